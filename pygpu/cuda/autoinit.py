@@ -7,26 +7,26 @@ to be undone at exit.
 
 from __future__ import annotations
 
-from . import driver
+from . import driver as cuda
 
 __all__ = ["context", "device"]
 
 
-def _push_primary(device: driver.Device) -> driver.Context:
+def _push_primary(device: cuda.Device) -> cuda.Context:
     primary = device.retain_primary_context()
     primary.push()
     return primary
 
 
-def _start() -> driver.Context:
+def _start() -> cuda.Context:
     from .tools import make_default_context
 
-    driver.init()
+    cuda.init()
     return make_default_context(_push_primary)
 
 
 context = _start()
-device = driver.Context.get_device()
+device = cuda.Context.get_device()
 
 
 def _finish_up() -> None:

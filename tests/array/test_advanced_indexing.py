@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pygpu._src.array import advanced_indexing as index
-from pygpu._src.array.routines import joining
+from pygpu._src.array.routines import joining as functions
 from tests.array.test_reduction import host
 
 MANY = np.array([[0, -1, 3], [2, 2, -7]])
@@ -237,36 +237,36 @@ def test_several_arrays_by_the_same_indices(make):
     where, few = np.array([3, 0, -1, 2], np.int32), np.array([1, 3, 0], np.int32)
     arrays, index = [make(a) for a in hosts], make(where)
     for _ in range(3):  # as found out, then as remembered
-        for got, a in zip(joining.multi_take(arrays, index), hosts):
+        for got, a in zip(functions.multi_take(arrays, index), hosts):
             np.testing.assert_array_equal(got.get(), a[where])
         values = [a[:4] for a in hosts]
         values[1] = values[1][:1]
-        got = joining.multi_put([make(v) for v in values], index, out=[*map(make, hosts)])
+        got = functions.multi_put([make(v) for v in values], index, out=[*map(make, hosts)])
         for one, a, v in zip(got, hosts, values):
             expected = a.copy()
             expected[where] = v
             np.testing.assert_array_equal(one.get(), expected)
-        got = joining.multi_take_put(arrays, make(few), make(few[::-1].copy()), (5,))
+        got = functions.multi_take_put(arrays, make(few), make(few[::-1].copy()), (5,))
         for one, a in zip(got, hosts):
             np.testing.assert_array_equal(one.get()[few], a[few[::-1]])
         for name, expected in (("sum", hosts[0][where].sum()), ("max", hosts[0][where].max())):
-            got = joining.subset(name, index, arrays[0])
+            got = functions.subset(name, index, arrays[0])
             np.testing.assert_allclose(got.get(), expected, rtol=1e-6)
-        got = joining.subset("dot", index, arrays[0], arrays[3])
+        got = functions.subset("dot", index, arrays[0], arrays[3])
         np.testing.assert_allclose(got.get(), hosts[0][where] @ hosts[3][where], rtol=1e-6)
     for _ in range(2):
         far = make(np.array([1, 8, 0, 2], np.int32))
-        [_, got, _] = joining.multi_take(arrays[:3], far)
+        [_, got, _] = functions.multi_take(arrays[:3], far)
         assert got.get()[1] == hosts[1][8]
         message = "index 8 is out of bounds for axis 0 with size 5"
         with pytest.raises(IndexError, match=message):
-            joining.multi_take(arrays, far)
+            functions.multi_take(arrays, far)
         with pytest.raises(IndexError, match=message):
-            joining.multi_put([make(h[:4]) for h in hosts], far, out=[*map(make, hosts)])
+            functions.multi_put([make(h[:4]) for h in hosts], far, out=[*map(make, hosts)])
         with pytest.raises(IndexError, match=message):
-            joining.subset("dot", far, arrays[0], arrays[3])
+            functions.subset("dot", far, arrays[0], arrays[3])
         with pytest.raises(IndexError, match=message):
-            joining.multi_take_put(arrays, index, far, (9,))
+            functions.multi_take_put(arrays, index, far, (9,))
         with pytest.raises(IndexError, match="out of bounds"):
-            joining.multi_take_put(arrays, far, index, (5,))
+            functions.multi_take_put(arrays, far, index, (5,))
     assert all((a.get() == h).all() for a, h in zip(arrays, hosts))

@@ -37,13 +37,13 @@ def test_on_the_device(make):
 
 
 def test_on_the_host_with_one_warning(make, monkeypatch):
-    from pygpu._src.array.routines import host_fallback
+    from pygpu._src.array.routines import host_fallback as on_host
     from pygpu._src.runtime.libraries import loading
 
     for name in ("CUFFT", "CUSOLVER"):
         monkeypatch.setenv(f"PYGPU_{name}_LIBRARY", "none")
     loading.forget()
-    monkeypatch.setattr(host_fallback, "_warned", False)
+    monkeypatch.setattr(on_host, "_warned", False)
     a = host("f8", (5, 5)) + 5 * np.eye(5)
     b = host("f8", 5)
     with pytest.warns(UserWarning, match="numpy.linalg.solve is computed by NumPy on the") as seen:

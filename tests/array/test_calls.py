@@ -14,7 +14,7 @@ import pytest
 
 from pygpu import _array
 from pygpu._src.array import sort
-from pygpu._src.array.routines import joining
+from pygpu._src.array.routines import joining as functions
 
 A = np.arange(24, dtype=np.float32).reshape(4, 6) - 7
 
@@ -33,7 +33,7 @@ def operations(make: Any) -> dict[str, tuple[Callable[[], Any], int]]:
         "strided": (lambda: a[:, ::2] * b[:, 1::2], 1),
         "transposed": (lambda: a.T + 1, 1),
         "exp": (lambda: np.exp(a), 1),
-        "where": (lambda: joining.choose("where", mask, a, b), 1),
+        "where": (lambda: functions.choose("where", mask, a, b), 1),
         "masked ufunc": (lambda: np.add(a, b, out=out, where=mask), 1),
         "power": (lambda: a**2, 1),
         "fill": (lambda: out.fill(2), 1),
@@ -52,7 +52,7 @@ def operations(make: Any) -> dict[str, tuple[Callable[[], Any], int]]:
         "argsort": (lambda: sort.argsort(a, 1), 1),
         "matmul": (lambda: a @ b.T, 1),
         "set where": (lambda: out.__setitem__(mask, 2), 1),
-        "concatenate": (lambda: joining.concatenate([a, b], 1), 2),
+        "concatenate": (lambda: functions.concatenate([a, b], 1), 2),
     }
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pygpu._src.runtime import kernel_cache
+from pygpu._src.runtime import kernel_cache as kernels
 
 
 def test_there_and_back(make):
@@ -52,7 +52,7 @@ PG_KERNEL void reverse(PG_ARRAY_IN(pg_i32, x), PG_ARRAY(pg_i32, y), pg_c64 z, pg
     a[128] = 0
     x, y = make(a), make(a)
     backend = x.backend
-    kernel = kernel_cache.get(
+    kernel = kernels.get(
         backend, ("test", "reverse"), lambda: (text, "reverse"), ("complex", "atomics")
     )
     args = (*backend.arguments(x), *backend.arguments(y), np.complex64(2 + 1j), 128)

@@ -8,7 +8,7 @@ import pytest
 
 import pygpu as cl
 from pygpu._src.runtime.backends import backend_of
-from pygpu._src.runtime.opencl import kernel_binaries
+from pygpu._src.runtime.opencl import kernel_binaries as binaries
 from pygpu._src.runtime.opencl.build import is_pocl
 
 CODE = """
@@ -80,12 +80,12 @@ def test_what_is_kept(pocl, tmp_path, monkeypatch):
 
     for rest in ('#define FILE "x"\n#if 0\n#include FILE\n#endif\n', "/* __DATE__ */"):
         assert build("uncertain", rest) == []
-    monkeypatch.setattr(kernel_binaries, "_compiling", 100.0)
-    monkeypatch.setattr(kernel_binaries, "_packing", 0.0)
+    monkeypatch.setattr(binaries, "_compiling", 100.0)
+    monkeypatch.setattr(binaries, "_packing", 0.0)
     assert build("one") == [True]
-    monkeypatch.setattr(kernel_binaries, "_packing", 1e9)
+    monkeypatch.setattr(binaries, "_packing", 1e9)
     assert build("two") == [False, True]  # a mark
-    monkeypatch.setattr(kernel_binaries, "_packing", 0.0)
+    monkeypatch.setattr(binaries, "_packing", 0.0)
     assert build("two") == [False, True]
     context.cache_dir = False
     assert build("three") == [False, True]

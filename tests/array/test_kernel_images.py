@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pygpu._src.runtime.cuda import kernel_images, source_module
+from pygpu._src.runtime.cuda import kernel_images as images
+from pygpu._src.runtime.cuda import source_module as compiler
 
 pytestmark = pytest.mark.parametrize("make", ["cuda"], indirect=True)
 
@@ -32,9 +33,9 @@ def compiled(backend, monkeypatch, text=TEXT, features=()):
     """(kernel, how often a compiler was asked) of a new compilation."""
     asked = []
     for name in ("compile_generated", "SourceModule"):
-        real = getattr(source_module, name)
+        real = getattr(compiler, name)
         monkeypatch.setattr(
-            source_module, name, lambda *a, real=real, **o: (asked.append(1), real(*a, **o))[1]
+            compiler, name, lambda *a, real=real, **o: (asked.append(1), real(*a, **o))[1]
         )
     kernel = backend.compile(backend.dialect.prefix(features) + text).kernel("twice")
     monkeypatch.undo()
@@ -71,9 +72,7 @@ def test_made_by_files_that_changed(backend, monkeypatch, tmp_path):
 
     def again():
         monkeypatch.setenv("PYGPU_CACHE_DIR", cache)
-        monkeypatch.setattr(
-            kernel_images, "_makers", lambda half: [kernel_images._identity(str(library))]
-        )
+        monkeypatch.setattr(images, "_makers", lambda half: [images._identity(str(library))])
         return compiled(backend, monkeypatch)[1]
 
     assert (again(), again()) == (1, 0)
@@ -84,14 +83,14 @@ def test_made_by_files_that_changed(backend, monkeypatch, tmp_path):
 
 
 def test_what_may_depend_on_more_is_not_kept(backend):
-    key = kernel_images.key_of("", TEXT, (), (9, 0))
-    assert key is not None and key == kernel_images.key_of("", TEXT, (), (9, 0))
+    key = images.key_of("", TEXT, (), (9, 0))
+    assert key is not None and key == images.key_of("", TEXT, (), (9, 0))
     others = [
-        kernel_images.key_of("", TEXT, ("--fmad=false",), (9, 0)),
-        kernel_images.key_of("", TEXT, (), (8, 0)),
-        kernel_images.key_of("", TEXT + " ", (), (9, 0)),
-        kernel_images.key_of(" ", TEXT, (), (9, 0)),
+        images.key_of("", TEXT, ("--fmad=false",), (9, 0)),
+        images.key_of("", TEXT, (), (8, 0)),
+        images.key_of("", TEXT + " ", (), (9, 0)),
+        images.key_of(" ", TEXT, (), (9, 0)),
     ]
     assert len({key, *others}) == 5
     for line in ('#include "a.h"', "#  import <a>", "__DATE__", "%:inc\\\nlude <a>", "??=pragma"):
-        assert kernel_images.key_of("", TEXT + line, (), (9, 0)) is None
+        assert images.key_of("", TEXT + line, (), (9, 0)) is None

@@ -456,7 +456,7 @@ def test_contains(make):
 
 def test_like_and_ranges(make):
     """Each three times: the later ones are launched by C."""
-    from pygpu._src.array.routines import joining
+    from pygpu._src.array.routines import joining as functions
 
     a = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     b = make(a)
@@ -471,7 +471,7 @@ def test_like_and_ranges(make):
         for start, stop, step in ((3, 20, 2), (0.5, 9, 0.75), (10, 0, -3), (5, 6, 300)):
             want = np.arange(start, stop, step, dtype=dtype)
             for _ in range(3):
-                same(joining.arange_into(make(np.empty_like(want)), start, step), want)
+                same(functions.arange_into(make(np.empty_like(want)), start, step), want)
     i = make([1, 3])
     for dtype in ("f4", "i4", "c8", "?"):
         h, d = np.zeros(5, dtype), make(np.zeros(5, dtype))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pygpu._src.array import elementwise
-from pygpu._src.codegen.kernels import row_tiles
+from pygpu._src.codegen.kernels import row_tiles as tiles_text
 
 SHAPES = ((7, 40), (3, 4, 129), (2, 3, 5, 64), (600, 33))
 
@@ -77,7 +77,7 @@ def test_groups_cover_all_rows_and_items():
         (3, 10**9, 4),
         (1 << 33, 40, 2),
     ):
-        (gx, gy), (x, y) = row_tiles.shape_of_group(n_rows, length, vector)
+        (gx, gy), (x, y) = tiles_text.shape_of_group(n_rows, length, vector)
         assert x * y == 256 and 1 <= gy <= 65535 and gx < 1 << 31
         assert gx * x * vector >= length or gx == 1 << 20
         rows = gy * y  # at a time

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from pygpu._src.array import elementwise, ufuncs
-from pygpu._src.codegen import dtypes, ufunc_loops
-from pygpu._src.runtime import kernel_cache
+from pygpu._src.codegen import dtypes
+from pygpu._src.codegen import ufunc_loops as ufunc_table
+from pygpu._src.runtime import kernel_cache as kernels
 
 KINDS = "?bBhHiIlLefdFD"
 # Of complex infinities and NaN only: NumPy's answer is that of the C library, or (expm1) neither
@@ -47,7 +48,7 @@ def operands(kind: str) -> tuple[np.ndarray, np.ndarray]:
 
 def loops() -> list[tuple[str, str, elementwise.Operation]]:
     found = []
-    for name in dict.fromkeys(ufunc_loops.NAMES):
+    for name in dict.fromkeys(ufunc_table.NAMES):
         if not hasattr(np, name):  # newer than this NumPy
             continue
         ufunc = getattr(np, name)
@@ -159,7 +160,7 @@ PG_KERNEL void loops(PG_ARRAY_IN(pg_u8, in), PG_ARRAY(pg_u8, out), pg_i64 n)
 """
     x, y = make(sources.bytes()), make(results.bytes())
     backend = x.backend
-    compiled = backend.compile(kernel_cache.source(backend, text, features), backend.dialect.exact)
+    compiled = backend.compile(kernels.source(backend, text, features), backend.dialect.exact)
     args = (*backend.arguments(x), *backend.arguments(y), 257)
     y._set_event(backend.launch(compiled.kernel("loops"), x.queue, 2, 32, args))
     whole = y.get()

@@ -17,7 +17,7 @@ import pytest
 os.environ.setdefault("PYGPU_CUDA", "auto")
 
 from pygpu import _cuda  # noqa: E402
-from pygpu.cuda import driver  # noqa: E402
+from pygpu.cuda import driver as cuda  # noqa: E402
 from pygpu.cuda.compiler import SourceModule  # noqa: E402
 
 
@@ -101,7 +101,7 @@ def balance(context):
 @pytest.fixture(scope="module")
 def kept(request: pytest.FixtureRequest):
     """The context, and the module made of the file's SOURCE, kept from test to test."""
-    primary = driver.Device(0).retain_primary_context()
+    primary = cuda.Device(0).retain_primary_context()
     primary.push()
     module = SourceModule(request.module.SOURCE)
     yield primary, module

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from pygpu import _cuda
-from pygpu._src.runtime import disk_cache
-from pygpu._src.runtime.cuda import kernel_sources, nvrtc
+from pygpu._src.runtime import disk_cache as disk
+from pygpu._src.runtime.cuda import kernel_sources as images
+from pygpu._src.runtime.cuda import nvrtc
 from pygpu._src.runtime.cuda.advice import advised
-from pygpu.cuda import compiler, driver
+from pygpu.cuda import compiler
+from pygpu.cuda import driver as cuda
 from pygpu.cuda.compiler import DynamicModule, DynamicSourceModule, SourceModule, compile
 
 SOURCE = "__global__ void set(int *out) { out[0] = 7; }"
@@ -20,7 +22,7 @@ SOURCE = "__global__ void set(int *out) { out[0] = 7; }"
 
 def run(module) -> int:
     out = np.zeros(1, np.int32)
-    module.get_function("set")(driver.Out(out), block=1)
+    module.get_function("set")(cuda.Out(out), block=1)
     return int(out[0])
 
 
@@ -68,13 +70,13 @@ def test_no_source(context, source, hint):
     ],
 )
 def test_advice(context, source, expected):
-    with pytest.raises(driver.CompileError, match=expected):
+    with pytest.raises(cuda.CompileError, match=expected):
         SourceModule(source)
 
 
 def test_a_header_in_extern_c_is_a_short_error(context):
     source = "#include <tuple>\ntemplate <class T> __device__ T same(T x) { return x; }\n"
-    with pytest.raises(driver.CompileError) as caught:
+    with pytest.raises(cuda.CompileError) as caught:
         SourceModule(source + "__global__ void f(int *a) { *a = nonsense; }")
     lines = caught.value.stderr.splitlines()
     assert lines[0].startswith("(hint: ") and "no_extern_c=True" in lines[0]
@@ -118,7 +120,7 @@ def test_lists_of_options(context):
 
 
 def test_the_line_that_is_shown(context):
-    with pytest.raises(driver.CompileError) as caught:
+    with pytest.raises(cuda.CompileError) as caught:
         SourceModule("// first\n__global__ void set(int n) {\n    a[n] = 1;\n}\n")
     lines = caught.value.stderr.splitlines()
     assert lines[0].startswith("kernel.cu(3): error: ")
@@ -134,7 +136,7 @@ def test_options_of_nvcc_on_the_simulator(context, module):
         made = module(SOURCE, nvcc=nvcc, options=options, arch="compute_90", code="sm_90")
         assert run(made) == 7
     for word in ("--nonsense", "-Xfoo", "foo"):
-        with pytest.raises(driver.CompileError, match=f"unrecognized option {word} found"):
+        with pytest.raises(cuda.CompileError, match=f"unrecognized option {word} found"):
             module(SOURCE, options=[*options, word])
 
 
@@ -142,7 +144,7 @@ def test_options_of_nvcc_on_the_simulator(context, module):
 @pytest.mark.parametrize("target", ["cubin", "ptx"])
 def test_what_is_compiled_with_options_of_nvcc_loads_on_the_simulator(context, target):
     options = ["-Xcompiler=-Wall,-DN=3", "--keep", "-Wno-deprecated-gpu-targets", "-lineinfo"]
-    assert run(driver.module_from_buffer(compile(SOURCE, options=options, target=target))) == 7
+    assert run(cuda.module_from_buffer(compile(SOURCE, options=options, target=target))) == 7
 
 
 def test_device_runtime(context):
@@ -182,12 +184,12 @@ def test_warm_module_asks_for_its_name_once(context, tmp_path, monkeypatch):
     monkeypatch.delenv("PYCUDA_DISABLE_CACHE", raising=False)
     source = SOURCE.replace("7", "8")
     assert run(SourceModule(source)) == 8
-    monkeypatch.setattr(disk_cache._Scan, "scan", None)  # raises if it is asked again
-    kernel_sources._images.clear()  # else it comes from memory
+    monkeypatch.setattr(disk._Scan, "scan", None)  # raises if it is asked again
+    images._images.clear()  # else it comes from memory
     assert run(SourceModule(source)) == 8
     [entry] = [path for path in tmp_path.rglob("*") if path.is_file()]
     entry.write_bytes(entry.read_bytes()[:-1] + b"?")  # damaged: compiled again
-    kernel_sources._images.clear()
+    images._images.clear()
     assert run(SourceModule(source)) == 8
 
 
@@ -203,7 +205,7 @@ def compilations(context, tmp_path, monkeypatch):
         return compile_source(*args)
 
     monkeypatch.setattr(nvrtc, "compile_source", counted)
-    monkeypatch.setattr(kernel_sources, "_images", {})
+    monkeypatch.setattr(images, "_images", {})
     return calls
 
 
@@ -215,7 +217,7 @@ def test_same_source_again_comes_from_memory(compilations, monkeypatch):
     source = SOURCE.replace("7", "9")
     assert run(SourceModule(source)) == 9
     with monkeypatch.context() as patch:
-        patch.setattr(disk_cache.Entries, "read", no_reading)
+        patch.setattr(disk.Entries, "read", no_reading)
         assert run(SourceModule(source)) == run(SourceModule(source, options=None)) == 9
         with pytest.raises(AssertionError, match="was read"):
             SourceModule(source, options=["-DX=1"])
@@ -254,7 +256,7 @@ def test_changed_environment_is_noticed(compilations, tmp_path, monkeypatch):
 
 
 def test_lost_entry_is_written_from_memory(compilations, tmp_path, monkeypatch):
-    monkeypatch.setattr(kernel_sources, "_TOUCHED_EVERY", 0.0)
+    monkeypatch.setattr(images, "_TOUCHED_EVERY", 0.0)
     source = SOURCE.replace("7", "12")
     SourceModule(source)
     [entry] = [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -276,7 +278,7 @@ def test_default_flags_and_wrong_arguments_with_memory(compilations, monkeypatch
     for kwargs in ({"options": [["-O3"]]}, {"cache_dir": [1]}, {"include_dirs": [{}]}):
         with pytest.raises(TypeError):
             SourceModule(source, **kwargs)
-    monkeypatch.setattr(kernel_sources, "_MOST", 2)
+    monkeypatch.setattr(images, "_MOST", 2)
     for value in range(20, 25):
         assert run(SourceModule(SOURCE.replace("7", str(value)))) == value
-    assert len(kernel_sources._images) <= 2
+    assert len(images._images) <= 2

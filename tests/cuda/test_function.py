@@ -13,7 +13,7 @@ import pytest
 from cuda.stream_gate import run_in_threads
 
 from pygpu import _cuda
-from pygpu.cuda import driver
+from pygpu.cuda import driver as cuda
 from pygpu.cuda.compiler import SourceModule
 
 SOURCE = """
@@ -56,14 +56,14 @@ __global__ void add_one(int *data) { data[threadIdx.x + blockIdx.x * blockDim.x]
 @pytest.fixture
 def out(kernels):
     """Device memory for 4096 ints, zero."""
-    memory = driver.mem_alloc(4 * 4096)
-    driver.memset_d8(memory, 0, 4 * 4096)
+    memory = cuda.mem_alloc(4 * 4096)
+    cuda.memset_d8(memory, 0, 4 * 4096)
     return memory
 
 
 def ints(memory, n: int) -> list[int]:
     host = np.empty(n, np.int32)
-    driver.memcpy_dtoh(host, memory)
+    cuda.memcpy_dtoh(host, memory)
     return host.tolist()
 
 
@@ -81,7 +81,7 @@ def ints(memory, n: int) -> list[int]:
 )
 def test_block_and_grid(kernels, out, block, grid, want):
     for _ in range(2):
-        driver.memset_d8(out, 0, 24)
+        cuda.memset_d8(out, 0, 24)
         kernels.get_function("sizes")(out, block=block, grid=grid)
         assert tuple(ints(out, 6)) == want
 
@@ -119,7 +119,7 @@ def test_keywords(kernels, out):
     sizes(out, **keywords)
     assert ints(out, 2) == [2, 1]
     sizes(out, block=(1, 1, 1), grid=(1, 1), stream=None, shared=0, texrefs=[], time_kernel=False)
-    with pytest.raises(driver.LogicError, match="texture references"):
+    with pytest.raises(cuda.LogicError, match="texture references"):
         sizes(out, block=(1, 1, 1), texrefs=[object()])
     with pytest.raises(TypeError):
         sizes(out, block=(1, 1, 1), texrefs=3)
@@ -128,22 +128,22 @@ def test_keywords(kernels, out):
 @pytest.mark.parametrize(
     "block, grid, error, words",
     [
-        ((1, 1, 1), (1, 1, 1, 1), driver.LogicError, "too many grid dimensions in kernel launch"),
-        ((1, 1, 1, 1), (1,), driver.LogicError, "too many block dimensions in kernel launch"),
-        ((0, 1, 1), (1,), driver.LogicError, r"block\[0\] is 0"),
-        ((1, 0, 1), (1,), driver.LogicError, r"block\[1\] is 0"),
-        ((1, 1, 1), (1, 0), driver.LogicError, r"grid\[1\] is 0"),
-        ((), (1,), driver.LogicError, "block is empty"),
-        ((2**40, 1, 1), (1,), driver.LogicError, r"block\[0\]"),
-        ((1, 1, 1), (2**33,), driver.LogicError, r"grid\[0\]"),
+        ((1, 1, 1), (1, 1, 1, 1), cuda.LogicError, "too many grid dimensions in kernel launch"),
+        ((1, 1, 1, 1), (1,), cuda.LogicError, "too many block dimensions in kernel launch"),
+        ((0, 1, 1), (1,), cuda.LogicError, r"block\[0\] is 0"),
+        ((1, 0, 1), (1,), cuda.LogicError, r"block\[1\] is 0"),
+        ((1, 1, 1), (1, 0), cuda.LogicError, r"grid\[1\] is 0"),
+        ((), (1,), cuda.LogicError, "block is empty"),
+        ((2**40, 1, 1), (1,), cuda.LogicError, r"block\[0\]"),
+        ((1, 1, 1), (2**33,), cuda.LogicError, r"grid\[0\]"),
         (
             (1, 1, 1),
             (1, 2**17),
-            driver.LogicError,
+            cuda.LogicError,
             r"grid\[1\] = 131072, and this device",
         ),
-        ((1, 1, 65), (1,), driver.LogicError, r"block\[2\] = 65, and this device allows 64"),
-        ((1024, 2, 1), (1,), driver.LogicError, "2048 threads, and this device allows 1024"),
+        ((1, 1, 65), (1,), cuda.LogicError, r"block\[2\] = 65, and this device allows 64"),
+        ((1024, 2, 1), (1,), cuda.LogicError, "2048 threads, and this device allows 1024"),
         ((-1, 1, 1), (1,), (OverflowError, ValueError), "block"),
         ((1, 1, 1), (10**30,), (OverflowError, ValueError), "grid"),
         ((1.0, 1, 1), (1,), TypeError, "block"),
@@ -167,13 +167,13 @@ def test_a_kernel_with_smaller_blocks_than_the_device(kernels, out):
     if most > 64:
         pytest.skip("needs a driver that tells launch bounds (max_threads_per_block)")
     bounded(out, block=(64, 1, 1))
-    with pytest.raises(driver.LaunchError, match="'bounded' runs in blocks of at most 64 threads"):
+    with pytest.raises(cuda.LaunchError, match="'bounded' runs in blocks of at most 64 threads"):
         bounded(out, block=(65, 1, 1))
 
 
 def test_shared_memory(kernels, out):
     values = np.arange(100, dtype=np.int32)
-    driver.memcpy_htod(out, values)
+    cuda.memcpy_htod(out, values)
     kernels.get_function("reverse")(out, block=(100, 1, 1), shared=values.nbytes)
     assert ints(out, 100) == values[::-1].tolist()
     with pytest.raises((OverflowError, ValueError)):
@@ -184,15 +184,15 @@ def test_shared_memory(kernels, out):
 
 def test_all_of_the_shared_memory(kernels, out):
     """More than 48 KiB are opted in to where the device has them; more than that is an error."""
-    touch, device = kernels.get_function("touch"), driver.Device(0)
-    most = device.get_attribute(driver.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
-    most = max(most, device.get_attribute(driver.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK))
+    touch, device = kernels.get_function("touch"), cuda.Device(0)
+    most = device.get_attribute(cuda.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+    most = max(most, device.get_attribute(cuda.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK))
     own = touch.shared_size_bytes
     for bytes_ in (1, 49152 - own, most - own, 100):
-        driver.memset_d8(out, 0, 4)
+        cuda.memset_d8(out, 0, 4)
         touch(out, bytes_, block=(1, 1, 1), shared=bytes_)
         assert ints(out, 1) == [5]
-    with pytest.raises(driver.LogicError, match=f"a block on this device has at most {most}"):
+    with pytest.raises(cuda.LogicError, match=f"a block on this device has at most {most}"):
         touch(out, 1, block=(1, 1, 1), shared=most - own + 1)
 
 
@@ -219,13 +219,13 @@ def test_a_kernel_counts_its_own_static_shared_memory(context):
     assert {name: size - reserved for name, size in found.items()} == sizes
     kernel = module.get_function("floats")
     values = np.arange(32, dtype=np.float32)
-    kernel(driver.InOut(values), block=(32, 1, 1), shared=49152 - 400 - reserved)
+    kernel(cuda.InOut(values), block=(32, 1, 1), shared=49152 - 400 - reserved)
     assert (values == np.arange(31, -1, -1)).all()
 
 
 def test_streams(kernels, out):
     add_one = kernels.get_function("add_one")
-    stream = driver.Stream()
+    stream = cuda.Stream()
 
     class Foreign:
         def __cuda_stream__(self):
@@ -234,23 +234,23 @@ def test_streams(kernels, out):
     for given in (stream, stream.handle, Foreign(), None, 0):
         add_one(out, block=(8, 1, 1), stream=given)
         stream.synchronize()
-    driver.Context.synchronize()
+    cuda.Context.synchronize()
     assert ints(out, 8) == [5] * 8
     with pytest.raises(TypeError, match="stream"):
         add_one(out, block=(8, 1, 1), stream="default")
 
 
 def test_a_stream_of_another_context(kernels, out):
-    other = driver.Device(0).make_context()
+    other = cuda.Device(0).make_context()
     try:
-        stream = driver.Stream()
+        stream = cuda.Stream()
         other.pop()
-        with pytest.raises(driver.LogicError, match="different contexts"):
+        with pytest.raises(cuda.LogicError, match="different contexts"):
             kernels.get_function("add_one")(out, block=(1, 1, 1), stream=stream)
         other.push()
     finally:
         other.detach()
-    with pytest.raises(driver.LogicError):
+    with pytest.raises(cuda.LogicError):
         kernels.get_function("add_one")(out, block=(1, 1, 1), stream=stream)
 
 
@@ -267,7 +267,7 @@ def test_time_kernel(kernels, out):
     assert isinstance(seconds, float) and 0 < seconds < 60
     assert add_one(out, block=(8, 1, 1)) is None
     with pytest.raises(AssertionError, match="asynchronous"):
-        add_one(out, block=(8, 1, 1), time_kernel=True, stream=driver.Stream())
+        add_one(out, block=(8, 1, 1), time_kernel=True, stream=cuda.Stream())
 
 
 def test_a_thread_without_a_context(kernels, out):
@@ -285,16 +285,16 @@ def test_a_thread_without_a_context(kernels, out):
     thread.start()
     thread.join()
     assert not errors
-    driver.Context.synchronize()
+    cuda.Context.synchronize()
     assert ints(out, 8) == [2] * 8
 
 
 def test_another_context_is_current(kernels, out):
     add_one = kernels.get_function("add_one")
-    other = driver.Device(0).make_context()
+    other = cuda.Device(0).make_context()
     try:
         add_one(out, block=(8, 1, 1))
-        assert driver.Context.get_current() == other
+        assert cuda.Context.get_current() == other
         assert ints(out, 8) == [1] * 8
         kernels.get_function("late")(out, np.int32(200000), block=(8, 1, 1))
         assert ints(out, 8) == [7] * 8  # a copy of the other context comes after it
@@ -303,12 +303,12 @@ def test_another_context_is_current(kernels, out):
 
 
 def test_a_destroyed_context(context):
-    other = driver.Device(0).make_context()
+    other = cuda.Device(0).make_context()
     try:
         module = SourceModule(SOURCE)
         launched, fresh = module.get_function("add_one"), module.get_function("sizes")
         launched.prepare("P")
-        memory = driver.mem_alloc(4)
+        memory = cuda.mem_alloc(4)
         launched(memory, block=(1, 1, 1))
     finally:
         other.detach()
@@ -320,7 +320,7 @@ def test_a_destroyed_context(context):
         lambda: module.get_function("where"),
         lambda: module.get_global("fixed"),
     ):
-        with pytest.raises(driver.LogicError, match="context"):
+        with pytest.raises(cuda.LogicError, match="context"):
             call()
     module = launched = fresh = memory = None
     gc.collect()
@@ -329,13 +329,13 @@ def test_a_destroyed_context(context):
 def test_threads_share_a_function(kernels):
     """Eight threads launch one function on their own streams and memory."""
     add_one, errors, results = kernels.get_function("add_one"), [], []
-    primary = driver.Context.get_current()
+    primary = cuda.Context.get_current()
 
     def run():
         primary.push()
         try:
-            stream, memory = driver.Stream(), driver.mem_alloc(64)
-            driver.memset_d8(memory, 0, 64)
+            stream, memory = cuda.Stream(), cuda.mem_alloc(64)
+            cuda.memset_d8(memory, 0, 64)
             for i in range(200):
                 add_one(memory, block=(8 if i % 2 else 16, 1, 1), stream=stream)
             stream.synchronize()
@@ -343,7 +343,7 @@ def test_threads_share_a_function(kernels):
         except BaseException as error:
             errors.append(error)
         finally:
-            driver.Context.pop()
+            cuda.Context.pop()
 
     threads = [threading.Thread(target=run) for _ in range(8)]
     for thread in threads:
@@ -362,7 +362,7 @@ def test_attributes(kernels, out):
     ).split():
         value = getattr(sizes, name)
         assert isinstance(value, int)
-        assert value == sizes.get_attribute(getattr(driver.function_attribute, name.upper()))
+        assert value == sizes.get_attribute(getattr(cuda.function_attribute, name.upper()))
     assert 1 <= sizes.max_threads_per_block <= 1024
     assert sizes.name == "sizes" and isinstance(sizes.handle, int) and sizes.handle
     assert "sizes" in repr(sizes)
@@ -372,26 +372,26 @@ def test_attributes(kernels, out):
         sizes.no_such_thing  # noqa: B018
     with pytest.raises(AttributeError):
         sizes.max  # noqa: B018
-    with pytest.raises(driver.LogicError, match="'sizes'"):
+    with pytest.raises(cuda.LogicError, match="'sizes'"):
         sizes.get_attribute(12345)
     with pytest.raises(TypeError):
         sizes.get_attribute("NUM_REGS")
-    sizes.set_cache_config(driver.func_cache.PREFER_L1)
-    sizes.set_attribute(driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, 1024)
+    sizes.set_cache_config(cuda.func_cache.PREFER_L1)
+    sizes.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, 1024)
     assert sizes.max_dynamic_shared_size_bytes == 1024
     sizes(out, block=(1, 1, 1), shared=2048)  # opts in anew
-    with pytest.raises(driver.LogicError):
-        sizes.set_attribute(driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, 2**40)
+    with pytest.raises(cuda.LogicError):
+        sizes.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, 2**40)
     for attribute, value in ((0, 1), (10, 1), (16, 0), (2**31, 0), (8, -1), (9, -2), (14, 2**31)):
-        with pytest.raises(driver.LogicError, match="cuFuncSetAttribute failed: invalid argument"):
+        with pytest.raises(cuda.LogicError, match="cuFuncSetAttribute failed: invalid argument"):
             sizes.set_attribute(attribute, value)
-    with pytest.raises(driver.LogicError, match="texture references"):
+    with pytest.raises(cuda.LogicError, match="texture references"):
         sizes.param_set_texref(None)
 
 
 def test_an_error_of_our_own_has_no_words_of_another_call(context):
     kernel = SourceModule("__global__ void f(int a) {}").get_function("f")
-    with pytest.raises(driver.LogicError, match="kernel as a parameter$"):
+    with pytest.raises(cuda.LogicError, match="kernel as a parameter$"):
         kernel(1, block=1, texrefs=[1])  # it asks first how many parameters there are
 
 
@@ -415,8 +415,8 @@ def test_packed_parameters(kernels, out):
     add_one = kernels.get_function("add_one")
     packed = np.array([int(out)], np.uintp)
     add_one._launch_kernel((1, 1), (4, 1, 1), packed, 0, None)
-    add_one._launch_kernel((1, 1), (4, 1, 1), packed.tobytes(), 0, driver.Stream())
-    driver.Context.synchronize()
+    add_one._launch_kernel((1, 1), (4, 1, 1), packed.tobytes(), 0, cuda.Stream())
+    cuda.Context.synchronize()
     assert ints(out, 5) == [2, 2, 2, 2, 0]
     with pytest.raises(TypeError, match="has 4 bytes, and kernel 'add_one' takes 8"):
         add_one._launch_kernel((1, 1), (4, 1, 1), b"1234", 0, None)
@@ -429,17 +429,17 @@ def test_modules_are_unloaded(balance):
         module = SourceModule("__global__ void f(int *x) { *x = 3; }")
         function = module.get_function("f")
         value = np.zeros(1, np.int32)
-        function(driver.Out(value), block=(1, 1, 1))
+        function(cuda.Out(value), block=(1, 1, 1))
         assert value[0] == 3
         del module
-        function(driver.Out(value), block=(1, 1, 1))  # a function keeps its module
+        function(cuda.Out(value), block=(1, 1, 1))  # a function keeps its module
         del function
 
 
 def test_faults(kernels, out):
     add_one = kernels.get_function("add_one")
     add_one(out, block=(4, 1, 1))
-    for code, error in [(1, driver.LogicError), (2, driver.MemoryError), (701, driver.LaunchError)]:
+    for code, error in [(1, cuda.LogicError), (2, cuda.MemoryError), (701, cuda.LaunchError)]:
         _cuda._fault("cuLaunchKernel", code)
         try:
             with pytest.raises(error, match="cuLaunchKernel failed"):
@@ -448,10 +448,10 @@ def test_faults(kernels, out):
             _cuda._fault(None, 0)
     for code in (700, 715, 719):  # what leaves the context unusable says how to go on
         _cuda._fault("cuLaunchKernel", code)
-        with pytest.raises(driver.Error, match=r"unusable from now on.*restart the kernel\)\)$"):
+        with pytest.raises(cuda.Error, match=r"unusable from now on.*restart the kernel\)\)$"):
             add_one(out, block=(4, 1, 1))
     _cuda._fault("cuLaunchKernel", 712)  # of host memory: no kernel has failed
-    with pytest.raises(driver.LogicError) as caught:
+    with pytest.raises(cuda.LogicError) as caught:
         add_one(out, block=(4, 1, 1))
     assert "last kernel" not in str(caught.value) and "unusable" not in str(caught.value)
     fresh = kernels.module.get_function("where")
@@ -460,7 +460,7 @@ def test_faults(kernels, out):
         fresh = module.get_function("f")
         _cuda._fault(routine, 999)
         try:
-            with pytest.raises(driver.Error, match=routine):
+            with pytest.raises(cuda.Error, match=routine):
                 fresh(block=(1, 1, 1))
         finally:
             _cuda._fault(None, 0)
@@ -478,22 +478,22 @@ def test_a_driver_that_tells_no_parameters(out, context):
         try:
             result = np.zeros(1, np.int8)
             args = (np.int8(1), np.float64(2), np.int16(3))
-            function(driver.Out(result), *args, block=(1, 1, 1))
+            function(cuda.Out(result), *args, block=(1, 1, 1))
         finally:
             _cuda._fault(None, 0)
         assert result[0] == 6
         if with_source:
-            function(driver.Out(result), 2, 3, 4, block=(1, 1, 1))
+            function(cuda.Out(result), 2, 3, 4, block=(1, 1, 1))
             assert result[0] == 9
             assert [p[:2] for p in function.parameters] == [(0, 8), (8, 1), (16, 8), (24, 2)]
         elif function.parameters is None:
-            function(driver.Out(result), *args, block=(1, 1, 1))
+            function(cuda.Out(result), *args, block=(1, 1, 1))
             with pytest.raises(TypeError, match="nothing is known of the parameters"):
-                function(driver.Out(result), 2, 3, 4, block=(1, 1, 1))
+                function(cuda.Out(result), 2, 3, 4, block=(1, 1, 1))
 
 
 BAD = """
-import pygpu.cuda.driver
+import pygpu.cuda.driver as cuda
 from pygpu.cuda.compiler import SourceModule
 
 module = SourceModule('''
@@ -535,12 +535,12 @@ def test_one_kernel_asked_for_by_many_threads_at_once(context):
     module, start = SourceModule(text), threading.Barrier(8)
 
     def work(_: int) -> None:
-        out = driver.mem_alloc(4 * 32)
+        out = cuda.mem_alloc(4 * 32)
         for i in range(n):
             start.wait(60)
             kernel = module.get_function(f"k{i}")
             kernel(out, block=(32, 1, 1))
-            assert (driver.from_device(out, 32, np.int32) == i).all()
+            assert (cuda.from_device(out, 32, np.int32) == i).all()
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)

@@ -9,7 +9,8 @@ import math
 import numpy as np
 import pytest
 
-from pygpu.cuda import driver, gpuarray
+from pygpu.cuda import driver as cuda
+from pygpu.cuda import gpuarray
 
 # A kernel for each type stores its parameter's bytes; the int before makes alignment matter.
 TYPES = {
@@ -69,10 +70,10 @@ def launch(function, *args, **more) -> None:
 def result_of(function, dtype, *args, n=1):
     """Launches with device memory for n items first; those items."""
     out = np.zeros(n, dtype)
-    out_gpu = driver.mem_alloc(out.nbytes)
-    driver.memcpy_htod(out_gpu, out)
+    out_gpu = cuda.mem_alloc(out.nbytes)
+    cuda.memcpy_htod(out_gpu, out)
     launch(function, out_gpu, *args)
-    driver.memcpy_dtoh(out, out_gpu)
+    cuda.memcpy_dtoh(out, out_gpu)
     return out
 
 
@@ -171,7 +172,7 @@ def test_wrong_type(kernels, c_type, value, words):
 
 def test_wrong_count(kernels):
     add = kernels.get_function("add")
-    memory = driver.mem_alloc(64)
+    memory = cuda.mem_alloc(64)
     for args in [(), (memory,), (memory,) * 3, (memory, memory, memory, np.int32(1), memory)]:
         with pytest.raises(
             TypeError, match=rf"'add' takes 4 arguments \(float \*out, .*; {len(args)} w"
@@ -184,9 +185,9 @@ def test_wrong_count(kernels):
 
 def test_pointers(kernels):
     a, b = np.arange(5, dtype=np.float32), np.full(5, 0.5, np.float32)
-    memory = [driver.mem_alloc(a.nbytes) for _ in range(3)]
-    driver.memcpy_htod(memory[1], a)
-    driver.memcpy_htod(memory[2], b)
+    memory = [cuda.mem_alloc(a.nbytes) for _ in range(3)]
+    cuda.memcpy_htod(memory[1], a)
+    cuda.memcpy_htod(memory[2], b)
     add, out, n = kernels.get_function("add"), np.empty_like(a), np.int32(5)
 
     class Array:
@@ -203,7 +204,7 @@ def test_pointers(kernels):
                 **more,
             }
 
-    class Holder(driver.PointerHolderBase):
+    class Holder(cuda.PointerHolderBase):
         def __init__(self, pointer):
             super().__init__()
             self.pointer = pointer
@@ -218,7 +219,7 @@ def test_pointers(kernels):
         def __index__(self):
             return int(self.pointer)
 
-    stream = driver.Stream(driver.stream_flags.NON_BLOCKING)
+    stream = cuda.Stream(cuda.stream_flags.NON_BLOCKING)
     for wrap in [
         lambda p: p,
         int,
@@ -236,10 +237,10 @@ def test_pointers(kernels):
         lambda p: Array(Holder(p)),
         Index,
     ]:
-        driver.memset_d8(memory[0], 0, out.nbytes)
+        cuda.memset_d8(memory[0], 0, out.nbytes)
         for _ in range(2):
             launch(add, wrap(memory[0]), wrap(memory[1]), wrap(memory[2]), n)
-        driver.memcpy_dtoh(out, memory[0])
+        cuda.memcpy_dtoh(out, memory[0])
         np.testing.assert_array_equal(out, a + b)
 
 
@@ -250,16 +251,16 @@ def test_a_pointer_that_only_the_argument_keeps_lives_until_the_launch(kernels):
     class Fresh:
         @property
         def gpudata(self):
-            memory = driver.mem_alloc(16)
-            driver.memset_d32(memory, 0x3F800000, 4)  # 1.0f
+            memory = cuda.mem_alloc(16)
+            cuda.memset_d32(memory, 0x3F800000, 4)  # 1.0f
             made.append(int(memory))
             return memory
 
     out = np.empty(4, np.float32)
-    out_gpu = driver.mem_alloc(out.nbytes)
+    out_gpu = cuda.mem_alloc(out.nbytes)
     args = [Fresh() for _ in range(2)]
     launch(kernels.get_function("add"), out_gpu, *args, 4)
-    driver.memcpy_dtoh(out, out_gpu)
+    cuda.memcpy_dtoh(out, out_gpu)
     assert made[0] != made[1]
     np.testing.assert_array_equal(out, [2.0] * 4)
 
@@ -289,7 +290,7 @@ class Wordless(int):
     ],
 )
 def test_no_pointer(kernels, value, error, words):
-    memory = driver.mem_alloc(64)
+    memory = cuda.mem_alloc(64)
     with pytest.raises(
         error, match=r"kernel 'add', parameter #1 \(0-based\) 'const float \*a'"
     ) as e:
@@ -298,7 +299,7 @@ def test_no_pointer(kernels, value, error, words):
 
 
 def test_a_pointer_where_a_number_is_read(kernels):
-    memory = driver.mem_alloc(64)
+    memory = cuda.mem_alloc(64)
     with pytest.raises(
         TypeError, match="4 bytes are expected, and .*DeviceAllocation is a pointer"
     ):
@@ -307,7 +308,7 @@ def test_a_pointer_where_a_number_is_read(kernels):
         launch(kernels.get_function("take_double"), memory, 17, memory, 29)
     launch(kernels.get_function("take_unsigned_long_long"), memory, 17, memory, 29)
     out = np.zeros(1, np.uint64)
-    driver.memcpy_dtoh(out, memory)
+    cuda.memcpy_dtoh(out, memory)
     assert out[0] == int(memory)
 
 
@@ -326,7 +327,7 @@ def test_properties_that_fail(kernels):
         def __init__(self, interface):
             self.__cuda_array_interface__ = interface
 
-    memory, add = driver.mem_alloc(64), kernels.get_function("add")
+    memory, add = cuda.mem_alloc(64), kernels.get_function("add")
     for arg in (Broken(), BrokenInterface()):
         with pytest.raises(ZeroDivisionError, match="broken"):
             launch(add, memory, arg, memory, 1)
@@ -340,11 +341,11 @@ def test_properties_that_fail(kernels):
 
 
 def test_freed_memory(kernels):
-    memory, freed = driver.mem_alloc(64), driver.mem_alloc(64)
+    memory, freed = cuda.mem_alloc(64), cuda.mem_alloc(64)
     add = kernels.get_function("add")
     launch(add, memory, memory, freed, 1)
     freed.free()
-    with pytest.raises(driver.LogicError, match="parameter #2 .*DeviceAllocation was freed"):
+    with pytest.raises(cuda.LogicError, match="parameter #2 .*DeviceAllocation was freed"):
         launch(add, memory, memory, freed, 1)
 
 
@@ -367,19 +368,19 @@ class Lends:
 
 
 def own(n):
-    return gpuarray.zeros(n, np.float32, allocator=lambda size: driver.mem_alloc(size))
+    return gpuarray.zeros(n, np.float32, allocator=lambda size: cuda.mem_alloc(size))
 
 
 def managed(n):
-    return driver.managed_zeros(n, np.float32, mem_flags=driver.mem_attach_flags.GLOBAL)
+    return cuda.managed_zeros(n, np.float32, mem_flags=cuda.mem_attach_flags.GLOBAL)
 
 
 FREED = {
-    "allocation": (lambda: driver.mem_alloc(64), lambda a: a),
+    "allocation": (lambda: cuda.mem_alloc(64), lambda a: a),
     "array of the pool": (lambda: gpuarray.zeros(16, np.float32), lambda a: a.gpudata),
     "array": (lambda: own(16), lambda a: a.gpudata),
     "view": (lambda: own(16)[4:], lambda a: a.base_data),
-    "gpudata": (lambda: Lends(driver.mem_alloc(64)), lambda a: a.gpudata),
+    "gpudata": (lambda: Lends(cuda.mem_alloc(64)), lambda a: a.gpudata),
     "managed": (lambda: managed(16), lambda a: a.base),
 }
 
@@ -391,10 +392,10 @@ FREED = {
 )
 def test_memory_freed_while_another_argument_is_read(kernels, what, prepared):
     make, memory_of = FREED[what]
-    a, b, add = make(), driver.mem_alloc(64), kernels.get_function("add")
+    a, b, add = make(), cuda.mem_alloc(64), kernels.get_function("add")
     for _ in range(2):  # the first call finds out how each type is converted, later ones know it
         args = (a, b, b, Frees(memory_of(a), 4))
-        with pytest.raises(driver.LogicError, match="was freed"):
+        with pytest.raises(cuda.LogicError, match="was freed"):
             if prepared:
                 add.prepare("PPPi").prepared_call((1, 1), (4, 1, 1), *args)
             else:
@@ -404,17 +405,17 @@ def test_memory_freed_while_another_argument_is_read(kernels, what, prepared):
 
 
 def test_memory_of_another_context(kernels):
-    memory, add = driver.mem_alloc(64), kernels.get_function("add")
-    other = driver.Device(0).make_context()
+    memory, add = cuda.mem_alloc(64), kernels.get_function("add")
+    other = cuda.Device(0).make_context()
     try:
-        foreign = driver.mem_alloc(64)
+        foreign = cuda.mem_alloc(64)
         other.pop()
-        with pytest.raises(driver.LogicError, match="parameter #0 .*belongs to another context"):
+        with pytest.raises(cuda.LogicError, match="parameter #0 .*belongs to another context"):
             launch(add, foreign, memory, memory, 1)
         other.push()
     finally:
         other.detach()
-    with pytest.raises(driver.LogicError, match="parameter #0 .*context that was destroyed"):
+    with pytest.raises(cuda.LogicError, match="parameter #0 .*context that was destroyed"):
         launch(add, foreign, memory, memory, 1)
 
 
@@ -479,8 +480,8 @@ def test_small_and_large_structs(kernels):
 
 def test_a_struct_with_a_pointer(kernels):
     values = np.arange(10, dtype=np.int32)
-    memory = driver.mem_alloc(values.nbytes)
-    driver.memcpy_htod(memory, values)
+    memory = cuda.mem_alloc(values.nbytes)
+    cuda.memcpy_htod(memory, values)
     struct = np.zeros((), np.dtype([("data", np.uintp), ("n", np.int32)], align=True))
     struct["data"], struct["n"] = int(memory), 10
     assert result_of(kernels.get_function("take_array"), np.int32, struct[()])[0] == 45
@@ -489,21 +490,21 @@ def test_a_struct_with_a_pointer(kernels):
 
 def test_managed_arrays_are_pointers(kernels):
     try:
-        values = driver.managed_zeros(8, np.uint64, mem_flags=driver.mem_attach_flags.GLOBAL)
-    except driver.LogicError as error:
+        values = cuda.managed_zeros(8, np.uint64, mem_flags=cuda.mem_attach_flags.GLOBAL)
+    except cuda.LogicError as error:
         pytest.skip(f"needs a GPU and a system with managed memory: {error}")
     address = kernels.get_function("address")
     out = np.zeros(1, np.uint64)
     for array in (values, values[3:], values[::2], values.reshape(2, 4)[1]):
-        launch(address, driver.Out(out), array)
+        launch(address, cuda.Out(out), array)
         assert out[0] == array.ctypes.data
     launch(address, values, values[5:])
-    driver.Context.synchronize()
+    cuda.Context.synchronize()
     assert values[0] == values[5:].ctypes.data
 
 
 def test_page_locked_arrays_stay_by_value(kernels):
-    locked = driver.pagelocked_zeros(1, np.int32)
+    locked = cuda.pagelocked_zeros(1, np.int32)
     locked[0] = 21
     assert result_of(kernels.get_function("take_int"), np.int32, 17, locked, 29)[0] == 21
 
@@ -511,7 +512,7 @@ def test_page_locked_arrays_stay_by_value(kernels):
 def test_the_remembered_type_is_no_rule(kernels):
     """An argument of another type than the last one's is converted by its own."""
     take = kernels.get_function("take_unsigned_long_long")
-    memory = driver.mem_alloc(8)
+    memory = cuda.mem_alloc(8)
     for value in (np.uint64(5), 6, memory, np.int64(7), np.uint64(8), memory, np.uintp(9), 10):
         assert result_of(take, np.uint64, 17, value, 29)[0] == int(value)
     with pytest.raises(TypeError):
@@ -523,7 +524,7 @@ def test_nothing_leaks(kernels, balance):
 
     class Array:
         def __init__(self):
-            self.gpudata = driver.mem_alloc(64)
+            self.gpudata = cuda.mem_alloc(64)
 
     for _ in range(3):
         result_of(take_pair, np.float64, 11, CPair(7, 2.5), 13, n=4)

@@ -9,7 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-from pygpu.cuda import driver, gpuarray
+from pygpu.cuda import driver as cuda
+from pygpu.cuda import gpuarray
 from pygpu.cuda.compiler import SourceModule
 
 SOURCE = """
@@ -65,7 +66,7 @@ BLOCK = (1, 1, 1)
 
 @pytest.fixture(scope="module")
 def kept():
-    primary = driver.Device(0).retain_primary_context()
+    primary = cuda.Device(0).retain_primary_context()
     primary.push()
     yield SourceModule(SOURCE, options=["-Doption=double"])
     primary.pop()
@@ -118,15 +119,15 @@ class Foreign:
 
 
 def managed(dtype):
-    return driver.managed_zeros(8, dtype, mem_flags=driver.mem_attach_flags.GLOBAL)
+    return cuda.managed_zeros(8, dtype, mem_flags=cuda.mem_attach_flags.GLOBAL)
 
 
 GIVEN = {
     "GPUArray": lambda dtype: gpuarray.zeros(8, dtype),
-    "In": lambda dtype: driver.In(np.zeros(8, dtype)),
-    "Out": lambda dtype: driver.Out(np.zeros(8, dtype)),
-    "InOut": lambda dtype: driver.InOut(np.zeros(8, dtype)),
-    "In of array.array": lambda dtype: driver.In(array.array(np.dtype(dtype).char, [1, 2])),
+    "In": lambda dtype: cuda.In(np.zeros(8, dtype)),
+    "Out": lambda dtype: cuda.Out(np.zeros(8, dtype)),
+    "InOut": lambda dtype: cuda.InOut(np.zeros(8, dtype)),
+    "In of array.array": lambda dtype: cuda.In(array.array(np.dtype(dtype).char, [1, 2])),
     "Interface": lambda dtype: Interface(gpuarray.zeros(8, dtype)),
     "Foreign": lambda dtype: Foreign(gpuarray.zeros(8, dtype), np.dtype(dtype)),
     "managed": managed,
@@ -136,7 +137,7 @@ GIVEN = {
 @pytest.mark.parametrize("given", GIVEN)
 def test_everything_that_has_a_dtype_is_looked_at(module, given: str):
     kernel = module.get_function("take_float")
-    if given == "managed" and not driver.Device(0).managed_memory:
+    if given == "managed" and not cuda.Device(0).managed_memory:
         pytest.skip("the device has no managed memory")
     for _ in range(2):  # what a parameter was given before is remembered
         kernel(GIVEN[given](np.float32), block=BLOCK)
@@ -150,8 +151,8 @@ def test_what_has_no_dtype_is_taken(module):
     for given in (
         memory.gpudata,
         int(memory.gpudata),
-        driver.In(bytes(64)),
-        driver.InOut(bytearray(64)),
+        cuda.In(bytes(64)),
+        cuda.InOut(bytearray(64)),
         Foreign(memory, "f8"),
         Interface(memory, typestr="|V8"),
         memory.view(np.float32),
@@ -160,7 +161,7 @@ def test_what_has_no_dtype_is_taken(module):
 
 
 def test_a_handler_of_the_programs_own_may_give_other_memory(module):
-    class Converted(driver.In):
+    class Converted(cuda.In):
         def get_device_alloc(self):
             return memory.gpudata
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pygpu import _cuda
-from pygpu.cuda import driver
+from pygpu.cuda import driver as cuda
 from pygpu.cuda.compiler import SourceModule
 
 SOURCE = """
@@ -28,21 +28,21 @@ SIZES = {"block": (128, 1, 1), "grid": (1, 1)}
 
 @pytest.fixture
 def memory(kernels):
-    made = driver.mem_alloc(4 * N)
-    driver.memset_d8(made, 0, 4 * N)
+    made = cuda.mem_alloc(4 * N)
+    cuda.memset_d8(made, 0, 4 * N)
     return made
 
 
 def value(memory) -> int:
     """The one value that all items have."""
     host = np.empty(N, np.int32)
-    driver.memcpy_dtoh(host, memory)
+    cuda.memcpy_dtoh(host, memory)
     assert (host == host[0]).all()
     return int(host[0])
 
 
 def test_replay(kernels, memory):
-    stream = driver.Stream()
+    stream = cuda.Stream()
     stream.begin_capture()
     assert stream.is_capturing
     kernels.get_function("add")(memory, N, 1, stream=stream, **SIZES)
@@ -51,7 +51,7 @@ def test_replay(kernels, memory):
     assert not stream.is_capturing
     assert value(memory) == 0  # captured, not run
     kinds = [kind for _, kind in graph.nodes()]
-    assert kinds == [driver.graph_node_type.KERNEL] * 2
+    assert kinds == [cuda.graph_node_type.KERNEL] * 2
     assert graph.handle
     run = graph.instantiate()
     assert run.handle
@@ -68,8 +68,8 @@ def test_replay(kernels, memory):
 
 
 def test_prepared_calls(kernels, memory):
-    add, stream = kernels.get_function("add").prepare("Pii"), driver.Stream()
-    stream.begin_capture(driver.stream_capture_mode.THREAD_LOCAL)
+    add, stream = kernels.get_function("add").prepare("Pii"), cuda.Stream()
+    stream.begin_capture(cuda.stream_capture_mode.THREAD_LOCAL)
     add.prepared_async_call((1, 1), (128, 1, 1), stream, memory, N, 5)
     run = stream.end_capture().instantiate()
     run.launch(stream)
@@ -78,12 +78,12 @@ def test_prepared_calls(kernels, memory):
 
 
 def test_an_empty_graph(context):
-    stream = driver.Stream()
+    stream = cuda.Stream()
     stream.begin_capture()
     graph = stream.end_capture()
     assert graph.nodes() == []
     graph.instantiate().launch(stream)
-    graph = driver.Graph()
+    graph = cuda.Graph()
     assert graph.nodes() == []
     graph.instantiate().launch()
     stream.synchronize()
@@ -91,15 +91,15 @@ def test_an_empty_graph(context):
 
 def test_what_a_graph_uses_stays(kernels):
     """Memory, host arrays, functions and modules, though nobody else refers to them any more."""
-    stream = driver.Stream()
+    stream = cuda.Stream()
     module = SourceModule(SOURCE.replace("value)", "value )"))
-    memory = driver.mem_alloc(4 * N)
+    memory = cuda.mem_alloc(4 * N)
     source, target = np.arange(N, dtype=np.int32), np.zeros(N, np.int32)
     refs = [weakref.ref(x) for x in (memory, source, module.module)]
     stream.begin_capture()
-    driver.memcpy_htod_async(memory, source, stream)
+    cuda.memcpy_htod_async(memory, source, stream)
     module.get_function("add")(memory, N, 10, stream=stream, **SIZES)
-    driver.memcpy_dtoh_async(target, memory, stream)
+    cuda.memcpy_dtoh_async(target, memory, stream)
     graph = stream.end_capture()
     del memory, source, module
     gc.collect()
@@ -116,7 +116,7 @@ def test_what_a_graph_uses_stays(kernels):
     del run  # while it may be running
     gc.collect()
     stream.synchronize()
-    driver.Context.synchronize()
+    cuda.Context.synchronize()
     gc.collect()
     np.testing.assert_array_equal(target, np.arange(10, 10 + N))
     assert all(ref() is None for ref in refs)
@@ -124,11 +124,11 @@ def test_what_a_graph_uses_stays(kernels):
 
 def test_a_second_stream_joins(kernels, memory):
     """Work on a stream that waits for a captured one belongs to the graph, as does what it uses."""
-    first, second = driver.Stream(), driver.Stream()
-    other = driver.mem_alloc(4 * N)
-    driver.memset_d8(other, 0, 4 * N)
-    driver.Context.synchronize()
-    fork, join = driver.Event(), driver.Event()
+    first, second = cuda.Stream(), cuda.Stream()
+    other = cuda.mem_alloc(4 * N)
+    cuda.memset_d8(other, 0, 4 * N)
+    cuda.Context.synchronize()
+    fork, join = cuda.Event(), cuda.Event()
     add = kernels.get_function("add")
     first.begin_capture()
     add(memory, N, 1, stream=first, **SIZES)
@@ -136,14 +136,14 @@ def test_a_second_stream_joins(kernels, memory):
     second.wait_for_event(fork)
     assert second.is_capturing
     add(other, N, 2, stream=second, **SIZES)
-    with pytest.raises(driver.LogicError, match="must end it"):
+    with pytest.raises(cuda.LogicError, match="must end it"):
         second.end_capture()
     join.record(second)
     first.wait_for_event(join)
     add(memory, N, 1, stream=first, **SIZES)
     graph = first.end_capture()
     assert not second.is_capturing
-    assert [kind for _, kind in graph.nodes()] == [driver.graph_node_type.KERNEL] * 3
+    assert [kind for _, kind in graph.nodes()] == [cuda.graph_node_type.KERNEL] * 3
     address, ref = int(other), weakref.ref(other)
     del other, fork, join
     gc.collect()
@@ -158,8 +158,8 @@ def test_a_second_stream_joins(kernels, memory):
 
 
 def test_a_stream_by_its_handle(kernels, memory):
-    stream = driver.Stream()
-    other = driver.to_device(np.zeros(N, np.int32))
+    stream = cuda.Stream()
+    other = cuda.to_device(np.zeros(N, np.int32))
     ref = weakref.ref(other)
     stream.begin_capture()
     kernels.get_function("add")(other, N, 4, stream=stream.handle, **SIZES)
@@ -174,7 +174,7 @@ def test_a_stream_by_its_handle(kernels, memory):
 
 
 def test_update(kernels, memory):
-    stream, add = driver.Stream(), kernels.get_function("add")
+    stream, add = cuda.Stream(), kernels.get_function("add")
 
     def capture(number, target):
         stream.begin_capture()
@@ -183,8 +183,8 @@ def test_update(kernels, memory):
 
     run = capture(1, memory).instantiate()
     run.launch(stream)
-    other = driver.mem_alloc(4 * N)
-    driver.memset_d8(other, 0, 4 * N)
+    other = cuda.mem_alloc(4 * N)
+    cuda.memset_d8(other, 0, 4 * N)
     ref = weakref.ref(other)
     run.update(capture(10, other))
     del other
@@ -195,7 +195,7 @@ def test_update(kernels, memory):
     stream.begin_capture()
     add(memory, N, 1, stream=stream, **SIZES)
     add(memory, N, 1, stream=stream, **SIZES)
-    with pytest.raises(driver.LogicError, match="cuGraphExecUpdate failed.*instantiate it anew"):
+    with pytest.raises(cuda.LogicError, match="cuGraphExecUpdate failed.*instantiate it anew"):
         run.update(stream.end_capture())
     run.launch(stream)
     stream.synchronize()
@@ -205,7 +205,7 @@ def test_update(kernels, memory):
 
 
 def test_clone(kernels, memory):
-    stream = driver.Stream()
+    stream = cuda.Stream()
     stream.begin_capture()
     kernels.get_function("add")(memory, N, 1, stream=stream, **SIZES)
     graph = stream.end_capture()
@@ -219,65 +219,63 @@ def test_clone(kernels, memory):
 
 
 def test_debug_dot(kernels, memory, tmp_path):
-    stream = driver.Stream()
+    stream = cuda.Stream()
     stream.begin_capture()
     kernels.get_function("add")(memory, N, 1, stream=stream, **SIZES)
     graph = stream.end_capture()
     path = tmp_path / "graph.dot"
     try:
         graph.debug_dot(path)
-    except driver.LogicError as error:
+    except cuda.LogicError as error:
         assert error.code == 801
         pytest.skip(f"needs a driver whose cuGraphDebugDotPrint writes files: {error}")
     assert path.read_text().lstrip().startswith("digraph")
-    with pytest.raises(driver.Error):
+    with pytest.raises(cuda.Error):
         graph.debug_dot(tmp_path / "none" / "graph.dot")
     with pytest.raises(TypeError):
         graph.debug_dot(3)
 
 
 def test_order_of_calls(kernels, memory):
-    stream = driver.Stream()
-    with pytest.raises(driver.LogicError, match="begin_capture\\(\\) comes first"):
+    stream = cuda.Stream()
+    with pytest.raises(cuda.LogicError, match="begin_capture\\(\\) comes first"):
         stream.end_capture()
-    with pytest.raises(driver.LogicError, match="mode = 7"):
+    with pytest.raises(cuda.LogicError, match="mode = 7"):
         stream.begin_capture(7)
     with pytest.raises(TypeError):
         stream.begin_capture("global")
     stream.begin_capture()
-    with pytest.raises(driver.LogicError, match="being captured already"):
+    with pytest.raises(cuda.LogicError, match="being captured already"):
         stream.begin_capture()
     stream.end_capture()
     with pytest.raises(TypeError):
-        driver.Graph(3)
+        cuda.Graph(3)
     with pytest.raises(TypeError):
-        driver.GraphExec()
+        cuda.GraphExec()
     with pytest.raises(TypeError, match="cannot pickle"):
-        pickle.dumps(driver.Graph())
-    run = driver.Graph().instantiate()
+        pickle.dumps(cuda.Graph())
+    run = cuda.Graph().instantiate()
     with pytest.raises(TypeError, match="stream"):
         run.launch("stream")
 
 
 def test_handlers_cannot_be_captured(kernels):
-    stream = driver.Stream()
+    stream = cuda.Stream()
     stream.begin_capture()
-    with pytest.raises(driver.LogicError, match="In, Out and InOut copy and wait"):
-        kernels.get_function("add")(
-            driver.InOut(np.zeros(N, np.int32)), N, 1, stream=stream, **SIZES
-        )
+    with pytest.raises(cuda.LogicError, match="In, Out and InOut copy and wait"):
+        kernels.get_function("add")(cuda.InOut(np.zeros(N, np.int32)), N, 1, stream=stream, **SIZES)
     graph = stream.end_capture()
     assert graph.nodes() == []
 
 
 def test_a_capture_that_is_spoilt(kernels, memory):
     """A call that waits for a captured stream spoils the capture; later ones are not harmed."""
-    stream = driver.Stream()
+    stream = cuda.Stream()
     stream.begin_capture()
     kernels.get_function("add")(memory, N, 1, stream=stream, **SIZES)
-    with pytest.raises(driver.LogicError):
+    with pytest.raises(cuda.LogicError):
         stream.synchronize()
-    with pytest.raises(driver.LogicError, match="cuStreamEndCapture failed"):
+    with pytest.raises(cuda.LogicError, match="cuStreamEndCapture failed"):
         stream.end_capture()
     assert not stream.is_capturing
     kernels.get_function("add")(memory, N, 1, stream=stream, **SIZES)
@@ -286,38 +284,38 @@ def test_a_capture_that_is_spoilt(kernels, memory):
 
 
 def test_a_stream_that_goes_while_it_is_captured(kernels, memory, balance):
-    stream = driver.Stream()
+    stream = cuda.Stream()
     stream.begin_capture()
     kernels.get_function("add")(memory, N, 1, stream=stream, **SIZES)
     del stream
     gc.collect()
-    stream = driver.Stream()
+    stream = cuda.Stream()
     kernels.get_function("add")(memory, N, 1, stream=stream, **SIZES)
     stream.synchronize()
     assert value(memory) == 1
 
 
 def test_contexts(kernels, memory):
-    stream = driver.Stream()
+    stream = cuda.Stream()
     stream.begin_capture()
     kernels.get_function("add")(memory, N, 1, stream=stream, **SIZES)
     run = stream.end_capture().instantiate()
-    other = driver.Device(0).make_context()
+    other = cuda.Device(0).make_context()
     try:
-        foreign = driver.Stream()
-        with pytest.raises(driver.LogicError, match="different contexts"):
+        foreign = cuda.Stream()
+        with pytest.raises(cuda.LogicError, match="different contexts"):
             run.launch(foreign)
-        with pytest.raises(driver.LogicError, match="different contexts"):
-            run.update(driver.Graph())
+        with pytest.raises(cuda.LogicError, match="different contexts"):
+            run.update(cuda.Graph())
         run.launch(stream)  # in its own context
         stream.synchronize()
-        graph = driver.Graph()
+        graph = cuda.Graph()
         dead = graph.instantiate()
     finally:
         other.detach()
     assert value(memory) == 1
     for call in (dead.launch, graph.nodes, graph.instantiate, graph.clone):
-        with pytest.raises(driver.LogicError):
+        with pytest.raises(cuda.LogicError):
             call()
     del dead, graph
     gc.collect()
@@ -326,15 +324,15 @@ def test_contexts(kernels, memory):
 def test_nothing_leaks(kernels, memory, balance):
     add = kernels.get_function("add")
     for _ in range(3):
-        stream = driver.Stream()
+        stream = cuda.Stream()
         stream.begin_capture()
-        add(driver.mem_alloc(4 * N), N, 1, stream=stream, **SIZES)
+        add(cuda.mem_alloc(4 * N), N, 1, stream=stream, **SIZES)
         graph = stream.end_capture()
         run = graph.instantiate()
         run.launch(stream)
         run.launch()
         del graph, run, stream
-    driver.Context.synchronize()
+    cuda.Context.synchronize()
 
 
 @pytest.mark.parametrize(
@@ -344,7 +342,7 @@ def test_nothing_leaks(kernels, memory, balance):
     "cuGraphCreate".split(),
 )
 def test_faults(kernels, memory, routine):
-    stream = driver.Stream()
+    stream = cuda.Stream()
 
     def use():
         stream.begin_capture()
@@ -357,17 +355,17 @@ def test_faults(kernels, memory, routine):
         run.launch(stream)
         run.update(graph.clone())
         graph.nodes()
-        driver.Graph()
+        cuda.Graph()
 
     use()
     _cuda._fault(routine, 719)
     try:
-        with pytest.raises(driver.LaunchError, match=routine):
+        with pytest.raises(cuda.LaunchError, match=routine):
             use()
     finally:
         _cuda._fault(None, 0)
     if stream.is_capturing:  # the end was the call that failed
-        stream = driver.Stream()
+        stream = cuda.Stream()
     use()
     stream.synchronize()
 
@@ -376,7 +374,7 @@ def test_faults(kernels, memory, routine):
 
 
 def test_host_func(kernels, memory):
-    calls, stream = [], driver.Stream()
+    calls, stream = [], cuda.Stream()
     add = kernels.get_function("add")
     host = np.full(N, -1, np.int32)
 
@@ -384,10 +382,10 @@ def test_host_func(kernels, memory):
         calls.append((*args, int(host[0]), threading.get_ident()))
 
     add(memory, N, 3, stream=stream, **SIZES)
-    driver.memcpy_dtoh_async(host, memory, stream)
-    driver.launch_host_func(stream, note, 1, "two")
+    cuda.memcpy_dtoh_async(host, memory, stream)
+    cuda.launch_host_func(stream, note, 1, "two")
     add(memory, N, 3, stream=stream, **SIZES)
-    driver.launch_host_func(stream, note)
+    cuda.launch_host_func(stream, note)
     stream.synchronize()
     assert [call[:-1] for call in calls] == [(1, "two", 3), (3,)]
     assert value(memory) == 6
@@ -395,9 +393,9 @@ def test_host_func(kernels, memory):
 
 def test_host_func_and_a_busy_interpreter(kernels, memory):
     """Neither launches nor waits keep the function from the GIL."""
-    calls, stream, add = [], driver.Stream(), kernels.get_function("add")
+    calls, stream, add = [], cuda.Stream(), kernels.get_function("add")
     for number in range(50):
-        driver.launch_host_func(stream, calls.append, number)
+        cuda.launch_host_func(stream, calls.append, number)
         for _ in range(50):
             add(memory, N, 1, stream=stream, **SIZES)
     stream.synchronize()
@@ -406,11 +404,11 @@ def test_host_func_and_a_busy_interpreter(kernels, memory):
 
 
 def test_host_func_in_a_graph(kernels, memory):
-    calls, stream = [], driver.Stream()
+    calls, stream = [], cuda.Stream()
     stream.begin_capture()
-    driver.launch_host_func(stream, calls.append, "x")
+    cuda.launch_host_func(stream, calls.append, "x")
     graph = stream.end_capture()
-    assert [kind for _, kind in graph.nodes()] == [driver.graph_node_type.HOST]
+    assert [kind for _, kind in graph.nodes()] == [cuda.graph_node_type.HOST]
     run = graph.instantiate()
     del graph
     gc.collect()
@@ -422,14 +420,14 @@ def test_host_func_in_a_graph(kernels, memory):
 
 
 def test_host_func_that_fails(context, monkeypatch):
-    seen, stream, calls = [], driver.Stream(), []
+    seen, stream, calls = [], cuda.Stream(), []
     monkeypatch.setattr(sys, "unraisablehook", lambda hook: seen.append(hook.exc_value))
 
     def fail():
         raise KeyError("host")
 
-    driver.launch_host_func(stream, fail)
-    driver.launch_host_func(stream, calls.append, 1)
+    cuda.launch_host_func(stream, fail)
+    cuda.launch_host_func(stream, calls.append, 1)
     stream.synchronize()
     assert calls == [1]
     assert [repr(error) for error in seen] == ["KeyError('host')"]
@@ -440,42 +438,42 @@ def test_host_func_keeps_its_function(context):
         def __call__(self, other):
             done.append(other)
 
-    done, stream = [], driver.Stream()
+    done, stream = [], cuda.Stream()
     function = Callable()
     ref = weakref.ref(function)
-    driver.launch_host_func(stream, function, 5)
+    cuda.launch_host_func(stream, function, 5)
     del function
     stream.synchronize()
-    driver.Context.synchronize()
+    cuda.Context.synchronize()
     gc.collect()
     assert done == [5] and ref() is None
 
 
 def test_host_func_arguments(context):
     with pytest.raises(TypeError, match="func must be callable, not int"):
-        driver.launch_host_func(None, 3)
+        cuda.launch_host_func(None, 3)
     for args in ((), (None,)):
         with pytest.raises(TypeError, match="takes a stream and a function"):
-            driver.launch_host_func(*args)
+            cuda.launch_host_func(*args)
     with pytest.raises(TypeError, match="stream"):
-        driver.launch_host_func("stream", print)
+        cuda.launch_host_func("stream", print)
     calls = []
-    driver.launch_host_func(None, calls.append, 1)
-    driver.Context.synchronize()
+    cuda.launch_host_func(None, calls.append, 1)
+    cuda.Context.synchronize()
     assert calls == [1]
     _cuda._fault("cuLaunchHostFunc", 719)
     try:
-        with pytest.raises(driver.LaunchError, match="cuLaunchHostFunc"):
-            driver.launch_host_func(None, calls.append, 2)
+        with pytest.raises(cuda.LaunchError, match="cuLaunchHostFunc"):
+            cuda.launch_host_func(None, calls.append, 2)
     finally:
         _cuda._fault(None, 0)
-    driver.Context.synchronize()
+    cuda.Context.synchronize()
     assert calls == [1]
 
 
 EXIT = """
 import time
-import pygpu.cuda.driver
+import pygpu.cuda.driver as cuda
 stream = cuda.Stream()
 cuda.launch_host_func(stream, time.sleep, 2)
 cuda.launch_host_func(stream, print, "called")

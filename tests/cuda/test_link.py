@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pygpu import _cuda
-from pygpu.cuda import driver
+from pygpu.cuda import driver as cuda
 from pygpu.cuda.compiler import DynamicModule, compile
 
 LIBRARY = "__device__ int twice(int x) { return 2 * x; }"
@@ -22,7 +22,7 @@ __global__ void run(int *out, int x) { out[0] = twice(x) + 1; }
 @pytest.fixture(scope="module")
 def pieces():
     """The PTX of a function and of a program that calls it."""
-    primary = driver.Device(0).retain_primary_context()
+    primary = cuda.Device(0).retain_primary_context()
     primary.push()
     try:
         yield [compile(text, options=["-rdc=true"], target="ptx") for text in (LIBRARY, PROGRAM)]
@@ -32,57 +32,57 @@ def pieces():
 
 def run(module) -> None:
     out = np.zeros(1, np.int32)
-    module.get_function("run")(driver.Out(out), np.int32(21), block=(1, 1, 1))
+    module.get_function("run")(cuda.Out(out), np.int32(21), block=(1, 1, 1))
     assert out[0] == 43
 
 
 def test_link(context, pieces):
     messages = []
-    linker = driver.Linker(lambda *said: messages.append(said), log_verbose=True)
+    linker = cuda.Linker(lambda *said: messages.append(said), log_verbose=True)
     for number, piece in enumerate(pieces):
-        linker.add_data(piece, driver.jit_input_type.PTX, f"piece{number}")
+        linker.add_data(piece, cuda.jit_input_type.PTX, f"piece{number}")
     module = linker.link_module()
     run(module)
     assert [said[0] for said in messages] == [True]
-    with pytest.raises(driver.LogicError, match="has linked its module"):
+    with pytest.raises(cuda.LogicError, match="has linked its module"):
         linker.link_module()
-    with pytest.raises(driver.LogicError, match="has linked its module"):
-        linker.add_data(pieces[0], driver.jit_input_type.PTX)
+    with pytest.raises(cuda.LogicError, match="has linked its module"):
+        linker.add_data(pieces[0], cuda.jit_input_type.PTX)
 
 
 def test_other_buffers_and_options(context, pieces):
-    linker = driver.Linker(options=[(driver.jit_option.OPTIMIZATION_LEVEL, 3)])
-    linker.add_data(bytearray(pieces[0]), driver.jit_input_type.PTX, name=None)
+    linker = cuda.Linker(options=[(cuda.jit_option.OPTIMIZATION_LEVEL, 3)])
+    linker.add_data(bytearray(pieces[0]), cuda.jit_input_type.PTX, name=None)
     for piece in pieces[1:]:
-        linker.add_data(memoryview(piece), input_type=driver.jit_input_type.PTX)
+        linker.add_data(memoryview(piece), input_type=cuda.jit_input_type.PTX)
     run(linker.link_module())
 
 
 def test_files(context, pieces, tmp_path):
-    linker = driver.Linker()
+    linker = cuda.Linker()
     for number, piece in enumerate(pieces):
         path = tmp_path / f"piece{number}.ptx"
         path.write_bytes(piece)
-        linker.add_file(path if number else str(path), driver.jit_input_type.PTX)
+        linker.add_file(path if number else str(path), cuda.jit_input_type.PTX)
     run(linker.link_module())
-    with pytest.raises(driver.RuntimeError, match="cuLinkAddFile failed"):
-        driver.Linker().add_file(tmp_path / "none.ptx", driver.jit_input_type.PTX)
+    with pytest.raises(cuda.RuntimeError, match="cuLinkAddFile failed"):
+        cuda.Linker().add_file(tmp_path / "none.ptx", cuda.jit_input_type.PTX)
 
 
 def test_a_missing_function(context, pieces):
     messages = []
-    linker = driver.Linker(lambda *said: messages.append(said))
-    with pytest.raises(driver.Error, match="cuLink"):
-        linker.add_data(pieces[1], driver.jit_input_type.PTX)
+    linker = cuda.Linker(lambda *said: messages.append(said))
+    with pytest.raises(cuda.Error, match="cuLink"):
+        linker.add_data(pieces[1], cuda.jit_input_type.PTX)
         linker.link_module()
     assert messages and messages[-1][0] is False
 
 
 def test_a_function_that_is_there_twice(context, pieces):
-    linker = driver.Linker()
-    with pytest.raises(driver.Error, match="cuLink"):
+    linker = cuda.Linker()
+    with pytest.raises(cuda.Error, match="cuLink"):
         for _ in range(2):
-            linker.add_data(pieces[0], driver.jit_input_type.PTX)
+            linker.add_data(pieces[0], cuda.jit_input_type.PTX)
         linker.link_module()
 
 
@@ -119,10 +119,10 @@ def test_variables_templates_and_barriers_of_other_pieces(context):
         extern "C" __global__ void second(int *out) { *out = counter; }""")
     module.link()
     out, count = np.zeros(64, np.int32), np.zeros(1, np.int32)
-    module.get_function("first")(driver.Out(out), block=(64, 1, 1))
+    module.get_function("first")(cuda.Out(out), block=(64, 1, 1))
     i = np.arange(64)
     assert (out == (i * i * (i % 4 + 1) - i)[::-1]).all()
-    module.get_function("second")(driver.Out(count), block=(1, 1, 1))
+    module.get_function("second")(cuda.Out(count), block=(1, 1, 1))
     assert count[0] == 5 + 64
     assert module.get_global("table")[1] == 16
 
@@ -130,65 +130,65 @@ def test_variables_templates_and_barriers_of_other_pieces(context):
 @pytest.mark.simulator
 def test_what_the_simulator_says(context, pieces):
     def linked(*texts, **kwargs):
-        linker = driver.Linker()
+        linker = cuda.Linker()
         for number, text in enumerate(texts):
-            linker.add_data(text, driver.jit_input_type.PTX, f"piece{number}")
+            linker.add_data(text, cuda.jit_input_type.PTX, f"piece{number}")
         return linker.link_module()
 
     plain = compile(LIBRARY + "__global__ void k() {}", target="ptx")
-    with pytest.raises(driver.LogicError, match="linking failed: undefined: twice"):
+    with pytest.raises(cuda.LogicError, match="linking failed: undefined: twice"):
         linked(pieces[1])
-    with pytest.raises(driver.LogicError, match="linking failed: defined twice: twice"):
+    with pytest.raises(cuda.LogicError, match="linking failed: defined twice: twice"):
         linked(pieces[0], pieces[0], pieces[1])
-    with pytest.raises(driver.LogicError, match="piece1 was not compiled with -rdc=true"):
+    with pytest.raises(cuda.LogicError, match="piece1 was not compiled with -rdc=true"):
         linked(pieces[0], plain)
-    with pytest.raises(driver.LogicError, match="undefined symbol"):
-        driver.module_from_buffer(pieces[1])
+    with pytest.raises(cuda.LogicError, match="undefined symbol"):
+        cuda.module_from_buffer(pieces[1])
     linked(plain).get_function("k")(block=(1, 1, 1))
-    driver.module_from_buffer(pieces[0])
+    cuda.module_from_buffer(pieces[0])
 
 
 def test_a_handler_that_fails(context, pieces):
     def fail(ok, info, error):
         raise KeyError("handler")
 
-    linker = driver.Linker(fail)
+    linker = cuda.Linker(fail)
     for piece in pieces:
-        linker.add_data(piece, driver.jit_input_type.PTX)
+        linker.add_data(piece, cuda.jit_input_type.PTX)
     with pytest.raises(KeyError, match="handler"):
         linker.link_module()
 
 
 def test_wrong_arguments(context, pieces):
-    linker = driver.Linker()
+    linker = cuda.Linker()
     with pytest.raises(TypeError, match="message_handler must be callable"):
-        driver.Linker(3)
+        cuda.Linker(3)
     for wrong in (3, None):
         with pytest.raises(TypeError):
-            linker.add_data(wrong, driver.jit_input_type.PTX)
+            linker.add_data(wrong, cuda.jit_input_type.PTX)
         with pytest.raises(TypeError):
-            linker.add_file(wrong, driver.jit_input_type.PTX)
+            linker.add_file(wrong, cuda.jit_input_type.PTX)
     with pytest.raises(TypeError):
         linker.add_data(pieces[0], "PTX")
     with pytest.raises(TypeError):
-        linker.add_data(pieces[0], driver.jit_input_type.PTX, 3)
+        linker.add_data(pieces[0], cuda.jit_input_type.PTX, 3)
     with pytest.raises(TypeError):
         linker.add_data(pieces[0])
-    with pytest.raises(driver.LogicError, match="cannot be loaded: it is empty"):
-        linker.add_data(b"", driver.jit_input_type.PTX)
-    with pytest.raises(driver.LogicError, match="no cubin, fatbin or PTX"):
-        linker.add_data(b"\0\1\2", driver.jit_input_type.CUBIN)
+    with pytest.raises(cuda.LogicError, match="cannot be loaded: it is empty"):
+        linker.add_data(b"", cuda.jit_input_type.PTX)
+    with pytest.raises(cuda.LogicError, match="no cubin, fatbin or PTX"):
+        linker.add_data(b"\0\1\2", cuda.jit_input_type.CUBIN)
     with pytest.raises(TypeError):
-        driver.Linker(options=3)
+        cuda.Linker(options=3)
     with pytest.raises(TypeError, match="cannot pickle"):
         pickle.dumps(linker)
 
 
 def test_nothing_leaks(balance, pieces):
     for linked in (False, True):
-        linker = driver.Linker(lambda *said: None)
+        linker = cuda.Linker(lambda *said: None)
         for piece in pieces:
-            linker.add_data(piece, driver.jit_input_type.PTX)
+            linker.add_data(piece, cuda.jit_input_type.PTX)
         module = linker.link_module() if linked else None
         del linker, module
     gc.collect()
@@ -200,10 +200,10 @@ def test_nothing_leaks(balance, pieces):
 def test_faults(balance, pieces, routine):
     _cuda._fault(routine, 719)
     try:
-        with pytest.raises(driver.LaunchError, match=routine):
-            linker = driver.Linker()
+        with pytest.raises(cuda.LaunchError, match=routine):
+            linker = cuda.Linker()
             for piece in pieces:
-                linker.add_data(piece, driver.jit_input_type.PTX)
+                linker.add_data(piece, cuda.jit_input_type.PTX)
             linker.link_module()
     finally:
         _cuda._fault(None, 0)

@@ -58,23 +58,23 @@ def test_options_where_there_is_no_nvcc():
 
 def test_generated_kernels_are_compiled_without_what_they_seldom_need(monkeypatch):
     """With -minimal if NVRTC has it; a text that fails so is compiled as the whole language."""
-    from pygpu._src.runtime.cuda import source_module
+    from pygpu._src.runtime.cuda import source_module as compiler
 
     calls = []
 
     def compile_(call, source, nvcc, options, *rest):
         calls.append(list(options))
         if "-minimal" in options and "tex1Dfetch" in source:
-            raise source_module.CompileError("no such function", [])
+            raise compiler.CompileError("no such function", [])
         return source
 
-    monkeypatch.setattr(source_module, "_compile", compile_)
+    monkeypatch.setattr(compiler, "_compile", compile_)
     monkeypatch.setattr(nvrtc, "is_simulated", lambda: False)
     monkeypatch.setattr(nvrtc, "version", lambda: (12, 4))
-    assert source_module.compile_generated("plain", ["-DN"]) == "plain"
-    assert source_module.compile_generated("tex1Dfetch", ()) == "tex1Dfetch"
+    assert compiler.compile_generated("plain", ["-DN"]) == "plain"
+    assert compiler.compile_generated("tex1Dfetch", ()) == "tex1Dfetch"
     monkeypatch.setattr(nvrtc, "version", lambda: (12, 3))
-    assert source_module.compile_generated("old", ()) == "old"
+    assert compiler.compile_generated("old", ()) == "old"
     assert calls == [["-DN", "-minimal"], ["-minimal"], [], []]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pygpu import _cuda
-from pygpu.cuda import driver
+from pygpu.cuda import driver as cuda
 
 SOURCE = """
 __global__ void plain(int *out) { out[threadIdx.x] = threadIdx.x; }
@@ -19,7 +19,7 @@ def plain(kept, context):
 
 
 def attribute(name: str) -> int:
-    return driver.Device(0).get_attribute(getattr(driver.device_attribute, name))
+    return cuda.Device(0).get_attribute(getattr(cuda.device_attribute, name))
 
 
 def test_max_active_blocks(plain):
@@ -73,28 +73,28 @@ def test_available_shared(plain):
 def test_the_largest_cooperative_grid_runs(plain):
     if not attribute("COOPERATIVE_LAUNCH"):
         pytest.skip("needs a GPU with cooperative launches (COOPERATIVE_LAUNCH)")
-    memory = driver.mem_alloc(4 * 128)
+    memory = cuda.mem_alloc(4 * 128)
     most = attribute("MULTIPROCESSOR_COUNT") * plain.max_active_blocks(128)
     plain(memory, block=(128, 1, 1), grid=(most, 1), cooperative=True)
-    driver.Context.synchronize()
-    with pytest.raises(driver.LogicError, match="all blocks of a cooperative launch run at once"):
+    cuda.Context.synchronize()
+    with pytest.raises(cuda.LogicError, match="all blocks of a cooperative launch run at once"):
         plain(memory, block=(128, 1, 1), grid=(1024 * most, 1), cooperative=True)
 
 
 def test_clusters(plain):
     if not attribute("CLUSTER_LAUNCH"):
-        with pytest.raises(driver.LogicError):
+        with pytest.raises(cuda.LogicError):
             plain.max_cluster_size(128)
-        memory = driver.mem_alloc(4 * 128)
-        with pytest.raises(driver.LogicError):
+        memory = cuda.mem_alloc(4 * 128)
+        with pytest.raises(cuda.LogicError):
             plain(memory, block=(128, 1, 1), grid=(2, 1), cluster=(2, 1, 1))
         return
     most = plain.max_cluster_size(128)
     assert most >= 1
     assert plain.max_active_clusters(128, grid=most, cluster=most) >= 1
-    memory = driver.mem_alloc(4 * 128)
+    memory = cuda.mem_alloc(4 * 128)
     plain(memory, block=(128, 1, 1), grid=(2 * most, 1), cluster=(most, 1, 1))
-    driver.Context.synchronize()
+    cuda.Context.synchronize()
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_clusters(plain):
     ],
 )
 def test_wrong_clusters(plain, cluster, words):
-    memory = driver.mem_alloc(4 * 128)
-    with pytest.raises(driver.LogicError, match=words):
+    memory = cuda.mem_alloc(4 * 128)
+    with pytest.raises(cuda.LogicError, match=words):
         plain(memory, block=(128, 1, 1), grid=(8, 4), cluster=cluster)
 
 
@@ -121,7 +121,7 @@ def test_wrong_arguments(plain):
         lambda: plain.available_shared(2**40, 128),
         lambda: plain.suggest_block(limit=2**40),
     ):
-        with pytest.raises(driver.LogicError):
+        with pytest.raises(cuda.LogicError):
             call()
     for call in (
         lambda: plain.max_active_blocks(),
@@ -151,7 +151,7 @@ def test_faults(plain, routine, call):
     plain.max_active_blocks(32)
     _cuda._fault(routine, 719)
     try:
-        with pytest.raises(driver.LaunchError, match=f"{routine} failed.*'plain'"):
+        with pytest.raises(cuda.LaunchError, match=f"{routine} failed.*'plain'"):
             call(plain)
         assert _cuda._fault_hits() == 1
     finally:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pygpu import _cuda
-from pygpu.cuda import driver
+from pygpu.cuda import driver as cuda
 
 CODES = {
     "?": "bool",
@@ -66,9 +66,9 @@ ONE = ((1, 1), (1, 1, 1))
 
 def call(function, dtype, *args, n=1):
     out = np.zeros(n, dtype)
-    memory = driver.to_device(out)
+    memory = cuda.to_device(out)
     function.prepared_call(*ONE, memory, *args)
-    driver.memcpy_dtoh(out, memory)
+    cuda.memcpy_dtoh(out, memory)
     return out
 
 
@@ -171,9 +171,9 @@ def test_declarations(kernels, types):
     a, b = np.arange(4, dtype=np.float32), np.ones(4, np.float32)
     function = kernels.get_function("sum").prepare(types)
     out = np.empty_like(a)
-    memory = driver.mem_alloc(a.nbytes)
-    function.prepared_call((1, 1), (4, 1, 1), memory, driver.to_device(a), driver.to_device(b))
-    driver.memcpy_dtoh(out, memory)
+    memory = cuda.mem_alloc(a.nbytes)
+    function.prepared_call((1, 1), (4, 1, 1), memory, cuda.to_device(a), cuda.to_device(b))
+    cuda.memcpy_dtoh(out, memory)
     assert out.tolist() == [1, 2, 3, 4]
 
 
@@ -214,7 +214,7 @@ def test_not_prepared(kernels):
 
 
 def test_pointers(kernels):
-    memory = [driver.to_device(np.full(4, i, np.float32)) for i in range(3)]
+    memory = [cuda.to_device(np.full(4, i, np.float32)) for i in range(3)]
     function = kernels.get_function("sum").prepare("PPP")
 
     class Array:
@@ -222,15 +222,15 @@ def test_pointers(kernels):
 
     out = np.empty(4, np.float32)
     for b in (memory[1], int(memory[1]), np.uintp(int(memory[1])), Array()):
-        driver.memset_d8(memory[0], 0, 16)
+        cuda.memset_d8(memory[0], 0, 16)
         function.prepared_call((1, 1), (4, 1, 1), memory[0], b, memory[2])
-        driver.memcpy_dtoh(out, memory[0])
+        cuda.memcpy_dtoh(out, memory[0])
         assert out.tolist() == [3] * 4
     for wrong in (None, "p", 1.5, np.float64(1), np.zeros(4), -1, 2**64, b"12345678", True):
         with pytest.raises(struct.error):
             function.prepared_call((1, 1), (4, 1, 1), memory[0], wrong, memory[2])
     memory[1].free()
-    with pytest.raises(driver.LogicError, match="was freed"):
+    with pytest.raises(cuda.LogicError, match="was freed"):
         function.prepared_call((1, 1), (4, 1, 1), memory[0], memory[1], memory[2])
 
 
@@ -252,7 +252,7 @@ def test_wrong_counts(kernels):
 
 def test_wrong_sizes(kernels):
     function = kernels.get_function("add_one").prepare("P")
-    memory = driver.to_device(np.zeros(4, np.int32))
+    memory = cuda.to_device(np.zeros(4, np.int32))
     for grid, block in [
         ((1, 1, 1, 1), (1, 1, 1)),
         ((0, 1), (1, 1, 1)),
@@ -260,7 +260,7 @@ def test_wrong_sizes(kernels):
         ((1, 1), (4096, 1, 1)),
         ((1, 2**20), (1, 1, 1)),
     ]:
-        with pytest.raises(driver.LogicError):
+        with pytest.raises(cuda.LogicError):
             function.prepared_call(grid, block, memory)
     with pytest.raises(TypeError):
         function.prepared_call((1, 1), memory, memory)
@@ -268,23 +268,23 @@ def test_wrong_sizes(kernels):
 
 def test_async_call(kernels):
     function = kernels.get_function("add_one").prepare("P")
-    memory = driver.to_device(np.zeros(8, np.int32))
-    stream = driver.Stream()
+    memory = cuda.to_device(np.zeros(8, np.int32))
+    stream = cuda.Stream()
     function.prepared_async_call((2, 1), (4, 1, 1), stream, memory)
     function.prepared_async_call((2, 1), (4, 1, 1), stream.handle, memory)
     stream.synchronize()
     function.prepared_async_call((2, 1), (4, 1, 1), None, memory)
-    assert driver.from_device(memory, 8, np.int32).tolist() == [3] * 8
+    assert cuda.from_device(memory, 8, np.int32).tolist() == [3] * 8
 
 
 def test_shared_size(kernels):
     function = kernels.get_function("reverse").prepare("P")
-    memory = driver.to_device(np.arange(8, dtype=np.int32))
+    memory = cuda.to_device(np.arange(8, dtype=np.int32))
     function.prepared_call((1, 1), (8, 1, 1), memory, shared_size=32)
-    assert driver.from_device(memory, 8, np.int32).tolist() == list(range(8))[::-1]
+    assert cuda.from_device(memory, 8, np.int32).tolist() == list(range(8))[::-1]
     function.prepared_async_call((1, 1), (8, 1, 1), None, memory, **{"shared" + "_size": 32})
-    assert driver.from_device(memory, 8, np.int32).tolist() == list(range(8))
-    with pytest.raises(driver.LogicError):
+    assert cuda.from_device(memory, 8, np.int32).tolist() == list(range(8))
+    with pytest.raises(cuda.LogicError):
         function.prepared_call((1, 1), (8, 1, 1), memory, shared_size=2**30)
     with pytest.raises((OverflowError, ValueError)):
         function.prepared_call((1, 1), (8, 1, 1), memory, shared_size=-1)
@@ -292,13 +292,13 @@ def test_shared_size(kernels):
 
 def test_timed_call(kernels):
     function = kernels.get_function("add_one").prepare("P")
-    memory = driver.to_device(np.zeros(8, np.int32))
+    memory = cuda.to_device(np.zeros(8, np.int32))
     timing = function.prepared_timed_call((2, 1), (4, 1, 1), memory)
     assert 0 <= timing() < 60
     assert timing() == timing()
     with pytest.raises(TypeError):
         timing(1)
-    assert driver.from_device(memory, 8, np.int32).tolist() == [1] * 8
+    assert cuda.from_device(memory, 8, np.int32).tolist() == [1] * 8
     with pytest.raises(struct.error):
         function.prepared_timed_call((2, 1), (4, 1, 1))
 
@@ -309,7 +309,7 @@ def test_each_function_has_its_own_declaration(kernels):
     second.prepare("Pii")
     assert call(first, np.int32, b"\1\0\0\0\2\0\0\0", n=2).tolist() == [1, 2]
     assert call(second, np.int32, 3, 4, n=2).tolist() == [3, 4]
-    with pytest.raises(driver.LogicError, match="texture references"):
+    with pytest.raises(cuda.LogicError, match="texture references"):
         first.prepare("P8s", texrefs=[object()])
     first.prepare("P8s", texrefs=[])
 
@@ -317,7 +317,7 @@ def test_each_function_has_its_own_declaration(kernels):
 def test_prepared_anew_meanwhile(kernels):
     """A launch ends with the declaration that it began with."""
     function = kernels.get_function("sum").prepare("PPP")
-    memory = [driver.to_device(np.full(4, i, np.float32)) for i in range(3)]
+    memory = [cuda.to_device(np.full(4, i, np.float32)) for i in range(3)]
 
     class Sly:
         @property
@@ -326,7 +326,7 @@ def test_prepared_anew_meanwhile(kernels):
             return memory[1]
 
     function.prepared_call((1, 1), (4, 1, 1), memory[0], Sly(), memory[2])
-    assert driver.from_device(memory[0], 4, np.float32).tolist() == [3] * 4
+    assert cuda.from_device(memory[0], 4, np.float32).tolist() == [3] * 4
     assert function.arg_format == "24s"
 
 
@@ -335,10 +335,10 @@ def test_nothing_leaks(kernels, balance):
 
     class Array:
         def __init__(self):
-            self.gpudata = driver.mem_alloc(64)
+            self.gpudata = cuda.mem_alloc(64)
 
     for _ in range(3):
-        driver.memset_d8(Array().gpudata, 0, 64)
+        cuda.memset_d8(Array().gpudata, 0, 64)
         function.prepared_call(*ONE, Array())
         function.prepared_timed_call(*ONE, Array())()
         with pytest.raises(struct.error):
@@ -349,12 +349,12 @@ def test_nothing_leaks(kernels, balance):
 @pytest.mark.parametrize("routine", ["cuLaunchKernel", "cuEventCreate", "cuEventRecord"])
 def test_faults(kernels, balance, routine):
     function = kernels.get_function("add_one").prepare("P")
-    memory = driver.to_device(np.zeros(8, np.int32))
+    memory = cuda.to_device(np.zeros(8, np.int32))
     for nth in (1, 2):
         _cuda._fault(routine, 719, nth=nth)
         try:
             if nth == 1 or routine != "cuLaunchKernel":
-                with pytest.raises(driver.LaunchError, match=routine):
+                with pytest.raises(cuda.LaunchError, match=routine):
                     function.prepared_timed_call(*ONE, memory)
         finally:
             _cuda._fault(None, 0)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from pygpu import _cuda
-from pygpu.cuda import driver, tools
+from pygpu.cuda import driver as cuda
+from pygpu.cuda import tools
 from pygpu.cuda.compiler import SourceModule
 
 NAMES = {
@@ -39,7 +40,7 @@ def test_types_are_what_the_compiler_thinks(context):
     source += 'extern "C" __global__ void sizes(int *out)\n{\n' + "\n".join(lines) + "\n}\n"
     out = np.zeros(2 * len(dtypes), np.int32)
     module = SourceModule(source, no_extern_c=True)
-    module.get_function("sizes")(driver.Out(out), block=1)
+    module.get_function("sizes")(cuda.Out(out), block=1)
     assert out[::2].tolist() == [dtype.itemsize for dtype in dtypes]
     for dtype, alignment in zip(dtypes, out[1::2], strict=True):
         assert alignment >= dtype.alignment
@@ -102,7 +103,7 @@ def test_what_is_no_argument(text):
 
 
 def test_device_data(context):
-    data, device = tools.DeviceData(), driver.Device(0)
+    data, device = tools.DeviceData(), cuda.Device(0)
     assert data.max_threads == device.max_threads_per_block and data.warp_size == 32
     assert data.warps_per_mp == device.max_threads_per_multiprocessor // 32
     assert (data.align(1), data.align(64), data.align(65, 8)) == (64, 64, 128)
@@ -180,11 +181,11 @@ def test_results_by_context(context):
         return len(calls)
 
     assert [f(1), f(1), f(2), f(1, x=2), f(1, x=2)] == [1, 1, 2, 3, 3]
-    other = driver.Device(0).make_context()
+    other = cuda.Device(0).make_context()
     try:
         assert f(1) == 4 and f(1) == 4
     finally:
-        driver.Context.pop()
+        cuda.Context.pop()
     assert f(1) == 1
     tools.clear_context_caches()
     assert f(1) == 5
@@ -200,17 +201,17 @@ def test_default_context(monkeypatch):
         made.append(device)
         return device.retain_primary_context()
 
-    assert tools.make_default_context(maker).is_primary and made == [driver.Device(0)]
+    assert tools.make_default_context(maker).is_primary and made == [cuda.Device(0)]
     monkeypatch.delenv("CUDA_DEVICE")
     monkeypatch.setenv("HOME", "/nonexistent")
 
     def failing(device):
-        raise driver.LogicError("not this one")
+        raise cuda.LogicError("not this one")
 
     with pytest.raises(RuntimeError, match="wasn't able to create a context.*not this one"):
         tools.make_default_context(failing)
     with pytest.warns(DeprecationWarning):
-        assert tools.get_default_device() == driver.Device(0)
+        assert tools.get_default_device() == cuda.Device(0)
 
 
 def test_marked_tests_have_a_context_of_their_own():
@@ -219,7 +220,7 @@ def test_marked_tests_have_a_context_of_their_own():
     @tools.mark_cuda_test
     def check(a, b=0):
         """What it checks."""
-        seen.append((a, b, driver.Context.get_current()))
+        seen.append((a, b, cuda.Context.get_current()))
 
     gc.collect()
     before = _cuda._handle_counts()

@@ -11,21 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pygpu.cuda import characterize, compiler, cumath, curandom, driver, gpuarray, tools
+from pygpu.cuda import characterize, compiler, cumath, curandom, gpuarray, tools
+from pygpu.cuda import driver as cuda
 from pygpu.cuda.compiler import SourceModule
 from pygpu.cuda.elementwise import ElementwiseKernel
 from pygpu.cuda.reduction import ReductionKernel
 from pygpu.cuda.scan import ExclusiveScanKernel, InclusiveScanKernel
 
-WRONG = (
-    TypeError,
-    ValueError,
-    LookupError,
-    OverflowError,
-    AttributeError,
-    MemoryError,
-    driver.Error,
-)
+WRONG = (TypeError, ValueError, LookupError, OverflowError, AttributeError, MemoryError, cuda.Error)
 WRONG += (struct.error, FileNotFoundError, RuntimeError)
 F = np.float32
 PLAIN = "__global__ void f(){}"
@@ -37,11 +30,11 @@ __constant__ float k[4];
 
 def lost() -> dict[str, Any]:
     """Objects of a context that was destroyed."""
-    context = driver.Device(0).make_context()
+    context = cuda.Device(0).make_context()
     module = SourceModule(PLAIN)
     found = {
-        **{"dead": context, "dead_memory": driver.mem_alloc(16), "dead_stream": driver.Stream()},
-        **{"dead_event": driver.Event(), "dead_f": module.get_function("f")},
+        **{"dead": context, "dead_memory": cuda.mem_alloc(16), "dead_stream": cuda.Stream()},
+        **{"dead_event": cuda.Event(), "dead_f": module.get_function("f")},
         "dead_array": gpuarray.zeros(3, F),
     }
     context.pop()
@@ -51,19 +44,19 @@ def lost() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def names() -> dict[str, Any]:
-    if not driver.Context.get_current():
-        driver.Device(0).retain_primary_context().push()
-    module, freed, locked = SourceModule(SOURCE), driver.mem_alloc(40), np.zeros(10, F)
+    if not cuda.Context.get_current():
+        cuda.Device(0).retain_primary_context().push()
+    module, freed, locked = SourceModule(SOURCE), cuda.mem_alloc(40), np.zeros(10, F)
     freed.free()
     locked.flags.writeable = False
     return {
-        **{"np": np, "d": driver, "ga": gpuarray, "cr": curandom, "cm": cumath, "t": tools},
+        **{"np": np, "d": cuda, "ga": gpuarray, "cr": curandom, "cm": cumath, "t": tools},
         **{"c": compiler, "ch": characterize, "E": ElementwiseKernel, "R": ReductionKernel},
         **{"I": InclusiveScanKernel, "X": ExclusiveScanKernel, "f32": F, "PLAIN": PLAIN},
         **{"a": gpuarray.arange(10, dtype=F), "b": gpuarray.arange(7, dtype=F)},
         **{"i": gpuarray.arange(10, dtype=np.int32), "z": gpuarray.zeros(10, np.complex64)},
-        **{"m": module, "f": module.get_function("f"), "mem": driver.mem_alloc(40), "freed": freed},
-        **{"s": driver.Stream(), "e": driver.Event(), "pool": tools.DeviceMemoryPool()},
+        **{"m": module, "f": module.get_function("f"), "mem": cuda.mem_alloc(40), "freed": freed},
+        **{"s": cuda.Stream(), "e": cuda.Event(), "pool": tools.DeviceMemoryPool()},
         **{"host": np.zeros(10, F), "locked": locked},
         "k": ElementwiseKernel("float *x, float *y, float v", "y[i] = x[i] * v"),
         "r": ReductionKernel(F, "0", "a+b", arguments="const float *in"),
@@ -410,14 +403,14 @@ CASES = [text for table in (*TABLES, DRIVER_CALLS) for text in table.strip().spl
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("text", CASES)
-def test_a_wrong_argument_is_an_error(names: dict[str, Any], context: driver.Context, text: str):
+def test_a_wrong_argument_is_an_error(names: dict[str, Any], context: cuda.Context, text: str):
     with pytest.raises(WRONG) as caught:
         eval(text, dict(names))
     assert str(caught.value).strip()
 
 
-def test_all_is_well_after_them(names: dict[str, Any], context: driver.Context) -> None:
+def test_all_is_well_after_them(names: dict[str, Any], context: cuda.Context) -> None:
     memory, host = names["mem"], np.zeros(10, F)
     names["f"](memory, 10, block=(10, 1, 1))
-    driver.memcpy_dtoh(host, memory)
+    cuda.memcpy_dtoh(host, memory)
     assert (host == 10).all() and (names["b"] + 1).get().tolist() == list(range(1, 8))

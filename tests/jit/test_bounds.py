@@ -10,13 +10,13 @@ import pytest
 
 import pygpu as cl
 from pygpu import cuda
-from pygpu._src.jit import check_report
+from pygpu._src.jit import check_report as report
 
 
 @pytest.fixture
 def on_the_host(make: Any) -> None:
     """For tests that rely on the default."""
-    if not check_report.on_cpu(make(np.zeros(1, np.float32)).backend):
+    if not report.on_cpu(make(np.zeros(1, np.float32)).backend):
         pytest.skip("the device is a GPU, where indices are checked on request only")
 
 
@@ -512,19 +512,19 @@ def test_specializations_are_kept_by_whether_they_check(
 
 
 def test_a_gpu_checks_only_when_asked(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pygpu._src.jit import check_report
+    from pygpu._src.jit import check_report as report
 
     backend = make(np.zeros(1)).backend
-    monkeypatch.setattr(check_report, "on_cpu", lambda backend: False)
-    assert check_report.mode(None, backend) == (False, False)
-    assert check_report.mode(True, backend) == (True, True)
+    monkeypatch.setattr(report, "on_cpu", lambda backend: False)
+    assert report.mode(None, backend) == (False, False)
+    assert report.mode(True, backend) == (True, True)
     kernel = cl.kernel(gather.py_func)
     x, y = make(np.arange(6, dtype="f4")), make(np.zeros(2, "f4"))
     kernel[1, 2](x, make(np.array([0, 1], "i4")), y)
     assert "pgc_" not in text_of(kernel) and "pg_error" not in text_of(kernel)
     monkeypatch.setenv("PYGPU_CHECK", "1")
-    assert check_report.mode(None, backend) == (True, True)
-    assert check_report.mode(False, backend) == (False, False)
+    assert report.mode(None, backend) == (True, True)
+    assert report.mode(False, backend) == (False, False)
 
 
 def test_debug_of_jit_checks() -> None:

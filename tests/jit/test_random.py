@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pygpu import cuda
-from pygpu.cuda import random
+from pygpu.cuda import random as ours
 
 MASK = (1 << 64) - 1
 
@@ -28,7 +28,7 @@ def _next(state: list[int]) -> int:
 
 def _jump(state: list[int]) -> None:
     found = [0, 0]
-    for word in random._JUMP:
+    for word in ours._JUMP:
         for bit in range(64):
             if word >> bit & 1:
                 found = [found[0] ^ state[0], found[1] ^ state[1]]
@@ -40,17 +40,17 @@ def _jump(state: list[int]) -> None:
 def draw(states, bits, doubles, floats, normals, singles):
     i = cuda.grid(1)
     if i < bits.size:
-        bits[i] = random.xoroshiro128p_next(states, i)
-        doubles[i] = random.xoroshiro128p_uniform_float64(states, i)
-        floats[i] = random.xoroshiro128p_uniform_float32(states, i)
-        normals[i] = random.xoroshiro128p_normal_float64(states, i)
-        singles[i] = random.xoroshiro128p_normal_float32(states, i)
+        bits[i] = ours.xoroshiro128p_next(states, i)
+        doubles[i] = ours.xoroshiro128p_uniform_float64(states, i)
+        floats[i] = ours.xoroshiro128p_uniform_float32(states, i)
+        normals[i] = ours.xoroshiro128p_normal_float64(states, i)
+        singles[i] = ours.xoroshiro128p_normal_float32(states, i)
 
 
 @pytest.mark.parametrize("start", [0, 5])
 def test_numbers(cuda_context: Any, start: int) -> None:
     n = 11
-    states = random.create_xoroshiro128p_states(n, seed=1, subsequence_start=start)
+    states = ours.create_xoroshiro128p_states(n, seed=1, subsequence_start=start)
     bits, doubles = np.zeros(n, np.uint64), np.zeros(n)
     floats, normals, singles = np.zeros(n, np.float32), np.zeros(n), np.zeros(n, np.float32)
     draw[1, 32](states, bits, doubles, floats, normals, singles)
@@ -75,14 +75,14 @@ def test_numbers(cuda_context: Any, start: int) -> None:
 
 
 def test_states(cuda_context: Any) -> None:
-    assert random.create_xoroshiro128p_states(0, seed=1).shape == (0,)
-    one = random.create_xoroshiro128p_states(3, seed=-2).copy_to_host()
-    two = cuda.device_array(3, random.xoroshiro128p_dtype)
-    random.init_xoroshiro128p_states(two, (1 << 64) - 2)
+    assert ours.create_xoroshiro128p_states(0, seed=1).shape == (0,)
+    one = ours.create_xoroshiro128p_states(3, seed=-2).copy_to_host()
+    two = cuda.device_array(3, ours.xoroshiro128p_dtype)
+    ours.init_xoroshiro128p_states(two, (1 << 64) - 2)
     assert (one == two.copy_to_host()).all()
     for bad in ({"n": -1}, {"n": 2, "subsequence_start": -1}):
         with pytest.raises(ValueError, match="cannot be negative"):
-            random.create_xoroshiro128p_states(**{"seed": 1, **bad})
+            ours.create_xoroshiro128p_states(**{"seed": 1, **bad})
 
 
 @cuda.jit

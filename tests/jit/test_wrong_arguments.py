@@ -19,7 +19,8 @@ import pygpu
 from pygpu import cuda
 from pygpu._src.jit import signature
 from pygpu.array import to_device
-from pygpu.cuda import driver, random
+from pygpu.cuda import driver
+from pygpu.cuda import random as device_random
 from pygpu.pykernel import ArrayType, compile_function
 
 WRONG = (TypeError, ValueError, LookupError, OverflowError, AttributeError, MemoryError)
@@ -109,7 +110,7 @@ def names(on: Any) -> dict[str, Any]:
         "other": on.other,
         **{"math": math, "np": np, "pygpu": pygpu, "cuda": cuda, "types": known},
         "ArrayType": ArrayType,
-        **{"compile": compile_function, "random": random, "signature": signature},
+        **{"compile": compile_function, "random": device_random, "signature": signature},
         **{"f4": known["float32"], "i4": known["int32"], "void": signature.void},
         "jit": on.jit,
         "fill": pygpu.kernel(backend=on.name)(fill),

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu._src.runtime import disk_cache
+from pygpu._src.runtime import disk_cache as cache
 
 SOURCE = "kernel void fill(global int *out, int x) { out[get_global_id(0)] = x + EXTRA; }"
 OPTIONS = "-DEXTRA=0"
@@ -175,7 +175,7 @@ def test_file_that_an_option_names(tmp_path, ctx):
     for text in ("1", "2", "1"):
         header.write_text(f"#define EXTRA {text}\n")
         for option in (["-include", str(header)], [f"--pre-include={header}"]):
-            names.update(disk_cache.keys(SOURCE.encode(), option, [device]))
+            names.update(cache.keys(SOURCE.encode(), option, [device]))
     assert len(names) == 4
 
 
@@ -231,7 +231,7 @@ def test_switched_off_by_argument(build, tmp_path):
 
 def test_default_folder(build, tmp_path):
     default = tmp_path / "default" / "pygpu" / "opencl-v1"
-    assert disk_cache.default_folder() == default
+    assert cache.default_folder() == default
     assert not build(cache_dir=True)
     assert build(cache_dir=True)
     assert len(entries(default)) == 1
@@ -245,7 +245,7 @@ def test_folder_from_the_environment(build, tmp_path, monkeypatch):
 
 def test_drivers_that_cache_themselves_are_left_alone(build, device, tmp_path):
     build(cache_dir=None)
-    ours = device.platform.name not in disk_cache._CACHE_THEMSELVES
+    ours = device.platform.name not in cache._CACHE_THEMSELVES
     assert build(cache_dir=None) is ours
     assert bool(entries(tmp_path / "default" / "pygpu" / "opencl-v1")) is ours
 
@@ -272,12 +272,12 @@ def test_without_a_home(build, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/")
     if os.name == "posix" and sys.platform != "darwin":
-        assert disk_cache.default_folder() is None
+        assert cache.default_folder() is None
     assert not build(cache_dir=True)
     monkeypatch.setenv("HOME", "/dev/null/home")
     assert not build(cache_dir=True)
     monkeypatch.setenv("XDG_CACHE_HOME", "relative/path")  # not valid there
-    assert disk_cache.default_folder().is_absolute()
+    assert cache.default_folder().is_absolute()
 
 
 # ---- nothing fails a build ----------------------------------------------------------------------
@@ -315,7 +315,7 @@ def test_damaged_entry_is_written_anew(build, folder, kind):
 def test_binary_that_the_driver_refuses(build, folder, binary):
     build()
     [entry] = entries(folder)
-    entry.write_bytes(disk_cache._pack(entry.stem, binary, {"log": "", "arguments": {}}))
+    entry.write_bytes(cache._pack(entry.stem, binary, {"log": "", "arguments": {}}))
     assert not build()
     assert build()
 
@@ -470,7 +470,7 @@ def test_pruning_takes_the_least_recently_used(tmp_path):
     stale.write_bytes(b"x")
     os.utime(stale, (0, 0))
     fresh.write_bytes(b"x")
-    disk_cache.prune(tmp_path, 3500)
+    cache.prune(tmp_path, 3500)
     kept = [path.name for path in entries(tmp_path)]
     assert sorted(kept) == sorted([f"{i:064}.program" for i in (0, 8, 9)] + ["fresh.tmp"])
 
@@ -503,10 +503,10 @@ def test_size_that_is_no_number(build, monkeypatch, size):
 
 def test_clear(build, folder):
     build()
-    disk_cache.clear(folder)
+    cache.clear(folder)
     assert not entries(folder)
-    disk_cache.clear(folder)
-    disk_cache.clear(folder / "nothing" / "here")
+    cache.clear(folder)
+    cache.clear(folder / "nothing" / "here")
     assert not build()
 
 

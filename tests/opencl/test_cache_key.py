@@ -2,7 +2,7 @@
 
 import pytest
 
-from pygpu._src.runtime import disk_cache
+from pygpu._src.runtime import disk_cache as cache
 
 
 @pytest.mark.parametrize(
@@ -20,8 +20,8 @@ from pygpu._src.runtime import disk_cache
 def test_forms_of_include(tmp_path, include):
     (tmp_path / "h.h").write_text("// one")
     words = ["-I", str(tmp_path)]
-    before = disk_cache.keys(include.encode(), words, [])
-    scan = disk_cache._Scan([str(tmp_path)])
+    before = cache.keys(include.encode(), words, [])
+    scan = cache._Scan([str(tmp_path)])
     scan.scan(include.encode())
     assert scan.known and [name for name, content in scan.found] == ["h.h"]
     assert scan.found[0][1] == b"// one"
@@ -38,20 +38,20 @@ def test_forms_of_include(tmp_path, include):
     ],
 )
 def test_what_cannot_be_known_is_not_cached(text):
-    assert disk_cache.keys(text.encode(), [], []) is None
+    assert cache.keys(text.encode(), [], []) is None
 
 
 def test_commented_include_is_none():
-    scan = disk_cache._Scan([])
+    scan = cache._Scan([])
     scan.scan(b'// #include "a.h"\n/*\n#include "b.h"\n*/\nint a; // include')
     assert scan.known and scan.found == []
 
 
 def test_environment_of_the_driver_counts(device, monkeypatch):
     monkeypatch.setenv("CL_CONFIG_TEST", "1")
-    before = disk_cache.keys(b"x", [], [device])
+    before = cache.keys(b"x", [], [device])
     monkeypatch.setenv("CL_CONFIG_TEST", "2")
-    assert disk_cache.keys(b"x", [], [device]) != before
+    assert cache.keys(b"x", [], [device]) != before
 
 
 def test_device_counts(device):
@@ -59,13 +59,13 @@ def test_device_counts(device):
         def __getattr__(self, name):
             return "other" if name == "driver_version" else getattr(device, name)
 
-    assert disk_cache.keys(b"x", [], [Other()]) != disk_cache.keys(b"x", [], [device])
+    assert cache.keys(b"x", [], [Other()]) != cache.keys(b"x", [], [device])
 
 
 def test_parts_of_a_key_do_not_run_together():
-    assert disk_cache.keys(b"ab", ["c"], []) == []
+    assert cache.keys(b"ab", ["c"], []) == []
     found = {
-        tuple(disk_cache.keys(source, words, [_Anything()]))
+        tuple(cache.keys(source, words, [_Anything()]))
         for source, words in [(b"ab", ["c"]), (b"a", ["bc"]), (b"a", ["b", "c"]), (b"abc", [])]
     }
     assert len(found) == 4

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu import array, tools
+from pygpu import array as cl_array
+from pygpu import tools
 
 SIZE = 1 << 14
 
@@ -31,7 +32,7 @@ def read(queue, memory, size):
 
 
 def test_data_of_an_array_is_a_buffer(ctx, queue, pool):
-    ary = array.zeros(queue, SIZE, np.uint8, allocator=pool)  # as is its own pool's
+    ary = cl_array.zeros(queue, SIZE, np.uint8, allocator=pool)  # as is its own pool's
     data = ary.data
     assert isinstance(data, cl.Buffer) and isinstance(data, tools.PooledBuffer)
     region = data.get_sub_region(4096, 100)

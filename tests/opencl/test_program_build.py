@@ -11,7 +11,7 @@ from opencl.program_helpers import FILL, SET, is_pocl, run
 
 import pygpu as cl
 from pygpu import _opencl
-from pygpu._src.runtime.opencl import build
+from pygpu._src.runtime.opencl import build as program
 
 pytestmark = pytest.mark.usefixtures("no_options_from_outside")
 
@@ -86,7 +86,7 @@ def test_an_element_of_options_is_a_piece_of_a_command_line(tmp_path, element, w
     for name in ("a b", "c -d"):
         (tmp_path / name).mkdir()
     there = {"folder": tmp_path.as_posix()}
-    found = build.split_options([element.format(**there)], "build")
+    found = program.split_options([element.format(**there)], "build")
     assert found == [word.format(**there) for word in words]
 
 
@@ -142,7 +142,7 @@ def test_package_in_a_folder_with_spaces(ctx, monkeypatch, tmp_path):
     folder = tmp_path / "a b" / "cl"
     folder.mkdir(parents=True)
     (folder / "spaced.h").write_text("#define VALUE 2\n")
-    monkeypatch.setattr(build, "HEADERS", str(folder))
+    monkeypatch.setattr(program, "HEADERS", str(folder))
     assert cl.Program(ctx, '#include "spaced.h"\n' + SET).build().kernel_names == "set"
 
 
@@ -271,18 +271,18 @@ def test_chatter_is_told_from_messages():
         "Device build started\nOptions used by backend compiler: -w\nDevice build done\n"
         'remark: <unknown>:0:0: 7 instructions in function\nKernel "f" was not vectorized\nDone.'
     )
-    assert build.says_nothing(chatter)
-    assert build.says_nothing(" \n\n")
-    assert not build.says_nothing(chatter + "\n1:2:3: warning: x")
-    assert not build.says_nothing("Kernel")
+    assert program.says_nothing(chatter)
+    assert program.says_nothing(" \n\n")
+    assert not program.says_nothing(chatter + "\n1:2:3: warning: x")
+    assert not program.says_nothing("Kernel")
 
 
 def test_lines_beyond_the_source_are_left_alone():
     log = "x.cl:99:1: error: far\nx.cl:0:0: error: nowhere\nx.cl:1:99: error: beside"
-    shown = build.annotate(log, b"abc")
+    shown = program.annotate(log, b"abc")
     assert shown.splitlines()[:2] == log.splitlines()[:2]
     assert "    1 | abc" in shown
-    assert build.annotate("x.cl:1:2: error: no source", None) == "x.cl:1:2: error: no source"
+    assert program.annotate("x.cl:1:2: error: no source", None) == "x.cl:1:2: error: no source"
 
 
 # ---- building again -----------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu._src.runtime import declarations
+from pygpu._src.runtime import declarations as signature
 
 DECLARATIONS = """
 /* kernel void a(int not_this_one) {} */
@@ -33,7 +33,7 @@ def test_signature_is_what_the_driver_says(ctx, device, name):
     told = cl.Program(ctx, source).build(cache_dir=False)._kernel_arguments().get(name)
     if told is None and "NVIDIA" in device.platform.name:
         pytest.skip("NVIDIA's driver does not describe the arguments of this program")
-    read = declarations.kernel_arguments(DECLARATIONS, name)
+    read = signature.kernel_arguments(DECLARATIONS, name)
 
     def essential(rows):  # drivers differ in qualifiers of values, and of pointers themselves
         return [
@@ -60,14 +60,14 @@ def test_signature_is_what_the_driver_says(ctx, device, name):
     ],
 )
 def test_signature_that_is_not_certain(source):
-    assert declarations.kernel_arguments(source, "f") is None
+    assert signature.kernel_arguments(source, "f") is None
 
 
 def test_signature_resolves_typedefs():
     source = (
         "typedef unsigned int word; typedef word same; kernel void f(same a, global word *b) {}"
     )
-    rows = declarations.kernel_arguments(source, "f")
+    rows = signature.kernel_arguments(source, "f")
     assert [row[2] for row in rows] == ["uint", "uint*"]
 
 
@@ -79,7 +79,7 @@ def test_types_that_a_source_defines(ctx, queue):
     struct third { long a; struct second t; char3 small; };
     typedef struct { volatile short a; /* int b; */ uint2 c[0x3]; } fourth_t;
     """
-    found = declarations.type_definitions(text)
+    found = signature.type_definitions(text)
     sizes = {name: size for name, size in found.items() if isinstance(size, int)}
     others = {"real": "float", "same": "float", "word": "uint", "quad": "float4"}
     assert found == sizes | others and len(sizes) == 5
@@ -122,4 +122,4 @@ def test_types_that_a_source_defines(ctx, queue):
     ],
 )
 def test_types_that_are_not_certain(source):
-    assert not {"S", "struct S"} & set(declarations.type_definitions(source))
+    assert not {"S", "struct S"} & set(signature.type_definitions(source))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pygpu._src.util import child_process
+from pygpu._src.util import child_process as child
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and process groups of POSIX")
 WAITS = "sleep 100 & echo $! > {0}.new; mv {0}.new {0}"
@@ -25,28 +25,28 @@ def has_ended(number):
 
 
 def test_what_it_says():
-    done = child_process.run(["sh", "-c", "echo out; echo error >&2; exit 3"], text=True)
+    done = child.run(["sh", "-c", "echo out; echo error >&2; exit 3"], text=True)
     assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "error\n")
 
 
 def test_interrupted(tmp_path):
     number = tmp_path / "number"
     with pytest.raises(KeyboardInterrupt):
-        child_process.run(["sh", "-c", f"{WAITS.format(number)}; kill -INT $PPID; wait"])
+        child.run(["sh", "-c", f"{WAITS.format(number)}; kill -INT $PPID; wait"])
     assert has_ended(number)
 
 
 def test_over_time(tmp_path):
     number = tmp_path / "number"
     with pytest.raises(subprocess.TimeoutExpired) as caught:
-        child_process.run(["sh", "-c", f"echo said; {WAITS.format(number)}; wait"], timeout=1)
+        child.run(["sh", "-c", f"echo said; {WAITS.format(number)}; wait"], timeout=1)
     assert caught.value.stdout == b"said\n"
     assert has_ended(number)
 
 
 def test_missing_program():
     with pytest.raises(FileNotFoundError):
-        child_process.run(["/no/such/program"])
+        child.run(["/no/such/program"])
 
 
 SCRIPT = """

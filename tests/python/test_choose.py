@@ -10,7 +10,7 @@ import types
 import pytest
 
 import pygpu.errors
-from pygpu._src.runtime.opencl import device_selection
+from pygpu._src.runtime.opencl import device_selection as choose
 
 
 class Thing:
@@ -55,16 +55,16 @@ class Terminal:
 @pytest.fixture
 def world(monkeypatch):
     """Sets the platforms and what the user types; no terminal unless something is typed."""
-    for name in (*device_selection.CTX_VARIABLES, *device_selection.TEST_VARIABLES):
+    for name in (*choose.CTX_VARIABLES, *choose.TEST_VARIABLES):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(device_selection, "_has_told", False)
+    monkeypatch.setattr(choose, "_has_told", False)
     monkeypatch.delitem(sys.modules, "IPython", raising=False)
 
     def make(platforms=(INTEL, NVIDIA), typed=None):
         fake = types.SimpleNamespace(
             get_platforms=lambda: list(platforms), Context=lambda devices: ("context", devices)
         )
-        monkeypatch.setattr(device_selection, "_opencl", fake)
+        monkeypatch.setattr(choose, "_opencl", fake)
         terminal = Terminal(typed is not None, typed or ())
         monkeypatch.setattr(sys, "stdin", terminal)
         monkeypatch.setattr(builtins, "input", terminal.input)
@@ -98,9 +98,9 @@ def world(monkeypatch):
 def test_answers(world, answers, devices):
     world()
     before = list(answers)
-    assert device_selection.choose_devices(answers=answers) == devices
+    assert choose.choose_devices(answers=answers) == devices
     assert list(answers) == before  # the caller's list is not used up
-    assert device_selection.create_some_context(answers=answers) == ("context", devices)
+    assert choose.create_some_context(answers=answers) == ("context", devices)
 
 
 @pytest.mark.parametrize(
@@ -119,14 +119,14 @@ def test_answers(world, answers, devices):
 def test_wrong_answers(world, answers, text):
     world()
     with pytest.raises(pygpu.errors.RuntimeError, match=text) as info:
-        device_selection.choose_devices(answers=answers)
+        choose.choose_devices(answers=answers)
     assert isinstance(info.value, builtins.RuntimeError)
 
 
 def test_one_text_is_not_a_list_of_answers(world):
     world()
     with pytest.raises(TypeError, match=r"choose_devices: answers .* not '0:1'"):
-        device_selection.choose_devices(answers="0:1")
+        choose.choose_devices(answers="0:1")
 
 
 @pytest.mark.parametrize(
@@ -145,32 +145,32 @@ def test_environment(world, monkeypatch, environment, devices):
     world()
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert device_selection.choose_devices() == devices
+    assert choose.choose_devices() == devices
 
 
 def test_what_the_environment_leaves_open_is_asked(world, monkeypatch):
     terminal = world(typed=["1"])
     monkeypatch.setenv("PYGPU_CTX", "0")
-    assert device_selection.choose_devices() == [GPU]
+    assert choose.choose_devices() == [GPU]
     assert terminal.prompts == ["Choice, comma-separated [0]:"]
     monkeypatch.setenv("PYGPU_CTX", "0:0")
-    assert device_selection.choose_devices() == [CPU]
+    assert choose.choose_devices() == [CPU]
 
 
 def test_answers_go_before_the_environment(world, monkeypatch):
     world()
     monkeypatch.setenv("PYGPU_CTX", "1")
-    assert device_selection.choose_devices(answers=["0"]) == [CPU]
+    assert choose.choose_devices(answers=["0"]) == [CPU]
 
 
 def test_left_over_in_the_environment(world, monkeypatch):
     world()
     monkeypatch.setenv("PYOPENCL_CTX", "::")
     with pytest.raises(pygpu.errors.RuntimeError, match="left over: ''"):
-        device_selection.choose_devices()
+        choose.choose_devices()
 
 
-@pytest.mark.parametrize("name", device_selection.TEST_VARIABLES)
+@pytest.mark.parametrize("name", choose.TEST_VARIABLES)
 def test_test_variables_go_before_the_others(world, monkeypatch, name):
     testing = pytest.importorskip("pygpu._src.runtime.opencl.test_devices")
     world()
@@ -179,13 +179,13 @@ def test_test_variables_go_before_the_others(world, monkeypatch, name):
     )
     monkeypatch.setenv(name, "intel:gpu,0")
     monkeypatch.setenv("PYOPENCL_CTX", "nonsense")
-    assert device_selection.choose_devices() == [GPU]
-    assert device_selection.choose_devices(answers=["1"]) == [BIG]
+    assert choose.choose_devices() == [GPU]
+    assert choose.choose_devices(answers=["1"]) == [BIG]
 
 
 def test_prompts(world, capsys):
     terminal = world(typed=["0", "1"])
-    assert device_selection.choose_devices() == [GPU]
+    assert choose.choose_devices() == [GPU]
     assert terminal.prompts == ["Choice [0]:", "Choice, comma-separated [0]:"]
     assert capsys.readouterr().out.splitlines() == [
         "Choose platform:",
@@ -200,7 +200,7 @@ def test_prompts(world, capsys):
 
 def test_one_device_is_no_question(world, capsys):
     terminal = world(typed=["nvidia"])
-    assert device_selection.choose_devices() == [BIG]
+    assert choose.choose_devices() == [BIG]
     assert terminal.prompts == ["Choice [0]:"]
     out = capsys.readouterr().out
     assert "Choosing only available device: <GeForce GPU>" in out
@@ -209,19 +209,19 @@ def test_one_device_is_no_question(world, capsys):
 
 def test_given_answers_are_in_the_advice(world, capsys):
     terminal = world(typed=["iris"])
-    assert device_selection.choose_devices(answers=["0"]) == [GPU]
+    assert choose.choose_devices(answers=["0"]) == [GPU]
     assert terminal.prompts == ["Choice, comma-separated [0]:"]
     assert "PYGPU_CTX='0:iris'" in capsys.readouterr().out
 
 
 def test_enter_is_the_default(world):
     world(typed=["", ""])
-    assert device_selection.choose_devices() == [CPU]
+    assert choose.choose_devices() == [CPU]
 
 
 def test_end_of_input_is_the_default(world, capsys):
     terminal = world(typed=[])
-    assert device_selection.choose_devices() == [CPU]
+    assert choose.choose_devices() == [CPU]
     assert len(terminal.prompts) == 2
     assert "Choice" not in capsys.readouterr().err
 
@@ -229,7 +229,7 @@ def test_end_of_input_is_the_default(world, capsys):
 def test_ctrl_c_at_the_prompt(world):
     world(typed=["^C"])
     with pytest.raises(KeyboardInterrupt):
-        device_selection.choose_devices()
+        choose.choose_devices()
 
 
 @pytest.mark.parametrize("stdin", [None, "closed"])
@@ -239,58 +239,56 @@ def test_no_standard_input(world, monkeypatch, stdin, tmp_path):
         stdin = open(tmp_path / "x", "w+")
         stdin.close()
     monkeypatch.setattr(sys, "stdin", stdin)
-    assert device_selection.choose_devices() == [CPU]
+    assert choose.choose_devices() == [CPU]
 
 
 def test_interactive_overrides_the_terminal(world, capsys):
     terminal = world(typed=["1"])
-    assert device_selection.choose_devices(interactive=False) == [CPU]
+    assert choose.choose_devices(interactive=False) == [CPU]
     assert terminal.prompts == [] and capsys.readouterr().out == ""
     terminal.is_terminal = False
-    assert device_selection.choose_devices(interactive=True) == [BIG]
+    assert choose.choose_devices(interactive=True) == [BIG]
 
 
 def test_not_interactive_says_nothing(world, capsys):
     world()
-    assert device_selection.choose_devices() == [CPU]
+    assert choose.choose_devices() == [CPU]
     assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("broken", [CLOVER, Thing("broken", pygpu.errors.RuntimeError("driver"))])
 def test_the_default_has_a_device(world, capsys, broken):
     terminal = world([broken, INTEL], typed=["", ""])
-    assert device_selection.choose_devices(interactive=False) == [CPU]
-    assert device_selection.choose_devices() == [CPU]
+    assert choose.choose_devices(interactive=False) == [CPU]
+    assert choose.choose_devices() == [CPU]
     assert terminal.prompts[0] == "Choice [1]:"
-    assert device_selection.choose_devices(answers=["1"]) == [
-        CPU
-    ]  # indices are those of get_platforms()
+    assert choose.choose_devices(answers=["1"]) == [CPU]  # indices are those of get_platforms()
 
 
 def test_a_platform_without_devices_that_was_asked_for(world):
     world([CLOVER, INTEL])
     with pytest.raises(pygpu.errors.Error, match="no devices found on the platform 'Clover'"):
-        device_selection.choose_devices(answers=["0"])
+        choose.choose_devices(answers=["0"])
 
 
 def test_what_may_keep_pocl_from_having_a_device(monkeypatch, tmp_path):
     name = "Portable Computing Language"
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "file" / "cache"))
-    assert "set POCL_CACHE_DIR" in device_selection.why_no_devices(name)
-    assert str(tmp_path) in device_selection.why_no_devices(name)
-    assert device_selection.why_no_devices("Clover") == ""
+    assert "set POCL_CACHE_DIR" in choose.why_no_devices(name)
+    assert str(tmp_path) in choose.why_no_devices(name)
+    assert choose.why_no_devices("Clover") == ""
     monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "new" / "cache"))  # PoCL makes it
-    assert device_selection.why_no_devices(name) == ""
+    assert choose.why_no_devices(name) == ""
     monkeypatch.delenv("POCL_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert str(tmp_path / "file" / "pocl") in device_selection.why_no_devices(name)
+    assert str(tmp_path / "file" / "pocl") in choose.why_no_devices(name)
 
 
 def test_no_device_at_all(world):
     world([CLOVER])
     with pytest.raises(pygpu.errors.Error, match="no devices found"):
-        device_selection.choose_devices()
+        choose.choose_devices()
 
 
 def no_platform():
@@ -301,10 +299,10 @@ def no_platform():
 
 def test_no_platform(world, monkeypatch):
     world()
-    monkeypatch.setattr(device_selection._opencl, "get_platforms", no_platform)
+    monkeypatch.setattr(choose._opencl, "get_platforms", no_platform)
     for kind in (pygpu.errors.LogicError, builtins.RuntimeError):  # get_platforms', PyOpenCL's
         with pytest.raises(kind, match="apt-get") as info:
-            device_selection.choose_devices()
+            choose.choose_devices()
         assert info.value.code == -1001
 
 
@@ -314,9 +312,9 @@ def test_other_errors_pass(world, monkeypatch):
     def broken():
         raise pygpu.errors._make_error("LogicError", "", "f", -30, "INVALID_VALUE", None, "")
 
-    monkeypatch.setattr(device_selection._opencl, "get_platforms", broken)
+    monkeypatch.setattr(choose._opencl, "get_platforms", broken)
     with pytest.raises(pygpu.errors.LogicError, match="INVALID_VALUE"):
-        device_selection.choose_devices()
+        choose.choose_devices()
 
 
 def in_notebook(monkeypatch, kernel=True):
@@ -328,10 +326,10 @@ def in_notebook(monkeypatch, kernel=True):
 def test_a_notebook_is_told_once(world, monkeypatch, capsys):
     world()
     in_notebook(monkeypatch)
-    assert device_selection.choose_devices() == [CPU]
+    assert choose.choose_devices() == [CPU]
     out = capsys.readouterr().out
     assert out.startswith("Using <Intel CPU i7>") and "os.environ['PYGPU_CTX']" in out
-    assert device_selection.choose_devices() == [CPU]
+    assert choose.choose_devices() == [CPU]
     assert capsys.readouterr().out == ""
 
 
@@ -339,21 +337,21 @@ def test_a_notebook_is_told_once(world, monkeypatch, capsys):
 def test_a_notebook_that_has_chosen_is_not_told(world, monkeypatch, capsys, answers):
     world()
     in_notebook(monkeypatch)
-    device_selection.choose_devices(answers=answers)
+    choose.choose_devices(answers=answers)
     assert capsys.readouterr().out == ""
 
 
 def test_a_notebook_without_a_choice_is_not_told(world, monkeypatch, capsys):
     world([NVIDIA])
     in_notebook(monkeypatch)
-    assert device_selection.choose_devices() == [BIG]
+    assert choose.choose_devices() == [BIG]
     assert capsys.readouterr().out == ""
 
 
 def test_ipython_in_a_script_is_no_notebook(world, monkeypatch, capsys):
     world()
     in_notebook(monkeypatch, kernel=False)
-    device_selection.choose_devices()
+    choose.choose_devices()
     monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))
-    device_selection.choose_devices()
+    choose.choose_devices()
     assert capsys.readouterr().out == ""

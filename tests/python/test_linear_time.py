@@ -17,8 +17,10 @@ import pytest
 from backtracking import Steps, hard_texts
 
 import pygpu
-from pygpu._src.runtime import declarations, disk_cache
-from pygpu._src.runtime.cuda import advice, nvrtc_headers, signature
+from pygpu._src.runtime import declarations as signature
+from pygpu._src.runtime import disk_cache as cache
+from pygpu._src.runtime.cuda import advice, nvrtc_headers
+from pygpu._src.runtime.cuda import signature as cuda_signature
 from pygpu._src.user_kernels import arguments
 from pygpu._src.user_kernels import scanner as usertext
 
@@ -169,15 +171,15 @@ def parse_argument(text: str) -> None:
 
 SCANNERS = {
     "prelude": lambda text: nvrtc_headers.prelude(text, True),
-    "kernel_arguments": lambda text: declarations.kernel_arguments(text, "k"),
-    "type_definitions": declarations.type_definitions,
-    "parameters_from_source": lambda text: signature.parameters_from_source("k", text),
-    "parameters_from_ptx": lambda text: signature.parameters_from_ptx("k", text),
+    "kernel_arguments": lambda text: signature.kernel_arguments(text, "k"),
+    "type_definitions": signature.type_definitions,
+    "parameters_from_source": lambda text: cuda_signature.parameters_from_source("k", text),
+    "parameters_from_ptx": lambda text: cuda_signature.parameters_from_ptx("k", text),
     "uses_of": lambda text: usertext.uses_of(text, "x"),
     "replace_accesses": lambda text: usertext.replace_accesses(text, {"x": "y"}),
     "moves_index": usertext.moves_index,
     "advice": lambda text: advice.advised(text, "kernel.cu"),
-    "headers": lambda text: disk_cache._Scan([]).scan(text.encode()),
+    "headers": lambda text: cache._Scan([]).scan(text.encode()),
     "parse_c_arg": parse_argument,
 }
 UNITS = (

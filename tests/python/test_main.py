@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from pygpu import __main__
+from pygpu import __main__ as report
 from pygpu._src.diagnosis import selftest
 from pygpu._src.runtime.opencl import loader
 
@@ -63,7 +63,7 @@ def platform(*devices):
 def main(monkeypatch, capsys):
     """Runs the command on a made-up listing; status and output."""
 
-    for name in __main__.VARIABLES:
+    for name in report.VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PYGPU_CUDA", "simulator")  # the machine's GPUs are not in the listing
 
@@ -71,7 +71,7 @@ def main(monkeypatch, capsys):
         result = test or {"passed": True, "message": "", "steps": {"build": 1.25}}
         monkeypatch.setattr(selftest, "list_platforms", lambda timeout: found)
         monkeypatch.setattr(selftest, "test_device", lambda i, j, timeout: dict(result))
-        status = __main__.main(list(options))
+        status = report.main(list(options))
         return status, capsys.readouterr().out
 
     return run
@@ -96,7 +96,7 @@ def test_report(main):
         "2 devices; the self-test passed on each.",
     ]:
         assert f"{line}\n" in text
-    assert text.startswith(f"pygpu {__main__._version('pygpu')}, ")
+    assert text.startswith(f"pygpu {report._version('pygpu')}, ")
 
 
 def test_nothing_known_is_no_failure(main):
@@ -170,7 +170,7 @@ def test_json(main):
 
 def test_wrong_option(capsys):
     with pytest.raises(SystemExit) as info:
-        __main__.main(["--fast"])
+        report.main(["--fast"])
     assert info.value.code == 64
     assert "--fast" in capsys.readouterr().err
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 from broken_files import breaks_file, breaks_folder
 
-from pygpu._src.runtime.cuda import source_module
+from pygpu._src.runtime.cuda import source_module as cuda_compiler
 
 SIMULATOR = """
 from simulator.conftest import LIBRARY, Simulator
@@ -85,7 +85,7 @@ def test_the_simulators_folder(compiler, break_rule):
 
 @breaks_file
 def test_cuda_programs(tmp_path, break_rule):
-    store = source_module._store(tmp_path)
+    store = cuda_compiler._store(tmp_path)
     store.write("0" * 64, b"image", {})
     assert store.read("0" * 64)[0] == b"image"
     break_rule(store.path("0" * 64))

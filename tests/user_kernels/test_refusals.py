@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu import array, array_kernels, clmath, clrandom, tools
+from pygpu import array as cl_array
+from pygpu import array_kernels, clmath, clrandom, tools
 from pygpu.elementwise import ElementwiseKernel
 from pygpu.scan import InclusiveScanKernel
 
@@ -57,28 +58,28 @@ def test_axes_that_are_not_there(x, axis):
 def test_arrays(x):
     for call in ("sum", "any", "all"):
         with pytest.raises(TypeError, match=f"^{call}: needs an array on the device, not str"):
-            getattr(array, call)("a")
+            getattr(cl_array, call)("a")
     for call in ("dot", "vdot"):
         with pytest.raises(TypeError, match=f"^{call}: needs an array on the device, not ndarray"):
-            getattr(array, call)(x, np.zeros(6), slice=slice(2))
+            getattr(cl_array, call)(x, np.zeros(6), slice=slice(2))
     with pytest.raises(TypeError, match="^take: needs an array on the device, not list"):
-        array.take([1, 2], x)
+        cl_array.take([1, 2], x)
     for call in ("concatenate", "stack", "hstack"):
         with pytest.raises(TypeError, match=f"^{call}: needs a sequence of arrays, not float"):
-            getattr(array, call)(1.5)
+            getattr(cl_array, call)(1.5)
         with pytest.raises(TypeError, match=f"^{call}: needs an array on the device, not int"):
-            getattr(array, call)([x, 3])
+            getattr(cl_array, call)([x, 3])
         with pytest.raises(ValueError, match="at least one array"):
-            getattr(array, call)([])
+            getattr(cl_array, call)([])
     with pytest.raises(ValueError, match="at least one array"):
-        array.concatenate([], allocator=tools.ImmediateAllocator(x.queue))
+        cl_array.concatenate([], allocator=tools.ImmediateAllocator(x.queue))
     with pytest.raises(TypeError, match="fill_rand: result must be an array"):
         clrandom.fill_rand(np.zeros(3, np.float32))
     for call in ("empty_like", "zeros_like"):
         with pytest.raises(TypeError, match="empty_like: ary must be an array on the device, not"):
-            getattr(array, call)(np.zeros(3))
+            getattr(cl_array, call)(np.zeros(3))
     with pytest.raises(TypeError, match="^cumsum: needs an array on the device, not type"):
-        array.cumsum(np.float32)
+        cl_array.cumsum(np.float32)
     with pytest.raises(ValueError, match="view: the items of the new dtype have no bytes"):
         x.view(np.dtype("V0"))
 
@@ -87,16 +88,16 @@ def test_new_arrays(x):
     """What is asked for a new array: the message names the argument, not what NumPy met."""
     for wrong in ("nosuch", True, (0,), x.queue):
         with pytest.raises(TypeError, match="^Array: dtype: "):
-            array.zeros(x.queue, 3, wrong)
+            cl_array.zeros(x.queue, 3, wrong)
     with pytest.raises(TypeError, match="Array: cq may be a queue or a context, not 'list'"):
-        array.empty([x.queue], 3, np.float32)
+        cl_array.empty([x.queue], 3, np.float32)
     for wrong in (3, np.zeros(2), "pool"):
         with pytest.raises(TypeError, match="allocator must be callable with a number of bytes"):
-            array.to_device(x.queue, np.zeros(3), wrong)
+            cl_array.to_device(x.queue, np.zeros(3), wrong)
     for wrong in (x.queue, "5", 1j):
         message = "arange: start, stop and step must be numbers, not int, [a-zA-Z]+, int"
         with pytest.raises(TypeError, match=message):
-            array.arange(x.queue, wrong, dtype=np.int32)
+            cl_array.arange(x.queue, wrong, dtype=np.int32)
 
 
 def test_kernels_of_snippets(opencl, x):
@@ -130,13 +131,13 @@ def test_allocators(opencl):
     byte = cl.Buffer(opencl.context, flags, 1)
     for wrong in (None, 3, b"x" * 40, np.zeros(40, np.uint8), queue):
         with pytest.raises(TypeError, match="memory of the allocator must be a Buffer"):
-            array.empty(queue, 10, np.float32, allocator=lambda n, wrong=wrong: wrong)
+            cl_array.empty(queue, 10, np.float32, allocator=lambda n, wrong=wrong: wrong)
     with pytest.raises(ValueError, match="allocator: items lie up to byte 40 .* which has 1"):
-        array.empty(queue, 10, np.float32, allocator=lambda n: byte)
+        cl_array.empty(queue, 10, np.float32, allocator=lambda n: byte)
     for wrong in (3, "x", np.zeros(10)):
         with pytest.raises(TypeError, match="Array: data must be a Buffer or shared virtual"):
-            array.Array(queue, 10, np.float32, data=wrong)
-    moved = array.zeros(queue, 4, np.float32)
+            cl_array.Array(queue, 10, np.float32, data=wrong)
+    moved = cl_array.zeros(queue, 4, np.float32)
     with pytest.raises(TypeError, match="Array: memory must be a Buffer or shared virtual"):
         moved.base_data = None
     with pytest.raises(ValueError, match="items lie up to byte 16 of the memory, which has 1"):
@@ -148,13 +149,13 @@ def test_allocators(opencl):
         asked.append(size)
         return cl.Buffer(queue.context, flags, size)  # which OpenCL refuses for 0 bytes
 
-    empty = array.empty(queue, 0, np.float32, allocator=allocate)
-    full = array.zeros(queue, 4, np.float32, allocator=allocate)
+    empty = cl_array.empty(queue, 0, np.float32, allocator=allocate)
+    full = cl_array.zeros(queue, 4, np.float32, allocator=allocate)
     assert (empty + empty + 1).get().shape == (0,) and empty.copy().allocator is allocate
     assert (full + full + 1).get().tolist() == [1] * 4
     assert asked and 0 not in asked
     given = iter([cl.Buffer(queue.context, flags, 16), None])
-    odd = array.zeros(queue, 4, np.float32, allocator=lambda n: next(given))
+    odd = cl_array.zeros(queue, 4, np.float32, allocator=lambda n: next(given))
     with pytest.raises(TypeError, match="memory of the allocator must be"):
         odd + odd
 
