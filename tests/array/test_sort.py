@@ -89,13 +89,13 @@ def test_rows_of_all_small_lengths(make):
 def test_counts_and_positions_of_64_bits_as_for_rows_of_2_to_the_32_items(make, monkeypatch):
     monkeypatch.setattr(sort, "_WIDE", 1)
     used = []
-    radix_source = sort.sort_text.radix_source
+    radix_source = sort.radix_sort.radix_source
 
     def seen(*args):
         used.append(args[-1])
         return radix_source(*args)
 
-    monkeypatch.setattr(sort.sort_text, "radix_source", seen)
+    monkeypatch.setattr(sort.radix_sort, "radix_source", seen)
     h = host(np.int32, 2 * 2500).reshape(2, 2500)
     x = make(h)
     assert (sort.sort(x).get() == np.sort(h, kind="stable")).all()
