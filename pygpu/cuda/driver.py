@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from .._cuda import *  # noqa: F403
-from .._src.runtime.cuda import debugging as _debugging
 from ..errors import (  # noqa: F401
     CompileError,
     Error,
@@ -71,7 +70,9 @@ def set_debugging(flag: bool = True) -> None:
     """Compile sources with debug information (-G) and without the cache from now on."""
     global CUDA_DEBUGGING
     CUDA_DEBUGGING = flag
-    _debugging.set_debugging(flag)
+    from .._src.runtime.cuda import debugging
+
+    debugging.set_debugging(flag)
 
 
 def get_version() -> tuple[int, int, int]:
