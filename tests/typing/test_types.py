@@ -67,8 +67,10 @@ def test_a_class_of_arrays_takes_a_dtype_in_an_annotation(cls):
     assert alias.__args__ == (np.float32,)
 
 
-def test_an_annotated_class_makes_arrays_of_the_class():
+def test_an_annotated_class_makes_arrays_of_the_class(queue):
     class Positions(Array[np.float32]):
         pass
 
-    assert Positions.__mro__[1] is Array
+    made = Positions(queue, (3,), np.float32).fill(2)
+    assert type(made) is type(made + 1) is type(made[1:]) is Positions
+    assert (made + 1).get().tolist() == [3, 3, 3]
