@@ -129,67 +129,94 @@ static int finish(GPUArray *out, PyObject *event, int numbers, PyObject **result
     return 1;
 }
 
-static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *first, GPUArray *out,
-                    PyObject **result) {
-    Table *table = first->table;
-    PyTypeObject *type = Py_TYPE(first);
-    int kinds[CALL_MAX], numbers = 0;
-    if (n > CALL_MAX || id > ID_MOST || arr_foreign(first) || first->flags == 0 ||
-        first->size == 0 || !table_in_order(table, first->queue)) {
-        return 0;
-    }
+/* What each operand is, for the key; how many are numbers, -1 if one is nothing for the table. The
+ * caller has looked at first. */
+static inline int read_kinds(PyObject *const *operands, int n, const GPUArray *first, int *kinds) {
+    const PyTypeObject *type = Py_TYPE(first);
+    int numbers = 0;
     for (int i = 0; i < n; i++) {
         kinds[i] = kind_of(operands[i], type);
         if (kinds[i] < 0) {
-            return 0;
+            return -1;
         }
         if (kinds[i] >= KIND_INT) {
             numbers++;
-        } else if (!usable((GPUArray *)operands[i], first)) {
-            return 0;
-        }
-    }
-    uint64_t key = table_key((int)id, kinds, n);
-    Entry *entry = table_find(table, key);
-    if (entry == NULL) {
-        return 0;
-    }
-    if (out != NULL) {
-        if (Py_TYPE(out) != type || out->dtype->type_num != entry->dtype->type_num ||
-            !usable(out, first) || clashes(out, operands, n)) {
-            return 0;
-        }
-        Py_INCREF((PyObject *)out);
-    } else {
-        PyObject *data = table_allocate(table, first->backend, first->allocator,
-                                        first->size * (Py_ssize_t)PyDataType_ELSIZE(entry->dtype));
-        entry = data != NULL ? table_find(table, key)
-                             : NULL; /* an allocator may have done anything */
-        if (entry == NULL) {
-            Py_XDECREF(data);
-            return data != NULL ? 0 : -1;
-        }
-        PyArray_Descr *dtype = (PyArray_Descr *)Py_NewRef(
-            (PyObject *)entry->dtype); /* a new object may let garbage be collected */
-        out = (GPUArray *)arr_new_like(first, dtype, data);
-        Py_DECREF((PyObject *)dtype);
-        if (out == NULL) {
+        } else if (operands[i] == (const PyObject *)first
+                       ? !aligned(first)
+                       : !usable((GPUArray *)operands[i], first)) {
             return -1;
         }
     }
-    Args args;
-    args.n = args.n_owned = 0;
-    int failed = args_array(&args, out->base_data, out->offset) < 0;
+    return numbers;
+}
+
+/* A new array for the result of the entry with this key, in the layout of the first operand. NULL
+ * without an exception: the entry has gone meanwhile. */
+static inline GPUArray *new_result(Table *table, uint64_t key, const Entry *entry,
+                                   GPUArray *first) {
+    PyObject *data = table_allocate(table, first->backend, first->allocator,
+                                    first->size * (Py_ssize_t)PyDataType_ELSIZE(entry->dtype));
+    if (data == NULL) {
+        return NULL;
+    }
+    entry = table_find(table, key); /* an allocator may have done anything */
+    if (entry == NULL) {
+        Py_DECREF(data);
+        return NULL;
+    }
+    /* Kept: a new object may let garbage be collected. */
+    PyArray_Descr *dtype = (PyArray_Descr *)Py_NewRef((PyObject *)entry->dtype);
+    GPUArray *made = (GPUArray *)arr_new_like(first, dtype, data);
+    Py_DECREF((PyObject *)dtype);
+    return made;
+}
+
+/* The arguments of an entry's kernel but the number of items. 0, or -1 with an exception. */
+static inline int put_operands(Args *args, const GPUArray *out, PyObject *const *operands,
+                               const int *kinds, int n) {
+    args->n = args->n_owned = 0;
+    int failed = args_array(args, out->base_data, out->offset) < 0;
     for (int i = 0; i < n && !failed; i++) {
         if (kinds[i] >= KIND_INT) {
-            args_put(&args, operands[i]);
+            args_put(args, operands[i]);
         } else {
-            failed = args_array(&args, ((GPUArray *)operands[i])->base_data,
+            failed = args_array(args, ((GPUArray *)operands[i])->base_data,
                                 ((GPUArray *)operands[i])->offset) < 0;
         }
     }
-    PyObject *event = failed ? NULL
-                             : table_launch_entry(table, key, first->queue, &args, first->size);
+    return failed ? -1 : 0;
+}
+
+/* As arr_fast(). */
+static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *first, GPUArray *out,
+                    PyObject **result) {
+    Table *table = first->table;
+    int kinds[CALL_MAX], numbers;
+    if (n > CALL_MAX || id > ID_MOST || arr_foreign(first) || first->flags == 0 ||
+        first->size == 0 || !table_in_order(table, first->queue) ||
+        (numbers = read_kinds(operands, n, first, kinds)) < 0) {
+        return 0;
+    }
+    uint64_t key = table_key((int)id, kinds, n);
+    const Entry *entry = table_find(table, key);
+    if (entry == NULL) {
+        return 0;
+    }
+    if (out == NULL) {
+        out = new_result(table, key, entry, first);
+        if (out == NULL) {
+            return PyErr_Occurred() ? -1 : 0;
+        }
+    } else if (Py_TYPE(out) != Py_TYPE(first) || out->dtype->type_num != entry->dtype->type_num ||
+               !usable(out, first) || clashes(out, operands, n)) {
+        return 0;
+    } else {
+        Py_INCREF((PyObject *)out);
+    }
+    Args args;
+    PyObject *event = put_operands(&args, out, operands, kinds, n) < 0
+                          ? NULL
+                          : table_launch_entry(table, key, first->queue, &args, first->size);
     args_clear(&args);
     return finish(out, event, numbers, result);
 }
@@ -208,8 +235,7 @@ static int by_plan(Py_ssize_t id, Py_ssize_t extra, PyObject *const *operands, i
     if (out != NULL) {
         all[n] = (PyObject *)out;
     }
-    if (!plan_key(&key, id, extra + (out != NULL ? (Py_ssize_t)1 << 40 : 0), all,
-                  n + (out != NULL))) {
+    if (!plan_key(&key, id, plan_extra(extra, out != NULL), all, n + (out != NULL))) {
         return 0;
     }
     const Table *table = key.first->table;

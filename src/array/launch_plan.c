@@ -325,67 +325,101 @@ PG_DOC(Plans_add__doc__, "add",
        "operands that are not remembered.");
 static ArgSpec Plans_add_args = PG_ARGSPEC(Plans_add__doc__);
 
+/* The arguments of Plans.add(), in their order. */
+enum {
+    ADD_NAME,
+    ADD_EXTRA,
+    ADD_OPERANDS,
+    ADD_OUT,
+    ADD_RESULT,
+    ADD_STEPS,
+    ADD_SCRATCH,
+    ADD_WRITTEN
+};
+
+static int check_types(PyObject *const *a) {
+    if (!PyTuple_Check(a[ADD_OPERANDS]) || !PyTuple_Check(a[ADD_STEPS]) ||
+        (a[ADD_OUT] != Py_None && !arr_is_array(a[ADD_OUT])) ||
+        (a[ADD_RESULT] != Py_None && !arr_is_array(a[ADD_RESULT])) ||
+        (a[ADD_SCRATCH] != NULL &&
+         (!PyTuple_Check(a[ADD_SCRATCH]) || PyTuple_GET_SIZE(a[ADD_SCRATCH]) > PLAN_SCRATCH)) ||
+        (a[ADD_WRITTEN] != NULL && !PyTuple_Check(a[ADD_WRITTEN])) ||
+        PyTuple_GET_SIZE(a[ADD_STEPS]) > PLAN_STEPS) {
+        PyErr_SetString(PyExc_TypeError, "Plans.add: operands, steps (at most 2), scratch (at most "
+                                         "4) and written must be tuples, out and result "
+                                         "arrays or None");
+        return -1;
+    }
+    return 0;
+}
+
+/* Marks the operands whose numbers are in a tuple. 0, or -1 with an exception. */
+static int read_written(Plan *plan, PyObject *numbers, PyObject *const *operands,
+                        Py_ssize_t n_operands) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(numbers); i++) {
+        long number = PyLong_AsLong(PyTuple_GET_ITEM(numbers, i));
+        if (number < 0 || number >= n_operands || !arr_is_array(operands[number])) {
+            if (!PyErr_Occurred()) {
+                PyErr_SetString(PyExc_ValueError,
+                                "Plans.add: written must be numbers of operands that are arrays");
+            }
+            return -1;
+        }
+        plan->written |= 1u << number;
+    }
+    return 0;
+}
+
+/* Everything of a plan but its key and result. 1: too many of something; -1 with an exception. */
+static int fill_plan(Plan *plan, PyObject *const *a, PyObject *const *operands,
+                     Py_ssize_t n_operands) {
+    int state = a[ADD_SCRATCH] != NULL ? read_scratch(plan, a[ADD_SCRATCH]) : 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a[ADD_STEPS]) && state == 0; i++) {
+        state = read_step(&plan->steps[i], PyTuple_GET_ITEM(a[ADD_STEPS], i), n_operands,
+                          plan->n_scratch);
+        plan->n_steps = (int)i + (state == 0);
+    }
+    if (state == 0 && a[ADD_WRITTEN] != NULL) {
+        state = read_written(plan, a[ADD_WRITTEN], operands, n_operands);
+    }
+    if (a[ADD_OUT] != Py_None) {
+        plan->written |= 1u << (n_operands - 1);
+    }
+    return state;
+}
+
 static PyObject *Plans_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
                            PyObject *kwnames) {
     PyObject *a[8], *all[PLAN_OPERANDS];
     Key key;
     int64_t extra;
-    const char *call = "Plans.add";
     if (pg_args(&Plans_add_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_i64(a[1], call, "extra", &extra) < 0) {
+        pg_as_i64(a[ADD_EXTRA], "Plans.add", "extra", &extra) < 0 || check_types(a) < 0) {
         return NULL;
     }
-    if (!PyTuple_Check(a[2]) || !PyTuple_Check(a[5]) || (a[3] != Py_None && !arr_is_array(a[3])) ||
-        (a[4] != Py_None && !arr_is_array(a[4])) ||
-        (a[6] != NULL && (!PyTuple_Check(a[6]) || PyTuple_GET_SIZE(a[6]) > PLAN_SCRATCH)) ||
-        (a[7] != NULL && !PyTuple_Check(a[7])) || PyTuple_GET_SIZE(a[5]) > PLAN_STEPS) {
-        PyErr_SetString(PyExc_TypeError, "Plans.add: operands, steps (at most 2), scratch (at most "
-                                         "4) and written must be tuples, out and result "
-                                         "arrays or None");
-        return NULL;
-    }
-    Py_ssize_t n = PyTuple_GET_SIZE(a[2]), n_all = n + (a[3] != Py_None);
+    int has_out = a[ADD_OUT] != Py_None;
+    Py_ssize_t n = PyTuple_GET_SIZE(a[ADD_OPERANDS]), n_all = n + has_out;
     if (n_all > PLAN_OPERANDS) {
         Py_RETURN_FALSE;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
-        all[i] = PyTuple_GET_ITEM(a[2], i);
+        all[i] = PyTuple_GET_ITEM(a[ADD_OPERANDS], i);
     }
-    if (a[3] != Py_None) {
-        all[n] = a[3];
+    if (has_out) {
+        all[n] = a[ADD_OUT];
     }
-    Py_ssize_t id = arr_id(a[0], 1);
+    Py_ssize_t id = arr_id(a[ADD_NAME], 1);
     if (id < 0) {
         return NULL;
     }
-    if (!plan_key(&key, id, (Py_ssize_t)extra + (a[3] != Py_None ? (Py_ssize_t)1 << 40 : 0), all,
-                  (int)n_all)) {
+    if (!plan_key(&key, id, plan_extra((Py_ssize_t)extra, has_out), all, (int)n_all)) {
         Py_RETURN_FALSE;
     }
-    Plan *plan = new_plan(&key, a[4]);
+    Plan *plan = new_plan(&key, a[ADD_RESULT]);
     if (plan == NULL) {
         return NULL;
     }
-    int state = a[6] != NULL ? read_scratch(plan, a[6]) : 0;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a[5]) && state == 0; i++) {
-        state = read_step(&plan->steps[i], PyTuple_GET_ITEM(a[5], i), n_all, plan->n_scratch);
-        plan->n_steps = (int)i + (state == 0);
-    }
-    for (Py_ssize_t i = 0; state == 0 && a[7] != NULL && i < PyTuple_GET_SIZE(a[7]); i++) {
-        long number = PyLong_AsLong(PyTuple_GET_ITEM(a[7], i));
-        if (number < 0 || number >= n_all || !arr_is_array(all[number])) {
-            if (!PyErr_Occurred()) {
-                PyErr_SetString(PyExc_ValueError,
-                                "Plans.add: written must be numbers of operands that are arrays");
-            }
-            state = -1;
-        } else {
-            plan->written |= 1u << number;
-        }
-    }
-    if (a[3] != Py_None) {
-        plan->written |= 1u << n;
-    }
+    int state = fill_plan(plan, a, all, n_all);
     if (state == 0) {
         state = store((Plans *)op, plan);
     }

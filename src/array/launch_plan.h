@@ -57,6 +57,11 @@ typedef struct {
     Py_ssize_t key[PLAN_WORDS];
 } Key;
 
+/* The *extra* of a key: what the caller tells apart, and whether the last operand is out. */
+static inline Py_ssize_t plan_extra(Py_ssize_t extra, int has_out) {
+    return extra + (has_out ? (Py_ssize_t)1 << 40 : 0);
+}
+
 /* 1: the key of a call; 0: nothing that is remembered (arrays on several queues, with foreign
  * events, strange objects). */
 int plan_key(Key *key, Py_ssize_t id, Py_ssize_t extra, PyObject *const *operands, int n);

@@ -6,7 +6,7 @@
 #define MAX_ARGS    24
 #define MAX_STEPS   96
 #define MAX_CONFIGS 64
-/* What of an argument is given. */
+/* What of an argument is to. */
 enum { GIVE_NUMBER, GIVE_MEMORY, GIVE_OFFSET, GIVE_SHAPE, GIVE_STRIDES, GIVE_RECORD, GIVE_ID };
 enum { GIVE_COUNT = GIVE_ID + 1 };
 
@@ -35,7 +35,7 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     PyObject *configs; /* dict: Launchers by (blocks, threads) */
-    int next;          /* the place that is given up next */
+    int next;          /* the place that the next new kernel takes */
     Known known[KNOWN];
 } KernelBase;
 
@@ -232,6 +232,74 @@ static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known 
     return 0;
 }
 
+/* The arguments of KernelBase._remember(), in their order. */
+enum {
+    REMEMBER_ARGS,
+    REMEMBER_KERNEL,
+    REMEMBER_STEPS,
+    REMEMBER_GUARDS,
+    REMEMBER_QUEUE,
+    REMEMBER_CUDA,
+    REMEMBER_TESTS,
+    REMEMBER_GIVEN
+};
+
+static int check_types(PyObject *const *a) {
+    if (!PyTuple_Check(a[REMEMBER_ARGS]) || !PyTuple_Check(a[REMEMBER_STEPS]) ||
+        !PyTuple_Check(a[REMEMBER_GUARDS]) || PyTuple_GET_SIZE(a[REMEMBER_STEPS]) % 3 ||
+        !PyTuple_Check(a[REMEMBER_TESTS]) || !PyTuple_Check(a[REMEMBER_GIVEN]) ||
+        PyTuple_GET_SIZE(a[REMEMBER_GIVEN]) != 2) {
+        PyErr_SetString(PyExc_TypeError,
+                        "KernelBase._remember: args, steps, guards, tests and given are tuples");
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a[REMEMBER_GUARDS]); i++) {
+        PyObject *guard = PyTuple_GET_ITEM(a[REMEMBER_GUARDS], i);
+        if (!PyTuple_Check(guard) || PyTuple_GET_SIZE(guard) != 3) {
+            PyErr_SetString(PyExc_TypeError,
+                            "KernelBase._remember: a guard is (place, name, value)");
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The objects of a compiled kernel, weak where Known says so. 0, or -1 with an exception. */
+static int hold_objects(Known *known, PyObject *const *a, PyObject *backend, int cuda) {
+    PyObject *record = PyTuple_GET_ITEM(a[REMEMBER_GIVEN], 0);
+    known->kernel = PyWeakref_NewRef(a[REMEMBER_KERNEL], NULL);
+    known->backend = PyWeakref_NewRef(backend, NULL);
+    known->queue = cuda ? NULL : PyWeakref_NewRef(a[REMEMBER_QUEUE], NULL);
+    if (PyErr_Occurred()) {
+        return -1;
+    }
+    known->guards = Py_NewRef(a[REMEMBER_GUARDS]);
+    /* OpenCL: a buffer, which is its context's */
+    known->record = record == Py_None || PyLong_Check(record) ? Py_NewRef(record)
+                                                              : PyWeakref_NewRef(record, NULL);
+    known->id = Py_NewRef(PyTuple_GET_ITEM(a[REMEMBER_GIVEN], 1));
+    known->cuda = cuda;
+    return known->record != NULL ? 0 : -1;
+}
+
+/* Where a kernel goes: in the place of one for the same arguments (a name from outside changed), or
+ * else of the oldest. */
+static Known *place_for(KernelBase *self, const Known *made, const PyObject *backend) {
+    Known *place = NULL;
+    for (int i = 0; i < KNOWN; i++) {
+        Known *one = &self->known[i];
+        if (one->kernel != NULL && one->n == made->n && arr_refers(one->backend, backend) &&
+            memcmp(one->codes, made->codes, (size_t)made->n * sizeof made->codes[0]) == 0) {
+            place = one;
+        }
+    }
+    if (place == NULL || place == &self->known[self->next]) {
+        place = &self->known[self->next];
+        self->next = (self->next + 1) % KNOWN;
+    }
+    return place;
+}
+
 static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
                                      PyObject *kwnames) {
     KernelBase *self = (KernelBase *)op;
@@ -239,66 +307,24 @@ static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssi
     if (pg_args(&KernelBase_remember_args, args, nargs, kwnames, a) < 0) {
         return NULL;
     }
-    int cuda = pg_as_bool(a[5], 0);
-    if (cuda < 0) {
+    int cuda = pg_as_bool(a[REMEMBER_CUDA], 0);
+    if (cuda < 0 || check_types(a) < 0) {
         return NULL;
-    }
-    if (!PyTuple_Check(a[0]) || !PyTuple_Check(a[2]) || !PyTuple_Check(a[3]) ||
-        PyTuple_GET_SIZE(a[2]) % 3 || !PyTuple_Check(a[6]) || !PyTuple_Check(a[7]) ||
-        PyTuple_GET_SIZE(a[7]) != 2) {
-        PyErr_SetString(PyExc_TypeError,
-                        "KernelBase._remember: args, steps, guards, tests and given are tuples");
-        return NULL;
-    }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a[3]); i++) {
-        PyObject *guard = PyTuple_GET_ITEM(a[3], i);
-        if (!PyTuple_Check(guard) || PyTuple_GET_SIZE(guard) != 3) {
-            PyErr_SetString(PyExc_TypeError,
-                            "KernelBase._remember: a guard is (place, name, value)");
-            return NULL;
-        }
     }
     Known made = {0};
-    Py_ssize_t n = PyTuple_GET_SIZE(a[0]);
-    if (PyTuple_GET_SIZE(a[2]) > 3 * MAX_STEPS ||
-        !codes_of(((PyTupleObject *)a[0])->ob_item, n, made.codes, &backend)) {
+    Py_ssize_t n = PyTuple_GET_SIZE(a[REMEMBER_ARGS]);
+    if (PyTuple_GET_SIZE(a[REMEMBER_STEPS]) > 3 * MAX_STEPS ||
+        !codes_of(((PyTupleObject *)a[REMEMBER_ARGS])->ob_item, n, made.codes, &backend)) {
         Py_RETURN_NONE; /* left to Python */
     }
-    if (read_steps(a[2], n, a[0], &made) < 0 ||
-        arr_tests_read(a[6], a[0], &made.tests, &made.n_tests) < 0) {
-        PyMem_Free(made.tests);
-        return NULL;
-    }
-    Known *place = &self->known[self->next];
-    for (int i = 0; i < KNOWN; i++) { /* the same again, after a name from outside changed */
-        Known *one = &self->known[i];
-        if (one->kernel != NULL && one->n == n && arr_refers(one->backend, backend) &&
-            memcmp(one->codes, made.codes, (size_t)n * sizeof made.codes[0]) == 0) {
-            place = one;
-        }
-    }
-    made.kernel = PyWeakref_NewRef(a[1], NULL);
-    made.backend = PyWeakref_NewRef(backend, NULL);
-    made.queue = cuda ? NULL : PyWeakref_NewRef(a[4], NULL);
-    if (PyErr_Occurred()) {
-        forget(&made);
-        return NULL;
-    }
-    made.guards = Py_NewRef(a[3]);
-    PyObject *record = PyTuple_GET_ITEM(a[7], 0); /* OpenCL: a buffer, which is its context's */
-    made.record = record == Py_None || PyLong_Check(record) ? Py_NewRef(record)
-                                                            : PyWeakref_NewRef(record, NULL);
-    if (made.record == NULL) {
-        forget(&made);
-        return NULL;
-    }
-    made.id = Py_NewRef(PyTuple_GET_ITEM(a[7], 1));
-    made.cuda = cuda;
     made.n = (int)n;
-    if (place == &self->known[self->next]) {
-        self->next = (self->next + 1) % KNOWN;
+    if (read_steps(a[REMEMBER_STEPS], n, a[REMEMBER_ARGS], &made) < 0 ||
+        arr_tests_read(a[REMEMBER_TESTS], a[REMEMBER_ARGS], &made.tests, &made.n_tests) < 0 ||
+        hold_objects(&made, a, backend, cuda) < 0) {
+        forget(&made);
+        return NULL;
     }
-    Known old = *place;
+    Known *place = place_for(self, &made, backend), old = *place;
     *place = made;
     forget(&old);
     Py_RETURN_NONE;
@@ -349,99 +375,139 @@ PyType_Spec arr_KernelBase_spec = {
 
 /* ---- Launcher -------------------------------------------------------------------------------- */
 
-/* 1: launched, *result is new; 0: Python has to do it; -1 with an exception. */
-static int launch(const Launcher *self, const Known *known, PyObject *const *args,
-                  PyObject **result) {
-    PyObject *slots[1 + 3 + MAX_STEPS + 4],
-        **first = slots + 1,
-        *owned[MAX_STEPS + 1]; /* a conversion may run code that gives arrays other memory */
-    Py_ssize_t n = 0;
-    int n_owned = 0, status = -1;
-    PyObject *names = NULL, *queue = NULL;
-    if (arr_record_words[0] != 0 ||
-        !arr_tests_hold(known->tests, known->n_tests, self->grid, self->block, args)) {
+/* The arguments of a launch while they are put together. */
+typedef struct {
+    Py_ssize_t n;
+    int n_owned;
+    PyObject *owned[MAX_STEPS + 1]; /* a conversion may run code that gives arrays other memory */
+    PyObject *slots[1 + 3 + MAX_STEPS + 4]; /* the first is for PY_VECTORCALL_ARGUMENTS_OFFSET */
+} LaunchArgs;
+
+static inline void put(LaunchArgs *to, PyObject *arg) {
+    to->slots[1 + to->n++] = arg;
+}
+
+static inline void put_owned(LaunchArgs *to, PyObject *arg) {
+    to->owned[to->n_owned++] = arg;
+    put(to, arg);
+}
+
+/* Queue and sizes, which come first on OpenCL. 0: the arrays' queue is not the kernel's. */
+static inline int put_queue(LaunchArgs *to, const Launcher *self, const Known *known,
+                            PyObject *const *args) {
+    PyObject *queue = arr_alive(known->queue);
+    int same = queue != NULL && (self->queue == Py_None || self->queue == queue);
+    for (int i = 0; i < known->n && same; i++) {
+        const GPUArray *a = (GPUArray *)args[i];
+        same = !(known->codes[i] & 1) || (a->queue == queue && !arr_foreign(a));
+    }
+    if (!same) {
+        Py_XDECREF(queue);
         return 0;
     }
-    if (!known->cuda) {
-        queue = arr_alive(known->queue);
-        int same = queue != NULL && (self->queue == Py_None || self->queue == queue);
-        for (int i = 0; i < known->n && same; i++) {
-            const GPUArray *a = (GPUArray *)args[i];
-            same = !(known->codes[i] & 1) || (a->queue == queue && !arr_foreign(a));
+    put_owned(to, queue);
+    put(to, self->global_size);
+    put(to, self->block);
+    return 1;
+}
+
+/* Whether an array has a stream of its own, which Python takes for the launch. */
+static inline int has_stream(const Known *known, PyObject *const *args) {
+    for (int i = 0; i < known->n; i++) {
+        if (known->codes[i] & 1 && ((GPUArray *)args[i])->queue != Py_None) {
+            return 1;
         }
-        if (!same) {
-            Py_XDECREF(queue);
+    }
+    return 0;
+}
+
+/* 1; 0: the context is gone; -1 with an exception. */
+static inline int put_step(LaunchArgs *to, const Known *known, const Step *step, PyObject *arg) {
+    const GPUArray *a = (GPUArray *)arg;
+    Py_ssize_t value;
+    switch (step->what) {
+    case GIVE_NUMBER:
+        put(to, arg);
+        return 1;
+    case GIVE_MEMORY:
+        put_owned(to, Py_NewRef(a->base_data));
+        return 1;
+    case GIVE_RECORD:
+    case GIVE_ID:
+        arg = step->what == GIVE_ID ? known->id : known->record;
+        arg = PyWeakref_CheckRef(arg) ? arr_alive(arg) : Py_NewRef(arg);
+        if (arg == NULL) {
             return 0;
         }
-        owned[n_owned++] = first[n++] = queue;
-        first[n++] = self->global_size;
-        first[n++] = self->block;
-    } else if (self->queue == Py_None) {
-        for (int i = 0; i < known->n; i++) {
-            if (known->codes[i] & 1 && ((GPUArray *)args[i])->queue != Py_None) {
-                return 0; /* an array with a stream: Python takes that */
-            }
-        }
+        put_owned(to, arg);
+        return 1;
+    case GIVE_OFFSET:
+        value = a->offset;
+        break;
+    case GIVE_SHAPE:
+        value = ARRAY_SHAPE(a)[step->axis];
+        break;
+    default:
+        value = ARRAY_STRIDES(a)[step->axis];
     }
-    for (int i = 0; i < known->n_steps; i++) {
-        const Step *step = &known->steps[i];
-        PyObject *arg = args[step->arg];
-        const GPUArray *a = (GPUArray *)arg;
-        Py_ssize_t value;
-        switch (step->what) {
-        case GIVE_NUMBER:
-            first[n++] = arg;
-            continue;
-        case GIVE_MEMORY:
-            owned[n_owned++] = first[n++] = Py_NewRef(a->base_data);
-            continue;
-        case GIVE_RECORD:
-        case GIVE_ID:
-            arg = step->what == GIVE_ID ? known->id : known->record;
-            arg = PyWeakref_CheckRef(arg) ? arr_alive(arg) : Py_NewRef(arg);
-            if (arg == NULL) { /* the context is gone */
-                status = 0;
-                goto done;
-            }
-            owned[n_owned++] = first[n++] = arg;
-            continue;
-        case GIVE_OFFSET:
-            value = a->offset;
-            break;
-        case GIVE_SHAPE:
-            value = ARRAY_SHAPE(a)[step->axis];
-            break;
-        default:
-            value = ARRAY_STRIDES(a)[step->axis];
-        }
-        PyObject *number = PyLong_FromSsize_t(value);
-        if (number == NULL) {
-            goto done;
-        }
-        owned[n_owned++] = first[n++] = number;
+    PyObject *number = PyLong_FromSsize_t(value);
+    if (number == NULL) {
+        return -1;
     }
-    size_t nargs = (size_t)n;
+    put_owned(to, number);
+    return 1;
+}
+
+/* 1: launched, *result is new; 0: the kernel is gone; -1 with an exception. */
+static inline int call_kernel(LaunchArgs *to, const Launcher *self, const Known *known,
+                              PyObject **result) {
+    PyObject *names = NULL;
+    size_t nargs = (size_t)to->n;
     if (known->cuda) {
         names = self->names;
-        first[n++] = self->grid;
-        first[n++] = self->block;
+        put(to, self->grid);
+        put(to, self->block);
         if (PyTuple_GET_SIZE(names) > 2) {
-            first[n++] = self->queue;
-            first[n++] = self->shared;
+            put(to, self->queue);
+            put(to, self->shared);
         }
     }
     PyObject *kernel =
         arr_alive(known->kernel); /* kept: a conversion may run Python, and that forget it */
     if (kernel == NULL) {
-        status = 0;
-        goto done;
+        return 0;
     }
-    *result = PyObject_Vectorcall(kernel, first, nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
+    *result =
+        PyObject_Vectorcall(kernel, to->slots + 1, nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
     Py_DECREF(kernel);
-    status = *result != NULL ? 1 : -1;
-done:
-    for (int i = 0; i < n_owned; i++) {
-        Py_DECREF(owned[i]);
+    return *result != NULL ? 1 : -1;
+}
+
+/* 1: launched, *result is new; 0: Python has to do it; -1 with an exception. */
+static int launch(const Launcher *self, const Known *known, PyObject *const *args,
+                  PyObject **result) {
+    LaunchArgs to;
+    to.n = to.n_owned = 0;
+    if (arr_record_words[0] != 0 ||
+        !arr_tests_hold(known->tests, known->n_tests, self->grid, self->block, args)) {
+        return 0;
+    }
+    if (!known->cuda) {
+        if (!put_queue(&to, self, known, args)) {
+            return 0;
+        }
+    } else if (self->queue == Py_None && has_stream(known, args)) {
+        return 0;
+    }
+    int status = 1;
+    for (int i = 0; i < known->n_steps && status > 0; i++) {
+        status = put_step(&to, known, &known->steps[i], args[known->steps[i].arg]);
+    }
+    if (status > 0) {
+        status = call_kernel(&to, self, known, result);
+    }
+    for (int i = 0; i < to.n_owned; i++) {
+        Py_DECREF(to.owned[i]);
     }
     return status;
 }

@@ -132,9 +132,6 @@ MOST_COLUMNS = 100
 MOST_LINES = 60  # of a function, from its type to its closing brace
 # Functions that are longer yet. Never to grow.
 LONG = {
-    "array/dispatch.c": {"by_table"},
-    "array/launch_plan.c": {"Plans_add"},
-    "array/launcher.c": {"KernelBase_remember", "launch"},
     "cuda/api/nvrtc.c": {"nvrtc_compile"},
     "cuda/commands/function_launch.c": {"function_vectorcall"},
     "cuda/commands/function_prepare.c": {"launch_prepared"},
