@@ -10,11 +10,32 @@ PG_DOC(enqueue_fill_buffer__doc__, "enqueue_fill_buffer",
        "multiples of its length (OpenCL 1.2).");
 static ArgSpec enqueue_fill_buffer_args = PG_ARGSPEC(enqueue_fill_buffer__doc__);
 
+static int check_fill(const Memory *memory, const char *call, const OclFill *fill) {
+    State *state = memory->state;
+    size_t end;
+    if (ocl_check_pattern(state, call, fill->length) < 0) {
+        return -1;
+    }
+    if (fill->offset % fill->length != 0 || fill->size % fill->length != 0) {
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "offset %zu and size %zu must be multiples of the pattern's %zu bytes",
+                   fill->offset, fill->size, fill->length);
+        return -1;
+    }
+    if (pg_add(fill->offset, fill->size, &end) < 0 || end > memory->size) {
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "%zu bytes at offset %zu end past the %zu bytes of the buffer", fill->size,
+                   fill->offset, memory->size);
+        return -1;
+    }
+    return 0;
+}
+
 static PyObject *enqueue_fill_buffer(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                      PyObject *kwnames) {
     State *state = PyModule_GetState(module);
     PyObject *a[6], *result = NULL;
-    size_t offset, size, end;
+    OclFill fill = {0};
     Py_buffer pattern;
     WaitList list;
     const char *call = "enqueue_fill_buffer";
@@ -24,34 +45,18 @@ static PyObject *enqueue_fill_buffer(PyObject *module, PyObject *const *args, Py
     Queue *queue = ocl_as_queue(state, a[0], call);
     Memory *memory =
         queue != NULL ? ocl_as_buffer(state, a[1], call, "mem", queue->context->context) : NULL;
-    if (memory == NULL || pg_as_size(a[3], call, "offset", &offset) < 0 ||
-        pg_as_size(a[4], call, "size", &size) < 0 ||
+    if (memory == NULL || pg_as_size(a[3], call, "offset", &fill.offset) < 0 ||
+        pg_as_size(a[4], call, "size", &fill.size) < 0 ||
         ocl_need_version(state, "clEnqueueFillBuffer", queue->device->version, 120) < 0 ||
         pg_get_buffer(a[2], call, "pattern", 0, &pattern) < 0) {
         return NULL;
     }
-    size_t length = (size_t)pattern.len;
-    if (length == 0 || length > 128 || (length & (length - 1)) != 0) {
-        ocl_reject(state, call, CL_INVALID_VALUE,
-                   "pattern must have 1, 2, 4, 8, 16, 32, 64 or 128 bytes, not %zu", length);
+    fill.pattern = pattern.buf;
+    fill.length = (size_t)pattern.len;
+    if (check_fill(memory, call, &fill) < 0 || ocl_wait_list(state, a[5], call, queue, &list) < 0) {
         goto done;
     }
-    if (offset % length != 0 || size % length != 0) {
-        ocl_reject(state, call, CL_INVALID_VALUE,
-                   "offset %zu and size %zu must be multiples of the pattern's %zu bytes", offset,
-                   size, length);
-        goto done;
-    }
-    if (pg_add(offset, size, &end) < 0 || end > memory->size) {
-        ocl_reject(state, call, CL_INVALID_VALUE,
-                   "%zu bytes at offset %zu end past the %zu bytes of the buffer", size, offset,
-                   memory->size);
-        goto done;
-    }
-    if (ocl_wait_list(state, a[5], call, queue, &list) < 0) {
-        goto done;
-    }
-    if (size == 0) {
+    if (fill.size == 0) {
         result = ocl_enqueue_nothing(queue, &list);
         goto done;
     }
@@ -60,10 +65,9 @@ static PyObject *enqueue_fill_buffer(PyObject *module, PyObject *const *args, Py
         goto done;
     }
     cl_event event = NULL;
-    cl_int status = CL_SUCCESS;
-    OclFill fill = {memory->mem, NULL, offset, size, pattern.buf, length};
+    fill.mem = memory->mem;
     ocl_memory_pin(memory);
-    status = ocl_enqueue_fill(queue, &fill, &list, &event);
+    cl_int status = ocl_enqueue_fill(queue, &fill, &list, &event);
     ocl_memory_unpin(memory);
     if (status != CL_SUCCESS) {
         ocl_piece_let_go(event);
@@ -81,6 +85,36 @@ PG_DOC(enqueue_migrate__doc__, "enqueue_migrate_mem_objects",
        "Bring memory objects to the queue's device, or to the host (mem_migration_flags.HOST) "
        "(OpenCL 1.2).");
 static ArgSpec enqueue_migrate_args = PG_ARGSPEC(enqueue_migrate__doc__);
+
+/* The handles of memory objects, prepared for the queue; PyMem memory, NULL with an exception. */
+static cl_mem *read_memories(PyObject *objects, const char *call, Queue *queue) {
+    Py_ssize_t n = PyTuple_GET_SIZE(objects);
+    cl_mem *mems = PyMem_Calloc((size_t)n + 1, sizeof *mems);
+    if (mems == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        Memory *memory = ocl_as_memory(queue->state, PyTuple_GET_ITEM(objects, i), call,
+                                       "each of mem_objects", queue->context->context);
+        if (memory == NULL || ocl_memory_prepare(memory, queue) < 0) {
+            PyMem_Free(mems);
+            return NULL;
+        }
+        mems[i] = memory->mem;
+    }
+    return mems;
+}
+
+/* An iterator of wait_for may have released one. */
+static int all_alive(PyObject *objects, const char *call) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(objects); i++) {
+        if (ocl_memory_alive((Memory *)PyTuple_GET_ITEM(objects, i), call) < 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
 
 static PyObject *enqueue_migrate(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                  PyObject *kwnames) {
@@ -101,39 +135,24 @@ static PyObject *enqueue_migrate(PyObject *module, PyObject *const *args, Py_ssi
     if (objects == NULL) {
         return NULL;
     }
-    Py_ssize_t n = PyTuple_GET_SIZE(objects);
-    cl_mem *mems = PyMem_Calloc((size_t)n + 1, sizeof *mems);
-    if (mems == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    for (Py_ssize_t i = 0; i < n; i++) {
-        Memory *memory = ocl_as_memory(state, PyTuple_GET_ITEM(objects, i), call,
-                                       "each of mem_objects", queue->context->context);
-        if (memory == NULL || ocl_memory_prepare(memory, queue) < 0) {
-            goto done;
-        }
-        mems[i] = memory->mem;
-    }
-    if (ocl_wait_list(state, a[3], call, queue, &list) < 0) {
+    cl_uint n = (cl_uint)PyTuple_GET_SIZE(objects);
+    cl_mem *mems = read_memories(objects, call, queue);
+    if (mems == NULL || ocl_wait_list(state, a[3], call, queue, &list) < 0) {
         goto done;
     }
     if (n == 0) {
         result = ocl_enqueue_nothing(queue, &list);
         goto done;
     }
-    for (Py_ssize_t i = 0; i < n; i++) {
-        Memory *memory = (Memory *)PyTuple_GET_ITEM(objects, i);
-        if (ocl_memory_alive(memory, call) < 0) { /* an iterator of wait_for may have released it */
-            ocl_wait_list_clear(&list);
-            goto done;
-        }
+    if (!all_alive(objects, call)) {
+        ocl_wait_list_clear(&list);
+        goto done;
     }
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
     (void)ocl_queue_may_block(queue);
-    CL_CALL(status, clEnqueueMigrateMemObjects, queue->queue, (cl_uint)n, mems, flags, list.n,
-            list.events, &event);
+    CL_CALL(status, clEnqueueMigrateMemObjects, queue->queue, n, mems, flags, list.n, list.events,
+            &event);
     if (status == CL_SUCCESS && (queue->device->platform->quirks & OCL_QUIRK_READS_LISTS_LATE)) {
         ocl_keepalive_array(state, event, mems);
         mems = NULL;

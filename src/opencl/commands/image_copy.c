@@ -347,14 +347,35 @@ PG_DOC(enqueue_copy_buffer_to_image__doc__, "_enqueue_copy_buffer_to_image",
        "of an image.");
 static ArgSpec enqueue_copy_buffer_to_image_args = PG_ARGSPEC(enqueue_copy_buffer_to_image__doc__);
 
+/* Operands that are alive and prepared for the queue; the box and the bytes of it are within both.
+ * 0, or -1 with an exception. */
+static int check_buffer_copy(Memory *image, Memory *buffer, const char *call, Queue *queue,
+                             ImageBox *box, size_t offset) {
+    ImageExtent extent;
+    size_t bytes, end;
+    if (ocl_memory_prepare(image, queue) < 0 || ocl_memory_prepare(buffer, queue) < 0 ||
+        ocl_memory_alive(image, call) < 0 || ocl_memory_alive(buffer, call) < 0 ||
+        ocl_image_extent(image, &extent) < 0 ||
+        ocl_image_check_box(queue->state, call, "image", &extent, box) < 0 ||
+        box_bytes(queue->state, call, &extent, box, &bytes) < 0) {
+        return -1;
+    }
+    if (pg_add(offset, bytes, &end) < 0 || end > buffer->size) {
+        ocl_reject(queue->state, call, CL_INVALID_VALUE,
+                   "the region needs %zu bytes at offset %zu, and the buffer has %zu", bytes,
+                   offset, buffer->size);
+        return -1;
+    }
+    return 0;
+}
+
 /* What the two directions share. The enqueue call of the direction is made by to_image. */
 static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg,
                              PyObject *image_arg, PyObject *buffer_arg, PyObject *offset_arg,
                              PyObject *origin, PyObject *region, PyObject *wait_for, int to_image) {
     ImageBox box;
-    ImageExtent extent;
     WaitList list = {0};
-    size_t offset = 0, bytes, end;
+    size_t offset = 0;
     Queue *queue = ocl_as_queue(state, queue_arg, call);
     Memory *image = queue != NULL ? ocl_as_image(state, image_arg, call, to_image ? "dest" : "src",
                                                  queue->context->context)
@@ -375,17 +396,7 @@ static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg
         ocl_wait_list(state, wait_for, call, queue, &list) < 0) {
         return NULL;
     }
-    if (ocl_memory_prepare(image, queue) < 0 || ocl_memory_prepare(buffer, queue) < 0 ||
-        ocl_memory_alive(image, call) < 0 || ocl_memory_alive(buffer, call) < 0 ||
-        ocl_image_extent(image, &extent) < 0 ||
-        ocl_image_check_box(state, call, "image", &extent, &box) < 0 ||
-        box_bytes(state, call, &extent, &box, &bytes) < 0) {
-        goto fail;
-    }
-    if (pg_add(offset, bytes, &end) < 0 || end > buffer->size) {
-        ocl_reject(state, call, CL_INVALID_VALUE,
-                   "the region needs %zu bytes at offset %zu, and the buffer has %zu", bytes,
-                   offset, buffer->size);
+    if (check_buffer_copy(image, buffer, call, queue, &box, offset) < 0) {
         goto fail;
     }
     cl_event event = NULL;

@@ -77,11 +77,18 @@ const char ocl_enqueue_map_image__doc__[] =
     "past the end.";
 static ArgSpec enqueue_map_image_args = PG_ARGSPEC(ocl_enqueue_map_image__doc__);
 
+/* The array that a mapping is seen as. */
+typedef struct {
+    ArrayLayout layout;
+    int dense;   /* no strides were given: it follows the pitches of the mapping */
+    int fortran; /* the order of its axes */
+} Wanted;
+
 /* Adapts the array to the pitches of the mapping and checks that it ends within; -1 with an
  * exception. */
-static int fit(State *state, const char *call, ArrayLayout *layout, int dense, int fortran,
-               const ImageExtent *extent, const size_t region[3], size_t row_pitch,
-               size_t slice_pitch) {
+static int fit(State *state, const char *call, Wanted *wanted, const ImageExtent *extent,
+               const size_t region[3], size_t row_pitch, size_t slice_pitch) {
+    ArrayLayout *layout = &wanted->layout;
     size_t row_bytes = region[0] * extent->element, rows, slices, end;
     if (extent->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && slice_pitch != 0) {
         row_pitch =
@@ -95,8 +102,8 @@ static int fit(State *state, const char *call, ArrayLayout *layout, int dense, i
             goto too_far;
         }
     }
-    if (dense &&
-        follow_pitches(call, layout, fortran, row_bytes, region[1], row_pitch, slice_pitch) < 0) {
+    if (wanted->dense && follow_pitches(call, layout, wanted->fortran, row_bytes, region[1],
+                                        row_pitch, slice_pitch) < 0) {
         return -1;
     }
     if (pg_mul(region[1] - 1, row_pitch, &rows) < 0 ||
@@ -113,37 +120,104 @@ too_far:
     return -1;
 }
 
-/* As in map.c, after a mapping that nobody gets to see. */
-static void unmap(Queue *queue, cl_mem mem, void *pointer, cl_event after) {
-    cl_int status = CL_SUCCESS, exec = CL_COMPLETE;
-    cl_event event = NULL;
-    CL_CALL(status, clGetEventInfo, after, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec,
-            NULL);
-    cl_uint n = exec > CL_COMPLETE
-                    ? 1
-                    : 0; /* a failed one is not waited for: some drivers would do so for ever */
-    (void)ocl_queue_may_block(queue);
-    CL_CALL(status, clEnqueueUnmapMemObject, queue->queue, mem, pointer, n, n > 0 ? &after : NULL,
-            &event);
-    if (status == CL_SUCCESS && event != NULL) {
-        ocl_live[LIVE_EVENT]++;
-        ocl_event_let_go(event);
+/* shape, dtype, order, strides. 0, or -1 with an exception. */
+static int read_wanted(const char *call, PyObject *const a[4], Wanted *wanted) {
+    if (ocl_array_layout(call, a[0], a[1], a[2], a[3], &wanted->layout) < 0) {
+        return -1;
     }
-    ocl_live[LIVE_EVENT]++;
-    ocl_event_let_go(after);
+    wanted->dense = a[3] == NULL || a[3] == Py_None;
+    /* The layout has checked that order is one of C, c, F, f or None. */
+    wanted->fortran = a[2] != NULL && a[2] != Py_None &&
+                      (PyUnicode_READ_CHAR(a[2], 0) | 0x20) == 'f';
+    return 0;
+}
+
+/* The region is the image's, and a dense array fits it. */
+static int check_region(State *state, const char *call, const Wanted *wanted,
+                        const ImageExtent *extent, ImageBox *box) {
+    size_t bytes, size = wanted->layout.size;
+    if (ocl_image_check_box(state, call, "img", extent, box) < 0) {
+        return -1;
+    }
+    if (size == 0) {
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "the shape has no items, and at least one must be mapped");
+        return -1;
+    }
+    if (pg_mul(box->region[0], extent->element, &bytes) < 0 ||
+        pg_mul(bytes, box->region[1], &bytes) < 0 || pg_mul(bytes, box->region[2], &bytes) < 0 ||
+        (wanted->dense && size > bytes)) {
+        ocl_reject(
+            state, call, CL_INVALID_VALUE,
+            "an array of %zu bytes is more than the region of %zu x %zu x %zu pixels of %zu bytes",
+            size, box->region[0], box->region[1], box->region[2], extent->element);
+        return -1;
+    }
+    return 0;
+}
+
+/* A mapping that was enqueued. */
+typedef struct {
+    void *pointer;
+    size_t row_pitch, slice_pitch;
+    cl_event event;
+} Mapping;
+
+/* 0, or -1 with an exception. */
+static int map(Queue *queue, cl_mem mem, cl_map_flags flags, const ImageBox *box,
+               const WaitList *list, Mapping *made) {
+    cl_int status;
+    int tries = 0, again;
+    ocl_gates_must_run(list->gates); /* somebody will unmap */
+    do {
+        status = CL_SUCCESS;
+        if (!ocl_queue_may_block(queue) &&
+            (queue->device->platform->quirks & OCL_QUIRK_FAILURES_RACE)) {
+            CL_MAKE(made->pointer, status, clEnqueueMapImage, queue->queue, mem, CL_FALSE, flags,
+                    box->origin, box->region, &made->row_pitch, &made->slice_pitch, list->n,
+                    list->events, &made->event);
+        } else {
+            Py_BEGIN_ALLOW_THREADS
+            CL_MAKE(made->pointer, status, clEnqueueMapImage, queue->queue, mem, CL_FALSE, flags,
+                    box->origin, box->region, &made->row_pitch, &made->slice_pitch, list->n,
+                    list->events, &made->event);
+            Py_END_ALLOW_THREADS
+        }
+        again = status == CL_SUCCESS ? 0 : ocl_retry(queue->state, status, &tries);
+    } while (again == 1);
+    if (status == CL_SUCCESS && made->pointer != NULL) {
+        return 0;
+    }
+    if (again >= 0) {
+        ocl_raise(queue->state, "clEnqueueMapImage",
+                  status != CL_SUCCESS ? status : CL_MAP_FAILURE);
+    }
+    return -1;
+}
+
+/* Whether the program may have the mapping. A blocking call waits before it may fail: Intel's
+ * driver loses count of what is unmapped before it was mapped. Another thread may release the image
+ * while the GIL is. -1 with an exception. */
+static int settle(Queue *queue, Memory *image, const char *call, const Mapping *mapping,
+                  const WaitList *list, int blocking) {
+    const char *routine = "clEnqueueMapImage";
+    return (blocking && (ocl_wait(queue->state, mapping->event, routine, NULL) < 0 ||
+                         ocl_gates_check(queue->state, list->gates, routine) < 0)) ||
+                   ocl_memory_alive(image, call) < 0
+               ? -1
+               : 0;
 }
 
 PyObject *ocl_enqueue_map_image(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                 PyObject *kwnames) {
     State *state = PyModule_GetState(module);
-    const char *call = "enqueue_map_image", *routine = "clEnqueueMapImage";
+    const char *call = "enqueue_map_image";
     PyObject *a[11], *result = NULL;
     uint64_t flags;
     int blocking;
-    size_t row_pitch = 0, slice_pitch = 0, bytes;
     ImageBox box;
     ImageExtent extent;
-    ArrayLayout layout;
+    Wanted wanted;
     WaitList list = {0};
     if (pg_args(&enqueue_map_image_args, args, nargs, kwnames, a) < 0 ||
         (blocking = pg_as_bool(a[10], 1)) < 0) {
@@ -154,85 +228,37 @@ PyObject *ocl_enqueue_map_image(PyObject *module, PyObject *const *args, Py_ssiz
                                   : NULL;
     if (image == NULL || pg_as_u64(a[2], call, "flags", &flags) < 0 ||
         ocl_as_origin(a[3], call, "origin", &box) < 0 || ocl_as_region(a[4], call, &box) < 0 ||
-        ocl_array_layout(call, a[5], a[6], a[7], a[8], &layout) < 0) {
+        read_wanted(call, a + 5, &wanted) < 0) {
         return NULL;
     }
-    int dense = a[8] == NULL ||
-                a[8] ==
-                    Py_None; /* the layout has checked that order is one of C, c, F, f or None */
-    int fortran = a[7] != NULL && a[7] != Py_None && (PyUnicode_READ_CHAR(a[7], 0) | 0x20) == 'f';
     if (ocl_wait_list(state, a[9], call, queue, &list) < 0 ||
         ocl_memory_prepare(image, queue) < 0 || ocl_memory_alive(image, call) < 0 ||
         ocl_image_extent(image, &extent) < 0 ||
-        ocl_image_check_box(state, call, "img", &extent, &box) < 0) {
-        goto fail;
+        check_region(state, call, &wanted, &extent, &box) < 0) {
+        goto done;
     }
-    if (layout.size == 0) {
-        ocl_reject(state, call, CL_INVALID_VALUE,
-                   "the shape has no items, and at least one must be mapped");
-        goto fail;
-    }
-    if (pg_mul(box.region[0], extent.element, &bytes) < 0 ||
-        pg_mul(bytes, box.region[1], &bytes) < 0 || pg_mul(bytes, box.region[2], &bytes) < 0 ||
-        (dense && layout.size > bytes)) {
-        ocl_reject(
-            state, call, CL_INVALID_VALUE,
-            "an array of %zu bytes is more than the region of %zu x %zu x %zu pixels of %zu bytes",
-            layout.size, box.region[0], box.region[1], box.region[2], extent.element);
-        goto fail;
-    }
-    cl_event event = NULL;
-    cl_int status;
-    int tries = 0, again;
-    void *pointer;
+    Mapping made = {0};
     cl_mem mem = image->mem;
     ocl_memory_pin(image);
-    ocl_gates_must_run(list.gates); /* somebody will unmap */
-    do {
-        status = CL_SUCCESS;
-        if (!ocl_queue_may_block(queue) &&
-            (queue->device->platform->quirks & OCL_QUIRK_FAILURES_RACE)) {
-            CL_MAKE(pointer, status, clEnqueueMapImage, queue->queue, mem, CL_FALSE, flags,
-                    box.origin, box.region, &row_pitch, &slice_pitch, list.n, list.events, &event);
+    if (map(queue, mem, flags, &box, &list, &made) == 0) {
+        PyObject *pair = NULL;
+        if (settle(queue, image, call, &made, &list, blocking) < 0 ||
+            fit(state, call, &wanted, &extent, box.region, made.row_pitch, made.slice_pitch) < 0) {
+            ocl_unmap_unseen(queue, mem, made.pointer, made.event);
         } else {
-            Py_BEGIN_ALLOW_THREADS
-            CL_MAKE(pointer, status, clEnqueueMapImage, queue->queue, mem, CL_FALSE, flags,
-                    box.origin, box.region, &row_pitch, &slice_pitch, list.n, list.events, &event);
-            Py_END_ALLOW_THREADS
+            pair = ocl_map_result(queue, image, "clEnqueueMapImage", made.pointer, made.event,
+                                  &list, &wanted.layout, blocking,
+                                  (flags & ~(cl_map_flags)CL_MAP_READ) != 0);
         }
-        again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
-    } while (again == 1);
-    if (status != CL_SUCCESS || pointer == NULL) {
-        ocl_wait_list_clear(&list);
-        if (again >= 0) {
-            ocl_raise(state, routine, status != CL_SUCCESS ? status : CL_MAP_FAILURE);
+        if (pair != NULL) {
+            result = Py_BuildValue("(OOnn)", PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1),
+                                   (Py_ssize_t)made.row_pitch, (Py_ssize_t)made.slice_pitch);
+            Py_DECREF(pair);
         }
-        goto done;
     }
-    /* A blocking call waits before it may fail: Intel's driver loses count of what is unmapped
-     * before it was mapped. Another thread may release the image while the GIL is. */
-    if ((blocking && (ocl_wait(state, event, routine, NULL) < 0 ||
-                      ocl_gates_check(state, list.gates, routine) < 0)) ||
-        ocl_memory_alive(image, call) < 0 ||
-        fit(state, call, &layout, dense, fortran, &extent, box.region, row_pitch, slice_pitch) <
-            0) {
-        ocl_wait_list_clear(&list);
-        unmap(queue, mem, pointer, event);
-        goto done;
-    }
-    PyObject *pair = ocl_map_result(queue, image, routine, pointer, event, &list, &layout, blocking,
-                                    (flags & ~(cl_map_flags)CL_MAP_READ) != 0);
-    if (pair != NULL) {
-        result = Py_BuildValue("(OOnn)", PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1),
-                               (Py_ssize_t)row_pitch, (Py_ssize_t)slice_pitch);
-        Py_DECREF(pair);
-    }
-done:
     ocl_memory_unpin(image);
-    Py_CLEAR(layout.dtype); /* NULL if the array has taken it over */
-    return result;
-fail:
+done:
     ocl_wait_list_clear(&list);
-    Py_CLEAR(layout.dtype);
-    return NULL;
+    Py_CLEAR(wanted.layout.dtype); /* NULL if the array has taken it over */
+    return result;
 }

@@ -1,181 +1,9 @@
 /* kernel_launch.c - calling a kernel: convert, check, set what changed and enqueue, as one step
  * under the kernel's lock. */
+#include "opencl/commands/kernel_range.h"
 #include "opencl/lifetime/gates.h"
-#include "opencl/objects/kernel.h"
 
-#define MAX_DIMS        10 /* checked against the device's own limit, 3 almost everywhere */
 #define VALUES_ON_STACK 24
-
-typedef struct {
-    int n, has_local, empty;
-    size_t global[MAX_DIMS], local[MAX_DIMS], offset[MAX_DIMS];
-    int has_offset;
-} Range;
-
-/* ---- sizes ----------------------------------------------------------------------------------- */
-
-/* A tuple or list of plain ints without a detour; 0 if it is something else. */
-static int fast_sizes(PyObject *obj, size_t *out, int *n) {
-    PyObject **items;
-    Py_ssize_t size;
-    if (PyTuple_CheckExact(obj)) {
-        items = &PyTuple_GET_ITEM(obj, 0);
-        size = PyTuple_GET_SIZE(obj);
-    } else if (PyList_CheckExact(obj)) {
-        items = &PyList_GET_ITEM(obj, 0);
-        size = PyList_GET_SIZE(obj);
-    } else {
-        return 0;
-    }
-    if (size < 1 || size > 3) {
-        return 0;
-    }
-    for (Py_ssize_t i = 0; i < size; i++) {
-        if (!PyLong_CheckExact(items[i])) {
-            return 0;
-        }
-        Py_ssize_t value = PyLong_AsSsize_t(items[i]);
-        if (value < 0) {
-            PyErr_Clear();
-            return 0;
-        }
-        out[i] = (size_t)value;
-    }
-    *n = (int)size;
-    return 1;
-}
-
-static int read_sizes(PyObject *obj, const char *call, const char *name, size_t *out, int *n) {
-    if (fast_sizes(obj, out, n)) {
-        return 0;
-    }
-    *n = pg_as_sizes(obj, call, name, out, MAX_DIMS);
-    return *n < 0 ? -1 : 0;
-}
-
-/* Whether one of the sizes is 0. */
-static int has_zero(const size_t *sizes, int n) {
-    for (int i = 0; i < n; i++) {
-        if (sizes[i] == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* Reads sizes and checks them against the device. With allow_empty, sizes of which one is 0 are of
- * a launch that does nothing, whatever the others are. */
-static int read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *local,
-                      PyObject *offset, int g_times_l, int allow_empty, Range *range) {
-    State *state = self->state;
-    const char *call = "clEnqueueNDRangeKernel";
-    const DeviceLimits *limits = ocl_device_limits(queue->device);
-    int n_local = 0, n_offset = 0;
-    range->has_local = local != NULL && local != Py_None;
-    range->has_offset = offset != NULL && offset != Py_None;
-    range->empty = 0;
-    if (read_sizes(global, "kernel call", "global_size", range->global, &range->n) < 0 ||
-        (range->has_local &&
-         read_sizes(local, "kernel call", "local_size", range->local, &n_local) < 0) ||
-        (range->has_offset &&
-         read_sizes(offset, "kernel call", "global_offset", range->offset, &n_offset) < 0)) {
-        return -1;
-    }
-    if (g_times_l && range->has_local) { /* missing dimensions count 1 */
-        int n = range->n > n_local ? range->n : n_local;
-        for (int i = range->n; i < n; i++) {
-            range->global[i] = 1;
-        }
-        for (int i = n_local; i < n; i++) {
-            range->local[i] = 1;
-        }
-        for (int i = n_offset; range->has_offset && i < n; i++) {
-            range->offset[i] = 0;
-        }
-        n_offset = n_local = range->n = n;
-        for (int i = 0; i < n; i++) {
-            if (pg_mul(range->global[i], range->local[i], &range->global[i]) < 0 ||
-                (range->has_offset &&
-                 pg_mul(range->offset[i], range->local[i], &range->offset[i]) < 0)) {
-                ocl_reject(state, call, CL_INVALID_GLOBAL_WORK_SIZE,
-                           "global size times local size overflows in dimension %d", i);
-                return -1;
-            }
-        }
-    }
-    if (range->n < 1 || (limits->max_work_item_dimensions != 0 &&
-                         (cl_uint)range->n > limits->max_work_item_dimensions)) {
-        ocl_reject(state, call, CL_INVALID_WORK_DIMENSION,
-                   "the global size has %d dimensions; this device allows 1 to %u", range->n,
-                   (unsigned)limits->max_work_item_dimensions);
-        return -1;
-    }
-    if (range->has_local && n_local != range->n) {
-        ocl_reject(state, call, CL_INVALID_VALUE,
-                   "global/local work sizes have differing dimensions (%d and %d)", range->n,
-                   n_local);
-        return -1;
-    }
-    if (range->has_offset && n_offset != range->n) {
-        ocl_reject(state, call, CL_INVALID_VALUE,
-                   "global work size and offset have differing dimensions (%d and %d)", range->n,
-                   n_offset);
-        return -1;
-    }
-    if (allow_empty && (has_zero(range->global, range->n) ||
-                        (range->has_local && has_zero(range->local, range->n)))) {
-        range->empty = 1;
-        return 0;
-    }
-    size_t group = 1, total = 1, end;
-    for (int i = 0; i < range->n; i++) {
-        range->empty |= range->global[i] == 0;
-        if (pg_mul(total, range->global[i], &total) < 0 ||
-            (range->has_offset && pg_add(range->offset[i], range->global[i], &end) < 0)) {
-            ocl_reject(state, call, CL_INVALID_GLOBAL_WORK_SIZE,
-                       "the global size overflows in dimension %d", i);
-            return -1;
-        }
-        if (!range->has_local) {
-            continue;
-        }
-        if (range->local[i] == 0) {
-            ocl_reject(state, call, CL_INVALID_WORK_GROUP_SIZE,
-                       "local_size[%d] is 0; pass None to let the driver choose", i);
-            return -1;
-        }
-        if (limits->max_work_item_sizes[i] != 0 &&
-            range->local[i] > limits->max_work_item_sizes[i]) {
-            ocl_reject(state, call, CL_INVALID_WORK_ITEM_SIZE,
-                       "local_size[%d] = %zu, and this device allows %zu", i, range->local[i],
-                       limits->max_work_item_sizes[i]);
-            return -1;
-        }
-        if (pg_mul(group, range->local[i], &group) < 0) {
-            group = SIZE_MAX;
-        }
-    }
-    if (range->has_local && limits->max_work_group_size != 0 &&
-        group > limits->max_work_group_size) {
-        ocl_reject(state, call, CL_INVALID_WORK_GROUP_SIZE,
-                   "a work-group of %zu work-items, and this device allows %zu", group,
-                   limits->max_work_group_size);
-        return -1;
-    }
-    if (PG_UNLIKELY(total > UINT32_MAX) &&
-        (queue->device->platform->quirks & OCL_QUIRK_COUNTS_GROUPS_IN_32_BITS)) {
-        const size_t most = limits->max_work_group_size != 0 ? limits->max_work_group_size : 1,
-                     groups = total / (range->has_local ? group : most);
-        if (groups > UINT32_MAX) {
-            ocl_reject(state, call, CL_INVALID_GLOBAL_WORK_SIZE,
-                       "%zu work-groups, and PoCL counts them with 32 bits; launch larger groups, "
-                       "or several times",
-                       groups);
-            return -1;
-        }
-    }
-    return 0;
-}
 
 /* ---- enqueue --------------------------------------------------------------------------------- */
 
@@ -209,7 +37,7 @@ static void pin(Kernel *self, const ArgValue *values, int add) {
 }
 
 /* Lock held, arguments set. */
-static cl_int enqueue(Kernel *self, Queue *queue, const Range *range, const ArgValue *values,
+static cl_int enqueue(Kernel *self, Queue *queue, const KernelRange *range, const ArgValue *values,
                       const WaitList *list, cl_event *event) {
     cl_int status = CL_SUCCESS;
     const size_t *local = range->has_local ? range->local : NULL,
@@ -232,7 +60,8 @@ static cl_int enqueue(Kernel *self, Queue *queue, const Range *range, const ArgV
     return status;
 }
 
-static PyObject *raise_enqueue(Kernel *self, Queue *queue, const Range *range, cl_int status) {
+static PyObject *raise_enqueue(Kernel *self, Queue *queue, const KernelRange *range,
+                               cl_int status) {
     const char *routine = "clEnqueueNDRangeKernel";
     if (status == CL_INVALID_WORK_GROUP_SIZE && range->has_local) {
         size_t most = 0, wanted[3] = {0, 0, 0};
@@ -292,20 +121,12 @@ static int check_held(Kernel *self, const ArgValue *values) {
     return 0;
 }
 
-/* The whole of a launch; values is NULL to keep the arguments that are set. tried: as in
- * kernel_call(). */
-static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject *wait_for,
-                        ArgValue *values, PyObject **old, cl_int tried) {
-    State *state = self->state;
-    WaitList list = {0};
-    const char *call = "clEnqueueNDRangeKernel", *routine = call;
-    if ((wait_for != NULL || queue->gates != NULL) &&
-        ocl_wait_list(state, wait_for, call, queue, &list) < 0) {
-        return NULL;
-    }
-    int check = 0; /* the GIL may have been released since the arguments were found alive */
-    for (cl_uint i = 0; i < self->n_args;
-         i++) { /* may enqueue barriers for pooled memory, so before the lock */
+/* Records the use by the queue of what the arguments refer to. This may enqueue barriers for pooled
+ * memory, so it comes before the lock. 1 if the GIL may have been released since the arguments were
+ * found alive; -1 with an exception. */
+static inline int prepare_all(Kernel *self, const ArgValue *values, Queue *queue) {
+    int check = 0;
+    for (cl_uint i = 0; i < self->n_args; i++) {
         PyObject *held = held_by(self, values, i);
         if (held == NULL) {
             continue;
@@ -314,55 +135,82 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
         int prepared = prepare_held(self, i, held, queue);
         Py_DECREF(held);
         if (PG_UNLIKELY(prepared < 0)) {
-            ocl_wait_list_clear(&list);
-            return NULL;
+            return -1;
         }
         check |= prepared;
+    }
+    return check;
+}
+
+/* What became of setting the arguments. */
+typedef struct {
+    const char *routine; /* the call that failed; NULL: none did */
+    cl_uint index;
+} SetFailure;
+
+/* Sets the arguments that differ and enqueues; lock held. old receives references to drop after
+ * unlocking. tried: as in kernel_call(). */
+static inline cl_int set_and_enqueue(Kernel *self, Queue *queue, const KernelRange *range,
+                                     ArgValue *values, PyObject **old, cl_int tried,
+                                     const WaitList *list, cl_event *event, SetFailure *failure) {
+    if (PG_UNLIKELY(tried != CL_SUCCESS)) {
+        for (cl_uint i = 0; values != NULL && i < self->n_args; i++) {
+            old[i] = NULL;
+        }
+        return tried;
+    }
+    if (values != NULL) {
+        const char *routine = NULL;
+        cl_int status =
+            kernel_set(self, values, 0, self->n_args, 1, &failure->index, old, &routine);
+        if (PG_UNLIKELY(status != CL_SUCCESS)) {
+            failure->routine = routine;
+            return status;
+        }
+    }
+    return enqueue(self, queue, range, values, list, event);
+}
+
+/* The whole of a launch; values is NULL to keep the arguments that are set. tried: as in
+ * kernel_call(). */
+static PyObject *launch(Kernel *self, Queue *queue, const KernelRange *range, PyObject *wait_for,
+                        ArgValue *values, PyObject **old, cl_int tried) {
+    WaitList list = {0};
+    if ((wait_for != NULL || queue->gates != NULL) &&
+        ocl_wait_list(self->state, wait_for, "clEnqueueNDRangeKernel", queue, &list) < 0) {
+        return NULL;
+    }
+    int check = prepare_all(self, values, queue);
+    if (PG_UNLIKELY(check < 0)) {
+        goto fail;
     }
     if (range->empty) {
         return ocl_enqueue_nothing(queue, &list);
     }
     cl_event event = NULL;
     cl_int status;
-    cl_uint failed = 0;
+    SetFailure failure = {.routine = NULL};
     int tries = 0, renewals = 0, again;
     do {
-        int set_failed = 0;
         check |= kernel_lock(self);
         if (PG_UNLIKELY(check) && check_held(self, values) < 0) {
             kernel_unlock(self);
-            ocl_wait_list_clear(&list);
-            return NULL;
+            goto fail;
         }
-        status = CL_SUCCESS;
-        for (cl_uint i = 0; values != NULL && PG_UNLIKELY(tried != CL_SUCCESS) && i < self->n_args;
-             i++) {
-            old[i] = NULL;
-        }
-        if (values != NULL && tried == CL_SUCCESS) {
-            status = kernel_set(self, values, 0, self->n_args, 1, &failed, old, &routine);
-            set_failed = status != CL_SUCCESS;
-        }
-        if (!set_failed) {
-            routine = call;
-            status = tried != CL_SUCCESS ? tried
-                                         : enqueue(self, queue, range, values, &list, &event);
-        }
+        status = set_and_enqueue(self, queue, range, values, old, tried, &list, &event, &failure);
         tried = CL_SUCCESS;
-        int renewed = PG_UNLIKELY(status == CL_INVALID_KERNEL_ARGS) && !set_failed &&
+        int renewed = PG_UNLIKELY(status == CL_INVALID_KERNEL_ARGS) && failure.routine == NULL &&
                       renewals++ == 0 && kernel_renew(self);
         kernel_unlock(self);
-        if (values !=
-            NULL) { /* dropping references can run any code, even another launch of this kernel */
-            for (cl_uint i = 0; i < self->n_args; i++) {
-                Py_XDECREF(old[i]);
-            }
+        /* Dropping references can run any code, even another launch of this kernel. */
+        for (cl_uint i = 0; values != NULL && i < self->n_args; i++) {
+            Py_XDECREF(old[i]);
         }
-        if (PG_UNLIKELY(set_failed)) {
+        if (PG_UNLIKELY(failure.routine != NULL)) {
             ocl_wait_list_clear(&list);
-            return kernel_raise_set(self, failed, routine, status);
+            return kernel_raise_set(self, failure.index, failure.routine, status);
         }
-        again = status == CL_SUCCESS ? 0 : renewed ? 1 : ocl_retry(state, status, &tries);
+        again = status == CL_SUCCESS ? 0 : renewed ? 1 : ocl_retry(self->state, status, &tries);
         check = 1;
     } while (PG_UNLIKELY(again == 1));
     if (again == 0 && status == CL_SUCCESS) {
@@ -370,6 +218,9 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
     }
     ocl_wait_list_clear(&list);
     return again < 0 ? NULL : raise_enqueue(self, queue, range, status);
+fail:
+    ocl_wait_list_clear(&list);
+    return NULL;
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
@@ -430,17 +281,6 @@ static int read_options(Kernel *self, PyObject *const *values, PyObject *kwnames
     return 0;
 }
 
-/* A work size of 0 is an error before OpenCL 2.1 unless it is allowed explicitly. */
-static int check_empty(Kernel *self, Queue *queue, const Range *range, int allowed) {
-    if (range->empty && !allowed && queue->device->version < 210) {
-        ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_GLOBAL_WORK_SIZE,
-                   "the global size is 0 in some dimension; pass allow_empty_ndrange=True to make "
-                   "that do nothing");
-        return -1;
-    }
-    return 0;
-}
-
 static Queue *as_queue(Kernel *self, PyObject *obj) {
     Queue *queue = ocl_as_queue(self->state, obj, "kernel call");
     if (queue != NULL && PG_UNLIKELY(queue->context->context != self->context->context)) {
@@ -451,10 +291,63 @@ static Queue *as_queue(Kernel *self, PyObject *obj) {
     return queue;
 }
 
+/* A call's arguments while they are converted. */
+typedef struct {
+    ArgValue *values;
+    cl_uint done;        /* so many are converted */
+    int owns_something;  /* a value may own memory */
+    size_t local_memory; /* [bytes] */
+} Conversion;
+
+/* 0, or -1 with an exception; values[:done] are to be cleared then, too. */
+static inline int convert_all(Kernel *self, PyObject *const *args, const Queue *queue,
+                              Conversion *to) {
+    int failed = 0;
+    self->converting++;
+    for (; to->done < self->n_args; args++) {
+        const ArgSlot *slot = &self->slots[to->done];
+        ArgValue *value = &to->values[to->done];
+        if (kernel_as_word(self, slot, *args, queue, &value->value.integer)) {
+            value->set = SET_VALUE;
+            value->size = slot->size;
+            value->hold = slot->kind == ARG_GLOBAL ? *args : NULL;
+            value->owns_hold = 0;
+            value->large = NULL;
+            to->done++;
+            continue;
+        }
+        cl_uint filled = slot->with_offset ? 2 : 1;
+        to->owns_something = 1;
+        if (PG_UNLIKELY(kernel_convert(self, to->done, *args, value) < 0)) {
+            kernel_values_clear(value, filled);
+            failed = -1;
+            break;
+        }
+        if (value->set == SET_LOCAL &&
+            pg_add(to->local_memory, value->size, &to->local_memory) < 0) {
+            to->local_memory = SIZE_MAX;
+        }
+        to->done += filled;
+    }
+    self->converting--;
+    return failed;
+}
+
+static int check_local_memory(Kernel *self, Queue *queue, size_t local_memory) {
+    cl_ulong most = ocl_device_limits(queue->device)->local_mem_size;
+    if (most != 0 && local_memory > most) {
+        ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_ARG_SIZE,
+                   "kernel '%U': %zu bytes of LocalMemory, and this device has %llu", self->name,
+                   local_memory, (unsigned long long)most);
+        return -1;
+    }
+    return 0;
+}
+
 PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
                       cl_int tried) {
     Options options = {NULL, NULL, 0, 0};
-    Range range;
+    KernelRange range;
     if (kernel_is_made(self, "Kernel") < 0) {
         return NULL;
     }
@@ -475,66 +368,30 @@ PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyO
         return wrong_count(self, nargs - 3);
     }
     if ((kwnames != NULL && read_options(self, args + nargs, kwnames, &options) < 0) ||
-        read_range(self, queue, args[1], args[2], options.global_offset, options.g_times_l,
-                   options.allow_empty, &range) < 0 ||
-        (range.empty && check_empty(self, queue, &range, options.allow_empty) < 0)) {
+        kernel_read_range(self, queue, args[1], args[2], options.global_offset, options.g_times_l,
+                          options.allow_empty, &range) < 0 ||
+        (range.empty && kernel_check_empty(self, queue, &range, options.allow_empty) < 0)) {
         return NULL;
     }
-    ArgValue local_values[VALUES_ON_STACK], *values = local_values;
+    ArgValue local_values[VALUES_ON_STACK];
     PyObject *local_old[VALUES_ON_STACK], **old = local_old, *result = NULL;
-    cl_uint n = self->n_args, done = 0;
-    int clear = 0; /* something may own memory */
-    if (PG_UNLIKELY(n > VALUES_ON_STACK)) {
-        values = PyMem_Malloc(n * sizeof *values);
-        old = PyMem_Malloc(n * sizeof *old);
-        if (values == NULL || old == NULL) {
-            PyErr_NoMemory();
-            goto done;
-        }
+    Conversion to = {local_values, 0, 0, 0};
+    int many = self->n_args > VALUES_ON_STACK;
+    if (PG_UNLIKELY(many)) {
+        to.values = PyMem_Malloc(self->n_args * sizeof *to.values);
+        old = PyMem_Malloc(self->n_args * sizeof *old);
     }
-    size_t local_memory = 0;
-    self->converting++;
-    for (Py_ssize_t k = 3; done < n; k++) {
-        const ArgSlot *slot = &self->slots[done];
-        ArgValue *value = &values[done];
-        if (kernel_as_word(self, slot, args[k], queue, &value->value.integer)) {
-            value->set = SET_VALUE;
-            value->size = slot->size;
-            value->hold = slot->kind == ARG_GLOBAL ? args[k] : NULL;
-            value->owns_hold = 0;
-            value->large = NULL;
-            done++;
-            continue;
-        }
-        clear = 1;
-        if (PG_UNLIKELY(kernel_convert(self, done, args[k], &values[done]) < 0)) {
-            kernel_values_clear(values + done, self->slots[done].with_offset ? 2 : 1);
-            self->converting--;
-            goto done;
-        }
-        if (values[done].set == SET_LOCAL &&
-            pg_add(local_memory, values[done].size, &local_memory) < 0) {
-            local_memory = SIZE_MAX;
-        }
-        done += self->slots[done].with_offset ? 2 : 1;
+    if (to.values == NULL || old == NULL) {
+        PyErr_NoMemory();
+    } else if (convert_all(self, args + 3, queue, &to) == 0 &&
+               (to.local_memory == 0 || check_local_memory(self, queue, to.local_memory) == 0)) {
+        result = launch(self, queue, &range, options.wait_for, to.values, old, tried);
     }
-    self->converting--;
-    if (PG_UNLIKELY(local_memory > 0)) {
-        cl_ulong most = ocl_device_limits(queue->device)->local_mem_size;
-        if (most != 0 && local_memory > most) {
-            ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_ARG_SIZE,
-                       "kernel '%U': %zu bytes of LocalMemory, and this device has %llu",
-                       self->name, local_memory, (unsigned long long)most);
-            goto done;
-        }
+    if (to.owns_something) {
+        kernel_values_clear(to.values, to.done);
     }
-    result = launch(self, queue, &range, options.wait_for, values, old, tried);
-done:
-    if (clear) {
-        kernel_values_clear(values, done);
-    }
-    if (PG_UNLIKELY(n > VALUES_ON_STACK)) {
-        PyMem_Free(values);
+    if (many) {
+        PyMem_Free(to.values);
         PyMem_Free(old);
     }
     return result;
@@ -578,7 +435,7 @@ PG_DOC(enqueue_nd_range_kernel__doc__, "enqueue_nd_range_kernel",
        "one step.");
 static ArgSpec enqueue_nd_range_kernel_args = PG_ARGSPEC(enqueue_nd_range_kernel__doc__);
 
-static PyObject *launch_with_set_arguments(Kernel *self, Queue *queue, Range *range,
+static PyObject *launch_with_set_arguments(Kernel *self, Queue *queue, const KernelRange *range,
                                            PyObject *wait_for) {
     for (cl_uint i = 0; i < self->n_args; i++) {
         if (self->slots[i].set == SET_NOTHING && !self->shared_handle) {
@@ -605,7 +462,7 @@ static Kernel *as_kernel(State *state, PyObject *obj, const char *call) {
 static PyObject *enqueue_nd_range_kernel(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                          PyObject *kwnames) {
     PyObject *a[8];
-    Range range;
+    KernelRange range;
     Kernel *self;
     Queue *queue;
     int g_times_l, allow_empty;
@@ -613,8 +470,8 @@ static PyObject *enqueue_nd_range_kernel(PyObject *module, PyObject *const *args
         (self = as_kernel(PyModule_GetState(module), a[1], "enqueue_nd_range_kernel")) == NULL ||
         (queue = as_queue(self, a[0])) == NULL || (g_times_l = pg_as_bool(a[6], 0)) < 0 ||
         (allow_empty = pg_as_bool(a[7], 0)) < 0 ||
-        read_range(self, queue, a[2], a[3], a[4], g_times_l, allow_empty, &range) < 0 ||
-        check_empty(self, queue, &range, allow_empty) < 0) {
+        kernel_read_range(self, queue, a[2], a[3], a[4], g_times_l, allow_empty, &range) < 0 ||
+        kernel_check_empty(self, queue, &range, allow_empty) < 0) {
         return NULL;
     }
     if (PG_UNLIKELY(!Py_IS_TYPE(self, self->state->KernelType))) {
@@ -635,7 +492,7 @@ static ArgSpec enqueue_task_args = PG_ARGSPEC(enqueue_task__doc__);
 static PyObject *enqueue_task(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *kwnames) {
     PyObject *a[3];
-    Range range = {.n = 1, .has_local = 1, .global = {1}, .local = {1}};
+    KernelRange range = {.n = 1, .has_local = 1, .global = {1}, .local = {1}};
     Kernel *self;
     Queue *queue;
     if (pg_args(&enqueue_task_args, args, nargs, kwnames, a) < 0 ||

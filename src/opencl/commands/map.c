@@ -53,6 +53,12 @@ static void unmap(Queue *queue, cl_mem mem, void *pointer, cl_event after) {
     }
 }
 
+void ocl_unmap_unseen(Queue *queue, cl_mem mem, void *pointer, cl_event event) {
+    unmap(queue, mem, pointer, event);
+    ocl_live[LIVE_EVENT]++;
+    ocl_event_let_go(event);
+}
+
 static void MemoryMap_dealloc(PyObject *op) {
     MemoryMap *self = (MemoryMap *)op;
     PyTypeObject *type = Py_TYPE(op);
@@ -250,12 +256,61 @@ PG_DOC(
     "past the end.");
 static ArgSpec enqueue_map_buffer_args = PG_ARGSPEC(enqueue_map_buffer__doc__);
 
+static int check_map(const Memory *memory, const char *call, size_t offset, size_t size) {
+    size_t end;
+    if (memory->type != CL_MEM_OBJECT_BUFFER) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s: buf must be a buffer; an image is mapped by enqueue_map_image", call);
+        return -1;
+    }
+    if (size == 0) {
+        ocl_reject(memory->state, call, CL_INVALID_VALUE,
+                   "the region is empty, and at least one byte must be mapped");
+        return -1;
+    }
+    if (pg_add(offset, size, &end) < 0 || end > memory->size) {
+        ocl_reject(memory->state, call, CL_INVALID_VALUE,
+                   "an array of %zu bytes at offset %zu ends past the %zu bytes of the buffer",
+                   size, offset, memory->size);
+        return -1;
+    }
+    return 0;
+}
+
+/* Enqueues the mapping. Where it will be, NULL with an exception. */
+static void *map(Queue *queue, cl_mem mem, cl_map_flags flags, size_t offset, size_t size,
+                 const WaitList *list, cl_event *event) {
+    cl_int status;
+    int tries = 0, again;
+    void *pointer;
+    ocl_gates_must_run(list->gates); /* somebody will unmap */
+    do {
+        status = CL_SUCCESS;
+        if (!ocl_queue_may_block(queue) &&
+            (queue->device->platform->quirks & OCL_QUIRK_FAILURES_RACE)) {
+            CL_MAKE(pointer, status, clEnqueueMapBuffer, queue->queue, mem, CL_FALSE, flags, offset,
+                    size, list->n, list->events, event);
+        } else {
+            Py_BEGIN_ALLOW_THREADS
+            CL_MAKE(pointer, status, clEnqueueMapBuffer, queue->queue, mem, CL_FALSE, flags, offset,
+                    size, list->n, list->events, event);
+            Py_END_ALLOW_THREADS
+        }
+        again = status == CL_SUCCESS ? 0 : ocl_retry(queue->state, status, &tries);
+    } while (again == 1);
+    if (again == 0 && (status != CL_SUCCESS || pointer == NULL)) {
+        ocl_raise(queue->state, "clEnqueueMapBuffer",
+                  status != CL_SUCCESS ? status : CL_MAP_FAILURE);
+    }
+    return status == CL_SUCCESS ? pointer : NULL;
+}
+
 static PyObject *enqueue_map_buffer(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                     PyObject *kwnames) {
     State *state = PyModule_GetState(module);
-    PyObject *a[10];
+    PyObject *a[10], *result = NULL;
     uint64_t flags;
-    size_t offset, end;
+    size_t offset;
     int blocking;
     ArrayLayout layout;
     WaitList list;
@@ -272,70 +327,30 @@ static PyObject *enqueue_map_buffer(PyObject *module, PyObject *const *args, Py_
         ocl_array_layout(call, a[4], a[5], a[6], a[7], &layout) < 0) {
         return NULL;
     }
-    if (memory->type != CL_MEM_OBJECT_BUFFER) {
-        PyErr_Format(PyExc_TypeError,
-                     "%s: buf must be a buffer; an image is mapped by enqueue_map_image", call);
-        goto fail;
-    }
-    if (layout.size == 0) {
-        ocl_reject(state, call, CL_INVALID_VALUE,
-                   "the region is empty, and at least one byte must be mapped");
-        goto fail;
-    }
-    if (pg_add(offset, layout.size, &end) < 0 || end > memory->size) {
-        ocl_reject(state, call, CL_INVALID_VALUE,
-                   "an array of %zu bytes at offset %zu ends past the %zu bytes of the buffer",
-                   layout.size, offset, memory->size);
-        goto fail;
-    }
-    if (ocl_wait_list(state, a[8], call, queue, &list) < 0) {
-        goto fail;
+    if (check_map(memory, call, offset, layout.size) < 0 ||
+        ocl_wait_list(state, a[8], call, queue, &list) < 0) {
+        goto done;
     }
     if (ocl_memory_alive(memory, call) < 0 || ocl_memory_prepare(memory, queue) < 0) {
         ocl_wait_list_clear(&list);
-        goto fail;
+        goto done;
     }
     cl_event event = NULL;
-    cl_int status;
-    int tries = 0, again;
-    void *pointer;
     cl_mem mem = memory->mem;
     ocl_memory_pin(memory);
-    ocl_gates_must_run(list.gates); /* somebody will unmap */
-    do {
-        status = CL_SUCCESS;
-        if (!ocl_queue_may_block(queue) &&
-            (queue->device->platform->quirks & OCL_QUIRK_FAILURES_RACE)) {
-            CL_MAKE(pointer, status, clEnqueueMapBuffer, queue->queue, mem, CL_FALSE, flags, offset,
-                    layout.size, list.n, list.events, &event);
-        } else {
-            Py_BEGIN_ALLOW_THREADS
-            CL_MAKE(pointer, status, clEnqueueMapBuffer, queue->queue, mem, CL_FALSE, flags, offset,
-                    layout.size, list.n, list.events, &event);
-            Py_END_ALLOW_THREADS
-        }
-        again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
-    } while (again == 1);
-    PyObject *result = NULL;
-    if (again < 0) { /* with an exception */
-    } else if (status != CL_SUCCESS || pointer == NULL) {
-        ocl_raise(state, "clEnqueueMapBuffer", status != CL_SUCCESS ? status : CL_MAP_FAILURE);
-    } else if (ocl_memory_alive(memory, call) <
-               0) { /* released meanwhile, by another thread or a finalizer */
-        unmap(queue, mem, pointer, event);
-        ocl_live[LIVE_EVENT]++;
-        ocl_event_let_go(event);
-    } else {
+    void *pointer = map(queue, mem, flags, offset, layout.size, &list, &event);
+    if (pointer != NULL && ocl_memory_alive(memory, call) < 0) {
+        /* released meanwhile, by another thread or a finalizer */
+        ocl_unmap_unseen(queue, mem, pointer, event);
+    } else if (pointer != NULL) {
         result = ocl_map_result(queue, memory, "clEnqueueMapBuffer", pointer, event, &list, &layout,
                                 blocking, (flags & ~(cl_map_flags)CL_MAP_READ) != 0);
     }
     ocl_memory_unpin(memory);
     ocl_wait_list_clear(&list);
+done:
     Py_CLEAR(layout.dtype); /* NULL if the array has taken it over */
     return result;
-fail:
-    Py_CLEAR(layout.dtype);
-    return NULL;
 }
 
 PyMethodDef ocl_map_functions[] = {

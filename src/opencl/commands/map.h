@@ -9,4 +9,7 @@ PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void
                          cl_event event, WaitList *list, ArrayLayout *layout, int blocking,
                          int writable);
 
+/* After a mapping that nobody gets to see: unmaps, and lets its event go. */
+void ocl_unmap_unseen(Queue *queue, cl_mem mem, void *pointer, cl_event event);
+
 #endif

@@ -247,6 +247,15 @@ static cl_int add_fill(Chain *chain, Queue *queue, const OclFill *fill, OclFill 
     return status;
 }
 
+int ocl_check_pattern(State *state, const char *call, size_t length) {
+    if (length == 0 || length > 128 || (length & (length - 1)) != 0) {
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "pattern must have 1, 2, 4, 8, 16, 32, 64 or 128 bytes, not %zu", length);
+        return -1;
+    }
+    return 0;
+}
+
 cl_int ocl_enqueue_fill(Queue *queue, const OclFill *fill, const WaitList *list, cl_event *event) {
     unsigned char wide[WIDE];
     size_t head, before;

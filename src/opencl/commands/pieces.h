@@ -24,7 +24,9 @@ typedef struct {
     size_t length;
 } OclFill;
 
-/* Likewise. */
+/* -1 with an exception unless a pattern may have so many bytes. */
+int ocl_check_pattern(State *state, const char *call, size_t length);
+/* As ocl_in_pieces(). */
 cl_int ocl_enqueue_fill(Queue *queue, const OclFill *fill, const WaitList *list, cl_event *event);
 
 void ocl_piece_let_go(cl_event event); /* of such an event, or NULL */

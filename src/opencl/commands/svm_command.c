@@ -400,6 +400,22 @@ PG_DOC(enqueue_svm_memfill__doc__, "enqueue_svm_memfill",
        "byte_count and the address must be multiples of the pattern's size.");
 static ArgSpec enqueue_svm_memfill_args = PG_ARGSPEC(enqueue_svm_memfill__doc__);
 
+/* How many bytes to fill, and by what; the address is the operand's. */
+static int check_fill(State *state, const char *call, PyObject *byte_count, const Operand *operand,
+                      OclFill *fill) {
+    if (ocl_check_pattern(state, call, fill->length) < 0 ||
+        as_count(state, byte_count, call, "byte_count", operand->size, &fill->size) < 0) {
+        return -1;
+    }
+    if (fill->size % fill->length != 0 || (uintptr_t)operand->pointer % fill->length != 0) {
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "byte_count %zu and the address %s must be multiples of the pattern's %zu bytes",
+                   fill->size, pg_hex((uintptr_t)operand->pointer).text, fill->length);
+        return -1;
+    }
+    return 0;
+}
+
 static PyObject *enqueue_svm_memfill(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                      PyObject *kwnames) {
     State *state = PyModule_GetState(module);
@@ -408,7 +424,6 @@ static PyObject *enqueue_svm_memfill(PyObject *module, PyObject *const *args, Py
     Operand operand;
     WaitList list;
     Py_buffer pattern;
-    size_t count;
     Queue *queue;
     if (pg_args(&enqueue_svm_memfill_args, args, nargs, kwnames, a) < 0 ||
         (queue = queue_and_operand(state, a[0], a[1], call, "dest", &operand)) == NULL) {
@@ -418,25 +433,12 @@ static PyObject *enqueue_svm_memfill(PyObject *module, PyObject *const *args, Py
         Operand_clear(&operand);
         return NULL;
     }
-    size_t length = (size_t)pattern.len;
-    if (length == 0 || length > 128 || (length & (length - 1)) != 0) {
-        ocl_reject(state, call, CL_INVALID_VALUE,
-                   "pattern must have 1, 2, 4, 8, 16, 32, 64 or 128 bytes, not %zu", length);
+    OclFill fill = {.pattern = pattern.buf, .length = (size_t)pattern.len};
+    if (check_fill(state, call, a[3], &operand, &fill) < 0 ||
+        ocl_wait_list(state, a[4], call, queue, &list) < 0) {
         goto done;
     }
-    if (as_count(state, a[3], call, "byte_count", operand.size, &count) < 0) {
-        goto done;
-    }
-    if (count % length != 0 || (uintptr_t)operand.pointer % length != 0) {
-        ocl_reject(state, call, CL_INVALID_VALUE,
-                   "byte_count %zu and the address %s must be multiples of the pattern's %zu bytes",
-                   count, pg_hex((uintptr_t)operand.pointer).text, length);
-        goto done;
-    }
-    if (ocl_wait_list(state, a[4], call, queue, &list) < 0) {
-        goto done;
-    }
-    if (count == 0) {
+    if (fill.size == 0) {
         result = ocl_enqueue_nothing(queue, &list);
         goto done;
     }
@@ -445,9 +447,8 @@ static PyObject *enqueue_svm_memfill(PyObject *module, PyObject *const *args, Py
         goto done;
     }
     cl_event event = NULL;
-    cl_int status = CL_SUCCESS;
-    OclFill fill = {NULL, operand.pointer, 0, count, pattern.buf, length};
-    status = ocl_enqueue_fill(queue, &fill, &list, &event);
+    fill.svm = operand.pointer;
+    cl_int status = ocl_enqueue_fill(queue, &fill, &list, &event);
     Operand_unpin(&operand);
     if (event != NULL && Operand_is_foreign(&operand)) {
         Operand_hold(&operand, state, event);
@@ -469,6 +470,65 @@ PG_DOC(enqueue_svm_migrate_mem__doc__, "enqueue_svm_migrate_mem",
        "Bring shared virtual memory to the queue's device, or to the host "
        "(mem_migration_flags.HOST) (OpenCL 2.1).");
 static ArgSpec enqueue_svm_migrate_mem_args = PG_ARGSPEC(enqueue_svm_migrate_mem__doc__);
+
+/* What is migrated. Zeroed, an object without operands. */
+typedef struct {
+    PyObject *objects; /* tuple */
+    Operand *operands;
+    const void **pointers;
+    Py_ssize_t n, n_set, n_pinned;
+} Migration;
+
+static void Migration_clear(Migration *self) {
+    for (Py_ssize_t i = 0; i < self->n_pinned; i++) {
+        Operand_unpin(&self->operands[i]);
+    }
+    for (Py_ssize_t i = 0; i < self->n_set; i++) {
+        Operand_clear(&self->operands[i]);
+    }
+    PyMem_Free(self->operands);
+    PyMem_Free(self->pointers);
+    Py_XDECREF(self->objects);
+}
+
+/* 0, or -1 with an exception; to be cleared in both cases. */
+static int Migration_read(Migration *self, State *state, const char *call, PyObject *svms,
+                          Queue *queue) {
+    self->objects = pg_tuple(svms, call, "svms", "SVMPointers", 1 << 20);
+    if (self->objects == NULL) {
+        return -1;
+    }
+    self->n = PyTuple_GET_SIZE(self->objects);
+    self->operands = PyMem_Calloc((size_t)self->n + 1, sizeof *self->operands);
+    self->pointers = PyMem_Calloc((size_t)self->n + 1, sizeof *self->pointers);
+    if (self->operands == NULL || self->pointers == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    while (self->n_set < self->n) {
+        Operand *operand = &self->operands[self->n_set];
+        if (Operand_set(operand, state, PyTuple_GET_ITEM(self->objects, self->n_set), call,
+                        "each of svms", queue, 1) < 0) {
+            return -1;
+        }
+        self->n_set++;
+        if (check_device(queue, call, operand) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int Migration_pin(Migration *self, State *state, const char *call, Queue *queue) {
+    for (; self->n_pinned < self->n; self->n_pinned++) {
+        Operand *operand = &self->operands[self->n_pinned];
+        if (Operand_pin(operand, state, call, "each of svms", queue) < 0) {
+            return -1;
+        }
+        self->pointers[self->n_pinned] = operand->pointer;
+    }
+    return 0;
+}
 
 static PyObject *enqueue_svm_migrate_mem(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                          PyObject *kwnames) {
@@ -493,60 +553,30 @@ static PyObject *enqueue_svm_migrate_mem(PyObject *module, PyObject *const *args
         return PyErr_Format(PyExc_TypeError, "%s: svms must be a sequence of SVMPointers, not %s",
                             call, pg_type_name(a[1]));
     }
-    PyObject *objects = pg_tuple(a[1], call, "svms", "SVMPointers", 1 << 20);
-    if (objects == NULL) {
-        return NULL;
-    }
-    Py_ssize_t n = PyTuple_GET_SIZE(objects), n_set = 0, n_pinned = 0;
-    Operand *operands = PyMem_Calloc((size_t)n + 1, sizeof *operands);
-    const void **pointers = PyMem_Calloc((size_t)n + 1, sizeof *pointers);
-    if (operands == NULL || pointers == NULL) {
-        PyErr_NoMemory();
+    Migration all = {0};
+    if (Migration_read(&all, state, call, a[1], queue) < 0 ||
+        ocl_wait_list(state, a[3], call, queue, &list) < 0) {
         goto done;
     }
-    for (; n_set < n; n_set++) {
-        if (Operand_set(&operands[n_set], state, PyTuple_GET_ITEM(objects, n_set), call,
-                        "each of svms", queue, 1) < 0) {
-            goto done;
-        }
-        if (check_device(queue, call, &operands[n_set]) < 0) {
-            n_set++;
-            goto done;
-        }
-    }
-    if (ocl_wait_list(state, a[3], call, queue, &list) < 0) {
-        goto done;
-    }
-    if (n == 0) {
+    if (all.n == 0) {
         result = ocl_enqueue_nothing(queue, &list);
         goto done;
     }
-    for (; n_pinned < n; n_pinned++) {
-        if (Operand_pin(&operands[n_pinned], state, call, "each of svms", queue) < 0) {
-            ocl_wait_list_clear(&list);
-            goto done;
-        }
-        pointers[n_pinned] = operands[n_pinned].pointer;
+    if (Migration_pin(&all, state, call, queue) < 0) {
+        ocl_wait_list_clear(&list);
+        goto done;
     }
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
-    OCL_ENQUEUE(queue, status, clEnqueueSVMMigrateMem, queue->queue, (cl_uint)n, pointers, NULL,
-                flags, list.n, list.events, &event);
+    OCL_ENQUEUE(queue, status, clEnqueueSVMMigrateMem, queue->queue, (cl_uint)all.n, all.pointers,
+                NULL, flags, list.n, list.events, &event);
     if (status == CL_SUCCESS && (queue->device->platform->quirks & OCL_QUIRK_READS_LISTS_LATE)) {
-        ocl_keepalive_array(state, event, pointers);
-        pointers = NULL;
+        ocl_keepalive_array(state, event, all.pointers);
+        all.pointers = NULL;
     }
     result = ocl_finish_enqueue(queue, routine, status, event, &list);
 done:
-    for (Py_ssize_t i = 0; i < n_pinned; i++) {
-        Operand_unpin(&operands[i]);
-    }
-    for (Py_ssize_t i = 0; operands != NULL && i < n_set; i++) {
-        Operand_clear(&operands[i]);
-    }
-    PyMem_Free(operands);
-    PyMem_Free(pointers);
-    Py_DECREF(objects);
+    Migration_clear(&all);
     return result;
 }
 

@@ -167,6 +167,40 @@ static cl_int copy_piece(Queue *queue, const void *command, size_t start, size_t
     return status;
 }
 
+/* How many bytes are copied: byte_count, or as many as both have from their offsets on. -1 with an
+ * exception. */
+static inline int copy_size(const Memory *src, const Memory *dst, const char *call,
+                            PyObject *byte_count, const BufferCopy *copy, size_t *size) {
+    State *state = src->state;
+    if (copy->from_offset > src->size || copy->to_offset > dst->size) {
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "an offset (source %zu of %zu bytes, destination %zu of %zu) is past the end",
+                   copy->from_offset, src->size, copy->to_offset, dst->size);
+        return -1;
+    }
+    int all = byte_count == NULL || byte_count == Py_None;
+    if (!all && PyLong_Check(byte_count)) { /* PyOpenCL's default is -1 */
+        int overflow;
+        all = PyLong_AsLongAndOverflow(byte_count, &overflow) == -1 && !overflow;
+    }
+    if (all) {
+        size_t from = src->size - copy->from_offset, to = dst->size - copy->to_offset;
+        *size = from < to ? from : to;
+        return 0;
+    }
+    return pg_as_size(byte_count, call, "byte_count", size) < 0 ||
+                   check_range(state, call, "src_offset", copy->from_offset, *size, src->size) <
+                       0 ||
+                   check_range(state, call, "dst_offset", copy->to_offset, *size, dst->size) < 0
+               ? -1
+               : 0;
+}
+
+static inline int overlap(const BufferCopy *copy, size_t size) {
+    return copy->from == copy->to && copy->from_offset < copy->to_offset + size &&
+           copy->to_offset < copy->from_offset + size && size > 0;
+}
+
 static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg, PyObject *src_arg,
                              PyObject *dst_arg, PyObject *byte_count, size_t src_offset,
                              size_t dst_offset, PyObject *wait_for) {
@@ -182,29 +216,11 @@ static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg
     if (dst == NULL) {
         return NULL;
     }
-    if (src_offset > src->size || dst_offset > dst->size) {
-        return ocl_reject(
-            state, call, CL_INVALID_VALUE,
-            "an offset (source %zu of %zu bytes, destination %zu of %zu) is past the end",
-            src_offset, src->size, dst_offset, dst->size);
-    }
-    int all = byte_count == NULL || byte_count == Py_None;
-    if (!all && PyLong_Check(byte_count)) { /* PyOpenCL's default is -1 */
-        int overflow;
-        all = PyLong_AsLongAndOverflow(byte_count, &overflow) == -1 && !overflow;
-    }
-    if (all) {
-        size = src->size - src_offset < dst->size - dst_offset ? src->size - src_offset
-                                                               : dst->size - dst_offset;
-    } else if (pg_as_size(byte_count, call, "byte_count", &size) < 0) {
+    BufferCopy copy = {src->mem, dst->mem, src_offset, dst_offset};
+    if (copy_size(src, dst, call, byte_count, &copy, &size) < 0) {
         return NULL;
     }
-    if (check_range(state, call, "src_offset", src_offset, size, src->size) < 0 ||
-        check_range(state, call, "dst_offset", dst_offset, size, dst->size) < 0) {
-        return NULL;
-    }
-    if (src->mem == dst->mem && src_offset < dst_offset + size && dst_offset < src_offset + size &&
-        size > 0) {
+    if (overlap(&copy, size)) {
         return ocl_reject(state, "clEnqueueCopyBuffer", CL_MEM_COPY_OVERLAP,
                           "source and destination are the same buffer and overlap");
     }
@@ -222,7 +238,8 @@ static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg
     cl_event event = NULL;
     cl_int status;
     int tries = 0, again;
-    BufferCopy copy = {src->mem, dst->mem, src_offset, dst_offset};
+    copy.from = src->mem;
+    copy.to = dst->mem;
     ocl_memory_pin(src);
     ocl_memory_pin(dst);
     do {

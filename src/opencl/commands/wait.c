@@ -217,6 +217,41 @@ int ocl_event_check(const Event *self, const char *routine) {
 
 /* ---- wait lists ------------------------------------------------------------------------------ */
 
+/* Appends what wait_for[i] is to the list. 0, or -1 with an exception. */
+static inline int add_event(State *state, const char *call, cl_context context, WaitList *list,
+                            Py_ssize_t i) {
+    PyObject *item = PyTuple_GET_ITEM(list->keep, i);
+    if (!PyObject_TypeCheck(item, state->EventType)) {
+        PyErr_Format(PyExc_TypeError, "%s: wait_for[%zd] must be an Event, not %s", call, i,
+                     pg_type_name(item));
+        return -1;
+    }
+    Event *event = (Event *)item;
+    if (ocl_event_is_made(event, call) < 0) {
+        return -1;
+    }
+    list->events[i] = event->event;
+    if (context == NULL) {
+        return 0;
+    }
+    if (event->context != context) {
+        ocl_reject(state, call, CL_INVALID_CONTEXT, "wait_for[%zd] is an event of another context",
+                   i);
+        return -1;
+    }
+    cl_int status, exec = 0, failed = ocl_event_failed(event);
+    if (failed == 0 && is_done(event->event, &exec, &status) && status == CL_SUCCESS && exec < 0) {
+        failed = exec; /* some drivers would wait for ever */
+    }
+    if (failed != 0) {
+        ocl_raise_with(state, call, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+                       "wait_for[%zd] has failed with %s (%d)", i, ocl_status_name(failed),
+                       (int)failed);
+        return -1;
+    }
+    return 0;
+}
+
 int ocl_wait_list(State *state, PyObject *wait_for, const char *call, Queue *queue,
                   WaitList *list) {
     cl_context context = queue != NULL ? queue->context->context : NULL;
@@ -249,38 +284,10 @@ int ocl_wait_list(State *state, PyObject *wait_for, const char *call, Queue *que
         goto fail;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *item = PyTuple_GET_ITEM(list->keep, i);
-        if (!PyObject_TypeCheck(item, state->EventType)) {
-            PyErr_Format(PyExc_TypeError, "%s: wait_for[%zd] must be an Event, not %s", call, i,
-                         pg_type_name(item));
+        if (add_event(state, call, context, list, i) < 0) {
             goto fail;
         }
-        Event *event = (Event *)item;
-        if (ocl_event_is_made(event, call) < 0) {
-            goto fail;
-        }
-        if (context != NULL && event->context != context) {
-            ocl_reject(state, call, CL_INVALID_CONTEXT,
-                       "wait_for[%zd] is an event of another context", i);
-            goto fail;
-        }
-        gated |= event->gates != NULL;
-        cl_int failed = context != NULL ? ocl_event_failed(event) : 0;
-        if (failed != 0) {
-            ocl_raise_with(state, call, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
-                           "wait_for[%zd] has failed with %s (%d)", i, ocl_status_name(failed),
-                           (int)failed);
-            goto fail;
-        }
-        cl_int exec, status;
-        if (context != NULL && is_done(event->event, &exec, &status) && status == CL_SUCCESS &&
-            exec < 0) { /* some drivers would wait for ever */
-            ocl_raise_with(state, call, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
-                           "wait_for[%zd] has failed with %s (%d)", i, ocl_status_name(exec),
-                           (int)exec);
-            goto fail;
-        }
-        list->events[i] = event->event;
+        gated |= ((Event *)PyTuple_GET_ITEM(list->keep, i))->gates != NULL;
     }
     list->n = (cl_uint)n;
 done:

@@ -212,8 +212,76 @@ static PyObject *Buffer_make(PyTypeObject *type, PyObject *const *a) {
 PG_NEW_BY(Buffer, ocl_buffer, 4)
 OCL_MADE_BY_INIT(Buffer, Memory, BufferType, OCL_HAS_CONTEXT_OR_MEM)
 
-/* A region of a buffer that is pinned; a region of a region is a region of the whole. Ranges are
- * checked here. */
+/* The buffer that a region of this one is made of, and where in it: a region of a region is a
+ * region of the whole. NULL with an exception. */
+static cl_mem whole_buffer(Memory *self, size_t *origin) {
+    cl_mem whole = NULL;
+    cl_int status = CL_SUCCESS;
+    size_t offset = 0;
+    CL_CALL(status, clGetMemObjectInfo, self->mem, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole,
+            &whole, NULL);
+    if (status == CL_SUCCESS && whole != NULL) {
+        CL_CALL(status, clGetMemObjectInfo, self->mem, CL_MEM_OFFSET, sizeof offset, &offset, NULL);
+    }
+    if (status != CL_SUCCESS) {
+        ocl_raise(self->state, "clGetMemObjectInfo", status);
+        return NULL;
+    }
+    *origin += offset;
+    return whole != NULL ? whole : self->mem;
+}
+
+static int check_alignment(Memory *self, size_t origin) {
+    cl_uint align = UINT32_MAX; /* the weakest demand of any device, in bits */
+    for (Py_ssize_t i = 0; i < self->context->n_devices; i++) {
+        cl_uint bits = ocl_device_limits(self->context->devices[i])->mem_base_addr_align;
+        align = bits < align ? bits : align;
+    }
+    if (align / 8 > 1 && origin % (align / 8) != 0) {
+        ocl_reject(self->state, "clCreateSubBuffer", CL_MISALIGNED_SUB_BUFFER_OFFSET,
+                   "origin %zu is not a multiple of %u bytes, as the device demands", origin,
+                   (unsigned)(align / 8));
+        return -1;
+    }
+    return 0;
+}
+
+/* A region's handle and its place in the list of regions (NULL: not listed). 0, or -1 with an
+ * exception. */
+static int make_region(Memory *self, cl_mem parent, size_t origin, size_t size, cl_mem_flags flags,
+                       cl_mem *mem, Region **region) {
+    const cl_buffer_region place = {origin, size};
+    cl_int status = CL_SUCCESS;
+    int tries = 0, again = 0, listed = ocl_regions_are_listed(self);
+    *region = NULL;
+    *mem = listed ? ocl_region_again(self, origin, size, flags, &status, region) : NULL;
+    while (*region == NULL) {
+        status = CL_SUCCESS;
+        CL_MAKE(*mem, status, clCreateSubBuffer, parent, flags, CL_BUFFER_CREATE_TYPE_REGION,
+                &place);
+        again = status == CL_SUCCESS ? 0 : ocl_retry(self->state, status, &tries);
+        if (again != 1) {
+            break;
+        }
+    }
+    if (listed && *region == NULL && status == CL_SUCCESS && *mem != NULL &&
+        (*region = ocl_region_list(self, *mem, origin, size, flags, &status)) == NULL) {
+        cl_int ignored = CL_SUCCESS; /* no command has used it, so the order does not matter */
+        CL_CALL(ignored, clReleaseMemObject, *mem);
+        (void)ignored;
+    }
+    if (status == CL_SUCCESS && *mem != NULL) {
+        ocl_live[LIVE_MEM]++;
+        return 0;
+    }
+    if (again >= 0) {
+        ocl_raise(self->state, "clCreateSubBuffer",
+                  status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+    }
+    return -1;
+}
+
+/* A region of a buffer that is pinned. Ranges are checked here. */
 static PyObject *region_of(Memory *self, const char *call, size_t origin, size_t size,
                            cl_mem_flags flags) {
     State *state = self->state;
@@ -227,62 +295,21 @@ static PyObject *region_of(Memory *self, const char *call, size_t origin, size_t
                           "the region of %zu bytes at %zu ends past the %zu bytes of the buffer",
                           size, origin, self->size);
     }
-    cl_mem parent = self->mem, whole = NULL;
-    cl_int status = CL_SUCCESS;
-    CL_CALL(status, clGetMemObjectInfo, self->mem, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole,
-            &whole, NULL);
-    if (status == CL_SUCCESS && whole != NULL) {
-        size_t offset = 0;
-        CL_CALL(status, clGetMemObjectInfo, self->mem, CL_MEM_OFFSET, sizeof offset, &offset, NULL);
-        parent = whole;
-        origin += offset;
+    cl_mem parent = whole_buffer(self, &origin);
+    if (parent == NULL || check_alignment(self, origin) < 0) {
+        return NULL;
     }
-    if (status != CL_SUCCESS) {
-        return ocl_raise(state, "clGetMemObjectInfo", status);
-    }
-    cl_uint align = UINT32_MAX; /* the weakest demand of any device, in bits */
-    for (Py_ssize_t i = 0; i < self->context->n_devices; i++) {
-        cl_uint bits = ocl_device_limits(self->context->devices[i])->mem_base_addr_align;
-        align = bits < align ? bits : align;
-    }
-    if (align / 8 > 1 && origin % (align / 8) != 0) {
-        return ocl_reject(state, "clCreateSubBuffer", CL_MISALIGNED_SUB_BUFFER_OFFSET,
-                          "origin %zu is not a multiple of %u bytes, as the device demands", origin,
-                          (unsigned)(align / 8));
-    }
-    cl_buffer_region place = {origin, size};
     Memory *child = (Memory *)PG_NEW(state->BufferType);
     if (child == NULL) {
         return NULL;
     }
     child->state = state;
-    int tries = 0, again = 0, listed = ocl_regions_are_listed(self);
-    Region *region = NULL;
-    cl_mem mem = listed ? ocl_region_again(self, origin, size, flags, &status, &region) : NULL;
-    while (region == NULL) {
-        status = CL_SUCCESS;
-        CL_MAKE(mem, status, clCreateSubBuffer, parent, flags, CL_BUFFER_CREATE_TYPE_REGION,
-                &place);
-        again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
-        if (again != 1) {
-            break;
-        }
-    }
-    if (listed && region == NULL && status == CL_SUCCESS && mem != NULL &&
-        (region = ocl_region_list(self, mem, origin, size, flags, &status)) == NULL) {
-        cl_int ignored = CL_SUCCESS; /* no command has used it, so the order does not matter */
-        CL_CALL(ignored, clReleaseMemObject, mem);
-        (void)ignored;
-    }
-    if (status != CL_SUCCESS || mem == NULL) {
-        if (again >= 0) {
-            ocl_raise(state, "clCreateSubBuffer",
-                      status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
-        }
+    cl_mem mem;
+    Region *region;
+    if (make_region(self, parent, origin, size, flags, &mem, &region) < 0) {
         Py_DECREF(child);
         return NULL;
     }
-    ocl_live[LIVE_MEM]++;
     child->mem = mem;
     child->region = region;
     child->context = (Context *)Py_NewRef(self->context);

@@ -403,48 +403,74 @@ PG_DOC(get_gl_context_info_khr__doc__, "get_gl_context_info_khr",
        "Raises LogicError where no device of the platform has cl_khr_gl_sharing.");
 static ArgSpec get_gl_context_info_khr_args = PG_ARGSPEC(get_gl_context_info_khr__doc__);
 
+/* The properties and a platform that can be asked. 0, or -1 with an exception. */
+static int read_gl_properties(State *state, const char *call, PyObject *list, PyObject *platform,
+                              ContextProperties *properties) {
+    if (ocl_context_properties(state, list, call, properties) < 0) {
+        return -1;
+    }
+    if (platform != NULL && platform != Py_None) {
+        if (!PyObject_TypeCheck(platform, state->PlatformType)) {
+            PyErr_Format(PyExc_TypeError, "%s: platform must be a Platform, not %s", call,
+                         pg_type_name(platform));
+            return -1;
+        }
+        cl_platform_id id = ((Platform *)platform)->id;
+        if (properties->platform != NULL && properties->platform != id) {
+            ocl_reject(state, call, CL_INVALID_PLATFORM,
+                       "platform and the property PLATFORM are two");
+            return -1;
+        }
+        ocl_context_properties_add(properties, id);
+    }
+    if (!properties->shares_gl) {
+        ocl_reject(
+            state, call, CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR,
+            "the properties name no OpenGL context; "
+            "tools.get_gl_sharing_context_properties() has those of the one that is current");
+        return -1;
+    }
+    if (properties->platform == NULL) {
+        ocl_context_properties_add(properties, ocl_first_gl_platform(state));
+    }
+    if (properties->platform == NULL) {
+        if (!PyErr_Occurred()) {
+            ocl_raise_with(state, call, CL_INVALID_OPERATION, "each device here " LACKING);
+        }
+        return -1;
+    }
+    return ocl_need_gl_platform(state, call, properties->platform);
+}
+
+/* list of Device */
+static PyObject *list_devices(State *state, const cl_device_id *ids, size_t n) {
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list != NULL && i < n; i++) {
+        PyObject *device = ocl_device_wrap(state, ids[i], NULL, 0);
+        if (device == NULL || PyList_Append(list, device) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(device);
+    }
+    return list;
+}
+
 static PyObject *get_gl_context_info_khr(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                          PyObject *kwnames) {
     State *state = PyModule_GetState(module);
-    PyObject *a[3], *list = NULL;
+    PyObject *a[3];
     cl_uint param;
     ContextProperties properties;
     const char *call = "get_gl_context_info_khr", *routine = "clGetGLContextInfoKHR";
     if (pg_args(&get_gl_context_info_khr_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_u32(a[1], call, "param_name", &param) < 0 || ocl_driver_ready(state) < 0 ||
-        ocl_context_properties(state, a[0], call, &properties) < 0) {
+        pg_as_u32(a[1], call, "param_name", &param) < 0 || ocl_driver_ready(state) < 0) {
         return NULL;
     }
     if (param != CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR && param != CL_DEVICES_FOR_GL_CONTEXT_KHR) {
         return ocl_reject(state, call, CL_INVALID_VALUE,
                           "param_name = %u is none of gl_context_info", (unsigned)param);
     }
-    if (a[2] != NULL && a[2] != Py_None) {
-        if (!PyObject_TypeCheck(a[2], state->PlatformType)) {
-            return PyErr_Format(PyExc_TypeError, "%s: platform must be a Platform, not %s", call,
-                                pg_type_name(a[2]));
-        }
-        if (properties.platform != NULL && properties.platform != ((Platform *)a[2])->id) {
-            return ocl_reject(state, call, CL_INVALID_PLATFORM,
-                              "platform and the property PLATFORM are two");
-        }
-        ocl_context_properties_add(&properties, ((Platform *)a[2])->id);
-    }
-    if (!properties.shares_gl) {
-        return ocl_reject(
-            state, call, CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR,
-            "the properties name no OpenGL context; "
-            "tools.get_gl_sharing_context_properties() has those of the one that is current");
-    }
-    if (properties.platform == NULL) {
-        ocl_context_properties_add(&properties, ocl_first_gl_platform(state));
-    }
-    if (properties.platform == NULL) {
-        return PyErr_Occurred()
-                   ? NULL
-                   : ocl_raise_with(state, call, CL_INVALID_OPERATION, "each device here " LACKING);
-    }
-    if (ocl_need_gl_platform(state, call, properties.platform) < 0) {
+    if (read_gl_properties(state, call, a[0], a[2], &properties) < 0) {
         return NULL;
     }
     if (!ocl_extension_ready(properties.platform, FN_clGetGLContextInfoKHR)) {
@@ -464,15 +490,7 @@ static PyObject *get_gl_context_info_khr(PyObject *module, PyObject *const *args
         return n > 0 && ids[0] != NULL ? ocl_device_wrap(state, ids[0], NULL, 0)
                                        : Py_NewRef(Py_None);
     }
-    list = PyList_New(0);
-    for (size_t i = 0; list != NULL && i < n; i++) {
-        PyObject *device = ocl_device_wrap(state, ids[i], NULL, 0);
-        if (device == NULL || PyList_Append(list, device) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(device);
-    }
-    return list;
+    return list_devices(state, ids, n);
 }
 
 /* ---- handing over ---------------------------------------------------------------------------- */

@@ -33,6 +33,56 @@ static cl_int Kernel_query(void *self, cl_uint param, size_t size, void *value, 
 
 /* ---- lifecycle ------------------------------------------------------------------------------- */
 
+/* The program and context of a new kernel; program may be NULL: the driver is asked for it. 0, or
+ * -1 with an exception. */
+static int find_program(Kernel *self, Program *program) {
+    if (program == NULL) {
+        cl_program owner = NULL;
+        cl_int status = Kernel_query(self, CL_KERNEL_PROGRAM, sizeof owner, &owner, NULL);
+        if (status != CL_SUCCESS) {
+            ocl_raise(self->state, "clGetKernelInfo", status);
+            return -1;
+        }
+        /* It may be a binary of the cache, of whose arguments the driver knows nothing. */
+        program = (Program *)Py_XNewRef(kernel_find_program(owner));
+        if (program == NULL) {
+            program = (Program *)ocl_program_wrap(self->state, NULL, owner, 1);
+        }
+        if (program == NULL) {
+            return -1;
+        }
+    } else {
+        Py_INCREF(program);
+    }
+    self->program = program;
+    self->context = (Context *)Py_NewRef(program->context);
+    return 0;
+}
+
+/* What the driver says of a new kernel. 0, or -1 with an exception. */
+static int read_name_and_count(Kernel *self) {
+    char name[1024] = "";
+    cl_int status =
+        Kernel_query(self, CL_KERNEL_NUM_ARGS, sizeof self->n_args, &self->n_args, NULL);
+    if (status == CL_SUCCESS) {
+        status = Kernel_query(self, CL_KERNEL_FUNCTION_NAME, sizeof name - 1, name, NULL);
+    }
+    if (status != CL_SUCCESS) {
+        ocl_raise(self->state, "clGetKernelInfo", status);
+        return -1;
+    }
+    self->name = PyUnicode_DecodeUTF8(name, (Py_ssize_t)strlen(name), "replace");
+    if (self->name == NULL) {
+        return -1;
+    }
+    if (self->n_args > 4096) { /* no device allows so many; the answer is not to be trusted */
+        ocl_raise_with(self->state, "clGetKernelInfo", CL_INVALID_VALUE,
+                       "the driver says that the kernel has %u arguments", (unsigned)self->n_args);
+        return -1;
+    }
+    return 0;
+}
+
 /* Takes over the handle, also on failure. program may be NULL: the driver is asked for it. */
 static PyObject *Kernel_make(State *state, PyTypeObject *type, cl_kernel handle, Program *program,
                              int shared_handle) {
@@ -47,47 +97,12 @@ static PyObject *Kernel_make(State *state, PyTypeObject *type, cl_kernel handle,
     self->vectorcall = kernel_vectorcall;
     kernel_list(self);
     self->shared_handle = shared_handle;
-    self->program = (Program *)Py_XNewRef(program);
-    cl_int status = CL_SUCCESS;
-    if (program == NULL) {
-        cl_program owner = NULL;
-        status = Kernel_query(self, CL_KERNEL_PROGRAM, sizeof owner, &owner, NULL);
-        if (status == CL_SUCCESS) {
-            Program *known =
-                kernel_find_program(owner); /* it may be a binary of the cache, of whose arguments
-                                               the driver knows nothing */
-            self->program = known != NULL ? (Program *)Py_NewRef(known)
-                                          : (Program *)ocl_program_wrap(state, NULL, owner, 1);
-            if (self->program == NULL) {
-                goto fail;
-            }
-            self->context = (Context *)Py_NewRef(self->program->context);
-        }
-    } else {
-        self->context = (Context *)Py_NewRef(program->context);
-    }
-    if (status == CL_SUCCESS) {
-        status = Kernel_query(self, CL_KERNEL_NUM_ARGS, sizeof self->n_args, &self->n_args, NULL);
-    }
-    char name[1024] = "";
-    if (status == CL_SUCCESS) {
-        status = Kernel_query(self, CL_KERNEL_FUNCTION_NAME, sizeof name - 1, name, NULL);
-    }
-    if (status != CL_SUCCESS) {
-        ocl_raise(state, "clGetKernelInfo", status);
+    if (find_program(self, program) < 0 || read_name_and_count(self) < 0) {
         goto fail;
     }
-    self->name = PyUnicode_DecodeUTF8(name, (Py_ssize_t)strlen(name), "replace");
     self->lock = PyThread_allocate_lock();
-    if (self->name == NULL || self->lock == NULL) {
-        if (!PyErr_Occurred()) {
-            PyErr_NoMemory();
-        }
-        goto fail;
-    }
-    if (self->n_args > 4096) { /* no device allows so many; the answer is not to be trusted */
-        ocl_raise_with(state, "clGetKernelInfo", CL_INVALID_VALUE,
-                       "the driver says that the kernel has %u arguments", (unsigned)self->n_args);
+    if (self->lock == NULL) {
+        PyErr_NoMemory();
         goto fail;
     }
     if (kernel_make_plan(self) < 0) {

@@ -245,6 +245,61 @@ static PyObject *Program_primitive_compile(PyObject *op, PyObject *const *args, 
     return result;
 }
 
+/* What the driver is given for binaries, and what it says of each. */
+typedef struct {
+    size_t *lengths;
+    const unsigned char **pointers;
+    cl_int *each;
+} Binaries;
+
+static void Binaries_clear(Binaries *self) {
+    PyMem_Free(self->lengths);
+    PyMem_Free((void *)self->pointers);
+    PyMem_Free(self->each);
+}
+
+/* items: tuple of n bytes. 0, or -1 with an exception; to be cleared in both cases. */
+static int Binaries_read(Binaries *self, State *state, PyObject *items, cl_uint n) {
+    self->lengths = PyMem_Calloc(n, sizeof *self->lengths);
+    self->pointers = PyMem_Calloc(n, sizeof *self->pointers);
+    self->each = PyMem_Calloc(n, sizeof *self->each);
+    if (self->lengths == NULL || self->pointers == NULL || self->each == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (cl_uint i = 0; i < n; i++) {
+        PyObject *one = PyTuple_GET_ITEM(items, (Py_ssize_t)i);
+        if (!PyBytes_Check(one)) {
+            PyErr_Format(PyExc_TypeError, "Program: each of binaries must be bytes, not %s",
+                         pg_type_name(one));
+            return -1;
+        }
+        if (PyBytes_GET_SIZE(one) == 0) {
+            ocl_reject(state, "Program", CL_INVALID_BINARY, "binary %u is empty", (unsigned)i);
+            return -1;
+        }
+        self->pointers[i] = (const unsigned char *)PyBytes_AS_STRING(one);
+        self->lengths[i] = (size_t)PyBytes_GET_SIZE(one);
+    }
+    return 0;
+}
+
+static void raise_binaries(State *state, const Binaries *binaries, cl_uint n, cl_int status) {
+    const char *routine = "clCreateProgramWithBinary";
+    cl_uint bad = 0;
+    while (bad < n && binaries->each[bad] == CL_SUCCESS) {
+        bad++;
+    }
+    if (bad < n && status == CL_INVALID_BINARY) {
+        ocl_raise_with(state, routine, status,
+                       "the binary for device %u (%zu bytes) was not made for this device and "
+                       "driver version, or is damaged",
+                       (unsigned)bad, binaries->lengths[bad]);
+    } else {
+        ocl_raise(state, routine, status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+    }
+}
+
 /* A program of binaries. Takes a sequence of bytes, one for each device. NULL with an exception. */
 static cl_program create_from_binaries(State *state, Context *context, PyObject *devices,
                                        PyObject *binaries) {
@@ -252,9 +307,8 @@ static cl_program create_from_binaries(State *state, Context *context, PyObject 
     cl_uint n = 0;
     PyObject *keep = NULL, *items = NULL;
     cl_program program = NULL;
-    size_t *lengths = NULL;
-    const unsigned char **pointers = NULL;
-    cl_int *each = NULL, status = CL_SUCCESS;
+    Binaries given = {0};
+    cl_int status = CL_SUCCESS;
     if (ocl_as_devices(state, devices, "Program", &ids, &n, &keep) < 0 ||
         (items = pg_tuple(binaries, "Program", "binaries", "bytes", 1 << 16)) == NULL) {
         goto done;
@@ -265,54 +319,22 @@ static cl_program create_from_binaries(State *state, Context *context, PyObject 
                    PyTuple_GET_SIZE(items), (unsigned)n);
         goto done;
     }
-    lengths = PyMem_Calloc(n, sizeof *lengths);
-    pointers = PyMem_Calloc(n, sizeof *pointers);
-    each = PyMem_Calloc(n, sizeof *each);
-    if (lengths == NULL || pointers == NULL || each == NULL) {
-        PyErr_NoMemory();
+    if (Binaries_read(&given, state, items, n) < 0) {
         goto done;
-    }
-    for (cl_uint i = 0; i < n; i++) {
-        PyObject *one = PyTuple_GET_ITEM(items, (Py_ssize_t)i);
-        if (!PyBytes_Check(one)) {
-            PyErr_Format(PyExc_TypeError, "Program: each of binaries must be bytes, not %s",
-                         pg_type_name(one));
-            goto done;
-        }
-        if (PyBytes_GET_SIZE(one) == 0) {
-            ocl_reject(state, "Program", CL_INVALID_BINARY, "binary %u is empty", (unsigned)i);
-            goto done;
-        }
-        pointers[i] = (const unsigned char *)PyBytes_AS_STRING(one);
-        lengths[i] = (size_t)PyBytes_GET_SIZE(one);
     }
     Py_BEGIN_ALLOW_THREADS
-    CL_MAKE(program, status, clCreateProgramWithBinary, context->context, n, ids, lengths, pointers,
-            each);
+    CL_MAKE(program, status, clCreateProgramWithBinary, context->context, n, ids, given.lengths,
+            given.pointers, given.each);
     Py_END_ALLOW_THREADS
     if (status != CL_SUCCESS || program == NULL) {
-        cl_uint bad = 0;
-        while (bad < n && each[bad] == CL_SUCCESS) {
-            bad++;
-        }
+        raise_binaries(state, &given, n, status);
         program = NULL;
-        if (bad < n && status == CL_INVALID_BINARY) {
-            ocl_raise_with(state, "clCreateProgramWithBinary", status,
-                           "the binary for device %u (%zu bytes) was not made for this device and "
-                           "driver version, or is damaged",
-                           (unsigned)bad, lengths[bad]);
-        } else {
-            ocl_raise(state, "clCreateProgramWithBinary",
-                      status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
-        }
-        goto done;
+    } else {
+        ocl_live[LIVE_PROGRAM]++;
     }
-    ocl_live[LIVE_PROGRAM]++;
 done:
+    Binaries_clear(&given);
     PyMem_Free(ids);
-    PyMem_Free(lengths);
-    PyMem_Free((void *)pointers);
-    PyMem_Free(each);
     Py_XDECREF(items);
     Py_XDECREF(keep);
     return program;

@@ -30,6 +30,61 @@ PG_DOC(primitive_link__doc__, "_link", "context, programs, options, devices, fai
        "*failed*. For pygpu._src.runtime.opencl.build.");
 static ArgSpec primitive_link_args = PG_ARGSPEC(primitive_link__doc__);
 
+/* The handles of Programs of the context, PyMem memory; NULL with an exception. */
+static cl_program *read_programs(State *state, const Context *context, PyObject *items) {
+    Py_ssize_t n = PyTuple_GET_SIZE(items);
+    cl_program *programs = PyMem_Calloc((size_t)n + 1, sizeof *programs);
+    if (programs == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        Program *program =
+            ocl_as_program(state, PyTuple_GET_ITEM(items, i), "link_program", "each of programs");
+        if (program == NULL) {
+            goto fail;
+        }
+        if (program->context->context != context->context) {
+            ocl_reject(state, "link_program", CL_INVALID_CONTEXT,
+                       "program %zd belongs to another context", i);
+            goto fail;
+        }
+        if ((programs[i] = ocl_program_handle(program)) == NULL) {
+            goto fail;
+        }
+    }
+    return programs;
+fail:
+    PyMem_Free(programs);
+    return NULL;
+}
+
+/* The Program of what was linked, or NULL with an exception; a program that failed to link is
+ * appended to the list *failed*. linked may be NULL. */
+static PyObject *finish_link(State *state, Context *context, cl_program linked, cl_int status,
+                             PyObject *options, PyObject *failed) {
+    if (linked != NULL) {
+        ocl_live[LIVE_PROGRAM]++;
+        Program *program = program_new(state, state->ProgramType, context, linked, PROGRAM_UNKNOWN);
+        if (program == NULL) {
+            return NULL;
+        }
+        if (status == CL_SUCCESS) {
+            program->stage = PROGRAM_BUILT;
+            program->options = Py_NewRef(options);
+            return (PyObject *)program;
+        }
+        program->stage = PROGRAM_FAILED;
+        int added = PyList_Check(failed) ? PyList_Append(failed, (PyObject *)program) : 0;
+        Py_DECREF(program);
+        if (added < 0) {
+            return NULL;
+        }
+    }
+    return ocl_raise(state, "clLinkProgram",
+                     status != CL_SUCCESS ? status : CL_LINK_PROGRAM_FAILURE);
+}
+
 static PyObject *primitive_link(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                 PyObject *kwnames) {
     PyObject *a[5], *keep = NULL, *items = NULL, *result = NULL;
@@ -44,58 +99,17 @@ static PyObject *primitive_link(PyObject *module, PyObject *const *args, Py_ssiz
         (options = program_text(a[2])) == NULL ||
         ocl_need_version(state, "clLinkProgram", context->version, 120) < 0 ||
         ocl_as_devices(state, a[3], "link_program", &ids, &n, &keep) < 0 ||
-        (items = pg_tuple(a[1], "link_program", "programs", "Programs", 1 << 16)) == NULL) {
+        (items = pg_tuple(a[1], "link_program", "programs", "Programs", 1 << 16)) == NULL ||
+        (programs = read_programs(state, context, items)) == NULL) {
         goto done;
     }
     cl_uint n_programs = (cl_uint)PyTuple_GET_SIZE(items);
-    programs = PyMem_Calloc(n_programs + 1u, sizeof *programs);
-    if (programs == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    for (cl_uint i = 0; i < n_programs; i++) {
-        Program *program = ocl_as_program(state, PyTuple_GET_ITEM(items, (Py_ssize_t)i),
-                                          "link_program", "each of programs");
-        if (program == NULL) {
-            goto done;
-        }
-        if (program->context->context != context->context) {
-            ocl_reject(state, "link_program", CL_INVALID_CONTEXT,
-                       "program %u belongs to another context", (unsigned)i);
-            goto done;
-        }
-        if ((programs[i] = ocl_program_handle(program)) == NULL) {
-            goto done;
-        }
-    }
     cl_int status = CL_SUCCESS;
     Py_BEGIN_ALLOW_THREADS
     CL_MAKE(linked, status, clLinkProgram, context->context, n, n > 0 ? ids : NULL, options,
             n_programs, programs, NULL, NULL);
     Py_END_ALLOW_THREADS
-    Program *program = NULL;
-    if (linked != NULL) {
-        ocl_live[LIVE_PROGRAM]++;
-        program = program_new(state, state->ProgramType, context, linked, PROGRAM_UNKNOWN);
-        if (program == NULL) {
-            goto done;
-        }
-    }
-    if (status == CL_SUCCESS && program != NULL) {
-        program->stage = PROGRAM_BUILT;
-        program->options = Py_NewRef(a[2]);
-        result = (PyObject *)program;
-        goto done;
-    }
-    if (program != NULL) {
-        program->stage = PROGRAM_FAILED;
-        int added = PyList_Check(a[4]) ? PyList_Append(a[4], (PyObject *)program) : 0;
-        Py_DECREF(program);
-        if (added < 0) {
-            goto done;
-        }
-    }
-    ocl_raise(state, "clLinkProgram", status != CL_SUCCESS ? status : CL_LINK_PROGRAM_FAILURE);
+    result = finish_link(state, context, linked, status, a[2], a[4]);
 done:
     PyMem_Free(programs);
     PyMem_Free(ids);

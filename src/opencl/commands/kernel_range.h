@@ -1,0 +1,22 @@
+/* kernel_range.h - the sizes of a launch. */
+#ifndef PYGPU_KERNEL_RANGE_H
+#define PYGPU_KERNEL_RANGE_H
+
+#include "opencl/objects/kernel.h"
+
+#define KERNEL_MAX_DIMS 10 /* checked against the device's own limit, 3 almost everywhere */
+
+typedef struct {
+    int n, has_local, empty;
+    size_t global[KERNEL_MAX_DIMS], local[KERNEL_MAX_DIMS], offset[KERNEL_MAX_DIMS];
+    int has_offset;
+} KernelRange;
+
+/* Reads sizes and checks them against the device. With allow_empty, sizes of which one is 0 are of
+ * a launch that does nothing, whatever the others are. 0, or -1 with an exception. */
+int kernel_read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *local,
+                      PyObject *offset, int g_times_l, int allow_empty, KernelRange *range);
+/* A work size of 0 is an error before OpenCL 2.1 unless it is allowed explicitly. */
+int kernel_check_empty(Kernel *self, const Queue *queue, const KernelRange *range, int allowed);
+
+#endif
