@@ -208,52 +208,69 @@ PG_DOC(nvrtc_compile__doc__, "_nvrtc_compile",
        "log, the cubin, the PTX, and the expressions' lowered names.");
 static ArgSpec nvrtc_compile_args = PG_ARGSPEC(nvrtc_compile__doc__);
 
-static PyObject *nvrtc_compile(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
-                               PyObject *kwnames) {
-    PyObject *a[6], *tuples[4] = {NULL}, *answer = NULL;
-    const char **texts[4] = {NULL};
-    if (pg_args(&nvrtc_compile_args, args, nargs, kwnames, a) < 0 || !loaded()) {
-        return NULL;
+/* The tuples of str that a compilation takes, as C arrays. */
+enum { OPTIONS, HEADER_NAMES, HEADER_TEXTS, EXPRESSIONS, LISTS };
+typedef struct {
+    PyObject *tuples[LISTS];
+    const char **texts[LISTS];
+    int counts[LISTS];
+} Lists;
+
+static void Lists_clear(Lists *self) {
+    for (int i = 0; i < LISTS; i++) {
+        PyMem_Free((void *)self->texts[i]);
+        Py_XDECREF(self->tuples[i]);
     }
-    const char *source = PyUnicode_AsUTF8(a[0]), *name = PyUnicode_AsUTF8(a[1]);
-    if (source == NULL || name == NULL) {
-        return NULL;
-    }
-    for (int i = 0; i < 4; i++) {
-        tuples[i] = pg_tuple(a[i + 2], "_nvrtc_compile", "argument", "str", 100000);
-        texts[i] = tuples[i] != NULL ? texts_of(tuples[i]) : NULL;
-        if (texts[i] == NULL) {
-            goto done;
+}
+
+/* 0, or -1 with an exception; to be cleared in both cases. */
+static int Lists_read(Lists *self, PyObject *const args[LISTS]) {
+    for (int i = 0; i < LISTS; i++) {
+        self->tuples[i] = pg_tuple(args[i], "_nvrtc_compile", "argument", "str", 100000);
+        self->texts[i] = self->tuples[i] != NULL ? texts_of(self->tuples[i]) : NULL;
+        if (self->texts[i] == NULL) {
+            return -1;
         }
+        self->counts[i] = (int)PyTuple_GET_SIZE(self->tuples[i]);
     }
-    int n_options = (int)PyTuple_GET_SIZE(tuples[0]), n_headers = (int)PyTuple_GET_SIZE(tuples[1]),
-        n_expressions = (int)PyTuple_GET_SIZE(tuples[3]);
-    if (PyTuple_GET_SIZE(tuples[2]) != n_headers) {
+    if (self->counts[HEADER_TEXTS] != self->counts[HEADER_NAMES]) {
         PyErr_SetString(PyExc_ValueError, "_nvrtc_compile: as many header_names as header_texts");
-        goto done;
+        return -1;
     }
-    nvrtcProgram program = NULL;
-    nvrtcResult result = NVRTC_SUCCESS, ignored = NVRTC_SUCCESS;
-    const char *routine = "nvrtcCreateProgram";
-    CudWaiting waiting;
-    cud_waiting_begin(&waiting);
-    NVRTC_CALL(result, nvrtcCreateProgram, &program, source, name, n_headers, texts[2], texts[1]);
-    for (int i = 0; i < n_expressions && result == NVRTC_SUCCESS; i++) {
-        routine = "nvrtcAddNameExpression";
-        NVRTC_CALL(result, nvrtcAddNameExpression, program, texts[3][i]);
+    return 0;
+}
+
+/* Compiles, and says by which function the result was given; touches no Python object. *program is
+ * to be destroyed unless it is NULL. */
+static nvrtcResult compile(const char *source, const char *name, const Lists *lists,
+                           nvrtcProgram *program, const char **routine) {
+    nvrtcResult result = NVRTC_SUCCESS;
+    *routine = "nvrtcCreateProgram";
+    NVRTC_CALL(result, nvrtcCreateProgram, program, source, name, lists->counts[HEADER_NAMES],
+               lists->texts[HEADER_TEXTS], lists->texts[HEADER_NAMES]);
+    for (int i = 0; i < lists->counts[EXPRESSIONS] && result == NVRTC_SUCCESS; i++) {
+        *routine = "nvrtcAddNameExpression";
+        NVRTC_CALL(result, nvrtcAddNameExpression, *program, lists->texts[EXPRESSIONS][i]);
     }
     if (result == NVRTC_SUCCESS) {
-        routine = "nvrtcCompileProgram";
-        NVRTC_CALL(result, nvrtcCompileProgram, program, n_options, texts[0]);
+        *routine = "nvrtcCompileProgram";
+        NVRTC_CALL(result, nvrtcCompileProgram, *program, lists->counts[OPTIONS],
+                   lists->texts[OPTIONS]);
     }
-    if (cud_waiting_end(&waiting) < 0) {
-        goto destroy;
-    }
-    PyObject *log = program != NULL ? log_of(program) : PyUnicode_FromString("");
+    return result;
+}
+
+/* What _nvrtc_compile() returns; NULL with an exception. */
+static PyObject *answer_of(nvrtcProgram program, const Lists *lists, nvrtcResult result,
+                           const char *routine) {
     int well = result == NVRTC_SUCCESS;
+    PyObject *answer = NULL;
+    PyObject *log = program != NULL ? log_of(program) : PyUnicode_FromString("");
     PyObject *cubin = well ? get_CUBIN(program) : Py_NewRef(Py_None);
     PyObject *ptx = well ? get_PTX(program) : Py_NewRef(Py_None);
-    PyObject *names = well ? lowered_names(program, tuples[3], texts[3], &result) : PyDict_New();
+    PyObject *names = well ? lowered_names(program, lists->tuples[EXPRESSIONS],
+                                           lists->texts[EXPRESSIONS], &result)
+                           : PyDict_New();
     if (well && result != NVRTC_SUCCESS) {
         routine = "nvrtcGetLoweredName";
     }
@@ -267,16 +284,35 @@ static PyObject *nvrtc_compile(PyObject *Py_UNUSED(module), PyObject *const *arg
     Py_XDECREF(cubin);
     Py_XDECREF(ptx);
     Py_XDECREF(names);
-destroy:
-    if (program != NULL) {
-        NVRTC_CALL(ignored, nvrtcDestroyProgram, &program);
-        (void)ignored;
+    return answer;
+}
+
+static PyObject *nvrtc_compile(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+                               PyObject *kwnames) {
+    PyObject *a[6], *answer = NULL;
+    if (pg_args(&nvrtc_compile_args, args, nargs, kwnames, a) < 0 || !loaded()) {
+        return NULL;
     }
-done:
-    for (int i = 0; i < 4; i++) {
-        PyMem_Free((void *)texts[i]);
-        Py_XDECREF(tuples[i]);
+    const char *source = PyUnicode_AsUTF8(a[0]), *name = PyUnicode_AsUTF8(a[1]), *routine;
+    if (source == NULL || name == NULL) {
+        return NULL;
     }
+    Lists lists = {0};
+    if (Lists_read(&lists, a + 2) == 0) {
+        nvrtcProgram program = NULL;
+        CudWaiting waiting;
+        cud_waiting_begin(&waiting);
+        nvrtcResult result = compile(source, name, &lists, &program, &routine),
+                    ignored = NVRTC_SUCCESS;
+        if (cud_waiting_end(&waiting) == 0) {
+            answer = answer_of(program, &lists, result, routine);
+        }
+        if (program != NULL) {
+            NVRTC_CALL(ignored, nvrtcDestroyProgram, &program);
+            (void)ignored;
+        }
+    }
+    Lists_clear(&lists);
     return answer;
 }
 

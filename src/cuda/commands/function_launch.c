@@ -500,51 +500,91 @@ static PyObject *launch_around(Function *self, Launch *launch, unsigned char *pa
     Py_RETURN_NONE;
 }
 
+/* Everything but the arguments. 0, or -1 with an exception. */
+static inline int read_launch(Function *self, PyObject **options, Launch *launch, int *timed) {
+    PyObject *block = options[KEY_block], *grid = options[KEY_grid], *stream = options[KEY_stream];
+    if (PG_UNLIKELY(block == NULL || block == Py_None)) {
+        PyErr_SetString(PyExc_ValueError, "must specify block size");
+        return -1;
+    }
+    if (PG_UNLIKELY(function_ready(self) < 0)) {
+        return -1;
+    }
+    launch->stream = NULL;
+    launch->stream_object = NULL;
+    launch->shared = 0;
+    launch->cooperative = launch->clustered = 0;
+    if (function_block(self, block, launch->block) < 0) {
+        return -1;
+    }
+    if (grid == NULL) {
+        launch->grid[0] = launch->grid[1] = launch->grid[2] = 1;
+    } else if (function_grid(self, grid, launch->grid) < 0) {
+        return -1;
+    }
+    return (stream != NULL && stream != Py_None &&
+            function_read_stream(self, stream, launch) < 0) ||
+                   (options[KEY_shared] != NULL &&
+                    function_read_shared(self, options[KEY_shared], &launch->shared) < 0) ||
+                   ((options[KEY_texrefs] != NULL || options[KEY_time_kernel] != NULL ||
+                     options[KEY_cooperative] != NULL || options[KEY_cluster] != NULL) &&
+                    read_rare(self, options, launch, timed) < 0)
+               ? -1
+               : 0;
+}
+
+/* The function's context, current while there are handlers: what they allocate belongs there. */
+typedef struct {
+    int entered;
+    ContextGuard guard;
+} Entered;
+
+static int enter_context(Function *self, Entered *entered) {
+    CUresult status = CUDA_SUCCESS;
+    if (cud_context_enter(self->context, &entered->guard, &status) < 0) {
+        cud_raise(self->state, "cuCtxPushCurrent", status);
+        return -1;
+    }
+    entered->entered = 1;
+    return 0;
+}
+
+/* Arguments whose places are known. converted: objects have been asked for what they are, which may
+ * have run a program's code. 0, or -1 with an exception. */
+static inline int pack_known(Function *self, PyObject *const *args, Py_ssize_t nargs,
+                             unsigned char *params, const Launch *launch, Keep *keep,
+                             Entered *entered, int *converted) {
+    for (Py_ssize_t i = 0; i < nargs; i++) {
+        Param *param = &self->plan->params[i];
+        PyObject *arg = args[i];
+        if (Py_TYPE(arg) == param->exact &&
+            copy_exact(param, self->context, arg, params + param->offset, launch)) {
+            continue;
+        }
+        if (!entered->entered && PyObject_TypeCheck(arg, self->state->ArgumentHandlerType) &&
+            enter_context(self, entered) < 0) {
+            return -1;
+        }
+        *converted |= !PyLong_CheckExact(arg) && !PyFloat_CheckExact(arg);
+        if (function_convert(self, i, param, arg, params + param->offset, launch, keep) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf,
                               PyObject *kwnames) {
     Function *self = (Function *)op;
-    Plan *plan = self->plan;
+    const Plan *plan = self->plan;
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
-    PyObject *options[KEY_COUNT] = {NULL};
+    PyObject *options[KEY_COUNT] = {NULL}, *result = NULL;
     Launch launch;
-    if (PG_UNLIKELY(kwnames != NULL && read_keywords(args + nargs, kwnames, options) < 0)) {
+    int timed = 0, converted = 0, packed = -1;
+    if (PG_UNLIKELY(kwnames != NULL && read_keywords(args + nargs, kwnames, options) < 0) ||
+        read_launch(self, options, &launch, &timed) < 0) {
         return NULL;
     }
-    PyObject *block = options[KEY_block], *grid = options[KEY_grid];
-    if (PG_UNLIKELY(block == NULL || block == Py_None)) {
-        PyErr_SetString(PyExc_ValueError, "must specify block size");
-        return NULL;
-    }
-    if (PG_UNLIKELY(!plan->ready) && function_make_plan(self) < 0) {
-        return NULL;
-    }
-    launch.stream = NULL;
-    launch.stream_object = NULL;
-    launch.shared = 0;
-    launch.cooperative = launch.clustered = 0;
-    if (block == plan->block_object) {
-        memcpy(launch.block, plan->block, sizeof launch.block);
-    } else if (function_read_block(self, block, launch.block) < 0) {
-        return NULL;
-    }
-    if (grid == NULL) {
-        launch.grid[0] = launch.grid[1] = launch.grid[2] = 1;
-    } else if (grid == plan->grid_object) {
-        memcpy(launch.grid, plan->grid, sizeof launch.grid);
-    } else if (function_read_grid(self, grid, launch.grid) < 0) {
-        return NULL;
-    }
-    PyObject *stream = options[KEY_stream];
-    int timed = 0;
-    if ((stream != NULL && stream != Py_None && function_read_stream(self, stream, &launch) < 0) ||
-        (options[KEY_shared] != NULL &&
-         function_read_shared(self, options[KEY_shared], &launch.shared) < 0) ||
-        ((options[KEY_texrefs] != NULL || options[KEY_time_kernel] != NULL ||
-          options[KEY_cooperative] != NULL || options[KEY_cluster] != NULL) &&
-         read_rare(self, options, &launch, &timed) < 0)) {
-        return NULL;
-    }
-
     union {
         unsigned char bytes[PARAMS_ON_STACK];
         double aligned;
@@ -554,64 +594,25 @@ PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf
     Keep keep;
     keep.n = 0;
     keep.more = NULL;
-    PyObject *result = NULL;
-    ContextGuard guard = {0};
-    int around = timed, entered = 0, converted = 0;
+    Entered entered = {.entered = 0};
     if (PG_UNLIKELY(plan->n_params < 0)) {
-        if (count_handlers(self, args, nargs) > 0) {
-            CUresult status = CUDA_SUCCESS;
-            around = 1;
-            if (cud_context_enter(self->context, &guard, &status) < 0) {
-                cud_raise(self->state, "cuCtxPushCurrent", status);
-                goto done;
-            }
-            entered = 1;
-        }
         converted = 1;
-        if (pack_natural(self, args, nargs, &params, &size, &launch, &keep) < 0) {
-            goto done;
+        if (count_handlers(self, args, nargs) == 0 || enter_context(self, &entered) == 0) {
+            packed = pack_natural(self, args, nargs, &params, &size, &launch, &keep);
         }
+    } else if (PG_UNLIKELY(nargs != plan->n_params)) {
+        wrong_count(self, nargs);
+    } else if (PG_UNLIKELY(size > sizeof local.bytes) && (params = PyMem_Malloc(size)) == NULL) {
+        PyErr_NoMemory();
     } else {
-        if (PG_UNLIKELY(nargs != plan->n_params)) {
-            wrong_count(self, nargs);
-            goto done;
-        }
-        if (PG_UNLIKELY(size > sizeof local.bytes)) {
-            params = PyMem_Malloc(size);
-            if (params == NULL) {
-                PyErr_NoMemory();
-                goto done;
-            }
-        }
-        for (Py_ssize_t i = 0; i < nargs; i++) {
-            Param *param = &plan->params[i];
-            PyObject *arg = args[i];
-            if (Py_TYPE(arg) == param->exact &&
-                copy_exact(param, self->context, arg, params + param->offset, &launch)) {
-                continue;
-            }
-            if (!entered && PyObject_TypeCheck(arg, self->state->ArgumentHandlerType)) {
-                CUresult status = CUDA_SUCCESS;
-                around = 1;
-                if (cud_context_enter(self->context, &guard, &status) <
-                    0) { /* what handlers allocate belongs there */
-                    cud_raise(self->state, "cuCtxPushCurrent", status);
-                    goto done;
-                }
-                entered = 1;
-            }
-            converted |= !PyLong_CheckExact(arg) && !PyFloat_CheckExact(arg);
-            if (function_convert(self, i, param, arg, params + param->offset, &launch, &keep) < 0) {
-                goto done;
-            }
-        }
+        packed = pack_known(self, args, nargs, params, &launch, &keep, &entered, &converted);
     }
-    if (converted && function_check_allocations(self, args, nargs, &keep) < 0) {
+    if (packed < 0 || (converted && function_check_allocations(self, args, nargs, &keep) < 0)) {
         goto done;
     }
-    if (PG_UNLIKELY(around)) {
-        result = launch_around(self, &launch, params, size, args, nargs,
-                               stream != NULL ? stream : Py_None, timed);
+    if (PG_UNLIKELY(timed || entered.entered)) {
+        PyObject *stream = options[KEY_stream] != NULL ? options[KEY_stream] : Py_None;
+        result = launch_around(self, &launch, params, size, args, nargs, stream, timed);
         if (result == NULL && !PyErr_ExceptionMatches(PyExc_Exception)) { /* KeyboardInterrupt */
             let_go_later(self, &launch, args, nargs);
         }
@@ -622,8 +623,8 @@ done:
     if (PG_UNLIKELY(keep.n > 0)) {
         keep_clear(&keep);
     }
-    if (PG_UNLIKELY(entered)) {
-        cud_context_leave(&guard);
+    if (PG_UNLIKELY(entered.entered)) {
+        cud_context_leave(&entered.guard);
     }
     if (PG_UNLIKELY(params != local.bytes)) {
         PyMem_Free(params);

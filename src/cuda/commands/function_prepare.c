@@ -534,10 +534,25 @@ static int read_shared_size(Function *self, PyObject *const *values, PyObject *k
     return 0;
 }
 
+/* Everything but the arguments. 0, or -1 with an exception. */
+static inline int read_launch(Function *self, int n_leading, PyObject *const *args,
+                              PyObject *const *values, PyObject *kwnames, Launch *launch) {
+    launch->stream = NULL;
+    launch->stream_object = NULL;
+    launch->shared = 0;
+    launch->cooperative = launch->clustered = 0;
+    return function_grid(self, args[0], launch->grid) < 0 ||
+                   function_block(self, args[1], launch->block) < 0 ||
+                   (n_leading == 3 && args[2] != Py_None &&
+                    function_read_stream(self, args[2], launch) < 0) ||
+                   (kwnames != NULL && read_shared_size(self, values, kwnames, &launch->shared) < 0)
+               ? -1
+               : 0;
+}
+
 static int launch_prepared(Function *self, const Prepared *prepared, const char *call,
                            int n_leading, PyObject *const *args, Py_ssize_t nargs,
                            PyObject *kwnames) {
-    Plan *plan = self->plan;
     if (PG_UNLIKELY(nargs < n_leading)) {
         PyErr_Format(PyExc_TypeError, "%s: grid, block%s come before the arguments of kernel '%U'",
                      call, n_leading == 3 ? " and stream" : "", self->name);
@@ -549,23 +564,7 @@ static int launch_prepared(Function *self, const Prepared *prepared, const char 
                             prepared->n, self->name, prepared->format, nargs - n_leading);
     }
     Launch launch;
-    launch.stream = NULL;
-    launch.stream_object = NULL;
-    launch.shared = 0;
-    launch.cooperative = launch.clustered = 0;
-    if (args[0] == plan->grid_object) {
-        memcpy(launch.grid, plan->grid, sizeof launch.grid);
-    } else if (function_read_grid(self, args[0], launch.grid) < 0) {
-        return -1;
-    }
-    if (args[1] == plan->block_object) {
-        memcpy(launch.block, plan->block, sizeof launch.block);
-    } else if (function_read_block(self, args[1], launch.block) < 0) {
-        return -1;
-    }
-    if ((n_leading == 3 && args[2] != Py_None &&
-         function_read_stream(self, args[2], &launch) < 0) ||
-        (kwnames != NULL && read_shared_size(self, args + nargs, kwnames, &launch.shared) < 0)) {
+    if (read_launch(self, n_leading, args, args + nargs, kwnames, &launch) < 0) {
         return -1;
     }
     union {

@@ -76,51 +76,107 @@ static int as_value(PyObject *obj, const Fill *fill, uint32_t *out) {
     return 0;
 }
 
-/* values: data, then size, or pitch before and width and height after it. */
-static PyObject *run(State *state, const Fill *fill, PyObject *dest, PyObject *data,
-                     PyObject *const sizes[3], PyObject *stream_arg) {
-    size_t n[3] = {0, 0, 0}, bytes, last;
-    const char *const names[3] = {fill->rows ? "width" : "size", "height", "pitch"};
-    uint32_t value;
-    CUstream handle = NULL;
-    Stream *stream = NULL;
-    DevicePointer to = {0, 0, NULL};
-    for (int i = 0; i < (fill->rows ? 3 : 1); i++) {
-        if (pg_as_size(sizes[i], fill->name, names[i], &n[i]) < 0) {
-            return NULL;
-        }
+/* How much is filled. */
+typedef struct {
+    size_t width, height, pitch; /* in items, rows and bytes; width is all of a fill that is not in
+                                    rows */
+    size_t bytes;                /* from the first to the end of the last */
+} Extent;
+
+/* values: size, or width, height and pitch. 0, or -1 with an exception. */
+static inline int read_extent(const Fill *fill, PyObject *const values[3], Extent *to) {
+    to->height = to->pitch = 0;
+    if (!fill->rows) {
+        return pg_as_size(values[0], fill->name, "size", &to->width);
     }
-    Context *context = as_value(data, fill, &value) < 0 ? NULL : cud_context_current(state);
-    if (context == NULL) {
-        return NULL;
-    }
-    PyObject *result = NULL;
-    int over = pg_mul(n[0], fill->width, &bytes) < 0;
+    return pg_as_size(values[0], fill->name, "width", &to->width) < 0 ||
+                   pg_as_size(values[1], fill->name, "height", &to->height) < 0 ||
+                   pg_as_size(values[2], fill->name, "pitch", &to->pitch) < 0
+               ? -1
+               : 0;
+}
+
+static inline int count_bytes(State *state, const Fill *fill, Extent *extent) {
+    size_t last;
+    int over = pg_mul(extent->width, fill->width, &extent->bytes) < 0;
     if (!over && fill->rows) {
-        if (n[1] > 1 && n[2] < bytes) {
+        if (extent->height > 1 && extent->pitch < extent->bytes) {
             cud_reject(state, fill->name, CUDA_ERROR_INVALID_VALUE,
-                       "pitch = %zu is less than the %zu bytes of a row", n[2], bytes);
-            goto done;
+                       "pitch = %zu is less than the %zu bytes of a row", extent->pitch,
+                       extent->bytes);
+            return -1;
         }
-        over = n[1] > 0 && (pg_mul(n[1] - 1, n[2], &last) < 0 || pg_add(last, bytes, &last) < 0);
-        bytes = n[1] > 0 && bytes > 0 ? last : 0;
+        over = extent->height > 0 && (pg_mul(extent->height - 1, extent->pitch, &last) < 0 ||
+                                      pg_add(last, extent->bytes, &last) < 0);
+        extent->bytes = extent->height > 0 && extent->bytes > 0 ? last : 0;
     }
     if (over) {
         cud_reject(state, fill->name, CUDA_ERROR_INVALID_VALUE,
                    "the size in bytes is too large for any memory");
-        goto done;
+        return -1;
     }
-    if (cud_device_range(state, dest, fill->name, "dest", bytes, &to) < 0 ||
-        (fill->async && cud_as_stream(state, stream_arg, fill->name, &handle, &stream) < 0)) {
-        goto done;
-    }
-    if (to.ptr % fill->width != 0 || (fill->rows && n[1] > 1 && n[2] % fill->width != 0)) {
+    return 0;
+}
+
+static inline int check_alignment(State *state, const Fill *fill, CUdeviceptr to,
+                                  const Extent *extent) {
+    if (to % fill->width != 0 ||
+        (fill->rows && extent->height > 1 && extent->pitch % fill->width != 0)) {
         cud_reject(state, fill->name, CUDA_ERROR_INVALID_VALUE,
-                   "dest = %p%s must be a multiple of %u bytes", (void *)(uintptr_t)to.ptr,
+                   "dest = %p%s must be a multiple of %u bytes", (void *)(uintptr_t)to,
                    fill->rows ? " and pitch" : "", fill->width);
+        return -1;
+    }
+    return 0;
+}
+
+/* The driver's call for memory that is in use. 0, or -1 with an exception. */
+static inline int fill_pinned(State *state, const Fill *fill, CUdeviceptr to, uint32_t value,
+                              const Extent *n, CUstream stream) {
+    CUresult status;
+    if (fill->async) {
+        status = fill->rows ? fill_rows(fill, to, n->pitch, value, n->width, n->height, stream)
+                            : fill_whole(fill, to, value, n->width, stream);
+    } else {
+        CU_COUNT_QUEUED();
+        Py_BEGIN_ALLOW_THREADS
+        status = fill->rows ? fill_rows_now(fill, to, n->pitch, value, n->width, n->height)
+                            : fill_whole_now(fill, to, value, n->width);
+        Py_END_ALLOW_THREADS
+    }
+    if (status != CUDA_SUCCESS) {
+        char routine[40];
+        snprintf(routine, sizeof routine, "cuMemsetD%s%u%s", fill->rows ? "2D" : "",
+                 8 * fill->width, fill->async ? "Async" : "");
+        cud_raise(state, routine, status);
+        return -1;
+    }
+    return 0;
+}
+
+/* sizes: as in read_extent(). */
+static PyObject *run(State *state, const Fill *fill, PyObject *dest, PyObject *data,
+                     PyObject *const sizes[3], PyObject *stream_arg) {
+    Extent extent;
+    uint32_t value;
+    CUstream handle = NULL;
+    Stream *stream = NULL;
+    DevicePointer to = {0, 0, NULL};
+    PyObject *result = NULL;
+    if (read_extent(fill, sizes, &extent) < 0 || as_value(data, fill, &value) < 0) {
+        return NULL;
+    }
+    Context *context = cud_context_current(state);
+    if (context == NULL) {
+        return NULL;
+    }
+    if (count_bytes(state, fill, &extent) < 0 ||
+        cud_device_range(state, dest, fill->name, "dest", extent.bytes, &to) < 0 ||
+        (fill->async && cud_as_stream(state, stream_arg, fill->name, &handle, &stream) < 0) ||
+        check_alignment(state, fill, to.ptr, &extent) < 0) {
         goto done;
     }
-    if (bytes == 0) {
+    if (extent.bytes == 0) {
         result = Py_NewRef(Py_None);
         goto done;
     }
@@ -128,25 +184,10 @@ static PyObject *run(State *state, const Fill *fill, PyObject *dest, PyObject *d
                                   cud_allocation_alive(to.allocation, fill->name) < 0)) {
         goto done;
     }
-    CUresult status;
     cud_pin(to.allocation);
-    if (fill->async) {
-        status = fill->rows ? fill_rows(fill, to.ptr, n[2], value, n[0], n[1], handle)
-                            : fill_whole(fill, to.ptr, value, n[0], handle);
-    } else {
-        CU_COUNT_QUEUED();
-        Py_BEGIN_ALLOW_THREADS
-        status = fill->rows ? fill_rows_now(fill, to.ptr, n[2], value, n[0], n[1])
-                            : fill_whole_now(fill, to.ptr, value, n[0]);
-        Py_END_ALLOW_THREADS
-    }
+    int failed = fill_pinned(state, fill, to.ptr, value, &extent, handle);
     cud_unpin(to.allocation);
-    if (status != CUDA_SUCCESS) {
-        char routine[40];
-        snprintf(routine, sizeof routine, "cuMemsetD%s%u%s", fill->rows ? "2D" : "",
-                 8 * fill->width, fill->async ? "Async" : "");
-        cud_raise(state, routine, status);
-    } else {
+    if (failed == 0) {
         if (PG_UNLIKELY(cud_capturing > 0) && to.allocation != NULL) {
             cud_capture_keep(state, handle, stream, (PyObject *)to.allocation);
         }

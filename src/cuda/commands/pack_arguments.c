@@ -481,6 +481,37 @@ static int use_bytes(Function *self, Py_ssize_t i, const Param *param, PyObject 
     return result;
 }
 
+/* An object that is known by its attributes or by the protocols that it has. */
+static int use_protocol(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
+                        unsigned char *at, const Launch *launch, Keep *keep) {
+    int used = function_use_gpudata(self, i, param, arg, at, launch, keep);
+    if (used == 0) {
+        used = function_use_interface(self, i, param, arg, at, launch, keep);
+    }
+    if (used != 0) {
+        return used < 0 ? -1 : 0;
+    }
+    if (PyIndex_Check(arg) && param->kind != PARAM_FLOAT && param->kind != PARAM_BFLOAT &&
+        param->kind != PARAM_COMPLEX) { /* handles of textures and the like */
+        PyObject *number = PyNumber_Index(arg);
+        if (number == NULL) {
+            return -1;
+        }
+        int result = param->size == 8 && param->kind == PARAM_UNKNOWN
+                         ? function_store_address(self, i, param, arg, number, at)
+                         : use_number(self, i, param, number, at);
+        Py_DECREF(number);
+        return result;
+    }
+    if (PyObject_CheckBuffer(arg) && param->kind != PARAM_POINTER) {
+        return use_bytes(self, i, param, arg, at);
+    }
+    if (param->kind == PARAM_POINTER && arg == Py_None) {
+        return function_refuse(self, i, "None is no pointer; pass 0 for a null pointer");
+    }
+    return function_refuse(self, i, "invalid type: %s", Py_TYPE(arg)->tp_name);
+}
+
 int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at,
                      const Launch *launch, Keep *keep) {
     State *state = self->state;
@@ -519,32 +550,7 @@ int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
     if (PyObject_TypeCheck(arg, state->PointerHolderBaseType)) {
         return function_use_pointer(self, i, param, arg, Py_NewRef(arg), at, launch, keep);
     }
-    int used = function_use_gpudata(self, i, param, arg, at, launch, keep);
-    if (used == 0) {
-        used = function_use_interface(self, i, param, arg, at, launch, keep);
-    }
-    if (used != 0) {
-        return used < 0 ? -1 : 0;
-    }
-    if (PyIndex_Check(arg) && param->kind != PARAM_FLOAT && param->kind != PARAM_BFLOAT &&
-        param->kind != PARAM_COMPLEX) { /* handles of textures and the like */
-        PyObject *number = PyNumber_Index(arg);
-        if (number == NULL) {
-            return -1;
-        }
-        int result = param->size == 8 && param->kind == PARAM_UNKNOWN
-                         ? function_store_address(self, i, param, arg, number, at)
-                         : use_number(self, i, param, number, at);
-        Py_DECREF(number);
-        return result;
-    }
-    if (PyObject_CheckBuffer(arg) && param->kind != PARAM_POINTER) {
-        return use_bytes(self, i, param, arg, at);
-    }
-    if (param->kind == PARAM_POINTER && arg == Py_None) {
-        return function_refuse(self, i, "None is no pointer; pass 0 for a null pointer");
-    }
-    return function_refuse(self, i, "invalid type: %s", Py_TYPE(arg)->tp_name);
+    return use_protocol(self, i, param, arg, at, launch, keep);
 }
 
 /* What C would make of a struct: the alignment of its most aligned member. */

@@ -176,6 +176,17 @@ static PyObject *memcpy_dtoh(PyObject *module, PyObject *const *args, Py_ssize_t
     return result;
 }
 
+/* What keeps the bytes of host memory where they are; new, NULL with an exception. */
+static inline PyObject *owner_of(PyObject *host) {
+    PyObject *owner = cud_host_owner(host);
+    if (owner == NULL &&
+        PyErr_ExceptionMatches(PyExc_TypeError)) { /* an ndarray subclass's odd dtype, for one */
+        PyErr_Clear();
+        owner = Py_NewRef(host);
+    }
+    return owner;
+}
+
 static PyObject *copy_async(State *state, const char *call, PyObject *device, PyObject *host_arg,
                             PyObject *stream_arg, int write) {
     HostBytes host;
@@ -188,7 +199,6 @@ static PyObject *copy_async(State *state, const char *call, PyObject *device, Py
     }
     PyObject *owner = NULL, *result = NULL;
     CUresult status = CUDA_SUCCESS;
-    const char *routine = write ? "cuMemcpyDtoHAsync" : "cuMemcpyHtoDAsync";
     if (cud_host_bytes(state, host_arg, call, write ? "dest" : "src", write, &host) < 0) {
         goto done;
     }
@@ -200,12 +210,7 @@ static PyObject *copy_async(State *state, const char *call, PyObject *device, Py
         result = Py_NewRef(Py_None);
         goto release;
     }
-    owner = cud_host_owner(host_arg);
-    if (owner == NULL &&
-        PyErr_ExceptionMatches(PyExc_TypeError)) { /* an ndarray subclass's odd dtype, for one */
-        PyErr_Clear();
-        owner = Py_NewRef(host_arg);
-    }
+    owner = owner_of(host_arg);
     if (owner == NULL ||
         (at.allocation != NULL && (cud_allocation_use(at.allocation, handle, stream) < 0 ||
                                    cud_allocation_alive(at.allocation, call) < 0))) {
@@ -229,7 +234,7 @@ static PyObject *copy_async(State *state, const char *call, PyObject *device, Py
         }
         result = Py_NewRef(Py_None);
     } else {
-        cud_raise(state, routine, status);
+        cud_raise(state, write ? "cuMemcpyDtoHAsync" : "cuMemcpyHtoDAsync", status);
     }
     cud_unpin(at.allocation);
 release:

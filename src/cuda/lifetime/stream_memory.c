@@ -61,6 +61,49 @@ PG_DOC(mem_alloc_async__doc__, "mem_alloc_async", "bytes, stream=None",
        "Raises MemoryError if the device has no room, LogicError if it has no memory pools.");
 static ArgSpec mem_alloc_async_args = PG_ARGSPEC(mem_alloc_async__doc__);
 
+/* A new allocation without memory, in the order of a stream. NULL with an exception. */
+static Allocation *new_ordered(State *state, Context *context, size_t size, CUstream handle,
+                               Stream *stream) {
+    Ordered *order = PyMem_Calloc(1, sizeof *order);
+    if (order == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    Allocation *self =
+        cud_allocation_new(state, state->DeviceAllocationType, context, 0, size, MEMORY_ORDERED);
+    if (self == NULL) {
+        PyMem_Free(order);
+        return NULL;
+    }
+    order->usage.latest = CUD_NO_STREAM;
+    order->handle = handle;
+    order->stream = (Stream *)Py_XNewRef((PyObject *)stream);
+    self->usage = &order->usage;
+    return self;
+}
+
+/* 0, or -1 with an exception. */
+static int allocate(Allocation *self, size_t size, CUstream handle) {
+    CUresult status;
+    int tries = 0, again;
+    do {
+        status = CUDA_SUCCESS;
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuMemAllocAsync, &self->ptr, size, handle);
+        Py_END_ALLOW_THREADS
+        again = status == CUDA_SUCCESS ? 0 : cud_retry(self->state, status, &tries);
+    } while (again == 1);
+    if (status == CUDA_SUCCESS) {
+        cud_live[LIVE_MEM]++;
+        return 0;
+    }
+    self->ptr = 0;
+    if (again == 0) {
+        cud_raise_with(self->state, "cuMemAllocAsync", status, "asked for %zu bytes", size);
+    }
+    return -1;
+}
+
 static PyObject *mem_alloc_async(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                  PyObject *kwnames) {
     PyObject *a[2];
@@ -78,55 +121,25 @@ static PyObject *mem_alloc_async(PyObject *module, PyObject *const *args, Py_ssi
         return NULL;
     }
     Allocation *self = NULL;
-    Ordered *order = NULL;
     if (cud_as_stream(state, a[1], call, &handle, &stream) < 0) {
         goto done;
     }
     if (stream != NULL) {
         Py_SETREF(context, (Context *)Py_NewRef((PyObject *)stream->context));
     }
-    order = PyMem_Calloc(1, sizeof *order);
-    self = order != NULL ? cud_allocation_new(state, state->DeviceAllocationType, context, 0, size,
-                                              MEMORY_ORDERED)
-                         : NULL;
+    self = new_ordered(state, context, size, handle, stream);
     if (self == NULL) {
-        PyMem_Free(order);
-        if (!PyErr_Occurred()) {
-            PyErr_NoMemory();
-        }
         goto done;
     }
-    order->usage.latest = CUD_NO_STREAM;
-    order->handle = handle;
-    order->stream = (Stream *)Py_XNewRef((PyObject *)stream);
-    self->usage = &order->usage;
-    if (size > 0) {
-        CUresult status;
-        int tries = 0, again;
-        do {
-            status = CUDA_SUCCESS;
-            Py_BEGIN_ALLOW_THREADS
-            CU_CALL(status, cuMemAllocAsync, &self->ptr, size, handle);
-            Py_END_ALLOW_THREADS
-            again = status == CUDA_SUCCESS ? 0 : cud_retry(state, status, &tries);
-        } while (again == 1);
-        if (status != CUDA_SUCCESS) {
-            self->ptr = 0;
-            if (again == 0) {
-                cud_raise_with(state, "cuMemAllocAsync", status, "asked for %zu bytes", size);
-            }
-            forget(order);
-            Py_CLEAR(self);
-            goto done;
-        }
-        cud_live[LIVE_MEM]++;
-    }
-    if (cud_usage_add(state, &order->usage, context, handle, stream) <
-        0) { /* others come after the allocation */
+    Usage *usage = self->usage;
+    if (size > 0 && allocate(self, size, handle) < 0) {
+        forget((Ordered *)usage);
         Py_CLEAR(self);
-        goto done;
+    } else if (cud_usage_add(state, usage, context, handle, stream) < 0) {
+        Py_CLEAR(self);
+    } else {
+        cud_usage_pass_on(usage); /* others come after the allocation */
     }
-    cud_usage_pass_on(&order->usage);
 done:
     Py_DECREF((PyObject *)context);
     return (PyObject *)self;

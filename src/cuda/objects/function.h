@@ -176,6 +176,23 @@ void keep_clear(Keep *keep);
 /* function_sizes.c */
 int function_read_block(Function *self, PyObject *block, unsigned *out);
 int function_read_grid(Function *self, PyObject *grid, unsigned *out);
+/* The same; the tuple that was read last is not read again. */
+static inline int function_block(Function *self, PyObject *block, unsigned *out) {
+    const Plan *plan = self->plan;
+    if (block != plan->block_object) {
+        return function_read_block(self, block, out);
+    }
+    memcpy(out, plan->block, sizeof plan->block);
+    return 0;
+}
+static inline int function_grid(Function *self, PyObject *grid, unsigned *out) {
+    const Plan *plan = self->plan;
+    if (grid != plan->grid_object) {
+        return function_read_grid(self, grid, out);
+    }
+    memcpy(out, plan->grid, sizeof plan->grid);
+    return 0;
+}
 int function_read_cluster(Function *self, PyObject *cluster, Launch *launch);
 int function_read_shared(Function *self, PyObject *shared, unsigned *out);
 int function_allow_shared(Function *self, unsigned shared); /* opts in if need be */

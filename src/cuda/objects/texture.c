@@ -87,79 +87,109 @@ static size_t room_of(const DevicePointer *at) {
     return at->allocation == NULL && at->ptr != 0 ? cud_room_at(at->ptr, SIZE_MAX) : at->size;
 }
 
+/* The format of linear memory, and the size of an element [bytes]. */
+static int read_format(State *state, const char *call, const Linear *how, CUarray_format *format,
+                       uint32_t *channels, size_t *element) {
+    uint32_t number;
+    *channels = 1;
+    if (pg_as_u32(how->format, call, "format", &number) < 0 ||
+        (given(how->channels) && pg_as_u32(how->channels, call, "num_channels", channels) < 0)) {
+        return -1;
+    }
+    *format = (CUarray_format)number;
+    *element = cud_format_size(*format) * *channels;
+    if (*element == 0 || (*channels != 1 && *channels != 2 && *channels != 4)) {
+        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                   "format = %u with num_channels = %u is none that linear memory can have", number,
+                   *channels);
+        return -1;
+    }
+    return 0;
+}
+
+/* Memory in rows, from devPtr to *size. */
+static int describe_rows(State *state, const char *call, const Linear *how, CUdeviceptr ptr,
+                         CUDA_RESOURCE_DESC *resource, size_t *size) {
+    size_t width = 0, height = 0, pitch = 0, element, row;
+    CUarray_format format;
+    uint32_t channels;
+    if (read_format(state, call, how, &format, &channels, &element) < 0) {
+        return -1;
+    }
+    if (!given(how->width) || !given(how->height) ||
+        pg_as_size(how->width, call, "width", &width) < 0 ||
+        pg_as_size(how->height, call, "height", &height) < 0) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_TypeError,
+                            "TextureObject: width and height must be given together");
+        }
+        return -1;
+    }
+    if (given(how->pitch) ? pg_as_size(how->pitch, call, "pitch", &pitch) < 0
+                          : pg_mul(width, element, &pitch) < 0) {
+        if (!PyErr_Occurred()) {
+            cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                       "width = %zu is larger than any memory", width);
+        }
+        return -1;
+    }
+    if (width == 0 || height == 0 || pg_mul(width, element, &row) < 0 || pitch < row ||
+        pg_mul(pitch, height - 1, size) < 0 || pg_add(*size, row, size) < 0) {
+        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                   "width = %zu and height = %zu must be positive, and pitch = %zu at least a row",
+                   width, height, pitch);
+        return -1;
+    }
+    resource->resType = PITCH2D;
+    resource->res.pitch2D.devPtr = ptr;
+    resource->res.pitch2D.format = format;
+    resource->res.pitch2D.numChannels = channels;
+    resource->res.pitch2D.width = width;
+    resource->res.pitch2D.height = height;
+    resource->res.pitch2D.pitchInBytes = pitch;
+    return 0;
+}
+
+/* Memory as one line of *size bytes. */
+static int describe_line(State *state, const char *call, const Linear *how, const DevicePointer *at,
+                         CUDA_RESOURCE_DESC *resource, size_t *size) {
+    size_t element;
+    CUarray_format format;
+    uint32_t channels;
+    if (read_format(state, call, how, &format, &channels, &element) < 0) {
+        return -1;
+    }
+    if (given(how->size) ? pg_as_size(how->size, call, "size", size) < 0
+                         : (*size = room_of(at)) == SIZE_MAX) {
+        if (!PyErr_Occurred()) {
+            cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                       "size must be given: how far the memory goes is not known");
+        }
+        return -1;
+    }
+    if (*size < element) {
+        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                   "size = %zu bytes are less than one element of %zu", *size, element);
+        return -1;
+    }
+    resource->resType = LINEAR;
+    resource->res.linear.devPtr = at->ptr;
+    resource->res.linear.format = format;
+    resource->res.linear.numChannels = channels;
+    resource->res.linear.sizeInBytes = *size;
+    return 0;
+}
+
 static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, const Linear *how,
                          CUDA_RESOURCE_DESC *resource) {
     State *state = self->state;
     const char *call = "TextureObject";
     DevicePointer at = *place;
-    uint32_t format, channels = 1;
-    size_t size = 0, width = 0, height = 0, pitch = 0, element;
-    if (pg_as_u32(how->format, call, "format", &format) < 0 ||
-        (given(how->channels) && pg_as_u32(how->channels, call, "num_channels", &channels) < 0)) {
-        return -1;
-    }
-    element = cud_format_size((CUarray_format)format) * channels;
-    if (element == 0 || (channels != 1 && channels != 2 && channels != 4)) {
-        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
-                   "format = %u with num_channels = %u is none that linear memory can have", format,
-                   channels);
-        return -1;
-    }
-    if (given(how->width) || given(how->height)) {
-        if (!given(how->width) || !given(how->height) ||
-            pg_as_size(how->width, call, "width", &width) < 0 ||
-            pg_as_size(how->height, call, "height", &height) < 0) {
-            if (!PyErr_Occurred()) {
-                PyErr_SetString(PyExc_TypeError,
-                                "TextureObject: width and height must be given together");
-            }
-            return -1;
-        }
-        if (given(how->pitch) ? pg_as_size(how->pitch, call, "pitch", &pitch) < 0
-                              : pg_mul(width, element, &pitch) < 0) {
-            if (!PyErr_Occurred()) {
-                cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
-                           "width = %zu is larger than any memory", width);
-            }
-            return -1;
-        }
-        size_t row;
-        if (width == 0 || height == 0 || pg_mul(width, element, &row) < 0 || pitch < row ||
-            pg_mul(pitch, height - 1, &size) < 0 || pg_add(size, row, &size) < 0) {
-            cud_reject(
-                state, call, CUDA_ERROR_INVALID_VALUE,
-                "width = %zu and height = %zu must be positive, and pitch = %zu at least a row",
-                width, height, pitch);
-            return -1;
-        }
-        resource->resType = PITCH2D;
-        resource->res.pitch2D.devPtr = at.ptr;
-        resource->res.pitch2D.format = (CUarray_format)format;
-        resource->res.pitch2D.numChannels = channels;
-        resource->res.pitch2D.width = width;
-        resource->res.pitch2D.height = height;
-        resource->res.pitch2D.pitchInBytes = pitch;
-    } else {
-        if (given(how->size) ? pg_as_size(how->size, call, "size", &size) < 0
-                             : (size = room_of(&at)) == SIZE_MAX) {
-            if (!PyErr_Occurred()) {
-                cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
-                           "size must be given: how far the memory goes is not known");
-            }
-            return -1;
-        }
-        if (size < element) {
-            cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
-                       "size = %zu bytes are less than one element of %zu", size, element);
-            return -1;
-        }
-        resource->resType = LINEAR;
-        resource->res.linear.devPtr = at.ptr;
-        resource->res.linear.format = (CUarray_format)format;
-        resource->res.linear.numChannels = channels;
-        resource->res.linear.sizeInBytes = size;
-    }
-    if (cud_check_range(state, call, "resource", &at, size) < 0 ||
+    size_t size = 0;
+    if ((given(how->width) || given(how->height)
+             ? describe_rows(state, call, how, at.ptr, resource, &size)
+             : describe_line(state, call, how, &at, resource, &size)) < 0 ||
+        cud_check_range(state, call, "resource", &at, size) < 0 ||
         (at.allocation != NULL && cud_allocation_expose(at.allocation, call) < 0)) {
         return -1;
     }
