@@ -270,6 +270,50 @@ static bool link_alone(const CxxCompiler *cxx, const char *folder) {
     return good;
 }
 
+/* -g and warnings; what checks need. */
+static void add_debug_words(Words *words, const CxxCompiler *cxx, const Options *options) {
+    words_add(words, options->debug || sim_debug() ? "-g" : "-g1");
+    if (!sim_checked()) {
+        words_add(words, "-w");
+        return;
+    }
+    words_add(words, "-fsanitize=thread,bounds"); /* with hooks of our own: see sim_check.h */
+    words_add(words, cxx->clang ? "-fsanitize-trap=bounds" : "-fsanitize-undefined-trap-on-error");
+    words_add(words, "-ftrivial-auto-var-init=pattern");
+    words_add(words, "-Wuninitialized");
+    words_add(words, "-Wno-attributes"); /* "used" on what is only declared */
+    words_add(words, cxx->clang ? "-Wno-deprecated-volatile"
+                                : "-Wno-volatile"); /* of C++20, on what CUDA programs have */
+    if (!cxx->clang)
+        words_add(words, "-Wno-tsan"); /* of fences, which the hooks know */
+    words_add(words, cxx->clang ? "-Wconditional-uninitialized" : "-Wmaybe-uninitialized");
+}
+
+/* What one compiler has and the other one has not. */
+static void add_compiler_words(Words *words, const CxxCompiler *cxx, const Options *options) {
+    if (cxx->clang) {
+        words_add(words, "-ftrivial-auto-var-init=pattern"); /* it makes use of uninitialized
+                                                                variables as arguments, which CUDA
+                                                                programs have */
+        words_add(words, "-fno-strict-float-cast-overflow"); /* conversions of what is too large
+                                                                give what they give on a GPU */
+        words_add(words, "-fno-caret-diagnostics");
+        return;
+    }
+    words_add(words, "-fno-ipa-icf"); /* kernels are told apart by address */
+    words_add(words, "-fno-diagnostics-show-caret");
+    words_add(words, "-fno-gnu-unique");
+    words_add(words, "-gstatement-frontiers"); /* lines of calls that are inlined away */
+    words_add(words, "-fno-reorder-blocks-and-partition"); /* unlikely code stays near the line that
+                                                              it belongs to */
+    if (!options->debug && !sim_checked()) {               /* what -O3 has for loops over threads */
+        words_add(words, "-ftree-vectorize");
+        words_add(words, "-fvect-cost-model=dynamic");
+        words_add(words, "-fsplit-loops");
+        words_add(words, "-funswitch-loops");
+    }
+}
+
 static bool compile(const CxxCompiler *cxx, const Options *options, const char *folder,
                     Text *error) {
     Words words = {0};
@@ -296,43 +340,8 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
     const bool zig = cxx->command.n > 1;
     if (zig)
         words_add(&words, "-fno-sanitize=undefined"); /* its own default */
-    words_add(&words, options->debug || sim_debug() ? "-g" : "-g1");
-    if (sim_checked()) {
-        words_add(&words, "-fsanitize=thread,bounds"); /* with hooks of our own: see sim_check.h */
-        words_add(&words,
-                  cxx->clang ? "-fsanitize-trap=bounds" : "-fsanitize-undefined-trap-on-error");
-        words_add(&words, "-ftrivial-auto-var-init=pattern");
-        words_add(&words, "-Wuninitialized");
-        words_add(&words, "-Wno-attributes"); /* "used" on what is only declared */
-        words_add(&words, cxx->clang ? "-Wno-deprecated-volatile"
-                                     : "-Wno-volatile"); /* of C++20, on what CUDA programs have */
-        if (!cxx->clang)
-            words_add(&words, "-Wno-tsan"); /* of fences, which the hooks know */
-        words_add(&words, cxx->clang ? "-Wconditional-uninitialized" : "-Wmaybe-uninitialized");
-    } else {
-        words_add(&words, "-w");
-    }
-    if (cxx->clang) {
-        words_add(&words,
-                  "-ftrivial-auto-var-init=pattern"); /* it makes use of uninitialized variables as
-                                                         arguments, which CUDA programs have */
-        words_add(&words, "-fno-strict-float-cast-overflow"); /* conversions of what is too large
-                                                                 give what they give on a GPU */
-        words_add(&words, "-fno-caret-diagnostics");
-    } else {
-        words_add(&words, "-fno-ipa-icf"); /* kernels are told apart by address */
-        words_add(&words, "-fno-diagnostics-show-caret");
-        words_add(&words, "-fno-gnu-unique");
-        words_add(&words, "-gstatement-frontiers"); /* lines of calls that are inlined away */
-        words_add(&words, "-fno-reorder-blocks-and-partition"); /* unlikely code stays near the line
-                                                                   that it belongs to */
-        if (!options->debug && !sim_checked()) { /* what -O3 has for loops over threads */
-            words_add(&words, "-ftree-vectorize");
-            words_add(&words, "-fvect-cost-model=dynamic");
-            words_add(&words, "-fsplit-loops");
-            words_add(&words, "-funswitch-loops");
-        }
-    }
+    add_debug_words(&words, cxx, options);
+    add_compiler_words(&words, cxx, options);
     for (size_t i = 0; i < options->compile.n; i++)
         words_add(&words, "%s", options->compile.words[i]);
     words_add(&words, "-c");
@@ -380,101 +389,128 @@ static void note_unset(Text *messages, Text *image) {
         mark[sizeof UNSET_MARK - 1] = '8';
 }
 
-static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, const Options *options,
-                          const char *folder, Key key, Text *image, Text *log) {
-    Text source = {0}, preprocessed = {0}, rewritten = {0}, messages = {0};
+/* A compilation in a folder of its own. */
+typedef struct {
+    const CompileInput *input;
+    const CxxCompiler *cxx;
+    const Options *options;
+    const char *folder;
+    Text preprocessed, rewritten;
+    Text messages; /* the C++ compiler's */
+    Text *log;     /* for the user */
+} Run;
+
+static bool write_file(const Run *self, const char *name, const Text *text) {
     char path[4200];
-    nvrtcResult result = NVRTC_COMPILATION;
-    text_printf(&source, "# 1 \"%s\"\n", input->name);
-    text_puts(&source, input->source);
+    snprintf(path, sizeof path, "%s/%s", self->folder, name);
+    return text_write_file(path, text->data, text->size);
+}
+
+static bool write_source(const Run *self) {
+    Text source = {0};
+    text_printf(&source, "# 1 \"%s\"\n", self->input->name);
+    text_puts(&source, self->input->source);
     text_puts(&source, "\n");
-    snprintf(path, sizeof path, "%s/program.cu", folder);
-    if (source.failed || !text_write_file(path, source.data, source.size) ||
-        !write_headers(input, folder, log)) {
-        text_printf(log, "nvrtc: error: cannot write to %s\n", folder);
-        goto done;
+    const bool good = !source.failed && write_file(self, "program.cu", &source) &&
+                      write_headers(self->input, self->folder, self->log);
+    text_free(&source);
+    if (!good)
+        text_printf(self->log, "nvrtc: error: cannot write to %s\n", self->folder);
+    return good;
+}
+
+/* files: whether files of the user's disk were included. */
+static bool preprocess_source(Run *self, bool *files) {
+    bool good = preprocess(self->cxx, self->options, self->folder, false, &self->preprocessed,
+                           &self->messages);
+    if (good && uses_cxx_library(self->preprocessed.data)) {
+        text_free(&self->preprocessed);
+        text_free(&self->messages);
+        good = preprocess(self->cxx, self->options, self->folder, true, &self->preprocessed,
+                          &self->messages);
     }
-    bool good = preprocess(cxx, options, folder, false, &preprocessed, &messages);
-    if (good && uses_cxx_library(preprocessed.data)) {
-        text_free(&preprocessed);
-        text_free(&messages);
-        good = preprocess(cxx, options, folder, true, &preprocessed, &messages);
-    }
-    const bool files =
-        good &&
-        uses_files(
-            preprocessed.data,
-            folder); /* before pruning, which leaves no trace of headers with nothing but macros */
+    /* Before pruning, which leaves no trace of headers with nothing but macros. */
+    *files = good && uses_files(self->preprocessed.data, self->folder);
     if (good)
-        preprocessed.size = sim_prune(preprocessed.data, preprocessed.size);
-    Key store = key;
-    if (files) {
-        key_add_text(&store, preprocessed.data, folder);
-        if (cache_load(store, image)) {
-            result = NVRTC_OK;
-            goto done;
-        }
-    }
+        self->preprocessed.size = sim_prune(self->preprocessed.data, self->preprocessed.size);
+    return good;
+}
+
+static bool has_message(const Run *self, const char *words) {
+    return self->messages.data != NULL && strstr(self->messages.data, words) != NULL;
+}
+
+/* Where the C++ compiler does not like what was made of a kernel, it is rewritten and compiled
+ * again without that; its words about the user's text are the better for it. */
+static bool rewrite_and_compile(Run *self) {
     /* options->relocatable: what other programs' functions wait for is unknown */
-    RewriteForms forms = options->debug || options->relocatable || sim_checked() ? REWRITE_FIBERS
-                         : sim_fibers()                                          ? REWRITE_LOOPS
-                                                                                 : REWRITE_REGIONS;
-    for (bool again = good; again;) {
+    const bool fibers = self->options->debug || self->options->relocatable || sim_checked();
+    RewriteForms forms = fibers ? REWRITE_FIBERS : sim_fibers() ? REWRITE_LOOPS : REWRITE_REGIONS;
+    for (;;) {
         unsigned n_regions = 0;
-        good = rewrite(&rewritten, &messages, preprocessed.data, preprocessed.size,
-                       input->expressions, input->n_expressions, forms, &n_regions);
-        if (!good)
-            break;
-        snprintf(path, sizeof path, "%s/program.ii", folder);
-        good = text_write_file(path, rewritten.data, rewritten.size);
-        if (!good) {
-            text_printf(log, "nvrtc: error: cannot write to %s: %s\n", folder, strerror(errno));
-            break;
+        if (!rewrite(&self->rewritten, &self->messages, self->preprocessed.data,
+                     self->preprocessed.size, self->input->expressions, self->input->n_expressions,
+                     forms, &n_regions))
+            return false;
+        if (!write_file(self, "program.ii", &self->rewritten)) {
+            text_printf(self->log, "nvrtc: error: cannot write to %s/program.ii: %s\n",
+                        self->folder, strerror(errno));
+            return false;
         }
-        good = compile(cxx, options, folder, &messages);
-        /* Where the C++ compiler does not like what was made of a kernel: without that; its words
-         * about the user's text are the better for it. */
-        again = !good &&
-                strstr(messages.data != NULL ? messages.data : "", "PYGPU_SIM_COMPILE_TIMEOUT") ==
-                    NULL &&
-                (n_regions > 0 ||
-                 strstr(messages.data != NULL ? messages.data : "", REWRITE_STRIDE_FILE) != NULL);
-        if (again) {
-            forms = n_regions > 0 ? REWRITE_LOOPS : REWRITE_FIBERS;
-            if (sim_debug())
-                fputs(messages.data != NULL ? messages.data : "", stderr);
-            text_free(&rewritten);
-            text_free(&messages);
-        }
+        if (compile(self->cxx, self->options, self->folder, &self->messages))
+            return true;
+        if (has_message(self, "PYGPU_SIM_COMPILE_TIMEOUT") ||
+            (n_regions == 0 && !has_message(self, REWRITE_STRIDE_FILE)))
+            return false;
+        forms = n_regions > 0 ? REWRITE_LOOPS : REWRITE_FIBERS;
+        if (sim_debug())
+            fputs(self->messages.data != NULL ? self->messages.data : "", stderr);
+        text_free(&self->rewritten);
+        text_free(&self->messages);
     }
-    if (good) {
-        snprintf(path, sizeof path, "%s/image.so", folder);
-        good = text_read_file(image, path);
-    }
-    if (sim_checked() && cxx->clang)
-        note_unset(&messages, image);
-    if (messages.size > 0) {
-        log_translate(log, messages.data, folder, input, rewritten.data, options->no_warnings);
-        if (!good && log->size == 0)
-            text_puts(log,
-                      messages.data); /* words of a linker, of a compiler that we do not know */
+}
+
+/* The log of a compilation that went well or not. */
+static void write_log(Run *self, bool good) {
+    Text *log = self->log;
+    if (self->messages.size > 0) {
+        log_translate(log, self->messages.data, self->folder, self->input,
+                      self->options->no_warnings);
+        if (!good && log->size == 0) /* words of a linker, of a compiler that we do not know */
+            text_puts(log, self->messages.data);
     }
     if (!good && log->size == 0)
         text_puts(log, "nvrtc: error: the C++ compiler failed without a word\n");
-    if (good) {
-        if (seal_image(image) && (!options->relocatable || relocatable_append(image, folder))) {
-            result = NVRTC_OK;
-            cache_store(store, image->data, image->size);
-        } else {
-            text_puts(log, "nvrtc: error: the C++ compiler made no image\n");
-        }
+}
+
+static nvrtcResult run_in(Run *self, Key key, Text *image) {
+    const Options *options = self->options;
+    char path[4200];
+    bool files;
+    if (!write_source(self))
+        return NVRTC_COMPILATION;
+    bool good = preprocess_source(self, &files);
+    if (files) {
+        key_add_text(&key, self->preprocessed.data, self->folder);
+        if (cache_load(key, image))
+            return NVRTC_OK;
     }
-done:
-    text_free(&source);
-    text_free(&preprocessed);
-    text_free(&rewritten);
-    text_free(&messages);
-    return result;
+    good = good && rewrite_and_compile(self);
+    if (good) {
+        snprintf(path, sizeof path, "%s/image.so", self->folder);
+        good = text_read_file(image, path);
+    }
+    if (sim_checked() && self->cxx->clang)
+        note_unset(&self->messages, image);
+    write_log(self, good);
+    if (!good)
+        return NVRTC_COMPILATION;
+    if (!seal_image(image) || (options->relocatable && !relocatable_append(image, self->folder))) {
+        text_puts(self->log, "nvrtc: error: the C++ compiler made no image\n");
+        return NVRTC_COMPILATION;
+    }
+    cache_store(key, image->data, image->size);
+    return NVRTC_OK;
 }
 
 static Key key_of(const CompileInput *input, const CxxCompiler *cxx, const Options *options) {
@@ -527,7 +563,12 @@ nvrtcResult compiler_run(const CompileInput *input, Text *image, Text *log) {
                 text_printf(log, "nvrtc: error: no temporary folder in %s: %s\n",
                             temporary_folder(), strerror(errno));
             } else {
-                result = run_in(input, cxx, &options, folder, key, image, log);
+                Run run = {
+                    .input = input, .cxx = cxx, .options = &options, .folder = folder, .log = log};
+                result = run_in(&run, key, image);
+                text_free(&run.preprocessed);
+                text_free(&run.rewritten);
+                text_free(&run.messages);
                 if (!sim_debug())
                     compiler_remove_folder(folder);
             }

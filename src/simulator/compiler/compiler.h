@@ -187,6 +187,6 @@ CUresult relocatable_link_images(const LinkInput *inputs, size_t n, void **image
 
 /* log.c: the C++ compiler's messages as NVRTC words them, with the user's lines. */
 void log_translate(Text *out, const char *messages, const char *directory,
-                   const CompileInput *input, const char *rewritten, bool no_warnings);
+                   const CompileInput *input, bool no_warnings);
 
 #endif

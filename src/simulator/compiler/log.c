@@ -96,58 +96,79 @@ static unsigned number_behind(const char **at) {
 
 #define MOST_QUOTED 100u /* messages whose line is looked for: each time the whole text is read */
 
+/* What a line says, in the order in which they are looked for. */
+enum { ERROR, FATAL_ERROR, WARNING, NOTE, KINDS };
+static const char *const kinds[KINDS] = {": error: ", ": fatal error: ", ": warning: ", ": note: "};
+
+/* Where the kind stands in a line; NULL: nowhere. */
+static const char *find_kind(const char *line, const char *end, unsigned *which) {
+    for (*which = 0; *which < KINDS; ++*which) {
+        const char *kind = find_in(line, end, kinds[*which]);
+        if (kind != NULL)
+            return kind;
+    }
+    return NULL;
+}
+
+/* A name of a file as the user knows it. */
+static const char *users_name(const char *name, const char *directory) {
+    const size_t size = strlen(directory);
+    if (strncmp(name, directory, size) == 0) {
+        name += size + 1;
+        if (strncmp(name, "headers/", 8) == 0)
+            name += 8;
+    }
+    return name;
+}
+
+/* The line that a message is about, and a caret below it. False: it is not the user's. */
+static bool quote_line(Text *out, const CompileInput *input, const char *name, size_t name_size,
+                       unsigned line, unsigned column, const char *message, size_t message_size) {
+    size_t width = 0;
+    const char *text = text_of(input, name, name_size),
+               *source = text != NULL && line > 0 ? find_line(text, line, &width) : NULL;
+    if (source == NULL)
+        return false;
+    const size_t at = column_of(source, width, message, message_size, column);
+    text_printf(out, "  %.*s\n  ", (int)width, source);
+    for (size_t i = 1; i < at; i++)
+        text_add(out, source[i - 1] == '\t' ? "\t" : " ", 1);
+    text_puts(out, "^\n\n");
+    return true;
+}
+
+/* A message of a kind, which stands at kind in the line that name begins; quoted counts lines. */
+static void add_diagnostic(Text *out, const CompileInput *input, const char *name, const char *kind,
+                           unsigned which, const char *end, unsigned *quoted) {
+    const char *colon = memchr(name, ':', (size_t)(kind - name));
+    const char *numbers = colon != NULL ? colon : "";
+    const unsigned line = number_behind(&numbers), column = number_behind(&numbers);
+    const size_t name_size = colon != NULL ? (size_t)(colon - name) : (size_t)(kind - name);
+    const char *message = kind + strlen(kinds[which]);
+    const size_t message_size = (size_t)(end - message);
+    text_printf(out, "%.*s", (int)name_size, name);
+    if (line > 0)
+        text_printf(out, "(%u)", line);
+    text_puts(out, which == FATAL_ERROR ? ": catastrophic error: " : kinds[which]);
+    add_message(out, message, message_size);
+    text_puts(out, "\n");
+    if (which != NOTE && *quoted < MOST_QUOTED)
+        *quoted += quote_line(out, input, name, name_size, line, column, message, message_size);
+}
+
 void log_translate(Text *out, const char *messages, const char *directory,
-                   const CompileInput *input, const char *rewritten, bool no_warnings) {
+                   const CompileInput *input, bool no_warnings) {
+    static const char own[] = REWRITE_STRIDE_FILE;
     unsigned errors = 0, quoted = 0;
-    (void)rewritten;
-    const size_t folder_size = strlen(directory);
     for (const char *s = messages; *s != 0;) {
-        const size_t size = strcspn(s, "\n");
-        const char *end = s + size;
-        const char *kind = NULL;
-        static const char *const kinds[] = {
-            ": error: ", ": fatal error: ", ": warning: ", ": note: "};
-        size_t which = 0;
-        for (; which < 4 && kind == NULL; which++) {
-            kind = find_in(s, end, kinds[which]);
-        }
-        which -= kind != NULL;
-        const char *name = s;
-        if (strncmp(name, directory, folder_size) == 0) {
-            name += folder_size + 1;
-            if (strncmp(name, "headers/", 8) == 0)
-                name += 8;
-        }
-        static const char own[] = REWRITE_STRIDE_FILE;
+        const char *end = s + strcspn(s, "\n"), *name = users_name(s, directory);
+        unsigned which;
+        const char *kind = find_kind(s, end, &which);
         if (strncmp(name, own, sizeof own - 1) == 0) {
             /* a second form of something that was complained about already */
-        } else if (kind != NULL && !(which == 2 && no_warnings)) {
-            const char *colon = memchr(name, ':', (size_t)(kind - name));
-            const char *numbers = colon != NULL ? colon : "";
-            const unsigned line = number_behind(&numbers), column = number_behind(&numbers);
-            const size_t name_size = colon != NULL ? (size_t)(colon - name) : (size_t)(kind - name);
-            const char *message = kind + strlen(kinds[which]);
-            const size_t message_size = (size_t)(end - message);
-            text_printf(out, "%.*s", (int)name_size, name);
-            if (line > 0)
-                text_printf(out, "(%u)", line);
-            text_puts(out, which == 1 ? ": catastrophic error: " : kinds[which]);
-            add_message(out, message, message_size);
-            text_puts(out, "\n");
-            size_t width = 0;
-            const char *text = text_of(input, name, name_size),
-                       *source = text != NULL && line > 0 && which < 3 && quoted < MOST_QUOTED
-                                     ? find_line(text, line, &width)
-                                     : NULL;
-            if (source != NULL) {
-                quoted++;
-                const size_t at = column_of(source, width, message, message_size, column);
-                text_printf(out, "  %.*s\n  ", (int)width, source);
-                for (size_t i = 1; i < at; i++)
-                    text_add(out, source[i - 1] == '\t' ? "\t" : " ", 1);
-                text_puts(out, "^\n\n");
-            }
-            errors += which < 2;
+        } else if (kind != NULL && !(which == WARNING && no_warnings)) {
+            add_diagnostic(out, input, name, kind, which, end, &quoted);
+            errors += which == ERROR || which == FATAL_ERROR;
         } else if (kind == NULL) {
             const char *linker = find_in(s, end, "undefined reference");
             if (linker != NULL) {

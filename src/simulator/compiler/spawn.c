@@ -145,19 +145,11 @@ static bool collect(int out_fd, int error_fd, Text *out, Text *error, double lim
     return true;
 }
 
-static int spawn_within(const Words *words, const char *directory, Text *out, Text *error,
-                        double limit) {
-    int out_pipe[2] = {-1, -1}, error_pipe[2] = {-1, -1}, status = -1;
+/* Starts a process that writes to the two pipes. 0, or what errno would be. */
+static int start(const Words *words, const char *directory, int out, int error, pid_t *child) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
-    pid_t child;
-    if (spawn_stopped())
-        return -1;
-    if (pipe2(out_pipe, O_CLOEXEC) != 0 || pipe2(error_pipe, O_CLOEXEC) != 0) {
-        text_puts(error, "no pipe for the compiler\n");
-        goto close;
-    }
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     sigemptyset(&none);
@@ -167,29 +159,27 @@ static int spawn_within(const Words *words, const char *directory, Text *out, Te
         0); /* of its own: g++ is several processes, and may have to be stopped as a whole */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, out_pipe[1], 1);
-    posix_spawn_file_actions_adddup2(&actions, error_pipe[1], 2);
+    posix_spawn_file_actions_adddup2(&actions, out, 1);
+    posix_spawn_file_actions_adddup2(&actions, error, 2);
     if (directory != NULL)
         posix_spawn_file_actions_addchdir_np(&actions, directory);
     const int failure =
-        posix_spawnp(&child, words->words[0], &actions, &attributes, words->words, environ);
+        posix_spawnp(child, words->words[0], &actions, &attributes, words->words, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
-    close(out_pipe[1]);
-    close(error_pipe[1]);
-    out_pipe[1] = error_pipe[1] = -1;
-    if (failure != 0) {
-        text_printf(error, "%s: %s\n", words->words[0], strerror(failure));
-        goto close;
-    }
-    const bool ended = collect(out_pipe[0], error_pipe[0], out, error, limit);
+    return failure;
+}
+
+/* How a process ended that has closed its pipes, or else is stopped: its status, 128 and the signal
+ * if one ended it. */
+static int finish(pid_t child, bool ended, const char *name, Text *error, double limit) {
     int how;
     if (!ended) {
         kill(-child, SIGKILL);
         if (!spawn_stopped())
             text_printf(error,
                         "%s: did not end within %g s (PYGPU_SIM_COMPILE_TIMEOUT) and was stopped\n",
-                        words->words[0], limit);
+                        name, limit);
     }
     while (waitpid(child, &how, 0) < 0) {
         if (errno !=
@@ -198,10 +188,32 @@ static int spawn_within(const Words *words, const char *directory, Text *out, Te
             break;
         }
     }
-    status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
     if (ended && WIFSIGNALED(how))
-        text_printf(error, "%s: was ended by signal %d (%s)\n", words->words[0], WTERMSIG(how),
+        text_printf(error, "%s: was ended by signal %d (%s)\n", name, WTERMSIG(how),
                     strsignal(WTERMSIG(how)));
+    return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+}
+
+static int spawn_within(const Words *words, const char *directory, Text *out, Text *error,
+                        double limit) {
+    int out_pipe[2] = {-1, -1}, error_pipe[2] = {-1, -1}, status = -1;
+    pid_t child;
+    if (spawn_stopped())
+        return -1;
+    if (pipe2(out_pipe, O_CLOEXEC) != 0 || pipe2(error_pipe, O_CLOEXEC) != 0) {
+        text_puts(error, "no pipe for the compiler\n");
+        goto close;
+    }
+    const int failure = start(words, directory, out_pipe[1], error_pipe[1], &child);
+    close(out_pipe[1]);
+    close(error_pipe[1]);
+    out_pipe[1] = error_pipe[1] = -1;
+    if (failure != 0) {
+        text_printf(error, "%s: %s\n", words->words[0], strerror(failure));
+        goto close;
+    }
+    const bool ended = collect(out_pipe[0], error_pipe[0], out, error, limit);
+    status = finish(child, ended, words->words[0], error, limit);
 close:
     for (int i = 0; i < 2; i++) {
         if (out_pipe[i] >= 0)

@@ -181,110 +181,161 @@ static bool is_skipped(const Files *files, const Row *row, const char *skip) {
            strncmp(path, "/usr/", 5) == 0 || row->line == 0;
 }
 
-/* One unit of the section. True: the address is in it, and row is what is known. */
-static bool read_unit(const LineTable *table, Reader *unit, unsigned offset_size, uint64_t wanted,
-                      const char *skip, Files *files, Row *found, bool *exact) {
-    Reader r = *unit;
-    const unsigned version = (unsigned)fixed(&r, 2);
+/* The program of a unit, whose opcodes make the rows of the table, and its state. */
+typedef struct {
+    unsigned least, line_range, opcode_base;
+    int line_base;
+    bool statement;
+    unsigned lengths[256]; /* how many arguments an opcode has */
+    Row row;
+} Program;
+
+/* Reads the header and leaves the reader at the program; false if it cannot be read. */
+static bool read_header(const LineTable *table, Reader *r, unsigned offset_size, Program *program,
+                        Files *files) {
+    const unsigned version = (unsigned)fixed(r, 2);
     if (version < 2 || version > 5)
         return false;
     if (version >= 5)
-        fixed(&r, 2);
-    const uint64_t header = fixed(&r, offset_size);
-    if (header > (uint64_t)(r.end - r.at))
+        fixed(r, 2);
+    const uint64_t header = fixed(r, offset_size);
+    if (header > (uint64_t)(r->end - r->at))
         return false;
-    const unsigned char *program = r.at + header;
-    const unsigned least = (unsigned)fixed(&r, 1);
+    const unsigned char *begin = r->at + header;
+    memset(program, 0, sizeof *program);
+    program->least = (unsigned)fixed(r, 1);
     if (version >= 4)
-        fixed(&r, 1);
-    const bool statement = fixed(&r, 1) != 0;
-    const int line_base = (signed char)fixed(&r, 1);
-    const unsigned line_range = (unsigned)fixed(&r, 1), opcode_base = (unsigned)fixed(&r, 1);
-    unsigned lengths[256] = {0};
-    for (unsigned i = 1; i < opcode_base; i++)
-        lengths[i] = (unsigned)fixed(&r, 1);
-    read_files(table, &r, version, offset_size, files);
-    if (line_range == 0)
-        return false;
-    r.at = program;
-    Row row = {0, 1, 1, statement}, last = {0}, user = {0};
-    bool have = false, have_user = false, inside = false,
-         passed = false; /* inside: last is the user's */
-    while (r.at < r.end) {
-        const unsigned opcode = (unsigned)fixed(&r, 1);
-        bool emit = false, end = false;
-        if (opcode >= opcode_base) {
-            const unsigned adjusted = opcode - opcode_base;
-            row.address += (uint64_t)(adjusted / line_range) * least;
-            row.line = (unsigned)((int)row.line + line_base + (int)(adjusted % line_range));
-            emit = true;
-        } else if (opcode == 0) {
-            const uint64_t size = variable(&r, false);
-            if (size == 0 || size > (uint64_t)(r.end - r.at))
-                return false;
-            const unsigned char *next = r.at + size;
-            const unsigned extended = (unsigned)fixed(&r, 1);
-            if (extended == 1)
-                emit = end = true;
-            else if (extended == 2)
-                row.address = fixed(&r, (unsigned)(size - 1 <= 8 ? size - 1 : 8));
-            r.at = next;
-        } else {
-            switch (opcode) {
-            case 1:
-                emit = true;
-                break;
-            case 2:
-                row.address += variable(&r, false) * least;
-                break;
-            case 3:
-                row.line = (unsigned)((int64_t)row.line + (int64_t)variable(&r, true));
-                break;
-            case 4:
-                row.file = (unsigned)variable(&r, false);
-                break;
-            case 6:
-                row.statement = !row.statement;
-                break;
-            case 8:
-                row.address += (uint64_t)((255 - opcode_base) / line_range) * least;
-                break;
-            case 9:
-                row.address += fixed(&r, 2);
-                break;
-            default:
-                for (unsigned i = 0; i < lengths[opcode]; i++)
-                    variable(&r, false);
-            }
-        }
-        if (!emit)
-            continue;
-        if (have && row.address > wanted && last.address <= wanted) {
-            *found = inside ? last : user;
-            *exact = inside;
-            if (have_user)
-                return true;
-            passed = true; /* then the next line of the user's, if there is one */
-        }
-        if (passed && !end && !is_skipped(files, &row, skip)) {
-            *found = row;
+        fixed(r, 1);
+    program->statement = fixed(r, 1) != 0;
+    program->line_base = (signed char)fixed(r, 1);
+    program->line_range = (unsigned)fixed(r, 1);
+    program->opcode_base = (unsigned)fixed(r, 1);
+    for (unsigned i = 1; i < program->opcode_base; i++)
+        program->lengths[i] = (unsigned)fixed(r, 1);
+    read_files(table, r, version, offset_size, files);
+    r->at = begin;
+    program->row = (Row){0, 1, 1, program->statement};
+    return program->line_range != 0;
+}
+
+/* What an opcode makes of the row. */
+typedef enum { STEP_ON, STEP_ROW, STEP_END, STEP_DAMAGED } Step;
+
+static Step extended_opcode(Program *self, Reader *r) {
+    const uint64_t size = variable(r, false);
+    if (size == 0 || size > (uint64_t)(r->end - r->at))
+        return STEP_DAMAGED;
+    const unsigned char *next = r->at + size;
+    const unsigned opcode = (unsigned)fixed(r, 1);
+    if (opcode == 2)
+        self->row.address = fixed(r, (unsigned)(size - 1 <= 8 ? size - 1 : 8));
+    r->at = next;
+    return opcode == 1 ? STEP_END : STEP_ON;
+}
+
+static Step standard_opcode(Program *self, Reader *r, unsigned opcode) {
+    Row *row = &self->row;
+    switch (opcode) {
+    case 1:
+        return STEP_ROW;
+    case 2:
+        row->address += variable(r, false) * self->least;
+        break;
+    case 3:
+        row->line = (unsigned)((int64_t)row->line + (int64_t)variable(r, true));
+        break;
+    case 4:
+        row->file = (unsigned)variable(r, false);
+        break;
+    case 6:
+        row->statement = !row->statement;
+        break;
+    case 8:
+        row->address += (uint64_t)((255 - self->opcode_base) / self->line_range) * self->least;
+        break;
+    case 9:
+        row->address += fixed(r, 2);
+        break;
+    default:
+        for (unsigned i = 0; i < self->lengths[opcode]; i++)
+            variable(r, false);
+    }
+    return STEP_ON;
+}
+
+static Step next_opcode(Program *self, Reader *r) {
+    const unsigned opcode = (unsigned)fixed(r, 1);
+    if (opcode >= self->opcode_base) {
+        const unsigned adjusted = opcode - self->opcode_base;
+        self->row.address += (uint64_t)(adjusted / self->line_range) * self->least;
+        self->row.line =
+            (unsigned)((int)self->row.line + self->line_base + (int)(adjusted % self->line_range));
+        return STEP_ROW;
+    }
+    return opcode == 0 ? extended_opcode(self, r) : standard_opcode(self, r, opcode);
+}
+
+/* The search for an address while rows come. */
+typedef struct {
+    uint64_t wanted;
+    const char *skip;
+    const Files *files;
+    Row last, user;                      /* the row before; the last one that was the user's */
+    bool have_last, have_user, is_users; /* is_users: last is the user's */
+    bool passed;                         /* the address; a later line of the user's will do */
+    Row found;
+    bool exact;
+} Search;
+
+/* Takes a row; true: the search is over, and what was found is known. */
+static bool take_row(Search *self, const Row *row, bool end) {
+    if (self->have_last && row->address > self->wanted && self->last.address <= self->wanted) {
+        self->found = self->is_users ? self->last : self->user;
+        self->exact = self->is_users;
+        if (self->have_user)
             return true;
-        }
-        if (end) {
-            if (passed)
-                return false;
-            have = have_user = false;
-            row = (Row){0, 1, 1, statement};
+        self->passed = true;
+    }
+    if (end) {
+        self->have_last = self->have_user = false;
+        return false;
+    }
+    const bool is_users = !is_skipped(self->files, row, self->skip);
+    if (self->passed && is_users) {
+        self->found = *row;
+        return true;
+    }
+    self->last = *row;
+    self->have_last = true;
+    self->is_users = is_users;
+    if (is_users && (row->statement || !self->have_user || !self->user.statement)) {
+        /* not a part of an earlier statement that was moved into this one */
+        self->user = *row;
+        self->have_user = true;
+    }
+    return false;
+}
+
+/* One unit of the section. True: the address is in it, and found is what is known. */
+static bool read_unit(const LineTable *table, const Reader *unit, unsigned offset_size,
+                      Files *files, Search *search) {
+    Reader r = *unit;
+    Program program;
+    if (!read_header(table, &r, offset_size, &program, files))
+        return false;
+    search->have_last = search->have_user = search->is_users = search->passed = false;
+    while (r.at < r.end) {
+        const Step step = next_opcode(&program, &r);
+        if (step == STEP_DAMAGED)
+            return false;
+        if (step == STEP_ON)
             continue;
-        }
-        last = row;
-        have = true;
-        inside = !is_skipped(files, &row, skip);
-        if (inside && (row.statement || !have_user ||
-                       !user.statement)) { /* not a part of an earlier statement that was moved into
-                                              this one */
-            user = row;
-            have_user = true;
+        if (take_row(search, &program.row, step == STEP_END))
+            return true;
+        if (step == STEP_END) {
+            if (search->passed)
+                return false;
+            program.row = (Row){0, 1, 1, program.statement};
         }
     }
     return false;
@@ -295,7 +346,7 @@ bool line_table_find(const LineTable *table, uint64_t address, const char *skip,
     Reader r = {table->line, table->line + table->line_size};
     Files *files = malloc(sizeof *files);
     bool good = false;
-    *exact = false;
+    Search search = {.wanted = address, .skip = skip, .files = files};
     while (files != NULL && !good && r.end - r.at > 8) {
         unsigned offset_size = 4;
         uint64_t length = fixed(&r, 4);
@@ -306,14 +357,14 @@ bool line_table_find(const LineTable *table, uint64_t address, const char *skip,
         if (length > (uint64_t)(r.end - r.at))
             break;
         Reader unit = {r.at, r.at + length};
-        Row row;
-        if (read_unit(table, &unit, offset_size, address, skip, files, &row, exact)) {
-            path_of(files, row.file, file, size);
-            *line = row.line;
+        if (read_unit(table, &unit, offset_size, files, &search)) {
+            path_of(files, search.found.file, file, size);
+            *line = search.found.line;
             good = true;
         }
         r.at += length;
     }
+    *exact = search.exact;
     free(files);
     return good;
 }
