@@ -11,7 +11,7 @@ from typing import Any
 
 from pygpu._src.util.frozen import Frozen
 
-__all__ = ["Stages", "Tuning", "convolution_length", "is_smooth", "passes", "stages"]
+__all__ = ["Stages", "Tuning", "convolution_length", "is_smooth", "passes", "stages", "tuning_of"]
 
 DIRECT_PRIMES = (2, 3, 5, 7, 11, 13)
 
@@ -144,3 +144,11 @@ def passes(n: int, single: int, column: int) -> tuple[int, ...]:
         if rest <= column and prod(found) * rest == n:
             return tuple(sorted((*found, rest), reverse=True))
     raise ValueError(f"no passes for {n}")
+
+
+def tuning_of(changes: dict[str, int]) -> Tuning:
+    """The default numbers but for some."""
+    wrong = set(changes) - set(Tuning._names)
+    if wrong:
+        raise ValueError(f"Tuning has no {', '.join(sorted(wrong))}: {', '.join(Tuning._names)}")
+    return Tuning(*(changes.get(name, getattr(Tuning, name)) for name in Tuning._names))

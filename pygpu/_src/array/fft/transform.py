@@ -25,6 +25,7 @@ from . import tables
 
 __all__ = ["Request", "forget", "set_tuning", "transform"]
 
+_LOCAL = 49152  # bytes of local memory that a group may have everywhere
 _MOST = 256  # kernels of a backend that are kept
 _ITEM = {"f32": 8, "f64": 16}
 
@@ -193,19 +194,39 @@ def _sides(request: Request, a: Any, out: Any, lines: _Lines) -> tuple[int, Side
 
 
 def _group(
-    length: int, item: int, together: bool, many: int, most: int, tuning: planning.Tuning
+    length: int,
+    item: int,
+    wide: int,
+    together: bool,
+    many: int,
+    most: int,
+    tuning: planning.Tuning,
 ) -> tuple[planning.Stages, int]:
-    """The stages of a pass, and the columns of a group."""
+    """The stages of a pass, and the columns of a group. item: bytes in local memory at least."""
     found = planning.stages(length, tuning)
-    per_line = (length + length // 8 + 16) * item // 2
+    per_line = (length + length // 8 + 16) * item
     lines = max(tuning.least // found.threads, 1)
     if together:
-        lines = max(lines, tuning.together // item)
+        lines = max(lines, tuning.together // wide)
     lines = min(lines, max(tuning.threads // found.threads, 1), max(most // per_line, 1))
     lines = 1 << (lines.bit_length() - 1)
     while lines > 1 and lines >= 2 * many:
         lines //= 2
     return found, lines
+
+
+def _strided(lines: _Lines, side: int) -> bool:
+    """Whether neighbouring lines are nearer than neighbouring items of a line."""
+    between = lines.target if side else lines.source
+    return lines.many > 1 and abs(between[-1]) < abs(lines.steps[side])
+
+
+def _cut(like: Any, length: int, strided: bool, real: str) -> tuple[int, ...]:
+    """The lengths of the passes."""
+    item = _ITEM[real]
+    most = min(like.backend.limits.local_bytes, _LOCAL) * 3 // 2 // item
+    column = min(_tuning.column // item, most)
+    return planning.passes(length, column if strided else min(_tuning.single // item, most), column)
 
 
 def _passes_of(
@@ -218,29 +239,31 @@ def _passes_of(
     **options: Any,
 ) -> list[text.Pass]:
     """The passes of a complex transform; between them numbers are in scratch memory."""
-    limits, tuning = like.backend.limits, _tuning
-    item = _ITEM[real]
-    strided = lines.many > 1 and abs(lines.source[-1]) < abs(lines.steps[0])
-    spread = lines.many > 1 and abs(lines.target[-1]) < abs(lines.steps[1])
-    tuning = tuning.but(threads=min(tuning.threads, limits.group_size))
-    room = min(limits.local_bytes, 49152)
-    column = min(tuning.column // item, room * 3 // 2 // item)
-    single = min(tuning.single // item, room * 3 // 2 // item)
-    cut = planning.passes(length, column if strided else single, column)
+    limits, item = like.backend.limits, _ITEM[real]
+    tuning = _tuning.but(threads=min(_tuning.threads, limits.group_size))
+    room = min(limits.local_bytes, _LOCAL)
+    strided, spread = _strided(lines, 0), _strided(lines, 1)
+    cut = _cut(like, length, strided, real)
     scratch = Side(np.dtype("c8" if real == "f32" else "c16"))
     found: list[text.Pass] = []
     before = 1
     for number, part in enumerate(cut):
         first, last = number == 0, number + 1 == len(cut)
         several = len(cut) > 1
+        fold = bool(options.get("fold")) and last
         stages, many = _group(
-            part, item, several or strided or spread, lines.many * (length // part), room, tuning
+            part,
+            item if fold else item // 2,
+            item,
+            several or strided or spread,
+            lines.many * (length // part),
+            room,
+            tuning,
         )
         mine = source if first else scratch._replace(unit=not strided)
         its = target if last else scratch._replace(unit=not strided)
         mine = mine._replace(lines_first=several or strided)
         its = its._replace(lines_first=before > 1 or (strided if not last else spread or strided))
-        fold = bool(options.get("fold")) and last
         full = many * (part + part // 8 + 16) * item
         found.append(
             text.Pass(
@@ -271,14 +294,15 @@ def _make(request: Request, a: Any, out: Any, lines: _Lines, scaled: bool, wide:
     real = "f32" if out.dtype.char in "efF" else "f64"
     length, source, target, by_halves = _sides(request, a, out, lines)
     whole = request.n if request.kind != "complex" else 0
-    room = min(a.backend.limits.local_bytes, 49152)
+    room = min(a.backend.limits.local_bytes, _LOCAL)
     folded = by_halves and request.kind == "half"
     options: dict[str, Any] = {"wide": wide, "whole": whole}
     smooth = planning.is_smooth(length)
     scratch = Side(np.dtype("c8" if real == "f32" else "c16"))
     inner = length if smooth else planning.convolution_length(length)
-    strided = lines.many > 1 and abs(lines.source[-1]) < abs(lines.steps[0])
-    apart = folded and (not smooth or strided or (length + length // 8 + 16) * _ITEM[real] > room)
+    strided = _strided(lines, 0)
+    in_local = (length + length // 8 + 16) * _ITEM[real] <= room
+    apart = folded and not (smooth and in_local and len(_cut(a, length, strided, real)) == 1)
     end = scratch._replace(unit=not strided) if apart else target
     if smooth:
         passes = _passes_of(
@@ -292,8 +316,6 @@ def _make(request: Request, a: Any, out: Any, lines: _Lines, scaled: bool, wide:
             fold=folded and not apart,
             scaled=scaled and not apart,
         )
-        if folded and not apart and len(passes) > 1:
-            raise AssertionError("a transform that is folded takes one pass")
     else:
         chirp = {**options, "chirp": length}
         there = _passes_of(
@@ -318,12 +340,13 @@ def _make(request: Request, a: Any, out: Any, lines: _Lines, scaled: bool, wide:
         passes = there + back
     steps: list[_Step] = []
     at = -1
+    wanted = request.n // 2 + 1 if request.kind == "half" and not by_halves else length
     for number, spec in enumerate(passes):
         to = -1 if number + 1 == len(passes) and not apart else (at + 1) % 2
         kernel, table = _kernel(
             a, spec, lambda s=spec: text.source(s), text.NAME, text.segments(spec), real
         )
-        steps.append(_Step(kernel, table, spec, at, to, length))
+        steps.append(_Step(kernel, table, spec, at, to, wanted))
         at = to
     if apart:
         key = ("fold", real, length, len(lines.shape), target, scaled, strided)
@@ -367,8 +390,8 @@ def transform(request: Request, a: Any, out: Any, axis: int, factor: float) -> N
         factor != 1,
         lines.steps[0] == a.itemsize,
         lines.steps[1] == out.itemsize,
-        lines.many > 1 and abs(lines.source[-1]) < abs(lines.steps[0]),
-        lines.many > 1 and abs(lines.target[-1]) < abs(lines.steps[1]),
+        _strided(lines, 0),
+        _strided(lines, 1),
         min(lines.many, 512).bit_length(),
         have < need,
         _tuning,
@@ -383,7 +406,7 @@ def transform(request: Request, a: Any, out: Any, axis: int, factor: float) -> N
 
 def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
     size = 8 if out.dtype.char in "efF" else 16
-    strided = lines.many > 1 and abs(lines.source[-1]) < abs(lines.steps[0])
+    strided = _strided(lines, 0)
     shape, n = lines.shape, plan.scratch
     total = lines.many * n * size
     pieces: list[Any] = [None, None]
@@ -407,7 +430,7 @@ def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
             factor,
             count,
             lines.have[0] if outside[0] else n,
-            lines.have[1] if outside[1] else step.wanted,
+            step.wanted,
             lines.steps[0] if outside[0] else by,
             lines.steps[1] if outside[1] else by,
             lines.many,
