@@ -23,7 +23,8 @@ class Tuning(Frozen):
     where neighbouring columns are read together. together: bytes of neighbours that are read
     together. elements: numbers that a work-item holds, about. radix: the largest radix. threads: of
     a group, at least and at most. full: bytes of local memory up to which real and imaginary parts
-    are exchanged at once.
+    are exchanged at once. Of CPUs: bytes of a vector, of the longest line and of the longest column,
+    and the largest radix.
     """
 
     single: int = 65536
@@ -34,6 +35,10 @@ class Tuning(Frozen):
     least: int = 128
     threads: int = 512
     full: int = 36864
+    vector: int = 32
+    cpu_single: int = 16384
+    cpu_column: int = 8192
+    cpu_radix: int = 8
 
 
 class Stages(Frozen):

@@ -16,6 +16,7 @@ import numpy as np
 
 from pygpu._src.array import layout, primitives
 from pygpu._src.codegen.kernels import fft as text
+from pygpu._src.codegen.kernels import fft_cpu
 from pygpu._src.codegen.kernels.fft_access import Segment, Side, root_segments
 from pygpu._src.runtime import kernel_cache
 from pygpu._src.util.frozen import Frozen
@@ -27,6 +28,7 @@ __all__ = ["Request", "forget", "set_tuning", "transform"]
 
 _LOCAL = 49152  # bytes of local memory that a group may have everywhere
 _MOST = 256  # kernels of a backend that are kept
+_SHARES = 4  # groups for each core of a CPU
 _ITEM = {"f32": 8, "f64": 16}
 
 _tuning = planning.Tuning()
@@ -221,9 +223,14 @@ def _strided(lines: _Lines, side: int) -> bool:
     return lines.many > 1 and abs(between[-1]) < abs(lines.steps[side])
 
 
-def _cut(like: Any, length: int, strided: bool, real: str) -> tuple[int, ...]:
+def _cut(like: Any, length: int, many: int, strided: bool, real: str) -> tuple[int, ...]:
     """The lengths of the passes."""
     item = _ITEM[real]
+    if like.backend.limits.is_cpu:
+        lanes = _tuning.vector // (item // 2)
+        column = _tuning.cpu_column // item
+        few = many < lanes and length >= lanes * lanes
+        return planning.passes(length, lanes if few else _tuning.cpu_single // item, column)
     most = min(like.backend.limits.local_bytes, _LOCAL) * 3 // 2 // item
     column = min(_tuning.column // item, most)
     return planning.passes(length, column if strided else min(_tuning.single // item, most), column)
@@ -243,7 +250,7 @@ def _passes_of(
     tuning = _tuning.but(threads=min(_tuning.threads, limits.group_size))
     room = min(limits.local_bytes, _LOCAL)
     strided, spread = _strided(lines, 0), _strided(lines, 1)
-    cut = _cut(like, length, strided, real)
+    cut = _cut(like, length, lines.many, strided, real)
     scratch = Side(np.dtype("c8" if real == "f32" else "c16"))
     found: list[text.Pass] = []
     before = 1
@@ -251,15 +258,19 @@ def _passes_of(
         first, last = number == 0, number + 1 == len(cut)
         several = len(cut) > 1
         fold = bool(options.get("fold")) and last
-        stages, many = _group(
-            part,
-            item if fold else item // 2,
-            item,
-            several or strided or spread,
-            lines.many * (length // part),
-            room,
-            tuning,
-        )
+        if limits.is_cpu:
+            stages = planning.stages(part, tuning.but(threads=part, radix=tuning.cpu_radix))
+            many = _tuning.vector // (item // 2)
+        else:
+            stages, many = _group(
+                part,
+                item if fold else item // 2,
+                item,
+                several or strided or spread,
+                lines.many * (length // part),
+                room,
+                tuning,
+            )
         mine = source if first else scratch._replace(unit=not strided)
         its = target if last else scratch._replace(unit=not strided)
         mine = mine._replace(lines_first=several or strided)
@@ -301,8 +312,11 @@ def _make(request: Request, a: Any, out: Any, lines: _Lines, scaled: bool, wide:
     scratch = Side(np.dtype("c8" if real == "f32" else "c16"))
     inner = length if smooth else planning.convolution_length(length)
     strided = _strided(lines, 0)
-    in_local = (length + length // 8 + 16) * _ITEM[real] <= room
-    apart = folded and not (smooth and in_local and len(_cut(a, length, strided, real)) == 1)
+    cpu = a.backend.limits.is_cpu
+    in_local = cpu or (length + length // 8 + 16) * _ITEM[real] <= room
+    apart = folded and not (
+        smooth and in_local and len(_cut(a, length, lines.many, strided, real)) == 1
+    )
     end = scratch._replace(unit=not strided) if apart else target
     if smooth:
         passes = _passes_of(
@@ -344,7 +358,12 @@ def _make(request: Request, a: Any, out: Any, lines: _Lines, scaled: bool, wide:
     for number, spec in enumerate(passes):
         to = -1 if number + 1 == len(passes) and not apart else (at + 1) % 2
         kernel, table = _kernel(
-            a, spec, lambda s=spec: text.source(s), text.NAME, text.segments(spec), real
+            a,
+            spec,
+            lambda s=spec: (fft_cpu if cpu else text).source(s),
+            text.NAME,
+            text.segments(spec),
+            real,
         )
         steps.append(_Step(kernel, table, spec, at, to, wanted))
         at = to
@@ -406,7 +425,7 @@ def transform(request: Request, a: Any, out: Any, axis: int, factor: float) -> N
 
 def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
     size = 8 if out.dtype.char in "efF" else 16
-    strided = _strided(lines, 0)
+    strided, cpu = _strided(lines, 0), a.backend.limits.is_cpu
     shape, n = lines.shape, plan.scratch
     total = lines.many * n * size
     pieces: list[Any] = [None, None]
@@ -426,6 +445,8 @@ def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
             spec = step.spec
             count = lines.many * spec.columns
             groups, group = -(-count // spec.lines), spec.threads * spec.lines
+            if cpu:
+                groups, group = min(groups, a.backend.limits.units * _SHARES), 1
         numbers = [
             factor,
             count,

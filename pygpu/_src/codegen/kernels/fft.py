@@ -26,7 +26,9 @@ __all__ = [
     "Pass",
     "fold_source",
     "local_bytes",
+    "UNFOLD_LANES",
     "parameters",
+    "pass_functions",
     "places",
     "segments",
     "source",
@@ -309,6 +311,21 @@ _UNFOLD = Template("""\
             if (2 * i != $h) fft_store(to, $h - i, $arguments);""")
 
 
+# The same for a vector of lines, from one array to another.
+UNFOLD_LANES = Template("""\
+        for (int i = 0; i <= $h / 2; i++) {
+            int other = i == 0 ? 0 : $h - i;
+            fft_complex w = fft_root_whole(table, (pg_u32)i);
+            fft_lanes ex = $fromx[i], ey = $fromy[i], fx = $fromx[other], fy = $fromy[other];
+            fft_lanes px = (fft_real)0.5 * (ex + fx), py = (fft_real)0.5 * (ey - fy);
+            fft_lanes mx = (fft_real)0.5 * (ey + fy), my = (fft_real)0.5 * (fx - ex);
+            fft_lanes x = w.re * mx - w.im * my, y = w.re * my + w.im * mx;
+            $tox[i] = px + x; $toy[i] = i == 0 ? (fft_lanes)0 : py + y;
+            $tox[$h - i] = px - x; $toy[$h - i] = i == 0 ? (fft_lanes)0 : y - py;
+        }
+""")
+
+
 def _fold(spec: Pass, arguments: str) -> str:
     """The first half of the transform of real numbers, from that of their pairs."""
     h = spec.n
@@ -323,7 +340,8 @@ def _fold(spec: Pass, arguments: str) -> str:
 """
 
 
-def _functions(spec: Pass) -> str:
+def pass_functions(spec: Pass) -> str:
+    """What the text of a kernel calls."""
     where = places(spec)
     text = "".join(butterfly(r, spec.real) for r in sorted(set(spec.radices)))
     if spec.before > 1:
@@ -374,7 +392,7 @@ def source(spec: Pass) -> str:
         real=spec.real,
         complex="pg_c64" if spec.real == "f32" else "pg_c128",
         index="pg_i64" if spec.wide else "int",
-        functions=_functions(spec),
+        functions=pass_functions(spec),
         group=spec.threads * spec.lines,
         parameters=", ".join(f"pg_i64 {name}" for name in parameters(spec.batch)),
         local=local,
