@@ -13,7 +13,7 @@ from pygpu._src.util.frozen import Frozen
 
 __all__ = ["Stages", "Tuning", "convolution_length", "is_smooth", "passes", "stages", "tuning_of"]
 
-DIRECT_PRIMES = (2, 3, 5, 7, 11, 13)
+DIRECT_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)  # of which there are butterflies
 
 
 class Tuning(Frozen):
@@ -87,8 +87,8 @@ def _splits(n: int, most: int, last: int) -> Any:
     if n == 1:
         yield ()
         return
-    for radix in range(min(last, most, n), 1, -1):
-        if n % radix == 0:
+    for radix in range(min(last, n), 1, -1):
+        if n % radix == 0 and (radix <= most or radix in DIRECT_PRIMES):
             for rest in _splits(n // radix, most, radix):
                 yield (radix, *rest)
 
@@ -99,11 +99,11 @@ def stages(n: int, tuning: Tuning) -> Stages:
     if n == 1:
         return Stages((1,), 1)
     best, cost = None, 0.0
-    most = max(tuning.radix, *factors(n))
-    for radices in _splits(n, most, most):
+    for radices in _splits(n, tuning.radix, DIRECT_PRIMES[-1]):
         if best is not None and len(radices) > len(best.radices) + 1:
             continue
-        for threads in {n // radix for radix in radices}:
+        wanted = {-(-(n // radix) // rounds) for radix in radices for rounds in (1, 2, 3, 4, 5, 8)}
+        for threads in wanted | {min(tuning.threads, n)}:
             if threads > tuning.threads:
                 continue
             rounds = [-(-(n // radix) // threads) for radix in radices]
