@@ -275,7 +275,6 @@ def _passes_of(
         its = target if last else scratch._replace(unit=not strided)
         mine = mine._replace(lines_first=several or strided)
         its = its._replace(lines_first=before > 1 or (strided if not last else spread or strided))
-        full = many * (part + part // 8 + 16) * item
         found.append(
             text.Pass(
                 real,
@@ -284,7 +283,7 @@ def _passes_of(
                 before,
                 stages.threads,
                 many,
-                full > min(tuning.full, room) and not fold,
+                False,
                 len(lines.shape),
                 strided,
                 mine,
@@ -297,8 +296,19 @@ def _passes_of(
                 options.get("chirp", 0),
             )
         )
+        if not limits.is_cpu:
+            found[-1] = _fitted(found[-1], min(tuning.full, room), room)
         before *= part
     return found
+
+
+def _fitted(spec: text.Pass, full: int, room: int) -> text.Pass:
+    """A pass whose group has enough local memory: half the numbers at a time, or fewer columns."""
+    if text.local_bytes(spec) > full and not spec.fold:
+        spec = spec._replace(split=True)
+    while text.local_bytes(spec) > room and spec.lines > 1:
+        spec = spec._replace(lines=spec.lines // 2)
+    return spec
 
 
 def _make(request: Request, a: Any, out: Any, lines: _Lines, scaled: bool, wide: bool) -> _Plan:

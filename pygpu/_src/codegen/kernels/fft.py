@@ -132,13 +132,13 @@ PG_KERNEL void PG_BOUNDS($group, 1) fft_pass(PG_ARRAY_IN(pg_u8, source), PG_ARRA
     PG_START_IN(pg_u8, source); PG_START_IN($complex, table); PG_START(pg_u8, target);
 $local
     fft_real x[$most], y[$most];
-    PG_UNUSED int id = (int)PG_LOCAL_ID(0);
+    PG_UNUSED pg_u32 id = PG_LOCAL_ID(0);
 $body
 }
 """)
 
 _WHERE = Template("""\
-    int $line = $line_of, $t = $t_of;
+    pg_u32 $line = $line_of, $t = $t_of;
     fft_index $unit = (fft_index)PG_GROUP_ID(0) * $lines + $line;
     $find
 """)
@@ -186,10 +186,10 @@ def _loop(spec: Pass, radix: int, t: str, body: str) -> str:
     rounds = -(-count // spec.threads)
     guard = f"if (q < {count}) " if count % spec.threads else ""
     if rounds == 1:
-        return f"    {{ const int c = 0, q = {t}; {guard}{{ {body} }} }}\n"
+        return f"    {{ const pg_u32 c = 0, q = {t}; {guard}{{ {body} }} }}\n"
     return (
-        f"    PG_UNROLL for (int c = 0; c < {rounds}; c++) "
-        f"{{ const int q = {t} + c * {spec.threads}; {guard}{{ {body} }} }}\n"
+        f"    PG_UNROLL for (pg_u32 c = 0; c < {rounds}; c++) "
+        f"{{ const pg_u32 q = {t} + c * {spec.threads}; {guard}{{ {body} }} }}\n"
     )
 
 
@@ -210,7 +210,8 @@ def local_bytes(spec: Pass) -> int:
     """Local memory of a group."""
     item = (4 if spec.real == "f32" else 8) * (1 if spec.split else 2)
     alone = len(spec.radices) == 1 and not spec.fold
-    return 0 if alone else spec.lines * _pitch(spec) * item
+    turns = 2 * (4 if spec.real == "f32" else 8) * spec.radices[0] if spec.before > 1 else 0
+    return spec.lines * ((0 if alone else _pitch(spec) * item) + turns)
 
 
 def _exchange(spec: Pass, radix: int, width: int, following: int, first: bool) -> str:
@@ -222,11 +223,13 @@ def _exchange(spec: Pass, radix: int, width: int, following: int, first: bool) -
     pitch = _pitch(spec)
 
     def put(text: str) -> str:
-        loop = f"PG_UNROLL for (int k = 0; k < {radix}; k++) {{ int i = {put_at}; {text} }}"
+        loop = f"PG_UNROLL for (pg_u32 k = 0; k < {radix}; k++) {{ pg_u32 i = {put_at}; {text} }}"
         return _loop(spec, radix, before, loop)
 
     def get(text: str) -> str:
-        loop = f"PG_UNROLL for (int k = 0; k < {following}; k++) {{ int i = {get_at}; {text} }}"
+        loop = (
+            f"PG_UNROLL for (pg_u32 k = 0; k < {following}; k++) {{ pg_u32 i = {get_at}; {text} }}"
+        )
         return _loop(spec, following, after, loop)
 
     place, back = (f"[{name} * {pitch} + FFT_PAD(i)]" for name in (line, other))
@@ -242,6 +245,29 @@ def _exchange(spec: Pass, radix: int, width: int, following: int, first: bool) -
     )
 
 
+# What numbers between passes are multiplied by: w^(turn (q + k count)) = w^(turn q) w^(turn count k);
+# a work-item looks up the former, and the group the latter, for each of its columns.
+_TURNS = Template("""\
+    for (pg_u32 e = id; e < $radix * $lines; e += $group) {
+        fft_index unit = (fft_index)PG_GROUP_ID(0) * $lines + e % $lines;
+        turns[e] = fft_root_pass(table, (pg_u32)($column) % $before * ($count * (e / $lines)));
+    }
+    PG_BARRIER;
+""")
+
+
+def _turns(spec: Pass) -> str:
+    column = "unit / (fft_index)many" if spec.batch_first else f"unit % {spec.columns}"
+    return _TURNS.fill(
+        radix=spec.radices[0],
+        lines=spec.lines,
+        group=spec.threads * spec.lines,
+        column=column,
+        before=spec.before,
+        count=spec.length // spec.radices[0],
+    )
+
+
 def _first(spec: Pass) -> str:
     """The inputs of the first stage, with the factors that belong between passes."""
     radix = spec.radices[0]
@@ -249,19 +275,22 @@ def _first(spec: Pass) -> str:
     turn = ""
     if spec.before > 1:
         turn = (
-            "{ fft_complex w = fft_root_pass(table, (pg_u32)turn * (pg_u32)i); "
+            f"{{ fft_complex a = turns[k * {spec.lines} + in_line], w; "
+            "w.re = a.re * base.re - a.im * base.im; w.im = a.re * base.im + a.im * base.re; "
             "fft_real s = v.re * w.re - v.im * w.im; v.im = v.re * w.im + v.im * w.re; v.re = s; } "
         )
     load = (
-        f"PG_UNROLL for (int k = 0; k < {radix}; k++) {{ int i = q + k * {count}; "
+        f"PG_UNROLL for (pg_u32 k = 0; k < {radix}; k++) {{ pg_u32 i = q + k * {count}; "
         f"fft_complex v = fft_load(from, (fft_index)i * {spec.columns} + in_column, "
         f"(fft_index)in_step, (fft_index)have, table); {turn}"
         f"x[c * {radix} + k] = v.re; y[c * {radix} + k] = v.im; }}"
     )
+    if spec.before > 1:
+        load = f"fft_complex base = fft_root_pass(table, turn * q); {load}"
     text = _where(spec, spec.source, "in")
     text += "    PG_GLOBAL const char *from = (PG_GLOBAL const char *)source + in_at;\n"
     if spec.before > 1:
-        text += f"    PG_UNUSED int turn = (int)(in_column % {spec.before});\n"
+        text += f"    pg_u32 turn = (pg_u32)in_column % {spec.before};\n" + _turns(spec)
     return text + "    if (in_active) {\n" + _loop(spec, radix, "in_t", load) + "    }\n"
 
 
@@ -276,7 +305,7 @@ def _last(spec: Pass) -> str:
     arguments = "(fft_index)out_step, (fft_index)wanted, scale, table, v"
     if spec.fold:
         keep = (
-            f"PG_UNROLL for (int k = 0; k < {radix}; k++) {{ int i = q + k * {width}; int at = "
+            f"PG_UNROLL for (pg_u32 k = 0; k < {radix}; k++) {{ pg_u32 i = q + k * {width}; pg_u32 at = "
             f"{line} * {_pitch(spec)} + FFT_PAD(i); buffer[at].re = x[c * {radix} + k]; "
             f"buffer[at].im = y[c * {radix} + k]; }}"
         )
@@ -290,7 +319,7 @@ def _last(spec: Pass) -> str:
     if before == 1 and spec.columns > 1:
         base = f"out_column * {spec.length}"
     save = (
-        f"PG_UNROLL for (int k = 0; k < {radix}; k++) {{ int i = q + k * {width}; fft_complex v; "
+        f"PG_UNROLL for (pg_u32 k = 0; k < {radix}; k++) {{ pg_u32 i = q + k * {width}; fft_complex v; "
         f"v.re = x[c * {radix} + k]; v.im = y[c * {radix} + k]; "
         f"fft_store(to, base + (fft_index)i * {before}, {arguments}); }}"
     )
@@ -332,7 +361,7 @@ def _fold(spec: Pass, arguments: str) -> str:
     at = f"out_line * {_pitch(spec)}"
     return f"""\
     if (out_active)
-        for (int i = out_t; i <= {h // 2}; i += {spec.threads}) {{
+        for (int i = (int)out_t; i <= {h // 2}; i += {spec.threads}) {{
             int other = i == 0 ? 0 : {h} - i;
             fft_complex a = buffer[{at} + FFT_PAD(i)], b = buffer[{at} + FFT_PAD(other)];
 {_UNFOLD.fill(h=h, arguments=arguments)}
@@ -373,7 +402,7 @@ def source(spec: Pass) -> str:
             )
             at = f"[c * {radix} + k]"
             turn = (
-                f"PG_UNROLL for (int k = 1; k < {radix}; k++) {{ fft_complex w = {table}; fft_real s = "
+                f"PG_UNROLL for (pg_u32 k = 1; k < {radix}; k++) {{ fft_complex w = {table}; fft_real s = "
                 f"x{at} * w.re - y{at} * w.im; y{at} = x{at} * w.im + y{at} * w.re; x{at} = s; }} "
             )
         body.append(
@@ -384,9 +413,11 @@ def source(spec: Pass) -> str:
         width *= radix
     body.append(_last(spec))
     local = ""
-    if local_bytes(spec):
+    if len(spec.radices) > 1 or spec.fold:
         kind = "fft_real" if spec.split else "fft_complex"
         local = f"    PG_LOCAL {kind} buffer[{spec.lines * _pitch(spec)}];"
+    if spec.before > 1:
+        local += f"\n    PG_LOCAL fft_complex turns[{spec.radices[0] * spec.lines}];"
     most = max(-(-spec.length // r // spec.threads) * r for r in spec.radices)
     return _KERNEL.fill(
         real=spec.real,
