@@ -294,6 +294,7 @@ def _passes_of(
                 options["wide"],
                 limits.warps,
                 options.get("chirp", 0),
+                bool(options.get("convolve")),
             )
         )
         if not limits.is_cpu:
@@ -321,6 +322,8 @@ def _make(request: Request, a: Any, out: Any, lines: _Lines, scaled: bool, wide:
     smooth = planning.is_smooth(length)
     scratch = Side(np.dtype("c8" if real == "f32" else "c16"))
     inner = length if smooth else planning.convolution_length(length)
+    if inner >= 1 << 31:
+        raise ValueError(f"a transform of {request.n} numbers is too long for kernels of pygpu")
     strided = _strided(lines, 0)
     cpu = a.backend.limits.is_cpu
     in_local = cpu or (length + length // 8 + 16) * _ITEM[real] <= room
@@ -342,11 +345,18 @@ def _make(request: Request, a: Any, out: Any, lines: _Lines, scaled: bool, wide:
         )
     else:
         chirp = {**options, "chirp": length}
+        end = end._replace(before=True, factor="chirp", limit=True)
+        source = source._replace(factor="chirp")
+    if not smooth and len(_cut(a, inner, lines.many, strided, real)) == 1:
+        passes = _passes_of(
+            a, inner, lines, source, end, real, **chirp, scaled=scaled and not apart, convolve=True
+        )
+    elif not smooth:
         there = _passes_of(
             a,
             inner,
             lines,
-            source._replace(factor="chirp"),
+            source,
             scratch._replace(factor="filter", swap=True, unit=not strided),
             real,
             **chirp,
@@ -356,7 +366,7 @@ def _make(request: Request, a: Any, out: Any, lines: _Lines, scaled: bool, wide:
             inner,
             lines,
             scratch._replace(unit=not strided),
-            end._replace(before=True, factor="chirp", limit=True),
+            end,
             real,
             **chirp,
             scaled=scaled and not apart,

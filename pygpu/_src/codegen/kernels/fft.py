@@ -65,6 +65,7 @@ class Pass(NamedTuple):
     wide: bool
     bounds: bool
     chirp: int = 0
+    convolve: bool = False
 
     @property
     def length(self) -> int:
@@ -93,6 +94,8 @@ def segments(spec: Pass) -> list[Segment]:
                 part = Segment("filter", spec.chirp, spec.n)
             if part not in found:
                 found.append(part)
+    if spec.convolve:
+        found.append(Segment("filter", spec.chirp, spec.n))
     return found
 
 
@@ -209,7 +212,7 @@ def _pitch(spec: Pass) -> int:
 def local_bytes(spec: Pass) -> int:
     """Local memory of a group."""
     item = (4 if spec.real == "f32" else 8) * (1 if spec.split else 2)
-    alone = len(spec.radices) == 1 and not spec.fold
+    alone = len(spec.radices) == 1 and not (spec.fold or spec.convolve)
     turns = 2 * (4 if spec.real == "f32" else 8) * spec.radices[0] if spec.before > 1 else 0
     return spec.lines * ((0 if alone else _pitch(spec) * item) + turns)
 
@@ -299,7 +302,7 @@ def _last(spec: Pass) -> str:
     radix = spec.radices[-1]
     width = spec.length // radix
     before = spec.before
-    t = "in_t" if len(spec.radices) == 1 else "out_t"
+    t = "in_t" if len(spec.radices) == 1 and not spec.convolve else "out_t"
     line = t.replace("_t", "_line")
     to = "    PG_GLOBAL char *to = (PG_GLOBAL char *)target + out_at;\n"
     arguments = "(fft_index)out_step, (fft_index)wanted, scale, table, v"
@@ -382,43 +385,72 @@ def pass_functions(spec: Pass) -> str:
     return text + store_function(spec.target, tables, spec.scaled)
 
 
+def _stages(spec: Pass, where: dict[Segment, int], first: bool) -> list[str]:
+    """The stages of a column. first: their inputs are those that were read."""
+    body, width = [], 1
+    for number, radix in enumerate(spec.radices):
+        t = "in_t" if first and number == 0 else "out_t"
+        turn = ""
+        if number:
+            at = f"{where[Segment('stage', width, radix)]} + (k - 1) * {width} + q % {width}"
+            turn = _times_table(radix, 1, at)
+        body.append(
+            _loop(spec, radix, t, f"{turn}fft_radix_{radix}(x + c * {radix}, y + c * {radix});")
+        )
+        if number + 1 < len(spec.radices):
+            following = spec.radices[number + 1]
+            body.append(_exchange(spec, radix, width, following, first and number == 0))
+        width *= radix
+    return body
+
+
+def _times_table(radix: int, start: int, at: str) -> str:
+    """Numbers *start* and on of a butterfly times those of the table."""
+    mine = f"[c * {radix} + k]"
+    return (
+        f"PG_UNROLL for (pg_u32 k = {start}; k < {radix}; k++) {{ fft_complex w = table[{at}]; "
+        f"fft_real s = x{mine} * w.re - y{mine} * w.im; "
+        f"y{mine} = x{mine} * w.im + y{mine} * w.re; x{mine} = s; }} "
+    )
+
+
+def _filter(spec: Pass, where: dict[Segment, int]) -> str:
+    """Between the two transforms of a convolution: the filter, and real parts for imaginary ones,
+    since the second is an inverse one."""
+    radix = spec.radices[-1]
+    width = spec.length // radix
+    alone = len(spec.radices) == 1
+    at = f"{where[Segment('filter', spec.chirp, spec.n)]} + q + k * {width}"
+    text = _loop(spec, radix, "in_t" if alone else "out_t", _times_table(radix, 0, at))
+    most = _held(spec)
+    text += f"    PG_UNROLL for (int k = 0; k < {most}; k++) "
+    text += "{ fft_real s = x[k]; x[k] = y[k]; y[k] = s; }\n"
+    return text + _exchange(spec, radix, width, spec.radices[0], alone)
+
+
+def _held(spec: Pass) -> int:
+    """The numbers that a work-item holds at most."""
+    return max(-(-spec.length // r // spec.threads) * r for r in spec.radices)
+
+
 def source(spec: Pass) -> str:
     """``fft_pass``, a kernel of groups of threads * lines work-items. Parameters: the array that is
     read, the table, the array that is written, the factor, and those of parameters()."""
     where = places(spec)
     body = [_first(spec)]
     # who takes what changes at the first exchange
-    if len(spec.radices) > 1 or spec.fold:
-        body.append(_where(spec, spec.target, "out"))
-    else:
-        body.append(_where(spec, spec.source, "out"))
-    width = 1
-    for number, radix in enumerate(spec.radices):
-        t = "in_t" if number == 0 else "out_t"
-        turn = ""
-        if number:
-            table = (
-                f"table[{where[Segment('stage', width, radix)]} + (k - 1) * {width} + q % {width}]"
-            )
-            at = f"[c * {radix} + k]"
-            turn = (
-                f"PG_UNROLL for (pg_u32 k = 1; k < {radix}; k++) {{ fft_complex w = {table}; fft_real s = "
-                f"x{at} * w.re - y{at} * w.im; y{at} = x{at} * w.im + y{at} * w.re; x{at} = s; }} "
-            )
-        body.append(
-            _loop(spec, radix, t, f"{turn}fft_radix_{radix}(x + c * {radix}, y + c * {radix});")
-        )
-        if number + 1 < len(spec.radices):
-            body.append(_exchange(spec, radix, width, spec.radices[number + 1], number == 0))
-        width *= radix
+    exchanged = len(spec.radices) > 1 or spec.fold or spec.convolve
+    body.append(_where(spec, spec.target if exchanged else spec.source, "out"))
+    body += _stages(spec, where, True)
+    if spec.convolve:
+        body += [_filter(spec, where), *_stages(spec, where, False)]
     body.append(_last(spec))
     local = ""
-    if len(spec.radices) > 1 or spec.fold:
+    if len(spec.radices) > 1 or spec.fold or spec.convolve:
         kind = "fft_real" if spec.split else "fft_complex"
         local = f"    PG_LOCAL {kind} buffer[{spec.lines * _pitch(spec)}];"
     if spec.before > 1:
         local += f"\n    PG_LOCAL fft_complex turns[{spec.radices[0] * spec.lines}];"
-    most = max(-(-spec.length // r // spec.threads) * r for r in spec.radices)
     return _KERNEL.fill(
         real=spec.real,
         complex="pg_c64" if spec.real == "f32" else "pg_c128",
@@ -427,7 +459,7 @@ def source(spec: Pass) -> str:
         group=spec.threads * spec.lines,
         parameters=", ".join(f"pg_i64 {name}" for name in parameters(spec.batch)),
         local=local,
-        most=most,
+        most=_held(spec),
         body="".join(body),
     )
 

@@ -257,38 +257,60 @@ def _find(spec: Pass) -> str:
     return "\n            ".join(lines)
 
 
-def source(spec: Pass) -> str:
-    """``fft_pass`` for groups of one work-item; spec.lines is the number of lanes."""
-    where = places(spec)
-    stages, width = [], 1
-    arrays = ("ax", "ay"), ("bx", "by")
+_FILTER = Template("""\
+        for (int i = 0; i < $many; i++) {
+            fft_complex w = table[$table + i];
+            fft_lanes t = $x[i] * w.re - $y[i] * w.im;
+            $y[i] = $x[i] * w.im + $y[i] * w.re;
+            $x[i] = t;
+        }
+""")
+
+Names = tuple[str, str]
+
+
+def _stages(
+    spec: Pass, where: dict[Segment, int], here: Names, there: Names
+) -> tuple[str, Names, Names]:
+    """The stages from a pair of arrays to another and back; where the results are, and the others."""
+    text, width = "", 1
     for number, radix in enumerate(spec.radices):
         turn = ""
         if number:
             table = where[Segment("stage", width, radix)]
             turn = _STAGE_TURN.fill(radix=radix, table=table, width=width)
-        here, there = arrays[number % 2], arrays[1 - number % 2]
-        stages.append(
-            _STAGE.fill(
-                groups=spec.length // radix // width,
-                width=width,
-                radix=radix,
-                apart=spec.length // radix,
-                run=width * radix,
-                turn=turn,
-                fromx=here[0],
-                fromy=here[1],
-                tox=there[0],
-                toy=there[1],
-            )
+        text += _STAGE.fill(
+            groups=spec.length // radix // width,
+            width=width,
+            radix=radix,
+            apart=spec.length // radix,
+            run=width * radix,
+            turn=turn,
+            fromx=here[0],
+            fromy=here[1],
+            tox=there[0],
+            toy=there[1],
         )
         width *= radix
-    here = arrays[len(spec.radices) % 2]
+        here, there = there, here
+    return text, here, there
+
+
+def source(spec: Pass) -> str:
+    """``fft_pass`` for groups of one work-item; spec.lines is the number of lanes."""
+    where = places(spec)
+    names, other = ("ax", "ay"), ("bx", "by")
+    stages, here, other = _stages(spec, where, names, other)
+    if spec.convolve:
+        at = where[Segment("filter", spec.chirp, spec.n)]
+        stages += _FILTER.fill(x=here[0], y=here[1], many=spec.length, table=at)
+        # the second transform is an inverse one: real parts for imaginary ones
+        more, here, other = _stages(spec, where, here[::-1], other[::-1])
+        stages += more
     fold = ""
     if spec.fold:
-        there = arrays[1 - len(spec.radices) % 2]
-        fold = UNFOLD_LANES.fill(h=spec.n, fromx=here[0], fromy=here[1], tox=there[0], toy=there[1])
-        here = there
+        fold = UNFOLD_LANES.fill(h=spec.n, fromx=here[0], fromy=here[1], tox=other[0], toy=other[1])
+        here = other
     if spec.columns == 1:
         column = "column[lane] = 0; rest = unit;"
     elif spec.batch_first:
@@ -315,7 +337,7 @@ def source(spec: Pass) -> str:
         find=_find(spec),
         load=_load(spec),
         turn=turn,
-        stages="".join(stages),
+        stages=stages,
         fold=fold,
         store=_store(spec, *here),
     )
