@@ -1,5 +1,4 @@
-"""The standard's extension fft: NumPy's functions on device arrays, which say by a warning if one
-is computed on the host."""
+"""The standard's extension fft: NumPy's functions on device arrays."""
 
 from __future__ import annotations
 

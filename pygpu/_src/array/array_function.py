@@ -1,6 +1,6 @@
 """NumPy's functions called with device arrays: ``np.sort(a)``, ``np.linalg.solve(a, b)``.
 
-Functions in the tables are computed on the device, but for some of numpy.linalg and numpy.fft (see
+Functions in the tables are computed on the device, but for some of numpy.linalg (see
 docs/linalg_fft.md); all others are a TypeError.
 """
 

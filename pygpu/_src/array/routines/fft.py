@@ -1,17 +1,20 @@
-"""numpy.fft for arrays on a device: by cuFFT where it is there, else by NumPy on the host."""
+"""numpy.fft for arrays on a device: by kernels of our own, or by cuFFT where it is there."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from pygpu._src.array import layout, primitives
+from pygpu._src.array.fft import transform as own
+from pygpu._src.codegen import dtypes
 
-from . import host_fallback, manipulation
+from . import fft_library, manipulation
 
 __all__ = [
     "fft",
@@ -36,18 +39,34 @@ __all__ = [
 
 fftfreq, rfftfreq = np.fft.fftfreq, np.fft.rfftfreq  # of numbers: host arrays
 
+_CHOICES = ("auto", "own", "cufft")
+
 
 def _library(a: Any) -> Any:
-    """The module that transforms arrays like this one, or None."""
+    """The module that transforms arrays like this one, or None for kernels of our own."""
     if a.backend.name != "cuda" or a.size == 0:
+        return None
+    choice = os.environ.get("PYGPU_FFT", "auto")
+    if choice not in _CHOICES:
+        raise ValueError(f"PYGPU_FFT={choice}: it must be one of {', '.join(_CHOICES)}")
+    if choice == "own":
         return None
     from pygpu._src.runtime.libraries import cufft
 
-    return cufft if cufft.LIBRARY.available() else None
+    if cufft.LIBRARY.available():
+        return cufft
+    if choice == "cufft":
+        raise RuntimeError("PYGPU_FFT=cufft: cuFFT was not found; docs/linalg_fft.md")
+    return None
 
 
 def _complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype("c8" if dtype.char in "efF" else "c16")
+
+
+def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Of float16 NumPy makes float16 where results are real."""
+    return np.dtype({"e": "f2", "f": "f4", "F": "f4"}.get(dtype.char, "f8"))
 
 
 def _factor(norm: Any, n: int, inverse: bool) -> float:
@@ -55,7 +74,7 @@ def _factor(norm: Any, n: int, inverse: bool) -> float:
     if norm not in (None, "backward", "ortho", "forward"):
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     if norm == "ortho":
-        return 1 / np.sqrt(n)
+        return 1 / float(np.sqrt(n))
     return 1 / n if inverse == (norm != "forward") else 1.0
 
 
@@ -66,111 +85,146 @@ def _length(n: Any, default: int) -> int:
     return n
 
 
-def _resized(a: Any, n: int, axis: int) -> Any:
-    """Cut, or filled up with zeros, to n items along an axis."""
-    have = a.shape[axis]
-    if have == n:
-        return a
-    key = (slice(None),) * axis
-    if have > n:
-        return a[(*key, slice(n))]
-    new = primitives.empty(a, (*a.shape[:axis], n, *a.shape[axis + 1 :]), a.dtype)
-    primitives.fill(new, 0)
-    new[(*key, slice(have))] = a
-    return new
-
-
-def _halved(a: Any, result: Any) -> Any:
-    """Of float16 NumPy makes float16 where results are real."""
-    return result.astype(a.dtype) if a.dtype.char == "e" else result
-
-
 def _scaled(a: Any, factor: float) -> Any:
     if factor != 1:
         a *= factor
     return a
 
 
+def _check_out(call: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    if not primitives.is_array(out) or out.shape != shape:
+        raise ValueError(f"{call}: out must be an array of shape {shape} on the device")
+    if not np.can_cast(dtype, out.dtype, "same_kind"):
+        raise TypeError(f"{call}: cannot cast from {dtype} to {out.dtype}")
+
+
 def _placed(a: Any, out: Any, call: str) -> Any:
-    if out is None:
+    if out is None or a is out:
         return a
-    if not primitives.is_array(out) or out.shape != a.shape:
-        raise ValueError(f"{call}: out must be an array of shape {a.shape} on the device")
-    if not np.can_cast(a.dtype, out.dtype, "same_kind"):
-        raise TypeError(f"{call}: cannot cast from {a.dtype} to {out.dtype}")
+    _check_out(call, out, a.shape, a.dtype)
     out[...] = a
     return out
 
 
-def _last(a: Any, axes: Sequence[int], dtype: np.dtype[Any]) -> Any:
-    """A copy in C order, of a dtype, with these axes behind the others; it may be overwritten."""
-    rest = [k for k in range(a.ndim) if k not in axes]
-    order = [*rest, *axes]
-    view = a._view(tuple(a.shape[k] for k in order), tuple(a.strides[k] for k in order), a.offset)
-    copy = primitives.empty(a, view.shape, dtype)
-    copy._copy_from(view)
-    return copy
+# ---- by kernels of our own
 
 
-def _back(a: Any, axes: Sequence[int]) -> Any:
-    """A view with the last axes where they were."""
-    rest = [k for k in range(a.ndim) if k not in axes]
-    order = np.argsort([*rest, *axes]).tolist()
-    return a._view(tuple(a.shape[k] for k in order), tuple(a.strides[k] for k in order), a.offset)
+def _like(a: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """A new array whose axes lie in memory in the order of those of *a*."""
+    order = sorted(range(a.ndim), key=lambda k: -abs(a.strides[k]))
+    if order == list(range(a.ndim)):
+        return primitives.empty(a, shape, dtype)
+    strides, step = [0] * a.ndim, dtype.itemsize
+    for k in reversed(order):
+        strides[k] = step
+        step *= max(shape[k], 1)
+    return primitives.empty(a, shape, dtype, tuple(strides))
 
 
-def _to_complex(lib: Any, a: Any, axes: Sequence[int], inverse: bool) -> Any:
-    """Complex transforms along different axes, three at a time."""
-    dtype = _complex(a.dtype)
-    for start in range(0, len(axes), 3):
-        part = axes[start : start + 3]
-        source = _last(a, part, dtype)
-        lib.transform(source, source, len(part), inverse)
-        a = _back(source, part)
-    return a
+def _same_place(a: Any, b: Any) -> bool:
+    return a is b or (
+        a.offset == b.offset
+        and a.shape == b.shape
+        and a.strides == b.strides
+        and a.dtype == b.dtype
+    )
 
 
-def _from_real(lib: Any, a: Any, axis: int) -> Any:
-    dtype = _complex(a.dtype)
-    source = _last(a, [axis], np.dtype(dtype.char.lower()))
-    n = source.shape[-1]
-    result = primitives.empty(a, (*source.shape[:-1], n // 2 + 1), dtype)
-    lib.transform(source, result, 1)
-    return _back(result, [axis])
+def _target(a: Any, shape: tuple[int, ...], dtype: np.dtype[Any], out: Any, call: str) -> Any:
+    """Where a transform of *a* is written: *out*, if kernels can write there while they read *a*."""
+    if out is not None:
+        _check_out(call, out, shape, dtype)
+        fits = out.dtype == dtype and out.backend is a.backend and out._is_aligned
+        if fits and (out.base_data is not a.base_data or _same_place(a, out)):
+            return out
+    return _like(a, shape, dtype)
 
 
-def _to_real(lib: Any, a: Any, n: int, axis: int) -> Any:
-    dtype = _complex(a.dtype)
-    source = _last(_resized(a, n // 2 + 1, axis), [axis], dtype)
-    source.imag[..., 0] = 0  # as NumPy takes it
-    if n % 2 == 0:
-        source.imag[..., -1] = 0
-    result = primitives.empty(a, (*source.shape[:-1], n), np.dtype(dtype.char.lower()))
-    lib.transform(source, result, 1)
-    return _back(result, [axis])
+_REQUESTS: dict[str, dict[str, Any]] = {
+    "fft": {},
+    "ifft": {"inverse": True},
+    "rfft": {"kind": "half"},
+    "ihfft": {"kind": "half", "conj_out": True},
+    "irfft": {"kind": "real", "inverse": True},
+    "hfft": {"kind": "real", "inverse": True, "conj_in": True},
+}
+
+
+def _along(name: str, a: Any, n: int, axis: int, factor: float, out: Any, call: str) -> Any:
+    """One axis transformed; an array that is *out* if that suits."""
+    half, real = name in ("rfft", "ihfft"), name in ("irfft", "hfft")
+    dtype = _real(a.dtype) if real else _complex(a.dtype)
+    shape = (*a.shape[:axis], n // 2 + 1 if half else n, *a.shape[axis + 1 :])
+    dtypes.require(a.backend, call, a.dtype, _complex(a.dtype))
+    target = _target(a, shape, dtype, out, call)
+    if target.size == 0:
+        return target
+    if a.size == 0:
+        primitives.fill(target, 0)
+        return target
+    options = dict(_REQUESTS[name])
+    if a.dtype.kind != "c":
+        options["conj_in"] = False
+    own.transform(own.Request(n, **options), a._aligned(), target, axis, factor)
+    return target
+
+
+def _one_by_kernels(name: str, a: Any, n: int, axis: int, factor: float, out: Any) -> Any:
+    return _placed(_along(name, a, n, axis, factor, out, name), out, name)
+
+
+def _many_by_kernels(
+    name: str, a: Any, lengths: list[int], axes: list[int], norm: Any, out: Any
+) -> Any:
+    kind = name.rstrip("2n")
+    pairs = list(zip(lengths, axes, strict=True))
+    if kind == "irfft":
+        steps = [("ifft", *pair) for pair in pairs[:-1]] + [(kind, *pairs[-1])]
+    elif kind == "rfft":
+        steps = [(kind, *pairs[-1])] + [("fft", *pair) for pair in reversed(pairs[:-1])]
+    else:
+        steps = [(kind, *pair) for pair in reversed(pairs)]
+    made = None
+    for number, (what, n, axis) in enumerate(steps):
+        place = made
+        if number + 1 == len(steps) and kind == "irfft":
+            place = out
+        elif made is None or made.shape[axis] != n:
+            rest = steps[number + 1 :]
+            shape = (*a.shape[:axis], n // 2 + 1 if what == "rfft" else n, *a.shape[axis + 1 :])
+            last = all(shape[k] == m for w, m, k in rest if w != "irfft") and kind != "irfft"
+            place = out if last and out is not None and out.shape == shape else None
+        factor = _factor(norm, n, what[0] == "i")
+        a = made = _along(what, a, n, axis, factor, place, name)
+    return _placed(made, out, name)
+
+
+# ---- the functions
 
 
 def _one(name: str, lib: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
     axis = layout.normalize_axis(operator.index(axis), a.ndim)
-    if name in ("irfft", "hfft"):
-        n = _length(n, 2 * (a.shape[axis] - 1))
-        factor = _factor(norm, n, name == "irfft")
+    real = name in ("irfft", "hfft")
+    n = _length(n, 2 * (a.shape[axis] - 1) if real else a.shape[axis])
+    factor = _factor(norm, n, name in ("ifft", "irfft", "ihfft"))
+    if name in ("rfft", "ihfft") and a.dtype.kind == "c":
+        raise TypeError(f"{name}: the input must be real")
+    if lib is None:
+        return _one_by_kernels(name, a, n, axis, factor, out)
+    if real:
         if name == "hfft" and a.dtype.kind == "c":
             a = a.conj()
-        result = _halved(a, _to_real(lib, a, n, axis))
+        result = fft_library.to_real(lib, a, n, axis)
+        if a.dtype.char == "e":
+            result = result.astype(a.dtype)
     else:
-        n = _length(n, a.shape[axis])
-        inverse = name in ("ifft", "ihfft")
-        factor = _factor(norm, n, inverse)
-        a = _resized(a, n, axis)
+        a = fft_library.resized(a, n, axis)
         if name in ("rfft", "ihfft"):
-            if a.dtype.kind == "c":
-                raise TypeError(f"{name}: the input must be real")
-            result = _from_real(lib, a, axis)
+            result = fft_library.from_real(lib, a, axis)
             if name == "ihfft":
                 result = result.conj()
         else:
-            result = _to_complex(lib, a, [axis], inverse)
+            result = fft_library.to_complex(lib, a, [axis], name == "ifft")
     return _placed(_scaled(result, factor), out, name)
 
 
@@ -198,26 +252,34 @@ def _sizes(name: str, a: Any, s: Any, axes: Any, real_out: bool) -> tuple[list[i
 def _many(name: str, lib: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
     kind = name.rstrip("2n")
     lengths, places = _sizes(name, a, s, axes, kind == "irfft")
+    whole = kind in ("fft", "ifft")
     if not places:
+        if whole:  # as NumPy: nothing is transformed
+            return a
         raise IndexError(f"{name}: at least one axis is needed")
     factor = _factor(norm, prod(lengths), kind[0] == "i")
     if kind == "rfft" and a.dtype.kind == "c":
         raise TypeError(f"{name}: the input must be real")
-    whole = kind in ("fft", "ifft")
+    if lib is None:
+        return _many_by_kernels(name, a, lengths, places, norm, out)
     pairs = list(zip(lengths, places, strict=True))
+    half = a.dtype.char == "e"
     if kind == "rfft":
-        a = _from_real(lib, _resized(a, *pairs[-1]), places[-1])
+        a = fft_library.from_real(lib, fft_library.resized(a, *pairs[-1]), places[-1])
     rest = pairs if whole else pairs[:-1]
     axes = [axis for _, axis in rest]
     if len(set(places)) < len(places):  # one after the other, as each changes the next one's length
         for n, axis in rest if kind == "irfft" else reversed(rest):
-            a = _to_complex(lib, _resized(a, n, axis), [axis], kind[0] == "i")
+            a = fft_library.resized(a, n, axis)
+            a = fft_library.to_complex(lib, a, [axis], kind[0] == "i")
     elif rest:
         for n, axis in rest:
-            a = _resized(a, n, axis)
-        a = _to_complex(lib, a, axes, kind[0] == "i")
+            a = fft_library.resized(a, n, axis)
+        a = fft_library.to_complex(lib, a, axes, kind[0] == "i")
     if kind == "irfft":
-        a = _halved(a, _to_real(lib, a, lengths[-1], places[-1]))
+        a = fft_library.to_real(lib, a, lengths[-1], places[-1])
+        if half and not rest:
+            a = a.astype("f2")
     return _placed(_scaled(a, factor), out, name)
 
 
@@ -227,10 +289,7 @@ def _function(name: str) -> Callable[..., Any]:
     several = name[-1] in "2n"
 
     def one(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
-        lib = _library(a)
-        if lib is None:
-            return host_fallback.compute(a, function, a, n=n, axis=axis, norm=norm, out=out)
-        return _one(name, lib, a, n, axis, norm, out)
+        return _one(name, _library(a), a, n, axis, norm, out)
 
     def many(
         a: Any,
@@ -239,10 +298,7 @@ def _function(name: str) -> Callable[..., Any]:
         norm: Any = None,
         out: Any = None,
     ) -> Any:
-        lib = _library(a)
-        if lib is None:
-            return host_fallback.compute(a, function, a, s=s, axes=axes, norm=norm, out=out)
-        return _many(name, lib, a, s, axes, norm, out)
+        return _many(name, _library(a), a, s, axes, norm, out)
 
     made: Callable[..., Any] = many if several else one
     made.__name__ = made.__qualname__ = name

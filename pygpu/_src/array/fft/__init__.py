@@ -1,0 +1,1 @@
+"""Fourier transforms by kernels of our own: tables, plans, and what runs them."""

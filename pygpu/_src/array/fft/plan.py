@@ -1,0 +1,159 @@
+"""How a transform is cut up: into passes, stages of a pass, columns of a group.
+
+The numbers were chosen by measurement: docs/design/arrays.md, benchmarks/fft.py.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from math import isqrt, prod
+from typing import Any
+
+from pygpu._src.util.frozen import Frozen
+
+__all__ = ["Stages", "Tuning", "convolution_length", "is_smooth", "passes", "stages", "tuning_of"]
+
+DIRECT_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)  # of which there are butterflies
+
+
+class Tuning(Frozen):
+    """What benchmarks/fft.py can vary.
+
+    single: bytes of the longest line that one group transforms. column: bytes of the longest column
+    where neighbouring columns are read together. together: bytes of neighbours that are read
+    together. elements: numbers that a work-item holds, about. radix: the largest radix. threads: of
+    a group, at least and at most. full: bytes of local memory up to which real and imaginary parts
+    are exchanged at once. Of CPUs: bytes of a vector, of the longest line and of the longest column,
+    and the largest radix.
+    """
+
+    single: int = 65536
+    column: int = 16384
+    together: int = 64
+    elements: int = 16
+    radix: int = 16
+    least: int = 128
+    threads: int = 512
+    full: int = 36864
+    vector: int = 32
+    cpu_single: int = 16384
+    cpu_column: int = 8192
+    cpu_radix: int = 8
+
+
+class Stages(Frozen):
+    """The radices of a pass, and the work-items of a column."""
+
+    radices: tuple[int, ...]
+    threads: int
+
+
+@cache
+def factors(n: int) -> tuple[int, ...]:
+    """The prime factors, in order."""
+    found, p = [], 2
+    while n > 1 and p <= isqrt(n):
+        while n % p == 0:
+            found.append(p)
+            n //= p
+        p += 1
+    if n > 1:
+        found.append(n)
+    return tuple(found)
+
+
+def is_smooth(n: int) -> bool:
+    """Whether it is a product of radices."""
+    for p in DIRECT_PRIMES:
+        while n % p == 0:
+            n //= p
+    return n == 1
+
+
+@lru_cache(1024)
+def convolution_length(n: int) -> int:
+    """A length of fast transforms, for Bluestein's convolution of n numbers."""
+    least = 2 * n - 1
+    best = 1 << (least - 1).bit_length()
+    for odd in (3, 5, 9, 15, 25, 27, 45, 75, 81):
+        m = odd << max((-(-least // odd) - 1).bit_length(), 0)
+        if least <= m < best:
+            best = m
+    return best
+
+
+def _splits(n: int, most: int, last: int) -> Any:
+    """Ways to write n as a product of radices, the largest first."""
+    if n == 1:
+        yield ()
+        return
+    for radix in range(min(last, n), 1, -1):
+        if n % radix == 0 and (radix <= most or radix in DIRECT_PRIMES):
+            for rest in _splits(n // radix, most, radix):
+                yield (radix, *rest)
+
+
+@lru_cache(4096)
+def stages(n: int, tuning: Tuning) -> Stages:
+    """The radices of a pass over n numbers."""
+    if n == 1:
+        return Stages((1,), 1)
+    best, cost = None, 0.0
+    for radices in _splits(n, tuning.radix, DIRECT_PRIMES[-1]):
+        if best is not None and len(radices) > len(best.radices) + 1:
+            continue
+        wanted = {-(-(n // radix) // rounds) for radix in radices for rounds in (1, 2, 3, 4, 5, 8)}
+        for threads in wanted | {min(tuning.threads, n)}:
+            if threads > tuning.threads:
+                continue
+            rounds = [-(-(n // radix) // threads) for radix in radices]
+            held = max(r * radix for r, radix in zip(rounds, radices, strict=True))
+            idle = sum(
+                r * threads * radix / n - 1 for r, radix in zip(rounds, radices, strict=True)
+            ) / len(radices)
+            now = len(radices) + idle + 0.15 * max(held - tuning.elements, 0)
+            now += 0.001 * sum(r * r for r in radices) / len(radices)
+            if best is None or now < cost:
+                best, cost = Stages(radices, threads), now
+    if best is None:
+        raise ValueError(f"no stages of {n} numbers with {tuning.threads} work-items")
+    return best
+
+
+def _near(n: int, wanted: float, most: int) -> int | None:
+    """The divisor of n up to *most* that is nearest to a number."""
+    best = None
+    for d in range(1, isqrt(n) + 1):
+        if n % d == 0:
+            for x in (d, n // d):
+                if x <= most and (best is None or abs(x - wanted) < abs(best - wanted)):
+                    best = x
+    return best
+
+
+@lru_cache(4096)
+def passes(n: int, single: int, column: int) -> tuple[int, ...]:
+    """The lengths of the passes: one, or several that are at most *column*."""
+    if n <= single:
+        return (n,)
+    for count in range(2, 8):
+        if column**count < n:
+            continue
+        rest, found = n, []
+        for left in range(count, 1, -1):
+            part = _near(rest, rest ** (1 / left), column)
+            if part is None:
+                break
+            found.append(part)
+            rest //= part
+        if rest <= column and prod(found) * rest == n:
+            return tuple(sorted((*found, rest), reverse=True))
+    raise ValueError(f"no passes for {n}")
+
+
+def tuning_of(changes: dict[str, int]) -> Tuning:
+    """The default numbers but for some."""
+    wrong = set(changes) - set(Tuning._names)
+    if wrong:
+        raise ValueError(f"Tuning has no {', '.join(sorted(wrong))}: {', '.join(Tuning._names)}")
+    return Tuning(*(changes.get(name, getattr(Tuning, name)) for name in Tuning._names))

@@ -1,0 +1,502 @@
+"""Transforms along one axis, by kernels of our own.
+
+Lengths without large prime factors go through the passes of codegen/kernels/fft.py. Others are
+convolutions with a chirp, of a length that is a product of small primes: Bluestein, A linear
+filtering approach to the computation of discrete Fourier transform (1970).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.array import layout, primitives
+from pygpu._src.codegen.kernels import fft as text
+from pygpu._src.codegen.kernels import fft_cpu
+from pygpu._src.codegen.kernels.fft_access import Segment, Side, root_segments
+from pygpu._src.runtime import kernel_cache
+from pygpu._src.util.frozen import Frozen
+
+from . import plan as planning
+from . import tables
+
+__all__ = ["Request", "forget", "set_tuning", "transform"]
+
+_LOCAL = 49152  # bytes of local memory that a group may have everywhere
+_MOST = 256  # kernels of a backend that are kept
+_SHARES = 4  # groups for each core of a CPU
+_ITEM = {"f32": 8, "f64": 16}
+
+_tuning = planning.Tuning()
+_lock = threading.RLock()
+
+
+class Request(Frozen):
+    """A transform along an axis.
+
+    n: its length, of the real line where one side is real. kind: "complex", "half" (the first half of
+    the transform of real numbers), "real" (its inverse). inverse: the sign of the exponent. conj_in,
+    conj_out: conjugate what is read, what is written.
+    """
+
+    n: int
+    kind: str = "complex"
+    inverse: bool = False
+    conj_in: bool = False
+    conj_out: bool = False
+
+
+class _Step(Frozen):
+    """A launch. source, target: 0 and 1 for two pieces of scratch memory, -1 for the arrays."""
+
+    kernel: Any
+    table: Any
+    spec: Any
+    source: int
+    target: int
+    wanted: int
+
+
+class _Plan(Frozen):
+    """Launches, the bytes of each piece of scratch memory for a line, and the factor that is in the
+    tables already."""
+
+    steps: tuple[_Step, ...]
+    scratch: int
+
+
+class _Lines(Frozen):
+    """Lines of two arrays: how many along each of some axes, the strides of both along these, and
+    along the line [bytes]."""
+
+    shape: tuple[int, ...]
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    steps: tuple[int, int]
+    have: tuple[int, int]
+
+    @property
+    def many(self) -> int:
+        return prod(self.shape)
+
+
+def set_tuning(tuning: planning.Tuning) -> None:
+    """For measurements: other numbers for plans from now on. Plans are not forgotten."""
+    global _tuning
+    _tuning = tuning
+
+
+def _store(backend: Any) -> OrderedDict[Any, Any]:
+    store: OrderedDict[Any, Any] = backend.__dict__.setdefault("_fft_plans", OrderedDict())
+    return store
+
+
+def forget(backend: Any) -> None:
+    """Drop the plans of a backend."""
+    with _lock:
+        _store(backend).clear()
+
+
+def _kept(backend: Any, key: Any, make: Any) -> Any:
+    """What *make* made for a key, of the _MOST that were used last."""
+    with _lock:
+        store = _store(backend)
+        found = store.get(key)
+        if found is not None:
+            store.move_to_end(key)
+            return found
+    made = make()
+    with _lock:
+        store[key] = made
+        while len(store) > _MOST:
+            store.popitem(last=False)
+    return made
+
+
+def _kernel(like: Any, key: Any, make: Any, name: str, parts: list[Segment], real: str) -> Any:
+    """(kernel, table)"""
+    backend = like.backend
+
+    def compiled() -> Any:
+        features = ["half", "warps"] if backend.limits.warps else ["half"]
+        program = backend.compile(kernel_cache.source(backend, make(), features))
+        return program.kernel(name)
+
+    def table() -> Any:
+        host = tables.build(parts, "c8" if real == "f32" else "c16")
+        memory = backend.allocate(host.nbytes, None, like.queue)
+        backend.to_device(like._queue(), memory, 0, host)
+        return memory
+
+    kernel = _kept(backend, ("kernel", key), compiled)
+    return kernel, _kept(backend, ("table", real, tuple(parts)), table)
+
+
+class _Table:
+    """A table as an operand of launch()."""
+
+    __slots__ = ("_foreign", "base_data", "events", "offset", "queue")
+
+    def __init__(self, memory: Any, queue: Any) -> None:
+        self.base_data, self.offset, self.queue = memory, 0, queue
+        self.events: list[Any] = []
+        self._foreign = False
+
+    def _set_event(self, event: Any) -> None: ...
+
+    def _add_event(self, event: Any) -> None: ...
+
+
+# ---- plans
+
+
+def _lines_of(a: Any, out: Any, axis: int, have: int, wanted: int) -> _Lines:
+    rest = [k for k in range(a.ndim) if k != axis]
+    shape, (source, target) = layout.collapse(
+        tuple(a.shape[k] for k in rest),
+        tuple(a.strides[k] for k in rest),
+        tuple(out.strides[k] for k in rest),
+    )
+    return _Lines(shape, source, target, (a.strides[axis], out.strides[axis]), (have, wanted))
+
+
+def _sides(request: Request, a: Any, out: Any, lines: _Lines) -> tuple[int, Side, Side, bool]:
+    """(length of the complex lines, what is read, what is written, whether by halves)."""
+    n, inverse = request.n, request.inverse
+    by_halves = request.kind != "complex" and n % 2 == 0
+    length = n // 2 if by_halves else n
+    read = write = "plain"
+    if request.kind == "half" and by_halves:
+        read = "pairs"
+    elif request.kind == "real":
+        read, write = ("half", "pairs") if by_halves else ("hermitian", "plain")
+    need = {"plain": n, "pairs": n, "half": n // 2 + 1, "hermitian": n // 2 + 1}[read]
+    steps = lines.steps
+    source = Side(
+        a.dtype,
+        read,
+        unit=steps[0] == a.itemsize,
+        limit=lines.have[0] < need,
+        conj=request.conj_in,
+        swap=inverse,
+    )
+    target = Side(
+        out.dtype,
+        write,
+        unit=steps[1] == out.itemsize,
+        limit=request.kind == "half" and not by_halves,
+        conj=request.conj_out,
+        swap=inverse,
+    )
+    return length, source, target, by_halves
+
+
+def _group(
+    length: int,
+    item: int,
+    wide: int,
+    together: bool,
+    many: int,
+    most: int,
+    tuning: planning.Tuning,
+) -> tuple[planning.Stages, int]:
+    """The stages of a pass, and the columns of a group. item: bytes in local memory at least."""
+    found = planning.stages(length, tuning)
+    per_line = (length + length // 8 + 16) * item
+    lines = max(tuning.least // found.threads, 1)
+    if together:
+        lines = max(lines, tuning.together // wide)
+    lines = min(lines, max(tuning.threads // found.threads, 1), max(most // per_line, 1))
+    lines = 1 << (lines.bit_length() - 1)
+    while lines > 1 and lines >= 2 * many:
+        lines //= 2
+    return found, lines
+
+
+def _strided(lines: _Lines, side: int) -> bool:
+    """Whether neighbouring lines are nearer than neighbouring items of a line."""
+    between = lines.target if side else lines.source
+    return lines.many > 1 and abs(between[-1]) < abs(lines.steps[side])
+
+
+def _cut(like: Any, length: int, many: int, strided: bool, real: str) -> tuple[int, ...]:
+    """The lengths of the passes."""
+    item = _ITEM[real]
+    if like.backend.limits.is_cpu:
+        lanes = _tuning.vector // (item // 2)
+        column = _tuning.cpu_column // item
+        few = many < lanes and length >= lanes * lanes
+        return planning.passes(length, lanes if few else _tuning.cpu_single // item, column)
+    most = min(like.backend.limits.local_bytes, _LOCAL) * 3 // 2 // item
+    column = min(_tuning.column // item, most)
+    return planning.passes(length, column if strided else min(_tuning.single // item, most), column)
+
+
+def _passes_of(
+    like: Any,
+    length: int,
+    lines: _Lines,
+    source: Side,
+    target: Side,
+    real: str,
+    **options: Any,
+) -> list[text.Pass]:
+    """The passes of a complex transform; between them numbers are in scratch memory."""
+    limits, item = like.backend.limits, _ITEM[real]
+    tuning = _tuning.but(threads=min(_tuning.threads, limits.group_size))
+    room = min(limits.local_bytes, _LOCAL)
+    strided, spread = _strided(lines, 0), _strided(lines, 1)
+    cut = _cut(like, length, lines.many, strided, real)
+    scratch = Side(np.dtype("c8" if real == "f32" else "c16"))
+    found: list[text.Pass] = []
+    before = 1
+    for number, part in enumerate(cut):
+        first, last = number == 0, number + 1 == len(cut)
+        several = len(cut) > 1
+        fold = bool(options.get("fold")) and last
+        if limits.is_cpu:
+            stages = planning.stages(part, tuning.but(threads=part, radix=tuning.cpu_radix))
+            many = _tuning.vector // (item // 2)
+        else:
+            stages, many = _group(
+                part,
+                item if fold else item // 2,
+                item,
+                several or strided or spread,
+                lines.many * (length // part),
+                room,
+                tuning,
+            )
+        mine = source if first else scratch._replace(unit=not strided)
+        its = target if last else scratch._replace(unit=not strided)
+        mine = mine._replace(lines_first=several or strided)
+        its = its._replace(lines_first=before > 1 or (strided if not last else spread or strided))
+        found.append(
+            text.Pass(
+                real,
+                length,
+                stages.radices,
+                before,
+                stages.threads,
+                many,
+                False,
+                len(lines.shape),
+                strided,
+                mine,
+                its,
+                options.get("whole", 0),
+                fold,
+                last and options.get("scaled", False),
+                options["wide"],
+                limits.warps,
+                options.get("chirp", 0),
+                bool(options.get("convolve")),
+            )
+        )
+        if not limits.is_cpu:
+            found[-1] = _fitted(found[-1], min(tuning.full, room), room)
+        before *= part
+    return found
+
+
+def _fitted(spec: text.Pass, full: int, room: int) -> text.Pass:
+    """A pass whose group has enough local memory: half the numbers at a time, or fewer columns."""
+    if text.local_bytes(spec) > full and not spec.fold:
+        spec = spec._replace(split=True)
+    while text.local_bytes(spec) > room and spec.lines > 1:
+        spec = spec._replace(lines=spec.lines // 2)
+    return spec
+
+
+def _make(request: Request, a: Any, out: Any, lines: _Lines, scaled: bool, wide: bool) -> _Plan:
+    real = "f32" if out.dtype.char in "efF" else "f64"
+    length, source, target, by_halves = _sides(request, a, out, lines)
+    whole = request.n if request.kind != "complex" else 0
+    room = min(a.backend.limits.local_bytes, _LOCAL)
+    folded = by_halves and request.kind == "half"
+    options: dict[str, Any] = {"wide": wide, "whole": whole}
+    smooth = planning.is_smooth(length)
+    scratch = Side(np.dtype("c8" if real == "f32" else "c16"))
+    inner = length if smooth else planning.convolution_length(length)
+    if inner >= 1 << 31:
+        raise ValueError(f"a transform of {request.n} numbers is too long for kernels of pygpu")
+    strided = _strided(lines, 0)
+    cpu = a.backend.limits.is_cpu
+    in_local = cpu or (length + length // 8 + 16) * _ITEM[real] <= room
+    apart = folded and not (
+        smooth and in_local and len(_cut(a, length, lines.many, strided, real)) == 1
+    )
+    end = scratch._replace(unit=not strided) if apart else target
+    if smooth:
+        passes = _passes_of(
+            a,
+            length,
+            lines,
+            source,
+            end,
+            real,
+            **options,
+            fold=folded and not apart,
+            scaled=scaled and not apart,
+        )
+    else:
+        chirp = {**options, "chirp": length}
+        end = end._replace(before=True, factor="chirp", limit=True)
+        source = source._replace(factor="chirp")
+    if not smooth and len(_cut(a, inner, lines.many, strided, real)) == 1:
+        passes = _passes_of(
+            a, inner, lines, source, end, real, **chirp, scaled=scaled and not apart, convolve=True
+        )
+    elif not smooth:
+        there = _passes_of(
+            a,
+            inner,
+            lines,
+            source,
+            scratch._replace(factor="filter", swap=True, unit=not strided),
+            real,
+            **chirp,
+        )
+        back = _passes_of(
+            a,
+            inner,
+            lines,
+            scratch._replace(unit=not strided),
+            end,
+            real,
+            **chirp,
+            scaled=scaled and not apart,
+        )
+        passes = there + back
+    steps: list[_Step] = []
+    at = -1
+    wanted = request.n // 2 + 1 if request.kind == "half" and not by_halves else length
+    for number, spec in enumerate(passes):
+        to = -1 if number + 1 == len(passes) and not apart else (at + 1) % 2
+        kernel, table = _kernel(
+            a,
+            spec,
+            lambda s=spec: (fft_cpu if cpu else text).source(s),
+            text.NAME,
+            text.segments(spec),
+            real,
+        )
+        steps.append(_Step(kernel, table, spec, at, to, wanted))
+        at = to
+    if apart:
+        key = ("fold", real, length, len(lines.shape), target, scaled, strided)
+        fold = target._replace(limit=False)
+        kernel, table = _kernel(
+            a,
+            key,
+            lambda: text.fold_source(real, length, len(lines.shape), fold, scaled, strided),
+            "fft_fold",
+            root_segments(request.n),
+            real,
+        )
+        steps.append(_Step(kernel, table, None, at, -1, 0))
+    return _Plan(tuple(steps), inner)
+
+
+# ---- running them
+
+
+def transform(request: Request, a: Any, out: Any, axis: int, factor: float) -> None:
+    """Transform the lines of *a* along an axis to those of *out*, times a factor.
+
+    *out* is of float32 or complex64 to compute in single precision, else of float64 or complex128; it
+    may be float16 if it is real. Both have aligned items; they share no memory, or are the same.
+    Lines of *a* that are too short are taken as if zeros followed.
+    """
+    need = request.n // 2 + 1 if request.kind == "real" else request.n
+    have = min(a.shape[axis], need)
+    lines = _lines_of(a, out, axis, have, out.shape[axis])
+    room = max(
+        lines.many * request.n * 32,
+        *(abs(s) * n for s, n in zip(a.strides, a.shape)),
+        *(abs(s) * n for s, n in zip(out.strides, out.shape)),
+    )
+    key = (
+        request,
+        a.dtype,
+        out.dtype,
+        len(lines.shape),
+        room >= 1 << 31,
+        factor != 1,
+        lines.steps[0] == a.itemsize,
+        lines.steps[1] == out.itemsize,
+        _strided(lines, 0),
+        _strided(lines, 1),
+        min(lines.many, 512).bit_length(),
+        have < need,
+        _tuning,
+    )
+    plan = _kept(
+        a.backend,
+        key,
+        lambda: _make(request, a, out, lines, factor != 1, room >= 1 << 31),
+    )
+    _run(plan, a, out, lines, factor)
+
+
+def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
+    size = 8 if out.dtype.char in "efF" else 16
+    strided, cpu = _strided(lines, 0), a.backend.limits.is_cpu
+    shape, n = lines.shape, plan.scratch
+    total = lines.many * n * size
+    pieces: list[Any] = [None, None]
+    for step in plan.steps:
+        for place in (step.source, step.target):
+            if place >= 0 and pieces[place] is None:
+                pieces[place] = primitives.scratch(a, total)
+    between, by = _scratch_strides(shape, n, size, strided)
+    queue = a.queue
+    for step in plan.steps:
+        source = a if step.source < 0 else pieces[step.source]
+        target = out if step.target < 0 else pieces[step.target]
+        outside = step.source < 0, step.target < 0
+        if step.spec is None:
+            groups, group, count = _fold_grid(a.backend, lines, out)
+        else:
+            spec = step.spec
+            count = lines.many * spec.columns
+            groups, group = -(-count // spec.lines), spec.threads * spec.lines
+            if cpu:
+                groups, group = min(groups, a.backend.limits.units * _SHARES), 1
+        numbers = [
+            factor,
+            count,
+            lines.have[0] if outside[0] else n,
+            step.wanted,
+            lines.steps[0] if outside[0] else by,
+            lines.steps[1] if outside[1] else by,
+            lines.many,
+            *shape[1:],
+            *(lines.source if outside[0] else between),
+            *(lines.target if outside[1] else between),
+        ]
+        table = _Table(step.table, queue)
+        primitives.launch(a, step.kernel, groups, group, [source, table], [target], numbers)
+
+
+def _fold_grid(backend: Any, lines: _Lines, out: Any) -> tuple[int, int, int]:
+    h = lines.have[1] - 1
+    count = lines.many * (h // 2 + 1)
+    groups, group = kernel_cache.grid(backend, count)
+    return groups, group, count
+
+
+def _scratch_strides(
+    shape: tuple[int, ...], n: int, size: int, strided: bool
+) -> tuple[tuple[int, ...], int]:
+    """Strides of lines in scratch memory, and along a line: neighbouring lines are neighbours there
+    if they are so in the array."""
+    if not strided:
+        return tuple(s * n for s in layout.c_strides(shape, size)), size
+    *outer, last = shape
+    strides = [s * n * last for s in layout.c_strides(tuple(outer), size)]
+    return (*strides, size), size * last

@@ -1,0 +1,78 @@
+"""Fourier transforms by cuFFT: copies whose last axes are transformed, and views of those."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.array import primitives
+
+__all__ = ["from_real", "resized", "to_complex", "to_real"]
+
+
+def _complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype("c8" if dtype.char in "efF" else "c16")
+
+
+def resized(a: Any, n: int, axis: int) -> Any:
+    """Cut, or filled up with zeros, to n items along an axis."""
+    have = a.shape[axis]
+    if have == n:
+        return a
+    key = (slice(None),) * axis
+    if have > n:
+        return a[(*key, slice(n))]
+    new = primitives.empty(a, (*a.shape[:axis], n, *a.shape[axis + 1 :]), a.dtype)
+    primitives.fill(new, 0)
+    new[(*key, slice(have))] = a
+    return new
+
+
+def _last(a: Any, axes: Sequence[int], dtype: np.dtype[Any]) -> Any:
+    """A copy in C order, of a dtype, with these axes behind the others; it may be overwritten."""
+    rest = [k for k in range(a.ndim) if k not in axes]
+    order = [*rest, *axes]
+    view = a._view(tuple(a.shape[k] for k in order), tuple(a.strides[k] for k in order), a.offset)
+    copy = primitives.empty(a, view.shape, dtype)
+    copy._copy_from(view)
+    return copy
+
+
+def _back(a: Any, axes: Sequence[int]) -> Any:
+    """A view with the last axes where they were."""
+    rest = [k for k in range(a.ndim) if k not in axes]
+    order = np.argsort([*rest, *axes]).tolist()
+    return a._view(tuple(a.shape[k] for k in order), tuple(a.strides[k] for k in order), a.offset)
+
+
+def to_complex(lib: Any, a: Any, axes: Sequence[int], inverse: bool) -> Any:
+    """Complex transforms along different axes, three at a time."""
+    dtype = _complex(a.dtype)
+    for start in range(0, len(axes), 3):
+        part = axes[start : start + 3]
+        source = _last(a, part, dtype)
+        lib.transform(source, source, len(part), inverse)
+        a = _back(source, part)
+    return a
+
+
+def from_real(lib: Any, a: Any, axis: int) -> Any:
+    dtype = _complex(a.dtype)
+    source = _last(a, [axis], np.dtype(dtype.char.lower()))
+    n = source.shape[-1]
+    result = primitives.empty(a, (*source.shape[:-1], n // 2 + 1), dtype)
+    lib.transform(source, result, 1)
+    return _back(result, [axis])
+
+
+def to_real(lib: Any, a: Any, n: int, axis: int) -> Any:
+    dtype = _complex(a.dtype)
+    source = _last(resized(a, n // 2 + 1, axis), [axis], dtype)
+    source.imag[..., 0] = 0  # as NumPy takes it
+    if n % 2 == 0:
+        source.imag[..., -1] = 0
+    result = primitives.empty(a, (*source.shape[:-1], n), np.dtype(dtype.char.lower()))
+    lib.transform(source, result, 1)
+    return _back(result, [axis])

@@ -1,0 +1,522 @@
+"""The kernel of Fourier transforms: one pass over many lines, a group taking some of them whole.
+
+A line of n numbers is n / R columns of R numbers that lie n / R apart. A pass transforms each column
+and writes it where Stockham's autosort algorithm wants it, so passes with lengths R, R', ... whose
+product is n transform the line, and its result is in order; if R = n there is one pass. Within a
+group a column goes through radices by the same algorithm: work-items hold the numbers of some
+butterflies in registers, and exchange them through local memory.
+
+Govindaraju, Lloyd, Dotsenko, Smith and Manferdelli, High performance discrete Fourier transforms on
+graphics processors (2008); Van Loan, Computational frameworks for the fast Fourier transform (1992);
+for lines in passes also Bailey, FFTs in external or hierarchical memory (1990).
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import NamedTuple
+
+from pygpu._src.codegen.template import Template
+
+from .fft_access import Segment, Side, load_function, root_segments, roots, store_function
+from .fft_radix import butterfly
+
+__all__ = [
+    "NAME",
+    "Pass",
+    "fold_source",
+    "local_bytes",
+    "UNFOLD_LANES",
+    "parameters",
+    "pass_functions",
+    "places",
+    "segments",
+    "source",
+]
+
+NAME = "fft_pass"
+
+
+class Pass(NamedTuple):
+    """What the text of a kernel is made from.
+
+    real: "f32" or "f64". n: the length of the complex lines. radices: of this pass. before: the product
+    of those of the passes before it. threads: work-items of a column. lines: columns of a group.
+    split: real and imaginary parts are exchanged one after the other, in half the local memory.
+    batch: axes of the lines. batch_first: neighbouring columns belong to neighbouring lines, not to
+    one. whole: the length of real lines, or 0. fold: of a transform of half the length comes that of
+    real numbers. wide: indices need 64 bits. bounds: there is PG_BOUNDS.
+    """
+
+    real: str
+    n: int
+    radices: tuple[int, ...]
+    before: int
+    threads: int
+    lines: int
+    split: bool
+    batch: int
+    batch_first: bool
+    source: Side
+    target: Side
+    whole: int
+    fold: bool
+    scaled: bool
+    wide: bool
+    bounds: bool
+    chirp: int = 0
+    convolve: bool = False
+
+    @property
+    def length(self) -> int:
+        return prod(self.radices)
+
+    @property
+    def columns(self) -> int:
+        return self.n // self.length
+
+
+def segments(spec: Pass) -> list[Segment]:
+    """The parts of the kernel's table, in their order."""
+    found = []
+    width = spec.radices[0]
+    for radix in spec.radices[1:]:
+        found.append(Segment("stage", width, radix))
+        width *= radix
+    if spec.before > 1:
+        found += root_segments(spec.before * spec.length)
+    if spec.whole and (spec.fold or spec.source.kind == "half"):
+        found += [s for s in root_segments(spec.whole) if s not in found]
+    for side in (spec.source, spec.target):
+        if side.factor:
+            part = Segment("chirp", spec.chirp)
+            if side.factor == "filter":
+                part = Segment("filter", spec.chirp, spec.n)
+            if part not in found:
+                found.append(part)
+    if spec.convolve:
+        found.append(Segment("filter", spec.chirp, spec.n))
+    return found
+
+
+def places(spec: Pass) -> dict[Segment, int]:
+    """Where the parts of the table begin."""
+    at, found = 0, {}
+    for part in segments(spec):
+        found[part] = at
+        at += part.size
+    return found
+
+
+def parameters(batch: int) -> list[str]:
+    """The numbers behind the arrays: lines [columns of all], have (read, written), steps [bytes], the
+    number of lines, lengths of the batch axes but the first, strides [bytes] of both."""
+    names = ["lines", "have", "wanted", "in_step", "out_step", "many"]
+    names += [f"n{k}" for k in range(1, batch)]
+    names += [f"in_{k}" for k in range(batch)] + [f"out_{k}" for k in range(batch)]
+    return names
+
+
+_KERNEL = Template("""\
+typedef pg_$real fft_real;
+typedef $complex fft_complex;
+typedef fft_real fft_lanes;
+typedef $index fft_index;
+#ifndef PG_BOUNDS
+#define PG_BOUNDS(size, groups)
+#endif
+#ifdef __OPENCL_VERSION__
+#pragma OPENCL FP_CONTRACT ON
+#endif
+#define FFT_PAD(i) ((i) + ((i) >> 4))
+$functions
+PG_KERNEL void PG_BOUNDS($group, 1) fft_pass(PG_ARRAY_IN(pg_u8, source), PG_ARRAY_IN($complex, table), PG_ARRAY(pg_u8, target), pg_$real scale, $parameters)
+{
+    PG_START_IN(pg_u8, source); PG_START_IN($complex, table); PG_START(pg_u8, target);
+$local
+    fft_real x[$most], y[$most];
+    PG_UNUSED pg_u32 id = PG_LOCAL_ID(0);
+$body
+}
+""")
+
+_WHERE = Template("""\
+    pg_u32 $line = $line_of, $t = $t_of;
+    fft_index $unit = (fft_index)PG_GROUP_ID(0) * $lines + $line;
+    $find
+""")
+
+
+def _where(spec: Pass, side: Side, name: str) -> str:
+    """Which column a work-item takes, and where the line begins."""
+    if spec.lines == 1:
+        line, t = "0", "id"
+    elif side.lines_first:
+        line, t = f"id % {spec.lines}", f"id / {spec.lines}"
+    else:
+        line, t = f"id / {spec.threads}", f"id % {spec.threads}"
+    unit, rest, column = f"{name}_unit", f"{name}_rest", f"{name}_column"
+    lines = [f"int {name}_active = {unit} < (fft_index)lines;"]
+    if spec.columns == 1:
+        lines.append(f"PG_UNUSED fft_index {rest} = {unit}, {column} = 0;")
+    elif spec.batch_first:
+        lines.append(f"fft_index {column} = {unit} / (fft_index)many;")
+        lines.append(f"fft_index {rest} = {unit} - {column} * (fft_index)many;")
+    else:
+        lines.append(f"fft_index {rest} = {unit} / {spec.columns};")
+        lines.append(f"fft_index {column} = {unit} - {rest} * {spec.columns};")
+    lines.append(f"pg_i64 {name}_at = 0;")
+    for k in range(spec.batch - 1, 0, -1):
+        lines.append(f"{{ fft_index left = {rest} / (fft_index)n{k};")
+        lines.append(
+            f"{name}_at += ({rest} - left * (fft_index)n{k}) * {name}_{k}; {rest} = left; }}"
+        )
+    lines.append(f"{name}_at += {rest} * {name}_0;")
+    return _WHERE.fill(
+        line=f"{name}_line",
+        line_of=line,
+        t=f"{name}_t",
+        t_of=t,
+        unit=unit,
+        lines=spec.lines,
+        find="\n    ".join(lines),
+    )
+
+
+def _loop(spec: Pass, radix: int, t: str, body: str) -> str:
+    """*body* for each butterfly q of a work-item, number c of its own."""
+    count = spec.length // radix
+    rounds = -(-count // spec.threads)
+    guard = f"if (q < {count}) " if count % spec.threads else ""
+    if rounds == 1:
+        return f"    {{ const pg_u32 c = 0, q = {t}; {guard}{{ {body} }} }}\n"
+    return (
+        f"    PG_UNROLL for (pg_u32 c = 0; c < {rounds}; c++) "
+        f"{{ const pg_u32 q = {t} + c * {spec.threads}; {guard}{{ {body} }} }}\n"
+    )
+
+
+def _pitch(spec: Pass) -> int:
+    """Items of local memory from a line to the next, so that neighbouring lines are in other banks."""
+    need = spec.length + spec.length // 16 + 1
+    if spec.lines == 1:
+        return need
+    words = (1 if spec.real == "f32" else 2) * (1 if spec.split else 2)
+    banks = 32 // words
+    want = max(banks // spec.lines, 1)
+    while need % banks != want:
+        need += 1
+    return need
+
+
+def local_bytes(spec: Pass) -> int:
+    """Local memory of a group."""
+    item = (4 if spec.real == "f32" else 8) * (1 if spec.split else 2)
+    alone = len(spec.radices) == 1 and not (spec.fold or spec.convolve)
+    turns = 2 * (4 if spec.real == "f32" else 8) * spec.radices[0] if spec.before > 1 else 0
+    return spec.lines * ((0 if alone else _pitch(spec) * item) + turns)
+
+
+def _exchange(spec: Pass, radix: int, width: int, following: int, first: bool) -> str:
+    """From the results of a stage to the inputs of the next."""
+    before, after = ("in_t", "out_t") if first else ("out_t", "out_t")
+    line, other = ("in_line", "out_line") if first else ("out_line", "out_line")
+    put_at = f"q / {width} * {width * radix} + q % {width} + k * {width}"
+    get_at = f"q + k * {spec.length // following}"
+    pitch = _pitch(spec)
+
+    def put(text: str) -> str:
+        loop = f"PG_UNROLL for (pg_u32 k = 0; k < {radix}; k++) {{ pg_u32 i = {put_at}; {text} }}"
+        return _loop(spec, radix, before, loop)
+
+    def get(text: str) -> str:
+        loop = (
+            f"PG_UNROLL for (pg_u32 k = 0; k < {following}; k++) {{ pg_u32 i = {get_at}; {text} }}"
+        )
+        return _loop(spec, following, after, loop)
+
+    place, back = (f"[{name} * {pitch} + FFT_PAD(i)]" for name in (line, other))
+    mine, its = f"[c * {radix} + k]", f"[c * {following} + k]"
+    barrier = "    PG_BARRIER;\n"
+    if not spec.split:
+        text = put(f"buffer{place}.re = x{mine}; buffer{place}.im = y{mine};")
+        text += barrier + get(f"x{its} = buffer{back}.re; y{its} = buffer{back}.im;")
+        return text + barrier
+    text = put(f"buffer{place} = x{mine};") + barrier + get(f"x{its} = buffer{back};") + barrier
+    return (
+        text + put(f"buffer{place} = y{mine};") + barrier + get(f"y{its} = buffer{back};") + barrier
+    )
+
+
+# What numbers between passes are multiplied by: w^(turn (q + k count)) = w^(turn q) w^(turn count k);
+# a work-item looks up the former, and the group the latter, for each of its columns.
+_TURNS = Template("""\
+    for (pg_u32 e = id; e < $radix * $lines; e += $group) {
+        fft_index unit = (fft_index)PG_GROUP_ID(0) * $lines + e % $lines;
+        turns[e] = fft_root_pass(table, (pg_u32)($column) % $before * ($count * (e / $lines)));
+    }
+    PG_BARRIER;
+""")
+
+
+def _turns(spec: Pass) -> str:
+    column = "unit / (fft_index)many" if spec.batch_first else f"unit % {spec.columns}"
+    return _TURNS.fill(
+        radix=spec.radices[0],
+        lines=spec.lines,
+        group=spec.threads * spec.lines,
+        column=column,
+        before=spec.before,
+        count=spec.length // spec.radices[0],
+    )
+
+
+def _first(spec: Pass) -> str:
+    """The inputs of the first stage, with the factors that belong between passes."""
+    radix = spec.radices[0]
+    count = spec.length // radix
+    turn = ""
+    if spec.before > 1:
+        turn = (
+            f"{{ fft_complex a = turns[k * {spec.lines} + in_line], w; "
+            "w.re = a.re * base.re - a.im * base.im; w.im = a.re * base.im + a.im * base.re; "
+            "fft_real s = v.re * w.re - v.im * w.im; v.im = v.re * w.im + v.im * w.re; v.re = s; } "
+        )
+    load = (
+        f"PG_UNROLL for (pg_u32 k = 0; k < {radix}; k++) {{ pg_u32 i = q + k * {count}; "
+        f"fft_complex v = fft_load(from, (fft_index)i * {spec.columns} + in_column, "
+        f"(fft_index)in_step, (fft_index)have, table); {turn}"
+        f"x[c * {radix} + k] = v.re; y[c * {radix} + k] = v.im; }}"
+    )
+    if spec.before > 1:
+        load = f"fft_complex base = fft_root_pass(table, turn * q); {load}"
+    text = _where(spec, spec.source, "in")
+    text += "    PG_GLOBAL const char *from = (PG_GLOBAL const char *)source + in_at;\n"
+    if spec.before > 1:
+        text += f"    pg_u32 turn = (pg_u32)in_column % {spec.before};\n" + _turns(spec)
+    return text + "    if (in_active) {\n" + _loop(spec, radix, "in_t", load) + "    }\n"
+
+
+def _last(spec: Pass) -> str:
+    """What becomes of the results of the last stage."""
+    radix = spec.radices[-1]
+    width = spec.length // radix
+    before = spec.before
+    t = "in_t" if len(spec.radices) == 1 and not spec.convolve else "out_t"
+    line = t.replace("_t", "_line")
+    to = "    PG_GLOBAL char *to = (PG_GLOBAL char *)target + out_at;\n"
+    arguments = "(fft_index)out_step, (fft_index)wanted, scale, table, v"
+    if spec.fold:
+        keep = (
+            f"PG_UNROLL for (pg_u32 k = 0; k < {radix}; k++) {{ pg_u32 i = q + k * {width}; pg_u32 at = "
+            f"{line} * {_pitch(spec)} + FFT_PAD(i); buffer[at].re = x[c * {radix} + k]; "
+            f"buffer[at].im = y[c * {radix} + k]; }}"
+        )
+        text = _loop(spec, radix, t, keep) + "    PG_BARRIER;\n"
+        return text + to + _fold(spec, arguments)
+    base = (
+        "out_column"
+        if before == 1
+        else f"out_column / {before} * {before * spec.length} + out_column % {before}"
+    )
+    if before == 1 and spec.columns > 1:
+        base = f"out_column * {spec.length}"
+    save = (
+        f"PG_UNROLL for (pg_u32 k = 0; k < {radix}; k++) {{ pg_u32 i = q + k * {width}; fft_complex v; "
+        f"v.re = x[c * {radix} + k]; v.im = y[c * {radix} + k]; "
+        f"fft_store(to, base + (fft_index)i * {before}, {arguments}); }}"
+    )
+    text = to + f"    PG_UNUSED fft_index base = {base};\n"
+    return text + f"    if (out_active) {{\n{_loop(spec, radix, t, save)}    }}\n"
+
+
+_UNFOLD = Template("""\
+            fft_complex w = fft_root_whole(table, (pg_u32)i), p, m, v;
+            p.re = (fft_real)0.5 * (a.re + b.re); p.im = (fft_real)0.5 * (a.im - b.im);
+            m.re = (fft_real)0.5 * (a.im + b.im); m.im = (fft_real)0.5 * (b.re - a.re);
+            fft_real re = w.re * m.re - w.im * m.im, im = w.re * m.im + w.im * m.re;
+            v.re = p.re + re; v.im = p.im + im;
+            if (i == 0) v.im = 0;
+            fft_store(to, i, $arguments);
+            v.re = p.re - re; v.im = im - p.im;
+            if (i == 0) v.im = 0;
+            if (2 * i != $h) fft_store(to, $h - i, $arguments);""")
+
+
+# The same for a vector of lines, from one array to another.
+UNFOLD_LANES = Template("""\
+        for (int i = 0; i <= $h / 2; i++) {
+            int other = i == 0 ? 0 : $h - i;
+            fft_complex w = fft_root_whole(table, (pg_u32)i);
+            fft_lanes ex = $fromx[i], ey = $fromy[i], fx = $fromx[other], fy = $fromy[other];
+            fft_lanes px = (fft_real)0.5 * (ex + fx), py = (fft_real)0.5 * (ey - fy);
+            fft_lanes mx = (fft_real)0.5 * (ey + fy), my = (fft_real)0.5 * (fx - ex);
+            fft_lanes x = w.re * mx - w.im * my, y = w.re * my + w.im * mx;
+            $tox[i] = px + x; $toy[i] = i == 0 ? (fft_lanes)0 : py + y;
+            $tox[$h - i] = px - x; $toy[$h - i] = i == 0 ? (fft_lanes)0 : y - py;
+        }
+""")
+
+
+def _fold(spec: Pass, arguments: str) -> str:
+    """The first half of the transform of real numbers, from that of their pairs."""
+    h = spec.n
+    at = f"out_line * {_pitch(spec)}"
+    return f"""\
+    if (out_active)
+        for (int i = (int)out_t; i <= {h // 2}; i += {spec.threads}) {{
+            int other = i == 0 ? 0 : {h} - i;
+            fft_complex a = buffer[{at} + FFT_PAD(i)], b = buffer[{at} + FFT_PAD(other)];
+{_UNFOLD.fill(h=h, arguments=arguments)}
+        }}
+"""
+
+
+def pass_functions(spec: Pass) -> str:
+    """What the text of a kernel calls."""
+    where = places(spec)
+    text = "".join(butterfly(r, spec.real) for r in sorted(set(spec.radices)))
+    if spec.before > 1:
+        text += roots("pass", spec.before * spec.length, where)
+    if spec.whole and (spec.fold or spec.source.kind == "half"):
+        text += roots("whole", spec.whole, where)
+    tables = {part.kind: at for part, at in where.items() if part.kind in ("chirp", "filter")}
+    text += load_function(spec.source, spec.whole, tables, spec.chirp)
+    return text + store_function(spec.target, tables, spec.scaled)
+
+
+def _stages(spec: Pass, where: dict[Segment, int], first: bool) -> list[str]:
+    """The stages of a column. first: their inputs are those that were read."""
+    body, width = [], 1
+    for number, radix in enumerate(spec.radices):
+        t = "in_t" if first and number == 0 else "out_t"
+        turn = ""
+        if number:
+            at = f"{where[Segment('stage', width, radix)]} + (k - 1) * {width} + q % {width}"
+            turn = _times_table(radix, 1, at)
+        body.append(
+            _loop(spec, radix, t, f"{turn}fft_radix_{radix}(x + c * {radix}, y + c * {radix});")
+        )
+        if number + 1 < len(spec.radices):
+            following = spec.radices[number + 1]
+            body.append(_exchange(spec, radix, width, following, first and number == 0))
+        width *= radix
+    return body
+
+
+def _times_table(radix: int, start: int, at: str) -> str:
+    """Numbers *start* and on of a butterfly times those of the table."""
+    mine = f"[c * {radix} + k]"
+    return (
+        f"PG_UNROLL for (pg_u32 k = {start}; k < {radix}; k++) {{ fft_complex w = table[{at}]; "
+        f"fft_real s = x{mine} * w.re - y{mine} * w.im; "
+        f"y{mine} = x{mine} * w.im + y{mine} * w.re; x{mine} = s; }} "
+    )
+
+
+def _filter(spec: Pass, where: dict[Segment, int]) -> str:
+    """Between the two transforms of a convolution: the filter, and real parts for imaginary ones,
+    since the second is an inverse one."""
+    radix = spec.radices[-1]
+    width = spec.length // radix
+    alone = len(spec.radices) == 1
+    at = f"{where[Segment('filter', spec.chirp, spec.n)]} + q + k * {width}"
+    text = _loop(spec, radix, "in_t" if alone else "out_t", _times_table(radix, 0, at))
+    most = _held(spec)
+    text += f"    PG_UNROLL for (int k = 0; k < {most}; k++) "
+    text += "{ fft_real s = x[k]; x[k] = y[k]; y[k] = s; }\n"
+    return text + _exchange(spec, radix, width, spec.radices[0], alone)
+
+
+def _held(spec: Pass) -> int:
+    """The numbers that a work-item holds at most."""
+    return max(-(-spec.length // r // spec.threads) * r for r in spec.radices)
+
+
+def source(spec: Pass) -> str:
+    """``fft_pass``, a kernel of groups of threads * lines work-items. Parameters: the array that is
+    read, the table, the array that is written, the factor, and those of parameters()."""
+    where = places(spec)
+    body = [_first(spec)]
+    # who takes what changes at the first exchange
+    exchanged = len(spec.radices) > 1 or spec.fold or spec.convolve
+    body.append(_where(spec, spec.target if exchanged else spec.source, "out"))
+    body += _stages(spec, where, True)
+    if spec.convolve:
+        body += [_filter(spec, where), *_stages(spec, where, False)]
+    body.append(_last(spec))
+    local = ""
+    if len(spec.radices) > 1 or spec.fold or spec.convolve:
+        kind = "fft_real" if spec.split else "fft_complex"
+        local = f"    PG_LOCAL {kind} buffer[{spec.lines * _pitch(spec)}];"
+    if spec.before > 1:
+        local += f"\n    PG_LOCAL fft_complex turns[{spec.radices[0] * spec.lines}];"
+    return _KERNEL.fill(
+        real=spec.real,
+        complex="pg_c64" if spec.real == "f32" else "pg_c128",
+        index="pg_i64" if spec.wide else "int",
+        functions=pass_functions(spec),
+        group=spec.threads * spec.lines,
+        parameters=", ".join(f"pg_i64 {name}" for name in parameters(spec.batch)),
+        local=local,
+        most=_held(spec),
+        body="".join(body),
+    )
+
+
+_FOLD = Template("""\
+typedef pg_$real fft_real;
+typedef $complex fft_complex;
+typedef pg_i64 fft_index;
+$functions
+PG_KERNEL void fft_fold(PG_ARRAY_IN(pg_u8, source), PG_ARRAY_IN($complex, table), PG_ARRAY(pg_u8, target), pg_$real scale, $parameters)
+{
+    PG_START_IN(pg_u8, source); PG_START_IN($complex, table); PG_START(pg_u8, target);
+    PG_FOR(place, lines) {
+        $which
+        int other = i == 0 ? 0 : $h - i;
+        pg_i64 in_at = 0, out_at = 0;
+        $find
+        PG_GLOBAL const char *from = (PG_GLOBAL const char *)source + in_at;
+        PG_GLOBAL char *to = (PG_GLOBAL char *)target + out_at;
+        fft_complex a = *(PG_GLOBAL const fft_complex *)(from + i * in_step);
+        fft_complex b = *(PG_GLOBAL const fft_complex *)(from + other * in_step);
+$body
+    }
+}
+""")
+
+
+def fold_source(
+    real: str, h: int, batch: int, target: Side, scaled: bool, lines_first: bool
+) -> str:
+    """``fft_fold``: the first half of the transforms of 2h real numbers from those of their h pairs.
+    lines_first: neighbouring work-items take neighbouring lines. Its parameters are those of ``fft_pass``; *lines* is the
+    number of pairs of results, h // 2 + 1 of a line."""
+    where = {}
+    at = 0
+    for part in root_segments(2 * h):
+        where[part] = at
+        at += part.size
+    functions = roots("whole", 2 * h, where) + store_function(target, {}, scaled)
+    find = []
+    for k in range(batch - 1, 0, -1):
+        find.append(f"{{ pg_i64 left = rest / n{k};")
+        find.append(f"pg_i64 mine = rest - left * n{k}; rest = left;")
+        find.append(f"in_at += mine * in_{k}; out_at += mine * out_{k}; }}")
+    find.append("in_at += rest * in_0; out_at += rest * out_0;")
+    each = h // 2 + 1
+    which = f"pg_i64 rest = place / {each}; int i = (int)(place - rest * {each});"
+    if lines_first:
+        which = "int i = (int)(place / many); pg_i64 rest = place - i * many;"
+    arguments = "out_step, wanted, scale, table, v"
+    return _FOLD.fill(
+        real=real,
+        complex="pg_c64" if real == "f32" else "pg_c128",
+        functions=functions,
+        parameters=", ".join(f"pg_i64 {name}" for name in parameters(batch)),
+        which=which,
+        h=h,
+        find=" ".join(find),
+        body=_UNFOLD.fill(h=h, arguments=arguments),
+    )
