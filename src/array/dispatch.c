@@ -2,6 +2,8 @@
  * else is left to Python. */
 #include "array/dispatch.h"
 
+#include "array/chain.h"
+
 Py_ssize_t arr_id(PyObject *name, int add) {
     PyObject *id = PyDict_GetItemWithError(arr_state->ids, name);
     if (id != NULL) {
@@ -187,6 +189,18 @@ static inline int put_operands(Args *args, const GPUArray *out, PyObject *const 
     return failed ? -1 : 0;
 }
 
+/* Whether the operation of an entry is put off, so that others may join it. */
+static int put_off_entry(Table *table, uint64_t key, GPUArray *first, GPUArray *out,
+                         PyObject *const *operands, int n) {
+    const Entry *entry = table_counted(table, key, first->size);
+    if (entry == NULL || entry->op == 0) {
+        PyErr_Clear(); /* the launch meets it again */
+        return 0;
+    }
+    ChainLaunch launch = {entry->op, entry->kernel, entry->sizes, table->local, entry->n_object};
+    return chain_add(&launch, first, out, operands, n);
+}
+
 /* As arr_fast(). */
 static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *first, GPUArray *out,
                     PyObject **result) {
@@ -213,15 +227,37 @@ static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *f
     } else {
         Py_INCREF((PyObject *)out);
     }
+    if (arr_chain_mode != 0 && put_off_entry(table, key, first, out, operands, n)) {
+        *result = (PyObject *)out;
+        return 1;
+    }
     Args args;
     PyObject *event = put_operands(&args, out, operands, kinds, n) < 0
                           ? NULL
                           : table_launch_entry(table, key, first->queue, &args, first->size);
     args_clear(&args);
+    arr_chain_own = 0;
     return finish(out, event, numbers, result);
 }
 
 /* ---- any layouts that were seen before ------------------------------------------------------- */
+
+/* plan_run() for an operation that chains know: it may be put off. */
+static PyObject *run_in_chain(Plan *plan, GPUArray *first, PyObject *const *operands, int n,
+                              GPUArray *out) {
+    PyObject *made = plan->dtype != NULL ? plan_new_result(plan, first) : NULL;
+    if (plan->dtype != NULL && made == NULL) {
+        return NULL;
+    }
+    const Step *step = &plan->steps[0];
+    ChainLaunch launch = {plan->op, step->kernel, step->sizes, step->local, step->numbers};
+    if (chain_add(&launch, first, made != NULL ? (GPUArray *)made : out, operands, n)) {
+        return made != NULL ? made : Py_NewRef(Py_None);
+    }
+    made = plan_run_into(plan, first, operands, made);
+    arr_chain_own = 0;
+    return made;
+}
 
 /* The operands, then out if there is one, which extra says. As arr_fast(). */
 static int by_plan(Py_ssize_t id, Py_ssize_t extra, PyObject *const *operands, int n, GPUArray *out,
@@ -247,7 +283,9 @@ static int by_plan(Py_ssize_t id, Py_ssize_t extra, PyObject *const *operands, i
         return 0;
     }
     Py_INCREF((PyObject *)plan);
-    PyObject *made = plan_run(plan, key.first, all);
+    PyObject *made = arr_chain_mode != 0 && plan->op != 0
+                         ? run_in_chain(plan, key.first, all, n, out)
+                         : plan_run(plan, key.first, all);
     int fresh = plan->dtype != NULL;
     Py_DECREF((PyObject *)plan);
     if (made == NULL) {
@@ -272,6 +310,9 @@ int arr_fast(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *out, PyO
     }
     if (first == NULL || first->table == NULL) {
         return 0;
+    }
+    if (PG_UNLIKELY(arr_chain_wanted)) {
+        chain_tell(first->table);
     }
     int done = by_table(id, operands, n, first, out, result);
     return done != 0 ? done : by_plan(id, 0, operands, n, out, result);

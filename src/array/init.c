@@ -1,5 +1,6 @@
 /* init.c - the extension module pygpu._array: the header of arrays and its operators. */
 #define PG_IMPORT_NUMPY
+#include "array/chain.h"
 #include "array/fastpath.h"
 
 State *arr_state; /* one interpreter: see module_exec() */
@@ -108,6 +109,8 @@ static int module_exec(PyObject *module) {
                    make_types(module, state) < 0 ||
                    PyModule_AddFunctions(module, arr_call_functions) < 0 ||
                    PyModule_AddFunctions(module, arr_backend_functions) < 0 ||
+                   PyModule_AddFunctions(module, arr_chain_functions) < 0 ||
+                   PyModule_AddFunctions(module, arr_chain_store_functions) < 0 ||
                    PyModule_AddFunctions(module, arr_create_functions) < 0
                ? -1
                : 0;
@@ -151,6 +154,7 @@ static void module_free(void *op) {
     Py_CLEAR(state->KernelBaseType);
     Py_CLEAR(state->LauncherType);
     Py_CLEAR(state->FastPathType);
+    arr_forget_chains();
     arr_forget_backends();
     arr_forget_layouts();
     Py_CLEAR(state->ids);

@@ -311,18 +311,18 @@ failed:
 }
 
 PG_DOC(Plans_add__doc__, "add",
-       "$self, /, name, extra, operands, out, result, steps, scratch=(), written=()",
+       "$self, /, name, extra, operands, out, result, steps, scratch=(), written=(), op=0",
        "(name: Any, extra: int, operands: tuple[Any, ...], out: Any, result: Any, steps: "
        "tuple[Any, ...], scratch: tuple[tuple[np.dtype[Any], int], ...] = (), "
-       "written: tuple[int, ...] = ()) -> bool",
+       "written: tuple[int, ...] = (), op: int = 0) -> bool",
        "Remember what is launched for such operands. out: the array that was given for the result, "
        "or None; in steps it is the operand after the "
        "others. result: an array whose dtype and layout a new result shall have, None for none. A "
        "step is (kernel, sizes, local size, operands, "
        "numbers, whole): operand -1 is the new result, -2, -3, ... the scratch arrays, given as "
        "(dtype, items); whole: arrays are one argument "
-       "each, else memory and offset. written: operands that depend on the last event. False for "
-       "operands that are not remembered.");
+       "each, else memory and offset. written: operands that depend on the last event. op: the "
+       "number of the operation for chains, 0 of none. False for operands that are not remembered.");
 static ArgSpec Plans_add_args = PG_ARGSPEC(Plans_add__doc__);
 
 /* The arguments of Plans.add(), in their order. */
@@ -334,7 +334,9 @@ enum {
     ADD_RESULT,
     ADD_STEPS,
     ADD_SCRATCH,
-    ADD_WRITTEN
+    ADD_WRITTEN,
+    ADD_OP,
+    ADD_COUNT
 };
 
 static int check_types(PyObject *const *a) {
@@ -390,11 +392,13 @@ static int fill_plan(Plan *plan, PyObject *const *a, PyObject *const *operands,
 
 static PyObject *Plans_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
                            PyObject *kwnames) {
-    PyObject *a[8], *all[PLAN_OPERANDS];
+    PyObject *a[ADD_COUNT], *all[PLAN_OPERANDS];
     Key key;
     int64_t extra;
+    uint32_t number = 0;
     if (pg_args(&Plans_add_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_i64(a[ADD_EXTRA], "Plans.add", "extra", &extra) < 0 || check_types(a) < 0) {
+        pg_as_i64(a[ADD_EXTRA], "Plans.add", "extra", &extra) < 0 || check_types(a) < 0 ||
+        (a[ADD_OP] != NULL && pg_as_u32(a[ADD_OP], "Plans.add", "op", &number) < 0)) {
         return NULL;
     }
     int has_out = a[ADD_OUT] != Py_None;
@@ -419,6 +423,7 @@ static PyObject *Plans_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs
     if (plan == NULL) {
         return NULL;
     }
+    plan->op = (int)(number & INT32_MAX);
     int state = fill_plan(plan, a, all, n_all);
     if (state == 0) {
         state = store((Plans *)op, plan);
@@ -490,13 +495,19 @@ static PyObject *run_steps(const Plan *plan, const GPUArray *first, const Set *s
     return event;
 }
 
+PyObject *plan_new_result(const Plan *plan, GPUArray *first) {
+    return new_array(first, plan->dtype, plan->ndim, plan->dims, plan->dims + plan->ndim);
+}
+
 PyObject *plan_run(Plan *plan, GPUArray *first, PyObject *const *operands) {
-    Set set = {.operands = operands};
+    PyObject *result = plan->dtype != NULL ? plan_new_result(plan, first) : NULL;
+    return plan->dtype != NULL && result == NULL ? NULL
+                                                 : plan_run_into(plan, first, operands, result);
+}
+
+PyObject *plan_run_into(Plan *plan, GPUArray *first, PyObject *const *operands, PyObject *result) {
+    Set set = {.operands = operands, .result = result};
     PyObject *event = NULL;
-    if (plan->dtype != NULL && (set.result = new_array(first, plan->dtype, plan->ndim, plan->dims,
-                                                       plan->dims + plan->ndim)) == NULL) {
-        return NULL;
-    }
     int ready = 1;
     for (int i = 0; i < plan->n_scratch && ready; i++) {
         set.scratch[i] = new_array(first, plan->scratch_dtypes[i], 1, &plan->scratch[i], NULL);

@@ -37,6 +37,8 @@ typedef struct Plan {
     int n_scratch;    /* for what is between two steps: arrays of so many items */
     Py_ssize_t scratch[PLAN_SCRATCH];
     PyArray_Descr *scratch_dtypes[PLAN_SCRATCH];
+    int op;           /* which operation, for chains (chain.h): of a single step over the result and
+                       * the operands in their order; 0: none of them */
     uint32_t written; /* operands that depend on the last event then, bits */
     int n_steps;
     Step steps[PLAN_STEPS];
@@ -72,5 +74,9 @@ int plans_key_of(Key *key, Py_ssize_t id, PyObject *const *operands, Py_ssize_t 
 PyObject *plans_run(const Plans *self, const Key *key, PyObject *const *operands);
 /* A new result, or the event if the plan has no result. NULL on failure. */
 PyObject *plan_run(Plan *plan, GPUArray *first, PyObject *const *operands);
+/* The new result of a plan that has one, to be computed; NULL on failure. */
+PyObject *plan_new_result(const Plan *plan, GPUArray *first);
+/* plan_run() for a result that was made, which it takes over (NULL: the plan has none). */
+PyObject *plan_run_into(Plan *plan, GPUArray *first, PyObject *const *operands, PyObject *result);
 
 #endif

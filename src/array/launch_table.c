@@ -29,7 +29,10 @@ static PyObject *Table_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         self->local = Py_NewRef(a[2]);
         self->ordered = cuda ? Py_NewRef(Py_None) : NULL;
         self->plans = PyObject_CallNoArgs((PyObject *)arr_state->PlansType);
-        if (self->plans == NULL) {
+        self->chains = PyDict_New();
+        static uint64_t serial = 0;
+        self->serial = ++serial;
+        if (self->plans == NULL || self->chains == NULL) {
             Py_CLEAR(self);
         }
     }
@@ -43,6 +46,7 @@ static int Table_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(self->ordered);
     Py_VISIT(self->local);
     Py_VISIT(self->plans);
+    Py_VISIT(self->chains);
     Py_VISIT(self->context);
     for (size_t i = 0; i < self->room; i++) {
         Py_VISIT(self->entries[i].kernel);
@@ -68,6 +72,9 @@ static int Table_clear(PyObject *op) {
     self->room = self->used = 0;
     entries_free(entries, room);
     Py_CLEAR(self->ordered);
+    if (self->chains != NULL) {
+        PyDict_Clear(self->chains);
+    }
     return 0; /* plans stay: a launch may be using one */
 }
 
@@ -79,6 +86,7 @@ static void Table_dealloc(PyObject *op) {
     Py_XDECREF(self->allocate);
     Py_XDECREF(self->local);
     Py_XDECREF(self->plans);
+    Py_XDECREF(self->chains);
     Py_XDECREF(self->context);
     type->tp_free(op);
     Py_DECREF(type);
@@ -113,14 +121,14 @@ static int grow(Table *self) {
 }
 
 PG_DOC(Table_add__doc__, "add",
-       "$self, /, name, kinds, kernel, dtype, per_group, max_groups, group_size",
+       "$self, /, name, kinds, kernel, dtype, per_group, max_groups, group_size, op=0",
        "(name: Any, kinds: tuple[int, ...], kernel: Any, dtype: np.dtype[Any], per_group: int, "
-       "max_groups: int, group_size: int) -> None",
+       "max_groups: int, group_size: int, op: int = 0) -> None",
        "Launch *kernel* for the operation *name* on contiguous operands of these kinds: NumPy's "
        "type number of an array, 32 for an int, 33 for "
        "a float, 34 + type number for a NumPy number. Its parameters: the result, the operands, "
        "the number of items. Groups do per_group items "
-       "each, at most max_groups.");
+       "each, at most max_groups. op: the number of the operation for chains, 0 of none.");
 static ArgSpec Table_add_args = PG_ARGSPEC(Table_add__doc__);
 
 static int read_kinds(PyObject *obj, int *kinds) {
@@ -147,14 +155,16 @@ static int read_kinds(PyObject *obj, int *kinds) {
 static PyObject *Table_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
                            PyObject *kwnames) {
     Table *self = (Table *)op;
-    PyObject *a[7];
+    PyObject *a[8];
     int kinds[CALL_MAX], n;
+    uint32_t op_number = 0;
     size_t sizes[3];
     const char *call = "KernelTable.add";
     if (pg_args(&Table_add_args, args, nargs, kwnames, a) < 0 ||
         (n = read_kinds(a[1], kinds)) < 0 || pg_as_size(a[4], call, "per_group", &sizes[0]) < 0 ||
         pg_as_size(a[5], call, "max_groups", &sizes[1]) < 0 ||
-        pg_as_size(a[6], call, "group_size", &sizes[2]) < 0) {
+        pg_as_size(a[6], call, "group_size", &sizes[2]) < 0 ||
+        (a[7] != NULL && pg_as_u32(a[7], call, "op", &op_number) < 0)) {
         return NULL;
     }
     if (!PyArray_DescrCheck(a[3]) || sizes[0] == 0 || sizes[1] == 0 || sizes[2] == 0) {
@@ -175,6 +185,7 @@ static PyObject *Table_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs
     *entry = (Entry){.key = key,
                      .kernel = Py_NewRef(a[2]),
                      .dtype = (PyArray_Descr *)Py_NewRef(a[3]),
+                     .op = (int)(op_number & INT32_MAX),
                      .per_group = (Py_ssize_t)sizes[0],
                      .max_groups = (Py_ssize_t)sizes[1],
                      .group_size = (Py_ssize_t)sizes[2],
@@ -286,9 +297,14 @@ PyObject *table_launch(const Table *self, PyObject *kernel, PyObject *queue, PyO
     return result;
 }
 
-PyObject *table_launch_entry(Table *self, uint64_t key, PyObject *queue, Args *args, Py_ssize_t n) {
+Entry *table_counted(const Table *self, uint64_t key, Py_ssize_t n) {
     Entry *entry = table_find(self, key);
-    if (entry == NULL || (entry->n != n && (entry = set_count(self, entry, n)) == NULL)) {
+    return entry == NULL || entry->n == n ? entry : set_count(self, entry, n);
+}
+
+PyObject *table_launch_entry(Table *self, uint64_t key, PyObject *queue, Args *args, Py_ssize_t n) {
+    Entry *entry = table_counted(self, key, n);
+    if (entry == NULL) {
         return NULL;
     }
     /* Another thread may change the entry while a launch gives up the GIL. */

@@ -15,6 +15,7 @@ typedef struct Entry {
     uint64_t key; /* 0: none */
     PyObject *kernel;
     PyArray_Descr *dtype; /* of the result */
+    int op;               /* which operation, for chains (chain.h); 0: none of them */
     /* How many groups: as many as it takes at per_group items each, at most max_groups. */
     Py_ssize_t per_group, max_groups, group_size;
     /* For the number of items that was asked for last. */
@@ -30,6 +31,8 @@ struct Table {
     PyObject *ordered;  /* the queue, known to run in order, that operators were used with last */
     PyObject *local;    /* OpenCL: local size; CUDA: block */
     PyObject *plans;    /* a Plans: what is remembered by shapes and strides */
+    PyObject *chains;   /* dict: what is known of chains of operations (chain.h) */
+    uint64_t serial;    /* no other table has it, or ever will */
     size_t used, room;  /* room: a power of two */
     Entry *entries;
 };
@@ -90,6 +93,9 @@ PyObject *table_launch(const Table *self, PyObject *kernel, PyObject *queue, PyO
                        PyObject *local, Args *args);
 /* NULL without an exception: the entry has gone meanwhile. */
 PyObject *table_launch_entry(Table *self, uint64_t key, PyObject *queue, Args *args, Py_ssize_t n);
+/* The entry with what a launch for n items takes (n_object, sizes); NULL if it has gone, or with an
+ * exception. */
+Entry *table_counted(const Table *self, uint64_t key, Py_ssize_t n);
 /* Memory of so many bytes, new: of the pool (allocator None), or of another pool of ours; what
  * anybody else's allocator gives is looked at by the backend. */
 PyObject *table_allocate(const Table *self, PyObject *backend, PyObject *allocator,

@@ -9,12 +9,34 @@
 
 int pg_trap = 0;
 PgFault pg_fault;
+int (*pg_flush)(void) = NULL;
+
+/* Calls that only ask, and whose answers no launch changes. */
+static int only_asks(const char *name) {
+    static const char *const beginnings[] = {"cuCtxGet",   "cuGetError", "cuDevice", "cuDriver",
+                                             "cuFuncGet",  "nvrtc",      "cuPointerGet",
+                                             "cuMemGetAddressRange"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
 
 int pg_trapped(const char *name, long *count, int *status) {
-    /* Touches no Python object: it also runs where the GIL is released. */
+    /* Touches no Python object: it also runs where the GIL is released. (What was put off takes
+     * the GIL.) */
     if (pg_trap & PG_TRAP_FORKED) {
         *status = PG_STATUS_FORKED;
         return 1;
+    }
+    if ((pg_trap & PG_TRAP_DEFERRED) && pg_flush != NULL && !only_asks(name)) {
+        int failed = pg_flush();
+        if (failed != 0) { /* what was to come before this call did not */
+            *status = failed;
+            return 1;
+        }
     }
     if ((pg_trap & PG_TRAP_COUNT) && count != NULL &&
         (!(pg_trap & PG_TRAP_HELD) || PyGILState_Check())) {

@@ -44,6 +44,7 @@
 /* Tables of the module's functions, by file. */
 #define CUD_FUNCTIONS(X)             \
     X(cud_driver_methods)            \
+    X(cud_deferral_methods)          \
     X(cud_enum_functions)            \
     X(cud_nvrtc_functions)           \
     X(cud_memory_functions)          \

@@ -89,7 +89,10 @@ class Indexing(ArrayCore[_ScalarT_co]):
             )
         if isinstance(value, GPUArray):
             same_device("setitem", [self, value])
-            value = disjoint(_fitted(value, view.shape), [view])
+            value = _fitted(value, view.shape)
+            if queue is None and wait_for is None and _is_same(view, value):
+                return None  # a[key] += b has written the items already
+            value = disjoint(value, [view])
         elif not isinstance(value, (int, float, complex, np.generic)):
             if isinstance(value, tuple) and view.dtype.names is not None:
                 value = np.array(value, view.dtype)  # a record
@@ -107,6 +110,17 @@ class Indexing(ArrayCore[_ScalarT_co]):
         """``self[...] = value`` for a device array or a number of any dtype."""
         if self.size:
             self._copy_from(value)
+
+
+def _is_same(view: Any, value: Any) -> bool:
+    """Whether both are the same items of the same memory."""
+    return bool(
+        view.base_data is value.base_data
+        and view.offset == value.offset
+        and view.dtype == value.dtype
+        and view.shape == value.shape
+        and view.strides == value.strides
+    )
 
 
 def _fitted(value: Any, shape: tuple[int, ...]) -> Any:

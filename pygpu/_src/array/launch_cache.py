@@ -12,7 +12,7 @@ import numpy as np
 
 from pygpu import _array
 
-from . import elementwise
+from . import chains, elementwise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,18 +109,20 @@ def elementwise_call(
         if dtype is None:
             backend.kernels[key] = out.dtype
             rule = elementwise.rule(backend, launch.memory)
+            chained = chains.number_of(operation)
             for name in _names(call):
-                table.add(name, tuple(kinds), launch.kernel, out.dtype, *rule)
+                table.add(name, tuple(kinds), launch.kernel, out.dtype, *rule, chained)
         if dtype is None or dtype == out.dtype:  # float64 equals None
             return  # otherwise, filling arrays of another dtype with such a number came first
     n = len(call.operands)
+    chained = chains.number_of(operation) if out.dtype == operation.outputs[0] else 0
     places = [n if call.out is not None else -1, *range(n)]
     steps = (
         step(backend, launch.kernel, launch.groups, launch.group_size, places, launch.numbers),
     )
     result = None if call.out is not None else out
     for name in _names(call):
-        table.plans.add(name, 0, call.operands, call.out, result, steps)
+        table.plans.add(name, 0, call.operands, call.out, result, steps, op=chained)
 
 
 def _names(call: Call) -> tuple[Any, ...]:

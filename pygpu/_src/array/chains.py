@@ -1,0 +1,228 @@
+"""Plain array code as few launches: kernels for operations that come one after the other again and
+again.
+
+C watches which elementwise operations follow each other (``src/array/chain.h``) and tells
+:func:`_told` of a chain that came often. A thread compiles one kernel for the whole chain. Once it
+is ready, C puts such operations off until the chain is complete and launches that kernel; results
+that the program has dropped by then are not written to memory.
+
+Each step is computed and rounded as by the kernel of its own, so results are the same to the bit.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import queue
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pygpu import _array
+from pygpu._src.codegen import dtypes
+
+from . import elementwise
+from .trace import Graph, Node
+
+if TYPE_CHECKING:
+    from pygpu._src.runtime.backend import Backend
+
+__all__ = ["counts", "flush", "number_of", "set_mode"]
+
+_MOST_OPERATIONS = 1 << 16
+_FROM_STEP, _FROM_NUMBER = 100, 200  # as in chain.h
+_MOST_ARRAYS = 20  # of one kernel, results included
+
+_operations: list[elementwise.Operation] = []
+_numbers: dict[elementwise.Operation, int] = {}
+_jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+_thread: threading.Thread | None = None
+_wait = False  # for tests: a chain is compiled before the next operation
+
+
+def number_of(operation: elementwise.Operation) -> int:
+    """The number by which C knows an operation; 0 if it takes no part in chains."""
+    if operation.index or operation.guard or len(operation.outputs) != 1:
+        return 0
+    if not all(map(dtypes.is_numeric, (*operation.inputs, *operation.outputs))):
+        return 0
+    number = _numbers.get(operation)
+    if number is None:
+        if len(_operations) >= _MOST_OPERATIONS:
+            return 0
+        _operations.append(operation)
+        number = _numbers.setdefault(operation, len(_operations))
+    return number
+
+
+class _Place(NamedTuple):
+    """An array of a chain as :func:`elementwise.prepare` reads one."""
+
+    number: int
+    offset: int  # modulo 32
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    base_data = None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return _DTYPES[self.number]
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+
+_DTYPES = [np.dtype(code) for code in "?bBhHiIlLqQfdgFDG"] + [np.dtype("O")] * 6
+_DTYPES += [np.dtype(np.float16)]  # 23
+
+
+class _Job(NamedTuple):
+    """A chain, and what becomes of it."""
+
+    backend: weakref.ref[Backend]
+    key: bytes
+    hashes: bytes
+    shape: tuple[int, ...]
+    operation: elementwise.Operation
+    places: tuple[_Place | None, ...]  # of the kernel's operands, None for a number
+    results: tuple[int, ...]
+    operands: tuple[int, ...]
+
+
+def _job(description: tuple[Any, ...]) -> _Job | None:
+    """What to compile for a chain, as ``chain_describe()`` in C gives it."""
+    backend, key, shape, steps, leaves, live, hashes = description
+    graph = Graph(backend.name)
+    inputs: dict[int, tuple[int, _Place | None]] = {}  # node: (as in _chain_known(), its place)
+    arrays = []
+    for i, leaf in enumerate(leaves):
+        place = _Place(*leaf)
+        node = graph.add(Node("array", i, (), (), place.dtype))
+        inputs[node] = i, place
+        arrays.append(node)
+    made: list[int] = []
+    count = 0
+    for number, sources, _ in steps:
+        operation = _operations[number - 1]
+        nodes = []
+        for source, dtype in zip(sources, operation.inputs, strict=True):
+            if source >= _FROM_NUMBER:
+                node = graph.add(Node("number", count, (), (), dtype))
+                inputs[node] = -1 - count, None
+                count += 1
+            else:
+                node = made[source - _FROM_STEP] if source >= _FROM_STEP else arrays[source]
+            nodes.append(node)
+        (result,) = operation.outputs
+        node = Node(
+            "step", operation.body, tuple(nodes), operation.inputs, result, operation.helpers
+        )
+        made.append(graph.add(node))
+    results = [i for i in range(len(steps)) if live >> i & 1]
+    leaves_of, text, helpers, features = graph.text(tuple(made[i] for i in results))
+    if len(results) + len(leaves_of) > _MOST_ARRAYS:
+        return None
+    for number, *_ in steps:
+        features |= _operations[number - 1].features
+    body = "\n        ".join([text, *(f"y{i} = v{made[k]};" for i, k in enumerate(results))])
+    types = tuple(graph.nodes[k].dtype for k in leaves_of)
+    outs = tuple(graph.nodes[made[k]].dtype for k in results)
+    digest = hashlib.sha256("\0".join((body, helpers, *map(str, types + outs))).encode())
+    fused = elementwise.Operation(
+        "chain", types, outs, body, helpers, features, key=digest.hexdigest()
+    )
+    places = (*(_Place(*steps[i][2]) for i in results), *(inputs[k][1] for k in leaves_of))
+    return _Job(
+        weakref.ref(backend),
+        key,
+        hashes,
+        shape,
+        fused,
+        places,
+        tuple(results),
+        tuple(inputs[k][0] for k in leaves_of),
+    )
+
+
+def _make(job: _Job) -> None:
+    """Compile a chain's kernel and tell C."""
+    backend = job.backend()
+    if backend is None:
+        return
+    launch = elementwise.prepare(backend, job.operation, job.places, job.shape)
+    groups, local = launch.groups, launch.group_size
+    groups = (groups,) if isinstance(groups, int) else tuple(groups)
+    local = (local,) if isinstance(local, int) else tuple(local)
+    if backend.name == "opencl":
+        groups = tuple(n * s for n, s in zip(groups, local, strict=True))
+    else:
+        local = (*local, 1, 1)[:3]
+    made = (launch.kernel, groups, local, job.results, job.operands, launch.numbers)
+    _array._chain_known(backend.table, job.key, job.hashes, made)
+
+
+def _told(description: tuple[Any, ...]) -> None:
+    """A chain came often: called by C."""
+    global _thread
+    job = _job(description)
+    if job is None:
+        return
+    if _wait:
+        _make(job)
+        return
+    _jobs.put(job)
+    if _thread is None:
+        _thread = threading.Thread(target=_work, name="pygpu compiles chains", daemon=True)
+        _thread.start()
+        atexit.register(_stop)
+
+
+def _work() -> None:
+    while (job := _jobs.get()) is not None:
+        try:
+            _make(job)
+        except Exception:  # the operations go on as they did, one launch each
+            _failures.append(job.key)
+        finally:
+            del job
+
+
+_failures: list[bytes] = []
+
+
+def _stop() -> None:
+    _jobs.put(None)
+    if _thread is not None:
+        _thread.join(5.0)  # a compilation that has begun
+
+
+def set_mode(mode: int, wait: bool = False) -> None:
+    """0: each operation is a launch; 1: chains that come often are one; 2: as 1, and every
+    operation waits until it must be launched, which only tests want. wait: compile at once."""
+    global _wait
+    from pygpu import _cuda
+
+    _wait = wait
+    _array._chain_set(mode, _told, _cuda._deferral())
+
+
+def counts() -> dict[str, int]:
+    """How many operations were watched and put off, how many launches came of them."""
+    return _array._chain_counts()
+
+
+def flush() -> None:
+    """Launch what was put off."""
+    _array._chain_flush()
+
+
+def set_from_environment() -> None:
+    """PYGPU_FUSE: 0, 1, or for tests "wait" (compile at once) and "late" (mode 2)."""
+    value = os.environ.get("PYGPU_FUSE", "0")
+    if value not in ("", "0"):
+        set_mode(2 if value == "late" else 1, value in ("wait", "late"))

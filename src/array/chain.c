@@ -1,0 +1,326 @@
+/* chain.c - which operations are put off, and when they are launched. */
+#include "array/chain.h"
+
+#include "array/backend_ops.h"
+#include "common/deferral.h"
+#include "common/pthread_compat.h"
+
+int arr_chain_mode = 0;
+int arr_chain_own = 0;
+volatile int arr_chain_wanted = 0;
+volatile unsigned long arr_chain_serial = 0;
+
+static PgDeferral *deferral; /* of the backend whose launches are put off; NULL: of none */
+static PyObject *told;       /* callable: a chain came often */
+
+static Chain buffers[2], wanted;
+static uint32_t wanted_live;
+static Chain *chain = &buffers[0]; /* the other one is being launched, or empty */
+static int broken = 1; /* another command came since the last step */
+static volatile int flushing;
+static unsigned long flusher; /* the thread that does */
+static int failed;            /* the status that the next command is to report */
+
+/* ---- launching ------------------------------------------------------------------------------- */
+
+static int launch_step(const Chain *of, const ChainStep *step) {
+    Args args;
+    args.n = args.n_owned = 0;
+    for (int i = 0; i <= step->n; i++) {
+        if (step->offsets[i] < 0) {
+            args_put(&args, step->objects[i]);
+        } else if (args_array(&args, step->objects[i], step->offsets[i]) < 0) {
+            args_clear(&args);
+            return -1;
+        }
+    }
+    PyObject *numbers = step->launch.numbers;
+    if (!PyTuple_Check(numbers)) {
+        args_put(&args, numbers);
+    } else {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(numbers); i++) {
+            args_put(&args, PyTuple_GET_ITEM(numbers, i));
+        }
+    }
+    PyObject *event = table_launch(of->table, step->launch.kernel, of->queue, step->launch.sizes,
+                                   step->launch.local, &args);
+    args_clear(&args);
+    Py_XDECREF(event);
+    return event != NULL ? 0 : -1;
+}
+
+/* The driver's status in an exception that is set, which goes. */
+static int status_of_exception(void) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *code = value != NULL ? PyObject_GetAttrString(value, "code") : NULL;
+    long status = code != NULL && PyLong_Check(code) ? PyLong_AsLong(code) : 0;
+    PyErr_Clear();
+    Py_XDECREF(code);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return status != 0 ? (int)status : 999; /* CUDA_ERROR_UNKNOWN */
+}
+
+/* 0, or the driver's status. */
+static int launch_all(const Chain *of, uint32_t live) {
+    int done = 0, status = 0;
+    if (of->n_steps > 1 && live != 0) {
+        done = chain_launch(of, live);
+        if (done < 0) {
+            PyErr_Clear();
+        }
+    }
+    if (done > 0) {
+        arr_chain_counts.fused++;
+        return 0;
+    }
+    for (int i = 0; i < of->n_steps; i++) {
+        arr_chain_counts.apart++;
+        if (launch_step(of, &of->steps[i]) < 0) {
+            status = status == 0 ? status_of_exception() : (PyErr_Clear(), status);
+        }
+    }
+    return status;
+}
+
+/* What is to be known of a chain that is complete. */
+static void learn(Chain *of, uint32_t live) {
+    if (of->n_steps < 2 || live == 0 || wanted.backend != NULL || !chain_count(of, live)) {
+        return;
+    }
+    wanted = *of; /* the references stay with the chain: only what it consists of is read */
+    wanted.backend = Py_NewRef(of->backend);
+    wanted_live = live;
+    arr_chain_wanted = 1;
+}
+
+static void wait_for_other(void) {
+    while (flushing && flusher != PyThread_get_thread_ident()) {
+        Py_BEGIN_ALLOW_THREADS;
+        pg_sleep_us(20);
+        Py_END_ALLOW_THREADS;
+    }
+}
+
+int chain_flush(void) {
+    wait_for_other();
+    if (flushing || chain->n_steps == 0) {
+        return 0;
+    }
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    Chain *of = chain;
+    chain = of == &buffers[0] ? &buffers[1] : &buffers[0];
+    flushing = 1;
+    flusher = PyThread_get_thread_ident();
+    arr_chain_serial++;
+    uint32_t live = chain_live(of);
+    int status = of->deferred ? launch_all(of, live) : 0;
+    learn(of, live);
+    chain_clear(of);
+    flushing = 0;
+    if (chain->n_steps == 0 && failed == 0 && deferral != NULL) {
+        *deferral->trap &= ~PG_TRAP_DEFERRED;
+    }
+    PyErr_Restore(type, value, traceback);
+    return status;
+}
+
+void chain_flush_late(void) {
+    int status = chain_flush();
+    if (status != 0) {
+        failed = status;
+        *deferral->trap |= PG_TRAP_DEFERRED;
+    }
+}
+
+/* What a command of the backend calls when it finds the trap set. */
+static int flush_from_anywhere(void) {
+    if (arr_chain_own || (flushing && flusher == PyThread_get_thread_ident())) {
+        return 0;
+    }
+#if PY_VERSION_HEX >= 0x030D0000
+    if (Py_IsFinalizing()) {
+#else
+    if (_Py_IsFinalizing()) {
+#endif
+        return 0; /* nobody will look at the results */
+    }
+    PyGILState_STATE state = PyGILState_Ensure();
+    broken = 1;
+    int before = failed;
+    failed = 0;
+    int status = chain_flush();
+    if (chain->n_steps == 0 && !flushing) {
+        *deferral->trap &= ~PG_TRAP_DEFERRED;
+    }
+    PyGILState_Release(state);
+    return before != 0 ? before : status;
+}
+
+/* ---- where chains begin ------------------------------------------------------------------------ */
+
+#define CUT_AFTER 8 /* steps: a loop of fewer becomes several rounds in one chain */
+
+/* What followed another command: there loops begin, so that chains which begin there come again. */
+static uint64_t beginnings[64];
+
+static uint64_t *beginning(const ChainLaunch *launch, const GPUArray *out) {
+    uint64_t hash = ((uint64_t)launch->op * 0x9E3779B97F4A7C15u) ^ (uint64_t)out->size;
+    return &beginnings[(hash ^ hash >> 29) % 64];
+}
+
+/* Whether a new chain begins with this operation. */
+static int begins(const ChainLaunch *launch, const GPUArray *out) {
+    uint64_t *at = beginning(launch, out), mark = (uint64_t)launch->op << 32 | 1;
+    if (broken) {
+        *at = mark;
+    }
+    broken = 0;
+    return chain->n_steps >= CUT_AFTER && *at == mark;
+}
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+static int all_private(const GPUArray *out, PyObject *const *operands, int n) {
+    if (!deferral->is_private(out->base_data)) {
+        return 0;
+    }
+    for (int i = 0; i < n; i++) {
+        if (arr_is_array(operands[i]) &&
+            !deferral->is_private(((GPUArray *)operands[i])->base_data)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* After the step was appended: whether it is put off. */
+static int decide(void) {
+    int known = arr_chain_mode == 2 || chain_prefix_known(chain->now.hash);
+    if (chain->n_steps == 1) {
+        chain->deferred = known;
+        arr_chain_serial++;
+    }
+    return chain->deferred && known;
+}
+
+int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObject *const *operands,
+              int n) {
+    arr_chain_own = 0;
+    if (deferral == NULL || !first->table->cuda || first->queue != Py_None ||
+        !all_private(out, operands, n)) {
+        return 0;
+    }
+    wait_for_other();
+    if (!chain->deferred) {
+        chain_sweep(chain);
+    }
+    if (begins(launch, out) || !chain_append(chain, launch, first, out, operands, n)) {
+        chain_flush_late();
+        if (!chain_append(chain, launch, first, out, operands, n)) {
+            return 0;
+        }
+    }
+    int put_off = decide();
+    if (!put_off && chain->deferred) { /* another way than known chains go on: it begins anew */
+        chain_remove_last(chain);
+        chain_flush_late();
+        if (!chain_append(chain, launch, first, out, operands, n)) {
+            return 0;
+        }
+        put_off = decide();
+    }
+    *deferral->trap |= PG_TRAP_DEFERRED;
+    if (!put_off) {
+        arr_chain_counts.watched++;
+        arr_chain_own = 1;
+        return 0;
+    }
+    arr_chain_counts.deferred++;
+    if (chain->n_steps == 1) {
+        chain_timer_start(arr_chain_serial);
+    }
+    return 1;
+}
+
+void chain_tell(Table *table) {
+    if (PyDict_GET_SIZE(table->chains) >= CHAINS_MOST) {
+        PyDict_Clear(table->chains); /* those in use are counted anew */
+    }
+    if (wanted.backend == NULL || told == NULL) {
+        arr_chain_wanted = 0;
+        return;
+    }
+    PyObject *description = chain_describe(&wanted, wanted_live);
+    Py_CLEAR(wanted.backend);
+    arr_chain_wanted = 0;
+    PyObject *result = description != NULL ? PyObject_CallOneArg(told, description) : NULL;
+    Py_XDECREF(description);
+    if (result == NULL) {
+        PyErr_WriteUnraisable(told);
+    }
+    Py_XDECREF(result);
+}
+
+/* ---- for Python ------------------------------------------------------------------------------ */
+
+PG_DOC(chain_set__doc__, "_chain_set", "mode, told=None, deferral=None",
+       "(mode: int, told: Callable[[tuple[Any, ...]], None] | None = None, deferral: Any = None) "
+       "-> None",
+       "Whether operations in a row become one launch: 0 no, 1 yes; 2: every operation is put off "
+       "as long as it may be. told is called for a chain that came often; deferral: the backend's "
+       "_deferral().");
+static ArgSpec chain_set_args = PG_ARGSPEC(chain_set__doc__);
+
+static PyObject *chain_set(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames) {
+    PyObject *a[3];
+    uint32_t mode;
+    if (pg_args(&chain_set_args, args, nargs, kwnames, a) < 0 ||
+        pg_as_u32(a[0], "_chain_set", "mode", &mode) < 0) {
+        return NULL;
+    }
+    if (a[2] != NULL && a[2] != Py_None) {
+        PgDeferral *given = PyCapsule_GetPointer(a[2], PG_DEFERRAL_CAPSULE);
+        if (given == NULL) {
+            return NULL;
+        }
+        deferral = given;
+        *deferral->flush = flush_from_anywhere;
+    }
+    if (a[1] != NULL && a[1] != Py_None) {
+        Py_XSETREF(told, Py_NewRef(a[1]));
+    }
+    arr_chain_mode = mode > 2 ? 2 : (int)mode;
+    (void)chain_flush();
+    Py_RETURN_NONE;
+}
+
+static PyObject *flush_now(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    int status = chain_flush();
+    return status == 0 ? Py_NewRef(Py_None)
+                       : PyErr_Format(PyExc_RuntimeError,
+                                      "operations on arrays that were put off could not be "
+                                      "launched: the driver says %d",
+                                      status);
+}
+
+void arr_forget_chains(void) {
+    chain_clear(chain);
+    arr_chain_mode = 0;
+    if (deferral != NULL) {
+        *deferral->flush = NULL;
+        *deferral->trap &= ~PG_TRAP_DEFERRED;
+    }
+    Py_CLEAR(told);
+}
+
+PyMethodDef arr_chain_functions[] = {
+    {"_chain_set", FAST(chain_set), chain_set__doc__},
+    {"_chain_flush", flush_now, METH_NOARGS,
+     "_chain_flush()\n--\n\n() -> None\n\nLaunch what was put off."},
+    {NULL, NULL, 0, NULL},
+};

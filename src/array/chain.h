@@ -1,0 +1,112 @@
+/* chain.h - elementwise operations in a row, which become one launch.
+ *
+ * A chain is watched first: its operations are launched one by one, and what it consisted of is
+ * counted. Python makes a kernel for a chain that comes again and again (_fuse.py). From then on,
+ * operations that begin such a chain are put off until it is complete, or until any other command
+ * is about to reach the driver (common/deferral.h). Results that the program has dropped by then
+ * are never written to memory. */
+#ifndef PYGPU_ARRAY_CHAIN_H
+#define PYGPU_ARRAY_CHAIN_H
+
+#include "array/launch_plan.h"
+
+#define CHAIN_STEPS   24
+#define CHAIN_LEAVES  12
+#define CHAIN_NUMBERS 20
+#define CHAIN_DIMS    ARRAY_INLINE_DIMS
+#define CHAIN_WORDS   512
+#define CHAINS_MOST   4096 /* that are known of a backend, with those that came once */
+
+/* Where an operand of a step comes from: a leaf, the result of a step, or a number. */
+enum { FROM_LEAF = 0, FROM_STEP = 100, FROM_NUMBER = 200 };
+
+/* How an array lies in memory. */
+typedef struct {
+    PyObject *memory;
+    Py_ssize_t offset;
+    int type, ndim;
+    Py_ssize_t dims[2 * CHAIN_DIMS]; /* shape, then strides [bytes] */
+} Place;
+
+/* The launch of one operation by itself. kernel, sizes, local, numbers: as in Step of a plan, but
+ * numbers may be a single int. */
+typedef struct {
+    int op; /* which operation: 0 for what takes no part in chains */
+    PyObject *kernel, *sizes, *local, *numbers;
+} ChainLaunch;
+
+typedef struct {
+    ChainLaunch launch;
+    int n; /* operands, without the result */
+    short sources[CALL_MAX];
+    PyObject *objects[CALL_MAX + 1]; /* owned: the result's memory, then the operands: memory, or
+                                        numbers */
+    Py_ssize_t offsets[CALL_MAX + 1]; /* -1: a number */
+    Place out;                        /* memory: borrowed from objects; NULL: dropped unread */
+} ChainStep;
+
+/* How much of a chain is filled. */
+typedef struct {
+    int leaves, numbers;
+    size_t words;
+    uint64_t hash;
+} ChainMark;
+
+typedef struct {
+    Table *table; /* owned, as are the next two; NULL: the chain is empty */
+    PyObject *backend, *queue;
+    int deferred; /* else the steps are launched, and only counted */
+    int n_steps, ndim;
+    Py_ssize_t shape[CHAIN_DIMS];
+    ChainMark now, before; /* hash: of the words; before: without the last step */
+    uint64_t prefixes[CHAIN_STEPS];
+    Py_ssize_t key[CHAIN_WORDS];
+    ChainStep steps[CHAIN_STEPS];
+    Place leaves[CHAIN_LEAVES];
+    PyObject *numbers[CHAIN_NUMBERS]; /* borrowed from the steps */
+} Chain;
+
+extern int arr_chain_mode; /* 0: off; 1: on; 2: every chain waits until it must go, for tests */
+extern volatile int arr_chain_wanted; /* chain_tell() has something to do */
+extern int arr_chain_own; /* a step of a watched chain is being launched */
+
+/* A step that is to be launched: 1 if it was put off, else 0; then arr_chain_own says whether it
+ * belongs to a watched chain, and is to be set to 0 after the launch. */
+int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObject *const *operands,
+              int n);
+/* Tells Python of chains that came often enough; to be called where any code may run. */
+void chain_tell(Table *table);
+/* Launches what was put off. 0, or the driver's status. */
+int chain_flush(void);
+void chain_flush_late(void); /* the same; the next command of the backend fails with the status */
+
+/* chain_key.c */
+/* 1: the step is the chain's last now; 0: it does not belong to it, or there is no room. */
+int chain_append(Chain *chain, const ChainLaunch *launch, GPUArray *first, GPUArray *out,
+                 PyObject *const *operands, int n);
+void chain_remove_last(Chain *chain);
+void chain_clear(Chain *chain);
+/* Lets go of results that the program has dropped. */
+void chain_sweep(Chain *chain);
+/* Which results are still of interest, one bit each. */
+uint32_t chain_live(const Chain *chain);
+
+/* chain_timer.c */
+void chain_timer_start(unsigned long serial); /* the chain of this number began to wait */
+extern volatile unsigned long arr_chain_serial; /* changes whenever a chain begins or ends */
+
+/* chain_store.c: chains that are known */
+int chain_prefix_known(uint64_t hash);
+/* Launches the kernel for the whole chain: 1 if there is one; 0 if not; -1 with an exception. */
+int chain_launch(const Chain *chain, uint32_t live);
+/* Counts it. 1: Python is to be told. */
+int chain_count(const Chain *chain, uint32_t live);
+PyObject *chain_describe(const Chain *chain, uint32_t live); /* for Python; NULL on failure */
+extern PyMethodDef arr_chain_functions[], arr_chain_store_functions[];
+typedef struct {
+    long watched, deferred, fused, apart, made;
+} ChainCounts;
+extern ChainCounts arr_chain_counts;
+void arr_forget_chains(void); /* at the end of the process */
+
+#endif

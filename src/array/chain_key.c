@@ -1,0 +1,289 @@
+/* chain_key.c - what a chain consists of: steps, where their operands come from, and the words by
+ * which chains are told apart. */
+#include "array/chain.h"
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static int place_of(const GPUArray *array, Place *place) {
+    if (array->ndim > CHAIN_DIMS) {
+        return 0;
+    }
+    place->memory = array->base_data;
+    place->offset = array->offset;
+    place->type = array->dtype->type_num;
+    place->ndim = array->ndim;
+    memcpy(place->dims, array->dims, 2 * (size_t)array->ndim * sizeof *place->dims);
+    return 1;
+}
+
+static int same_place(const Place *a, const Place *b) {
+    return a->offset == b->offset && a->type == b->type && a->ndim == b->ndim &&
+           memcmp(a->dims, b->dims, 2 * (size_t)a->ndim * sizeof *a->dims) == 0;
+}
+
+static int of_chain_shape(const Chain *chain, const Place *place) {
+    return place->ndim == chain->ndim &&
+           memcmp(place->dims, chain->shape, (size_t)place->ndim * sizeof *place->dims) == 0;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static int put_word(Chain *chain, Py_ssize_t word) {
+    if (chain->now.words == CHAIN_WORDS) {
+        return 0;
+    }
+    chain->key[chain->now.words++] = word;
+    chain->now.hash = (chain->now.hash ^ (uint64_t)word) * 0x9E3779B97F4A7C15u;
+    chain->now.hash ^= chain->now.hash >> 29;
+    return 1;
+}
+
+static int put_place(Chain *chain, const Place *place) {
+    int ok = put_word(chain, place->type | (place->offset & 31) << 8 | (Py_ssize_t)place->ndim << 16);
+    for (int i = 0; ok && i < 2 * place->ndim; i++) {
+        ok = put_word(chain, place->dims[i]);
+    }
+    return ok;
+}
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+/* Numbers that every kernel converts without an error, whatever its type: others are looked at by
+ * the launch, whose error is to come where the program made the mistake. */
+static int safe_number(PyObject *op) {
+    if (PyFloat_CheckExact(op)) {
+        double value = PyFloat_AS_DOUBLE(op);
+        return value > -3e38 && value < 3e38;
+    }
+    if (PyLong_CheckExact(op)) {
+        int overflow;
+        long value = PyLong_AsLongAndOverflow(op, &overflow);
+        return overflow == 0 && value >= 0 && value <= 127;
+    }
+    return PyArray_IsScalar(op, Floating) || PyArray_IsScalar(op, Integer);
+}
+
+/* Where an array comes from, as a source; -1 if the chain cannot take it. */
+static int source_of(Chain *chain, const Place *place) {
+    for (int i = chain->n_steps - 1; i >= 0; i--) {
+        const ChainStep *step = &chain->steps[i];
+        if (step->out.memory == place->memory) {
+            return same_place(&step->out, place) ? FROM_STEP + i : -1;
+        }
+    }
+    for (int i = 0; i < chain->now.leaves; i++) {
+        if (chain->leaves[i].memory == place->memory && same_place(&chain->leaves[i], place)) {
+            return FROM_LEAF + i;
+        }
+    }
+    if (chain->now.leaves == CHAIN_LEAVES) {
+        return -1;
+    }
+    chain->leaves[chain->now.leaves] = *place;
+    return put_place(chain, place) ? FROM_LEAF + chain->now.leaves++ : -1;
+}
+
+/* Writing an output while others are read and written: only items at the same place may be the
+ * same memory. */
+static int may_write(const Chain *chain, const Place *out) {
+    for (int i = 0; i < chain->now.leaves; i++) {
+        if (chain->leaves[i].memory == out->memory && !same_place(&chain->leaves[i], out)) {
+            return 0;
+        }
+    }
+    for (int i = 0; i < chain->n_steps; i++) {
+        if (chain->steps[i].out.memory == out->memory && !same_place(&chain->steps[i].out, out)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static int begin(Chain *chain, GPUArray *first, const Place *out) {
+    chain->table = (Table *)Py_NewRef((PyObject *)first->table);
+    chain->backend = Py_NewRef(first->backend);
+    chain->queue = Py_NewRef(first->queue);
+    chain->ndim = out->ndim;
+    memcpy(chain->shape, out->dims, (size_t)out->ndim * sizeof *out->dims);
+    chain->now.hash = chain->table->serial;
+    int ok = put_word(chain, out->ndim);
+    for (int i = 0; ok && i < out->ndim; i++) {
+        ok = put_word(chain, out->dims[i]);
+    }
+    return ok;
+}
+
+/* The operands' sources, and references to them. How many operands; -1: they do not fit. */
+static int read_operands(Chain *chain, ChainStep *step, PyObject *const *operands, int n) {
+    for (int i = 0; i < n; i++) {
+        Place place;
+        int source;
+        if (!arr_is_array(operands[i])) {
+            if (!safe_number(operands[i]) || chain->now.numbers == CHAIN_NUMBERS) {
+                return -1;
+            }
+            step->objects[1 + i] = operands[i];
+            step->offsets[1 + i] = -1;
+            chain->numbers[chain->now.numbers] = operands[i];
+            source = FROM_NUMBER + chain->now.numbers++;
+        } else {
+            if (!place_of((GPUArray *)operands[i], &place)) {
+                return -1;
+            }
+            step->objects[1 + i] = place.memory;
+            step->offsets[1 + i] = place.offset;
+            source = source_of(chain, &place);
+        }
+        if (source < 0 || !put_word(chain, source)) {
+            return -1;
+        }
+        step->sources[i] = (short)source;
+    }
+    return n;
+}
+
+/* Whether the same was computed in this chain before: a loop begins again there, and so does the
+ * chain. */
+static int repeats(const Chain *chain, const ChainStep *step) {
+    for (int i = 0; i < chain->n_steps; i++) {
+        const ChainStep *before = &chain->steps[i];
+        if (before->launch.op == step->launch.op && before->n == step->n &&
+            memcmp(before->sources, step->sources, (size_t)step->n * sizeof *step->sources) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* As chain_append(), before references are taken; a failure leaves counts that the caller puts
+ * back. */
+static int try_append(Chain *chain, const ChainLaunch *launch, GPUArray *first, GPUArray *out,
+                      PyObject *const *operands, int n) {
+    ChainStep *step = &chain->steps[chain->n_steps];
+    Place *place = &step->out;
+    if (chain->n_steps == CHAIN_STEPS || !place_of(out, place)) {
+        return 0;
+    }
+    if (chain->n_steps > 0 && (chain->table != first->table || chain->queue != first->queue ||
+                               !of_chain_shape(chain, place))) {
+        return 0;
+    }
+    if (chain->n_steps == 0 && !begin(chain, first, place)) {
+        return 0;
+    }
+    step->launch = *launch;
+    step->objects[0] = place->memory;
+    step->offsets[0] = place->offset;
+    step->n = n;
+    return put_word(chain, launch->op) && read_operands(chain, step, operands, n) == n &&
+           put_place(chain, place) && may_write(chain, place) && !repeats(chain, step);
+}
+
+int chain_append(Chain *chain, const ChainLaunch *launch, GPUArray *first, GPUArray *out,
+                 PyObject *const *operands, int n) {
+    ChainMark mark = chain->now;
+    if (!try_append(chain, launch, first, out, operands, n)) {
+        chain->now = mark;
+        if (chain->n_steps == 0) {
+            chain_clear(chain);
+        }
+        return 0;
+    }
+    chain->before = mark;
+    ChainStep *step = &chain->steps[chain->n_steps];
+    for (int i = 0; i <= n; i++) {
+        Py_INCREF(step->objects[i]);
+    }
+    Py_INCREF(launch->kernel);
+    Py_INCREF(launch->sizes);
+    Py_INCREF(launch->local);
+    Py_INCREF(launch->numbers);
+    chain->prefixes[chain->n_steps++] = chain->now.hash;
+    return 1;
+}
+
+static void release(ChainStep *step) {
+    for (int i = 0; i <= step->n; i++) {
+        Py_CLEAR(step->objects[i]);
+    }
+    Py_CLEAR(step->launch.kernel);
+    Py_CLEAR(step->launch.sizes);
+    Py_CLEAR(step->launch.local);
+    Py_CLEAR(step->launch.numbers);
+}
+
+void chain_remove_last(Chain *chain) {
+    release(&chain->steps[--chain->n_steps]);
+    chain->now = chain->before;
+}
+
+void chain_clear(Chain *chain) {
+    for (int i = 0; i < chain->n_steps; i++) {
+        release(&chain->steps[i]);
+    }
+    Py_CLEAR(chain->table);
+    Py_CLEAR(chain->backend);
+    Py_CLEAR(chain->queue);
+    chain->deferred = chain->n_steps = 0;
+    memset(&chain->now, 0, sizeof chain->now);
+}
+
+/* ---- who still wants a result ---------------------------------------------------------------- */
+
+static Py_ssize_t held(const Chain *chain, const PyObject *memory) {
+    Py_ssize_t count = 0;
+    for (int i = 0; i < chain->n_steps; i++) {
+        for (int k = 0; k <= chain->steps[i].n; k++) {
+            count += chain->steps[i].objects[k] == memory;
+        }
+    }
+    return count;
+}
+
+static int overwritten(const Chain *chain, int at) {
+    for (int i = at + 1; i < chain->n_steps; i++) {
+        if (chain->steps[i].out.memory == chain->steps[at].out.memory) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+uint32_t chain_live(const Chain *chain) {
+    uint32_t live = 0;
+    for (int i = 0; i < chain->n_steps; i++) {
+        const PyObject *memory = chain->steps[i].out.memory;
+        if (memory != NULL && Py_REFCNT(memory) > held(chain, memory) && !overwritten(chain, i)) {
+            live |= 1u << i;
+        }
+    }
+    return live;
+}
+
+void chain_sweep(Chain *chain) {
+    for (int i = 0; i < chain->n_steps; i++) {
+        PyObject *memory = chain->steps[i].out.memory;
+        if (memory == NULL || Py_REFCNT(memory) > CHAIN_STEPS ||
+            Py_REFCNT(memory) > held(chain, memory)) {
+            continue;
+        }
+        for (int j = 0; j < chain->now.leaves; j++) {
+            if (chain->leaves[j].memory == memory) {
+                chain->leaves[j].memory = NULL;
+            }
+        }
+        for (int j = 0; j < chain->n_steps; j++) {
+            ChainStep *step = &chain->steps[j];
+            if (step->out.memory == memory) {
+                step->out.memory = NULL;
+            }
+            for (int k = 0; k <= step->n; k++) {
+                if (step->objects[k] == memory) {
+                    Py_CLEAR(step->objects[k]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+/* chain_store.c - the chains that are known: how often each came, and the kernels that Python made
+ * for those that came often. */
+#include "array/chain.h"
+
+#define PREFIXES_MOST 8192 /* half of the room */
+#define OFTEN         3
+
+ChainCounts arr_chain_counts;
+
+/* ---- prefixes of chains that have a kernel ---------------------------------------------------- */
+
+static uint64_t prefixes[2 * PREFIXES_MOST]; /* 0: free */
+static size_t n_prefixes;
+
+static uint64_t *prefix_place(uint64_t hash) {
+    size_t at = (size_t)hash;
+    while (prefixes[at % (2 * PREFIXES_MOST)] != 0 && prefixes[at % (2 * PREFIXES_MOST)] != hash) {
+        at++;
+    }
+    return &prefixes[at % (2 * PREFIXES_MOST)];
+}
+
+int chain_prefix_known(uint64_t hash) {
+    return n_prefixes != 0 && *prefix_place(hash) == hash;
+}
+
+static void prefix_add(uint64_t hash) {
+    if (n_prefixes >= PREFIXES_MOST) { /* those in use are counted anew, and come back */
+        memset(prefixes, 0, sizeof prefixes);
+        n_prefixes = 0;
+    }
+    uint64_t *at = prefix_place(hash);
+    n_prefixes += *at == 0;
+    *at = hash;
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+/* The words and what is live, as a key of KernelTable.chains. */
+static PyObject *key_of(const Chain *chain, uint32_t live) {
+    size_t size = chain->now.words * sizeof *chain->key;
+    PyObject *key = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(size + sizeof live));
+    if (key != NULL) {
+        memcpy(PyBytes_AS_STRING(key), chain->key, size);
+        memcpy(PyBytes_AS_STRING(key) + size, &live, sizeof live);
+    }
+    return key;
+}
+
+/* (kernel, sizes, local, results, operands, numbers): results are numbers of steps, operands of
+ * leaves, or -1 - the number of a number. */
+enum { MADE_KERNEL, MADE_SIZES, MADE_LOCAL, MADE_RESULTS, MADE_OPERANDS, MADE_NUMBERS, MADE_COUNT };
+
+static int put_arguments(Args *args, const Chain *chain, PyObject *made) {
+    PyObject *results = PyTuple_GET_ITEM(made, MADE_RESULTS),
+             *operands = PyTuple_GET_ITEM(made, MADE_OPERANDS),
+             *numbers = PyTuple_GET_ITEM(made, MADE_NUMBERS);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(results); i++) {
+        const Place *out = &chain->steps[PyLong_AsLong(PyTuple_GET_ITEM(results, i))].out;
+        if (args_array(args, out->memory, out->offset) < 0) {
+            return -1;
+        }
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(operands); i++) {
+        long k = PyLong_AsLong(PyTuple_GET_ITEM(operands, i));
+        if (k < 0) {
+            args_put(args, chain->numbers[-1 - k]);
+        } else if (args_array(args, chain->leaves[k].memory, chain->leaves[k].offset) < 0) {
+            return -1;
+        }
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(numbers); i++) {
+        args_put(args, PyTuple_GET_ITEM(numbers, i));
+    }
+    return 0;
+}
+
+int chain_launch(const Chain *chain, uint32_t live) {
+    PyObject *key = key_of(chain, live);
+    PyObject *made = key != NULL ? PyDict_GetItemWithError(chain->table->chains, key) : NULL;
+    Py_XDECREF(key);
+    if (made == NULL || !PyTuple_CheckExact(made)) {
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    Py_INCREF(made);
+    Args args;
+    args.n = args.n_owned = 0;
+    PyObject *event = put_arguments(&args, chain, made) == 0
+                          ? table_launch(chain->table, PyTuple_GET_ITEM(made, MADE_KERNEL),
+                                         chain->queue, PyTuple_GET_ITEM(made, MADE_SIZES),
+                                         PyTuple_GET_ITEM(made, MADE_LOCAL), &args)
+                          : NULL;
+    args_clear(&args);
+    Py_DECREF(made);
+    Py_XDECREF(event);
+    return event != NULL ? 1 : -1;
+}
+
+int chain_count(const Chain *chain, uint32_t live) {
+    PyObject *key = key_of(chain, live), *count = NULL;
+    int wanted = 0;
+    if (key == NULL) {
+        PyErr_Clear();
+        return 0;
+    }
+    PyObject *known = PyDict_GetItemWithError(chain->table->chains, key);
+    if (known != NULL && PyTuple_CheckExact(known)) {
+        for (int i = 0; i < chain->n_steps; i++) { /* forgotten among too many others */
+            prefix_add(chain->prefixes[i]);
+        }
+    } else {
+        long times = known != NULL ? PyLong_AsLong(known) + 1 : 1;
+        count = PyLong_FromLong(times);
+        if (PyDict_GET_SIZE(chain->table->chains) >= CHAINS_MOST) {
+            arr_chain_wanted = 1; /* it is emptied where kernels may go */
+        } else if (count != NULL && PyDict_SetItem(chain->table->chains, key, count) == 0) {
+            wanted = times == OFTEN;
+        }
+    }
+    Py_XDECREF(count);
+    Py_DECREF(key);
+    PyErr_Clear();
+    return wanted;
+}
+
+/* ---- for Python ------------------------------------------------------------------------------ */
+
+static PyObject *tuple_of(const Py_ssize_t *numbers, int n) {
+    PyObject *tuple = PyTuple_New(n);
+    for (int i = 0; tuple != NULL && i < n; i++) {
+        PyObject *number = PyLong_FromSsize_t(numbers[i]);
+        if (number == NULL) {
+            Py_CLEAR(tuple);
+        } else {
+            PyTuple_SET_ITEM(tuple, i, number);
+        }
+    }
+    return tuple;
+}
+
+/* (type number, offset, shape, strides) */
+static PyObject *describe_place(const Place *place) {
+    PyObject *shape = tuple_of(place->dims, place->ndim),
+             *strides = tuple_of(place->dims + place->ndim, place->ndim);
+    return shape != NULL && strides != NULL
+               ? Py_BuildValue("(inNN)", place->type, place->offset & 31, shape, strides)
+               : NULL;
+}
+
+/* (operation, sources, place of the result) */
+static PyObject *describe_step(const ChainStep *step) {
+    Py_ssize_t sources[CALL_MAX];
+    for (int i = 0; i < step->n; i++) {
+        sources[i] = step->sources[i];
+    }
+    PyObject *from = tuple_of(sources, step->n), *out = describe_place(&step->out);
+    return from != NULL && out != NULL ? Py_BuildValue("(iNN)", step->launch.op, from, out) : NULL;
+}
+
+static PyObject *describe_all(const Chain *chain, int steps) {
+    int n = steps ? chain->n_steps : chain->now.leaves;
+    PyObject *tuple = PyTuple_New(n);
+    for (int i = 0; tuple != NULL && i < n; i++) {
+        PyObject *item = steps ? describe_step(&chain->steps[i])
+                               : describe_place(&chain->leaves[i]);
+        if (item == NULL) {
+            Py_CLEAR(tuple);
+        } else {
+            PyTuple_SET_ITEM(tuple, i, item);
+        }
+    }
+    return tuple;
+}
+
+PyObject *chain_describe(const Chain *chain, uint32_t live) {
+    PyObject *key = key_of(chain, live), *shape = tuple_of(chain->shape, chain->ndim),
+             *steps = describe_all(chain, 1), *leaves = describe_all(chain, 0),
+             *hashes = PyBytes_FromStringAndSize((const char *)chain->prefixes,
+                                                 chain->n_steps *
+                                                     (Py_ssize_t)sizeof *chain->prefixes);
+    if (key == NULL || shape == NULL || steps == NULL || leaves == NULL || hashes == NULL) {
+        Py_XDECREF(key);
+        Py_XDECREF(shape);
+        Py_XDECREF(steps);
+        Py_XDECREF(leaves);
+        Py_XDECREF(hashes);
+        return NULL;
+    }
+    return Py_BuildValue("(ONNNNIN)", chain->backend, key, shape, steps, leaves,
+                         (unsigned int)live, hashes);
+}
+
+PG_DOC(chain_known__doc__, "_chain_known", "table, key, hashes, made",
+       "(table: KernelTable, key: bytes, hashes: bytes, made: tuple[Any, ...]) -> None",
+       "Launch (kernel, sizes, local size, results, operands, numbers) for the chain of this key. "
+       "results: numbers of steps; operands: numbers of leaves, or -1 - the number of a number.");
+static ArgSpec chain_known_args = PG_ARGSPEC(chain_known__doc__);
+
+/* Whether all are numbers of results, or of operands: what else is in the key is ours. */
+static int in_range(PyObject *tuple, long low, long high) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
+        long number = PyLong_AsLong(PyTuple_GET_ITEM(tuple, i));
+        if (number < low || number >= high) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static PyObject *chain_known(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
+    PyObject *a[4];
+    if (pg_args(&chain_known_args, args, nargs, kwnames, a) < 0) {
+        return NULL;
+    }
+    int ok = Py_TYPE(a[0]) == arr_state->KernelTableType && PyBytes_CheckExact(a[1]) &&
+             PyBytes_CheckExact(a[2]) && PyTuple_CheckExact(a[3]) &&
+             PyTuple_GET_SIZE(a[3]) == MADE_COUNT;
+    for (int i = MADE_SIZES; ok && i < MADE_COUNT; i++) {
+        ok = PyTuple_CheckExact(PyTuple_GET_ITEM(a[3], i));
+    }
+    ok = ok && in_range(PyTuple_GET_ITEM(a[3], MADE_RESULTS), 0, CHAIN_STEPS) &&
+         in_range(PyTuple_GET_ITEM(a[3], MADE_OPERANDS), -CHAIN_NUMBERS, CHAIN_LEAVES) &&
+         2 * PyTuple_GET_SIZE(PyTuple_GET_ITEM(a[3], MADE_RESULTS)) +
+                 2 * PyTuple_GET_SIZE(PyTuple_GET_ITEM(a[3], MADE_OPERANDS)) +
+                 PyTuple_GET_SIZE(PyTuple_GET_ITEM(a[3], MADE_NUMBERS)) <=
+             64;
+    if (!ok) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_TypeError, "_chain_known: a table, a key, hashes and a tuple of "
+                                             "six are needed, as _chain() gave them");
+        }
+        return NULL;
+    }
+    if (PyDict_SetItem(((Table *)a[0])->chains, a[1], a[3]) < 0) {
+        return NULL;
+    }
+    for (Py_ssize_t at = 0; at + 8 <= PyBytes_GET_SIZE(a[2]); at += 8) {
+        uint64_t hash;
+        memcpy(&hash, PyBytes_AS_STRING(a[2]) + at, sizeof hash);
+        prefix_add(hash);
+    }
+    arr_chain_counts.made++;
+    Py_RETURN_NONE;
+}
+
+static PyObject *chain_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    return Py_BuildValue("{slslslslsl}", "watched", arr_chain_counts.watched, "deferred",
+                         arr_chain_counts.deferred, "fused", arr_chain_counts.fused, "apart",
+                         arr_chain_counts.apart, "made", arr_chain_counts.made);
+}
+
+PyMethodDef arr_chain_store_functions[] = {
+    {"_chain_known", FAST(chain_known), chain_known__doc__},
+    {"_chain_counts", chain_counts, METH_NOARGS,
+     "_chain_counts()\n--\n\n() -> dict[str, int]\n\n"
+     "Operations that were watched and deferred; launches of fused kernels, and of deferred "
+     "operations one by one; fused kernels that were made."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,31 @@
+/* deferral.c - CUDA's side of launches that arrays put off: which memory nobody else can see, and
+ * the capsule by which arrays reach the traps of this module. */
+#include "common/deferral.h"
+#include "cuda/objects/graph.h"
+#include "cuda/objects/memory.h"
+
+static PyTypeObject *pooled; /* borrowed from the module's state */
+
+/* Memory of a pool whose address was not given away. Nothing is put off while a stream is being
+ * captured, since what reaches it then belongs to the graph. */
+static int is_private(PyObject *memory) {
+    if (Py_TYPE(memory) != pooled || cud_capturing > 0) {
+        return 0;
+    }
+    const Allocation *self = (const Allocation *)memory;
+    return !self->freed && self->kind == MEMORY_POOLED && self->usage != NULL &&
+           !self->usage->exposed && self->users == 0 && self->context->alive;
+}
+
+static PgDeferral deferral = {is_private, &pg_trap, &pg_flush};
+
+static PyObject *get_deferral(PyObject *module, PyObject *Py_UNUSED(ignored)) {
+    pooled = ((State *)PyModule_GetState(module))->PooledDeviceAllocationType;
+    return PyCapsule_New(&deferral, PG_DEFERRAL_CAPSULE, NULL);
+}
+
+PyMethodDef cud_deferral_methods[] = {
+    {"_deferral", get_deferral, METH_NOARGS,
+     "_deferral()\n--\n\n() -> Any\n\nWhat arrays need to put off launches, for _array."},
+    {NULL, NULL, 0, NULL},
+};
