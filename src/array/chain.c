@@ -64,7 +64,7 @@ static int status_of_exception(void) {
 }
 
 /* 0, or the driver's status. */
-static int launch_all(const Chain *of, uint32_t live) {
+static int launch_all(const Chain *of, uint32_t live, int *fused) {
     int done = 0, status = 0;
     if (of->n_steps > 1 && live != 0) {
         done = chain_launch(of, live);
@@ -74,6 +74,7 @@ static int launch_all(const Chain *of, uint32_t live) {
     }
     if (done > 0) {
         arr_chain_counts.fused++;
+        *fused = 1;
         return 0;
     }
     for (int i = 0; i < of->n_steps; i++) {
@@ -104,7 +105,9 @@ static void wait_for_other(void) {
     }
 }
 
-int chain_flush(void) {
+/* Launches the chain. go_on: if there is no kernel for it, its steps stay, as those of a chain that
+ * is watched. 0, or the driver's status. */
+static int flush(int go_on) {
     wait_for_other();
     if (flushing || chain->n_steps == 0) {
         return 0;
@@ -117,9 +120,14 @@ int chain_flush(void) {
     flusher = PyThread_get_thread_ident();
     arr_chain_serial++;
     uint32_t live = chain_live(of);
-    int status = of->deferred ? launch_all(of, live) : 0;
-    learn(of, live);
-    chain_clear(of);
+    int fused = 0, status = of->deferred ? launch_all(of, live, &fused) : 0;
+    if (go_on && !fused && chain->n_steps == 0) {
+        of->deferred = 0;
+        chain = of;
+    } else {
+        learn(of, live);
+        chain_clear(of);
+    }
     flushing = 0;
     if (chain->n_steps == 0 && failed == 0 && deferral != NULL) {
         *deferral->trap &= ~PG_TRAP_DEFERRED;
@@ -128,12 +136,19 @@ int chain_flush(void) {
     return status;
 }
 
-void chain_flush_late(void) {
-    int status = chain_flush();
+int chain_flush(void) {
+    return flush(0);
+}
+
+static void keep_status(int status) {
     if (status != 0) {
         failed = status;
         *deferral->trap |= PG_TRAP_DEFERRED;
     }
+}
+
+void chain_flush_late(void) {
+    keep_status(flush(0));
 }
 
 /* What a command of the backend calls when it finds the trap set. */
@@ -227,7 +242,7 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
     int put_off = decide();
     if (!put_off && chain->deferred) { /* another way than known chains go on: it begins anew */
         chain_remove_last(chain);
-        chain_flush_late();
+        keep_status(flush(1));
         if (!chain_append(chain, launch, first, out, operands, n)) {
             return 0;
         }
