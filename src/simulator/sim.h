@@ -2,15 +2,15 @@
  *
  * The library has the symbols of the CUDA driver and of NVRTC (the rows of src/cuda/api/cuda.fn
  * and src/cuda/api/nvrtc.fn) and nothing else that is visible, except pygpuSimLastErrorDetail,
- * pygpuSimReadOutput, pygpuSimWaiting and pygpuSimUse. Layers, each knowing only those above it in
- * this list:
- *   memory    allocations: addresses, sizes, kinds, who owns them; device addresses are host
- *             addresses
+ * pygpuSimReadOutput, pygpuSimWaiting and pygpuSimUse. Its folders, each including only those above
+ * it in this list:
+ *   image     reading shared objects: sections, symbols, line tables
+ *   compiler  NVRTC: CUDA C++ to a shared object with the machine's C++ compiler
+ *   device    allocations (device addresses are host addresses); loaded images, their kernels and
+ *             variables
  *   exec      blocks and threads: fibers, barriers, warp operations, the pool of workers, faults
  *             inside kernels
- *   module    images: shared objects made by the compiler below, their kernels and variables
- *   compiler  NVRTC: CUDA C++ to a shared object with the machine's C++ compiler
- *   stream, context, device, ...  the driver's calls, which queue work that exec and memory do
+ *   driver    the driver's calls, which queue work that exec and device do
  * No Python here. Every function may be called from any thread; messages go into the thread's
  * detail text, never to stderr. */
 #ifndef PYGPU_SIM_H
@@ -21,8 +21,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
-#define SIM_EXPORT __attribute__((visibility("default")))
+#define SIM_EXPORT      __attribute__((visibility("default")))
+#define SIM_HIDDEN      __attribute__((visibility("hidden")))
+#define SIM_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define SIM_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define COUNT(array)    (sizeof(array) / sizeof((array)[0]))
+
+/* Returns what went wrong to the caller's caller. */
+#define SIM_TRY(expression)              \
+    do {                                 \
+        CUresult status_ = (expression); \
+        if (status_ != CUDA_SUCCESS) {   \
+            return status_;              \
+        }                                \
+    } while (0)
 
 typedef struct {
     unsigned x, y, z;
@@ -66,22 +80,23 @@ typedef struct {
     unsigned flags;
 } SimBlock;
 
-/* Of the allocation at base, only the first size bytes are in use: what the pool of allocations
- * that it belongs to was asked for. Work that is pending may have been given more: it is waited
- * for, and if that takes long the larger of both sizes counts. Not 0 if anybody looks at that, as
- * with PYGPU_SIM_CHECK; a base of 0 only asks. */
-SIM_EXPORT int pygpuSimUse(CUdeviceptr base, size_t size);
+/* Whose an allocation is: a context (NULL: of none, it goes with an object) and its device. */
+typedef struct {
+    CUcontext context;
+    CUdevice device;
+} SimOwner;
+#define SIM_NO_OWNER ((SimOwner){NULL, 0})
 
 /* The allocation that contains address; false if there is none. near: the closest one below it, or
  * one freed lately. */
 bool sim_memory_find(uintptr_t address, SimBlock *out);
 bool sim_memory_near(uintptr_t address, SimBlock *out);
-CUresult sim_memory_alloc(CUcontext context, size_t size, SimKind kind, unsigned flags,
+CUresult sim_memory_alloc(SimOwner owner, size_t size, SimKind kind, unsigned flags,
                           uintptr_t *out);
 CUresult sim_memory_free(uintptr_t base, SimKind kind);
 /* Memory that somebody else made and ends: SIM_REGISTERED host memory, SIM_VARIABLEs of modules.
  * sim_memory_free forgets it. */
-CUresult sim_memory_adopt(CUcontext context, uintptr_t base, size_t size, SimKind kind,
+CUresult sim_memory_adopt(SimOwner owner, uintptr_t base, size_t size, SimKind kind,
                           unsigned flags);
 /* Changes whenever an allocation comes or goes: a cache of sim_memory_find holds as long as this
  * stays the same. */
@@ -133,7 +148,7 @@ void sim_set_heap_size(size_t size);
 
 typedef struct SimModule SimModule;
 
-CUresult sim_module_load(CUcontext context, const void *image, size_t size /* 0: unknown */,
+CUresult sim_module_load(SimOwner owner, const void *image, size_t size /* 0: unknown */,
                          SimModule **out);
 void sim_module_unload(SimModule *module);
 CUresult sim_module_kernel(SimModule *module, const char *name, SimKernel **out);
@@ -174,5 +189,14 @@ const char *sim_settings_wrong(
 /* PYGPU_SIM_ORDER=forward, reverse or shuffle[:seed]: in which order blocks run */
 typedef enum { SIM_FORWARD, SIM_REVERSE, SIM_SHUFFLE } SimOrder;
 SimOrder sim_order(unsigned long long *seed);
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+/* [ns] */
+static inline uint64_t sim_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
 
 #endif

@@ -2,6 +2,7 @@
  * would not have. */
 #include "simulator/driver/driver.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

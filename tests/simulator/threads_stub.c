@@ -1,6 +1,5 @@
 /* threads_stub.c - kernels without a compiler, for threads.c: a few functions in place of what runs device code. */
 #include "simulator/compiler/compiler.h"
-#include "simulator/exec/elf.h"
 #include "simulator/sim.h"
 
 #include <stdlib.h>
@@ -17,7 +16,7 @@ struct SimModule {
     float variable[4];
 };
 
-CUresult sim_module_load(CUcontext context, const void *image, size_t size, SimModule **out) {
+CUresult sim_module_load(SimOwner owner, const void *image, size_t size, SimModule **out) {
     static const struct SimKernel kernels[] = {{"nop", 0, NULL}, {"add", 3, NULL}, {"fault", 0, NULL}, {"copy", 2, NULL}};
     (void)size;
     if (strcmp(image, "stub") != 0) {
@@ -32,7 +31,7 @@ CUresult sim_module_load(CUcontext context, const void *image, size_t size, SimM
         module->kernels[i].module = module;
     }
     *out = module;
-    return sim_memory_adopt(context, (uintptr_t)module->variable, sizeof(module->variable), SIM_VARIABLE, 0);
+    return sim_memory_adopt(owner, (uintptr_t)module->variable, sizeof(module->variable), SIM_VARIABLE, 0);
 }
 
 void sim_module_unload(SimModule *module) {

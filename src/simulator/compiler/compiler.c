@@ -10,7 +10,7 @@
 
 #include "simulator/compiler/rewrite.h"
 #include "simulator/compiler/prune.h"
-#include "simulator/exec/elf.h"
+#include "simulator/image/elf.h"
 #include "../pygpu/cuda/simulator/include/pygpu_sim_abi.h"
 
 enum {

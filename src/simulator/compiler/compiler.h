@@ -3,6 +3,7 @@
 #ifndef PYGPU_SIM_COMPILER_H
 #define PYGPU_SIM_COMPILER_H
 
+#include "simulator/image/elf.h"
 #include "simulator/sim.h"
 
 /* Checked images: bytes that a value must have to be taken for a local that was never set. */
@@ -168,6 +169,7 @@ void compiler_remove_folder(const char *path);
 
 /* seal.c: what is done to an image last, once it is linked. False: it is none. */
 bool seal_image(Text *image);
+bool seal_holds(const Elf *elf); /* whether the image is as seal_image left it */
 
 /* relocatable.c: programs compiled with -rdc=true. */
 typedef struct {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "simulator/compiler/compiler.h"
-#include "simulator/exec/elf.h"
+#include "simulator/image/elf.h"
 
 typedef struct {
     uint64_t size;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "simulator/compiler/compiler.h"
-#include "simulator/exec/elf.h"
+#include "simulator/image/elf.h"
 
 /* Where the sum is to be; false: the image has no place for one. */
 static bool find(const Elf *elf, uint64_t *offset) {

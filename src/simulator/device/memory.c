@@ -3,8 +3,11 @@
  *
  * A treap by base address: searched for each address that a call or a failing kernel names, under a
  * lock that many may read under. */
-#include "simulator/driver/driver.h"
+#include "simulator/device/memory.h"
+#include "simulator/device/pages.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -274,8 +277,8 @@ static CUresult enter(const SimBlockInfo *info) {
     return CUDA_SUCCESS;
 }
 
-static CUresult alloc(CUcontext context, CUdevice device, size_t size, SimKind kind, unsigned flags,
-                      SimPool *pool, uintptr_t *out) {
+static CUresult alloc(SimOwner owner, size_t size, SimKind kind, unsigned flags, SimPayer *payer,
+                      uintptr_t *out) {
     size_t rounded = sim_pages_rounded(size);
     if (size == 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "the size is 0");
@@ -285,24 +288,23 @@ static CUresult alloc(CUcontext context, CUdevice device, size_t size, SimKind k
                         size);
     }
     if (is_charged(kind)) {
-        SIM_TRY(charge(device, rounded));
+        SIM_TRY(charge(owner.device, rounded));
     }
     void *base = sim_pages_alloc(size, kind == SIM_HOST || kind == SIM_MANAGED);
     SimBlockInfo info = {.block = {.base = (uintptr_t)base,
                                    .size = size,
                                    .used = size,
                                    .kind = kind,
-                                   .context = context,
-                                   .flags = flags}};
-    info.pool = pool;
-    info.pool_handle = pool != NULL ? pool->object.handle : 0;
-    info.device = device;
+                                   .context = owner.context,
+                                   .flags = flags},
+                         .payer = payer,
+                         .device = owner.device};
     CUresult status = base != NULL ? enter(&info)
                                    : sim_fail(CUDA_ERROR_OUT_OF_MEMORY,
                                               "the machine has no %zu bytes left", size);
     if (status == CUDA_SUCCESS) {
-        if (pool != NULL) {
-            sim_pool_charge(sim_object_keep(pool), rounded, false);
+        if (payer != NULL) {
+            payer->charge(payer, rounded);
         }
         *out = info.block.base;
         return CUDA_SUCCESS;
@@ -311,69 +313,46 @@ static CUresult alloc(CUcontext context, CUdevice device, size_t size, SimKind k
         sim_pages_free(base, size);
     }
     if (is_charged(kind)) {
-        atomic_fetch_sub(&used[device], rounded);
+        atomic_fetch_sub(&used[owner.device], rounded);
     }
     return status;
 }
 
-static CUdevice device_of(CUcontext handle) {
-    SimContext *context = sim_object_take((uintptr_t)handle, SIM_CONTEXT);
-    CUdevice device = context != NULL ? context->device : 0;
-    sim_object_drop(context);
-    return device;
-}
-
-CUresult sim_memory_alloc(CUcontext context, size_t size, SimKind kind, unsigned flags,
+CUresult sim_memory_alloc(SimOwner owner, size_t size, SimKind kind, unsigned flags,
                           uintptr_t *out) {
-    return alloc(context, device_of(context), size, kind, flags, NULL, out);
+    return alloc(owner, size, kind, flags, NULL, out);
 }
 
-CUresult sim_memory_alloc_on(CUdevice device, size_t size, SimKind kind, uintptr_t *out) {
-    return alloc(NULL, device, size, kind, 0, NULL, out);
+CUresult sim_memory_alloc_pool(SimOwner owner, size_t size, SimPayer *payer, uintptr_t *out) {
+    return alloc(owner, size, SIM_DEVICE, 0, payer, out);
 }
 
-CUresult sim_memory_alloc_pool(SimContext *context, size_t size, SimPool *pool, uintptr_t *out) {
-    return alloc(sim_context_handle(context), pool->device, size, SIM_DEVICE, 0, pool, out);
-}
-
-CUresult sim_memory_adopt(CUcontext context, uintptr_t base, size_t size, SimKind kind,
+CUresult sim_memory_adopt(SimOwner owner, uintptr_t base, size_t size, SimKind kind,
                           unsigned flags) {
     if (size == 0 || base == 0 || base + size < base) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "no memory: %zu bytes at %#zx", size,
                         (size_t)base);
     }
-    SimBlockInfo info = {.block = {.base = base,
-                                   .size = size,
-                                   .used = size,
-                                   .kind = kind,
-                                   .context = context,
-                                   .flags = flags}};
-    info.device = device_of(context);
+    const SimBlockInfo info = {.block = {.base = base,
+                                         .size = size,
+                                         .used = size,
+                                         .kind = kind,
+                                         .context = owner.context,
+                                         .flags = flags},
+                               .device = owner.device};
     return enter(&info);
 }
 
-int pygpuSimUse(CUdeviceptr base, size_t size) {
-    SimBlockInfo info = {.id = 0};
-    if (!sim_checked() || !sim_memory_info((uintptr_t)base, &info)) {
-        return sim_checked();
-    }
-    SimContext *context = sim_object_take((uintptr_t)info.block.context, SIM_CONTEXT);
-    bool idle = context != NULL && sim_context_still(context);
-    for (int i = 0; i < 500 && context != NULL && !idle; i++) { /* it may wait for its caller */
-        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
-        idle = sim_context_still(context);
-    }
-    sim_object_drop(context);
+void sim_memory_set_used(uintptr_t base, unsigned long long id, size_t size, bool shrink) {
     pthread_rwlock_wrlock(&lock);
-    Node *node = containing((uintptr_t)base);
-    if (node != NULL && node->info.id == info.id) {
+    Node *node = containing(base);
+    if (node != NULL && node->info.id == id) {
         SimBlock *block = &node->info.block;
         const size_t most = size < block->size ? size : block->size;
-        block->used = idle || most > block->used ? most : block->used;
+        block->used = shrink || most > block->used ? most : block->used;
     }
     pthread_rwlock_unlock(&lock);
     atomic_fetch_add(&epoch, 1);
-    return 1;
 }
 
 /* With the table's node out of it: gives back what it stood for. */
@@ -381,9 +360,9 @@ static void dispose(Node *node) {
     const SimBlock *block = &node->info.block;
     if (block->kind != SIM_REGISTERED && block->kind != SIM_VARIABLE) {
         size_t rounded = sim_pages_rounded(block->size);
-        if (node->info.pool != NULL) {
-            sim_pool_charge(node->info.pool, rounded, true);
-            sim_object_drop(node->info.pool);
+        SimPayer *payer = node->info.payer;
+        if (payer != NULL) {
+            payer->refund(payer, rounded);
         }
         sim_pages_free((void *)block->base, block->size);
         if (is_charged(block->kind)) {

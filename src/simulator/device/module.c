@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "simulator/compiler/compiler.h"
-#include "simulator/exec/dwarf.h"
-#include "simulator/exec/elf.h"
-#include "simulator/exec/exec.h"
+#include "simulator/device/module.h"
+#include "simulator/image/dwarf.h"
+#include "simulator/image/elf.h"
 
 typedef struct {
     const char *name;
@@ -25,7 +25,7 @@ typedef struct {
 
 struct SimModule {
     uint64_t number;
-    CUcontext context;
+    SimOwner owner;
     void *object;
     uintptr_t base, text, text_end, end;
     size_t shared; /* static shared memory of all kernels together; of one: SimKernel.shared */
@@ -88,7 +88,7 @@ static CUresult find_variables(SimModule *module, const Elf *elf) {
         Variable *variable = &module->variables[module->n_variables];
         *variable = (Variable){module->names + (name - elf->names), module->base + symbol->st_value,
                                symbol->st_size};
-        if (sim_memory_adopt(module->context, variable->address, variable->size, SIM_VARIABLE, 0) ==
+        if (sim_memory_adopt(module->owner, variable->address, variable->size, SIM_VARIABLE, 0) ==
             CUDA_SUCCESS)
             module->n_variables++;
     }
@@ -319,7 +319,7 @@ static CUresult load(SimModule *module, const void *image, size_t size) {
     return find_kernels(module, &elf);
 }
 
-CUresult sim_module_load(CUcontext context, const void *image, size_t size, SimModule **out) {
+CUresult sim_module_load(SimOwner owner, const void *image, size_t size, SimModule **out) {
     void *decoded = NULL;
     const void *object = image;
     size_t bytes = elf_size(image, size);
@@ -339,7 +339,7 @@ CUresult sim_module_load(CUcontext context, const void *image, size_t size, SimM
     if (module != NULL) {
         static uint64_t last;
         module->number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
-        module->context = context;
+        module->owner = owner;
         status = load(module, object, bytes);
         if (status == CUDA_SUCCESS)
             *out = module;

@@ -7,8 +7,10 @@
  * same reason blocks beyond the first 15000 go there too, without guards, up to 64 MiB. Small
  * memory that the host uses has mappings of its own as well: when it is freed, with its context for
  * instance, the host finds nothing at its address, as with a GPU's driver. */
-#include "simulator/driver/driver.h"
+#include "simulator/device/pages.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,6 +1,11 @@
 /* array.c - arrays: memory in the shape of textures, reached through handles. Here their texels lie
  * in rows without gaps. */
+#include "simulator/driver/array.h"
+#include "simulator/driver/capture.h"
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/work.h"
 
 #include <stdlib.h>
 
@@ -97,8 +102,8 @@ static CUresult array_new(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUarray *ou
     self->depth = descriptor->Depth != 0 ? descriptor->Depth : 1;
     self->pitch = descriptor->Width * element;
     self->slice = self->pitch * self->height; /* the largest is 2^47 */
-    CUresult status =
-        sim_memory_alloc_on(context->device, self->slice * self->depth, SIM_ARRAY, &self->data);
+    CUresult status = sim_memory_alloc((SimOwner){NULL, context->device}, self->slice * self->depth,
+                                       SIM_ARRAY, 0, &self->data);
     if (status != CUDA_SUCCESS) {
         free(self);
         return status;

@@ -3,7 +3,13 @@
  * A capture begins on one stream and spreads to others that wait for an event recorded in it. Its
  * state is under the lock of the context, to which all its streams belong; whether it was spoilt
  * may be set from anywhere. */
+#include "simulator/driver/capture.h"
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/graph.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/stream.h"
+#include "simulator/driver/work.h"
 
 #include <stdlib.h>
 #include <string.h>

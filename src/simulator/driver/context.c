@@ -1,6 +1,14 @@
 /* context.c - contexts: what each thread's calls refer to, what owns objects and memory, and what
  * breaks when a kernel fails. */
+#include "simulator/device/memory.h"
+#include "simulator/driver/capture.h"
+#include "simulator/driver/context.h"
+#include "simulator/driver/device.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/function.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/stream.h"
+#include "simulator/driver/work.h"
 
 #include <stdlib.h>
 #include <string.h>

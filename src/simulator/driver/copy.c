@@ -1,5 +1,13 @@
 /* copy.c - copies of plain bytes between host and device, and within either. */
+#include "simulator/device/memory.h"
+#include "simulator/device/pages.h"
+#include "simulator/driver/capture.h"
+#include "simulator/driver/context.h"
+#include "simulator/driver/copy.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/stream.h"
+#include "simulator/driver/work.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,11 @@
 /* copy_box.c - copies of rectangles, boxes and arrays. */
+#include "simulator/driver/array.h"
+#include "simulator/driver/capture.h"
+#include "simulator/driver/context.h"
+#include "simulator/driver/copy.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/work.h"
 
 /* One side of a copy, found out from the fields of its structure. */
 typedef struct {

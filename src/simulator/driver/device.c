@@ -1,6 +1,8 @@
 /* device.c - devices: the machine's processor, as many times as PYGPU_SIM_DEVICES says. */
+#include "simulator/driver/device.h"
 #include "simulator/driver/driver.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,12 @@
 /* device_memory.c - device and managed memory: making, freeing, asking. */
+#include "simulator/device/memory.h"
+#include "simulator/driver/capture.h"
+#include "simulator/driver/context.h"
+#include "simulator/driver/device.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/stream.h"
+#include "simulator/driver/work.h"
 
 #include <string.h>
 
@@ -21,7 +28,7 @@ CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize) {
     SIM_NOT_NULL(dptr);
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_capture_forbid(context, "cuMemAlloc"));
-    SIM_TRY(sim_memory_alloc(sim_context_handle(context), bytesize, SIM_DEVICE, 0, &base));
+    SIM_TRY(sim_memory_alloc(sim_context_owner(context), bytesize, SIM_DEVICE, 0, &base));
     *dptr = base;
     return CUDA_SUCCESS;
 }
@@ -50,7 +57,7 @@ CUresult cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
                         "%zu bytes by %zu rows are more than there are addresses", WidthInBytes,
                         Height);
     }
-    SIM_TRY(sim_memory_alloc(sim_context_handle(context), size, SIM_DEVICE, 0, &base));
+    SIM_TRY(sim_memory_alloc(sim_context_owner(context), size, SIM_DEVICE, 0, &base));
     *dptr = base;
     *pPitch = pitch / SIM_PITCH_ALIGNMENT * SIM_PITCH_ALIGNMENT;
     return CUDA_SUCCESS;
@@ -66,7 +73,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flag
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are neither GLOBAL nor HOST", flags);
     }
-    SIM_TRY(sim_memory_alloc(sim_context_handle(context), bytesize, SIM_MANAGED, flags, &base));
+    SIM_TRY(sim_memory_alloc(sim_context_owner(context), bytesize, SIM_MANAGED, flags, &base));
     *dptr = base;
     return CUDA_SUCCESS;
 }

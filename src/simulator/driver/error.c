@@ -2,6 +2,7 @@
  * codes. */
 #include "simulator/driver/driver.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,11 @@
 /* event.c - events: places in streams, with the time when they were reached. */
+#include "simulator/driver/capture.h"
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/event.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/stream.h"
+#include "simulator/driver/work.h"
 
 #include <stdlib.h>
 

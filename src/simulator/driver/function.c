@@ -1,5 +1,9 @@
 /* function.c - kernels: their parameters, their attributes, the module they come from. */
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/function.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/work.h"
 
 #include <stdlib.h>
 #include <string.h>

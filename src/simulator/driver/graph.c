@@ -1,5 +1,9 @@
 /* graph.c - graphs: work with the order between its pieces. */
 #include "simulator/driver/driver.h"
+#include "simulator/driver/function.h"
+#include "simulator/driver/graph.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,9 @@
  * A handle is an index into a table, the type and a generation, never an address, so that a stale
  * or invented one is found out instead of followed. Looking one up is a single compare-and-exchange
  * on the entry, which also takes a reference: no lock on the way of a launch. */
-#include "simulator/driver/driver.h"
+#include "simulator/driver/context.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/work.h"
 
 #include <sys/mman.h>
 

@@ -1,6 +1,10 @@
 /* host_memory.c - host memory that the device sees: allocated so, or registered later. Here all
  * memory is such; the table knows which was declared to be. */
+#include "simulator/device/memory.h"
+#include "simulator/driver/capture.h"
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/handle.h"
 
 #define REGISTER_FLAGS 0xfu
 #define ALLOC_FLAGS \
@@ -16,7 +20,7 @@ CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags) {
     if ((Flags & ~(unsigned)ALLOC_FLAGS) != 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no host_alloc_flags", Flags);
     }
-    SIM_TRY(sim_memory_alloc(sim_context_handle(context), bytesize, SIM_HOST, Flags, &base));
+    SIM_TRY(sim_memory_alloc(sim_context_owner(context), bytesize, SIM_HOST, Flags, &base));
     *pp = (void *)base;
     return CUDA_SUCCESS;
 }
@@ -62,7 +66,7 @@ CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE,
                         "there is no memory at %p, or less than %zu bytes", p, bytesize);
     }
-    return sim_memory_adopt(sim_context_handle(context), (uintptr_t)p, bytesize, SIM_REGISTERED,
+    return sim_memory_adopt(sim_context_owner(context), (uintptr_t)p, bytesize, SIM_REGISTERED,
                             Flags);
 }
 

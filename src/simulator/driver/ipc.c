@@ -1,5 +1,8 @@
 /* ipc.c - memory and events of other processes: the simulator's device is inside one process. */
+#include "simulator/device/memory.h"
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/handle.h"
 
 static CUresult refuse(void) {
     HELD SimContext *context = NULL;

@@ -1,5 +1,7 @@
 /* limit.c - a context's limits and preferences. */
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/handle.h"
 
 enum {
     LIMIT_STACK = 0,

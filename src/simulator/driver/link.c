@@ -1,8 +1,12 @@
 /* link.c - the linker's calls: one image is given back as it is, several are put together by
  * relocatable.c. */
 #include "simulator/compiler/compiler.h"
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
-#include "simulator/exec/elf.h"
+#include "simulator/driver/function.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/work.h"
+#include "simulator/image/elf.h"
 
 #include <stdlib.h>
 #include <string.h>

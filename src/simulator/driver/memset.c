@@ -1,5 +1,11 @@
 /* memset.c - filling device memory with bytes, pairs or fours of bytes. */
+#include "simulator/device/memory.h"
+#include "simulator/driver/capture.h"
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/stream.h"
+#include "simulator/driver/work.h"
 
 /* pitch 0: one row. The host never waits. */
 static CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size_t width,

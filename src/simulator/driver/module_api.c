@@ -1,6 +1,10 @@
 /* module_api.c - modules as the driver's calls know them: images that module.c loads, with their
  * kernels and variables. */
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/function.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +21,7 @@ CUresult sim_driver_module_new(SimContext *context, const void *image, size_t si
     if (self == NULL) {
         return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
     }
-    CUresult status = sim_module_load(sim_context_handle(context), image, size, &self->module);
+    CUresult status = sim_module_load(sim_context_owner(context), image, size, &self->module);
     if (status != CUDA_SUCCESS) {
         free(self);
         return status;

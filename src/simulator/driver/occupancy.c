@@ -1,6 +1,11 @@
 /* occupancy.c - how many blocks of a kernel a multiprocessor would hold. The answers are those of
  * the GPU that device.c describes: programs choose block sizes by them. */
+#include "simulator/driver/context.h"
+#include "simulator/driver/device.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/function.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/work.h"
 
 #define SHARED_RESERVED 1024 /* of each block, by the system [bytes] */
 

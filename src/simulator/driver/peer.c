@@ -1,6 +1,8 @@
 /* peer.c - access to the memory of another device. Here every context can always read all memory;
  * the calls keep the books that programs rely on. */
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/handle.h"
 
 /* The current context and the other one, on different devices. */
 static CUresult take_both(CUcontext handle, SimContext **context, SimContext **peer) {

@@ -1,5 +1,9 @@
 /* pointer.c - what is known of an address. */
+#include "simulator/device/memory.h"
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/work.h"
 
 #include <string.h>
 
@@ -98,7 +102,7 @@ static CUresult get(void *data, CUpointer_attribute attribute, uintptr_t address
     case A_ACCESS_FLAGS:
         return give(data, attribute, 3);
     case A_POOL:
-        return give(data, attribute, info->pool_handle);
+        return give(data, attribute, info->payer != NULL ? info->payer->handle : 0);
     default: /* IPC, RDMA, handles, decompression: none */
         return give(data, attribute, 0);
     }

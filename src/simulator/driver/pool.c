@@ -1,7 +1,15 @@
 /* pool.c - pools of memory, and allocation in the order of a stream. A pool here is a count: blocks
  * come from where all blocks come from, and a freed one is given back when the stream gets
  * there. */
+#include "simulator/device/memory.h"
+#include "simulator/driver/capture.h"
+#include "simulator/driver/context.h"
+#include "simulator/driver/device.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/pool.h"
+#include "simulator/driver/stream.h"
+#include "simulator/driver/work.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +29,22 @@ static struct {
     SimPool *own, *current;
 } devices[SIM_MAX_DEVICES]; /* counted; own is there for ever */
 
-void sim_pool_charge(SimPool *pool, size_t size, bool freed) {
-    if (freed) {
-        atomic_fetch_sub(&pool->used, size);
-        return;
-    }
+static SimPool *pool_of(SimPayer *payer) {
+    return (SimPool *)(void *)((char *)payer - offsetof(SimPool, payer));
+}
+
+static void pool_charge(SimPayer *payer, size_t size) {
+    SimPool *pool = sim_object_keep(pool_of(payer));
     uint64_t used = atomic_fetch_add(&pool->used, size) + size,
              high = atomic_load(&pool->used_high);
     while (used > high && !atomic_compare_exchange_weak(&pool->used_high, &high, used)) {
     }
+}
+
+static void pool_refund(SimPayer *payer, size_t size) {
+    SimPool *pool = pool_of(payer);
+    atomic_fetch_sub(&pool->used, size);
+    sim_object_drop(pool);
 }
 
 static void pool_free(void *op) {
@@ -42,6 +57,7 @@ static CUresult pool_new(CUdevice device, SimPool **out) {
         return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
     }
     self->device = device;
+    self->payer = (SimPayer){.charge = pool_charge, .refund = pool_refund};
     for (int i = 0; i < 3; i++) {
         atomic_store(&self->reuse[i], 1);
     }
@@ -50,6 +66,7 @@ static CUresult pool_new(CUdevice device, SimPool **out) {
         free(self);
         return status;
     }
+    self->payer.handle = self->object.handle;
     *out = self;
     return CUDA_SUCCESS;
 }
@@ -264,10 +281,11 @@ static CUresult alloc(CUdeviceptr *out, size_t size, CUmemoryPool handle, CUstre
     }
     SIM_TRY(handle != NULL ? take_pool(handle, &pool)
                            : sim_device_pool(stream->object.context->device, true, &pool));
-    CUresult status = sim_memory_alloc_pool(stream->object.context, size, pool, &base);
+    const SimOwner owner = {sim_context_handle(stream->object.context), pool->device};
+    CUresult status = sim_memory_alloc_pool(owner, size, &pool->payer, &base);
     if (status == CUDA_ERROR_OUT_OF_MEMORY) { /* what streams have yet to free */
         SIM_TRY(sim_context_wait(stream->object.context));
-        status = sim_memory_alloc_pool(stream->object.context, size, pool, &base);
+        status = sim_memory_alloc_pool(owner, size, &pool->payer, &base);
     }
     SIM_TRY(status);
     *out = base;
@@ -309,4 +327,22 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
         sim_memory_unretire((uintptr_t)dptr, id);
     }
     return status;
+}
+
+/* ---- what pools of the program's own use ----------------------------------------------------- */
+
+int pygpuSimUse(CUdeviceptr base, size_t size) {
+    SimBlockInfo info = {.id = 0};
+    if (!sim_checked() || !sim_memory_info((uintptr_t)base, &info)) {
+        return sim_checked();
+    }
+    SimContext *context = sim_object_take((uintptr_t)info.block.context, SIM_CONTEXT);
+    bool idle = context != NULL && sim_context_still(context);
+    for (int i = 0; i < 500 && context != NULL && !idle; i++) { /* it may wait for its caller */
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+        idle = sim_context_still(context);
+    }
+    sim_object_drop(context);
+    sim_memory_set_used((uintptr_t)base, info.id, size, idle);
+    return 1;
 }

@@ -1,5 +1,9 @@
 /* primary.c - primary contexts: one for each device, shared by all who retain it. */
+#include "simulator/device/memory.h"
+#include "simulator/driver/context.h"
+#include "simulator/driver/device.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/handle.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -1,6 +1,8 @@
 /* profiler.c - switching a profiler on and off: there is none, and programs may say so at any
  * time. */
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/handle.h"
 
 CUresult cuProfilerStart(void) {
     SIM_CALL(cuProfilerStart);

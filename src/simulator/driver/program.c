@@ -1,6 +1,11 @@
 /* program.c - graphs made ready to run: one list of work, done in order each time it is
  * launched. */
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/graph.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/stream.h"
+#include "simulator/driver/work.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,10 @@
 /* stream.c - streams: making them, what orders them, submitting work, waiting. */
+#include "simulator/driver/capture.h"
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/stream.h"
+#include "simulator/driver/work.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,11 @@
 /* texture.c - texture and surface objects: descriptions that device code reads (texture.h). */
+#include "simulator/device/memory.h"
+#include "simulator/driver/array.h"
+#include "simulator/driver/context.h"
+#include "simulator/driver/device.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/texture.h"
 
 #include <stdlib.h>
 
@@ -193,8 +199,8 @@ static CUresult create(unsigned long long *out, const CUDA_RESOURCE_DESC *resour
             return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
         }
         if (sim_checked()) { /* kernels may look at it, also when it is used again */
-            (void)sim_memory_adopt(NULL, (uintptr_t)&self->seen, sizeof(self->seen), SIM_VARIABLE,
-                                   0);
+            (void)sim_memory_adopt(SIM_NO_OWNER, (uintptr_t)&self->seen, sizeof(self->seen),
+                                   SIM_VARIABLE, 0);
         }
     }
     *self = (Texture){.resource = *resource};

@@ -11,11 +11,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-#include "../pygpu/cuda/simulator/include/pygpu_sim_abi.h"
-#include "simulator/sim.h"
+#include "simulator/device/module.h"
 
-#define SIM_MAX_THREADS 1024u /* of a block, as on every GPU */
-#define SIM_MOST_PARAMS 512   /* 32 KiB of values, more than CUDA allows */
+#define SIM_MOST_PARAMS 512 /* 32 KiB of values, more than CUDA allows */
 /* AddressSanitizer takes a call that does not return for the end of the system thread's stack, of
  * which a fiber's is no part. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -24,18 +22,6 @@ void __asan_unpoison_memory_region(void const volatile *address, size_t size);
 #else
 #define SIM_NORETURN _Noreturn
 #endif
-#define SIM_LIKELY(x)   __builtin_expect(!!(x), 1)
-#define SIM_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define SIM_HIDDEN      __attribute__((visibility("hidden")))
-
-struct SimKernel {
-    const SimEntry *entry;
-    SimModule *module;
-    const char *name;
-    size_t shared;   /* static shared memory, of functions that it may call too */
-    int max_dynamic; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
-    int carveout, cache_config;
-};
 
 typedef struct {
     SimTriple thread;
@@ -161,28 +147,6 @@ SIM_HIDDEN void warp_thread_end(Worker *worker,
 SIM_HIDDEN bool warp_resolve(Worker *worker);
 SIM_HIDDEN SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord value,
                                   SimWord argument);
-
-/* module.c */
-/* Whether the calling thread has the module's static shared memory; false without memory for it. */
-SIM_HIDDEN bool sim_module_ready(const SimModule *module);
-SIM_HIDDEN uint64_t
-sim_module_number(const SimModule *module); /* that no other one ever has; not 0 */
-SIM_HIDDEN void sim_module_enter(
-    const SimModule *module, char *dynamic); /* before blocks of its kernels run on this thread */
-/* Where the calling thread's variables are that hold the address of dynamic shared memory; they lie
- * among the static shared ones. */
-SIM_HIDDEN unsigned sim_module_pointers(const SimModule *module, char *dynamic, uintptr_t *out,
-                                        unsigned most);
-SIM_HIDDEN bool sim_module_contains(const SimModule *module, uintptr_t pc);
-SIM_HIDDEN bool sim_module_image(const SimModule *module,
-                                 uintptr_t address); /* it is in the module's file */
-SIM_HIDDEN const void *sim_module_image_copy(const SimModule *module, size_t *size);
-SIM_HIDDEN uintptr_t sim_module_shared(
-    const SimModule *module, size_t *size); /* static shared memory of the calling thread */
-/* The variable at an offset of it, and the offset inside. */
-SIM_HIDDEN void sim_module_shared_name(const SimModule *module, size_t *offset, char *text,
-                                       size_t size);
-SIM_HIDDEN const struct LineTable *sim_module_lines(const SimModule *module, uintptr_t *base);
 
 /* workers.c */
 SIM_HIDDEN void pool_run(Job *job);

@@ -187,7 +187,7 @@ void *runtime_allocate(SimContext *c, unsigned long long size, unsigned long lon
         used += whole;
     pthread_mutex_unlock(&heap_lock);
     if (address != NULL && worker->check != NULL)
-        sim_memory_adopt(NULL, (uintptr_t)address, size, SIM_VARIABLE, 0);
+        sim_memory_adopt(SIM_NO_OWNER, (uintptr_t)address, size, SIM_VARIABLE, 0);
     worker->where = where;
     return address;
 }

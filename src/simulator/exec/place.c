@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "simulator/compiler/compiler.h"
-#include "simulator/exec/dwarf.h"
+#include "simulator/image/dwarf.h"
 #include "simulator/exec/exec.h"
 
 /* Asks addr2line or llvm-symbolizer, which know what was inlined where: line tables alone do not

@@ -32,7 +32,5 @@ const Elf64_Sym *elf_symbol_at(const Elf *elf, uint64_t address);
  * base). */
 bool elf_pointer_at(const Elf *elf, uint64_t address, uint64_t *value);
 bool elf_bytes_at(const Elf *elf, uint64_t address, void *out, size_t size);
-/* seal.c: whether the image is as seal_image left it. */
-bool seal_holds(const Elf *elf);
 
 #endif

@@ -4,7 +4,10 @@
  * that are done stay in front and are used again, so that neither side allocates or waits for the
  * other. A stream that has something to do has one thread; the thread looks for more for a moment
  * (a launch then costs its caller no system call) and goes back to the pool. */
-#include "simulator/driver/driver.h"
+#include "simulator/driver/context.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/stream.h"
+#include "simulator/driver/work.h"
 
 #include <sched.h>
 #include <stdlib.h>

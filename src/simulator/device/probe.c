@@ -1,6 +1,6 @@
 /* probe.c - whether memory of the program can be read or written, found out without touching it:
  * the system tries, and says so. */
-#include "simulator/driver/driver.h"
+#include "simulator/device/memory.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -2,7 +2,7 @@
 #ifndef PYGPU_SIM_DWARF_H
 #define PYGPU_SIM_DWARF_H
 
-#include "simulator/exec/elf.h"
+#include "simulator/image/elf.h"
 
 typedef struct LineTable {
     const unsigned char *line, *line_strings,

@@ -1,6 +1,13 @@
 /* work.c - pieces of work: kernels, copies, fills, callbacks; doing them, copying them into graphs,
  * letting go of them. */
+#include "simulator/device/memory.h"
+#include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
+#include "simulator/driver/event.h"
+#include "simulator/driver/function.h"
+#include "simulator/driver/graph.h"
+#include "simulator/driver/handle.h"
+#include "simulator/driver/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>

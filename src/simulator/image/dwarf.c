@@ -1,6 +1,6 @@
 /* dwarf.c - reads DWARF line tables, versions 2 to 5, as g++ and clang++ write them. Damaged tables
  * give no line; nothing is trusted. */
-#include "simulator/exec/dwarf.h"
+#include "simulator/image/dwarf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

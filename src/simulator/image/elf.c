@@ -1,5 +1,5 @@
 /* elf.c - see elf.h */
-#include "simulator/exec/elf.h"
+#include "simulator/image/elf.h"
 
 #include <string.h>
 

@@ -4,9 +4,11 @@
  * memory, is allocated by the system's loader when a thread first touches it; if there is no memory
  * then, it ends the process. So each thread asks for as much memory beforehand, gives it back and
  * touches the storage at once. */
-#include "simulator/driver/driver.h"
+#include "simulator/sim.h"
 
 #include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #define SLACK ((size_t)8192) /* for the loader's and malloc's own use [bytes] */
@@ -15,6 +17,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key; /* a thread's value: how many modules there were when it was made ready */
 static bool has_key;
 static size_t own_size;
+static _Thread_local volatile bool touched; /* of this library's storage, which is one piece */
 static _Atomic uintptr_t modules =
     1; /* loaded so far: each may lengthen a thread's table of them */
 
@@ -62,7 +65,7 @@ bool sim_thread_ready(void) {
     if (!sim_thread_room(own_size)) {
         return false;
     }
-    (void)*(volatile bool *)&sim_in_callback;
+    touched = true;
     if (has_key) {
         (void)pthread_setspecific(key, (void *)now);
     }

@@ -1,0 +1,20 @@
+/* event.h - one recording of an event. */
+#ifndef PYGPU_SIM_EVENT_H
+#define PYGPU_SIM_EVENT_H
+
+#include <stdatomic.h>
+
+#include "simulator/sim.h"
+
+typedef struct SimStream SimStream;
+
+/* One recording of an event: a place in a stream, and when it was reached. */
+typedef struct SimMark {
+    _Atomic int references;
+    SimStream *stream;     /* counted */
+    uint64_t sequence;     /* 0 until it is queued */
+    _Atomic uint64_t time; /* [ns]; 0: not yet, or skipped */
+} SimMark;
+void sim_mark_drop(SimMark *mark);
+
+#endif
