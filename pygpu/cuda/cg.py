@@ -21,10 +21,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from pygpu._src.jit.handlers import count
-from pygpu._src.jit.intrinsics import Intrinsic
+from pygpu._src.jit.calls.intrinsics import Intrinsic
 from pygpu._src.jit.ir import Value
 from pygpu._src.jit.types import WEAK_INT, ObjectType
+from pygpu._src.jit.walk.registry import count
 
 from .. import _cuda
 

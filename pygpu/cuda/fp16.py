@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.jit import emit
-from pygpu._src.jit.conversions import cast
-from pygpu._src.jit.handlers import WrongCall, count
-from pygpu._src.jit.intrinsics import Intrinsic
+from pygpu._src.jit.calls.intrinsics import Intrinsic
 from pygpu._src.jit.ir import Value
 from pygpu._src.jit.types import Scalar
+from pygpu._src.jit.walk.conversions import cast
+from pygpu._src.jit.walk.registry import WrongCall, count
 
 _F16, _F32 = Scalar(np.dtype("f2")), Scalar(np.dtype("f4"))
 # By NumPy's ufunc of the same meaning.

@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.jit import emit
-from pygpu._src.jit.handlers import WrongCall, count
-from pygpu._src.jit.intrinsics import Intrinsic
+from pygpu._src.jit.calls.intrinsics import Intrinsic
 from pygpu._src.jit.ir import Value
 from pygpu._src.jit.types import Scalar, TupleType
+from pygpu._src.jit.walk.registry import WrongCall, count
 
 # By results and parameters: d float64, f float32, i int32, l int64, h the bits of a float16.
 _FUNCTIONS = {

@@ -110,7 +110,7 @@ def device_function(
 
 def make_unit(dialect: str, fp64: bool, prefix: str, int64_atomics: bool = True) -> emit.Unit:
     """A unit whose functions may call all that kernels can."""
-    from . import builtins, numpy_functions  # noqa: F401 - they register what can be called
+    from .calls import builtins, numpy_functions  # noqa: F401 - they register what can be called
 
     unit = emit.Unit(dialect, fp64, prefix, int64_atomics)
     unit.device_function = device_function

@@ -15,10 +15,10 @@ from typing import Any
 
 from . import emit
 from .ir import Value, wide_enough
-from .reaching_definitions import Reaching
 from .source import Source
-from .statements import Statements, terminates
 from .types import VOID, ArrayType, ObjectType, RecordType, Scalar, TupleType, Type, join
+from .walk.reaching_definitions import Reaching
+from .walk.statements import Statements, terminates
 
 __all__ = ["Function", "FunctionCompiler"]
 

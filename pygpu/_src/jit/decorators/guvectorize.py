@@ -26,14 +26,15 @@ from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime import kernel_cache
 
-from . import check_report, device, loops
+from .. import check_report
+from ..signature import layout_of, signatures
+from ..types import ArrayType
+from ..walk.index_checks import PLACES
+from . import device, loops
 from .axes import Axes
-from .index_checks import PLACES
 from .loops import Loop
 from .operands import IGNORED, array_or_none, operand, plain, stream_of, where_of
 from .place import Place, check_target
-from .signature import layout_of, signatures
-from .types import ArrayType
 
 __all__ = ["GUFunc", "guvectorize"]
 

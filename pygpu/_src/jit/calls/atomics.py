@@ -7,12 +7,12 @@ from typing import Any
 
 from pygpu._src.codegen import dtypes
 
-from . import emit
-from .handlers import WrongCall, count
-from .index_checks import Checked
+from .. import emit
+from ..ir import Value
+from ..types import ArrayType, Scalar
+from ..walk.index_checks import Checked
+from ..walk.registry import WrongCall, count
 from .intrinsics import Intrinsic, kept
-from .ir import Value
-from .types import ArrayType, Scalar
 
 __all__ = ["atomic"]
 

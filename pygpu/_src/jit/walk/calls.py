@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from . import emit
+from .. import emit
+from ..ir import Method, Value, flat_values
+from ..source import KernelError, python_function
+from ..types import VOID, ArrayType, RecordType, Scalar, TupleType, distance, flat_types, weak
 from .conversions import cast
-from .handlers import WrongCall, find
-from .ir import Method, Value, flat_values
 from .operators import FUNCTIONS, Operators
-from .source import KernelError, python_function
-from .types import VOID, ArrayType, RecordType, Scalar, TupleType, distance, flat_types, weak
+from .registry import WrongCall, find
 
 __all__ = ["Calls"]
 
@@ -120,7 +120,7 @@ class Calls(Operators):
             compares = isinstance(op, ast.cmpop)
             return self.compare(node, op, *args) if compares else self.binary(node, op, *args)
         if inner is None:
-            from .mathematics import WRITTEN
+            from ..calls.mathematics import WRITTEN
 
             inner = WRITTEN.get(target) if isinstance(target, types.BuiltinFunctionType) else None
         if inner is None:
@@ -296,7 +296,7 @@ class Calls(Operators):
 
     def dtype_of(self, value: Value, node: ast.AST) -> np.dtype[Any]:
         """The dtype that an argument names."""
-        from .types import as_dtype
+        from ..types import as_dtype
 
         if value.is_object:
             try:

@@ -18,13 +18,13 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from . import intrinsics
-from .atomics import atomic
-from .decorator import DeviceFunction
-from .intrinsics import *  # noqa: F403
+from ..calls import intrinsics
+from ..calls.atomics import atomic
+from ..calls.intrinsics import *  # noqa: F403
+from ..calls.vectors import VECTORS
+from ..source import KernelError, python_function
+from .jit import DeviceFunction
 from .kernel import Kernel
-from .source import KernelError, python_function
-from .vectors import VECTORS
 
 __all__ = [*intrinsics.__all__, "atomic", "jit", *VECTORS]
 globals().update(VECTORS)
@@ -85,7 +85,7 @@ def jit(
 
 
 def _signatures(given: Any) -> list[Any]:
-    from . import signature
+    from .. import signature
 
     if given is None:
         return []

@@ -11,12 +11,12 @@ import numpy as np
 
 from pygpu._src.codegen import dtypes
 
-from . import emit
+from .. import emit
+from ..ir import Method, Value
+from ..source import KernelError
+from ..types import WEAK_BOOL, WEAK_INT, ArrayType, ObjectType, Scalar, TupleType, has_object, weak
 from .calls import Calls
 from .index_checks import together
-from .ir import Method, Value
-from .source import KernelError
-from .types import WEAK_BOOL, WEAK_INT, ArrayType, ObjectType, Scalar, TupleType, has_object, weak
 
 __all__ = ["Expressions", "NotYet"]
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from pygpu._src.codegen import dtypes
 
-from . import emit
-from .handlers import WrongCall, count
-from .ir import Value
-from .types import BOOL, VOID, WEAK_INT, ArrayType, Scalar, TupleType
+from .. import emit
+from ..ir import Value
+from ..types import BOOL, VOID, WEAK_INT, ArrayType, Scalar, TupleType
+from ..walk.registry import WrongCall, count
 
 __all__ = [
     "activemask",

@@ -10,11 +10,11 @@ import numpy as np
 
 from pygpu._src.codegen import dtypes
 
-from . import emit, ranges
+from .. import emit, ranges
+from ..ir import Method, Value
+from ..types import VOID, WEAK_INT, ArrayType, Scalar, TupleType
 from .index_checks import Checked
-from .ir import Method, Value
 from .iteration import Iteration
-from .types import VOID, WEAK_INT, ArrayType, Scalar, TupleType
 
 __all__ = ["Indexing"]
 

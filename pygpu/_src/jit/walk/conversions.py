@@ -9,10 +9,10 @@ import numpy as np
 
 from pygpu._src.codegen import dtypes
 
-from . import emit
-from .handlers import WrongCall
-from .ir import Value
-from .types import Scalar
+from .. import emit
+from ..ir import Value
+from ..types import Scalar
+from .registry import WrongCall
 
 __all__ = ["cast"]
 

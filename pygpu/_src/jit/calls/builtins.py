@@ -12,12 +12,12 @@ import numpy as np
 
 from pygpu._src.codegen import dtypes, ufunc_loops
 
-from . import emit
-from .conversions import cast
-from .handlers import HANDLERS, Handler, WrongCall, count, finds, handles
-from .ir import Value
+from .. import emit
+from ..ir import Value
+from ..types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, TupleType, join
+from ..walk.conversions import cast
+from ..walk.registry import HANDLERS, Handler, WrongCall, count, finds, handles
 from .printing import emit_print
-from .types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, TupleType, join
 
 __all__: list[str] = []  # what kernels may call is registered
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .ir import Value
+from ..ir import Value
 
 __all__ = ["HANDLERS", "Handler", "WrongCall", "count", "find", "finds", "handles"]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from . import emit
+from .. import emit
+from ..ir import Value
+from ..walk.registry import WrongCall, count, handles
 from .builtins import _round
-from .handlers import WrongCall, count, handles
-from .ir import Value
 
 
 @handles(np.where)

@@ -10,10 +10,10 @@ import numpy as np
 
 from pygpu._src.util.frozen import Frozen
 
-from .compiler import compile_function, guards_hold
-from .index_checks import IMPLICIT
-from .source import KernelError, python_function
-from .types import Scalar
+from ..compiler import compile_function, guards_hold
+from ..source import KernelError, python_function
+from ..types import Scalar
+from ..walk.index_checks import IMPLICIT
 
 __all__ = ["DeviceText", "compile", "holds", "parameter_count"]
 

@@ -7,11 +7,10 @@ import collections
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import emit
-from .emit import bare
-from .expressions import Expressions, NotYet
-from .ir import Value, flat_values
-from .types import (
+from .. import emit
+from ..emit import bare
+from ..ir import Value, flat_values
+from ..types import (
     VOID,
     ArrayType,
     ObjectType,
@@ -23,6 +22,7 @@ from .types import (
     flat_types,
     join,
 )
+from .expressions import Expressions, NotYet
 
 __all__ = ["Statements", "terminates"]
 

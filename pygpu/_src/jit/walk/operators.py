@@ -11,12 +11,10 @@ import numpy as np
 
 from pygpu._src.codegen import dtypes
 
-from . import emit, ranges
-from .index_checks import is_integer, together
-from .ir import Value, wide_enough
-from .records import Records
-from .source import KernelError
-from .types import (
+from .. import emit, ranges
+from ..ir import Value, wide_enough
+from ..source import KernelError
+from ..types import (
     BOOL,
     WEAK_BOOL,
     WEAK_FLOAT,
@@ -27,6 +25,8 @@ from .types import (
     TupleType,
     join,
 )
+from .index_checks import is_integer, together
+from .records import Records
 
 __all__ = ["FUNCTIONS", "Operators"]
 

@@ -30,7 +30,7 @@ class Reduce(_Reduce):
         stream: Any = None,
         **options: Any,
     ) -> Any:
-        """See :meth:`pygpu._src.jit.reduce.Reduce.__call__`."""
+        """See :meth:`pygpu._src.jit.decorators.reduce.Reduce.__call__`."""
         found: Any = super().__call__(arr, size, res, init, stream, **options)
         if is_array(found) and found.ndim == 0 and options.get("out") is None:
             return found.get()[()]

@@ -14,11 +14,11 @@ import numpy as np
 
 from pygpu._src.codegen import dtypes
 
-from . import emit
+from .. import emit
+from ..ir import Value
+from ..types import ArrayType, RecordType, Scalar
 from .index_checks import Checked
 from .indexing import Indexing
-from .ir import Value
-from .types import ArrayType, RecordType, Scalar
 
 __all__ = ["Records"]
 

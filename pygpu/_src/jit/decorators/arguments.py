@@ -13,7 +13,7 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 
-from .types import Scalar
+from ..types import Scalar
 
 __all__ = ["In", "InOut", "Out", "pointer_view", "to_device", "view_of"]
 

@@ -22,11 +22,22 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 
-from . import arguments, check_report
-from .compiler import guards_hold, source_of
-from .source import KernelError, python_function
+from .. import check_report
+from ..compiler import guards_hold, source_of
+from ..source import KernelError, python_function
+from ..types import (
+    ArrayType,
+    ObjectType,
+    Scalar,
+    TupleType,
+    Type,
+    as_type,
+    distances,
+    fitting,
+    weak,
+)
+from . import arguments
 from .specialization import Specialization
-from .types import ArrayType, ObjectType, Scalar, TupleType, Type, as_type, distances, fitting, weak
 
 __all__ = ["Kernel", "Specialization", "kernel"]
 
@@ -619,7 +630,7 @@ def _default_backend(name: str | None) -> Backend:
 
 def as_type_of_signature(obj: Any) -> Type:
     """A type of a signature: float32[:], "float32[:]", a dtype, int, ArrayType(...)."""
-    from . import signature
+    from .. import signature
 
     if isinstance(obj, str):
         obj = signature.as_type(obj)

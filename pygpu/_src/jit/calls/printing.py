@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from .handlers import WrongCall
-from .ir import Value
-from .types import VOID
+from ..ir import Value
+from ..types import VOID
+from ..walk.registry import WrongCall
 
 __all__ = ["emit_print"]
 

@@ -19,10 +19,10 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 from pygpu._src.util.frozen import Frozen
 
-from . import emit, ranges
-from .ir import Value
-from .ranges import Range
-from .types import WEAK_INT, ArrayType, Scalar, TupleType, Type
+from .. import emit, ranges
+from ..ir import Value
+from ..ranges import Range
+from ..types import WEAK_INT, ArrayType, Scalar, TupleType, Type
 
 __all__ = ["IMPLICIT", "PLACES", "SCRATCH", "Checked", "Checks", "Site", "is_integer", "together"]
 

@@ -25,6 +25,7 @@ from pygpu._src.array import elementwise, launch_cache, layout, ufuncs
 from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
 
+from ..signature import signatures
 from . import binary, device, loops
 from .loops import Loop
 from .operands import (
@@ -40,7 +41,6 @@ from .operands import (
     where_of,
 )
 from .place import Place, check_target
-from .signature import signatures
 
 __all__ = ["UFunc", "vectorize"]
 

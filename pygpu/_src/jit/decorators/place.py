@@ -161,6 +161,6 @@ def _has_gpu() -> bool:
 def from_interface(obj: Any) -> Any:
     """A DeviceNDArray of the memory of another library's array on the device, by its
     __cuda_array_interface__; work that it names a stream for is waited for."""
-    from .cuda_arrays import from_cuda_array_interface
+    from ..cuda_arrays import from_cuda_array_interface
 
     return from_cuda_array_interface(obj.__cuda_array_interface__, owner=obj)

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .conversions import cast
-from .handlers import WrongCall, count
-from .ir import Value, flat_values
-from .types import Scalar, TupleType
+from ..ir import Value, flat_values
+from ..types import Scalar, TupleType
+from ..walk.conversions import cast
+from ..walk.registry import WrongCall, count
 
 __all__ = ["VECTORS", "VectorType"]
 

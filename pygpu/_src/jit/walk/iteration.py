@@ -7,10 +7,10 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from . import emit
+from .. import emit
+from ..ir import Value
+from ..types import WEAK_INT, ArrayType, ObjectType, join
 from .index_checks import Checks
-from .ir import Value
-from .types import WEAK_INT, ArrayType, ObjectType, join
 
 __all__ = ["Iteration"]
 

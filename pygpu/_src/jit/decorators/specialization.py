@@ -13,18 +13,12 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import Backend
 from pygpu.errors import LogicError
 
-from . import (  # noqa: F401 - loaded now, not in a call
-    builtins,
-    check_report,
-    emit,
-    intrinsics,
-    numpy_functions,
-    ranges,
-)
-from .compiler import make_unit
-from .infer import FunctionCompiler, c_name
-from .source import KernelError
-from .types import ArrayType, Scalar, TupleType, Type
+from .. import check_report, emit, ranges  # noqa: F401 - loaded now, not in a call
+from ..calls import builtins, intrinsics, numpy_functions  # noqa: F401 - loaded now, not in a call
+from ..compiler import make_unit
+from ..infer import FunctionCompiler, c_name
+from ..source import KernelError
+from ..types import ArrayType, Scalar, TupleType, Type
 
 __all__ = ["Specialization"]
 

@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .source import KernelError
+from ..source import KernelError
 
 __all__ = ["DeviceFunction", "jit"]
 
@@ -46,7 +46,7 @@ class DeviceFunction:
 
     def inspect_source(self, *arg_types: Any, dialect: Any = "cuda") -> str:
         """The C text for these argument types; see compile_function for what types can be."""
-        from .compiler import compile_function
+        from ..compiler import compile_function
 
         return compile_function(self.py_func, arg_types, dialect, src=self.src).text
 
@@ -72,7 +72,7 @@ def jit(
     if isinstance(function, types.FunctionType):
         return DeviceFunction(function, src, declared)
     if function is None or isinstance(function, (str, list, tuple)) or hasattr(function, "args"):
-        from . import signature
+        from .. import signature
 
         given = [] if function is None else function if isinstance(function, list) else [function]
         parsed = tuple(map(signature.parse, given))
