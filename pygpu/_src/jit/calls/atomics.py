@@ -10,7 +10,11 @@ from pygpu._src.codegen import dtypes
 from .. import emit
 from ..ir import Value
 from ..types import ArrayType, Scalar
-from ..walk.index_checks import Checked
+from ..walk.constants import constant
+from ..walk.context import FunctionContext
+from ..walk.index_checks import Checked, checked_atomic
+from ..walk.items import item_place
+from ..walk.operators import call_ufunc
 from ..walk.registry import WrongCall, count
 from .intrinsics import Intrinsic, kept
 
@@ -73,7 +77,7 @@ def _loop(op: str, code: str, space: str, word: str, opencl: bool) -> tuple[str,
     return f"volatile {word} {kind} *p, {kind} x", body
 
 
-def _atomic_function(fc: Any, op: str, t: ArrayType, node: ast.AST) -> str:
+def _atomic_function(fc: FunctionContext, op: str, t: ArrayType, node: ast.AST) -> str:
     """The name of the C function for an operation on items of an array."""
     code = dtypes.code(t.dtype)
     if code not in ("i32", "u32", "i64", "u64", "f32", "f64"):
@@ -106,7 +110,9 @@ def _atomic_function(fc: Any, op: str, t: ArrayType, node: ast.AST) -> str:
 def _atomic(op: str, doc: str) -> Any:
     nargs = 4 if op == "cas" else 3
 
-    def emitter(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def emitter(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count(f"atomic.{op}", args, kwargs, nargs, nargs)
         array = args[0]
         if not array.is_array:
@@ -116,13 +122,13 @@ def _atomic(op: str, doc: str) -> Any:
         index = list(args[1].items) if args[1].is_tuple else [args[1]]
         if len(index) != t.ndim:
             raise WrongCall(f"{len(index)} indices for an array of {t.ndim} dimensions")
-        return _call(fc, node, op, t, fc.item_place(array, index, node), args[2:])
+        return _call(fc, node, op, t, item_place(fc, array, index, node), args[2:])
 
     return Intrinsic(f"atomic.{op}", emitter, doc)
 
 
 def _call(
-    fc: Any,
+    fc: FunctionContext,
     node: ast.Call,
     op: str,
     t: ArrayType,
@@ -133,16 +139,16 @@ def _call(
     fc.need_dtype(t.dtype, node)
     values = [fc.as_number(v, node) for v in values]
     if op == "sub":
-        negative = fc.ufunc(node, "negative", [Value(item, emit.convert(values[0], item))])
+        negative = call_ufunc(fc, node, "negative", [Value(item, emit.convert(values[0], item))])
         op, values = "add", negative
     function = _atomic_function(fc, op, t, node)
-    if any(v.type.dtype.kind == "c" for v in values):  # type: ignore[union-attr]
+    if any(v.dtype.kind == "c" for v in values):
         raise WrongCall(f"atomic.{op}: a complex number for an array of {t.dtype}")
     texts = ", ".join(emit.convert(v, item) for v in values)
     fc.may_write = True
     pointer, i = place
     if isinstance(i, Checked):
-        function = fc.checked_atomic(t, function, len(values), i)
+        function = checked_atomic(fc, t, function, len(values), i)
         return kept(fc, Value(item, f"{function}({pointer}, {i}, {texts})"))
     where = f"{pointer} + {i}" if i != "0" else pointer
     return kept(fc, Value(item, f"{function}({where}, {texts})"))
@@ -170,7 +176,7 @@ class _Atomic:
 
     @staticmethod
     def _compare_and_swap(
-        fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
     ) -> Value:
         count("atomic.compare_and_swap", args, kwargs, 3, 3)
         if not args[0].is_array:
@@ -179,7 +185,7 @@ class _Atomic:
         assert isinstance(t, ArrayType)
         place = args[0].text, "0"
         if t.ndim and fc.unit.checks:
-            place = fc.item_place(args[0], [fc.constant(0, node)] * t.ndim, node)
+            place = item_place(fc, args[0], [constant(fc, 0, node)] * t.ndim, node)
         return _call(fc, node, "cas", t, place, args[1:])
 
     def __init__(self) -> None:

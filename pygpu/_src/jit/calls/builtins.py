@@ -15,8 +15,13 @@ from pygpu._src.codegen import dtypes, ufunc_loops
 from .. import emit
 from ..ir import Value
 from ..types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, TupleType, join
+from ..walk.constants import constant
+from ..walk.context import FunctionContext
 from ..walk.conversions import cast
+from ..walk.items import length_value
+from ..walk.operators import binary, call_ufunc
 from ..walk.registry import HANDLERS, Handler, WrongCall, count, finds, handles
+from ..walk.stores import ufunc_of_arrays
 from .printing import emit_print
 
 __all__: list[str] = []  # what kernels may call is registered
@@ -74,7 +79,7 @@ def _numpy(obj: Any) -> Handler | None:
 
 
 def _scalar_type(
-    fc: Any,
+    fc: FunctionContext,
     node: ast.Call,
     dtype: np.dtype[Any],
     args: list[Value],
@@ -88,30 +93,30 @@ def _scalar_type(
 
 
 def _ufunc(
-    fc: Any, node: ast.Call, name: str, args: list[Value], kwargs: dict[str, Value]
+    fc: FunctionContext, node: ast.Call, name: str, args: list[Value], kwargs: dict[str, Value]
 ) -> Value:
-    ufunc = getattr(np, name)
+    ufunc: np.ufunc = getattr(np, name)
     if "out" in kwargs and len(args) == ufunc.nin:
         args = [*args, *(kwargs["out"].items if kwargs["out"].is_tuple else [kwargs["out"]])]
         kwargs = {k: v for k, v in kwargs.items() if k != "out"}
     if len(args) == ufunc.nin + ufunc.nout and not kwargs:
-        fc.ufunc_of_arrays(node, name, args[: ufunc.nin], args[ufunc.nin :])
+        ufunc_of_arrays(fc, node, name, args[: ufunc.nin], args[ufunc.nin :])
         return args[ufunc.nin]
     count(f"numpy.{name}", args, kwargs, ufunc.nin, ufunc.nin)
-    found = fc.ufunc(node, name, args, strong=True)
+    found = call_ufunc(fc, node, name, args, strong=True)
     several = Value(TupleType(tuple(v.type for v in found)), items=found)
     return found[0] if len(found) == 1 else several
 
 
-def _in_float(fc: Any, node: ast.AST, value: Value) -> Value:
+def _in_float(fc: FunctionContext, node: ast.AST, value: Value) -> Value:
     """An argument of a function of math: integers become Python floats."""
     value = fc.as_number(value, node)
-    if value.type.dtype.kind in "biu":  # type: ignore[union-attr]
+    if value.dtype.kind in "biu":
         fc.need_dtype(np.dtype("f8"), node)
         if value.is_const:
-            return fc.constant(float(value.const), node)
+            return constant(fc, float(value.const), node)
         return Value(WEAK_FLOAT, emit.convert(value, WEAK_FLOAT))
-    if value.type.dtype.kind == "c":  # type: ignore[union-attr]
+    if value.dtype.kind == "c":
         raise WrongCall("a real number is needed; cmath has the functions of complex ones")
     return value
 
@@ -120,15 +125,17 @@ def _math_handler(name: str, function: Any) -> Handler:
     ufunc = _MATH[name]
     nin = getattr(np, ufunc).nin
 
-    def handler(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count(f"math.{name}", args, kwargs, nin, nin)
         args = [_in_float(fc, node, a) for a in args]
         if all(a.is_const for a in args):
             try:
-                return fc.constant(function(*(a.const for a in args)), node)
+                return constant(fc, function(*(a.const for a in args)), node)
             except (ArithmeticError, ValueError) as error:
                 raise WrongCall(f"math.{name}: {error}") from None
-        return fc.ufunc(node, ufunc, args)[0]
+        return call_ufunc(fc, node, ufunc, args)[0]
 
     return handler
 
@@ -140,16 +147,18 @@ for _name in _MATH:
 
 
 def _cmath_handler(ufunc: str) -> Handler:
-    def handler(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count(f"cmath.{node.func}", args, kwargs, 1, 1)
-        return fc.ufunc(node, ufunc, [_in_complex(fc, node, args[0])])[0]
+        return call_ufunc(fc, node, ufunc, [_in_complex(fc, node, args[0])])[0]
 
     return handler
 
 
-def _in_complex(fc: Any, node: ast.AST, value: Value) -> Value:
+def _in_complex(fc: FunctionContext, node: ast.AST, value: Value) -> Value:
     value = fc.as_number(value, node)
-    kind = value.type.dtype.kind  # type: ignore[union-attr]
+    kind = value.dtype.kind
     if kind == "c":
         return value
     t = Scalar(np.dtype("c8")) if value.type == Scalar(np.dtype("f4")) else WEAK_COMPLEX
@@ -162,23 +171,25 @@ for _name in _CMATH:
 
 
 @handles(math.log, cmath.log)
-def _log(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _log(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("log", args, kwargs, 1, 2)
     is_complex = fc.expr(node.func).const is cmath.log
     args = [(_in_complex if is_complex else _in_float)(fc, node, a) for a in args]
-    logs = [fc.ufunc(node, "log", [a])[0] for a in args]
+    logs = [call_ufunc(fc, node, "log", [a])[0] for a in args]
     if len(logs) == 1:
         return logs[0]
-    return fc.binary(node, ast.Div(), *logs)
+    return binary(fc, node, ast.Div(), *logs)
 
 
 def _rounded(name: str) -> Handler:
-    def handler(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count(f"math.{name}", args, kwargs, 1, 1)
         value = fc.as_number(args[0], node)
-        if value.type.dtype.kind in "biu":
+        if value.dtype.kind in "biu":
             return _int(fc, node, args, kwargs)
-        text = fc.ufunc(node, name, [_in_float(fc, node, value)])[0].text
+        text = call_ufunc(fc, node, name, [_in_float(fc, node, value)])[0].text
         return Value(WEAK_INT, f"((pg_i64){text})", nonneg=value.nonneg)
 
     return handler
@@ -190,12 +201,14 @@ HANDLERS[math.trunc] = _rounded("trunc")
 
 
 def _predicate(name: str) -> Handler:
-    def handler(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count(name, args, kwargs, 1, 1)
         value = fc.as_number(args[0], node)
-        if value.type.dtype.kind in "biu":
-            return fc.constant(name == "isfinite", node)
-        found = fc.ufunc(node, name, [value])[0]
+        if value.dtype.kind in "biu":
+            return constant(fc, name == "isfinite", node)
+        found = call_ufunc(fc, node, name, [value])[0]
         return Value(WEAK_BOOL, found.text)
 
     return handler
@@ -206,16 +219,21 @@ for _name in ("isnan", "isinf", "isfinite"):
 
 
 @handles(math.hypot)
-def _hypot(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _hypot(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("math.hypot", args, kwargs, 2, 2)
-    return fc.ufunc(node, "hypot", [_in_float(fc, node, a) for a in args])[0]
+    return call_ufunc(fc, node, "hypot", [_in_float(fc, node, a) for a in args])[0]
 
 
 @handles(math.remainder)
-def _remainder(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _remainder(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("math.remainder", args, kwargs, 2, 2)
     args = [_in_float(fc, node, a) for a in args]
-    t = fc.ufunc(node, "fmod", args)[0].type
+    t = call_ufunc(fc, node, "fmod", args)[0].type
+    assert isinstance(t, Scalar)
     texts = [emit.convert(a, t) for a in args]
     return Value(t, f"remainder({', '.join(texts)})")
 
@@ -223,7 +241,9 @@ def _remainder(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Val
 def _c_function(name: str) -> Handler:
     """A function that both languages have, and NumPy has not."""
 
-    def handler(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count(f"math.{name}", args, kwargs, 1, 1)
         value = _in_float(fc, node, args[0])
         t = value.type
@@ -241,43 +261,49 @@ HANDLERS[math.gamma] = _c_function("tgamma")
 
 
 @handles(math.fsum, builtins.sum, math.prod)
-def _sum(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _sum(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     product = fc.expr(node.func).const is math.prod
-    start = kwargs.pop("start", None) or fc.constant(int(product), node)
+    start = kwargs.pop("start", None) or constant(fc, int(product), node)
     name = "math.prod" if product else "sum"
     count(name, args, kwargs, 1, 1 if product else 2)
     if not args[0].is_tuple:
         raise WrongCall(f"{name}() is supported for tuples only; write a loop over the array")
     total = args[1] if len(args) == 2 else start
     for item in args[0].items:
-        total = fc.binary(node, ast.Mult() if product else ast.Add(), total, item)
+        total = binary(fc, node, ast.Mult() if product else ast.Add(), total, item)
     return total
 
 
 @handles(math.gcd)
-def _gcd(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _gcd(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("math.gcd", args, kwargs, 2, 2)
-    found = fc.ufunc(node, "gcd", args)[0]
+    found = call_ufunc(fc, node, "gcd", args)[0]
     found.nonneg = True
     return found
 
 
 @handles(math.modf, math.frexp)
-def _parts(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _parts(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     name = "modf" if fc.expr(node.func).const is math.modf else "frexp"
     count(f"math.{name}", args, kwargs, 1, 1)
-    found = fc.ufunc(node, name, [_in_float(fc, node, args[0])])
+    found = call_ufunc(fc, node, name, [_in_float(fc, node, args[0])])
     return Value(TupleType(tuple(v.type for v in found)), items=found)
 
 
 @handles(math.ldexp)
-def _ldexp(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _ldexp(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("math.ldexp", args, kwargs, 2, 2)
-    return fc.ufunc(node, "ldexp", [_in_float(fc, node, args[0]), args[1]])[0]
+    return call_ufunc(fc, node, "ldexp", [_in_float(fc, node, args[0]), args[1]])[0]
 
 
 @handles(cmath.phase, np.angle)
-def _phase(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _phase(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("phase", args, kwargs, 1, 1)
     z = _in_complex(fc, node, args[0])
     assert isinstance(z.type, Scalar)
@@ -292,70 +318,76 @@ def _phase(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
 
 
 @handles(builtins.int)
-def _int(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _int(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("int", args, kwargs, 0, 1)
     if not args:
-        return fc.constant(0, node)
+        return constant(fc, 0, node)
     value = fc.as_number(args[0], node)
-    if value.type.dtype.kind == "c":
+    if value.dtype.kind == "c":
         raise WrongCall("int() of a complex number")
     if value.is_const:
         try:
-            return fc.constant(int(value.const), node)
+            return constant(fc, int(value.const), node)
         except (ValueError, OverflowError) as error:
             raise WrongCall(str(error)) from None
     made = Value(WEAK_INT, emit.convert(value, WEAK_INT), nonneg=value.nonneg)
-    result: Value = fc.copied(made, value)
+    result: Value = fc.ranges.copied(made, value)
     return result
 
 
 @handles(builtins.float)
-def _float(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _float(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("float", args, kwargs, 0, 1)
     if not args:
-        return fc.constant(0.0, node)
+        return constant(fc, 0.0, node)
     if args[0].is_object and isinstance(args[0].const, str):
         try:
-            return fc.constant(float(args[0].const), node)
+            return constant(fc, float(args[0].const), node)
         except ValueError as error:
             raise WrongCall(str(error)) from None
     value = fc.as_number(args[0], node)
-    if value.type.dtype.kind == "c":
+    if value.dtype.kind == "c":
         raise WrongCall("float() of a complex number")
     if value.is_const:
-        return fc.constant(float(value.const), node)
+        return constant(fc, float(value.const), node)
     if not fc.unit.fp64:
         return Value(value.type, value.text)
     return Value(WEAK_FLOAT, emit.convert(value, WEAK_FLOAT))
 
 
 @handles(builtins.bool)
-def _bool(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _bool(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("bool", args, kwargs, 1, 1)
     value = fc.as_number(args[0], node)
     if value.is_const:
-        return fc.constant(bool(value.const), node)
+        return constant(fc, bool(value.const), node)
     return Value(WEAK_BOOL, emit.truth(value))
 
 
 @handles(builtins.complex)
-def _complex(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _complex(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("complex", args, kwargs, 1, 2)
     if all(a.is_const for a in args):
-        return fc.constant(complex(*(a.const for a in args)), node)
-    strong = [a.type.dtype for a in args if a.is_scalar and not a.is_weak]  # type: ignore[union-attr]
+        return constant(fc, complex(*(a.const for a in args)), node)
+    strong = [a.dtype for a in args if a.is_scalar and not a.is_weak]
     t = WEAK_COMPLEX
     if strong and all(d.itemsize <= 4 and d.kind == "f" or d == "c8" for d in strong):
         t = Scalar(np.dtype("c8"))
     return _make_complex(fc, node, args, t)
 
 
-def _make_complex(fc: Any, node: ast.AST, args: list[Value], t: Scalar) -> Value:
+def _make_complex(fc: FunctionContext, node: ast.AST, args: list[Value], t: Scalar) -> Value:
     fc.need_dtype(t.dtype, node)
     args = [fc.as_number(a, node) for a in args]
     if len(args) == 1:
         return Value(t, emit.convert(args[0], t))
-    if any(a.type.dtype.kind == "c" for a in args):  # type: ignore[union-attr]
+    if any(a.dtype.kind == "c" for a in args):
         raise WrongCall("complex() of two numbers takes real ones")
     part = Scalar(np.dtype("f4" if t.dtype.itemsize == 8 else "f8"))
     texts = [emit.convert(a, part) for a in args]
@@ -363,14 +395,14 @@ def _make_complex(fc: Any, node: ast.AST, args: list[Value], t: Scalar) -> Value
 
 
 @handles(builtins.abs)
-def _abs(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _abs(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("abs", args, kwargs, 1, 1)
     value = fc.as_number(args[0], node)
     if value.is_const:
-        return fc.constant(abs(value.const), node)
+        return constant(fc, abs(value.const), node)
     if value.type == WEAK_BOOL:
         value = Value(WEAK_INT, emit.convert(value, WEAK_INT))
-    found = fc.ufunc(node, "absolute", [value])[0]
+    found = call_ufunc(fc, node, "absolute", [value])[0]
     found.nonneg = found.type == WEAK_INT or found.nonneg
     return found
 
@@ -378,7 +410,9 @@ def _abs(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -
 def _extreme(name: str) -> Handler:
     sign = "<" if name == "min" else ">"
 
-    def handler(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         if len(args) == 1 and args[0].is_tuple:
             args = list(args[0].items)
         count(name, args, kwargs, 1, 1000)
@@ -386,7 +420,7 @@ def _extreme(name: str) -> Handler:
         for other in args[1:]:
             other = fc.as_number(other, node)
             if best.is_const and other.is_const:
-                best = fc.constant((min if name == "min" else max)(best.const, other.const), node)
+                best = constant(fc, (min if name == "min" else max)(best.const, other.const), node)
                 continue
             t = join(best.type, other.type)
             if t.dtype.kind == "c":
@@ -403,7 +437,7 @@ def _extreme(name: str) -> Handler:
             one = best.nonneg or other.nonneg
             text = f"{full}({emit.convert(best, t)}, {emit.convert(other, t)})"
             made = Value(t, text, nonneg=one if name == "max" and t.dtype.kind in "iu" else both)
-            best = fc.computed(made, "minimum" if name == "min" else "maximum", best, other)
+            best = fc.ranges.computed(made, "minimum" if name == "min" else "maximum", best, other)
         return best
 
     return handler
@@ -414,29 +448,31 @@ HANDLERS[builtins.max] = _extreme("max")
 
 
 @handles(builtins.round)
-def _round(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _round(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("round", args, kwargs, 1, 2)
     value = fc.as_number(args[0], node)
     if all(a.is_const for a in args):
-        return fc.constant(round(*(a.const for a in args)), node)
+        return constant(fc, round(*(a.const for a in args)), node)
     if len(args) == 1 or (args[1].is_object and args[1].const is None):
-        if value.type.dtype.kind in "biu":
+        if value.dtype.kind in "biu":
             return _int(fc, node, [value], {})
-        text = fc.ufunc(node, "rint", [value])[0].text
+        text = call_ufunc(fc, node, "rint", [value])[0].text
         return Value(WEAK_INT, f"((pg_i64){text})", nonneg=value.nonneg)
     digits = args[1]
     if not digits.is_const:
         return _round_to(fc, node, value, fc.as_number(digits, node))
     if not isinstance(digits.const, (int, np.integer)):
         raise WrongCall(f"the number of digits must be an integer, not {digits.const!r}")
-    if value.type.dtype.kind in "biu":
+    if value.dtype.kind in "biu":
         if digits.const < 0:
             raise WrongCall("round() of an integer to tens is not supported")
-        return _int(fc, node, [value], {}) if value.type.dtype.kind == "b" else value
-    scale = fc.constant(float(10.0 ** abs(int(digits.const))), node)
+        return _int(fc, node, [value], {}) if value.dtype.kind == "b" else value
+    scale = constant(fc, float(10.0 ** abs(int(digits.const))), node)
     up, down = (ast.Mult(), ast.Div()) if digits.const >= 0 else (ast.Div(), ast.Mult())
-    scaled = fc.binary(node, up, value, scale)
-    return fc.binary(node, down, fc.ufunc(node, "rint", [scaled])[0], scale)
+    scaled = binary(fc, node, up, value, scale)
+    return binary(fc, node, down, call_ufunc(fc, node, "rint", [scaled])[0], scale)
 
 
 # A product with a power of ten, as for a number of digits that is constant. Powers up to 10**22 are
@@ -453,9 +489,9 @@ PG_INLINE {t} {name}({t} x, pg_i64 n)
 """
 
 
-def _round_to(fc: Any, node: ast.Call, value: Value, digits: Value) -> Value:
+def _round_to(fc: FunctionContext, node: ast.Call, value: Value, digits: Value) -> Value:
     """``round(x, n)`` for n that is known on the device."""
-    if digits.type.dtype.kind not in "iu":  # type: ignore[union-attr]
+    if digits.dtype.kind not in "iu":
         raise WrongCall(f"the number of digits must be an integer, not {digits.type}")
     t = value.type
     assert isinstance(t, Scalar)
@@ -468,31 +504,35 @@ def _round_to(fc: Any, node: ast.Call, value: Value, digits: Value) -> Value:
 
 
 @handles(builtins.divmod)
-def _divmod(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _divmod(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("divmod", args, kwargs, 2, 2)
-    items = [fc.binary(node, op, *args) for op in (ast.FloorDiv(), ast.Mod())]
+    items = [binary(fc, node, op, *args) for op in (ast.FloorDiv(), ast.Mod())]
     return Value(TupleType(tuple(v.type for v in items)), items=items)
 
 
 @handles(builtins.pow)
-def _pow(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _pow(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("pow", args, kwargs, 2, 2)
-    return fc.binary(node, ast.Pow(), *args)
+    return binary(fc, node, ast.Pow(), *args)
 
 
 @handles(builtins.len)
-def _len(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _len(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("len", args, kwargs, 1, 1)
     value = args[0]
     if value.is_tuple:
-        return fc.constant(len(value.items), node)
+        return constant(fc, len(value.items), node)
     if value.is_array and value.shape:
-        return fc.length(value.shape[0])
+        return length_value(value.shape[0])
     raise WrongCall(f"len() of {value.type}")
 
 
 @handles(builtins.tuple)
-def _tuple(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _tuple(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("tuple", args, kwargs, 1, 1)
     if args[0].is_tuple:
         return args[0]

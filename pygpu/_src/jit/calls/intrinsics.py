@@ -17,6 +17,10 @@ from pygpu._src.codegen import dtypes
 from .. import emit
 from ..ir import Value
 from ..types import BOOL, VOID, WEAK_INT, ArrayType, Scalar, TupleType
+from ..walk.conditionals import choose
+from ..walk.context import FunctionContext
+from ..walk.conversions import item_type
+from ..walk.operators import call_ufunc
 from ..walk.registry import WrongCall, count
 
 __all__ = [
@@ -87,7 +91,7 @@ class IndexPart:
         self.name = name
         self.text = text
 
-    def emit_value(self, fc: Any, node: ast.AST) -> Value:
+    def emit_value(self, fc: FunctionContext, node: ast.AST) -> Value:
         return Value(WEAK_INT, self.text, nonneg=True)
 
     def __repr__(self) -> str:
@@ -113,7 +117,7 @@ gridDim = Index3("gridDim", "PG_GROUPS")
 
 
 class _Warp(IndexPart):
-    def emit_value(self, fc: Any, node: ast.AST) -> Value:
+    def emit_value(self, fc: FunctionContext, node: ast.AST) -> Value:
         _warps(fc, node, self.name)
         return super().emit_value(fc, node)
 
@@ -130,7 +134,7 @@ def intrinsic(doc: str, name: str = "") -> Callable[[Emitter], Any]:
     return make
 
 
-def _warps(fc: Any, node: ast.AST, name: str) -> None:
+def _warps(fc: FunctionContext, node: ast.AST, name: str) -> None:
     if fc.unit.dialect != "cuda":
         raise fc.source.error(f"{name}: OpenCL has no warps; use shared memory", node)
 
@@ -148,12 +152,14 @@ def _per_dimension(macro: str, n: int) -> Value:
 
 
 @intrinsic("This thread among all of the grid: an int for grid(1), tuples for grid(2), grid(3).")
-def grid(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def grid(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     return _per_dimension("PG_ID", _dimensions(args, kwargs, "grid"))
 
 
 @intrinsic("How many threads the grid has: an int for gridsize(1), else a tuple.")
-def gridsize(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def gridsize(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     return _per_dimension("PG_IDS", _dimensions(args, kwargs, "gridsize"))
 
 
@@ -161,7 +167,9 @@ def gridsize(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value
 
 
 def _statement(name: str, text: str, doc: str) -> Any:
-    def emitter(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def emitter(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count(name, args, kwargs, 0, 0)
         fc.statement_only(node, f"{name}()")
         fc.emit(f"{text};")
@@ -183,7 +191,9 @@ threadfence_system = _statement(
 
 
 def _vote(name: str, how: str, doc: str) -> Any:
-    def emitter(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def emitter(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count(name, args, kwargs, 1, 1)
         fc.statement_only(node, f"{name}()")
         test = emit.truth(fc.as_number(args[0], node))
@@ -219,7 +229,9 @@ syncthreads_or = _vote("syncthreads_or", "any", "A barrier that tells if it is t
 
 
 @intrinsic("Wait for the threads of the warp that the mask names, all by default.")
-def syncwarp(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def syncwarp(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("syncwarp", args, kwargs, 0, 1)
     _warps(fc, node, "syncwarp")
     fc.statement_only(node, "syncwarp()")
@@ -236,16 +248,18 @@ def _mask(value: Value) -> str:
 
 
 def _shuffle(name: str, doc: str) -> Any:
-    def emitter(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def emitter(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count(name, args, kwargs, 3, 3)
         _warps(fc, node, name)
         value = fc.as_number(args[1], node)
-        t = value.type
+        t = Scalar(value.dtype)
         if t.dtype.kind == "c" or t.dtype.itemsize < 4 and t.dtype.kind == "f":
-            raise WrongCall(f"{name}() of {t}")
+            raise WrongCall(f"{name}() of {value.type}")
         other = emit.convert(args[2], _I32)
-        text = f"__{name}({_mask(args[0])}, {emit.convert(value, Scalar(t.dtype))}, {other})"
-        return kept(fc, Value(Scalar(t.dtype), f"(({emit.c_type(t)}){text})"))
+        text = f"__{name}({_mask(args[0])}, {emit.convert(value, t)}, {other})"
+        return kept(fc, Value(t, f"(({emit.c_type(t)}){text})"))
 
     return Intrinsic(name, emitter, doc)
 
@@ -257,7 +271,9 @@ shfl_xor_sync = _shuffle("shfl_xor_sync", "shfl_xor_sync(mask, value, bits): lan
 
 
 def _ballot(name: str, doc: str) -> Any:
-    def emitter(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def emitter(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count(name, args, kwargs, 2, 2)
         _warps(fc, node, name)
         text = f"__{name}({_mask(args[0])}, (int){emit.truth(fc.as_number(args[1], node))})"
@@ -274,21 +290,27 @@ any_sync = _ballot("any_sync", "any_sync(mask, predicate): whether it is true fo
 
 
 @intrinsic("The lanes of the warp that are active, as bits.")
-def activemask(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def activemask(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("activemask", args, kwargs, 0, 0)
     _warps(fc, node, "activemask")
     return kept(fc, Value(_U32, "__activemask()", nonneg=True))
 
 
 @intrinsic("The lanes below this one, as bits.")
-def lanemask_lt(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def lanemask_lt(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("lanemask_lt", args, kwargs, 0, 0)
     _warps(fc, node, "lanemask_lt")
     return Value(_U32, f"((1u << ({_FLAT} % 32)) - 1u)", nonneg=True)
 
 
 @intrinsic("eq_sync(mask, predicate): whether it is the same for all lanes.")
-def eq_sync(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def eq_sync(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("eq_sync", args, kwargs, 2, 2)
     _warps(fc, node, "eq_sync")
     test = fc.keep(Value(BOOL, emit.truth(fc.as_number(args[1], node)))).text
@@ -298,13 +320,15 @@ def eq_sync(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
 
 
 def _match(name: str, doc: str) -> Any:
-    def emitter(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def emitter(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count(name, args, kwargs, 2, 2)
         _warps(fc, node, name)
         value = fc.as_number(args[1], node)
-        if value.type.dtype.kind == "c" or value.type.dtype.itemsize < 4:
+        if value.dtype.kind == "c" or value.dtype.itemsize < 4:
             raise WrongCall(f"{name}() of {value.type}")
-        text = emit.convert(value, Scalar(value.type.dtype))
+        text = emit.convert(value, Scalar(value.dtype))
         if name == "match_any_sync":
             return kept(fc, Value(_U32, f"__{name}({_mask(args[0])}, {text})", nonneg=True))
         fc.statement_only(node, f"{name}()")
@@ -324,7 +348,9 @@ match_all_sync = _match(
 
 
 @intrinsic("nanosleep(ns): suspend the thread for about so many nanoseconds.")
-def nanosleep(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def nanosleep(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("nanosleep", args, kwargs, 1, 1)
     _warps(fc, node, "nanosleep")
     fc.statement_only(node, "nanosleep()")
@@ -336,12 +362,14 @@ def nanosleep(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Valu
 
 
 def _bits(name: str, cuda32: str, cuda64: str, opencl: str, doc: str) -> Any:
-    def emitter(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def emitter(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count(name, args, kwargs, 1, 1)
         value = fc.as_number(args[0], node)
-        if value.type.dtype.kind not in "iu":
+        if value.dtype.kind not in "iu":
             raise WrongCall(f"{name}() takes an integer")
-        wide = value.type.dtype.itemsize == 8
+        wide = value.dtype.itemsize == 8
         text = emit.convert(value, Scalar(np.dtype("u8" if wide else "u4")))
         bits = 64 if wide else 32
         if fc.unit.dialect == "cuda":
@@ -365,10 +393,10 @@ ffs = _bits(
 
 
 @intrinsic("The bits of an integer in reverse order.")
-def brev(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def brev(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("brev", args, kwargs, 1, 1)
     value = fc.as_number(args[0], node)
-    wide = value.type.dtype.itemsize == 8
+    wide = value.dtype.itemsize == 8
     bits = 64 if wide else 32
     name = f"pgu_brev_u{bits}"
     fc.unit.texts.setdefault(
@@ -381,12 +409,10 @@ def brev(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -
 
 
 @intrinsic("fma(a, b, c): a * b + c, rounded once.")
-def fma(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def fma(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("fma", args, kwargs, 3, 3)
     kinds = [fc.as_number(a, node) for a in args]
-    t = Scalar(
-        dtypes.result_type(*(a.type.dtype for a in kinds if not a.is_weak) or (np.dtype("f8"),))
-    )
+    t = Scalar(dtypes.result_type(*(a.dtype for a in kinds if not a.is_weak) or (np.dtype("f8"),)))
     if t.dtype.kind != "f" or t.dtype.itemsize == 2:
         raise WrongCall("fma() takes float32 or float64")
     fc.need_dtype(t.dtype, node)
@@ -394,19 +420,19 @@ def fma(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) ->
 
 
 @intrinsic("cbrt(x): the cube root of a float32 or float64.")
-def cbrt(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def cbrt(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("cbrt", args, kwargs, 1, 1)
-    result: Value = fc.ufunc(node, "cbrt", args)[0]
+    result: Value = call_ufunc(fc, node, "cbrt", args)[0]
     return result
 
 
 @intrinsic("selp(test, a, b): a if test else b, both evaluated.")
-def selp(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def selp(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("selp", args, kwargs, 3, 3)
-    return fc.choose(node, emit.truth(fc.as_number(args[0], node)), args[1], args[2])
+    return choose(fc, node, emit.truth(fc.as_number(args[0], node)), args[1], args[2])
 
 
-def kept(fc: Any, value: Value) -> Value:
+def kept(fc: FunctionContext, value: Value) -> Value:
     """A value whose computation does something: computed here and once, where that is possible."""
     if fc.conditional:
         return value
@@ -417,7 +443,9 @@ def kept(fc: Any, value: Value) -> Value:
 # ---- arrays of kernels
 
 
-def _shape(fc: Any, args: list[Value], kwargs: dict[str, Value], name: str) -> tuple[Any, Any]:
+def _shape(
+    fc: FunctionContext, args: list[Value], kwargs: dict[str, Value], name: str
+) -> tuple[Any, Any]:
     """The shape and the dtype of shared.array(shape, dtype)."""
     given = dict(zip(("shape", "dtype"), args))
     for key, value in kwargs.items():
@@ -462,16 +490,18 @@ def _product(shape: tuple[int, ...]) -> int:
     return size
 
 
-def _at_most(fc: Any, what: str, size: int, most: int, node: ast.AST) -> None:
+def _at_most(fc: FunctionContext, what: str, size: int, most: int, node: ast.AST) -> None:
     """Refuse what would be too much for the compiler, or for a stack."""
     if size > most:
         raise fc.source.error(f"{what} of {size} bytes is too large; at most {most}", node)
 
 
-def _shared_array(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _shared_array(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     fc.statement_only(node, "shared.array()")
     shape, named = _shape(fc, args, kwargs, "shared.array")
-    dtype = fc.item_type(named, node)
+    dtype = item_type(fc, named, node)
     storage = dtypes.storage_type(dtype)
     t = ArrayType(dtype, len(shape), True, "local")
     size = _product(shape)
@@ -491,9 +521,11 @@ def _shared_array(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, 
     return Value(t, name, shape=[str(n) for n in shape])
 
 
-def _local_array(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _local_array(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     shape, named = _shape(fc, args, kwargs, "local.array")
-    dtype = fc.item_type(named, node)
+    dtype = item_type(fc, named, node)
     size = _product(shape)
     if size == 0:
         raise WrongCall("local.array() with no items")
@@ -511,7 +543,9 @@ class _Const:
     """``const``"""
 
     @staticmethod
-    def _emit(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def _emit(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count("const.array_like", args, kwargs, 1, 1)
         if not args[0].is_array:
             raise WrongCall(f"const.array_like() takes an array, not {args[0].type}")

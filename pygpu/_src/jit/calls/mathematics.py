@@ -5,6 +5,7 @@ Where Python's raise ValueError, for numbers that they are not defined for, thes
 
 from __future__ import annotations
 
+import ast
 import cmath
 import math
 import operator
@@ -12,7 +13,12 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["WRITTEN"]
+from ..ir import Value
+from ..walk.calls import call_function
+from ..walk.context import FunctionContext
+from ..walk.registry import HANDLERS, Handler
+
+__all__: list[str] = []  # what kernels may call is registered
 
 
 def within(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> Any:
@@ -109,7 +115,7 @@ def ulp(x: Any) -> Any:
     return np.spacing(abs(x))
 
 
-WRITTEN: dict[Any, Any] = {
+_WRITTEN: dict[Any, Any] = {
     operator.abs: magnitude,
     operator.invert: inverted,
     operator.neg: negative,
@@ -125,3 +131,15 @@ WRITTEN: dict[Any, Any] = {
     math.lcm: lcm,
     math.ulp: ulp,
 }
+
+
+def _handler(function: Any) -> Handler:
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
+        return call_function(fc, node, function, args, kwargs)
+
+    return handler
+
+
+HANDLERS |= {obj: _handler(function) for obj, function in _WRITTEN.items()}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from ..ir import Value
 from ..types import VOID
+from ..walk.context import FunctionContext
 from ..walk.registry import WrongCall
 
 __all__ = ["emit_print"]
@@ -19,7 +19,9 @@ _FORMAT = {
 }
 
 
-def emit_print(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def emit_print(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     """``print(...)``"""
     fc.statement_only(node, "print()")
     for name, value in kwargs.items():
@@ -40,7 +42,7 @@ def emit_print(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Val
         if isinstance(value.const, bool):
             return str(value.const)
         value = fc.as_number(value, node)
-        kind = value.type.dtype.kind  # type: ignore[union-attr]
+        kind = value.dtype.kind
         if kind == "c":
             texts.extend([f"({value.text}).re", f"({value.text}).im"])
             return "(%g%+gj)"

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..ir import Value, flat_values
 from ..types import Scalar, TupleType
+from ..walk.context import FunctionContext
 from ..walk.conversions import cast
 from ..walk.registry import WrongCall, count
 
@@ -45,7 +46,7 @@ class VectorType:
         return self.__name__
 
     def emit_call(
-        self, fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+        self, fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
     ) -> Value:
         count(self.__name__, args, kwargs, 1, self.size)
         items = [number for value in args for number in flat_values(value)]

@@ -13,12 +13,16 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import Backend
 from pygpu.errors import LogicError
 
-from .. import check_report, emit, ranges  # noqa: F401 - loaded now, not in a call
-from ..calls import builtins, intrinsics, numpy_functions  # noqa: F401 - loaded now, not in a call
+from .. import check_report, emit, ranges
+
+# Loaded now, not in a call.
+from ..calls import builtins, intrinsics, mathematics, numpy_functions  # noqa: F401
 from ..compiler import make_unit
-from ..infer import FunctionCompiler, c_name
+from ..infer import infer
 from ..source import KernelError
 from ..types import ArrayType, Scalar, TupleType, Type
+from ..walk.context import FunctionContext
+from ..walk.variables import c_name
 
 __all__ = ["Specialization"]
 
@@ -59,8 +63,8 @@ class Specialization:
         for t in arg_types:
             _check_fp64(t, backend, source.name)
         unit.stack.append(source.function)
-        walker = FunctionCompiler(unit, source, arg_types, kernel=True)
-        lines, _ = walker.compile()
+        fc = FunctionContext(unit, source, arg_types, kernel=True)
+        lines, _ = infer(fc)
         self.arg_types = tuple(arg_types)
         self.guards = tuple(unit.guards.values())
         self.asserts = {number: text for text, number in unit.asserts.items()}
@@ -70,18 +74,18 @@ class Specialization:
         self.number = check_report.number_of(source.name, self.asserts) if self.asserts else 0
         if self.number:
             weakref.finalize(self, check_report.forget, self.number)
-        self.dynamic = "pg_dynamic" in walker.implicit
+        self.dynamic = "pg_dynamic" in fc.implicit
         self.cooperative = unit.cooperative
         self.at_start = at_start
         self.name = f"pgk_{c_name(source.name)}"
         starts: list[str] = []
         declared: list[str] = []
-        self.plan: list[tuple[int, str, int]] = []
+        self.plan: list[tuple[Any, str, int]] = []
         body = "\n".join(lines)
         used = set(emit.WORD.findall(body))
-        for i, (t, name) in enumerate(zip(arg_types, walker.parameter_names())):
+        for i, (t, name) in enumerate(zip(arg_types, fc.vars.parameter_names())):
             self._declare(t, name, (i,), used, declared, starts)
-        implicit = {name: unit.implicit[name] for name in walker.implicit}
+        implicit = {name: unit.implicit[name] for name in fc.implicit}
         starts += self._declare_implicit(implicit, backend.name == "cuda", declared)
         if backend.name == "cuda":
             _check_number(source, len(declared))

@@ -11,14 +11,16 @@ from pygpu._src.codegen import dtypes
 
 from .. import emit
 from ..ir import Value
-from ..types import Scalar
+from ..types import Scalar, as_dtype
+from .constants import constant
+from .context import FunctionContext
 from .registry import WrongCall
 
-__all__ = ["cast"]
+__all__ = ["cast", "dtype_of", "item_type"]
 
 
 def cast(
-    fc: Any,
+    fc: FunctionContext,
     node: ast.AST,
     value: Value,
     dtype: np.dtype[Any],
@@ -37,7 +39,7 @@ def cast(
                 if wraps and dtype.kind in "iu" and isinstance(const, int):
                     const &= (1 << dtype.itemsize * 8) - 1
                     const = np.array(const, np.uint64).astype(dtype)[()]
-                return fc.constant(dtype.type(const), node)
+                return constant(fc, dtype.type(const), node)
         except (OverflowError, TypeError) as error:
             raise WrongCall(str(error)) from None
     text = emit.convert(value, t)
@@ -48,4 +50,25 @@ def cast(
         raise WrongCall(f"numpy.{dtype}() of a complex number")
     holds = (was.weak and not wraps) or np.can_cast(was.dtype, dtype)  # else it may wrap
     result = Value(t, text, nonneg=(value.nonneg and holds) or dtype.kind in "bu")
-    return fc.copied(result, value) if holds or dtype.kind == "i" else result
+    return fc.ranges.copied(result, value) if holds or dtype.kind == "i" else result
+
+
+def item_type(fc: FunctionContext, value: Value, node: ast.AST) -> np.dtype[Any]:
+    """The dtype of the items of a kernel's own array: of numbers or of records."""
+    named = getattr(value.const, "dtype", value.const) if value.is_object else None
+    if isinstance(named, np.dtype) and named.names and not named.hasobject:
+        fc.unit.need(named)
+        return named
+    dtype = dtype_of(fc, value, node)
+    fc.need_dtype(dtype, node)
+    return dtype
+
+
+def dtype_of(fc: FunctionContext, value: Value, node: ast.AST) -> np.dtype[Any]:
+    """The dtype that an argument names."""
+    if value.is_object:
+        try:
+            return as_dtype(value.const)
+        except TypeError as error:
+            raise fc.source.error(str(error), node) from None
+    raise fc.source.error(f"a dtype is needed, not {value.type}", node)

@@ -17,11 +17,18 @@ from pygpu._src.codegen import dtypes
 from .. import emit
 from ..ir import Value
 from ..types import ArrayType, RecordType, Scalar
-from .index_checks import Checked
-from .indexing import Indexing
+from .context import FunctionContext
+from .index_checks import Checked, checked_record
 
-__all__ = ["Records"]
-
+__all__ = [
+    "by_bytes",
+    "field_dtype",
+    "field_name",
+    "field_value",
+    "is_aligned",
+    "record_at",
+    "store_record",
+]
 
 # Integers do it, as ptxas (CUDA 13.0) is wrong: where a byte is stored of a constant that
 # cvt.rn.f16.f32 has made a half, it stores the constant converted to an integer (F2I.U8.F16).
@@ -42,177 +49,161 @@ PG_INLINE pg_u32 pgu_half(pg_f32 x)
 """
 
 
-class Records(Indexing):
-    """Methods of the function compiler; *self* is one."""
+def record_at(fc: FunctionContext, t: ArrayType, pointer: str, index: str) -> Value:
+    """The record at a place of an array."""
+    kind = RecordType(t.dtype, t.space, dtypes.alignment(t.dtype))
+    if isinstance(index, Checked):
+        return Value(kind, checked_record(fc, t, pointer, index))
+    place = pointer if index == "0" else f"({pointer} + {index})"
+    return Value(kind, f"(({emit.pointer_type(kind)}){place})")
 
-    def record_at(self, t: ArrayType, pointer: str, index: str) -> Value:
-        """The record at a place of an array."""
-        kind = RecordType(t.dtype, t.space, dtypes.alignment(t.dtype))
-        if isinstance(index, Checked):
-            return Value(kind, self.checked_record(t, pointer, index))
-        place = pointer if index == "0" else f"({pointer} + {index})"
-        return Value(kind, f"(({emit.pointer_type(kind)}){place})")
 
-    def field_name(self, value: Value, node: ast.expr) -> str | None:
-        """The name in ``record["name"]`` or ``array["name"]``; None for another index."""
-        if value.is_record or (value.is_array and value.type.dtype.names):  # type: ignore[union-attr]
-            if isinstance(node, (ast.Constant, ast.Name, ast.Attribute)):
-                index = self.expr(node)
-                if index.is_object and isinstance(index.const, str):
-                    return index.const
-            if value.is_record:
-                raise self.source.error("a record is indexed by the name of a field", node)
-        return None
+def field_name(fc: FunctionContext, value: Value, node: ast.expr) -> str | None:
+    """The name in ``record["name"]`` or ``array["name"]``; None for another index."""
+    if value.is_record or (value.is_array and value.dtype.names):
+        if isinstance(node, (ast.Constant, ast.Name, ast.Attribute)):
+            index = fc.expr(node)
+            if index.is_object and isinstance(index.const, str):
+                return index.const
+        if value.is_record:
+            raise fc.source.error("a record is indexed by the name of a field", node)
+    return None
 
-    def _field(self, value: Value, name: str, node: ast.AST) -> tuple[np.dtype[Any], int]:
-        dtype = value.type.dtype  # type: ignore[union-attr]
-        if name not in (dtype.names or ()):
-            has = f"; it has {', '.join(dtype.names)}" if dtype.names else ""
-            raise self.source.error(f"{value.type} has no field {name!r}{has}", node)
-        inner, offset = (dtype.fields or {})[name][:2]
-        return inner, offset
 
-    def _is_aligned(self, t: RecordType, dtype: np.dtype[Any], offset: int) -> bool:
-        return gcd(t.align, offset) % dtypes.alignment(dtype) == 0
+def field_dtype(
+    fc: FunctionContext, value: Value, name: str, node: ast.AST
+) -> tuple[np.dtype[Any], int]:
+    """The dtype of a field, and its offset in the record."""
+    dtype = value.dtype
+    if name not in (dtype.names or ()):
+        has = f"; it has {', '.join(dtype.names)}" if dtype.names else ""
+        raise fc.source.error(f"{value.type} has no field {name!r}{has}", node)
+    fields: Any = dtype.fields
+    inner, offset = fields[name][:2]
+    return inner, offset
 
-    def field(self, value: Value, name: str, node: ast.AST) -> Value:
-        """A field of a record, or of all records of an array."""
-        dtype, offset = self._field(value, name, node)
-        base, shape = dtype.base, dtype.shape
-        if not (base.names or dtypes.is_numeric(base)):
-            raise self.source.error(f"kernels have no fields of {base}", node)
-        self.unit.need(base)
-        if value.is_array and value.shape:
-            return self._column(value, name, base, shape, offset, node)
-        if value.is_array:  # of no dimensions: a record that was an argument
-            value = self.record_at(value.type, value.text, "0")  # type: ignore[arg-type]
+
+def is_aligned(t: RecordType, dtype: np.dtype[Any], offset: int) -> bool:
+    """Whether a number at an offset of a record is where the device can load it."""
+    return gcd(t.align, offset) % dtypes.alignment(dtype) == 0
+
+
+def field_value(fc: FunctionContext, value: Value, name: str, node: ast.AST) -> Value:
+    """A field of a record, or of all records of an array."""
+    dtype, offset = field_dtype(fc, value, name, node)
+    base, shape = dtype.base, dtype.shape
+    if not (base.names or dtypes.is_numeric(base)):
+        raise fc.source.error(f"kernels have no fields of {base}", node)
+    fc.unit.need(base)
+    if value.is_array and value.shape:
+        return _column(fc, value, name, base, shape, offset, node)
+    t = value.type
+    if isinstance(t, ArrayType):  # of no dimensions: a record that was an argument
+        value = record_at(fc, t, value.text, "0")
         t = value.type
-        assert isinstance(t, RecordType)
-        place = f"({value.text} + {offset})" if offset else value.text
-        if shape:
-            kind = ArrayType(base, len(shape), True, t.space)
-            self._must_align(t, base, offset, name, node)
-            text = f"(({emit.pointer_type(kind)}){place})"
-            return Value(kind, text, shape=[str(n) for n in shape])
-        if base.names:
-            return Value(RecordType(base, t.space, gcd(t.align, offset)), place)
-        if not self._is_aligned(t, base, offset):
-            text = f"{self._by_bytes('load', t, base)}({place})"
-        else:
-            one = ArrayType(base, 1, True, t.space)
-            text = dtypes.load(base, f"(({emit.pointer_type(one)}){place})", "0")
-        return Value(Scalar(base), text, nonneg=base.kind in "bu")
+    assert isinstance(t, RecordType)
+    place = f"({value.text} + {offset})" if offset else value.text
+    if shape:
+        kind = ArrayType(base, len(shape), True, t.space)
+        _must_align(fc, t, base, offset, name, node)
+        text = f"(({emit.pointer_type(kind)}){place})"
+        return Value(kind, text, shape=[str(n) for n in shape])
+    if base.names:
+        return Value(RecordType(base, t.space, gcd(t.align, offset)), place)
+    if not is_aligned(t, base, offset):
+        text = f"{by_bytes(fc, 'load', t, base)}({place})"
+    else:
+        one = ArrayType(base, 1, True, t.space)
+        text = dtypes.load(base, f"(({emit.pointer_type(one)}){place})", "0")
+    return Value(Scalar(base), text, nonneg=base.kind in "bu")
 
-    def _column(
-        self,
-        value: Value,
-        name: str,
-        base: np.dtype[Any],
-        shape: tuple[int, ...],
-        offset: int,
-        node: ast.AST,
-    ) -> Value:
-        """A field of an array of records as an array."""
-        t = value.type
-        assert isinstance(t, ArrayType)
-        record = RecordType(t.dtype, t.space, dtypes.alignment(t.dtype))
-        self._must_align(record, base, offset, name, node)
-        kind = ArrayType(base, t.ndim + len(shape), False, t.space)
-        inner, step = [], base.itemsize
-        for n in reversed(shape):
-            inner.append(str(step))
-            step *= n
+
+def _column(
+    fc: FunctionContext,
+    value: Value,
+    name: str,
+    base: np.dtype[Any],
+    shape: tuple[int, ...],
+    offset: int,
+    node: ast.AST,
+) -> Value:
+    """A field of an array of records as an array."""
+    t = value.type
+    assert isinstance(t, ArrayType)
+    record = RecordType(t.dtype, t.space, dtypes.alignment(t.dtype))
+    _must_align(fc, record, base, offset, name, node)
+    kind = ArrayType(base, t.ndim + len(shape), False, t.space)
+    inner, step = [], base.itemsize
+    for n in reversed(shape):
+        inner.append(str(step))
+        step *= n
+    text = f"(({emit.pointer_type(kind)})(({emit.pointer_type(record)}){value.text} + {offset}))"
+    return Value(
+        kind,
+        text,
+        shape=[*value.shape, *map(str, shape)],
+        strides=[*emit.strides_of(value), *reversed(inner)],
+    )
+
+
+def _must_align(
+    fc: FunctionContext, t: RecordType, dtype: np.dtype[Any], offset: int, name: str, node: ast.AST
+) -> None:
+    if not is_aligned(t, dtype, offset):
+        raise fc.source.error(
+            f"items of the field {name!r} lie at addresses that are no multiple of "
+            f"{dtypes.alignment(dtype)} bytes; make the dtype with align=True",
+            node,
+        )
+
+
+def by_bytes(fc: FunctionContext, what: str, t: RecordType, dtype: np.dtype[Any]) -> str:
+    """A function that loads or stores a number at any address."""
+    storage, code = dtypes.storage_type(dtype), dtypes.code(dtype)
+    name = f"pgu_{what}_{t.space}_{code}"
+    kind, n = emit.pointer_type(t), dtype.itemsize
+    number = "pg_from_f16(u.v)" if code == "f16" else "u.v"
+    union = f"union {{ {storage} v; char b[{n}]; }} u;"
+    if what == "load":
         text = (
-            f"(({emit.pointer_type(kind)})(({emit.pointer_type(record)}){value.text} + {offset}))"
+            f"PG_INLINE {dtypes.compute_type(dtype)} {name}({kind}p) {{ {union} "
+            f"for (int i = 0; i < {n}; i++) u.b[i] = p[i]; return {number}; }}\n"
         )
-        return Value(
-            kind,
-            text,
-            shape=[*value.shape, *map(str, shape)],
-            strides=[*emit.strides_of(value), *reversed(inner)],
+    elif code == "f16":
+        fc.unit.texts.setdefault("pgu_half", _HALF)
+        text = (
+            f"PG_INLINE void {name}({kind}p, {dtypes.compute_type(dtype)} x) {{ "
+            f"pg_u32 u = pgu_half(x); p[0] = (char)(u & 255u); p[1] = (char)(u >> 8); }}\n"
         )
-
-    def _must_align(
-        self, t: RecordType, dtype: np.dtype[Any], offset: int, name: str, node: ast.AST
-    ) -> None:
-        if not self._is_aligned(t, dtype, offset):
-            raise self.source.error(
-                f"items of the field {name!r} lie at addresses that are no multiple of "
-                f"{dtypes.alignment(dtype)} bytes; make the dtype with align=True",
-                node,
-            )
-
-    def _by_bytes(self, what: str, t: RecordType, dtype: np.dtype[Any]) -> str:
-        """A function that loads or stores a number at any address."""
-        storage, code = dtypes.storage_type(dtype), dtypes.code(dtype)
-        name = f"pgu_{what}_{t.space}_{code}"
-        kind, n = emit.pointer_type(t), dtype.itemsize
-        number = "pg_from_f16(u.v)" if code == "f16" else "u.v"
-        union = f"union {{ {storage} v; char b[{n}]; }} u;"
-        if what == "load":
-            text = (
-                f"PG_INLINE {dtypes.compute_type(dtype)} {name}({kind}p) {{ {union} "
-                f"for (int i = 0; i < {n}; i++) u.b[i] = p[i]; return {number}; }}\n"
-            )
-        elif code == "f16":
-            self.unit.texts.setdefault("pgu_half", _HALF)
-            text = (
-                f"PG_INLINE void {name}({kind}p, {dtypes.compute_type(dtype)} x) {{ "
-                f"pg_u32 u = pgu_half(x); p[0] = (char)(u & 255u); p[1] = (char)(u >> 8); }}\n"
-            )
-        else:
-            text = (
-                f"PG_INLINE void {name}({kind}p, {dtypes.compute_type(dtype)} x) {{ {union} "
-                f"u.v = x; for (int i = 0; i < {n}; i++) p[i] = u.b[i]; }}\n"
-            )
-        self.unit.texts.setdefault(name, text)
-        return name
-
-    def store_field(self, target: ast.expr, value: Value, name: str, new: Value) -> None:
-        """``record.name = new``, or for all records of an array."""
-        if not (value.is_record or value.is_array):
-            raise self.source.error("attributes cannot be assigned in kernels", target)
-        self.writable(value, target)
-        dtype, offset = self._field(value, name, target)
-        if dtype.shape or (value.is_array and value.shape):
-            self.fill(self.field(value, name, target), new, target)
-            return
-        if value.is_array:
-            value = self.record_at(value.type, value.text, "0")  # type: ignore[arg-type]
-        t = value.type
-        assert isinstance(t, RecordType)
-        self.unit.need(dtype)
-        place = f"({value.text} + {offset})" if offset else value.text
-        if dtype.names or self._is_aligned(t, dtype, offset):
-            one = ArrayType(dtype, 1, True, t.space)
-            self.store(
-                Value(one, shape=["1"]), f"(({emit.pointer_type(one)}){place})", "0", new, target
-            )
-            return
-        new = self.as_number(new, target, "a number")
-        text = emit.convert(new, Scalar(dtype))
-        self.emit(f"{self._by_bytes('store', t, dtype)}({place}, {text});")
-
-    def store_record(
-        self, t: ArrayType, pointer: str, index: str, value: Value, node: ast.AST
-    ) -> None:
-        """``array[i] = record``: all of its bytes."""
-        if isinstance(value.type, ArrayType) and not value.type.ndim and value.type.dtype.names:
-            value = self.record_at(value.type, value.text, "0")
-        if not value.is_record or value.type.dtype != t.dtype:  # type: ignore[union-attr]
-            raise self.source.error(
-                f"{value.type} cannot be stored as {RecordType(t.dtype)}: records are copied whole "
-                "from records of the same dtype, or field by field",
-                node,
-            )
-        assert isinstance(value.type, RecordType)
-        to = RecordType(t.dtype, t.space)
-        name = f"pgu_copy_{t.space}_{value.type.space}"
-        kinds = emit.pointer_type(to), emit.pointer_type(value.type)
-        self.unit.texts.setdefault(
-            name,
-            f"PG_INLINE void {name}({kinds[0]}to, {kinds[1]}from, int n) "
-            "{ for (int i = 0; i < n; i++) to[i] = from[i]; }\n",
+    else:
+        text = (
+            f"PG_INLINE void {name}({kind}p, {dtypes.compute_type(dtype)} x) {{ {union} "
+            f"u.v = x; for (int i = 0; i < {n}; i++) p[i] = u.b[i]; }}\n"
         )
-        place = pointer if index == "0" else f"({pointer} + {index})"
-        self.emit(f"{name}(({kinds[0]}){place}, {value.text}, {t.dtype.itemsize});")
+    fc.unit.texts.setdefault(name, text)
+    return name
+
+
+def store_record(
+    fc: FunctionContext, t: ArrayType, pointer: str, index: str, value: Value, node: ast.AST
+) -> None:
+    """``array[i] = record``: all of its bytes."""
+    if isinstance(value.type, ArrayType) and not value.type.ndim and value.type.dtype.names:
+        value = record_at(fc, value.type, value.text, "0")
+    if not value.is_record or value.dtype != t.dtype:
+        raise fc.source.error(
+            f"{value.type} cannot be stored as {RecordType(t.dtype)}: records are copied whole "
+            "from records of the same dtype, or field by field",
+            node,
+        )
+    assert isinstance(value.type, RecordType)
+    to = RecordType(t.dtype, t.space)
+    name = f"pgu_copy_{t.space}_{value.type.space}"
+    kinds = emit.pointer_type(to), emit.pointer_type(value.type)
+    fc.unit.texts.setdefault(
+        name,
+        f"PG_INLINE void {name}({kinds[0]}to, {kinds[1]}from, int n) "
+        "{ for (int i = 0; i < n; i++) to[i] = from[i]; }\n",
+    )
+    place = pointer if index == "0" else f"({pointer} + {index})"
+    fc.emit(f"{name}(({kinds[0]}){place}, {value.text}, {t.dtype.itemsize});")
