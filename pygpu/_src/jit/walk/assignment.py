@@ -202,7 +202,8 @@ def _augment_item(fc: FunctionContext, node: ast.AugAssign) -> None:
     if isinstance(index, Checked):
         _augment_checked(fc, array, pointer, index, node)
         return
-    kind = emit.pointer_type(array.type)  # type: ignore[arg-type]
+    assert isinstance(array.type, ArrayType)
+    kind = emit.pointer_type(array.type)
     place = fc.temp(kind)
     fc.emit(f"{place} = {pointer} + {index};" if index != "0" else f"{place} = {pointer};")
     old = fc.in_order(load(fc, array, place, "0"))

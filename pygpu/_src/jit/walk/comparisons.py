@@ -49,7 +49,8 @@ def comparison(fc: FunctionContext, node: ast.Compare) -> Value:
         if i + 1 < len(node.ops) and right.is_scalar and not right.is_const:
             once = right
             if not right.text.isidentifier():  # it is used twice
-                temp = fc.temp(f"{emit.c_type(right.type)} ")  # type: ignore[arg-type]
+                assert isinstance(right.type, Scalar)
+                temp = fc.temp(f"{emit.c_type(right.type)} ")
                 was = right
                 once = Value(right.type, f"({temp} = {right.text})", nonneg=right.nonneg)
                 right = Value(right.type, temp, nonneg=right.nonneg)

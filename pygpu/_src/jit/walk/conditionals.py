@@ -32,7 +32,7 @@ def boolean_operation(fc: FunctionContext, node: ast.BoolOp) -> Value:
             second = fc.as_number(fc.expr(part), part, "a truth value")
         fc.conditional -= 1
         assert isinstance(first.type, Scalar) and isinstance(second.type, Scalar)
-        t = join(first.type, second.type)
+        kind, t = first.type, join(first.type, second.type)
         if t.dtype.kind == "b":
             sign = "&&" if is_and else "||"
             facts = together([first.facts, second.facts], is_and)
@@ -40,7 +40,7 @@ def boolean_operation(fc: FunctionContext, node: ast.BoolOp) -> Value:
             first.facts = facts
             continue
         fc.need_dtype(t.dtype, node)
-        temp = fc.temp(f"{emit.c_type(first.type)} ")  # type: ignore[arg-type]
+        temp = fc.temp(f"{emit.c_type(kind)} ")
         kept = Value(first.type, temp)
         truth = emit.truth(Value(first.type, f"({temp} = {first.text})"))
         one, two = emit.convert(second, t), emit.convert(kept, t)

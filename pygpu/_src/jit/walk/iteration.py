@@ -51,7 +51,7 @@ def _iterable(fc: FunctionContext, node: ast.expr) -> tuple[str, Callable[[str, 
         raise fc.source.error(
             "the order of a set is known only if its items are; use a tuple", node
         )
-    if value.is_array and value.type.ndim >= 1:  # type: ignore[union-attr]
+    if isinstance(value.type, ArrayType) and value.type.ndim >= 1:
         array = fc.keep(value)
 
         def item(counter: str, target: ast.expr) -> None:

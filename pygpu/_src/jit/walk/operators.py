@@ -220,7 +220,8 @@ def _products(fc: FunctionContext, node: ast.AST, x: Value, exponent: int) -> Va
     if exponent == 3:
         return binary(fc, node, multiply, square, x)
     name = f"pgu_power_{dtypes.code(x.dtype)}_2"
-    kind = emit.c_type(x.type)  # type: ignore[arg-type]
+    assert isinstance(x.type, Scalar)
+    kind = emit.c_type(x.type)
     one = Value(x.type, "x0")
     text = binary(fc, node, multiply, one, one).text
     fc.unit.texts.setdefault(name, f"PG_INLINE {kind} {name}({kind} x0) {{ return {text}; }}\n")

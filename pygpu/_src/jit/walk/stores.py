@@ -10,7 +10,7 @@ from pygpu._src.codegen import dtypes
 
 from .. import emit
 from ..ir import Value
-from ..types import VOID, WEAK_INT, ArrayType, Scalar
+from ..types import VOID, WEAK_INT, ArrayType, RecordType, Scalar
 from .context import FunctionContext
 from .index_checks import Checked, place_text
 from .items import item_place, load
@@ -30,7 +30,8 @@ __all__ = [
 
 
 def writable(fc: FunctionContext, array: Value, node: ast.AST) -> None:
-    if array.type.space == "constant":  # type: ignore[union-attr]
+    """Refuse an array, or a record, that is part of the program."""
+    if isinstance(array.type, (ArrayType, RecordType)) and array.type.space == "constant":
         raise fc.source.error("a constant array cannot be written", node)
 
 
@@ -88,7 +89,8 @@ def only_inside(
 def same_ndim(fc: FunctionContext, view: Value, value: Value, node: ast.AST) -> None:
     if value.is_scalar:
         return
-    if not value.is_array or value.type.ndim != view.type.ndim:  # type: ignore[union-attr]
+    assert isinstance(view.type, ArrayType)
+    if not isinstance(value.type, ArrayType) or value.type.ndim != view.type.ndim:
         raise fc.source.error(f"{value.type} cannot be assigned to {view.type}", node)
 
 
