@@ -13,7 +13,7 @@ from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
 
 from . import device
-from .place import place
+from .place import Place, place
 
 __all__ = ["accumulate", "closure", "function", "reduce"]
 
@@ -140,34 +140,55 @@ def reduce(
             "host if the array is, and on the device if the array is"
         )
     if host:
-        here = place(target)
-        number = function_for(given.dtype, here.backend).dtype
-        if out is not None and not np.can_cast(number, out.dtype, "same_kind"):
-            raise TypeError(f"{name}: cannot cast the result from {number} to {out.dtype}")
-        a = here.to_device(given)
-        made = here.new(kept, number)
+        found = _reduce_host(name, function_for, given, axes, kept, out, initial, place(target))
+        return _to_host(found, wanted, out)
+    a = given if queue is None else _on_queue(given, queue)
+    function = function_for(a.dtype, a.backend)
+    if out is None:
+        made = primitives.empty(a, kept, function.dtype)
     else:
-        a = given if queue is None else _on_queue(given, queue)
-        function = function_for(a.dtype, a.backend)
-        number = function.dtype
-        if out is None:
-            made = primitives.empty(a, kept, number)
-        elif not np.can_cast(number, out.dtype, "same_kind"):
-            raise TypeError(f"{name}: cannot cast the result from {number} to {out.dtype}")
-        else:
-            strides = tuple(s for k, s in enumerate(out.strides) if k not in axes)
-            made = out._view(kept, strides if keepdims else out.strides, out.offset)
+        _check_cast(name, function.dtype, out)
+        strides = tuple(s for k, s in enumerate(out.strides) if k not in axes)
+        made = out._view(kept, strides if keepdims else out.strides, out.offset)
     associative.reduce(function_for(a.dtype, a.backend), a, axes, made, initial)
-    if not host:
-        if out is not None:
-            primitives.changed(out, made)
-            return out
-        return made._view(full, _spread(made.strides, axes, len(full)), 0) if keepdims else made
-    found = made._get(None, None, True)[0].reshape(wanted)
     if out is not None:
-        np.copyto(out, found, casting="same_kind")
+        primitives.changed(out, made)
         return out
-    return found if wanted else found[()]
+    return made._view(full, _spread(made.strides, axes, len(full)), 0) if keepdims else made
+
+
+def _reduce_host(
+    name: str,
+    function_for: Callable[[DType, Any], Any],
+    given: Any,
+    axes: tuple[int, ...],
+    kept: tuple[int, ...],
+    out: Any,
+    initial: Any,
+    here: Place,
+) -> Any:
+    """The reduction of a host array, as a device array of the kept axes."""
+    number = function_for(given.dtype, here.backend).dtype
+    if out is not None:
+        _check_cast(name, number, out)
+    a = here.to_device(given)
+    made = here.new(kept, number)
+    associative.reduce(function_for(a.dtype, a.backend), a, axes, made, initial)
+    return made
+
+
+def _to_host(made: Any, shape: tuple[int, ...], out: Any) -> Any:
+    """A result on the host, in *out* if that is given."""
+    found = made._get(None, None, True)[0].reshape(shape)
+    if out is None:
+        return found if shape else found[()]
+    np.copyto(out, found, casting="same_kind")
+    return out
+
+
+def _check_cast(name: str, number: DType, out: Any) -> None:
+    if not np.can_cast(number, out.dtype, "same_kind"):
+        raise TypeError(f"{name}: cannot cast the result from {number} to {out.dtype}")
 
 
 def _spread(strides: tuple[int, ...], axes: tuple[int, ...], ndim: int) -> tuple[int, ...]:

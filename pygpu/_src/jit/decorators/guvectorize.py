@@ -15,6 +15,7 @@ for each of their indices, on views of any strides.
 from __future__ import annotations
 
 import functools
+import math
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -171,19 +172,8 @@ class GUFunc:
         inputs = [operand(a, name) for a in args[: self.nin]]
         if axes is not None or axis is not None or keepdims:
             chosen = Axes(name, self._cores, self.nin, axes, axis, keepdims)
-            views = [chosen.operand(k, a) for k, a in enumerate((*inputs, *outs))]
-            into = views[self.nin :]
-            made = self(
-                *views[: self.nin],
-                out=tuple(into),
-                dtype=dtype,
-                casting=casting,
-                queue=queue,
-                stream=stream,
-            )
-            each = zip(outs, into, made if self.nout > 1 else (made,))
-            found = [chosen.result(k, *one) for k, one in enumerate(each)]
-            return found[0] if self.nout == 1 else tuple(found)
+            options = {"dtype": dtype, "casting": casting, "queue": queue, "stream": stream}
+            return self._on_axes(chosen, inputs, outs, options)
         backend, here = where_of(self, [*inputs, *outs])
         loop = self._find(inputs, outs, dtype)
         dtypes.require(backend, name, *loop.inputs, *loop.outputs)
@@ -204,12 +194,23 @@ class GUFunc:
                     f"core dimensions ({','.join(map(str, core))})"
                 )
         queue = stream_of(queue, stream)
-        results = self._run(loop, inputs, outs, shapes, outer, sizes, here, queue)
+        results = self._run(loop, inputs, outs, shapes, outer, here, queue)
         for k, (o, view) in enumerate(zip(given, outs)):
             if o is not view:
                 primitives.changed(o, view) if is_array(o) else None
                 results[k] = o
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _on_axes(
+        self, chosen: Axes, inputs: list[Any], outs: list[Any], options: dict[str, Any]
+    ) -> Any:
+        """A call for views of which the chosen axes are the last ones."""
+        views = [chosen.operand(k, a) for k, a in enumerate((*inputs, *outs))]
+        into = views[self.nin :]
+        made = self(*views[: self.nin], out=tuple(into), **options)
+        each = zip(outs, into, made if self.nout > 1 else (made,))
+        found = [chosen.result(k, *one) for k, one in enumerate(each)]
+        return found[0] if self.nout == 1 else tuple(found)
 
     def _led_by_ones(self, out: Any, outer: tuple[int, ...], core: Sequence[Any]) -> Any:
         """An output as a view with the leading axes of length 1 that the inputs have more."""
@@ -300,7 +301,6 @@ class GUFunc:
         outs: list[Any],
         shapes: list[tuple[int, ...]],
         outer: tuple[int, ...],
-        sizes: dict[Any, int],
         here: Place | None,
         queue: Any,
     ) -> list[Any]:
@@ -339,7 +339,7 @@ class GUFunc:
             if is_array(a) and any(_overlap(a, r) for r in results):
                 operands[k] = a._copy()
         if 0 not in outer:
-            self._launch(loop, axes, operands, results, outer, sizes, queue)
+            self._launch(loop, axes, operands, results, outer, queue)
         found = []
         for o, r in zip(outs, results):
             if o is r:
@@ -350,11 +350,7 @@ class GUFunc:
             elif here is None:
                 found.append(r)
             else:
-                host = r._get(None, queue, True)[0]
-                if o is not None:
-                    np.copyto(o, host, casting="unsafe")
-                    host = o
-                found.append(host if host.shape or o is not None else host[()])
+                found.append(_on_host(r, o, queue))
         return found
 
     def _launch(
@@ -364,7 +360,6 @@ class GUFunc:
         operands: list[Any],
         results: list[Any],
         outer: tuple[int, ...],
-        sizes: dict[Any, int],
         queue: Any,
     ) -> None:
         like = results[0]
@@ -375,13 +370,12 @@ class GUFunc:
         cores: list[Any] = []
         dense: list[bool] = []
         for a, core, n in zip(every, self._cores, axes):
-            shape = tuple(_size(k, sizes) for k in core)
             if not is_array(a):
                 cores.append(((), ()))
                 dense.append(True)
                 continue
             split = a.ndim - len(core)
-            steps = a.strides[split:]
+            shape, steps = a.shape[split:], a.strides[split:]
             strides.append(layout.broadcast_strides(a.shape[:split], a.strides[:split], outer))
             if n > len(core):
                 shape, steps = (1,), (a.itemsize,)
@@ -400,23 +394,10 @@ class GUFunc:
         found = known.get(key)
         kernel = None if found is None else found[1]()  # weak: the backend keeps it
         if found is None or kernel is None or not device.holds(found[0]):
-            types = self._types(loop, axes, dense)
-            function = device.compile(self.py_func, types, backend, record is not None)
-            if function.results:
-                raise TypeError(f"{self._name}: a function of guvectorize returns nothing")
-            kernel = kernel_cache.get(
-                backend,
-                ("guvectorize", function.key, key),
-                lambda: (self._text(function, loop, axes, dense, len(flat), scalar), "pg_gufunc"),
-                function.features | dtypes.features(*loop.inputs, *loop.outputs),
-            )
-            name = getattr(self.py_func, "__name__", "function")
-            number = check_report.number_of(name, function.sites) if function.sites else 0
-            found = known[key] = function, weakref.ref(kernel), number
+            found, kernel = self._compile(backend, axes, key)
+            known[key] = found
         numbers: list[Any] = [a for a in every if not is_array(a)]
-        n = 1
-        for length in flat:
-            n *= length
+        n = math.prod(flat)
         numbers += flat[1:]
         for s in walked:
             numbers += s
@@ -427,16 +408,38 @@ class GUFunc:
         numbers.append(n)
         if found[2]:
             numbers += [record, found[2]]
-        limits = backend.limits
-        if limits.is_cpu:
-            groups, size = min(n, limits.units * 4), 1
-        else:
-            size = min(self.max_blocksize, limits.group_size, 256)
-            while size > 32 and n < size * limits.units:
-                size //= 2
-            groups = min(-(-n // size), 1 << 20)
+        groups, size = self._grid(backend.limits, n)
         target = like if queue is None else _queued(like, queue)
         primitives.launch(target, kernel, groups, size, arrays[: -len(results)], results, numbers)
+
+    def _grid(self, limits: Any, n: int) -> tuple[int, int]:
+        """How many groups work on *n* items, and of how many work-items."""
+        if limits.is_cpu:
+            return min(n, limits.units * 4), 1
+        size = min(self.max_blocksize, limits.group_size, 256)
+        while size > 32 and n < size * limits.units:
+            size //= 2
+        return min(-(-n // size), 1 << 20), size
+
+    def _compile(
+        self, backend: Any, axes: tuple[int, ...], key: tuple[Any, ...]
+    ) -> tuple[tuple[Any, ...], Any]:
+        """(function, reference to the kernel, number of the kernel if it checks indices), and the
+        kernel. key: what it is compiled for, see _launch()."""
+        loop, dense, ndim, scalar, checks = key
+        types = self._types(loop, axes, dense)
+        function = device.compile(self.py_func, types, backend, checks)
+        if function.results:
+            raise TypeError(f"{self._name}: a function of guvectorize returns nothing")
+        kernel = kernel_cache.get(
+            backend,
+            ("guvectorize", function.key, key),
+            lambda: (self._text(function, loop, axes, dense, ndim, scalar), "pg_gufunc"),
+            function.features | dtypes.features(*loop.inputs, *loop.outputs),
+        )
+        name = getattr(self.py_func, "__name__", "function")
+        number = check_report.number_of(name, function.sites) if function.sites else 0
+        return (function, weakref.ref(kernel), number), kernel
 
     def _text(
         self,
@@ -496,6 +499,15 @@ class GUFunc:
     }}
 }}
 """
+
+
+def _on_host(result: Any, out: Any, queue: Any) -> Any:
+    """A result as an array or a number of the host, in *out* if that is given."""
+    host = result._get(None, queue, True)[0]
+    if out is None:
+        return host if host.shape else host[()]
+    np.copyto(out, host, casting="unsafe")
+    return out
 
 
 def _is_host(obj: Any) -> bool:

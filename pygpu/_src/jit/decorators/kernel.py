@@ -453,16 +453,11 @@ class Kernel(KernelBase):
         if queue is None:
             queue = _queue_of(backend, args)
         elif backend.name == "opencl" and not hasattr(queue, "properties"):
-            raise TypeError(
-                f"{self.__name__}: the arrays are on OpenCL, and are worked on by a CommandQueue, "
-                f"not by a {type(queue).__name__}"
-            )
+            raise self._wrong_queue(queue)
         check_report.before_launch(backend, queue)
         back: list[Any] = []
-        for i, dtype in self._pointers.items():
-            if isinstance(args[i], (int, np.integer)):
-                view = arguments.pointer_view(self._where(i), int(args[i]), dtype)
-                args = (*args[:i], view, *args[i + 1 :])
+        if self._pointers:
+            args = self._with_pointers(args)
         args = tuple([arguments.to_device(self.__name__, a, backend, queue, back) for a in args])
         made = self._specialized(backend, args)
         if self._declared:
@@ -477,38 +472,23 @@ class Kernel(KernelBase):
             made = self._for_launch(made, backend, args, launcher)
         error = record = None
         if made.asserts:
-            waits = made.waits or check_report.mode(self.check, backend)[1]
-            record = None if waits else check_report.shared(backend)
-            if record is None:
-                error = backend.allocate(made.record_bytes, None, queue)
-                backend.fill(queue, error, 0, 4 * check_report.WORDS)
+            error, record = self._record(made, backend, queue)
         flat = made.flat(args, shared, record if error is None else error)
         event, ordered = None, True
         if backend.name == "cuda":
             if all(launcher.grid):
                 how = {"cooperative": True} if made.cooperative else {}
-                made.kernel(
-                    *flat,
-                    grid=launcher.grid,
-                    block=launcher.block,
-                    stream=queue,
-                    shared=shared,
-                    **how,
-                )
+                grid, block = launcher.grid, launcher.block
+                made.kernel(*flat, grid=grid, block=block, stream=queue, shared=shared, **how)
         else:
             events: list[Any] = []
             ordered = backend.is_ordered(queue)
             for array in arrays:
                 if array._foreign or not ordered or array.queue is not queue:
                     events += array.events
-            event = made.kernel(
-                queue,
-                tuple(g * b for g, b in zip(launcher.grid, launcher.block)),
-                launcher.block,
-                *flat,
-                wait_for=events or None,
-                allow_empty_ndrange=True,
-            )
+            size = tuple(g * b for g, b in zip(launcher.grid, launcher.block))
+            options = {"wait_for": events or None, "allow_empty_ndrange": True}
+            event = made.kernel(queue, size, launcher.block, *flat, **options)
             for array in arrays:
                 if ordered and array.queue is queue:
                     array._set_event(event)
@@ -523,6 +503,31 @@ class Kernel(KernelBase):
                 cuda, more = backend.name == "cuda", (record, made.number)
                 self._remember(args, made.kernel, steps, made.guards, queue, cuda, tests, more)
         return event
+
+    def _wrong_queue(self, queue: Any) -> TypeError:
+        return TypeError(
+            f"{self.__name__}: the arrays are on OpenCL, and are worked on by a CommandQueue, "
+            f"not by a {type(queue).__name__}"
+        )
+
+    def _with_pointers(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments, addresses for pointers of a signature as arrays of no known length."""
+        for i, dtype in self._pointers.items():
+            if isinstance(args[i], (int, np.integer)):
+                view = arguments.pointer_view(self._where(i), int(args[i]), dtype)
+                args = (*args[:i], view, *args[i + 1 :])
+        return args
+
+    def _record(self, made: Specialization, backend: Backend, queue: Any) -> tuple[Any, Any]:
+        """Where a kernel writes what it finds wrong: memory of this launch, which then waits, or
+        the record of the process. The other one is None."""
+        waits = made.waits or check_report.mode(self.check, backend)[1]
+        record = None if waits else check_report.shared(backend)
+        if record is not None:
+            return None, record
+        error = backend.allocate(made.record_bytes, None, queue)
+        backend.fill(queue, error, 0, 4 * check_report.WORDS)
+        return error, None
 
     def _check_asserts(
         self, made: Specialization, backend: Backend, queue: Any, error: Any
