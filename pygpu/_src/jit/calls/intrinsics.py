@@ -21,7 +21,7 @@ from ..walk.conditionals import choose
 from ..walk.context import FunctionContext
 from ..walk.conversions import item_type
 from ..walk.operators import call_ufunc
-from ..walk.registry import WrongCall, count
+from ..walk.registry import Handler, WrongCall, count
 
 __all__ = [
     "activemask",
@@ -66,13 +66,12 @@ __all__ = [
 ]
 
 _I32, _U32 = Scalar(np.dtype("i4")), Scalar(np.dtype("u4"))
-Emitter = Callable[[Any, ast.Call, list[Value], dict[str, Value]], Value]
 
 
 class Intrinsic:
     """A function of kernels."""
 
-    def __init__(self, name: str, emitter: Emitter, doc: str) -> None:
+    def __init__(self, name: str, emitter: Handler, doc: str) -> None:
         self.__name__ = name
         self.__doc__ = doc
         self.emit_call = emitter
@@ -127,8 +126,8 @@ laneid = _Warp("laneid", f"((pg_i64)({_FLAT} % 32))")
 warpsize = _Warp("warpsize", "32")
 
 
-def intrinsic(doc: str, name: str = "") -> Callable[[Emitter], Any]:
-    def make(emitter: Emitter) -> Intrinsic:
+def intrinsic(doc: str, name: str = "") -> Callable[[Handler], Any]:
+    def make(emitter: Handler) -> Intrinsic:
         return Intrinsic(name or emitter.__name__.rstrip("_"), emitter, doc)
 
     return make
@@ -475,7 +474,7 @@ _LOCAL_BYTES = 1 << 19  # of a thread, as CUDA has it
 class _Space:
     """``shared``, ``local``."""
 
-    def __init__(self, name: str, emitter: Emitter, doc: str) -> None:
+    def __init__(self, name: str, emitter: Handler, doc: str) -> None:
         self.array = Intrinsic(f"{name}.array", emitter, doc)
         self._name = name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import emit
 from ..ir import Value
@@ -17,31 +17,53 @@ from .items import item_place, load
 from .sequences import collection
 from .slices import slice_view
 
-__all__ = ["iteration"]
+__all__ = ["Items", "Range", "iteration"]
 
 
-def iteration(fc: FunctionContext, node: ast.expr) -> tuple[str, Any]:
-    """What a for loop runs over: ("range", (start, stop, step)), or ("items", (length,
-    function that assigns the item of a number to a target))."""
+class Range(NamedTuple):
+    """The integers of range(start, stop, step)."""
+
+    start: Value
+    stop: Value
+    step: Value
+
+
+class Items(NamedTuple):
+    """Anything else. length: the text of how many items there are. assign: assigns the item of a
+    number, a text, to a target."""
+
+    length: str
+    assign: Callable[[str, ast.expr], None]
+
+
+def iteration(fc: FunctionContext, node: ast.expr) -> Range | Items:
+    """What a for loop runs over."""
     if isinstance(node, ast.Call):
         function = fc.expr(node.func)
         target = function.const if function.is_object else None
-        if target is range or getattr(target, "is_range", False):
-            if node.keywords or not 1 <= len(node.args) <= 3:
-                raise fc.source.error("range() takes 1 to 3 numbers", node)
-            args = [fc.expr(a) for a in node.args]
-            for value in args:
-                if not value.is_scalar or value.dtype.kind not in "iub":
-                    raise fc.source.error(f"range() of {value.type}", node)
-            zero, one = constant(fc, 0, node), constant(fc, 1, node)
-            if len(args) == 1:
-                return "range", (zero, args[0], one)
-            return "range", (args[0], args[1], args[2] if len(args) == 3 else one)
-    return "items", _iterable(fc, node)
+        if _is_range(target):
+            return _range(fc, node)
+    return _iterable(fc, node)
 
 
-def _iterable(fc: FunctionContext, node: ast.expr) -> tuple[str, Callable[[str, ast.expr], None]]:
-    """The number of items, and what assigns one of them to a target."""
+def _is_range(called: Any) -> bool:
+    return called is range or getattr(called, "is_range", False)
+
+
+def _range(fc: FunctionContext, node: ast.Call) -> Range:
+    if node.keywords or not 1 <= len(node.args) <= 3:
+        raise fc.source.error("range() takes 1 to 3 numbers", node)
+    args = [fc.expr(a) for a in node.args]
+    for value in args:
+        if not value.is_scalar or value.dtype.kind not in "iub":
+            raise fc.source.error(f"range() of {value.type}", node)
+    zero, one = constant(fc, 0, node), constant(fc, 1, node)
+    if len(args) == 1:
+        return Range(zero, args[0], one)
+    return Range(args[0], args[1], args[2] if len(args) == 3 else one)
+
+
+def _iterable(fc: FunctionContext, node: ast.expr) -> Items:
     if isinstance(node, ast.Call):
         found = _called_iterable(fc, node)
         if found is not None:
@@ -66,7 +88,7 @@ def _iterable(fc: FunctionContext, node: ast.expr) -> tuple[str, Callable[[str, 
                 found = slice_view(fc, array, given, node)
             assign(fc, target, found)
 
-        return array.shape[0], item
+        return Items(array.shape[0], item)
     if value.is_tuple:
         items = fc.keep(value).items  # the loop may change what they are computed from
         common = items[0].type if items else None
@@ -84,13 +106,11 @@ def _iterable(fc: FunctionContext, node: ast.expr) -> tuple[str, Callable[[str, 
             if items:
                 fc.emit("}")
 
-        return str(len(items)), choose
+        return Items(str(len(items)), choose)
     raise fc.source.error(f"a loop over {value.type} is not supported", node)
 
 
-def _called_iterable(
-    fc: FunctionContext, node: ast.Call
-) -> tuple[str, Callable[[str, ast.expr], None]] | None:
+def _called_iterable(fc: FunctionContext, node: ast.Call) -> Items | None:
     """enumerate(), zip(), reversed(), and range() inside of them; None for other calls."""
     function = fc.expr(node.func)
     called = function.const if function.is_object else None
@@ -109,20 +129,19 @@ def _called_iterable(
             for part, (_, choose_one) in zip(where.elts, parts):
                 choose_one(counter, part)
 
-        return shortest, each
+        return Items(shortest, each)
     if called is reversed and len(node.args) == 1 and not node.keywords:
         if isinstance(node.args[0], ast.Set):
             raise fc.source.error("a set cannot be reversed", node.args[0])
         length, choose = _iterable(fc, node.args[0])
         last = fc.stable(f"({length} - 1)")
-        return length, lambda counter, where: choose(f"({last} - {counter})", where)
-    if called is range or getattr(called, "is_range", False):
-        _, (start, _stop, step) = iteration(fc, node)
-        return _range_as_items(fc, start, _stop, step, node)
+        return Items(length, lambda counter, where: choose(f"({last} - {counter})", where))
+    if _is_range(called):
+        return _range_as_items(fc, _range(fc, node), node)
     return None
 
 
-def _enumerated(fc: FunctionContext, node: ast.Call) -> tuple[str, Callable[[str, ast.expr], None]]:
+def _enumerated(fc: FunctionContext, node: ast.Call) -> Items:
     first = node.args[1:] + [k.value for k in node.keywords if k.arg == "start"]
     if node.keywords and not first:
         raise fc.source.error("enumerate() takes an iterable and start", node)
@@ -139,12 +158,11 @@ def _enumerated(fc: FunctionContext, node: ast.Call) -> tuple[str, Callable[[str
         assign(fc, where.elts[0], Value(WEAK_INT, text, nonneg=start.nonneg))
         choose(counter, where.elts[1])
 
-    return length, numbered
+    return Items(length, numbered)
 
 
-def _range_as_items(
-    fc: FunctionContext, start: Value, stop: Value, step: Value, node: ast.AST
-) -> tuple[str, Callable[[str, ast.expr], None]]:
+def _range_as_items(fc: FunctionContext, counted: Range, node: ast.AST) -> Items:
+    start, stop, step = counted
     if not step.is_const or step.const == 0:
         raise fc.source.error("the step of this range() must be a constant, not 0", node)
     by = int(step.const)
@@ -159,4 +177,4 @@ def _range_as_items(
         text = f"({low} + {counter} * {by})" if by > 0 else f"({low} - {counter} * {-by})"
         assign(fc, target, Value(WEAK_INT, text, nonneg=up))
 
-    return length, item
+    return Items(length, item)

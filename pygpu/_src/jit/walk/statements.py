@@ -22,7 +22,7 @@ from ..types import (
 )
 from .assignment import assign
 from .context import FunctionContext
-from .iteration import iteration
+from .iteration import Range, iteration
 from .names import NotYet
 from .registry import STATEMENTS, visits_statement
 from .truth import truth_of
@@ -185,42 +185,45 @@ def for_loop(fc: FunctionContext, node: ast.For) -> None:
     counter = fc.counter()
     before = fc.ranges.state()
     fc.forget_stored(node)
-    kind, parts = source
-    if kind == "range":
-        start, stop, step = parts
-        low = emit.convert(start, WEAK_INT)
-        if step.is_const and step.const == 0:
-            raise fc.source.error("range() step must not be zero", node.iter)
-        high = fc.stable(emit.convert(stop, WEAK_INT))
-        if step.is_const:
-            by = int(step.const)
-            sign = "<" if by > 0 else ">"
-            move = {1: f"{counter}++", -1: f"{counter}--"}.get(by, f"{counter} += {by}")
-            test = f"{counter} {sign} {high}"
-        else:
-            by_text = fc.stable(emit.convert(step, WEAK_INT))
-            move = f"{counter} += {by_text}"
-            test = f"({by_text} > 0 && {counter} < {high})"  # a step of 0 would never end
-            if not step.nonneg:
-                down_text = f"({by_text} < 0 && {counter} > {high})"
-                test = f"({by_text} > 0 ? {counter} < {high} : {down_text})"
-        fc.emit(f"for (pg_i64 {counter} = {low}; {test}; {move}) {{")
-        up = start.nonneg and (step.nonneg or (step.is_const and step.const > 0))
-        down = step.is_const and step.const < 0 and stop.is_const and stop.const >= -1
-        item = Value(WEAK_INT, counter, nonneg=bool(up or down))
-        if fc.unit.checks:
-            stored = fc.vars.c_names_stored(node)
-            fc.ranges.count_range(item, start, stop, step, stored)
-        fc.indent += 1
-        assign(fc, node.target, item)
-        fc.indent -= 1
+    if isinstance(source, Range):
+        _begin_range(fc, node, counter, source)
     else:
-        length, choose = parts
-        fc.emit(f"for (pg_i64 {counter} = 0; {counter} < {length}; {counter}++) {{")
+        fc.emit(f"for (pg_i64 {counter} = 0; {counter} < {source.length}; {counter}++) {{")
         fc.indent += 1
-        choose(counter, node.target)
+        source.assign(counter, node.target)
         fc.indent -= 1
     _loop_body(fc, node, flag, before)
+
+
+def _begin_range(fc: FunctionContext, node: ast.For, counter: str, source: Range) -> None:
+    """The head of a loop over a range, and the assignment to its target."""
+    start, stop, step = source
+    low = emit.convert(start, WEAK_INT)
+    if step.is_const and step.const == 0:
+        raise fc.source.error("range() step must not be zero", node.iter)
+    high = fc.stable(emit.convert(stop, WEAK_INT))
+    if step.is_const:
+        by = int(step.const)
+        sign = "<" if by > 0 else ">"
+        move = {1: f"{counter}++", -1: f"{counter}--"}.get(by, f"{counter} += {by}")
+        test = f"{counter} {sign} {high}"
+    else:
+        by_text = fc.stable(emit.convert(step, WEAK_INT))
+        move = f"{counter} += {by_text}"
+        test = f"({by_text} > 0 && {counter} < {high})"  # a step of 0 would never end
+        if not step.nonneg:
+            down_text = f"({by_text} < 0 && {counter} > {high})"
+            test = f"({by_text} > 0 ? {counter} < {high} : {down_text})"
+    fc.emit(f"for (pg_i64 {counter} = {low}; {test}; {move}) {{")
+    up = start.nonneg and (step.nonneg or (step.is_const and step.const > 0))
+    down = step.is_const and step.const < 0 and stop.is_const and stop.const >= -1
+    item = Value(WEAK_INT, counter, nonneg=bool(up or down))
+    if fc.unit.checks:
+        stored = fc.vars.c_names_stored(node)
+        fc.ranges.count_range(item, start, stop, step, stored)
+    fc.indent += 1
+    assign(fc, node.target, item)
+    fc.indent -= 1
 
 
 @visits_statement(ast.Return)
