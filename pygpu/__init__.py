@@ -138,18 +138,18 @@ _LAZY = {
     "fuse": "fusion",
     "get_apple_cgl_share_group": "_src.runtime.opencl.gl",
     "get_cl_header_version": "_src.runtime.opencl.extras",
-    "guvectorize": "_src.jit.guvectorize",
+    "guvectorize": "_src.jit.decorators.guvectorize",
     "have_gl": "_src.runtime.opencl.gl",
     "image_from_array": "_src.runtime.opencl.images",
-    "jit": "_src.jit.decorator",
-    "kernel": "_src.jit.kernel",
+    "jit": "_src.jit.decorators.jit",
+    "kernel": "_src.jit.decorators.kernel",
     "KernelError": "_src.jit.source",
     "memory_info": "_src.runtime.memory",
     "program_kind": "_src.runtime.opencl.build",
-    "reduce": "_src.jit.reduce",
+    "reduce": "_src.jit.decorators.reduce",
     "svm_empty": "_src.runtime.opencl.svm",
     "svm_empty_like": "_src.runtime.opencl.svm",
-    "vectorize": "_src.jit.vectorize",
+    "vectorize": "_src.jit.decorators.vectorize",
 }
 # What kernels written in Python use, on every backend; `from pygpu import *` leaves these out, as
 # they are short words that PyOpenCL does not have.
@@ -163,8 +163,8 @@ _IN_KERNELS = dict.fromkeys(
         *("syncthreads_or", "syncwarp", "threadIdx", "threadfence", "threadfence_block"),
         *("threadfence_system", "warpsize"),
     ),
-    "_src.jit.intrinsics",
-) | {"atomic": "_src.jit.atomics"}
+    "_src.jit.calls.intrinsics",
+) | {"atomic": "_src.jit.calls.atomics"}
 _SUBMODULES = {
     "array",
     "cache",

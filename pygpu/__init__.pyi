@@ -88,16 +88,10 @@ from ._opencl import (
 from ._src.array.methods import (
     allow_host_copies as allow_host_copies,
 )
-from ._src.jit.atomics import (
+from ._src.jit.calls.atomics import (
     atomic as atomic,
 )
-from ._src.jit.decorator import (
-    jit as jit,
-)
-from ._src.jit.guvectorize import (
-    guvectorize as guvectorize,
-)
-from ._src.jit.intrinsics import (
+from ._src.jit.calls.intrinsics import (
     activemask as activemask,
     all_sync as all_sync,
     any_sync as any_sync,
@@ -138,17 +132,23 @@ from ._src.jit.intrinsics import (
     threadfence_system as threadfence_system,
     warpsize as warpsize,
 )
-from ._src.jit.kernel import (
+from ._src.jit.decorators.guvectorize import (
+    guvectorize as guvectorize,
+)
+from ._src.jit.decorators.jit import (
+    jit as jit,
+)
+from ._src.jit.decorators.kernel import (
     kernel as kernel,
 )
-from ._src.jit.reduce import (
+from ._src.jit.decorators.reduce import (
     reduce as reduce,
+)
+from ._src.jit.decorators.vectorize import (
+    vectorize as vectorize,
 )
 from ._src.jit.source import (
     KernelError as KernelError,
-)
-from ._src.jit.vectorize import (
-    vectorize as vectorize,
 )
 from ._src.runtime.memory import (
     memory_info as memory_info,

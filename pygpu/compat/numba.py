@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pygpu._src.jit.decorator import jit
-from pygpu._src.jit.guvectorize import guvectorize as _guvectorize
+from pygpu._src.jit.decorators.guvectorize import guvectorize as _guvectorize
+from pygpu._src.jit.decorators.jit import jit
+from pygpu._src.jit.decorators.vectorize import vectorize as _vectorize
 from pygpu._src.jit.signature import TYPES, Tuple, UniTuple
 from pygpu._src.jit.signature import ArrayType as Array
 from pygpu._src.jit.signature import PointerType as CPointer
 from pygpu._src.jit.source import keep_texts
-from pygpu._src.jit.vectorize import vectorize as _vectorize
 from pygpu.compat import numba_config as config
 from pygpu.compat.numba_errors import *  # noqa: F403
 from pygpu.compat.numba_errors import __all__ as _errors

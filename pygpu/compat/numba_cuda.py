@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pygpu._src.jit.cuda_kernel import jit as _jit
+from pygpu._src.jit.decorators.cuda_kernel import jit as _jit
 from pygpu.compat import numba_config as config
 from pygpu.compat.numba_integers import widening
 

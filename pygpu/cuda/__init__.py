@@ -18,10 +18,10 @@ from typing import Any as _Any
 from ..version import VERSION, VERSION_STATUS, VERSION_TEXT  # noqa: F401
 
 if _TYPE_CHECKING:
+    from pygpu._src.jit.calls.intrinsics import *  # noqa: F403
     from pygpu._src.jit.cuda_arrays import *  # noqa: F403
-    from pygpu._src.jit.cuda_kernel import *  # noqa: F403
-    from pygpu._src.jit.cuda_reduce import *  # noqa: F403
-    from pygpu._src.jit.intrinsics import *  # noqa: F403
+    from pygpu._src.jit.decorators.cuda_kernel import *  # noqa: F403
+    from pygpu._src.jit.decorators.cuda_reduce import *  # noqa: F403
 
 _SUBMODULES = {
     "autoinit", "autoprimaryctx", "cg", "characterize", "compiler", "cumath", "curandom", "debug",
@@ -29,7 +29,7 @@ _SUBMODULES = {
     "reduction", "scan", "tools",
 }  # fmt: skip
 
-_NUMBA = ("cuda_kernel", "cuda_arrays", "cuda_reduce")
+_NUMBA = ("decorators.cuda_kernel", "cuda_arrays", "decorators.cuda_reduce")
 """The modules of pygpu._src.jit that have Numba's names."""
 
 

@@ -19,12 +19,12 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
-from pygpu._src.jit.handlers import count
-from pygpu._src.jit.intrinsics import Intrinsic
+from pygpu._src.jit.calls.intrinsics import Intrinsic
 from pygpu._src.jit.ir import Value
 from pygpu._src.jit.types import WEAK_INT, ObjectType
+from pygpu._src.jit.walk.context import FunctionContext
+from pygpu._src.jit.walk.registry import count
 
 from .. import _cuda
 
@@ -55,7 +55,9 @@ PG_INLINE void pg_grid_sync(void)
 """
 
 
-def _sync(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _sync(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("sync", args, kwargs, 0, 0)
     fc.statement_only(node, "sync()")
     fc.unit.cooperative = True
@@ -81,7 +83,9 @@ class _Grid:
 _GRID = _Grid()
 
 
-def _this_grid(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _this_grid(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     count("this_grid", args, kwargs, 0, 0)
     if fc.unit.dialect != "cuda":
         raise fc.source.error("OpenCL has no barrier of all groups; launch two kernels", node)

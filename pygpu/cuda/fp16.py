@@ -16,16 +16,17 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 import numpy as np
 
 from pygpu._src.jit import emit
-from pygpu._src.jit.conversions import cast
-from pygpu._src.jit.handlers import WrongCall, count
-from pygpu._src.jit.intrinsics import Intrinsic
+from pygpu._src.jit.calls.intrinsics import Intrinsic
 from pygpu._src.jit.ir import Value
 from pygpu._src.jit.types import Scalar
+from pygpu._src.jit.walk.context import FunctionContext
+from pygpu._src.jit.walk.conversions import cast
+from pygpu._src.jit.walk.operators import call_ufunc
+from pygpu._src.jit.walk.registry import WrongCall, count
 
 _F16, _F32 = Scalar(np.dtype("f2")), Scalar(np.dtype("f4"))
 # By NumPy's ufunc of the same meaning.
@@ -66,11 +67,11 @@ _TEXTS = {
 }
 
 
-def _halves(fc: Any, node: ast.AST, name: str, args: list[Value]) -> list[Value]:
+def _halves(fc: FunctionContext, node: ast.AST, name: str, args: list[Value]) -> list[Value]:
     found = []
     for value in args:
         value = fc.as_number(value, node)
-        if value.type.dtype.kind == "c":
+        if value.dtype.kind == "c":
             raise WrongCall(f"fp16.{name}() takes real numbers, not {value.type}")
         found.append(cast(fc, node, value, _F16.dtype, node))
     return found
@@ -79,9 +80,11 @@ def _halves(fc: Any, node: ast.AST, name: str, args: list[Value]) -> list[Value]
 def _by_ufunc(name: str, ufunc: str) -> Intrinsic:
     nin: int = getattr(np, ufunc).nin
 
-    def emitter(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def emitter(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count(f"fp16.{name}", args, kwargs, nin, nin)
-        result: Value = fc.ufunc(node, ufunc, _halves(fc, node, name, args), strong=True)[0]
+        result: Value = call_ufunc(fc, node, ufunc, _halves(fc, node, name, args), strong=True)[0]
         return result
 
     return Intrinsic(f"fp16.{name}", emitter, f"numpy.{ufunc} of float16.")
@@ -90,7 +93,9 @@ def _by_ufunc(name: str, ufunc: str) -> Intrinsic:
 def _by_text(name: str, text: str) -> Intrinsic:
     nin = 3 if name == "hfma" else 1
 
-    def emitter(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def emitter(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count(f"fp16.{name}", args, kwargs, nin, nin)
         given = [emit.convert(v, _F32) for v in _halves(fc, node, name, args)]
         return Value(_F16, f"pg_from_f16(pg_to_f16({text.format(*given)}))")

@@ -21,15 +21,15 @@ would make of them. A function that CUDA C gives pointers for results returns a 
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 import numpy as np
 
 from pygpu._src.jit import emit
-from pygpu._src.jit.handlers import WrongCall, count
-from pygpu._src.jit.intrinsics import Intrinsic
+from pygpu._src.jit.calls.intrinsics import Intrinsic
 from pygpu._src.jit.ir import Value
 from pygpu._src.jit.types import Scalar, TupleType
+from pygpu._src.jit.walk.context import FunctionContext
+from pygpu._src.jit.walk.registry import WrongCall, count
 
 # By results and parameters: d float64, f float32, i int32, l int64, h the bits of a float16.
 _FUNCTIONS = {
@@ -130,7 +130,9 @@ def _function(name: str, results: str, parameters: str) -> Intrinsic:
     outs = [Scalar(np.dtype(_TYPES[c])) for c in results]
     template = _TEXTS.get(name)
 
-    def emitter(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def emitter(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         count(f"libdevice.{name}", args, kwargs, len(kinds), len(kinds))
         if fc.unit.dialect != "cuda":
             raise WrongCall("libdevice has functions of CUDA; math and NumPy have OpenCL's as well")
@@ -138,7 +140,7 @@ def _function(name: str, results: str, parameters: str) -> Intrinsic:
         for value, kind in zip(args, kinds):
             fc.need_dtype(kind.dtype, node)
             value = fc.as_number(value, node)
-            if value.type.dtype.kind == "c":
+            if value.dtype.kind == "c":
                 raise WrongCall(f"libdevice.{name}() takes real numbers, not {value.type}")
             given.append(f"({emit.c_type(kind)}){emit.convert(value, kind)}")
         for out in outs:

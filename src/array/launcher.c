@@ -357,7 +357,7 @@ static PyMethodDef KernelBase_methods[] = {
     {"_remember", FAST(KernelBase_remember), KernelBase_remember__doc__}, {NULL, NULL, 0, NULL}};
 
 PyDoc_STRVAR(KernelBase__doc__, "KernelBase()\n--\n\nWhat a kernel written in Python keeps in C: "
-                                "see pygpu._src.jit.kernel.Kernel.");
+                                "see pygpu._src.jit.decorators.kernel.Kernel.");
 
 static PyType_Slot KernelBase_slots[] = {
     {Py_tp_doc, (void *)KernelBase__doc__},        {Py_tp_new, (void *)KernelBase_new},

@@ -362,7 +362,7 @@ ASK_OF_ADDRESSES = {
 
 
 def _pointer_view(address):
-    from pygpu._src.jit.arguments import pointer_view
+    from pygpu._src.jit.decorators.arguments import pointer_view
 
     return pointer_view("x", address, np.dtype(np.float32))
 

@@ -10,24 +10,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "pygpu").rglob("*.py"))
 MOST_LINES = 60  # of a function
-# Longer ones: a table, launches whose every call would pay for another frame, and checks of
-# arguments before them. Never to grow.
-LONG = {
-    "array/layout.py: parse_index",
-    "array/reduction.py: _run",
-    "array/reduction.py: reduce",
-    "array/routines/table.py: table",
-    "array/ufuncs.py: call",
-    "array/ufunc_methods.py: at",
-    "diagnosis/selftest.py: _test",
-    "jit/binary.py: reduce",
-    "jit/guvectorize.py: __call__",
-    "jit/guvectorize.py: _launch",
-    "jit/guvectorize.py: _run",
-    "jit/kernel.py: _launch",
-    "user_kernels/list_builder.py: __call__",
-    "user_kernels/scan.py: __call__",
-}
 
 
 def functions(text: str) -> Iterator[tuple[str, int]]:
@@ -65,8 +47,7 @@ def test_all_files_are_read():
 
 def test_functions_are_short():
     long = {name for name, lines in all_functions() if lines > MOST_LINES}
-    assert long - LONG == set(), f"split these: over {MOST_LINES} lines"
-    assert LONG - long == set(), "short now: take these out of LONG"
+    assert long == set(), f"split these: over {MOST_LINES} lines"
 
 
 def test_files_are_short():

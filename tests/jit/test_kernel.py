@@ -10,7 +10,7 @@ import pytest
 
 import pygpu
 from pygpu import cuda, grid, syncthreads
-from pygpu._src.jit import intrinsics
+from pygpu._src.jit.calls import intrinsics
 from pygpu._src.runtime.backends import backend_of
 from pygpu.pykernel import ArrayType
 

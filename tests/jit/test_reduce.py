@@ -10,7 +10,7 @@ import pytest
 
 import pygpu as cl
 from pygpu._src.array import associative as ordered
-from pygpu._src.jit import binary
+from pygpu._src.jit.decorators import binary
 
 SIZES = (1, 2, 7, 8, 33, 255, 257, 4097, 70001)
 

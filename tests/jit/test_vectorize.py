@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu._src.jit import loops
+from pygpu._src.jit.decorators import loops
 from pygpu._src.jit.signature import TYPES, float32, float64, int32, parse
 
 DTYPES = [np.dtype(c) for c in "?bBhHiIqQefdFD"]

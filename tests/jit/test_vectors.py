@@ -9,7 +9,7 @@ import pytest
 
 import pygpu
 from pygpu import cuda
-from pygpu._src.jit.vectors import VECTORS
+from pygpu._src.jit.calls.vectors import VECTORS
 
 
 def total(v):

@@ -326,6 +326,21 @@ def _is_int(item: Any) -> bool:
     return isinstance(item, (int, np.integer)) and not isinstance(item, (bool, np.bool_))
 
 
+def _has_index(item: Any) -> bool:
+    """Whether an item that is neither an int nor an array has __index__. Raises IndexError if it is
+    not an index at all."""
+    if hasattr(item, "dtype") or isinstance(item, (bool, list, tuple)):
+        return False
+    try:
+        operator.index(item)
+    except TypeError:
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
+            "integer or boolean arrays are valid indices"
+        ) from None
+    return True
+
+
 def axes_of(item: Any) -> int:
     """How many axes an item takes."""
     if item is None:
@@ -386,27 +401,14 @@ def parse_index(shape: Shape, strides: Shape, key: Any) -> Index:
             stride = step * strides[axis]  # of one item at most if it is too large
             new_strides.append(stride if abs(stride) < 1 << 63 else strides[axis])
             axis += 1
-        elif _is_int(item):
-            n, i = shape[axis], int(item)
+        elif _is_int(item) or _has_index(item):
+            n, i = shape[axis], operator.index(item)
             if not -n <= i < n:
                 raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
             offset += i % n * strides[axis]
             axis += 1
         else:
             n = axes_of(item)
-            if n == 1 and not hasattr(item, "dtype") and not isinstance(item, (list, tuple)):
-                try:  # anything with __index__
-                    i, n = operator.index(item), shape[axis]
-                except TypeError:
-                    raise IndexError(
-                        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
-                        "integer or boolean arrays are valid indices"
-                    ) from None
-                if not -n <= i < n:
-                    raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
-                offset += i % n * strides[axis]
-                axis += 1
-                continue
             advanced.append((len(new_shape), item))
             new_shape += shape[axis : axis + n]
             new_strides += strides[axis : axis + n]

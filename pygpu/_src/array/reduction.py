@@ -109,6 +109,30 @@ def _empty_result(kind: str, dtype: np.dtype[Any], initial: Any) -> Any:
     return 0 if initial is None else initial
 
 
+def _is_filled(kind: str, out: Any, count: int, initial: Any) -> bool:
+    """Fill a result that is known without a kernel. count: of the items that are reduced to one.
+    Returns whether that was so."""
+    if kind in ("any", "all") and initial is not None:
+        if bool(initial) == (kind == "any"):  # it decides
+            primitives.fill(out, bool(initial))
+            return True
+        initial = None
+    if count == 0:
+        primitives.fill(out, _empty_result(kind, out.dtype, initial))
+        return True
+    return bool(out.size == 0)
+
+
+def _mask(kind: str, a: Any, where: Any, shape: tuple[int, ...]) -> Any:
+    """The mask of a reduction of *a*, which has this shape, as an array beside it."""
+    mask = primitives.as_array(a, where, np.bool_, kind)
+    if mask.dtype != np.bool_:
+        raise TypeError(f"{kind}: where must be an array of bools, not of {mask.dtype}")
+    if layout.broadcast_shapes(shape, mask.shape) != shape:
+        raise ValueError(f"{kind}: where of shape {mask.shape} does not fit shape {shape}")
+    return mask
+
+
 def reduce(
     kind: str,
     a: Any,
@@ -143,8 +167,8 @@ def reduce(
     if kind in _ORDERED and axis is not None:
         axis = (layout.normalize_axis(axis, ndim),)
     axes = layout.normalize_axes(axis, ndim)
-    kept = tuple(n for k, n in enumerate(shape) if k not in axes)
-    full = tuple(1 if k in axes else n for k, n in enumerate(shape))
+    kept = tuple([n for k, n in enumerate(shape) if k not in axes])
+    full = tuple([1 if k in axes else n for k, n in enumerate(shape)])
     number, result_dtype = _result_dtypes(kind, a, dtype, out)
     _check(kind, a, number, where, initial)
     dtypes.require(a.backend, kind, a.dtype, number)
@@ -153,16 +177,10 @@ def reduce(
         out = primitives.empty(a, wanted, result_dtype)
     else:
         _check_out(kind, out, wanted, result_dtype, a)
-    if kind in ("any", "all") and initial is not None:
-        if bool(initial) == (kind == "any"):  # it decides
-            primitives.fill(out, bool(initial))
-            return out
+    if _is_filled(kind, out, prod([shape[k] for k in axes]), initial):
+        return out
+    if kind in ("any", "all"):
         initial = None
-    if prod(shape[k] for k in axes) == 0:
-        primitives.fill(out, _empty_result(kind, out.dtype, initial))
-        return out
-    if out.size == 0:
-        return out
     if kind in ("min", "max") and dtype is not None and number != a.dtype:
         a = primitives.astype(a, number)
     operands = [a]
@@ -170,16 +188,10 @@ def reduce(
     if given is None and out_given is None and initial is None and where is None and ddof == 0:
         call = kind, _array._axes(axis_given, keepdims)
     if where is not None:
-        mask = primitives.as_array(a, where, np.bool_, kind)
-        if mask.dtype != np.bool_:
-            raise TypeError(f"{kind}: where must be an array of bools, not of {mask.dtype}")
-        operands.append(mask)
-        if layout.broadcast_shapes(shape, mask.shape) != shape:
-            raise ValueError(f"{kind}: where of shape {mask.shape} does not fit shape {shape}")
-    out_strides = list(out.strides)
+        operands.append(_mask(kind, a, where, shape))
+    strides, masked = out.strides, where is not None
     if keepdims:
-        out_strides = [s for k, s in enumerate(out_strides) if k not in axes]
-    strides, masked = tuple(out_strides), where is not None
+        strides = tuple([s for k, s in enumerate(strides) if k not in axes])
     return _run(kind, operands, shape, axes, number, out, strides, masked, initial, ddof, call)
 
 
@@ -209,6 +221,14 @@ def _check_out(kind: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
             f"{kind}: cannot cast the result from {dtype} to {out.dtype} with casting rule "
             "'same_kind'"
         )
+
+
+def _flipped(operands: Sequence[Any], flips: Sequence[int]) -> list[Any]:
+    """The operands as views that begin some bytes later, where axes are walked from the end."""
+    return [
+        x._view(x.shape, x.strides, x.offset + flip) if flip else x
+        for x, flip in zip(operands, flips, strict=True)
+    ]
 
 
 def _run(
@@ -247,30 +267,15 @@ def _run(
     )
     plan: _Plan | None = backend.kernels.get(key)
     if plan is None:
-        plan = _make_plan(
-            backend,
-            kind,
-            operands,
-            shape,
-            strides,
-            axes,
-            number,
-            out,
-            out_strides,
-            masked,
-            initial,
-            op,
-        )
+        of = kind, operands, shape, strides, axes, number
+        plan = _make_plan(backend, *of, out, out_strides, masked, initial, op)
         _remember(backend, key, plan)
     finish = [-1 if masked else prod(shape[k] for k in axes), float(ddof)]
     if initial is not None:
         finish += _initial(initial, number)
     finish += scalars
     if any(plan.flips):
-        operands = [
-            x._view(x.shape, x.strides, x.offset + flip) if flip else x
-            for x, flip in zip(operands, plan.flips, strict=True)
-        ]
+        operands = _flipped(operands, plan.flips)
     target = out if not plan.parts_bytes else primitives.scratch(a, plan.parts_bytes)
     primitives.launch(
         a, plan.kernel, plan.groups, plan.group_size, operands, [target], [*plan.numbers, *finish]

@@ -8,6 +8,7 @@ functions whose order cannot matter are cut into pieces, so that one place may g
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.kernels.elementwise import Operation
 from pygpu._src.runtime import kernel_cache
 
 from . import advanced_indexing, layout, primitives, sort, ufuncs
@@ -233,16 +235,7 @@ def at(name: str, a: Any, indices: Any, b: Any = None) -> None:
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
     chosen: Any = a[indices]
     if b is not None:
-        b = primitives.as_array(a, b) if not isinstance(b, (bool, int, float, complex)) else b
-        if primitives.is_array(b) and a._shares_memory(b):
-            b = b._copy()
-        shape = getattr(b, "shape", ())
-        try:
-            fits = layout.broadcast_shapes(shape, chosen.shape) == chosen.shape
-        except ValueError:
-            fits = False
-        if not fits:
-            raise ValueError(f"{name}.at: array is not broadcastable to correct shape")
+        b = _operand_of_at(name, a, b, chosen.shape)
     if not _repeats(key):
         inputs = (chosen,) if b is None else (chosen, b)
         target = chosen if chosen.base_data is a.base_data else None
@@ -257,8 +250,35 @@ def at(name: str, a: Any, indices: Any, b: Any = None) -> None:
     kinds = (a.dtype, a.dtype) if b is None else (a.dtype, ufuncs._kind_of(b), a.dtype)
     loop = ufuncs.resolve(name, kinds, "unsafe")
     operation = ufuncs.operation_for(name, loop[: ufunc.nin], loop[ufunc.nin :])
-    if chosen.size == 0:
-        return
+    if chosen.size:
+        _at_repeated(name, operation, loop, a, indices, b, chosen.shape)
+
+
+def _operand_of_at(name: str, a: Any, b: Any, shape: tuple[int, ...]) -> Any:
+    """The second operand of ufunc.at, for chosen items of this shape."""
+    b = primitives.as_array(a, b) if not isinstance(b, (bool, int, float, complex)) else b
+    if primitives.is_array(b) and a._shares_memory(b):
+        b = b._copy()
+    try:
+        fits = layout.broadcast_shapes(getattr(b, "shape", ()), shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"{name}.at: array is not broadcastable to correct shape")
+    return b
+
+
+def _at_repeated(
+    name: str,
+    operation: Operation,
+    loop: Sequence[np.dtype[Any]],
+    a: Any,
+    indices: Any,
+    b: Any,
+    shape: tuple[int, ...],
+) -> None:
+    """ufunc.at where an item may be named several times: what is to be done to one item stands
+    together once the places are sorted."""
     kind = np.dtype(np.uint32 if a.size < 1 << 32 else np.int64)
     numbers = joining.arange_into(primitives.empty(a, (a.size,), kind), 0, 1).reshape(a.shape)
     places = primitives.flat(numbers[indices])
@@ -270,7 +290,7 @@ def at(name: str, a: Any, indices: Any, b: Any = None) -> None:
         values, step = primitives.as_array(a, np.asarray(b, loop[1])), 0
     else:
         step = 0 if b.size == 1 else 1
-        values = primitives.flat(b if step == 0 else manipulation.broadcast_to(b, chosen.shape))
+        values = primitives.flat(b if step == 0 else manipulation.broadcast_to(b, shape))
         values = primitives.c_order(values)._aligned()
     target = primitives.c_order(a)
     if target.base_data is a.base_data and target.offset == a.offset:

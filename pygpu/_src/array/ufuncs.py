@@ -219,6 +219,13 @@ def _misfit(name: str, inputs: Sequence[Any]) -> bool | None:
     return (b > limits.max) == name.startswith("less")
 
 
+def _check_numbers(inputs: Sequence[Any], loop: Sequence[np.dtype[Any]]) -> None:
+    """Raise OverflowError for a Python int that the loop's type does not hold."""
+    for number, computed in zip(inputs, loop, strict=True):
+        if type(number) is int and computed.kind in "iu":
+            computed.type(number)
+
+
 def call(
     name: str,
     inputs: Sequence[Any],
@@ -277,9 +284,7 @@ def call(
     operation = operation_for(name, loop_in, loop_out)
     results = apply(operation, inputs, outs, mask, queue, remembered, arrays)
     if results[0].size == 0:  # nothing was launched, and no number was converted
-        for number, computed in zip(inputs, loop_in, strict=True):
-            if type(number) is int and computed.kind in "iu":
-                computed.type(number)  # OverflowError
+        _check_numbers(inputs, loop_in)
     return results[0] if len(results) == 1 else tuple(results)
 
 

@@ -307,6 +307,14 @@ def features(device: Any) -> dict[str, Any]:
     }
 
 
+def _timed(name: str, work: Callable[[], Any]) -> Any:
+    """Report how long a step took."""
+    start = time.perf_counter()
+    result = work()
+    _write({"step": name, "ms": 1e3 * (time.perf_counter() - start)})
+    return result
+
+
 def _test(platform_index: int, device_index: int) -> None:
     import numpy as np
 
@@ -317,25 +325,16 @@ def _test(platform_index: int, device_index: int) -> None:
     source = f"{KERNELS}\n/* {time.time_ns()} */\n"
     has_double = features(device)["fp64"]
     n = 1 << 20
-    group = min(64, device.max_work_group_size, *device.max_work_item_sizes[:1])
-    group = 1 << (group.bit_length() - 1)  # divides n
     random = np.random.default_rng(5)
     x = random.integers(0, 2**32, n, dtype=np.uint32)
     f = random.random(n, dtype=np.float32)
-
-    def timed(name: str, work: Callable[[], Any]) -> Any:
-        start = time.perf_counter()
-        result = work()
-        _write({"step": name, "ms": 1e3 * (time.perf_counter() - start)})
-        return result
-
-    context = timed("context", lambda: cl.Context([device]))
+    context = _timed("context", lambda: cl.Context([device]))
     queue = cl.CommandQueue(context)
 
     def build() -> Any:
         return cl.Program(context, source + (DOUBLES if has_double else "")).build()
 
-    program = timed("build", build)
+    program = _timed("build", build)
     flags = cl.mem_flags.READ_WRITE
 
     def upload() -> list[Any]:
@@ -343,36 +342,50 @@ def _test(platform_index: int, device_index: int) -> None:
         cl.enqueue_copy(queue, buffers[0], x)
         return buffers
 
-    a, b = timed("copy to", upload)
+    a, b = _timed("copy to", upload)
 
     def launch() -> None:
         program.scale(queue, (n,), None, a, b, np.uint32(FACTOR))
         queue.finish()
 
-    timed("launch", launch)
+    _timed("launch", launch)
     y = np.empty_like(x)
-    timed("copy from", lambda: cl.enqueue_copy(queue, y, b))
+    _timed("copy from", lambda: cl.enqueue_copy(queue, y, b))
     start = time.perf_counter()
     expected = x * np.uint32(FACTOR) + np.arange(n, dtype=np.uint32)
     _compare("integers", y, expected)
+    group = min(64, device.max_work_group_size, *device.max_work_item_sizes[:1])
+    group = 1 << (group.bit_length() - 1)  # divides n
+    _test_local_memory(queue, program, f, a, b, group)
+    _test_together(queue, program, x, a, b, group)
+    if has_double:
+        _test_doubles(queue, program, random.random(n), a, b)
+    _write({"step": "compare", "ms": 1e3 * (time.perf_counter() - start)})
+    _write({"passed": True})
+
+
+def _test_local_memory(queue: Any, program: Any, f: Any, a: Any, b: Any, group: int) -> None:
+    import numpy as np
+
+    import pygpu as cl
 
     cl.enqueue_copy(queue, a, f)
-    local = cl.LocalMemory(4 * group)
-    program.reverse(queue, (n,), (group,), a, b, local)
+    program.reverse(queue, (len(f),), (group,), a, b, cl.LocalMemory(4 * group))
     g = np.empty_like(f)
     cl.enqueue_copy(queue, g, b)
     _compare("floats through local memory", g, (f / 2).reshape(-1, group)[:, ::-1].ravel())
 
-    _test_together(queue, program, x, a, b, group)
-    if has_double:
-        d = random.random(n)
-        cl.enqueue_copy(queue, a, d)
-        program.halve(queue, (n,), None, a, b)
-        e = np.empty_like(d)
-        cl.enqueue_copy(queue, e, b)
-        _compare("doubles", e, d / 2)
-    _write({"step": "compare", "ms": 1e3 * (time.perf_counter() - start)})
-    _write({"passed": True})
+
+def _test_doubles(queue: Any, program: Any, d: Any, a: Any, b: Any) -> None:
+    import numpy as np
+
+    import pygpu as cl
+
+    cl.enqueue_copy(queue, a, d)
+    program.halve(queue, (len(d),), None, a, b)
+    e = np.empty_like(d)
+    cl.enqueue_copy(queue, e, b)
+    _compare("doubles", e, d / 2)
 
 
 def _test_together(queue: Any, program: Any, x: Any, a: Any, b: Any, group: int) -> None:

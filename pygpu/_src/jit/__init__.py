@@ -55,7 +55,7 @@ Errors are :class:`KernelError` (a TypeError) with file, line and the marked exp
 from __future__ import annotations
 
 from pygpu._src.jit.compiler import CompiledFunction, compile_function
-from pygpu._src.jit.decorator import DeviceFunction, jit
+from pygpu._src.jit.decorators.jit import DeviceFunction, jit
 from pygpu._src.jit.source import KernelError
 from pygpu._src.jit.types import ArrayType, Scalar, TupleType, as_type
 

@@ -20,7 +20,7 @@ from pygpu import _array
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.util.check_switch import check_asked
 
-from .index_checks import SCRATCH, Site
+from .walk.index_checks import SCRATCH, Site
 
 __all__ = ["WORDS", "check", "mode", "number_of", "raise_pending", "shared"]
 

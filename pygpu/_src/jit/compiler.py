@@ -16,15 +16,17 @@ from pygpu._src.util.frozen import Frozen
 
 from . import emit
 from . import source as sources
-from .infer import Function, FunctionCompiler, c_name
+from .infer import Function, infer, set_literals
 from .source import KernelError, python_function
 from .types import VOID, Scalar, Type, as_type, flat_types
+from .walk.context import FunctionContext
+from .walk.variables import c_name
 
 __all__ = ["CompiledFunction", "compile_function"]
 
 _lock = threading.RLock()
 _sources: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
-_compiled: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
+_compiled: weakref.WeakKeyDictionary[Any, dict[Any, CompiledFunction]] = weakref.WeakKeyDictionary()
 
 
 class CompiledFunction(Frozen):
@@ -76,15 +78,14 @@ def device_function(
 ) -> Function:
     """Add a function to a unit, under its types. literals: for each parameter the integers that it
     is known to be, () if it is not; without them the function is for all numbers. given: the ranges
-    of the arguments, see Checks.ranges_of, if indices are checked."""
+    of the arguments, see KnownRanges.ranges_of, if indices are checked."""
     key = (function, tuple(arg_types), *literals, *given)
     source = source_of(function, src)
     unit.stack.append(function)
     try:
-        walker = FunctionCompiler(unit, source, arg_types)
-        walker.set_literals(literals)
-        walker.given_ranges = given
-        lines, result = walker.compile()
+        fc = FunctionContext(unit, source, arg_types, given_ranges=given)
+        set_literals(fc, literals)
+        lines, result = infer(fc)
     finally:
         unit.stack.pop()
     codes = "_".join(t.code for t in arg_types)
@@ -92,9 +93,9 @@ def device_function(
         f"{unit.prefix}_{c_name(source.name).replace('<lambda>', 'lambda')}__{codes}"
     )
     declared: list[str] = []
-    for t, c in zip(arg_types, walker.parameter_names()):
+    for t, c in zip(arg_types, fc.vars.parameter_names()):
         declared += emit.parameters(t, c)
-    declared += [unit.implicit[n][0] for n in walker.implicit]
+    declared += [unit.implicit[n][0] for n in fc.implicit]
     kind = "void"
     if isinstance(result, Scalar):
         kind = emit.c_type(result)
@@ -103,14 +104,15 @@ def device_function(
             declared += emit.results(t, f"r_{i}")
     body = "\n".join(lines)
     unit.texts[name] = f"PG_INLINE {kind} {name}({', '.join(declared) or 'void'})\n{{\n{body}\n}}\n"
-    made = Function(name, result, tuple(walker.implicit))
+    made = Function(name, result, tuple(fc.implicit))
     unit.functions[key] = made
     return made
 
 
 def make_unit(dialect: str, fp64: bool, prefix: str, int64_atomics: bool = True) -> emit.Unit:
     """A unit whose functions may call all that kernels can."""
-    from . import builtins, numpy_functions  # noqa: F401 - they register what can be called
+    # They register what can be called.
+    from .calls import builtins, mathematics, numpy_functions  # noqa: F401
 
     unit = emit.Unit(dialect, fp64, prefix, int64_atomics)
     unit.device_function = device_function

@@ -28,7 +28,7 @@ from pygpu._src.runtime.cuda.streams import (
     stream_of,
 )
 
-from .arguments import In, InOut, Out
+from .decorators.arguments import In, InOut, Out
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

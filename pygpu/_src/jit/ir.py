@@ -28,7 +28,7 @@ class Value:
     integer that cannot be negative. items: of a tuple. shape: of an array, texts of pg_i64.
     strides: texts of bytes, None if contiguous. origin: the object whose number it is, such as a
     member of an IntEnum. range: of an integer, see ranges.py; None if nothing is known. facts: what
-    is known if it is true, and if it is false, see Checks.taken.
+    is known if it is true, and if it is false, see KnownRanges.taken.
     """
 
     __slots__ = (
@@ -56,6 +56,12 @@ class Value:
         self.origin: Any = None
         self.range: Any = None
         self.facts: Any = ((), ())
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of a number, of an array's items or of a record."""
+        found: np.dtype[Any] = self.type.dtype  # type: ignore[union-attr]
+        return found
 
     @property
     def is_scalar(self) -> bool:

@@ -279,7 +279,8 @@ def program(tests: Sequence[tuple[Any, Any]]) -> tuple[int, ...] | None:
         found.append(_CODES[what])
         if what == "fits":
             found.extend(end[2:])
-            return -(1 << 63) <= end[2] and end[3] < 1 << 63
+            low, high = end[2:]
+            return bool(-(1 << 63) <= low and high < 1 << 63)
         return True
 
     for low, high in tests:

@@ -56,7 +56,7 @@ class Source:
         self.indent = indent
         self.filename = function.__code__.co_filename
         self.name = function.__name__
-        self.widens = getattr(function, "_pygpu_widens", False)  # see Operators.widened
+        self.widens = getattr(function, "_pygpu_widens", False)  # see walk/operators.py
 
     def error(self, message: str, node: Any = None) -> KernelError:
         """An exception that shows the place in the source."""

@@ -239,6 +239,54 @@ class ListOfListsBuilder:
 
     # ---- the call
 
+    def _count(
+        self, queue: Any, n_objects: int, counts: dict[str, Any]
+    ) -> tuple[dict[str, BuiltList], dict[str, Any]]:
+        """The lists without their entries, from how many each object has, and the compressed
+        indices of those that have them."""
+        result: dict[str, BuiltList] = {}
+        compressed: dict[str, Any] = {}
+        for name, count in counts.items():
+            built = BuiltList(None, count)
+            if name in self.eliminate:
+                self._compress(built, queue, n_objects)
+                compressed[name] = built.compressed_indices
+            self._scan("starts")((built.starts,), queue)
+            built.count = int(built.starts[-1].get())
+            if built.count < 0:
+                raise ValueError(f"ListOfListsBuilder: more than 2**31 - 1 entries of '{name}'")
+            result[name] = built
+        return result, compressed
+
+    def _entries(
+        self,
+        queue: Any,
+        result: dict[str, BuiltList],
+        compressed: dict[str, Any],
+        omitted: set[str],
+        allocator: Any,
+    ) -> list[Any]:
+        """Make the arrays of entries. Returns what the kernel that writes them takes; those of
+        lists that are not built stand for nothing."""
+        from pygpu._src.array.opencl_array import Array, zeros
+
+        arrays: list[Any] = []
+        empty = zeros(queue, 1, np.int32)
+        for name, dtype in self.lists:
+            mother = self.count_sharing.get(name, name)
+            if mother in result and name not in omitted:
+                if name != mother:
+                    result[name] = BuiltList(result[mother].count, result[mother].starts)
+                n_entries: Any = result[mother].count
+                result[name].lists = Array(queue, n_entries, dtype, allocator=allocator)
+                arrays.append(result[name].lists)
+            else:
+                arrays.append(empty)
+            if name == mother:
+                built_starts = result[name].starts if name in result else empty
+                arrays += [built_starts, compressed.get(name, empty)]
+        return arrays
+
     def __call__(
         self,
         queue: Any,
@@ -255,7 +303,7 @@ class ListOfListsBuilder:
         for an unknown name or more than 2**31 - 1 objects or entries, TypeError for arguments
         that do not fit.
         """
-        from pygpu._src.array.opencl_array import Array, zeros
+        from pygpu._src.array.opencl_array import zeros
 
         omitted = set(omit_lists or ())
         unknown = omitted - {name for name, _ in self.lists}
@@ -283,36 +331,11 @@ class ListOfListsBuilder:
         kernel = self._kernel(backend, False)
         arrays = [counts[name] for name in counted]
         event = kernel(queue, *sizes, *arrays, *values, *flags, n_objects, wait_for=events or None)
-        result: dict[str, BuiltList] = {}
-        compressed: dict[str, Any] = {}
-        for name in counted:
-            if name in omitted:
-                continue
-            counts[name].events = [event]
-            built = BuiltList(None, counts[name])
-            if name in self.eliminate:
-                self._compress(built, queue, n_objects)
-                compressed[name] = built.compressed_indices
-            self._scan("starts")((built.starts,), queue)
-            built.count = int(built.starts[-1].get())
-            if built.count < 0:
-                raise ValueError(f"ListOfListsBuilder: more than 2**31 - 1 entries of '{name}'")
-            result[name] = built
-        arrays = []
-        empty = zeros(queue, 1, np.int32)
-        for name, dtype in self.lists:
-            mother = self.count_sharing.get(name, name)
-            if mother in result and name not in omitted:
-                if name != mother:
-                    result[name] = BuiltList(result[mother].count, result[mother].starts)
-                n_entries: Any = result[mother].count
-                result[name].lists = Array(queue, n_entries, dtype, allocator=allocator)
-                arrays.append(result[name].lists)
-            else:
-                arrays.append(empty)
-            if name == mother:
-                built_starts = result[name].starts if name in result else empty
-                arrays += [built_starts, compressed.get(name, empty)]
+        made = {name: counts[name] for name in counted if name not in omitted}
+        for starts in made.values():
+            starts.events = [event]
+        result, compressed = self._count(queue, n_objects, made)
+        arrays = self._entries(queue, result, compressed, omitted, allocator)
         waits = [event for array in arrays for event in array.events]
         kernel = self._kernel(backend, True)
         event = kernel(queue, *sizes, *arrays, *values, *flags, n_objects, wait_for=waits or None)

@@ -456,14 +456,11 @@ typedef {index} index_type;
         given = queue is not None
         backend, queue, numbers, _, n, _ = snippet.prepare(args, None, None, queue)
         if size is not None:
-            if not 0 <= size <= n:
-                raise ValueError(f"{self.call}: size {size}, and the first array has {n} items")
-            n = size
-        events = None
-        if not snippet.is_cuda:
-            events = snippet.wait_list(backend, queue, numbers, wait_for)
+            n = self._checked_size(size, n)
+        cuda = snippet.is_cuda
+        events = None if cuda else snippet.wait_list(backend, queue, numbers, wait_for)
         if n == 0:
-            return None if snippet.is_cuda else backend.event(queue, events)
+            return None if cuda else backend.event(queue, events)
         group, each = self.tile(backend)
         tile = group * each
         if self.serial:
@@ -472,12 +469,11 @@ typedef {index} index_type;
             intervals = max(1, min(backend.limits.units * 4, n >> 12))
         else:
             intervals = max(1, min(backend.limits.units * 4, -(-n // tile)))
-        interval = -(-n // intervals)
-        interval = -(-interval // tile) * tile
+        interval = -(-n // (intervals * tile)) * tile
         intervals = -(-n // interval)
         stored = self.stored or self._overlaps(args)
         wide = n >= 1 << 31 or self.index_dtype.itemsize == 8
-        reduce, output = self.kernels(backend, wide, stored)
+        kernels: Sequence[Any] = self.kernels(backend, wide, stored)
         like = args[snippet.vectors[0]]
         sums = self._scratch(like, backend, queue, intervals, self.dtype)
         flags = self._scratch(like, backend, queue, intervals, np.dtype(np.uint8))
@@ -485,33 +481,51 @@ typedef {index} index_type;
         if stored:
             values = self._scratch(like, backend, queue, n, self.dtype)
             starts = self._scratch(like, backend, queue, n, np.dtype(np.uint8))
-        twice = intervals > 1 or stored or self.needs_last
+        if intervals == 1 and not (stored or self.needs_last):
+            kernels = kernels[1:]
         if simple and not self.elsewhere:
-            places = [*range(len(args)), -2, -3, *((-4, -5) if stored else (-2, -3))]
-            literal = [*numbers[len(args) :], n, interval]
-            steps = [
-                step(backend, kernel, intervals, group, places, literal, True)
-                for kernel in ((reduce, output) if twice else (output,))
-            ]
-            byte = np.dtype(np.uint8)
-            own = (self.dtype, intervals), (byte, intervals)
-            whole = ((self.dtype, n), (byte, n)) if stored else ()
-            snippet.remember(
-                backend, queue, args, numbers, steps, None, (*own, *whole), self.written
-            )
+            sizes = intervals, group, interval, n
+            self._remember(backend, queue, args, numbers, kernels, sizes, stored)
         numbers += (sums, flags, values, starts, n, interval)
         used = [args[k] for k in snippet.vectors]
-        if snippet.is_cuda:
+        if cuda:
             snippet.order(backend, queue, given, used)
-        if twice:
-            event = self._launch(reduce, queue, intervals, group, numbers, events)
+        for kernel in kernels:
+            event = self._launch(kernel, queue, intervals, group, numbers, events)
             events = event and [event]
-        event = self._launch(output, queue, intervals, group, numbers, events)
-        if snippet.is_cuda:
+        if cuda:
             snippet.order(backend, queue, given, used, after=True)
         elif event is not None:
             snippet.note_event(backend, queue, event, [args[k] for k in self.written], used)
         return event
+
+    def _checked_size(self, size: int, n: int) -> int:
+        if not 0 <= size <= n:
+            raise ValueError(f"{self.call}: size {size}, and the first array has {n} items")
+        return size
+
+    def _remember(
+        self,
+        backend: Backend,
+        queue: Any,
+        args: tuple[Any, ...],
+        numbers: list[Any],
+        kernels: Sequence[Any],
+        sizes: tuple[int, int, int, int],
+        stored: bool,
+    ) -> None:
+        """Let C launch the kernels again for such arguments. sizes: intervals, work-items of a
+        group, items of an interval, items."""
+        intervals, group, interval, n = sizes
+        places = [*range(len(args)), -2, -3, *((-4, -5) if stored else (-2, -3))]
+        literal = [*numbers[len(args) :], n, interval]
+        steps = [step(backend, k, intervals, group, places, literal, True) for k in kernels]
+        byte = np.dtype(np.uint8)
+        own = (self.dtype, intervals), (byte, intervals)
+        whole = ((self.dtype, n), (byte, n)) if stored else ()
+        self.snippet.remember(
+            backend, queue, args, numbers, steps, None, (*own, *whole), self.written
+        )
 
     def _launch(
         self, kernel: Any, queue: Any, groups: int, size: int, numbers: list[Any], events: Any

@@ -308,101 +308,118 @@ def unique_parts(x: Any, wanted: tuple[str, ...]) -> Any:
     return results.UniqueInverseResult(*found)
 
 
-def table() -> dict[Any, Callable[..., Any]]:
-    """NumPy's functions and what does their work. Those that NumPy 1 does not have are left out."""
+def _shapes() -> dict[str, Callable[..., Any]]:
+    """Functions that arrange items: join, split, repeat, turn."""
     m = manipulation
-    by_name: dict[str, Callable[..., Any]] = {
-        "angle": _angle,
-        "allclose": lambda a, b, *args, **options: bool(
-            _isclose(a, b, *args, **options)._reduce("all", None).item()
-        ),
+    return {
         "append": lambda arr, values, axis=None: m.concat(
             [arr, primitives.as_array(arr, values)], axis
         ),
-        "array_equal": _array_equal,
-        "argpartition": lambda a, kth, axis=-1, **options: statistics.partition(a, kth, axis, True),
-        "around": lambda a, decimals=0, out=None: joining.round(a, decimals, out),
         "array_split": lambda a, parts, axis=0: m.split(a, parts, axis),
-        "astype": lambda x, dtype, /, *, copy=True, device=None: x.astype(dtype, copy=copy),
         "atleast_1d": lambda *arrays: m.atleast(1, arrays),
         "atleast_2d": lambda *arrays: m.atleast(2, arrays),
         "atleast_3d": lambda *arrays: m.atleast(3, arrays),
-        "average": _average,
-        "bincount": lambda x, /, weights=None, minlength=0: statistics.bincount(
-            x, weights, minlength
-        ),
+        "block": m.block,
         "broadcast_arrays": lambda *arrays, subok=False: m.broadcast_arrays(*arrays),
         "broadcast_to": lambda a, shape, subok=False: m.broadcast_to(a, shape),
-        "can_cast": lambda a, to, casting="safe": np.can_cast(_plain(a), _plain(to), casting),
-        "clip": _clip,
         "column_stack": lambda arrays: m.join(arrays, "column_stack"),
         "concatenate": m.concat,
-        "cumulative_prod": cumulative_prod,
-        "cumulative_sum": cumulative_sum,
-        "diff": diff,
-        "digitize": statistics.digitize,
         "dsplit": lambda a, parts: m.split_by_name("dsplit", a, parts),
         "dstack": lambda arrays: m.join(arrays, "dstack"),
-        "einsum": _einsum,
-        "empty_like": _like(None),
         "expand_dims": m.expand_dims,
-        "fix": lambda x, out=None: ufuncs.call("trunc", (x,), None if out is None else (out,)),
         "flip": m.flip,
         "fliplr": lambda a: m.flip(a, 1),
         "flipud": lambda a: m.flip(a, 0),
-        "full_like": _full_like,
-        "histogram": statistics.histogram,
         "hsplit": lambda a, parts: m.split_by_name("hsplit", a, parts),
         "hstack": lambda arrays, **options: m.join(arrays, "hstack", **options),
-        "imag": lambda a: a.imag,
-        "intersect1d": sets.intersect1d,
-        "isclose": _isclose,
-        "iscomplexobj": lambda a: a.dtype.kind == "c",
-        "isin": lambda a, b, assume_unique=False, invert=False, *, kind=None: sets.isin(
-            a, b, invert
-        ),
-        "isrealobj": lambda a: a.dtype.kind != "c",
         "matrix_transpose": lambda a, /: a.mT,
-        "median": lambda a, axis=None, out=None, overwrite_input=False, keepdims=False: (
-            statistics.median(a, axis, out, keepdims=bool(keepdims))
-        ),
         "meshgrid": lambda *arrays, copy=True, sparse=False, indexing="xy": m.meshgrid(
             arrays, indexing, copy, sparse
         ),
         "moveaxis": m.moveaxis,
-        "nan_to_num": _nan_to_num,
-        "ones_like": _like(1),
-        "block": m.block,
-        "histogram_bin_edges": lambda a, *args, **options: primitives.as_array(
-            a, statistics.bin_edges(primitives.flat(a), *args, **options)
-        ),
         "pad": padding.pad,
-        "partition": lambda a, kth, axis=-1, **options: statistics.partition(a, kth, axis),
-        "percentile": _quantile(100),
-        "quantile": _quantile(1),
-        "real": lambda a: a.real,
         "repeat": m.repeat,
-        "result_type": lambda *args: np.result_type(*map(_plain, args)),
         "roll": m.roll,
         "rollaxis": _rollaxis,
         "rot90": m.rot90,
-        "setdiff1d": sets.setdiff1d,
-        "stack": m.stack,
         "split": lambda a, parts, axis=0: m.split(a, parts, axis, False),
+        "stack": m.stack,
         "tile": m.tile,
         "tril": lambda a, k=0: m.triangle(a, k),
         "triu": lambda a, k=0: m.triangle(a, k, True),
+        "unstack": lambda x, /, *, axis=0: m.unstack(x, axis),
+        "vsplit": lambda a, parts: m.split_by_name("vsplit", a, parts),
+        "vstack": lambda arrays, **options: m.join(arrays, "vstack", **options),
+    }
+
+
+def _statistics() -> dict[str, Callable[..., Any]]:
+    """Functions of how items are distributed, and of arrays as sets."""
+    return {
+        "argpartition": lambda a, kth, axis=-1, **options: statistics.partition(a, kth, axis, True),
+        "average": _average,
+        "bincount": lambda x, /, weights=None, minlength=0: statistics.bincount(
+            x, weights, minlength
+        ),
+        "cumulative_prod": cumulative_prod,
+        "cumulative_sum": cumulative_sum,
+        "diff": diff,
+        "digitize": statistics.digitize,
+        "histogram": statistics.histogram,
+        "histogram_bin_edges": lambda a, *args, **options: primitives.as_array(
+            a, statistics.bin_edges(primitives.flat(a), *args, **options)
+        ),
+        "intersect1d": sets.intersect1d,
+        "isin": lambda a, b, assume_unique=False, invert=False, *, kind=None: sets.isin(
+            a, b, invert
+        ),
+        "median": lambda a, axis=None, out=None, overwrite_input=False, keepdims=False: (
+            statistics.median(a, axis, out, keepdims=bool(keepdims))
+        ),
+        "partition": lambda a, kth, axis=-1, **options: statistics.partition(a, kth, axis),
+        "percentile": _quantile(100),
+        "quantile": _quantile(1),
+        "setdiff1d": sets.setdiff1d,
         "union1d": sets.union1d,
         "unique_all": _unique("index", "inverse", "counts"),
         "unique_counts": _unique("counts"),
         "unique_inverse": _unique("inverse"),
         "unique_values": _unique(),
-        "unstack": lambda x, /, *, axis=0: m.unstack(x, axis),
+    }
+
+
+def _items() -> dict[str, Callable[..., Any]]:
+    """Functions of items one by one, of their dtypes, and new arrays."""
+    return {
+        "allclose": lambda a, b, *args, **options: bool(
+            _isclose(a, b, *args, **options)._reduce("all", None).item()
+        ),
+        "angle": _angle,
+        "around": lambda a, decimals=0, out=None: joining.round(a, decimals, out),
+        "array_equal": _array_equal,
+        "astype": lambda x, dtype, /, *, copy=True, device=None: x.astype(dtype, copy=copy),
+        "can_cast": lambda a, to, casting="safe": np.can_cast(_plain(a), _plain(to), casting),
+        "clip": _clip,
+        "einsum": _einsum,
+        "empty_like": _like(None),
+        "fix": lambda x, out=None: ufuncs.call("trunc", (x,), None if out is None else (out,)),
+        "full_like": _full_like,
+        "imag": lambda a: a.imag,
+        "isclose": _isclose,
+        "iscomplexobj": lambda a: a.dtype.kind == "c",
+        "isrealobj": lambda a: a.dtype.kind != "c",
+        "nan_to_num": _nan_to_num,
+        "ones_like": _like(1),
+        "real": lambda a: a.real,
+        "result_type": lambda *args: np.result_type(*map(_plain, args)),
         "vecdot": gufunc.vecdot,
-        "vsplit": lambda a, parts: m.split_by_name("vsplit", a, parts),
-        "vstack": lambda arrays, **options: m.join(arrays, "vstack", **options),
         "zeros_like": _like(0),
     }
+
+
+def table() -> dict[Any, Callable[..., Any]]:
+    """NumPy's functions and what does their work. Those that NumPy 1 does not have are left out."""
+    by_name = _shapes() | _statistics() | _items()
     by_name |= nanfunctions.table() | searching.table() | math.table()
     by_name["concat"] = by_name["concatenate"]
     by_name["permute_dims"] = lambda a, axes=None: (

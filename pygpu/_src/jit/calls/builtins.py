@@ -1,0 +1,542 @@
+"""Functions of Python that kernels may call, found by the object that a name means."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import cmath
+import math
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes, ufunc_loops
+
+from .. import emit
+from ..ir import Value
+from ..types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, TupleType, join
+from ..walk.constants import constant
+from ..walk.context import FunctionContext
+from ..walk.conversions import cast
+from ..walk.items import length_value
+from ..walk.operators import binary, call_ufunc
+from ..walk.registry import HANDLERS, Handler, WrongCall, count, finds, handles
+from ..walk.stores import ufunc_of_arrays
+from .printing import emit_print
+
+__all__: list[str] = []  # what kernels may call is registered
+
+
+_MATH = {
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "cbrt": "cbrt",
+    "copysign": "copysign",
+    "cos": "cos",
+    "cosh": "cosh",
+    "degrees": "degrees",
+    "exp": "exp",
+    "exp2": "exp2",
+    "expm1": "expm1",
+    "fabs": "fabs",
+    "fmod": "fmod",
+    "log10": "log10",
+    "log1p": "log1p",
+    "log2": "log2",
+    "nextafter": "nextafter",
+    "pow": "power",
+    "radians": "radians",
+    "sin": "sin",
+    "sinh": "sinh",
+    "sqrt": "sqrt",
+    "tan": "tan",
+    "tanh": "tanh",
+}
+_CMATH = "acos acosh asin asinh atan atanh cos cosh exp log10 sin sinh sqrt tan tanh".split()
+
+
+@finds
+def _numpy(obj: Any) -> Handler | None:
+    """The handler of a ufunc or of a scalar type."""
+    if isinstance(obj, np.ufunc) and obj.__name__ in ufunc_loops.NAMES:
+        name = obj.__name__
+        return lambda fc, node, args, kwargs: _ufunc(fc, node, name, args, kwargs)
+    is_class = isinstance(obj, type) and issubclass(obj, np.generic)
+    if is_class or isinstance(getattr(obj, "dtype", obj), np.dtype):
+        try:
+            dtype = np.dtype(obj if is_class else getattr(obj, "dtype", obj))
+        except TypeError:
+            return None
+        return lambda fc, node, args, kwargs: _scalar_type(
+            fc, node, dtype, args, kwargs, wraps=not is_class
+        )
+    return None
+
+
+def _scalar_type(
+    fc: FunctionContext,
+    node: ast.Call,
+    dtype: np.dtype[Any],
+    args: list[Value],
+    kwargs: dict[str, Value],
+    wraps: bool,
+) -> Value:
+    if dtype.kind == "c" and len(args) == 2:
+        return _make_complex(fc, node, args, Scalar(dtype))
+    count(dtype.name, args, kwargs, 1, 1)
+    return cast(fc, node, args[0], dtype, node, wraps)
+
+
+def _ufunc(
+    fc: FunctionContext, node: ast.Call, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    ufunc: np.ufunc = getattr(np, name)
+    if "out" in kwargs and len(args) == ufunc.nin:
+        args = [*args, *(kwargs["out"].items if kwargs["out"].is_tuple else [kwargs["out"]])]
+        kwargs = {k: v for k, v in kwargs.items() if k != "out"}
+    if len(args) == ufunc.nin + ufunc.nout and not kwargs:
+        ufunc_of_arrays(fc, node, name, args[: ufunc.nin], args[ufunc.nin :])
+        return args[ufunc.nin]
+    count(f"numpy.{name}", args, kwargs, ufunc.nin, ufunc.nin)
+    found = call_ufunc(fc, node, name, args, strong=True)
+    several = Value(TupleType(tuple(v.type for v in found)), items=found)
+    return found[0] if len(found) == 1 else several
+
+
+def _in_float(fc: FunctionContext, node: ast.AST, value: Value) -> Value:
+    """An argument of a function of math: integers become Python floats."""
+    value = fc.as_number(value, node)
+    if value.dtype.kind in "biu":
+        fc.need_dtype(np.dtype("f8"), node)
+        if value.is_const:
+            return constant(fc, float(value.const), node)
+        return Value(WEAK_FLOAT, emit.convert(value, WEAK_FLOAT))
+    if value.dtype.kind == "c":
+        raise WrongCall("a real number is needed; cmath has the functions of complex ones")
+    return value
+
+
+def _math_handler(name: str, function: Any) -> Handler:
+    ufunc = _MATH[name]
+    nin = getattr(np, ufunc).nin
+
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
+        count(f"math.{name}", args, kwargs, nin, nin)
+        args = [_in_float(fc, node, a) for a in args]
+        if all(a.is_const for a in args):
+            try:
+                return constant(fc, function(*(a.const for a in args)), node)
+            except (ArithmeticError, ValueError) as error:
+                raise WrongCall(f"math.{name}: {error}") from None
+        return call_ufunc(fc, node, ufunc, args)[0]
+
+    return handler
+
+
+for _name in _MATH:
+    _function = getattr(math, _name, None)
+    if _function is not None:
+        HANDLERS[_function] = _math_handler(_name, _function)
+
+
+def _cmath_handler(ufunc: str) -> Handler:
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
+        count(f"cmath.{node.func}", args, kwargs, 1, 1)
+        return call_ufunc(fc, node, ufunc, [_in_complex(fc, node, args[0])])[0]
+
+    return handler
+
+
+def _in_complex(fc: FunctionContext, node: ast.AST, value: Value) -> Value:
+    value = fc.as_number(value, node)
+    kind = value.dtype.kind
+    if kind == "c":
+        return value
+    t = Scalar(np.dtype("c8")) if value.type == Scalar(np.dtype("f4")) else WEAK_COMPLEX
+    fc.need_dtype(t.dtype, node)
+    return Value(t, emit.convert(value, t))
+
+
+for _name in _CMATH:
+    HANDLERS[getattr(cmath, _name)] = _cmath_handler(_MATH.get(_name, _name))
+
+
+@handles(math.log, cmath.log)
+def _log(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("log", args, kwargs, 1, 2)
+    is_complex = fc.expr(node.func).const is cmath.log
+    args = [(_in_complex if is_complex else _in_float)(fc, node, a) for a in args]
+    logs = [call_ufunc(fc, node, "log", [a])[0] for a in args]
+    if len(logs) == 1:
+        return logs[0]
+    return binary(fc, node, ast.Div(), *logs)
+
+
+def _rounded(name: str) -> Handler:
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
+        count(f"math.{name}", args, kwargs, 1, 1)
+        value = fc.as_number(args[0], node)
+        if value.dtype.kind in "biu":
+            return _int(fc, node, args, kwargs)
+        text = call_ufunc(fc, node, name, [_in_float(fc, node, value)])[0].text
+        return Value(WEAK_INT, f"((pg_i64){text})", nonneg=value.nonneg)
+
+    return handler
+
+
+HANDLERS[math.floor] = _rounded("floor")
+HANDLERS[math.ceil] = _rounded("ceil")
+HANDLERS[math.trunc] = _rounded("trunc")
+
+
+def _predicate(name: str) -> Handler:
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
+        count(name, args, kwargs, 1, 1)
+        value = fc.as_number(args[0], node)
+        if value.dtype.kind in "biu":
+            return constant(fc, name == "isfinite", node)
+        found = call_ufunc(fc, node, name, [value])[0]
+        return Value(WEAK_BOOL, found.text)
+
+    return handler
+
+
+for _name in ("isnan", "isinf", "isfinite"):
+    HANDLERS[getattr(math, _name)] = HANDLERS[getattr(cmath, _name)] = _predicate(_name)
+
+
+@handles(math.hypot)
+def _hypot(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    count("math.hypot", args, kwargs, 2, 2)
+    return call_ufunc(fc, node, "hypot", [_in_float(fc, node, a) for a in args])[0]
+
+
+@handles(math.remainder)
+def _remainder(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    count("math.remainder", args, kwargs, 2, 2)
+    args = [_in_float(fc, node, a) for a in args]
+    t = call_ufunc(fc, node, "fmod", args)[0].type
+    assert isinstance(t, Scalar)
+    texts = [emit.convert(a, t) for a in args]
+    return Value(t, f"remainder({', '.join(texts)})")
+
+
+def _c_function(name: str) -> Handler:
+    """A function that both languages have, and NumPy has not."""
+
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
+        count(f"math.{name}", args, kwargs, 1, 1)
+        value = _in_float(fc, node, args[0])
+        t = value.type
+        assert isinstance(t, Scalar)
+        if t.dtype.itemsize == 2:
+            t = Scalar(np.dtype("f4"))
+        return Value(t, f"{name}({emit.convert(value, t)})")
+
+    return handler
+
+
+for _name in ("erf", "erfc", "lgamma"):
+    HANDLERS[getattr(math, _name)] = _c_function(_name)
+HANDLERS[math.gamma] = _c_function("tgamma")
+
+
+@handles(math.fsum, builtins.sum, math.prod)
+def _sum(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    product = fc.expr(node.func).const is math.prod
+    start = kwargs.pop("start", None) or constant(fc, int(product), node)
+    name = "math.prod" if product else "sum"
+    count(name, args, kwargs, 1, 1 if product else 2)
+    if not args[0].is_tuple:
+        raise WrongCall(f"{name}() is supported for tuples only; write a loop over the array")
+    total = args[1] if len(args) == 2 else start
+    for item in args[0].items:
+        total = binary(fc, node, ast.Mult() if product else ast.Add(), total, item)
+    return total
+
+
+@handles(math.gcd)
+def _gcd(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("math.gcd", args, kwargs, 2, 2)
+    found = call_ufunc(fc, node, "gcd", args)[0]
+    found.nonneg = True
+    return found
+
+
+@handles(math.modf, math.frexp)
+def _parts(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    name = "modf" if fc.expr(node.func).const is math.modf else "frexp"
+    count(f"math.{name}", args, kwargs, 1, 1)
+    found = call_ufunc(fc, node, name, [_in_float(fc, node, args[0])])
+    return Value(TupleType(tuple(v.type for v in found)), items=found)
+
+
+@handles(math.ldexp)
+def _ldexp(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    count("math.ldexp", args, kwargs, 2, 2)
+    return call_ufunc(fc, node, "ldexp", [_in_float(fc, node, args[0]), args[1]])[0]
+
+
+@handles(cmath.phase, np.angle)
+def _phase(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    count("phase", args, kwargs, 1, 1)
+    z = _in_complex(fc, node, args[0])
+    assert isinstance(z.type, Scalar)
+    name = dtypes.code(z.type.dtype)
+    fc.unit.need(z.type.dtype)
+    return Value(
+        Scalar(np.dtype("f4" if name == "c64" else "f8"), z.is_weak), f"pg_{name}_arg({z.text})"
+    )
+
+
+# ---- Python's own
+
+
+@handles(builtins.int)
+def _int(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("int", args, kwargs, 0, 1)
+    if not args:
+        return constant(fc, 0, node)
+    value = fc.as_number(args[0], node)
+    if value.dtype.kind == "c":
+        raise WrongCall("int() of a complex number")
+    if value.is_const:
+        try:
+            return constant(fc, int(value.const), node)
+        except (ValueError, OverflowError) as error:
+            raise WrongCall(str(error)) from None
+    made = Value(WEAK_INT, emit.convert(value, WEAK_INT), nonneg=value.nonneg)
+    result: Value = fc.ranges.copied(made, value)
+    return result
+
+
+@handles(builtins.float)
+def _float(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    count("float", args, kwargs, 0, 1)
+    if not args:
+        return constant(fc, 0.0, node)
+    if args[0].is_object and isinstance(args[0].const, str):
+        try:
+            return constant(fc, float(args[0].const), node)
+        except ValueError as error:
+            raise WrongCall(str(error)) from None
+    value = fc.as_number(args[0], node)
+    if value.dtype.kind == "c":
+        raise WrongCall("float() of a complex number")
+    if value.is_const:
+        return constant(fc, float(value.const), node)
+    if not fc.unit.fp64:
+        return Value(value.type, value.text)
+    return Value(WEAK_FLOAT, emit.convert(value, WEAK_FLOAT))
+
+
+@handles(builtins.bool)
+def _bool(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    count("bool", args, kwargs, 1, 1)
+    value = fc.as_number(args[0], node)
+    if value.is_const:
+        return constant(fc, bool(value.const), node)
+    return Value(WEAK_BOOL, emit.truth(value))
+
+
+@handles(builtins.complex)
+def _complex(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    count("complex", args, kwargs, 1, 2)
+    if all(a.is_const for a in args):
+        return constant(fc, complex(*(a.const for a in args)), node)
+    strong = [a.dtype for a in args if a.is_scalar and not a.is_weak]
+    t = WEAK_COMPLEX
+    if strong and all(d.itemsize <= 4 and d.kind == "f" or d == "c8" for d in strong):
+        t = Scalar(np.dtype("c8"))
+    return _make_complex(fc, node, args, t)
+
+
+def _make_complex(fc: FunctionContext, node: ast.AST, args: list[Value], t: Scalar) -> Value:
+    fc.need_dtype(t.dtype, node)
+    args = [fc.as_number(a, node) for a in args]
+    if len(args) == 1:
+        return Value(t, emit.convert(args[0], t))
+    if any(a.dtype.kind == "c" for a in args):
+        raise WrongCall("complex() of two numbers takes real ones")
+    part = Scalar(np.dtype("f4" if t.dtype.itemsize == 8 else "f8"))
+    texts = [emit.convert(a, part) for a in args]
+    return Value(t, f"pg_{dtypes.code(t.dtype)}_make({', '.join(texts)})")
+
+
+@handles(builtins.abs)
+def _abs(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("abs", args, kwargs, 1, 1)
+    value = fc.as_number(args[0], node)
+    if value.is_const:
+        return constant(fc, abs(value.const), node)
+    if value.type == WEAK_BOOL:
+        value = Value(WEAK_INT, emit.convert(value, WEAK_INT))
+    found = call_ufunc(fc, node, "absolute", [value])[0]
+    found.nonneg = found.type == WEAK_INT or found.nonneg
+    return found
+
+
+def _extreme(name: str) -> Handler:
+    sign = "<" if name == "min" else ">"
+
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
+        if len(args) == 1 and args[0].is_tuple:
+            args = list(args[0].items)
+        count(name, args, kwargs, 1, 1000)
+        best = fc.as_number(args[0], node)
+        for other in args[1:]:
+            other = fc.as_number(other, node)
+            if best.is_const and other.is_const:
+                best = constant(fc, (min if name == "min" else max)(best.const, other.const), node)
+                continue
+            t = join(best.type, other.type)
+            if t.dtype.kind == "c":
+                raise WrongCall(f"{name}() of complex numbers")
+            fc.need_dtype(t.dtype, node)
+            full = f"pgu_{name}_{dtypes.code(t.dtype)}"
+            kind = emit.c_type(t)
+            fc.unit.texts.setdefault(
+                full,
+                f"PG_INLINE {kind} {full}({kind} x0, {kind} x1) "
+                f"{{ return x1 {sign} x0 ? x1 : x0; }}\n",
+            )
+            both = best.nonneg and other.nonneg
+            one = best.nonneg or other.nonneg
+            text = f"{full}({emit.convert(best, t)}, {emit.convert(other, t)})"
+            made = Value(t, text, nonneg=one if name == "max" and t.dtype.kind in "iu" else both)
+            best = fc.ranges.computed(made, "minimum" if name == "min" else "maximum", best, other)
+        return best
+
+    return handler
+
+
+HANDLERS[builtins.min] = _extreme("min")
+HANDLERS[builtins.max] = _extreme("max")
+
+
+@handles(builtins.round)
+def _round(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    count("round", args, kwargs, 1, 2)
+    value = fc.as_number(args[0], node)
+    if all(a.is_const for a in args):
+        return constant(fc, round(*(a.const for a in args)), node)
+    if len(args) == 1 or (args[1].is_object and args[1].const is None):
+        if value.dtype.kind in "biu":
+            return _int(fc, node, [value], {})
+        text = call_ufunc(fc, node, "rint", [value])[0].text
+        return Value(WEAK_INT, f"((pg_i64){text})", nonneg=value.nonneg)
+    digits = args[1]
+    if not digits.is_const:
+        return _round_to(fc, node, value, fc.as_number(digits, node))
+    if not isinstance(digits.const, (int, np.integer)):
+        raise WrongCall(f"the number of digits must be an integer, not {digits.const!r}")
+    if value.dtype.kind in "biu":
+        if digits.const < 0:
+            raise WrongCall("round() of an integer to tens is not supported")
+        return _int(fc, node, [value], {}) if value.dtype.kind == "b" else value
+    scale = constant(fc, float(10.0 ** abs(int(digits.const))), node)
+    up, down = (ast.Mult(), ast.Div()) if digits.const >= 0 else (ast.Div(), ast.Mult())
+    scaled = binary(fc, node, up, value, scale)
+    return binary(fc, node, down, call_ufunc(fc, node, "rint", [scaled])[0], scale)
+
+
+# A product with a power of ten, as for a number of digits that is constant. Powers up to 10**22 are
+# exact; what a product makes infinite has no digits as far behind, or as far before, the point.
+_ROUND = """\
+PG_INLINE {t} {name}({t} x, pg_i64 n)
+{{
+    {t} scale = 1, scaled;
+    for (pg_i64 k = n < 0 ? -n : n; k > 0 && !isinf(scale); k--) scale *= 10;
+    if (n < 0) return isinf(scale) ? x * 0 : ({t})(rint(x / scale) * scale);
+    scaled = x * scale;
+    return isfinite(scaled) ? ({t})(rint(scaled) / scale) : x;
+}}
+"""
+
+
+def _round_to(fc: FunctionContext, node: ast.Call, value: Value, digits: Value) -> Value:
+    """``round(x, n)`` for n that is known on the device."""
+    if digits.dtype.kind not in "iu":
+        raise WrongCall(f"the number of digits must be an integer, not {digits.type}")
+    t = value.type
+    assert isinstance(t, Scalar)
+    if t.dtype.kind != "f":
+        raise WrongCall(f"round() of {t} to a number of digits that is not constant")
+    fc.need_dtype(t.dtype, node)
+    name = f"pgu_round_{dtypes.code(t.dtype)}"
+    fc.unit.texts.setdefault(name, _ROUND.format(t=emit.c_type(t), name=name))
+    return Value(t, f"{name}({value.text}, {emit.convert(digits, WEAK_INT)})")
+
+
+@handles(builtins.divmod)
+def _divmod(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    count("divmod", args, kwargs, 2, 2)
+    items = [binary(fc, node, op, *args) for op in (ast.FloorDiv(), ast.Mod())]
+    return Value(TupleType(tuple(v.type for v in items)), items=items)
+
+
+@handles(builtins.pow)
+def _pow(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("pow", args, kwargs, 2, 2)
+    return binary(fc, node, ast.Pow(), *args)
+
+
+@handles(builtins.len)
+def _len(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("len", args, kwargs, 1, 1)
+    value = args[0]
+    if value.is_tuple:
+        return constant(fc, len(value.items), node)
+    if value.is_array and value.shape:
+        return length_value(value.shape[0])
+    raise WrongCall(f"len() of {value.type}")
+
+
+@handles(builtins.tuple)
+def _tuple(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    count("tuple", args, kwargs, 1, 1)
+    if args[0].is_tuple:
+        return args[0]
+    raise WrongCall("tuple() is supported for tuples only")
+
+
+HANDLERS[builtins.print] = emit_print

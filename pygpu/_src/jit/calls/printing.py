@@ -1,0 +1,82 @@
+"""``print`` in kernels."""
+
+from __future__ import annotations
+
+import ast
+
+from ..ir import Value
+from ..types import VOID
+from ..walk.context import FunctionContext
+from ..walk.registry import WrongCall
+
+__all__ = ["emit_print"]
+
+_FORMAT = {
+    "b": ("%d", "(int)"),
+    "i": ("%lld", "(long long)"),
+    "u": ("%llu", "(unsigned long long)"),
+    "f": ("%g", ""),
+}
+
+
+def emit_print(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    """``print(...)``"""
+    fc.statement_only(node, "print()")
+    for name, value in kwargs.items():
+        if name not in ("sep", "end") or not isinstance(value.const, str):
+            raise WrongCall("print() in kernels takes sep= and end= with constant strings")
+    sep = kwargs["sep"].const if "sep" in kwargs else " "
+    end = kwargs["end"].const if "end" in kwargs else "\n"
+    formats: list[str] = []
+    texts: list[str] = []
+    is_cl = fc.unit.dialect == "opencl"
+
+    def add(value: Value) -> str:
+        if value.is_object:
+            return _c_string(str(value.const))
+        if value.is_tuple:
+            inner = ", ".join(add(item) for item in value.items)
+            return f"({inner}{',' if len(value.items) == 1 else ''})"
+        if isinstance(value.const, bool):
+            return str(value.const)
+        value = fc.as_number(value, node)
+        kind = value.dtype.kind
+        if kind == "c":
+            texts.extend([f"({value.text}).re", f"({value.text}).im"])
+            return "(%g%+gj)"
+        if kind == "b" and not is_cl:  # OpenCL's %s takes nothing but literals
+            texts.append(f'(({value.text}) ? "True" : "False")')
+            return "%s"
+        form, text_cast = _FORMAT[kind]
+        if is_cl and kind in "iu":  # long is 64 bits there
+            form = form.replace("ll", "l")
+            text_cast = text_cast.replace("long long", "long")
+        texts.append(f"{text_cast}{value.text}")
+        return form
+
+    formats = [add(value) for value in args]
+    line = _c_string(sep).join(formats) + _c_string(end)
+    fc.emit(f"printf({', '.join([_quote(line), *texts])});")
+    return Value(VOID)
+
+
+def _c_string(text: str) -> str:
+    """Plain text as a part of a format."""
+    return text.replace("%", "%%")
+
+
+def _quote(text: str) -> str:
+    out = []
+    for byte in text.encode():
+        c = chr(byte)
+        if c in '"\\':
+            out.append("\\" + c)
+        elif c == "\n":
+            out.append("\\n")
+        elif 32 <= byte < 127:
+            out.append(c)
+        else:
+            out.append(f"\\{byte:03o}")
+    return '"' + "".join(out) + '"'

@@ -1,0 +1,1 @@
+"""What makes kernels and ufuncs of Python functions, and launches them."""

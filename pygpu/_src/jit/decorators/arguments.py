@@ -1,0 +1,157 @@
+"""What kernels are given that lies on the host, and where it goes: host arrays, their copies back,
+arrays of other libraries, addresses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+from pygpu._src.array import foreign_memory
+from pygpu._src.codegen import dtypes
+from pygpu._src.runtime.backend import Backend
+from pygpu._src.runtime.backends import backend_of
+
+from ..types import Scalar
+
+__all__ = ["In", "InOut", "Out", "pointer_view", "to_device", "view_of"]
+
+
+class _Directed:
+    """A host array with a word on which way it is copied; device arrays are passed as they are."""
+
+    copies_in = copies_out = True
+
+    def __init__(self, value: Any) -> None:
+        if not (isinstance(value, (np.ndarray, GPUArray)) or hasattr(value, "shape")):
+            raise TypeError(
+                f"cuda.{type(self).__name__}(): an array is needed, not {type(value).__name__}"
+            )
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.value!r})"
+
+
+class In(_Directed):
+    """``k[...](cuda.In(a))``: the host array *a* is copied to the device, and not back."""
+
+    copies_out = False
+
+
+class Out(_Directed):
+    """``k[...](cuda.Out(a))``: the host array *a* is set to what the kernel left; what the kernel
+    does not set is undefined."""
+
+    copies_in = False
+
+
+class InOut(_Directed):
+    """``k[...](cuda.InOut(a))``: copied both ways, as a plain host array is."""
+
+
+def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]) -> Any:
+    """A host array as a device array; what is to be copied back is noted. name: for messages."""
+    if isinstance(arg, (GPUArray, int, float)):
+        return arg
+    copies_in = copies_out = True
+    if isinstance(arg, _Directed):
+        copies_in, copies_out, arg = arg.copies_in, arg.copies_out, arg.value
+        if isinstance(arg, GPUArray):
+            return arg
+    if isinstance(arg, np.ndarray):
+        dtypes.native(arg.dtype, name)
+        if copies_out and not copies_in and not arg.flags.writeable:
+            raise ValueError(f"{name}: the array of cuda.Out() is not writable")
+        made = _copy_of(backend, queue, arg, copies_in)
+        if copies_out and arg.flags.writeable:
+            back.append((arg, made))
+        return made
+    if isinstance(arg, tuple):
+        found = [to_device(name, a, backend, queue, back) for a in arg]
+        make: Any = getattr(type(arg), "_make", tuple)  # of a namedtuple
+        return make(found)
+    if isinstance(arg, np.void) and arg.dtype.names:
+        made = _copy_of(backend, queue, np.asarray(arg))
+        back.append((arg, made))
+        return made
+    interface = getattr(arg, "__cuda_array_interface__", None)
+    if interface is not None and backend.name == "cuda":
+        call = f"{name}: the __cuda_array_interface__ of a {type(arg).__name__}"
+        shown = foreign_memory.read(interface, call)
+        foreign_memory.check_current(call, shown)
+        foreign_memory.wait_for(backend, queue, shown.stream)
+        return view_of(shown, arg)
+    return arg
+
+
+def declared_number(arg: Any, kind: Any) -> Any:
+    """A NumPy number in the type that the signature says; other arguments as they are."""
+    if isinstance(arg, np.generic) and isinstance(kind, Scalar) and arg.dtype != kind.dtype:
+        return arg.astype(kind.dtype)
+    return arg
+
+
+def copy_back(back: list[Any]) -> None:
+    """Set the host arrays that to_device() noted."""
+    for host, array in back:
+        if isinstance(host, np.void):
+            found = array.get()[()]
+            for name in host.dtype.names or ():
+                host[name] = found[name]
+        else:
+            host[...] = array.get()
+
+
+def _copy_of(backend: Backend, queue: Any, host: np.ndarray, copies: bool = True) -> Any:
+    if backend.name == "cuda":
+        from pygpu._src.array import cuda_array
+
+        if not copies:
+            return cuda_array.empty(host.shape, host.dtype)
+        return (
+            cuda_array.to_gpu_async(host, stream=queue)
+            if queue is not None
+            else cuda_array.to_gpu(host)
+        )
+    from pygpu._src.array import opencl_array
+
+    if not copies:
+        return opencl_array.empty(queue, host.shape, host.dtype)
+    return opencl_array.to_device(queue, host)
+
+
+def view_of(shown: foreign_memory.Shown, owner: Any) -> Any:
+    """Another library's array as one of ours, on the same memory, which was looked at."""
+    from pygpu._src.array.cuda_array import GPUArray as CudaArray
+
+    cls: Any = CudaArray
+    array = cls.__new__(cls)
+    _, _, shape, strides, dtype, _ = shown
+    array._init(backend_of(None), None, shown.address, 0, shape, strides, dtype, None)
+    array.base = owner
+    return array
+
+
+def pointer_view(name: str, address: int, dtype: np.dtype[Any]) -> Any:
+    """The memory at an address, up to the end of its allocation, for a parameter that is declared
+    as a pointer. Raises ValueError for an address where nothing is allocated."""
+    from pygpu import _cuda, errors
+    from pygpu._src.runtime.cuda.errors import is_unknown_address
+
+    address = int(address)
+    try:
+        begin, size = _cuda.mem_get_address_range(address)
+    except (errors.Error, OverflowError) as error:
+        if isinstance(error, errors.Error) and not is_unknown_address(error):
+            raise
+        raise ValueError(f"{name}: no device memory is allocated at {address:#x}") from None
+    if address % dtype.itemsize:
+        raise ValueError(
+            f"{name}: the address {address:#x} is no multiple of {dtype.itemsize}, the size of "
+            f"{dtype}"
+        )
+    count = (begin + size - address) // dtype.itemsize
+    shown = foreign_memory.Shown(address, False, (count,), (dtype.itemsize,), dtype, None)
+    return view_of(shown, None)

@@ -1,0 +1,247 @@
+"""Functions of two numbers as reductions and scans: what ufuncs' methods and `reduce` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.array import associative, layout, primitives
+from pygpu._src.array.ufuncs import is_array
+from pygpu._src.codegen import dtypes
+
+from . import device
+from .place import Place, place
+
+__all__ = ["accumulate", "closure", "function", "reduce"]
+
+DType = np.dtype[Any]
+_KNOWN = {
+    (function.__code__.co_code, function.__code__.co_names): known
+    for known, functions in {
+        "sum": (lambda a, b: a + b,),
+        "prod": (lambda a, b: a * b,),
+        "max": (
+            lambda a, b: max(a, b),
+            lambda a, b: max(b, a),
+            lambda a, b: a if a > b else b,
+            lambda a, b: a if a >= b else b,
+            lambda a, b: b if b > a else a,
+            lambda a, b: b if b >= a else a,
+            lambda a, b: b if a < b else a,
+            lambda a, b: b if a <= b else a,
+            lambda a, b: a if b < a else b,
+            lambda a, b: a if b <= a else b,
+        ),
+        "min": (
+            lambda a, b: min(a, b),
+            lambda a, b: min(b, a),
+            lambda a, b: a if a < b else b,
+            lambda a, b: a if a <= b else b,
+            lambda a, b: b if b < a else a,
+            lambda a, b: b if b <= a else a,
+            lambda a, b: b if a > b else a,
+            lambda a, b: b if a >= b else a,
+            lambda a, b: a if b > a else b,
+            lambda a, b: a if b >= a else b,
+        ),
+    }.items()
+    for function in functions
+}
+
+
+def closure(func: Any, number: DType, backend: Any) -> DType:
+    """The dtype that the function takes and returns, found from that of the items upwards."""
+    for _ in range(8):
+        results = device.compile(func, (number, number), backend).results
+        if len(results) != 1:
+            raise TypeError(
+                f"{_name(func)}: a reduction needs a function with one result, not {len(results)}"
+            )
+        joined = np.result_type(number, results[0])
+        if joined == number:
+            return number
+        number = joined
+    raise TypeError(f"{_name(func)}: its result never fits its parameters")
+
+
+def _name(func: Any) -> str:
+    return str(getattr(func, "__name__", "function"))
+
+
+def function(func: Any, number: DType, backend: Any) -> associative.Function:
+    """The function for values of one dtype. Raises TypeError if its result is of another kind."""
+    compiled = device.compile(func, (number, number), backend)
+    if len(compiled.results) != 1:
+        raise TypeError(f"{_name(func)}: a reduction needs a function with one result")
+    (of,) = compiled.results
+    kind = dtypes.compute_type(of)
+    join = f"{kind} q; {compiled.call(['q'], ['a', 'b'])} r = {dtypes.cast('q', of, number)};"
+    known = _known(func) if number.kind != "b" else None
+    return associative.Function(
+        _name(func), number, compiled.text, join, compiled.key, compiled.features, known
+    )
+
+
+def _dtype_of(kind: str, dtype: DType) -> DType:
+    """What an array's sum(), prod(), max() and min() compute in."""
+    if kind in ("sum", "prod") and dtype.kind in "biu" and dtype.itemsize < 8:
+        return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
+    return dtype
+
+
+def _known(func: Any) -> str | None:
+    if not isinstance(func, FunctionType):
+        return None
+    code = func.__code__
+    if code.co_argcount != 2 or code.co_nlocals != 2 or code.co_freevars or code.co_flags & 0x2C:
+        return None
+    if any(name in func.__globals__ for name in code.co_names):  # another max
+        return None
+    return _KNOWN.get((code.co_code, code.co_names))
+
+
+def reduce(
+    name: str,
+    function_for: Callable[[DType, Any], Any],
+    array: Any,
+    axis: Any,
+    *,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    target: str | None = None,
+    queue: Any = None,
+) -> Any:
+    """Reduce a host or device array; the result is where the array is.
+
+    function_for: gives the function for a dtype of items and a backend.
+    """
+    from .operands import array_or_none, operand
+
+    given, out = operand(array, name), array_or_none(out, name)
+    host = not is_array(given)
+    if host:
+        given = np.asarray(given)
+    axes = layout.normalize_axes(axis, given.ndim, name)
+    if not host and out is None and initial is None and queue is None and given.size:
+        function = function_for(given.dtype, given.backend)
+        kind = function.known
+        if kind is not None and function.dtype == _dtype_of(kind, given.dtype):
+            return given._reduce(kind, axis, keepdims=keepdims)
+    kept = tuple(n for k, n in enumerate(given.shape) if k not in axes)
+    full = tuple(1 if k in axes else n for k, n in enumerate(given.shape))
+    wanted = full if keepdims else kept
+    if out is not None and (out.shape != wanted or isinstance(out, np.ndarray) != host):
+        raise ValueError(
+            f"{name}: out of shape {out.shape} for a result of shape {wanted}; it must be on the "
+            "host if the array is, and on the device if the array is"
+        )
+    if host:
+        found = _reduce_host(name, function_for, given, axes, kept, out, initial, place(target))
+        return _to_host(found, wanted, out)
+    a = given if queue is None else _on_queue(given, queue)
+    function = function_for(a.dtype, a.backend)
+    if out is None:
+        made = primitives.empty(a, kept, function.dtype)
+    else:
+        _check_cast(name, function.dtype, out)
+        strides = tuple(s for k, s in enumerate(out.strides) if k not in axes)
+        made = out._view(kept, strides if keepdims else out.strides, out.offset)
+    associative.reduce(function_for(a.dtype, a.backend), a, axes, made, initial)
+    if out is not None:
+        primitives.changed(out, made)
+        return out
+    return made._view(full, _spread(made.strides, axes, len(full)), 0) if keepdims else made
+
+
+def _reduce_host(
+    name: str,
+    function_for: Callable[[DType, Any], Any],
+    given: Any,
+    axes: tuple[int, ...],
+    kept: tuple[int, ...],
+    out: Any,
+    initial: Any,
+    here: Place,
+) -> Any:
+    """The reduction of a host array, as a device array of the kept axes."""
+    number = function_for(given.dtype, here.backend).dtype
+    if out is not None:
+        _check_cast(name, number, out)
+    a = here.to_device(given)
+    made = here.new(kept, number)
+    associative.reduce(function_for(a.dtype, a.backend), a, axes, made, initial)
+    return made
+
+
+def _to_host(made: Any, shape: tuple[int, ...], out: Any) -> Any:
+    """A result on the host, in *out* if that is given."""
+    found = made._get(None, None, True)[0].reshape(shape)
+    if out is None:
+        return found if shape else found[()]
+    np.copyto(out, found, casting="same_kind")
+    return out
+
+
+def _check_cast(name: str, number: DType, out: Any) -> None:
+    if not np.can_cast(number, out.dtype, "same_kind"):
+        raise TypeError(f"{name}: cannot cast the result from {number} to {out.dtype}")
+
+
+def _spread(strides: tuple[int, ...], axes: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+    """Strides of kept axes with those of axes of length 1 between."""
+    left = iter(strides)
+    return tuple(0 if k in axes else next(left) for k in range(ndim))
+
+
+def _on_queue(a: Any, queue: Any) -> Any:
+    """A view whose commands run on another queue."""
+    return a.with_queue(queue) if hasattr(a, "with_queue") else a.with_stream(queue)
+
+
+def accumulate(
+    name: str,
+    function_for: Callable[[DType, Any], Any],
+    array: Any,
+    axis: int,
+    *,
+    out: Any = None,
+    target: str | None = None,
+    queue: Any = None,
+) -> Any:
+    """Scan a host or device array along an axis; the result is where the array is."""
+    from .operands import array_or_none, operand
+
+    given, out = operand(array, name), array_or_none(out, name)
+    host = not is_array(given)
+    if host:
+        given = np.asarray(given)
+        a = place(target).to_device(given)
+    else:
+        a = given if queue is None else _on_queue(given, queue)
+    if given.ndim == 0:
+        raise TypeError(f"{name}: cannot accumulate on a scalar")
+    axis = layout.normalize_axis(axis, given.ndim, name)
+    function = function_for(a.dtype, a.backend)
+    if out is not None:
+        if out.shape != given.shape or isinstance(out, np.ndarray) != host:
+            raise ValueError(
+                f"{name}: out of shape {out.shape} for a result of shape {given.shape}; it must be "
+                "where the array is"
+            )
+        if not np.can_cast(function.dtype, out.dtype, "same_kind"):
+            raise TypeError(f"{name}: cannot cast the result from {function.dtype} to {out.dtype}")
+    made = out if out is not None and not host else primitives.empty(a, a.shape, function.dtype)
+    if made is out and made._shares_memory(a):
+        a = a.copy()
+    associative.scan(function, a, axis, made)
+    if not host:
+        return made
+    found = made._get(None, None, True)[0]
+    if out is None:
+        return found
+    np.copyto(out, found, casting="same_kind")
+    return out

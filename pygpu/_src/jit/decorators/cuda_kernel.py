@@ -1,0 +1,125 @@
+"""``pygpu.cuda.jit``, and the names that kernels use: Numba's, for CUDA.
+
+>>> import numpy as np
+>>> from pygpu import cuda
+>>> @cuda.jit
+... def twice(a):
+...     i = cuda.grid(1)
+...     if i < a.size:
+...         a[i] *= 2
+>>> a = cuda.to_device(np.arange(4.0))
+>>> twice[1, 32](a)
+>>> a.copy_to_host().tolist()
+[0.0, 2.0, 4.0, 6.0]
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from ..calls import intrinsics
+from ..calls.atomics import atomic
+from ..calls.intrinsics import *  # noqa: F403
+from ..calls.vectors import VECTORS
+from ..source import KernelError, python_function
+from .jit import DeviceFunction
+from .kernel import Kernel
+
+__all__ = [*intrinsics.__all__, "atomic", "jit", *VECTORS]
+globals().update(VECTORS)
+
+
+def jit(
+    func_or_sig: Any = None,
+    device: bool = False,
+    inline: Any = None,
+    link: Any = (),
+    debug: Any = None,
+    opt: Any = None,
+    lineinfo: bool = False,
+    cache: bool = False,
+    *,
+    fastmath: bool = False,
+    max_registers: int | None = None,
+    exact: bool = False,
+    src: str | None = None,
+    check: bool | None = None,
+    **unused: Any,
+) -> Any:
+    """A decorator that makes a CUDA kernel of a Python function, or with ``device=True`` a function
+    that kernels call.
+
+    func_or_sig: the function, or its signature ("void(float32[:], int32)"), or a list of them.
+    fastmath: the compiler may be inexact. exact: no fused multiply-add. max_registers: of a thread.
+    debug, lineinfo: for debuggers and profilers. check: whether indices are checked, see
+    pygpu.kernel; debug asks for it. Other options of Numba are accepted and have no
+    effect (compiled code is always cached on disk). Raises KernelError for what cannot be compiled,
+    at the first call.
+    """
+    function = python_function(func_or_sig)
+    options: list[str] = []
+    if debug and check is None:
+        check = True
+    if debug:
+        options.append("-G")
+    if lineinfo and not debug:
+        options.append("-lineinfo")
+    if max_registers is not None:
+        options.append(f"--maxrregcount={int(max_registers)}")
+    if link:
+        raise KernelError("cuda.jit: link= is not supported; write a SourceModule")
+    if function is None:
+        signatures = _signatures(func_or_sig)
+        return functools.partial(
+            _decorate,
+            device=device,
+            signatures=signatures,
+            options=options,
+            fastmath=fastmath,
+            exact=exact,
+            src=src,
+            check=check,
+        )
+    return _decorate(function, device, (), options, fastmath, exact, src, check)
+
+
+def _signatures(given: Any) -> list[Any]:
+    from .. import signature
+
+    if given is None:
+        return []
+    partial = isinstance(given, functools.partial)
+    if partial or callable(given) and not hasattr(given, "args") and not hasattr(given, "dtype"):
+        raise KernelError(
+            f"cuda.jit: a Python function is needed, not {given!r}; write a def that calls it"
+        )
+    found = given if isinstance(given, list) else [given]
+    return [signature.parse(one) for one in found]
+
+
+def _decorate(
+    function: Any,
+    device: bool,
+    signatures: Any,
+    options: list[str],
+    fastmath: bool,
+    exact: bool,
+    src: str | None,
+    check: bool | None = None,
+) -> Any:
+    inner = python_function(function)
+    if inner is None:
+        raise KernelError(f"cuda.jit: {function!r} is no Python function")
+    if device:
+        return DeviceFunction(inner, src, signatures)
+    return Kernel(
+        inner,
+        backend="cuda",
+        src=src,
+        signatures=[s.args for s in signatures],
+        exact=exact,
+        options=options,
+        fastmath=fastmath,
+        check=check,
+    )

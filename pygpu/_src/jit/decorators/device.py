@@ -1,0 +1,101 @@
+"""Device functions of Python functions, as ufuncs and reductions put them into their kernels."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.util.frozen import Frozen
+
+from ..compiler import compile_function, guards_hold
+from ..source import KernelError, python_function
+from ..types import Scalar
+from ..walk.index_checks import IMPLICIT
+
+__all__ = ["DeviceText", "compile", "holds", "parameter_count"]
+
+
+class DeviceText(Frozen):
+    """A compiled function.
+
+    text: of it and all that it calls, in the common language; features: for Dialect.prefix.
+    results: dtypes of what it returns. key: tells it from every other function. guards: see
+    holds(). implicit: what follows its arguments if indices are checked; sites: these, by number.
+    """
+
+    name: str
+    text: str
+    results: tuple[np.dtype[Any], ...]
+    features: frozenset[str]
+    by_value: bool
+    guards: tuple[Any, ...] = ()
+    implicit: tuple[str, ...] = ()
+    sites: Any = None
+
+    @property
+    def key(self) -> str:
+        return self.text
+
+    def call(self, outs: Sequence[str], args: Sequence[str]) -> str:
+        """A statement that assigns the results to the variables *outs*, of the compute types of
+        results. args: the C arguments."""
+        if self.by_value:
+            return f"{outs[0]} = {self.name}({', '.join([*args, *self.implicit])});"
+        return f"{self.name}({', '.join([*args, *(f'&{o}' for o in outs), *self.implicit])});"
+
+
+def holds(text: DeviceText) -> bool:
+    """Whether the names from outside that the function uses still mean what they meant."""
+    return not text.guards or guards_hold(text.guards)
+
+
+def compile(
+    function: Any, types: Sequence[Any], backend: Any = None, check: bool = False
+) -> DeviceText:
+    """The device function for types of parameters as compiler.compile_function takes them.
+
+    backend: of the device; None where there is none yet. check: whether indices are checked. Raises
+    KernelError for what is not supported: besides the compiler's reasons, for assert statements and
+    local memory, which only kernels have.
+    """
+    made = compile_function(function, types, "cuda" if backend is None else backend, check=check)
+    asserts = any(isinstance(one, str) for one in made.asserts.values())
+    if asserts or not set(made.implicit) <= set(IMPLICIT):
+        name = getattr(function, "__name__", "function")
+        what = "an assert" if asserts else "shared memory"
+        raise KernelError(
+            f"{name}: {what} needs a kernel around it (pygpu.kernel); a function of vectorize, "
+            "guvectorize or reduce cannot have it"
+        )
+    return DeviceText(
+        made.name,
+        made.text,
+        made.return_types,
+        made.features,
+        isinstance(made.result, Scalar),
+        made.guards,
+        made.implicit,
+        made.asserts,
+    )
+
+
+def parameter_count(function: Any, call: str) -> int:
+    """How many parameters a function has. Raises TypeError for what is no Python function, and for
+    one with *args, **kwargs or parameters by keyword only."""
+    plain = python_function(function)
+    if plain is None:
+        hint = "; write a def or lambda that calls it" if callable(function) else ""
+        raise TypeError(f"{call}: a Python function is needed, not {function!r}{hint}")
+    for one in inspect.signature(plain).parameters.values():
+        if one.kind not in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD):
+            raise TypeError(
+                f"{call}: {plain.__name__} has the parameter {str(one)!r}; all must be positional"
+            )
+    code: Any = plain.__code__
+    count: int = code.co_argcount
+    if count == 0:
+        raise TypeError(f"{call}: {plain.__name__} has no parameters")
+    return count

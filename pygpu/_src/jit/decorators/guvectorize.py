@@ -1,0 +1,574 @@
+"""`guvectorize`: a function of small arrays becomes one of stacks of them.
+
+>>> import numpy as np, pygpu
+>>> @pygpu.guvectorize(["(float64[:], float64, float64[:])"], "(n),()->(n)")
+... def shift(x, by, result):
+...     for i in range(x.shape[0]):
+...         result[i] = x[i] + by
+>>> shift(np.zeros((2, 3)), np.array([1.0, 2.0])).tolist()
+[[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]
+
+The axes before the core dimensions are broadcast as NumPy does; one work-item runs the function
+for each of their indices, on views of any strides.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.array import elementwise, layout, primitives, ufuncs
+from pygpu._src.array.ufuncs import is_array
+from pygpu._src.codegen import dtypes
+from pygpu._src.runtime import kernel_cache
+
+from .. import check_report
+from ..signature import layout_of, signatures
+from ..types import ArrayType
+from ..walk.index_checks import PLACES
+from . import device, loops
+from .axes import Axes
+from .loops import Loop
+from .operands import IGNORED, array_or_none, operand, plain, stream_of, where_of
+from .place import Place, check_target
+
+__all__ = ["GUFunc", "guvectorize"]
+
+DType = np.dtype[Any]
+
+
+class GUFunc:
+    """A Python function that is applied to the last axes of arrays, as NumPy's generalized ufuncs.
+
+    Made by :func:`guvectorize`. Called with the inputs, and with outputs by position or as `out` to
+    write to them; without, they are made. Host arrays and numbers in, host arrays out; if any
+    argument is an array on a device, the others are copied there and the results are arrays there.
+
+    nin, nout, nargs: numbers of inputs, outputs, both. signature: the layout. max_blocksize: the
+    most work-items of a group.
+    """
+
+    identity = None
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        given: Sequence[Any],
+        text: str,
+        target: str | None = None,
+    ) -> None:
+        self.py_func = function
+        self.target = target
+        self._name = getattr(function, "__name__", "gufunc")
+        functools.update_wrapper(self, function, updated=())
+        self._in, self._out = layout_of(text)
+        self.signature = "".join(text.split())
+        self.nin, self.nout = len(self._in), len(self._out)
+        self.max_blocksize = 256
+        self._cores = [*self._in, *self._out]
+        count = device.parameter_count(function, "guvectorize")
+        if count != self.nargs:
+            raise TypeError(
+                f"guvectorize: {self._name} has {count} parameters, and the layout {text!r} "
+                f"{self.nin} inputs and {self.nout} outputs"
+            )
+        self._is_typed = bool(given)
+        self._loops: list[Loop] = []
+        self._axes: dict[Loop, tuple[int, ...]] = {}
+        self._cache: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
+        for one in given:
+            self._add(one)
+
+    def __repr__(self) -> str:
+        return f"<gufunc {self._name!r} {self.signature}>"
+
+    @property
+    def nargs(self) -> int:
+        """Inputs and outputs."""
+        return self.nin + self.nout
+
+    @property
+    def types(self) -> list[str]:
+        """The loops, as NumPy writes them: "ff->f"."""
+        return [loops.types_text(loop.inputs, loop.outputs) for loop in self._loops]
+
+    @property
+    def ntypes(self) -> int:
+        """How many loops there are."""
+        return len(self._loops)
+
+    def inspect_source(self) -> str:
+        """The C text of the device function of the first loop, for arrays of any strides."""
+        if not self._loops:
+            raise TypeError(f"{self._name}.inspect_source: no signature, and not called yet")
+        loop = self._loops[0]
+        return device.compile(
+            self.py_func, self._types(loop, self._axes[loop], (False,) * self.nargs)
+        ).text
+
+    def _add(self, one: Any) -> None:
+        if len(one.args) != self.nargs or one.results:
+            raise TypeError(
+                f"guvectorize: signature {one!r}: it has the types of {self.nin} inputs and then "
+                f"of {self.nout} outputs, and returns void"
+            )
+        axes = []
+        for t, core in zip(one.args, self._cores):
+            ndim = getattr(t, "ndim", 0)
+            if ndim != len(core) and not (ndim == 1 and not core):
+                raise TypeError(
+                    f"guvectorize: signature {one!r}: {t!r} stands for ({','.join(map(str, core))})"
+                    f" in {self.signature!r}, which has {len(core)} axes"
+                )
+            axes.append(ndim)
+        if any(a == 0 for a in axes[self.nin :]):
+            raise TypeError(
+                f"guvectorize: signature {one!r}: outputs are arrays, as the function writes to "
+                "them; '()' is the type of an array of one item, such as float64[:]"
+            )
+        found = [t.dtype for t in one.args]
+        loop = Loop(tuple(found[: self.nin]), tuple(found[self.nin :]))
+        if not any(o.inputs == loop.inputs for o in self._loops):
+            self._loops.append(loop)
+            self._axes[loop] = tuple(axes)
+
+    def _types(self, loop: Loop, axes: Sequence[int], dense: Sequence[bool]) -> list[Any]:
+        """What the device function is compiled for."""
+        return [
+            ArrayType(d, n, c) if n else d
+            for d, n, c in zip((*loop.inputs, *loop.outputs), axes, dense)
+        ]
+
+    # ---- calls
+
+    def __call__(
+        self,
+        *args: Any,
+        out: Any = None,
+        dtype: Any = None,
+        casting: Any = "same_kind",
+        axes: Any = None,
+        axis: Any = None,
+        keepdims: bool = False,
+        queue: Any = None,
+        stream: Any = None,
+    ) -> Any:
+        """The function of all stacked items; see the class. dtype: of new outputs, where there are
+        no signatures. axes, axis, keepdims: as NumPy's generalized ufuncs have them. Raises
+        TypeError for arguments of no loop, ValueError for shapes that do not fit the layout."""
+        name = self._name
+        if not self.nin <= len(args) <= self.nargs:
+            raise TypeError(
+                f"{name}() takes {self.nin} inputs and may be given {self.nout} outputs, not "
+                f"{len(args)} arguments"
+            )
+        loops.check_casting(name, casting)
+        outs = self._outs(args, out)
+        inputs = [operand(a, name) for a in args[: self.nin]]
+        if axes is not None or axis is not None or keepdims:
+            chosen = Axes(name, self._cores, self.nin, axes, axis, keepdims)
+            options = {"dtype": dtype, "casting": casting, "queue": queue, "stream": stream}
+            return self._on_axes(chosen, inputs, outs, options)
+        backend, here = where_of(self, [*inputs, *outs])
+        loop = self._find(inputs, outs, dtype)
+        dtypes.require(backend, name, *loop.inputs, *loop.outputs)
+        for o, d in zip(outs, loop.outputs):
+            if o is not None and not np.can_cast(d, o.dtype, casting):
+                raise TypeError(
+                    f"{name}: cannot cast a result from {d} to {o.dtype} with casting rule "
+                    f"{casting!r}"
+                )
+        outer, sizes = self._shapes(inputs, outs)
+        given = outs
+        outs = [self._led_by_ones(o, outer, core) for o, core in zip(outs, self._out)]
+        shapes = [(*outer, *(_size(k, sizes) for k in core)) for core in self._out]
+        for o, shape, core in zip(outs, shapes, self._out):
+            if o is not None and o.shape != shape:
+                raise ValueError(
+                    f"{name}: an output of shape {o.shape} for {shape}: {self.signature}, with "
+                    f"core dimensions ({','.join(map(str, core))})"
+                )
+        queue = stream_of(queue, stream)
+        results = self._run(loop, inputs, outs, shapes, outer, here, queue)
+        for k, (o, view) in enumerate(zip(given, outs)):
+            if o is not view:
+                primitives.changed(o, view) if is_array(o) else None
+                results[k] = o
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _on_axes(
+        self, chosen: Axes, inputs: list[Any], outs: list[Any], options: dict[str, Any]
+    ) -> Any:
+        """A call for views of which the chosen axes are the last ones."""
+        views = [chosen.operand(k, a) for k, a in enumerate((*inputs, *outs))]
+        into = views[self.nin :]
+        made = self(*views[: self.nin], out=tuple(into), **options)
+        each = zip(outs, into, made if self.nout > 1 else (made,))
+        found = [chosen.result(k, *one) for k, one in enumerate(each)]
+        return found[0] if self.nout == 1 else tuple(found)
+
+    def _led_by_ones(self, out: Any, outer: tuple[int, ...], core: Sequence[Any]) -> Any:
+        """An output as a view with the leading axes of length 1 that the inputs have more."""
+        missing = 0 if out is None else len(outer) + len(core) - out.ndim
+        if missing <= 0 or any(n != 1 for n in outer[:missing]):
+            return out
+        shape = (1,) * missing + out.shape
+        if is_array(out):
+            return out._view(shape, (0,) * missing + out.strides, out.offset)
+        return out[(None,) * missing]
+
+    def _outs(self, args: tuple[Any, ...], out: Any) -> list[Any]:
+        more = list(args[self.nin :])
+        if out is not None:
+            if more:
+                raise ValueError("cannot specify 'out' as both a positional and keyword argument")
+            more = list(out) if isinstance(out, tuple) else [out]
+            if len(more) != self.nout:
+                raise ValueError(f"{self._name}: 'out' must be {self.nout} arrays")
+        more += [None] * (self.nout - len(more))
+        found = [array_or_none(o, self._name) for o in more]
+        if any(isinstance(o, np.ndarray) and not o.flags.writeable for o in found):
+            raise ValueError(f"{self._name}: an output array is read-only")
+        return found
+
+    def _find(self, inputs: list[Any], outs: list[Any], dtype: Any) -> Loop:
+        kinds = [loops.kind_of(a) for a in inputs]
+        if self._is_typed:
+            try:
+                return loops.find(self._name, self._loops, kinds)
+            except TypeError:
+                loose = [_python_kind(a, k) for a, k in zip(inputs, kinds)]
+                if all(a is b for a, b in zip(loose, kinds)):
+                    raise
+                return loops.find(self._name, self._loops, loose)
+        found, _ = loops.infer_inputs(kinds)
+        results = tuple(
+            o.dtype if o is not None else None if dtype is None else np.dtype(dtype) for o in outs
+        )
+        if any(d is None for d in results):
+            raise TypeError(
+                f"{self._name}: without signatures the dtypes of new outputs are not known: give "
+                "the outputs, or dtype="
+            )
+        loop = Loop(found, results)  # type: ignore[arg-type]
+        if loop not in self._axes:
+            axes = [len(core) for core in self._in] + [max(len(core), 1) for core in self._out]
+            self._axes[loop] = tuple(axes)
+            self._loops.append(loop)
+        return loop
+
+    def _shapes(self, inputs: list[Any], outs: list[Any]) -> tuple[tuple[int, ...], dict[Any, int]]:
+        """The outer shape, and the lengths of the core dimensions."""
+        sizes: dict[Any, int] = {}
+        outer = []
+        for i, (a, core) in enumerate(zip([*inputs, *outs], self._cores)):
+            if a is None:
+                continue
+            what = f"input {i}" if i < self.nin else f"output {i - self.nin}"
+            shape = getattr(a, "shape", ())
+            if len(shape) < len(core):
+                raise ValueError(
+                    f"{self._name}: {what} does not have enough dimensions (has {len(shape)}, and "
+                    f"the layout {self.signature} needs {len(core)})"
+                )
+            split = len(shape) - len(core)
+            for key, n in zip(core, shape[split:]):
+                wanted = key if isinstance(key, int) else sizes.setdefault(key, n)
+                if n != wanted:
+                    raise ValueError(
+                        f"{self._name}: {what} has a mismatch in its core dimension {key!r} of "
+                        f"{self.signature}: {n} and {wanted}"
+                    )
+            outer.append(shape[:split])
+        for core in self._out:
+            for key in core:
+                if not isinstance(key, int) and key not in sizes:
+                    raise ValueError(
+                        f"{self._name}: core dimension {key!r} of {self.signature} is in no input: "
+                        "give the outputs"
+                    )
+        return layout.broadcast_shapes(*outer), sizes
+
+    def _run(
+        self,
+        loop: Loop,
+        inputs: list[Any],
+        outs: list[Any],
+        shapes: list[tuple[int, ...]],
+        outer: tuple[int, ...],
+        here: Place | None,
+        queue: Any,
+    ) -> list[Any]:
+        axes = self._axes[loop]
+        if here is None:
+            arrays: list[Any] = [a for a in (*inputs, *outs) if is_array(a)]
+            ufuncs.same_device(self._name, arrays)
+            like = arrays[0]
+            if any(isinstance(o, np.ndarray) for o in outs):
+                raise TypeError(f"{self._name}: with arrays on a device, out must be one too")
+            send, new = like._from_host, like._new
+        else:
+            send, new = here.to_device, here.new
+        operands: list[Any] = []
+        sent: dict[int, Any] = {}
+        for a, d, n in zip(inputs, loop.inputs, axes):
+            if not is_array(a) and not (isinstance(a, np.ndarray) and a.ndim):
+                a = elementwise.as_scalar(np.asarray(a)[()] if _is_host(a) else a, d)
+                if n == 0:
+                    operands.append(a)
+                    continue
+                a = np.asarray(a, d)
+            if isinstance(a, np.ndarray):
+                made = sent.get(id(a))
+                if made is None:
+                    made = sent[id(a)] = send(a)
+                a = made
+            operands.append(primitives.astype(a._aligned(), d))
+        results: list[Any] = []
+        for o, d, shape in zip(outs, loop.outputs, shapes):
+            if is_array(o) and o.dtype == d and o._is_aligned:
+                results.append(o)
+            else:
+                results.append(new(shape, d))
+        for k, a in enumerate(operands):
+            if is_array(a) and any(_overlap(a, r) for r in results):
+                operands[k] = a._copy()
+        if 0 not in outer:
+            self._launch(loop, axes, operands, results, outer, queue)
+        found = []
+        for o, r in zip(outs, results):
+            if o is r:
+                found.append(o)
+            elif is_array(o):
+                o._copy_from(r)
+                found.append(o)
+            elif here is None:
+                found.append(r)
+            else:
+                found.append(_on_host(r, o, queue))
+        return found
+
+    def _launch(
+        self,
+        loop: Loop,
+        axes: tuple[int, ...],
+        operands: list[Any],
+        results: list[Any],
+        outer: tuple[int, ...],
+        queue: Any,
+    ) -> None:
+        like = results[0]
+        backend = like.backend
+        every = [*operands, *results]
+        arrays = [a for a in every if is_array(a)]
+        strides: list[Any] = []
+        cores: list[Any] = []
+        dense: list[bool] = []
+        for a, core, n in zip(every, self._cores, axes):
+            if not is_array(a):
+                cores.append(((), ()))
+                dense.append(True)
+                continue
+            split = a.ndim - len(core)
+            shape, steps = a.shape[split:], a.strides[split:]
+            strides.append(layout.broadcast_strides(a.shape[:split], a.strides[:split], outer))
+            if n > len(core):
+                shape, steps = (1,), (a.itemsize,)
+            cores.append((shape, steps))
+            dense.append(layout.flags(shape, steps, a.itemsize)[0])
+        flat, walked = primitives.collapse_in_order(outer, *strides)
+        scalar = tuple(not is_array(a) for a in every)
+        checks, _ = check_report.mode(None, backend)
+        record = check_report.shared(backend) if checks and check_report.on_cpu(backend) else None
+        if record is not None:
+            check_report.before_launch(backend, like.queue if queue is None else queue)
+        key = (loop, tuple(dense), len(flat), scalar, record is not None)
+        known = self._cache.get(backend)
+        if known is None:
+            known = self._cache.setdefault(backend, {})
+        found = known.get(key)
+        kernel = None if found is None else found[1]()  # weak: the backend keeps it
+        if found is None or kernel is None or not device.holds(found[0]):
+            found, kernel = self._compile(backend, axes, key)
+            known[key] = found
+        numbers: list[Any] = [a for a in every if not is_array(a)]
+        n = math.prod(flat)
+        numbers += flat[1:]
+        for s in walked:
+            numbers += s
+        for (shape, steps), d, a in zip(cores, dense, every):
+            if is_array(a):
+                numbers += shape
+                numbers += () if d else steps
+        numbers.append(n)
+        if found[2]:
+            numbers += [record, found[2]]
+        groups, size = self._grid(backend.limits, n)
+        target = like if queue is None else _queued(like, queue)
+        primitives.launch(target, kernel, groups, size, arrays[: -len(results)], results, numbers)
+
+    def _grid(self, limits: Any, n: int) -> tuple[int, int]:
+        """How many groups work on *n* items, and of how many work-items."""
+        if limits.is_cpu:
+            return min(n, limits.units * 4), 1
+        size = min(self.max_blocksize, limits.group_size, 256)
+        while size > 32 and n < size * limits.units:
+            size //= 2
+        return min(-(-n // size), 1 << 20), size
+
+    def _compile(
+        self, backend: Any, axes: tuple[int, ...], key: tuple[Any, ...]
+    ) -> tuple[tuple[Any, ...], Any]:
+        """(function, reference to the kernel, number of the kernel if it checks indices), and the
+        kernel. key: what it is compiled for, see _launch()."""
+        loop, dense, ndim, scalar, checks = key
+        types = self._types(loop, axes, dense)
+        function = device.compile(self.py_func, types, backend, checks)
+        if function.results:
+            raise TypeError(f"{self._name}: a function of guvectorize returns nothing")
+        kernel = kernel_cache.get(
+            backend,
+            ("guvectorize", function.key, key),
+            lambda: (self._text(function, loop, axes, dense, ndim, scalar), "pg_gufunc"),
+            function.features | dtypes.features(*loop.inputs, *loop.outputs),
+        )
+        name = getattr(self.py_func, "__name__", "function")
+        number = check_report.number_of(name, function.sites) if function.sites else 0
+        return (function, weakref.ref(kernel), number), kernel
+
+    def _text(
+        self,
+        function: device.DeviceText,
+        loop: Loop,
+        axes: Sequence[int],
+        dense: Sequence[bool],
+        ndim: int,
+        scalar: Sequence[bool],
+    ) -> str:
+        """The kernel around the device function."""
+        names = [f"p{k}" for k in range(self.nargs)]
+        every = (*loop.inputs, *loop.outputs)
+        parameters, scalars, rest, starts, body, args = [], [], [], [], [], []
+        arrays = [n for n, s in zip(names, scalar) if not s]
+        for n, d, s in zip(names, every, scalar):
+            kind = dtypes.storage_type(d)
+            if s:
+                scalars.append(f"{dtypes.compute_type(d)} {n}")
+            else:
+                parameters.append(f"PG_ARRAY({kind}, {n})")
+                starts.append(f"PG_START({kind}, {n});")
+        rest += [f"pg_i64 n{k}" for k in range(1, ndim)]
+        rest += [f"pg_i64 {n}_s{k}" for n in arrays for k in range(ndim)]
+        left = "i"
+        for k in reversed(range(1, ndim)):
+            body.append(f"const pg_i64 r{k} = {left} / n{k}, k{k} = {left} - r{k} * n{k};")
+            left = f"r{k}"
+        body.append(f"const pg_i64 k0 = {left};")
+        for n, d, s, axis, c in zip(names, every, scalar, axes, dense):
+            if s:
+                args.append(n)
+                continue
+            kind = dtypes.storage_type(d)
+            at = " + ".join(f"k{k} * {n}_s{k}" for k in range(ndim))
+            body.append(
+                f"PG_GLOBAL {kind} *{n}_q = (PG_GLOBAL {kind} *)((PG_GLOBAL char *){n} + ({at}));"
+            )
+            if axis == 0:
+                args.append(dtypes.load(d, f"{n}_q", "0"))
+                continue
+            shape = [f"{n}_n{k}" for k in range(axis)]
+            steps = [] if c else [f"{n}_t{k}" for k in range(axis)]
+            rest += [f"pg_i64 {x}" for x in (*shape, *steps)]
+            args.append(", ".join([f"{n}_q", *shape, *steps]))
+        lines = "\n        ".join([*body, function.call([], args)])
+        if function.implicit:
+            starts += [f"const pg_i64 {name} = {text};" for name, text in PLACES.items()]
+        more = ["PG_GLOBAL pg_i32 *pg_error", "pg_i32 pg_kernel"] if function.implicit else []
+        head = ", ".join([*parameters, *scalars, *rest, "pg_i64 n", *more])
+        return f"""\
+{function.text}PG_KERNEL void pg_gufunc({head})
+{{
+    {" ".join(starts)}
+    PG_FOR(i, n) {{
+        {lines}
+    }}
+}}
+"""
+
+
+def _on_host(result: Any, out: Any, queue: Any) -> Any:
+    """A result as an array or a number of the host, in *out* if that is given."""
+    host = result._get(None, queue, True)[0]
+    if out is None:
+        return host if host.shape else host[()]
+    np.copyto(out, host, casting="unsafe")
+    return out
+
+
+def _is_host(obj: Any) -> bool:
+    return isinstance(obj, np.ndarray)
+
+
+def _python_kind(operand: Any, kind: Any) -> Any:
+    """The kind of a NumPy number as that of a Python number."""
+    if isinstance(operand, np.generic) and kind.kind in "iufc":
+        return {"i": int, "u": int, "f": float, "c": complex}[kind.kind]
+    return kind
+
+
+def _size(key: Any, sizes: dict[Any, int]) -> int:
+    return key if isinstance(key, int) else sizes[key]
+
+
+def _queued(array: Any, queue: Any) -> Any:
+    return array.with_queue(queue) if hasattr(array, "with_queue") else array.with_stream(queue)
+
+
+def _overlap(a: Any, b: Any) -> bool:
+    return bool(
+        a._shares_memory(b)
+        and layout.may_overlap(
+            (a.offset, a.shape, a.strides, a.itemsize), (b.offset, b.shape, b.strides, b.itemsize)
+        )
+    )
+
+
+def guvectorize(
+    ftylist_or_layout: Any,
+    layout: str | None = None,
+    *,
+    target: str | None = None,
+    identity: Any = None,
+    **options: Any,
+) -> Any:
+    """Make a generalized ufunc of a function of arrays; a decorator.
+
+    ftylist_or_layout: signatures, one or a list, of the inputs' and then the outputs' types, such
+    as ``"void(float32[:,:], float32[:,:], float32[:,:])"``; may be left out, then loops are made
+    for the dtypes of each call and outputs must be given. layout: the core dimensions, such as
+    ``"(m,n),(n,p)->(m,p)"``; an int is a fixed length. The function gets an array for each, which
+    it reads or, for outputs, writes; a number where the layout has ``()`` and the signature no
+    array. target: as for vectorize.
+
+    Returns a :class:`GUFunc`. Raises TypeError, ValueError for signatures or layouts that do not
+    fit.
+    """
+    check_target(target, "guvectorize")
+    unknown = set(options) - set(IGNORED)
+    if unknown:
+        raise TypeError(f"guvectorize: unknown option {sorted(unknown)[0]!r}")
+    if layout is None:
+        ftylist_or_layout, layout = [], ftylist_or_layout
+    given = signatures(ftylist_or_layout, "guvectorize")
+    text: str = layout
+    layout_of(text)
+
+    def decorate(function: Callable[..., Any]) -> GUFunc:
+        return GUFunc(plain(function), given, text, target)
+
+    return decorate

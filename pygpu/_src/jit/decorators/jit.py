@@ -1,0 +1,83 @@
+"""``pygpu.jit``: a helper function for kernels; on the host, the plain function."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..source import KernelError
+
+__all__ = ["DeviceFunction", "jit"]
+
+
+class DeviceFunction:
+    """What :func:`jit` makes of a function. py_func: the function; src: its text, if given.
+    declared: its signatures; kernels convert the numbers that they call it with to their types, and
+    the result."""
+
+    def __init__(
+        self, function: types.FunctionType, src: str | None = None, declared: Sequence[Any] = ()
+    ) -> None:
+        self.py_func = function
+        self.src = src
+        self.declared = tuple(declared)
+        count = function.__code__.co_argcount + function.__code__.co_kwonlyargcount
+        for one in self.declared:
+            if len(one.args) != count:
+                raise TypeError(
+                    f"{function.__name__}: a signature of {len(one.args)} types, and the function "
+                    f"has {count} parameters"
+                )
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.py_func(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __reduce__(self) -> str:
+        return self.py_func.__qualname__  # pickled by name, as functions are
+
+    def __repr__(self) -> str:
+        return f"<pygpu.jit function {self.py_func.__qualname__}>"
+
+    def inspect_source(self, *arg_types: Any, dialect: Any = "cuda") -> str:
+        """The C text for these argument types; see compile_function for what types can be."""
+        from ..compiler import compile_function
+
+        return compile_function(self.py_func, arg_types, dialect, src=self.src).text
+
+
+def jit(
+    function: Any = None,
+    /,
+    *,
+    src: str | None = None,
+    declared: Sequence[Any] = (),
+    **options: Any,
+) -> Any:
+    """A decorator for functions that kernels call; also usable with options, ``@jit(...)``.
+
+    Called from the host it is the plain function. Functions without it can be called from kernels
+    as well; the decorator says what it is for. src: the text of the function, where Python does not
+    know it. A signature, or a list of them, may come first; see DeviceFunction. Other options
+    (inline, fastmath, device, ...) are accepted as Numba has them, and have no effect. Raises
+    KernelError for what is no function.
+    """
+    if isinstance(function, DeviceFunction):
+        return function
+    if isinstance(function, types.FunctionType):
+        return DeviceFunction(function, src, declared)
+    if function is None or isinstance(function, (str, list, tuple)) or hasattr(function, "args"):
+        from .. import signature
+
+        given = [] if function is None else function if isinstance(function, list) else [function]
+        parsed = tuple(map(signature.parse, given))
+        decorator: Callable[[Any], DeviceFunction] = functools.partial(
+            jit, src=src, declared=parsed
+        )
+        return decorator
+    raise KernelError(f"pygpu.jit: {function!r} is no Python function")

@@ -1,0 +1,672 @@
+"""``pygpu.kernel`` and ``pygpu.cuda.jit``: a Python function as an entry point of a device.
+
+A :class:`Kernel` keeps one compiled kernel for each set of argument types and each device
+(:class:`Specialization`). A call finds it by the types, lays the arguments out as the C kernel
+takes them, and launches.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+import types
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray, KernelBase, Launcher
+from pygpu._src.codegen import dtypes
+from pygpu._src.runtime.backend import Backend
+from pygpu._src.runtime.backends import backend_of
+
+from .. import check_report
+from ..compiler import guards_hold, source_of
+from ..source import KernelError, python_function
+from ..types import (
+    ArrayType,
+    ObjectType,
+    Scalar,
+    TupleType,
+    Type,
+    as_type,
+    distances,
+    fitting,
+    weak,
+)
+from . import arguments
+from .specialization import Specialization
+
+__all__ = ["Kernel", "Specialization", "kernel"]
+
+_PYTHON = (bool, int, float, complex)
+
+
+class Kernel(KernelBase):
+    """What :func:`kernel` makes of a function.
+
+    ``k[blocks, threads, stream, shared](*args)`` launches it, or
+    ``k(*args, grid=blocks, block=threads, stream=None, shared=0)``: blocks and threads are ints or
+    tuples of up to three, stream a CommandQueue or Stream, shared the bytes of dynamic shared
+    memory. py_func: the function.
+    """
+
+    __name__: str
+
+    def __init__(
+        self,
+        function: types.FunctionType,
+        *,
+        backend: str | None = None,
+        src: str | None = None,
+        signatures: Sequence[Any] = (),
+        exact: bool = False,
+        options: Sequence[str] = (),
+        fastmath: bool = False,
+        check: bool | None = None,
+    ) -> None:
+        self.py_func = function
+        self.check = check
+        self.src = src
+        self.exact = exact
+        self.fastmath = fastmath
+        self.options = list(options)
+        self._backend_name = backend
+        self._declared = [tuple(as_type_of_signature(a) for a in s) for s in signatures]
+        self._pointers = {
+            i: a.dtype for s in signatures for i, a in enumerate(s) if hasattr(a, "is_pointer")
+        }
+        self._known: weakref.WeakKeyDictionary[Backend, dict[Any, Specialization]] = (
+            weakref.WeakKeyDictionary()
+        )
+        # Those that check more, by the first ones.
+        self._checked: weakref.WeakKeyDictionary[Specialization, Specialization] = (
+            weakref.WeakKeyDictionary()
+        )
+        self._specializations: dict[Any, Kernel] = {}
+        self._source = source_of(function, src)
+        self._signature = inspect.signature(function)
+        self._count = len(self._signature.parameters)
+        for kinds in self._declared:
+            if len(kinds) != self._count:
+                raise TypeError(
+                    f"{function.__name__}: a signature of {len(kinds)} types, and the function has "
+                    f"{self._count} parameters"
+                )
+        functools.update_wrapper(self, function)
+
+    def __reduce__(self) -> str:
+        return self.py_func.__qualname__  # pickled by name, as functions are
+
+    def __repr__(self) -> str:
+        return f"<pygpu kernel {self.py_func.__qualname__}>"
+
+    def _configure(self, config: Any) -> Launcher:
+        """``kernel[config]``; those of blocks and threads are kept."""
+        if not isinstance(config, tuple) or not 2 <= len(config) <= 4:
+            raise ValueError(
+                f"{self.__name__}[...]: blocks and threads are needed, then a stream and bytes of "
+                f"shared memory may follow, not {config!r}"
+            )
+        return self._launcher(*config)
+
+    def _launcher(self, blocks: Any, threads: Any, queue: Any = None, shared: int = 0) -> Launcher:
+        grid, block = _size(self, "blocks", blocks), _size(self, "threads", threads)
+        if 0 in block:
+            raise ValueError(f"{self.__name__}: a block has at least one thread, not {threads!r}")
+        if isinstance(queue, int) and queue == 0:
+            queue = None  # Numba's default stream
+        if not isinstance(shared, (int, np.integer)) or shared < 0:
+            raise ValueError(f"{self.__name__}: shared memory of {shared!r} bytes")
+        shared = int(shared)
+        n = max(len(grid), len(block))
+        grid, block = grid + (1,) * (n - len(grid)), block + (1,) * (n - len(block))
+        size = tuple(g * b for g, b in zip(grid, block))
+        return Launcher(self, grid, block, queue, shared, size)
+
+    def forall(
+        self, n: int, tpb: int = 0, stream: Any = None, shared: int = 0, sharedmem: int = 0
+    ) -> ForAll:
+        """A launch of at least *n* threads in one dimension, *tpb* to a block; 0: as many as fit on
+        CUDA, at most 256 on OpenCL. sharedmem: Numba's name of *shared*."""
+        if not isinstance(n, (int, np.integer)) or n < 0:
+            raise ValueError(f"{self.__name__}.forall: {n!r} threads")
+        return ForAll(self, n, tpb, stream, shared or sharedmem)
+
+    def _threads(self, args: tuple[Any, ...], queue: Any) -> int:
+        """How many threads a block of forall() has."""
+        backend = self._backend_for(args, queue)
+        most = min(backend.limits.group_size, 256)
+        if backend.name == "cuda" and all(isinstance(a, (GPUArray, *_PYTHON)) for a in args):
+            made = self._specialized(backend, args)
+            most = max(made.kernel.max_threads_per_block // 32 * 32, 32)
+        return most
+
+    @property
+    def configure(self) -> Callable[..., Any]:
+        """``k.configure(blocks, threads)`` is ``k[blocks, threads]``."""
+        return lambda *config: self[config]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        grid, block = kwargs.pop("grid", None), kwargs.pop("block", None)
+        stream = kwargs.pop("stream", None)
+        queue = kwargs.pop("queue", None)
+        shared = kwargs.pop("shared", 0)
+        if grid is None or block is None:
+            raise ValueError(
+                f"{self.__name__}: how many threads? {self.__name__}[blocks, threads](...), or "
+                "grid= and block="
+            )
+        made: Any = self._launcher(grid, block, queue if stream is None else stream, shared)
+        return made(*args, **kwargs)
+
+    # ---- types
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments in the order of the parameters, with defaults."""
+        if not kwargs and len(args) == self._count:
+            return args
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.__name__}(): {error}") from None
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
+
+    def _type_of(self, arg: Any, position: int) -> Type:
+        """The type of an argument, device arrays in the place of host arrays."""
+        kind = type(arg)
+        if kind in _PYTHON:
+            return weak(kind)
+        if isinstance(arg, GPUArray):
+            dtype: Any = arg.dtype
+            if not dtypes.is_numeric(dtype) and not dtype.names:
+                hint = "; pass array.view('int64')" if dtype.kind in "mM" else ""
+                raise KernelError(
+                    f"{self._where(position)}: kernels have no arrays of {dtype}{hint}"
+                )
+            if not arg._is_aligned:  # type: ignore[attr-defined]
+                raise ValueError(
+                    f"{self._where(position)}: items begin at addresses that are no multiple of "
+                    f"{dtypes.alignment(dtype)} bytes: make a copy of the array first"
+                )
+            return ArrayType(dtype, arg.ndim, arg._c_contiguous)
+        if isinstance(arg, np.generic):
+            if not dtypes.is_numeric(arg.dtype):
+                hint = "; pass x.view('int64')" if arg.dtype.kind in "mM" else ""
+                raise KernelError(f"{self._where(position)}: kernels have no {arg.dtype}{hint}")
+            return Scalar(arg.dtype)
+        if isinstance(arg, tuple):
+            items = tuple(self._type_of(a, position) for a in arg)
+            return TupleType(items, getattr(arg, "_fields", ()))
+        if arg is None:
+            return ObjectType(None)
+        for python in _PYTHON:
+            if isinstance(arg, python):
+                return weak(python)
+        raise TypeError(
+            f"{self._where(position)}: a {type(arg).__name__} is no argument of a kernel; arrays, "
+            "numbers and tuples of them are"
+        )
+
+    def _where(self, position: int) -> str:
+        name = list(self._signature.parameters)[position]
+        return f"{self.__name__}: argument {name}"
+
+    def _match(self, found: tuple[Type, ...]) -> tuple[Type, ...]:
+        """The types by the signatures that were declared: numbers take the declared type."""
+        best: tuple[Type, ...] | None = None
+        least = -1
+        for declared in self._declared:
+            if len(declared) != len(found):
+                continue
+            result = [fitting(want, have) for want, have in zip(declared, found)]
+            if None in result:
+                continue
+            far = sum(map(distances, declared, found))
+            if best is None or far < least:
+                best, least = tuple(result), far  # type: ignore[arg-type]
+        if best is not None:
+            return best
+        wanted = " or ".join("(" + ", ".join(map(str, d)) + ")" for d in self._declared)
+        raise TypeError(
+            f"{self.__name__}: No matching definition: the arguments are "
+            f"({', '.join(map(str, found))}), and the signature says {wanted}"
+        )
+
+    def _specialized(self, backend: Backend, args: Sequence[Any]) -> Specialization:
+        """The kernel for these arguments, compiled if need be."""
+        key: list[Any] = [check_report.mode(self.check, backend)[0]]
+        at_start = True
+        for arg in args:
+            if isinstance(arg, GPUArray):
+                at_start = at_start and arg.offset == 0
+                key.append((arg.dtype, arg.ndim, arg._c_contiguous, arg._is_aligned))  # type: ignore[attr-defined]
+            elif isinstance(arg, np.generic):
+                key.append(arg.dtype)
+            elif isinstance(arg, tuple):
+                at_start = at_start and all(
+                    not isinstance(a, GPUArray) or a.offset == 0 for a in arg
+                )
+                key.append(self._type_of(arg, 0))
+            else:
+                key.append(arg.__class__)
+        key.append(at_start)
+        whole = tuple(key)
+        known = self._known_for(backend)
+        found = known.get(whole)
+        if found is None or not guards_hold(found.guards):
+            kinds = tuple(self._type_of(a, i) for i, a in enumerate(args))
+            if self._declared:
+                kinds = self._match(kinds)
+            found = self._compile(backend, kinds, at_start)
+            known[whole] = found
+        return found
+
+    def _known_for(self, backend: Backend) -> dict[Any, Specialization]:
+        """What was compiled for a backend; the function is no reason to keep its context."""
+        found = self._known.get(backend)
+        return self._known.setdefault(backend, {}) if found is None else found
+
+    def _compile(
+        self,
+        backend: Backend,
+        kinds: Sequence[Type],
+        at_start: bool,
+        forced: frozenset[Any] = frozenset(),
+    ) -> Specialization:
+        check, _ = check_report.mode(self.check, backend)
+        options = list(self.options)
+        if self.fastmath:
+            options.append("--use_fast_math" if backend.name == "cuda" else "-cl-fast-relaxed-math")
+        return Specialization(
+            backend, self._source, kinds, at_start, options, self.exact, check, forced
+        )
+
+    def _for_launch(
+        self, made: Specialization, backend: Backend, args: Sequence[Any], launcher: Launcher
+    ) -> Specialization:
+        """The kernel for a launch: where ranges of indices leave the arrays, one that checks
+        these."""
+        grid, block = launcher.grid, launcher.block
+        failing = made.failing(args, grid, block)
+        if not failing:
+            return made
+        found = self._checked.get(made)
+        while found is None or (failing := found.failing(args, grid, block)):
+            before = found or made
+            forced = before.forced | failing
+            if forced == before.forced:  # what says so was compiled: it cannot be
+                raise RuntimeError(f"{self.__name__}: indices that are checked are not")
+            found = self._compile(backend, made.arg_types, made.at_start, forced)
+            self._checked[made] = found
+        return found
+
+    # ---- what was compiled
+
+    @property
+    def signatures(self) -> list[tuple[Type, ...]]:
+        """The argument types that there is a compiled kernel for."""
+        return list(dict.fromkeys(s.arg_types for s in self._all_known()))
+
+    def _all_known(self) -> list[Specialization]:
+        return [s for known in list(self._known.values()) for s in known.values()]
+
+    @property
+    def overloads(self) -> dict[Any, Specialization]:
+        """The compiled kernels by their argument types, under Numba's name."""
+        return _Overloads(self, {s.arg_types: s for s in self._all_known()})
+
+    def _attributes(self, name: str, signature: Any) -> Any:
+        """An attribute of the compiled kernel for a signature; of all of them without one."""
+        found = _ByTypes(
+            {types: getattr(made.kernel, name) for types, made in self.overloads.items()}
+        )
+        if signature is None and self.specialized:
+            return getattr(self.overloads[self._declared[0]].kernel, name)
+        if signature is None:
+            return found
+        return getattr(self.overloads[signature].kernel, name)
+
+    def get_regs_per_thread(self, signature: Any = None) -> Any:
+        """Registers of a thread (CUDA): of one signature, else a dictionary of all."""
+        return self._attributes("num_regs", signature)
+
+    def get_shared_mem_per_block(self, signature: Any = None) -> Any:
+        """Bytes of shared memory that the kernel itself declares (CUDA)."""
+        return self._attributes("shared_size_bytes", signature)
+
+    def get_local_mem_per_thread(self, signature: Any = None) -> Any:
+        """Bytes of local memory of a thread (CUDA)."""
+        return self._attributes("local_size_bytes", signature)
+
+    def get_const_mem_size(self, signature: Any = None) -> Any:
+        """Bytes of constant memory (CUDA)."""
+        return self._attributes("const_size_bytes", signature)
+
+    def get_max_threads_per_block(self, signature: Any = None) -> Any:
+        """The largest block that the kernel can have (CUDA)."""
+        return self._attributes("max_threads_per_block", signature)
+
+    def inspect_source(self, *arg_types: Any, backend: Any = None) -> Any:
+        """The generated C for these argument types: dtypes, int and float for Python's numbers,
+        ArrayType(dtype, ndim), or text such as "float32[:]". Without types, a dictionary of what
+        was compiled so far."""
+        if not arg_types:
+            return _ByTypes({s.arg_types: s.text for s in self._all_known()})
+        if len(arg_types) == 1 and isinstance(arg_types[0], (tuple, list)):
+            arg_types = tuple(arg_types[0])
+        kinds = [as_type_of_signature(t) for t in arg_types]
+        target = _default_backend(self._backend_name) if backend is None else backend_of(backend)
+        return self._compile(target, kinds, True).text
+
+    # ---- Numba's names
+
+    extensions: Sequence[Any] = ()
+
+    def specialize(self, *args: Any) -> Kernel:
+        """A kernel for arguments of these types only, which may be given as types, too. The same
+        one is returned for the same types."""
+        if self.specialized:
+            raise RuntimeError(
+                f"{self.__name__}: Dispatcher already specialized: it has one signature"
+            )
+        kinds = tuple(self._kind_of(a, i) for i, a in enumerate(args))
+        backend = self._backend_for(args, None)
+        found = self._specializations.get((backend.name, kinds))
+        if found is None:
+            found = Kernel(
+                self.py_func,
+                backend=self._backend_name,
+                src=self.src,
+                exact=self.exact,
+                options=self.options,
+                fastmath=self.fastmath,
+                check=self.check,
+            )
+            if len(kinds) != self._count:
+                raise TypeError(
+                    f"{self.__name__}.specialize: {len(kinds)} types, and the function has "
+                    f"{self._count} parameters"
+                )
+            found._declared = [kinds]
+            found._known_for(backend)[kinds] = found._compile(backend, kinds, True)
+            self._specializations[backend.name, kinds] = found
+        return found
+
+    def _kind_of(self, arg: Any, position: int) -> Type:
+        """The type of an argument of specialize(): of a value, or the type that it is."""
+        if isinstance(arg, np.ndarray):
+            return ArrayType(arg.dtype, arg.ndim, arg.flags.c_contiguous)
+        if isinstance(arg, (GPUArray, np.generic, *_PYTHON)) or arg is None:
+            return self._type_of(arg, position)
+        if isinstance(arg, tuple):
+            return TupleType(tuple(self._kind_of(a, position) for a in arg))
+        return as_type_of_signature(arg)
+
+    @property
+    def specializations(self) -> dict[Any, Kernel]:
+        """What specialize() made, by backend and types."""
+        return dict(self._specializations)
+
+    @property
+    def specialized(self) -> bool:
+        """Whether it takes arguments of one signature only."""
+        return len(self._declared) == 1
+
+    def inspect_asm(self, signature: Any = None) -> Any:
+        """The generated C, as there is no other text of ours: of a signature, else a dictionary."""
+        return self.inspect_source() if signature is None else self.overloads[signature].text
+
+    inspect_llvm = inspect_sass = inspect_asm
+
+    def inspect_types(self, file: Any = None) -> None:
+        """Print the generated C of all that was compiled."""
+        for kinds, text in self.inspect_source().items():
+            print(f"{self.__name__} {kinds}", text, sep="\n", file=file)
+
+    # ---- launching
+
+    def _backend_for(self, args: Sequence[Any], queue: Any) -> Backend:
+        for arg in args:
+            if isinstance(arg, GPUArray):
+                found: Backend = arg.backend
+                if self._backend_name not in (None, found.name):
+                    raise TypeError(
+                        f"{self.__name__} is a kernel of {self._backend_name}, and an argument is "
+                        f"an array of {found.name}"
+                    )
+                return found
+        if queue is not None:
+            return backend_of(queue)
+        return _default_backend(self._backend_name)
+
+    def _launch(self, launcher: Launcher, /, *args: Any, **kwargs: Any) -> Any:
+        """What a call of a Launcher does that was not remembered. Returns an Event of OpenCL, None
+        for CUDA."""
+        if kwargs or len(args) != self._count:
+            args = self._bind(args, kwargs)
+        given, queue, shared = args, launcher.queue, launcher.shared
+        backend = self._backend_for(args, queue)
+        if queue is None:
+            queue = _queue_of(backend, args)
+        elif backend.name == "opencl" and not hasattr(queue, "properties"):
+            raise self._wrong_queue(queue)
+        check_report.before_launch(backend, queue)
+        back: list[Any] = []
+        if self._pointers:
+            args = self._with_pointers(args)
+        args = tuple([arguments.to_device(self.__name__, a, backend, queue, back) for a in args])
+        made = self._specialized(backend, args)
+        if self._declared:
+            args = tuple(map(arguments.declared_number, args, made.arg_types))
+        arrays = [a for a in _leaves(args) if isinstance(a, GPUArray)]
+        for array in arrays:
+            if array.backend is not backend:
+                raise ValueError(
+                    f"{self.__name__}: the arrays are on different devices or in different contexts"
+                )
+        if made.tests:
+            made = self._for_launch(made, backend, args, launcher)
+        error = record = None
+        if made.asserts:
+            error, record = self._record(made, backend, queue)
+        flat = made.flat(args, shared, record if error is None else error)
+        event, ordered = None, True
+        if backend.name == "cuda":
+            if all(launcher.grid):
+                how = {"cooperative": True} if made.cooperative else {}
+                grid, block = launcher.grid, launcher.block
+                made.kernel(*flat, grid=grid, block=block, stream=queue, shared=shared, **how)
+        else:
+            events: list[Any] = []
+            ordered = backend.is_ordered(queue)
+            for array in arrays:
+                if array._foreign or not ordered or array.queue is not queue:
+                    events += array.events
+            size = tuple(g * b for g, b in zip(launcher.grid, launcher.block))
+            options = {"wait_for": events or None, "allow_empty_ndrange": True}
+            event = made.kernel(queue, size, launcher.block, *flat, **options)
+            for array in arrays:
+                if ordered and array.queue is queue:
+                    array._set_event(event)
+                else:
+                    array._add_event(event)  # type: ignore[attr-defined]
+        if error is not None:
+            self._check_asserts(made, backend, queue, error)
+        arguments.copy_back(back)
+        steps, tests = made.steps, made.program
+        if error is None and steps is not None and tests is not None and ordered:
+            if all(map(operator.is_, given, args)):
+                cuda, more = backend.name == "cuda", (record, made.number)
+                self._remember(args, made.kernel, steps, made.guards, queue, cuda, tests, more)
+        return event
+
+    def _wrong_queue(self, queue: Any) -> TypeError:
+        return TypeError(
+            f"{self.__name__}: the arrays are on OpenCL, and are worked on by a CommandQueue, "
+            f"not by a {type(queue).__name__}"
+        )
+
+    def _with_pointers(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments, addresses for pointers of a signature as arrays of no known length."""
+        for i, dtype in self._pointers.items():
+            if isinstance(args[i], (int, np.integer)):
+                view = arguments.pointer_view(self._where(i), int(args[i]), dtype)
+                args = (*args[:i], view, *args[i + 1 :])
+        return args
+
+    def _record(self, made: Specialization, backend: Backend, queue: Any) -> tuple[Any, Any]:
+        """Where a kernel writes what it finds wrong: memory of this launch, which then waits, or
+        the record of the process. The other one is None."""
+        waits = made.waits or check_report.mode(self.check, backend)[1]
+        record = None if waits else check_report.shared(backend)
+        if record is not None:
+            return None, record
+        error = backend.allocate(made.record_bytes, None, queue)
+        backend.fill(queue, error, 0, 4 * check_report.WORDS)
+        return error, None
+
+    def _check_asserts(
+        self, made: Specialization, backend: Backend, queue: Any, error: Any
+    ) -> None:
+        words = np.zeros(check_report.WORDS, np.int32)
+        backend.to_host(queue, words, error, 0)
+        check_report.check(self.__name__, made.asserts, words)
+
+
+class _ByTypes(dict[Any, Any]):
+    """What there is by argument types, also by those that signatures are written with."""
+
+    def __missing__(self, key: Any) -> Any:
+        wanted = _loosely(key)
+        for kinds, found in self.items():
+            if _loosely(kinds) == wanted:
+                return found
+        raise KeyError(key)
+
+
+class _Overloads(_ByTypes):
+    """Compiled kernels by argument types; a signature that was declared is compiled when it is
+    asked for."""
+
+    def __init__(self, kernel: Kernel, known: dict[Any, Specialization]) -> None:
+        super().__init__(known)
+        self.kernel = kernel
+
+    def __missing__(self, key: Any) -> Any:
+        wanted = _loosely(key)
+        for kinds in (*self, *self.kernel._declared):
+            if _loosely(kinds) == wanted:
+                if kinds in self:
+                    return self[kinds]
+                backend = _default_backend(self.kernel._backend_name)
+                made = self.kernel._compile(backend, kinds, True)
+                return self.kernel._known_for(backend).setdefault(kinds, made)
+        raise KeyError(key)
+
+
+def _loosely(key: Any) -> list[Any]:
+    """Types without the layout of arrays, and Python's numbers as their dtypes."""
+    given = getattr(key, "args", key)
+    kinds = map(as_type_of_signature, given if isinstance(given, (tuple, list)) else (given,))
+    return [
+        (k.dtype, getattr(k, "ndim", None)) if isinstance(k, (Scalar, ArrayType)) else k
+        for k in kinds
+    ]
+
+
+class ForAll:
+    """``kernel.forall(n)``."""
+
+    def __init__(self, kernel: Kernel, n: int, tpb: int, stream: Any, shared: int) -> None:
+        self.kernel, self.n, self.tpb, self.stream, self.shared = kernel, n, tpb, stream, shared
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        kernel = self.kernel
+        bound = kernel._bind(args, kwargs)
+        threads = self.tpb or kernel._threads(bound, self.stream or None)
+        blocks = max(-(-self.n // threads), 1)
+        launch: Any = kernel._launcher(blocks, threads, self.stream, self.shared)
+        return launch(*bound)
+
+
+def _size(kernel: Kernel, what: str, value: Any) -> tuple[int, ...]:
+    """Blocks or threads as a tuple of ints."""
+    items = value if isinstance(value, (tuple, list)) else (value,)
+    try:
+        found = tuple(n.__index__() for n in items)
+    except (AttributeError, TypeError):
+        found = (-1,)
+    if not 1 <= len(found) <= 3 or min(found) < 0:
+        raise ValueError(
+            f"{kernel.__name__}: {what} must be a number or up to three of them, not {value!r}"
+        )
+    if max(found) >= 2**31:  # CUDA's limit; some OpenCL drivers take more and never end
+        raise ValueError(f"{kernel.__name__}: {what} {value!r}: at most {2**31 - 1} in a direction")
+    return found
+
+
+def _leaves(args: Sequence[Any]) -> list[Any]:
+    found: list[Any] = []
+    for arg in args:
+        found += _leaves(arg) if isinstance(arg, tuple) else [arg]
+    return found
+
+
+def _queue_of(backend: Backend, args: Sequence[Any]) -> Any:
+    """The queue of the first array; the backend's own if there is none."""
+    for arg in _leaves(args):
+        if isinstance(arg, GPUArray) and arg.queue is not None:
+            return arg.queue
+    return getattr(backend, "default_queue", None)
+
+
+def _default_backend(name: str | None) -> Backend:
+    """Where kernels run that are given nothing on a device."""
+    if name == "cuda":
+        return backend_of(None)
+    from .place import place
+
+    return place(name).backend
+
+
+def as_type_of_signature(obj: Any) -> Type:
+    """A type of a signature: float32[:], "float32[:]", a dtype, int, ArrayType(...)."""
+    from .. import signature
+
+    if isinstance(obj, str):
+        obj = signature.as_type(obj)
+    if isinstance(obj, signature.ArrayType):
+        return ArrayType(np.dtype(obj.dtype), obj.ndim, obj.layout == "C")
+    if isinstance(obj, signature.PointerType):
+        return ArrayType(obj.dtype, 1)
+    if isinstance(obj, signature.TupleType):
+        return TupleType(tuple(map(as_type_of_signature, obj.items)))
+    if isinstance(obj, signature.ScalarType) and obj.dtype.names:  # a record as an argument
+        return ArrayType(obj.dtype, 0)
+    return as_type(obj)
+
+
+def kernel(function: Any = None, /, **options: Any) -> Any:
+    """A decorator that makes a kernel of a Python function, for OpenCL and CUDA.
+
+    It takes options as well, ``@kernel(exact=True)``: *exact*: no fused multiply-add, every
+    operation rounded as NumPy does; *fastmath*: the compiler may be inexact; *options*: for the
+    device's compiler; *backend*: "opencl" or "cuda" to refuse arrays of the other; *signatures*:
+    types of the arguments; *src*: the text of the function; *check*: whether indices are checked,
+    and each call waits for what the checks find; without it PYGPU_CHECK decides, then the device:
+    on CPUs they are, and what is found is raised later. Raises KernelError for what is no function;
+    the rest is found at the first call.
+    """
+    if function is None:
+        return functools.partial(kernel, **options)
+    inner = python_function(function)
+    if inner is None:
+        hint = ""
+        if isinstance(function, (staticmethod, classmethod)):
+            hint = f"; put {type(function).__name__} above the decorator, not below"
+        raise KernelError(f"pygpu.kernel: {function!r} is no Python function{hint}")
+    return Kernel(inner, **options)

@@ -1,0 +1,270 @@
+"""A kernel compiled for one set of argument types on one device."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes
+from pygpu._src.runtime.backend import Backend
+from pygpu.errors import LogicError
+
+from .. import check_report, emit, ranges
+
+# Loaded now, not in a call.
+from ..calls import builtins, intrinsics, mathematics, numpy_functions  # noqa: F401
+from ..compiler import make_unit
+from ..infer import infer
+from ..source import KernelError
+from ..types import ArrayType, Scalar, TupleType, Type
+from ..walk.context import FunctionContext
+from ..walk.variables import c_name
+
+__all__ = ["Specialization"]
+
+_MOST_PARAMETERS = 512  # of 8 bytes: the 4 KiB that every CUDA device takes
+
+
+def _check_number(source: Any, parameters: int) -> None:
+    if parameters > _MOST_PARAMETERS:
+        raise source.error(
+            f"{source.name} has {parameters} numbers and pointers as parameters, counting "
+            f"items of tuples and lengths of arrays, and may have {_MOST_PARAMETERS}; pass "
+            "tuples as arrays"
+        )
+
+
+class Specialization:
+    """A kernel compiled for one set of argument types on one device.
+
+    arg_types: types of the parameters. text: the C source without the dialect's prefix. plan: for
+    each C parameter (index of the argument, what of it, axis).
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        source: Any,
+        arg_types: Sequence[Type],
+        at_start: bool,
+        options: Sequence[str],
+        exact: bool,
+        check: bool = False,
+        forced: frozenset[Any] = frozenset(),
+    ) -> None:
+        limits = backend.limits
+        unit = make_unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
+        unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
+        unit.checks, unit.forced = check, forced
+        for t in arg_types:
+            _check_fp64(t, backend, source.name)
+        unit.stack.append(source.function)
+        fc = FunctionContext(unit, source, arg_types, kernel=True)
+        lines, _ = infer(fc)
+        self.arg_types = tuple(arg_types)
+        self.guards = tuple(unit.guards.values())
+        self.asserts = {number: text for text, number in unit.asserts.items()}
+        self.waits = any(isinstance(text, str) for text in unit.asserts)
+        self.tests = unit.tests or {}
+        self.forced = forced
+        self.number = check_report.number_of(source.name, self.asserts) if self.asserts else 0
+        if self.number:
+            weakref.finalize(self, check_report.forget, self.number)
+        self.dynamic = "pg_dynamic" in fc.implicit
+        self.cooperative = unit.cooperative
+        self.at_start = at_start
+        self.name = f"pgk_{c_name(source.name)}"
+        starts: list[str] = []
+        declared: list[str] = []
+        self.plan: list[tuple[Any, str, int]] = []
+        body = "\n".join(lines)
+        used = set(emit.WORD.findall(body))
+        for i, (t, name) in enumerate(zip(arg_types, fc.vars.parameter_names())):
+            self._declare(t, name, (i,), used, declared, starts)
+        implicit = {name: unit.implicit[name] for name in fc.implicit}
+        starts += self._declare_implicit(implicit, backend.name == "cuda", declared)
+        if backend.name == "cuda":
+            _check_number(source, len(declared))
+        self.program = ranges.program([*self.tests])
+        self.steps = None if self.cooperative else self._steps()
+        head = "".join(f"    {line}\n" for line in starts)
+        for t in arg_types:
+            unit.need(*_dtypes_of(t))
+        root = f"PG_KERNEL void {self.name}({', '.join(declared)})\n{{\n{head}{body}\n}}\n"
+        self.text = unit.text(root)
+        self.features = frozenset(unit.features)
+        self._compile(backend, [*options, *(backend.dialect.exact if exact else ())])
+        self.record_bytes = (
+            check_report.RECORD_BYTES if "pgc_record_" in self.text else 4 * check_report.WORDS
+        )
+
+    def _compile(self, backend: Backend, options: Sequence[str]) -> None:
+        full = backend.dialect.prefix(self.features) + self.text
+        kernel = backend.compile(full, options).kernel(self.name)
+        self._kernel = weakref.ref(kernel)
+        backend.kept[self] = kernel
+
+    def _declare_implicit(
+        self, implicit: dict[str, tuple[str, str]], cuda: bool, declared: list[str]
+    ) -> list[str]:
+        """Add what the function needs of the kernel around it to the parameters *declared*. Returns
+        the declarations of local variables."""
+        locals_: list[str] = []
+        for name, (parameter, local) in implicit.items():
+            if local == "dynamic" and name == "pg_dynamic" and cuda:
+                locals_.append("extern __shared__ __align__(16) char pg_dynamic[];")
+            elif local and local != "dynamic":
+                locals_.append(local)
+            else:
+                declared.append(parameter)
+                self.plan.append((-1, name, 0))
+        return locals_
+
+    def _steps(self) -> tuple[int, ...] | None:
+        """The plan as C follows it, three numbers for each parameter; None if it cannot."""
+        # As src/array/launcher.c has them; the last two are given as they are.
+        codes = ("number", "memory", "offset", "shape", "strides", "pg_error", "pg_kernel")
+        if not all(what in codes and isinstance(where, int) for where, what, _ in self.plan):
+            return None
+        return tuple(
+            n for where, what, axis in self.plan for n in (codes.index(what), max(where, 0), axis)
+        )
+
+    @property
+    def kernel(self) -> Any:
+        """The compiled kernel, which the backend keeps. Raises LogicError if its context is
+        gone."""
+        kernel = self._kernel()
+        if kernel is None:
+            raise LogicError(f"{self.name}: the context that it was compiled for is gone")
+        return kernel
+
+    def failing(self, args: Sequence[Any], grid: Sequence[int], block: Sequence[int]) -> set[Any]:
+        """The sites whose ranges a launch does not keep within bounds."""
+
+        def leaf(end: tuple[Any, ...]) -> int:
+            what, where = end[:2]
+            if what in ("groups", "size"):
+                sizes = grid if what == "groups" else block
+                return sizes[where] if where < len(sizes) else 1
+            arg: Any = args
+            for i in where if isinstance(where, tuple) else (where,):
+                arg = arg[i]
+            return int(arg if what == "value" else arg.shape[end[2]])
+
+        found: set[Any] = set()
+        for test, sites in self.tests.items():
+            if not ranges.holds(test, leaf):
+                found |= sites
+        return found
+
+    def _declare(
+        self,
+        t: Type,
+        name: str,
+        path: tuple[int, ...],
+        used: set[str],
+        declared: list[str],
+        starts: list[str],
+    ) -> None:
+        """The C parameters of one argument, without those that nothing reads."""
+        where: Any = path[0] if len(path) == 1 else path
+        if isinstance(t, Scalar):
+            code = dtypes.code(t.dtype)
+            if code[0] == "c":  # as two numbers: PoCL misplaces structs among the arguments
+                part = "pg_f32" if code == "c64" else "pg_f64"
+                declared += [f"{part} {name}_re", f"{part} {name}_im"]
+                starts.append(f"pg_{code} {name} = pg_{code}_make({name}_re, {name}_im);")
+                self.plan += [(where, "real", 0), (where, "imag", 0)]
+                return
+            declared.append(f"{emit.c_type(t)} {name}")
+            what = {"f16": "half", "b8": "bool"}.get(code, "number")
+            self.plan.append((where, what, 0))
+        elif isinstance(t, ArrayType):
+            storage = dtypes.storage_type(t.dtype)
+            if self.at_start:
+                declared.append(f"PG_GLOBAL {storage} *{name}")
+                self.plan.append((where, "memory", 0))
+            else:
+                declared.append(f"PG_ARRAY({storage}, {name})")
+                starts.append(f"PG_START({storage}, {name});")
+                self.plan += [(where, "memory", 0), (where, "offset", 0)]
+            for what, letter in (("shape", "n"), ("strides", "s")):
+                for axis in range(t.ndim):
+                    if f"{name}_{letter}{axis}" in used:
+                        declared.append(f"pg_i64 {name}_{letter}{axis}")
+                        self.plan.append((where, what, axis))
+        elif isinstance(t, TupleType):
+            for i, item in enumerate(t.items):
+                self._declare(item, f"{name}_{i}", (*path, i), used, declared, starts)
+
+    def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
+        """The most blocks of a launch whose blocks wait for each other (CUDA)."""
+        from pygpu import _cuda
+        from pygpu._src.runtime.cuda.enums import device_attribute
+
+        threads = math.prod(blockdim) if isinstance(blockdim, tuple) else int(blockdim)
+        blocks: int = self.kernel.max_active_blocks(threads, int(dynsmemsize))
+        device = _cuda.Context.get_device()
+        units: int = device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
+        return blocks * units
+
+    def flat(self, args: Sequence[Any], shared: int, error: Any) -> list[Any]:
+        """The arguments of the C kernel."""
+        found: list[Any] = []
+        for where, what, axis in self.plan:
+            if where.__class__ is tuple:
+                arg: Any = args
+                for i in where:
+                    arg = arg[i]
+            elif where >= 0:
+                arg = args[where]
+            if what == "memory":
+                found.append(arg.base_data)
+            elif what == "number":
+                found.append(arg)
+            elif what == "shape":
+                found.append(arg.shape[axis])
+            elif what == "strides":
+                found.append(arg.strides[axis])
+            elif what == "offset":
+                found.append(arg.offset)
+            elif what == "bool":
+                found.append(1 if arg else 0)
+            elif what == "half":
+                found.append(float(np.float16(arg)))
+            elif what == "real":
+                found.append(arg.real)
+            elif what == "imag":
+                found.append(arg.imag)
+            elif what == "pg_error":
+                found.append(error)
+            elif what == "pg_kernel":
+                found.append(self.number)
+            elif what == "pg_dynamic":
+                from pygpu import _opencl as cl
+
+                found.append(cl.LocalMemory(max(shared, 1)))
+            else:
+                found.append(shared)
+        return found
+
+
+def _dtypes_of(t: Type) -> list[np.dtype[Any]]:
+    if isinstance(t, TupleType):
+        return [d for item in t.items for d in _dtypes_of(item)]
+    return [t.dtype] if isinstance(t, (Scalar, ArrayType)) else []
+
+
+def _check_fp64(t: Type, backend: Backend, name: str) -> None:
+    if not backend.limits.fp64:
+        found = [d for d in _dtypes_of(t) if dtypes.needs_fp64(d)]
+        if found:
+            raise KernelError(
+                f"{name}: an argument is {found[0]}, and {backend!r} has no double precision; pass "
+                "numpy.float32"
+            )

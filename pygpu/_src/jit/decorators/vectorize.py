@@ -1,0 +1,549 @@
+"""`vectorize`: a function of numbers becomes a ufunc of arrays.
+
+>>> import numpy as np, pygpu
+>>> @pygpu.vectorize
+... def clamp(x, low, high):
+...     return min(max(x, low), high)
+>>> clamp(np.array([-1, 5, 30]), 0, 10).tolist()
+[0, 5, 10]
+
+The function is compiled once for each combination of dtypes and device, and its loop goes through
+the same kernels as those of arrays: any strides, broadcasting, wide loads where items are
+neighbours.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.array import elementwise, launch_cache, layout, ufuncs
+from pygpu._src.array.ufuncs import is_array
+from pygpu._src.codegen import dtypes
+
+from ..signature import signatures
+from . import binary, device, loops
+from .loops import Loop
+from .operands import (
+    IGNORED,
+    array_or_none,
+    as_mask,
+    keep_order,
+    numbers,
+    operand,
+    plain,
+    select,
+    stream_of,
+    where_of,
+)
+from .place import Place, check_target
+
+__all__ = ["UFunc", "vectorize"]
+
+DType = np.dtype[Any]
+_count = itertools.count()
+
+
+class UFunc:
+    """A Python function that is applied to each item of arrays, as NumPy's ufuncs are.
+
+    Made by :func:`vectorize`. Called with host arrays or numbers it returns host arrays or NumPy
+    numbers; if any argument is an array on a device, the others are copied there and the results
+    are arrays there. `out`, `where`, `dtype`, `signature`, `casting` are those of NumPy's ufuncs;
+    `queue` (or `stream`) is what it runs on instead of the first array's queue.
+
+    nin, nout, nargs: numbers of inputs, of outputs, of both. identity: the neutral element that was
+    given. py_func: the Python function.
+    """
+
+    signature = None  # of NumPy's generalized ufuncs
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        given: Sequence[Any] = (),
+        target: str | None = None,
+        identity: Any = None,
+    ) -> None:
+        self.py_func = function
+        self.declared = tuple(given)  # kernels that call it convert numbers by these, see jit
+        self.identity = identity
+        self.target = target
+        self._name = getattr(function, "__name__", "ufunc")
+        functools.update_wrapper(self, function, updated=())
+        self._loops: list[Loop] = []
+        self._cache: dict[Any, tuple[Loop, elementwise.Operation]] = {}
+        self._used: list[device.DeviceText] = []  # those that use names from outside
+        self._key = f"{self._name} {next(_count)}"  # by which calls are remembered
+        self._binaries: dict[Any, Any] = {}
+        self.nin = device.parameter_count(function, "vectorize")
+        self._nout = 0
+        for one in given:
+            if len(one.args) != self.nin:
+                raise TypeError(
+                    f"vectorize: {self._name} has {self.nin} parameters and signature {one!r} "
+                    f"{len(one.args)}"
+                )
+            if not all(hasattr(t, "dtype") and not hasattr(t, "ndim") for t in one.args):
+                raise TypeError(f"vectorize: {one!r}: parameters are numbers; see guvectorize")
+            inputs = tuple(t.dtype for t in one.args)
+            outputs = one.results
+            if outputs is None:
+                outputs = device.compile(function, inputs).results
+            self._add(Loop(inputs, outputs))
+        self._is_typed = bool(given)
+
+    def __repr__(self) -> str:
+        return f"<ufunc {self._name!r}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"{self._name}: a ufunc of a Python function cannot be pickled")
+
+    # ---- what NumPy's ufuncs tell of themselves
+
+    @property
+    def nout(self) -> int:
+        """Outputs; not known before the first call if no signature says it: then it is inferred for
+        float64."""
+        if not self._nout:
+            self._nout = len(self._inferred((np.dtype(np.float64),) * self.nin).results)
+        return self._nout
+
+    @property
+    def nargs(self) -> int:
+        """Inputs and outputs."""
+        return self.nin + self.nout
+
+    @property
+    def types(self) -> list[str]:
+        """The loops, as NumPy writes them: "ff->f". Without signatures, those made so far."""
+        return [loops.types_text(loop.inputs, loop.outputs) for loop in self._loops]
+
+    @property
+    def ntypes(self) -> int:
+        """How many loops there are."""
+        return len(self._loops)
+
+    @property
+    def signatures(self) -> list[tuple[DType, ...]]:
+        """The inputs' dtypes of each loop."""
+        return [loop.inputs for loop in self._loops]
+
+    def inspect_source(self, *types: Any) -> str:
+        """The C text of the device function for parameters of these types (of the first loop if
+        none are given), in the common language of both backends."""
+        if not types:
+            if not self._loops:
+                raise TypeError(f"{self._name}.inspect_source: give the types of its parameters")
+            inputs: tuple[Any, ...] = self._loops[0].inputs
+        else:
+            items = types[0] if len(types) == 1 and isinstance(types[0], (tuple, list)) else types
+            inputs = tuple(np.dtype(t) for t in items)
+        return device.compile(self.py_func, inputs).text
+
+    # ---- loops
+
+    def _add(self, loop: Loop) -> None:
+        if not self._nout:
+            self._nout = len(loop.outputs)
+        elif len(loop.outputs) != self._nout:
+            raise TypeError(
+                f"{self._name}: a loop with {len(loop.outputs)} results beside one with "
+                f"{self._nout}"
+            )
+        if not loop.outputs:
+            raise TypeError(f"vectorize: {self._name} returns nothing")
+        if not any(o.inputs == loop.inputs for o in self._loops):
+            self._loops.append(loop)
+
+    def _inferred(self, inputs: tuple[Any, ...], backend: Any = None) -> Any:
+        return device.compile(self.py_func, inputs, backend)
+
+    def _loop(
+        self, kinds: Sequence[Any], wanted: Sequence[Any] | None, casting: Any, backend: Any
+    ) -> tuple[Loop, elementwise.Operation]:
+        system = backend.name, backend.limits.fp64  # all that a text depends on
+        key = (tuple(kinds), None if wanted is None else tuple(wanted), casting, system)
+        found = self._cache.get(key)
+        if found is not None:
+            return found
+        if self._is_typed:
+            loop = loops.find(self._name, self._loops, kinds, casting, wanted)
+            function = self._inferred(loop.inputs, backend)
+            if len(function.results) != len(loop.outputs):
+                raise TypeError(
+                    f"{self._name}: returns {len(function.results)} values, and its signature "
+                    f"{loops.types_text(loop.inputs, loop.outputs)} says {len(loop.outputs)}"
+                )
+        else:
+            dtype = None
+            if wanted is not None:
+                dtypes_out = [d for d in wanted[self.nin :] if d is not None]
+                dtype = dtypes_out[0] if dtypes_out else None
+            inputs, weak = loops.infer_inputs(kinds, dtype)
+            if wanted is not None:
+                inputs = tuple(w or d for w, d in zip(wanted, inputs))
+            given = tuple(w or d for w, d in zip(weak, inputs))
+            function = self._inferred(given, backend)
+            outputs = function.results
+            if wanted is not None:
+                named = list(wanted[self.nin :]) or [None] * len(outputs)
+                outputs = tuple(w or d for w, d in zip(named, outputs, strict=True))
+            loop = Loop(inputs, outputs)
+            if not any(weak):
+                self._add(loop)
+        outs = [f"r{k}" for k in range(len(loop.outputs))]
+        args = [f"x{k}" for k in range(self.nin)]
+        declared = " ".join(
+            f"{dtypes.compute_type(d)} {r};" for d, r in zip(function.results, outs)
+        )
+        stores = " ".join(
+            f"y{k} = {dtypes.cast(r, of, d)};"
+            for k, (r, of, d) in enumerate(zip(outs, function.results, loop.outputs))
+        )
+        operation = elementwise.Operation(
+            f"vectorize_{self._name}",
+            loop.inputs,
+            loop.outputs,
+            f"{declared} {function.call(outs, args)} {stores}",
+            function.text,
+            function.features,
+            key=(function.key, loop.outputs),
+        )
+        dtypes.require(backend, self._name, *loop.inputs, *loop.outputs)
+        self._cache[key] = loop, operation
+        if function.guards:
+            self._used.append(function)
+        return loop, operation
+
+    def _wanted(self, dtype: Any, signature: Any) -> list[Any] | None:
+        """What dtype= or signature= ask of the loop: a dtype or None for each operand."""
+        if dtype is None and signature is None:
+            return None
+        if signature is None:
+            return [None] * self.nin + [np.dtype(dtype)] * self.nout
+        if dtype is not None:
+            raise TypeError(f"{self._name}: either dtype or signature")
+        if isinstance(signature, str):
+            left, arrow, right = signature.partition("->")
+            found = [np.dtype(c) for c in left + right]
+            if arrow and (len(left), len(right)) == (self.nin, self.nout):
+                return found
+        elif isinstance(signature, tuple) and len(signature) == self.nin + self.nout:
+            return [None if d is None else np.dtype(d) for d in signature]
+        example = "f" * self.nin + "->" + "f" * self.nout
+        raise ValueError(
+            f"{self._name}: signature must be text such as {example!r} or a tuple of "
+            f"{self.nin + self.nout} dtypes, not {signature!r}"
+        )
+
+    # ---- calls
+
+    def __call__(
+        self,
+        *args: Any,
+        out: Any = None,
+        where: Any = True,
+        dtype: Any = None,
+        signature: Any = None,
+        sig: Any = None,
+        casting: Any = "same_kind",
+        order: str = "K",
+        subok: bool = True,
+        queue: Any = None,
+        stream: Any = None,
+    ) -> Any:
+        """The function of all items; see the class. Raises TypeError for arguments of no loop,
+        ValueError for shapes that do not fit."""
+        if where is True and dtype is None and len(args) == self.nin and self._held():
+            plain = signature is None and sig is None and queue is None and stream is None
+            if plain and casting == "same_kind" and not isinstance(out, tuple):
+                known = launch_cache.known(self._key, *args, out=out)
+                if known is not None:
+                    return known
+        name = self._name
+        if len(args) < self.nin:
+            raise TypeError(f"{name}() takes {self.nin} arguments, and {len(args)} were given")
+        loops.check_casting(name, casting)
+        outs = self._outs(args, out)
+        inputs = [operand(a, name) for a in args[: self.nin]]
+        mask = None if where is True else operand(where, name)
+        backend, here = where_of(self, [*inputs, *outs, mask])
+        kinds = [loops.kind_of(a) for a in inputs]
+        wanted = self._wanted(dtype, sig if signature is None else signature)
+        loop, operation = self._loop(kinds, wanted, casting, backend)
+        outs = outs or [None] * len(loop.outputs)
+        for o, d in zip(outs, loop.outputs):
+            if o is not None and not np.can_cast(d, o.dtype, casting):
+                raise TypeError(
+                    f"{name}: cannot cast a result from {d} to {o.dtype} with casting rule "
+                    f"{casting!r}"
+                )
+        queue = stream_of(queue, stream)
+        if here is None:
+            call = None
+            if mask is None and wanted is None and queue is None and casting == "same_kind":
+                call = launch_cache.Call(self._key, tuple(args[: self.nin]), outs[0])
+            results = self._on_device(operation, inputs, outs, mask, queue, call)
+        else:
+            results = self._on_host(operation, inputs, outs, mask, queue, here)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _outs(self, args: tuple[Any, ...], out: Any) -> list[Any]:
+        """The outputs that a call gives; an empty list if it gives none."""
+        more = list(args[self.nin :])
+        if more and out is not None:
+            raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+        if out is not None:
+            more = list(out) if isinstance(out, tuple) else [out]
+        if not more:
+            return []
+        if len(more) > self.nout:
+            raise TypeError(f"{self._name}: {len(more)} outputs were given, and it has {self.nout}")
+        if len(more) < self.nout:
+            if out is not None:
+                raise ValueError(f"{self._name}: 'out' must be a tuple of {self.nout} arrays")
+            more += [None] * (self.nout - len(more))
+        found = [array_or_none(o, self._name) for o in more]
+        for o in found:
+            if isinstance(o, np.ndarray) and not o.flags.writeable:
+                raise ValueError(f"{self._name}: an output array is read-only")
+        return found
+
+    def _held(self) -> bool:
+        """Whether names from outside still mean what they meant; else all is compiled anew."""
+        if all(map(device.holds, self._used)):
+            return True
+        self._used.clear()
+        self._cache.clear()
+        self._binaries.clear()
+        self._key = f"{self._name} {next(_count)}"
+        return False
+
+    def _on_device(
+        self, operation: Any, inputs: list[Any], outs: list[Any], mask: Any, queue: Any, call: Any
+    ) -> list[Any]:
+        """A call with arrays on a device. call: for remember."""
+        arrays: list[Any] = [a for a in (*inputs, *outs, mask) if is_array(a)]
+        ufuncs.same_device(self._name, arrays)
+        first = arrays[0]
+        if any(isinstance(o, np.ndarray) for o in outs):
+            raise TypeError(f"{self._name}: with arrays on a device, out must be one too")
+        operands = [ufuncs.to_operand(a, first) for a in inputs]
+        if mask is not None:
+            mask = as_mask(mask, self._name)
+            if not is_array(mask):
+                mask = first._from_host(np.asarray(mask))
+        operands = numbers(operands, operation)
+        if not any(is_array(a) for a in operands) and any(o is None for o in outs):
+            operands[0] = first._from_host(np.asarray(operands[0]))
+        return ufuncs.apply(operation, operands, outs, mask, queue, call)
+
+    def _on_host(
+        self,
+        operation: Any,
+        inputs: list[Any],
+        outs: list[Any],
+        mask: Any,
+        queue: Any,
+        here: Place,
+    ) -> list[Any]:
+        """A call with arrays and numbers of the host."""
+        shapes = [a.shape for a in inputs if isinstance(a, np.ndarray)]
+        if mask is not None:
+            mask = as_mask(mask, self._name)
+            shapes.append(np.shape(mask))
+        shape = layout.broadcast_shapes(*shapes) if shapes else ()
+        for o in outs:
+            if o is not None and layout.broadcast_shapes(shape, o.shape) != o.shape:
+                raise ValueError(
+                    f"non-broadcastable output operand with shape {o.shape} doesn't match the "
+                    f"broadcast shape {shape}"
+                )
+            if o is not None:
+                shape = o.shape
+        if 0 in shape:
+            fresh = [np.empty(shape, d) for d in operation.outputs]
+            return [f if o is None else o for f, o in zip(fresh, outs)]
+        sent: dict[int, Any] = {}
+        operands = []
+        for a in inputs:
+            if isinstance(a, np.ndarray) and a.ndim:
+                made = sent.get(id(a))
+                if made is None:
+                    made = sent[id(a)] = here.to_device(a)
+                operands.append(made)
+            else:
+                operands.append(a[()] if isinstance(a, np.ndarray) else a)
+        operands = numbers(operands, operation)
+        results = []
+        for d, o in zip(operation.outputs, outs):
+            direct = o is not None and o.dtype == d and o.flags.c_contiguous
+            strides = None
+            if o is None:
+                strides = keep_order(shape, inputs, d)
+            results.append((here.new(shape, d, strides), direct and mask is None))
+        ufuncs.apply(operation, operands, [r for r, _ in results], None, queue)
+        found = []
+        for (r, direct), o in zip(results, outs):
+            if direct:
+                r._get(o, queue, True)
+                found.append(o)
+                continue
+            host = r._get(None, queue, True)[0]
+            if o is not None:
+                np.copyto(o, host, casting="unsafe", where=True if mask is None else mask)
+                found.append(o)
+            else:
+                found.append(host if shape else host[()])
+        return found
+
+    # ---- methods of ufuncs with two inputs
+
+    def _two(self, method: str) -> None:
+        if self.nin != 2 or self.nout != 1:
+            raise ValueError(f"{method} only supported for functions of two inputs and one result")
+
+    def _binary(self, given: DType, dtype: Any, backend: Any) -> Any:
+        """The function as core.ordered.Function, for items of dtype *given*."""
+        wanted = None if dtype is None else np.dtype(dtype)
+        key = given, wanted, backend.name, backend.limits.fp64
+        found = self._binaries.get(key)
+        if found is not None:
+            return found
+        number = wanted or given
+        if self._is_typed:
+            same = [x for x in self._loops if {*x.inputs, *x.outputs} == {x.outputs[0]}]
+            if not same:
+                raise TypeError(
+                    f"{self._name}: none of its signatures takes its own result: {self.types}"
+                )
+            number = loops.find(
+                self._name,
+                same,
+                [given, given],
+                "same_kind",
+                None if wanted is None else [None, None, wanted],
+            ).outputs[0]
+        else:
+            number = binary.closure(self.py_func, number, backend)
+        found = self._binaries[key] = binary.function(self.py_func, number, backend)
+        text = device.compile(self.py_func, (number, number), backend)
+        if text.guards:
+            self._used.append(text)
+        return found
+
+    def reduce(
+        self,
+        array: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+        *,
+        queue: Any = None,
+        stream: Any = None,
+    ) -> Any:
+        """The items along *axis* (an int, a tuple, None for all) joined by the function, in their
+        order: f(f(a[0], a[1]), a[2]), where it is taken to be associative.
+
+        Raises ValueError for no items without `initial` or an identity, np.exceptions.AxisError.
+        """
+        self._two("reduce")
+        self._held()
+        if where is not True:
+            if initial is None and self.identity is None:
+                raise ValueError(f"{self._name}.reduce: where needs initial= or an identity")
+            neutral = self.identity if self.identity is not None else initial
+            array = select(where, array, neutral, self.target, self._name)
+        return binary.reduce(
+            self._name,
+            lambda d, backend: self._binary(d, dtype, backend),
+            array,
+            axis,
+            out=out,
+            keepdims=keepdims,
+            initial=self.identity if initial is None else initial,
+            target=self.target,
+            queue=stream_of(queue, stream),
+        )
+
+    def accumulate(
+        self,
+        array: Any,
+        axis: int = 0,
+        dtype: Any = None,
+        out: Any = None,
+        *,
+        queue: Any = None,
+        stream: Any = None,
+    ) -> Any:
+        """The results so far along an axis: r[0] = a[0], r[i] = f(r[i - 1], a[i]); the function is
+        taken to be associative."""
+        self._two("accumulate")
+        self._held()
+        return binary.accumulate(
+            self._name,
+            lambda d, backend: self._binary(d, dtype, backend),
+            array,
+            axis,
+            out=out,
+            target=self.target,
+            queue=stream_of(queue, stream),
+        )
+
+    def outer(self, a: Any, b: Any, **options: Any) -> Any:
+        """The function of all pairs: of shape a.shape + b.shape."""
+        if self.nin != 2:
+            raise ValueError("outer product only supported for functions of two inputs")
+        a, b = operand(a, self._name), operand(b, self._name)
+        ndim = getattr(b, "ndim", 0)
+        if ndim and getattr(a, "ndim", 0):
+            a = a.reshape(*a.shape, *(1,) * ndim)
+        return self(a, b, **options)
+
+    def at(self, *args: Any, **options: Any) -> Any:
+        """Not offered: indices may repeat, and only atomic functions could join the items."""
+        raise NotImplementedError(
+            f"{self._name}.at: write a kernel with pygpu.kernel and its atomic functions"
+        )
+
+    def reduceat(self, *args: Any, **options: Any) -> Any:
+        """Not offered."""
+        raise NotImplementedError(f"{self._name}.reduceat: use reduce on slices")
+
+
+def vectorize(
+    ftylist_or_function: Any = (),
+    *,
+    target: str | None = None,
+    identity: Any = None,
+    **options: Any,
+) -> Any:
+    """Make a ufunc of a function of numbers; for use as a decorator.
+
+    ftylist_or_function: signatures, one or a list, such as ``"float32(float32, float32)"``;
+    without, loops are made for the dtypes of each call. target: "opencl", "cuda", "cpu": where host
+    arrays are computed; device arrays are computed where they are. identity: the neutral element,
+    for ``reduce`` of nothing. Numba's nopython, cache, fastmath are accepted and have no effect.
+
+    Returns a :class:`UFunc`. Raises TypeError for signatures that do not fit the function.
+    """
+    check_target(target, "vectorize")
+    unknown = set(options) - set(IGNORED)
+    if unknown:
+        raise TypeError(f"vectorize: unknown option {sorted(unknown)[0]!r}")
+    if callable(ftylist_or_function) and not hasattr(ftylist_or_function, "dtype"):
+        return UFunc(plain(ftylist_or_function), (), target, identity)
+    given = signatures(ftylist_or_function, "vectorize")
+
+    def decorate(function: Callable[..., Any]) -> UFunc:
+        return UFunc(plain(function), given, target, identity)
+
+    return decorate

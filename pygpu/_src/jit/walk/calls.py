@@ -1,0 +1,278 @@
+"""Calls in kernels: of builtins, of device functions, of methods of numbers."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import emit
+from ..ir import Method, Value, flat_values
+from ..source import KernelError, python_function
+from ..types import VOID, ArrayType, RecordType, Scalar, TupleType, distance, flat_types, weak
+from .attributes import view_as
+from .comparisons import FUNCTIONS, compare
+from .constants import constant
+from .context import FunctionContext
+from .conversions import cast, dtype_of, item_type
+from .operators import binary, call_ufunc
+from .registry import WrongCall, find, visits_expression
+from .sequences import unpack
+from .variables import variable_value
+
+__all__ = ["call_function"]
+
+
+def _describe(obj: Any) -> str:
+    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
+    module = getattr(obj, "__module__", None)
+    if name is None:
+        return repr(obj)
+    return f"{module}.{name}" if module and module != "builtins" else str(name)
+
+
+def as_known(value: Value) -> tuple[Any, ...]:
+    """The integers that a value is known to be; () if it is not."""
+    items = flat_values(value)
+    known = tuple(v.const for v in items if v.is_const and isinstance(v.const, (int, np.integer)))
+    return known if len(known) == len(items) else ()
+
+
+def _rebuild(t: Any, parts: Any) -> Value:
+    if isinstance(t, TupleType):
+        return Value(t, items=[_rebuild(item, parts) for item in t.items])
+    found: Value = next(parts)
+    return found
+
+
+def _takes(kind: Any, value: Value) -> bool:
+    """Whether a number can be cast safely to the type of a signature."""
+    dtype = getattr(kind, "dtype", None)
+    if not value.is_scalar or dtype is None:
+        return True
+    if hasattr(kind, "ndim") or dtype.kind not in "biufc":
+        return False
+    assert isinstance(value.type, Scalar)
+    if value.type.weak:
+        return "biufc".index(dtype.kind) >= "biufc".index(value.type.dtype.kind)
+    return np.can_cast(value.type.dtype, dtype)
+
+
+def _far(kind: Any, value: Value) -> int:
+    """How far a number is from the type of a signature."""
+    dtype = getattr(kind, "dtype", None)
+    if not isinstance(value.type, Scalar) or dtype is None or hasattr(kind, "ndim"):
+        return 0
+    found = distance(dtype, value.type)
+    return 10000 if found is None else found
+
+
+@visits_expression(ast.Call)
+def call(fc: FunctionContext, node: ast.Call) -> Value:
+    function = fc.expr(node.func)
+    if not function.is_object:
+        raise fc.source.error(f"{function.type} cannot be called", node.func)
+    target = function.const
+    if isinstance(target, Method):
+        return call_method(fc, node, target)
+    args: list[Value] = []
+    for arg in node.args:
+        if isinstance(arg, ast.Starred):
+            args += unpack(fc, fc.expr(arg.value), arg)
+        else:
+            args.append(fc.expr(arg))
+    kwargs: dict[str, Value] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise fc.source.error("** is not supported in calls", node)
+        kwargs[keyword.arg] = fc.expr(keyword.value)
+    fc.may_write = False
+    value = call_object(fc, node, target, args, kwargs)
+    if fc.may_write:
+        fc.may_write = False
+        return fc.in_order(value, writes=True)
+    return value
+
+
+def call_object(
+    fc: FunctionContext, node: ast.Call, target: Any, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    emitter = getattr(target, "emit_call", None)
+    handler = emitter if emitter is not None else find(target)
+    if handler is not None:
+        try:
+            result: Value = handler(fc, node, args, kwargs)
+        except WrongCall as error:
+            raise fc.source.error(str(error), node) from None
+        return result
+    inner = python_function(target)
+    if isinstance(target, types.BuiltinFunctionType) and target in FUNCTIONS:
+        if len(args) != 2 or kwargs:
+            raise fc.source.error(f"operator.{target.__name__}() takes two numbers", node)
+        op = FUNCTIONS[target]()
+        compares = isinstance(op, ast.cmpop)
+        return compare(fc, node, op, *args) if compares else binary(fc, node, op, *args)
+    if inner is None:
+        raise fc.source.error(f"{_describe(target)} cannot be called in a kernel", node.func)
+    src = getattr(target, "src", None)
+    declared = getattr(target, "declared", ())
+    if not declared:
+        return call_function(fc, node, inner, args, kwargs, src)
+    try:
+        return _call_declared(fc, node, target, inner, args, kwargs, src)
+    except WrongCall as error:  # a number of no type that it takes
+        raise fc.source.error(str(error), node) from None
+
+
+def _call_declared(
+    fc: FunctionContext,
+    node: ast.Call,
+    target: Any,
+    function: types.FunctionType,
+    args: list[Value],
+    kwargs: dict[str, Value],
+    src: str | None,
+) -> Value:
+    """A call of a function with signatures: numbers are converted to the types of the
+    nearest, the result to its own."""
+    declared: Sequence[Any] = target.declared
+    names = list(inspect.signature(function).parameters)
+    given = {**dict(zip(names, args)), **kwargs}
+    if hasattr(target, "nin"):  # as NumPy's ufuncs choose their loops
+        fitting = [
+            one
+            for one in declared
+            if all(_takes(t, given[n]) for n, t in zip(names, one.args) if n in given)
+        ]
+        if not fitting:
+            found = ", ".join(str(v.type) for v in given.values())
+            raise WrongCall(
+                f"{function.__name__} has no loop for ({found}), only "
+                f"{', '.join(map(repr, declared))}; convert the arguments"
+            )
+        chosen = fitting[0]
+    else:
+        chosen = min(
+            declared,
+            key=lambda one: sum(_far(t, given[n]) for n, t in zip(names, one.args) if n in given),
+        )
+    kinds = dict(zip(names, chosen.args))
+
+    def converted(kind: Any, value: Value) -> Value:
+        if value.is_tuple and len(value.items) == len(getattr(kind, "items", ())):
+            items = list(map(converted, kind.items, value.items))
+            return Value(TupleType(tuple(v.type for v in items)), items=items)
+        dtype = getattr(kind, "dtype", None)
+        if dtype is None or hasattr(kind, "ndim") or not value.is_scalar or dtype.names:
+            return value
+        if value.dtype.kind == "c" and dtype.kind != "c":
+            raise WrongCall(f"{function.__name__}: {value.type} does not become {dtype}")
+        return cast(fc, node, value, dtype, node, wraps=True)
+
+    args = [converted(kinds[n], v) for n, v in zip(names, args)] + args[len(names) :]
+    kwargs = {n: converted(kinds.get(n), v) for n, v in kwargs.items()}
+    result = call_function(fc, node, function, args, kwargs, src)
+    return converted(chosen.returns, result)
+
+
+def call_function(
+    fc: FunctionContext,
+    node: ast.Call,
+    function: types.FunctionType,
+    args: list[Value],
+    kwargs: dict[str, Value],
+    src: str | None = None,
+) -> Value:
+    """A call of a device function."""
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise fc.source.error(f"{function.__name__}(): {error}", node) from None
+    bound.apply_defaults()
+    values = []
+    for value in bound.arguments.values():
+        if isinstance(value, tuple) and (not value or isinstance(value[0], Value)):
+            raise fc.source.error("*args are not supported in device functions", node)
+        if isinstance(value, dict):
+            raise fc.source.error("**kwargs are not supported in device functions", node)
+        values.append(value if isinstance(value, Value) else constant(fc, value, node))
+    arg_types = tuple(v.type for v in values)
+    parts_given = [t for given in arg_types for t in flat_types(given)]
+    fc.may_write = any(isinstance(t, (ArrayType, RecordType)) for t in parts_given)
+    made = device_function(fc, node, function, arg_types, src, values)
+    texts: list[str] = []
+    for value, t in zip(values, arg_types):
+        texts += emit.arguments(value, t)
+    for name in made.implicit:
+        fc.implicit[name] = None
+        texts.append(name)
+    if isinstance(made.result, Scalar):
+        return Value(made.result, f"{made.name}({', '.join(texts)})")
+    if made.result == VOID:
+        return Value(VOID, f"{made.name}({', '.join(texts)})")
+    fc.statement_only(node, "a call of a function that returns a tuple or an array")
+    parts = []
+    given = " ".join(texts)  # what it returns may be any of it
+    for t in flat_types(made.result):
+        if isinstance(t, ArrayType):
+            parts.append(variable_value(t, fc.temp_array(t)))
+        else:
+            kind = emit.pointer_type(t) if isinstance(t, RecordType) else f"{emit.c_type(t)} "
+            parts.append(Value(t, fc.temp(kind)))
+        if isinstance(t, (ArrayType, RecordType)) and fc.is_own(t, given):
+            fc.points_to_own(parts[-1].text)
+        texts += [f"&{text}" for text in emit.arguments(parts[-1], t)]
+    fc.emit(f"{made.name}({', '.join(texts)});")
+    return _rebuild(made.result, iter(parts))
+
+
+def device_function(
+    fc: FunctionContext,
+    node: ast.AST,
+    function: types.FunctionType,
+    arg_types: Any,
+    src: str | None,
+    values: Sequence[Value] = (),
+) -> Any:
+    """The function for these types. If it needs a number that is known, for the shape of its
+    own array, it is compiled for the numbers among *values* that are."""
+    key: tuple[Any, ...] = (function, arg_types)
+    given = tuple(map(fc.ranges.ranges_of, values)) if fc.unit.checks else ()
+    if any(f.__code__ is function.__code__ for f in fc.unit.stack):
+        raise fc.source.error(
+            f"{function.__name__} calls itself; devices have no recursion, write a loop", node
+        )
+    known = tuple(as_known(v) for v in values)
+    made = fc.unit.functions.get((*key, *given)) or fc.unit.functions.get((*key, *known, *given))
+    if made is not None:
+        return made
+    fc.unit.wants_constant = False
+    try:
+        return fc.unit.device_function(fc.unit, function, arg_types, src, given=given)
+    except KernelError:
+        if not (fc.unit.wants_constant and any(known)):
+            raise
+    return fc.unit.device_function(fc.unit, function, arg_types, src, known, given)
+
+
+def call_method(fc: FunctionContext, node: ast.Call, method: Method) -> Value:
+    """A method of a number or an array."""
+    value = method.value
+    if method.name == "view":
+        if len(node.args) != 1 or node.keywords:
+            raise fc.source.error("view() takes a dtype", node)
+        return view_as(fc, value, item_type(fc, fc.expr(node.args[0]), node), node)
+    if method.name in ("conjugate", "conj"):
+        return call_ufunc(fc, node, "conjugate", [value])[0]
+    if method.name == "item":
+        assert isinstance(value.type, Scalar)
+        kind = weak(
+            {"b": bool, "i": int, "u": int, "f": float, "c": complex}[value.type.dtype.kind]
+        )
+        made = Value(kind, emit.convert(value, kind), nonneg=value.nonneg)
+        return fc.ranges.copied(made, value)
+    return cast(fc, node, value, dtype_of(fc, fc.expr(node.args[0]), node), node)

@@ -1,0 +1,153 @@
+"""Comparisons: of numbers and tuples, ``is``, ``in``."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import emit
+from ..ir import Value
+from ..types import BOOL, WEAK_BOOL, Scalar, join
+from .constants import constant
+from .context import FunctionContext
+from .known_ranges import together
+from .operators import BINARY, call_ufunc
+from .registry import visits_expression
+from .sequences import collection
+
+__all__ = ["FUNCTIONS", "compare"]
+
+_COMPARE: dict[type, tuple[str, Callable[..., Any], str]] = {
+    ast.Lt: ("less", operator.lt, "<"),
+    ast.LtE: ("less_equal", operator.le, "<="),
+    ast.Gt: ("greater", operator.gt, ">"),
+    ast.GtE: ("greater_equal", operator.ge, ">="),
+    ast.Eq: ("equal", operator.eq, "=="),
+    ast.NotEq: ("not_equal", operator.ne, "!="),
+}
+# Those of the module operator; of numbers, which cannot change in place, iadd is add.
+FUNCTIONS: dict[Any, type] = {f: op for op, (_, f, _) in (BINARY | _COMPARE).items()}
+FUNCTIONS |= {
+    getattr(operator, "i" + f.__name__.strip("_")): op for op, (_, f, _) in BINARY.items()
+}
+
+
+@visits_expression(ast.Compare)
+def comparison(fc: FunctionContext, node: ast.Compare) -> Value:
+    left = fc.expr(node.left)
+    texts: list[str] = []
+    facts: list[Any] = []
+    is_weak = True
+    entered = 0
+    for i, (op, right_node) in enumerate(zip(node.ops, node.comparators)):
+        is_in = isinstance(op, (ast.In, ast.NotIn))
+        right = collection(fc, right_node) if is_in else fc.expr(right_node)
+        if i + 1 < len(node.ops) and right.is_scalar and not right.is_const:
+            once = right
+            if not right.text.isidentifier():  # it is used twice
+                assert isinstance(right.type, Scalar)
+                temp = fc.temp(f"{emit.c_type(right.type)} ")
+                was = right
+                once = Value(right.type, f"({temp} = {right.text})", nonneg=right.nonneg)
+                right = Value(right.type, temp, nonneg=right.nonneg)
+                fc.ranges.copied(once, was), fc.ranges.copied(right, was)
+            value = compare(fc, node, op, left, once)
+        else:
+            value = compare(fc, node, op, left, right)
+        is_weak = is_weak and value.is_weak
+        if value.is_const:
+            if not value.const:
+                if not texts:
+                    fc.conditional -= entered
+                    return value
+                texts.append("0")
+                break
+        else:
+            texts.append(value.text)
+            facts.append(value.facts)
+        if not entered:
+            entered = 1
+            fc.conditional += 1
+        left = right
+    fc.conditional -= entered
+    if not texts:
+        return constant(fc, True if is_weak else np.True_, node)
+    text = texts[0] if len(texts) == 1 else f"({' && '.join(texts)})"
+    result = Value(WEAK_BOOL if is_weak else BOOL, text)
+    result.facts = together(facts, True)
+    return result
+
+
+def compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
+    result = _compare(fc, node, op, a, b)
+    return fc.ranges.tested(result, _COMPARE[type(op)][0], a, b) if type(op) in _COMPARE else result
+
+
+def _compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
+    if isinstance(op, (ast.Is, ast.IsNot)):
+        if a.is_const and b.is_const:
+            same = a.const is b.const
+        elif (a.is_object and a.const is None) or (b.is_object and b.const is None):
+            same = False
+        else:
+            raise fc.source.error("`is` is only supported with None", node)
+        return constant(fc, same == isinstance(op, ast.Is), node)
+    if isinstance(op, (ast.In, ast.NotIn)):
+        if not b.is_tuple or not a.is_scalar:
+            raise fc.source.error("`in` is supported for numbers in tuples, lists and sets", node)
+        a = fc.keep(a) if not fc.conditional else a
+        texts = []
+        for item in b.items:
+            found = compare(fc, node, ast.Eq(), a, item)
+            if found.is_const and found.const:
+                return constant(fc, isinstance(op, ast.In), node)
+            if not found.is_const:
+                texts.append(found.text)
+        if not texts:
+            return constant(fc, isinstance(op, ast.NotIn), node)
+        text = f"({' || '.join(texts)})"
+        return Value(WEAK_BOOL, text if isinstance(op, ast.In) else f"!{text}")
+    name, python, sign = _COMPARE[type(op)]
+    if a.is_const and b.is_const:
+        return constant(fc, python(a.const, b.const), node)
+    if a.is_tuple and b.is_tuple and name in ("equal", "not_equal"):
+        return _compare_tuples(fc, node, name, a, b)
+    a, b = fc.as_number(a, node), fc.as_number(b, node)
+    assert isinstance(a.type, Scalar) and isinstance(b.type, Scalar)
+    for x, y, swapped in ((a, b, False), (b, a, True)):
+        if type(x.const) is int and y.dtype.kind in "iu" and not y.is_weak:
+            limits = np.iinfo(y.dtype)
+            if not limits.min <= x.const <= limits.max:
+                sample = 0
+                pair = (sample, x.const) if swapped else (x.const, sample)
+                return constant(fc, np.bool_(python(*pair)), node)
+    if a.is_weak and b.is_weak:
+        t = join(a.type, b.type)
+        if t.dtype.kind != "c":
+            one, two = emit.convert(a, t), emit.convert(b, t)
+            return Value(WEAK_BOOL, f"({one} {sign} {two})")
+    kinds = {a.type.dtype.kind, b.type.dtype.kind}
+    if "c" in kinds and name not in ("equal", "not_equal"):
+        raise fc.source.error(f"{sign} is not defined for complex numbers", node)
+    result = call_ufunc(fc, node, name, [a, b])[0]
+    return Value(BOOL, result.text)
+
+
+def _compare_tuples(fc: FunctionContext, node: ast.AST, name: str, a: Value, b: Value) -> Value:
+    if len(a.items) != len(b.items):
+        return constant(fc, name == "not_equal", node)
+    texts = []
+    for x, y in zip(a.items, b.items):
+        found = compare(fc, node, ast.Eq(), x, y)
+        if found.is_const and not found.const:
+            return constant(fc, name == "not_equal", node)
+        if not found.is_const:
+            texts.append(found.text)
+    if not texts:
+        return constant(fc, name == "equal", node)
+    text = f"({' && '.join(texts)})"
+    return Value(WEAK_BOOL, text if name == "equal" else f"!{text}")

@@ -1,0 +1,109 @@
+"""Python objects that are known when a kernel is compiled, as values."""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes
+
+from .. import emit
+from ..ir import Value
+from ..types import ArrayType, ObjectType, Scalar, TupleType, weak
+from .context import FunctionContext
+from .registry import visits_expression
+
+__all__ = ["constant", "guard_attribute"]
+
+# Attributes of these types may be assigned anew, but not those of these packages.
+_CHANGING: tuple[type, ...] = (
+    *(bool, int, float, complex, str, tuple),
+    *(np.generic, np.ndarray, types.FunctionType),
+)
+_STEADY = frozenset(("cmath", "math", "numba", "numpy", "pygpu"))
+
+
+def constant(fc: FunctionContext, obj: Any, node: ast.AST) -> Value:
+    """The value of a Python object that is known now."""
+    kind = type(obj)
+    if kind in (bool, int, float, complex):
+        t = weak(kind)
+        if kind is int and not -(1 << 63) <= obj < 1 << 64:
+            return Value(t, const=obj)
+        text = emit.literal(obj, np.dtype("u8") if kind is int and obj >= 1 << 63 else t.dtype)
+        fc.unit.need(t.dtype)
+        return Value(t, text, const=obj, nonneg=kind is int and obj >= 0)
+    if isinstance(obj, np.generic) and dtypes.is_numeric(obj.dtype):
+        fc.need_dtype(obj.dtype, node)
+        text = emit.literal(obj, obj.dtype)
+        nonneg = obj.dtype.kind in "biu" and bool(obj >= 0)  # type: ignore[operator]
+        return Value(Scalar(obj.dtype), text, const=obj, nonneg=nonneg)
+    if isinstance(obj, tuple):
+        items = [constant(fc, item, node) for item in obj]
+        names = getattr(obj, "_fields", ())
+        return Value(TupleType(tuple(v.type for v in items), names), items=items)
+    if isinstance(obj, np.ndarray):
+        return constant_array(fc, obj, node)
+    for python in (int, float, complex):
+        if isinstance(obj, python):  # of a class of its own: IntEnum, IntFlag
+            value = constant(fc, python(obj), node)  # type: ignore[arg-type]
+            value.origin = obj
+            return value
+    return Value(ObjectType(obj), const=obj)
+
+
+def constant_array(fc: FunctionContext, array: np.ndarray, node: ast.AST) -> Value:
+    """A constant array: part of the program."""
+    if not (dtypes.is_numeric(array.dtype) or array.dtype.names) or array.dtype.hasobject:
+        raise fc.source.error(f"constant arrays of {array.dtype} are not supported", node)
+    fc.need_dtype(array.dtype, node)
+    if array.nbytes > 65536:
+        raise fc.source.error(
+            f"a constant array of {array.nbytes} bytes is too large (at most 65536); pass it "
+            "as an argument",
+            node,
+        )
+    t = ArrayType(array.dtype, array.ndim, True, "constant")
+    shape = [str(n) for n in array.shape]
+    key = ("table", array.dtype, array.shape, array.tobytes())
+    storage = dtypes.storage_type(array.dtype)
+    as_words = array.dtype.kind in "cV"  # C has no literals of these
+    if as_words:
+        array = np.frombuffer(array.tobytes() + bytes(-array.nbytes % 8), np.uint64)
+        storage = "pg_u64"
+    known = fc.unit.functions.get(key)
+    if known is None:
+        known = fc.unit.functions[key] = fc.unit.unique("pgk_table")
+        flat = array.ravel()
+        if array.dtype.char == "e":
+            items = [str(bits) for bits in flat.view(np.uint16).tolist()]
+        else:
+            items = [emit.literal(x, array.dtype) for x in flat]
+        body = ", ".join(items or ["0"])
+        fc.unit.texts[known] = f"PG_TABLE {storage} {known}[{max(len(items), 1)}] = {{{body}}};\n"
+    text = f"(({emit.pointer_type(t)}){known})" if as_words else known
+    return Value(t, text, shape=shape)
+
+
+def guard_attribute(fc: FunctionContext, obj: Any, name: str, found: Any) -> None:
+    """What was compiled holds as long as the attribute of a module, class or object does."""
+    if not isinstance(found, _CHANGING):
+        return
+    place: Any = getattr(obj, "__dict__", None)
+    if isinstance(obj, types.ModuleType):
+        if obj.__name__.partition(".")[0] in _STEADY:
+            return
+    elif isinstance(obj, type):
+        place = obj
+        if getattr(obj, name) is not found:  # made anew each time
+            return
+    if place is obj or (type(place) is dict and place.get(name) is found):
+        fc.unit.guards[id(place), name] = place, name, found
+
+
+@visits_expression(ast.Constant)
+def constant_node(fc: FunctionContext, node: ast.Constant) -> Value:
+    return constant(fc, node.value, node)

@@ -1,0 +1,271 @@
+"""The state of the compilation of one function, which every visitor and handler is given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes
+
+from .. import emit
+from ..ir import Value
+from ..source import KernelError, Source
+from ..types import ArrayType, RecordType, Scalar, TupleType, Type
+from .known_ranges import KnownRanges
+from .registry import EXPRESSIONS
+from .variables import Variables, variable_value
+
+__all__ = ["FunctionContext"]
+
+
+class FunctionContext:
+    """One function while it is compiled for one set of argument types.
+
+    unit: what is compiled together, with what the device can do. source: the function's syntax
+    tree, which makes the errors that show a place in it. kernel: whether it is an entry point,
+    whose parameters the caller declares. vars: its variables. ranges: what is known of its
+    integers. result: the type that it returns, as far as it is known. implicit: the names of what
+    it needs of the kernel around it.
+
+    These last from one walk over the function to the next; what a walk itself needs is in
+    :meth:`begin_walk`.
+    """
+
+    def __init__(
+        self,
+        unit: emit.Unit,
+        source: Source,
+        arg_types: Sequence[Type],
+        kernel: bool = False,
+        given_ranges: Sequence[Any] = (),
+    ) -> None:
+        self.unit = unit
+        unit.widens = unit.widens or source.widens  # also what it calls
+        self.source = source
+        self.kernel = kernel
+        self.body = _body(source, kernel)
+        parameters = _parameters(source)
+        if len(arg_types) != len(parameters):
+            raise source.error(
+                f"{source.name} takes {len(parameters)} arguments, {len(arg_types)} given"
+            )
+        self.vars = Variables(parameters, arg_types, self.body)
+        self.ranges = KnownRanges(unit, given_ranges)
+        self.result: Type | None = None
+        self.ordered: set[int] = set()  # statements whose parts must be done in order
+        self.pointers: set[str] = set()  # variables that may point into an array of its own
+
+    def begin_walk(self) -> None:
+        """Forget the text of the last walk."""
+        self.changed = False  # whether the walk found what the next one must know
+        self.pending: KernelError | None = None
+        self.vars.begin_walk()
+        self.ranges.begin_walk(self.vars.arguments(), self.kernel)
+        self.implicit: dict[str, None] = {}
+        self.lines: list[str] = []
+        self.indent = 1
+        self.temps: list[tuple[str, str, str]] = []  # name, C type, "[size]" of an array
+        self.temp_pointers: set[str] = set()  # those into an array of the function's own
+        self.counters = 0
+        self.conditional = 0  # inside of an expression that may not be evaluated
+        self.flags = [""]  # of the loops around, see statements.py
+        self.may_write = False  # whether the last call was one that may change memory
+        self.begin_statement(0)
+
+    def begin_statement(self, statement: int) -> None:
+        """statement: what it is known by in the next walk."""
+        self.statement = statement
+        self.accesses = 0  # to memory, in the expressions of the statement itself
+        self.writes = False
+
+    # ---- expressions
+
+    def expr(self, node: ast.expr) -> Value:
+        """The value of an expression, by the visitor of its kind."""
+        visitor = EXPRESSIONS.get(node.__class__)
+        if visitor is None:
+            kind = type(node).__name__
+            raise self.source.error(f"{kind} is not supported in kernels", node)
+        return visitor(self, node)
+
+    def number(self, node: ast.expr, what: str = "a number") -> Value:
+        """An expression that must be a number."""
+        return self.as_number(self.expr(node), node, what)
+
+    def as_number(self, value: Value, node: ast.AST, what: str = "a number") -> Value:
+        """The value, if it is a number."""
+        if not value.is_scalar:
+            hint = ""
+            if value.is_array:
+                hint = "; arithmetic is on items: a[i]"
+            elif value.is_object and isinstance(value.const, str):
+                hint = "; strings are only supported in print()"
+            raise self.source.error(f"{what} is needed, not {value.type}{hint}", node)
+        return value
+
+    def need_dtype(self, dtype: np.dtype[Any], node: ast.AST) -> None:
+        """Note that the kernel computes with a dtype. Raises KernelError if the device cannot."""
+        self.unit.need(dtype)
+        if not self.unit.fp64 and dtypes.needs_fp64(dtype):
+            raise self.source.error(
+                f"the device has no double precision, and this is {dtype}; convert operands with "
+                "numpy.float32()",
+                node,
+            )
+
+    def need_implicit(self, name: str, parameter: str, local: str) -> None:
+        """Note that the function needs something of the kernel around it."""
+        self.unit.implicit[name] = parameter, local
+        self.implicit[name] = None
+
+    def statement_only(self, node: ast.AST, what: str) -> None:
+        """Refuse an expression that needs statements where it may not be evaluated at all."""
+        if self.conditional:
+            raise self.source.error(
+                f"{what} inside of a conditional expression, or on the right of and/or, is not "
+                "supported; use an if statement",
+                node,
+            )
+
+    def in_order(self, value: Value, writes: bool = False) -> Value:
+        """What an expression reads of memory, or computes by a call that may write it. C may do
+        the parts of an expression in any order, so where a statement has such a call and something
+        beside it, each is done in a statement of its own."""
+        self.accesses += 1
+        self.writes = self.writes or writes
+        if self.writes and self.accesses > 1 and self.statement not in self.ordered:
+            self.ordered.add(self.statement)
+            self.changed = True
+        if self.statement in self.ordered and value.is_scalar and not self.conditional:
+            return self.keep(value)
+        return value
+
+    # ---- text
+
+    def emit(self, line: str) -> None:
+        """Write a statement."""
+        self.lines.append("    " * self.indent + line)
+
+    def counter(self) -> str:
+        """A new name for the counter of a loop."""
+        self.counters += 1
+        return f"i_{self.counters}"
+
+    def temp(self, kind: str, size: str = "") -> str:
+        """A new temporary variable of C type *kind*."""
+        name = f"t_{len(self.temps) + 1}"
+        self.temps.append((name, kind, size))
+        return name
+
+    def temp_array(self, t: ArrayType) -> str:
+        """New temporary variables for an array: the pointer, the shape, the strides."""
+        name = self.temp(emit.pointer_type(t))
+        self.temps += [(f"{name}_n{i}", "pg_i64 ", "") for i in range(t.ndim)]
+        if not t.contiguous:
+            self.temps += [(f"{name}_s{i}", "pg_i64 ", "") for i in range(t.ndim)]
+        return name
+
+    def stable(self, text: str) -> str:
+        """A text that is computed once: in a temporary variable unless it is a number."""
+        if text.strip("()-").isdigit():
+            return text
+        temp = self.temp("pg_i64 ")
+        self.emit(f"{temp} = {text};")
+        return temp
+
+    def keep(self, value: Value) -> Value:
+        """The value, computed now: a copy in temporary variables, unless it cannot change."""
+        t = value.type
+        if isinstance(t, TupleType):
+            return Value(t, items=[self.keep(item) for item in value.items])
+        if isinstance(t, RecordType):
+            temp = self.temp(emit.pointer_type(t))
+            for line in self.store_variable(t, temp, value):
+                self.emit(line)
+            return Value(t, temp)
+        if value.is_const:
+            return value
+        if isinstance(t, Scalar):
+            temp = self.temp(f"{emit.c_type(t)} ")
+            self.emit(f"{temp} = {value.text};")
+            return self.ranges.copied(Value(t, temp, nonneg=value.nonneg), value)
+        if not isinstance(t, ArrayType):
+            return value
+        kept = variable_value(t, self.temp_array(t))
+        for line in self.store_variable(t, kept.text, value):
+            self.emit(line)
+        self.note(kept.text, t, value)
+        return kept
+
+    def store_variable(self, t: Type, name: str, value: Value) -> list[str]:
+        """Statements that set a C variable of type *t*."""
+        if isinstance(t, Scalar):
+            text = emit.convert(value, t)
+            return [] if text == name else [f"{name} = {text};"]
+        if isinstance(t, (ArrayType, RecordType)):
+            if self.is_own(t, value.text):
+                self.points_to_own(name)
+            lines = [f"{name} = {value.text};"]
+        if isinstance(t, RecordType):
+            return lines
+        if isinstance(t, ArrayType):
+            lines += [f"{name}_n{i} = {n};" for i, n in enumerate(value.shape)]
+            if not t.contiguous:
+                strides = emit.strides_of(value)
+                lines += [f"{name}_s{i} = {s};" for i, s in enumerate(strides)]
+            return lines
+        lines = []
+        for i, (item, part) in enumerate(zip(getattr(t, "items", ()), value.items)):
+            lines += self.store_variable(item, f"{name}_{i}", part)
+        return lines
+
+    # ---- what is known of variables
+
+    def note(self, cname: str, t: Type, value: Value) -> None:
+        """Note what is known of a variable that was set to a value."""
+        if self.unit.checks and self.ranges.note(cname, t, value):
+            self.changed = True
+
+    def forget_stored(self, node: ast.AST) -> None:
+        """Forget the ranges of all variables that a statement assigns to: before a loop, whose end
+        comes before its begin."""
+        if self.unit.checks:
+            for cname in self.vars.c_names_stored(node):
+                self.ranges.forget(cname)
+
+    def is_own(self, t: ArrayType | RecordType, text: str) -> bool:
+        """Whether a pointer may be to an array that the function makes (local.array)."""
+        if t.space != "private":
+            return False
+        own = {name for name, _, size in self.temps if size}
+        return any(
+            word in own or word in self.pointers or word in self.temp_pointers
+            for word in emit.WORD.findall(text)
+        )
+
+    def points_to_own(self, name: str) -> None:
+        """Note that a C variable may point into an array of the function's own."""
+        if name.startswith("t_"):
+            self.temp_pointers.add(name)
+        elif name not in self.pointers:
+            self.pointers.add(name)
+            self.changed = True  # it may have been read before, in a loop
+
+
+def _parameters(source: Source) -> list[str]:
+    a = source.node.args
+    if a.vararg or a.kwarg:
+        raise source.error("*args and **kwargs are not supported in kernels", source.node)
+    return [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
+
+
+def _body(source: Source, kernel: bool) -> list[ast.stmt]:
+    """The statements of a function; the one that a lambda stands for."""
+    node = source.node
+    if isinstance(node, ast.FunctionDef):
+        return node.body
+    made = ast.Expr(node.body) if kernel else ast.Return(node.body)
+    return [ast.copy_location(made, node.body)]

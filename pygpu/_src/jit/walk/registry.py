@@ -1,0 +1,103 @@
+"""What the walk does for each kind of node, and for each object that is called.
+
+A module registers its functions when it is imported: *visitors* of expressions and statements by
+the node's type, *handlers* of calls by the object that the called name means. All of them take the
+:class:`~pygpu._src.jit.walk.context.FunctionContext` of the function that is being compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..ir import Value
+
+if TYPE_CHECKING:
+    from .context import FunctionContext
+
+__all__ = [
+    "EXPRESSIONS",
+    "HANDLERS",
+    "STATEMENTS",
+    "Handler",
+    "WrongCall",
+    "count",
+    "find",
+    "finds",
+    "handles",
+    "visits_expression",
+    "visits_statement",
+]
+
+Handler = Callable[["FunctionContext", ast.Call, list[Value], dict[str, Value]], Value]
+_E = TypeVar("_E", bound=Callable[["FunctionContext", Any], Value])
+_S = TypeVar("_S", bound=Callable[["FunctionContext", Any], None])
+_H = TypeVar("_H", bound=Handler)
+_F = TypeVar("_F", bound=Callable[[Any], Handler | None])
+
+EXPRESSIONS: dict[type[ast.expr], Callable[[FunctionContext, Any], Value]] = {}
+STATEMENTS: dict[type[ast.stmt], Callable[[FunctionContext, Any], None]] = {}
+HANDLERS: dict[Any, Handler] = {}
+_FINDERS: list[Callable[[Any], Handler | None]] = []
+
+
+class WrongCall(Exception):
+    """The arguments of a call do not fit; the message says why."""
+
+
+def visits_expression(kind: type[ast.expr]) -> Callable[[_E], _E]:
+    """Register the visitor of a kind of expression, which returns its value."""
+
+    def keep(visitor: _E) -> _E:
+        EXPRESSIONS[kind] = visitor
+        return visitor
+
+    return keep
+
+
+def visits_statement(kind: type[ast.stmt]) -> Callable[[_S], _S]:
+    """Register the visitor of a kind of statement, which writes its C text."""
+
+    def keep(visitor: _S) -> _S:
+        STATEMENTS[kind] = visitor
+        return visitor
+
+    return keep
+
+
+def handles(*objects: Any) -> Callable[[_H], _H]:
+    """Register the handler of calls of these objects."""
+
+    def keep(handler: _H) -> _H:
+        for obj in objects:
+            HANDLERS[obj] = handler
+        return handler
+
+    return keep
+
+
+def finds(finder: _F) -> _F:
+    """Register a function that may know the handler of an object which has none of its own."""
+    _FINDERS.append(finder)
+    return finder
+
+
+def find(obj: Any) -> Handler | None:
+    """The handler of a callable; None if there is none."""
+    try:
+        found = HANDLERS.get(obj)
+    except TypeError:
+        return None
+    if found is not None:
+        return found
+    return next(filter(None, (finder(obj) for finder in _FINDERS)), None)
+
+
+def count(what: str, args: list[Value], kwargs: dict[str, Value], low: int, high: int) -> None:
+    """Check how many arguments a builtin got."""
+    if kwargs:
+        raise WrongCall(f"{what}() takes no keyword arguments in kernels")
+    if not low <= len(args) <= high:
+        expected = str(low) if low == high else f"{low} to {high}"
+        raise WrongCall(f"{what}() takes {expected} arguments, {len(args)} given")

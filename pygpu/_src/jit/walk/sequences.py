@@ -1,0 +1,53 @@
+"""Tuples, and what is unpacked into several names."""
+
+from __future__ import annotations
+
+import ast
+
+from ..ir import Value
+from ..types import TupleType
+from .constants import constant
+from .context import FunctionContext
+from .items import item_place, load
+from .registry import visits_expression
+
+__all__ = ["collection", "unpack"]
+
+
+@visits_expression(ast.Tuple)
+def tuple_display(fc: FunctionContext, node: ast.Tuple | ast.List) -> Value:
+    items: list[Value] = []
+    for element in node.elts:
+        if isinstance(element, ast.Starred):
+            items += unpack(fc, fc.expr(element.value), element)
+        else:
+            items.append(fc.expr(element))
+    return Value(TupleType(tuple(v.type for v in items)), items=items)
+
+
+def collection(fc: FunctionContext, node: ast.expr) -> Value:
+    """What stands after ``in``, or after ``for ... in``, where nothing else can see it: lists
+    and sets are tuples there, as for CPython."""
+    if isinstance(node, ast.List):
+        return tuple_display(fc, node)
+    if isinstance(node, ast.Set):
+        values = [fc.expr(element) for element in node.elts]
+        if all(v.is_scalar and v.is_const for v in values):  # each once, in Python's order
+            return constant(fc, tuple(frozenset(v.const for v in values)), node)
+        return Value(TupleType(tuple(v.type for v in values)), items=values)
+    value = fc.expr(node)
+    if value.is_object and type(value.const) is frozenset:
+        return constant(fc, tuple(value.const), node)
+    return value
+
+
+def unpack(
+    fc: FunctionContext, value: Value, node: ast.AST, count: int | None = None
+) -> list[Value]:
+    """The items of a tuple, or the first *count* of an array with one axis."""
+    if value.is_tuple:
+        return list(value.items)
+    if value.is_array and count is not None and len(value.shape) == 1:
+        places = [constant(fc, i, node) for i in range(count)]
+        return [load(fc, value, *item_place(fc, value, [i], node)) for i in places]
+    raise fc.source.error(f"{value.type} cannot be unpacked", node)

@@ -1,0 +1,342 @@
+"""Statements of kernels, but for assignments."""
+
+from __future__ import annotations
+
+import ast
+import collections
+from collections.abc import Sequence
+from typing import Any
+
+from .. import emit
+from ..ir import Value, flat_values
+from ..types import (
+    VOID,
+    WEAK_INT,
+    ArrayType,
+    ObjectType,
+    RecordType,
+    Scalar,
+    Void,
+    flat_types,
+    join,
+)
+from .assignment import assign
+from .context import FunctionContext
+from .iteration import Range, iteration
+from .names import NotYet
+from .registry import STATEMENTS, visits_statement
+from .truth import truth_of
+
+__all__ = ["block", "terminates"]
+
+
+def block(fc: FunctionContext, statements: Sequence[ast.stmt]) -> None:
+    """Statements that may be done never, or several times: the constants of their names are
+    known in them only."""
+    before = len(fc.vars.const_locals)
+    _statements(fc, statements)
+    for name in [*fc.vars.const_locals][before:]:
+        fc.vars.left[name] = fc.vars.const_locals.pop(name)
+
+
+def _statements(fc: FunctionContext, statements: Sequence[ast.stmt]) -> None:
+    for statement in statements:
+        visitor = STATEMENTS.get(statement.__class__)
+        if visitor is None:
+            kind = type(statement).__name__
+            raise fc.source.error(f"{kind} is not supported in kernels", statement)
+        fc.begin_statement(id(statement))
+        if fc.vars.has_walrus:
+            fc.vars.renewed = _named(statement)
+        try:
+            visitor(fc, statement)
+        except NotYet as error:
+            fc.pending = fc.pending or error.error
+        except OverflowError as error:  # a constant that its type cannot hold
+            raise fc.source.error(str(error), statement) from None
+        if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):
+            return
+
+
+def _inner(fc: FunctionContext, statements: Sequence[ast.stmt]) -> None:
+    fc.indent += 1
+    block(fc, statements)
+    fc.indent -= 1
+
+
+@visits_statement(ast.Pass)
+def pass_statement(fc: FunctionContext, node: ast.Pass) -> None:
+    pass
+
+
+@visits_statement(ast.Global)
+def global_statement(fc: FunctionContext, node: ast.Global) -> None:
+    """Names that are only read are what they are without it."""
+    if any(name in fc.vars.stores for name in node.names):
+        raise fc.source.error("global variables cannot be assigned in a kernel", node)
+
+
+@visits_statement(ast.Nonlocal)
+def nonlocal_statement(fc: FunctionContext, node: ast.Nonlocal) -> None:
+    if any(name in fc.vars.stores for name in node.names):
+        raise fc.source.error(
+            "variables of the enclosing function cannot be assigned in a kernel", node
+        )
+
+
+@visits_statement(ast.Expr)
+def expression_statement(fc: FunctionContext, node: ast.Expr) -> None:
+    if isinstance(node.value, ast.Constant):
+        return  # a docstring, ...
+    value = fc.expr(node.value)
+    if value.is_scalar and not value.is_const:
+        if "(" in value.text:
+            fc.emit(f"(void){value.text};")
+    elif value.type == VOID and value.text:
+        fc.emit(f"{value.text};")
+
+
+@visits_statement(ast.If)
+def if_statement(fc: FunctionContext, node: ast.If) -> None:
+    test = truth_of(fc, node.test)
+    if test.is_const:  # only one of them is ever taken
+        fc.vars.decided[id(node)] = bool(test.const)
+        _statements(fc, node.body if test.const else node.orelse)
+        return
+    fc.emit(f"if ({emit.bare(test.text)}) {{")
+    before = fc.ranges.state()
+    fc.ranges.taken(test, True)
+    _inner(fc, node.body)
+    one = None if _leaves(node.body) else fc.ranges.state()
+    fc.ranges.restore(before)
+    fc.ranges.taken(test, False)
+    if node.orelse:
+        fc.emit("} else {")
+        _inner(fc, node.orelse)
+    fc.ranges.merge(one, None if _leaves(node.orelse) else fc.ranges.state())
+    fc.emit("}")
+
+
+@visits_statement(ast.While)
+def while_loop(fc: FunctionContext, node: ast.While) -> None:
+    flag = _loop_flag(fc, node)
+    fc.forget_stored(node)
+    place = len(fc.lines)
+    fc.indent += 1
+    test = truth_of(fc, node.test)
+    fc.indent -= 1
+    if test.is_const:
+        fc.vars.decided[id(node)] = bool(test.const)
+    if len(fc.lines) > place or test.is_const:
+        fc.lines.insert(place, "    " * fc.indent + "for (;;) {")
+        if not (test.is_const and test.const):
+            fc.emit(f"    if (!({test.text if not test.is_const else '0'})) break;")
+    else:
+        fc.emit(f"while ({emit.bare(test.text)}) {{")
+    before = fc.ranges.state()
+    fc.ranges.taken(test, True)
+    _loop_body(fc, node, flag, before)
+
+
+def _loop_flag(fc: FunctionContext, node: Any) -> str:
+    """A variable that tells whether the loop was left by break, if it has an else."""
+    if not node.orelse or not _has_break(node.body):
+        return ""
+    flag = fc.temp("int ")
+    fc.emit(f"{flag} = 0;")
+    return flag
+
+
+def _loop_body(fc: FunctionContext, node: Any, flag: str, before: Any) -> None:
+    """The body of a loop after its head, to the end with its else. before: what was known of
+    ranges before it, and is after it of what it does not assign."""
+    fc.flags.append(flag)
+    _inner(fc, node.body)
+    fc.flags.pop()
+    fc.emit("}")
+    fc.ranges.restore(before)
+    fc.forget_stored(node)
+    if node.orelse:
+        if flag:
+            fc.emit(f"if (!{flag}) {{")
+            _inner(fc, node.orelse)
+            fc.emit("}")
+        else:
+            block(fc, node.orelse)
+        fc.forget_stored(node)
+
+
+@visits_statement(ast.Break)
+def break_statement(fc: FunctionContext, node: ast.Break) -> None:
+    if fc.flags[-1]:
+        fc.emit(f"{fc.flags[-1]} = 1;")
+    fc.emit("break;")
+
+
+@visits_statement(ast.Continue)
+def continue_statement(fc: FunctionContext, node: ast.Continue) -> None:
+    fc.emit("continue;")
+
+
+@visits_statement(ast.For)
+def for_loop(fc: FunctionContext, node: ast.For) -> None:
+    flag = _loop_flag(fc, node)
+    source = iteration(fc, node.iter)
+    counter = fc.counter()
+    before = fc.ranges.state()
+    fc.forget_stored(node)
+    if isinstance(source, Range):
+        _begin_range(fc, node, counter, source)
+    else:
+        fc.emit(f"for (pg_i64 {counter} = 0; {counter} < {source.length}; {counter}++) {{")
+        fc.indent += 1
+        source.assign(counter, node.target)
+        fc.indent -= 1
+    _loop_body(fc, node, flag, before)
+
+
+def _begin_range(fc: FunctionContext, node: ast.For, counter: str, source: Range) -> None:
+    """The head of a loop over a range, and the assignment to its target."""
+    start, stop, step = source
+    low = emit.convert(start, WEAK_INT)
+    if step.is_const and step.const == 0:
+        raise fc.source.error("range() step must not be zero", node.iter)
+    high = fc.stable(emit.convert(stop, WEAK_INT))
+    if step.is_const:
+        by = int(step.const)
+        sign = "<" if by > 0 else ">"
+        move = {1: f"{counter}++", -1: f"{counter}--"}.get(by, f"{counter} += {by}")
+        test = f"{counter} {sign} {high}"
+    else:
+        by_text = fc.stable(emit.convert(step, WEAK_INT))
+        move = f"{counter} += {by_text}"
+        test = f"({by_text} > 0 && {counter} < {high})"  # a step of 0 would never end
+        if not step.nonneg:
+            down_text = f"({by_text} < 0 && {counter} > {high})"
+            test = f"({by_text} > 0 ? {counter} < {high} : {down_text})"
+    fc.emit(f"for (pg_i64 {counter} = {low}; {test}; {move}) {{")
+    up = start.nonneg and (step.nonneg or (step.is_const and step.const > 0))
+    down = step.is_const and step.const < 0 and stop.is_const and stop.const >= -1
+    item = Value(WEAK_INT, counter, nonneg=bool(up or down))
+    if fc.unit.checks:
+        stored = fc.vars.c_names_stored(node)
+        fc.ranges.count_range(item, start, stop, step, stored)
+    fc.indent += 1
+    assign(fc, node.target, item)
+    fc.indent -= 1
+
+
+@visits_statement(ast.Return)
+def return_statement(fc: FunctionContext, node: ast.Return) -> None:
+    value = Value(VOID) if node.value is None else fc.expr(node.value)
+    if value.is_object and value.const is None:
+        value = Value(VOID)
+    if fc.kernel:
+        if value.type != VOID:
+            raise fc.source.error("a kernel returns nothing; write results to an array", node)
+        fc.emit("return;")
+        return
+    new = value.type if fc.result is None else join(fc.result, value.type)
+    if new is None or isinstance(new, ObjectType):
+        raise fc.source.error(
+            f"{fc.source.name} returns {fc.result or value.type} in one place and "
+            f"{value.type} in another"
+            if fc.result is not None
+            else f"{value.type} cannot be returned",
+            node,
+        )
+    if new != fc.result:
+        fc.changed = True
+        fc.result = new
+    if isinstance(new, Scalar):
+        fc.emit(f"return {emit.bare(emit.convert(value, new))};")
+    elif isinstance(new, Void):
+        fc.emit("return;")
+    else:
+        for i, (item, part) in enumerate(zip(flat_types(new), flat_values(value))):
+            _give_back(fc, item, f"*r_{i}", part, node)
+        fc.emit("return;")
+
+
+def _give_back(fc: FunctionContext, t: Any, name: str, value: Value, node: ast.Return) -> None:
+    """Sets a part of the result through its parameters."""
+    if isinstance(t, Scalar):
+        fc.emit(f"{name} = {emit.bare(emit.convert(value, t))};")
+        return
+    if not isinstance(t, (ArrayType, RecordType)):
+        raise fc.source.error(f"{t} cannot be returned", node)
+    if fc.is_own(t, value.text):
+        raise fc.source.error(
+            "an array of the function's own (local.array) cannot be returned: it is gone with "
+            "the call; make the array where it is used, and pass it",
+            node,
+        )
+    for line in fc.store_variable(t, name, value):
+        fc.emit(line)
+
+
+@visits_statement(ast.Assert)
+def assert_statement(fc: FunctionContext, node: ast.Assert) -> None:
+    test = truth_of(fc, node.test)
+    if test.is_const and test.const:
+        return
+    text = ast.unparse(node.test)
+    if isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str):
+        text = f"{text}: {node.msg.value}"
+    place = f"{fc.source.filename}:{node.lineno + fc.source.first}"
+    message = f"{text} ({fc.source.name}, {place})"
+    number = fc.unit.number_of(message)
+    fc.need_implicit("pg_error", "PG_GLOBAL pg_i32 *pg_error", "")
+    condition = "0" if test.is_const else test.text
+    fc.emit(f"if (!({condition})) *pg_error = {number};")
+
+
+def _leaves(body: Sequence[ast.stmt]) -> bool:
+    """Whether what comes behind the statements is not reached from them."""
+    for statement in body:
+        if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):
+            return True
+        if isinstance(statement, ast.If) and statement.orelse:
+            if _leaves(statement.body) and _leaves(statement.orelse):
+                return True
+    return False
+
+
+def _named(statement: ast.stmt) -> dict[str, int]:
+    """The names that ``:=`` assigns to in the expressions of a statement itself, and how often."""
+    todo: list[Any] = [
+        part
+        for _, field in ast.iter_fields(statement)
+        for part in (field if isinstance(field, list) else [field])
+        if isinstance(part, ast.expr)
+    ]
+    walked = (node for part in todo for node in ast.walk(part))
+    return collections.Counter(n.target.id for n in walked if isinstance(n, ast.NamedExpr))
+
+
+def _has_break(body: Sequence[ast.stmt]) -> bool:
+    """Whether a break of this loop, not of one inside, is among the statements."""
+    for statement in body:
+        if isinstance(statement, ast.Break):
+            return True
+        for name in ("body", "orelse") if isinstance(statement, ast.If) else ("orelse",):
+            if _has_break(getattr(statement, name, ())):
+                return True
+    return False
+
+
+def terminates(body: Sequence[ast.stmt]) -> bool:
+    """Whether control never reaches the end of the statements."""
+    for statement in body:
+        if isinstance(statement, ast.Return):
+            return True
+        if isinstance(statement, ast.If) and terminates(statement.body):
+            if terminates(statement.orelse):
+                return True
+        if isinstance(statement, ast.While) and isinstance(statement.test, ast.Constant):
+            if statement.test.value and not _has_break(statement.body):
+                return True
+        if isinstance(statement, (ast.For, ast.While)) and terminates(statement.orelse):
+            if not _has_break(statement.body):
+                return True
+    return False

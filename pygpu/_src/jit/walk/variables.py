@@ -1,0 +1,193 @@
+"""The local variables of a function: their types, and which assignments each of them has."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from ..ir import Value
+from ..types import ArrayType, ObjectType, RecordType, Scalar, TupleType, Type
+from .reaching_definitions import Reaching
+
+__all__ = ["Split", "Variable", "Variables", "c_name", "variable_name", "variable_value"]
+
+_PART = re.compile(r"_(\d+|[ns]\d+|re|im|x)$")
+
+
+class Split(Exception):
+    """A name has several variables now: the walk begins anew."""
+
+
+class Variable:
+    """A local variable: what is known of it so far."""
+
+    __slots__ = ("cname", "nonneg", "type")
+
+    def __init__(self, cname: str) -> None:
+        self.cname = cname
+        self.type: Type | None = None
+        self.nonneg = True
+
+
+def c_name(name: str) -> str:
+    """A Python name as part of a C name, another one for each name."""
+    if name.isascii() and name.isidentifier():
+        return name
+    plain = (c.isascii() and (c.isalnum() or c == "_") and c != "u" for c in name)
+    return "".join(c if kept else f"u{ord(c):x}_" for c, kept in zip(name, plain))
+
+
+def variable_name(name: str) -> str:
+    """The C name of a variable; those of its parts are longer by what a name cannot end with."""
+    name = c_name(name)
+    return f"v_{name}_x" if _PART.search(name) else f"v_{name}"
+
+
+def variable_value(t: Type, name: str, nonneg: bool = False) -> Value:
+    """The value of a C variable of this type."""
+    if isinstance(t, Scalar):
+        return Value(t, name, nonneg=nonneg or t.dtype.kind in "bu")
+    if isinstance(t, ArrayType):
+        shape = [f"{name}_n{i}" for i in range(t.ndim)]
+        strides = None if t.contiguous else [f"{name}_s{i}" for i in range(t.ndim)]
+        return Value(t, name, shape=shape, strides=strides)
+    if isinstance(t, TupleType):
+        items = [variable_value(item, f"{name}_{i}", nonneg) for i, item in enumerate(t.items)]
+        return Value(t, items=items)
+    if isinstance(t, ObjectType):
+        return Value(t, const=t.value)
+    return Value(t, name) if isinstance(t, RecordType) else Value(t)
+
+
+class Variables:
+    """The variables of one function.
+
+    by_key: by what :meth:`key_of` says. const_locals: those that are a constant in the block that
+    the walk is in; left: those of blocks that are behind. assigned: those that the walk has
+    assigned to. may_be_unset: those that are read where nothing may be assigned yet. decided: by
+    id() of an ``if`` or ``while``, what its test is known to be. renewed: the names that the
+    expressions of a statement assign to, and how often.
+    """
+
+    def __init__(
+        self, parameters: Sequence[str], arg_types: Sequence[Type], body: Sequence[ast.stmt]
+    ) -> None:
+        self.parameters = parameters
+        self.arg_types = tuple(arg_types)
+        self.body = body
+        self.by_key: dict[str, Variable] = {}
+        self.split: set[str] = set()  # names of several variables, see key_of
+        self.reaching: Reaching | None = None
+        self.decided: dict[int, bool] = {}
+        self.literals: dict[str, Value] = {}  # parameters whose numbers are known
+        self.may_be_unset: set[str] = set()
+        self.has_walrus = False
+        self.stores = self._count_stores(body)
+        for name, t in zip(parameters, self.arg_types):
+            self._add_parameter(name, t)
+
+    def begin_walk(self) -> None:
+        """Forget what the last walk found, except for types."""
+        if self.is_outdated:
+            self.analyse()
+        self.decided = {}
+        self.const_locals: dict[str, Value] = {}
+        self.left: dict[str, Value] = {}
+        self.assigned: set[str] = set()
+        self.renewed: dict[str, int] = {}
+        self.const_locals.update(self.literals)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the analysis of which assignments reach which uses is one of other tests."""
+        return self.reaching is not None and self.reaching.decided != self.decided
+
+    def _add_parameter(self, name: str, t: Type) -> None:
+        v = self.by_key[name] = Variable(variable_name(name))
+        v.type = t
+        v.nonneg = isinstance(t, Scalar) and t.dtype.kind in "bu"
+
+    def arguments(self) -> list[tuple[str, Type]]:
+        """The C name and the type of each parameter."""
+        return [(self.by_key[name].cname, t) for name, t in zip(self.parameters, self.arg_types)]
+
+    def parameter_names(self) -> list[str]:
+        """The C names of the parameters: one that is assigned to has a variable beside it."""
+        return [
+            f"p_{self.by_key[n].cname}" if n in self.stores else self.by_key[n].cname
+            for n in self.parameters
+        ]
+
+    def _count_stores(self, body: Sequence[ast.stmt]) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for statement in body:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.NamedExpr):
+                    self.has_walrus = True
+                if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+                    found[node.id] = found.get(node.id, 0) + 1
+                if isinstance(node, (ast.For, ast.AugAssign)):
+                    for target in ast.walk(node.target):  # assigned many times
+                        if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
+                            found[target.id] = found.get(target.id, 0) + 2
+        return found
+
+    # ---- which variable a name means
+
+    def analyse(self) -> Reaching:
+        """Find out which assignments reach which uses, by the tests that are known."""
+        made = self.reaching = Reaching(self.body, self.parameters, dict(self.decided))
+        for name in self.split:  # they are other variables now
+            for key in [key for key in self.by_key if key.partition("#")[0] == name]:
+                self._forget(key)
+        return made
+
+    def _forget(self, key: str) -> None:
+        """Drop what is known of a variable's type."""
+        self.by_key.pop(key, None)
+        self.may_be_unset.discard(key)
+        if key in self.parameters:
+            self._add_parameter(key, self.arg_types[self.parameters.index(key)])
+
+    def key_of(self, node: ast.Name, stored: bool = False) -> str:
+        """The variable that a name means here, in by_key: the name itself, unless its assignments
+        have types with nothing in common. Then those that a use has in common are one variable."""
+        if node.id not in self.split:
+            return node.id
+        return (self.reaching or self.analyse()).key(node, stored)
+
+    def split_name(self, name: str) -> None:
+        """Give the name several variables, as what is assigned does not fit the one that it has; if
+        it has several, by the tests that are known by now."""
+        decided = {} if self.reaching is None else self.reaching.decided
+        if name not in self.split or not self.decided.items() <= decided.items():
+            self.split.add(name)
+            raise Split
+
+    def is_single(self, key: str) -> bool:
+        """Whether a variable is assigned at one place, once."""
+        if "#" in key:
+            return (self.reaching or self.analyse()).stores(key) == 1
+        return self.stores.get(key) == 1 and key not in self.parameters
+
+    def is_set(self, node: ast.Name) -> bool:
+        """Whether this use of a name is reached on ways only that assign to it."""
+        return not (self.reaching or self.analyse()).may_be_unset(node)
+
+    def is_never_set(self, node: ast.Name) -> bool:
+        """Whether what assigns to the name is never done before this use."""
+        return (self.reaching or self.analyse()).is_never_set(node)
+
+    def c_names_stored(self, node: ast.AST) -> list[str]:
+        """The C names of the variables that a statement assigns to, as far as they are known."""
+        return [v.cname for name in _stored_names(node) if (v := self.by_key.get(name)) is not None]
+
+
+def _stored_names(node: ast.AST) -> set[str]:
+    """The names that a statement assigns to."""
+    return {
+        inner.id
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, (ast.Store, ast.Del))
+    }
