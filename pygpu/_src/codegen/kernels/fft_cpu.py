@@ -6,6 +6,10 @@ that the butterflies need no shuffles; stages go from one array to another and b
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from pygpu._src.codegen.template import Template
 
 from .fft import UNFOLD_LANES, Pass, parameters, pass_functions, places
@@ -50,15 +54,46 @@ _LOAD = Template("""\
                 PG_GLOBAL const fft_real *q = $next;
                 $read
             }
-        } else
+        } else {
+            int done = 0;
+$rows
             for (int lane = 0; lane < count; lane++) {
                 PG_GLOBAL const char *p = (PG_GLOBAL const char *)source + in_at[lane];
-                for (int i = 0; i < $length; i++) {
+                for (int i = done; i < $length; i++) {
                     fft_complex v = fft_load(p, (fft_index)i * $columns + column[lane], in_step, have, table);
                     ((fft_real *)ax)[i * $lanes + lane] = v.re;
                     ((fft_real *)ay)[i * $lanes + lane] = v.im;
                 }
             }
+        }
+""")
+
+_READ_ROWS = Template("""\
+            if (count == $lanes)
+                for (; done + $lanes <= $length; done += $lanes) {
+                    fft_lanes rx[$lanes], ry[$lanes];
+                    PG_UNROLL for (int lane = 0; lane < $lanes; lane++) {
+                        PG_GLOBAL const fft_real *q = (PG_GLOBAL const fft_real *)((PG_GLOBAL const char *)source + in_at[lane]) + 2 * done;
+                        $read
+                    }
+                    fft_transpose(rx);
+                    fft_transpose(ry);
+                    PG_UNROLL for (int k = 0; k < $lanes; k++) { $x[done + k] = rx[k]; $y[done + k] = ry[k]; }
+                }
+""")
+
+_WRITE_ROWS = Template("""\
+            if (count == $lanes)
+                for (; done + $lanes <= $many; done += $lanes) {
+                    fft_lanes rx[$lanes], ry[$lanes];
+                    PG_UNROLL for (int k = 0; k < $lanes; k++) { rx[k] = $x[done + k]; ry[k] = $y[done + k]; }
+                    fft_transpose(rx);
+                    fft_transpose(ry);
+                    PG_UNROLL for (int lane = 0; lane < $lanes; lane++) {
+                        PG_GLOBAL fft_real *q = (PG_GLOBAL fft_real *)((PG_GLOBAL char *)target + out_at[lane]) + 2 * ($base + done);
+                        $write
+                    }
+                }
 """)
 
 _STORE = Template("""\
@@ -68,17 +103,20 @@ _STORE = Template("""\
                 PG_GLOBAL fft_real *q = $next;
                 $write
             }
-        } else
+        } else {
+            int done = 0;
+$rows
             for (int lane = 0; lane < count; lane++) {
                 PG_GLOBAL char *p = (PG_GLOBAL char *)target + out_at[lane];
                 fft_index base = $base;
-                for (int i = 0; i < $many; i++) {
+                for (int i = done; i < $many; i++) {
                     fft_complex v;
                     v.re = ((const fft_real *)$x)[i * $lanes + lane];
                     v.im = ((const fft_real *)$y)[i * $lanes + lane];
                     fft_store(p, base + (fft_index)i * $before, out_step, wanted, scale, table, v);
                 }
             }
+        }
 """)
 
 # The factors between passes: w^(turn i) = w^(turn 32 h) w^(turn l) for i = 32 h + l, each of which is
@@ -149,19 +187,32 @@ def _is_complex(side: Side, spec: Pass) -> bool:
     )
 
 
-def _read(spec: Pass) -> str:
+def _is_rows(side: Side, spec: Pass) -> bool:
+    """Whether a line is what kernels compute with, one item behind the other."""
+    pairs = side.kind == "pairs" and side.dtype.char == ("f" if spec.real == "f32" else "d")
+    return _is_complex(side, spec) or (
+        pairs and _is_complex(side._replace(kind="plain", dtype=_complex(spec)), spec)
+    )
+
+
+def _complex(spec: Pass) -> np.dtype[Any]:
+    return np.dtype("c8" if spec.real == "f32" else "c16")
+
+
+def _read(spec: Pass, x: str, y: str, swap: bool) -> str:
     """Statements that read as many complex numbers as there are lanes at q."""
     n = spec.lines
-    x, y = ("ay", "ax") if spec.source.swap else ("ax", "ay")
+    if swap:
+        x, y = y, x
     if n == 1:
-        return f"{x}[i] = q[0]; {y}[i] = q[1];"
+        return f"{x} = q[0]; {y} = q[1];"
     if n <= 8:
         wide = f"{_real_type(spec)}{2 * n} v = vload{2 * n}(0, q);"
-        return f"{wide} {x}[i] = v.even; {y}[i] = v.odd;"
+        return f"{wide} {x} = v.even; {y} = v.odd;"
     half = f"{_real_type(spec)}16"
     return (
-        f"{half} v = vload16(0, q), w = vload16(1, q); {x}[i] = (fft_lanes)(v.even, w.even); "
-        f"{y}[i] = (fft_lanes)(v.odd, w.odd);"
+        f"{half} v = vload16(0, q), w = vload16(1, q); {x} = (fft_lanes)(v.even, w.even); "
+        f"{y} = (fft_lanes)(v.odd, w.odd);"
     )
 
 
@@ -171,17 +222,36 @@ def _write(spec: Pass, x: str, y: str) -> str:
         x, y = y, x
     scale = " * scale" if spec.scaled else ""
     if n == 1:
-        return f"q[0] = {x}[i]{scale}; q[1] = {y}[i]{scale};"
+        return f"q[0] = {x}{scale}; q[1] = {y}{scale};"
     if n <= 8:
         return (
-            f"{_real_type(spec)}{2 * n} v; v.even = {x}[i]{scale}; v.odd = {y}[i]{scale}; "
+            f"{_real_type(spec)}{2 * n} v; v.even = {x}{scale}; v.odd = {y}{scale}; "
             f"vstore{2 * n}(v, 0, q);"
         )
     half = f"{_real_type(spec)}16"
     return (
-        f"{half} v, w; fft_lanes x = {x}[i]{scale}, y = {y}[i]{scale}; v.even = x.lo; v.odd = y.lo; "
+        f"{half} v, w; fft_lanes x = {x}{scale}, y = {y}{scale}; v.even = x.lo; v.odd = y.lo; "
         "w.even = x.hi; w.odd = y.hi; vstore16(v, 0, q); vstore16(w, 1, q);"
     )
+
+
+def _transpose(lanes: int) -> str:
+    """``fft_transpose(v)``: as many vectors as there are lanes, transposed by perfect shuffles: each
+    round interleaves the first half of the vectors with the second."""
+    names, text = [f"v[{k}]" for k in range(lanes)], ""
+    digits, count = "0123456789abcdef", 0
+    for _ in range(lanes.bit_length() - 1):
+        following = []
+        for k in range(lanes // 2):
+            a, b = names[k], names[k + lanes // 2]
+            for half in (range(lanes // 2), range(lanes // 2, lanes)):
+                parts = ", ".join(f"{a}.s{digits[i]}, {b}.s{digits[i]}" for i in half)
+                text += f"    const fft_lanes t{count} = (fft_lanes)({parts});\n"
+                following.append(f"t{count}")
+                count += 1
+        names = following
+    text += "".join(f"    v[{k}] = {name};\n" for k, name in enumerate(names))
+    return f"PG_INLINE void fft_transpose(fft_lanes *v)\n{{\n{text}}}\n"
 
 
 def _load(spec: Pass) -> str:
@@ -200,12 +270,22 @@ def _load(spec: Pass) -> str:
         step = "(pg_i64)sizeof(fft_real)"
         start = f" + column[0] * (in_step / {step})"
         after = f"p + (pg_i64)i * {spec.columns} * (in_step / {step})"
+    rows = ""
+    if n > 1 and spec.columns == 1 and _is_rows(side, spec):
+        rows = _READ_ROWS.fill(
+            lanes=n,
+            length=spec.length,
+            read=_read(spec, "rx[lane]", "ry[lane]", side.swap),
+            x="ax",
+            y="ay",
+        )
     return _LOAD.fill(
         quick=quick,
         start=start,
         next=after,
         length=spec.length,
-        read=_read(spec),
+        read=_read(spec, "ax[i]", "ay[i]", side.swap),
+        rows=rows,
         columns=spec.columns,
         lanes=n,
     )
@@ -234,12 +314,23 @@ def _store(spec: Pass, x: str, y: str) -> str:
         step = "(out_step / (pg_i64)sizeof(fft_real))"
         start = f" + ({first}) * {step}"
         after = f"p + (pg_i64)i * {before} * {step}"
+    many, rows = spec.n + 1 if spec.fold else spec.length, ""
+    if n > 1 and before == 1 and _is_rows(side, spec):
+        rows = _WRITE_ROWS.fill(
+            lanes=n,
+            many=many,
+            write=_write(spec, "rx[lane]", "ry[lane]"),
+            x=x,
+            y=y,
+            base=base,
+        )
     return _STORE.fill(
         quick=quick,
         start=start,
         next=after,
-        many=spec.n + 1 if spec.fold else spec.length,
-        write=_write(spec, x, y),
+        many=many,
+        write=_write(spec, f"{x}[i]", f"{y}[i]"),
+        rows=rows,
         x=x,
         y=y,
         base=base,
@@ -330,7 +421,7 @@ def source(spec: Pass) -> str:
         complex="pg_c64" if spec.real == "f32" else "pg_c128",
         lanes_type=lanes,
         lanes=spec.lines,
-        functions=pass_functions(spec),
+        functions=pass_functions(spec) + _transpose(spec.lines),
         parameters=", ".join(f"pg_i64 {name}" for name in parameters(spec.batch)),
         room=spec.length + (1 if spec.fold else 0),
         column=column,
