@@ -55,11 +55,11 @@ def close(got, want):
 
 
 def numpys(name, a, **options):
-    """NumPy's result; of float16 with a factor in single precision, which NumPy rounds to float16."""
-    if a.dtype != np.float16:
-        return getattr(np.fft, name)(a, **options)
-    found = getattr(np.fft, name)(a.astype(np.float32), **options)
-    return found.astype(np.float16) if found.dtype.kind == "f" else found
+    """NumPy's result; of float16 with a factor in single precision, which NumPy rounds to half."""
+    found = getattr(np.fft, name)(a, **options)
+    if a.dtype == np.float16:
+        found = getattr(np.fft, name)(a.astype(np.float32), **options).astype(found.dtype)
+    return found
 
 
 def same_as_numpy(make, name, a, **options):
