@@ -8,9 +8,9 @@ several rounds of calls that are queued one after the other, in microseconds, in
 there already where a library lets one choose. The second table has the ratios: a system's rate
 divided by that of the fastest other one on the same device (cuFFT), or by SciPy's with all cores.
 
---cases picks those whose name contains a word ("2d", "float64", "^20", "smooth"). --set changes what
-plans are made by (pygpu._src.array.fft.plan.Tuning). --sweep times each case with all combinations
-of such values, and prints the best of them.
+--cases picks those whose name contains all words ("2d", "float64", "^20", "smooth"). --set changes
+what plans are made by (pygpu._src.array.fft.plan.Tuning). --sweep times each case with all
+combinations of such values, and prints the best of them.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 
 class Case(NamedTuple):
-    """shape: of the array, the last axes of which are transformed; real: rfft and not fft; axis: the
-    only one that is transformed, if it is not the last."""
+    """shape: of the array, or of the real one; axes: those that are transformed; kind: the function,
+    without the number of axes."""
 
     name: str
     shape: tuple[int, ...]
@@ -211,7 +211,7 @@ class Systems:
 
 
 def least(run: Run, seconds: float) -> float:
-    """The time of a call [us]: the least of rounds, each as long as the clock and the queue need."""
+    """The time of a call [us]: the least of several rounds."""
     call, wait = run
     for _ in range(2):
         call()

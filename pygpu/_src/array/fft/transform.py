@@ -27,7 +27,8 @@ from . import tables
 __all__ = ["Request", "forget", "set_tuning", "transform"]
 
 _LOCAL = 49152  # bytes of local memory that a group may have everywhere
-_MOST = 256  # kernels of a backend that are kept
+_MOST = 256  # plans, kernels and tables of a backend that are kept
+_MOST_BYTES = 1 << 28  # of tables
 _SHARES = 4  # groups for each core of a CPU
 _ITEM = {"f32": 8, "f64": 16}
 
@@ -38,9 +39,9 @@ _lock = threading.RLock()
 class Request(Frozen):
     """A transform along an axis.
 
-    n: its length, of the real line where one side is real. kind: "complex", "half" (the first half of
-    the transform of real numbers), "real" (its inverse). inverse: the sign of the exponent. conj_in,
-    conj_out: conjugate what is read, what is written.
+    n: its length, of the real line where one side is real. kind: "complex", "half" (the first half
+    of the transform of real numbers), "real" (its inverse). inverse: the sign of the exponent.
+    conj_in, conj_out: conjugate what is read, what is written.
     """
 
     n: int
@@ -62,8 +63,7 @@ class _Step(Frozen):
 
 
 class _Plan(Frozen):
-    """Launches, the bytes of each piece of scratch memory for a line, and the factor that is in the
-    tables already."""
+    """Launches, and the numbers of a line in scratch memory."""
 
     steps: tuple[_Step, ...]
     scratch: int
@@ -112,9 +112,20 @@ def _kept(backend: Any, key: Any, make: Any) -> Any:
     made = make()
     with _lock:
         store[key] = made
-        while len(store) > _MOST:
+        while len(store) > _MOST or (len(store) > 1 and _table_bytes(store) > _MOST_BYTES):
             store.popitem(last=False)
     return made
+
+
+def _table_bytes(store: OrderedDict[Any, Any]) -> int:
+    """The memory of all tables, those included that only plans still have."""
+    found = {}
+    for made in store.values():
+        tables_of = [made] if isinstance(made, _Table) else []
+        if isinstance(made, _Plan):
+            tables_of = [step.table for step in made.steps]
+        found.update({id(table): table.nbytes for table in tables_of})
+    return sum(found.values())
 
 
 def _kernel(like: Any, key: Any, make: Any, name: str, parts: list[Segment], real: str) -> Any:
@@ -130,13 +141,22 @@ def _kernel(like: Any, key: Any, make: Any, name: str, parts: list[Segment], rea
         host = tables.build(parts, "c8" if real == "f32" else "c16")
         memory = backend.allocate(host.nbytes, None, like.queue)
         backend.to_device(like._queue(), memory, 0, host)
-        return memory
+        return _Table(memory, host.nbytes)
 
     kernel = _kept(backend, ("kernel", key), compiled)
     return kernel, _kept(backend, ("table", real, tuple(parts)), table)
 
 
 class _Table:
+    """A table in device memory."""
+
+    __slots__ = ("memory", "nbytes")
+
+    def __init__(self, memory: Any, nbytes: int) -> None:
+        self.memory, self.nbytes = memory, nbytes
+
+
+class _Operand:
     """A table as an operand of launch()."""
 
     __slots__ = ("_foreign", "base_data", "events", "offset", "queue")
@@ -408,8 +428,8 @@ def _make(request: Request, a: Any, out: Any, lines: _Lines, scaled: bool, wide:
 def transform(request: Request, a: Any, out: Any, axis: int, factor: float) -> None:
     """Transform the lines of *a* along an axis to those of *out*, times a factor.
 
-    *out* is of float32 or complex64 to compute in single precision, else of float64 or complex128; it
-    may be float16 if it is real. Both have aligned items; they share no memory, or are the same.
+    *out* is of float32 or complex64 to compute in single precision, else of float64 or complex128;
+    it may be float16 if it is real. Both have aligned items; they share no memory, or are the same.
     Lines of *a* that are too short are taken as if zeros followed.
     """
     need = request.n // 2 + 1 if request.kind == "real" else request.n
@@ -479,7 +499,7 @@ def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
             *(lines.source if outside[0] else between),
             *(lines.target if outside[1] else between),
         ]
-        table = _Table(step.table, queue)
+        table = _Operand(step.table.memory, queue)
         primitives.launch(a, step.kernel, groups, group, [source, table], [target], numbers)
 
 

@@ -131,7 +131,7 @@ def _same_place(a: Any, b: Any) -> bool:
 
 
 def _target(a: Any, shape: tuple[int, ...], dtype: np.dtype[Any], out: Any, call: str) -> Any:
-    """Where a transform of *a* is written: *out*, if kernels can write there while they read *a*."""
+    """Where a transform of *a* is written: *out*, if kernels can write there while reading *a*."""
     if out is not None:
         _check_out(call, out, shape, dtype)
         fits = out.dtype == dtype and out.backend is a.backend and out._is_aligned
