@@ -32,7 +32,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 
 class Case(NamedTuple):
-    """shape: of the array, or of the real one; axes: those that are transformed; kind: the function,
+    """shape: of the array, or of the real one; axes: the transformed ones; kind: the function,
     without the number of axes."""
 
     name: str
