@@ -254,12 +254,87 @@ def _transpose(lanes: int) -> str:
     return f"PG_INLINE void fft_transpose(fft_lanes *v)\n{{\n{text}}}\n"
 
 
+# Columns that lie side by side times a chirp, behind whose end there are zeros.
+_CHIRPED = Template("""\
+pg_i64 at = column[0] + (pg_i64)i * $columns;
+                if (at >= $chirp) { ax[i] = 0; ay[i] = 0; continue; }
+                if (at + $lanes > $chirp) {
+                    PG_GLOBAL const char *line = (PG_GLOBAL const char *)source + in_at[0];
+                    for (int lane = 0; lane < $lanes; lane++) {
+                        fft_complex v = fft_load(line, at + lane, in_step, have, table);
+                        ((fft_real *)ax)[i * $lanes + lane] = v.re;
+                        ((fft_real *)ay)[i * $lanes + lane] = v.im;
+                    }
+                    continue;
+                }
+                { $read }
+                fft_lanes rx = ax[i], ry = ay[i];
+                $times
+                ax[i] = rx; ay[i] = ry;""")
+
+# The same where results are written: those behind the end are not wanted.
+_FACTORED = Template("""\
+pg_i64 at = $first + (pg_i64)i * $before;
+                fft_lanes rx = $x[i], ry = $y[i];
+                if (at + $lanes > $most) {
+                    PG_GLOBAL char *line = (PG_GLOBAL char *)target + out_at[0];
+                    for (int lane = 0; lane < $lanes && at + lane < $most; lane++) {
+                        fft_complex v;
+                        v.re = ((const fft_real *)&rx)[lane];
+                        v.im = ((const fft_real *)&ry)[lane];
+                        fft_store(line, at + lane, out_step, wanted, scale, table, v);
+                    }
+                    continue;
+                }
+                $times
+                { $write }""")
+
+
+def _factor(spec: Pass, side: Side) -> str:
+    """Statements that multiply rx and ry by the factors from number *at* on."""
+    part = Segment("chirp", spec.chirp)
+    if side.factor == "filter":
+        part = Segment("filter", spec.chirp, spec.n)
+    place = places(spec)[part]
+    read = _read(spec, "fx", "fy", False)
+    return (
+        f"{{ PG_GLOBAL const fft_real *q = (PG_GLOBAL const fft_real *)(table + {place} + at); "
+        f"fft_lanes fx, fy; {read} fft_lanes t = rx * fx - ry * fy; ry = rx * fy + ry * fx; rx = t; }}"
+    )
+
+
+def _factored(spec: Pass, side: Side, x: str, y: str) -> str:
+    first = f"(column[0] / {spec.before} * {spec.before * spec.length} + column[0] % {spec.before})"
+    times = _factor(spec, side)
+    if side.before:
+        times = f"{{ fft_lanes t = rx; rx = ry; ry = t; }} {times}"
+    return _FACTORED.fill(
+        first=first,
+        before=spec.before,
+        lanes=spec.lines,
+        most="wanted" if side.limit else spec.n,
+        x=x,
+        y=y,
+        times=times,
+        write=_write(spec, "rx", "ry"),
+    )
+
+
 def _load(spec: Pass) -> str:
     side, n = spec.source, spec.lines
     quick, start, after = "0", "", "p"
     last = f"in_{spec.batch - 1}"
     length = f"n{spec.batch - 1}" if spec.batch > 1 else "many"
-    if spec.columns > 1 and not spec.batch_first and _is_complex(side, spec):
+    read = _read(spec, "ax[i]", "ay[i]", side.swap)
+    if spec.columns > 1 and not spec.batch_first and _is_complex(side._replace(factor=""), spec):
+        if side.factor:
+            read = _CHIRPED.fill(
+                columns=spec.columns,
+                chirp=spec.chirp,
+                lanes=n,
+                read=read,
+                times=_factor(spec, side),
+            )
         quick = f"count == {n} && column[0] + {n} <= {spec.columns}"
         start = " + 2 * column[0]"
         after = f"p + (pg_i64)i * {2 * spec.columns}"
@@ -284,7 +359,7 @@ def _load(spec: Pass) -> str:
         start=start,
         next=after,
         length=spec.length,
-        read=_read(spec, "ax[i]", "ay[i]", side.swap),
+        read=read,
         rows=rows,
         columns=spec.columns,
         lanes=n,
@@ -300,7 +375,11 @@ def _store(spec: Pass, x: str, y: str) -> str:
     if before > 1:
         base = f"column[lane] / {before} * {before * spec.length} + column[lane] % {before}"
     first = base.replace("lane", "0")
-    if before > 1 and not spec.batch_first and _is_complex(side, spec):
+    plain = side._replace(factor="", before=False, limit=side.limit and side.factor != "chirp")
+    write = _write(spec, f"{x}[i]", f"{y}[i]")
+    if before > 1 and not spec.batch_first and _is_complex(plain, spec):
+        if side.factor:
+            write = _factored(spec, side, x, y)
         quick = (
             f"count == {n} && column[0] + {n} <= {spec.columns} && column[0] % {before} + {n} "
             f"<= {before}"
@@ -329,7 +408,7 @@ def _store(spec: Pass, x: str, y: str) -> str:
         start=start,
         next=after,
         many=many,
-        write=_write(spec, f"{x}[i]", f"{y}[i]"),
+        write=write,
         rows=rows,
         x=x,
         y=y,
