@@ -23,9 +23,9 @@ from pygpu._src.runtime import kernel_cache
 from pygpu._src.util.frozen import Frozen
 
 from . import plan as planning
-from . import tables
+from . import replay, tables
 
-__all__ = ["Request", "forget", "set_tuning", "transform"]
+__all__ = ["Request", "forget", "generation", "set_tuning", "transform"]
 
 _LOCAL = 49152  # bytes of local memory that a group may have everywhere
 _MOST = 256  # plans, kernels and tables of a backend that are kept
@@ -34,6 +34,7 @@ _SHARES = 4  # groups for each core of a CPU
 _ITEM = {"f32": 8, "f64": 16}
 
 _tuning = planning.Tuning()
+_generation = 0
 _lock = threading.RLock()
 
 
@@ -87,8 +88,13 @@ class _Lines(Frozen):
 
 def set_tuning(tuning: planning.Tuning) -> None:
     """For measurements: other numbers for plans from now on. Plans are not forgotten."""
-    global _tuning
-    _tuning = tuning
+    global _tuning, _generation
+    _tuning, _generation = tuning, _generation + 1
+
+
+def generation() -> int:
+    """How often the numbers by which plans are made were changed."""
+    return _generation
 
 
 def _store(backend: Any) -> OrderedDict[Any, Any]:
@@ -100,6 +106,7 @@ def forget(backend: Any) -> None:
     """Drop the plans of a backend."""
     with _lock:
         _store(backend).clear()
+        backend.__dict__.pop("_fft_calls", None)
 
 
 def _kept(backend: Any, key: Any, make: Any) -> Any:
@@ -115,6 +122,7 @@ def _kept(backend: Any, key: Any, make: Any) -> Any:
         store[key] = made
         while len(store) > _MOST or (len(store) > 1 and _table_bytes(store) > _MOST_BYTES):
             store.popitem(last=False)
+            backend.__dict__.pop("_fft_calls", None)  # which would keep it
     return made
 
 
@@ -155,6 +163,16 @@ class _Table:
 
     def __init__(self, memory: Any, nbytes: int) -> None:
         self.memory, self.nbytes = memory, nbytes
+
+
+class _Scratch(primitives.Memory):
+    """Scratch memory that knows its size."""
+
+    __slots__ = ("nbytes",)
+
+    def __init__(self, backend: Any, like: Any, nbytes: int) -> None:
+        super().__init__(backend, like, max(nbytes, 1))
+        self.nbytes = max(nbytes, 1)
 
 
 class _Operand:
@@ -493,9 +511,9 @@ def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
     for step in plan.steps:
         for place in (step.source, step.target):
             if place >= 0 and pieces[place] is None:
-                pieces[place] = primitives.scratch(a, total)
+                pieces[place] = _Scratch(a.backend, a, total)
     between, by = _scratch_strides(shape, n, size, strided)
-    queue = a.queue
+    queue, recorder = a.queue, replay.current()
     for step in plan.steps:
         source = a if step.source < 0 else pieces[step.source]
         target = out if step.target < 0 else pieces[step.target]
@@ -521,6 +539,8 @@ def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
             *(lines.target if outside[1] else between),
         ]
         table = _Operand(step.table.memory, queue)
+        if recorder is not None:
+            recorder.note(step.kernel, groups, group, source, step.table.memory, target, numbers)
         primitives.launch(a, step.kernel, groups, group, [source, table], [target], numbers)
 
 
