@@ -150,6 +150,16 @@ class Systems:
         x = module.to_gpu(host_array(case))
         return self._ours(case, x, "own"), self.context.synchronize
 
+    def pygpu_cufft(self, case: Case) -> Run:
+        """numpy.fft's functions by cuFFT: with copies to contiguous lines, and the factors."""
+        module = self._cuda()
+        from pygpu._src.runtime.libraries import cufft
+
+        if not cufft.LIBRARY.available():
+            raise LookupError("cuFFT is not installed")
+        x = module.to_gpu(host_array(case))
+        return self._ours(case, x, "cufft"), self.context.synchronize
+
     def opencl(self, case: Case) -> Run:
         import pygpu
         import pygpu.array
@@ -245,7 +255,7 @@ def table(names: list[str], rows: dict[str, dict[str, float]], digits: int) -> s
 def ratios(times: dict[str, float]) -> dict[str, float]:
     found = {}
     for name in ("cuda", "opencl"):
-        for other in ("cufft", "scipy"):
+        for other in ("cufft", "pygpu_cufft", "scipy"):
             if name in times and other in times:
                 found[f"{name} / {other}"] = times[other] / times[name]
     return found
@@ -273,7 +283,7 @@ def main() -> None:
     from pygpu._src.array.fft import plan, transform
 
     systems = Systems()
-    known = ["cuda", "cufft", "opencl", "cupy", "torch", "scipy"]
+    known = ["cuda", "cufft", "pygpu_cufft", "opencl", "cupy", "torch", "scipy"]
     names = options.systems or known
     items = options.items or (1 << 22 if options.quick else 1 << 26)
     base = tuned(options.set)[0] if options.set else {}
