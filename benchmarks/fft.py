@@ -8,9 +8,9 @@ several rounds of calls that are queued one after the other, in microseconds, in
 there already where a library lets one choose. The second table has the ratios: a system's rate
 divided by that of the fastest other one on the same device (cuFFT), or by SciPy's with all cores.
 
---cases picks those whose name contains a word ("2d", "float64", "^20", "smooth"). --set changes what
-plans are made by (pygpu._src.array.fft.plan.Tuning). --sweep times each case with all combinations
-of such values, and prints the best of them.
+--cases picks those whose name contains all words ("2d", "float64", "^20", "smooth"). --set changes
+what plans are made by (pygpu._src.array.fft.plan.Tuning). --sweep times each case with all
+combinations of such values, and prints the best of them.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 
 class Case(NamedTuple):
-    """shape: of the array, the last axes of which are transformed; real: rfft and not fft; axis: the
-    only one that is transformed, if it is not the last."""
+    """shape: of the array, or of the real one; axes: the transformed ones; kind: the function,
+    without the number of axes."""
 
     name: str
     shape: tuple[int, ...]
@@ -150,6 +150,16 @@ class Systems:
         x = module.to_gpu(host_array(case))
         return self._ours(case, x, "own"), self.context.synchronize
 
+    def pygpu_cufft(self, case: Case) -> Run:
+        """numpy.fft's functions by cuFFT: with copies to contiguous lines, and the factors."""
+        module = self._cuda()
+        from pygpu._src.runtime.libraries import cufft
+
+        if not cufft.LIBRARY.available():
+            raise LookupError("cuFFT is not installed")
+        x = module.to_gpu(host_array(case))
+        return self._ours(case, x, "cufft"), self.context.synchronize
+
     def opencl(self, case: Case) -> Run:
         import pygpu
         import pygpu.array
@@ -211,7 +221,7 @@ class Systems:
 
 
 def least(run: Run, seconds: float) -> float:
-    """The time of a call [us]: the least of rounds, each as long as the clock and the queue need."""
+    """The time of a call [us]: the least of several rounds."""
     call, wait = run
     for _ in range(2):
         call()
@@ -245,7 +255,7 @@ def table(names: list[str], rows: dict[str, dict[str, float]], digits: int) -> s
 def ratios(times: dict[str, float]) -> dict[str, float]:
     found = {}
     for name in ("cuda", "opencl"):
-        for other in ("cufft", "scipy"):
+        for other in ("cufft", "pygpu_cufft", "scipy"):
             if name in times and other in times:
                 found[f"{name} / {other}"] = times[other] / times[name]
     return found
@@ -273,7 +283,7 @@ def main() -> None:
     from pygpu._src.array.fft import plan, transform
 
     systems = Systems()
-    known = ["cuda", "cufft", "opencl", "cupy", "torch", "scipy"]
+    known = ["cuda", "cufft", "pygpu_cufft", "opencl", "cupy", "torch", "scipy"]
     names = options.systems or known
     items = options.items or (1 << 22 if options.quick else 1 << 26)
     base = tuned(options.set)[0] if options.set else {}

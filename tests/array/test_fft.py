@@ -55,11 +55,11 @@ def close(got, want):
 
 
 def numpys(name, a, **options):
-    """NumPy's result; of float16 with a factor in single precision, which NumPy rounds to float16."""
-    if a.dtype != np.float16:
-        return getattr(np.fft, name)(a, **options)
-    found = getattr(np.fft, name)(a.astype(np.float32), **options)
-    return found.astype(np.float16) if found.dtype.kind == "f" else found
+    """NumPy's result; of float16 with a factor in single precision, which NumPy rounds to half."""
+    found = getattr(np.fft, name)(a, **options)
+    if a.dtype == np.float16:
+        found = getattr(np.fft, name)(a.astype(np.float32), **options).astype(found.dtype)
+    return found
 
 
 def same_as_numpy(make, name, a, **options):
@@ -373,3 +373,41 @@ def test_any_call_is_numpys(make, call, into):
         close(out, want)
     else:
         close(getattr(pygpu.fft, name)(x, **options), want)
+
+
+# ---- calls that are made again
+
+
+def test_a_call_is_repeated_with_other_arrays(make):
+    a, b = host("D", (3, 4, 6)), host("D", (3, 4, 6), 1)
+    for name in ("fft2", "ifft", "fftn"):
+        for values in (a, b, a):
+            close(getattr(np.fft, name)(make(values)), getattr(np.fft, name)(values))
+        for values in (a, b):
+            x, out = make(values), make(np.zeros_like(a))
+            assert getattr(np.fft, name)(x, out=out) is out
+            close(out, getattr(np.fft, name)(values))
+            assert getattr(np.fft, name)(x, out=x) is x
+            close(x, getattr(np.fft, name)(values))
+
+
+def test_a_call_is_repeated_elsewhere_in_memory(make):
+    a = host("F", (9, 8))
+    x = make(a)
+    for start in (0, 1, 2, 5):
+        close(np.fft.fft(x[start : start + 4]), np.fft.fft(a[start : start + 4]))
+        close(np.fft.rfft(x.real[start:, 1:]), np.fft.rfft(a.real[start:, 1:]))
+    y = make(np.zeros((9, 8), np.complex64))
+    for start in (3, 0, 5):
+        np.fft.fft(x[:4], out=y[start : start + 4])
+        close(y[start : start + 4], np.fft.fft(a[:4]))
+
+
+def test_a_call_that_only_looks_the_same_is_refused(make):
+    x = make(host("F", (2, 8)))
+    np.fft.fft(x, 8)
+    np.fft.fft(x, n=1)
+    with pytest.raises(TypeError):
+        np.fft.fft(x, 8.0)
+    with pytest.raises(ValueError, match="out must be"):
+        np.fft.fft(x, 8, out=make(np.zeros((2, 9), np.complex64)))

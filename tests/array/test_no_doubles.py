@@ -48,3 +48,12 @@ def test_computing_raises_a_type_error_that_says_so(queue, work):
     array = pygpu.array.to_device(queue, np.arange(10.0))
     with pytest.raises(TypeError, match="no double precision"):
         work(array)
+
+
+def test_transforms_of_single_precision_run_and_others_say_why_not(queue):
+    a = np.random.default_rng(0).standard_normal((3, 20)).astype(np.float32)
+    array = pygpu.array.to_device(queue, a)
+    np.testing.assert_allclose(np.fft.rfft(array).get(), np.fft.rfft(a), atol=1e-5)
+    for wide in (np.float64, np.int32):
+        with pytest.raises(TypeError, match="no double precision"):
+            np.fft.fft(pygpu.array.to_device(queue, a.astype(wide)))

@@ -21,10 +21,10 @@ class Tuning(Frozen):
 
     single: bytes of the longest line that one group transforms. column: bytes of the longest column
     where neighbouring columns are read together. together: bytes of neighbours that are read
-    together. elements: numbers that a work-item holds, about. radix: the largest radix. threads: of
-    a group, at least and at most. full: bytes of local memory up to which real and imaginary parts
-    are exchanged at once. Of CPUs: bytes of a vector, of the longest line and of the longest column,
-    and the largest radix.
+    together. elements: numbers that a work-item holds, about. radix: the largest radix. least,
+    threads: work-items of a group. full: bytes of local memory up to which real and imaginary parts
+    are exchanged at once. Of CPUs: bytes of a vector, of the longest line and of the longest
+    column, and the largest radix.
     """
 
     single: int = 65536

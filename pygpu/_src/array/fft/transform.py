@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -22,25 +23,27 @@ from pygpu._src.runtime import kernel_cache
 from pygpu._src.util.frozen import Frozen
 
 from . import plan as planning
-from . import tables
+from . import replay, tables
 
-__all__ = ["Request", "forget", "set_tuning", "transform"]
+__all__ = ["Request", "forget", "generation", "set_tuning", "transform"]
 
 _LOCAL = 49152  # bytes of local memory that a group may have everywhere
-_MOST = 256  # kernels of a backend that are kept
+_MOST = 256  # plans, kernels and tables of a backend that are kept
+_MOST_BYTES = 1 << 28  # of tables
 _SHARES = 4  # groups for each core of a CPU
 _ITEM = {"f32": 8, "f64": 16}
 
 _tuning = planning.Tuning()
+_generation = 0
 _lock = threading.RLock()
 
 
 class Request(Frozen):
     """A transform along an axis.
 
-    n: its length, of the real line where one side is real. kind: "complex", "half" (the first half of
-    the transform of real numbers), "real" (its inverse). inverse: the sign of the exponent. conj_in,
-    conj_out: conjugate what is read, what is written.
+    n: its length, of the real line where one side is real. kind: "complex", "half" (the first half
+    of the transform of real numbers), "real" (its inverse). inverse: the sign of the exponent.
+    conj_in, conj_out: conjugate what is read, what is written.
     """
 
     n: int
@@ -62,8 +65,7 @@ class _Step(Frozen):
 
 
 class _Plan(Frozen):
-    """Launches, the bytes of each piece of scratch memory for a line, and the factor that is in the
-    tables already."""
+    """Launches, and the numbers of a line in scratch memory."""
 
     steps: tuple[_Step, ...]
     scratch: int
@@ -86,8 +88,13 @@ class _Lines(Frozen):
 
 def set_tuning(tuning: planning.Tuning) -> None:
     """For measurements: other numbers for plans from now on. Plans are not forgotten."""
-    global _tuning
-    _tuning = tuning
+    global _tuning, _generation
+    _tuning, _generation = tuning, _generation + 1
+
+
+def generation() -> int:
+    """How often the numbers by which plans are made were changed."""
+    return _generation
 
 
 def _store(backend: Any) -> OrderedDict[Any, Any]:
@@ -99,6 +106,7 @@ def forget(backend: Any) -> None:
     """Drop the plans of a backend."""
     with _lock:
         _store(backend).clear()
+        backend.__dict__.pop("_fft_calls", None)
 
 
 def _kept(backend: Any, key: Any, make: Any) -> Any:
@@ -112,9 +120,21 @@ def _kept(backend: Any, key: Any, make: Any) -> Any:
     made = make()
     with _lock:
         store[key] = made
-        while len(store) > _MOST:
+        while len(store) > _MOST or (len(store) > 1 and _table_bytes(store) > _MOST_BYTES):
             store.popitem(last=False)
+            backend.__dict__.pop("_fft_calls", None)  # which would keep it
     return made
+
+
+def _table_bytes(store: OrderedDict[Any, Any]) -> int:
+    """The memory of all tables, those included that only plans still have."""
+    found = {}
+    for made in store.values():
+        tables_of = [made] if isinstance(made, _Table) else []
+        if isinstance(made, _Plan):
+            tables_of = [step.table for step in made.steps]
+        found.update({id(table): table.nbytes for table in tables_of})
+    return sum(found.values())
 
 
 def _kernel(like: Any, key: Any, make: Any, name: str, parts: list[Segment], real: str) -> Any:
@@ -130,13 +150,32 @@ def _kernel(like: Any, key: Any, make: Any, name: str, parts: list[Segment], rea
         host = tables.build(parts, "c8" if real == "f32" else "c16")
         memory = backend.allocate(host.nbytes, None, like.queue)
         backend.to_device(like._queue(), memory, 0, host)
-        return memory
+        return _Table(memory, host.nbytes)
 
     kernel = _kept(backend, ("kernel", key), compiled)
     return kernel, _kept(backend, ("table", real, tuple(parts)), table)
 
 
 class _Table:
+    """A table in device memory."""
+
+    __slots__ = ("memory", "nbytes")
+
+    def __init__(self, memory: Any, nbytes: int) -> None:
+        self.memory, self.nbytes = memory, nbytes
+
+
+class _Scratch(primitives.Memory):
+    """Scratch memory that knows its size."""
+
+    __slots__ = ("nbytes",)
+
+    def __init__(self, backend: Any, like: Any, nbytes: int) -> None:
+        super().__init__(backend, like, max(nbytes, 1))
+        self.nbytes = max(nbytes, 1)
+
+
+class _Operand:
     """A table as an operand of launch()."""
 
     __slots__ = ("_foreign", "base_data", "events", "offset", "queue")
@@ -236,76 +275,112 @@ def _cut(like: Any, length: int, many: int, strided: bool, real: str) -> tuple[i
     return planning.passes(length, column if strided else min(_tuning.single // item, most), column)
 
 
+class _Cuts(Frozen):
+    """What the passes of a transform have in common."""
+
+    like: Any
+    lines: _Lines
+    real: str
+    wide: bool
+    whole: int = 0
+    chirp: int = 0
+
+    @property
+    def item(self) -> int:
+        """The bytes of a complex number."""
+        return _ITEM[self.real]
+
+    @property
+    def strided(self) -> bool:
+        return _strided(self.lines, 0)
+
+    @property
+    def scratch(self) -> Side:
+        """Scratch memory as a side of a pass."""
+        return Side(np.dtype(f"c{self.item}"), unit=not self.strided)
+
+    def lengths(self, n: int) -> tuple[int, ...]:
+        """The passes of a transform of n numbers."""
+        return _cut(self.like, n, self.lines.many, self.strided, self.real)
+
+
 def _passes_of(
-    like: Any,
+    cuts: _Cuts,
     length: int,
-    lines: _Lines,
     source: Side,
     target: Side,
-    real: str,
-    **options: Any,
+    *,
+    scaled: bool = False,
+    fold: bool = False,
+    convolve: bool = False,
 ) -> list[text.Pass]:
     """The passes of a complex transform; between them numbers are in scratch memory."""
-    limits, item = like.backend.limits, _ITEM[real]
-    tuning = _tuning.but(threads=min(_tuning.threads, limits.group_size))
-    room = min(limits.local_bytes, _LOCAL)
-    strided, spread = _strided(lines, 0), _strided(lines, 1)
-    cut = _cut(like, length, lines.many, strided, real)
-    scratch = Side(np.dtype("c8" if real == "f32" else "c16"))
+    lines, strided = cuts.lines, cuts.strided
+    spread = _strided(lines, 1)
+    parts = cuts.lengths(length)
+    several = len(parts) > 1
     found: list[text.Pass] = []
     before = 1
-    for number, part in enumerate(cut):
-        first, last = number == 0, number + 1 == len(cut)
-        several = len(cut) > 1
-        fold = bool(options.get("fold")) and last
-        if limits.is_cpu:
-            stages = planning.stages(part, tuning.but(threads=part, radix=tuning.cpu_radix))
-            many = _tuning.vector // (item // 2)
-        else:
-            stages, many = _group(
-                part,
-                item if fold else item // 2,
-                item,
-                several or strided or spread,
-                lines.many * (length // part),
-                room,
-                tuning,
-            )
-        mine = source if first else scratch._replace(unit=not strided)
-        its = target if last else scratch._replace(unit=not strided)
-        mine = mine._replace(lines_first=several or strided)
-        its = its._replace(lines_first=before > 1 or (strided if not last else spread or strided))
-        found.append(
-            text.Pass(
-                real,
-                length,
-                stages.radices,
-                before,
-                stages.threads,
-                many,
-                False,
-                len(lines.shape),
-                strided,
-                mine,
-                its,
-                options.get("whole", 0),
-                fold,
-                last and options.get("scaled", False),
-                options["wide"],
-                limits.warps,
-                options.get("chirp", 0),
-                bool(options.get("convolve")),
-            )
+    for number, part in enumerate(parts):
+        last = number + 1 == len(parts)
+        mine = cuts.scratch if number else source
+        its = target if last else cuts.scratch
+        radices, threads, many = _shape_of(
+            cuts, part, several or strided or spread, length // part, fold and last
         )
-        if not limits.is_cpu:
-            found[-1] = _fitted(found[-1], min(tuning.full, room), room)
+        spec = text.Pass(
+            real=cuts.real,
+            n=length,
+            radices=radices,
+            before=before,
+            threads=threads,
+            lines=many,
+            split=False,
+            batch=len(lines.shape),
+            batch_first=strided,
+            source=mine._replace(lines_first=several or strided),
+            target=its._replace(lines_first=before > 1 or strided or (last and spread)),
+            whole=cuts.whole,
+            fold=fold and last,
+            scaled=scaled and last,
+            wide=cuts.wide,
+            bounds=cuts.like.backend.limits.warps,
+            chirp=cuts.chirp,
+            convolve=convolve,
+        )
+        found.append(_fitted(spec, cuts.like.backend.limits))
         before *= part
     return found
 
 
-def _fitted(spec: text.Pass, full: int, room: int) -> text.Pass:
+def _shape_of(
+    cuts: _Cuts, part: int, together: bool, columns: int, fold: bool
+) -> tuple[tuple[int, ...], int, int]:
+    """(radices, work-items of a column, columns of a group) of a pass."""
+    limits, item = cuts.like.backend.limits, cuts.item
+    if limits.is_cpu:
+        tuning = _tuning.but(threads=part, radix=_tuning.cpu_radix)
+        stages, many = planning.stages(part, tuning), _tuning.vector // (item // 2)
+    else:
+        tuning = _tuning.but(threads=min(_tuning.threads, limits.group_size))
+        stages, many = _group(
+            part,
+            item if fold else item // 2,
+            item,
+            together,
+            cuts.lines.many * columns,
+            min(limits.local_bytes, _LOCAL),
+            tuning,
+        )
+    return stages.radices, stages.threads, many
+
+
+def _fitted(spec: text.Pass, limits: Any) -> text.Pass:
     """A pass whose group has enough local memory: half the numbers at a time, or fewer columns."""
-    if text.local_bytes(spec) > full and not spec.fold:
+    if limits.is_cpu:
+        return spec
+    room = min(limits.local_bytes, _LOCAL)
+    if text.local_bytes(spec) > min(_tuning.full, room) and not spec.fold:
         spec = spec._replace(split=True)
     while text.local_bytes(spec) > room and spec.lines > 1:
         spec = spec._replace(lines=spec.lines // 2)
@@ -316,90 +391,74 @@ def _make(request: Request, a: Any, out: Any, lines: _Lines, scaled: bool, wide:
     real = "f32" if out.dtype.char in "efF" else "f64"
     length, source, target, by_halves = _sides(request, a, out, lines)
     whole = request.n if request.kind != "complex" else 0
-    room = min(a.backend.limits.local_bytes, _LOCAL)
-    folded = by_halves and request.kind == "half"
-    options: dict[str, Any] = {"wide": wide, "whole": whole}
     smooth = planning.is_smooth(length)
-    scratch = Side(np.dtype("c8" if real == "f32" else "c16"))
     inner = length if smooth else planning.convolution_length(length)
     if inner >= 1 << 31:
         raise ValueError(f"a transform of {request.n} numbers is too long for kernels of pygpu")
-    strided = _strided(lines, 0)
-    cpu = a.backend.limits.is_cpu
-    in_local = cpu or (length + length // 8 + 16) * _ITEM[real] <= room
-    apart = folded and not (
-        smooth and in_local and len(_cut(a, length, lines.many, strided, real)) == 1
-    )
-    end = scratch._replace(unit=not strided) if apart else target
+    cuts = _Cuts(a, lines, real, wide, whole, 0 if smooth else length)
+    limits = a.backend.limits
+    folded = by_halves and request.kind == "half"
+    in_local = (length + length // 8 + 16) * cuts.item <= min(limits.local_bytes, _LOCAL)
+    at_once = smooth and (in_local or limits.is_cpu) and len(cuts.lengths(length)) == 1
+    apart = folded and not at_once
+    end = cuts.scratch if apart else target
+    scaled_end = scaled and not apart
     if smooth:
-        passes = _passes_of(
-            a,
-            length,
-            lines,
-            source,
-            end,
-            real,
-            **options,
-            fold=folded and not apart,
-            scaled=scaled and not apart,
-        )
+        passes = _passes_of(cuts, length, source, end, scaled=scaled_end, fold=folded and at_once)
     else:
-        chirp = {**options, "chirp": length}
-        end = end._replace(before=True, factor="chirp", limit=True)
-        source = source._replace(factor="chirp")
-    if not smooth and len(_cut(a, inner, lines.many, strided, real)) == 1:
-        passes = _passes_of(
-            a, inner, lines, source, end, real, **chirp, scaled=scaled and not apart, convolve=True
-        )
-    elif not smooth:
-        there = _passes_of(
-            a,
-            inner,
-            lines,
-            source,
-            scratch._replace(factor="filter", swap=True, unit=not strided),
-            real,
-            **chirp,
-        )
-        back = _passes_of(
-            a,
-            inner,
-            lines,
-            scratch._replace(unit=not strided),
-            end,
-            real,
-            **chirp,
-            scaled=scaled and not apart,
-        )
-        passes = there + back
+        passes = _convolution(cuts, inner, source, end, scaled_end)
+    wanted = request.n // 2 + 1 if request.kind == "half" and not by_halves else length
+    steps = _steps(cuts, passes, apart, wanted)
+    if apart:
+        steps.append(_fold_step(cuts, request.n, steps[-1].target, target, scaled))
+    return _Plan(tuple(steps), inner)
+
+
+def _convolution(cuts: _Cuts, inner: int, source: Side, end: Side, scaled: bool) -> list[text.Pass]:
+    """The passes of a transform as a convolution over *inner* numbers: a transform there, the
+    filter, and one back."""
+    source = source._replace(factor="chirp")
+    end = end._replace(before=True, factor="chirp", limit=True)
+    if len(cuts.lengths(inner)) == 1:
+        return _passes_of(cuts, inner, source, end, scaled=scaled, convolve=True)
+    between = cuts.scratch._replace(factor="filter", swap=True)
+    there = _passes_of(cuts, inner, source, between)
+    return there + _passes_of(cuts, inner, cuts.scratch, end, scaled=scaled)
+
+
+def _steps(cuts: _Cuts, passes: list[text.Pass], apart: bool, wanted: int) -> list[_Step]:
+    """A launch for each pass. apart: the last one writes to scratch memory too."""
+    make = (fft_cpu if cuts.like.backend.limits.is_cpu else text).source
     steps: list[_Step] = []
     at = -1
-    wanted = request.n // 2 + 1 if request.kind == "half" and not by_halves else length
     for number, spec in enumerate(passes):
         to = -1 if number + 1 == len(passes) and not apart else (at + 1) % 2
         kernel, table = _kernel(
-            a,
+            cuts.like,
             spec,
-            lambda s=spec: (fft_cpu if cpu else text).source(s),
+            partial(make, spec),
             text.NAME,
             text.segments(spec),
-            real,
+            cuts.real,
         )
         steps.append(_Step(kernel, table, spec, at, to, wanted))
         at = to
-    if apart:
-        key = ("fold", real, length, len(lines.shape), target, scaled, strided)
-        fold = target._replace(limit=False)
-        kernel, table = _kernel(
-            a,
-            key,
-            lambda: text.fold_source(real, length, len(lines.shape), fold, scaled, strided),
-            "fft_fold",
-            root_segments(request.n),
-            real,
-        )
-        steps.append(_Step(kernel, table, None, at, -1, 0))
-    return _Plan(tuple(steps), inner)
+    return steps
+
+
+def _fold_step(cuts: _Cuts, n: int, at: int, target: Side, scaled: bool) -> _Step:
+    """The launch that makes the transform of n real numbers from that of their pairs."""
+    batch = len(cuts.lines.shape)
+    options = (cuts.real, n // 2, batch, target._replace(limit=False), scaled, cuts.strided)
+    kernel, table = _kernel(
+        cuts.like,
+        ("fold", *options),
+        partial(text.fold_source, *options),
+        "fft_fold",
+        root_segments(n),
+        cuts.real,
+    )
+    return _Step(kernel, table, None, at, -1, 0)
 
 
 # ---- running them
@@ -408,8 +467,8 @@ def _make(request: Request, a: Any, out: Any, lines: _Lines, scaled: bool, wide:
 def transform(request: Request, a: Any, out: Any, axis: int, factor: float) -> None:
     """Transform the lines of *a* along an axis to those of *out*, times a factor.
 
-    *out* is of float32 or complex64 to compute in single precision, else of float64 or complex128; it
-    may be float16 if it is real. Both have aligned items; they share no memory, or are the same.
+    *out* is of float32 or complex64 to compute in single precision, else of float64 or complex128;
+    it may be float16 if it is real. Both have aligned items; they share no memory, or are the same.
     Lines of *a* that are too short are taken as if zeros followed.
     """
     need = request.n // 2 + 1 if request.kind == "real" else request.n
@@ -452,9 +511,9 @@ def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
     for step in plan.steps:
         for place in (step.source, step.target):
             if place >= 0 and pieces[place] is None:
-                pieces[place] = primitives.scratch(a, total)
+                pieces[place] = _Scratch(a.backend, a, total)
     between, by = _scratch_strides(shape, n, size, strided)
-    queue = a.queue
+    queue, recorder = a.queue, replay.current()
     for step in plan.steps:
         source = a if step.source < 0 else pieces[step.source]
         target = out if step.target < 0 else pieces[step.target]
@@ -479,7 +538,9 @@ def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
             *(lines.source if outside[0] else between),
             *(lines.target if outside[1] else between),
         ]
-        table = _Table(step.table, queue)
+        table = _Operand(step.table.memory, queue)
+        if recorder is not None:
+            recorder.note(step.kernel, groups, group, source, step.table.memory, target, numbers)
         primitives.launch(a, step.kernel, groups, group, [source, table], [target], numbers)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.array import primitives
+from pygpu._src.array import layout, primitives
 
 __all__ = ["from_real", "resized", "to_complex", "to_real"]
 
@@ -47,20 +47,31 @@ def _back(a: Any, axes: Sequence[int]) -> Any:
     return a._view(tuple(a.shape[k] for k in order), tuple(a.strides[k] for k in order), a.offset)
 
 
+def _is_ready(a: Any, axes: Sequence[int], dtype: np.dtype[Any]) -> bool:
+    """Whether the library can read the array where it is, as all but to_real() leave it alone."""
+    places = list(range(a.ndim - len(axes), a.ndim))
+    contiguous = layout.flags(a.shape, a.strides, a.itemsize)[0]
+    return bool(a.dtype == dtype and list(axes) == places and contiguous and a._is_aligned)
+
+
 def to_complex(lib: Any, a: Any, axes: Sequence[int], inverse: bool) -> Any:
     """Complex transforms along different axes, three at a time."""
     dtype = _complex(a.dtype)
     for start in range(0, len(axes), 3):
         part = axes[start : start + 3]
-        source = _last(a, part, dtype)
-        lib.transform(source, source, len(part), inverse)
-        a = _back(source, part)
+        if _is_ready(a, part, dtype):
+            source, target = a, primitives.empty(a, a.shape, dtype)
+        else:
+            source = target = _last(a, part, dtype)
+        lib.transform(source, target, len(part), inverse)
+        a = _back(target, part)
     return a
 
 
 def from_real(lib: Any, a: Any, axis: int) -> Any:
     dtype = _complex(a.dtype)
-    source = _last(a, [axis], np.dtype(dtype.char.lower()))
+    real = np.dtype(dtype.char.lower())
+    source = a if _is_ready(a, [axis], real) else _last(a, [axis], real)
     n = source.shape[-1]
     result = primitives.empty(a, (*source.shape[:-1], n // 2 + 1), dtype)
     lib.transform(source, result, 1)

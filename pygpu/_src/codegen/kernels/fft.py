@@ -189,10 +189,12 @@ def _loop(spec: Pass, radix: int, t: str, body: str) -> str:
     rounds = -(-count // spec.threads)
     guard = f"if (q < {count}) " if count % spec.threads else ""
     if rounds == 1:
-        return f"    {{ const pg_u32 c = 0, q = {t}; {guard}{{ {body} }} }}\n"
+        return (
+            f"    {{ const pg_u32 c = 0; PG_UNUSED const pg_u32 q = {t}; {guard}{{ {body} }} }}\n"
+        )
     return (
         f"    PG_UNROLL for (pg_u32 c = 0; c < {rounds}; c++) "
-        f"{{ const pg_u32 q = {t} + c * {spec.threads}; {guard}{{ {body} }} }}\n"
+        f"{{ PG_UNUSED const pg_u32 q = {t} + c * {spec.threads}; {guard}{{ {body} }} }}\n"
     )
 
 

@@ -6,6 +6,10 @@ that the butterflies need no shuffles; stages go from one array to another and b
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from pygpu._src.codegen.template import Template
 
 from .fft import UNFOLD_LANES, Pass, parameters, pass_functions, places
@@ -50,15 +54,46 @@ _LOAD = Template("""\
                 PG_GLOBAL const fft_real *q = $next;
                 $read
             }
-        } else
+        } else {
+            int done = 0;
+$rows
             for (int lane = 0; lane < count; lane++) {
                 PG_GLOBAL const char *p = (PG_GLOBAL const char *)source + in_at[lane];
-                for (int i = 0; i < $length; i++) {
+                for (int i = done; i < $length; i++) {
                     fft_complex v = fft_load(p, (fft_index)i * $columns + column[lane], in_step, have, table);
                     ((fft_real *)ax)[i * $lanes + lane] = v.re;
                     ((fft_real *)ay)[i * $lanes + lane] = v.im;
                 }
             }
+        }
+""")
+
+_READ_ROWS = Template("""\
+            if (count == $lanes)
+                for (; done + $lanes <= $length; done += $lanes) {
+                    fft_lanes rx[$lanes], ry[$lanes];
+                    PG_UNROLL for (int lane = 0; lane < $lanes; lane++) {
+                        PG_GLOBAL const fft_real *q = (PG_GLOBAL const fft_real *)((PG_GLOBAL const char *)source + in_at[lane]) + 2 * done;
+                        $read
+                    }
+                    fft_transpose(rx);
+                    fft_transpose(ry);
+                    PG_UNROLL for (int k = 0; k < $lanes; k++) { $x[done + k] = rx[k]; $y[done + k] = ry[k]; }
+                }
+""")
+
+_WRITE_ROWS = Template("""\
+            if (count == $lanes)
+                for (; done + $lanes <= $many; done += $lanes) {
+                    fft_lanes rx[$lanes], ry[$lanes];
+                    PG_UNROLL for (int k = 0; k < $lanes; k++) { rx[k] = $x[done + k]; ry[k] = $y[done + k]; }
+                    fft_transpose(rx);
+                    fft_transpose(ry);
+                    PG_UNROLL for (int lane = 0; lane < $lanes; lane++) {
+                        PG_GLOBAL fft_real *q = (PG_GLOBAL fft_real *)((PG_GLOBAL char *)target + out_at[lane]) + 2 * ($base + done);
+                        $write
+                    }
+                }
 """)
 
 _STORE = Template("""\
@@ -68,17 +103,20 @@ _STORE = Template("""\
                 PG_GLOBAL fft_real *q = $next;
                 $write
             }
-        } else
+        } else {
+            int done = 0;
+$rows
             for (int lane = 0; lane < count; lane++) {
                 PG_GLOBAL char *p = (PG_GLOBAL char *)target + out_at[lane];
                 fft_index base = $base;
-                for (int i = 0; i < $many; i++) {
+                for (int i = done; i < $many; i++) {
                     fft_complex v;
                     v.re = ((const fft_real *)$x)[i * $lanes + lane];
                     v.im = ((const fft_real *)$y)[i * $lanes + lane];
                     fft_store(p, base + (fft_index)i * $before, out_step, wanted, scale, table, v);
                 }
             }
+        }
 """)
 
 # The factors between passes: w^(turn i) = w^(turn 32 h) w^(turn l) for i = 32 h + l, each of which is
@@ -149,19 +187,32 @@ def _is_complex(side: Side, spec: Pass) -> bool:
     )
 
 
-def _read(spec: Pass) -> str:
+def _is_rows(side: Side, spec: Pass) -> bool:
+    """Whether a line is what kernels compute with, one item behind the other."""
+    pairs = side.kind == "pairs" and side.dtype.char == ("f" if spec.real == "f32" else "d")
+    return _is_complex(side, spec) or (
+        pairs and _is_complex(side._replace(kind="plain", dtype=_complex(spec)), spec)
+    )
+
+
+def _complex(spec: Pass) -> np.dtype[Any]:
+    return np.dtype("c8" if spec.real == "f32" else "c16")
+
+
+def _read(spec: Pass, x: str, y: str, swap: bool) -> str:
     """Statements that read as many complex numbers as there are lanes at q."""
     n = spec.lines
-    x, y = ("ay", "ax") if spec.source.swap else ("ax", "ay")
+    if swap:
+        x, y = y, x
     if n == 1:
-        return f"{x}[i] = q[0]; {y}[i] = q[1];"
+        return f"{x} = q[0]; {y} = q[1];"
     if n <= 8:
         wide = f"{_real_type(spec)}{2 * n} v = vload{2 * n}(0, q);"
-        return f"{wide} {x}[i] = v.even; {y}[i] = v.odd;"
+        return f"{wide} {x} = v.even; {y} = v.odd;"
     half = f"{_real_type(spec)}16"
     return (
-        f"{half} v = vload16(0, q), w = vload16(1, q); {x}[i] = (fft_lanes)(v.even, w.even); "
-        f"{y}[i] = (fft_lanes)(v.odd, w.odd);"
+        f"{half} v = vload16(0, q), w = vload16(1, q); {x} = (fft_lanes)(v.even, w.even); "
+        f"{y} = (fft_lanes)(v.odd, w.odd);"
     )
 
 
@@ -171,16 +222,101 @@ def _write(spec: Pass, x: str, y: str) -> str:
         x, y = y, x
     scale = " * scale" if spec.scaled else ""
     if n == 1:
-        return f"q[0] = {x}[i]{scale}; q[1] = {y}[i]{scale};"
+        return f"q[0] = {x}{scale}; q[1] = {y}{scale};"
     if n <= 8:
         return (
-            f"{_real_type(spec)}{2 * n} v; v.even = {x}[i]{scale}; v.odd = {y}[i]{scale}; "
+            f"{_real_type(spec)}{2 * n} v; v.even = {x}{scale}; v.odd = {y}{scale}; "
             f"vstore{2 * n}(v, 0, q);"
         )
     half = f"{_real_type(spec)}16"
     return (
-        f"{half} v, w; fft_lanes x = {x}[i]{scale}, y = {y}[i]{scale}; v.even = x.lo; v.odd = y.lo; "
+        f"{half} v, w; fft_lanes x = {x}{scale}, y = {y}{scale}; v.even = x.lo; v.odd = y.lo; "
         "w.even = x.hi; w.odd = y.hi; vstore16(v, 0, q); vstore16(w, 1, q);"
+    )
+
+
+def _transpose(lanes: int) -> str:
+    """``fft_transpose(v)``: as many vectors as there are lanes, transposed by perfect shuffles: each
+    round interleaves the first half of the vectors with the second."""
+    names, text = [f"v[{k}]" for k in range(lanes)], ""
+    digits, count = "0123456789abcdef", 0
+    for _ in range(lanes.bit_length() - 1):
+        following = []
+        for k in range(lanes // 2):
+            a, b = names[k], names[k + lanes // 2]
+            for half in (range(lanes // 2), range(lanes // 2, lanes)):
+                parts = ", ".join(f"{a}.s{digits[i]}, {b}.s{digits[i]}" for i in half)
+                text += f"    const fft_lanes t{count} = (fft_lanes)({parts});\n"
+                following.append(f"t{count}")
+                count += 1
+        names = following
+    text += "".join(f"    v[{k}] = {name};\n" for k, name in enumerate(names))
+    return f"PG_INLINE void fft_transpose(fft_lanes *v)\n{{\n{text}}}\n"
+
+
+# Columns that lie side by side times a chirp, behind whose end there are zeros.
+_CHIRPED = Template("""\
+pg_i64 at = column[0] + (pg_i64)i * $columns;
+                if (at >= $chirp) { ax[i] = 0; ay[i] = 0; continue; }
+                if (at + $lanes > $chirp) {
+                    PG_GLOBAL const char *line = (PG_GLOBAL const char *)source + in_at[0];
+                    for (int lane = 0; lane < $lanes; lane++) {
+                        fft_complex v = fft_load(line, at + lane, in_step, have, table);
+                        ((fft_real *)ax)[i * $lanes + lane] = v.re;
+                        ((fft_real *)ay)[i * $lanes + lane] = v.im;
+                    }
+                    continue;
+                }
+                { $read }
+                fft_lanes rx = ax[i], ry = ay[i];
+                $times
+                ax[i] = rx; ay[i] = ry;""")
+
+# The same where results are written: those behind the end are not wanted.
+_FACTORED = Template("""\
+pg_i64 at = $first + (pg_i64)i * $before;
+                fft_lanes rx = $x[i], ry = $y[i];
+                if (at + $lanes > $most) {
+                    PG_GLOBAL char *line = (PG_GLOBAL char *)target + out_at[0];
+                    for (int lane = 0; lane < $lanes && at + lane < $most; lane++) {
+                        fft_complex v;
+                        v.re = ((const fft_real *)&rx)[lane];
+                        v.im = ((const fft_real *)&ry)[lane];
+                        fft_store(line, at + lane, out_step, wanted, scale, table, v);
+                    }
+                    continue;
+                }
+                $times
+                { $write }""")
+
+
+def _factor(spec: Pass, side: Side) -> str:
+    """Statements that multiply rx and ry by the factors from number *at* on."""
+    part = Segment("chirp", spec.chirp)
+    if side.factor == "filter":
+        part = Segment("filter", spec.chirp, spec.n)
+    place = places(spec)[part]
+    read = _read(spec, "fx", "fy", False)
+    return (
+        f"{{ PG_GLOBAL const fft_real *q = (PG_GLOBAL const fft_real *)(table + {place} + at); "
+        f"fft_lanes fx, fy; {read} fft_lanes t = rx * fx - ry * fy; ry = rx * fy + ry * fx; rx = t; }}"
+    )
+
+
+def _factored(spec: Pass, side: Side, x: str, y: str) -> str:
+    first = f"(column[0] / {spec.before} * {spec.before * spec.length} + column[0] % {spec.before})"
+    times = _factor(spec, side)
+    if side.before:
+        times = f"{{ fft_lanes t = rx; rx = ry; ry = t; }} {times}"
+    return _FACTORED.fill(
+        first=first,
+        before=spec.before,
+        lanes=spec.lines,
+        most="wanted" if side.limit else spec.n,
+        x=x,
+        y=y,
+        times=times,
+        write=_write(spec, "rx", "ry"),
     )
 
 
@@ -189,7 +325,16 @@ def _load(spec: Pass) -> str:
     quick, start, after = "0", "", "p"
     last = f"in_{spec.batch - 1}"
     length = f"n{spec.batch - 1}" if spec.batch > 1 else "many"
-    if spec.columns > 1 and not spec.batch_first and _is_complex(side, spec):
+    read = _read(spec, "ax[i]", "ay[i]", side.swap)
+    if spec.columns > 1 and not spec.batch_first and _is_complex(side._replace(factor=""), spec):
+        if side.factor:
+            read = _CHIRPED.fill(
+                columns=spec.columns,
+                chirp=spec.chirp,
+                lanes=n,
+                read=read,
+                times=_factor(spec, side),
+            )
         quick = f"count == {n} && column[0] + {n} <= {spec.columns}"
         start = " + 2 * column[0]"
         after = f"p + (pg_i64)i * {2 * spec.columns}"
@@ -200,12 +345,22 @@ def _load(spec: Pass) -> str:
         step = "(pg_i64)sizeof(fft_real)"
         start = f" + column[0] * (in_step / {step})"
         after = f"p + (pg_i64)i * {spec.columns} * (in_step / {step})"
+    rows = ""
+    if n > 1 and spec.columns == 1 and _is_rows(side, spec):
+        rows = _READ_ROWS.fill(
+            lanes=n,
+            length=spec.length,
+            read=_read(spec, "rx[lane]", "ry[lane]", side.swap),
+            x="ax",
+            y="ay",
+        )
     return _LOAD.fill(
         quick=quick,
         start=start,
         next=after,
         length=spec.length,
-        read=_read(spec),
+        read=read,
+        rows=rows,
         columns=spec.columns,
         lanes=n,
     )
@@ -220,7 +375,11 @@ def _store(spec: Pass, x: str, y: str) -> str:
     if before > 1:
         base = f"column[lane] / {before} * {before * spec.length} + column[lane] % {before}"
     first = base.replace("lane", "0")
-    if before > 1 and not spec.batch_first and _is_complex(side, spec):
+    plain = side._replace(factor="", before=False, limit=side.limit and side.factor != "chirp")
+    write = _write(spec, f"{x}[i]", f"{y}[i]")
+    if before > 1 and not spec.batch_first and _is_complex(plain, spec):
+        if side.factor:
+            write = _factored(spec, side, x, y)
         quick = (
             f"count == {n} && column[0] + {n} <= {spec.columns} && column[0] % {before} + {n} "
             f"<= {before}"
@@ -234,12 +393,23 @@ def _store(spec: Pass, x: str, y: str) -> str:
         step = "(out_step / (pg_i64)sizeof(fft_real))"
         start = f" + ({first}) * {step}"
         after = f"p + (pg_i64)i * {before} * {step}"
+    many, rows = spec.n + 1 if spec.fold else spec.length, ""
+    if n > 1 and before == 1 and _is_rows(side, spec):
+        rows = _WRITE_ROWS.fill(
+            lanes=n,
+            many=many,
+            write=_write(spec, "rx[lane]", "ry[lane]"),
+            x=x,
+            y=y,
+            base=base,
+        )
     return _STORE.fill(
         quick=quick,
         start=start,
         next=after,
-        many=spec.n + 1 if spec.fold else spec.length,
-        write=_write(spec, x, y),
+        many=many,
+        write=write,
+        rows=rows,
         x=x,
         y=y,
         base=base,
@@ -330,7 +500,7 @@ def source(spec: Pass) -> str:
         complex="pg_c64" if spec.real == "f32" else "pg_c128",
         lanes_type=lanes,
         lanes=spec.lines,
-        functions=pass_functions(spec),
+        functions=pass_functions(spec) + _transpose(spec.lines),
         parameters=", ".join(f"pg_i64 {name}" for name in parameters(spec.batch)),
         room=spec.length + (1 if spec.fold else 0),
         column=column,
