@@ -24,6 +24,7 @@ import numpy as np
 from pygpu import _array
 from pygpu._array import GPUArray
 from pygpu._src.array import (
+    chains,
     elementwise,
     launch_cache,
     layout,
@@ -33,7 +34,7 @@ from pygpu._src.array import (
 from pygpu._src.array.trace import Graph, Node, Number, Reduced, Tracer, Untraceable
 from pygpu._src.codegen import dtypes
 
-__all__ = ["Fused", "Untraceable", "fuse"]
+__all__ = ["Fused", "Untraceable", "fuse", "off", "on", "statistics"]
 
 _MOST = 256  # variants of a function
 _NUMBERS = (int, float, complex)
@@ -293,3 +294,30 @@ def fuse(function: Any = None, *, static: Iterable[str] = ()) -> Any:
     if function is None:
         return lambda f: Fused(f, static)
     return Fused(function, static)
+
+
+def on() -> None:
+    """From now on, elementwise operations on CUDA's arrays that follow each other again and again
+    become one launch, with the same results. ``PYGPU_FUSE=1`` in the environment does the same.
+
+    Raises RuntimeError if there is no CUDA driver and no simulator.
+    """
+    chains.set_mode(1)
+
+
+def off() -> None:
+    """From now on, each operation is a launch of its own, as it is unless :func:`on` was called.
+    Operations that were put off are launched."""
+    chains.set_mode(0)
+
+
+def statistics() -> dict[str, int]:
+    """What :func:`on` has done in this process.
+
+    ``watched``: operations that were launched one by one, while chains were looked for; ``made``:
+    chains that have a kernel; ``deferred``: operations that were put off; ``fused``: launches of
+    such kernels; ``apart``: operations that were put off, and launched one by one after all.
+    """
+    found = chains.counts()
+    del found["mode"]
+    return found

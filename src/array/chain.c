@@ -141,7 +141,7 @@ int chain_flush(void) {
 }
 
 static void keep_status(int status) {
-    if (status != 0) {
+    if (status != 0 && deferral != NULL) {
         failed = status;
         *deferral->trap |= PG_TRAP_DEFERRED;
     }
@@ -282,20 +282,23 @@ void chain_tell(Table *table) {
 
 /* ---- for Python ------------------------------------------------------------------------------ */
 
-PG_DOC(chain_set__doc__, "_chain_set", "mode, told=None, deferral=None",
-       "(mode: int, told: Callable[[tuple[Any, ...]], None] | None = None, deferral: Any = None) "
-       "-> None",
+PG_DOC(chain_set__doc__, "_chain_set", "mode, told=None, deferral=None, often=3, wait_us=300",
+       "(mode: int, told: Callable[[tuple[Any, ...]], None] | None = None, deferral: Any = None, "
+       "often: int = 3, wait_us: int = 300) -> None",
        "Whether operations in a row become one launch: 0 no, 1 yes; 2: every operation is put off "
-       "as long as it may be. told is called for a chain that came often; deferral: the backend's "
-       "_deferral().");
+       "as long as it may be. told is called for a chain that came *often* times; deferral: the "
+       "backend's _deferral(); wait_us: microseconds after which a chain goes if nothing else "
+       "happens.");
 static ArgSpec chain_set_args = PG_ARGSPEC(chain_set__doc__);
 
 static PyObject *chain_set(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
                            PyObject *kwnames) {
-    PyObject *a[3];
-    uint32_t mode;
+    PyObject *a[5];
+    uint32_t mode, often = 3, wait_us = 300;
     if (pg_args(&chain_set_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_u32(a[0], "_chain_set", "mode", &mode) < 0) {
+        pg_as_u32(a[0], "_chain_set", "mode", &mode) < 0 ||
+        (a[3] != NULL && pg_as_u32(a[3], "_chain_set", "often", &often) < 0) ||
+        (a[4] != NULL && pg_as_u32(a[4], "_chain_set", "wait_us", &wait_us) < 0)) {
         return NULL;
     }
     if (a[2] != NULL && a[2] != Py_None) {
@@ -309,8 +312,10 @@ static PyObject *chain_set(PyObject *Py_UNUSED(module), PyObject *const *args, P
     if (a[1] != NULL && a[1] != Py_None) {
         Py_XSETREF(told, Py_NewRef(a[1]));
     }
+    keep_status(chain_flush());
     arr_chain_mode = mode > 2 ? 2 : (int)mode;
-    (void)chain_flush();
+    arr_chain_often = often;
+    arr_chain_wait_us = wait_us;
     Py_RETURN_NONE;
 }
 

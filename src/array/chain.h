@@ -92,6 +92,7 @@ void chain_sweep(Chain *chain);
 uint32_t chain_live(const Chain *chain);
 
 /* chain_timer.c */
+extern long arr_chain_wait_us; /* how long a chain waits, or twice that, but for getting the GIL */
 void chain_timer_start(unsigned long serial); /* the chain of this number began to wait */
 extern volatile unsigned long arr_chain_serial; /* changes whenever a chain begins or ends */
 
@@ -107,6 +108,7 @@ typedef struct {
     long watched, deferred, fused, apart, made;
 } ChainCounts;
 extern ChainCounts arr_chain_counts;
+extern long arr_chain_often; /* Python is told of a chain that came so many times */
 void arr_forget_chains(void); /* at the end of the process */
 
 #endif

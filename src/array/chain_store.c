@@ -3,9 +3,9 @@
 #include "array/chain.h"
 
 #define PREFIXES_MOST 8192 /* half of the room */
-#define OFTEN         3
 
 ChainCounts arr_chain_counts;
+long arr_chain_often = 3;
 
 /* ---- prefixes of chains that have a kernel ---------------------------------------------------- */
 
@@ -114,7 +114,7 @@ int chain_count(const Chain *chain, uint32_t live) {
         if (PyDict_GET_SIZE(chain->table->chains) >= CHAINS_MOST) {
             arr_chain_wanted = 1; /* it is emptied where kernels may go */
         } else if (count != NULL && PyDict_SetItem(chain->table->chains, key, count) == 0) {
-            wanted = times == OFTEN;
+            wanted = times == arr_chain_often;
         }
     }
     Py_XDECREF(count);
@@ -245,7 +245,7 @@ static PyObject *chain_known(PyObject *Py_UNUSED(module), PyObject *const *args,
 }
 
 static PyObject *chain_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
-    return Py_BuildValue("{slslslslsl}", "watched", arr_chain_counts.watched, "deferred",
+    return Py_BuildValue("{sislslslslsl}", "mode", arr_chain_mode, "watched", arr_chain_counts.watched, "deferred",
                          arr_chain_counts.deferred, "fused", arr_chain_counts.fused, "apart",
                          arr_chain_counts.apart, "made", arr_chain_counts.made);
 }
@@ -254,7 +254,7 @@ PyMethodDef arr_chain_store_functions[] = {
     {"_chain_known", FAST(chain_known), chain_known__doc__},
     {"_chain_counts", chain_counts, METH_NOARGS,
      "_chain_counts()\n--\n\n() -> dict[str, int]\n\n"
-     "Operations that were watched and deferred; launches of fused kernels, and of deferred "
-     "operations one by one; fused kernels that were made."},
+     "The mode; operations that were watched, and deferred; launches of fused kernels, and of "
+     "deferred operations one by one; fused kernels that were made."},
     {NULL, NULL, 0, NULL},
 };

@@ -30,16 +30,17 @@ from .trace import Graph, Node
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
 
-__all__ = ["counts", "flush", "number_of", "set_mode"]
+__all__ = ["counts", "flush", "is_on", "number_of", "set_from_environment", "set_mode"]
 
 _MOST_OPERATIONS = 1 << 16
 _FROM_STEP, _FROM_NUMBER = 100, 200  # as in chain.h
 _MOST_ARRAYS = 20  # of one kernel, results included
+_MOST_THREADS = 4
 
 _operations: list[elementwise.Operation] = []
 _numbers: dict[elementwise.Operation, int] = {}
 _jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-_thread: threading.Thread | None = None
+_threads: list[threading.Thread] = []
 _wait = False  # for tests: a chain is compiled before the next operation
 
 
@@ -168,7 +169,6 @@ def _make(job: _Job) -> None:
 
 def _told(description: tuple[Any, ...]) -> None:
     """A chain came often: called by C."""
-    global _thread
     job = _job(description)
     if job is None:
         return
@@ -176,10 +176,12 @@ def _told(description: tuple[Any, ...]) -> None:
         _make(job)
         return
     _jobs.put(job)
-    if _thread is None:
-        _thread = threading.Thread(target=_work, name="pygpu compiles chains", daemon=True)
-        _thread.start()
-        atexit.register(_stop)
+    if len(_threads) < min(_MOST_THREADS, os.cpu_count() or 1):
+        if not _threads:
+            atexit.register(_stop)
+        thread = threading.Thread(target=_work, name="pygpu compiles chains", daemon=True)
+        _threads.append(thread)
+        thread.start()
 
 
 def _work() -> None:
@@ -196,19 +198,28 @@ _failures: list[bytes] = []
 
 
 def _stop() -> None:
-    _jobs.put(None)
-    if _thread is not None:
-        _thread.join(5.0)  # a compilation that has begun
+    for _ in _threads:
+        _jobs.put(None)
+    for thread in _threads:
+        thread.join(5.0)  # a compilation that has begun
 
 
-def set_mode(mode: int, wait: bool = False) -> None:
-    """0: each operation is a launch; 1: chains that come often are one; 2: as 1, and every
-    operation waits until it must be launched, which only tests want. wait: compile at once."""
+def set_mode(
+    mode: int, *, wait: bool = False, often: int = 3, wait_us: int = 300
+) -> None:
+    """0: each operation is a launch; 1: chains that come *often* times are one; 2: as 1, and every
+    operation waits until it must be launched, which only tests want. wait: compile at once. wait_us: after so many microseconds a chain
+    goes if nothing else happens."""
     global _wait
     from pygpu import _cuda
 
     _wait = wait
-    _array._chain_set(mode, _told, _cuda._deferral())
+    _array._chain_set(mode, _told, _cuda._deferral(), often, wait_us)
+
+
+def is_on() -> bool:
+    """Whether chains become one launch."""
+    return _array._chain_counts()["mode"] != 0
 
 
 def counts() -> dict[str, int]:
@@ -225,4 +236,4 @@ def set_from_environment() -> None:
     """PYGPU_FUSE: 0, 1, or for tests "wait" (compile at once) and "late" (mode 2)."""
     value = os.environ.get("PYGPU_FUSE", "0")
     if value not in ("", "0"):
-        set_mode(2 if value == "late" else 1, value in ("wait", "late"))
+        set_mode(2 if value == "late" else 1, wait=value in ("wait", "late"))

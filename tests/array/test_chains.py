@@ -1,0 +1,477 @@
+"""Plain array code as few launches (pygpu.fusion.on()): the same results as one launch for each
+operation, whatever else a program does between, on CUDA or its simulator."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("PYGPU_CUDA", "auto")
+
+import pygpu
+from pygpu import _cuda
+from pygpu._src.array import chains
+from pygpu.cuda import driver, gpuarray
+from pygpu.cuda.compiler import SourceModule
+
+hypothesis = pytest.importorskip("hypothesis")
+from hypothesis import given, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _context():
+    try:
+        primary = _cuda.Device(0).retain_primary_context()
+    except (pygpu.Error, ImportError) as error:
+        pytest.skip(f"no CUDA driver, and no simulator: {error}")
+    primary.push()
+    yield
+    _cuda.Context.synchronize()
+    _cuda.Context.pop()
+
+
+@pytest.fixture
+def on():
+    """Chains become one launch as soon as they were seen."""
+    chains.set_mode(1, wait=True, often=1, wait_us=10_000_000)
+    yield
+    chains.set_mode(0)
+
+
+@pytest.fixture
+def late():
+    """Every operation is put off as long as it may be."""
+    chains.set_mode(2, wait=True, often=1, wait_us=10_000_000)
+    yield
+    chains.set_mode(0)
+
+
+def launches(call) -> int:
+    chains.flush()
+    _cuda._call_counts(True)
+    call()
+    chains.flush()
+    return _cuda._call_counts().get("cuLaunchKernel", 0)
+
+
+def rand(*shape, seed=1, dtype=np.float32):
+    return np.random.default_rng(seed).uniform(-2, 2, shape).astype(dtype)
+
+
+def same(device, host):
+    got = device.get()
+    assert got.dtype == host.dtype
+    np.testing.assert_array_equal(got.view(np.uint8), host.view(np.uint8))
+
+
+# ---- what becomes one launch
+
+
+def heat(u):
+    u[1:-1, 1:-1] += np.float32(0.2) * (
+        u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1]
+    )
+
+
+def test_a_heat_step_is_two_launches(on):
+    host = rand(20, 23)
+    u = gpuarray.to_gpu(host)
+    for _ in range(12):
+        heat(u)
+        heat(host)
+    assert launches(lambda: heat(u)) == 2  # what reads u, and what writes it
+    heat(host)
+    same(u, host)
+
+
+def test_one_launch_with_numbers_that_change(on):
+    a, b = rand(1000), rand(1000, seed=2)
+    x, y = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
+    for i in range(6):
+        number = i + 0.5
+        kept = []
+        count = launches(lambda n=number, kept=kept: kept.append((n * x + y) * 3 - x / y))
+        same(kept[0], (np.float32(number) * a + b) * 3 - a / b)
+    assert count == 1
+
+
+def test_comparisons_where_and_dtypes(on):
+    a, b = rand(333), rand(333, seed=3, dtype=np.float64)
+    x, y = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
+    for _ in range(5):
+        r = np.where(x > 0, x * 2, y) + (x < y)
+    expected = np.where(a > 0, a * 2, b) + (a < b)
+    assert launches(lambda: np.where(x > 0, x * 2, y) + (x < y)) < 5
+    same(r, expected)
+
+
+def test_broadcasting_and_views(on):
+    a, row, column = rand(6, 8), rand(8, seed=4), rand(6, 1, seed=5)
+    x, r, c = map(gpuarray.to_gpu, (a, row, column))
+    for _ in range(5):
+        result = ((x + r) * c - x)[::-1, ::2] * 2
+    same(result, ((a + row) * column - a)[::-1, ::2] * np.float32(2))
+
+
+def test_a_result_that_is_kept_is_written(on):
+    a = rand(100)
+    x = gpuarray.to_gpu(a)
+    for _ in range(5):
+        first = x + 1
+        second = first * 2
+        third = second - x
+    same(first, a + 1)
+    same(second, (a + 1) * 2)
+    same(third, (a + 1) * 2 - a)
+
+
+def test_in_place_on_the_same_items(on):
+    a = rand(100)
+    x, host = gpuarray.to_gpu(a), a.copy()
+    for _ in range(6):
+        x += 1
+        x *= 0.5
+        x -= 0.25
+        host += 1
+        host *= 0.5
+        host -= 0.25
+    same(x, host)
+
+
+def test_an_overlapping_write_is_not_in_the_chain_that_reads(on):
+    a = rand(100)
+    x, host = gpuarray.to_gpu(a), a.copy()
+    for _ in range(6):
+        t = x[1:] * 2 + 1
+        x[:-1] = t
+        x[1:] += x[:-1] * 0.5
+        s = host[1:] * 2 + 1
+        host[:-1] = s
+        host[1:] += host[:-1] * np.float32(0.5)
+    same(x, host)
+
+
+@pytest.mark.parametrize("number", [1 << 40, -1, 300, np.int64(5), True, 1e300, float("nan"), 1j])
+@pytest.mark.parametrize("code", "bBiqfd")
+def test_numbers_as_without_chains(late, number, code):
+    host = np.arange(5, dtype=code)
+    x = gpuarray.to_gpu(host)
+
+    def both(a):
+        try:
+            with np.errstate(all="ignore"):
+                return (a + 1) * number + a
+        except OverflowError as error:
+            return type(error)
+
+    for _ in range(3):
+        got, expected = both(x), both(host)
+        if isinstance(expected, type):
+            assert got is expected
+        else:
+            same(got, expected)
+
+
+# ---- what else a program does
+
+
+def test_a_raw_kernel_reads_what_was_put_off(late):
+    kernel = SourceModule(
+        "__global__ void twice(float *o, const float *x) { o[threadIdx.x] = 2 * x[threadIdx.x]; }"
+    ).get_function("twice")
+    x, out = gpuarray.to_gpu(rand(32)), gpuarray.zeros(32, np.float32)
+    kernel(out, (x + 1) * 3, block=(32, 1, 1))
+    same(out, 2 * ((rand(32) + 1) * 3))
+
+
+def test_a_raw_kernel_writes_what_was_to_be_read(late):
+    kernel = SourceModule(
+        "__global__ void clear(float *x) { x[threadIdx.x] = 0; }"
+    ).get_function("clear")
+    x = gpuarray.to_gpu(rand(32))
+    y = (x + 1) * 3
+    kernel(x, block=(32, 1, 1))
+    same(y, (rand(32) + 1) * 3)
+    same(x, np.zeros(32, np.float32))
+
+
+def test_copies_and_fills_come_in_order(late):
+    x = gpuarray.to_gpu(rand(32))
+    y = (x + 1) * 3
+    x.fill(7)
+    z = x + 1
+    driver.memcpy_htod(x.gpudata, rand(32, seed=9))
+    same(y, (rand(32) + 1) * 3)
+    same(z, np.full(32, 8, np.float32))
+    same(x, rand(32, seed=9))
+
+
+def test_memory_whose_address_is_known_is_never_put_off(late):
+    x = gpuarray.to_gpu(rand(32))
+    y = x + 1
+    assert chains.counts()["deferred"] > 0
+    address = int(y.gpudata)  # launches what was put off
+    before = chains.counts()
+    y += 1
+    z = y * 2
+    assert chains.counts()["deferred"] == before["deferred"]
+    got = np.empty(32, np.float32)
+    driver.memcpy_dtoh(got, address)
+    np.testing.assert_array_equal(got, rand(32) + 1 + 1)
+    same(z, (rand(32) + 1 + 1) * 2)
+
+
+def test_an_event_comes_after_what_was_put_off(late):
+    x = gpuarray.to_gpu(rand(32))
+    y = (x + 1) * 3
+    before = chains.counts()["apart"] + chains.counts()["fused"]
+    event = driver.Event()
+    event.record()
+    assert chains.counts()["apart"] + chains.counts()["fused"] > before
+    event.synchronize()
+    same(y, (rand(32) + 1) * 3)
+
+
+def test_nothing_is_put_off_in_a_capture(late):
+    stream = driver.Stream(1)  # one that the default stream does not wait for
+    x = gpuarray.to_gpu(rand(32))
+    a, b = driver.mem_alloc(128), driver.mem_alloc(128)
+    driver.memcpy_htod(a, rand(32))
+    (x + 1) * 3
+    stream.begin_capture()
+    try:
+        before = chains.counts()["deferred"]
+        driver.memcpy_dtod_async(b, a, 128, stream)
+        y = x + 1
+        assert chains.counts()["deferred"] == before
+    finally:
+        graph = stream.end_capture()
+    graph.instantiate().launch(stream)
+    stream.synchronize()
+    got = np.empty(32, np.float32)
+    driver.memcpy_dtoh(got, b)
+    np.testing.assert_array_equal(got, rand(32))
+    same(y, rand(32) + 1)
+
+
+def test_copies_on_a_stream_come_in_order(late):
+    stream = driver.Stream()
+    x = gpuarray.to_gpu_async(rand(32), stream=stream)
+    y = (x + 1) * 3
+    got = y.get_async(stream)
+    stream.synchronize()
+    np.testing.assert_array_equal(got, (rand(32) + 1) * 3)
+
+
+def test_what_waits_is_launched_by_itself(late):
+    chains.set_mode(2)
+    x = gpuarray.to_gpu(rand(32))
+    before = chains.counts()
+    y = x + 1
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        now = chains.counts()
+        if now["apart"] + now["fused"] > before["apart"] + before["fused"]:
+            break
+        time.sleep(0.001)
+    else:
+        pytest.fail("nobody launched the operation")
+    same(y, rand(32) + 1)
+
+
+def test_turning_off_launches_what_waits():
+    chains.set_mode(2, wait=True)
+    try:
+        x = gpuarray.to_gpu(rand(32))
+        y = (x + 1) * 3
+    finally:
+        pygpu.fusion.off()
+    before = chains.counts()["deferred"]
+    same(y * 2, (rand(32) + 1) * 3 * 2)
+    assert chains.counts()["deferred"] == before
+
+
+def test_a_failed_launch_is_the_next_commands_error(late):
+    x = gpuarray.to_gpu(rand(32))
+    y = (x + 1) * 3
+    chains.flush()
+    y = (x + 1) * 3
+    _cuda._fault("cuLaunchKernel", 719, 1, 10)
+    try:
+        with pytest.raises(pygpu.cuda.driver.Error, match="launch"):
+            y.get()
+    finally:
+        _cuda._fault(None, 0)
+    same((x + 1) * 3, (rand(32) + 1) * 3)
+
+
+def test_a_dropped_chain_gives_its_memory_back(late):
+    x = gpuarray.to_gpu(rand(1 << 16))
+    chains.flush()
+    pool = x.backend.pool
+    before = pool.active_bytes
+    for _ in range(20):
+        y = ((x + 1) * 3 - x) / 2
+        del y
+    chains.flush()
+    assert pool.active_bytes == before
+
+
+def test_several_threads(late):
+    wrong = []
+
+    def work(seed):
+        context = _cuda.Device(0).retain_primary_context()
+        context.push()
+        try:
+            host = rand(50, seed=seed)
+            x = gpuarray.to_gpu(host)
+            for _ in range(30):
+                y = ((x + 1) * seed - x) * 2
+                if not np.array_equal(y.get(), ((host + 1) * seed - host) * 2):
+                    wrong.append(seed)
+        finally:
+            _cuda.Context.pop()
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_at_the_interpreters_end():
+    program = """
+import numpy as np, pygpu.cuda.autoinit
+from pygpu.cuda import gpuarray
+from pygpu._src.array import chains
+chains.set_mode(2)
+x = gpuarray.to_gpu(np.ones(10, np.float32))
+y = (x + 1) * 2
+y = (x + 1) * 2
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("value, mode", [("0", 0), ("", 0), ("1", 1), ("late", 2)])
+def test_the_environment(value, mode):
+    program = "import pygpu.cuda.gpuarray; from pygpu._src.array import chains\n"
+    program += "print(chains.counts()['mode'])"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYGPU_FUSE": value},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.strip() == str(mode), done.stderr
+
+
+def test_on_and_statistics():
+    assert not chains.is_on()
+    pygpu.fusion.on()
+    try:
+        assert chains.is_on()
+        assert set(pygpu.fusion.statistics()) == {
+            "watched",
+            "made",
+            "deferred",
+            "fused",
+            "apart",
+        }
+    finally:
+        pygpu.fusion.off()
+
+
+# ---- any program
+
+_STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["add", "sub", "mul", "max", "abs", "where", "iadd", "imul", "set", "view", "sum"]
+            + ["copy", "address", "drop", "raw"]
+        ),
+        st.integers(0, 5),
+        st.integers(0, 5),
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+def run(xp, arrays, steps, raw):
+    """A program over six arrays of one shape, any of which may be replaced or written."""
+    for name, i, k in steps:
+        a, b = arrays[i], arrays[k]
+        if name == "add":
+            arrays[i] = a + b
+        elif name == "sub":
+            arrays[i] = a - 2
+        elif name == "mul":
+            arrays[i] = 0.5 * b
+        elif name == "max":
+            arrays[i] = np.maximum(a, b)
+        elif name == "abs":
+            arrays[i] = abs(a)
+        elif name == "where":
+            arrays[i] = np.where(a > b, a, b * 0.25)
+        elif name == "iadd":
+            arrays[i] += b
+        elif name == "imul":
+            a *= 0.5
+        elif name == "set":
+            a[1:, :-1] = b[:-1, 1:]
+        elif name == "view":
+            a[:, 1:] += b[:, :-1] * 0.5
+        elif name == "sum":
+            arrays[i] = a + b.sum(0) * 0.125
+        elif name == "copy":
+            arrays[i] = b.copy()
+        elif name == "address" and xp is not np:
+            int(a.gpudata)
+        elif name == "drop":
+            arrays[i] = arrays[k]
+        elif name == "raw":
+            raw(a)
+
+
+@pytest.mark.parametrize("mode", [1, 2])
+@given(steps=_STEPS, repeat=st.integers(1, 4))
+@settings(max_examples=25, deadline=None)
+def test_any_program(mode, steps, repeat):
+    kernel = SourceModule(
+        "__global__ void raw(float *x, int n) { for (int i = 0; i < n; i++) x[i] = x[i] / 2; }"
+    ).get_function("raw")
+
+    def on_device(a):
+        kernel(a, np.int32(a.size), block=(1, 1, 1))
+
+    def on_host(a):
+        a /= 2
+
+    def values(fused):
+        chains.set_mode(mode if fused else 0, wait=True, often=2)
+        try:
+            arrays = [gpuarray.to_gpu(rand(4, 5, seed=s)) for s in range(6)]
+            for _ in range(repeat):
+                run(gpuarray, arrays, steps, on_device)
+            return [a.get() for a in arrays]
+        finally:
+            chains.set_mode(0)
+
+    expected = [rand(4, 5, seed=s) for s in range(6)]
+    with np.errstate(all="ignore"):
+        for _ in range(repeat):
+            run(np, expected, steps, on_host)
+    plain, fused = values(False), values(True)
+    for a, b, c in zip(fused, plain, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_allclose(a, c, rtol=1e-5)
