@@ -3,6 +3,8 @@
  * Which file to load (libcuda, or the simulator) is decided in pygpu/_src/runtime/cuda/loader.py;
  * here it is opened, its symbols are looked up, and test hooks are offered. */
 #include "cuda/cuda.h"
+#include "cuda/keepalive.h"
+#include "cuda/simulator_hooks.h"
 
 CuTable cu;
 long cud_call_counts[FN_COUNT];

@@ -1,5 +1,7 @@
 /* error.c - status codes of the CUDA driver as Python exceptions. */
+#include "cuda/context.h"
 #include "cuda/cuda.h"
+#include "cuda/keepalive.h"
 
 #include <stdarg.h>
 

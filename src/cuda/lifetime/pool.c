@@ -4,7 +4,13 @@
  * A request takes any held block of its bin. Whether work of a former owner still uses it is no
  * question then: the block remembers the streams, and the first work of the new owner on another
  * stream waits for it (usage.c). */
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/host_memory.h"
 #include "cuda/lifetime/pool.h"
+#include "cuda/lifetime/usage.h"
+#include "cuda/memory.h"
+#include "cuda/simulator_hooks.h"
 
 static Pool *pools; /* all there are; GIL held */
 

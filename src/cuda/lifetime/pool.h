@@ -3,7 +3,9 @@
 #define PYGPU_CUDA_POOL_H
 
 #include "common/size_classes.h"
-#include "cuda/objects/memory.h"
+#include "cuda/cuda.h"
+#include "cuda/lifetime/usage.h"
+#include "cuda/memory.h"
 
 struct Pool;
 

@@ -4,7 +4,11 @@
  * The object of a returned block stays with the block as a shell: without references, but whole.
  * The next request makes it alive again, so that allocating and freeing costs neither memory
  * management nor a driver call. */
+#include "cuda/cuda.h"
 #include "cuda/lifetime/pool.h"
+#include "cuda/lifetime/usage.h"
+#include "cuda/memory.h"
+#include "cuda/stream.h"
 
 static PyObject *wrap(Block *block) {
     Pool *pool = block->pool;

@@ -1,6 +1,9 @@
 /* array.c - Array: device memory in an order of the driver's own, for textures and surfaces;
  * ArrayDescriptor, ArrayDescriptor3D. */
-#include "cuda/objects/memory.h"
+#include "cuda/api/enums.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/objects/array.h"
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 

@@ -1,4 +1,6 @@
 /* device.c - Device: a GPU, or the CPU that stands in for one. */
+#include "cuda/api/enums.h"
+#include "cuda/context.h"
 #include "cuda/cuda.h"
 
 PyObject *cud_device_wrap(State *state, CUdevice device) {

@@ -1,5 +1,9 @@
 /* event.c - Event: a mark in a stream, with its time. */
+#include "cuda/context.h"
 #include "cuda/cuda.h"
+#include "cuda/event.h"
+#include "cuda/keepalive.h"
+#include "cuda/stream.h"
 
 PG_DOC(Event__doc__, "Event", "flags=0", "(flags: int = 0)",
        "A new event in the current context. flags: of event_flags.");

@@ -1,5 +1,8 @@
 /* function.c - Function: a kernel of a module; its attributes. Launches are in function_launch.c
  * and function_prepare.c. */
+#include "cuda/api/enums.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
 #include "cuda/objects/function.h"
 
 static int Function_traverse(PyObject *op, visitproc visit, void *arg) {

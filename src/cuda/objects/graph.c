@@ -3,8 +3,13 @@
  * Both own what the work uses: host memory, allocations, kernels' modules, functions. Running work
  * has no reference of its own, so a GraphExec that goes hands what it owns to cud_keepalive() for
  * the streams it was launched on. */
-#include "cuda/objects/function.h"
+#include "cuda/api/enums.h"
+#include "cuda/capture.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/keepalive.h"
 #include "cuda/objects/graph.h"
+#include "cuda/stream.h"
 
 static void destroy_graph(CUgraph handle, Context *context) {
     ContextGuard guard;

@@ -4,7 +4,11 @@
  * After free() the array that was returned is empty, so that it cannot touch memory that is gone.
  * Views taken of it before cannot be found; they keep the array and so this object alive, and the
  * memory goes when this object does. */
-#include "cuda/objects/memory.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/host_array.h"
+#include "cuda/host_memory.h"
+#include "cuda/objects/managed.h"
 
 static void release(HostMemory *self) {
     ContextGuard guard;

@@ -1,5 +1,8 @@
 /* link.c - Linker: several pieces of PTX, cubin or library as one module. */
-#include "cuda/objects/function.h"
+#include "cuda/api/waiting.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/objects/module.h"
 
 typedef struct {
     CUD_HEAD

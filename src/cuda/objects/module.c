@@ -1,5 +1,7 @@
 /* module.c - Module: code loaded into a context (a cubin, fatbin or PTX), its kernels and
  * variables. */
+#include "cuda/context.h"
+#include "cuda/cuda.h"
 #include "cuda/objects/function.h"
 
 #define PLAN_NAME "pygpu.plan"

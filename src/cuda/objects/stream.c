@@ -1,5 +1,11 @@
 /* stream.c - Stream: a queue of work that runs in order, beside that of other streams. */
+#include "cuda/capture.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/event.h"
+#include "cuda/keepalive.h"
 #include "cuda/objects/graph.h"
+#include "cuda/stream.h"
 
 CUresult cud_order_after(CUstream later, CUstream first, const char **routine) {
     CUevent event = NULL;

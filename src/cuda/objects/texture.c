@@ -1,7 +1,11 @@
 /* texture.c - TextureObject and SurfaceObject: handles by which kernels read arrays or linear
  * memory through the texture units, or write to arrays; and the references of before CUDA 12, which
  * only say what to use instead. */
-#include "cuda/objects/memory.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/memory.h"
+#include "cuda/objects/array.h"
+#include "cuda/objects/pointer.h"
 
 #define LINEAR  2 /* CUresourcetype */
 #define PITCH2D 3

@@ -2,6 +2,7 @@
  *
  * Which file to load is decided in pygpu/_src/runtime/opencl/loader.py; here it is opened, its
  * symbols looked up, and test hooks offered. */
+#include "opencl/event.h"
 #include "opencl/opencl.h"
 
 ClTable cl;

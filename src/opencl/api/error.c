@@ -1,5 +1,6 @@
 /* error.c - status codes of the driver as Python exceptions. */
 #include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 #include <stdarg.h>
 

@@ -7,6 +7,9 @@
  * (usage.c). */
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/lifetime/pool.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/opencl.h"
+#include "opencl/svm.h"
 
 static Pool *pools; /* all there are; GIL held */
 

@@ -3,6 +3,7 @@
 #define PYGPU_POOL_H
 
 #include "common/size_classes.h"
+#include "opencl/lifetime/usage.h"
 #include "opencl/opencl.h"
 
 /* AllocatorBase and what derives from it, and SVMAllocator. */

@@ -4,7 +4,13 @@
  * its driver handle included. The next request makes it alive again, so that allocating and freeing
  * costs neither memory management nor a driver
  * call. */
+#include "opencl/context.h"
 #include "opencl/lifetime/pool.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/memory.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
+#include "opencl/svm.h"
 
 int ocl_pool_make_buffer(Pool *pool, Block *block) {
     PyObject *buffer = ocl_allocator_buffer(pool->allocator, block->size);

@@ -1,5 +1,10 @@
 /* pool_svm.c - the blocks of an SVMPool: shared virtual memory for PooledSVM. */
+#include "opencl/context.h"
 #include "opencl/lifetime/pool.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
+#include "opencl/svm.h"
 
 #define TICKET_NAME "pygpu.pooled_svm"
 

@@ -1,5 +1,11 @@
 /* device.c - Device: what commands run on, its information and its parts. */
+#include "opencl/api/info.h"
+#include "opencl/device.h"
+#include "opencl/lifetime/deferred_init.h"
 #include "opencl/lifetime/instance_registry.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 enum {
 #define DEVICE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,

@@ -1,6 +1,12 @@
 /* event.c - Event, NannyEvent: commands as they run. */
-#include "opencl/lifetime/gates.h"
+#include "opencl/api/info.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/completion.h"
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gates.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 enum {
 #define EVENT_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,

@@ -1,6 +1,12 @@
 /* kernel.c - Kernel: a function of a program, its arguments and its information. */
+#include "opencl/api/info.h"
+#include "opencl/context.h"
+#include "opencl/device.h"
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/objects/kernel.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 enum {
 #define KERNEL_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,

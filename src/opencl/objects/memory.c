@@ -1,6 +1,13 @@
 /* memory.c - MemoryObjectHolder and MemoryObject: what buffers, images, pipes and pooled buffers
  * share. */
+#include "opencl/api/info.h"
+#include "opencl/context.h"
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/memory.h"
+#include "opencl/objects/host_array.h"
+#include "opencl/objects/program.h"
+#include "opencl/objects/region.h"
+#include "opencl/opencl.h"
 
 enum {
 #define MEM_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,

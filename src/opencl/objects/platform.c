@@ -1,6 +1,13 @@
 /* platform.c - Platform: one OpenCL implementation, and the list of them. */
-#include "opencl/lifetime/queue_idle.h"
+#include "opencl/api/info.h"
+#include "opencl/device.h"
+#include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gil_release.h"
 #include "opencl/lifetime/instance_registry.h"
+#include "opencl/lifetime/queue_idle.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 enum {
 #define PLATFORM_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,

@@ -5,7 +5,12 @@
  * keeps two threads from building one program at
  *
  * once. */
+#include "opencl/context.h"
+#include "opencl/device.h"
+#include "opencl/lifetime/gil_release.h"
 #include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 /* ---- one builder at a time ------------------------------------------------------------------- */
 

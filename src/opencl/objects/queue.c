@@ -1,8 +1,17 @@
 /* queue.c - CommandQueue: an in-order or out-of-order stream of commands on one device. */
-#include "opencl/lifetime/queue_idle.h"
-#include "opencl/lifetime/gates.h"
+#include "opencl/api/info.h"
+#include "opencl/context.h"
+#include "opencl/device.h"
+#include "opencl/event.h"
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gates.h"
+#include "opencl/lifetime/gil_release.h"
 #include "opencl/lifetime/instance_registry.h"
+#include "opencl/lifetime/queue_idle.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
+#include "opencl/queue.h"
 
 enum {
 #define QUEUE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,

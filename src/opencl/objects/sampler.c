@@ -1,6 +1,12 @@
 /* sampler.c - Sampler: how a kernel reads an image outside of its edges and between its pixels. */
+#include "opencl/api/info.h"
+#include "opencl/context.h"
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/objects/image.h"
+#include "opencl/objects/program.h"
+#include "opencl/objects/sampler.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 enum {
 #define SAMPLER_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,

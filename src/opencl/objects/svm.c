@@ -4,7 +4,14 @@
  * pool. The objects here only decide when it is let go of: not before the commands on the queues in
  * its usage are done, and not while arrays look at
  * it. */
+#include "opencl/context.h"
+#include "opencl/device.h"
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
+#include "opencl/queue.h"
+#include "opencl/svm.h"
 
 /* The object whose memory it is: an SVM around an array of an allocation stands for the
  * allocation. */
