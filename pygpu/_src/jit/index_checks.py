@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pygpu import _array
 from pygpu._src.codegen import dtypes
 from pygpu._src.util.frozen import Frozen
 
@@ -27,7 +28,7 @@ from .types import WEAK_INT, ArrayType, Scalar, TupleType, Type
 __all__ = ["IMPLICIT", "PLACES", "SCRATCH", "Checked", "Checks", "Site", "is_integer", "together"]
 
 SCRATCH = 64  # where in the record records out of bounds are read and written [bytes]
-SCRATCH_BYTES = 65536 - SCRATCH
+SCRATCH_BYTES = _array._RECORD_BYTES - SCRATCH
 
 # Texts of which a fact can be kept: of variables and of what is the same all the time.
 _STEADY = re.compile(r"[\w\s()+\-*/%<>&|]+")

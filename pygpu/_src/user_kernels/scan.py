@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.array.launch_cache import step
+from pygpu._src.array.launch_cache import SCRATCH, step
 from pygpu._src.runtime.backend import Backend
 
 from .cluda import words_for
@@ -487,7 +487,8 @@ typedef {index} index_type;
             starts = self._scratch(like, backend, queue, n, np.dtype(np.uint8))
         twice = intervals > 1 or stored or self.needs_last
         if simple and not self.elsewhere:
-            places = [*range(len(args)), -2, -3, *((-4, -5) if stored else (-2, -3))]
+            scratch, more = (SCRATCH, SCRATCH - 1), (SCRATCH - 2, SCRATCH - 3)
+            places = [*range(len(args)), *scratch, *(more if stored else scratch)]
             literal = [*numbers[len(args) :], n, interval]
             steps = [
                 step(backend, kernel, intervals, group, places, literal, True)
