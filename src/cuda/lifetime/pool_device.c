@@ -26,7 +26,7 @@ static PyObject *wrap(Block *block) {
             return NULL;
         }
     }
-    self->head.size = block->asked;
+    self->head.size = block->head.asked;
     self->head.usage = &block->usage;
     self->block = block;
     return (PyObject *)self;
@@ -53,7 +53,7 @@ static void Pooled_dealloc(PyObject *op) {
         Py_CLEAR(self->head.dict); /* the object's memory serves the next one */
     }
     Block *block = self->block;
-    if (block != NULL && !block->pool->stopped) {
+    if (block != NULL && !block->pool->held.stopped) {
         block->shell = self;
         self->block = NULL;
         cud_block_return(
