@@ -102,14 +102,6 @@ CUD_TYPES(X)
 CUD_FUNCTIONS(X)
 #undef X
 
-/* Attributes that every object with a handle has. */
-PyObject *cud_refuse_pickle(PyObject *op, PyObject *protocol);
-#define CUD_NO_PICKLE                                                                   \
-    {                                                                                   \
-        "__reduce_ex__", cud_refuse_pickle, METH_O,                                     \
-            "__reduce_ex__($self, protocol, /)\n--\n\n(protocol: SupportsIndex, /) -> " \
-            "NoReturn\n\nRaises TypeError: a handle means nothing elsewhere."           \
-    }
 #define CUD_FLAGS         \
     (Py_TPFLAGS_DEFAULT | \
      Py_TPFLAGS_HAVE_GC) /* classes can be given attributes, as PyCUDA's, and so can objects */

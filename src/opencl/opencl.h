@@ -80,13 +80,6 @@ PyObject *ocl_handle_int_ptr(PyObject *op, void *closure);
 PyObject *ocl_handle_compare(PyObject *op, PyObject *other, int how);
 int ocl_compares_by(PyObject *op,
                     richcmpfunc compare); /* of one of our types, or of a class made of one */
-PyObject *ocl_refuse_pickle(PyObject *op, PyObject *protocol);
-#define OCL_NO_PICKLE                                                                   \
-    {                                                                                   \
-        "__reduce_ex__", ocl_refuse_pickle, METH_O,                                     \
-            "__reduce_ex__($self, protocol, /)\n--\n\n(protocol: SupportsIndex, /) -> " \
-            "NoReturn\n\nRaises TypeError: a handle means nothing elsewhere."           \
-    }
 #define OCL_HANDLE_SLOTS                              \
     {Py_tp_hash, (void *)ocl_handle_hash}, {          \
         Py_tp_richcompare, (void *)ocl_handle_compare \

@@ -265,7 +265,7 @@ static PyObject *Pool_set_trace(PyObject *op, PyObject *flag) {
 }
 
 PyMethodDef cud_pool_methods[] = {
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {"free_held", Pool_free_held, METH_NOARGS,
      "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks, the largest first."},
     {"stop_holding", Pool_stop_holding, METH_NOARGS,

@@ -650,7 +650,7 @@ static PyMethodDef Context_methods[] = {
     STATIC_O(disable_peer_access, ,
              "disable_peer_access($type, peer, /)\n--\n\n(peer: Context, /) -> None\n\nEnd what "
              "enable_peer_access began."),
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Context_getset[] = {

@@ -307,7 +307,7 @@ static PyMethodDef Event_methods[] = {
      "the event (made with INTERPROCESS | DISABLE_TIMING)."},
     {"from_ipc_handle", (PyCFunction)(void (*)(void))Event_from_ipc_handle,
      METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Event_from_ipc_handle__doc__},
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Event_getset[] = {{"handle", Event_get_handle, NULL, "int: the CUevent", NULL},

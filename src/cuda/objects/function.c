@@ -219,7 +219,7 @@ static PyMethodDef Function_methods[] = {
      "block: Sequence[int], params: HostBuffer, shared: int, stream: Stream | None, /) -> "
      "None\n\nLaunch with packed parameters."},
     FUNCTION_OCCUPANCY_METHODS,
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Function_getset[] = {

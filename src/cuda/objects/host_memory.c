@@ -179,7 +179,7 @@ static PyObject *Registered_unregister(PyObject *op, PyObject *Py_UNUSED(ignored
     "use raises. The memory goes as soon as no view of the array is left."
 
 static PyMethodDef HostPointer_methods[] = {
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {"get_device_pointer", HostPointer_get_device_pointer, METH_NOARGS,
      "get_device_pointer($self, /)\n--\n\n() -> int\n\nThe address by which kernels reach the "
      "memory.\n\nRaises LogicError if it is not page-locked."},

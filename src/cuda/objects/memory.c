@@ -197,7 +197,7 @@ PyObject *cud_get_array_interface(PyObject *op, void *closure);
 extern const char cud_dlpack__doc__[];
 
 static PyMethodDef DeviceAllocation_methods[] = {
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {"free", DeviceAllocation_free, METH_NOARGS,
      "free($self, /)\n--\n\n() -> None\n\nGive the memory back now. Any later use raises; work "
      "that was queued before still completes."},

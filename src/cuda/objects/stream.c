@@ -498,7 +498,7 @@ static PyMethodDef Stream_methods[] = {
     {"__cuda_stream__", Stream_cuda_stream, METH_NOARGS,
      "__cuda_stream__($self, /)\n--\n\n() -> tuple[int, int]\n\nVersion of the protocol (0) and "
      "the CUstream, for other libraries."},
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Stream_getset[] = {

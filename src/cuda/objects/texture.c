@@ -382,7 +382,7 @@ static PyObject *Texture_get_resource(PyObject *op, void *Py_UNUSED(closure)) {
     return Py_NewRef(((Texture *)op)->resource);
 }
 
-static PyMethodDef Texture_methods[] = {CUD_NO_PICKLE, {NULL, NULL, 0, NULL}};
+static PyMethodDef Texture_methods[] = {PG_NO_PICKLE, {NULL, NULL, 0, NULL}};
 static PyGetSetDef Texture_getset[] = {
     {"handle", Texture_get_handle, NULL, "int: what the kernel gets (8 bytes)", NULL},
     {"resource", Texture_get_resource, NULL, "Any: the Array or memory that it is over", NULL},

@@ -158,7 +158,7 @@ static PyObject *MemoryMap_exit(PyObject *op, PyObject *Py_UNUSED(args)) {
 }
 
 static PyMethodDef MemoryMap_methods[] = {
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"release", FAST(MemoryMap_release), MemoryMap_release__doc__},
     {"__enter__", MemoryMap_enter, METH_NOARGS,
      "__enter__($self, /)\n--\n\n() -> MemoryMap\n\nThe map itself."},

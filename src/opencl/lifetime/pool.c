@@ -303,7 +303,7 @@ static PyObject *Pool_set_trace(PyObject *op, PyObject *flag) {
 }
 
 static PyMethodDef Pool_methods[] = {
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"allocate", FAST(Pool_allocate), Pool_allocate__doc__},
     {"free_held", Pool_free_held, METH_NOARGS,
      "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks."},

@@ -635,7 +635,7 @@ static PyMethodDef Context_methods[] = {
     {"_get_cl_version", Context_get_cl_version, METH_NOARGS,
      "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
      "here."},
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"get_info", Context_get_info, METH_O,
      "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
      "(context_info.NAME)."},

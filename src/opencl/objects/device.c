@@ -391,7 +391,7 @@ static PyMethodDef Device_methods[] = {
     {"_get_cl_version", Device_get_cl_version, METH_NOARGS,
      "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
      "here."},
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"get_info", Device_get_info, METH_O,
      "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
      "(device_info.NAME)."},

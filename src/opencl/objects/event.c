@@ -267,7 +267,7 @@ static PyObject *Event_from_int_ptr(PyObject *type, PyObject *const *args, Py_ss
 }
 
 static PyMethodDef Event_methods[] = {
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"wait", Event_wait, METH_NOARGS,
      "wait($self, /)\n--\n\n() -> None\n\nWait until the command is done. Other threads run "
      "meanwhile; Ctrl-C interrupts. Raises if the command failed."},

@@ -624,7 +624,7 @@ static PyObject *Kernel_repr(PyObject *op) {
 }
 
 static PyMethodDef Kernel_methods[] = {
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"set_arg", FAST(Kernel_set_arg), Kernel_set_arg__doc__},
     {"set_args", (PyCFunction)(void (*)(void))Kernel_set_args, METH_FASTCALL,
      "set_args($self, /, *args)\n--\n\n(*args: object) -> None\n\nSet all arguments for "

@@ -345,7 +345,7 @@ static PyObject *Memory_from_int_ptr(PyObject *type, PyObject *const *args, Py_s
 }
 
 static PyMethodDef Memory_methods[] = {
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"get_info", Memory_get_info, METH_O,
      "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
      "(mem_info.NAME)."},

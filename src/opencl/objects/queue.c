@@ -567,7 +567,7 @@ static PyMethodDef Queue_methods[] = {
     {"_get_cl_version", Queue_get_cl_version, METH_NOARGS,
      "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
      "here."},
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"finish", Queue_finish, METH_NOARGS,
      "finish($self, /)\n--\n\n() -> None\n\nWait until all commands so far are done. Other threads "
      "run meanwhile; Ctrl-C interrupts."},

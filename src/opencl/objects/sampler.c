@@ -337,7 +337,7 @@ static PyObject *Sampler_from_int_ptr(PyObject *type, PyObject *const *args, Py_
 }
 
 static PyMethodDef Sampler_methods[] = {
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"get_info", Sampler_get_info, METH_O,
      "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
      "(sampler_info.NAME)."},

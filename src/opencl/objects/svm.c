@@ -317,7 +317,7 @@ static PyObject *Svm_get_size(PyObject *op, void *Py_UNUSED(closure)) {
 }
 
 static PyMethodDef SVMPointer_methods[] = {
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"map", FAST(Svm_map), Svm_map__doc__},
     {"map_ro", FAST(Svm_map_ro), Svm_map_ro__doc__},
     {"map_rw", FAST(Svm_map_rw), Svm_map_rw__doc__},
