@@ -257,6 +257,33 @@ class PlansOfBackends:
     def link(self, backend: Any, plans: Plans, /) -> None: ...
     def run(self, name: Any, /, *operands: Any) -> Any: ...
 
+_CALL_MAX: int
+_GIVE_ID: int
+_GIVE_MEMORY: int
+_GIVE_NUMBER: int
+_GIVE_OFFSET: int
+_GIVE_RECORD: int
+_GIVE_SHAPE: int
+_GIVE_STRIDES: int
+_KIND_FLOAT: int
+_KIND_INT: int
+_KIND_SCALAR: int
+_PLAN_FIRST_SCRATCH: int
+_PLAN_RESULT: int
+_RECORD_BYTES: int
+_TEST_ADD: int
+_TEST_CONSTANT: int
+_TEST_FITS: int
+_TEST_FLOOR: int
+_TEST_GROUPS: int
+_TEST_LESS: int
+_TEST_MAX: int
+_TEST_MIN: int
+_TEST_MINUS: int
+_TEST_SHAPE: int
+_TEST_SIZE: int
+_TEST_TIMES: int
+_TEST_VALUE: int
 def _axes(axis: Any, keepdims: bool, /) -> int: ...
 def _call(name: Any, /, *operands: Any, out: Any = None) -> Any: ...
 def _dlpack_export(

@@ -275,7 +275,8 @@ def extension_stub(module: ModuleType, head: str) -> str:
         for name, item in sorted(vars(module).items())
         if inspect.isbuiltin(item)
     ]
-    body = "\n".join(parts) + "\n" + "\n".join(map(wrapped, functions)) + "\n"
+    constants = [f"{name}: int" for name, item in sorted(vars(module).items()) if type(item) is int]
+    body = "\n".join([*parts, *constants, *map(wrapped, functions)]) + "\n"
     used = {*re.findall(r"\w+", body + head), "Any"}
     abc, typing = (", ".join(name for name in names if name in used) for names in (ABC, TYPING))
     head = head if abc else head.replace("from collections.abc import {abc}\n", "")

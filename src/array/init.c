@@ -2,6 +2,8 @@
 #define PG_IMPORT_NUMPY
 #include "array/chain.h"
 #include "array/fastpath.h"
+#include "array/launch_codes.h"
+#include "array/launch_plan.h"
 
 State *arr_state; /* one interpreter: see module_exec() */
 
@@ -96,6 +98,29 @@ static int make_types(PyObject *module, State *state) {
     return 0;
 }
 
+/* What Python describes launches by. */
+static int add_constants(PyObject *module) {
+#define ROW(name) \
+    { "_" #name, name }
+    static const struct {
+        const char *name;
+        long value;
+    } rows[] = {ROW(CALL_MAX),    ROW(KIND_INT),           ROW(KIND_FLOAT),   ROW(KIND_SCALAR),
+                ROW(PLAN_RESULT), ROW(PLAN_FIRST_SCRATCH), ROW(GIVE_NUMBER),  ROW(GIVE_MEMORY),
+                ROW(GIVE_OFFSET), ROW(GIVE_SHAPE),         ROW(GIVE_STRIDES), ROW(GIVE_RECORD),
+                ROW(GIVE_ID),     ROW(TEST_CONSTANT),      ROW(TEST_VALUE),   ROW(TEST_SHAPE),
+                ROW(TEST_GROUPS), ROW(TEST_SIZE),          ROW(TEST_ADD),     ROW(TEST_TIMES),
+                ROW(TEST_FLOOR),  ROW(TEST_MIN),           ROW(TEST_MAX),     ROW(TEST_FITS),
+                ROW(TEST_MINUS),  ROW(TEST_LESS),          ROW(RECORD_BYTES)};
+#undef ROW
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (PyModule_AddIntConstant(module, rows[i].name, rows[i].value) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int module_exec(PyObject *module) {
     if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
         PyErr_SetString(PyExc_ImportError, "pygpu cannot be imported in a sub-interpreter; use the "
@@ -106,7 +131,7 @@ static int module_exec(PyObject *module) {
     State *state = PyModule_GetState(module);
     arr_state = state;
     return make_operation_names(state) < 0 || make_strings(state) < 0 ||
-                   make_types(module, state) < 0 ||
+                   make_types(module, state) < 0 || add_constants(module) < 0 ||
                    PyModule_AddFunctions(module, arr_call_functions) < 0 ||
                    PyModule_AddFunctions(module, arr_backend_functions) < 0 ||
                    PyModule_AddFunctions(module, arr_chain_functions) < 0 ||

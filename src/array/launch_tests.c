@@ -2,26 +2,9 @@
  * pygpu/_src/jit/ranges.py. And the memory where kernels on CPU devices write what they found
  * wrong. */
 #include "array/arraymod.h"
+#include "array/launch_codes.h"
 
-#define MAX_STACK    64
-#define RECORD_WORDS 16384 /* as many bytes as pygpu/_src/jit/check_report.py says */
-
-/* What a launch is asked, see pygpu/_src/jit/ranges.py. */
-enum {
-    TEST_CONSTANT,
-    TEST_VALUE,
-    TEST_SHAPE,
-    TEST_GROUPS,
-    TEST_SIZE,
-    TEST_ADD,
-    TEST_TIMES,
-    TEST_FLOOR,
-    TEST_MIN,
-    TEST_MAX,
-    TEST_FITS,
-    TEST_MINUS,
-    TEST_LESS
-};
+#define MAX_STACK 64
 
 /* How many numbers follow the code of a test, and how many values it takes from the stack; -1: no
  * such code. */
@@ -160,7 +143,7 @@ int arr_tests_hold(const int64_t *tests, Py_ssize_t n, PyObject *grid, PyObject 
 /* ---- the record ------------------------------------------------------------------------------ */
 
 _Alignas(4096) volatile int32_t
-    arr_record_words[RECORD_WORDS]; /* the first is not 0 if something is told */
+    arr_record_words[RECORD_BYTES / sizeof(int32_t)]; /* the first is not 0 if something is told */
 
 const char arr_record_doc[] = "_record()\n--\n\n() -> memoryview\n\n"
                               "The memory where kernels on CPU devices write what they found "

@@ -1,14 +1,12 @@
 /* launcher.c - KernelBase and Launcher: kernels written in Python, launched without asking Python
  * once they were compiled for such arguments. */
 #include "array/arraymod.h"
+#include "array/launch_codes.h"
 
 #define KNOWN       8
 #define MAX_ARGS    24
 #define MAX_STEPS   96
 #define MAX_CONFIGS 64
-/* What of an argument is to. */
-enum { GIVE_NUMBER, GIVE_MEMORY, GIVE_OFFSET, GIVE_SHAPE, GIVE_STRIDES, GIVE_RECORD, GIVE_ID };
-enum { GIVE_COUNT = GIVE_ID + 1 };
 
 /* One argument of the compiled kernel: what of which argument of the call. */
 typedef struct {

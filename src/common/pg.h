@@ -234,6 +234,26 @@ static inline PgHex pg_hex(uint64_t number) {
 
 /* What _watch(memory, reporter) is given (report.c); -1 with an exception. */
 int pg_watch(PyObject *args, const volatile int32_t **word, PyObject **reporter);
+/* error.c */
+typedef struct {
+    const char *kind; /* the class: "LogicError" */
+    const char *twin; /* "ValueError" or "TypeError" to make it one that is that builtin too, "" */
+    const char *routine; /* that failed, or whose checks failed */
+    int code;
+    const char *name; /* of the code */
+    const char *hint; /* "" for none */
+} PgError;
+/* make_error: the function of pygpu.errors that a module's state has; extra: str, or NULL. NULL, so
+ * that callers can return it. */
+PyObject *pg_raise(PyObject *make_error, const PgError *error, PyObject *extra);
+int pg_set_array_type(PyObject **slot, PyObject *type); /* -1 with a TypeError */
+PyObject *pg_refuse_pickle(PyObject *op, PyObject *protocol);
+#define PG_NO_PICKLE                                                                    \
+    {                                                                                   \
+        "__reduce_ex__", pg_refuse_pickle, METH_O,                                      \
+            "__reduce_ex__($self, protocol, /)\n--\n\n(protocol: SupportsIndex, /) -> " \
+            "NoReturn\n\nRaises TypeError: a handle means nothing elsewhere."           \
+    }
 /* Kernels on CPU devices tell in a word of memory that they found something wrong, and reporter()
  * raises what: -1 then. */
 static inline int pg_report(const volatile int32_t *word, PyObject *reporter) {

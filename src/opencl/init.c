@@ -1,9 +1,21 @@
 /* init.c - the extension module pygpu._opencl: its state, its types, its functions. */
 #define PG_IMPORT_NUMPY
-#include "opencl/lifetime/gates.h"
-#include "opencl/objects/kernel.h"
-#include "opencl/lifetime/instance_registry.h"
+#include "opencl/commands/box.h"
 #include "opencl/commands/pieces.h"
+#include "opencl/context.h"
+#include "opencl/device.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/completion.h"
+#include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gates.h"
+#include "opencl/lifetime/instance_registry.h"
+#include "opencl/objects/image.h"
+#include "opencl/objects/kernel.h"
+#include "opencl/objects/program.h"
+#include "opencl/objects/sampler.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
+#include "opencl/svm.h"
 
 typedef struct {
     PyType_Spec *spec;

@@ -18,7 +18,7 @@ from pygpu._src.runtime import kernel_cache
 
 from . import launch_cache, layout, primitives
 from .index_errors import Report
-from .launch_cache import step
+from .launch_cache import RESULT, step
 from .masks import compress, moved, nonzero
 
 __all__ = [
@@ -396,7 +396,7 @@ def take(
         operands: tuple[Any, ...] = (given, array)
         if report is not None:
             operands = (given, array, report.array)
-        places = (0, 1, -1, 2)[: len(operands) + 1]
+        places = (0, 1, RESULT, 2)[: len(operands) + 1]
         steps = (step(a.backend, kernel, groups, size, places, numbers),)
         plans.add(name, 0, operands, None, out, steps)
     return out

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
     from pygpu._src.runtime.backend import Backend
 
-__all__ = ["Call", "elementwise_call", "known", "step"]
+__all__ = ["RESULT", "SCRATCH", "Call", "elementwise_call", "known", "step"]
 
-_MOST = 8  # operands of a call
+# In the operands of a step: the new result, and the first of the scratch arrays.
+RESULT = _array._PLAN_RESULT
+SCRATCH = _array._PLAN_FIRST_SCRATCH
 
 
 class Call(NamedTuple):
@@ -57,12 +59,14 @@ def _kind(operand: Any) -> int | None:
     """An operand in the key of the table, None for what the fast path does not take."""
     if isinstance(operand, _array.GPUArray):
         return (
-            operand.dtype.num if operand.dtype.num < 32 and operand.dtype.kind in "biufc" else None
+            operand.dtype.num
+            if operand.dtype.num < _array._KIND_INT and operand.dtype.kind in "biufc"
+            else None
         )
     if type(operand) in (int, float):
-        return 32 if type(operand) is int else 33
+        return _array._KIND_INT if type(operand) is int else _array._KIND_FLOAT
     if isinstance(operand, np.generic) and operand.dtype.kind in "iuf":
-        return 34 + operand.dtype.num if operand.dtype.num < 13 else None
+        return _array._KIND_SCALAR + operand.dtype.num if operand.dtype.num < 13 else None
     return None
 
 
@@ -96,7 +100,7 @@ def elementwise_call(
         len(outs) != 1
         or not (arrays or call.out is not None)
         or None in kinds
-        or len(kinds) > _MOST
+        or len(kinds) > _array._CALL_MAX
     ):
         return
     if not _numbers_pass(call, operation) or out.dtype.kind not in "biufc":
@@ -116,7 +120,7 @@ def elementwise_call(
             return  # otherwise, filling arrays of another dtype with such a number came first
     n = len(call.operands)
     chained = chains.number_of(operation) if out.dtype == operation.outputs[0] else 0
-    places = [n if call.out is not None else -1, *range(n)]
+    places = [n if call.out is not None else RESULT, *range(n)]
     steps = (
         step(backend, launch.kernel, launch.groups, launch.group_size, places, launch.numbers),
     )

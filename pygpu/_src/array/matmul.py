@@ -138,7 +138,7 @@ def _product(a: Any, b: Any, number: np.dtype[Any], out: Any) -> tuple[Any, ...]
     primitives.launch(a, kernel, groups, size, [a, b], [out], numbers)
     if out.size * k >= _FEW:
         return None
-    return launch_cache.step(backend, kernel, groups, size, (0, 1, -1), numbers)
+    return launch_cache.step(backend, kernel, groups, size, (0, 1, launch_cache.RESULT), numbers)
 
 
 _FEW = 1 << 15  # multiplications, for which calling a library costs more than it saves

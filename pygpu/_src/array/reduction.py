@@ -301,14 +301,17 @@ def _tell(
     """Let C launch the same without asking."""
     name, extra = call
     n = len(operands)
-    target = -2 if plan.parts_bytes else -1
+    result = launch_cache.RESULT
+    target = launch_cache.SCRATCH if plan.parts_bytes else result
     numbers = [*plan.numbers, *finish]
     places = [*range(n), target]
     steps = [launch_cache.step(backend, plan.kernel, plan.groups, plan.group_size, places, numbers)]
     if plan.final is not None:
         numbers = [*plan.final_numbers, *finish]
         steps.append(
-            launch_cache.step(backend, plan.final, plan.final_groups, size, [target, -1], numbers)
+            launch_cache.step(
+                backend, plan.final, plan.final_groups, size, [target, result], numbers
+            )
         )
     scratch = ((np.dtype(np.uint8), plan.parts_bytes),) if plan.parts_bytes else ()
     backend.table.plans.add(name, extra, tuple(operands), None, out, tuple(steps), scratch)

@@ -22,7 +22,7 @@ from pygpu._src.codegen.kernels import scan as scan_text
 from pygpu._src.runtime import kernel_cache
 
 from . import layout, primitives
-from .launch_cache import step
+from .launch_cache import RESULT, SCRATCH, step
 from .reduction import _check_out, _result_dtypes
 
 if TYPE_CHECKING:
@@ -186,12 +186,12 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, An
     numbers = [rows, n, segments, *place]
     if not sums:
         primitives.launch(a, make(name), groups, group_size, [a], [out], numbers)
-        return (step(backend, make(name), groups, group_size, [0, -1], numbers),), ()
+        return (step(backend, make(name), groups, group_size, [0, RESULT], numbers),), ()
     parts = primitives.scratch(a, size * rows * segments)
     primitives.launch(a, make("scan_sums"), groups, group_size, [a, out], [parts], numbers)
     primitives.launch(a, make(name), groups, group_size, [a], [out, parts], numbers)
     steps = (
-        step(backend, make("scan_sums"), groups, group_size, [0, -1, -2], numbers),
-        step(backend, make(name), groups, group_size, [0, -1, -2], numbers),
+        step(backend, make("scan_sums"), groups, group_size, [0, RESULT, SCRATCH], numbers),
+        step(backend, make(name), groups, group_size, [0, RESULT, SCRATCH], numbers),
     )
     return steps, ((np.dtype(np.uint8), size * rows * segments),)

@@ -12,7 +12,7 @@ from pygpu._src.codegen.kernels.single_group import FEW, ROOM
 from pygpu._src.runtime import kernel_cache
 
 from . import primitives
-from .launch_cache import step
+from .launch_cache import RESULT, step
 
 __all__ = ["FEW", "bincount", "distinct", "gather", "histogram", "places"]
 
@@ -56,7 +56,7 @@ def _launch(
     if any(x is not y for x, y in zip(given, reads)):
         return
     n, operands = len(reads), (*reads, *writes)
-    places = (*range(n), -1, *range(n, len(operands)))
+    places = (*range(n), RESULT, *range(n, len(operands)))
     again = step(backend, kernel, 1, size, places, numbers)
     written = tuple(range(n, len(operands)))
     backend.table.plans.add(name, 0, operands, None, out, (again,), (), written)
@@ -201,6 +201,6 @@ def histogram(x: Any, edges: Any) -> Any:
     groups, size = kernel_cache.grid(backend, bins)
     numbers = [x.size, bins]
     primitives.launch(x, kernel, groups, size, [x, edges], [out], numbers)
-    again = step(backend, kernel, groups, size, (0, 1, -1), numbers)
+    again = step(backend, kernel, groups, size, (0, 1, RESULT), numbers)
     backend.table.plans.add("histogram", 0, (x, edges), None, out, (again,))
     return out

@@ -17,7 +17,7 @@ from pygpu._src.runtime import kernel_cache
 
 from . import elementwise, layout, primitives, single_group
 from .advanced_indexing import nonzero, take, take_along_axis
-from .launch_cache import step
+from .launch_cache import RESULT, step
 from .scan import scan
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _sort_rows(x: Any, out: Any, rows: int, n: int, positions: bool) -> tuple[An
         group = 1 if cpu else max(min(size // 2, radix_sort.GROUP), 32)
         groups = min(rows, backend.limits.units * 4 if cpu else 1 << 20)
         primitives.launch(x, kernel, groups, group, [x], [out], [rows, n, size])
-        return step(backend, kernel, groups, group, (0, -1), [rows, n, size])
+        return step(backend, kernel, groups, group, (0, RESULT), [rows, n, size])
     elif backend.limits.warps and n < 1 << _SMALL_KEYS and rows <= 8 and n >= 1 << 14:
         for row in range(rows):
             x_row = x._view((n,), None, x.offset + row * n * x.itemsize)

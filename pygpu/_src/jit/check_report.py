@@ -25,7 +25,7 @@ from .walk.index_checks import SCRATCH, Site
 __all__ = ["WORDS", "check", "mode", "number_of", "raise_pending", "shared"]
 
 WORDS = SCRATCH // 4
-RECORD_BYTES = 65536
+RECORD_BYTES = _array._RECORD_BYTES
 
 _numbers = itertools.count(1)
 _texts: dict[int, tuple[str, dict[int, Any]]] = {}  # names and sites of them

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pygpu import _array
+
 __all__ = [
     "Range",
     "UNKNOWN",
@@ -29,10 +31,19 @@ UNKNOWN: Range = (None, None)
 _MOST = 40  # parts of an end; a longer one is given up
 
 _LEAVES = ("value", "shape", "groups", "size")
-# As src/array/launch_tests.c has them.
-_CODES = {"value": 1, "shape": 2, "groups": 3, "size": 4}
-_CODES |= {"+": 5, "*": 6, "//": 7, "min": 8, "max": 9, "fits": 10, "-": 11}
-_CONSTANT, _LESS = 0, 12
+_CODES = {
+    "value": _array._TEST_VALUE,
+    "shape": _array._TEST_SHAPE,
+    "groups": _array._TEST_GROUPS,
+    "size": _array._TEST_SIZE,
+    "+": _array._TEST_ADD,
+    "*": _array._TEST_TIMES,
+    "//": _array._TEST_FLOOR,
+    "min": _array._TEST_MIN,
+    "max": _array._TEST_MAX,
+    "fits": _array._TEST_FITS,
+    "-": _array._TEST_MINUS,
+}
 
 
 def _size(end: Any) -> int:
@@ -268,7 +279,7 @@ def program(tests: Sequence[tuple[Any, Any]]) -> tuple[int, ...] | None:
 
     def write(end: Any) -> bool:
         if type(end) is int:
-            found.extend((_CONSTANT, end))
+            found.extend((_array._TEST_CONSTANT, end))
             return -(1 << 63) <= end < 1 << 63
         what = end[0]
         if what in _LEAVES:
@@ -286,5 +297,5 @@ def program(tests: Sequence[tuple[Any, Any]]) -> tuple[int, ...] | None:
     for low, high in tests:
         if not (write(low) and write(high)):
             return None
-        found.append(_LESS)
+        found.append(_array._TEST_LESS)
     return tuple(found)

@@ -191,7 +191,7 @@ def split(name: str, array: Any, queue: Any = None, exponent: Any = None) -> tup
     arrays = first, other, array
     if array.size and array.dtype == dtype and all(x._is_aligned for x in arrays):
         launch = elementwise.prepare(backend, operation, arrays, array.shape)
-        places = (-1, 1, 0)  # the result, and these of the operands
+        places = (launch_cache.RESULT, 1, 0)  # the result, and these of the operands
         step = launch_cache.step(
             backend, launch.kernel, launch.groups, launch.group_size, places, launch.numbers
         )

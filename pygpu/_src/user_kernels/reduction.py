@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.array.launch_cache import step
+from pygpu._src.array.launch_cache import RESULT, SCRATCH, step
 from pygpu._src.runtime.backend import Backend
 
 from .language import Language, Parameter, split_options
@@ -255,13 +255,15 @@ for (; pg_k < pg_end; pg_k++) {{
         """Let C launch the same."""
         kernel, groups, size = first
         places = range(len(args))
-        target = -1 if groups == 1 else -2
+        target = RESULT if groups == 1 else SCRATCH
         literal = numbers[len(args) :]
         steps = [step(backend, kernel, groups, size, [target, *places], literal, True)]
         if groups > 1:
             final = self.kernel(backend, FLAT, 2)
             rest = range(len(self.first.parameters))
-            steps.append(step(backend, final, 1, size, [-1, -2, *rest], [0, 1, groups], True))
+            steps.append(
+                step(backend, final, 1, size, [RESULT, SCRATCH, *rest], [0, 1, groups], True)
+            )
         scratch = ((self.dtype, groups),) if groups > 1 else ()
         self.first.remember(backend, queue, args, numbers, steps, out, scratch)
 

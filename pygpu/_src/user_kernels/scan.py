@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.array.launch_cache import step
+from pygpu._src.array.launch_cache import SCRATCH, step
 from pygpu._src.runtime.backend import Backend
 
 from .cluda import words_for
@@ -517,7 +517,8 @@ typedef {index} index_type;
         """Let C launch the kernels again for such arguments. sizes: intervals, work-items of a
         group, items of an interval, items."""
         intervals, group, interval, n = sizes
-        places = [*range(len(args)), -2, -3, *((-4, -5) if stored else (-2, -3))]
+        scratch, more = (SCRATCH, SCRATCH - 1), (SCRATCH - 2, SCRATCH - 3)
+        places = [*range(len(args)), *scratch, *(more if stored else scratch)]
         literal = [*numbers[len(args) :], n, interval]
         steps = [step(backend, k, intervals, group, places, literal, True) for k in kernels]
         byte = np.dtype(np.uint8)

@@ -3,6 +3,8 @@
  * Which file to load (libcuda, or the simulator) is decided in pygpu/_src/runtime/cuda/loader.py;
  * here it is opened, its symbols are looked up, and test hooks are offered. */
 #include "cuda/cuda.h"
+#include "cuda/keepalive.h"
+#include "cuda/simulator_hooks.h"
 
 CuTable cu;
 long cud_call_counts[FN_COUNT];
@@ -278,12 +280,7 @@ static PyObject *function_names(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
 
 static PyObject *set_array_type(PyObject *module, PyObject *type) {
     State *state = PyModule_GetState(module);
-    if (!PyType_Check(type)) {
-        return PyErr_Format(PyExc_TypeError, "_set_array_type: a type is needed, not %s",
-                            pg_type_name(type));
-    }
-    Py_XSETREF(state->array_type, Py_NewRef(type));
-    Py_RETURN_NONE;
+    return pg_set_array_type(&state->array_type, type) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *watch(PyObject *module, PyObject *args) {

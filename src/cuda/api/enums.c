@@ -1,5 +1,6 @@
 /* enums.c - the enumerations of the driver as data; pygpu/_src/runtime/cuda/enums.py makes the
  * classes. */
+#include "cuda/api/enums.h"
 #include "cuda/cuda.h"
 
 typedef struct {

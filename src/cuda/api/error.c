@@ -1,5 +1,7 @@
 /* error.c - status codes of the CUDA driver as Python exceptions. */
+#include "cuda/context.h"
 #include "cuda/cuda.h"
+#include "cuda/keepalive.h"
 
 #include <stdarg.h>
 
@@ -116,13 +118,9 @@ static PyObject *raise_error(State *state, const char *routine, CUresult status,
                     : status == PG_STATUS_FORKED ? CUDA_ERROR_NOT_INITIALIZED
                                                  : status;
     const char *text = *twin != '\0' ? text_of(code, find_row(code)) : text_of(status, row);
-    PyObject *error = PyObject_CallFunction(state->make_error, "sssisOs", kind, twin, routine,
-                                            (int)code, text, what != NULL ? what : Py_None, hint);
+    const PgError error = {kind, twin, routine, (int)code, text, hint};
+    pg_raise(state->make_error, &error, what);
     Py_XDECREF(what);
-    if (error != NULL) {
-        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
-        Py_DECREF(error);
-    }
     return NULL;
 }
 
@@ -158,11 +156,4 @@ int cud_retry(State *state, CUresult status, int *tries) {
     cud_keepalive_drain(state);
     cud_pools_trim(NULL);
     return 1;
-}
-
-PyObject *cud_refuse_pickle(PyObject *op, PyObject *Py_UNUSED(protocol)) {
-    return PyErr_Format(PyExc_TypeError,
-                        "cannot pickle or copy a '%s': it belongs to a driver in this process; "
-                        "pass what it is made from instead",
-                        Py_TYPE(op)->tp_name);
 }

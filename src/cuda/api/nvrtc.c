@@ -2,6 +2,7 @@
  *
  * Which library to load, options and headers are decided in pygpu/_src/runtime/cuda/nvrtc.py; the
  * simulator brings functions of the same names. */
+#include "cuda/api/waiting.h"
 #include "cuda/cuda.h"
 
 typedef struct {

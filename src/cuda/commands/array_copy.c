@@ -1,6 +1,11 @@
 /* array_copy.c - copies of runs of bytes in and out of arrays: memcpy_htoa, atoh, dtoa, atod,
  * atoa. */
-#include "cuda/objects/memory.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/host_memory.h"
+#include "cuda/memory.h"
+#include "cuda/objects/array.h"
+#include "cuda/objects/pointer.h"
 
 /* An array, and n bytes at offset index in it. Pinned if that is right. */
 static int take_array(State *state, PyObject *obj, const char *call, const char *name,

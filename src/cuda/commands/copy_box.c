@@ -3,8 +3,15 @@
  *
  * An object describes a copy and may be called any number of times. It keeps what its ends are, so
  * that they outlive it, and each call checks that the box lies inside of both. */
-#include "cuda/objects/graph.h"
-#include "cuda/objects/memory.h"
+#include "cuda/capture.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/host_memory.h"
+#include "cuda/keepalive.h"
+#include "cuda/memory.h"
+#include "cuda/objects/array.h"
+#include "cuda/objects/pointer.h"
+#include "cuda/stream.h"
 
 enum { BOX_2D, BOX_3D, BOX_PEER };
 

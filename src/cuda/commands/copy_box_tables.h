@@ -101,9 +101,9 @@ static PyGetSetDef Memcpy3D_getset[] = {FLAT_FIELDS, DEEP_FIELDS, {NULL, NULL, N
         METHOD(set_dst_unified, "buffer", "object",                                   \
                "Copy to memory with one address for host and device; it is kept.")
 
-static PyMethodDef Memcpy_methods[] = {CUD_NO_PICKLE, SET_METHODS, {NULL, NULL, 0, NULL}};
+static PyMethodDef Memcpy_methods[] = {PG_NO_PICKLE, SET_METHODS, {NULL, NULL, 0, NULL}};
 static PyMethodDef Memcpy3DPeer_methods[] = {
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     SET_METHODS,
     METHOD(set_src_context, "context", "Context",
            "Whose memory the source is; default: the allocation's, or the current one."),

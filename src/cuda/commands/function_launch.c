@@ -6,8 +6,13 @@
  * or must wait: for the first launch of a kernel, which may load code; while the driver's queue may
  * be full; while Python functions wait in a stream, which need the GIL before the queue can
  * move. */
+#include "cuda/capture.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/keepalive.h"
+#include "cuda/memory.h"
 #include "cuda/objects/function.h"
-#include "cuda/objects/graph.h"
+#include "cuda/stream.h"
 
 /* ---- the driver's call ----------------------------------------------------------------------- */
 

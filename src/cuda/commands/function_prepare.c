@@ -1,6 +1,8 @@
 /* function_prepare.c - prepare(), prepared_call() and its kin: the types of the arguments are
  * declared once, as characters of the struct module, and numbers are converted as that module does,
  * with its exception. */
+#include "cuda/cuda.h"
+#include "cuda/memory.h"
 #include "cuda/objects/function.h"
 
 typedef struct {

@@ -8,8 +8,12 @@
  *
  * As long as such a function may be called (cud_host_calls), calls that may wait for the device
  * give the GIL up. */
-#include "cuda/objects/graph.h"
 #include "common/pthread_compat.h"
+#include "cuda/capture.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/keepalive.h"
+#include "cuda/stream.h"
 
 #define CALL_NAME        "pygpu.host_call"
 #define PATIENCE_SECONDS 0.2 /* a function waits for the one before it */

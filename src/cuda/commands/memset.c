@@ -1,6 +1,10 @@
 /* memset.c - filling device memory with a repeated value of 1, 2 or 4 bytes: whole, or in rows. */
-#include "cuda/objects/graph.h"
-#include "cuda/objects/memory.h"
+#include "cuda/capture.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/memory.h"
+#include "cuda/objects/pointer.h"
+#include "cuda/stream.h"
 
 typedef struct {
     const char *name;

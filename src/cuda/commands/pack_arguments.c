@@ -2,8 +2,9 @@
  * them, by the parameter's own size and, where the source or the PTX tells, its kind. What one
  * argument did last is remembered by type (Param.exact), so that this file is asked once for
  * arguments of the usual types. */
-#include "cuda/objects/function.h"
 #include "common/gpuarray.h"
+#include "cuda/cuda.h"
+#include "cuda/objects/function.h"
 
 #define NUMBER_AT                                                                  \
     offsetof(PyIntScalarObject, obval) /* NumPy's number follows the object's head \

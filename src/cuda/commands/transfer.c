@@ -3,8 +3,16 @@
  * Sizes are checked against the allocation before the driver is asked. A copy that waits does so
  * first, where Ctrl-C is heard, and then lets the driver copy. What an asynchronous copy reads or
  * writes on the host is held until it is done. */
-#include "cuda/objects/graph.h"
-#include "cuda/objects/memory.h"
+#include "cuda/capture.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/host_array.h"
+#include "cuda/host_memory.h"
+#include "cuda/keepalive.h"
+#include "cuda/memory.h"
+#include "cuda/objects/pointer.h"
+#include "cuda/print.h"
+#include "cuda/stream.h"
 
 #define SMALL \
     65536 /* a copy of so many bytes takes less than other threads would wait for the GIL */

@@ -1,7 +1,11 @@
 /* transfer_device.c - copies from device memory to device memory: memcpy_dtod, and memcpy_peer
  * between contexts. */
-#include "cuda/objects/graph.h"
-#include "cuda/objects/memory.h"
+#include "cuda/capture.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/memory.h"
+#include "cuda/objects/pointer.h"
+#include "cuda/stream.h"
 
 typedef struct {
     DevicePointer to, from;

@@ -1,6 +1,9 @@
 /* wait.c - waiting for the device: with the GIL released, and in Python's main thread interruptible
  * by signals. */
+#include "cuda/context.h"
 #include "cuda/cuda.h"
+#include "cuda/print.h"
+#include "cuda/stream.h"
 
 #define SPIN_SECONDS  100e-6 /* asked without a pause so long: most waits end here */
 #define SLICE_SECONDS 40e-3  /* how late Ctrl-C may be noticed */

@@ -1,6 +1,7 @@
 /* host_room.c - how much memory the machine has left. Page-locked memory is taken at once, and
  * Linux ends the process that takes more than there is, where a driver would only have said so. */
-#include "cuda/objects/memory.h"
+#include "cuda/cuda.h"
+#include "cuda/host_memory.h"
 
 #include <stdio.h>
 #include <string.h>

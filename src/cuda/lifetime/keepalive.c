@@ -5,8 +5,10 @@
  * blocks. An event costs a third of a small copy, so small copies on one stream share one: the last
  * record of the list stays open for more of them until it is full, something else comes, or
  * somebody asks. */
+#include "cuda/capture.h"
+#include "cuda/context.h"
 #include "cuda/cuda.h"
-#include "cuda/objects/graph.h"
+#include "cuda/keepalive.h"
 
 #define BATCH 16           /* small copies of a record */
 #define LARGE (256 * 1024) /* bytes that are not kept longer than they must be */

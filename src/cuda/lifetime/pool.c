@@ -4,11 +4,21 @@
  * A request takes any held block of its bin. Whether work of a former owner still uses it is no
  * question then: the block remembers the streams, and the first work of the new owner on another
  * stream waits for it (usage.c). */
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/host_memory.h"
 #include "cuda/lifetime/pool.h"
+#include "cuda/lifetime/usage.h"
+#include "cuda/memory.h"
+#include "cuda/simulator_hooks.h"
 
 static Pool *pools; /* all there are; GIL held */
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
+
+static Block *block_of(PgBlock *head) {
+    return (Block *)(void *)((char *)head - offsetof(Block, head));
+}
 
 /* Not held, nobody's. */
 static void Block_free(Block *block) {
@@ -16,7 +26,7 @@ static void Block_free(Block *block) {
     Context *context = pool->context;
     CUdeviceptr ptr = block->ptr;
     void *data = block->data;
-    pool->managed_bytes -= (Py_ssize_t)block->size;
+    pool->held.managed_bytes -= (Py_ssize_t)block->head.size;
     if (block->shell != NULL) {
         PyTypeObject *type = Py_TYPE(block->shell);
         Py_XDECREF((PyObject *)block->shell->head.context);
@@ -54,23 +64,15 @@ void cud_pools_tell(void *function) {
     }
 }
 
-static Block **bin_of(Pool *self, uint32_t bin) {
-    Block **exponent = self->bins[bin >> POOL_BITS];
-    return exponent == NULL ? NULL : &exponent[bin & ((1u << POOL_BITS) - 1u)];
-}
-
 void cud_block_return(Block *block) {
     Pool *pool = block->pool;
-    pool->active_blocks--;
-    pool->active_bytes -= (Py_ssize_t)block->asked;
-    if (pool->stopped || !pool->context->alive) {
+    pool->held.active_blocks--;
+    pool->held.active_bytes -= (Py_ssize_t)block->head.asked;
+    if (pool->held.stopped || !pool->context->alive) {
         Block_free(block);
     } else {
         cud_usage_pass_on(&block->usage);
-        Block **bin = bin_of(pool, block->bin);
-        block->next = *bin;
-        *bin = block;
-        pool->held_blocks++;
+        pg_pool_hold(&pool->held, &block->head, POOL_BITS);
     }
     Py_DECREF((PyObject *)pool);
 }
@@ -86,48 +88,40 @@ static int Block_fill(Pool *self, Block *block, size_t asked, const char *call) 
         return -1;
     }
     if (self->host) {
-        block->data = cud_host_alloc(self->context, block->size, asked, self->flags);
+        block->data = cud_host_alloc(self->context, block->head.size, asked, self->flags);
     } else {
-        block->ptr = cud_memory_alloc(self->state, block->size, asked);
+        block->ptr = cud_memory_alloc(self->state, block->head.size, asked);
     }
     cud_context_leave(&guard);
     return block->data != NULL || block->ptr != 0 ? 0 : -1;
 }
 
 static Block *Block_new(Pool *self, uint32_t bin, size_t asked, const char *call) {
-    Block ***exponent =
-        &self->bins[bin >> POOL_BITS]; /* made now, so that returning the block cannot fail */
-    if (*exponent == NULL &&
-        (*exponent = PyMem_Calloc((size_t)1 << POOL_BITS, sizeof **exponent)) == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
     Block *block = PyMem_Calloc(1, sizeof *block);
     if (block == NULL) {
         PyErr_NoMemory();
         return NULL;
     }
-    block->bin = bin;
-    block->size = pg_bin_size(bin, POOL_BITS);
     block->usage.latest = CUD_NO_STREAM;
     block->pool = self;
-    if (Block_fill(self, block, asked, call) < 0) {
+    if (pg_pool_size_block(&self->held, &block->head, bin) < 0 ||
+        Block_fill(self, block, asked, call) < 0) {
         PyMem_Free(block);
         return NULL;
     }
-    self->managed_bytes += (Py_ssize_t)block->size;
+    self->held.managed_bytes += (Py_ssize_t)block->head.size;
     return block;
 }
 
 /* Takes a held block off its list, if possible one whose former work can be waited for. */
-static Block *take_held(Block **bin) {
-    for (Block **link = bin; *link != NULL; link = &(*link)->next) {
-        Block *block = *link;
+static Block *take_held(PgBlock **bin) {
+    for (PgBlock **link = bin; *link != NULL; link = &(*link)->next) {
+        Block *block = block_of(*link);
         if (PG_UNLIKELY(block->usage.before.first.stream != NULL) &&
             cud_usage_captured(&block->usage)) {
             continue;
         }
-        *link = block->next;
+        *link = block->head.next;
         return block;
     }
     return NULL;
@@ -143,40 +137,33 @@ Block *cud_pool_take(Pool *self, size_t size, const char *call) {
         return NULL;
     }
     uint32_t number = pg_bin_number(size, POOL_BITS);
-    Block **bin = bin_of(self, number),
-          *block = bin != NULL && *bin != NULL ? take_held(bin) : NULL;
-    if (PG_UNLIKELY(self->trace)) {
-        PySys_FormatStdout("[pool] %zu bytes (bin %u): %s, %zd bytes managed\n", size,
-                           (unsigned)number, block != NULL ? "held block" : "new block",
-                           self->managed_bytes);
+    PgBlock **bin = pg_pool_bin(&self->held, number, POOL_BITS);
+    Block *block = bin != NULL && *bin != NULL ? take_held(bin) : NULL;
+    if (PG_UNLIKELY(self->held.trace)) {
+        pg_pool_print(&self->held, size, number, block != NULL);
     }
     if (block != NULL) {
-        self->held_blocks--;
+        self->held.held_blocks--;
     } else if ((block = Block_new(self, number, size, call)) == NULL) {
         return NULL;
     }
-    block->asked = size;
+    block->head.asked = size;
     if (PG_UNLIKELY(tell_use != NULL) && block->ptr != 0) {
         (void)tell_use(block->ptr, size);
     }
-    self->active_blocks++;
-    self->active_bytes += (Py_ssize_t)size;
+    self->held.active_blocks++;
+    self->held.active_bytes += (Py_ssize_t)size;
     Py_INCREF((PyObject *)self); /* block->pool */
     return block;
 }
 
-/* Frees all held blocks, the largest first. */
+static void free_block(PgBlock *head) {
+    Block_free(block_of(head));
+}
+
+/* Frees all held blocks. */
 static void free_held(Pool *self) {
-    for (int e = PG_BIN_EXPONENTS - 1; e >= 0; e--) {
-        for (size_t m = self->bins[e] != NULL ? (size_t)1 << POOL_BITS : 0; m-- > 0;) {
-            Block *block;
-            while ((block = self->bins[e][m]) != NULL) {
-                self->bins[e][m] = block->next;
-                self->held_blocks--;
-                Block_free(block);
-            }
-        }
-    }
+    pg_pool_free_all(&self->held, free_block);
 }
 
 /* The next one from *from* on, kept. */
@@ -207,6 +194,7 @@ Pool *cud_pool_new(PyTypeObject *type, int host, unsigned int flags) {
     }
     self->state = state;
     self->host = host;
+    self->held.leading_bits = POOL_BITS;
     self->flags = flags;
     self->next = pools;
     self->link = &pools;
@@ -217,24 +205,20 @@ Pool *cud_pool_new(PyTypeObject *type, int host, unsigned int flags) {
     return self;
 }
 
+static int visit_block(PgBlock *head, visitproc visit, void *arg) {
+    Block *block = block_of(head);
+    if (block->shell != NULL) { /* dead, but it keeps its context */
+        Py_VISIT((PyObject *)block->shell->head.context);
+    }
+    return cud_usage_visit(&block->usage, visit, arg);
+}
+
 int cud_pool_traverse(PyObject *op, visitproc visit, void *arg) {
     Pool *self = (Pool *)op;
     CUD_VISIT(op);
     Py_VISIT((PyObject *)self->context);
-    for (int e = 0; self->held_blocks > 0 && e < PG_BIN_EXPONENTS; e++) {
-        for (size_t m = self->bins[e] != NULL ? (size_t)1 << POOL_BITS : 0; m-- > 0;) {
-            for (Block *block = self->bins[e][m]; block != NULL; block = block->next) {
-                if (block->shell != NULL) { /* dead, but it keeps its context */
-                    Py_VISIT((PyObject *)block->shell->head.context);
-                }
-                int result = cud_usage_visit(&block->usage, visit, arg);
-                if (result != 0) {
-                    return result;
-                }
-            }
-        }
-    }
-    return 0; /* no tp_clear: the context is needed to free blocks */
+    return pg_pool_visit(&self->held, visit_block, visit, arg);
+    /* no tp_clear: the context is needed to free blocks */
 }
 
 void cud_pool_dealloc(PyObject *op) {
@@ -250,9 +234,7 @@ void cud_pool_dealloc(PyObject *op) {
         PyObject_ClearWeakRefs(op);
     }
     free_held(self);
-    for (int e = 0; e < PG_BIN_EXPONENTS; e++) {
-        PyMem_Free(self->bins[e]);
-    }
+    pg_pool_clear(&self->held);
     Py_XDECREF((PyObject *)self->context);
     cud_object_free(op);
 }
@@ -265,40 +247,25 @@ static PyObject *Pool_free_held(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 }
 
 static PyObject *Pool_stop_holding(PyObject *op, PyObject *Py_UNUSED(ignored)) {
-    ((Pool *)op)->stopped = 1;
+    ((Pool *)op)->held.stopped = 1;
     free_held((Pool *)op);
     Py_RETURN_NONE;
 }
 
-static PyObject *Pool_bin_number(PyObject *Py_UNUSED(op), PyObject *obj) {
-    size_t size;
-    return pg_as_size(obj, "bin_number", "size", &size) < 0
-               ? NULL
-               : PyLong_FromUnsignedLong(pg_bin_number(size, POOL_BITS));
+static PyObject *Pool_bin_number(PyObject *op, PyObject *size) {
+    return pg_pool_bin_number(&((Pool *)op)->held, size);
 }
 
-static PyObject *Pool_alloc_size(PyObject *Py_UNUSED(op), PyObject *obj) {
-    uint32_t bin;
-    if (pg_as_u32(obj, "alloc_size", "bin", &bin) < 0) {
-        return NULL;
-    }
-    if (bin >> POOL_BITS >= PG_BIN_EXPONENTS) {
-        return PyErr_Format(PyExc_ValueError, "alloc_size: there is no bin %u", (unsigned)bin);
-    }
-    return PyLong_FromSize_t(pg_bin_size(bin, POOL_BITS));
+static PyObject *Pool_alloc_size(PyObject *op, PyObject *bin) {
+    return pg_pool_alloc_size(&((Pool *)op)->held, bin);
 }
 
 static PyObject *Pool_set_trace(PyObject *op, PyObject *flag) {
-    int trace = PyObject_IsTrue(flag);
-    if (trace < 0) {
-        return NULL;
-    }
-    ((Pool *)op)->trace = (char)trace;
-    Py_RETURN_NONE;
+    return pg_pool_set_trace(&((Pool *)op)->held, flag);
 }
 
 PyMethodDef cud_pool_methods[] = {
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {"free_held", Pool_free_held, METH_NOARGS,
      "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks, the largest first."},
     {"stop_holding", Pool_stop_holding, METH_NOARGS,
@@ -315,14 +282,7 @@ PyMethodDef cud_pool_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 PyMemberDef cud_pool_members[] = {
-    {"held_blocks", T_PYSSIZET, offsetof(Pool, held_blocks), READONLY,
-     "int: blocks that wait for a request"},
-    {"active_blocks", T_PYSSIZET, offsetof(Pool, active_blocks), READONLY,
-     "int: blocks that are handed out"},
-    {"managed_bytes", T_PYSSIZET, offsetof(Pool, managed_bytes), READONLY,
-     "int: size of all blocks, held and handed out [bytes]"},
-    {"active_bytes", T_PYSSIZET, offsetof(Pool, active_bytes), READONLY,
-     "int: what was asked for of the blocks that are handed out [bytes]"},
+    PG_POOL_MEMBERS(Pool, held),
     {NULL, 0, 0, 0, NULL},
 };
 

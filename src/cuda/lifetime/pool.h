@@ -2,19 +2,19 @@
 #ifndef PYGPU_CUDA_POOL_H
 #define PYGPU_CUDA_POOL_H
 
-#include "common/size_classes.h"
-#include "cuda/objects/memory.h"
+#include "common/pool.h"
+#include "cuda/cuda.h"
+#include "cuda/lifetime/usage.h"
+#include "cuda/memory.h"
 
 struct Pool;
 
 /* Memory that a pool owns, held or handed out. */
 typedef struct Block {
-    struct Block *next; /* held: the next one of the bin */
-    struct Pool *pool;  /* held: the owner; handed out: a strong reference */
-    uint32_t bin;
-    size_t size, asked; /* bytes: there are, and were asked for */
-    CUdeviceptr ptr;    /* of the device, or */
-    void *data;         /* of the host */
+    PgBlock head;
+    struct Pool *pool; /* held: the owner; handed out: a strong reference */
+    CUdeviceptr ptr;   /* of the device, or */
+    void *data;        /* of the host */
     Usage usage;
     struct Pooled
         *shell; /* held: the dead object of its last owner, made alive again for the next one */
@@ -29,13 +29,10 @@ typedef struct Pool {
     CUD_HEAD
     Context *
         context; /* of all its memory: the one that was current at the first request; NULL before */
-    int host, stopped;  /* stopped: freed blocks are not held */
+    int host;
     unsigned int flags; /* host: of its memory */
-    char trace;
-    Py_ssize_t held_blocks, active_blocks, managed_bytes, active_bytes;
-    Block **bins[PG_BIN_EXPONENTS]; /* by exponent and mantissa: lists of held blocks; made when
-                                       first needed */
-    struct Pool *next, **link;      /* all pools, for cud_pools_trim() */
+    PgPool held;
+    struct Pool *next, **link; /* all pools, for cud_pools_trim() */
 } Pool;
 
 #define POOL_BITS 4 /* leading bits that tell bins apart, as in PyCUDA */

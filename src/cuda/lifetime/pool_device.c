@@ -4,7 +4,11 @@
  * The object of a returned block stays with the block as a shell: without references, but whole.
  * The next request makes it alive again, so that allocating and freeing costs neither memory
  * management nor a driver call. */
+#include "cuda/cuda.h"
 #include "cuda/lifetime/pool.h"
+#include "cuda/lifetime/usage.h"
+#include "cuda/memory.h"
+#include "cuda/stream.h"
 
 static PyObject *wrap(Block *block) {
     Pool *pool = block->pool;
@@ -22,7 +26,7 @@ static PyObject *wrap(Block *block) {
             return NULL;
         }
     }
-    self->head.size = block->asked;
+    self->head.size = block->head.asked;
     self->head.usage = &block->usage;
     self->block = block;
     return (PyObject *)self;
@@ -49,7 +53,7 @@ static void Pooled_dealloc(PyObject *op) {
         Py_CLEAR(self->head.dict); /* the object's memory serves the next one */
     }
     Block *block = self->block;
-    if (block != NULL && !block->pool->stopped) {
+    if (block != NULL && !block->pool->held.stopped) {
         block->shell = self;
         self->block = NULL;
         cud_block_return(

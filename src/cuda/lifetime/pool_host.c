@@ -1,5 +1,8 @@
 /* pool_host.c - PageLockedMemoryPool, PageLockedAllocator and PooledHostAllocation: page-locked
  * host memory that goes back to its pool. */
+#include "cuda/cuda.h"
+#include "cuda/host_array.h"
+#include "cuda/host_memory.h"
 #include "cuda/lifetime/pool.h"
 
 void cud_host_block_return(HostMemory *self, void *Py_UNUSED(data)) {

@@ -4,7 +4,11 @@
  * The driver reuses it as soon as the stream gets there, without waiting for anything. An
  * allocation that is dropped is freed in the order of the stream that it was made on, after what
  * other streams were seen to do with it. */
-#include "cuda/objects/memory.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/lifetime/usage.h"
+#include "cuda/memory.h"
+#include "cuda/stream.h"
 
 typedef struct {
     Usage usage;     /* first: Allocation.usage points here */

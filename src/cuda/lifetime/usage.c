@@ -10,7 +10,10 @@
  * the default stream, which ordinary streams are ordered with, stands for all of them. Of a stream
  * that is not ours not even the handle can be trusted later: the whole context is waited for
  * instead. */
-#include "cuda/objects/memory.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/lifetime/usage.h"
+#include "cuda/memory.h"
 
 #define LOCAL_USES 8
 

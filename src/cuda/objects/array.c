@@ -1,6 +1,9 @@
 /* array.c - Array: device memory in an order of the driver's own, for textures and surfaces;
  * ArrayDescriptor, ArrayDescriptor3D. */
-#include "cuda/objects/memory.h"
+#include "cuda/api/enums.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/objects/array.h"
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
@@ -335,7 +338,7 @@ static PyObject *Array_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
 }
 
 static PyMethodDef Array_methods[] = {
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {"free", Array_free, METH_NOARGS,
      "free($self, /)\n--\n\n() -> None\n\nGive the memory back now. Any later use raises."},
     {"get_descriptor", Array_get_descriptor, METH_NOARGS,

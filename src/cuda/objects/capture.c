@@ -3,9 +3,14 @@
  * The objects that captured work uses are kept in a list that moves into the graph. A second stream
  * that waits for an event of a captured one takes part in the capture; it gets a list of its own,
  * which all captures under way refer to: keeping too much for the life of a graph is harmless. */
+#include "cuda/capture.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/keepalive.h"
+#include "cuda/memory.h"
 #include "cuda/objects/function.h"
 #include "cuda/objects/graph.h"
-#include "cuda/objects/memory.h"
+#include "cuda/stream.h"
 
 long cud_capturing;
 

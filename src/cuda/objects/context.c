@@ -4,7 +4,10 @@
  * The stack is the driver's own, so that other libraries in the process see the same current
  * context. While a context is on a thread's stack through make_context() or push(), the stack owns
  * a reference to its object. */
+#include "cuda/api/enums.h"
+#include "cuda/context.h"
 #include "cuda/cuda.h"
+#include "cuda/keepalive.h"
 
 Context *cud_contexts;
 
@@ -647,7 +650,7 @@ static PyMethodDef Context_methods[] = {
     STATIC_O(disable_peer_access, ,
              "disable_peer_access($type, peer, /)\n--\n\n(peer: Context, /) -> None\n\nEnd what "
              "enable_peer_access began."),
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Context_getset[] = {

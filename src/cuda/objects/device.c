@@ -1,4 +1,6 @@
 /* device.c - Device: a GPU, or the CPU that stands in for one. */
+#include "cuda/api/enums.h"
+#include "cuda/context.h"
 #include "cuda/cuda.h"
 
 PyObject *cud_device_wrap(State *state, CUdevice device) {
@@ -377,7 +379,7 @@ static PyMethodDef Device_methods[] = {
     {"retain_primary_context", Device_retain_primary_context, METH_NOARGS,
      "retain_primary_context($self, /)\n--\n\n() -> Context\n\nThe device's primary context, which "
      "CuPy, PyTorch and the CUDA runtime use too; not made current."},
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot Device_slots[] = {

@@ -1,7 +1,10 @@
 /* dlpack.c - allocations for other libraries: DLPack and __cuda_array_interface__, as one dimension
  * of bytes. */
 #include "common/dlpack.h"
-#include "cuda/objects/memory.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/memory.h"
+#include "cuda/stream.h"
 
 static void unpin(PyObject *op) {
     cud_unpin((Allocation *)op);

@@ -1,5 +1,9 @@
 /* event.c - Event: a mark in a stream, with its time. */
+#include "cuda/context.h"
 #include "cuda/cuda.h"
+#include "cuda/event.h"
+#include "cuda/keepalive.h"
+#include "cuda/stream.h"
 
 PG_DOC(Event__doc__, "Event", "flags=0", "(flags: int = 0)",
        "A new event in the current context. flags: of event_flags.");
@@ -303,7 +307,7 @@ static PyMethodDef Event_methods[] = {
      "the event (made with INTERPROCESS | DISABLE_TIMING)."},
     {"from_ipc_handle", (PyCFunction)(void (*)(void))Event_from_ipc_handle,
      METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Event_from_ipc_handle__doc__},
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Event_getset[] = {{"handle", Event_get_handle, NULL, "int: the CUevent", NULL},

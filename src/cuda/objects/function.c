@@ -1,5 +1,8 @@
 /* function.c - Function: a kernel of a module; its attributes. Launches are in function_launch.c
  * and function_prepare.c. */
+#include "cuda/api/enums.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
 #include "cuda/objects/function.h"
 
 static int Function_traverse(PyObject *op, visitproc visit, void *arg) {
@@ -216,7 +219,7 @@ static PyMethodDef Function_methods[] = {
      "block: Sequence[int], params: HostBuffer, shared: int, stream: Stream | None, /) -> "
      "None\n\nLaunch with packed parameters."},
     FUNCTION_OCCUPANCY_METHODS,
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Function_getset[] = {

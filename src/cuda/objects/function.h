@@ -6,7 +6,8 @@
 #ifndef PYGPU_FUNCTION_H
 #define PYGPU_FUNCTION_H
 
-#include "cuda/cuda.h"
+#include "cuda/objects/module.h"
+#include "cuda/stream.h"
 
 typedef enum {
     PARAM_UNKNOWN, /* only the size is known */
@@ -94,28 +95,6 @@ typedef struct {
 /* PG_DOC for a method whose table is in another file. */
 #define PG_DOC_SHARED(VAR, name, signature, typed, text) \
     const char VAR[] = name "(" signature ")\n--\n\n" typed "\n\n" text
-
-/* module.c */
-PyObject *cud_module_load(State *state, PyObject *image, PyObject *options, PyObject *handler,
-                          const char *call);
-PyObject *cud_module_wrap(State *state, CUmodule handle, Context *context,
-                          PyObject *image); /* takes the handle over, also on failure */
-/* JIT options with logs; see module_from_buffer. */
-#define JIT_LOG_BYTES 32768
-#define JIT_MANY      40
-typedef struct {
-    unsigned int n;
-    CUjit_option keys[JIT_MANY];
-    void *values[JIT_MANY];
-    char *info, *error; /* JIT_LOG_BYTES each */
-} JitOptions;
-int jit_options_init(JitOptions *self, State *state, PyObject *options, const char *call);
-void jit_options_clear(JitOptions *self);
-/* Calls handler(ok, info, error) unless it is None or NULL. */
-int jit_options_report(const JitOptions *self, PyObject *handler, int ok);
-const char *jit_options_errors(const JitOptions *self);
-/* 0 if nothing in the image points beyond its end, else -1 with an exception. */
-int image_check(State *state, const char *call, const unsigned char *bytes, size_t size);
 
 /* function.c */
 PyObject *function_new(Module *module, const char *name);

@@ -1,7 +1,10 @@
 /* function_pointer.c - what stands for device memory as a parameter of a kernel: allocations,
  * addresses, objects of other libraries. */
-#include "cuda/objects/function.h"
 #include "common/gpuarray.h"
+#include "cuda/cuda.h"
+#include "cuda/memory.h"
+#include "cuda/objects/function.h"
+#include "cuda/stream.h"
 
 /* For objects that cannot be used now: freed, of another context. */
 static int reject(Function *self, Py_ssize_t i, CUresult status, const char *what, PyObject *arg) {

@@ -1,5 +1,7 @@
 /* function_sizes.c - block, grid, cluster and shared memory of a launch: read from Python and
  * checked against what the kernel and the device allow, before the driver is asked. */
+#include "cuda/context.h"
+#include "cuda/cuda.h"
 #include "cuda/objects/function.h"
 
 static const char *const call = "cuLaunchKernel";

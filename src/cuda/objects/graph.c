@@ -3,8 +3,13 @@
  * Both own what the work uses: host memory, allocations, kernels' modules, functions. Running work
  * has no reference of its own, so a GraphExec that goes hands what it owns to cud_keepalive() for
  * the streams it was launched on. */
-#include "cuda/objects/function.h"
+#include "cuda/api/enums.h"
+#include "cuda/capture.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/keepalive.h"
 #include "cuda/objects/graph.h"
+#include "cuda/stream.h"
 
 static void destroy_graph(CUgraph handle, Context *context) {
     ContextGuard guard;
@@ -443,7 +448,7 @@ static PyMethodDef Graph_methods[] = {
      "nodes($self, /)\n--\n\n() -> list[tuple[int, int]]\n\nHandle and graph_node_type of each "
      "piece of work."},
     {"debug_dot", FAST(Graph_debug_dot), Graph_debug_dot__doc__},
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Graph_getset[] = {{"handle", Graph_get_handle, NULL, "int: the CUgraph", NULL},
@@ -469,7 +474,7 @@ static PyMethodDef GraphExec_methods[] = {
     {"update", GraphExec_update, METH_O,
      "update($self, graph, /)\n--\n\n(graph: Graph, /) -> None\n\nTake the parameters of a graph "
      "of the same shape. Raises LogicError if it differs in more than those."},
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef GraphExec_getset[] = {

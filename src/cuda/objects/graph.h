@@ -1,20 +1,9 @@
-/* graph.h - captures of streams and graphs: what the files that queue work have to know of them. */
+/* graph.h - graphs, and the methods of streams that capture them. */
 #ifndef PYGPU_CUDA_GRAPH_H
 #define PYGPU_CUDA_GRAPH_H
 
-#include "cuda/cuda.h"
+#include "cuda/context.h"
 
-/* capture.c */
-enum { CAPTURE_NONE, CAPTURE_BEGUN, CAPTURE_JOINED, CAPTURE_ENDING }; /* Stream.capturing */
-extern long cud_capturing; /* streams with begin_capture() and without end_capture() */
-/* Work has been queued on the stream: if it is part of a capture, the graph keeps owner, and this
- * is 1. Never fails for the caller. */
-int cud_capture_keep(State *state, CUstream handle, Stream *stream, PyObject *owner);
-/* The stream waits for an event from now on: if that is of a capture, the stream takes part in
- * it. */
-void cud_capture_join(Stream *stream);
-/* The stream goes without end_capture(): what was captured goes too. */
-void cud_capture_abandon(Stream *stream);
 PyObject *Stream_begin_capture(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
                                PyObject *kwnames);
 PyObject *Stream_end_capture(PyObject *op, PyObject *ignored);
@@ -32,7 +21,6 @@ extern const char Stream_begin_capture__doc__[];
             "bool: whether work is being captured instead of run", NULL \
     }
 
-/* graph.c */
 typedef struct {
     CUD_HEAD
     CUgraph handle;

@@ -1,7 +1,11 @@
 /* handlers.c - ArgumentHandler, In, Out, InOut: host arrays as arguments of a kernel, copied to the
  * device before and back after. */
+#include "cuda/cuda.h"
+#include "cuda/host_memory.h"
+#include "cuda/memory.h"
 #include "cuda/objects/function.h"
-#include "cuda/objects/memory.h"
+#include "cuda/objects/pointer.h"
+#include "cuda/print.h"
 
 PG_DOC(ArgumentHandler__doc__, "ArgumentHandler", "ary", "(ary: Any)",
        "An argument that does something before a launch, pre_call(stream), and perhaps after it, "

@@ -1,6 +1,7 @@
 /* host_array.c - ndarrays over host memory that the driver knows: shapes, orders, making them, and
  * emptying them after free(). */
-#include "cuda/objects/memory.h"
+#include "cuda/cuda.h"
+#include "cuda/host_array.h"
 
 /* 0 for C, 1 for Fortran, -1 with an exception. */
 static int as_order(PyObject *order, const char *call) {

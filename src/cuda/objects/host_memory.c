@@ -4,7 +4,11 @@
  * After free() the array that was returned is empty, so that it cannot touch memory that is gone.
  * Views taken of it before cannot be found; they keep the array and so this object alive, and the
  * memory goes when this object does. */
-#include "cuda/objects/memory.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/host_array.h"
+#include "cuda/host_memory.h"
+#include "cuda/objects/managed.h"
 
 static void release(HostMemory *self) {
     ContextGuard guard;
@@ -175,7 +179,7 @@ static PyObject *Registered_unregister(PyObject *op, PyObject *Py_UNUSED(ignored
     "use raises. The memory goes as soon as no view of the array is left."
 
 static PyMethodDef HostPointer_methods[] = {
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {"get_device_pointer", HostPointer_get_device_pointer, METH_NOARGS,
      "get_device_pointer($self, /)\n--\n\n() -> int\n\nThe address by which kernels reach the "
      "memory.\n\nRaises LogicError if it is not page-locked."},

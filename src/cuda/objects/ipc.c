@@ -1,5 +1,8 @@
 /* ipc.c - IPCMemoryHandle: device memory of another process. */
-#include "cuda/objects/memory.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/memory.h"
+#include "cuda/objects/pointer.h"
 
 PG_DOC(IPCMemoryHandle__doc__, "IPCMemoryHandle", "handle, flags=1",
        "(handle: bytearray, flags: int = 1)",

@@ -1,5 +1,8 @@
 /* link.c - Linker: several pieces of PTX, cubin or library as one module. */
-#include "cuda/objects/function.h"
+#include "cuda/api/waiting.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/objects/module.h"
 
 typedef struct {
     CUD_HEAD
@@ -295,7 +298,7 @@ static PyMethodDef Linker_methods[] = {
     {"link_module", Linker_link_module, METH_NOARGS,
      "link_module($self, /)\n--\n\n() -> Module\n\nLink what was added, and load it into the "
      "context of the Linker, which is used up then."},
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot Linker_slots[] = {

@@ -1,6 +1,12 @@
 /* managed.c - ManagedAllocation: memory that host and device use by one address; the base of the
  * arrays of managed_empty(). */
-#include "cuda/objects/memory.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/host_array.h"
+#include "cuda/host_memory.h"
+#include "cuda/memory.h"
+#include "cuda/objects/managed.h"
+#include "cuda/stream.h"
 
 static PyObject *ManagedAllocation_get_device_pointer(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Allocation *self = (Allocation *)op;

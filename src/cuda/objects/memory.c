@@ -3,7 +3,11 @@
  * An allocation belongs to the context that was current when it was made, and is given back there
  * from whatever thread it is dropped in. The driver may wait for running kernels when it takes
  * memory back, so the GIL is released for that. */
-#include "cuda/objects/memory.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/lifetime/usage.h"
+#include "cuda/memory.h"
+#include "cuda/objects/pointer.h"
 
 CUdeviceptr cud_memory_alloc(State *state, size_t size, size_t asked) {
     CUdeviceptr ptr = 0;
@@ -193,7 +197,7 @@ PyObject *cud_get_array_interface(PyObject *op, void *closure);
 extern const char cud_dlpack__doc__[];
 
 static PyMethodDef DeviceAllocation_methods[] = {
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {"free", DeviceAllocation_free, METH_NOARGS,
      "free($self, /)\n--\n\n() -> None\n\nGive the memory back now. Any later use raises; work "
      "that was queued before still completes."},

@@ -1,5 +1,7 @@
 /* module.c - Module: code loaded into a context (a cubin, fatbin or PTX), its kernels and
  * variables. */
+#include "cuda/context.h"
+#include "cuda/cuda.h"
 #include "cuda/objects/function.h"
 
 #define PLAN_NAME "pygpu.plan"
@@ -588,7 +590,7 @@ static PyMethodDef Module_methods[] = {
     {"get_texref", FAST(Module_get_texref), Module_get_texref__doc__},
     {"get_surfref", FAST(Module_get_surfref), Module_get_surfref__doc__},
     {"_set_source", FAST(Module_set_source), Module_set_source__doc__},
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Module_getset[] = {

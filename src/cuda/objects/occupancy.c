@@ -1,5 +1,7 @@
 /* occupancy.c - methods of Function that tell how many blocks of a kernel run at once, and which
  * sizes suit it. */
+#include "cuda/context.h"
+#include "cuda/cuda.h"
 #include "cuda/objects/function.h"
 
 /* Enters the function's context after a block's shape has been read; -1 with an exception. */

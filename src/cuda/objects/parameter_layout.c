@@ -1,6 +1,8 @@
 /* parameter_layout.c - how the parameters of a kernel lie and what they are, and what it can be
  * launched with; found out once, at the first launch: sizes from the driver (12.4 and later), else
  * from the PTX; kinds from the source's signature, else from the PTX. */
+#include "cuda/context.h"
+#include "cuda/cuda.h"
 #include "cuda/objects/function.h"
 
 Plan *plan_new(CUfunction handle) {

@@ -1,6 +1,10 @@
 /* pointer.c - device addresses: what calls accept as one, how many bytes lie behind it,
  * PointerHolderBase, views. */
-#include "cuda/objects/memory.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/lifetime/usage.h"
+#include "cuda/memory.h"
+#include "cuda/objects/pointer.h"
 
 Allocation *cud_managed_base(State *state, PyObject *array) {
     for (int depth = 0; depth < 64 && array != NULL; depth++) {

@@ -4,7 +4,9 @@
  * Any of them may reset it (cuDevicePrimaryCtxReset). Objects for it are of no use then, and the
  * next use retains it anew. A thread in which it is current learns of that from the first call that
  * fails. */
+#include "cuda/context.h"
 #include "cuda/cuda.h"
+#include "cuda/keepalive.h"
 
 /* The context that this object stood for is gone, and the object's retain with it. GIL held. */
 static void forget(Context *self) {

@@ -4,6 +4,8 @@
  * so that it is also seen where sys.stdout is not C's: in notebooks, in tests, in
  * redirect_stdout(). It is asked for whenever a call has waited, and at exit. */
 #include "cuda/cuda.h"
+#include "cuda/print.h"
+#include "cuda/simulator_hooks.h"
 
 static size_t (*read_output)(char *buffer, size_t size);
 

@@ -1,4 +1,5 @@
 /* profiler.c - switching a profiler on and off that watches the process from outside. */
+#include "cuda/context.h"
 #include "cuda/cuda.h"
 
 PG_DOC(initialize_profiler__doc__, "initialize_profiler", "config_file, output_file, output_mode",

@@ -1,6 +1,8 @@
 /* range.c - which of the driver's memory an address lies in, for memory that other libraries claim
  * to have. */
-#include "cuda/objects/memory.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/objects/pointer.h"
 
 enum { OF_HOST = 1, ABOUT_TYPE = 2, ABOUT_DEVICE = 9, ABOUT_START = 11, ABOUT_SIZE = 12 };
 

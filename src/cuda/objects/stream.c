@@ -1,5 +1,11 @@
 /* stream.c - Stream: a queue of work that runs in order, beside that of other streams. */
+#include "cuda/capture.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/event.h"
+#include "cuda/keepalive.h"
 #include "cuda/objects/graph.h"
+#include "cuda/stream.h"
 
 CUresult cud_order_after(CUstream later, CUstream first, const char **routine) {
     CUevent event = NULL;
@@ -492,7 +498,7 @@ static PyMethodDef Stream_methods[] = {
     {"__cuda_stream__", Stream_cuda_stream, METH_NOARGS,
      "__cuda_stream__($self, /)\n--\n\n() -> tuple[int, int]\n\nVersion of the protocol (0) and "
      "the CUstream, for other libraries."},
-    CUD_NO_PICKLE,
+    PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Stream_getset[] = {

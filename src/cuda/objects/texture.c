@@ -1,7 +1,11 @@
 /* texture.c - TextureObject and SurfaceObject: handles by which kernels read arrays or linear
  * memory through the texture units, or write to arrays; and the references of before CUDA 12, which
  * only say what to use instead. */
-#include "cuda/objects/memory.h"
+#include "cuda/context.h"
+#include "cuda/cuda.h"
+#include "cuda/memory.h"
+#include "cuda/objects/array.h"
+#include "cuda/objects/pointer.h"
 
 #define LINEAR  2 /* CUresourcetype */
 #define PITCH2D 3
@@ -378,7 +382,7 @@ static PyObject *Texture_get_resource(PyObject *op, void *Py_UNUSED(closure)) {
     return Py_NewRef(((Texture *)op)->resource);
 }
 
-static PyMethodDef Texture_methods[] = {CUD_NO_PICKLE, {NULL, NULL, 0, NULL}};
+static PyMethodDef Texture_methods[] = {PG_NO_PICKLE, {NULL, NULL, 0, NULL}};
 static PyGetSetDef Texture_getset[] = {
     {"handle", Texture_get_handle, NULL, "int: what the kernel gets (8 bytes)", NULL},
     {"resource", Texture_get_resource, NULL, "Any: the Array or memory that it is over", NULL},

@@ -2,6 +2,7 @@
  *
  * Which file to load is decided in pygpu/_src/runtime/opencl/loader.py; here it is opened, its
  * symbols looked up, and test hooks offered. */
+#include "opencl/event.h"
 #include "opencl/opencl.h"
 
 ClTable cl;
@@ -242,12 +243,7 @@ static PyObject *functions(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(igno
 
 static PyObject *set_array_type(PyObject *module, PyObject *type) {
     State *state = PyModule_GetState(module);
-    if (!PyType_Check(type)) {
-        return PyErr_Format(PyExc_TypeError, "_set_array_type: a type is needed, not %s",
-                            pg_type_name(type));
-    }
-    Py_XSETREF(state->array_type, Py_NewRef(type));
-    Py_RETURN_NONE;
+    return pg_set_array_type(&state->array_type, type) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *watch(PyObject *module, PyObject *args) {

@@ -1,5 +1,6 @@
 /* error.c - status codes of the driver as Python exceptions. */
 #include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 #include <stdarg.h>
 
@@ -61,14 +62,8 @@ static PyObject *raise_error(State *state, const char *routine, cl_int status, c
     if (*twin != '\0') {
         hint = "";
     }
-    PyObject *error = PyObject_CallFunction(state->make_error, "sssisOs", kind, twin, routine,
-                                            (int)code, row != NULL ? row->name : unknown,
-                                            extra != NULL ? extra : Py_None, hint);
-    if (error != NULL) {
-        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
-        Py_DECREF(error);
-    }
-    return NULL;
+    const PgError error = {kind, twin, routine, (int)code, row != NULL ? row->name : unknown, hint};
+    return pg_raise(state->make_error, &error, extra);
 }
 
 PyObject *ocl_raise(State *state, const char *routine, cl_int status) {

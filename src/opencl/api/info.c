@@ -3,7 +3,13 @@
  * A driver's answer is not trusted: memory is zeroed first, the size that came back decides how
  * much of it is
  * read. */
+#include "opencl/api/info.h"
+#include "opencl/context.h"
+#include "opencl/device.h"
+#include "opencl/memory.h"
 #include "opencl/opencl.h"
+#include "opencl/platform.h"
+#include "opencl/queue.h"
 
 #define LOCAL_BYTES 256
 

@@ -8,6 +8,10 @@
  * copy is not
  * large. */
 #include "opencl/commands/blocking.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/queue_idle.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 #define MOST_BYTES  ((size_t)64 << 20) /* 20 ms over a slow bus */
 #define MOST_EVENTS 16                 /* each is asked for: the last ones of an array, mostly */

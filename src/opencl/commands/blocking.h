@@ -2,6 +2,7 @@
 #ifndef PYGPU_BLOCKING_H
 #define PYGPU_BLOCKING_H
 
+#include "opencl/event.h"
 #include "opencl/lifetime/queue_idle.h"
 
 /* Who waits for a copy: nobody here, ocl_finish_host_copy(), or the driver, which has done so when

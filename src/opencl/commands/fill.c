@@ -1,6 +1,14 @@
 /* fill.c - commands that need no host memory: fill, migrate, marker, barrier, copies between
  * devices. */
 #include "opencl/commands/pieces.h"
+#include "opencl/enqueue.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/completion.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/memory.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
+#include "opencl/queue.h"
 
 PG_DOC(enqueue_fill_buffer__doc__, "enqueue_fill_buffer",
        "queue, mem, pattern, offset, size, wait_for=None",

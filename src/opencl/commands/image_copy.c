@@ -2,7 +2,16 @@
  * filling. */
 #include "opencl/commands/blocking.h"
 #include "opencl/commands/box.h"
+#include "opencl/context.h"
+#include "opencl/enqueue.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/memory.h"
 #include "opencl/objects/image.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
+#include "opencl/queue.h"
 
 #define ENQUEUE_OR_RETRY(queue, status, again, fn, ...) \
     COPY_OR_RETRY(queue, OCL_WAIT_NOT, status, again, fn, __VA_ARGS__)

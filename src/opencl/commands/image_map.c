@@ -1,6 +1,14 @@
 /* image_map.c - enqueue_map_image: a region of an image seen as an ndarray. */
-#include "opencl/objects/image.h"
 #include "opencl/commands/map.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/gates.h"
+#include "opencl/lifetime/gil_release.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/memory.h"
+#include "opencl/objects/host_array.h"
+#include "opencl/objects/image.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 /* An array that steps through dense pixels is made to follow the pitches of the mapping. Dimensions
  * are joined from the fastest on until they make up a row, then a slice. -1 with an exception if

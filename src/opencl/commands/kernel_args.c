@@ -1,7 +1,14 @@
 /* kernel_args.c - Python objects as kernel arguments: converted by the kernel's own types, and
  * checked. */
-#include "opencl/objects/kernel.h"
 #include "common/gpuarray.h"
+#include "opencl/commands/box.h"
+#include "opencl/context.h"
+#include "opencl/memory.h"
+#include "opencl/objects/kernel.h"
+#include "opencl/objects/sampler.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
+#include "opencl/svm.h"
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 

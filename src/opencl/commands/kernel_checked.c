@@ -1,6 +1,8 @@
 /* kernel_checked.c - launches under PYGPU_CHECK=1, which look for indices out of bounds; see
  * pygpu/_src/runtime/opencl/checked_kernel.py. */
 #include "opencl/objects/kernel.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
 
 PyObject *kernel_launch_checked(Kernel *self, PyObject *const a[8]) {
     if (self->program == NULL || self->program->checks == NULL) {

@@ -6,7 +6,12 @@
  * driver has, and set; nothing runs Python before the command is
  * enqueued. */
 #include "opencl/commands/blocking.h"
+#include "opencl/device.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/queue_idle.h"
 #include "opencl/objects/kernel.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 #define MAX_ARGS 24
 

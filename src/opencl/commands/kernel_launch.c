@@ -1,7 +1,17 @@
 /* kernel_launch.c - calling a kernel: convert, check, set what changed and enqueue, as one step
  * under the kernel's lock. */
+#include "opencl/commands/box.h"
 #include "opencl/commands/kernel_range.h"
+#include "opencl/device.h"
+#include "opencl/enqueue.h"
+#include "opencl/event.h"
 #include "opencl/lifetime/gates.h"
+#include "opencl/lifetime/gil_release.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/memory.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
+#include "opencl/svm.h"
 
 #define VALUES_ON_STACK 24
 

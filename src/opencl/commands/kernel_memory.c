@@ -1,7 +1,11 @@
 /* kernel_memory.c - memory as a kernel's argument: buffers, arrays and shared virtual memory, and
  * whether their items are what the kernel's pointer points to. */
-#include "opencl/objects/kernel.h"
 #include "common/gpuarray.h"
+#include "opencl/commands/box.h"
+#include "opencl/memory.h"
+#include "opencl/objects/kernel.h"
+#include "opencl/opencl.h"
+#include "opencl/svm.h"
 
 int kernel_use_memory(Kernel *self, cl_uint i, Memory *memory, ArgValue *out) {
     if (memory->mem == NULL) {

@@ -1,5 +1,10 @@
 /* kernel_range.c - the sizes of a launch: reading them and checking them against the device. */
+#include "opencl/commands/box.h"
 #include "opencl/commands/kernel_range.h"
+#include "opencl/device.h"
+#include "opencl/objects/kernel.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 static const char routine[] = "clEnqueueNDRangeKernel";
 

@@ -2,6 +2,9 @@
 #ifndef PYGPU_KERNEL_RANGE_H
 #define PYGPU_KERNEL_RANGE_H
 
+#include "opencl/context.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/memory.h"
 #include "opencl/objects/kernel.h"
 
 #define KERNEL_MAX_DIMS 10 /* checked against the device's own limit, 3 almost everywhere */

@@ -1,6 +1,11 @@
 /* kernel_set.c - handing converted arguments to the driver, under the kernel's lock: only those
  * that changed. */
+#include "opencl/commands/box.h"
+#include "opencl/device.h"
+#include "opencl/lifetime/gil_release.h"
 #include "opencl/objects/kernel.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
 
 void kernel_values_clear(ArgValue *values, cl_uint n) {
     for (cl_uint i = 0; i < n; i++) {

@@ -6,7 +6,18 @@
  * for their sake the map has a reference of its own to the driver's memory as long as it lives, so
  * that releasing the buffer harms neither them nor the
  * unmapping. */
+#include "opencl/commands/box.h"
 #include "opencl/commands/map.h"
+#include "opencl/enqueue.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gates.h"
+#include "opencl/lifetime/gil_release.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/memory.h"
+#include "opencl/objects/host_array.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 typedef struct {
     OCL_HEAD
@@ -147,7 +158,7 @@ static PyObject *MemoryMap_exit(PyObject *op, PyObject *Py_UNUSED(args)) {
 }
 
 static PyMethodDef MemoryMap_methods[] = {
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"release", FAST(MemoryMap_release), MemoryMap_release__doc__},
     {"__enter__", MemoryMap_enter, METH_NOARGS,
      "__enter__($self, /)\n--\n\n() -> MemoryMap\n\nThe map itself."},

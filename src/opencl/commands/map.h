@@ -2,7 +2,9 @@
 #ifndef PYGPU_MAP_H
 #define PYGPU_MAP_H
 
+#include "opencl/event.h"
 #include "opencl/lifetime/gates.h"
+#include "opencl/objects/host_array.h"
 
 /* (ndarray, Event); takes over event and the layout's dtype, unmaps on failure. Clears the list. */
 PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void *pointer,

@@ -13,6 +13,11 @@
  * of them
  * do. */
 #include "opencl/commands/pieces.h"
+#include "opencl/enqueue.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/completion.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 #define NVIDIA_PIECE ((size_t)1 << 30)
 /* Fills may write as many bytes of a buffer, from its start: what was tried of patterns of four

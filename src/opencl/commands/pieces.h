@@ -2,6 +2,7 @@
 #ifndef PYGPU_PIECES_H
 #define PYGPU_PIECES_H
 
+#include "opencl/event.h"
 #include "opencl/opencl.h"
 
 /* Enqueues the part [start, start + size) of what a command is to do. */

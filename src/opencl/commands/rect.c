@@ -2,6 +2,14 @@
  * (OpenCL 1.1, 5.2.4). */
 #include "opencl/commands/blocking.h"
 #include "opencl/commands/box.h"
+#include "opencl/enqueue.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/gil_release.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/memory.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 typedef struct {
     size_t origin[3], pitch[2]; /* bytes; pitch of a row and of a slice */

@@ -1,7 +1,17 @@
 /* svm_command.c - commands on shared virtual memory: copy, map, unmap, fill, migrate. */
 #include "opencl/commands/box.h"
-#include "opencl/lifetime/gates.h"
 #include "opencl/commands/pieces.h"
+#include "opencl/context.h"
+#include "opencl/device.h"
+#include "opencl/enqueue.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/completion.h"
+#include "opencl/lifetime/gates.h"
+#include "opencl/objects/host_array.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
+#include "opencl/queue.h"
+#include "opencl/svm.h"
 
 /* Memory that a command uses: shared, or (copies only) the host's own. */
 typedef struct {

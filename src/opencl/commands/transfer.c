@@ -2,8 +2,17 @@
  * stands on. */
 #include "opencl/commands/blocking.h"
 #include "opencl/commands/box.h"
-#include "opencl/lifetime/gates.h"
 #include "opencl/commands/pieces.h"
+#include "opencl/enqueue.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/completion.h"
+#include "opencl/lifetime/gates.h"
+#include "opencl/lifetime/queue_idle.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/memory.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
+#include "opencl/svm.h"
 
 PyObject *ocl_finish_enqueue(Queue *queue, const char *routine, cl_int status, cl_event event,
                              WaitList *list) {

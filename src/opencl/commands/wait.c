@@ -1,9 +1,13 @@
 /* wait.c - waiting for commands: with the GIL released, and in Python's main thread interruptible
  * by signals. */
-#include "opencl/lifetime/gates.h"
-#include "opencl/lifetime/deferred_init.h"
-
 #include "common/pthread_compat.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/completion.h"
+#include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gates.h"
+#include "opencl/lifetime/gil_release.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 #define SPIN_SECONDS 20e-6 /* a short transfer is done in this time, and a callback costs more */
 #define SLICE_MS     40    /* how late Ctrl-C may be noticed */

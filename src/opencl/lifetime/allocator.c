@@ -1,8 +1,17 @@
 /* allocator.c - AllocatorBase, ImmediateAllocator, DeferredAllocator, SVMAllocator: where pools get
  * their memory from. */
-#include "opencl/lifetime/queue_idle.h"
+#include "opencl/context.h"
+#include "opencl/enqueue.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/completion.h"
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gil_release.h"
 #include "opencl/lifetime/pool.h"
+#include "opencl/lifetime/queue_idle.h"
+#include "opencl/memory.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
+#include "opencl/svm.h"
 
 static int Allocator_traverse(PyObject *op, visitproc visit, void *arg) {
     Allocator *self = (Allocator *)op;

@@ -12,10 +12,14 @@
  * still pending then is left to the operating
  * system. */
 #define OCL_NOT_COUNTED /* the dispatcher waits where it is, and so does exit itself */
-#include "opencl/lifetime/gates.h"
-#include "opencl/lifetime/pocl_quiesce.h"
-
 #include "common/pthread_compat.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/completion.h"
+#include "opencl/lifetime/gates.h"
+#include "opencl/lifetime/gil_release.h"
+#include "opencl/lifetime/keepalive.h"
+#include "opencl/lifetime/pocl_quiesce.h"
+#include "opencl/opencl.h"
 
 typedef struct Pending {
     struct Pending *next;

@@ -8,6 +8,7 @@
  * is. */
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/lifetime/instance_registry.h"
+#include "opencl/opencl.h"
 
 int ocl_is_made_by_init(PyTypeObject *type, PyTypeObject *base, PyObject *args) {
     return type->tp_init != base->tp_init &&

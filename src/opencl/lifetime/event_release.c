@@ -11,7 +11,9 @@
  * never finishes its queues keeps the last FAILED_MOST / 2 and more. They are not released at once
  * then: PoCL's threads may still be at them, and one process in five
  * aborted. */
+#include "opencl/event.h"
 #include "opencl/lifetime/queue_idle.h"
+#include "opencl/opencl.h"
 
 #define FAILED_KEPT 1024 /* not worth looking for */
 #define FAILED_MOST 65536

@@ -11,7 +11,11 @@
  * Either way each Event knows the user events that it is behind, and answers with their failure.
  * GIL held
  * throughout. */
+#include "opencl/context.h"
+#include "opencl/event.h"
 #include "opencl/lifetime/gates.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 static int wanted_always; /* for tests: whatever the driver */
 

@@ -3,6 +3,7 @@
 #ifndef PYGPU_GATES_H
 #define PYGPU_GATES_H
 
+#include "opencl/event.h"
 #include "opencl/opencl.h"
 
 /* A user event. Counted by the sets that it is in and by the user event's record. */

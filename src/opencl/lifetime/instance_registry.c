@@ -1,6 +1,7 @@
 /* instance_registry.c - which object there is of a handle: queries that answer with a platform,
  * device, context or queue need not make another one. */
 #include "opencl/lifetime/instance_registry.h"
+#include "opencl/opencl.h"
 
 #define N_KNOWN 256
 static PyObject *known[N_KNOWN]; /* lists by next_instance; references are borrowed */

@@ -6,7 +6,12 @@
  * here. Those that failed get another marker: that one command failed does not mean that those
  * before it are
  * done. */
+#include "opencl/event.h"
+#include "opencl/lifetime/completion.h"
+#include "opencl/lifetime/gil_release.h"
+#include "opencl/lifetime/keepalive.h"
 #include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 #define TICKET_NAME  "pygpu.ticket"
 #define LOOK_SECONDS 0.01 /* not at every allocation: there may be many to look at */

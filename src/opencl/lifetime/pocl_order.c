@@ -7,7 +7,9 @@
  *
  * As in pocl_quiesce.c, the calls that nobody asked for bypass
  * CL_CALL. */
+#include "opencl/event.h"
 #include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 static cl_int outcome(cl_event event) {
     cl_int exec = CL_QUEUED;

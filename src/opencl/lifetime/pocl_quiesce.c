@@ -13,11 +13,13 @@
  * The calls here bypass CL_CALL: nobody asked for them, so no fault is injected, and one that fails
  * costs only the
  * protection. */
+#include "common/pthread_compat.h"
+#include "opencl/context.h"
+#include "opencl/lifetime/gil_release.h"
 #include "opencl/lifetime/pocl_quiesce.h"
+#include "opencl/opencl.h"
 
 #include <stdlib.h>
-
-#include "common/pthread_compat.h"
 
 #define SLICE_MS     20
 #define EXIT_SECONDS 2

@@ -7,19 +7,21 @@
  * (usage.c). */
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/lifetime/pool.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/opencl.h"
+#include "opencl/svm.h"
 
 static Pool *pools; /* all there are; GIL held */
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static Block **bin_of(Pool *self, uint32_t bin) {
-    Block **exponent = self->bins[bin >> self->leading_bits];
-    return exponent == NULL ? NULL : &exponent[bin & ((1u << self->leading_bits) - 1u)];
+static Block *block_of(PgBlock *head) {
+    return (Block *)(void *)((char *)head - offsetof(Block, head));
 }
 
 /* Not held, nobody's. */
 void ocl_block_free(Block *block) {
-    block->pool->managed_bytes -= (Py_ssize_t)block->size;
+    block->pool->held.managed_bytes -= (Py_ssize_t)block->head.size;
     if (block->mem != NULL) {
         CL_RELEASE(LIVE_MEM, clReleaseMemObject,
                    block->mem); /* the driver waits for commands that use it */
@@ -40,15 +42,12 @@ void ocl_block_free(Block *block) {
 
 void ocl_block_return(Block *block) {
     Pool *pool = block->pool;
-    if (pool->stopped) {
+    if (pool->held.stopped) {
         ocl_block_free(block);
         return;
     }
     ocl_usage_pass_on(&block->usage);
-    Block **bin = bin_of(pool, block->bin);
-    block->next = *bin;
-    *bin = block;
-    pool->held_blocks++;
+    pg_pool_hold(&pool->held, &block->head, pool->held.leading_bits);
 }
 
 static int Block_visit_own(Block *block, visitproc visit, void *arg) {
@@ -62,43 +61,39 @@ int ocl_block_visit(void *op, visitproc visit, void *arg) {
     return Block_visit_own(block, visit, arg);
 }
 
+/* A new block of a bin; NULL with an exception. */
+static Block *Block_new(Pool *self, uint32_t bin) {
+    Block *block = PyMem_Calloc(1, sizeof *block);
+    if (block == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    if (pg_pool_size_block(&self->held, &block->head, bin) < 0 || self->make(self, block) < 0) {
+        PyMem_Free(block);
+        return NULL;
+    }
+    block->pool = self;
+    self->held.managed_bytes += (Py_ssize_t)block->head.size;
+    return block;
+}
+
 /* A block for size bytes, held before or new; NULL with an exception. */
 static Block *Pool_take(Pool *self, size_t size) {
-    uint32_t number = pg_bin_number(size, self->leading_bits);
-    Block **bin = bin_of(self, number), *block = bin != NULL ? *bin : NULL;
+    PgPool *held = &self->held;
+    uint32_t number = pg_bin_number(size, held->leading_bits);
+    PgBlock **bin = pg_pool_bin(held, number, held->leading_bits);
+    Block *block = bin != NULL && *bin != NULL ? block_of(*bin) : NULL;
     if (block != NULL) {
-        *bin = block->next;
-        self->held_blocks--;
+        *bin = block->head.next;
+        held->held_blocks--;
     }
-    if (PG_UNLIKELY(self->trace)) {
-        PySys_FormatStdout("[pool] %zu bytes (bin %u): %s, %zd bytes managed\n", size,
-                           (unsigned)number, block != NULL ? "held block" : "new block",
-                           self->managed_bytes);
+    if (PG_UNLIKELY(held->trace)) {
+        pg_pool_print(held, size, number, block != NULL);
     }
-    if (block == NULL) {
-        Block ***exponent =
-            &self->bins[number >>
-                        self->leading_bits]; /* made now, so that returning the block cannot fail */
-        if (*exponent == NULL && (*exponent = PyMem_Calloc((size_t)1 << self->leading_bits,
-                                                           sizeof **exponent)) == NULL) {
-            PyErr_NoMemory();
-            return NULL;
-        }
-        block = PyMem_Calloc(1, sizeof *block);
-        if (block == NULL) {
-            PyErr_NoMemory();
-            return NULL;
-        }
-        block->bin = number;
-        block->size = pg_bin_size(number, self->leading_bits);
-        if (self->make(self, block) < 0) {
-            PyMem_Free(block);
-            return NULL;
-        }
-        block->pool = self;
-        self->managed_bytes += (Py_ssize_t)block->size;
+    if (block == NULL && (block = Block_new(self, number)) == NULL) {
+        return NULL;
     }
-    block->asked = size;
+    block->head.asked = size;
     return block;
 }
 
@@ -121,26 +116,18 @@ static PyObject *Pool_allocate_size(Pool *self, PyObject *obj) {
         return NULL;
     }
     Py_INCREF(self); /* block->pool */
-    self->active_blocks++;
-    self->active_bytes += (Py_ssize_t)size;
+    self->held.active_blocks++;
+    self->held.active_bytes += (Py_ssize_t)size;
     return result;
 }
 
-/* Frees all held blocks, the largest first; returns how many there were. */
+static void free_block(PgBlock *head) {
+    ocl_block_free(block_of(head));
+}
+
+/* Frees all held blocks; returns how many there were. */
 static Py_ssize_t Pool_free_all(Pool *self) {
-    Py_ssize_t n = 0;
-    for (int e = PG_BIN_EXPONENTS - 1; e >= 0; e--) {
-        for (size_t m = self->bins[e] != NULL ? (size_t)1 << self->leading_bits : 0; m-- > 0;) {
-            Block *block;
-            while ((block = self->bins[e][m]) != NULL) {
-                self->bins[e][m] = block->next;
-                self->held_blocks--;
-                ocl_block_free(block);
-                n++;
-            }
-        }
-    }
-    return n;
+    return pg_pool_free_all(&self->held, free_block);
 }
 
 /* The next one from *from* on, kept. */
@@ -198,7 +185,7 @@ static PyObject *Pool_make(PyTypeObject *type, PyObject *args, PyObject *kwargs,
     self->state = state;
     self->call = Pool_vectorcall;
     self->allocator = (Allocator *)Py_NewRef(a[0]);
-    self->leading_bits = (unsigned)leading_bits;
+    self->held.leading_bits = (unsigned)leading_bits;
     self->make = svm ? ocl_pool_make_svm : ocl_pool_make_buffer;
     self->wrap = svm ? ocl_pool_wrap_svm : ocl_pool_wrap_buffer;
     self->next = pools;
@@ -222,24 +209,19 @@ static void moved(PyObject *op, PyObject *Py_UNUSED(made)) {
     }
 }
 
+static int visit_block(PgBlock *head, visitproc visit, void *arg) {
+    Block *block = block_of(head);
+    if (block->shell != NULL) {
+        Py_VISIT((PyObject *)block->shell->context);
+    }
+    return Block_visit_own(block, visit, arg);
+}
+
 static int Pool_traverse(PyObject *op, visitproc visit, void *arg) {
     Pool *self = (Pool *)op;
     Py_VISIT(Py_TYPE(op));
     Py_VISIT((PyObject *)self->allocator);
-    for (int e = 0; self->held_blocks > 0 && e < PG_BIN_EXPONENTS; e++) {
-        for (size_t m = self->bins[e] != NULL ? (size_t)1 << self->leading_bits : 0; m-- > 0;) {
-            for (Block *block = self->bins[e][m]; block != NULL; block = block->next) {
-                int result = Block_visit_own(block, visit, arg);
-                if (result != 0) {
-                    return result;
-                }
-                if (block->shell != NULL) {
-                    Py_VISIT((PyObject *)block->shell->context);
-                }
-            }
-        }
-    }
-    return 0;
+    return pg_pool_visit(&self->held, visit_block, visit, arg);
 }
 
 /* No tp_clear: cycles run through attributes that users set on contexts and queues, and those are
@@ -258,9 +240,7 @@ static void Pool_dealloc(PyObject *op) {
         PyObject_ClearWeakRefs(op);
     }
     Pool_free_all(self);
-    for (int e = 0; e < PG_BIN_EXPONENTS; e++) {
-        PyMem_Free(self->bins[e]);
-    }
+    pg_pool_clear(&self->held);
     Py_XDECREF((PyObject *)self->allocator);
     type->tp_free(op);
     Py_DECREF(type);
@@ -305,41 +285,25 @@ static PyObject *Pool_free_held(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 }
 
 static PyObject *Pool_stop_holding(PyObject *op, PyObject *Py_UNUSED(ignored)) {
-    ((Pool *)op)->stopped = 1;
+    ((Pool *)op)->held.stopped = 1;
     Pool_free_all((Pool *)op);
     Py_RETURN_NONE;
 }
 
-static PyObject *Pool_bin_number(PyObject *op, PyObject *obj) {
-    size_t size;
-    return pg_as_size(obj, "bin_number", "size", &size) < 0
-               ? NULL
-               : PyLong_FromUnsignedLong(pg_bin_number(size, ((Pool *)op)->leading_bits));
+static PyObject *Pool_bin_number(PyObject *op, PyObject *size) {
+    return pg_pool_bin_number(&((Pool *)op)->held, size);
 }
 
-static PyObject *Pool_alloc_size(PyObject *op, PyObject *obj) {
-    Pool *self = (Pool *)op;
-    uint32_t bin;
-    if (pg_as_u32(obj, "alloc_size", "bin", &bin) < 0) {
-        return NULL;
-    }
-    if (bin >> self->leading_bits >= PG_BIN_EXPONENTS) {
-        return PyErr_Format(PyExc_ValueError, "alloc_size: there is no bin %u", (unsigned)bin);
-    }
-    return PyLong_FromSize_t(pg_bin_size(bin, self->leading_bits));
+static PyObject *Pool_alloc_size(PyObject *op, PyObject *bin) {
+    return pg_pool_alloc_size(&((Pool *)op)->held, bin);
 }
 
 static PyObject *Pool_set_trace(PyObject *op, PyObject *flag) {
-    int trace = PyObject_IsTrue(flag);
-    if (trace < 0) {
-        return NULL;
-    }
-    ((Pool *)op)->trace = (char)trace;
-    Py_RETURN_NONE;
+    return pg_pool_set_trace(&((Pool *)op)->held, flag);
 }
 
 static PyMethodDef Pool_methods[] = {
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"allocate", FAST(Pool_allocate), Pool_allocate__doc__},
     {"free_held", Pool_free_held, METH_NOARGS,
      "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks."},
@@ -362,14 +326,7 @@ static PyMethodDef Pool_methods[] = {
 static PyMemberDef Pool_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Pool, weakrefs), READONLY, NULL},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Pool, call), READONLY, NULL},
-    {"held_blocks", T_PYSSIZET, offsetof(Pool, held_blocks), READONLY,
-     "int: blocks that wait for a request"},
-    {"active_blocks", T_PYSSIZET, offsetof(Pool, active_blocks), READONLY,
-     "int: blocks that are handed out"},
-    {"managed_bytes", T_PYSSIZET, offsetof(Pool, managed_bytes), READONLY,
-     "int: size of all blocks, held and handed out [bytes]"},
-    {"active_bytes", T_PYSSIZET, offsetof(Pool, active_bytes), READONLY,
-     "int: what was asked for of the blocks that are handed out [bytes]"},
+    PG_POOL_MEMBERS(Pool, held),
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -2,7 +2,8 @@
 #ifndef PYGPU_POOL_H
 #define PYGPU_POOL_H
 
-#include "common/size_classes.h"
+#include "common/pool.h"
+#include "opencl/lifetime/usage.h"
 #include "opencl/opencl.h"
 
 /* AllocatorBase and what derives from it, and SVMAllocator. */
@@ -18,12 +19,10 @@ struct Pool;
 
 /* Device memory that a pool owns, held or handed out. */
 typedef struct Block {
-    Usage usage;        /* first: the objects that are handed out know their block as this */
-    struct Block *next; /* held: the next one of the bin */
-    struct Pool *pool;  /* held: the owner; handed out: a strong reference */
-    uint32_t bin;
-    size_t size, asked; /* bytes: there are, and were asked for */
-    cl_mem mem;         /* NULL: lost to a command of another thread, see PooledBuffer_release */
+    Usage usage; /* first: the objects that are handed out know their block as this */
+    PgBlock head;
+    struct Pool *pool; /* held: the owner; handed out: a strong reference */
+    cl_mem mem;        /* NULL: lost to a command of another thread, see PooledBuffer_release */
     Memory *shell; /* held: the dead object of its last owner, made alive again for the next one */
     PyObject *memory; /* SVM: the capsule that frees it, and its address */
     void *pointer;
@@ -33,12 +32,7 @@ typedef struct Pool {
     OCL_HEAD
     vectorcallfunc call;
     Allocator *allocator;
-    unsigned leading_bits;
-    int stopped; /* freed blocks are not held */
-    char trace;
-    Py_ssize_t held_blocks, active_blocks, managed_bytes, active_bytes;
-    Block **bins[PG_BIN_EXPONENTS]; /* by exponent and mantissa: lists of held blocks; made when
-                                       first needed */
+    PgPool held;
     int (*make)(struct Pool *self, Block *block); /* gets memory of block->size bytes */
     PyObject *(*wrap)(
         Block *block); /* an object that owns the block; NULL with an exception: nobody does */

@@ -4,10 +4,16 @@
  * its driver handle included. The next request makes it alive again, so that allocating and freeing
  * costs neither memory management nor a driver
  * call. */
+#include "opencl/context.h"
 #include "opencl/lifetime/pool.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/memory.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
+#include "opencl/svm.h"
 
 int ocl_pool_make_buffer(Pool *pool, Block *block) {
-    PyObject *buffer = ocl_allocator_buffer(pool->allocator, block->size);
+    PyObject *buffer = ocl_allocator_buffer(pool->allocator, block->head.size);
     if (buffer == NULL) {
         return -1;
     }
@@ -34,7 +40,7 @@ PyObject *ocl_pool_wrap_buffer(Block *block) {
         self->state = pool->state;
         self->mem = block->mem;
         self->context = (Context *)Py_NewRef(pool->allocator->context);
-        self->size = block->size;
+        self->size = block->head.size;
         self->flags = pool->allocator->flags;
         self->added_flags = ~self->flags & CL_MEM_ALLOC_HOST_PTR; /* the block may have it */
         self->type = CL_MEM_OBJECT_BUFFER;
@@ -56,8 +62,8 @@ static int PooledBuffer_clear(PyObject *op) { /* the rest is needed to give the 
 
 /* The block's owner is going: no longer counted. */
 static void leave(Block *block) {
-    block->pool->active_blocks--;
-    block->pool->active_bytes -= (Py_ssize_t)block->asked;
+    block->pool->held.active_blocks--;
+    block->pool->held.active_bytes -= (Py_ssize_t)block->head.asked;
 }
 
 static void PooledBuffer_dealloc(PyObject *op) {
@@ -77,7 +83,7 @@ static void PooledBuffer_dealloc(PyObject *op) {
     if (block->mem == NULL) { /* lost, and no longer counted; see PooledBuffer_release */
         ocl_block_free(block);
         ocl_memory_dealloc(op);
-    } else if (pool->stopped) {
+    } else if (pool->held.stopped) {
         self->mem = NULL;
         leave(block);
         ocl_block_free(block);

@@ -1,12 +1,18 @@
 /* pool_svm.c - the blocks of an SVMPool: shared virtual memory for PooledSVM. */
+#include "opencl/context.h"
 #include "opencl/lifetime/pool.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
+#include "opencl/svm.h"
 
 #define TICKET_NAME "pygpu.pooled_svm"
 
 int ocl_pool_make_svm(Pool *pool, Block *block) {
     const Allocator *allocator = pool->allocator;
     block->memory = ocl_svm_memory_new(pool->state, allocator->context, allocator->flags,
-                                       block->size, (cl_uint)allocator->alignment, &block->pointer);
+                                       block->head.size, (cl_uint)allocator->alignment,
+                                       &block->pointer);
     return block->memory != NULL ? 0 : -1;
 }
 
@@ -20,7 +26,7 @@ PyObject *ocl_pool_wrap_svm(Block *block) {
     if (self != NULL) {
         self->state = pool->state;
         self->pointer = block->pointer;
-        self->size = block->asked;
+        self->size = block->head.asked;
         self->context = (Context *)Py_NewRef(pool->allocator->context);
         self->usage = &block->usage;
         self->bound = (Queue *)Py_XNewRef(queue);
@@ -44,8 +50,8 @@ void ocl_pool_return_svm(Svm *self) {
     Block *block = self->pool;
     Pool *pool = block->pool;
     self->pool = NULL;
-    pool->active_blocks--;
-    pool->active_bytes -= (Py_ssize_t)block->asked;
+    pool->held.active_blocks--;
+    pool->held.active_bytes -= (Py_ssize_t)block->head.asked;
     if (!(pool->allocator->flags & CL_MEM_SVM_FINE_GRAIN_BUFFER)) {
         return_block(block);
         return;

@@ -9,6 +9,7 @@
  * As in pocl_quiesce.c, the calls that nobody asked for bypass
  * CL_CALL. */
 #include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 #define KEPT_SECONDS 2.0
 

@@ -6,7 +6,13 @@
  * the other queue gets a barrier that waits for a marker of the first. A queue in `now` has been
  * ordered after all of `before`, so once there is one, `before` is
  * history. */
+#include "opencl/enqueue.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/gil_release.h"
+#include "opencl/lifetime/keepalive.h"
+#include "opencl/lifetime/usage.h"
 #include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 #define LOCAL_QUEUES 8
 

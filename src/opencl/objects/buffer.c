@@ -1,5 +1,13 @@
 /* buffer.c - Buffer: plain device memory, and regions of it. */
+#include "opencl/api/info.h"
+#include "opencl/context.h"
+#include "opencl/device.h"
+#include "opencl/lifetime/completion.h"
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gil_release.h"
+#include "opencl/memory.h"
+#include "opencl/objects/region.h"
+#include "opencl/opencl.h"
 #ifndef _WIN32
 #include <sys/resource.h>
 #include <time.h>

@@ -5,6 +5,7 @@
  * asked last, if that is one of the module's own: a program's class must not be kept alive by
  * it. */
 #include "opencl/lifetime/instance_registry.h"
+#include "opencl/opencl.h"
 
 typedef struct {
     PyObject_HEAD

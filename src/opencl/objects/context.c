@@ -1,7 +1,16 @@
 /* context.c - Context: devices of one platform that share memory and programs. */
+#include "opencl/api/info.h"
+#include "opencl/context.h"
+#include "opencl/device.h"
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gil_release.h"
 #include "opencl/lifetime/instance_registry.h"
 #include "opencl/lifetime/pocl_quiesce.h"
+#include "opencl/objects/gl.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
+#include "opencl/queue.h"
 
 enum {
 #define CONTEXT_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -626,7 +635,7 @@ static PyMethodDef Context_methods[] = {
     {"_get_cl_version", Context_get_cl_version, METH_NOARGS,
      "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
      "here."},
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"get_info", Context_get_info, METH_O,
      "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
      "(context_info.NAME)."},

@@ -1,5 +1,11 @@
 /* device.c - Device: what commands run on, its information and its parts. */
+#include "opencl/api/info.h"
+#include "opencl/device.h"
+#include "opencl/lifetime/deferred_init.h"
 #include "opencl/lifetime/instance_registry.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 enum {
 #define DEVICE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -385,7 +391,7 @@ static PyMethodDef Device_methods[] = {
     {"_get_cl_version", Device_get_cl_version, METH_NOARGS,
      "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
      "here."},
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"get_info", Device_get_info, METH_O,
      "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
      "(device_info.NAME)."},

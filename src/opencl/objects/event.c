@@ -1,6 +1,12 @@
 /* event.c - Event, NannyEvent: commands as they run. */
-#include "opencl/lifetime/gates.h"
+#include "opencl/api/info.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/completion.h"
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gates.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 enum {
 #define EVENT_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -261,7 +267,7 @@ static PyObject *Event_from_int_ptr(PyObject *type, PyObject *const *args, Py_ss
 }
 
 static PyMethodDef Event_methods[] = {
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"wait", Event_wait, METH_NOARGS,
      "wait($self, /)\n--\n\n() -> None\n\nWait until the command is done. Other threads run "
      "meanwhile; Ctrl-C interrupts. Raises if the command failed."},

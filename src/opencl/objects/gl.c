@@ -1,6 +1,17 @@
 /* gl.c - GLBuffer, GLRenderBuffer, GLTexture: objects of OpenGL as memory of kernels, and commands
  * that hand them over. */
+#include "opencl/api/info.h"
+#include "opencl/context.h"
+#include "opencl/device.h"
+#include "opencl/enqueue.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gil_release.h"
+#include "opencl/memory.h"
+#include "opencl/objects/gl.h"
 #include "opencl/opencl.h"
+#include "opencl/platform.h"
+#include "opencl/queue.h"
 
 #define EXTENSION       "cl_khr_gl_sharing"
 #define EXTENSION_APPLE "cl_APPLE_gl_sharing"

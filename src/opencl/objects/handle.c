@@ -50,10 +50,3 @@ PyObject *ocl_handle_compare(PyObject *op, PyObject *other, int how) {
     int equal = op == other || (a->handle != NULL && a->handle == b->handle);
     return PyBool_FromLong(equal == (how == Py_EQ));
 }
-
-PyObject *ocl_refuse_pickle(PyObject *op, PyObject *Py_UNUSED(protocol)) {
-    return PyErr_Format(PyExc_TypeError,
-                        "cannot pickle or copy a '%s': it belongs to a driver in this process; "
-                        "pass what it is made from instead",
-                        Py_TYPE(op)->tp_name);
-}

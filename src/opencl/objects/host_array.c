@@ -1,5 +1,6 @@
 /* host_array.c - an ndarray over memory that the driver owns: mapped regions, host pointers, shared
  * virtual memory. */
+#include "opencl/objects/host_array.h"
 #include "opencl/opencl.h"
 
 /* Order of the strides: 0 for C, 1 for Fortran, -1 with an exception. */

@@ -1,7 +1,16 @@
 /* image.c - Image: pixels in 1, 2 or 3 dimensions, or an array of such, in a format that the device
  * converts. */
+#include "opencl/api/info.h"
+#include "opencl/context.h"
+#include "opencl/device.h"
+#include "opencl/lifetime/completion.h"
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gil_release.h"
+#include "opencl/memory.h"
 #include "opencl/objects/image.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 enum {
 #define IMAGE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,

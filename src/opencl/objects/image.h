@@ -74,4 +74,6 @@ PyObject *ocl_enqueue_map_image(PyObject *module, PyObject *const *args, Py_ssiz
                                 PyObject *kwnames);
 extern const char ocl_enqueue_map_image__doc__[];
 
+PG_VECTORCALL(ocl_image_format);
+
 #endif

@@ -1,7 +1,9 @@
 /* image_descriptor.c - ImageDescriptor: the kind and extents of an image to be made, as
  * clCreateImage takes them. */
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/memory.h"
 #include "opencl/objects/image.h"
+#include "opencl/opencl.h"
 
 PG_DOC(ImageDescriptor__doc__, "ImageDescriptor", "", "()",
        "Kind, extents and origin of an image, for Image(context, flags, format, desc=...).\n\n"

@@ -1,6 +1,9 @@
 /* image_format.c - ImageFormat: the channels of a pixel and how each is stored. */
+#include "opencl/context.h"
+#include "opencl/device.h"
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/objects/image.h"
+#include "opencl/opencl.h"
 
 typedef struct {
     cl_uint value;

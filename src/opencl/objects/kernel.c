@@ -1,6 +1,12 @@
 /* kernel.c - Kernel: a function of a program, its arguments and its information. */
+#include "opencl/api/info.h"
+#include "opencl/context.h"
+#include "opencl/device.h"
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/objects/kernel.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 enum {
 #define KERNEL_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -618,7 +624,7 @@ static PyObject *Kernel_repr(PyObject *op) {
 }
 
 static PyMethodDef Kernel_methods[] = {
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"set_arg", FAST(Kernel_set_arg), Kernel_set_arg__doc__},
     {"set_args", (PyCFunction)(void (*)(void))Kernel_set_args, METH_FASTCALL,
      "set_args($self, /, *args)\n--\n\n(*args: object) -> None\n\nSet all arguments for "

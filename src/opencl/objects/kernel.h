@@ -3,6 +3,9 @@
 #ifndef PYGPU_KERNEL_H
 #define PYGPU_KERNEL_H
 
+#include "opencl/context.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/memory.h"
 #include "opencl/opencl.h"
 
 typedef enum {

@@ -4,6 +4,7 @@
  * These are the parameters of the functions that PyOpenCL generates for kernels, and programs use
  * their names. */
 #include "opencl/objects/kernel.h"
+#include "opencl/opencl.h"
 
 static const char *const first_names[] = {"queue", "global_size", "local_size"};
 #define N_FIRST ((Py_ssize_t)(sizeof first_names / sizeof *first_names))

@@ -1,7 +1,10 @@
 /* kernel_plan.c - how each argument of a kernel is converted, found out once: from
  * clGetKernelArgInfo, else from what the cache or the source's signature says, else from dtypes
  * that the user declares. */
+#include "opencl/api/info.h"
 #include "opencl/objects/kernel.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
 
 static const struct {
     const char *name;

@@ -1,6 +1,7 @@
 /* local_memory.c - LocalMemory: how much memory of the work-group a __local pointer gets. */
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/objects/kernel.h"
+#include "opencl/opencl.h"
 
 PG_DOC(LocalMemory__doc__, "LocalMemory", "size", "(size: int)",
        "*size* bytes of local memory as an argument for a __local pointer. Raises ValueError "

@@ -1,6 +1,13 @@
 /* memory.c - MemoryObjectHolder and MemoryObject: what buffers, images, pipes and pooled buffers
  * share. */
+#include "opencl/api/info.h"
+#include "opencl/context.h"
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/memory.h"
+#include "opencl/objects/host_array.h"
+#include "opencl/objects/program.h"
+#include "opencl/objects/region.h"
+#include "opencl/opencl.h"
 
 enum {
 #define MEM_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -338,7 +345,7 @@ static PyObject *Memory_from_int_ptr(PyObject *type, PyObject *const *args, Py_s
 }
 
 static PyMethodDef Memory_methods[] = {
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"get_info", Memory_get_info, METH_O,
      "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
      "(mem_info.NAME)."},

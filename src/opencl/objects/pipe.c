@@ -1,5 +1,13 @@
 /* pipe.c - Pipe: a first-in, first-out queue of packets between kernels (OpenCL 2.0). */
+#include "opencl/api/info.h"
+#include "opencl/context.h"
+#include "opencl/device.h"
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gil_release.h"
+#include "opencl/memory.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 enum {
 #define PIPE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,

@@ -1,6 +1,13 @@
 /* platform.c - Platform: one OpenCL implementation, and the list of them. */
-#include "opencl/lifetime/queue_idle.h"
+#include "opencl/api/info.h"
+#include "opencl/device.h"
+#include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gil_release.h"
 #include "opencl/lifetime/instance_registry.h"
+#include "opencl/lifetime/queue_idle.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 enum {
 #define PLATFORM_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -207,7 +214,7 @@ static PyMethodDef Platform_methods[] = {
     {"_get_cl_version", Platform_get_cl_version, METH_NOARGS,
      "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
      "here."},
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"get_devices", FAST(Platform_get_devices), Platform_get_devices__doc__},
     {"get_info", Platform_get_info, METH_O,
      "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "

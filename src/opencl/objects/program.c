@@ -1,5 +1,9 @@
 /* program.c - Program: source, binaries or SPIR-V, and the kernels in it as attributes. */
+#include "opencl/context.h"
+#include "opencl/device.h"
+#include "opencl/lifetime/deferred_init.h"
 #include "opencl/objects/program.h"
+#include "opencl/opencl.h"
 
 Program *program_new(State *state, PyTypeObject *type, Context *context, cl_program handle,
                      ProgramKind kind) {

@@ -2,7 +2,42 @@
 #ifndef PYGPU_PROGRAM_H
 #define PYGPU_PROGRAM_H
 
-#include "opencl/opencl.h"
+#include "opencl/context.h"
+
+typedef enum { PROGRAM_FRESH, PROGRAM_FAILED, PROGRAM_COMPILED, PROGRAM_BUILT } ProgramStage;
+typedef enum { PROGRAM_UNKNOWN, PROGRAM_SOURCE, PROGRAM_BINARY, PROGRAM_IL } ProgramKind;
+
+typedef struct Program {
+    OCL_HEAD
+    cl_program program; /* NULL until the driver is asked, so that a cached binary can stand for the
+                           source */
+    Context *context;
+    PyObject *kernels;                 /* dict name -> Kernel: what prg.name gives */
+    PyObject *last_name, *last_kernel; /* the attribute that was asked for last: a reference, and
+                                          one borrowed from kernels */
+    PyObject *source;   /* bytes, or NULL: made from binaries, IL or built-in kernels */
+    PyObject *arg_info; /* dict name -> list of (address, access, type name, type qualifier, name),
+                           or NULL */
+    PyObject *options;  /* bytes of the last build that succeeded, or NULL */
+    PyObject *checks;   /* what makes its kernels under PYGPU_CHECK=1, or NULL */
+    ProgramKind kind;
+    ProgramStage stage;
+    int cached;              /* the handle holds a binary of the cache instead of the source */
+    int pinned;              /* somebody has seen the handle: it must stay */
+    PyThread_type_lock lock; /* held by the thread that builds */
+    unsigned long owner;     /* its identity, 0: nobody builds */
+    PyObject *dict;
+} Program;
+
+PyObject *ocl_program_wrap(State *state, PyTypeObject *type, cl_program handle,
+                           int retain); /* type may be NULL */
+Program *ocl_as_program(State *state, PyObject *obj, const char *call, const char *name);
+/* The handle, made from the source if nobody has needed it yet; it stays the same from then on.
+ * Waits for a build in another thread. NULL with an exception. */
+cl_program ocl_program_handle(Program *self);
+/* Before a kernel is made: the same, or NULL with an exception that says that the program must be
+ * built first. */
+cl_program ocl_program_built(Program *self, const char *call);
 
 /* program.c */
 /* Takes over the handle, also on failure; NULL: made from the source when needed. */

@@ -5,7 +5,12 @@
  * keeps two threads from building one program at
  *
  * once. */
+#include "opencl/context.h"
+#include "opencl/device.h"
+#include "opencl/lifetime/gil_release.h"
 #include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 /* ---- one builder at a time ------------------------------------------------------------------- */
 
@@ -583,7 +588,7 @@ static PyObject *Program_from_int_ptr(PyObject *type, PyObject *const *args, Py_
 }
 
 PyMethodDef program_methods[] = {
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"build", FAST(Program_build), Program_build__doc__},
     {"compile", FAST(Program_compile), Program_compile__doc__},
     {"set_specialization_constant", FAST(Program_set_constant), Program_set_constant__doc__},

@@ -1,6 +1,11 @@
 /* program_info.c - what a program tells about itself: its properties, builds, binaries and the
  * arguments of its kernels. */
+#include "opencl/api/info.h"
+#include "opencl/context.h"
+#include "opencl/device.h"
+#include "opencl/lifetime/gil_release.h"
 #include "opencl/objects/program.h"
+#include "opencl/opencl.h"
 
 enum {
 #define PROGRAM_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,

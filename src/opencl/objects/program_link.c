@@ -1,5 +1,10 @@
 /* program_link.c - programs made of compiled programs, and of kernels that devices bring along. */
+#include "opencl/context.h"
+#include "opencl/device.h"
+#include "opencl/lifetime/gil_release.h"
 #include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 PG_DOC(link_program__doc__, "link_program", "context, programs, options=None, devices=None",
        "(context: Context, programs: Sequence[Program], options: str | Sequence[str] | None = "

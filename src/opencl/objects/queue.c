@@ -1,8 +1,17 @@
 /* queue.c - CommandQueue: an in-order or out-of-order stream of commands on one device. */
-#include "opencl/lifetime/queue_idle.h"
-#include "opencl/lifetime/gates.h"
+#include "opencl/api/info.h"
+#include "opencl/context.h"
+#include "opencl/device.h"
+#include "opencl/event.h"
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gates.h"
+#include "opencl/lifetime/gil_release.h"
 #include "opencl/lifetime/instance_registry.h"
+#include "opencl/lifetime/queue_idle.h"
+#include "opencl/objects/program.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
+#include "opencl/queue.h"
 
 enum {
 #define QUEUE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -558,7 +567,7 @@ static PyMethodDef Queue_methods[] = {
     {"_get_cl_version", Queue_get_cl_version, METH_NOARGS,
      "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
      "here."},
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"finish", Queue_finish, METH_NOARGS,
      "finish($self, /)\n--\n\n() -> None\n\nWait until all commands so far are done. Other threads "
      "run meanwhile; Ctrl-C interrupts."},

@@ -12,6 +12,8 @@
  * What regions wrote before that is lost when they go. So the regions of such a buffer stay for as
  * long as the
  * buffer. */
+#include "opencl/memory.h"
+#include "opencl/objects/region.h"
 #include "opencl/opencl.h"
 
 struct Region {

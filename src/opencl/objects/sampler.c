@@ -1,6 +1,12 @@
 /* sampler.c - Sampler: how a kernel reads an image outside of its edges and between its pixels. */
+#include "opencl/api/info.h"
+#include "opencl/context.h"
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/objects/image.h"
+#include "opencl/objects/program.h"
+#include "opencl/objects/sampler.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 enum {
 #define SAMPLER_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -331,7 +337,7 @@ static PyObject *Sampler_from_int_ptr(PyObject *type, PyObject *const *args, Py_
 }
 
 static PyMethodDef Sampler_methods[] = {
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"get_info", Sampler_get_info, METH_O,
      "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
      "(sampler_info.NAME)."},

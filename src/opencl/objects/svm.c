@@ -4,7 +4,14 @@
  * pool. The objects here only decide when it is let go of: not before the commands on the queues in
  * its usage are done, and not while arrays look at
  * it. */
+#include "opencl/context.h"
+#include "opencl/device.h"
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
+#include "opencl/queue.h"
+#include "opencl/svm.h"
 
 /* The object whose memory it is: an SVM around an array of an allocation stands for the
  * allocation. */
@@ -310,7 +317,7 @@ static PyObject *Svm_get_size(PyObject *op, void *Py_UNUSED(closure)) {
 }
 
 static PyMethodDef SVMPointer_methods[] = {
-    OCL_NO_PICKLE,
+    PG_NO_PICKLE,
     {"map", FAST(Svm_map), Svm_map__doc__},
     {"map_ro", FAST(Svm_map_ro), Svm_map_ro__doc__},
     {"map_rw", FAST(Svm_map_rw), Svm_map_rw__doc__},

@@ -1,6 +1,15 @@
 /* svm_allocation.c - SVMAllocation: shared virtual memory of one context, and the capsule that
  * frees it. */
+#include "opencl/context.h"
+#include "opencl/enqueue.h"
+#include "opencl/event.h"
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gil_release.h"
+#include "opencl/lifetime/keepalive.h"
+#include "opencl/lifetime/usage.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
+#include "opencl/svm.h"
 
 #define MEMORY_NAME "pygpu._src.runtime.opencl.svm"
 

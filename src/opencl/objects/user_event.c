@@ -7,9 +7,15 @@
  *
  * Intel's CPU runtime may hear of a failure only in some cases; see
  * gates.c. */
-#include "opencl/lifetime/gates.h"
+#include "opencl/context.h"
+#include "opencl/event.h"
+#include "opencl/lifetime/completion.h"
 #include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/gates.h"
+#include "opencl/lifetime/gil_release.h"
 #include "opencl/lifetime/pocl_quiesce.h"
+#include "opencl/opencl.h"
+#include "opencl/platform.h"
 
 #define PATIENCE_SECONDS                                                                          \
     10.0 /* for the standstill. Beyond it a long kernel runs, and is not likely to end in the one \

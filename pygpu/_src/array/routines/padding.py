@@ -145,7 +145,7 @@ def _repeated(array: Any, widths: list[list[int]], mode: str) -> Any:
     primitives.launch(array, kernel, groups, size, [array], [out], numbers)
     if array is given and (name in _NAMES or len(_NAMES) < _MOST):
         _NAMES.add(name)
-        again = launch_cache.step(backend, kernel, groups, size, (0, -1), numbers)
+        again = launch_cache.step(backend, kernel, groups, size, (0, launch_cache.RESULT), numbers)
         backend.table.plans.add(name, 0, (array,), None, out, (again,))
     return out
 

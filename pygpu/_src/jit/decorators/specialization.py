@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pygpu import _array
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import Backend
 from pygpu.errors import LogicError
@@ -26,6 +27,16 @@ from ..walk.variables import c_name
 
 __all__ = ["Specialization"]
 
+# What KernelBase._remember() takes for a parameter; the last two are given as they are.
+_CODES = {
+    "number": _array._GIVE_NUMBER,
+    "memory": _array._GIVE_MEMORY,
+    "offset": _array._GIVE_OFFSET,
+    "shape": _array._GIVE_SHAPE,
+    "strides": _array._GIVE_STRIDES,
+    "pg_error": _array._GIVE_RECORD,
+    "pg_kernel": _array._GIVE_ID,
+}
 _MOST_PARAMETERS = 512  # of 8 bytes: the 4 KiB that every CUDA device takes
 
 
@@ -126,12 +137,10 @@ class Specialization:
 
     def _steps(self) -> tuple[int, ...] | None:
         """The plan as C follows it, three numbers for each parameter; None if it cannot."""
-        # As src/array/launcher.c has them; the last two are given as they are.
-        codes = ("number", "memory", "offset", "shape", "strides", "pg_error", "pg_kernel")
-        if not all(what in codes and isinstance(where, int) for where, what, _ in self.plan):
+        if not all(what in _CODES and isinstance(where, int) for where, what, _ in self.plan):
             return None
         return tuple(
-            n for where, what, axis in self.plan for n in (codes.index(what), max(where, 0), axis)
+            n for where, what, axis in self.plan for n in (_CODES[what], max(where, 0), axis)
         )
 
     @property

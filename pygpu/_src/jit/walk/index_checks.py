@@ -12,6 +12,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from pygpu import _array
 from pygpu._src.codegen import dtypes
 from pygpu._src.util.frozen import Frozen
 
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 SCRATCH = 64  # where in the record records out of bounds are read and written [bytes]
-SCRATCH_BYTES = 65536 - SCRATCH
+SCRATCH_BYTES = _array._RECORD_BYTES - SCRATCH
 _HELPERS = {
     # Words: the site, whether somebody has it, the kernel, two of the index, of the length, of
     # the block and of the thread, see PLACES.

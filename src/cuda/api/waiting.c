@@ -1,6 +1,8 @@
 /* waiting.c - Ctrl-C while the simulator waits for a C++ compiler: it asks now and then whether to
  * stop, and handlers of Python's signals run then. On a real driver nobody asks. */
+#include "cuda/api/waiting.h"
 #include "cuda/cuda.h"
+#include "cuda/simulator_hooks.h"
 
 static void (*ask_thread)(const CuWaiting *waiting); /* pygpuSimWaiting */
 

@@ -1,0 +1,16 @@
+/* event.h - events. */
+#ifndef PYGPU_CUDA_EVENT_H
+#define PYGPU_CUDA_EVENT_H
+
+#include "cuda/context.h"
+
+typedef struct {
+    CUD_HEAD
+    CUevent handle;
+    CUevent spare; /* as a Stream's */
+    Context *context;
+    int owned;
+    unsigned int flags;
+} Event;
+
+#endif

@@ -1,0 +1,18 @@
+/* managed.h - managed memory, and the array that shows it. */
+#ifndef PYGPU_CUDA_MANAGED_H
+#define PYGPU_CUDA_MANAGED_H
+
+#include "cuda/host_array.h"
+#include "cuda/memory.h"
+
+/* A ManagedAllocation, and the array that it is the base of. */
+typedef struct {
+    Allocation head;
+    PyObject *array; /* weak reference */
+    void *scalar;    /* what a 0-d array shows after free() */
+} CudManaged;
+
+PyObject *cud_new_managed(State *state, ArrayLayout *layout, PyObject *flags,
+                          const char *call); /* managed.c */
+
+#endif

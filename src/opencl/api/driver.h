@@ -1,0 +1,74 @@
+/* driver.h - the driver's functions, and the calls of them. */
+#ifndef PYGPU_OPENCL_DRIVER_H
+#define PYGPU_OPENCL_DRIVER_H
+
+#include "common/pg.h"
+#include "opencl/api/cl_api.h"
+
+typedef struct State State;
+
+typedef struct {
+#define CL_FN(since, ret, name, params) ret(CL_API_CALL *name) params;
+#include "opencl/api/cl.fn"
+} ClTable;
+
+enum {
+#define CL_FN(since, ret, name, params) FN_##name,
+#include "opencl/api/cl.fn"
+    FN_COUNT
+};
+
+extern ClTable cl; /* NULL where the library lacks a function, all NULL before the first use */
+extern long ocl_call_counts[FN_COUNT];
+
+/* Makes a call that returns its status. Nothing but this one call stands between BEGIN and END of a
+ * released GIL. */
+#define CL_CALL(status, fn, ...)                                                               \
+    ((void)((PG_UNLIKELY(pg_trap) && pg_trapped(#fn, &ocl_call_counts[FN_##fn], &(status))) || \
+            (PG_UNLIKELY(cl.fn == NULL) ? ((status) = PG_STATUS_MISSING, 0)                    \
+                                        : ((status) = cl.fn(__VA_ARGS__), 0))))
+/* Makes a call that returns a handle and takes the address of its status last. */
+#define CL_MAKE(out, status, fn, ...)                                                        \
+    ((out) = (PG_UNLIKELY(pg_trap) && pg_trapped(#fn, &ocl_call_counts[FN_##fn], &(status))) \
+                 ? NULL                                                                      \
+             : PG_UNLIKELY(cl.fn == NULL) ? ((status) = PG_STATUS_MISSING, NULL)             \
+                                          : cl.fn(__VA_ARGS__, &(status)))
+
+/* Live handles by kind, for the leak tests; changed only with the GIL held. */
+enum {
+    LIVE_DEVICE,
+    LIVE_CONTEXT,
+    LIVE_QUEUE,
+    LIVE_MEM,
+    LIVE_SAMPLER,
+    LIVE_PROGRAM,
+    LIVE_KERNEL,
+    LIVE_EVENT,
+    LIVE_SVM,
+    LIVE_KINDS
+};
+extern long ocl_live[LIVE_KINDS];
+
+/* Releases a handle in a dealloc; its status has nobody to go to. Does nothing in a forked
+ * child. */
+#define CL_RELEASE(kind, fn, handle)          \
+    do {                                      \
+        cl_int release_status_ = CL_SUCCESS;  \
+        CL_CALL(release_status_, fn, handle); \
+        (void)release_status_;                \
+        ocl_live[kind]--;                     \
+    } while (0)
+
+/* Loads the driver if that has not been done; -1 with an exception that lists what was tried. */
+int ocl_driver_ready(State *state), ocl_driver_loaded(void);
+const char *ocl_driver_path(void);
+/* An extension function of one platform, or NULL. */
+void *ocl_extension_function(cl_platform_id platform, const char *name);
+/* Whether the table has an extension's function (FN_clX) for a platform; where the library lacks
+ * it, the platform is asked. As each platform answers with a function of its own, one that was
+ * found that way serves that platform alone, until it is forgotten. */
+int ocl_extension_ready(cl_platform_id platform, int fn);
+void ocl_extension_forget(int fn);
+extern PyMethodDef ocl_driver_methods[];
+
+#endif

@@ -1,0 +1,44 @@
+/* usage.h - memory and the queues that may still use it. */
+#ifndef PYGPU_OPENCL_USAGE_H
+#define PYGPU_OPENCL_USAGE_H
+
+#include "opencl/memory.h"
+#include "opencl/queue.h"
+
+/* Before a command is enqueued, once for each memory object that it uses, with the GIL held:
+ *
+ *     if (ocl_memory_prepare(memory, queue) < 0) { fail }      Buffer, Image, Pipe, ...
+ *     if (ocl_svm_used(state, object, queue) < 0) { fail }     what ocl_is_svm() accepts
+ *
+ * Only pooled memory and SVM allocations remember queues; for a plain Buffer it is one test. For
+ * the same queue as last time it is two. The first use of pooled memory on a queue other than that
+ * of its former owner enqueues a barrier, so these calls must come before the command, and may
+ * enqueue (the GIL may be released: pin what may be released meanwhile; arguments of the call are
+ * kept by their caller). -1 with an exception. Doing it without a command following is
+ * harmless. */
+typedef struct {
+    Queue *latest; /* the member that was added or met last, borrowed; NULL: no members */
+    Queue *first;  /* members are strong references; equal handles are one member */
+    Queue **more;
+    int n_more;
+} QueueSet;
+
+typedef struct {
+    QueueSet now;    /* queues on which the present owner used the memory */
+    QueueSet before; /* those of former owners, which any other queue must wait for first */
+} Usage;
+
+int ocl_usage_add(Usage *usage, Queue *queue); /* the slow path of the two functions below */
+int ocl_memory_prepare_first(Memory *self, Queue *queue);
+static inline int ocl_memory_prepare(Memory *self, Queue *queue) {
+    const Usage *usage = self->pool; /* a block of a pool begins with its usage */
+    return usage == NULL || usage->now.latest == queue ? 0 : ocl_memory_prepare_first(self, queue);
+}
+int ocl_usage_visit(Usage *usage, visitproc visit, void *arg);
+/* Owner gone: its queues become those of a former owner. */
+void ocl_usage_pass_on(Usage *usage);
+void ocl_usage_clear(Usage *usage);
+/* Keeps object until all commands so far on all queues of usage are done; clears usage. */
+void ocl_usage_hold(Usage *usage, PyObject *object);
+
+#endif

@@ -1,0 +1,19 @@
+/* platform.h - platforms. */
+#ifndef PYGPU_OPENCL_PLATFORM_H
+#define PYGPU_OPENCL_PLATFORM_H
+
+#include "opencl/opencl.h"
+
+typedef struct Platform {
+    OCL_KNOWN_HEAD(cl_platform_id, id)
+    int version;     /* 100, 110, 120, 200, 210, 220, 300 */
+    unsigned quirks; /* OCL_QUIRK_...: quirks.h */
+    PyObject *dict;
+} Platform;
+
+PyObject *ocl_platform_wrap(State *state, cl_platform_id id);
+int ocl_version_number(const char *text); /* "OpenCL 1.2 ..." -> 120 */
+/* -1 with a LogicError (INVALID_OPERATION) unless version >= needed (e.g. 200). */
+int ocl_need_version(State *state, const char *routine, int version, int needed);
+
+#endif

@@ -1,0 +1,44 @@
+/* queue.h - queues. */
+#ifndef PYGPU_OPENCL_QUEUE_H
+#define PYGPU_OPENCL_QUEUE_H
+
+#include "opencl/context.h"
+
+typedef struct Queue {
+    OCL_KNOWN_HEAD(cl_command_queue, queue)
+    Context *context;
+    Device *device;
+    cl_bitfield properties;
+    int finalized; /* left as a context manager */
+    int shared;    /* its handle may have got commands that this object does not know of */
+    unsigned enqueued, finished; /* commands, and those known to be done: the driver's queue may be
+                                    full of the others */
+    unsigned failures; /* of ocl_event_failures(): those that its order has been kept over; see
+                          pocl_order.c */
+    size_t n_marks, room_for_marks;
+    cl_event *marks;
+    struct Gates *gates; /* that its last command is behind, and so the next one, if it is in order;
+                            see gates.h */
+    PyObject *dict;
+} Queue;
+
+/* The one that there is, else a new one with a reference of its own. */
+PyObject *ocl_queue_wrap(State *state, cl_command_queue handle);
+Queue *ocl_as_queue(State *state, PyObject *obj, const char *call);
+int ocl_queue_check(Queue *self,
+                    const char *call); /* warns if the queue was left as a context manager */
+/* To be called before each command. 1 if it might block in the driver, so that the GIL should be
+ * released. Never so on PoCL, where the GIL keeps enqueuing and failing apart (pocl_quiesce.c), and
+ * where the order of the queue is seen to here. */
+int ocl_queue_may_block(Queue *self);
+void ocl_queue_keep_order(Queue *self),
+    ocl_queue_forget_order(Queue *self); /* before a command is enqueued on PoCL; at the end */
+void ocl_queue_let_go(Queue *self),
+    ocl_queue_release_retired(
+        void); /* releases the handle, at once or later, those that are due: queue_release.c */
+
+/* An event that is complete when all commands so far on the queue are; it counts as live. */
+cl_int ocl_enqueue_marker(Queue *queue, cl_event *event);
+cl_int ocl_flush(Queue *queue);
+
+#endif
