@@ -17,9 +17,6 @@ from . import (
     version as version,
     xp as xp,
 )
-from ._array import (
-    GPUArray as GPUArray,
-)
 from ._opencl import (
     Buffer as Buffer,
     CommandQueue as CommandQueue,
@@ -84,6 +81,9 @@ from ._opencl import (
     link_program as link_program,
     unload_platform_compiler as unload_platform_compiler,
     wait_for_events as wait_for_events,
+)
+from ._src.array.array_types import (
+    GPUArray as GPUArray,
 )
 from ._src.array.methods import (
     allow_host_copies as allow_host_copies,

@@ -43,7 +43,7 @@ Extra = Sequence[tuple[str, Any]] | None
 
 
 def _check(call: str, ary: Any) -> Backend:
-    backend: Any = getattr(ary, "backend", None)
+    backend: Backend | None = getattr(ary, "backend", None)
     if backend is None:
         raise TypeError(f"{call}: an array on the device is needed, not {type(ary).__name__}")
     if ary.ndim != 1:

@@ -117,7 +117,8 @@ class ReductionKernel:
     def stage1_func(self) -> Callable[..., None]:
         """get_reduction_kernel_and_types's kernel of stage 1, as a function of (grid, block,
         stream, out, *arguments, seq_count, n, shared_size=), for blocks of block_size threads."""
-        return self._stages[0][0].prepared_async_call
+        launch: Callable[..., None] = self._stages[0][0].prepared_async_call
+        return launch
 
     @property
     def stage1_arg_types(self) -> list[str]:
@@ -127,7 +128,8 @@ class ReductionKernel:
     @property
     def stage2_func(self) -> Callable[..., None]:
         """The same of stage 2, which has the values of stage 1 before the arguments."""
-        return self._stages[1][0].prepared_async_call
+        launch: Callable[..., None] = self._stages[1][0].prepared_async_call
+        return launch
 
     @property
     def stage2_arg_types(self) -> list[str]:

@@ -362,7 +362,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
             strides = layout.f_strides(shape, dtype.itemsize)
         else:
             strides = layout.keep_order_strides(shape, self.strides, dtype.itemsize)
-        new = self._new(shape, dtype, strides, queue)
+        new: Self = self._new(shape, dtype, strides, queue)
         flags = new._c_contiguous and self._c_contiguous, new._f_contiguous and self._f_contiguous
         if any(flags):
             queue = self._queue(queue)

@@ -243,7 +243,8 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
     @property
     def stream(self) -> _cuda.Stream | None:
         """The stream of the array's operations; None is the default stream."""
-        return self.queue
+        queue: _cuda.Stream | None = self.queue
+        return queue
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -378,7 +379,9 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
         out: GPUArray[Any] | None = None,
     ) -> GPUArray[Any]:
         """``selffac * self + otherfac * other``, in one launch."""
-        return self._mul_add(selffac, other, otherfac, stream_of(stream, "mul_add"), out)
+        stream = stream_of(stream, "mul_add")
+        found: GPUArray[Any] = self._mul_add(selffac, other, otherfac, stream, out)
+        return found
 
     def any(
         self,
@@ -392,7 +395,9 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
     ) -> GPUArray[np.bool_]:
         """Whether any item is not zero, over axes."""
         array = self._on_queue(stream_of(stream, "any"))
-        result = array._reduce("any", axis, out=out, keepdims=keepdims, where=where)
+        result: GPUArray[np.bool_] = array._reduce(
+            "any", axis, out=out, keepdims=keepdims, where=where
+        )
         return placed(result, allocator)
 
     def all(
@@ -407,7 +412,9 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
     ) -> GPUArray[np.bool_]:
         """Whether all items are not zero, over axes."""
         array = self._on_queue(stream_of(stream, "all"))
-        result = array._reduce("all", axis, out=out, keepdims=keepdims, where=where)
+        result: GPUArray[np.bool_] = array._reduce(
+            "all", axis, out=out, keepdims=keepdims, where=where
+        )
         return placed(result, allocator)
 
     def bind_to_texref(self, texref: Any, allow_offset: bool = False) -> Any:
@@ -674,7 +681,9 @@ def arange(*args: Any, **kwargs: Any) -> GPUArray[Any]:
             "suggest specifying explicit dtype.",
             stacklevel=2,
         )
-    return joining.arange_into(GPUArray((n,), dtype), start, step, stream_of(stream, "arange"))
+    made: GPUArray[Any] = GPUArray((n,), dtype)
+    joining.arange_into(made, start, step, stream_of(stream, "arange"))
+    return made
 
 
 def _memcpy_discontig(dst: Any, src: Any, async_: bool = False, stream: Any = None) -> None:

@@ -17,7 +17,11 @@ from .methods import ArrayBase
 from .routines import joining
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from numpy.typing import DTypeLike
+
+    _T = TypeVar("_T")
 
 __all__ = [
     "all",
@@ -71,13 +75,15 @@ def _arrays(arrays: Any, call: str, stream: Any) -> Any:
     return arrays if stream is None else [_array(a, call, stream) for a in arrays]
 
 
-def placed(result: Any, allocator: Any) -> Any:
+def placed(result: _T, allocator: Any) -> _T:
     """The result, in memory of an allocator if one was given."""
     if allocator is None:
         return result
-    copy = type(result)(result.shape, result.dtype, allocator, stream=result.queue)
-    copy._copy_from(result)
-    return copy
+    array: Any = result
+    copy = type(array)(array.shape, array.dtype, allocator, stream=array.queue)
+    copy._copy_from(array)
+    made: _T = copy
+    return made
 
 
 # ---- choosing and joining

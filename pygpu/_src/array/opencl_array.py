@@ -300,7 +300,8 @@ class Array(ArrayTypes[_ScalarT_co]):
             raise ValueError("with_queue: the queue belongs to another context than the array")
         if type(self)._own_init:
             if queue is None or queue.device == self.backend.device:
-                return self._by_class(self.shape, self.dtype, self.strides, queue, self)
+                own: Self = self._by_class(self.shape, self.dtype, self.strides, queue, self)
+                return own
         view = self._view(self.shape, self.strides, self.offset)
         if queue is not None and queue.device != self.backend.device:
             events = self.events
@@ -400,7 +401,8 @@ class Array(ArrayTypes[_ScalarT_co]):
         self, selffac: complex, other: Array[Any], otherfac: complex, queue: _Queue = None
     ) -> Array[Any]:
         """``selffac * self + otherfac * other``, in one launch."""
-        return self._mul_add(selffac, other, otherfac, queue)
+        found: Array[Any] = self._mul_add(selffac, other, otherfac, queue)
+        return found
 
     def _new_like_me(self, dtype: Any = None, queue: Any = None) -> Any:
         """A new array without contents, of the same shape and order."""
@@ -472,12 +474,13 @@ class Array(ArrayTypes[_ScalarT_co]):
 
     def _test(
         self, name: str, axis: Any, out: Any, keepdims: bool, where: Any, queue: Any, wait_for: Any
-    ) -> Any:
+    ) -> Array[np.bool_]:
         if isinstance(axis, _opencl.CommandQueue):  # PyOpenCL's any(queue, wait_for)
             axis, queue, wait_for = None, axis, out or wait_for
             out = None
         here = self._on_queue(queue, wait_for)
-        return here._reduce(name, axis, out=out, keepdims=keepdims, where=where)
+        found: Array[np.bool_] = here._reduce(name, axis, out=out, keepdims=keepdims, where=where)
+        return found
 
     # ---- text
 
@@ -758,7 +761,9 @@ def arange(queue: Any, *args: Any, **kwargs: Any) -> Array[Any]:
     start, step, n, dtype, explicit = joining.arange_plan("arange", args, kwargs)
     if not explicit:
         raise TypeError("arange requires a dtype argument")
-    return joining.arange_into(Array(queue, (n,), dtype, allocator=allocator), start, step)
+    made: Array[Any] = Array(queue, (n,), dtype, allocator=allocator)
+    joining.arange_into(made, start, step)
+    return made
 
 
 def as_strided(

@@ -116,7 +116,9 @@ class _Renderer:
 
         source = self.template.get_text_template(txt).render(self.var_dict)
         program = cl.Program(self.context, source).build(self.options)
-        return getattr(program, self.var_dict.get("kernel_name_prefix", "") + kernel_name)
+        name = self.var_dict.get("kernel_name_prefix", "") + kernel_name
+        kernel: cl.Kernel = getattr(program, name)
+        return kernel
 
     def parse_type(self, typename: DTypeLike) -> np.dtype[Any]:
         """The dtype of a type alias, a C type name, or anything that ``numpy.dtype`` takes."""

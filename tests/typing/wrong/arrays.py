@@ -21,6 +21,7 @@ f4["a", "b"]  # E: index
 f4.reshpe(2, 2)  # E: attr-defined
 f4.queue = 3  # E: assignment
 f4.shape = (2, 2)  # E: misc
+np.asarray(f4)  # E: call-overload
 Array[int]  # E: type-var
 cla.zeros(np.float32, 4, queue)  # E: call-overload
 g4.get(stream=queue)  # E: arg-type

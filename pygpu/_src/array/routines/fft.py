@@ -55,15 +55,16 @@ def _factor(norm: Any, n: int, inverse: bool) -> float:
     if norm not in (None, "backward", "ortho", "forward"):
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     if norm == "ortho":
-        return 1 / np.sqrt(n)
+        factor: float = 1 / np.sqrt(n)
+        return factor
     return 1 / n if inverse == (norm != "forward") else 1.0
 
 
 def _length(n: Any, default: int) -> int:
-    n = default if n is None else operator.index(n)
-    if n < 1:
-        raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
-    return n
+    length = default if n is None else operator.index(n)
+    if length < 1:
+        raise ValueError(f"Invalid number of FFT data points ({length}) specified.")
+    return length
 
 
 def _resized(a: Any, n: int, axis: int) -> Any:

@@ -133,7 +133,8 @@ def parse_c_arg(c_arg: str) -> Any:
 
 def get_arg_type(c_arg: str) -> str:
     """The type of a declaration for Function.prepare."""
-    return parse_c_arg(c_arg).struct_char
+    char: str = parse_c_arg(c_arg).struct_char
+    return char
 
 
 del _names, _dtype
