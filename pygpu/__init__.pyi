@@ -88,19 +88,14 @@ from ._src.array.array_types import (
 from ._src.array.methods import (
     allow_host_copies as allow_host_copies,
 )
-from ._src.jit.atomics import (
-    atomic as atomic,
+from ._src.jit.source import (
+    KernelError as KernelError,
 )
-from ._src.jit.decorator import (
-    jit as jit,
-)
-from ._src.jit.guvectorize import (
-    guvectorize as guvectorize,
-)
-from ._src.jit.intrinsics import (
+from ._src.kernel_types import (
     activemask as activemask,
     all_sync as all_sync,
     any_sync as any_sync,
+    atomic as atomic,
     ballot_sync as ballot_sync,
     blockDim as blockDim,
     blockIdx as blockIdx,
@@ -114,6 +109,9 @@ from ._src.jit.intrinsics import (
     grid as grid,
     gridDim as gridDim,
     gridsize as gridsize,
+    guvectorize as guvectorize,
+    jit as jit,
+    kernel as kernel,
     laneid as laneid,
     lanemask_lt as lanemask_lt,
     local as local,
@@ -121,6 +119,7 @@ from ._src.jit.intrinsics import (
     match_any_sync as match_any_sync,
     nanosleep as nanosleep,
     popc as popc,
+    reduce as reduce,
     selp as selp,
     shared as shared,
     shfl_down_sync as shfl_down_sync,
@@ -136,19 +135,8 @@ from ._src.jit.intrinsics import (
     threadfence as threadfence,
     threadfence_block as threadfence_block,
     threadfence_system as threadfence_system,
-    warpsize as warpsize,
-)
-from ._src.jit.kernel import (
-    kernel as kernel,
-)
-from ._src.jit.reduce import (
-    reduce as reduce,
-)
-from ._src.jit.source import (
-    KernelError as KernelError,
-)
-from ._src.jit.vectorize import (
     vectorize as vectorize,
+    warpsize as warpsize,
 )
 from ._src.runtime.memory import (
     memory_info as memory_info,

@@ -52,7 +52,8 @@ UNTOLD = {
     "__setattr__",
     "__delattr__",
 }
-# Subclasses of these may make themselves by super().__init__().
+# Subclasses of these may make themselves by super().__init__(). Their __new__() takes anything; a type
+# checker that was told of it would refuse subclasses whose __init__() has other arguments.
 MADE_BY_INIT = {
     *("Buffer", "CommandQueue", "Context", "DeferredAllocator", "Image", "ImageDescriptor"),
     *("ImageFormat", "ImmediateAllocator", "Kernel", "LocalMemory", "MemoryPool", "Pipe"),
@@ -127,7 +128,10 @@ SLOTS["GPUArray.__abs__"] = "(self, /) -> Any"
 for _name in "pow rpow ipow".split():
     SLOTS[f"GPUArray.__{_name}__"] = "(self, value: Any, mod: None = None, /) -> Any"
 
-TYPED = {"GPUArray": "_src.array.array_types"}
+TYPED = {"GPUArray": "_src.array.array_types"} | dict.fromkeys(
+    ["guvectorize", "jit", "kernel", "reduce", "vectorize", *pygpu._IN_KERNELS],
+    "_src.kernel_types",
+)
 """Names of pygpu -> the module that has their types, where that is not the one they come from."""
 
 GENERIC = {"GPUArray": "_ScalarT_co"}
@@ -294,7 +298,7 @@ def class_stub(cls: type) -> str:
     bases = ", ".join(names)
     head = f"class {cls.__name__}" + (f"({bases})" if bases else "") + ":"
     body = []
-    if (cls.__doc__ or "").startswith("("):
+    if (cls.__doc__ or "").startswith("(") and cls.__name__ not in MADE_BY_INIT | GENERIC.keys():
         body.append(f"def __new__{signature(cls, cls.__name__, 'cls', 'Self')}: ...")
     if cls.__name__ in BUFFERS and "__buffer__" not in vars(cls):
         body.append(f"def __buffer__{SLOTS['__buffer__']}: ...")

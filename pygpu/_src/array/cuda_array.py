@@ -74,6 +74,7 @@ if TYPE_CHECKING:
 
     _Allocator: TypeAlias = Callable[[int], Any] | None
     _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | NDArray[np.integer[Any]]
+    _Memory: TypeAlias = _cuda.DeviceAllocation | _cuda.PointerHolderBase | int
     _Stream: TypeAlias = _cuda.Stream | None
     _ScalarT = TypeVar("_ScalarT", bound=np.generic)
 else:
@@ -220,7 +221,30 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
 
     # ---- as PyCUDA's programs see it
 
-    gpudata = ArrayBase._gpudata  # what kernels take
+    if TYPE_CHECKING:
+
+        @property
+        def gpudata(self) -> _Memory:
+            """The memory from the first item on: what kernels take."""
+
+        @property
+        def base_data(self) -> _Memory:
+            """The memory, which begins `offset` bytes before the first item."""
+
+        @base_data.setter
+        def base_data(self, value: _Memory) -> None: ...
+        @property
+        def queue(self) -> _Stream:
+            """The stream of the array's operations; None is the default stream."""
+
+        @queue.setter
+        def queue(self, value: _Stream) -> None: ...
+        @property
+        def mem_size(self) -> int:
+            """The number of items."""
+    else:
+        gpudata = ArrayBase._gpudata
+        mem_size = ArrayBase.size
 
     def _address_inside(self) -> Any:
         return _Part(self)
@@ -229,8 +253,6 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
     def ptr(self) -> int:
         """The address of the first item."""
         return int(self.base_data) + self.offset
-
-    mem_size = ArrayBase.size
 
     @property
     def _grid(self) -> tuple[int, int]:
@@ -243,8 +265,7 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
     @property
     def stream(self) -> _cuda.Stream | None:
         """The stream of the array's operations; None is the default stream."""
-        queue: _cuda.Stream | None = self.queue
-        return queue
+        return self.queue
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:

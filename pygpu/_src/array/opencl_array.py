@@ -68,6 +68,7 @@ if TYPE_CHECKING:
 
     from .array_types import ArrayTypes, _Axes, _DType, _Where
 
+    _Memory: TypeAlias = _opencl.Buffer | _opencl.SVMPointer
     _Place: TypeAlias = _opencl.CommandQueue | _opencl.Context | None
     _Queue: TypeAlias = _opencl.CommandQueue | None
     _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
@@ -280,11 +281,23 @@ class Array(ArrayTypes[_ScalarT_co]):
 
         @queue.setter
         def queue(self, value: _opencl.CommandQueue | None) -> None: ...
+        @property
+        def base_data(self) -> _Memory:
+            """The memory, which begins `offset` bytes before the first item."""
+
+        @base_data.setter
+        def base_data(self, value: _Memory) -> None: ...
+        @property
+        def events(self) -> list[_opencl.Event]:
+            """What later commands on the array wait for."""
+
+        @events.setter
+        def events(self, value: list[_opencl.Event]) -> None: ...
     else:
         context = GPUArray._context
 
     @property
-    def data(self) -> Any:
+    def data(self) -> _Memory:
         """The memory, of an array that begins where it begins. Raises ArrayHasOffsetError."""
         if self.offset:
             raise ArrayHasOffsetError()
@@ -368,14 +381,15 @@ class Array(ArrayTypes[_ScalarT_co]):
         :func:`pygpu.enqueue_map_buffer`."""
         if flags is None:
             flags = 3  # READ | WRITE
-        if isinstance(self.base_data, int):
+        memory: Any = self.base_data
+        if isinstance(memory, int):
             raise TypeError(
                 "map_to_host: the array was made with data=0 and has no memory yet: assign a "
                 "Buffer to its base_data first"
             )
         array, event = _opencl.enqueue_map_buffer(
             self._queue(queue),
-            self.base_data,
+            memory,
             flags,
             self.offset,
             self.shape,
