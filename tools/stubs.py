@@ -52,8 +52,8 @@ UNTOLD = {
     "__setattr__",
     "__delattr__",
 }
-# Subclasses of these may make themselves by super().__init__(). Their __new__() takes anything; a type
-# checker that was told of it would refuse subclasses whose __init__() has other arguments.
+# Subclasses of these may make themselves by super().__init__(). Their __new__() takes anything: a
+# type checker that knew of it would refuse subclasses whose __init__() has other arguments.
 MADE_BY_INIT = {
     *("Buffer", "CommandQueue", "Context", "DeferredAllocator", "Image", "ImageDescriptor"),
     *("ImageFormat", "ImmediateAllocator", "Kernel", "LocalMemory", "MemoryPool", "Pipe"),

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 import pygpu as cl
 import pygpu.array as cla
+from pygpu import clmath, xp
 from pygpu.array import Array
 
 queue = cl.CommandQueue(cl.create_some_context(interactive=False))
@@ -96,12 +97,39 @@ assert_type(c8.conj(), Array[np.complex64])
 assert_type(f4.trace(), Array[Any])
 assert_type(f4.nonzero(), tuple[Array[np.int64], ...])
 
+# ---- functions of the module, and of pygpu.clmath
+
+assert_type(cla.sum(f4), Array[np.float32])
+assert_type(cla.sum(i4, queue=queue), Array[np.int64])
+assert_type(cla.sum(f4, dtype=np.float64), Array[np.float64])
+assert_type(cla.max(f4), Array[np.float32])
+assert_type(cla.dot(f4, f4), Array[np.float32])
+assert_type(cla.where(f4 > 1, f4, 0), Array[Any])
+assert_type(cla.if_positive(f4, f4, f4), Array[np.float32])
+assert_type(cla.maximum(f4, 0), Array[np.float32])
+assert_type(cla.concatenate([f4, f4]), Array[np.float32])
+assert_type(cla.take(f4, i4), Array[np.float32])
+assert_type(cla.multi_take([f4, f4], i4), list[Array[np.float32]])
+assert_type(cla.cumsum(f4), Array[np.float32])
+assert_type(cla.cumsum(f4, return_event=True), tuple[cl.Event, Array[Any]])
+assert_type(cla.logical_not(b1), Array[np.bool_])
+assert_type(clmath.sin(f4), Array[np.float32])
+assert_type(clmath.sin(i4), cl.GPUArray[np.floating[Any]])
+assert_type(clmath.atan2(f4, 1.0), Array[np.float32])
+assert_type(clmath.frexp(f4), tuple[Array[np.float32], cl.GPUArray[np.int32]])
+
 # ---- what is known of it, and back to the host
 
 assert_type(f4.dtype, np.dtype[np.float32])
 assert_type(f4.shape, tuple[int, ...])
 assert_type(f4.queue, cl.CommandQueue | None)
 assert_type(f4.context, cl.Context)
+assert_type(f4.events, list[cl.Event])
+assert_type(f4.data, cl.Buffer | cl.SVMPointer)
+assert_type(f4.base_data, cl.Buffer | cl.SVMPointer)
+assert_type(f4.offset, int)
+assert_type(f4.flags.forc, bool)
+assert_type(f4.device, xp.Device)
 assert_type((f4 + 1).get(), NDArray[np.float32])
 assert_type(f4.get_async(), tuple[NDArray[np.float32], cl.Event])
 
