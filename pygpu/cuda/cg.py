@@ -19,6 +19,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from pygpu._src.jit.handlers import count
@@ -88,7 +89,7 @@ def _this_grid(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Val
     return Value(ObjectType(_GRID), const=_GRID)
 
 
-this_grid = Intrinsic(
+this_grid: Callable[[], _Grid] = Intrinsic(
     "this_grid",
     _this_grid,
     "The grid, whose sync() waits for all threads; all blocks must run at once, see "

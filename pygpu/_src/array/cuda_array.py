@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from .array_types import GPUArrayTypes, _Axes, _DType, _Where
 
     _Allocator: TypeAlias = Callable[[int], Any] | None
-    _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | NDArray[np.integer[Any]]
+    _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | np.ndarray
     _Memory: TypeAlias = _cuda.DeviceAllocation | _cuda.PointerHolderBase | int
     _Stream: TypeAlias = _cuda.Stream | None
     _ScalarT = TypeVar("_ScalarT", bound=np.generic)

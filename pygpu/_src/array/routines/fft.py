@@ -5,13 +5,16 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pygpu._src.array import layout, primitives
 
 from . import host_fallback, manipulation
+
+if TYPE_CHECKING:
+    from .fft_types import RealTransform, RealTransformN, Transform, TransformN
 
 __all__ = [
     "fft",
@@ -222,7 +225,7 @@ def _many(name: str, lib: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -
     return _placed(_scaled(a, factor), out, name)
 
 
-def _function(name: str) -> Callable[..., Any]:
+def _function(name: str) -> Any:
     function = getattr(np.fft, name)
     text = (function.__doc__ or "").strip().partition("\n")[0]
     several = name[-1] in "2n"
@@ -251,10 +254,20 @@ def _function(name: str) -> Callable[..., Any]:
     return made
 
 
-fft, ifft, rfft, irfft = (_function(k) for k in ("fft", "ifft", "rfft", "irfft"))
-hfft, ihfft = _function("hfft"), _function("ihfft")
-fft2, ifft2, rfft2, irfft2 = (_function(k) for k in ("fft2", "ifft2", "rfft2", "irfft2"))
-fftn, ifftn, rfftn, irfftn = (_function(k) for k in ("fftn", "ifftn", "rfftn", "irfftn"))
+fft: Transform = _function("fft")
+ifft: Transform = _function("ifft")
+rfft: Transform = _function("rfft")
+irfft: RealTransform = _function("irfft")
+hfft: RealTransform = _function("hfft")
+ihfft: Transform = _function("ihfft")
+fft2: TransformN = _function("fft2")
+ifft2: TransformN = _function("ifft2")
+rfft2: TransformN = _function("rfft2")
+irfft2: RealTransformN = _function("irfft2")
+fftn: TransformN = _function("fftn")
+ifftn: TransformN = _function("ifftn")
+rfftn: TransformN = _function("rfftn")
+irfftn: RealTransformN = _function("irfftn")
 
 
 def _axes(a: Any, axes: Any) -> tuple[int, ...]:

@@ -50,4 +50,4 @@ def _text() -> str:
     return "\n".join(lines) + "\n}\n"
 
 
-md5_code = _text()
+md5_code: str = _text()
