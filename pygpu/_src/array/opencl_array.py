@@ -23,7 +23,6 @@ from pygpu._array import GPUArray
 from pygpu._src.codegen.dtypes import native
 from pygpu._src.codegen.fastpath import fastpath
 from pygpu._src.runtime.backends import backend_of
-from pygpu._src.runtime.opencl.types import Allocator, WaitList
 from pygpu._src.util.public import publish
 
 from . import layout
@@ -66,6 +65,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+    from pygpu._src.runtime.opencl.types import Allocator, WaitList
+
     from .array_types import ArrayTypes, _Axes, _DType, _Where
 
     _Memory: TypeAlias = _opencl.Buffer | _opencl.SVMPointer
@@ -77,7 +78,6 @@ else:
     ArrayTypes = ArrayBase
 
 __all__ = [
-    "Allocator",
     "Array",
     "ArrayHasOffsetError",
     "DoubleDowncastWarning",

@@ -16,7 +16,6 @@ from pygpu._src.array import (
     elementwise,
     launch_cache,
     layout,
-    primitives,
     ufuncs,
 )
 from pygpu._src.array.lazy import lazy
@@ -313,7 +312,8 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
     if a is NotImplemented or b is NotImplemented:
         raise TypeError("dot: operands must be arrays or numbers")
     if conjugate:
-        a, b = primitives.flat(a), primitives.flat(b)
+        flat = lazy("primitives").flat
+        a, b = flat(a), flat(b)
         if a.size != b.size:
             raise ValueError("cannot reshape: vdot needs as many items in both arrays")
     if getattr(a, "ndim", 0) == 0 or getattr(b, "ndim", 0) == 0:
