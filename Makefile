@@ -15,7 +15,7 @@ PYTEST = $(PY) -P -m pytest $(DISTRIBUTED) -m "not slow"
 SLOW_TOO = -m ""
 SETUP = .ci/setup.sh
 
-.PHONY: help demo test test-intel test-as-nvidia test-rusticl test-simulator test-gpu memcheck build format lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
+.PHONY: help demo test test-intel test-as-nvidia test-rusticl test-simulator test-gpu memcheck build format lint stubs types asan valgrind faults leaks bench wheel sdist ci-full clean
 .NOTPARALLEL:
 
 help:  ## This list
@@ -85,6 +85,10 @@ stubs:  ## Write the type stubs and docs/reference.md anew, from the built exten
 	$(PY) tools/stubs.py
 	$(PY) tools/reference.py
 
+types:  ## What pyright knows of the public interface; it installs pyright from PyPI, which needs node
+	@$(SETUP) dev
+	.ci/types.sh
+
 asan:  ## The tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(SETUP) test
 	.ci/sanitize.sh $(ARGS)
@@ -118,6 +122,7 @@ sdist:  ## A source distribution in dist/
 
 ci-full:  ## All of the above that can fail
 	$(MAKE) lint
+	$(MAKE) types
 	$(MAKE) asan
 	$(MAKE) test-as-nvidia
 	$(MAKE) valgrind

@@ -26,6 +26,7 @@ CASES = {
     "import numpy": "import numpy",
     "import pygpu": "import pygpu",
     "import pygpu.cuda.driver": "import pygpu.cuda.driver",
+    "import pygpu.array": "import pygpu.array",
     "import pyopencl": "import pyopencl",
     "pygpu, first device": OPEN.format("pygpu"),
     "pyopencl, first device": OPEN.format("pyopencl"),

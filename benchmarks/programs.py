@@ -6,7 +6,8 @@ python benchmarks/programs.py [--quick] [--only SYSTEM ...] [--programs WORD ...
 Each program is written once, against the Python array API standard. Its inputs are on the device;
 the time is that from the call until all results are there, the least of some runs. The last column
 is how many times faster pygpu is than the fastest other system on a GPU, with the geometric mean
-below it; results are compared with those of the first system, which is NumPy unless left out. Needs array-api-compat for CuPy and PyTorch.
+below it. Results are compared with those of the first system, which is NumPy unless left out.
+Needs array-api-compat for CuPy and PyTorch.
 """
 
 from __future__ import annotations
@@ -324,7 +325,10 @@ def worker(name: str, chosen: list[str], quick: bool, repeats: int, folder: str)
             if path.exists():
                 for mine, expected in zip(values, np.load(path).values(), strict=True):
                     if not np.allclose(mine, expected, 1e-2, 1e-3):
-                        print(f"{name}, {title}: other results than the first system's", file=sys.stderr)
+                        print(
+                            f"{name}, {title}: other results than the first system's",
+                            file=sys.stderr,
+                        )
             else:
                 np.savez(path, *values)
         except Exception as error:
@@ -385,9 +389,7 @@ def main() -> None:
     words = options.programs
     options.programs = [p for p in PROGRAMS if not words or any(w in p for w in words)]
     if options.worker:
-        worker(
-            options.worker, options.programs, options.quick, options.repeats, options.folder
-        )
+        worker(options.worker, options.programs, options.quick, options.repeats, options.folder)
         return
     from tempfile import TemporaryDirectory
 

@@ -17,9 +17,6 @@ from . import (
     version as version,
     xp as xp,
 )
-from ._array import (
-    GPUArray as GPUArray,
-)
 from ._opencl import (
     Buffer as Buffer,
     CommandQueue as CommandQueue,
@@ -85,16 +82,20 @@ from ._opencl import (
     unload_platform_compiler as unload_platform_compiler,
     wait_for_events as wait_for_events,
 )
+from ._src.array.array_types import (
+    GPUArray as GPUArray,
+)
 from ._src.array.methods import (
     allow_host_copies as allow_host_copies,
 )
-from ._src.jit.calls.atomics import (
-    atomic as atomic,
+from ._src.jit.source import (
+    KernelError as KernelError,
 )
-from ._src.jit.calls.intrinsics import (
+from ._src.kernel_types import (
     activemask as activemask,
     all_sync as all_sync,
     any_sync as any_sync,
+    atomic as atomic,
     ballot_sync as ballot_sync,
     blockDim as blockDim,
     blockIdx as blockIdx,
@@ -108,6 +109,9 @@ from ._src.jit.calls.intrinsics import (
     grid as grid,
     gridDim as gridDim,
     gridsize as gridsize,
+    guvectorize as guvectorize,
+    jit as jit,
+    kernel as kernel,
     laneid as laneid,
     lanemask_lt as lanemask_lt,
     local as local,
@@ -115,6 +119,7 @@ from ._src.jit.calls.intrinsics import (
     match_any_sync as match_any_sync,
     nanosleep as nanosleep,
     popc as popc,
+    reduce as reduce,
     selp as selp,
     shared as shared,
     shfl_down_sync as shfl_down_sync,
@@ -130,25 +135,8 @@ from ._src.jit.calls.intrinsics import (
     threadfence as threadfence,
     threadfence_block as threadfence_block,
     threadfence_system as threadfence_system,
-    warpsize as warpsize,
-)
-from ._src.jit.decorators.guvectorize import (
-    guvectorize as guvectorize,
-)
-from ._src.jit.decorators.jit import (
-    jit as jit,
-)
-from ._src.jit.decorators.kernel import (
-    kernel as kernel,
-)
-from ._src.jit.decorators.reduce import (
-    reduce as reduce,
-)
-from ._src.jit.decorators.vectorize import (
     vectorize as vectorize,
-)
-from ._src.jit.source import (
-    KernelError as KernelError,
+    warpsize as warpsize,
 )
 from ._src.runtime.memory import (
     memory_info as memory_info,

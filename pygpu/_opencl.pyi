@@ -22,12 +22,6 @@ class AllocatorBase:
 
 @disjoint_base
 class CommandQueue:
-    def __new__(
-        cls,
-        context: Context,
-        device: Device | None = None,
-        properties: int | Sequence[int] | None = None,
-    ) -> Self: ...
     def __enter__(self) -> CommandQueue: ...
     def __eq__(self, value: object, /) -> bool: ...
     def __exit__(self, *exc_info: object) -> None: ...
@@ -66,13 +60,6 @@ class CommandQueue:
 
 @disjoint_base
 class Context:
-    def __new__(
-        cls,
-        devices: Sequence[Device] | None = None,
-        properties: Sequence[tuple[int, object]] | None = None,
-        dev_type: int | None = None,
-        cache_dir: str | None = None,
-    ) -> Self: ...
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
     def __init__(
@@ -507,7 +494,6 @@ class Event:
 
 @disjoint_base
 class ImageDescriptor:
-    def __new__(cls) -> Self: ...
     def __init__(self) -> None: ...
     @property
     def array_size(self) -> int: ...
@@ -540,7 +526,6 @@ class ImageDescriptor:
 
 @disjoint_base
 class ImageFormat:
-    def __new__(cls, order: int, type: int) -> Self: ...
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
     def __init__(self, order: int, type: int) -> None: ...
@@ -563,7 +548,6 @@ class ImageFormat:
 
 @disjoint_base
 class Kernel:
-    def __new__(cls, program: Program, name: str) -> Self: ...
     def __call__(
         self,
         queue: CommandQueue,
@@ -629,7 +613,6 @@ class Kernel:
 
 @disjoint_base
 class LocalMemory:
-    def __new__(cls, size: int) -> Self: ...
     def __init__(self, size: int) -> None: ...
     @property
     def size(self) -> int: ...
@@ -687,7 +670,6 @@ class MemoryObjectHolder:
 
 @disjoint_base
 class MemoryPool:
-    def __new__(cls, allocator: AllocatorBase, leading_bits_in_bin_id: int = 4) -> Self: ...
     def __call__(self, size: int) -> PooledBuffer: ...
     def __init__(self, allocator: AllocatorBase, leading_bits_in_bin_id: int = 4) -> None: ...
     def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn: ...
@@ -749,12 +731,6 @@ class Platform:
 
 @disjoint_base
 class Program:
-    def __new__(
-        cls,
-        context: Context,
-        source_or_devices: str | bytes | Sequence[Device],
-        binaries: Sequence[bytes] | None = None,
-    ) -> Self: ...
     def __dir__(self) -> list[str]: ...
     def __eq__(self, value: object, /) -> bool: ...
     def __getattribute__(self, name: str, /) -> Kernel: ...
@@ -859,13 +835,6 @@ class Program:
 
 @disjoint_base
 class SVMAllocator:
-    def __new__(
-        cls,
-        context: Context,
-        alignment: int = 0,
-        flags: int = ...,
-        queue: CommandQueue | None = None,
-    ) -> Self: ...
     def __call__(self, size: int, /) -> SVMAllocation: ...
     def __init__(
         self,
@@ -916,7 +885,6 @@ class SVMPointer:
 
 @disjoint_base
 class SVMPool:
-    def __new__(cls, allocator: SVMAllocator, leading_bits_in_bin_id: int = 4) -> Self: ...
     def __call__(self, size: int) -> PooledSVM: ...
     def __init__(self, allocator: SVMAllocator, leading_bits_in_bin_id: int = 4) -> None: ...
     def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn: ...
@@ -938,13 +906,6 @@ class SVMPool:
 
 @disjoint_base
 class Sampler:
-    def __new__(
-        cls,
-        context: Context,
-        normalized: bool | Sequence[int],
-        addressing: int | None = None,
-        filter: int | None = None,
-    ) -> Self: ...
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
     def __init__(
@@ -1001,11 +962,9 @@ class _Profile:
     def submit(self) -> int: ...
 
 class DeferredAllocator(AllocatorBase):
-    def __new__(cls, context: Context, mem_flags: int = ...) -> Self: ...
     def __init__(self, context: Context, mem_flags: int = ...) -> None: ...
 
 class ImmediateAllocator(AllocatorBase):
-    def __new__(cls, queue: CommandQueue, mem_flags: int = ...) -> Self: ...
     def __init__(self, queue: CommandQueue, mem_flags: int = ...) -> None: ...
 
 class MemoryObject(MemoryObjectHolder):
@@ -1028,22 +987,11 @@ class PooledSVM(SVMPointer):
     def unbind_from_queue(self) -> None: ...
 
 class SVM(SVMPointer):
-    def __new__(cls, mem: _HostBuffer) -> Self: ...
     def __init__(self, mem: _HostBuffer) -> None: ...
     @property
     def mem(self) -> Any: ...
 
 class SVMAllocation(SVMPointer):
-    def __new__(
-        cls,
-        context: Context,
-        size: int,
-        alignment: int,
-        flags: int,
-        *,
-        _interface: dict[str, Any] | None = None,
-        queue: CommandQueue | None = None,
-    ) -> Self: ...
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
     def __eq__(self, value: object, /) -> bool: ...
@@ -1071,18 +1019,10 @@ class SVMAllocation(SVMPointer):
     def unbind_from_queue(self) -> None: ...
 
 class UserEvent(Event):
-    def __new__(cls, context: Context) -> Self: ...
     def __init__(self, context: Context) -> None: ...
     def set_status(self, status: int, /) -> None: ...
 
 class Buffer(MemoryObject):
-    def __new__(
-        cls,
-        context: Context,
-        flags: int,
-        size: int = 0,
-        hostbuf: _HostBuffer | None = None,
-    ) -> Self: ...
     def __getitem__(self, key: slice, /) -> Buffer: ...
     def __init__(
         self,
@@ -1106,19 +1046,6 @@ class GLRenderBuffer(MemoryObject):
     def gl_object(self) -> int: ...
 
 class Image(MemoryObject):
-    def __new__(
-        cls,
-        context: Context,
-        flags: int,
-        format: ImageFormat,
-        shape: int | Sequence[int] | None = None,
-        pitches: int | Sequence[int] | None = None,
-        hostbuf: _HostBuffer | None = None,
-        is_array: bool = False,
-        buffer: MemoryObjectHolder | None = None,
-        *,
-        desc: ImageDescriptor | None = None,
-    ) -> Self: ...
     def __init__(
         self,
         context: Context,
@@ -1159,14 +1086,6 @@ class Image(MemoryObject):
     def width(self) -> int: ...
 
 class Pipe(MemoryObject):
-    def __new__(
-        cls,
-        context: Context,
-        flags: int,
-        packet_size: int,
-        max_packets: int,
-        properties: Sequence[int] = (),
-    ) -> Self: ...
     def __init__(
         self,
         context: Context,

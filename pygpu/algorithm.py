@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,9 +24,13 @@ from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels.arguments import ScalarArg, VectorArg
 from pygpu._src.user_kernels.elementwise import Elementwise
-from pygpu._src.user_kernels.language import CUDA, OPENCL, Language, language_of
+from pygpu._src.user_kernels.language import CUDA, OPENCL, Language, Parameter, language_of
 from pygpu._src.user_kernels.list_builder import BuiltList, ListOfListsBuilder
 from pygpu._src.user_kernels.scan import Scan
+
+if TYPE_CHECKING:
+    from pygpu._src.array.array_types import GPUArray
+    from pygpu._src.runtime.opencl.types import WaitList
 
 __all__ = [
     "BuiltList",
@@ -43,7 +47,7 @@ Extra = Sequence[tuple[str, Any]] | None
 
 
 def _check(call: str, ary: Any) -> Backend:
-    backend: Any = getattr(ary, "backend", None)
+    backend: Backend | None = getattr(ary, "backend", None)
     if backend is None:
         raise TypeError(f"{call}: an array on the device is needed, not {type(ary).__name__}")
     if ary.ndim != 1:
@@ -209,6 +213,9 @@ class RadixSort:
     index_dtype and scan_kernel are PyOpenCL's and do not matter here.
     """
 
+    arguments: str | Sequence[Any]
+    sort_arg_names: list[str]
+
     def __init__(
         self,
         context: Any,
@@ -225,10 +232,10 @@ class RadixSort:
         self.language: Language = OPENCL if isinstance(context, _opencl.Context) else CUDA
         if self.language is CUDA and context is not None:
             backend_of(context)
-        self.key_dtype = np.dtype(key_dtype)
+        self.key_dtype: np.dtype[Any] = np.dtype(key_dtype)
         if self.key_dtype.kind not in "iu":
             raise TypeError(f"RadixSort: key_dtype must be an integer, not {self.key_dtype}")
-        self.parameters = self.language.parse(arguments)
+        self.parameters: list[Parameter] = self.language.parse(arguments)
         self.arguments, self.sort_arg_names = arguments, list(sort_arg_names)
         names = [p.name for p in self.parameters if p.vector]
         for name in self.sort_arg_names:
@@ -255,8 +262,8 @@ class RadixSort:
         queue: Any = None,
         allocator: Any = None,
         key_bits: int | None = None,
-        wait_for: Any = None,
-    ) -> tuple[tuple[Any, ...], Any]:
+        wait_for: WaitList = None,
+    ) -> tuple[tuple[GPUArray[Any], ...], _opencl.Event]:
         """(sorted copies, event): of the arrays of sort_arg_names, in the order of the arguments.
 
         key_bits: how many of the key's bits count, from the lowest; all, with the sign, if left
@@ -347,7 +354,7 @@ class KeyValueSorter:
         starts_dtype: Any,
         allocator: Any = None,
         wait_for: Any = None,
-    ) -> tuple[Any, Any, Any]:
+    ) -> tuple[GPUArray[Any], GPUArray[Any], _opencl.Event]:
         """(starts, lists, event): the values sorted by their keys (equal keys keep their order),
         and nkeys + 1 positions: those with key k are lists[starts[k]:starts[k + 1]].
 
@@ -369,5 +376,5 @@ class KeyValueSorter:
         lists = take_along_axis(values, order, 0)
         numbers = keys._from_host(np.arange(nkeys + 1, dtype=keys.dtype))
         starts = sort.searchsorted(keys_sorted, numbers).astype(starts_dtype)
-        event = None if backend.name == "cuda" else backend.event(starts.queue, starts.events)
+        event: Any = None if backend.name == "cuda" else backend.event(starts.queue, starts.events)
         return starts, lists, event

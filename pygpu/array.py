@@ -1,13 +1,23 @@
 """Arrays on an OpenCL device: NumPy's results, PyOpenCL's names. See docs/arrays.md."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from ._src.array import opencl_array as _implementation
 from ._src.array.opencl_array import *  # noqa: F403
-from ._src.array.opencl_array import __all__  # noqa: F401
+
+if _TYPE_CHECKING:
+    from ._src.runtime.opencl.types import Allocator as Allocator
+
+__all__ = ["Allocator"]
+__all__ += _implementation.__all__
 
 
 def __getattr__(name: str) -> _Any:
+    if name == "Allocator":
+        from ._src.runtime.opencl.types import Allocator
+
+        return Allocator
     if name == "vec":
         import warnings
 

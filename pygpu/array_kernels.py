@@ -305,8 +305,8 @@ def _arithmetic(name: str, operator: str, function: str) -> Callable[..., Any]:
     return context_dependent_memoize(get)
 
 
-get_multiply_kernel = _arithmetic("multiply", "*", "mul")
-get_divide_kernel = _arithmetic("divide", "/", "divide")
+get_multiply_kernel: Callable[..., Any] = _arithmetic("multiply", "*", "mul")
+get_divide_kernel: Callable[..., Any] = _arithmetic("divide", "/", "divide")
 
 
 @context_dependent_memoize
@@ -463,10 +463,10 @@ def _called(name: str, text: str, work: Callable[[Any, Any], str]) -> Callable[.
     return context_dependent_memoize(get)
 
 
-get_binary_func_kernel = _called(
+get_binary_func_kernel: Callable[..., Any] = _called(
     "binary_func", "z = func(x, y); arguments z, x, y, n.", lambda x, y: ""
 )
-get_float_binary_func_kernel = _called(
+get_float_binary_func_kernel: Callable[..., Any] = _called(
     "float_binary_func",
     "z = func(x, y), both as floats, or as doubles if NumPy's product of such arrays has more than "
     "four bytes; arguments z, x, y, n.",

@@ -8,13 +8,22 @@ Arrays of CUDA are taken as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from pygpu._src.array import elementwise
 from pygpu._src.user_kernels import functions
+
+if TYPE_CHECKING:
+    from pygpu._src.user_kernels.function_types import (
+        Floating,
+        GPUArray,
+        InexactT,
+        Number,
+        OpenCLFunction,
+        Queue,
+    )
 
 __all__ = [
     "acos",
@@ -70,7 +79,7 @@ __all__ = [
 ]
 
 
-def _function(name: str) -> Callable[..., Any]:
+def _function(name: str) -> Any:
     def function(array: Any, queue: Any = None) -> Any:
         return functions.apply(name, array, queue)
 
@@ -79,59 +88,124 @@ def _function(name: str) -> Callable[..., Any]:
     return function
 
 
-acos, acosh, acospi = _function("acos"), _function("acosh"), _function("acospi")
-asin, asinh, asinpi = _function("asin"), _function("asinh"), _function("asinpi")
-atan, atanh, atanpi = _function("atan"), _function("atanh"), _function("atanpi")
-cbrt, ceil = _function("cbrt"), _function("ceil")
-cos, cosh, cospi = _function("cos"), _function("cosh"), _function("cospi")
-erf, erfc = _function("erf"), _function("erfc")
-exp, exp2, exp10, expm1 = (_function(name) for name in ("exp", "exp2", "exp10", "expm1"))
-fabs, floor, ilogb, lgamma = (_function(name) for name in ("fabs", "floor", "ilogb", "lgamma"))
-log, log2, log10, log1p, logb = (
-    _function(name) for name in ("log", "log2", "log10", "log1p", "logb")
-)
-rint, round = _function("rint"), _function("round")
-sin, sinh, sinpi, sqrt = (_function(name) for name in ("sin", "sinh", "sinpi", "sqrt"))
-tan, tanh, tanpi = _function("tan"), _function("tanh"), _function("tanpi")
-tgamma, trunc = _function("tgamma"), _function("trunc")
+acos: OpenCLFunction = _function("acos")
+acosh: OpenCLFunction = _function("acosh")
+acospi: OpenCLFunction = _function("acospi")
+asin: OpenCLFunction = _function("asin")
+asinh: OpenCLFunction = _function("asinh")
+asinpi: OpenCLFunction = _function("asinpi")
+atan: OpenCLFunction = _function("atan")
+atanh: OpenCLFunction = _function("atanh")
+atanpi: OpenCLFunction = _function("atanpi")
+cbrt: OpenCLFunction = _function("cbrt")
+ceil: OpenCLFunction = _function("ceil")
+cos: OpenCLFunction = _function("cos")
+cosh: OpenCLFunction = _function("cosh")
+cospi: OpenCLFunction = _function("cospi")
+erf: OpenCLFunction = _function("erf")
+erfc: OpenCLFunction = _function("erfc")
+exp: OpenCLFunction = _function("exp")
+exp10: OpenCLFunction = _function("exp10")
+exp2: OpenCLFunction = _function("exp2")
+expm1: OpenCLFunction = _function("expm1")
+fabs: OpenCLFunction = _function("fabs")
+floor: OpenCLFunction = _function("floor")
+ilogb: OpenCLFunction = _function("ilogb")
+lgamma: OpenCLFunction = _function("lgamma")
+log: OpenCLFunction = _function("log")
+log10: OpenCLFunction = _function("log10")
+log1p: OpenCLFunction = _function("log1p")
+log2: OpenCLFunction = _function("log2")
+logb: OpenCLFunction = _function("logb")
+rint: OpenCLFunction = _function("rint")
+round: OpenCLFunction = _function("round")
+sin: OpenCLFunction = _function("sin")
+sinh: OpenCLFunction = _function("sinh")
+sinpi: OpenCLFunction = _function("sinpi")
+sqrt: OpenCLFunction = _function("sqrt")
+tan: OpenCLFunction = _function("tan")
+tanh: OpenCLFunction = _function("tanh")
+tanpi: OpenCLFunction = _function("tanpi")
+tgamma: OpenCLFunction = _function("tgamma")
+trunc: OpenCLFunction = _function("trunc")
 
 
-def nan(array: Any, queue: Any = None) -> Any:
+def nan(array: GPUArray[Any], queue: Queue = None) -> Floating:
     """NaNs: float64 for arrays of 64-bit items, float32 otherwise."""
     dtype = np.dtype(np.float64 if array.dtype.itemsize == 8 else np.float32)
-    result = array._new(array.shape, dtype, None, queue)
+    result: Floating = array._new(array.shape, dtype, None, queue)
     suffix = "F64" if dtype.itemsize == 8 else "F32"
     operation = elementwise.Operation("function_nan", (), (dtype,), f"y0 = PG_NAN_{suffix};")
     array._run(operation, [result], [], array.shape, array.queue if queue is None else queue)
     return result
 
 
+@overload
+def atan2(y: InexactT, x: InexactT | float, queue: Queue = None) -> InexactT: ...
+@overload
+def atan2(y: float, x: InexactT, queue: Queue = None) -> InexactT: ...
+@overload
+def atan2(
+    y: GPUArray[Any] | Number, x: GPUArray[Any] | Number, queue: Queue = None
+) -> Floating: ...
 def atan2(y: Any, x: Any, queue: Any = None) -> Any:
     """The angle of the point (x, y) [radians]."""
     return functions.binary("atan2", y, x, queue)
 
 
+@overload
+def atan2pi(y: InexactT, x: InexactT | float, queue: Queue = None) -> InexactT: ...
+@overload
+def atan2pi(y: float, x: InexactT, queue: Queue = None) -> InexactT: ...
+@overload
+def atan2pi(
+    y: GPUArray[Any] | Number, x: GPUArray[Any] | Number, queue: Queue = None
+) -> Floating: ...
 def atan2pi(y: Any, x: Any, queue: Any = None) -> Any:
     """The angle of the point (x, y) divided by pi."""
     return functions.binary("atan2pi", y, x, queue)
 
 
+@overload
+def fmod(arg: InexactT, mod: InexactT | float, queue: Queue = None) -> InexactT: ...
+@overload
+def fmod(arg: float, mod: InexactT, queue: Queue = None) -> InexactT: ...
+@overload
+def fmod(
+    arg: GPUArray[Any] | Number, mod: GPUArray[Any] | Number, queue: Queue = None
+) -> Floating: ...
 def fmod(arg: Any, mod: Any, queue: Any = None) -> Any:
     """The remainder of arg / mod, with the sign of arg."""
     return functions.binary("fmod", arg, mod, queue)
 
 
+@overload
+def ldexp(
+    significand: InexactT, exponent: GPUArray[Any] | Number, queue: Queue = None
+) -> InexactT: ...
+@overload
+def ldexp(
+    significand: GPUArray[Any] | Number, exponent: GPUArray[Any] | Number, queue: Queue = None
+) -> Floating: ...
 def ldexp(significand: Any, exponent: Any, queue: Any = None) -> Any:
     """significand * 2**exponent; fractions of exponents are dropped."""
     return functions.binary("ldexp", significand, exponent, queue)
 
 
+@overload
+def frexp(arg: InexactT, queue: Queue = None) -> tuple[InexactT, GPUArray[np.int32]]: ...
+@overload
+def frexp(arg: GPUArray[Any], queue: Queue = None) -> tuple[Floating, GPUArray[np.int32]]: ...
 def frexp(arg: Any, queue: Any = None) -> tuple[Any, Any]:
     """(significands, exponents as int32) with ``arg == significand * 2**exponent``, significands
     from 0.5 to 1."""
     return functions.split("frexp", arg, queue, np.int32)
 
 
+@overload
+def modf(arg: InexactT, queue: Queue = None) -> tuple[InexactT, InexactT]: ...
+@overload
+def modf(arg: GPUArray[Any], queue: Queue = None) -> tuple[Floating, Floating]: ...
 def modf(arg: Any, queue: Any = None) -> tuple[Any, Any]:
     """(fractions, whole numbers), with the sign of arg."""
     return functions.split("modf", arg, queue)
@@ -178,17 +252,27 @@ def _bessel(which: str, n: int, x: Any, queue: Any) -> Any:
     return result
 
 
+@overload
+def bessel_jn(n: int, x: InexactT, queue: Queue = None) -> InexactT: ...
+@overload
+def bessel_jn(n: int, x: GPUArray[Any], queue: Queue = None) -> Floating: ...
 def bessel_jn(n: int, x: Any, queue: Any = None) -> Any:
     """The Bessel function of the first kind J of order n; x real or complex128."""
     return _bessel("j", n, x, queue)
 
 
+@overload
+def bessel_yn(n: int, x: InexactT, queue: Queue = None) -> InexactT: ...
+@overload
+def bessel_yn(n: int, x: GPUArray[Any], queue: Queue = None) -> Floating: ...
 def bessel_yn(n: int, x: Any, queue: Any = None) -> Any:
     """The Bessel function of the second kind Y of order n; x real."""
     return _bessel("y", n, x, queue)
 
 
-def hankel_01(x: Any, queue: Any = None) -> tuple[Any, Any]:
+def hankel_01(
+    x: GPUArray[np.complex128], queue: Queue = None
+) -> tuple[GPUArray[np.complex128], GPUArray[np.complex128]]:
     """The Hankel functions of the first kind of orders 0 and 1; x complex128."""
     from pygpu._src.user_kernels.elementwise import Elementwise
     from pygpu._src.user_kernels.language import OPENCL

@@ -12,13 +12,27 @@ from __future__ import annotations
 
 import random as _random
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from pygpu import _opencl
 from pygpu._src.user_kernels.random import Generator, item_dtype, numbers_of_block
 from pygpu._src.util.memoize import first_arg_dependent_memoize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import SupportsIndex, TypeAlias, TypeVar
+
+    from numpy.typing import DTypeLike
+
+    from pygpu import _cuda
+    from pygpu._src.array.array_types import GPUArray, _DType
+    from pygpu._src.array.opencl_array import Array
+
+    _ScalarT = TypeVar("_ScalarT", bound=np.generic)
+    _Queue: TypeAlias = _opencl.CommandQueue | _cuda.Stream | None
+    _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 
 __all__ = ["PhiloxGenerator", "ThreefryGenerator", "fill_rand", "rand"]
 
@@ -31,6 +45,9 @@ class _CounterGenerator:
     made from; from the operating system if left out. Threads may share a generator; which numbers
     each gets is then not determined.
     """
+
+    context: Any
+    key: Any
 
     _name = ""
     key_length = 2
@@ -71,11 +88,16 @@ class _CounterGenerator:
         number = self._generator.counter
         return [number >> 32 * place & 0xFFFFFFFF for place in range(4)]
 
-    def _fill(self, ary: Any, kind: str, scale: Any, shift: Any, queue: Any, call: str) -> Any:
+    def _fill(
+        self, ary: Any, kind: str, scale: Any, shift: Any, queue: Any, call: str
+    ) -> _opencl.Event:
         with self._lock:
-            return self._generator.fill(ary, kind, scale, shift, queue, call)
+            event: _opencl.Event = self._generator.fill(ary, kind, scale, shift, queue, call)
+        return event
 
-    def fill_uniform(self, ary: Any, a: Any = 0, b: Any = 1, queue: Any = None) -> Any:
+    def fill_uniform(
+        self, ary: GPUArray[Any], a: float = 0, b: float = 1, queue: _Queue = None
+    ) -> _opencl.Event:
         """Fill an array with numbers from *a* to below *b*; integers for an array of integers.
         Returns an Event. Raises TypeError for other dtypes, ValueError if there is no such
         integer."""
@@ -87,18 +109,20 @@ class _CounterGenerator:
             return self._fill(ary, "integer", int(b) - int(a), int(a), queue, "fill_uniform")
         return self._fill(ary, "uniform", b - a, a, queue, "fill_uniform")
 
-    def uniform(self, *args: Any, a: Any = 0, b: Any = 1, **kwargs: Any) -> Any:
+    def uniform(self, *args: Any, a: float = 0, b: float = 1, **kwargs: Any) -> GPUArray[Any]:
         """A new array, of the arguments that pygpu.array.Array takes, filled by fill_uniform."""
         result = _empty(args, kwargs)
         self.fill_uniform(result, a, b)
         return result
 
-    def fill_normal(self, ary: Any, mu: Any = 0, sigma: Any = 1, queue: Any = None) -> Any:
+    def fill_normal(
+        self, ary: GPUArray[Any], mu: float = 0, sigma: float = 1, queue: _Queue = None
+    ) -> _opencl.Event:
         """Fill an array with normally distributed numbers of mean *mu* and standard deviation
         *sigma*. Returns an Event. Raises TypeError for arrays of integers."""
         return self._fill(ary, "normal", sigma, mu, queue, "fill_normal")
 
-    def normal(self, *args: Any, mu: Any = 0, sigma: Any = 1, **kwargs: Any) -> Any:
+    def normal(self, *args: Any, mu: float = 0, sigma: float = 1, **kwargs: Any) -> GPUArray[Any]:
         """A new array, of the arguments that pygpu.array.Array takes, filled by fill_normal."""
         result = _empty(args, kwargs)
         self.fill_normal(result, mu, sigma)
@@ -171,7 +195,7 @@ class ThreefryGenerator(_CounterGenerator):
     header_name = "pyopencl-random123/threefry.cl"
 
 
-def _empty(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _empty(args: tuple[Any, ...], kwargs: dict[str, Any]) -> GPUArray[Any]:
     if (args and isinstance(args[0], _opencl.CommandQueue)) or "cq" in kwargs:
         from pygpu.array import Array
 
@@ -186,7 +210,7 @@ def _generator_of(context: Any) -> PhiloxGenerator:
     return PhiloxGenerator(context)
 
 
-def fill_rand(result: Any, queue: Any = None, a: Any = 0, b: Any = 1) -> None:
+def fill_rand(result: GPUArray[Any], queue: _Queue = None, a: float = 0, b: float = 1) -> None:
     """Fill an array with numbers from *a* to below *b*."""
     if not hasattr(result, "backend"):
         raise TypeError(
@@ -196,6 +220,33 @@ def fill_rand(result: Any, queue: Any = None, a: Any = 0, b: Any = 1) -> None:
     _generator_of(result.backend.context).fill_uniform(result, a, b, queue)
 
 
+@overload
+def rand(
+    queue: _opencl.CommandQueue,
+    shape: _Shape,
+    dtype: _DType[_ScalarT],
+    luxury: Any = None,
+    a: float = 0,
+    b: float = 1,
+) -> Array[_ScalarT]: ...
+@overload
+def rand(
+    queue: _opencl.CommandQueue,
+    shape: _Shape,
+    dtype: DTypeLike,
+    luxury: Any = None,
+    a: float = 0,
+    b: float = 1,
+) -> Array[Any]: ...
+@overload
+def rand(
+    queue: _cuda.Stream | None,
+    shape: _Shape,
+    dtype: DTypeLike,
+    luxury: Any = None,
+    a: float = 0,
+    b: float = 1,
+) -> GPUArray[Any]: ...
 def rand(queue: Any, shape: Any, dtype: Any, luxury: Any = None, a: Any = 0, b: Any = 1) -> Any:
     """A new array of numbers from *a* to below *b*. luxury is not used."""
     result = _empty((queue, shape, dtype), {})

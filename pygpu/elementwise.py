@@ -31,6 +31,8 @@ from pygpu._src.util.memoize import context_dependent_memoize
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
+    from pygpu import _cuda
+    from pygpu._src.runtime.opencl.types import WaitList
     from pygpu._src.user_kernels.arguments import Argument
 
 __all__ = [
@@ -61,6 +63,11 @@ class ElementwiseKernel:
     length. Raises TypeError or ValueError for arguments that cannot be parsed, RuntimeError if
     there is no array among them. The operation is compiled at the first call.
     """
+
+    arguments: str | Sequence[Any]
+    operation: str
+    name: str
+    options: Any
 
     def __init__(
         self,
@@ -95,9 +102,9 @@ class ElementwiseKernel:
         range: _slice | None = None,
         slice: _slice | None = None,
         capture_as: str | TextIO | None = None,
-        queue: Any = None,
-        wait_for: Sequence[Any] | None = None,
-    ) -> Any:
+        queue: _opencl.CommandQueue | _cuda.Stream | None = None,
+        wait_for: WaitList = None,
+    ) -> _opencl.Event:
         """Enqueue the operation for all items. Returns an Event, None on CUDA.
 
         args: arrays and numbers, as declared. range: a slice with the indices to do; slice: the
@@ -107,7 +114,8 @@ class ElementwiseKernel:
         Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError if shapes do
         not fit, indices are out of range or contexts differ, before anything is launched.
         """
-        return self._do(args, range, slice, queue, wait_for, capture_as)
+        event: _opencl.Event = self._do(args, range, slice, queue, wait_for, capture_as)
+        return event
 
     def get_kernel(self, use_range: bool = False) -> tuple[Any, list[Any]]:
         """The compiled kernel for contiguous arrays, and its arguments. It takes each array as a
@@ -123,6 +131,11 @@ class ElementwiseTemplate(KernelTemplateBase):
     arguments, operation, name, preamble: as ElementwiseKernel's, with type aliases and variables in
     them. template_processor: "none", "printf" or "mako".
     """
+
+    arguments: str | Sequence[Argument]
+    operation: str
+    name: str
+    preamble: str
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ import types
 from collections.abc import Callable, Iterable
 from functools import partial, update_wrapper
 from inspect import Parameter, signature
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -34,7 +34,17 @@ from pygpu._src.array import (
 from pygpu._src.array.trace import Graph, Node, Number, Reduced, Tracer, Untraceable
 from pygpu._src.codegen import dtypes
 
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class _Decorator(Protocol):
+        def __call__(self, function: Callable[_P, _R], /) -> Fused[_P, _R]: ...
+
+
 __all__ = ["Fused", "Untraceable", "fuse", "off", "on", "statistics"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 _MOST = 256  # variants of a function
 _NUMBERS = (int, float, complex)
@@ -214,10 +224,12 @@ def _watched(function: Callable[..., Any]) -> list[tuple[Callable[[], Any], Any]
     return found
 
 
-class Fused:
+class Fused(Generic[_P, _R]):
     """A function that runs as one kernel; ``plain`` is the function itself."""
 
-    def __init__(self, function: Callable[..., Any], static: Iterable[str] = ()) -> None:
+    plain: Callable[_P, _R]
+
+    def __init__(self, function: Callable[_P, _R], static: Iterable[str] = ()) -> None:
         update_wrapper(self, function)
         self.plain = function
         self._signature = signature(function)
@@ -252,23 +264,25 @@ class Fused:
                 key.append((type(arg), arg))
         return tuple(key)
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
+    def __call__(self, *args: _P.args, **options: _P.kwargs) -> _R:
         """The function's result. Arrays are broadcast; numbers may change from call to call, what
         is neither (or is static) is part of the kernel."""
-        if options or len(args) != len(self._is_static):
-            bound = self._signature.bind(*args, **options)
+        given: Any = args
+        if options or len(given) != len(self._is_static):
+            bound = self._signature.bind(*given, **options)
             bound.apply_defaults()
-            args = bound.args
-        key = self._key(args)
+            given = bound.args
+        key = self._key(given)
         variant = self._variants.get(key)
         if variant is None or not variant.fresh():
-            variant = self._trace(key, args)
+            variant = self._trace(key, given)
             if variant is None:
-                return self.plain(*args)
+                return self.plain(*given)  # type: ignore[call-arg]
         try:
-            return variant.run(args)
+            result: _R = variant.run(given)
+            return result
         except (OverflowError, _Plainly):  # such as a number that a step's type cannot hold
-            return self.plain(*args)
+            return self.plain(*given)  # type: ignore[call-arg]
 
     def _trace(self, key: Any, args: tuple[Any, ...]) -> _Variant | None:
         if not any(isinstance(a, GPUArray) for a in args):
@@ -280,6 +294,10 @@ class Fused:
         return variant
 
 
+@overload
+def fuse(function: Callable[_P, _R], *, static: Iterable[str] = ()) -> Fused[_P, _R]: ...
+@overload
+def fuse(function: None = None, *, static: Iterable[str] = ()) -> _Decorator: ...
 def fuse(function: Any = None, *, static: Iterable[str] = ()) -> Any:
     """Turn a function of arrays into one kernel: ``@pygpu.fuse`` or ``@pygpu.fuse(static="n")``.
 

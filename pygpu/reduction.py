@@ -13,7 +13,7 @@ PyCUDA's form.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -28,7 +28,17 @@ from pygpu._src.user_kernels.templates import KernelTemplateBase
 from pygpu._src.util.memoize import context_dependent_memoize
 
 if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
     from numpy.typing import DTypeLike
+
+    from pygpu import _cuda
+    from pygpu._src.array.array_types import GPUArray
+    from pygpu._src.array.opencl_array import Array
+    from pygpu._src.runtime.opencl.types import WaitList
+
+    _Allocator: TypeAlias = Callable[[int], Any] | None
+    _Queue: TypeAlias = _opencl.CommandQueue | _cuda.Stream | None
 
 __all__ = [
     "ReductionKernel",
@@ -74,11 +84,49 @@ class ReductionKernel:
         language = OPENCL if isinstance(ctx, _opencl.Context) else CUDA
         if language is CUDA and ctx is not None:
             backend_of(ctx)  # refuses what is no context
-        self.dtype_out = np.dtype(dtype_out)
+        self.dtype_out: np.dtype[Any] = np.dtype(dtype_out)
         self._do = Reduction(
             language, dtype_out, neutral, reduce_expr, map_expr, arguments, name, options, preamble
         )
 
+    @overload
+    def __call__(
+        self,
+        array: Array[Any],
+        /,
+        *args: Any,
+        queue: _Queue = None,
+        allocator: _Allocator = None,
+        wait_for: WaitList = None,
+        out: Array[Any] | None = None,
+        range: _slice | None = None,
+        slice: _slice | None = None,
+        return_event: Literal[False] = False,
+    ) -> Array[Any]: ...
+    @overload
+    def __call__(
+        self,
+        *args: Any,
+        queue: _Queue = None,
+        allocator: _Allocator = None,
+        wait_for: WaitList = None,
+        out: GPUArray[Any] | None = None,
+        range: _slice | None = None,
+        slice: _slice | None = None,
+        return_event: Literal[False] = False,
+    ) -> GPUArray[Any]: ...
+    @overload
+    def __call__(
+        self,
+        *args: Any,
+        queue: _Queue = None,
+        allocator: _Allocator = None,
+        wait_for: WaitList = None,
+        out: GPUArray[Any] | None = None,
+        range: _slice | None = None,
+        slice: _slice | None = None,
+        return_event: Literal[True],
+    ) -> tuple[GPUArray[Any], _opencl.Event]: ...
     def __call__(
         self,
         *args: Any,
@@ -124,6 +172,13 @@ class ReductionTemplate(KernelTemplateBase):
     type aliases and variables in them; the alias ``reduction_t`` is the result's dtype.
     is_segment_start_expr and input_fetch_exprs are not used.
     """
+
+    arguments: str | Sequence[Any]
+    neutral: str
+    reduce_expr: str
+    map_expr: str | None
+    name_prefix: str
+    preamble: str
 
     def __init__(
         self,

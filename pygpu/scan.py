@@ -27,7 +27,16 @@ from pygpu._src.user_kernels.templates import KernelTemplateBase
 from pygpu._src.util.memoize import context_dependent_memoize
 
 if TYPE_CHECKING:
+    from typing import Literal, TypeAlias, TypeVar
+
     from numpy.typing import DTypeLike
+
+    from pygpu import _cuda
+    from pygpu._src.array.array_types import GPUArray
+    from pygpu._src.runtime.opencl.types import WaitList
+
+    _ArrayT = TypeVar("_ArrayT", bound=GPUArray[Any])
+    _Queue: TypeAlias = _opencl.CommandQueue | _cuda.Stream | None
 
 __all__ = [
     "ExclusiveScanKernel",
@@ -62,6 +71,9 @@ class GenericScanKernelBase:
     the length; 64 bits are taken where they are needed. name_prefix, options, preamble: as
     ElementwiseKernel's.
     """
+
+    context: Any
+    dtype: np.dtype[Any]
 
     _serial = False
 
@@ -107,16 +119,16 @@ class GenericScanKernelBase:
         self.context, self.dtype = ctx, np.dtype(dtype)
         options: dict[str, Any] = {"serial": self._serial}
         self._do = Scan(language, dtype, *rest, **options)
-        self.index_dtype = self._do.index_dtype
+        self.index_dtype: np.dtype[Any] = self._do.index_dtype
 
     def __call__(
         self,
         *args: Any,
-        queue: Any = None,
+        queue: _Queue = None,
         allocator: Any = None,
         size: int | None = None,
-        wait_for: Sequence[Any] | None = None,
-    ) -> Any:
+        wait_for: WaitList = None,
+    ) -> _opencl.Event:
         """Enqueue the scan. Returns an Event, None on CUDA.
 
         args: arrays and numbers, as declared. queue: the first array's if left out. size: the
@@ -126,7 +138,8 @@ class GenericScanKernelBase:
         Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError for arrays
         that are not contiguous or a size beyond the first one's.
         """
-        return self._do(args, queue, wait_for, size, allocator)
+        event: _opencl.Event = self._do(args, queue, wait_for, size, allocator)
+        return event
 
     def _stage(self, which: int) -> Stage:
         backend = backend_of(self.context)
@@ -199,11 +212,16 @@ class _ArrayScanKernel(GenericScanKernelBase):
         )
 
     def __call__(  # type: ignore[override]
-        self, input_ary: Any, output_ary: Any = None, allocator: Any = None, queue: Any = None
-    ) -> Any:
+        self,
+        input_ary: _ArrayT,
+        output_ary: _ArrayT | Literal["new"] | None = None,
+        allocator: Any = None,
+        queue: _Queue = None,
+    ) -> _ArrayT:
         """Scan a one-dimensional array into *output_ary*: itself if left out, a new array for
         "new". Returns the output."""
-        return scan_array(self._do, input_ary, output_ary, allocator, queue)
+        output: _ArrayT = scan_array(self._do, input_ary, output_ary, allocator, queue)
+        return output
 
 
 def scan_array(do: Scan, input_ary: Any, output_ary: Any, allocator: Any, queue: Any) -> Any:
@@ -245,6 +263,14 @@ class ScanTemplate(KernelTemplateBase):
     ``scan_t`` is the scan's dtype, ``index_t`` the index's.
     """
 
+    arguments: str | Sequence[Any]
+    input_expr: str
+    scan_expr: str
+    neutral: str | None
+    output_statement: str
+    name_prefix: str
+    preamble: str
+
     def __init__(
         self,
         arguments: str | Sequence[Any],
@@ -262,7 +288,7 @@ class ScanTemplate(KernelTemplateBase):
         self.arguments, self.input_expr, self.scan_expr = arguments, input_expr, scan_expr
         self.neutral, self.output_statement = neutral, output_statement
         self.is_segment_start_expr = is_segment_start_expr
-        self.input_fetch_exprs = list(input_fetch_exprs or ())
+        self.input_fetch_exprs: list[tuple[str, str, int]] = list(input_fetch_exprs or ())
         self.name_prefix, self.preamble = name_prefix, preamble
 
     def build_inner(

@@ -52,7 +52,8 @@ UNTOLD = {
     "__setattr__",
     "__delattr__",
 }
-# Subclasses of these may make themselves by super().__init__().
+# Subclasses of these may make themselves by super().__init__(). Their __new__() takes anything: a
+# type checker that knew of it would refuse subclasses whose __init__() has other arguments.
 MADE_BY_INIT = {
     *("Buffer", "CommandQueue", "Context", "DeferredAllocator", "Image", "ImageDescriptor"),
     *("ImageFormat", "ImmediateAllocator", "Kernel", "LocalMemory", "MemoryPool", "Pipe"),
@@ -126,6 +127,12 @@ for _name in "neg pos invert".split():
 SLOTS["GPUArray.__abs__"] = "(self, /) -> Any"
 for _name in "pow rpow ipow".split():
     SLOTS[f"GPUArray.__{_name}__"] = "(self, value: Any, mod: None = None, /) -> Any"
+
+TYPED = {"GPUArray": "_src.array.array_types"} | dict.fromkeys(
+    ["guvectorize", "jit", "kernel", "reduce", "vectorize", *pygpu._IN_KERNELS],
+    "_src.kernel_types",
+)
+"""Names of pygpu -> the module that has their types, where that is not the one they come from."""
 
 GENERIC = {"GPUArray": "_ScalarT_co"}
 """Classes with a type parameter."""
@@ -292,7 +299,7 @@ def class_stub(cls: type) -> str:
     bases = ", ".join(names)
     head = f"class {cls.__name__}" + (f"({bases})" if bases else "") + ":"
     body = []
-    if (cls.__doc__ or "").startswith("("):
+    if (cls.__doc__ or "").startswith("(") and cls.__name__ not in MADE_BY_INIT | GENERIC.keys():
         body.append(f"def __new__{signature(cls, cls.__name__, 'cls', 'Self')}: ...")
     if cls.__name__ in BUFFERS and "__buffer__" not in vars(cls):
         body.append(f"def __buffer__{SLOTS['__buffer__']}: ...")
@@ -445,16 +452,26 @@ ARRAY_TYPES = Path(__file__).with_name("array_types.txt")
 _OVERLOADS = {  # (type of self, type of the other operand, result), the first that fits
     "add sub mul floordiv mod pow": [
         ("_Number{A}", "_Number{A}", "_Number{A}"),
-        ("{A}Types[_NumberT]", "_NumberT | NDArray[_NumberT]", "{A}[_NumberT]"),
-        ("", "np.float64 | np.complex128", "{A}[Any]"),  # which float and complex include
+        ("{T}[_NumberT]", "_NumberT | NDArray[_NumberT]", "{A}[_NumberT]"),
+        ("{T}[_Real]", "np.float64", "{A}[np.float64]"),  # which float includes
+        ("", "np.complex128", "{A}[Any]"),  # which complex includes
         ("_Number{A}", "int", "_Number{A}"),
         ("_Inexact{A}", "float", "_Inexact{A}"),
         ("_Complex{A}", "complex", "_Complex{A}"),
+        ("{T}[np.float64]", "{T}[_Real]", "{A}[np.float64]"),
+        ("{T}[_Real]", "{T}[np.float64]", "{A}[np.float64]"),
+        ("{T}[np.float32]", "complex", "{A}[np.complex64]"),
+        ("{T}[np.float64]", "complex", "{A}[np.complex128]"),
+        ("{T}[np.bool_]", "int", "{A}[np.int64]"),
+        ("{T}[_Whole]", "float", "{A}[np.float64]"),
         ("", "_Operand", "{A}[Any]"),
     ],
     "truediv": [
         ("_Inexact{A}", "_Inexact{A}", "_Inexact{A}"),
-        ("", "np.float64 | np.complex128", "{A}[Any]"),
+        ("{T}[_Whole]", "{T}[_Whole] | float", "{A}[np.float64]"),
+        ("{T}[np.float64]", "{T}[_Real]", "{A}[np.float64]"),
+        ("{T}[_Real]", "{T}[np.float64] | np.float64", "{A}[np.float64]"),
+        ("", "np.complex128", "{A}[Any]"),
         ("_Inexact{A}", "float", "_Inexact{A}"),
         ("_Complex{A}", "complex", "_Complex{A}"),
         ("", "_Operand", "{A}[Any]"),
@@ -484,16 +501,53 @@ _SUMS = {  # methods with a dtype to add up in -> their arguments after it
     "var std": "out: _Out = None, ddof: float = 0, keepdims: bool = False, where: _Where = None",
     "cumsum cumprod": "out: _Out = None",
 }
+_ADDED = [  # (type of self, result) where no dtype is named, the first that fits
+    ("_Inexact{A}", "_Inexact{A}"),
+    ("{T}[np.signedinteger[Any] | np.bool_]", "{A}[np.int64]"),
+    ("{T}[np.unsignedinteger[Any]]", "{A}[np.uint64]"),
+]
+_AVERAGED = {
+    "mean": [("_Inexact{A}", "_Inexact{A}"), ("{T}[_Whole]", "{A}[np.float64]")],
+    "var std": [
+        ("_Floating{A}", "_Floating{A}"),
+        ("{T}[np.complex64]", "{A}[np.float32]"),
+        ("{T}[_Whole | np.complex128]", "{A}[np.float64]"),
+    ],
+}
+_CLASSES = (  # {A}, {T}, {base}, {doc}, {queue}
+    ("GPUArray", "GPUArray", "ArrayBase", "An array of either system.", "queue"),
+    ("Array", "ArrayTypes", "GPUArray", "What depends on dtypes in Array.", "queue"),
+    ("CUDAArray", "GPUArrayTypes", "GPUArray", "The same of CUDA's GPUArray.", "stream"),
+)
+_OF_BOTH = """\
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: Any, *inputs: Any, **options: Any
+    ) -> Any: ...
+    def to_device(
+        self, device: AnyDevice, /, *, stream: Any = None
+    ) -> GPUArray[_ScalarT_co]: ...
+    def get(self, *, ary: NDArray[Any] | None = None) -> NDArray[_ScalarT_co]: ...
+    def set(self, ary: NDArray[Any]) -> None: ...
+    def copy(self, *, order: str = "K") -> Self: ...
+    def any(
+        self, axis: _Axes = None, out: Any = None, keepdims: bool = False, *, where: _Where = None
+    ) -> GPUArray[np.bool_]: ...
+    def all(
+        self, axis: _Axes = None, out: Any = None, keepdims: bool = False, *, where: _Where = None
+    ) -> GPUArray[np.bool_]: ...
+"""
+"""Methods that both classes define for themselves."""
 
 
 def array_types_stub() -> str:
-    """The template, once for each class of arrays."""
+    """The template, once for what both classes of arrays have and once for each."""
     head, body = ARRAY_TYPES.read_text("utf-8").split("# ---- a class\n")
+    body = body.replace("{operators}", "\n".join(operators_stub()))
     classes = []
-    for name in ("Array", "GPUArray"):
-        text = body.replace("{operators}", "\n".join(operators_stub()))
-        text = text.replace("{queue}", "queue" if name == "Array" else "stream")
-        classes.append(text.replace("{A}", name).lstrip())
+    for name, types, base, doc, queue in _CLASSES:
+        text = body + _OF_BOTH * (base == "ArrayBase")
+        text = text.replace("{queue}", queue).replace("{doc}", doc).replace("{base}", base)
+        classes.append(text.replace("{A}", name).replace("{T}", types).lstrip())
     return head + "\n".join(classes)
 
 
@@ -504,27 +558,25 @@ def operators_stub() -> list[str]:
             for form in ("", "r"):
                 for of, value, result in overloads:
                     own = f"self: {of}" if of else "self"
-                    lines.append("    @overload")
                     more = ", mod: None = None" if name == "pow" else ""
                     line = f"def __{form}{name}__({own}, value: {value}{more}, /) -> {result}: ..."
-                    lines.append(wrapped(line, 1))
+                    lines += overloaded(line, of)
             if name != "divmod":
                 more = ", mod: None = None" if name == "pow" else ""
                 line = f"    def __i{name}__(self, value: _Operand{more}, /) -> Self: ..."
                 two_ways = len(overloads) > 2  # then mypy wants more of the one in place
                 lines.append(line + "  # type: ignore[misc]" * two_ways)
     for names, arguments in _SUMS.items():
+        found = [(own, "None = None", result) for own, result in _AVERAGED.get(names, _ADDED)]
+        found.append(("", "_DType[_ScalarT]", "{A}[_ScalarT]"))
+        found.append(("", "DTypeLike | None = None", "{A}[Any]"))
+        axis = "axis: int | None = None" if names.startswith("cum") else "axis: _Axes = None"
         for name in names.split():
-            for own, dtype, result in (
-                ("self: _Inexact{A}", "None = None", "_Inexact{A}"),
-                ("self", "_DType[_ScalarT]", "{A}[_ScalarT]"),
-                ("self", "DTypeLike | None = None", "{A}[Any]"),
-            ):
-                before = "axis: int | None = None" if names[0] == "c" else "axis: _Axes = None"
-                if "=" not in dtype:
-                    before += ", *"
+            for of, dtype, result in found:
+                own = f"self: {of}" if of else "self"
+                before = axis if "=" in dtype else f"{axis}, *"
                 line = f"def {name}({own}, {before}, dtype: {dtype}, {arguments}) -> {result}: ..."
-                lines += ["    @overload", wrapped(line, 1)]
+                lines += overloaded(line, of)
     for name in _COMPARISONS:
         value, ignored = "_Operand", ""
         if name in ("eq", "ne"):
@@ -534,6 +586,16 @@ def operators_stub() -> list[str]:
     return lines
 
 
+def overloaded(line: str, of: str) -> list[str]:
+    """A definition that is one of several, for arrays *of* a dtype. mypy takes float32 and float64
+    for types that an array could be of at once."""
+    text = wrapped(line, 1)
+    if "float32" in of or "complex64" in of:
+        head, _, rest = text.partition("\n")
+        text = f"{head}  # type: ignore[overload-overlap]" + ("\n" + rest if rest else "")
+    return ["    @overload", text]
+
+
 # ---- pygpu
 
 
@@ -541,7 +603,7 @@ def package_stub(package: Any) -> str:
     """Imports only, so that each name keeps the types it has where it is defined."""
     homes: dict[str, list[str]] = {}  # module -> names
     aliases = []
-    lazy = {**package._LAZY, **package._IN_KERNELS}
+    lazy = {**package._LAZY, **package._IN_KERNELS, **TYPED}
 
     for name, item in vars(package).items():
         if name in lazy or name.startswith("__") or isinstance(item, ModuleType):

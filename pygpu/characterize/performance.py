@@ -59,11 +59,11 @@ class WallTimer(Timer):
 
     def start(self) -> None:
         self.queue.finish()
-        self.start_time = time.perf_counter()
+        self.start_time: float = time.perf_counter()
 
     def stop(self) -> None:
         self.queue.finish()
-        self.end_time = time.perf_counter()
+        self.end_time: float = time.perf_counter()
 
     def get_elapsed(self) -> float:
         return self.end_time - self.start_time
@@ -106,8 +106,8 @@ class HostDeviceTransferBase:
         import pygpu as cl
 
         self.queue = queue
-        self.host_buf = np.zeros(block_size, np.uint8)
-        self.dev_buf = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, block_size)
+        self.host_buf: np.ndarray = np.zeros(block_size, np.uint8)
+        self.dev_buf: cl.Buffer = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, block_size)
 
     def do(self) -> Any:
         """Copy the block once."""
@@ -139,8 +139,8 @@ class DeviceToDeviceTransfer:
         import pygpu as cl
 
         self.queue = queue
-        self.dev_buf_1 = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, block_size)
-        self.dev_buf_2 = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, block_size)
+        self.dev_buf_1: cl.Buffer = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, block_size)
+        self.dev_buf_2: cl.Buffer = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, block_size)
         cl.enqueue_fill_buffer(queue, self.dev_buf_1, np.uint8(0), 0, block_size)
 
     def do(self) -> Any:

@@ -76,7 +76,8 @@ class _ViewLoader(Loader):
         return self._target().get_resource_reader(self.peer.target)
 
     def get_data(self, path: str) -> bytes:
-        return self._target().get_data(path)
+        data: bytes = self._target().get_data(path)
+        return data
 
     def _target(self) -> Any:
         """The loader of pygpu's package, which knows its data files."""

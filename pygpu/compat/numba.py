@@ -6,7 +6,7 @@ pygpu compiles for devices, not for the host.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pygpu._src.jit.decorators.guvectorize import guvectorize as _guvectorize
 from pygpu._src.jit.decorators.jit import jit
@@ -43,7 +43,10 @@ __all__ = [
 globals().update(TYPES)
 keep_texts()  # Numba reads bytecode and needs no source
 njit = jit
-guvectorize, vectorize = widening(_guvectorize), widening(_vectorize)
+if TYPE_CHECKING:
+    from pygpu._src.kernel_types import guvectorize, vectorize
+else:
+    guvectorize, vectorize = widening(_guvectorize), widening(_vectorize)
 prange = range
 
 

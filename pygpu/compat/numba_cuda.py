@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pygpu._src.jit.decorators.cuda_kernel import jit as _jit
 from pygpu.compat import numba_config as config
@@ -18,7 +18,10 @@ __all__ = [
     "jit",
 ]
 
-jit = widening(_jit)
+if TYPE_CHECKING:
+    from pygpu._src.cuda_kernel_types import jit
+else:
+    jit = widening(_jit)
 
 
 def compile_ptx(pyfunc: Any, sig: Any, *unused: Any, **more: Any) -> Any:

@@ -94,8 +94,8 @@ class _Runtime:
         return True
 
 
-driver = _Driver()
-runtime = _Runtime()
+driver: _Driver = _Driver()
+runtime: _Runtime = _Runtime()
 
 
 def is_cuda_ndarray(obj: Any) -> bool:

@@ -18,10 +18,7 @@ from typing import Any as _Any
 from ..version import VERSION, VERSION_STATUS, VERSION_TEXT  # noqa: F401
 
 if _TYPE_CHECKING:
-    from pygpu._src.jit.calls.intrinsics import *  # noqa: F403
-    from pygpu._src.jit.cuda_arrays import *  # noqa: F403
-    from pygpu._src.jit.decorators.cuda_kernel import *  # noqa: F403
-    from pygpu._src.jit.decorators.cuda_reduce import *  # noqa: F403
+    from pygpu._src.cuda_kernel_types import *  # noqa: F403
 
 _SUBMODULES = {
     "autoinit", "autoprimaryctx", "cg", "characterize", "compiler", "cumath", "curandom", "debug",

@@ -25,8 +25,8 @@ def _start() -> cuda.Context:
     return make_default_context(_push_primary)
 
 
-context = _start()
-device = cuda.Context.get_device()
+context: cuda.Context = _start()
+device: cuda.Device = cuda.Context.get_device()
 
 
 def _finish_up() -> None:

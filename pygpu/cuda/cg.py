@@ -19,6 +19,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from pygpu._src.jit.calls.intrinsics import Intrinsic
 from pygpu._src.jit.ir import Value
@@ -92,7 +93,7 @@ def _this_grid(
     return Value(ObjectType(_GRID), const=_GRID)
 
 
-this_grid = Intrinsic(
+this_grid: Callable[[], _Grid] = Intrinsic(
     "this_grid",
     _this_grid,
     "The grid, whose sync() waits for all threads; all blocks must run at once, see "

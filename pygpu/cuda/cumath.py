@@ -8,13 +8,22 @@ square root and the circular and hyperbolic functions.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from pygpu._src.array.cuda_functions import stream_of
 from pygpu._src.user_kernels import functions
 
 from . import driver
+
+if TYPE_CHECKING:
+    from pygpu._src.user_kernels.function_types import (
+        CUDAFunction,
+        Floating,
+        GPUArray,
+        InexactT,
+        Number,
+        Stream,
+    )
 
 __all__ = [
     "acos",
@@ -40,7 +49,7 @@ __all__ = [
 ]
 
 
-def _function(name: str) -> Callable[..., Any]:
+def _function(name: str) -> Any:
     def function(
         array: Any, stream_or_out: Any = None, *, out: Any = None, stream: Any = None
     ) -> Any:
@@ -63,29 +72,64 @@ def _function(name: str) -> Callable[..., Any]:
     return function
 
 
-acos, asin, atan = _function("acos"), _function("asin"), _function("atan")
-ceil, floor, fabs = _function("ceil"), _function("floor"), _function("fabs")
-exp, log, log10, sqrt = (_function(name) for name in ("exp", "log", "log10", "sqrt"))
-sin, cos, tan = _function("sin"), _function("cos"), _function("tan")
-sinh, cosh, tanh = _function("sinh"), _function("cosh"), _function("tanh")
+acos: CUDAFunction = _function("acos")
+asin: CUDAFunction = _function("asin")
+atan: CUDAFunction = _function("atan")
+ceil: CUDAFunction = _function("ceil")
+cos: CUDAFunction = _function("cos")
+cosh: CUDAFunction = _function("cosh")
+exp: CUDAFunction = _function("exp")
+fabs: CUDAFunction = _function("fabs")
+floor: CUDAFunction = _function("floor")
+log: CUDAFunction = _function("log")
+log10: CUDAFunction = _function("log10")
+sin: CUDAFunction = _function("sin")
+sinh: CUDAFunction = _function("sinh")
+sqrt: CUDAFunction = _function("sqrt")
+tan: CUDAFunction = _function("tan")
+tanh: CUDAFunction = _function("tanh")
 
 
+@overload
+def fmod(arg: InexactT, mod: InexactT | float, stream: Stream = None) -> InexactT: ...
+@overload
+def fmod(arg: float, mod: InexactT, stream: Stream = None) -> InexactT: ...
+@overload
+def fmod(
+    arg: GPUArray[Any] | Number, mod: GPUArray[Any] | Number, stream: Stream = None
+) -> Floating: ...
 def fmod(arg: Any, mod: Any, stream: Any = None) -> Any:
     """The remainder of arg / mod, with the sign of arg."""
     return functions.binary("fmod", arg, mod, stream_of(stream, "fmod"))
 
 
+@overload
+def ldexp(
+    significand: InexactT, exponent: GPUArray[Any] | Number, stream: Stream = None
+) -> InexactT: ...
+@overload
+def ldexp(
+    significand: GPUArray[Any] | Number, exponent: GPUArray[Any] | Number, stream: Stream = None
+) -> Floating: ...
 def ldexp(significand: Any, exponent: Any, stream: Any = None) -> Any:
     """significand * 2**exponent; fractions of exponents are dropped."""
     return functions.binary("ldexp", significand, exponent, stream_of(stream, "ldexp"))
 
 
+@overload
+def frexp(arg: InexactT, stream: Stream = None) -> tuple[InexactT, InexactT]: ...
+@overload
+def frexp(arg: GPUArray[Any], stream: Stream = None) -> tuple[Floating, Floating]: ...
 def frexp(arg: Any, stream: Any = None) -> tuple[Any, Any]:
     """(significands, exponents) with ``arg == significand * 2**exponent``, significands from 0.5
     to 1. Both have the dtype of arg."""
     return functions.split("frexp", arg, stream_of(stream, "frexp"))
 
 
+@overload
+def modf(arg: InexactT, stream: Stream = None) -> tuple[InexactT, InexactT]: ...
+@overload
+def modf(arg: GPUArray[Any], stream: Stream = None) -> tuple[Floating, Floating]: ...
 def modf(arg: Any, stream: Any = None) -> tuple[Any, Any]:
     """(fractions, whole numbers), with the sign of arg."""
     return functions.split("modf", arg, stream_of(stream, "modf"))

@@ -4,7 +4,7 @@ from typing import Any as _Any
 
 from .._src.user_kernels import cuda_random as _implementation
 from .._src.user_kernels.cuda_random import *  # noqa: F403
-from .._src.user_kernels.cuda_random import __all__  # noqa: F401
+from .._src.user_kernels.cuda_random import __all__ as __all__
 
 # Of PyCUDA's texts of cuRAND's kernels and what is made of them; loaded when asked for.
 _SOURCE = {

@@ -4,7 +4,7 @@ from typing import Any as _Any
 
 from .._src.array import cuda_array as _implementation
 from .._src.array.cuda_array import *  # noqa: F403
-from .._src.array.cuda_array import __all__  # noqa: F401
+from .._src.array.cuda_array import __all__ as __all__
 
 
 def __getattr__(name: str) -> _Any:

@@ -39,7 +39,7 @@ __all__ = [
     "xoroshiro128p_uniform_float64",
 ]
 
-xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
+xoroshiro128p_dtype: np.dtype[Any] = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
 xoroshiro128p_type = xoroshiro128p_dtype
 
 _MASK = (1 << 64) - 1

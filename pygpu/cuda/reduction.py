@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from pygpu._src.user_kernels.reduction import Reduction
 
 from .dtypes import get_arg_type
 from .tools import context_dependent_memoize
+
+if TYPE_CHECKING:
+    from pygpu import _cuda
+    from pygpu._src.array.cuda_array import GPUArray
 
 __all__ = [
     "ReductionKernel",
@@ -66,7 +70,7 @@ class ReductionKernel:
         options: Sequence[str] | None = None,
         preamble: str = "",
     ) -> None:
-        self.dtype_out = np.dtype(dtype_out)
+        self.dtype_out: np.dtype[Any] = np.dtype(dtype_out)
         self._do = Reduction(
             CUDA, dtype_out, neutral, reduce_expr, map_expr, arguments, name, options, preamble
         )
@@ -75,13 +79,13 @@ class ReductionKernel:
     def __call__(
         self,
         *args: Any,
-        stream: Any = None,
-        out: Any = None,
+        stream: _cuda.Stream | None = None,
+        out: GPUArray[Any] | None = None,
         allocator: Callable[[int], Any] | None = None,
         kernel_wrapper: Callable[[Any], Any] | None = None,
         range: _slice | None = None,
         slice: _slice | None = None,
-    ) -> Any:
+    ) -> GPUArray[Any]:
         """The result as a GPUArray of shape ().
 
         args: arrays and numbers, as declared. out: an array whose first item becomes the result.
@@ -94,7 +98,9 @@ class ReductionKernel:
         """
         if stream is not None:
             stream = stream_of(stream, self._do.call)
-        return self._do(args, range, slice, stream, None, out, allocator, kernel_wrapper)[0]
+        found = self._do(args, range, slice, stream, None, out, allocator, kernel_wrapper)
+        result: GPUArray[Any] = found[0]
+        return result
 
     # PyCUDA's parts, for subclasses that launch the stages themselves (PyCBC's does). A call does
     # not use them, so they are compiled only when asked for.
@@ -117,7 +123,8 @@ class ReductionKernel:
     def stage1_func(self) -> Callable[..., None]:
         """get_reduction_kernel_and_types's kernel of stage 1, as a function of (grid, block,
         stream, out, *arguments, seq_count, n, shared_size=), for blocks of block_size threads."""
-        return self._stages[0][0].prepared_async_call
+        launch: Callable[..., None] = self._stages[0][0].prepared_async_call
+        return launch
 
     @property
     def stage1_arg_types(self) -> list[str]:
@@ -127,7 +134,8 @@ class ReductionKernel:
     @property
     def stage2_func(self) -> Callable[..., None]:
         """The same of stage 2, which has the values of stage 1 before the arguments."""
-        return self._stages[1][0].prepared_async_call
+        launch: Callable[..., None] = self._stages[1][0].prepared_async_call
+        return launch
 
     @property
     def stage2_arg_types(self) -> list[str]:

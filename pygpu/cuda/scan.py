@@ -7,13 +7,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pygpu._src.array.cuda_functions import stream_of
 from pygpu._src.user_kernels.language import CUDA
 from pygpu._src.user_kernels.scan import Scan
+
+if TYPE_CHECKING:
+    from typing import Literal, TypeVar
+
+    from pygpu import _cuda
+    from pygpu._src.array.cuda_array import GPUArray
+
+    _ArrayT = TypeVar("_ArrayT", bound=GPUArray[Any])
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
@@ -40,7 +48,7 @@ class _ScanKernel:
     ) -> None:
         if neutral is None and "prev_item" in self._output:
             raise ValueError(f"{type(self).__name__}: an exclusive scan needs a neutral element")
-        self.dtype = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         ctype = CUDA.ctype(self.dtype)
         self._do = Scan(
             CUDA,
@@ -56,8 +64,12 @@ class _ScanKernel:
         )
 
     def __call__(
-        self, input_ary: Any, output_ary: Any = None, allocator: Any = None, stream: Any = None
-    ) -> Any:
+        self,
+        input_ary: _ArrayT,
+        output_ary: _ArrayT | Literal["new"] | None = None,
+        allocator: Any = None,
+        stream: _cuda.Stream | None = None,
+    ) -> _ArrayT:
         """Scan into *output_ary*: the input itself if left out, a new array for "new". Returns
         the output.
 
@@ -67,7 +79,8 @@ class _ScanKernel:
 
         if stream is not None:
             stream = stream_of(stream, self._do.call)
-        return scan_array(self._do, input_ary, output_ary, allocator, stream)
+        output: _ArrayT = scan_array(self._do, input_ary, output_ary, allocator, stream)
+        return output
 
 
 class InclusiveScanKernel(_ScanKernel):

@@ -24,13 +24,13 @@ from ._linear import *  # noqa: F403
 from ._manipulation import *  # noqa: F403
 from ._statistics import *  # noqa: F403
 
-__array_api_version__ = "2025.12"
+__array_api_version__: str = "2025.12"
 
-e = _math.e
-inf = _math.inf
-nan = _math.nan
-newaxis = None
-pi = _math.pi
+e: float = _math.e
+inf: float = _math.inf
+nan: float = _math.nan
+newaxis: None = None
+pi: float = _math.pi
 
 __all__ = [
     "Device",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import ceil, isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -12,9 +12,27 @@ from pygpu._src.array.device import Device, as_device
 from pygpu._src.array.routines import joining, manipulation
 from pygpu._src.codegen import dtypes
 
-from .._array import GPUArray
 from ._arguments import need_arrays
 from ._dtypes import default_dtype
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from ._types import (
+        AnyDevice,
+        ArrayT,
+        Bool,
+        ComplexFloating,
+        DType,
+        Floating,
+        GPUArray,
+        Index,
+        Operand,
+        ScalarT,
+        Shape,
+    )
+else:
+    from .._array import GPUArray
 
 __all__ = [
     "arange",
@@ -58,6 +76,32 @@ def _of_scalar(value: Any, device: Device) -> np.dtype[Any]:
     raise TypeError(f"a number is needed, not {type(value).__name__}")
 
 
+@overload
+def asarray(
+    obj: ArrayT, /, *, dtype: None = None, device: AnyDevice = None, copy: bool | None = None
+) -> ArrayT: ...
+@overload
+def asarray(
+    obj: NDArray[ScalarT] | ScalarT,
+    /,
+    *,
+    dtype: None = None,
+    device: AnyDevice = None,
+    copy: bool | None = None,
+) -> GPUArray[ScalarT]: ...
+@overload
+def asarray(
+    obj: Any, /, *, dtype: DType[ScalarT], device: AnyDevice = None, copy: bool | None = None
+) -> GPUArray[ScalarT]: ...
+@overload
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: AnyDevice = None,
+    copy: bool | None = None,
+) -> GPUArray[Any]: ...
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Any:
     """An array of *obj*: an array on a device, a number, nested sequences of numbers, a NumPy
     array, or anything with the buffer protocol, ``__dlpack__`` or ``__cuda_array_interface__``.
@@ -133,7 +177,7 @@ def _fetched(obj: Any) -> Any:
     return array._get(None, None, True)[0][()] if isinstance(obj, GPUArray) else obj
 
 
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+def from_dlpack(x: Any, /, *, device: AnyDevice = None, copy: bool | None = None) -> GPUArray[Any]:
     """An array over (or, where that cannot be, of) another library's memory."""
     where = None if device is None else as_device(device)
     return interchange.from_dlpack(x, device=where, copy=copy)
@@ -147,12 +191,46 @@ def _from_cuda_array(x: Any, /, *, device: Any = None, copy: bool | None = None)
 # ---- of a shape
 
 
+@overload
+def empty(shape: Shape, *, dtype: None = None, device: AnyDevice = None) -> Floating: ...
+@overload
+def empty(
+    shape: Shape, *, dtype: DType[ScalarT], device: AnyDevice = None
+) -> GPUArray[ScalarT]: ...
+@overload
+def empty(
+    shape: Shape, *, dtype: DTypeLike | None = None, device: AnyDevice = None
+) -> GPUArray[Any]: ...
 def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """A new array without contents."""
     where = as_device(device)
     return where.empty(layout.as_shape(shape, "empty"), _dtype(dtype, "real floating", where))
 
 
+@overload
+def full(  # type: ignore[overload-overlap]
+    shape: Shape, fill_value: bool, *, dtype: None = None, device: AnyDevice = None
+) -> Bool: ...
+@overload
+def full(
+    shape: Shape, fill_value: int, *, dtype: None = None, device: AnyDevice = None
+) -> Index: ...
+@overload
+def full(
+    shape: Shape, fill_value: float, *, dtype: None = None, device: AnyDevice = None
+) -> Floating: ...
+@overload
+def full(
+    shape: Shape, fill_value: complex, *, dtype: None = None, device: AnyDevice = None
+) -> ComplexFloating: ...
+@overload
+def full(
+    shape: Shape, fill_value: Operand, *, dtype: DType[ScalarT], device: AnyDevice = None
+) -> GPUArray[ScalarT]: ...
+@overload
+def full(
+    shape: Shape, fill_value: Operand, *, dtype: DTypeLike | None = None, device: AnyDevice = None
+) -> GPUArray[Any]: ...
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """A new array of one value; its dtype is by default that of the value."""
     where = as_device(device)
@@ -162,6 +240,16 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     return array
 
 
+@overload
+def zeros(shape: Shape, *, dtype: None = None, device: AnyDevice = None) -> Floating: ...
+@overload
+def zeros(
+    shape: Shape, *, dtype: DType[ScalarT], device: AnyDevice = None
+) -> GPUArray[ScalarT]: ...
+@overload
+def zeros(
+    shape: Shape, *, dtype: DTypeLike | None = None, device: AnyDevice = None
+) -> GPUArray[Any]: ...
 def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """A new array of zeros."""
     where = as_device(device)
@@ -169,6 +257,14 @@ def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
     return where.empty(layout.as_shape(shape, "zeros"), kind).fill(0)
 
 
+@overload
+def ones(shape: Shape, *, dtype: None = None, device: AnyDevice = None) -> Floating: ...
+@overload
+def ones(shape: Shape, *, dtype: DType[ScalarT], device: AnyDevice = None) -> GPUArray[ScalarT]: ...
+@overload
+def ones(
+    shape: Shape, *, dtype: DTypeLike | None = None, device: AnyDevice = None
+) -> GPUArray[Any]: ...
 def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """A new array of ones."""
     where = as_device(device)
@@ -183,11 +279,38 @@ def _beside(call: str, x: Any, dtype: Any, device: Any) -> Any:
     return where.empty(array.shape, array.dtype if dtype is None else dtypes.native(dtype))
 
 
+@overload
+def empty_like(x: ArrayT, /, *, dtype: None = None, device: AnyDevice = None) -> ArrayT: ...
+@overload
+def empty_like(
+    x: GPUArray[Any], /, *, dtype: DType[ScalarT], device: AnyDevice = None
+) -> GPUArray[ScalarT]: ...
+@overload
+def empty_like(
+    x: GPUArray[Any], /, *, dtype: DTypeLike | None = None, device: AnyDevice = None
+) -> GPUArray[Any]: ...
 def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """A new array without contents, of the shape and dtype of x."""
     return _beside("empty_like", x, dtype, device)
 
 
+@overload
+def full_like(
+    x: ArrayT, /, fill_value: Operand, *, dtype: None = None, device: AnyDevice = None
+) -> ArrayT: ...
+@overload
+def full_like(
+    x: GPUArray[Any], /, fill_value: Operand, *, dtype: DType[ScalarT], device: AnyDevice = None
+) -> GPUArray[ScalarT]: ...
+@overload
+def full_like(
+    x: GPUArray[Any],
+    /,
+    fill_value: Operand,
+    *,
+    dtype: DTypeLike | None = None,
+    device: AnyDevice = None,
+) -> GPUArray[Any]: ...
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """A new array of one value, of the shape and dtype of x."""
     array = _beside("full_like", x, dtype, device)
@@ -195,24 +318,68 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
     return array
 
 
+@overload
+def zeros_like(x: ArrayT, /, *, dtype: None = None, device: AnyDevice = None) -> ArrayT: ...
+@overload
+def zeros_like(
+    x: GPUArray[Any], /, *, dtype: DType[ScalarT], device: AnyDevice = None
+) -> GPUArray[ScalarT]: ...
+@overload
+def zeros_like(
+    x: GPUArray[Any], /, *, dtype: DTypeLike | None = None, device: AnyDevice = None
+) -> GPUArray[Any]: ...
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """A new array of zeros, of the shape and dtype of x."""
     return _beside("zeros_like", x, dtype, device).fill(0)
 
 
+@overload
+def ones_like(x: ArrayT, /, *, dtype: None = None, device: AnyDevice = None) -> ArrayT: ...
+@overload
+def ones_like(
+    x: GPUArray[Any], /, *, dtype: DType[ScalarT], device: AnyDevice = None
+) -> GPUArray[ScalarT]: ...
+@overload
+def ones_like(
+    x: GPUArray[Any], /, *, dtype: DTypeLike | None = None, device: AnyDevice = None
+) -> GPUArray[Any]: ...
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """A new array of ones, of the shape and dtype of x."""
     return _beside("ones_like", x, dtype, device).fill(1)
 
 
+@overload
 def eye(
     n_rows: int,
     n_cols: int | None = None,
     /,
     *,
     k: int = 0,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: None = None,
+    device: AnyDevice = None,
+) -> Floating: ...
+@overload
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: DType[ScalarT],
+    device: AnyDevice = None,
+) -> GPUArray[ScalarT]: ...
+@overload
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: DTypeLike | None = None,
+    device: AnyDevice = None,
+) -> GPUArray[Any]: ...
+def eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
 ) -> Any:
     """Zeros, and ones on diagonal k."""
     where = as_device(device)
@@ -223,14 +390,48 @@ def eye(
 # ---- ranges
 
 
+@overload
 def arange(
-    start: Any,
+    start: int,
     /,
-    stop: Any = None,
-    step: Any = 1,
+    stop: int | None = None,
+    step: int = 1,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: None = None,
+    device: AnyDevice = None,
+) -> Index: ...
+@overload
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: None = None,
+    device: AnyDevice = None,
+) -> Floating: ...
+@overload
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: DType[ScalarT],
+    device: AnyDevice = None,
+) -> GPUArray[ScalarT]: ...
+@overload
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: DTypeLike | None = None,
+    device: AnyDevice = None,
+) -> GPUArray[Any]: ...
+def arange(
+    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> Any:
     """Evenly spaced numbers from start (0 if only one number is given) to before stop."""
     where = as_device(device)
@@ -256,6 +457,50 @@ def arange(
     return joining.arange_into(where.empty((n,), kind), start, step)
 
 
+@overload
+def linspace(
+    start: float,
+    stop: float,
+    /,
+    num: int,
+    *,
+    dtype: None = None,
+    device: AnyDevice = None,
+    endpoint: bool = True,
+) -> Floating: ...
+@overload
+def linspace(
+    start: complex,
+    stop: complex,
+    /,
+    num: int,
+    *,
+    dtype: None = None,
+    device: AnyDevice = None,
+    endpoint: bool = True,
+) -> ComplexFloating: ...
+@overload
+def linspace(
+    start: complex,
+    stop: complex,
+    /,
+    num: int,
+    *,
+    dtype: DType[ScalarT],
+    device: AnyDevice = None,
+    endpoint: bool = True,
+) -> GPUArray[ScalarT]: ...
+@overload
+def linspace(
+    start: complex,
+    stop: complex,
+    /,
+    num: int,
+    *,
+    dtype: DTypeLike | None = None,
+    device: AnyDevice = None,
+    endpoint: bool = True,
+) -> GPUArray[Any]: ...
 def linspace(
     start: Any,
     stop: Any,
@@ -284,7 +529,7 @@ def linspace(
 # ---- of arrays
 
 
-def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
+def meshgrid(*arrays: ArrayT, indexing: str = "xy") -> tuple[ArrayT, ...]:
     """Coordinates of a grid, from those along each axis."""
     need_arrays("meshgrid", *arrays)
     if len({a.dtype for a in arrays}) > 1:
@@ -297,14 +542,14 @@ def _need_matrix(call: str, x: Any) -> None:
         raise ValueError(f"{call}: an array of two axes or more is needed, not of {x.ndim}")
 
 
-def tril(x: Any, /, *, k: int = 0) -> Any:
+def tril(x: ArrayT, /, *, k: int = 0) -> ArrayT:
     """Zeros above diagonal k of the last two axes."""
     need_arrays("tril", x)
     _need_matrix("tril", x)
     return manipulation.triangle(x, k)
 
 
-def triu(x: Any, /, *, k: int = 0) -> Any:
+def triu(x: ArrayT, /, *, k: int = 0) -> ArrayT:
     """Zeros below diagonal k of the last two axes."""
     need_arrays("triu", x)
     _need_matrix("triu", x)

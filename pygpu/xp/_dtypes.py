@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from builtins import bool as _bool
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from pygpu._src.array.device import Device, as_device
 
-from .._array import GPUArray
 from ._arguments import need_arrays
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from ._types import AnyDevice, DType, GPUArray, Operand, ScalarT
+else:
+    from .._array import GPUArray
 
 __all__ = [
     "astype",
@@ -34,21 +41,20 @@ __all__ = [
     "uint8",
 ]
 
-_bool = bool
-bool = np.dtype(np.bool_)  # noqa: A001
-int8 = np.dtype(np.int8)
-int16 = np.dtype(np.int16)
-int32 = np.dtype(np.int32)
-int64 = np.dtype(np.int64)
-uint8 = np.dtype(np.uint8)
-uint16 = np.dtype(np.uint16)
-uint32 = np.dtype(np.uint32)
-uint64 = np.dtype(np.uint64)
-float16 = np.dtype(np.float16)  # not one of the standard's
-float32 = np.dtype(np.float32)
-float64 = np.dtype(np.float64)
-complex64 = np.dtype(np.complex64)
-complex128 = np.dtype(np.complex128)
+bool: np.dtype[np.bool_] = np.dtype(np.bool_)  # noqa: A001
+int8: np.dtype[np.int8] = np.dtype(np.int8)
+int16: np.dtype[np.int16] = np.dtype(np.int16)
+int32: np.dtype[np.int32] = np.dtype(np.int32)
+int64: np.dtype[np.int64] = np.dtype(np.int64)
+uint8: np.dtype[np.uint8] = np.dtype(np.uint8)
+uint16: np.dtype[np.uint16] = np.dtype(np.uint16)
+uint32: np.dtype[np.uint32] = np.dtype(np.uint32)
+uint64: np.dtype[np.uint64] = np.dtype(np.uint64)
+float16: np.dtype[np.float16] = np.dtype(np.float16)  # not one of the standard's
+float32: np.dtype[np.float32] = np.dtype(np.float32)
+float64: np.dtype[np.float64] = np.dtype(np.float64)
+complex64: np.dtype[np.complex64] = np.dtype(np.complex64)
+complex128: np.dtype[np.complex128] = np.dtype(np.complex128)
 
 _SIGNED = (int8, int16, int32, int64)
 _UNSIGNED = (uint8, uint16, uint32, uint64)
@@ -101,6 +107,13 @@ class _FloatInfo:
 
     __slots__ = ("bits", "dtype", "eps", "max", "min", "smallest_normal")
 
+    bits: int
+    dtype: np.dtype[Any]
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+
     def __init__(self, info: Any, dtype: np.dtype[Any]) -> None:
         self.bits = int(info.bits)
         self.dtype = dtype
@@ -118,6 +131,11 @@ class _IntInfo:
 
     __slots__ = ("bits", "dtype", "max", "min")
 
+    bits: int
+    dtype: np.dtype[Any]
+    max: int
+    min: int
+
     def __init__(self, info: Any, dtype: np.dtype[Any]) -> None:
         self.bits = int(info.bits)
         self.dtype = dtype
@@ -132,7 +150,7 @@ def _dtype_of(obj: Any) -> np.dtype[Any]:
     return obj.dtype if isinstance(obj, (GPUArray, np.generic)) else np.dtype(obj)
 
 
-def finfo(type: Any, /) -> _FloatInfo:
+def finfo(type: DTypeLike | GPUArray[Any] | np.generic, /) -> _FloatInfo:
     """bits, dtype, eps, max, min, smallest_normal of a floating dtype, or an array's; of a complex
     one, of its parts."""
     dtype = _dtype_of(type)
@@ -142,7 +160,7 @@ def finfo(type: Any, /) -> _FloatInfo:
     return _FloatInfo(np.finfo(real), real)
 
 
-def iinfo(type: Any, /) -> _IntInfo:
+def iinfo(type: DTypeLike | GPUArray[Any] | np.generic, /) -> _IntInfo:
     """bits, dtype, max, min of an integer dtype, or an array's."""
     dtype = _dtype_of(type)
     if dtype.kind not in "iu":
@@ -150,7 +168,7 @@ def iinfo(type: Any, /) -> _IntInfo:
     return _IntInfo(np.iinfo(dtype), dtype)
 
 
-def isdtype(dtype: Any, kind: Any) -> _bool:
+def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> _bool:
     """Whether a dtype is another one, of a kind ("integral", ...), or of one of a tuple of them."""
     dtype = np.dtype(dtype)
     if isinstance(kind, tuple):
@@ -162,7 +180,7 @@ def isdtype(dtype: Any, kind: Any) -> _bool:
     return _bool(dtype == np.dtype(kind))
 
 
-def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
+def result_type(*arrays_and_dtypes: Operand | DTypeLike) -> np.dtype[Any]:
     """The dtype of an operation on arrays, dtypes and Python's numbers. Raises TypeError if there
     is none."""
     if not arrays_and_dtypes:
@@ -170,11 +188,24 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     return np.result_type(*(x.dtype if isinstance(x, GPUArray) else x for x in arrays_and_dtypes))
 
 
-def can_cast(from_: Any, to: Any, /) -> _bool:
+def can_cast(from_: GPUArray[Any] | DTypeLike, to: DTypeLike, /) -> _bool:
     """Whether values of a dtype, or of an array's, keep their value in another dtype."""
     return _bool(np.can_cast(_dtype_of(from_), np.dtype(to), "safe"))
 
 
+@overload
+def astype(
+    x: GPUArray[Any],
+    dtype: DType[ScalarT],
+    /,
+    *,
+    copy: _bool = True,
+    device: AnyDevice = None,
+) -> GPUArray[ScalarT]: ...
+@overload
+def astype(
+    x: GPUArray[Any], dtype: DTypeLike, /, *, copy: _bool = True, device: AnyDevice = None
+) -> GPUArray[Any]: ...
 def astype(x: Any, dtype: Any, /, *, copy: _bool = True, device: Any = None) -> Any:
     """A copy converted to another dtype (copy=False: x itself if it has it), and moved."""
     need_arrays("astype", x)

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from pygpu._src.array import ufuncs
 from pygpu._src.array.routines import joining
 
-from .._array import GPUArray
+if TYPE_CHECKING:
+    from ._types import (
+        Absolute,
+        Arithmetic,
+        ArrayT,
+        Bitwise,
+        Comparison,
+        Division,
+        GPUArray,
+        Operand,
+        Same,
+        Test,
+        Transcendental,
+    )
+else:
+    from .._array import GPUArray
 
 __all__ = [
     "abs",
@@ -116,7 +131,7 @@ def _operands(call: str, *operands: Any) -> tuple[Any, ...]:
     return found
 
 
-def _unary(name: str, text: str) -> Callable[[Any], Any]:
+def _unary(name: str, text: str) -> Any:
     ufunc = _OTHER_NAMES.get(name, name)
 
     def function(x: Any, /) -> Any:
@@ -125,7 +140,7 @@ def _unary(name: str, text: str) -> Callable[[Any], Any]:
     return _finish(function, name, text)
 
 
-def _whole(name: str, text: str) -> Callable[[Any], Any]:
+def _whole(name: str, text: str) -> Any:
     """Of integers, which they leave as they are."""
     ufunc = _OTHER_NAMES.get(name, name)
 
@@ -136,7 +151,7 @@ def _whole(name: str, text: str) -> Callable[[Any], Any]:
     return _finish(function, name, text)
 
 
-def _binary(name: str, text: str) -> Callable[[Any, Any], Any]:
+def _binary(name: str, text: str) -> Any:
     ufunc = _OTHER_NAMES.get(name, name)
 
     def function(x1: Any, x2: Any, /) -> Any:
@@ -152,91 +167,107 @@ def _finish(function: Callable[..., Any], name: str, text: str) -> Callable[...,
     return function
 
 
-abs = _unary("abs", "Absolute values.")  # noqa: A001
-acos = _unary("acos", "Inverse cosine.")
-acosh = _unary("acosh", "Inverse hyperbolic cosine.")
-asin = _unary("asin", "Inverse sine.")
-asinh = _unary("asinh", "Inverse hyperbolic sine.")
-atan = _unary("atan", "Inverse tangent.")
-atanh = _unary("atanh", "Inverse hyperbolic tangent.")
-bitwise_invert = _unary("bitwise_invert", "Each bit the other way.")
-ceil = _whole("ceil", "The least integers that are not below.")
-cos = _unary("cos", "Cosine.")
-cosh = _unary("cosh", "Hyperbolic cosine.")
-exp = _unary("exp", "Powers of e.")
-expm1 = _unary("expm1", "exp(x) - 1, precise for small x.")
-floor = _whole("floor", "The greatest integers that are not above.")
-isfinite = _unary("isfinite", "Whether neither infinite nor NaN.")
-isinf = _unary("isinf", "Whether infinite.")
-isnan = _unary("isnan", "Whether NaN.")
-log = _unary("log", "Natural logarithm.")
-log10 = _unary("log10", "Logarithm to base 10.")
-log1p = _unary("log1p", "log(1 + x), precise for small x.")
-log2 = _unary("log2", "Logarithm to base 2.")
-logical_not = _unary("logical_not", "Whether zero, or false.")
-negative = _unary("negative", "The opposite.")
-positive = _unary("positive", "A copy.")
-reciprocal = _unary("reciprocal", "1 / x.")
-round = _whole("round", "The nearest integers, halves to even.")  # noqa: A001
-sign = _unary("sign", "-1, 0 or 1; of complex numbers x / abs(x).")
-signbit = _unary("signbit", "Whether the sign bit is set.")
-sin = _unary("sin", "Sine.")
-sinh = _unary("sinh", "Hyperbolic sine.")
-sqrt = _unary("sqrt", "Square root.")
-square = _unary("square", "x * x.")
-tan = _unary("tan", "Tangent.")
-tanh = _unary("tanh", "Hyperbolic tangent.")
-trunc = _whole("trunc", "The integers next to zero.")
+abs: Absolute = _unary("abs", "Absolute values.")  # noqa: A001
+acos: Transcendental = _unary("acos", "Inverse cosine.")
+acosh: Transcendental = _unary("acosh", "Inverse hyperbolic cosine.")
+asin: Transcendental = _unary("asin", "Inverse sine.")
+asinh: Transcendental = _unary("asinh", "Inverse hyperbolic sine.")
+atan: Transcendental = _unary("atan", "Inverse tangent.")
+atanh: Transcendental = _unary("atanh", "Inverse hyperbolic tangent.")
+bitwise_invert: Same = _unary("bitwise_invert", "Each bit the other way.")
+ceil: Same = _whole("ceil", "The least integers that are not below.")
+cos: Transcendental = _unary("cos", "Cosine.")
+cosh: Transcendental = _unary("cosh", "Hyperbolic cosine.")
+exp: Transcendental = _unary("exp", "Powers of e.")
+expm1: Transcendental = _unary("expm1", "exp(x) - 1, precise for small x.")
+floor: Same = _whole("floor", "The greatest integers that are not above.")
+isfinite: Test = _unary("isfinite", "Whether neither infinite nor NaN.")
+isinf: Test = _unary("isinf", "Whether infinite.")
+isnan: Test = _unary("isnan", "Whether NaN.")
+log: Transcendental = _unary("log", "Natural logarithm.")
+log10: Transcendental = _unary("log10", "Logarithm to base 10.")
+log1p: Transcendental = _unary("log1p", "log(1 + x), precise for small x.")
+log2: Transcendental = _unary("log2", "Logarithm to base 2.")
+logical_not: Test = _unary("logical_not", "Whether zero, or false.")
+negative: Same = _unary("negative", "The opposite.")
+positive: Same = _unary("positive", "A copy.")
+reciprocal: Same = _unary("reciprocal", "1 / x.")
+round: Same = _whole("round", "The nearest integers, halves to even.")  # noqa: A001
+sign: Same = _unary("sign", "-1, 0 or 1; of complex numbers x / abs(x).")
+signbit: Test = _unary("signbit", "Whether the sign bit is set.")
+sin: Transcendental = _unary("sin", "Sine.")
+sinh: Transcendental = _unary("sinh", "Hyperbolic sine.")
+sqrt: Transcendental = _unary("sqrt", "Square root.")
+square: Same = _unary("square", "x * x.")
+tan: Transcendental = _unary("tan", "Tangent.")
+tanh: Transcendental = _unary("tanh", "Hyperbolic tangent.")
+trunc: Same = _whole("trunc", "The integers next to zero.")
 
-add = _binary("add", "Sums.")
-atan2 = _binary("atan2", "The angle of (x2, x1).")
-bitwise_and = _binary("bitwise_and", "Bits that both have.")
-bitwise_left_shift = _binary("bitwise_left_shift", "x1 * 2**x2.")
-bitwise_or = _binary("bitwise_or", "Bits that one has.")
-bitwise_right_shift = _binary("bitwise_right_shift", "x1 // 2**x2.")
-bitwise_xor = _binary("bitwise_xor", "Bits that one alone has.")
-copysign = _binary("copysign", "x1 with the sign of x2.")
-divide = _binary("divide", "Quotients.")
-equal = _binary("equal", "x1 == x2.")
-floor_divide = _binary("floor_divide", "The greatest integers not above the quotients.")
-greater = _binary("greater", "x1 > x2.")
-greater_equal = _binary("greater_equal", "x1 >= x2.")
-hypot = _binary("hypot", "The length of (x1, x2).")
-less = _binary("less", "x1 < x2.")
-less_equal = _binary("less_equal", "x1 <= x2.")
-logaddexp = _binary("logaddexp", "log(exp(x1) + exp(x2)).")
-logical_and = _binary("logical_and", "Whether both are true.")
-logical_or = _binary("logical_or", "Whether one is true.")
-logical_xor = _binary("logical_xor", "Whether one alone is true.")
-maximum = _binary("maximum", "The greater ones; NaN if one is.")
-minimum = _binary("minimum", "The lesser ones; NaN if one is.")
-multiply = _binary("multiply", "Products.")
-nextafter = _binary("nextafter", "The number next to x1, towards x2.")
-not_equal = _binary("not_equal", "x1 != x2.")
-pow = _binary("pow", "x1 to the power of x2.")  # noqa: A001
-remainder = _binary("remainder", "What floor_divide() leaves, of the sign of x2.")
-subtract = _binary("subtract", "Differences.")
+add: Arithmetic = _binary("add", "Sums.")
+atan2: Division = _binary("atan2", "The angle of (x2, x1).")
+bitwise_and: Bitwise = _binary("bitwise_and", "Bits that both have.")
+bitwise_left_shift: Bitwise = _binary("bitwise_left_shift", "x1 * 2**x2.")
+bitwise_or: Bitwise = _binary("bitwise_or", "Bits that one has.")
+bitwise_right_shift: Bitwise = _binary("bitwise_right_shift", "x1 // 2**x2.")
+bitwise_xor: Bitwise = _binary("bitwise_xor", "Bits that one alone has.")
+copysign: Division = _binary("copysign", "x1 with the sign of x2.")
+divide: Division = _binary("divide", "Quotients.")
+equal: Comparison = _binary("equal", "x1 == x2.")
+floor_divide: Arithmetic = _binary("floor_divide", "The greatest integers not above the quotients.")
+greater: Comparison = _binary("greater", "x1 > x2.")
+greater_equal: Comparison = _binary("greater_equal", "x1 >= x2.")
+hypot: Division = _binary("hypot", "The length of (x1, x2).")
+less: Comparison = _binary("less", "x1 < x2.")
+less_equal: Comparison = _binary("less_equal", "x1 <= x2.")
+logaddexp: Division = _binary("logaddexp", "log(exp(x1) + exp(x2)).")
+logical_and: Comparison = _binary("logical_and", "Whether both are true.")
+logical_or: Comparison = _binary("logical_or", "Whether one is true.")
+logical_xor: Comparison = _binary("logical_xor", "Whether one alone is true.")
+maximum: Arithmetic = _binary("maximum", "The greater ones; NaN if one is.")
+minimum: Arithmetic = _binary("minimum", "The lesser ones; NaN if one is.")
+multiply: Arithmetic = _binary("multiply", "Products.")
+nextafter: Division = _binary("nextafter", "The number next to x1, towards x2.")
+not_equal: Comparison = _binary("not_equal", "x1 != x2.")
+pow: Arithmetic = _binary("pow", "x1 to the power of x2.")  # noqa: A001
+remainder: Arithmetic = _binary("remainder", "What floor_divide() leaves, of the sign of x2.")
+subtract: Arithmetic = _binary("subtract", "Differences.")
 
 
-def conj(x: Any, /) -> Any:
+def conj(x: ArrayT, /) -> ArrayT:
     """Complex conjugates; of real numbers a copy."""
     (x,) = _operands("conj", x)
     return ufuncs.call("conjugate" if x.dtype.kind == "c" else "positive", (x,))
 
 
+@overload
+def real(  # type: ignore[overload-overlap]
+    x: GPUArray[np.complex64], /
+) -> GPUArray[np.float32]: ...
+@overload
+def real(x: GPUArray[np.complex128], /) -> GPUArray[np.float64]: ...
+@overload
+def real(x: ArrayT, /) -> ArrayT: ...
 def real(x: Any, /) -> Any:
     """The real parts, as a view."""
     (x,) = _operands("real", x)
     return x.real
 
 
+@overload
+def imag(  # type: ignore[overload-overlap]
+    x: GPUArray[np.complex64], /
+) -> GPUArray[np.float32]: ...
+@overload
+def imag(x: GPUArray[np.complex128], /) -> GPUArray[np.float64]: ...
+@overload
+def imag(x: ArrayT, /) -> ArrayT: ...
 def imag(x: Any, /) -> Any:
     """The imaginary parts, as a view; zeros for real arrays."""
     (x,) = _operands("imag", x)
     return x.imag
 
 
-def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+def clip(x: ArrayT, /, min: Operand | None = None, max: Operand | None = None) -> ArrayT:
     """Items limited to [min, max]; None for no limit. The dtype is that of x.
 
     Raises TypeError for a complex limit of real items."""

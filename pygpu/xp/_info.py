@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pygpu._src.array.device import Device, as_device, default_device
 from pygpu._src.array.device import devices as all_devices
@@ -10,13 +10,18 @@ from pygpu._src.array.layout import MAX_DIMS
 
 from ._dtypes import default_dtype, dtypes_of
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ._types import AnyDevice
+
 __all__ = ["__array_namespace_info__"]
 
 
 class __array_namespace_info__:  # noqa: N801
     """The standard's inspection interface."""
 
-    def capabilities(self) -> dict[str, Any]:
+    def capabilities(self) -> dict[str, bool | int]:
         """Masks as indices and shapes that depend on data: yes; at most 32 axes."""
         return {
             "boolean indexing": True,
@@ -28,7 +33,7 @@ class __array_namespace_info__:  # noqa: N801
         """The device where none is named."""
         return default_device()
 
-    def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
+    def default_dtypes(self, *, device: AnyDevice = None) -> dict[str, np.dtype[Any]]:
         """Dtypes where none is named."""
         where = as_device(device)
         kinds = ("real floating", "complex floating", "integral", "indexing")
@@ -38,6 +43,8 @@ class __array_namespace_info__:  # noqa: N801
         """All devices."""
         return tuple(all_devices())
 
-    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
+    def dtypes(
+        self, *, device: AnyDevice = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, np.dtype[Any]]:
         """The dtypes that a device computes with, of a kind or all."""
         return dtypes_of(as_device(device), kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from pygpu._src.array import gufunc
 from pygpu._src.array import matmul as _matmul
@@ -11,21 +11,40 @@ from pygpu._src.array import matmul as _matmul
 from ._arguments import need_arrays
 from ._manipulation import matrix_transpose
 
+if TYPE_CHECKING:
+    from ._types import GPUArray, NumberT
+
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
+@overload
+def matmul(x1: NumberT, x2: NumberT, /) -> NumberT: ...
+@overload
+def matmul(x1: GPUArray[Any], x2: GPUArray[Any], /) -> GPUArray[Any]: ...
 def matmul(x1: Any, x2: Any, /) -> Any:
     """Products of vectors, matrices, and stacks of them."""
     need_arrays("matmul", x1, x2)
     return _matmul.matmul(x1, x2)
 
 
+@overload
+def tensordot(
+    x1: NumberT, x2: NumberT, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
+) -> NumberT: ...
+@overload
+def tensordot(
+    x1: GPUArray[Any], x2: GPUArray[Any], /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
+) -> GPUArray[Any]: ...
 def tensordot(x1: Any, x2: Any, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Any:
     """Sums of products over axes."""
     need_arrays("tensordot", x1, x2)
     return _matmul.tensordot(x1, x2, axes)
 
 
+@overload
+def vecdot(x1: NumberT, x2: NumberT, /, *, axis: int = -1) -> NumberT: ...
+@overload
+def vecdot(x1: GPUArray[Any], x2: GPUArray[Any], /, *, axis: int = -1) -> GPUArray[Any]: ...
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Sums of conj(x1) * x2 along an axis."""
     need_arrays("vecdot", x1, x2)

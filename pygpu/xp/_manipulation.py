@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pygpu._src.array import advanced_indexing, ufuncs
 from pygpu._src.array.routines import joining, manipulation
 
 from ._arguments import need_arrays
+
+if TYPE_CHECKING:
+    from ._types import ArrayT, Axis, GPUArray, Shape
 
 __all__ = [
     "broadcast_arrays",
@@ -42,7 +45,7 @@ def _together(call: str, arrays: Sequence[Any]) -> list[Any]:
     return arrays
 
 
-def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
+def broadcast_arrays(*arrays: ArrayT) -> tuple[ArrayT, ...]:
     """Views of one shape."""
     together = _together("broadcast_arrays", arrays)
     return manipulation.broadcast_arrays(*together) if together else ()
@@ -55,84 +58,80 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return layout.broadcast_shapes(*(layout.as_shape(s, "broadcast_shapes") for s in shapes))
 
 
-def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> Any:
+def broadcast_to(x: ArrayT, /, shape: Shape) -> ArrayT:
     """A view of another shape, in which items stand at several places."""
     need_arrays("broadcast_to", x)
     return manipulation.broadcast_to(x, shape)
 
 
-def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Any:
+def concat(arrays: Sequence[ArrayT], /, *, axis: int | None = 0) -> ArrayT:
     """One array after the other along an axis; None: of the flat arrays."""
     return manipulation.concat(_together("concat", arrays), axis)
 
 
-def expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:
+def expand_dims(x: ArrayT, /, axis: int | tuple[int, ...] = 0) -> ArrayT:
     """A view with new axes of length 1."""
     need_arrays("expand_dims", x)
     return manipulation.expand_dims(x, axis)
 
 
-def flip(x: Any, /, *, axis: int | tuple[int, ...] | None = None) -> Any:
+def flip(x: ArrayT, /, *, axis: Axis = None) -> ArrayT:
     """A view in reverse order along axes, all by default."""
     need_arrays("flip", x)
     return manipulation.flip(x, axis)
 
 
-def matrix_transpose(x: Any, /) -> Any:
+def matrix_transpose(x: ArrayT, /) -> ArrayT:
     """A view with the last two axes swapped."""
     need_arrays("matrix_transpose", x)
     return x.mT
 
 
-def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Any:
+def moveaxis(
+    x: ArrayT, source: int | tuple[int, ...], destination: int | tuple[int, ...], /
+) -> ArrayT:
     """A view with axes at other places."""
     need_arrays("moveaxis", x)
     return manipulation.moveaxis(x, source, destination)
 
 
-def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
+def permute_dims(x: ArrayT, /, axes: tuple[int, ...]) -> ArrayT:
     """A view with the axes in another order."""
     need_arrays("permute_dims", x)
     return x.transpose(tuple(axes))
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
+def repeat(x: ArrayT, repeats: int | GPUArray[Any], /, *, axis: int | None = None) -> ArrayT:
     """Each item (or row along an axis) so many times."""
     need_arrays("repeat", x)
     return manipulation.repeat(x, repeats, axis)
 
 
-def reshape(x: Any, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Any:
+def reshape(x: ArrayT, /, shape: Shape, *, copy: bool | None = None) -> ArrayT:
     """The items in another shape: a view where that is possible. copy: True for a copy in any case,
     False to raise ValueError if one is needed."""
     need_arrays("reshape", x)
     return x.reshape(shape, copy=copy)
 
 
-def roll(
-    x: Any,
-    /,
-    shift: int | tuple[int, ...],
-    *,
-    axis: int | tuple[int, ...] | None = None,
-) -> Any:
+def roll(x: ArrayT, /, shift: int | tuple[int, ...], *, axis: Axis = None) -> ArrayT:
     """Items moved on along axes; those that leave at one end come in at the other."""
     need_arrays("roll", x)
     return manipulation.roll(x, shift, axis)
 
 
-def squeeze(x: Any, /, axis: int | tuple[int, ...]) -> Any:
+def squeeze(x: ArrayT, /, axis: int | tuple[int, ...]) -> ArrayT:
     """A view without axes of length 1."""
     need_arrays("squeeze", x)
     return x.squeeze(axis)
 
 
-def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Any:
+def stack(arrays: Sequence[ArrayT], /, *, axis: int = 0) -> ArrayT:
     """Arrays of one shape along a new axis."""
     return joining.stack(_together("stack", arrays), axis)
 
 
-def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+def take(x: ArrayT, indices: GPUArray[Any], /, *, axis: int | None = None) -> ArrayT:
     """Items by index along an axis, which may be left out if there is one axis."""
     need_arrays("take", x)
     if axis is None:
@@ -142,19 +141,19 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     return advanced_indexing.take(x, indices, axis)
 
 
-def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+def take_along_axis(x: ArrayT, indices: GPUArray[Any], /, *, axis: int = -1) -> ArrayT:
     """For each position of *indices*, the item of that index on the axis."""
     need_arrays("take_along_axis", x)
     return advanced_indexing.take_along_axis(x, indices, axis)
 
 
-def tile(x: Any, repetitions: tuple[int, ...], /) -> Any:
+def tile(x: ArrayT, repetitions: tuple[int, ...], /) -> ArrayT:
     """The array as often as said along each axis."""
     need_arrays("tile", x)
     return manipulation.tile(x, repetitions)
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: ArrayT, /, *, axis: int = 0) -> tuple[ArrayT, ...]:
     """Views without an axis, one for each index along it."""
     need_arrays("unstack", x)
     return manipulation.unstack(x, axis)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from pygpu._src.array import advanced_indexing, layout
 from pygpu._src.array import results as _named
@@ -15,8 +15,30 @@ from pygpu._src.array.routines import (
     table,
 )
 
-from .._array import GPUArray
 from ._arguments import need_arrays
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import DTypeLike
+
+    from ._types import (
+        ArrayT,
+        Axis,
+        Bool,
+        DType,
+        Floating,
+        FloatingT,
+        GPUArray,
+        Index,
+        InexactT,
+        NumberT,
+        Operand,
+        ScalarT,
+        Signed,
+        Unsigned,
+    )
+else:
+    from .._array import GPUArray
 
 __all__ = [
     "all",
@@ -46,110 +68,231 @@ __all__ = [
     "where",
 ]
 
-_Axis = int | tuple[int, ...] | None
 
-
-def all(x: Any, /, *, axis: _Axis = None, keepdims: bool = False) -> Any:  # noqa: A001
+def all(x: GPUArray[Any], /, *, axis: Axis = None, keepdims: bool = False) -> Bool:  # noqa: A001
     """Whether all items are true, over axes."""
     need_arrays("all", x)
     return _reduce("all", x, axis, keepdims=keepdims)
 
 
-def any(x: Any, /, *, axis: _Axis = None, keepdims: bool = False) -> Any:  # noqa: A001
+def any(x: GPUArray[Any], /, *, axis: Axis = None, keepdims: bool = False) -> Bool:  # noqa: A001
     """Whether any item is true, over axes."""
     need_arrays("any", x)
     return _reduce("any", x, axis, keepdims=keepdims)
 
 
-def max(x: Any, /, *, axis: _Axis = None, keepdims: bool = False) -> Any:  # noqa: A001
+def max(x: ArrayT, /, *, axis: Axis = None, keepdims: bool = False) -> ArrayT:  # noqa: A001
     """The greatest item over axes; NaN if there is one."""
     need_arrays("max", x)
     return _reduce("max", x, axis, keepdims=keepdims)
 
 
-def min(x: Any, /, *, axis: _Axis = None, keepdims: bool = False) -> Any:  # noqa: A001
+def min(x: ArrayT, /, *, axis: Axis = None, keepdims: bool = False) -> ArrayT:  # noqa: A001
     """The least item over axes; NaN if there is one."""
     need_arrays("min", x)
     return _reduce("min", x, axis, keepdims=keepdims)
 
 
+@overload
+def sum(
+    x: InexactT, /, *, axis: Axis = None, dtype: None = None, keepdims: bool = False
+) -> InexactT: ...
+@overload
+def sum(
+    x: Signed, /, *, axis: Axis = None, dtype: None = None, keepdims: bool = False
+) -> GPUArray[np.int64]: ...
+@overload
+def sum(
+    x: Unsigned, /, *, axis: Axis = None, dtype: None = None, keepdims: bool = False
+) -> GPUArray[np.uint64]: ...
+@overload
+def sum(
+    x: GPUArray[Any], /, *, axis: Axis = None, dtype: DType[ScalarT], keepdims: bool = False
+) -> GPUArray[ScalarT]: ...
+@overload
+def sum(
+    x: GPUArray[Any],
+    /,
+    *,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    keepdims: bool = False,
+) -> GPUArray[Any]: ...
 def sum(  # noqa: A001
-    x: Any, /, *, axis: _Axis = None, dtype: Any = None, keepdims: bool = False
+    x: Any, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False
 ) -> Any:
     """Sums over axes; of small integers in int64 or uint64."""
     need_arrays("sum", x)
     return _reduce("sum", x, axis, dtype=dtype, keepdims=keepdims)
 
 
-def prod(x: Any, /, *, axis: _Axis = None, dtype: Any = None, keepdims: bool = False) -> Any:
+@overload
+def prod(
+    x: InexactT, /, *, axis: Axis = None, dtype: None = None, keepdims: bool = False
+) -> InexactT: ...
+@overload
+def prod(
+    x: Signed, /, *, axis: Axis = None, dtype: None = None, keepdims: bool = False
+) -> GPUArray[np.int64]: ...
+@overload
+def prod(
+    x: Unsigned, /, *, axis: Axis = None, dtype: None = None, keepdims: bool = False
+) -> GPUArray[np.uint64]: ...
+@overload
+def prod(
+    x: GPUArray[Any], /, *, axis: Axis = None, dtype: DType[ScalarT], keepdims: bool = False
+) -> GPUArray[ScalarT]: ...
+@overload
+def prod(
+    x: GPUArray[Any],
+    /,
+    *,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    keepdims: bool = False,
+) -> GPUArray[Any]: ...
+def prod(x: Any, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """Products over axes; of small integers in int64 or uint64."""
     need_arrays("prod", x)
     return _reduce("prod", x, axis, dtype=dtype, keepdims=keepdims)
 
 
-def mean(x: Any, /, *, axis: _Axis = None, keepdims: bool = False) -> Any:
+@overload
+def mean(x: InexactT, /, *, axis: Axis = None, keepdims: bool = False) -> InexactT: ...
+@overload
+def mean(x: GPUArray[Any], /, *, axis: Axis = None, keepdims: bool = False) -> Floating: ...
+def mean(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Any:
     """Arithmetic means over axes."""
     need_arrays("mean", x)
     return _reduce("mean", x, axis, keepdims=keepdims)
 
 
-def var(x: Any, /, *, axis: _Axis = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+@overload
+def var(
+    x: FloatingT, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+) -> FloatingT: ...
+@overload
+def var(
+    x: GPUArray[Any], /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+) -> Floating: ...
+def var(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """Variances over axes; the sums are divided by the number of items less the correction."""
     need_arrays("var", x)
     return _reduce("var", x, axis, ddof=correction, keepdims=keepdims)
 
 
-def std(x: Any, /, *, axis: _Axis = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+@overload
+def std(
+    x: FloatingT, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+) -> FloatingT: ...
+@overload
+def std(
+    x: GPUArray[Any], /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+) -> Floating: ...
+def std(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """Standard deviations over axes."""
     need_arrays("std", x)
     return _reduce("std", x, axis, ddof=correction, keepdims=keepdims)
 
 
-def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
+def argmax(x: GPUArray[Any], /, *, axis: int | None = None, keepdims: bool = False) -> Index:
     """The index of the first greatest item along an axis, of the flat array for None."""
     need_arrays("argmax", x)
     return _reduce("argmax", x, axis, keepdims=keepdims)
 
 
-def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
+def argmin(x: GPUArray[Any], /, *, axis: int | None = None, keepdims: bool = False) -> Index:
     """The index of the first least item along an axis, of the flat array for None."""
     need_arrays("argmin", x)
     return _reduce("argmin", x, axis, keepdims=keepdims)
 
 
-def count_nonzero(x: Any, /, *, axis: _Axis = None, keepdims: bool = False) -> Any:
+def count_nonzero(x: GPUArray[Any], /, *, axis: Axis = None, keepdims: bool = False) -> Index:
     """How many items are not zero, over axes."""
     need_arrays("count_nonzero", x)
     return _reduce("count_nonzero", x, axis, keepdims=keepdims)
 
 
+@overload
 def cumulative_sum(
-    x: Any,
+    x: InexactT, /, *, axis: int | None = None, dtype: None = None, include_initial: bool = False
+) -> InexactT: ...
+@overload
+def cumulative_sum(
+    x: Signed, /, *, axis: int | None = None, dtype: None = None, include_initial: bool = False
+) -> GPUArray[np.int64]: ...
+@overload
+def cumulative_sum(
+    x: Unsigned, /, *, axis: int | None = None, dtype: None = None, include_initial: bool = False
+) -> GPUArray[np.uint64]: ...
+@overload
+def cumulative_sum(
+    x: GPUArray[Any],
     /,
     *,
     axis: int | None = None,
-    dtype: Any = None,
+    dtype: DType[ScalarT],
     include_initial: bool = False,
+) -> GPUArray[ScalarT]: ...
+@overload
+def cumulative_sum(
+    x: GPUArray[Any],
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+    include_initial: bool = False,
+) -> GPUArray[Any]: ...
+def cumulative_sum(
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """Running sums along an axis; include_initial: after a zero."""
     need_arrays("cumulative_sum", x)
     return table.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
+@overload
 def cumulative_prod(
-    x: Any,
+    x: InexactT, /, *, axis: int | None = None, dtype: None = None, include_initial: bool = False
+) -> InexactT: ...
+@overload
+def cumulative_prod(
+    x: Signed, /, *, axis: int | None = None, dtype: None = None, include_initial: bool = False
+) -> GPUArray[np.int64]: ...
+@overload
+def cumulative_prod(
+    x: Unsigned, /, *, axis: int | None = None, dtype: None = None, include_initial: bool = False
+) -> GPUArray[np.uint64]: ...
+@overload
+def cumulative_prod(
+    x: GPUArray[Any],
     /,
     *,
     axis: int | None = None,
-    dtype: Any = None,
+    dtype: DType[ScalarT],
     include_initial: bool = False,
+) -> GPUArray[ScalarT]: ...
+@overload
+def cumulative_prod(
+    x: GPUArray[Any],
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+    include_initial: bool = False,
+) -> GPUArray[Any]: ...
+def cumulative_prod(
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """Running products along an axis; include_initial: after a one."""
     need_arrays("cumulative_prod", x)
     return table.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
-def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
+def diff(
+    x: ArrayT, /, *, axis: int = -1, n: int = 1, prepend: ArrayT | None = None,
+    append: ArrayT | None = None,
+) -> ArrayT:  # fmt: skip
     """Differences of neighbours along an axis, n times."""
     need_arrays("diff", x)
     return table.diff(x, n, axis, prepend, append)
@@ -158,14 +301,16 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
 # ---- sorting and searching
 
 
-def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def sort(x: ArrayT, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> ArrayT:
     """A sorted copy along an axis."""
     need_arrays("sort", x)
     found = _sort.sort(x, axis)
     return manipulation.flip(found, axis) if descending and x.ndim else found
 
 
-def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def argsort(
+    x: GPUArray[Any], /, *, axis: int = -1, descending: bool = False, stable: bool = True
+) -> Index:
     """The indices that sort along an axis; equal items keep their order."""
     need_arrays("argsort", x)
     if not descending or x.ndim == 0:
@@ -175,18 +320,32 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     return (x.shape[axis] - 1) - manipulation.flip(backwards, axis)
 
 
-def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any | None = None) -> Any:
+def searchsorted(
+    x1: GPUArray[Any], x2: Operand, /, *, side: str = "left", sorter: GPUArray[Any] | None = None
+) -> Index:
     """Where items of x2 belong in the sorted array x1."""
     need_arrays("searchsorted", x1)
     return _sort.searchsorted(x1, x2, side, sorter)
 
 
-def nonzero(x: Any, /) -> tuple[Any, ...]:
+def nonzero(x: GPUArray[Any], /) -> tuple[Index, ...]:
     """Indices of the items that are not zero, an array for each axis."""
     need_arrays("nonzero", x)
     return advanced_indexing.nonzero(x)
 
 
+@overload
+def where(condition: Bool, x1: ArrayT, x2: ArrayT, /) -> ArrayT: ...
+@overload
+def where(condition: Bool, x1: NumberT, x2: int, /) -> NumberT: ...
+@overload
+def where(condition: Bool, x1: int, x2: NumberT, /) -> NumberT: ...
+@overload
+def where(condition: Bool, x1: InexactT, x2: float, /) -> InexactT: ...
+@overload
+def where(condition: Bool, x1: float, x2: InexactT, /) -> InexactT: ...
+@overload
+def where(condition: GPUArray[Any], x1: Operand, x2: Operand, /) -> GPUArray[Any]: ...
 def where(condition: Any, x1: Any, x2: Any, /) -> Any:
     """Items of x1 where the condition is true, else of x2."""
     need_arrays("where", condition)
@@ -196,32 +355,32 @@ def where(condition: Any, x1: Any, x2: Any, /) -> Any:
 # ---- sets
 
 
-def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
+def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Bool:
     """Which items of x1 are among those of x2."""
     if not isinstance(x1, GPUArray):  # one of them may be a number
         need_arrays("isin", x2)
     return sets.isin(x1, x2, invert)
 
 
-def unique_all(x: Any, /) -> _named.UniqueAllResult:
+def unique_all(x: ArrayT, /) -> _named.UniqueAllResult[ArrayT]:
     """The distinct items, where each is first, which one each item is, how often they are there."""
     need_arrays("unique_all", x)
     return table.unique_parts(x, ("index", "inverse", "counts"))
 
 
-def unique_counts(x: Any, /) -> _named.UniqueCountsResult:
+def unique_counts(x: ArrayT, /) -> _named.UniqueCountsResult[ArrayT]:
     """The distinct items, and how often they are there."""
     need_arrays("unique_counts", x)
     return table.unique_parts(x, ("counts",))
 
 
-def unique_inverse(x: Any, /) -> _named.UniqueInverseResult:
+def unique_inverse(x: ArrayT, /) -> _named.UniqueInverseResult[ArrayT]:
     """The distinct items, and which one each item is."""
     need_arrays("unique_inverse", x)
     return table.unique_parts(x, ("inverse",))
 
 
-def unique_values(x: Any, /) -> Any:
+def unique_values(x: ArrayT, /) -> ArrayT:
     """The distinct items."""
     need_arrays("unique_values", x)
     return table.unique_parts(x, ())

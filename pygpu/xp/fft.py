@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -14,6 +14,22 @@ from pygpu._src.codegen import dtypes
 from ._arguments import need_arrays
 from ._creation import arange, empty
 from ._dtypes import default_dtype
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from ._types import (
+        AnyDevice,
+        ArrayT,
+        DType,
+        Floating,
+        GPUArray,
+        RealTransform,
+        RealTransformN,
+        ScalarT,
+        Transform,
+        TransformN,
+    )
 
 __all__ = [
     "fft",
@@ -44,7 +60,7 @@ def _check(call: str, x: Any, kinds: str) -> None:
         )
 
 
-def _one(name: str, kinds: str, text: str, real: bool = False) -> Callable[..., Any]:
+def _one(name: str, kinds: str, text: str, real: bool = False) -> Any:
     def function(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
         _check(name, x, kinds)
         return _single(x, getattr(np.fft, name)(x, n=n, axis=axis, norm=norm), real)
@@ -52,7 +68,7 @@ def _one(name: str, kinds: str, text: str, real: bool = False) -> Callable[..., 
     return _named(function, name, text)
 
 
-def _many(name: str, kinds: str, text: str, real: bool = False) -> Callable[..., Any]:
+def _many(name: str, kinds: str, text: str, real: bool = False) -> Any:
     def function(
         x: Any,
         /,
@@ -69,7 +85,7 @@ def _many(name: str, kinds: str, text: str, real: bool = False) -> Callable[...,
     return _named(function, name, text)
 
 
-def _named(function: Callable[..., Any], name: str, text: str) -> Callable[..., Any]:
+def _named(function: Callable[..., Any], name: str, text: str) -> Any:
     function.__name__ = function.__qualname__ = name
     function.__module__ = "pygpu.xp.fft"
     function.__doc__ = text
@@ -82,16 +98,24 @@ def _single(x: Any, result: Any, real: bool) -> Any:
     return result.astype(np.dtype(f"{'f' if real else 'c'}{size}"), copy=False)
 
 
-fft = _one("fft", "fc", "Discrete Fourier transforms along an axis.")
-ifft = _one("ifft", "fc", "Inverse transforms along an axis.")
-rfft = _one("rfft", "f", "The first half of the transforms of real numbers.")
-irfft = _one("irfft", "fc", "Real numbers from the first half of their transforms.", True)
-hfft = _one("hfft", "fc", "Transforms, which are real, of the first half of Hermitian data.", True)
-ihfft = _one("ihfft", "f", "The inverse of hfft().")
-fftn = _many("fftn", "fc", "Transforms over axes.")
-ifftn = _many("ifftn", "fc", "Inverse transforms over axes.")
-rfftn = _many("rfftn", "f", "The first half of the transforms of real numbers over axes.")
-irfftn = _many("irfftn", "fc", "Real numbers from the first half of their transforms.", True)
+fft: Transform = _one("fft", "fc", "Discrete Fourier transforms along an axis.")
+ifft: Transform = _one("ifft", "fc", "Inverse transforms along an axis.")
+rfft: Transform = _one("rfft", "f", "The first half of the transforms of real numbers.")
+irfft: RealTransform = _one(
+    "irfft", "fc", "Real numbers from the first half of their transforms.", True
+)
+hfft: RealTransform = _one(
+    "hfft", "fc", "Transforms, which are real, of the first half of Hermitian data.", True
+)
+ihfft: Transform = _one("ihfft", "f", "The inverse of hfft().")
+fftn: TransformN = _many("fftn", "fc", "Transforms over axes.")
+ifftn: TransformN = _many("ifftn", "fc", "Inverse transforms over axes.")
+rfftn: TransformN = _many(
+    "rfftn", "f", "The first half of the transforms of real numbers over axes."
+)
+irfftn: RealTransformN = _many(
+    "irfftn", "fc", "Real numbers from the first half of their transforms.", True
+)
 
 
 def _frequency_dtype(dtype: Any, device: Device) -> np.dtype[Any]:
@@ -103,6 +127,18 @@ def _frequency_dtype(dtype: Any, device: Device) -> np.dtype[Any]:
     return kind
 
 
+@overload
+def fftfreq(
+    n: int, /, *, d: float = 1.0, dtype: None = None, device: AnyDevice = None
+) -> Floating: ...
+@overload
+def fftfreq(
+    n: int, /, *, d: float = 1.0, dtype: DType[ScalarT], device: AnyDevice = None
+) -> GPUArray[ScalarT]: ...
+@overload
+def fftfreq(
+    n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: AnyDevice = None
+) -> GPUArray[Any]: ...
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
     """The frequencies of the n items of a transform; d: the distance of samples."""
     where = as_device(device)
@@ -115,6 +151,18 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
     return found / (n * d)
 
 
+@overload
+def rfftfreq(
+    n: int, /, *, d: float = 1.0, dtype: None = None, device: AnyDevice = None
+) -> Floating: ...
+@overload
+def rfftfreq(
+    n: int, /, *, d: float = 1.0, dtype: DType[ScalarT], device: AnyDevice = None
+) -> GPUArray[ScalarT]: ...
+@overload
+def rfftfreq(
+    n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: AnyDevice = None
+) -> GPUArray[Any]: ...
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
     """The frequencies of the items of rfft(); d: the distance of samples."""
     where = as_device(device)
@@ -128,14 +176,14 @@ def _axes(x: Any, axes: Any) -> tuple[int, ...]:
     return (axes,) if isinstance(axes, int) else tuple(axes)
 
 
-def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Any:
+def fftshift(x: ArrayT, /, *, axes: int | Sequence[int] | None = None) -> ArrayT:
     """The frequency zero in the middle."""
     need_arrays("fftshift", x)
     along = _axes(x, axes)
     return manipulation.roll(x, tuple(x.shape[k] // 2 for k in along), along)
 
 
-def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Any:
+def ifftshift(x: ArrayT, /, *, axes: int | Sequence[int] | None = None) -> ArrayT:
     """The inverse of fftshift()."""
     need_arrays("ifftshift", x)
     along = _axes(x, axes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -15,6 +15,30 @@ from pygpu._src.array.reduction import reduce as _reduce
 
 from ._arguments import need_arrays
 from ._linear import matmul, matrix_transpose, tensordot, vecdot
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from numpy.typing import DTypeLike
+
+    from ._types import (
+        ArrayT,
+        ComplexFloating,
+        DType,
+        Floating,
+        GPUArray,
+        Index,
+        InexactT,
+        NumberT,
+        ScalarT,
+        Signed,
+        Unsigned,
+    )
+
+    _Tolerance: TypeAlias = float | GPUArray[Any] | None
+
+_T = TypeVar("_T")
+_linalg: Any = np.linalg  # whose functions answer arrays of a device by __array_function__
 
 __all__ = [
     "cholesky",
@@ -48,37 +72,37 @@ __all__ = [
 class EigResult(NamedTuple):
     """Of eig()."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: ComplexFloating
+    eigenvectors: ComplexFloating
 
 
-class EighResult(NamedTuple):
+class EighResult(NamedTuple, Generic[_T]):
     """Of eigh()."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Floating
+    eigenvectors: _T
 
 
-class QRResult(NamedTuple):
+class QRResult(NamedTuple, Generic[_T]):
     """Of qr()."""
 
-    Q: Any
-    R: Any
+    Q: _T
+    R: _T
 
 
-class SlogdetResult(NamedTuple):
+class SlogdetResult(NamedTuple, Generic[_T]):
     """Of slogdet()."""
 
-    sign: Any
-    logabsdet: Any
+    sign: _T
+    logabsdet: Floating
 
 
-class SVDResult(NamedTuple):
+class SVDResult(NamedTuple, Generic[_T]):
     """Of svd()."""
 
-    U: Any
-    S: Any
-    Vh: Any
+    U: _T
+    S: Floating
+    Vh: _T
 
 
 def _floating(call: str, x: Any) -> None:
@@ -87,13 +111,17 @@ def _floating(call: str, x: Any) -> None:
         raise TypeError(f"{call}: a floating dtype is needed, not {x.dtype}")
 
 
-def cholesky(x: Any, /, *, upper: bool = False) -> Any:
+def cholesky(x: InexactT, /, *, upper: bool = False) -> InexactT:
     """The triangular factor L (upper: its transpose conjugated) of positive definite matrices."""
     _floating("cholesky", x)
-    lower = np.linalg.cholesky(x)
+    lower = _linalg.cholesky(x)
     return lower.mT.conj() if upper else lower
 
 
+@overload
+def cross(x1: NumberT, x2: NumberT, /, *, axis: int = -1) -> NumberT: ...
+@overload
+def cross(x1: GPUArray[Any], x2: GPUArray[Any], /, *, axis: int = -1) -> GPUArray[Any]: ...
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Cross products of vectors of three items along an axis."""
     need_arrays("cross", x1, x2)
@@ -103,58 +131,60 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
     dtype = np.result_type(x1.dtype, x2.dtype)
     a, b = broadcast_arrays(x1.astype(dtype, copy=False), x2.astype(dtype, copy=False))
-    key = [slice(None)] * a.ndim
+    key: list[Any] = [slice(None)] * a.ndim
     parts: list[tuple[Any, Any]] = []
     for i in range(3):
-        key[axis] = i  # type: ignore[call-overload]
+        key[axis] = i
         parts.append((a[tuple(key)], b[tuple(key)]))
     (a0, b0), (a1, b1), (a2, b2) = parts
     return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=axis)
 
 
-def det(x: Any, /) -> Any:
+def det(x: InexactT, /) -> InexactT:
     """Determinants."""
     _floating("det", x)
-    return np.linalg.det(x)
+    return _linalg.det(x)
 
 
-def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+def diagonal(x: ArrayT, /, *, offset: int = 0) -> ArrayT:
     """The diagonals of the last two axes, as a view."""
     need_arrays("diagonal", x)
     return _matmul.diagonal(x, offset, -2, -1)
 
 
-def eig(x: Any, /) -> EigResult:
+def eig(x: GPUArray[Any], /) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices, always complex; by NumPy on the host."""
     _floating("eig", x)
-    return EigResult(*(_complex(x, found) for found in np.linalg.eig(x)))
+    return EigResult(*(_complex(x, found) for found in _linalg.eig(x)))
 
 
-def eigh(x: Any, /) -> EighResult:
+def eigh(x: InexactT, /) -> EighResult[InexactT]:
     """Eigenvalues, in ascending order, and eigenvectors of symmetric or Hermitian matrices."""
     _floating("eigh", x)
-    return EighResult(*np.linalg.eigh(x))
+    return EighResult(*_linalg.eigh(x))
 
 
-def eigvals(x: Any, /) -> Any:
+def eigvals(x: GPUArray[Any], /) -> ComplexFloating:
     """Eigenvalues of square matrices, always complex; by NumPy on the host."""
     _floating("eigvals", x)
-    return _complex(x, np.linalg.eigvals(x))
+    return _complex(x, _linalg.eigvals(x))
 
 
-def eigvalsh(x: Any, /) -> Any:
+def eigvalsh(x: GPUArray[Any], /) -> Floating:
     """Eigenvalues of symmetric or Hermitian matrices, in ascending order."""
     _floating("eigvalsh", x)
-    return np.linalg.eigvalsh(x)
+    return _linalg.eigvalsh(x)
 
 
-def inv(x: Any, /) -> Any:
+def inv(x: InexactT, /) -> InexactT:
     """Inverse matrices."""
     _floating("inv", x)
-    return np.linalg.inv(x)
+    return _linalg.inv(x)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+def matrix_norm(
+    x: GPUArray[Any], /, *, keepdims: bool = False, ord: int | float | str = "fro"
+) -> Floating:
     """Norms of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf."""
     _floating("matrix_norm", x)
     if ord == "fro":
@@ -171,6 +201,10 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     return result[..., None, None] if keepdims else result
 
 
+@overload
+def matrix_power(x: InexactT, n: int, /) -> InexactT: ...
+@overload
+def matrix_power(x: GPUArray[Any], n: int, /) -> GPUArray[Any]: ...
 def matrix_power(x: Any, n: int, /) -> Any:
     """Matrices to the power of an integer."""
     _floating("matrix_power", x)
@@ -192,17 +226,22 @@ def matrix_power(x: Any, n: int, /) -> Any:
     return result if result is not x else x._copy()
 
 
-def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
+def matrix_rank(x: GPUArray[Any], /, *, rtol: _Tolerance = None) -> Index:
     """How many singular values are above rtol times the largest."""
     _floating("matrix_rank", x)
     values = svdvals(x)
     if rtol is None:
         rtol = max(x.shape[-2:]) * float(np.finfo(values.dtype).eps)
     limit = _reduce("max", values, -1, keepdims=True)
-    tolerance = rtol[..., None] if hasattr(rtol, "ndim") and rtol.ndim else rtol
+    given: Any = rtol
+    tolerance = given[..., None] if hasattr(given, "ndim") and given.ndim else given
     return _reduce("count_nonzero", values > limit * tolerance, -1)
 
 
+@overload
+def outer(x1: NumberT, x2: NumberT, /) -> NumberT: ...
+@overload
+def outer(x1: GPUArray[Any], x2: GPUArray[Any], /) -> GPUArray[Any]: ...
 def outer(x1: Any, x2: Any, /) -> Any:
     """Products of each item of one vector with each of another."""
     need_arrays("outer", x1, x2)
@@ -211,49 +250,69 @@ def outer(x1: Any, x2: Any, /) -> Any:
     return _matmul.outer(x1, x2)
 
 
+@overload
+def pinv(x: InexactT, /, *, rtol: _Tolerance = None) -> InexactT: ...
+@overload
+def pinv(x: GPUArray[Any], /, *, rtol: _Tolerance = None) -> GPUArray[Any]: ...
 def pinv(x: Any, /, *, rtol: Any = None) -> Any:
     """Pseudo-inverses."""
     _floating("pinv", x)
     if rtol is None:
         rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
-    return np.linalg.pinv(x, rtol)
+    return _linalg.pinv(x, rtol)
 
 
-def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
+def qr(x: InexactT, /, *, mode: str = "reduced") -> QRResult[InexactT]:
     """Orthogonal and triangular factors. mode: "reduced" or "complete"."""
     _floating("qr", x)
     if mode not in ("reduced", "complete"):
         raise ValueError(f"qr: mode must be 'reduced' or 'complete', not {mode!r}")
-    return QRResult(*np.linalg.qr(x, mode))  # type: ignore[call-overload]
+    return QRResult(*_linalg.qr(x, mode))
 
 
-def slogdet(x: Any, /) -> SlogdetResult:
+def slogdet(x: InexactT, /) -> SlogdetResult[InexactT]:
     """Signs, and logarithms of absolute values, of determinants."""
     _floating("slogdet", x)
-    return SlogdetResult(*np.linalg.slogdet(x))
+    return SlogdetResult(*_linalg.slogdet(x))
 
 
+@overload
+def solve(x1: InexactT, x2: InexactT, /) -> InexactT: ...
+@overload
+def solve(x1: GPUArray[Any], x2: GPUArray[Any], /) -> GPUArray[Any]: ...
 def solve(x1: Any, x2: Any, /) -> Any:
     """What x1 has to be multiplied by to give x2: a vector (one axis), or matrices."""
     need_arrays("solve", x1, x2)
     _floating("solve", x1)
     if x2.ndim == 1:
-        return np.linalg.solve(x1, x2[:, None])[..., 0]
-    return np.linalg.solve(x1, x2)
+        return _linalg.solve(x1, x2[:, None])[..., 0]
+    return _linalg.solve(x1, x2)
 
 
-def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
+def svd(x: InexactT, /, *, full_matrices: bool = True) -> SVDResult[InexactT]:
     """Singular values, in descending order, and vectors."""
     _floating("svd", x)
-    return SVDResult(*np.linalg.svd(x, full_matrices=full_matrices))
+    return SVDResult(*_linalg.svd(x, full_matrices=full_matrices))
 
 
-def svdvals(x: Any, /) -> Any:
+def svdvals(x: GPUArray[Any], /) -> Floating:
     """Singular values, in descending order."""
     _floating("svdvals", x)
-    return np.linalg.svd(x, compute_uv=False)
+    return _linalg.svd(x, compute_uv=False)
 
 
+@overload
+def trace(x: InexactT, /, *, offset: int = 0, dtype: None = None) -> InexactT: ...
+@overload
+def trace(x: Signed, /, *, offset: int = 0, dtype: None = None) -> Index: ...
+@overload
+def trace(x: Unsigned, /, *, offset: int = 0, dtype: None = None) -> GPUArray[np.uint64]: ...
+@overload
+def trace(x: GPUArray[Any], /, *, offset: int = 0, dtype: DType[ScalarT]) -> GPUArray[ScalarT]: ...
+@overload
+def trace(
+    x: GPUArray[Any], /, *, offset: int = 0, dtype: DTypeLike | None = None
+) -> GPUArray[Any]: ...
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """Sums of the diagonals of the last two axes."""
     need_arrays("trace", x)
@@ -261,13 +320,13 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 
 
 def vector_norm(
-    x: Any,
+    x: GPUArray[Any],
     /,
     *,
     axis: int | Sequence[int] | None = None,
     keepdims: bool = False,
-    ord: Any = 2,
-) -> Any:
+    ord: int | float = 2,
+) -> Floating:
     """Norms of vectors over axes, of the flat array for None. ord: any number, inf or -inf."""
     _floating("vector_norm", x)
     where = tuple(axis) if isinstance(axis, Sequence) else axis

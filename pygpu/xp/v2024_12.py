@@ -6,11 +6,14 @@ too, as the standard allows.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import xp as _latest
 from . import *  # noqa: F403
 from . import __all__ as _names
+
+if TYPE_CHECKING:
+    from ._types import ArrayT, Device
 
 __all__ = list(_names)
 __array_api_version__ = "2024.12"
@@ -21,16 +24,16 @@ class __array_namespace_info__(  # type: ignore[no-redef]  # noqa: N801
 ):
     """The standard's inspection interface."""
 
-    def devices(self) -> list[Any]:  # type: ignore[override]
+    def devices(self) -> list[Device]:  # type: ignore[override]
         """All devices."""
         return list(super().devices())
 
 
-def broadcast_arrays(*arrays: Any) -> list[Any]:
+def broadcast_arrays(*arrays: ArrayT) -> list[ArrayT]:
     """Views of one shape."""
     return list(_latest.broadcast_arrays(*arrays))
 
 
-def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
+def meshgrid(*arrays: ArrayT, indexing: str = "xy") -> list[ArrayT]:
     """Coordinates of a grid, from those along each axis."""
     return list(_latest.meshgrid(*arrays, indexing=indexing))

@@ -244,7 +244,7 @@ PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data) {
 
 PG_DOC(GPUArray_view__doc__, "_view", "$self, /, shape, strides, offset, dtype=None, cls=None",
        "(shape: tuple[int, ...], strides: tuple[int, ...] | None, offset: int, dtype: "
-       "np.dtype[Any] | None = None, cls: type | None = None) -> Any",
+       "np.dtype[Any] | None = None, cls: type | None = None) -> Self",
        "An array over the same memory, with the events of this one. strides in bytes, offset in "
        "bytes from the start of the memory; "
        "nothing is checked.");

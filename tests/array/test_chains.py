@@ -192,9 +192,9 @@ def test_a_raw_kernel_reads_what_was_put_off(late):
 
 
 def test_a_raw_kernel_writes_what_was_to_be_read(late):
-    kernel = SourceModule(
-        "__global__ void clear(float *x) { x[threadIdx.x] = 0; }"
-    ).get_function("clear")
+    kernel = SourceModule("__global__ void clear(float *x) { x[threadIdx.x] = 0; }").get_function(
+        "clear"
+    )
     x = gpuarray.to_gpu(rand(32))
     y = (x + 1) * 3
     kernel(x, block=(32, 1, 1))

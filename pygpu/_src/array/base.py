@@ -15,7 +15,8 @@ from pygpu import _array
 from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
 
-from . import elementwise, launch_cache, layout, transpose
+from . import elementwise, launch_cache, layout
+from .lazy import lazy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +28,7 @@ else:
 __all__ = ["ArrayCore", "contiguous_host"]
 
 _EVENTS_MANY = 12
+_TRANSPOSED = 4096  # items from which on a copy by way of tiles pays
 
 
 @lru_cache(maxsize=256)
@@ -340,11 +342,11 @@ class ArrayCore(GPUArray[_ScalarT_co]):
             other = self._from_host(np.asarray(other, dtype))
         if self.size == 0:
             return None
-        if self.size >= transpose.MANY and isinstance(other, ArrayCore) and wait_for is None:
+        if self.size >= _TRANSPOSED and isinstance(other, ArrayCore) and wait_for is None:
             here = queue is None and other.queue is self.queue
             same = here and other.dtype == self.dtype and other.shape == self.shape
             if same and self._is_aligned and source._is_aligned:
-                if transpose.copy(self, source):
+                if lazy("transpose").copy(self, source):
                     return self.events[-1] if self.events else None
         call = launch_cache.Call("copy", (other,), self)
         operation = _copy_operation(dtype)
@@ -362,7 +364,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
             strides = layout.f_strides(shape, dtype.itemsize)
         else:
             strides = layout.keep_order_strides(shape, self.strides, dtype.itemsize)
-        new = self._new(shape, dtype, strides, queue)
+        new: Self = self._new(shape, dtype, strides, queue)
         flags = new._c_contiguous and self._c_contiguous, new._f_contiguous and self._f_contiguous
         if any(flags):
             queue = self._queue(queue)

@@ -67,7 +67,10 @@ class _Place(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
-    base_data = None
+    @property
+    def base_data(self) -> None:
+        """That there is one tells arrays from numbers."""
+        return None
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -120,10 +123,10 @@ def _job(description: tuple[Any, ...]) -> _Job | None:
                 node = made[source - _FROM_STEP] if source >= _FROM_STEP else arrays[source]
             nodes.append(node)
         (result,) = operation.outputs
-        node = Node(
+        step = Node(
             "step", operation.body, tuple(nodes), operation.inputs, result, operation.helpers
         )
-        made.append(graph.add(node))
+        made.append(graph.add(step))
     results = [i for i in range(len(steps)) if live >> i & 1]
     leaves_of, text, helpers, features = graph.text(tuple(made[i] for i in results))
     if len(results) + len(leaves_of) > _MOST_ARRAYS:
@@ -204,12 +207,12 @@ def _stop() -> None:
         thread.join(5.0)  # a compilation that has begun
 
 
-def set_mode(
-    mode: int, *, wait: bool = False, often: int = 3, wait_us: int = 300
-) -> None:
+def set_mode(mode: int, *, wait: bool = False, often: int = 3, wait_us: int = 300) -> None:
     """0: each operation is a launch; 1: chains that come *often* times are one; 2: as 1, and every
-    operation waits until it must be launched, which only tests want. wait: compile at once. wait_us: after so many microseconds a chain
-    goes if nothing else happens."""
+    operation waits until it must be launched, which only tests want.
+
+    wait: compile at once. wait_us: after so many microseconds a chain goes if nothing else happens.
+    """
     global _wait
     from pygpu import _cuda
 

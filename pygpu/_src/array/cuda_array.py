@@ -73,7 +73,8 @@ if TYPE_CHECKING:
     from .array_types import GPUArrayTypes, _Axes, _DType, _Where
 
     _Allocator: TypeAlias = Callable[[int], Any] | None
-    _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | NDArray[np.integer[Any]]
+    _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | np.ndarray
+    _Memory: TypeAlias = _cuda.DeviceAllocation | _cuda.PointerHolderBase | int
     _Stream: TypeAlias = _cuda.Stream | None
     _ScalarT = TypeVar("_ScalarT", bound=np.generic)
 else:
@@ -220,7 +221,30 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
 
     # ---- as PyCUDA's programs see it
 
-    gpudata = ArrayBase._gpudata  # what kernels take
+    if TYPE_CHECKING:
+
+        @property
+        def gpudata(self) -> _Memory:
+            """The memory from the first item on: what kernels take."""
+
+        @property
+        def base_data(self) -> _Memory:
+            """The memory, which begins `offset` bytes before the first item."""
+
+        @base_data.setter
+        def base_data(self, value: _Memory) -> None: ...
+        @property
+        def queue(self) -> _Stream:
+            """The stream of the array's operations; None is the default stream."""
+
+        @queue.setter
+        def queue(self, value: _Stream) -> None: ...
+        @property
+        def mem_size(self) -> int:
+            """The number of items."""
+    else:
+        gpudata = ArrayBase._gpudata
+        mem_size = ArrayBase.size
 
     def _address_inside(self) -> Any:
         return _Part(self)
@@ -229,8 +253,6 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
     def ptr(self) -> int:
         """The address of the first item."""
         return int(self.base_data) + self.offset
-
-    mem_size = ArrayBase.size
 
     @property
     def _grid(self) -> tuple[int, int]:
@@ -378,7 +400,9 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
         out: GPUArray[Any] | None = None,
     ) -> GPUArray[Any]:
         """``selffac * self + otherfac * other``, in one launch."""
-        return self._mul_add(selffac, other, otherfac, stream_of(stream, "mul_add"), out)
+        stream = stream_of(stream, "mul_add")
+        found: GPUArray[Any] = self._mul_add(selffac, other, otherfac, stream, out)
+        return found
 
     def any(
         self,
@@ -392,7 +416,9 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
     ) -> GPUArray[np.bool_]:
         """Whether any item is not zero, over axes."""
         array = self._on_queue(stream_of(stream, "any"))
-        result = array._reduce("any", axis, out=out, keepdims=keepdims, where=where)
+        result: GPUArray[np.bool_] = array._reduce(
+            "any", axis, out=out, keepdims=keepdims, where=where
+        )
         return placed(result, allocator)
 
     def all(
@@ -407,7 +433,9 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
     ) -> GPUArray[np.bool_]:
         """Whether all items are not zero, over axes."""
         array = self._on_queue(stream_of(stream, "all"))
-        result = array._reduce("all", axis, out=out, keepdims=keepdims, where=where)
+        result: GPUArray[np.bool_] = array._reduce(
+            "all", axis, out=out, keepdims=keepdims, where=where
+        )
         return placed(result, allocator)
 
     def bind_to_texref(self, texref: Any, allow_offset: bool = False) -> Any:
@@ -674,7 +702,9 @@ def arange(*args: Any, **kwargs: Any) -> GPUArray[Any]:
             "suggest specifying explicit dtype.",
             stacklevel=2,
         )
-    return joining.arange_into(GPUArray((n,), dtype), start, step, stream_of(stream, "arange"))
+    made: GPUArray[Any] = GPUArray((n,), dtype)
+    joining.arange_into(made, start, step, stream_of(stream, "arange"))
+    return made
 
 
 def _memcpy_discontig(dst: Any, src: Any, async_: bool = False, stream: Any = None) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,15 @@ from pygpu._src.runtime.backends import backend_of
 from pygpu.errors import Error
 
 from . import layout
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from numpy.typing import NDArray
+
+    from .array_types import AnyDevice, GPUArray
+
+    _ScalarT = TypeVar("_ScalarT", bound=np.generic)
 
 __all__ = ["Device", "as_device", "default_device", "devices", "set_default_device"]
 
@@ -84,18 +93,21 @@ class Device:
         raise TypeError("a Device belongs to this process and is not pickled")
 
     def empty(
-        self, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None = None
-    ) -> Any:
+        self,
+        shape: tuple[int, ...],
+        dtype: np.dtype[_ScalarT],
+        strides: tuple[int, ...] | None = None,
+    ) -> GPUArray[_ScalarT]:
         """A new array without contents."""
         cls: Any = _array_class(self.kind)
-        array = cls.__new__(cls)
+        array: GPUArray[_ScalarT] = cls.__new__(cls)
         size = int(np.prod(shape, dtype=object)) if shape else 1
         with self.current():
             memory = self.backend.allocate(size * dtype.itemsize, None, self.queue)
         array._init(self.backend, self.queue, memory, 0, shape, strides, dtype, None)
         return array
 
-    def put(self, host: np.ndarray) -> Any:
+    def put(self, host: NDArray[_ScalarT]) -> GPUArray[_ScalarT]:
         """A copy of a host array."""
         from .base import contiguous_host
 
@@ -111,9 +123,9 @@ class Device:
         """Inside ``with device.current():`` a CUDA device's context is the current one."""
         if self.kind == "opencl":
             return nullcontext()
-        return importlib.import_module("pygpu._src.runtime.cuda.backend")._current(
-            self.backend.context
-        )
+        cuda: Any = importlib.import_module("pygpu._src.runtime.cuda.backend")
+        current: AbstractContextManager[Any] = cuda._current(self.backend.context)
+        return current
 
 
 def _array_class(kind: str) -> Any:
@@ -122,7 +134,7 @@ def _array_class(kind: str) -> Any:
     return importlib.import_module("pygpu._src.array.cuda_array").GPUArray
 
 
-def as_device(obj: Any = None) -> Device:
+def as_device(obj: AnyDevice | Backend = None) -> Device:
     """The Device that *obj* names.
 
     obj: None for the default; a Device; a CommandQueue, Context or Device of OpenCL; a Stream,
@@ -249,7 +261,7 @@ def default_device() -> Device:
     return _default
 
 
-def set_default_device(device: Any) -> Device | None:
+def set_default_device(device: AnyDevice) -> Device | None:
     """Make this the device where none is named; None: choose anew when it is needed. Takes what
     as_device() takes; returns the one before, None if none was chosen yet."""
     global _default

@@ -13,20 +13,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.kernels import elementwise, row_tiles
-from pygpu._src.codegen.kernels.elementwise import Operation
 from pygpu._src.runtime import kernel_cache
 from pygpu._src.util.frozen import Frozen
 
 from . import layout
+from .lazy import lazy
 
 if TYPE_CHECKING:
+    from pygpu._src.codegen.kernels.elementwise import Operation as Operation
     from pygpu._src.runtime.backend import Backend
 
 __all__ = ["Launch", "Operation", "prepare", "run", "start"]
 
 _WIDE = 1 << 31  # beyond this, indices have 64 bits
 TILES = True  # whether GPUs do rows by a kernel of their own
+
+
+def __getattr__(name: str) -> Any:
+    """Operation, whose module is loaded with the first one that is made."""
+    if name == "Operation":
+        found = globals()[name] = lazy("elementwise_text").Operation
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _vector(backend: Backend, memory: Sequence[np.dtype[Any] | None]) -> int:
@@ -170,13 +178,13 @@ def _tiles(
         backend,
         ("tiles", *_key(operation, memory), ndim, wide, letters, vector),
         lambda: (
-            row_tiles.source(operation, memory, ndim, wide, letters, vector),
-            elementwise.kernel_name(operation),
+            lazy("row_tiles").source(operation, memory, ndim, wide, letters, vector),
+            lazy("elementwise_text").kernel_name(operation),
         ),
         _features(operation, memory),
     )
     rows = prod(shape[:-1])
-    groups, size = row_tiles.shape_of_group(rows, length, vector)
+    groups, size = lazy("row_tiles").shape_of_group(rows, length, vector)
     numbers = [*shape[1:], *(step for s in strides for step in s), rows]
     return Launch(kernel, groups, size, tuple(numbers), memory, False)
 
@@ -211,16 +219,17 @@ def get_kernel(
     wide = wide and ndim > 0  # contiguous loops always count in 64 bits
 
     def make() -> tuple[str, str]:
+        text = lazy("elementwise_text")
         vector = 1 if operation.guard else _vector(backend, memory)
         if rows:
-            made = elementwise.rows_source(operation, memory, ndim, wide, rows)
+            made = text.rows_source(operation, memory, ndim, wide, rows)
         elif ndim:
-            made = elementwise.strided_source(operation, memory, ndim, wide)
+            made = text.strided_source(operation, memory, ndim, wide)
         elif vector > 1:
-            made = elementwise.vector_source(operation, memory, vector)
+            made = text.vector_source(operation, memory, vector)
         else:
-            made = elementwise.flat_source(operation, memory)
-        return made, elementwise.kernel_name(operation)
+            made = text.flat_source(operation, memory)
+        return made, text.kernel_name(operation)
 
     key = ("elementwise", *_key(operation, memory), ndim, wide, rows)
     return kernel_cache.get(backend, key, make, _features(operation, memory))

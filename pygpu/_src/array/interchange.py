@@ -188,7 +188,7 @@ class _Imported:
 def _pointer_class() -> Any:
     holder: Any = _cuda().PointerHolderBase
 
-    class ImportedPointer(_Imported, holder):
+    class ImportedPointer(_Imported, holder):  # type: ignore[misc]  # known when CUDA is there
         """An address of another library's."""
 
         def __init__(self, owner: Any, address: int, size: int, kind: tuple[int, int]) -> None:

@@ -113,16 +113,18 @@ class ArrayBase(Shaping[_ScalarT_co]):
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return int(self.item())
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        if not _allow_host:
-            raise TypeError(
-                "an array on a device is not converted to a NumPy array by itself, as that copies "
-                "it to the host: use .get(), or allow it by pygpu.allow_host_copies()"
-            )
-        if copy is False:
-            raise ValueError("an array on a device cannot be seen by NumPy without a copy")
-        host = self._get(None, None, True)[0]
-        return host if dtype is None else host.astype(dtype, copy=False)
+    if not TYPE_CHECKING:  # type checkers refuse what is refused here unless it was allowed
+
+        def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+            if not _allow_host:
+                raise TypeError(
+                    "an array on a device is not converted to a NumPy array by itself, as that "
+                    "copies it to the host: use .get(), or allow it by pygpu.allow_host_copies()"
+                )
+            if copy is False:
+                raise ValueError("an array on a device cannot be seen by NumPy without a copy")
+            host = self._get(None, None, True)[0]
+            return host if dtype is None else host.astype(dtype, copy=False)
 
     def __copy__(self) -> Self:
         return self._copy()
@@ -206,9 +208,8 @@ class ArrayBase(Shaping[_ScalarT_co]):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """DLPack's kind of device (2 CUDA, 4 OpenCL, 13 CUDA's managed memory) and its number."""
-        interchange = lazy("interchange")
-
-        return interchange.dlpack_device(self)
+        kind: tuple[int, int] = lazy("interchange").dlpack_device(self)
+        return kind
 
     def __dask_tokenize__(self) -> Any:
         """What Dask knows equal contents by; copies them to the host."""
@@ -258,7 +259,10 @@ class ArrayBase(Shaping[_ScalarT_co]):
         where: _Where = None,
     ) -> Self:
         """Least item over axes, as numpy.min: a NaN wins."""
-        return self._reduce("min", axis, out=out, keepdims=keepdims, initial=initial, where=where)
+        least: Self = self._reduce(
+            "min", axis, out=out, keepdims=keepdims, initial=initial, where=where
+        )
+        return least
 
     def max(
         self,
@@ -269,7 +273,10 @@ class ArrayBase(Shaping[_ScalarT_co]):
         where: _Where = None,
     ) -> Self:
         """Greatest item over axes, as numpy.max: a NaN wins."""
-        return self._reduce("max", axis, out=out, keepdims=keepdims, initial=initial, where=where)
+        greatest: Self = self._reduce(
+            "max", axis, out=out, keepdims=keepdims, initial=initial, where=where
+        )
+        return greatest
 
     def argmin(self, axis: int | None = None, out: _Out = None, keepdims: bool = False) -> Any:
         """Index of the first least item along an axis, of the flat array for None."""
@@ -283,7 +290,8 @@ class ArrayBase(Shaping[_ScalarT_co]):
         self, axis: int | tuple[int, ...] | None = None, out: _Out = None, keepdims: bool = False
     ) -> Self:
         """Greatest less least item over axes."""
-        return self._reduce("ptp", axis, out=out, keepdims=keepdims)
+        found: Self = self._reduce("ptp", axis, out=out, keepdims=keepdims)
+        return found
 
     def mean(
         self,
@@ -358,13 +366,13 @@ class ArrayBase(Shaping[_ScalarT_co]):
 
     def partition(self, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
         """Put the kth item along an axis where sorting would, smaller ones before it, in place."""
-        self._copy_from(np.partition(self, kth, axis))
+        self._copy_from(_numpy.partition(self, kth, axis))
 
     def argpartition(
         self, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None
     ) -> Any:
         """Indices that do so, of the flat array for None."""
-        return np.argpartition(self, kth, axis)
+        return _numpy.argpartition(self, kth, axis)
 
     def choose(self, choices: Any, out: _Out = None, mode: Any = "raise") -> Any:
         """Items of the choices that this array's items number."""
@@ -376,7 +384,8 @@ class ArrayBase(Shaping[_ScalarT_co]):
         """Items by index along an axis, of the flat array for None."""
         index = lazy("advanced_indexing")
 
-        return index.take(self, indices, axis, out, mode)
+        found: Self = index.take(self, indices, axis, out, mode)
+        return found
 
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         """Set items of the flat array by index."""
@@ -386,15 +395,18 @@ class ArrayBase(Shaping[_ScalarT_co]):
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Self:
         """Each item, or row along an axis, so many times."""
-        return _numpy.repeat(self, repeats, axis)
+        found: Self = _numpy.repeat(self, repeats, axis)
+        return found
 
     def compress(self, condition: Any, axis: int | None = None, out: _Out = None) -> Self:
         """Items of the flat array, or rows along an axis, for which the condition is true."""
-        return _numpy.compress(condition, self, axis, out)
+        found: Self = _numpy.compress(condition, self, axis, out)
+        return found
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
         """A view of the diagonal of two axes."""
-        return _numpy.diagonal(self, offset, axis1, axis2)
+        found: Self = _numpy.diagonal(self, offset, axis1, axis2)
+        return found
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None,
               out: _Out = None) -> Any:  # fmt: skip
@@ -403,7 +415,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
 
     def searchsorted(self, v: Any, side: Any = "left", sorter: Any = None) -> Any:
         """Where items would have to be inserted for the array to stay sorted."""
-        return np.searchsorted(self, v, side, sorter)
+        return _numpy.searchsorted(self, v, side, sorter)
 
     def nonzero(self) -> Any:
         """Indices of items that are not zero, an array for each axis."""
@@ -421,10 +433,12 @@ class ArrayBase(Shaping[_ScalarT_co]):
         """Items limited to an interval."""
         from .routines import joining
 
-        return joining.clip(self, min, max, out)
+        found: Self = joining.clip(self, min, max, out)
+        return found
 
     def round(self, decimals: int = 0, out: _Out = None) -> Self:
         """Rounded to a number of decimals, halves to even."""
         from .routines import joining
 
-        return joining.round(self, decimals, out)
+        found: Self = joining.round(self, decimals, out)
+        return found

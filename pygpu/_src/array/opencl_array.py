@@ -23,7 +23,6 @@ from pygpu._array import GPUArray
 from pygpu._src.codegen.dtypes import native
 from pygpu._src.codegen.fastpath import fastpath
 from pygpu._src.runtime.backends import backend_of
-from pygpu._src.runtime.opencl.types import Allocator, WaitList
 from pygpu._src.util.public import publish
 
 from . import layout
@@ -66,8 +65,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+    from pygpu._src.runtime.opencl.types import Allocator, WaitList
+
     from .array_types import ArrayTypes, _Axes, _DType, _Where
 
+    _Memory: TypeAlias = _opencl.Buffer | _opencl.SVMPointer
     _Place: TypeAlias = _opencl.CommandQueue | _opencl.Context | None
     _Queue: TypeAlias = _opencl.CommandQueue | None
     _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
@@ -76,7 +78,6 @@ else:
     ArrayTypes = ArrayBase
 
 __all__ = [
-    "Allocator",
     "Array",
     "ArrayHasOffsetError",
     "DoubleDowncastWarning",
@@ -280,11 +281,23 @@ class Array(ArrayTypes[_ScalarT_co]):
 
         @queue.setter
         def queue(self, value: _opencl.CommandQueue | None) -> None: ...
+        @property
+        def base_data(self) -> _Memory:
+            """The memory, which begins `offset` bytes before the first item."""
+
+        @base_data.setter
+        def base_data(self, value: _Memory) -> None: ...
+        @property
+        def events(self) -> list[_opencl.Event]:
+            """What later commands on the array wait for."""
+
+        @events.setter
+        def events(self, value: list[_opencl.Event]) -> None: ...
     else:
         context = GPUArray._context
 
     @property
-    def data(self) -> Any:
+    def data(self) -> _Memory:
         """The memory, of an array that begins where it begins. Raises ArrayHasOffsetError."""
         if self.offset:
             raise ArrayHasOffsetError()
@@ -300,7 +313,8 @@ class Array(ArrayTypes[_ScalarT_co]):
             raise ValueError("with_queue: the queue belongs to another context than the array")
         if type(self)._own_init:
             if queue is None or queue.device == self.backend.device:
-                return self._by_class(self.shape, self.dtype, self.strides, queue, self)
+                own: Self = self._by_class(self.shape, self.dtype, self.strides, queue, self)
+                return own
         view = self._view(self.shape, self.strides, self.offset)
         if queue is not None and queue.device != self.backend.device:
             events = self.events
@@ -367,14 +381,15 @@ class Array(ArrayTypes[_ScalarT_co]):
         :func:`pygpu.enqueue_map_buffer`."""
         if flags is None:
             flags = 3  # READ | WRITE
-        if isinstance(self.base_data, int):
+        memory: Any = self.base_data
+        if isinstance(memory, int):
             raise TypeError(
                 "map_to_host: the array was made with data=0 and has no memory yet: assign a "
                 "Buffer to its base_data first"
             )
         array, event = _opencl.enqueue_map_buffer(
             self._queue(queue),
-            self.base_data,
+            memory,
             flags,
             self.offset,
             self.shape,
@@ -400,7 +415,8 @@ class Array(ArrayTypes[_ScalarT_co]):
         self, selffac: complex, other: Array[Any], otherfac: complex, queue: _Queue = None
     ) -> Array[Any]:
         """``selffac * self + otherfac * other``, in one launch."""
-        return self._mul_add(selffac, other, otherfac, queue)
+        found: Array[Any] = self._mul_add(selffac, other, otherfac, queue)
+        return found
 
     def _new_like_me(self, dtype: Any = None, queue: Any = None) -> Any:
         """A new array without contents, of the same shape and order."""
@@ -472,12 +488,13 @@ class Array(ArrayTypes[_ScalarT_co]):
 
     def _test(
         self, name: str, axis: Any, out: Any, keepdims: bool, where: Any, queue: Any, wait_for: Any
-    ) -> Any:
+    ) -> Array[np.bool_]:
         if isinstance(axis, _opencl.CommandQueue):  # PyOpenCL's any(queue, wait_for)
             axis, queue, wait_for = None, axis, out or wait_for
             out = None
         here = self._on_queue(queue, wait_for)
-        return here._reduce(name, axis, out=out, keepdims=keepdims, where=where)
+        found: Array[np.bool_] = here._reduce(name, axis, out=out, keepdims=keepdims, where=where)
+        return found
 
     # ---- text
 
@@ -758,7 +775,9 @@ def arange(queue: Any, *args: Any, **kwargs: Any) -> Array[Any]:
     start, step, n, dtype, explicit = joining.arange_plan("arange", args, kwargs)
     if not explicit:
         raise TypeError("arange requires a dtype argument")
-    return joining.arange_into(Array(queue, (n,), dtype, allocator=allocator), start, step)
+    made: Array[Any] = Array(queue, (n,), dtype, allocator=allocator)
+    joining.arange_into(made, start, step)
+    return made
 
 
 def as_strided(

@@ -8,7 +8,8 @@ import numpy as np
 
 from pygpu import _array
 
-from . import primitives, ufuncs
+from . import ufuncs
+from .lazy import lazy
 
 __all__ = ["operate"]
 
@@ -24,7 +25,7 @@ def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
         if b is None and name in ("equal", "not_equal"):
             if type(first)._comparison_dtype is not None:  # a class that answers as another system
                 return name == "not_equal"
-            return primitives.empty(first, first.shape, np.bool_).fill(name == "not_equal")
+            return lazy("primitives").empty(first, first.shape, np.bool_).fill(name == "not_equal")
         return NotImplemented
     if name == "matmul":
         return ufuncs.matmul(*operands, out=out)

@@ -265,7 +265,8 @@ class Shaping(Indexing[_ScalarT_co]):
         """Complex conjugates; of real arrays the array itself."""
         if self.dtype.kind != "c" and out is None:
             return self
-        return ufuncs.call("conjugate", (self,), None if out is None else (out,))
+        found: Self = ufuncs.call("conjugate", (self,), None if out is None else (out,))
+        return found
 
     def conjugate(self, out: Any = None) -> Self:
         """Complex conjugates."""
@@ -275,7 +276,8 @@ class Shaping(Indexing[_ScalarT_co]):
         """A copy of an array with one axis, last item first."""
         if self.ndim != 1:
             raise ValueError("reverse: the array must have one axis; use a[::-1] for others")
-        return self[::-1]._copy(queue, "C")
+        backwards: Self = self[::-1]
+        return backwards._copy(queue, "C")
 
     @fastpath("fill")
     def fill(self, value: Any, queue: Any = None, wait_for: Any = None) -> Self:

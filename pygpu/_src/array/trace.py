@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.ufunc_loops import NAMES
 
@@ -178,7 +179,7 @@ def _kind(operand: Any) -> Any:
     for kind in (int, float, complex):
         if isinstance(value, kind):
             return kind
-    if isinstance(value, ufuncs.GPUArray):
+    if isinstance(value, GPUArray):
         raise Untraceable(
             "fuse: an array that is no argument of the function; make it one, so that the kernel "
             "reads it"

@@ -13,9 +13,8 @@ from pygpu._src.runtime import kernel_cache
 
 from . import layout, primitives
 
-__all__ = ["MANY", "copy"]
+__all__ = ["copy"]
 
-MANY = 4096  # items from which on it pays
 _SHORT = 16  # shorter axes are left to the elementwise kernel
 
 

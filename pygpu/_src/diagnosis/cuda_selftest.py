@@ -36,6 +36,7 @@ def describe() -> dict[str, Any]:
     from pygpu import _cuda
     from pygpu._src.runtime.cuda import loader
     from pygpu.cuda import driver
+    from pygpu.errors import Error
 
     found: dict[str, Any] = {"library": None, "simulator": False, "version": 0, "devices": []}
     try:
@@ -59,7 +60,7 @@ def describe() -> dict[str, Any]:
                 }
             )
         found["error"] = None
-    except driver.Error as error:
+    except Error as error:
         found["error"] = None if error.code == loader.NO_DEVICE else str(error)
     found["tried"] = [{"path": path, "result": result} for path, result in loader.tried()]
     return found

@@ -250,8 +250,15 @@ TYPE_REGISTRY.name_to_dtype.registry = TYPE_REGISTRY  # type: ignore[attr-define
 
 DTYPE_TO_NAME = TYPE_REGISTRY.dtype_to_name
 NAME_TO_DTYPE = TYPE_REGISTRY.name_to_dtype
-dtype_to_ctype = TYPE_REGISTRY.dtype_to_ctype
-get_or_register_dtype = TYPE_REGISTRY.get_or_register_dtype
+if TYPE_CHECKING:
+
+    def dtype_to_ctype(dtype: DTypeLike) -> str: ...
+    def get_or_register_dtype(
+        names: str | Sequence[str], dtype: DTypeLike | None = None
+    ) -> np.dtype[Any]: ...
+else:
+    dtype_to_ctype = TYPE_REGISTRY.dtype_to_ctype
+    get_or_register_dtype = TYPE_REGISTRY.get_or_register_dtype
 
 
 def register_dtype(dtype: DTypeLike, c_names: Sequence[str] | str, alias_ok: bool = False) -> None:

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from pygpu._src.user_kernels.snippet import FLAT, RANGE, Form
 from pygpu._src.util.public import publish
 
 from .cuda_tools import context_dependent_memoize
+
+if TYPE_CHECKING:
+    from pygpu import _cuda
 
 __all__ = [
     "ElementwiseKernel",
@@ -75,7 +78,7 @@ class ElementwiseKernel:
         *args: Any,
         range: _slice | None = None,
         slice: _slice | None = None,
-        stream: Any = None,
+        stream: _cuda.Stream | None = None,
     ) -> None:
         """Launch the operation for all items.
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import secrets
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -31,6 +31,19 @@ from pygpu._src.user_kernels.random import Generator
 from pygpu._src.user_kernels.random_source import poisson_text, sobol_text
 from pygpu._src.user_kernels.sobol import direction_numbers
 from pygpu._src.util.public import publish
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import SupportsIndex, TypeAlias, TypeVar
+
+    from numpy.typing import DTypeLike
+
+    from pygpu import _cuda
+    from pygpu._src.array.array_types import _DType
+
+    _ScalarT = TypeVar("_ScalarT", bound=np.generic)
+    _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+    _Stream: TypeAlias = _cuda.Stream | None
 
 __all__ = [
     "MRG32k3aRandomNumberGenerator",
@@ -68,7 +81,15 @@ class direction_vector_set:  # noqa: N801 - PyCUDA's name
     SCRAMBLED_VECTOR_64 = 104
 
 
-def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> GPUArray:
+@overload
+def rand(
+    shape: _Shape, dtype: type[np.float32] = ..., stream: _Stream = None
+) -> GPUArray[np.float32]: ...
+@overload
+def rand(shape: _Shape, dtype: _DType[_ScalarT], stream: _Stream = None) -> GPUArray[_ScalarT]: ...
+@overload
+def rand(shape: _Shape, dtype: DTypeLike, stream: _Stream = None) -> GPUArray[Any]: ...
+def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> GPUArray[Any]:
     """A new array of numbers uniform in [0, 1), of float32 or float64, or of random bits, of
     integers."""
     result = GPUArray(shape, dtype)
@@ -127,8 +148,8 @@ class Distributions:
 
     def __init__(self) -> None:
         limits = backend_of(None).limits
-        self.block_count = limits.units
-        self.generators_per_block = min(256, limits.group_size)
+        self.block_count: int = limits.units
+        self.generators_per_block: int = min(256, limits.group_size)
 
     def _seeds_of(self, seed_getter: Any) -> Any:
         """What seed_getter gives for each state."""
@@ -215,13 +236,29 @@ class Distributions:
     def _philox(self) -> Generator:
         raise NotImplementedError
 
-    def gen_uniform(self, shape: Any, dtype: Any, stream: Any = None) -> GPUArray:
+    @overload
+    def gen_uniform(
+        self, shape: _Shape, dtype: _DType[_ScalarT], stream: _Stream = None
+    ) -> GPUArray[_ScalarT]: ...
+    @overload
+    def gen_uniform(
+        self, shape: _Shape, dtype: DTypeLike, stream: _Stream = None
+    ) -> GPUArray[Any]: ...
+    def gen_uniform(self, shape: Any, dtype: Any, stream: Any = None) -> GPUArray[Any]:
         """A new array filled by fill_uniform."""
         result = GPUArray(shape, dtype)
         self.fill_uniform(result, stream)
         return result
 
-    def gen_normal(self, shape: Any, dtype: Any, stream: Any = None) -> GPUArray:
+    @overload
+    def gen_normal(
+        self, shape: _Shape, dtype: _DType[_ScalarT], stream: _Stream = None
+    ) -> GPUArray[_ScalarT]: ...
+    @overload
+    def gen_normal(
+        self, shape: _Shape, dtype: DTypeLike, stream: _Stream = None
+    ) -> GPUArray[Any]: ...
+    def gen_normal(self, shape: Any, dtype: Any, stream: Any = None) -> GPUArray[Any]:
         """A new array filled by fill_normal."""
         result = GPUArray(shape, dtype)
         self.fill_normal(result, stream)

@@ -167,12 +167,14 @@ class DeviceData:
         from pygpu._src.runtime.cuda.enums import device_attribute as attribute
 
         get = dev.get_attribute
-        self.max_threads = get(attribute.MAX_THREADS_PER_BLOCK)
-        self.warp_size = get(attribute.WARP_SIZE)
-        self.warps_per_mp = max(1, get(attribute.MAX_THREADS_PER_MULTIPROCESSOR) // self.warp_size)
-        self.thread_blocks_per_mp = get(attribute.MAX_BLOCKS_PER_MULTIPROCESSOR) or 8
-        self.registers = get(attribute.MAX_REGISTERS_PER_BLOCK)
-        self.shared_memory = get(attribute.MAX_SHARED_MEMORY_PER_BLOCK)
+        self.max_threads: int = get(attribute.MAX_THREADS_PER_BLOCK)
+        self.warp_size: int = get(attribute.WARP_SIZE)
+        self.warps_per_mp: int = max(
+            1, get(attribute.MAX_THREADS_PER_MULTIPROCESSOR) // self.warp_size
+        )
+        self.thread_blocks_per_mp: int = get(attribute.MAX_BLOCKS_PER_MULTIPROCESSOR) or 8
+        self.registers: int = get(attribute.MAX_REGISTERS_PER_BLOCK)
+        self.shared_memory: int = get(attribute.MAX_SHARED_MEMORY_PER_BLOCK)
         self.smem_alloc_granularity = 128
         self.smem_granularity = 32
         self.register_allocation_unit = "warp"
@@ -218,6 +220,9 @@ class OccupancyRecord:
     Function.max_active_blocks() asks the driver.
     """
 
+    tb_per_mp: int
+    limited_by: str
+
     def __init__(
         self, devdata: DeviceData, threads: int, shared_mem: int = 0, registers: int = 0
     ) -> None:
@@ -240,7 +245,7 @@ class OccupancyRecord:
             raise ValueError("too many registers")
         if memory > devdata.shared_memory:
             raise ValueError("too much smem")
-        self.tb_per_mp_limits = [
+        self.tb_per_mp_limits: list[tuple[int, str]] = [
             (devdata.thread_blocks_per_mp, "device"),
             (devdata.warps_per_mp // max(warps, 1), "warps"),
         ]
@@ -249,8 +254,8 @@ class OccupancyRecord:
         if shared_mem > 0:
             self.tb_per_mp_limits.append((devdata.shared_memory // memory, "smem"))
         self.tb_per_mp, self.limited_by = min(self.tb_per_mp_limits)
-        self.warps_per_mp = self.tb_per_mp * warps
-        self.occupancy = self.warps_per_mp / devdata.warps_per_mp
+        self.warps_per_mp: int = self.tb_per_mp * warps
+        self.occupancy: float = self.warps_per_mp / devdata.warps_per_mp
 
 
 # ---- tests --------------------------------------------------------------------------------------

@@ -87,6 +87,12 @@ class ListOfListsBuilder:
     ElementwiseKernel's. debug: run on one work-item. devices and complex_kernel are not used.
     """
 
+    generate_template: str
+    preamble: str
+    name_prefix: str
+    options: list[str]
+    debug: bool
+
     def __init__(
         self,
         context: Any,
@@ -103,15 +109,17 @@ class ListOfListsBuilder:
         eliminate_empty_output_lists: Sequence[str] | bool = False,
     ) -> None:
         self.context = context
-        self.lists = [(name, np.dtype(dtype)) for name, dtype in list_names_and_dtypes]
+        self.lists: list[tuple[str, np.dtype[Any]]] = [
+            (name, np.dtype(dtype)) for name, dtype in list_names_and_dtypes
+        ]
         self.generate_template, self.preamble = generate_template, preamble
-        self.parameters = OPENCL.parse(arg_decls)
-        self.count_sharing = dict(count_sharing or {})
+        self.parameters: list[Parameter] = OPENCL.parse(arg_decls)
+        self.count_sharing: dict[str, str] = dict(count_sharing or {})
         self.name_prefix, self.options, self.debug = name_prefix, split_options(options), debug
         names = [name for name, _ in self.lists]
         if eliminate_empty_output_lists is True:
             eliminate_empty_output_lists = names
-        self.eliminate = list(eliminate_empty_output_lists or ())
+        self.eliminate: list[str] = list(eliminate_empty_output_lists or ())
         for name in self.eliminate:
             if name not in names:
                 raise ValueError(

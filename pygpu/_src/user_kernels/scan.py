@@ -36,6 +36,19 @@ class Scan:
     """A scan for one language. The arguments are GenericScanKernel's; neutral None: the operation
     has no neutral element (and there are no segments). serial: by one work-item."""
 
+    language: Language
+    dtype: np.dtype[Any]
+    neutral: str
+    scan_expr: str
+    output: str
+    input_expr: str
+    segment_expr: str | None
+    preamble: str
+    options: list[str]
+    name: str
+    elsewhere: set[str]
+    written: list[int]
+
     def __init__(
         self,
         language: Language,
@@ -54,13 +67,13 @@ class Scan:
         serial: bool = False,
     ) -> None:
         self.language, self.dtype = language, np.dtype(dtype)
-        self.call = f"ScanKernel '{name_prefix}'"
+        self.call: str = f"ScanKernel '{name_prefix}'"
         if not isinstance(scan_expr, str):
             raise TypeError(f"{self.call}: scan_expr must be a str, not {type(scan_expr).__name__}")
-        self.index_dtype = np.dtype(np.int32 if index_dtype is None else index_dtype)
+        self.index_dtype: np.dtype[Any] = np.dtype(np.int32 if index_dtype is None else index_dtype)
         if self.index_dtype.kind != "i":
             raise TypeError(f"{self.call}: index_dtype must be signed, not {self.index_dtype}")
-        self.bare = neutral is None
+        self.bare: bool = neutral is None
         if neutral is None:
             if is_segment_start_expr is not None:
                 raise ValueError(f"{self.call}: a segmented scan needs a neutral element")
@@ -75,21 +88,21 @@ class Scan:
             )
         self.neutral, self.scan_expr, self.output = str(neutral), scan_expr, output_statement
         self.input_expr, self.segment_expr = input_expr, is_segment_start_expr
-        self.fetches = list(input_fetch_exprs or ())
+        self.fetches: list[tuple[str, str, int]] = list(input_fetch_exprs or ())
         self.preamble, self.options, self.name = preamble, split_options(options), name_prefix
         self.serial = serial
         parameters = language.parse(arguments)
         reading = f"{input_expr}\n{is_segment_start_expr or ''}"
-        self.snippet = Snippet(
+        self.snippet: Snippet = Snippet(
             language, self.call, parameters, f"{reading}\n{output_statement}", "", preamble, True
         )
         if not self.snippet.vectors:
             raise RuntimeError(f"{self.call}: a scan needs an array among its arguments")
-        self.types = {p.name: p.declaration for p in parameters if p.vector}
+        self.types: dict[str, str] = {p.name: p.declaration for p in parameters if p.vector}
         self.elsewhere, self.written = self._uses(parameters, reading)
         #: whether the first launch stores the input values; two arguments may also be one array
-        self.stored = any(parameters[k].name in self.elsewhere for k in self.written)
-        self.needs_last = mentions(output_statement, "last_item")
+        self.stored: bool = any(parameters[k].name in self.elsewhere for k in self.written)
+        self.needs_last: bool = mentions(output_statement, "last_item")
 
     def _uses(self, parameters: Sequence[Parameter], reading: str) -> tuple[set[str], list[int]]:
         """(names of arrays that are read elsewhere than at item i, or may be, indices of those that

@@ -133,6 +133,15 @@ class Snippet:
     text before the kernel. call: what messages call it.
     """
 
+    language: Language
+    call: str
+    parameters: list[Parameter]
+    text: str
+    around: str
+    preamble: str
+    uses_index: bool
+    loop_is_ours: bool
+
     def __init__(
         self,
         language: Language,
@@ -149,10 +158,10 @@ class Snippet:
             if not isinstance(given, str):
                 raise TypeError(f"{call}: the {name} must be a str, not {type(given).__name__}")
         self.text, self.around, self.preamble = text, around, preamble
-        self.is_cuda = language.name == "cuda"
-        self.vectors = [k for k, p in enumerate(parameters) if p.vector]
+        self.is_cuda: bool = language.name == "cuda"
+        self.vectors: list[int] = [k for k, p in enumerate(parameters) if p.vector]
         self._analyse()
-        self.plan = tuple(
+        self.plan: tuple[tuple[bool, bool, Any, Parameter], ...] = tuple(
             (p.vector, k in self.elementwise, p.dtype, p) for k, p in enumerate(parameters)
         )
         self._first_counts = (
@@ -160,15 +169,15 @@ class Snippet:
         )
         self._order: tuple[Any, bool] = (self, True)  # the last queue, whether it keeps the order
         self._layouts: dict[Any, Any] = {}
-        self.plans = PlansOfBackends()
+        self.plans: PlansOfBackends = PlansOfBackends()
 
     # ---- what the text does
 
     def _analyse(self) -> None:
         names = tuple(self.parameters[k].name for k in self.vectors)
         found = _analysis(self.text, self.around, self.preamble, names, self.pointers)
-        self.elementwise = {self.vectors[k] for k in found.elementwise}
-        self.written = [self.vectors[k] for k in found.written]
+        self.elementwise: set[int] = {self.vectors[k] for k in found.elementwise}
+        self.written: list[int] = [self.vectors[k] for k in found.written]
         self.uses_index, self.loop_is_ours = found.uses_index, found.loop_is_ours
 
     # ---- text of a form

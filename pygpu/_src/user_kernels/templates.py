@@ -92,8 +92,10 @@ class _Renderer:
         options: Any = None,
     ) -> None:
         self.template = template
-        self.type_aliases = {name: np.dtype(dtype) for name, dtype in dict(type_aliases).items()}
-        self.var_dict = {
+        self.type_aliases: dict[str, np.dtype[Any]] = {
+            name: np.dtype(dtype) for name, dtype in dict(type_aliases).items()
+        }
+        self.var_dict: dict[str, str] = {
             name: _as_macro_body(value) if name.startswith("macro_") else value
             for name, value in dict(var_values).items()
         }
@@ -116,7 +118,9 @@ class _Renderer:
 
         source = self.template.get_text_template(txt).render(self.var_dict)
         program = cl.Program(self.context, source).build(self.options)
-        return getattr(program, self.var_dict.get("kernel_name_prefix", "") + kernel_name)
+        name = self.var_dict.get("kernel_name_prefix", "") + kernel_name
+        kernel: cl.Kernel = getattr(program, name)
+        return kernel
 
     def parse_type(self, typename: DTypeLike) -> np.dtype[Any]:
         """The dtype of a type alias, a C type name, or anything that ``numpy.dtype`` takes."""
@@ -179,7 +183,7 @@ class KernelTemplateBase(ABC):
 
     def __init__(self, template_processor: str | None = None) -> None:
         self.template_processor = template_processor
-        self.build_cache = FirstArgCache()
+        self.build_cache: FirstArgCache = FirstArgCache()
         self._texts: dict[str, _PlainText] = {}
 
     def get_preamble(self) -> str:

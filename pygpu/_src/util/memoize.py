@@ -136,7 +136,7 @@ def _memoized(
     def wrapper(cl_object: FirstT, *args: P.args, **kwargs: P.kwargs) -> ResultT:
         return cache.get(cl_object, _key(args, kwargs), lambda: func(cl_object, *args, **kwargs))
 
-    return wrapper
+    return cast("Callable[Concatenate[FirstT, P], ResultT]", wrapper)
 
 
 def first_arg_dependent_memoize(

@@ -1,8 +1,10 @@
 /* deferral.c - CUDA's side of launches that arrays put off: which memory nobody else can see, and
  * the capsule by which arrays reach the traps of this module. */
 #include "common/deferral.h"
-#include "cuda/objects/graph.h"
-#include "cuda/objects/memory.h"
+#include "cuda/capture.h"
+#include "cuda/context.h"
+#include "cuda/lifetime/usage.h"
+#include "cuda/memory.h"
 
 static PyTypeObject *pooled; /* borrowed from the module's state */
 

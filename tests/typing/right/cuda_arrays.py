@@ -5,8 +5,8 @@ from typing import Any, assert_type
 import numpy as np
 from numpy.typing import NDArray
 
-from pygpu.cuda import gpuarray
-from pygpu.cuda.driver import Stream
+from pygpu.cuda import cumath, gpuarray
+from pygpu.cuda.driver import DeviceAllocation, PointerHolderBase, Stream
 from pygpu.cuda.gpuarray import GPUArray
 
 f4 = gpuarray.to_gpu(np.arange(4, dtype=np.float32))
@@ -34,3 +34,25 @@ assert_type(f4.reshape((2, 2))[0].copy(), GPUArray[np.float32])
 assert_type(f4.stream, Stream | None)
 assert_type(f4.ptr, int)
 assert_type((f4 + 1).get(), NDArray[np.float32])
+
+# ---- functions of the module, and of pygpu.cuda.cumath
+
+assert_type(gpuarray.sum(f4), GPUArray[np.float32])
+assert_type(gpuarray.sum(i4), GPUArray[np.int64])
+assert_type(gpuarray.min(f4), GPUArray[np.float32])
+assert_type(gpuarray.dot(f4, f4), GPUArray[np.float32])
+assert_type(gpuarray.take(f4, i4), GPUArray[np.float32])
+assert_type(gpuarray.concatenate([f4, f4]), GPUArray[np.float32])
+assert_type(gpuarray.if_positive(f4, f4, f4), GPUArray[np.float32])
+assert_type(gpuarray.subset_dot(i4, f4, f4), GPUArray[Any])
+assert_type(cumath.sin(f4), GPUArray[np.float32])
+assert_type(cumath.exp(f4, out=f4), GPUArray[np.float32])
+assert_type(cumath.modf(f4), tuple[GPUArray[np.float32], GPUArray[np.float32]])
+
+# ---- what is known of it
+
+assert_type(f4.gpudata, DeviceAllocation | PointerHolderBase | int)
+assert_type(f4.mem_size, int)
+assert_type(f4.real, GPUArray[np.float32])
+assert_type(f4.flags.c_contiguous, bool)
+assert_type(f4.any(), GPUArray[np.bool_])

@@ -1,6 +1,7 @@
 """Programs that a type checker refuses: `# E: code` is what mypy says of the line."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import pygpu as cl
 import pygpu.array as cla
@@ -21,6 +22,7 @@ f4["a", "b"]  # E: index
 f4.reshpe(2, 2)  # E: attr-defined
 f4.queue = 3  # E: assignment
 f4.shape = (2, 2)  # E: misc
+host: ArrayLike = f4  # E: assignment
 Array[int]  # E: type-var
 cla.zeros(np.float32, 4, queue)  # E: call-overload
 g4.get(stream=queue)  # E: arg-type

@@ -30,14 +30,16 @@ def roots(m: np.ndarray, n: int) -> np.ndarray:
     angle = _TURN * m.astype(np.longdouble) / whole.astype(np.longdouble)
     c, s = np.cos(angle), np.sin(angle)
     c, s = np.where(swap, s, c), np.where(swap, c, s)
-    return np.where(left, -c, c) + 1j * np.where(flip, s, -s)
+    value: np.ndarray = np.where(left, -c, c) + 1j * np.where(flip, s, -s)
+    return value
 
 
 def _near_one(m: np.ndarray, n: int) -> np.ndarray:
     """exp(-2 pi i m / n) - 1, without the loss of the difference."""
     angle = _TURN * m.astype(np.longdouble) / np.longdouble(n)
     half: np.ndarray = np.sin(angle / 2)
-    return -2 * half * half - 1j * np.sin(angle)
+    value: np.ndarray = -2 * half * half - 1j * np.sin(angle)
+    return value
 
 
 def _chirp(n: int) -> np.ndarray:

@@ -6,7 +6,7 @@ import operator
 import os
 from collections.abc import Callable
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from pygpu._src.array.fft import transform as own
 from pygpu._src.codegen import dtypes
 
 from . import fft_library, manipulation
+
+if TYPE_CHECKING:
+    from .fft_types import RealTransform, RealTransformN, Transform, TransformN
 
 __all__ = [
     "fft",
@@ -80,10 +83,10 @@ def _factor(norm: Any, n: int, inverse: bool) -> float:
 
 
 def _length(n: Any, default: int) -> int:
-    n = default if n is None else operator.index(n)
-    if n < 1:
-        raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
-    return n
+    length = default if n is None else operator.index(n)
+    if length < 1:
+        raise ValueError(f"Invalid number of FFT data points ({length}) specified.")
+    return length
 
 
 def _scaled(a: Any, factor: float) -> Any:
@@ -329,7 +332,7 @@ def _called(
     return result
 
 
-def _function(name: str) -> Callable[..., Any]:
+def _function(name: str) -> Any:
     function = getattr(np.fft, name)
     text = (function.__doc__ or "").strip().partition("\n")[0]
     several = name[-1] in "2n"
@@ -352,10 +355,20 @@ def _function(name: str) -> Callable[..., Any]:
     return made
 
 
-fft, ifft, rfft, irfft = (_function(k) for k in ("fft", "ifft", "rfft", "irfft"))
-hfft, ihfft = _function("hfft"), _function("ihfft")
-fft2, ifft2, rfft2, irfft2 = (_function(k) for k in ("fft2", "ifft2", "rfft2", "irfft2"))
-fftn, ifftn, rfftn, irfftn = (_function(k) for k in ("fftn", "ifftn", "rfftn", "irfftn"))
+fft: Transform = _function("fft")
+ifft: Transform = _function("ifft")
+rfft: Transform = _function("rfft")
+irfft: RealTransform = _function("irfft")
+hfft: RealTransform = _function("hfft")
+ihfft: Transform = _function("ihfft")
+fft2: TransformN = _function("fft2")
+ifft2: TransformN = _function("ifft2")
+rfft2: TransformN = _function("rfft2")
+irfft2: RealTransformN = _function("irfft2")
+fftn: TransformN = _function("fftn")
+ifftn: TransformN = _function("ifftn")
+rfftn: TransformN = _function("rfftn")
+irfftn: RealTransformN = _function("irfftn")
 
 
 def _axes(a: Any, axes: Any) -> tuple[int, ...]:

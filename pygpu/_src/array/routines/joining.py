@@ -16,7 +16,6 @@ from pygpu._src.array import (
     elementwise,
     launch_cache,
     layout,
-    primitives,
     ufuncs,
 )
 from pygpu._src.array.lazy import lazy
@@ -146,7 +145,8 @@ def concatenate(
     axis = layout.normalize_axis(axis, first.ndim)
 
     def rest(array: Any) -> tuple[int, ...]:
-        return array.shape[:axis] + array.shape[axis + 1 :]
+        shape: tuple[int, ...] = array.shape
+        return shape[:axis] + shape[axis + 1 :]
 
     for i, array in enumerate(arrays):
         if array.ndim != first.ndim:
@@ -223,10 +223,10 @@ def _taken(several: Any, a: Any) -> Any:
 
 def _targets(call: str, arrays: Sequence[Any], shape: Any, out: Any) -> list[Any]:
     if out is not None:
-        out = _outputs(call, arrays, out)
-        if any(o.dtype != a.dtype for o, a in zip(out, arrays)):
+        outs = _outputs(call, arrays, out)
+        if any(o.dtype != a.dtype for o, a in zip(outs, arrays)):
             raise TypeError("arrays and out must have the same dtype")
-        return out
+        return outs
     if shape is None:
         raise ValueError("dest_shape is needed where out is not given")
     return [a._new(layout.as_shape(shape, "dest_shape"), a.dtype) for a in arrays]
@@ -312,7 +312,8 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
     if a is NotImplemented or b is NotImplemented:
         raise TypeError("dot: operands must be arrays or numbers")
     if conjugate:
-        a, b = primitives.flat(a), primitives.flat(b)
+        flat = lazy("primitives").flat
+        a, b = flat(a), flat(b)
         if a.size != b.size:
             raise ValueError("cannot reshape: vdot needs as many items in both arrays")
     if getattr(a, "ndim", 0) == 0 or getattr(b, "ndim", 0) == 0:

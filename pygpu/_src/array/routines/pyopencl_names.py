@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -13,7 +13,27 @@ from pygpu._src.array.methods import ArrayBase
 from . import joining
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Literal, SupportsIndex, TypeAlias, TypeVar
+
     from numpy.typing import DTypeLike
+
+    from pygpu import _opencl
+    from pygpu._src.array.array_types import _Axes, _DType, _Indices, _Operand
+    from pygpu._src.array.opencl_array import Array
+    from pygpu._src.runtime.opencl.types import WaitList
+
+    _ArrayT = TypeVar("_ArrayT", bound=Array[Any])
+    _NumberT = TypeVar("_NumberT", bound=Array[np.number[Any]])
+    _InexactT = TypeVar("_InexactT", bound=Array[np.inexact[Any]])
+    _ScalarT = TypeVar("_ScalarT", bound=np.generic)
+    _Signed: TypeAlias = Array[np.signedinteger[Any] | np.bool_]
+    _Unsigned: TypeAlias = Array[np.unsignedinteger[Any]]
+    _Allocator: TypeAlias = Callable[[int], Any] | None
+    _Initial: TypeAlias = complex | np.generic | None
+    _Queue: TypeAlias = _opencl.CommandQueue | None
+    _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+    _Slice: TypeAlias = "slice[Any, Any, Any] | None"
 
 _NoValue: Any = object()
 
@@ -43,7 +63,9 @@ def _arrays(call: str, arrays: Any, queue: Any, wait_for: Any = None) -> list[An
 # ---- choosing and joining
 
 
-def concatenate(arrays: Any, axis: int = 0, queue: Any = None, allocator: Any = None) -> Any:
+def concatenate(
+    arrays: Iterable[_ArrayT], axis: int = 0, queue: _Queue = None, allocator: _Allocator = None
+) -> _ArrayT:
     """One array after the other along an axis."""
     arrays = _arrays("concatenate", arrays, queue)
     if allocator is None or not arrays:
@@ -56,12 +78,12 @@ def concatenate(arrays: Any, axis: int = 0, queue: Any = None, allocator: Any = 
     return joining.concatenate(arrays, axis, make)
 
 
-def stack(arrays: Any, axis: int = 0, queue: Any = None) -> Any:
+def stack(arrays: Iterable[_ArrayT], axis: int = 0, queue: _Queue = None) -> _ArrayT:
     """Arrays of one shape along a new axis."""
     return joining.stack(_arrays("stack", arrays, queue), axis)
 
 
-def hstack(arrays: Any, queue: Any = None) -> Any:
+def hstack(arrays: Iterable[_ArrayT], queue: _Queue = None) -> _ArrayT:
     """One array after the other along the last axis."""
     arrays = _arrays("hstack", arrays, queue)
     if not arrays:
@@ -69,82 +91,145 @@ def hstack(arrays: Any, queue: Any = None) -> Any:
     return joining.concatenate(arrays, arrays[0].ndim - 1)
 
 
-def take(a: Any, indices: Any, out: Any = None, queue: Any = None, wait_for: Any = None) -> Any:
+def take(
+    a: _ArrayT,
+    indices: _Indices,
+    out: _ArrayT | None = None,
+    queue: _Queue = None,
+    wait_for: WaitList = None,
+) -> _ArrayT:
     """The items of the flat array *a* that *indices* name."""
     return _array("take", a, queue, wait_for).take(on_queue(indices, queue), out=out)
 
 
-def multi_take(arrays: Any, indices: Any, out: Any = None, queue: Any = None) -> Any:
+def multi_take(
+    arrays: Sequence[_ArrayT],
+    indices: _Indices,
+    out: Sequence[_ArrayT] | None = None,
+    queue: _Queue = None,
+) -> list[_ArrayT]:
     """The same items of several arrays."""
     return joining.multi_take(_arrays("multi_take", arrays, queue), on_queue(indices, queue), out)
 
 
 def multi_put(
-    arrays: Any,
-    dest_indices: Any,
-    dest_shape: Any = None,
-    out: Any = None,
-    queue: Any = None,
-    wait_for: Any = None,
-) -> Any:
+    arrays: Sequence[_ArrayT],
+    dest_indices: _Indices,
+    dest_shape: _Shape | None = None,
+    out: Sequence[_ArrayT] | None = None,
+    queue: _Queue = None,
+    wait_for: WaitList = None,
+) -> list[_ArrayT]:
     """Set the items *dest_indices* of several arrays."""
     arrays = _arrays("multi_put", arrays, queue, wait_for)
     return joining.multi_put(arrays, on_queue(dest_indices, queue), dest_shape, out)
 
 
 def multi_take_put(
-    arrays: Any,
-    dest_indices: Any,
-    src_indices: Any,
-    dest_shape: Any = None,
-    out: Any = None,
-    queue: Any = None,
-    src_offsets: Any = None,
-) -> Any:
+    arrays: Sequence[_ArrayT],
+    dest_indices: _Indices,
+    src_indices: _Indices,
+    dest_shape: _Shape | None = None,
+    out: Sequence[_ArrayT] | None = None,
+    queue: _Queue = None,
+    src_offsets: Sequence[int] | None = None,
+) -> list[_ArrayT]:
     """Take items of several arrays and set items of others."""
     arrays = _arrays("multi_take_put", arrays, queue)
     where_to, where_from = on_queue(dest_indices, queue), on_queue(src_indices, queue)
     return joining.multi_take_put(arrays, where_to, where_from, dest_shape, out, src_offsets)
 
 
+@overload
+def if_positive(
+    criterion: Array[Any],
+    then_: _ArrayT,
+    else_: _ArrayT,
+    out: _ArrayT | None = None,
+    queue: _Queue = None,
+) -> _ArrayT: ...
+@overload
+def if_positive(
+    criterion: Array[Any],
+    then_: _Operand,
+    else_: _Operand,
+    out: Array[Any] | None = None,
+    queue: _Queue = None,
+) -> Array[Any]: ...
 def if_positive(criterion: Any, then_: Any, else_: Any, out: Any = None, queue: Any = None) -> Any:
     """Items of *then_* where the criterion is positive, else of *else_*."""
     return joining.choose("if_positive", criterion, then_, else_, out, queue, positive=True)
 
 
+@overload
+def where(
+    condition: Array[Any], x: _ArrayT, y: _ArrayT, out: _ArrayT | None = None, queue: _Queue = None
+) -> _ArrayT: ...
+@overload
+def where(
+    condition: Array[Any],
+    x: _Operand,
+    y: _Operand,
+    out: Array[Any] | None = None,
+    queue: _Queue = None,
+) -> Array[Any]: ...
 def where(condition: Any, x: Any, y: Any, out: Any = None, queue: Any = None) -> Any:
     """Items of *x* where the condition is true, else of *y*."""
     return joining.choose("where", condition, x, y, out, queue)
 
 
+@overload
+def maximum(
+    a: _ArrayT, b: _ArrayT | int, out: _ArrayT | None = None, queue: _Queue = None
+) -> _ArrayT: ...
+@overload
+def maximum(
+    a: _Operand, b: _Operand, out: Array[Any] | None = None, queue: _Queue = None
+) -> Array[Any]: ...
 def maximum(a: Any, b: Any, out: Any = None, queue: Any = None) -> Any:
     """The greater of two items, NaN if one is."""
     return joining.binary("maximum", a, b, out, queue)
 
 
+@overload
+def minimum(
+    a: _ArrayT, b: _ArrayT | int, out: _ArrayT | None = None, queue: _Queue = None
+) -> _ArrayT: ...
+@overload
+def minimum(
+    a: _Operand, b: _Operand, out: Array[Any] | None = None, queue: _Queue = None
+) -> Array[Any]: ...
 def minimum(a: Any, b: Any, out: Any = None, queue: Any = None) -> Any:
     """The smaller of two items, NaN if one is."""
     return joining.binary("minimum", a, b, out, queue)
 
 
-def logical_and(x1: Any, x2: Any, /, out: Any = None, queue: Any = None) -> Any:
+def logical_and(
+    x1: _Operand, x2: _Operand, /, out: Array[np.bool_] | None = None, queue: _Queue = None
+) -> Array[np.bool_]:
     """Whether both items are not zero."""
     return joining.binary("logical_and", x1, x2, out, queue)
 
 
-def logical_or(x1: Any, x2: Any, /, out: Any = None, queue: Any = None) -> Any:
+def logical_or(
+    x1: _Operand, x2: _Operand, /, out: Array[np.bool_] | None = None, queue: _Queue = None
+) -> Array[np.bool_]:
     """Whether one of the items is not zero."""
     return joining.binary("logical_or", x1, x2, out, queue)
 
 
-def logical_not(x: Any, /, out: Any = None, queue: Any = None) -> Any:
+def logical_not(
+    x: Array[Any], /, out: Array[np.bool_] | None = None, queue: _Queue = None
+) -> Array[np.bool_]:
     """Whether the item is zero."""
     if not isinstance(x, ArrayBase):
         return np.logical_not(x)
     return ufuncs.call("logical_not", (x,), None if out is None else (out,), queue=queue)
 
 
-def diff(array: Any, queue: Any = None, allocator: Any = None, n: int = 1, axis: int = -1) -> Any:
+def diff(
+    array: _ArrayT, queue: _Queue = None, allocator: _Allocator = None, n: int = 1, axis: int = -1
+) -> _ArrayT:
     """Differences of neighbours."""
     result = joining.diff(on_queue(array, queue), n, axis)
     if allocator is None:
@@ -154,12 +239,12 @@ def diff(array: Any, queue: Any = None, allocator: Any = None, n: int = 1, axis:
     return moved
 
 
-def reshape(a: Any, shape: Any) -> Any:
+def reshape(a: _ArrayT, shape: _Shape) -> _ArrayT:
     """See Array.reshape()."""
     return a.reshape(shape)
 
 
-def transpose(a: Any, axes: Any = None) -> Any:
+def transpose(a: _ArrayT, axes: Sequence[int] | None = None) -> _ArrayT:
     """See Array.transpose()."""
     return a.transpose() if axes is None else a.transpose(axes)
 
@@ -167,6 +252,56 @@ def transpose(a: Any, axes: Any = None) -> Any:
 # ---- reductions
 
 
+@overload
+def sum(
+    a: _InexactT,
+    dtype: None = None,
+    queue: _Queue = None,
+    slice: _Slice = None,
+    initial: _Initial = ...,
+    *,
+    axis: _Axes = None,
+) -> _InexactT: ...
+@overload
+def sum(
+    a: _Signed,
+    dtype: None = None,
+    queue: _Queue = None,
+    slice: _Slice = None,
+    initial: _Initial = ...,
+    *,
+    axis: _Axes = None,
+) -> Array[np.int64]: ...
+@overload
+def sum(
+    a: _Unsigned,
+    dtype: None = None,
+    queue: _Queue = None,
+    slice: _Slice = None,
+    initial: _Initial = ...,
+    *,
+    axis: _Axes = None,
+) -> Array[np.uint64]: ...
+@overload
+def sum(
+    a: Array[Any],
+    dtype: _DType[_ScalarT],
+    queue: _Queue = None,
+    slice: _Slice = None,
+    initial: _Initial = ...,
+    *,
+    axis: _Axes = None,
+) -> Array[_ScalarT]: ...
+@overload
+def sum(
+    a: Array[Any],
+    dtype: DTypeLike | None = None,
+    queue: _Queue = None,
+    slice: _Slice = None,
+    initial: _Initial = ...,
+    *,
+    axis: _Axes = None,
+) -> Array[Any]: ...
 def sum(
     a: Any,
     dtype: DTypeLike | None = None,
@@ -182,17 +317,17 @@ def sum(
     return summed._reduce("sum", axis, dtype=dtype, initial=start)
 
 
-def any(a: Any, queue: Any = None, wait_for: Any = None) -> Any:
+def any(a: Array[Any], queue: _Queue = None, wait_for: WaitList = None) -> Array[np.bool_]:
     """Whether any item is not zero."""
     return _array("any", a, queue, wait_for)._reduce("any", None)
 
 
-def all(a: Any, queue: Any = None, wait_for: Any = None) -> Any:
+def all(a: Array[Any], queue: _Queue = None, wait_for: WaitList = None) -> Array[np.bool_]:
     """Whether all items are not zero."""
     return _array("all", a, queue, wait_for)._reduce("all", None)
 
 
-def min(a: Any, queue: Any = None, initial: Any = _NoValue) -> Any:
+def min(a: _ArrayT, queue: _Queue = None, initial: _Initial = _NoValue) -> _ArrayT:
     """The least item."""
     if not isinstance(a, ArrayBase):
         return np.asarray(a)[()]
@@ -200,7 +335,7 @@ def min(a: Any, queue: Any = None, initial: Any = _NoValue) -> Any:
     return on_queue(a, queue)._reduce("min", None, initial=start)
 
 
-def max(a: Any, queue: Any = None, initial: Any = _NoValue) -> Any:
+def max(a: _ArrayT, queue: _Queue = None, initial: _Initial = _NoValue) -> _ArrayT:
     """The greatest item."""
     if not isinstance(a, ArrayBase):
         return np.asarray(a)[()]
@@ -208,49 +343,100 @@ def max(a: Any, queue: Any = None, initial: Any = _NoValue) -> Any:
     return on_queue(a, queue)._reduce("max", None, initial=start)
 
 
+@overload
 def dot(
-    a: Any, b: Any, dtype: DTypeLike | None = None, queue: Any = None, slice: Any = None
-) -> Any:
+    a: _NumberT, b: _NumberT, dtype: None = None, queue: _Queue = None, slice: _Slice = None
+) -> _NumberT: ...
+@overload
+def dot(
+    a: Array[Any],
+    b: Array[Any],
+    dtype: DTypeLike | None = None,
+    queue: _Queue = None,
+    slice: _Slice = None,
+) -> Array[Any]: ...
+def dot(a: Any, b: Any, dtype: Any = None, queue: Any = None, slice: Any = None) -> Any:
     """numpy.dot; slice: of that part of the flat arrays."""
     a, b = (_array("dot", x, queue, part=slice) for x in (a, b))
     return joining.dot(a, b, dtype)
 
 
+@overload
 def vdot(
-    a: Any, b: Any, dtype: DTypeLike | None = None, queue: Any = None, slice: Any = None
-) -> Any:
+    a: _NumberT, b: _NumberT, dtype: None = None, queue: _Queue = None, slice: _Slice = None
+) -> _NumberT: ...
+@overload
+def vdot(
+    a: Array[Any],
+    b: Array[Any],
+    dtype: DTypeLike | None = None,
+    queue: _Queue = None,
+    slice: _Slice = None,
+) -> Array[Any]: ...
+def vdot(a: Any, b: Any, dtype: Any = None, queue: Any = None, slice: Any = None) -> Any:
     """numpy.vdot: the sum of conj(a) * b over the flat arrays."""
     a, b = (_array("vdot", x, queue, part=slice) for x in (a, b))
     return joining.dot(a, b, dtype, conjugate=True)
 
 
 def subset_dot(
-    subset: Any,
-    a: Any,
-    b: Any,
+    subset: Array[Any],
+    a: Array[Any],
+    b: Array[Any],
     dtype: DTypeLike | None = None,
-    queue: Any = None,
-    slice: Any = None,
-) -> Any:
+    queue: _Queue = None,
+    slice: _Slice = None,
+) -> Array[Any]:
     """dot() of the items that *subset*, an array of indices, names."""
     where = _array("subset_dot", subset, queue, part=slice)
     return joining.subset("dot", where, on_queue(a, queue), on_queue(b, queue), dtype=dtype)
 
 
-def subset_min(subset: Any, a: Any, queue: Any = None, slice: Any = None) -> Any:
+def subset_min(
+    subset: Array[Any], a: _ArrayT, queue: _Queue = None, slice: _Slice = None
+) -> _ArrayT:
     """The least of the items that *subset* names."""
     return joining.subset(
         "min", _array("subset_min", subset, queue, part=slice), on_queue(a, queue)
     )
 
 
-def subset_max(subset: Any, a: Any, queue: Any = None, slice: Any = None) -> Any:
+def subset_max(
+    subset: Array[Any], a: _ArrayT, queue: _Queue = None, slice: _Slice = None
+) -> _ArrayT:
     """The greatest of the items that *subset* names."""
     return joining.subset(
         "max", _array("subset_max", subset, queue, part=slice), on_queue(a, queue)
     )
 
 
+@overload
+def cumsum(
+    a: _ArrayT,
+    output_dtype: None = None,
+    queue: _Queue = None,
+    wait_for: WaitList = None,
+    *,
+    return_event: Literal[False] = False,
+) -> _ArrayT: ...
+@overload
+def cumsum(
+    a: Array[Any],
+    output_dtype: DTypeLike | None = None,
+    queue: _Queue = None,
+    wait_for: WaitList = None,
+    *,
+    return_event: Literal[False] = False,
+) -> Array[Any]: ...
+@overload
+def cumsum(
+    a: Array[Any],
+    output_dtype: DTypeLike | None = None,
+    queue: _Queue = None,
+    wait_for: WaitList = None,
+    *,
+    return_event: Literal[True],
+) -> tuple[_opencl.Event, Array[Any]]: ...
 def cumsum(
     a: Any,
     output_dtype: DTypeLike | None = None,

@@ -354,7 +354,8 @@ def _diag_indices_from(arr: Any) -> tuple[Any, ...]:
         raise ValueError("input array must be at least 2-d")
     if len(set(arr.shape)) > 1:
         raise ValueError("All dimensions of input must be of equal length")
-    return (_there(arr, np.arange(arr.shape[0])),) * arr.ndim
+    found: tuple[Any, ...] = (_there(arr, np.arange(arr.shape[0])),) * arr.ndim
+    return found
 
 
 def _triangle_indices(find: Callable[..., Any]) -> Callable[..., Any]:

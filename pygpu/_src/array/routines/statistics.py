@@ -221,7 +221,7 @@ def bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) ->
                 range = tuple(map(a.dtype.type, range))
         kind = a.dtype if a.dtype.kind == "f" else np.dtype(float)
         return np.histogram_bin_edges(np.empty(0, kind), int(bins), range)
-    edges: Any = np.asarray(bins.get() if isinstance(bins, GPUArray) else bins)  # type: ignore[attr-defined]
+    edges: np.ndarray = np.asarray(bins.get() if isinstance(bins, GPUArray) else bins)  # type: ignore[attr-defined]
     if edges.ndim != 1 or (edges[1:] < edges[:-1]).any():
         raise ValueError("`bins` must increase monotonically, when an array")
     return edges

@@ -158,7 +158,8 @@ cumulative_prod = _cumulative("cumprod")
 
 def _running_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Of sums of items of a dtype."""
-    return np.sum(np.empty(0, dtype)).dtype
+    zero: np.generic = np.sum(np.empty(0, dtype))
+    return zero.dtype
 
 
 def _isclose(

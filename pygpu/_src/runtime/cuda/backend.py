@@ -45,7 +45,7 @@ def backend_of(obj: Any) -> CUDABackend:
         if last is not None:
             return last
     results = _backends.results(context)
-    backend = results.get("backend")
+    backend: CUDABackend | None = results.get("backend")
     if backend is None:
         backend = results.setdefault("backend", CUDABackend(context))
     _recent = weakref.ref(context), weakref.ref(backend)

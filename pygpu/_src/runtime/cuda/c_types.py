@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -50,7 +50,13 @@ _MORE: tuple[tuple[list[str], DTypeLike], ...] = (
 for _names, _dtype in _MORE:
     TYPE_REGISTRY.get_or_register_dtype(_names, _dtype)
 
-get_or_register_dtype = TYPE_REGISTRY.get_or_register_dtype
+if TYPE_CHECKING:
+
+    def get_or_register_dtype(
+        names: str | Sequence[str], dtype: DTypeLike | None = None
+    ) -> np.dtype[Any]: ...
+else:
+    get_or_register_dtype = TYPE_REGISTRY.get_or_register_dtype
 
 _TEXTURE_NAMES = {
     "f": "fp_tex_float",
@@ -96,7 +102,7 @@ class Argument:
     """A parameter of a generated kernel: a dtype and a name."""
 
     def __init__(self, dtype: DTypeLike, name: str) -> None:
-        self.dtype = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.name = name
 
     def __repr__(self) -> str:
@@ -133,7 +139,8 @@ def parse_c_arg(c_arg: str) -> Any:
 
 def get_arg_type(c_arg: str) -> str:
     """The type of a declaration for Function.prepare."""
-    return parse_c_arg(c_arg).struct_char
+    char: str = parse_c_arg(c_arg).struct_char
+    return char
 
 
 del _names, _dtype

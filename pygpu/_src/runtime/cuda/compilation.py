@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,8 +43,9 @@ def get_nvcc_version(nvcc: str) -> str:
     """What `nvcc --version` prints."""
     try:
         done = child_process.run([nvcc, "--version"], text=True)
-        if done.returncode == 0 and done.stdout:
-            return done.stdout
+        said: str = done.stdout
+        if done.returncode == 0 and said:
+            return said
     except OSError:
         pass
     warnings.warn("NVCC version could not be determined.", stacklevel=2)
@@ -141,15 +142,19 @@ class Compilation:
         return nvrtc.Compiled(None if is_ptx else data, data if is_ptx else None, log, {})
 
     def _cached(
-        self, words: list[str], compiler: Any, opaque: Sequence[str], run: Any
+        self,
+        words: list[str],
+        compiler: Any,
+        opaque: Sequence[str],
+        run: Callable[[list[str]], nvrtc.Compiled],
     ) -> nvrtc.Compiled:
         key = None if self.store is None or self.keep else self._key(words, compiler, opaque)
         if key is not None and self.store is not None:
             entry = self.store.read(key)
-            result = _unpack(entry) if entry is not None else None
-            if result is not None:
-                self._keep_image(key, result)
-                return result
+            known: nvrtc.Compiled | None = _unpack(entry) if entry is not None else None
+            if known is not None:
+                self._keep_image(key, known)
+                return known
         result = run(words)
         if result.log:
             warnings.warn(

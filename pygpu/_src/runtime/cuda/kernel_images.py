@@ -108,7 +108,7 @@ def _identity(path: str) -> list[Any] | None:
 
 def _library_file() -> str | None:
     """Where NVRTC was loaded from, None if that cannot be found out."""
-    name = nvrtc._cuda()._nvrtc_library()
+    name: str | None = nvrtc._cuda()._nvrtc_library()
     if name is None or os.path.isabs(name):
         return name
     try:

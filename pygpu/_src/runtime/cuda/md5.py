@@ -8,6 +8,7 @@ blockIdx, ``seed``, ``i``, ``n``, blockDim, gridDim and a zero.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import floor, sin
 
 __all__ = ["md5_code"]
@@ -22,7 +23,7 @@ _WORDS = (
 )
 _START = {"a": 0x67452301, "b": 0xEFCDAB89, "c": 0x98BADCFE, "d": 0x10325476}
 # of each round: the function of the three other words, which word comes k-th, the four shifts
-_ROUNDS = (
+_ROUNDS: tuple[tuple[str, Callable[[int], int], tuple[int, ...]], ...] = (
     ("({1} & {2}) | (~{1} & {3})", lambda k: k, (7, 12, 17, 22)),
     ("({1} & {3}) | ({2} & ~{3})", lambda k: 5 * k + 1, (5, 9, 14, 20)),
     ("{1} ^ {2} ^ {3}", lambda k: 3 * k + 5, (4, 11, 16, 23)),
@@ -49,4 +50,4 @@ def _text() -> str:
     return "\n".join(lines) + "\n}\n"
 
 
-md5_code = _text()
+md5_code: str = _text()

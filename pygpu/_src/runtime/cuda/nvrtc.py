@@ -76,7 +76,8 @@ def load() -> None:
 def version() -> tuple[int, int]:
     """Major and minor version of NVRTC."""
     load()
-    return _cuda()._nvrtc_version()
+    found: tuple[int, int] = _cuda()._nvrtc_version()
+    return found
 
 
 def has_minimal() -> bool:

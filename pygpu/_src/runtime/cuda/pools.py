@@ -21,10 +21,12 @@ class DebugMemoryPool(_cuda.DeviceMemoryPool):
     logfile: where reports go; by default sys.stdout.
     """
 
+    last_free: int
+
     def __init__(self, interactive: bool = True, logfile: TextIO | None = None) -> None:
         super().__init__()
         self.interactive = interactive
-        self.logfile = sys.stdout if logfile is None else logfile
+        self.logfile: TextIO = sys.stdout if logfile is None else logfile
         self.last_free, _ = _cuda.mem_get_info()
         self.blocks: weakref.WeakKeyDictionary[_cuda.PooledDeviceAllocation, tuple[int, str]] = (
             weakref.WeakKeyDictionary()

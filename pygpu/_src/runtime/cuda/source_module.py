@@ -17,13 +17,13 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache as once
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from pygpu._cuda import Module, init, module_from_buffer
+from pygpu._cuda import Function, Module, init, module_from_buffer
 from pygpu._src.runtime import disk_cache
 from pygpu._src.runtime.cuda.debugging import is_debugging
 from pygpu._src.util.package_folder import PACKAGE_FOLDER
@@ -149,13 +149,16 @@ class CudaModule:
     """Base of what holds a Module made from source."""
 
     module: Module
+    get_global: Callable[[str], tuple[int, int]]
+    get_texref: Callable[[str], NoReturn]
+    get_surfref: Callable[[str], NoReturn]
 
     def _bind_module(self) -> None:
         self.get_global = self.module.get_global
         self.get_texref = self.module.get_texref
         self.get_surfref = self.module.get_surfref
 
-    def get_function(self, name: str) -> Any:
+    def get_function(self, name: str) -> Function:
         """The kernel of this name. Raises LogicError if there is none."""
         return self.module.get_function(name)
 
@@ -198,11 +201,11 @@ class SourceModule(CudaModule):
             "cubin",
             tuple(name_expressions),
         )
-        self.module = _load(result, _definitions(options) + source)
+        self.module: Module = _load(result, _definitions(options) + source)
         self._lowered = result.lowered
         self._bind_module()
 
-    def get_function(self, name: str) -> Any:
+    def get_function(self, name: str) -> Function:
         return self.module.get_function(self._lowered.get(name, name))
 
 
@@ -238,6 +241,13 @@ class DynamicModule(CudaModule):
     options of the constructor hold for all sources; link_options are pairs of jit_option and value.
     """
 
+    nvcc: str
+    keep: bool
+    no_extern_c: bool
+    arch: str | None
+    code: str | None
+    cache_dir: str | os.PathLike[str] | bool | None
+
     def __init__(
         self,
         nvcc: str = "nvcc",
@@ -260,7 +270,7 @@ class DynamicModule(CudaModule):
         self.cuda_libdir = cuda_libdir
         self.include_dirs = include_dirs
         self.libdir: str | None = None
-        self.linker = Linker(message_handler, link_options, log_verbose)
+        self.linker: Linker = Linker(message_handler, link_options, log_verbose)
 
     def add_source(
         self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"
@@ -332,7 +342,7 @@ class DynamicModule(CudaModule):
 
     def link(self) -> DynamicModule:
         """Link what was added; get_function() and get_global() work from now on."""
-        self.module = self.linker.link_module()
+        self.module: Module = self.linker.link_module()
         self._bind_module()
         return self
 

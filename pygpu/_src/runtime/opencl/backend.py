@@ -43,7 +43,7 @@ def backend_of(obj: Any) -> OpenCLBackend:
     known = context.__dict__.get(_SLOT)
     if known is None:
         known = context.__dict__.setdefault(_SLOT, {})
-    backend = known.get(device)
+    backend: OpenCLBackend | None = known.get(device)
     if backend is None:
         backend = known.setdefault(device, OpenCLBackend(context, device))
     if obj is not context:

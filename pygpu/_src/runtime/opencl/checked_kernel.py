@@ -164,7 +164,7 @@ def _reach(memory: Any) -> int | None:
         offset = int(getattr(memory, "offset", 0))
         if 0 in shape:
             return offset
-        steps = [(n - 1) * step for n, step in zip(shape, strides) if step > 0]
+        steps: list[int] = [(n - 1) * step for n, step in zip(shape, strides) if step > 0]
         return offset + sum(steps) + dtype.itemsize
     data = getattr(memory, "data", None)
     return _reach(data) if data is not None else None

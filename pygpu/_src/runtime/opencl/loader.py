@@ -198,7 +198,7 @@ def _has_platform(opencl: Any, path: str, may_offer: bool) -> bool:
 
 def _count(opencl: Any) -> int:
     """Platforms of the open library, which is closed again if there are none."""
-    count = opencl._platform_count()
+    count: int = opencl._platform_count()
     for name in ICD_VARIABLES:
         if name in os.environ:  # Khronos's loader may have cut the list to pieces where it stands,
             os.environ[name] = os.environ[name]  # and child processes would get its first piece
