@@ -63,7 +63,7 @@ test-as-nvidia:  ## The tests of OpenCL with the ways that are kept for NVIDIA's
 	@$(SETUP) test
 	PYGPU_TEST_AS=nvidia $(PYTEST) tests/opencl $(ARGS)
 
-# docs/reliability.md says what else fails there. Nothing of another driver's files may come in.
+# docs/guide/reliability.md says what else fails there. Nothing of another driver's files may come in.
 RUSTICL = $(addprefix tests/array/test_,frozen.py generated_text.py layout.py memory.py sort.py row_tiles.py first.py \
     linalg.py matmul.py fusion.py transpose.py dlpack.py gufuncs.py no_doubles.py)
 test-rusticl:  ## Tests of arrays on Mesa's rusticl (llvmpipe), unpacked into build/: those that it can run
@@ -80,7 +80,7 @@ lint:  ## ruff, the type checker, and every C file on gcc and clang without a wa
 	@$(SETUP) dev
 	.ci/lint.sh
 
-stubs:  ## Write the type stubs and docs/reference.md anew, from the built extensions
+stubs:  ## Write the type stubs and docs/reference/index.md anew, from the built extensions
 	@$(SETUP) dev
 	$(PY) tools/stubs.py
 	$(PY) tools/reference.py

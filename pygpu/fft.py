@@ -1,6 +1,7 @@
 """numpy.fft for arrays on a device: the same names, signatures and results.
 
-cuFFT computes them on CUDA where it is installed, else NumPy on the host: docs/linalg_fft.md.
+On CUDA, cuFFT computes them if it is installed; otherwise NumPy does, on the host. See
+docs/arrays/linalg_fft.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes docs/reference.md from the built package: python tools/reference.py [--check]
+"""Writes docs/reference/index.md from the built package: python tools/reference.py [--check]
 
 Every public name with its types and its text, from the docstrings. --check writes nothing and exits
 with 1 if the page is not what it should be.
@@ -16,15 +16,15 @@ sys.path.append(str(Path(__file__).parent.parent))  # after an installed or inst
 import pygpu
 from pygpu import _opencl, constants
 
-PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "index.md"
 HEAD = """\
 # Reference
 
-Every public name of `pygpu`, with its types and what it does. Written by `tools/reference.py` from
-the docstrings, which `help()` shows as well. The pages listed in [index](index.md) tell what each
-is for, with examples and limits.
+Every public name of `pygpu`, with its types and what it does. `tools/reference.py` writes this page
+from the docstrings, which `help()` shows as well. The pages listed in [index](../index.md) explain
+what each is for, with examples and limits.
 
-Sizes and offsets are in bytes unless it says otherwise.
+Sizes and offsets are in bytes unless stated otherwise.
 """
 
 
@@ -57,11 +57,12 @@ def main() -> int:
         return 0
     if "--check" in sys.argv[1:]:
         print(
-            "docs/reference.md is not that of the built package. Run: make stubs", file=sys.stderr
+            "docs/reference/index.md is not that of the built package. Run: make stubs",
+            file=sys.stderr,
         )
         return 1
     PAGE.write_text(text, "utf-8")
-    print("wrote docs/reference.md")
+    print("wrote docs/reference/index.md")
     return 0
 
 

@@ -1,7 +1,7 @@
 """NumPy's functions called with device arrays: ``np.sort(a)``, ``np.linalg.solve(a, b)``.
 
 Functions in the tables are computed on the device, but for some of numpy.linalg and numpy.fft (see
-docs/linalg_fft.md); all others are a TypeError.
+docs/arrays/linalg_fft.md); all others are a TypeError.
 """
 
 from __future__ import annotations

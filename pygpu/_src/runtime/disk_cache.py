@@ -44,7 +44,7 @@ _SUFFIX = ".program"
 _DEFAULT_MIB = 512
 _STALE = 3600.0  # [s] after which a half-written file has no writer any more
 
-# Drivers with a cache of their own; docs/cache.md has the numbers.
+# Drivers with a cache of their own; docs/guide/cache.md has the numbers.
 _CACHE_THEMSELVES = ("Portable Computing Language", "NVIDIA CUDA")
 # Mesa's driver crashes in programs that were made from binaries.
 _NO_BINARIES = ("rusticl",)

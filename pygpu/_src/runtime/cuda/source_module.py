@@ -5,7 +5,7 @@ names a path), where an option needs it, or where NVRTC cannot open an include a
 installed.
 
 What was compiled is kept on disk, keyed by source, options, the headers' contents, the compiler's
-version and the architecture, so that nothing is ever out of date; see docs/cuda_compiling.md.
+version and the architecture, so that nothing is ever out of date; see docs/cuda/compiling.md.
 
 Environment: PYCUDA_DEFAULT_NVCC_FLAGS, PYCUDA_CACHE_DIR, PYCUDA_DISABLE_CACHE as in PyCUDA,
 PYGPU_CACHE_DIR, PYGPU_NO_CACHE, PYGPU_CACHE_SIZE as for OpenCL, PYGPU_NVRTC_LIBRARY.
