@@ -15,7 +15,7 @@ PYTEST = $(PY) -P -m pytest $(DISTRIBUTED) -m "not slow"
 SLOW_TOO = -m ""
 SETUP = .ci/setup.sh
 
-.PHONY: help demo test test-intel test-as-nvidia test-rusticl test-simulator test-gpu memcheck build format lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
+.PHONY: help demo test test-intel test-as-nvidia test-rusticl test-simulator test-gpu memcheck build format lint stubs docs asan valgrind faults leaks bench wheel sdist ci-full clean
 .NOTPARALLEL:
 
 help:  ## This list
@@ -80,10 +80,13 @@ lint:  ## ruff, the type checker, and every C file on gcc and clang without a wa
 	@$(SETUP) dev
 	.ci/lint.sh
 
-stubs:  ## Write the type stubs and docs/reference/index.md anew, from the built extensions
+stubs:  ## Write the type stubs anew, from the built extensions
 	@$(SETUP) dev
 	$(PY) tools/stubs.py
-	$(PY) tools/reference.py
+
+docs:  ## The documentation as HTML in docs/_build/html, with the reference from the docstrings
+	@$(SETUP) dev
+	$(PY) -m sphinx -q -W --keep-going docs docs/_build/html
 
 asan:  ## The tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(SETUP) test
@@ -118,6 +121,7 @@ sdist:  ## A source distribution in dist/
 
 ci-full:  ## All of the above that can fail
 	$(MAKE) lint
+	$(MAKE) docs
 	$(MAKE) asan
 	$(MAKE) test-as-nvidia
 	$(MAKE) valgrind
