@@ -16,10 +16,24 @@ LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 
+# An example of an error fails if there is none: a `try` without an `else` gets one that says so.
 RUN = """
-import sys
+import ast, sys
+
+class Expected(ast.NodeTransformer):
+    def visit_FunctionDef(self, node):
+        return node
+
+    def visit_Try(self, node):
+        if node.handlers and not node.orelse:
+            node.orelse = ast.parse("raise AssertionError('nothing was raised')").body
+            for each in ast.walk(node.orelse[0]):
+                ast.copy_location(each, node)
+        return node
+
 page, text = sys.argv[1], sys.stdin.read()
-exec(compile(text, page, "exec"), {"__name__": "__docs__"})
+tree = Expected().visit(ast.parse(text, page))
+exec(compile(tree, page, "exec"), {"__name__": "__docs__"})
 """
 
 
