@@ -214,7 +214,7 @@ multiply = _binary("multiply", "Products.")
 nextafter = _binary("nextafter", "The number next to x1, towards x2.")
 not_equal = _binary("not_equal", "x1 != x2.")
 pow = _binary("pow", "x1 to the power of x2.")  # noqa: A001
-remainder = _binary("remainder", "What floor_divide() leaves, of the sign of x2.")
+remainder = _binary("remainder", "The remainder of floor_divide(), with the sign of x2.")
 subtract = _binary("subtract", "Differences.")
 
 

@@ -133,7 +133,7 @@ def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Any:
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
-    """Items by index along an axis, which may be left out if there is one axis."""
+    """Items by index along an axis, which may be omitted if there is only one."""
     need_arrays("take", x)
     if axis is None:
         if x.ndim > 1:

@@ -204,7 +204,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
 
 
 def unique_all(x: Any, /) -> _named.UniqueAllResult:
-    """The distinct items, where each is first, which one each item is, how often they are there."""
+    """The distinct items, their first indices, the inverse indices, and their counts."""
     need_arrays("unique_all", x)
     return table.unique_parts(x, ("index", "inverse", "counts"))
 

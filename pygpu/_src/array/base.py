@@ -147,7 +147,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         strides: tuple[int, ...] | None = None,
         queue: Any = None,
     ) -> Any:
-        """A new array without contents: same class, backend, queue, allocator. strides: without
+        """A new, uninitialized array: same class, backend, queue, allocator. strides: without
         gaps, None for C order."""
         cls = type(self)
         backend, allocator = self.backend, self.allocator

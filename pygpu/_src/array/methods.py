@@ -29,8 +29,9 @@ _allow_host = os.environ.get("PYGPU_ALLOW_HOST_COPIES", "") not in ("", "0")
 
 
 def allow_host_copies(allow: bool = True) -> None:
-    """Let NumPy convert device arrays by itself (``numpy.asarray(a)``), which copies them to the
-    host. Refused by default, as such copies go unnoticed; the environment variable
+    """Let NumPy convert device arrays implicitly (``numpy.asarray(a)``), which copies them to the
+    host. By default this raises an error, because such copies go unnoticed; the environment
+    variable
     PYGPU_ALLOW_HOST_COPIES=1 allows them too."""
     global _allow_host
     _allow_host = bool(allow)

@@ -37,7 +37,7 @@ def is_array(obj: Any) -> bool:
 def empty(
     like: Any, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None = None
 ) -> Any:
-    """A new array without contents, of the type of *like*, on its queue, by its allocator."""
+    """A new, uninitialized array of the type of *like*, on its queue, by its allocator."""
     dtype = np.dtype(dtype)
     if type(like)._own_init:
         return like._new(shape, dtype, strides)

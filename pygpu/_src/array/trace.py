@@ -27,7 +27,7 @@ _WIDE = ("f64", "i32", "u32", "i64", "u64", "c128")
 
 
 class Untraceable(TypeError):
-    """A function does what cannot be one kernel."""
+    """A function cannot be compiled to one kernel."""
 
 
 class Node(NamedTuple):

@@ -41,8 +41,8 @@ class In(_Directed):
 
 
 class Out(_Directed):
-    """``k[...](cuda.Out(a))``: the host array *a* is set to what the kernel left; what the kernel
-    does not set is undefined."""
+    """``k[...](cuda.Out(a))``: the host array *a* receives the kernel's output; items that the
+    kernel does not set are undefined."""
 
     copies_in = False
 

@@ -635,15 +635,15 @@ def as_type_of_signature(obj: Any) -> Type:
 
 
 def kernel(function: Any = None, /, **options: Any) -> Any:
-    """A decorator that makes a kernel of a Python function, for OpenCL and CUDA.
+    """A decorator that compiles a Python function to a kernel, for OpenCL and CUDA.
 
     It takes options as well, ``@kernel(exact=True)``: *exact*: no fused multiply-add, every
     operation rounded as NumPy does; *fastmath*: the compiler may be inexact; *options*: for the
     device's compiler; *backend*: "opencl" or "cuda" to refuse arrays of the other; *signatures*:
     types of the arguments; *src*: the text of the function; *check*: whether indices are checked,
-    and each call waits for what the checks find; without it PYGPU_CHECK decides, then the device:
-    on CPUs they are, and what is found is raised later. Raises KernelError for what is no function;
-    the rest is found at the first call.
+    and each call waits for the outcome; without it, PYGPU_CHECK decides, otherwise the device: CPUs
+    check, and raise errors later. Raises KernelError for anything that is not a function; other
+    errors are raised at the first call.
     """
     if function is None:
         return functools.partial(kernel, **options)

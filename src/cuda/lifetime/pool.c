@@ -303,7 +303,7 @@ PyMethodDef cud_pool_methods[] = {
      "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks, the largest first."},
     {"stop_holding", Pool_stop_holding, METH_NOARGS,
      "stop_holding($self, /)\n--\n\n() -> None\n\nFree all held blocks, and from now on each block "
-     "as soon as its owner has gone."},
+     "as soon as its owner drops it."},
     {"bin_number", Pool_bin_number, METH_O,
      "bin_number($self, size, /)\n--\n\n(size: int, /) -> int\n\nThe bin that serves a request of "
      "*size* bytes."},
@@ -316,13 +316,12 @@ PyMethodDef cud_pool_methods[] = {
 };
 PyMemberDef cud_pool_members[] = {
     {"held_blocks", T_PYSSIZET, offsetof(Pool, held_blocks), READONLY,
-     "int: blocks that wait for a request"},
-    {"active_blocks", T_PYSSIZET, offsetof(Pool, active_blocks), READONLY,
-     "int: blocks that are handed out"},
+     "int: free blocks that wait for a request"},
+    {"active_blocks", T_PYSSIZET, offsetof(Pool, active_blocks), READONLY, "int: blocks in use"},
     {"managed_bytes", T_PYSSIZET, offsetof(Pool, managed_bytes), READONLY,
-     "int: size of all blocks, held and handed out [bytes]"},
+     "int: size of all blocks, free and in use [bytes]"},
     {"active_bytes", T_PYSSIZET, offsetof(Pool, active_bytes), READONLY,
-     "int: what was asked for of the blocks that are handed out [bytes]"},
+     "int: bytes requested for the blocks in use"},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -335,7 +334,7 @@ static PyObject *bitlog2(PyObject *Py_UNUSED(module), PyObject *obj) {
 
 PyMethodDef cud_pool_functions[] = {
     {"bitlog2", bitlog2, METH_O,
-     "bitlog2(value, /)\n--\n\n(value: int, /) -> int\n\nThe number of the highest bit that is "
+     "bitlog2(value, /)\n--\n\n(value: int, /) -> int\n\nThe position of the highest bit that is "
      "set; 0 for 0."},
     {NULL, NULL, 0, NULL},
 };

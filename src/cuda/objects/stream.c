@@ -50,7 +50,7 @@ static Stream *stream_new(State *state, PyTypeObject *type, Context *context, CU
 PG_DOC(Stream__doc__, "Stream", "flags=0, priority=None",
        "(flags: int = 0, priority: int | None = None)",
        "A new stream in the current context.\n\n"
-       "flags: of stream_flags; priority: smaller numbers go first, see "
+       "flags: of stream_flags; priority: smaller numbers have higher priority, see "
        "Context.get_stream_priority_range().");
 static ArgSpec Stream_args = PG_ARGSPEC(Stream__doc__);
 
@@ -358,8 +358,8 @@ static PyObject *Stream_wait_for_event(PyObject *op, PyObject *event_object) {
 }
 
 PG_DOC(Stream_from_handle__doc__, "from_handle", "$type, /, handle", "(handle: int) -> Stream",
-       "The stream of a CUstream that another library gave as an integer. It stays that library's: "
-       "it is not destroyed here.");
+       "The stream of a CUstream that another library passed as an integer. That library still "
+       "owns it; pygpu does not destroy it.");
 static ArgSpec Stream_from_handle_args = PG_ARGSPEC(Stream_from_handle__doc__);
 
 static PyObject *Stream_from_handle(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
@@ -477,13 +477,13 @@ static PyObject *Stream_repr(PyObject *op) {
 
 static PyMethodDef Stream_methods[] = {
     {"synchronize", Stream_synchronize, METH_NOARGS,
-     "synchronize($self, /)\n--\n\n() -> None\n\nWait for all work queued so far. Raises what a "
-     "kernel did wrong."},
+     "synchronize($self, /)\n--\n\n() -> None\n\nWait for all work queued so far. Raises the error "
+     "of a failed kernel."},
     {"is_done", Stream_is_done, METH_NOARGS,
      "is_done($self, /)\n--\n\n() -> bool\n\nWhether all work queued so far is done."},
     {"wait_for_event", Stream_wait_for_event, METH_O,
-     "wait_for_event($self, event, /)\n--\n\n(event: Event, /) -> None\n\nLet work queued from now "
-     "on begin only after the event."},
+     "wait_for_event($self, event, /)\n--\n\n(event: Event, /) -> None\n\nMake work queued from "
+     "now on wait for the event."},
     STREAM_CAPTURE_METHODS,
     {"from_handle", (PyCFunction)(void (*)(void))Stream_from_handle,
      METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Stream_from_handle__doc__},
@@ -497,7 +497,7 @@ static PyMethodDef Stream_methods[] = {
 };
 static PyGetSetDef Stream_getset[] = {
     {"handle", Stream_get_handle, NULL, "int: the CUstream", NULL},
-    {"priority", Stream_get_priority, NULL, "int: smaller numbers go first", NULL},
+    {"priority", Stream_get_priority, NULL, "int: smaller numbers have higher priority", NULL},
     {"flags", Stream_get_flags, NULL, "int: of stream_flags", NULL},
     STREAM_CAPTURE_GETSET,
     {NULL, NULL, NULL, NULL, NULL},

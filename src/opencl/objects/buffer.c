@@ -11,8 +11,8 @@ PG_DOC(Buffer__doc__, "Buffer", "context, flags, size=0, hostbuf=None",
        "flags: mem_flags added with |. hostbuf: host memory to copy from (COPY_HOST_PTR) or to use "
        "in place (USE_HOST_PTR); its\n"
        "size counts if size is 0. buffer[a:b] is a region [bytes] of it.\n\n"
-       "Raises MemoryError if the device has no room, LogicError for a size or flags that it "
-       "refuses.");
+       "Raises MemoryError if the device is out of memory, LogicError for a size or flags that it "
+       "rejects.");
 static ArgSpec Buffer_args = PG_ARGSPEC(Buffer__doc__);
 
 /* More than any device of the context has. Only asked for large sizes. */
