@@ -233,7 +233,7 @@ class RadixSort:
         names = [p.name for p in self.parameters if p.vector]
         for name in self.sort_arg_names:
             if name not in names:
-                raise ValueError(f"RadixSort: sort_arg_names has '{name}', which is no array")
+                raise ValueError(f"RadixSort: sort_arg_names has '{name}', which is not an array")
         if not names:
             raise ValueError("RadixSort: there is no array among the arguments")
         ctype = self.language.ctype(self.key_dtype)

@@ -78,7 +78,7 @@ class ElementwiseKernel:
         self.context = context
         language = OPENCL if isinstance(context, _opencl.Context) else CUDA
         if language is CUDA and context is not None:
-            backend_of(context)  # refuses what is no context
+            backend_of(context)  # refuses what is not a context
         self.arguments, self.operation, self.name, self.options = (
             arguments,
             operation,

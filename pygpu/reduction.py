@@ -73,7 +73,7 @@ class ReductionKernel:
         self.context = ctx
         language = OPENCL if isinstance(ctx, _opencl.Context) else CUDA
         if language is CUDA and ctx is not None:
-            backend_of(ctx)  # refuses what is no context
+            backend_of(ctx)  # refuses what is not a context
         self.dtype_out = np.dtype(dtype_out)
         self._do = Reduction(
             language, dtype_out, neutral, reduce_expr, map_expr, arguments, name, options, preamble

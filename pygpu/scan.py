@@ -103,7 +103,7 @@ class GenericScanKernelBase:
     def _make(self, ctx: Any, dtype: Any, *rest: Any) -> None:
         language = OPENCL if isinstance(ctx, _opencl.Context) else CUDA
         if language is CUDA and ctx is not None:
-            backend_of(ctx)  # refuses what is no context
+            backend_of(ctx)  # refuses what is not a context
         self.context, self.dtype = ctx, np.dtype(dtype)
         options: dict[str, Any] = {"serial": self._serial}
         self._do = Scan(language, dtype, *rest, **options)

@@ -112,7 +112,9 @@ def _operands(call: str, *operands: Any) -> tuple[Any, ...]:
     found = tuple(ufuncs.to_operand(x, like) for x in operands)
     if any(x is NotImplemented for x in found):
         wrong = next(x for x, y in zip(operands, found) if y is NotImplemented)
-        raise TypeError(f"{call}: {type(wrong).__name__} is no array on a device and no number")
+        raise TypeError(
+            f"{call}: {type(wrong).__name__} is neither an array on a device nor a number"
+        )
     return found
 
 

@@ -101,7 +101,9 @@ def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
         return known(*args, **kwargs)
     name = f"numpy.{function.__name__}"
     if isinstance(first, (np.ndarray, list)) and function in _CHANGED:
-        raise TypeError(f"{name}: what is changed must be an array on the device, as the rest is")
+        raise TypeError(
+            f"{name}: the array to change must be on the device, like the other operands"
+        )
     if isinstance(first, np.ndarray) and first.ndim and function is not np.copyto:
         args = (like._from_host(first), *args[1:])  # copied, as operands are
     try:

@@ -117,8 +117,8 @@ class ArrayBase(Shaping[_ScalarT_co]):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if not _allow_host:
             raise TypeError(
-                "an array on a device is not converted to a NumPy array by itself, as that copies "
-                "it to the host: use .get(), or allow it by pygpu.allow_host_copies()"
+                "an array on a device is not converted to a NumPy array implicitly, because that "
+                "copies it to the host: use .get(), or allow it with pygpu.allow_host_copies()"
             )
         if copy is False:
             raise ValueError("an array on a device cannot be seen by NumPy without a copy")

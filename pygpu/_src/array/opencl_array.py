@@ -528,7 +528,7 @@ _pickle_queue: Any = None
 
 class queue_for_pickle:
     """Context manager: arrays that are unpickled inside go to this queue's device; elsewhere, to
-    pygpu.xp's default device, or OpenCL's first if that is none of OpenCL's."""
+    pygpu.xp's default device, or OpenCL's first if that is not one of OpenCL's."""
 
     def __init__(self, queue: Any) -> None:
         self.queue = queue

@@ -127,7 +127,7 @@ def launch(
     for operand in (*reads, *writes):
         if not getattr(operand, "_is_aligned", True):
             raise ValueError(
-                f"items of {operand.dtype} begin at addresses that are no multiple of "
+                f"items of {operand.dtype} begin at addresses that are not multiples of "
                 f"{dtypes.alignment(operand.dtype)} bytes: make a copy of the array first"
             )
         args.append(operand.base_data)

@@ -149,7 +149,7 @@ def pointer_view(name: str, address: int, dtype: np.dtype[Any]) -> Any:
         raise ValueError(f"{name}: no device memory is allocated at {address:#x}") from None
     if address % dtype.itemsize:
         raise ValueError(
-            f"{name}: the address {address:#x} is no multiple of {dtype.itemsize}, the size of "
+            f"{name}: the address {address:#x} is not a multiple of {dtype.itemsize}, the size of "
             f"{dtype}"
         )
     count = (begin + size - address) // dtype.itemsize

@@ -159,7 +159,7 @@ def compile_function(
     """
     function = python_function(func)
     if function is None:
-        raise KernelError(f"{func!r} is no Python function")
+        raise KernelError(f"{func!r} is not a Python function")
     types = tuple(map(as_type, arg_types))
     found = getattr(dialect, "dialect", dialect)
     limits = getattr(found, "limits", None)

@@ -110,7 +110,7 @@ def _decorate(
 ) -> Any:
     inner = python_function(function)
     if inner is None:
-        raise KernelError(f"cuda.jit: {function!r} is no Python function")
+        raise KernelError(f"cuda.jit: {function!r} is not a Python function")
     if device:
         return DeviceFunction(inner, src, signatures)
     return Kernel(

@@ -79,4 +79,4 @@ def jit(
             jit, src=src, declared=parsed
         )
         return decorator
-    raise KernelError(f"pygpu.jit: {function!r} is no Python function")
+    raise KernelError(f"pygpu.jit: {function!r} is not a Python function")

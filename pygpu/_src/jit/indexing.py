@@ -99,7 +99,8 @@ class Indexing(Iteration):
             if last.isdigit():
                 if int(last) * old % new:
                     raise self.source.error(
-                        f"view(): {int(last) * old} bytes are no whole number of items of {dtype}",
+                        f"view(): {int(last) * old} bytes are not a whole number of items of "
+                        f"{dtype}",
                         node,
                     )
                 shape[-1] = str(int(last) * old // new)
@@ -125,7 +126,7 @@ class Indexing(Iteration):
         """An index as pg_i64 that is not negative, for an axis of length *n*."""
         if not value.is_scalar or value.type.dtype.kind not in "iu":  # type: ignore[union-attr]
             if value.is_scalar and value.type.dtype.kind == "b":  # type: ignore[union-attr]
-                raise self.source.error("a bool is no index in kernels; use int()", node)
+                raise self.source.error("a bool is not an index in kernels; use int()", node)
             raise self.source.error(f"an index must be an integer, not {value.type}", node)
         if value.is_const:
             i = int(value.const)

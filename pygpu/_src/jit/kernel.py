@@ -145,8 +145,8 @@ class Kernel(KernelBase):
         shared = kwargs.pop("shared", 0)
         if grid is None or block is None:
             raise ValueError(
-                f"{self.__name__}: how many threads? {self.__name__}[blocks, threads](...), or "
-                "grid= and block="
+                f"kernel {self.__name__!r} needs a launch size: {self.__name__}[blocks, threads]"
+                "(...), or grid= and block="
             )
         made: Any = self._launcher(grid, block, queue if stream is None else stream, shared)
         return made(*args, **kwargs)
@@ -178,7 +178,7 @@ class Kernel(KernelBase):
                 )
             if not arg._is_aligned:  # type: ignore[attr-defined]
                 raise ValueError(
-                    f"{self._where(position)}: items begin at addresses that are no multiple of "
+                    f"{self._where(position)}: items begin at addresses that are not multiples of "
                     f"{dtypes.alignment(dtype)} bytes: make a copy of the array first"
                 )
             return ArrayType(dtype, arg.ndim, arg._c_contiguous)
@@ -196,8 +196,8 @@ class Kernel(KernelBase):
             if isinstance(arg, python):
                 return weak(python)
         raise TypeError(
-            f"{self._where(position)}: a {type(arg).__name__} is no argument of a kernel; arrays, "
-            "numbers and tuples of them are"
+            f"{self._where(position)}: a {type(arg).__name__} cannot be an argument of a kernel; "
+            "arrays, numbers and tuples of them can"
         )
 
     def _where(self, position: int) -> str:
@@ -652,5 +652,5 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
         hint = ""
         if isinstance(function, (staticmethod, classmethod)):
             hint = f"; put {type(function).__name__} above the decorator, not below"
-        raise KernelError(f"pygpu.kernel: {function!r} is no Python function{hint}")
+        raise KernelError(f"pygpu.kernel: {function!r} is not a Python function{hint}")
     return Kernel(inner, **options)

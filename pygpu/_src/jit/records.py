@@ -137,7 +137,7 @@ class Records(Indexing):
     ) -> None:
         if not self._is_aligned(t, dtype, offset):
             raise self.source.error(
-                f"items of the field {name!r} lie at addresses that are no multiple of "
+                f"items of the field {name!r} lie at addresses that are not multiples of "
                 f"{dtypes.alignment(dtype)} bytes; make the dtype with align=True",
                 node,
             )

@@ -220,7 +220,7 @@ def as_dtype(obj: Any) -> np.dtype[Any]:
     found = obj if isinstance(obj, type) else getattr(obj, "dtype", obj)
     dtype = np.dtype(found) if found is not None else None
     if dtype is None or not dtype.isnative or dtype.hasobject or not dtypes.is_numeric(dtype):
-        raise TypeError(f"{obj!r} is no dtype that kernels compute with")
+        raise TypeError(f"{obj!r} is not a dtype that kernels compute with")
     return dtype
 
 

@@ -239,7 +239,7 @@ static int fit(Function *self, Prepared *prepared) {
                      self->name, plan->n_params, plan->size);
         return -1;
     }
-    return function_refuse(self, first, "%u bytes are expected, and '%c' of '%U' declares %u",
+    return function_refuse(self, first, "expected %u bytes, but '%c' of '%U' declares %u",
                            (unsigned)plan->params[first].size, prepared->items[first].code,
                            prepared->format, (unsigned)prepared->items[first].size);
 }

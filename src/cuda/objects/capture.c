@@ -125,7 +125,7 @@ PyObject *Stream_begin_capture(PyObject *op, PyObject *const *args, Py_ssize_t n
     }
     if (mode > 2) {
         return cud_reject(self->state, "cuStreamBeginCapture", CUDA_ERROR_INVALID_VALUE,
-                          "mode = %u is no stream_capture_mode", (unsigned)mode);
+                          "mode = %u is not a stream_capture_mode", (unsigned)mode);
     }
     if (self->capturing != CAPTURE_NONE) {
         return cud_reject(self->state, "cuStreamBeginCapture", CUDA_ERROR_ILLEGAL_STATE,

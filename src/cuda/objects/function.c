@@ -79,11 +79,11 @@ static PyObject *Function_set_attribute(PyObject *op, PyObject *const *args, Py_
     if (which < FIRST_SETTABLE || which > LAST_SETTABLE ||
         which == CLUSTER_SIZE_MUST_BE_SET) { /* a driver may follow others anywhere */
         return cud_reject(self->state, "cuFuncSetAttribute", CUDA_ERROR_INVALID_VALUE,
-                          "attribute = %u is none that can be set", (unsigned)which);
+                          "attribute = %u cannot be set", (unsigned)which);
     }
     if (value < (which == PREFERRED_CARVEOUT ? -1 : 0) || value > MOST_SHARED) {
         return cud_reject(self->state, "cuFuncSetAttribute", CUDA_ERROR_INVALID_VALUE,
-                          "value = %lld is none that attribute %u can have", (long long)value,
+                          "value = %lld is not possible for attribute %u", (long long)value,
                           (unsigned)which);
     }
     CUresult status = CUDA_SUCCESS;

@@ -33,12 +33,11 @@ static PyObject *ManagedAllocation_attach(PyObject *op, PyObject *const *args, P
     }
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) {
         return cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
-                          "mem_flags = %u is none of mem_attach_flags", (unsigned)flags);
+                          "mem_flags = %u is not one of mem_attach_flags", (unsigned)flags);
     }
     if (flags == ATTACH_SINGLE && handle == NULL) {
-        return cud_reject(
-            self->state, call, CUDA_ERROR_INVALID_VALUE,
-            "mem_attach_flags.SINGLE needs a stream, and the default stream is none of its own");
+        return cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
+                          "mem_attach_flags.SINGLE needs a stream other than the default stream");
     }
     if (stream != NULL && stream->context != self->context) {
         return cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE,

@@ -85,7 +85,7 @@ int image_check(State *state, const char *call, const unsigned char *bytes, size
         wrong = "it is the wrapper of a fatbin, which holds addresses of the process that made it; "
                 "pass the fatbin itself";
     } else if (!is_text(bytes, size)) {
-        wrong = "it is no cubin, fatbin or PTX";
+        wrong = "it is not a cubin, fatbin or PTX";
     }
     if (wrong != NULL) {
         cud_reject(state, call, CUDA_ERROR_INVALID_IMAGE,

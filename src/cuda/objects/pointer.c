@@ -158,8 +158,8 @@ int cud_check_range(State *state, const char *call, const char *name, DevicePoin
         return 0;
     }
     if (at->ptr == 0) {
-        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "%s is the address 0, which is no memory",
-                   name);
+        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                   "%s is the address 0, which is not memory", name);
         return -1;
     }
     if (at->allocation == NULL) {

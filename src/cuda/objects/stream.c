@@ -73,7 +73,7 @@ static int stream_kind(State *state, PyObject *args, PyObject *kwargs, StreamKin
     }
     if (out->priority < INT32_MIN || out->priority > INT32_MAX) {
         cud_reject(state, "cuStreamCreateWithPriority", CUDA_ERROR_INVALID_VALUE,
-                   "priority = %lld is no priority", (long long)out->priority);
+                   "priority = %lld is not a priority", (long long)out->priority);
         return -1;
     }
     return 0;
@@ -218,7 +218,7 @@ static void Stream_dealloc(PyObject *op) {
 
 static int check_handle(State *state, const char *call, const char *name, uint64_t value) {
     if ((value > 2 && value < LEAST_HANDLE) || value > GREATEST_HANDLE) {
-        cud_reject(state, call, CUDA_ERROR_INVALID_HANDLE, "%s = %llu is no CUstream", name,
+        cud_reject(state, call, CUDA_ERROR_INVALID_HANDLE, "%s = %llu is not a CUstream", name,
                    (unsigned long long)value);
         return -1;
     }
@@ -254,7 +254,7 @@ int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handl
     }
     PyObject *number = NULL;
     if (PyType_GetModuleByDef(Py_TYPE(obj), &cud_module) !=
-        NULL) { /* a Function's handle, say, is no stream */
+        NULL) { /* a Function's handle, say, is not a stream */
         cud_reject_type(state, call, "stream must be a Stream, not %s", pg_type_name(obj));
         return -1;
     }
@@ -385,7 +385,7 @@ PG_DOC(Stream__of__doc__, "_of", "$type, /, stream, call",
        "(stream: Any, call: str) -> Stream | None",
        "The Stream for an argument *stream* of a function that arrays have: itself, one around "
        "another library's handle, or None for the\n"
-       "default stream. Raises TypeError, with the name of the call, for what is no stream.");
+       "default stream. Raises TypeError, with the name of the call, for what is not a stream.");
 static ArgSpec Stream__of_args = PG_ARGSPEC(Stream__of__doc__);
 
 static PyObject *Stream__of(PyObject *type, PyObject *const *args, Py_ssize_t nargs,

@@ -101,7 +101,7 @@ static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, con
     element = cud_format_size((CUarray_format)format) * channels;
     if (element == 0 || (channels != 1 && channels != 2 && channels != 4)) {
         cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
-                   "format = %u with num_channels = %u is none that linear memory can have", format,
+                   "format = %u with num_channels = %u is not possible for linear memory", format,
                    channels);
         return -1;
     }
@@ -144,7 +144,7 @@ static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, con
                              : (size = room_of(&at)) == SIZE_MAX) {
             if (!PyErr_Occurred()) {
                 cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
-                           "size must be given: how far the memory goes is not known");
+                           "size is required: the extent of the memory is not known");
             }
             return -1;
         }
@@ -198,7 +198,7 @@ static int as_modes(PyObject *obj, CUaddress_mode out[3]) {
         size_t mode = modes[i < n ? i : n - 1];
         if (mode > 3) {
             PyErr_Format(PyExc_ValueError,
-                         "TextureObject: address_mode = %zu is none of address_mode", mode);
+                         "TextureObject: address_mode = %zu is not one of address_mode", mode);
             return -1;
         }
         out[i] = (CUaddress_mode)mode;

@@ -151,7 +151,7 @@ static PyObject *make_from_host(State *state, PyTypeObject *type, Context *conte
                 "Buffer: hostbuf is not used without mem_flags.COPY_HOST_PTR or USE_HOST_PTR",
                 1) == 0) {
             ocl_reject(state, "Buffer", CL_INVALID_HOST_PTR,
-                       "hostbuf is given, and flags do not say what for: add "
+                       "hostbuf needs a flag that says how to use it: add "
                        "mem_flags.COPY_HOST_PTR or USE_HOST_PTR");
         }
         goto done;

@@ -120,7 +120,7 @@ static int as_plan(State *state, const char *call, PyObject *flags, const char *
         return -1;
     }
     if (plan->name == 0) {
-        ocl_reject(state, call, CL_INVALID_GL_OBJECT, "%s = 0 is no object of OpenGL", what);
+        ocl_reject(state, call, CL_INVALID_GL_OBJECT, "%s = 0 is not an object of OpenGL", what);
         return -1;
     }
     return 0;
@@ -262,7 +262,7 @@ static int plan_texture(State *state, Context *context, int64_t level, int64_t d
     }
     if (i == n) {
         ocl_reject(state, "GLTexture", CL_INVALID_VALUE,
-                   "texture_target = 0x%x is none that OpenCL can share; it is a number such as "
+                   "texture_target = 0x%x is not one that OpenCL can share; pass a number such as "
                    "GL_TEXTURE_2D, 0xde1",
                    (unsigned)plan->target);
         return -1;
@@ -415,7 +415,7 @@ static PyObject *get_gl_context_info_khr(PyObject *module, PyObject *const *args
     }
     if (param != CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR && param != CL_DEVICES_FOR_GL_CONTEXT_KHR) {
         return ocl_reject(state, call, CL_INVALID_VALUE,
-                          "param_name = %u is none of gl_context_info", (unsigned)param);
+                          "param_name = %u is not one of gl_context_info", (unsigned)param);
     }
     if (a[2] != NULL && a[2] != Py_None) {
         if (!PyObject_TypeCheck(a[2], state->PlatformType)) {
@@ -504,7 +504,7 @@ static PyObject *as_objects(State *state, PyObject *obj, const char *call, Queue
         if (!is_gl(state, object)) {
             ocl_reject_type(
                 state, call, CL_INVALID_GL_OBJECT,
-                "mem_objects[%zd] is no object of OpenGL: it must be a GLBuffer, GLTexture or "
+                "mem_objects[%zd] is not an object of OpenGL: it must be a GLBuffer, GLTexture or "
                 "GLRenderBuffer, not %s",
                 i, pg_type_name(object));
             goto fail;

@@ -418,7 +418,7 @@ static int check_host(State *state, cl_mem_flags flags, const Plan *plan, const 
                 "Image: hostbuf is not used without mem_flags.COPY_HOST_PTR or USE_HOST_PTR",
                 1) == 0) {
             ocl_reject(state, "Image", CL_INVALID_HOST_PTR,
-                       "hostbuf is given, and flags do not say what for: add "
+                       "hostbuf needs a flag that says how to use it: add "
                        "mem_flags.COPY_HOST_PTR or USE_HOST_PTR");
         }
         return -1;

@@ -207,7 +207,7 @@ static PyObject *SVMAllocation_enqueue_release(PyObject *op, PyObject *const *ar
     }
     if (queue == NULL) {
         return ocl_reject(state, call, CL_INVALID_VALUE,
-                          "no queue was given, and the memory is bound to none");
+                          "pass a queue: the memory is not bound to one");
     }
     if (queue->context->context != self->context->context) {
         return ocl_reject(state, call, CL_INVALID_CONTEXT, "queue belongs to another context");
