@@ -15,7 +15,7 @@ PYTEST = $(PY) -P -m pytest $(DISTRIBUTED) -m "not slow"
 SLOW_TOO = -m ""
 SETUP = .ci/setup.sh
 
-.PHONY: help demo test test-intel test-as-nvidia test-rusticl test-simulator test-gpu memcheck build format lint stubs types asan valgrind faults leaks bench wheel sdist ci-full clean
+.PHONY: help demo test test-intel test-as-nvidia test-rusticl test-simulator test-gpu memcheck build format lint stubs types docs asan valgrind faults leaks bench wheel sdist ci-full clean
 .NOTPARALLEL:
 
 help:  ## This list
@@ -63,7 +63,7 @@ test-as-nvidia:  ## The tests of OpenCL with the ways that are kept for NVIDIA's
 	@$(SETUP) test
 	PYGPU_TEST_AS=nvidia $(PYTEST) tests/opencl $(ARGS)
 
-# docs/reliability.md says what else fails there. Nothing of another driver's files may come in.
+# docs/guide/reliability.md says what else fails there. Nothing of another driver's files may come in.
 RUSTICL = $(addprefix tests/array/test_,frozen.py generated_text.py layout.py memory.py sort.py row_tiles.py first.py \
     linalg.py matmul.py fusion.py transpose.py dlpack.py gufuncs.py no_doubles.py)
 test-rusticl:  ## Tests of arrays on Mesa's rusticl (llvmpipe), unpacked into build/: those that it can run
@@ -80,10 +80,13 @@ lint:  ## ruff, the type checker, and every C file on gcc and clang without a wa
 	@$(SETUP) dev
 	.ci/lint.sh
 
-stubs:  ## Write the type stubs and docs/reference.md anew, from the built extensions
+stubs:  ## Write the type stubs anew, from the built extensions
 	@$(SETUP) dev
 	$(PY) tools/stubs.py
-	$(PY) tools/reference.py
+
+docs:  ## The documentation as HTML in docs/_build/html, with the reference from the docstrings
+	@$(SETUP) dev
+	$(PY) -m sphinx -q -W --keep-going docs docs/_build/html
 
 types:  ## What pyright knows of the public interface; it installs pyright from PyPI, which needs node
 	@$(SETUP) dev
@@ -123,6 +126,7 @@ sdist:  ## A source distribution in dist/
 ci-full:  ## All of the above that can fail
 	$(MAKE) lint
 	$(MAKE) types
+	$(MAKE) docs
 	$(MAKE) asan
 	$(MAKE) test-as-nvidia
 	$(MAKE) valgrind

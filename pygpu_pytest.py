@@ -1,15 +1,15 @@
 """pytest fixtures for programs that use OpenCL; loaded by pytest wherever pygpu is installed.
 
-* ``ctx_factory``: called, makes a context. A test that takes it runs once for each device.
+* ``ctx_factory``: a function that makes a context. A test that takes it runs once for each device.
 * ``pygpu_queue``: a command queue on such a context; finished when the test ends.
 
-PYGPU_TEST or PYOPENCL_TEST choose the devices (see docs/pytest_plugin.md); without a device these
-tests are skipped. A test file that has ``pytest_generate_tests_for_pyopencl``, pygpu's or
-PyOpenCL's own, or a ``ctx_factory`` of its own, keeps that: the plugin stands back.
+PYGPU_TEST or PYOPENCL_TEST choose the devices (see docs/guide/pytest_plugin.md); without a device
+these tests are skipped. A test file with its own ``ctx_factory``, or with
+``pytest_generate_tests_for_pyopencl`` from pygpu or PyOpenCL, keeps it.
 
-This is a module beside the package, not in it: pytest imports it in every project of the
-environment, and whatever is in the package brings pygpu and NumPy along. They are imported when a
-test asks for a fixture.
+This module is beside the package, not in it: pytest imports it in every project of the
+environment, and importing anything in the package would import pygpu and NumPy as well. They are
+imported when a test requests a fixture.
 """
 
 from __future__ import annotations

@@ -134,10 +134,10 @@ def copy_if(
 ) -> tuple[Any, Any, Any]:
     """The items for which an expression is true, in their order.
 
-    ary: one-dimensional. predicate: of ``ary[i]`` and what *extra_args* names: pairs (name, array
-    or NumPy number). preamble: text before the kernel. Returns (out, count, event): an array as
-    long as *ary*, of which the first *count* items count, and an array of shape () with that
-    number.
+    ary: one-dimensional. predicate: an expression of ``ary[i]`` and the names in *extra_args*:
+    pairs (name, array or NumPy number). preamble: source before the kernel. Returns (out, count,
+    event): an array as long as *ary*, of which the first *count* items are the result, and an array
+    of shape () with that number.
     """
     texts = (
         f"({predicate}) ? 1 : 0",
@@ -204,13 +204,13 @@ def unique(
 
 
 class RadixSort:
-    """Sorts arrays by an integer key that an expression gives, smallest first; equal keys keep
-    their order.
+    """Sorts arrays by the integer value of an expression, smallest first; equal keys keep their
+    order.
 
     context: an OpenCL Context, or a CUDA Context (None: the current one). arguments: as
     ElementwiseKernel's. key_expr: of ``i`` and the arguments. sort_arg_names: the arrays to be
     sorted. key_dtype: of the key, an integer. options: for the compiler. bits_at_a_time,
-    index_dtype and scan_kernel are PyOpenCL's and do not matter here.
+    index_dtype and scan_kernel are PyOpenCL's and have no effect.
     """
 
     arguments: str | Sequence[Any]
@@ -240,7 +240,7 @@ class RadixSort:
         names = [p.name for p in self.parameters if p.vector]
         for name in self.sort_arg_names:
             if name not in names:
-                raise ValueError(f"RadixSort: sort_arg_names has '{name}', which is no array")
+                raise ValueError(f"RadixSort: sort_arg_names has '{name}', which is not an array")
         if not names:
             raise ValueError("RadixSort: there is no array among the arguments")
         ctype = self.language.ctype(self.key_dtype)

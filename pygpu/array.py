@@ -1,4 +1,4 @@
-"""Arrays on an OpenCL device: NumPy's results, PyOpenCL's names. See docs/arrays.md."""
+"""Arrays on an OpenCL device: NumPy's results, PyOpenCL's names. See docs/arrays/index.md."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any

@@ -99,7 +99,7 @@ def complex_dtype_to_name(dtype: Any) -> str:
     """How functions of a complex type begin: "cfloat" or "cdouble"."""
     name = {"F": "cfloat", "D": "cdouble"}.get(np.dtype(dtype).char)
     if name is None:
-        raise RuntimeError(f"complex_dtype_to_name: {np.dtype(dtype)} is no complex type")
+        raise RuntimeError(f"complex_dtype_to_name: {np.dtype(dtype)} is not a complex type")
     return name
 
 

@@ -1,4 +1,4 @@
-"""The cache of program binaries on disk. See docs/cache.md."""
+"""The cache of program binaries on disk. See docs/guide/cache.md."""
 
 from typing import Any as _Any
 

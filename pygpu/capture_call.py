@@ -1,4 +1,4 @@
-"""One kernel call as a script of its own. See docs/diagnose.md."""
+"""One kernel call as a script of its own. See docs/guide/diagnose.md."""
 
 from typing import Any as _Any
 

@@ -4,8 +4,8 @@
 
     numbers = PhiloxGenerator(context, seed=17).uniform(queue, (1000,), np.float32)
 
-Numbers are uniform in [a, b) or normal; of float32, float64, the complex numbers and vectors of
-them, and, uniform, of integers.
+Numbers are uniform in [a, b) or normal; float32, float64, complex numbers and vectors of them, and,
+if uniform, integers.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class _CounterGenerator:
     """Random numbers from a key and a counter.
 
     context: an OpenCL Context, or a queue, or None for CUDA. key: 32-bit words (one for Philox,
-    three for Threefry). counter: four 32-bit words, the lowest first. seed: what missing ones are
-    made from; from the operating system if left out. Threads may share a generator; which numbers
-    each gets is then not determined.
+    three for Threefry). counter: four 32-bit words, the lowest first. seed: determines whichever of
+    them is missing; by default from the operating system. Threads may share a generator; then it is
+    not determined which numbers each thread gets.
     """
 
     context: Any

@@ -1,4 +1,4 @@
-"""NumPy dtypes of OpenCL's scalar and vector types. See docs/cltypes.md."""
+"""NumPy dtypes of OpenCL's scalar and vector types. See docs/opencl/cltypes.md."""
 
 from typing import Any as _Any
 

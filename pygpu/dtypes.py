@@ -1,4 +1,4 @@
-"""Which C type a NumPy dtype is inside an OpenCL kernel, and back. See docs/tools.md."""
+"""Which C type a NumPy dtype is inside an OpenCL kernel, and back. See docs/opencl/tools.md."""
 
 from typing import Any as _Any
 

@@ -1,4 +1,4 @@
-"""Kernels that do one thing for each item of arrays, from a snippet of C.
+"""Kernels that run a snippet of C for each item of arrays.
 
 ::
 
@@ -50,7 +50,7 @@ _slice = slice
 
 
 class ElementwiseKernel:
-    """A snippet of C that is run for each item of arrays.
+    """A kernel that runs a snippet of C for each item of arrays.
 
     context: an OpenCL Context, or a CUDA Context (None: the current one).
     arguments: C declarations, ``"float a, float *x"``, or a sequence of declarations and VectorArg,
@@ -58,8 +58,8 @@ class ElementwiseKernel:
     the next item. name: of the kernel. options: for the compiler. preamble: text before the
     kernel. loop_prep, after_loop: statements before and after the loop over the items.
 
-    An array that the operation only uses as ``x[i]`` may have any strides, and is broadcast against
-    the other such arrays; one that it uses in another way is a pointer to a contiguous array of any
+    An array that the operation uses only as ``x[i]`` may have any strides, and is broadcast against
+    the other such arrays; an array used in another way is passed as a pointer: contiguous, of any
     length. Raises TypeError or ValueError for arguments that cannot be parsed, RuntimeError if
     there is no array among them. The operation is compiled at the first call.
     """
@@ -85,7 +85,7 @@ class ElementwiseKernel:
         self.context = context
         language = OPENCL if isinstance(context, _opencl.Context) else CUDA
         if language is CUDA and context is not None:
-            backend_of(context)  # refuses what is no context
+            backend_of(context)  # refuses what is not a context
         self.arguments, self.operation, self.name, self.options = (
             arguments,
             operation,
@@ -126,7 +126,7 @@ class ElementwiseKernel:
 
 
 class ElementwiseTemplate(KernelTemplateBase):
-    """An ElementwiseKernel with holes for types and values, for OpenCL.
+    """An ElementwiseKernel with placeholders for types and values, for OpenCL.
 
     arguments, operation, name, preamble: as ElementwiseKernel's, with type aliases and variables in
     them. template_processor: "none", "printf" or "mako".
@@ -191,7 +191,7 @@ def get_elwise_program(
 ) -> Any:
     """The built Program whose kernel *name* does the operation for contiguous arrays.
 
-    arguments: without n, start, stop and step, which it has after them; an array is a buffer and an
+    arguments: without n, start, stop and step, which follow them; an array is a buffer and an
     offset in bytes. The rest as ElementwiseKernel's.
     """
     do = Elementwise(OPENCL, arguments, operation, name, options, preamble, loop_prep, after_loop)

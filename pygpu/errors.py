@@ -59,7 +59,7 @@ class _ErrorRecord:
 
 
 class Error(Exception):
-    """Base of all errors of the drivers."""
+    """Base of all driver errors."""
 
     @property
     def code(self) -> int:
@@ -69,7 +69,7 @@ class Error(Exception):
 
     @property
     def routine(self) -> str:
-        """Name of the driver call, or of the method of pygpu that refused its arguments."""
+        """Name of the driver call, or of the pygpu method that rejected its arguments."""
         record = self.args[0] if self.args else None
         return record.routine() if isinstance(record, _ErrorRecord) else ""
 
@@ -87,7 +87,7 @@ class Error(Exception):
 
 
 class LogicError(Error):
-    """The call cannot be made like this: a wrong value, object, context or order of calls."""
+    """The call is invalid: a wrong value, object, context or order of calls."""
 
 
 class LaunchError(Error):
@@ -103,16 +103,16 @@ class RuntimeError(Error, builtins.RuntimeError):
 
 
 class InvalidArgumentError(LogicError, ValueError):
-    """A wrong value, found before the driver was asked."""
+    """A wrong value, found before the driver was called."""
 
 
 class InvalidArgumentTypeError(LogicError, TypeError):
-    """A wrong kind of argument, found before the driver was asked."""
+    """An argument of a wrong type, found before the driver was called."""
 
 
 class UnsupportedArgumentError(RuntimeError, ValueError):
-    """A wrong value, found before the driver was asked, whose status OpenCL counts among the
-    failures: copies that overlap, formats of images, offsets of sub-buffers."""
+    """A wrong value, found before the driver was called, whose status OpenCL counts as a failure:
+    overlapping copies, image formats, offsets of sub-buffers."""
 
 
 class InvalidOptionsError(RuntimeError, LogicError):
@@ -121,11 +121,12 @@ class InvalidOptionsError(RuntimeError, LogicError):
 
 
 class CompilerWarning(UserWarning):
-    """The compiler had something to say about a program that it built."""
+    """A program compiled, but with warnings from the compiler."""
 
 
 class RepeatedKernelRetrieval(UserWarning):  # PyOpenCL's name
-    """Kept for programs that filter it; pygpu never warns, a program keeps its kernels."""
+    """Exists for programs that filter it; pygpu never issues it, because a program keeps its
+    kernels."""
 
 
 class CommandQueueUsedAfterExit(UserWarning):  # PyOpenCL's name
@@ -133,9 +134,9 @@ class CommandQueueUsedAfterExit(UserWarning):  # PyOpenCL's name
 
 
 class CompileError(Error):
-    """A compiler of CUDA refused a source.
+    """A CUDA compiler rejected a source.
 
-    msg: what failed; command_line: the compiler and its options; stdout, stderr: what it said.
+    msg: what failed; command_line: the compiler and its options; stdout, stderr: its output.
     """
 
     def __init__(

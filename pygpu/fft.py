@@ -1,6 +1,6 @@
 """numpy.fft for arrays on a device: the same names, signatures and results.
 
-cuFFT computes them on CUDA where it is installed, else kernels of pygpu: docs/linalg_fft.md.
+cuFFT computes them on CUDA where it is installed, else kernels of pygpu: docs/arrays/linalg_fft.md.
 """
 
 from __future__ import annotations

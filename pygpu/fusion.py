@@ -301,13 +301,14 @@ def fuse(function: None = None, *, static: Iterable[str] = ()) -> _Decorator: ..
 def fuse(function: Any = None, *, static: Iterable[str] = ()) -> Any:
     """Turn a function of arrays into one kernel: ``@pygpu.fuse`` or ``@pygpu.fuse(static="n")``.
 
-    The function is run once for each combination of argument types with stand-ins for its arrays
-    and numbers; what it does with them becomes a kernel. It may use operators, NumPy's ufuncs,
+    The function runs once for each combination of argument types, with stand-ins for its arrays and
+    numbers. The operations on them become a kernel. It may use operators, NumPy's ufuncs,
     numpy.where, clip, astype, and reductions as its last step. Arrays of any shapes are broadcast;
-    results have NumPy's dtypes and the same bits as without fuse. static: names of arguments whose
-    values decide what is computed: each value is a kernel of its own.
+    results have NumPy's dtypes and the same bits as without fuse. static: names of arguments that
+    determine which operations run: each value has its own kernel.
 
-    Raises Untraceable (a TypeError) for what one kernel cannot do, such as ``if`` on values.
+    Raises Untraceable (a TypeError) for operations that one kernel cannot do, such as ``if`` on
+    values.
     """
     if function is None:
         return lambda f: Fused(f, static)

@@ -1,4 +1,7 @@
-"""Which devices share with OpenGL, and which OpenGL context is current. See docs/opengl.md."""
+"""Devices that share objects with OpenGL, and the current OpenGL context.
+
+See docs/opencl/opengl.md.
+"""
 
 from typing import Any as _Any
 

@@ -1,9 +1,9 @@
 """OpenCL kernels in notebook cells.
 
-``%load_ext pygpu.ipython_ext`` gives three magics:
+``%load_ext pygpu.ipython_ext`` adds three magics:
 
 * ``%%cl_kernel [-o OPTIONS]`` builds the cell's source; each of its kernels becomes a variable of
-  its own name,
+  the same name,
 * ``%cl_kernel_from_file [-o OPTIONS] FILE`` does the same with a file,
 * ``%cl_load_edit_kernel [-o OPTIONS] FILE`` puts a file into a new ``%%cl_kernel`` cell.
 

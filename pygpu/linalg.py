@@ -1,7 +1,7 @@
 """numpy.linalg for arrays on a device: the same names, signatures and results.
 
 cuSOLVER and cuBLAS compute them on CUDA where they are installed, else kernels of pygpu or NumPy on
-the host: docs/linalg_fft.md.
+the host: docs/arrays/linalg_fft.md.
 """
 
 from __future__ import annotations

@@ -58,12 +58,12 @@ _slice = slice
 
 
 class ReductionKernel:
-    """A reduction of the values that an expression has for the items of arrays.
+    """A reduction of the values of an expression over the items of arrays.
 
     ctx: an OpenCL Context, or a CUDA Context (None: the current one). dtype_out: of the
-    computation and the result, possibly a structure. neutral: an expression for what changes
-    nothing. reduce_expr: an expression of ``a`` and ``b``, associative and commutative. map_expr:
-    an expression of the index ``i``, ``in[i]`` if left out. arguments: as ElementwiseKernel's;
+    computation and the result, possibly a structure. neutral: an expression for the neutral
+    element. reduce_expr: an expression of ``a`` and ``b``, associative and commutative. map_expr:
+    an expression of the index ``i``, by default ``in[i]``. arguments: as ElementwiseKernel's;
     which arrays may be strided or broadcast is decided as there, by map_expr. name, options,
     preamble: as there.
     """
@@ -83,7 +83,7 @@ class ReductionKernel:
         self.context = ctx
         language = OPENCL if isinstance(ctx, _opencl.Context) else CUDA
         if language is CUDA and ctx is not None:
-            backend_of(ctx)  # refuses what is no context
+            backend_of(ctx)  # refuses what is not a context
         self.dtype_out: np.dtype[Any] = np.dtype(dtype_out)
         self._do = Reduction(
             language, dtype_out, neutral, reduce_expr, map_expr, arguments, name, options, preamble
@@ -166,7 +166,7 @@ class ReductionKernel:
 
 
 class ReductionTemplate(KernelTemplateBase):
-    """A ReductionKernel with holes for types and values, for OpenCL.
+    """A ReductionKernel with placeholders for types and values, for OpenCL.
 
     arguments, neutral, reduce_expr, map_expr, name_prefix, preamble: as ReductionKernel's, with
     type aliases and variables in them; the alias ``reduction_t`` is the result's dtype.
@@ -252,7 +252,7 @@ def get_subset_sum_kernel(
 def get_dot_kernel(
     ctx: Any, dtype_out: Any, dtype_a: Any, dtype_b: Any = None, conjugate_first: bool = False
 ) -> ReductionKernel:
-    """The sum of the products of two arrays; of the first one's conjugate, if wished."""
+    """The sum of the products of two arrays; optionally with the conjugate of the first."""
     texts = reductions.dot_texts(OPENCL, dtype_out, dtype_a, dtype_b, None, conjugate_first)
     return _make(ctx, texts, "dot")
 
@@ -272,13 +272,13 @@ def get_subset_dot_kernel(
 
 
 def get_minmax_neutral(what: str, dtype: Any) -> str:
-    """An expression for what changes no "min" or "max" of the dtype."""
+    """An expression for the neutral element of the dtype's "min" or "max"."""
     return str(reductions.extreme_texts(OPENCL, what, dtype)["neutral"])
 
 
 @context_dependent_memoize
 def get_minmax_kernel(ctx: Any, what: str, dtype: Any) -> ReductionKernel:
-    """The "min" or "max" of an array; NaN if there is one in it."""
+    """The "min" or "max" of an array; NaN if it contains one."""
     return _make(ctx, reductions.extreme_texts(OPENCL, what, dtype), what)
 
 

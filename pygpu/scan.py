@@ -51,19 +51,19 @@ __all__ = [
 
 
 class ScanPerformanceWarning(UserWarning):
-    """PyOpenCL's warning that a scan runs on a device that is slow at it; pygpu does not give
-    it."""
+    """PyOpenCL's warning about a scan on a slow device; pygpu never issues it."""
 
 
 class GenericScanKernelBase:
-    """What the scan kernels have in common.
+    """The base of the scan kernels.
 
     ctx: an OpenCL Context, or a CUDA Context (None: the current one). dtype: of the scan,
     possibly a structure. arguments: as ElementwiseKernel's; arrays must be contiguous, and the
-    first one's length is the scan's. input_expr: what is scanned, by the index ``i``. scan_expr:
-    of ``a`` (before) and ``b``, associative; in a segmented scan, ``across_seg_boundary`` says
-    whether b begins a segment, and the value must be b then. neutral: an expression for what
-    changes nothing. output_statement: is run for each i with ``item`` (the scan up to i),
+    first one's length is the scan's. input_expr: the value to scan, as an expression of the index
+    ``i``. scan_expr:
+    of ``a`` (before) and ``b``, associative; in a segmented scan, ``across_seg_boundary`` is true
+    if b begins a segment, and the value must then be b. neutral: an expression for the neutral
+    element. output_statement: runs for each i with ``item`` (the scan up to i),
     ``prev_item`` (up to i - 1; neutral where a segment begins) and ``last_item`` (of the whole
     scan). is_segment_start_expr: whether a segment begins at i; ``a`` is input_expr's value.
     input_fetch_exprs: (name, array, 0 or -1), variables for the first two expressions that hold
@@ -115,7 +115,7 @@ class GenericScanKernelBase:
     def _make(self, ctx: Any, dtype: Any, *rest: Any) -> None:
         language = OPENCL if isinstance(ctx, _opencl.Context) else CUDA
         if language is CUDA and ctx is not None:
-            backend_of(ctx)  # refuses what is no context
+            backend_of(ctx)  # refuses what is not a context
         self.context, self.dtype = ctx, np.dtype(dtype)
         options: dict[str, Any] = {"serial": self._serial}
         self._do = Scan(language, dtype, *rest, **options)
@@ -166,7 +166,7 @@ class GenericScanKernel(GenericScanKernelBase):
 
 
 class GenericDebugScanKernel(GenericScanKernelBase):
-    """The same by one work-item, item by item: slow, and easy to follow with printf."""
+    """The same with one work-item, item by item: slow, but easy to follow with printf."""
 
     __doc__ = f"{__doc__}\n{GenericScanKernelBase.__doc__}"
     _serial = True
@@ -257,7 +257,7 @@ class ExclusiveScanKernel(_ArrayScanKernel):
 
 
 class ScanTemplate(KernelTemplateBase):
-    """A GenericScanKernel with holes for types and values, for OpenCL.
+    """A GenericScanKernel with placeholders for types and values, for OpenCL.
 
     The arguments are GenericScanKernel's, with type aliases and variables in them; the alias
     ``scan_t`` is the scan's dtype, ``index_t`` the index's.

@@ -1,4 +1,4 @@
-"""Types for annotations, under PyOpenCL's names: what functions of pygpu take.
+"""Types for annotations, under PyOpenCL's names.
 
 ::
 

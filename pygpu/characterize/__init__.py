@@ -1,9 +1,9 @@
-"""What a device can do, where OpenCL's own queries do not say it plainly.
+"""What a device can do, where OpenCL's own queries do not say it directly.
 
 Questions of three kinds: features (``has_double_support``, ``has_coarse_grain_buffer_svm``),
 sizes that good kernels are shaped by (``get_simd_group_size``,
-``reasonable_work_group_size_multiple``), and known defects (``has_struct_arg_count_bug``). Where
-the answer is a guess a :class:`CLCharacterizationWarning` says so.
+``reasonable_work_group_size_multiple``), and known defects (``has_struct_arg_count_bug``). If the
+answer is a guess, a :class:`CLCharacterizationWarning` says so.
 :mod:`pygpu.characterize.performance` measures rates.
 """
 
@@ -120,7 +120,8 @@ def get_simd_group_size(dev: cl.Device, type_size: int) -> int | None:
     """How many work-items run in lockstep: NVIDIA's warp, AMD's wavefront, 1 on a CPU; None if
     not known.
 
-    type_size: bytes of the vector entries worked on; no driver that is known today makes it matter.
+    type_size: bytes of the vector entries worked on; it makes no difference with any driver known
+    today.
     """
     warp = _query(dev, "warp_size_nv")
     if warp:
@@ -244,7 +245,7 @@ def why_not_local_access_conflict_free(
 
 
 def get_fast_inaccurate_build_options(dev: cl.Device) -> list[str]:
-    """Build options that *dev* takes and that trade the accuracy of floating point for speed."""
+    """Build options that *dev* accepts and that trade floating-point accuracy for speed."""
     options = ["-cl-mad-enable", "-cl-fast-relaxed-math", "-cl-no-signed-zeros"]
     if dev.vendor.startswith(("Advanced Micro", "NVIDIA")):
         options.append("-cl-strict-aliasing")
@@ -302,9 +303,7 @@ def _splits_structs(dev: cl.Device, ctx: cl.Context | None) -> bool:
 
 
 def has_src_build_cache(dev: cl.Device) -> bool | None:
-    """Whether the driver itself keeps what it built from source: True, False, or None if not
-    known.
-    """
+    """Whether the driver itself caches builds from source: True, False, or None if not known."""
     name = dev.platform.name
     if name == _POCL or nv_compute_capability(dev) is not None:
         return True

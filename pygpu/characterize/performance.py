@@ -35,7 +35,7 @@ __all__ = [
 
 
 class Timer:
-    """How a measurement takes its time; a subclass may also use the events it is given."""
+    """How a measurement takes its time; a subclass may also use the events passed to it."""
 
     def __init__(self, queue: cl.CommandQueue) -> None:
         self.queue = queue

@@ -1,11 +1,11 @@
-"""Running programs that were written for PyOpenCL, without changing them.
+"""Running programs written for PyOpenCL, PyCUDA or Numba without changing them.
 
 ``python -m pygpu.compat program.py arguments`` runs a program, ``python -m pygpu.compat -m module
 arguments`` a module, with ``import pyopencl`` meaning pygpu. :func:`install` does the same for the
 imports that follow it, :func:`uninstall` ends that. Packages that ask importlib.metadata for
-PyOpenCL's version are told the one whose interface pygpu has.
+PyOpenCL's version get the version whose interface pygpu has.
 
-A module that pygpu has no counterpart of raises ImportError when it is imported, and says so.
+Importing a module without a counterpart in pygpu raises an ImportError that says so.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ __all__ = ["install", "uninstall"]
 
 
 def install(*names: str) -> None:
-    """Make imports of these packages give pygpu's modules; without names, of all in the table.
+    """Make imports of these packages load pygpu's modules; without names, all in the table.
 
-    Can be repeated. Raises ValueError for a package that pygpu does not stand in for, and
-    RuntimeError if the real package has been imported already: its objects are not pygpu's, so
+    Can be repeated. Raises ValueError for a package that pygpu does not replace, and RuntimeError
+    if the real package has been imported already: its objects are not pygpu's, so
     mixing the two would fail later and less clearly.
     """
     for name in names:
@@ -42,8 +42,8 @@ def install(*names: str) -> None:
 
 
 def uninstall(*names: str) -> None:
-    """End what install began. Modules that were imported meanwhile stay with those who have them;
-    the next import finds the real package, if there is one.
+    """Undo install. Modules imported meanwhile remain usable; the next import finds the real
+    package, if there is one.
     """
     for name in names or PEERS:
         finder = _finder_of(name)

@@ -93,7 +93,7 @@ def _run_spec(spec: ModuleSpec, name: str) -> None:
     get_code = getattr(spec.loader, "get_code", None)
     code = get_code(spec.name) if get_code is not None else None
     if code is None:
-        _stop(f"{name} is no module that can be run", 1)
+        _stop(f"{name} is not a module that can be run", 1)
     _run_code(code, {"__file__": spec.origin, "__cached__": spec.cached}, spec)
 
 

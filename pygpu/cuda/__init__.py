@@ -1,14 +1,14 @@
 """CUDA for Python programs: what PyCUDA offers, under its names.
 
-A program written for `pycuda.X` runs after replacing that by `pygpu.cuda.X`:
+A program written for `pycuda.X` runs once that is replaced with `pygpu.cuda.X`:
 
     import numpy as np
     import pygpu.cuda.autoinit
     import pygpu.cuda.driver as cuda
     from pygpu.cuda.compiler import SourceModule
 
-Without an NVIDIA GPU the CPU simulator stands in for the driver; see docs/simulator.md. Importing
-loads no driver; the first call that needs one does.
+Without an NVIDIA GPU, the CPU simulator replaces the driver; see docs/simulator/index.md. Importing
+does not load a driver; the first call that needs one does.
 """
 
 from importlib import import_module as _import_module

@@ -1,4 +1,4 @@
-"""CUDA C++ to modules: SourceModule and what is under it. See docs/cuda_compiling.md."""
+"""CUDA C++ to modules: SourceModule and what is under it. See docs/cuda/compiling.md."""
 
 import sys as _sys
 from types import ModuleType as _ModuleType

@@ -1,4 +1,4 @@
-"""Random numbers on a CUDA device, under PyCUDA's names. See docs/random.md."""
+"""Random numbers on a CUDA device, under PyCUDA's names. See docs/kernels/random.md."""
 
 from typing import Any as _Any
 

@@ -76,10 +76,10 @@ def set_debugging(flag: bool = True) -> None:
 
 
 def get_version() -> tuple[int, int, int]:
-    """The CUDA whose interface pygpu was written for."""
+    """The CUDA version whose interface pygpu was written for."""
     return (13, 0, 0)
 
 
 def have_gl_ext() -> bool:
-    """False: CUDA and OpenGL objects are not shared."""
+    """False: sharing objects between CUDA and OpenGL is not supported."""
     return False

@@ -1,4 +1,4 @@
-"""Which C type a NumPy dtype is inside a CUDA kernel. See docs/cuda_arrays.md."""
+"""Which C type a NumPy dtype is inside a CUDA kernel. See docs/cuda/arrays.md."""
 
 from typing import Any as _Any
 

@@ -1,4 +1,4 @@
-"""Kernels from C expressions over arrays, under PyCUDA's names. See docs/elementwise.md."""
+"""Kernels from C expressions over arrays, under PyCUDA's names. See docs/kernels/elementwise.md."""
 
 from typing import Any as _Any
 

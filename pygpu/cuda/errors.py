@@ -1,4 +1,4 @@
-"""CompileError, as PyCUDA has it. See docs/cuda_compiling.md."""
+"""CompileError, as PyCUDA has it. See docs/cuda/compiling.md."""
 
 from pygpu.errors import CompileError
 

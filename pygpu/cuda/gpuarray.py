@@ -1,4 +1,4 @@
-"""Arrays on a CUDA device: NumPy's results, PyCUDA's names. See docs/arrays.md."""
+"""Arrays on a CUDA device: NumPy's results, PyCUDA's names. See docs/arrays/index.md."""
 
 from typing import Any as _Any
 

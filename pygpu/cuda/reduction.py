@@ -48,11 +48,11 @@ _MOST_THREADS = 1024
 
 
 class ReductionKernel:
-    """A reduction of the values that an expression has for the items of arrays.
+    """A reduction of the values of an expression over the items of arrays.
 
     dtype_out: of the computation and the result, possibly a structure. neutral: an expression for
-    what changes nothing. reduce_expr: an expression of ``a`` and ``b``, associative and
-    commutative. map_expr: an expression of the index ``i``, ``in[i]`` if left out. arguments: as
+    the neutral element. reduce_expr: an expression of ``a`` and ``b``, associative and
+    commutative. map_expr: an expression of the index ``i``, by default ``in[i]``. arguments: as
     ElementwiseKernel's; which arrays may be strided or broadcast is decided as there, by
     map_expr. name, keep, options, preamble: as there. Compiled at the first call, in the context
     of the arrays.
@@ -287,13 +287,13 @@ def get_subset_dot_kernel(
 
 
 def get_minmax_neutral(what: str, dtype: Any) -> str:
-    """An expression for what changes no "min" or "max" of the dtype."""
+    """An expression for the neutral element of the dtype's "min" or "max"."""
     return str(reductions.extreme_texts(CUDA, what, dtype)["neutral"])
 
 
 @context_dependent_memoize
 def get_minmax_kernel(what: str, dtype: Any) -> ReductionKernel:
-    """The "min" or "max" of an array; NaN if there is one in it."""
+    """The "min" or "max" of an array; NaN if it contains one."""
     return _make(reductions.extreme_texts(CUDA, what, dtype), what)
 
 

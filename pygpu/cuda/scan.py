@@ -30,7 +30,7 @@ class _ScanKernel:
     """A scan of one-dimensional arrays.
 
     dtype: possibly a structure. scan_expr: of ``a`` (before) and ``b``, associative. neutral: an
-    expression for what changes nothing. name_prefix: of the kernels. options, preamble: as
+    expression for the neutral element. name_prefix: of the kernels. options, preamble: as
     ElementwiseKernel's. Compiled at the first call, in the context of the array.
     """
 

@@ -1,4 +1,4 @@
-"""Tools around CUDA kernels, under PyCUDA's names. See docs/cuda_pools.md."""
+"""Tools around CUDA kernels, under PyCUDA's names. See docs/cuda/pools.md."""
 
 from typing import Any as _Any
 

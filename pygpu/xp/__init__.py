@@ -6,7 +6,7 @@
 1.875
 
 Arrays are those of pygpu.array (OpenCL) and pygpu.cuda.gpuarray (CUDA), and have this namespace as
-their ``__array_namespace__()``. ``device=`` takes what :func:`as_device` takes; where none is
+their ``__array_namespace__()``. ``device=`` accepts whatever :func:`as_device` does; if none is
 named, :func:`default_device` chooses: a GPU by NVIDIA's driver, else OpenCL, else the CUDA
 simulator. The standard's version before is :mod:`pygpu.xp.v2024_12`.
 """

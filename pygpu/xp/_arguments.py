@@ -10,9 +10,9 @@ __all__ = ["need_arrays"]
 
 
 def need_arrays(call: str, *arrays: Any) -> None:
-    """Raises TypeError for what is no array on a device."""
+    """Raises TypeError for what is not an array on a device."""
     for x in arrays:
         if not isinstance(x, GPUArray):
             raise TypeError(
-                f"{call}: {type(x).__name__} is no array on a device; see pygpu.xp.asarray()"
+                f"{call}: {type(x).__name__} is not an array on a device; see pygpu.xp.asarray()"
             )

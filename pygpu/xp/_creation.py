@@ -178,7 +178,7 @@ def _fetched(obj: Any) -> Any:
 
 
 def from_dlpack(x: Any, /, *, device: AnyDevice = None, copy: bool | None = None) -> GPUArray[Any]:
-    """An array over (or, where that cannot be, of) another library's memory."""
+    """An array that shares another library's memory, or a copy if it cannot be shared."""
     where = None if device is None else as_device(device)
     return interchange.from_dlpack(x, device=where, copy=copy)
 
@@ -202,7 +202,7 @@ def empty(
     shape: Shape, *, dtype: DTypeLike | None = None, device: AnyDevice = None
 ) -> GPUArray[Any]: ...
 def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    """A new array without contents."""
+    """A new, uninitialized array."""
     where = as_device(device)
     return where.empty(layout.as_shape(shape, "empty"), _dtype(dtype, "real floating", where))
 
@@ -290,7 +290,7 @@ def empty_like(
     x: GPUArray[Any], /, *, dtype: DTypeLike | None = None, device: AnyDevice = None
 ) -> GPUArray[Any]: ...
 def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
-    """A new array without contents, of the shape and dtype of x."""
+    """A new, uninitialized array of the shape and dtype of x."""
     return _beside("empty_like", x, dtype, device)
 
 

@@ -127,7 +127,9 @@ def _operands(call: str, *operands: Any) -> tuple[Any, ...]:
     found = tuple(ufuncs.to_operand(x, like) for x in operands)
     if any(x is NotImplemented for x in found):
         wrong = next(x for x, y in zip(operands, found) if y is NotImplemented)
-        raise TypeError(f"{call}: {type(wrong).__name__} is no array on a device and no number")
+        raise TypeError(
+            f"{call}: {type(wrong).__name__} is neither an array on a device nor a number"
+        )
     return found
 
 
@@ -229,7 +231,7 @@ multiply: Arithmetic = _binary("multiply", "Products.")
 nextafter: Division = _binary("nextafter", "The number next to x1, towards x2.")
 not_equal: Comparison = _binary("not_equal", "x1 != x2.")
 pow: Arithmetic = _binary("pow", "x1 to the power of x2.")  # noqa: A001
-remainder: Arithmetic = _binary("remainder", "What floor_divide() leaves, of the sign of x2.")
+remainder: Arithmetic = _binary("remainder", "The remainder of floor_divide(), with the sign of x2.")
 subtract: Arithmetic = _binary("subtract", "Differences.")
 
 

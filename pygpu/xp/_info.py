@@ -30,11 +30,11 @@ class __array_namespace_info__:  # noqa: N801
         }
 
     def default_device(self) -> Device:
-        """The device where none is named."""
+        """The device used if none is named."""
         return default_device()
 
     def default_dtypes(self, *, device: AnyDevice = None) -> dict[str, np.dtype[Any]]:
-        """Dtypes where none is named."""
+        """The dtypes used if none is named."""
         where = as_device(device)
         kinds = ("real floating", "complex floating", "integral", "indexing")
         return {kind: default_dtype(kind, where) for kind in kinds}

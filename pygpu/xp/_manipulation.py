@@ -132,7 +132,7 @@ def stack(arrays: Sequence[ArrayT], /, *, axis: int = 0) -> ArrayT:
 
 
 def take(x: ArrayT, indices: GPUArray[Any], /, *, axis: int | None = None) -> ArrayT:
-    """Items by index along an axis, which may be left out if there is one axis."""
+    """Items by index along an axis, which may be omitted if there is only one."""
     need_arrays("take", x)
     if axis is None:
         if x.ndim > 1:

@@ -363,7 +363,7 @@ def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Bool:
 
 
 def unique_all(x: ArrayT, /) -> _named.UniqueAllResult[ArrayT]:
-    """The distinct items, where each is first, which one each item is, how often they are there."""
+    """The distinct items, their first indices, the inverse indices, and their counts."""
     need_arrays("unique_all", x)
     return table.unique_parts(x, ("index", "inverse", "counts"))
 

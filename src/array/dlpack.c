@@ -319,7 +319,7 @@ static PyObject *Tensor_get_interface(PyObject *op, void *Py_UNUSED(closure)) {
 static PyGetSetDef Tensor_getset[] = {
     {"shape", Tensor_get_shape, NULL, "tuple[int, ...]: Length of each axis.", NULL},
     {"strides", Tensor_get_strides, NULL,
-     "tuple[int, ...]: Distance of neighbours along each axis [bytes].", NULL},
+     "tuple[int, ...]: Distance between neighbours along each axis [bytes].", NULL},
     {"dtype", Tensor_get_dtype, NULL, "np.dtype[Any]: Type of the items.", NULL},
     {"address", Tensor_get_address, NULL, "int: The memory: a pointer, or a cl_mem.", NULL},
     {"offset", Tensor_get_offset, NULL, "int: Where the first item lies in it [bytes].", NULL},

@@ -25,7 +25,7 @@ static Py_ssize_t keep_order(const GPUArray *self, Py_ssize_t step, Py_ssize_t *
     return step;
 }
 
-/* A new array without contents beside self. */
+/* A new, uninitialized array beside self. */
 static GPUArray *make(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t *nbytes) {
     Py_ssize_t strides[ARRAY_MAX_DIMS];
     *nbytes = keep_order(self, (Py_ssize_t)PyDataType_ELSIZE(dtype), strides);

@@ -372,14 +372,14 @@ static int GPUArray_setattro(PyObject *op, PyObject *name, PyObject *value) {
 
 static PyGetSetDef GPUArray_getset[] = {
     {"_gpudata", GPUArray_get_gpudata, NULL,
-     "Any: The allocation, or what holds the address of a view that begins later; None of an array "
-     "without items.",
+     "Any: The allocation, or an object with the address of a view that begins later; None for an "
+     "array without items.",
      NULL},
     {"_c_contiguous", GPUArray_get_c_contiguous, NULL,
      "bool: Whether items lie in C order without gaps.", NULL},
     {"_f_contiguous", GPUArray_get_f_contiguous, NULL,
      "bool: Whether items lie in Fortran order without gaps.", NULL},
-    {"flags", GPUArray_get_flags, NULL, "Any: How the items lie: c_contiguous, f_contiguous, forc.",
+    {"flags", GPUArray_get_flags, NULL, "Any: The memory layout: c_contiguous, f_contiguous, forc.",
      NULL},
     {"_foreign", arr_get_foreign, arr_set_foreign,
      "bool: Whether events may be of other queues than the array's.", NULL},
@@ -391,21 +391,21 @@ static PyGetSetDef GPUArray_getset[] = {
 static PyMemberDef GPUArray_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(GPUArray, weakrefs), READONLY, NULL},
     {"backend", T_OBJECT_EX, offsetof(GPUArray, backend), READONLY,
-     "Any: What runs the array's kernels."},
+     "Any: The backend that runs the array's kernels."},
     {"allocator", T_OBJECT_EX, offsetof(GPUArray, allocator), 0,
-     "Any: What new memory comes from; None is the backend's pool."},
+     "Any: The allocator of new memory; None is the backend's pool."},
     {"_context", T_OBJECT_EX, offsetof(GPUArray, context), READONLY,
      "Any: The Context of the memory."},
     {"base_data", T_OBJECT_EX, offsetof(GPUArray, base_data), READONLY,
-     "Any: The memory that the array lies in, at offset."},
+     "Any: The memory that contains the array, at offset."},
     {"offset", T_OBJECT_EX, offsetof(GPUArray, offset_told), READONLY,
-     "int: Where the first item lies in base_data [bytes]."},
+     "int: The position of the first item in base_data [bytes]."},
     {"queue", T_OBJECT_EX, offsetof(GPUArray, queue), READONLY,
      "Any: CommandQueue or Stream of the array's commands; None is CUDA's default stream."},
     {"shape", T_OBJECT_EX, offsetof(GPUArray, told.shape), READONLY,
      "tuple[int, ...]: Length of each axis."},
     {"strides", T_OBJECT_EX, offsetof(GPUArray, told.strides), READONLY,
-     "tuple[int, ...]: Distance of neighbours along each axis [bytes]."},
+     "tuple[int, ...]: Distance between neighbours along each axis [bytes]."},
     {"dtype", T_OBJECT_EX, offsetof(GPUArray, dtype), READONLY,
      "np.dtype[Any]: Type of the items."},
     {"size", T_OBJECT_EX, offsetof(GPUArray, told.size), READONLY, "int: Number of items."},
@@ -436,7 +436,7 @@ static PyMethodDef GPUArray_methods[] = {
 static const char GPUArray__doc__[] =
     "GPUArray()\n--\n\n()\n\nAn array on a device: the base of pygpu.array.Array (OpenCL) and "
     "pygpu.cuda.gpuarray.GPUArray (CUDA).\n\n"
-    "Arrays are made by those classes and by their modules' functions, such as to_device() and "
+    "Create arrays with those classes or their modules' functions, such as to_device() and "
     "zeros().";
 
 #include "array/operators.h"

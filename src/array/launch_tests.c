@@ -60,7 +60,7 @@ static int64_t size_of(PyObject *sizes, int64_t d) {
     return d < PyTuple_GET_SIZE(sizes) ? PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, d)) : 1;
 }
 
-/* What a number is; 0 if it is none of 64 bits. */
+/* What a number is; 0 if it is not one of 64 bits. */
 static int integer_of(PyObject *arg, int64_t *value) {
     if (PyLong_CheckExact(arg)) {
         int overflow;

@@ -17,7 +17,7 @@ void *pg_library_open(const char *path, int global, char *error, size_t error_si
     if (wide == NULL ||
         MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, length) == 0) {
         snprintf(error, error_size,
-                 "the path is no UTF-8, or there is no memory for it (error %lu)", GetLastError());
+                 "the path is not UTF-8, or there is no memory for it (error %lu)", GetLastError());
     } else if ((library = LoadLibraryW(wide)) == NULL) {
         snprintf(error, error_size, "LoadLibrary failed with error %lu", GetLastError());
     }

@@ -3,7 +3,7 @@
  * A platform's bits are found once, when its object is made (platform.c); code asks
  * `device->platform->quirks & OCL_QUIRK_...`. The version is one that was seen to do it: all
  * versions of a driver are treated alike. Checks that are made whatever the driver need no row;
- * docs/reliability.md has those as well.
+ * docs/guide/reliability.md has those as well.
  *
  * QUIRK(bit, driver, version seen, reason): where a file has more to say, the reason names it. */
 #ifndef OCL_QUIRKS_H

@@ -142,7 +142,7 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion,
     *pfn = NULL;
     *symbolStatus = NOT_FOUND;
     if ((flags & ~3ull) != 0) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#llx are no flags of cuGetProcAddress",
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#llx are not flags of cuGetProcAddress",
                         flags);
     }
     if ((flags & 2) != 0) {

@@ -91,7 +91,7 @@ def test_histogram(make, dtype):
 
 
 def test_launches(make):
-    """What docs/arrays.md says of few items."""
+    """What docs/arrays/index.md says of few items."""
     x = make(np.array([3, 1, 3, 2], np.int32))
     mask = x == 3
     for most, call in (

@@ -66,10 +66,9 @@ def tool():
 
 
 @needs_tool
-@pytest.mark.parametrize("name", ["stubs.py", "reference.py"])
-def test_what_is_generated_is_that_of_the_built_module(name):
+def test_the_stubs_are_those_of_the_built_module():
     done = subprocess.run(
-        [sys.executable, TOOL.with_name(name), "--check"],
+        [sys.executable, TOOL, "--check"],
         capture_output=True,
         text=True,
         timeout=120,

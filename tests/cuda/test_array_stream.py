@@ -69,7 +69,7 @@ def test_what_is_no_stream_is_refused():
         for wrong in (*WRONG, a, cuda.Event()):
             with pytest.raises(TypeError, match=rf"{name}.*stream must be a Stream"):
                 call(wrong)
-        with pytest.raises(cuda.LogicError, match=f"{name}.*stream = 4660 is no CUstream"):
+        with pytest.raises(cuda.LogicError, match=f"{name}.*stream = 4660 is not a CUstream"):
             call(0x1234)
     assert (a.get() == HOST).all() and (b.get() == HOST).all() and (index.get() == range(8)).all()
 

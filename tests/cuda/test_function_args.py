@@ -136,9 +136,9 @@ def test_out_of_range(kernels, c_type, value):
 @pytest.mark.parametrize(
     "c_type, value, words",
     [
-        ("int", np.int64(1), "4 bytes are expected, and numpy.int64 has 8; pass a numpy.int32"),
-        ("float", np.float64(1), "4 bytes are expected, and numpy.float64 has 8; pass a numpy.flo"),
-        ("double", np.float32(1), "8 bytes are expected"),
+        ("int", np.int64(1), "expected 4 bytes, but numpy.int64 has 8; pass a numpy.int32"),
+        ("float", np.float64(1), "expected 4 bytes, but numpy.float64 has 8; pass a numpy.flo"),
+        ("double", np.float32(1), "expected 8 bytes"),
         (
             "int",
             np.float32(1),
@@ -157,8 +157,8 @@ def test_out_of_range(kernels, c_type, value):
         ("int", np.zeros(0, np.int32), "passed by value has 0"),
         ("int", np.array([1.0], np.float32), "not what the kernel reads here"),
         ("int", np.array([None]), "Python objects"),
-        ("int", b"12345", "4 bytes are expected, and bytes has 5"),
-        ("float", np.complex64(1), "4 bytes are expected, and numpy.complex64 has 8"),
+        ("int", b"12345", "expected 4 bytes, but bytes has 5"),
+        ("float", np.complex64(1), "expected 4 bytes, but numpy.complex64 has 8"),
     ],
 )
 def test_wrong_type(kernels, c_type, value, words):
@@ -274,14 +274,14 @@ class Wordless(int):
     "value, error, words",
     [
         pytest.param(Wordless(2**64), OverflowError, "the number does not fit", id="wordless"),
-        (np.float64(1), TypeError, "numpy.float64 is no pointer to device memory"),
+        (np.float64(1), TypeError, "expected device memory, got numpy.float64"),
         (np.zeros(1), TypeError, "In, Out or InOut"),
         (np.zeros(1, np.int64), TypeError, "In, Out or InOut"),
         (np.zeros(9), TypeError, "In, Out or InOut"),
-        (np.int32(1), TypeError, "8 bytes are expected, and numpy.int32 has 4"),
-        (1.0, TypeError, "float is no pointer"),
-        (True, TypeError, "bool is no pointer"),
-        (None, TypeError, "None is no pointer"),
+        (np.int32(1), TypeError, "expected 8 bytes, but numpy.int32 has 4"),
+        (1.0, TypeError, "expected device memory, got float"),
+        (True, TypeError, "expected device memory, got bool"),
+        (None, TypeError, "None is not a pointer"),
         ("p", TypeError, "invalid type: str"),
         (b"12345678", TypeError, "invalid type: bytes"),
         (-1, OverflowError, "-1 does not fit into a pointer"),
@@ -300,11 +300,9 @@ def test_no_pointer(kernels, value, error, words):
 
 def test_a_pointer_where_a_number_is_read(kernels):
     memory = cuda.mem_alloc(64)
-    with pytest.raises(
-        TypeError, match="4 bytes are expected, and .*DeviceAllocation is a pointer"
-    ):
+    with pytest.raises(TypeError, match="expected 4 bytes, but .*DeviceAllocation is a pointer"):
         launch(kernels.get_function("take_int"), memory, 17, memory, 29)
-    with pytest.raises(TypeError, match="takes no pointer here"):
+    with pytest.raises(TypeError, match="the parameter is not a pointer"):
         launch(kernels.get_function("take_double"), memory, 17, memory, 29)
     launch(kernels.get_function("take_unsigned_long_long"), memory, 17, memory, 29)
     out = np.zeros(1, np.uint64)
@@ -334,7 +332,7 @@ def test_properties_that_fail(kernels):
     for interface in ({}, {"data": 3}, {"data": (1,)}, [], 3):
         with pytest.raises(TypeError, match="__cuda_array_interface__ of .* must be a dict"):
             launch(add, memory, Odd(interface), memory, 1)
-    with pytest.raises(TypeError, match="a pointer is expected, and .* gave a str"):
+    with pytest.raises(TypeError, match="expected a pointer, but .* returned a str"):
         launch(add, memory, Odd({"data": ("p", False)}), memory, 1)
     with pytest.raises(TypeError, match="the stream 0, which the protocol forbids"):
         launch(add, memory, Odd({"data": (int(memory), False), "stream": 0}), memory, 1)
@@ -433,7 +431,7 @@ def test_structs(kernels):
         np.testing.assert_array_equal(
             result_of(take_pair, np.float64, 11, value, 13, n=4), [7, 2.5, 11, 13]
         )
-    with pytest.raises(TypeError, match="16 bytes are expected, and numpy.void has 9"):
+    with pytest.raises(TypeError, match="expected 16 bytes, but numpy.void has 9"):
         result_of(take_pair, np.float64, 11, np.zeros(1, [("c", "i1"), ("d", "f8")])[0], 13, n=4)
     with pytest.raises(TypeError, match="only the size of the parameter is known"):
         result_of(take_pair, np.float64, 11, 5, 13, n=4)

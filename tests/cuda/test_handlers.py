@@ -133,7 +133,7 @@ def test_errors_of_subclasses(kernels):
     for kind in (Pre, Post):
         with pytest.raises(KeyError, match=kind.__name__.lower()):
             add_one(kind(x), 4, block=(4, 1, 1))
-    with pytest.raises(TypeError, match="a pointer is expected, and .*Alloc gave a str"):
+    with pytest.raises(TypeError, match="expected a pointer, but .*Alloc returned a str"):
         add_one(Alloc(x), 4, block=(4, 1, 1))
     with pytest.raises(TypeError, match="__init__"):
         add_one(NoInit(), 4, block=(4, 1, 1))

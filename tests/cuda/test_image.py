@@ -162,7 +162,7 @@ def test_pieces_with_other_bits_are_not_linked(context):
     "image, words",
     [
         (b"", "it is empty"),
-        (b"\x00\x01\x02", "no cubin, fatbin or PTX"),
+        (b"\x00\x01\x02", "not a cubin, fatbin or PTX"),
         (b"\xb1\x43\x62\x46" + bytes(60), "wrapper of a fatbin"),
         (b"\x50\xed\x55\xba\x01\x00\x10\x00" + b"\xff" * 8, "fatbin that was cut short"),
         (b"\x50\xed\x55\xba", "fatbin that was cut short"),

@@ -176,7 +176,7 @@ def test_wrong_arguments(context, pieces):
         linker.add_data(pieces[0])
     with pytest.raises(cuda.LogicError, match="cannot be loaded: it is empty"):
         linker.add_data(b"", cuda.jit_input_type.PTX)
-    with pytest.raises(cuda.LogicError, match="no cubin, fatbin or PTX"):
+    with pytest.raises(cuda.LogicError, match="not a cubin, fatbin or PTX"):
         linker.add_data(b"\0\1\2", cuda.jit_input_type.CUBIN)
     with pytest.raises(TypeError):
         cuda.Linker(options=3)

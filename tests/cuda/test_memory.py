@@ -41,7 +41,7 @@ def test_nothing_at_all(balance):
     assert (memory.size, int(memory)) == (0, 0)
     cuda.memcpy_htod(memory, b"")
     cuda.memset_d32(memory, 1, 0)
-    with pytest.raises(cuda.LogicError, match="dest is the address 0, which is no memory"):
+    with pytest.raises(cuda.LogicError, match="dest is the address 0, which is not memory"):
         cuda.memcpy_htod(memory, b"x")
     memory.free()
 

@@ -100,9 +100,9 @@ def test_clusters(plain):
 @pytest.mark.parametrize(
     "cluster, words",
     [
-        ((3, 1, 1), r"grid\[0\] = 8 is no multiple of cluster\[0\] = 3"),
+        ((3, 1, 1), r"grid\[0\] = 8 is not a multiple of cluster\[0\] = 3"),
         ((0, 1, 1), r"cluster\[0\] = 0"),
-        (32, r"no multiple"),
+        (32, r"not a multiple"),
         ((8, 4, 1), r"a cluster of \(8, 4, 1\)"),
         ((1, 1, 1, 1), "too many cluster dimensions"),
     ],

@@ -86,7 +86,7 @@ def test_streams_of_other_libraries():
     with pytest.raises((ValueError, OverflowError)):
         cuda.Event().record(-5)
     for wild in (3, 7, 4096, 2**63 - 1):
-        with pytest.raises(cuda.LogicError, match="no CUstream"):
+        with pytest.raises(cuda.LogicError, match="not a CUstream"):
             cuda.Event().record(wild)
     for other in (cuda.Event(), cuda.Context.get_current(), cuda.Device(0)):  # which have handles
         with pytest.raises(TypeError, match="stream must be a Stream"):

@@ -225,9 +225,9 @@ def test_axes(make: Any) -> None:
         ({"axes": (0, 0)}, TypeError, "should be a list"),
         ({"axes": [0]}, ValueError, "an entry for each of 3"),
         ({"axes": [(0, 1), 0]}, ValueError, "a tuple with 1 elements"),
-        ({"axes": ["a", 0]}, TypeError, "no integer"),
+        ({"axes": ["a", 0]}, TypeError, "not an integer"),
         ({"axis": 3}, ValueError, "out of bounds"),
-        ({"axis": 1.5}, TypeError, "no integer"),
+        ({"axis": 1.5}, TypeError, "not an integer"),
     ],
 )
 def test_axes_refused(options: Any, error: Any, message: str) -> None:

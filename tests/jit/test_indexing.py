@@ -106,7 +106,7 @@ def test_wrong_views(make: Any) -> None:
     x, out = make(np.zeros(4, np.float32)), make(np.zeros(1, np.int32))
     for function, args, message in (
         (strided, (x, out), "only in contiguous arrays"),
-        (uneven, (out,), "6 bytes are no whole number of items of int32"),
+        (uneven, (out,), "6 bytes are not a whole number of items of int32"),
         (nothing, (x, out), "takes a dtype"),
     ):
         with pytest.raises(pygpu.KernelError, match=message) as found:

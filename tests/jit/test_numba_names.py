@@ -66,7 +66,7 @@ def test_pointers() -> None:
         add[1, 32](5, 1)
     with pytest.raises(ValueError, match=r"no device memory is allocated at -0x5"):
         add[1, 32](-5, 1)
-    with pytest.raises(ValueError, match=r"argument p: .* is no multiple of 4"):
+    with pytest.raises(ValueError, match=r"argument p: .* is not a multiple of 4"):
         add[1, 32](address + 1, 1)
     with pytest.raises(TypeError, match="signature says"):
         add[1, 32](2.5, 1)

@@ -184,7 +184,7 @@ def objects_with_odd_addresses(env: Env) -> None:
             env.add1(Interface(answer), block=ONE)
     with expect((*ANY, Boom)):
         env.add1(Liar(index=Boom("index")), block=ONE)
-        raise ValueError("a Liar is no pointer, or is refused")
+        raise ValueError("a Liar is not a pointer, or is refused")
 
 
 @case

@@ -311,7 +311,7 @@ def keywords_that_are_no_strings(env: Env) -> None:
 @case
 def names_and_handles_that_are_none(env: Env) -> None:
     check(not hasattr(env.device, "\ud800"), "a name that no encoding has")
-    with expect(cuda.LogicError, "no CUstream"):
+    with expect(cuda.LogicError, "not a CUstream"):
         cuda.Stream.from_handle(12345)
 
 

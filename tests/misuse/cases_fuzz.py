@@ -334,7 +334,7 @@ def handles(env: Env) -> None:
         (cl.CommandQueue, env.queue),
         (cl.Kernel, env.kernel("add1")),
     ):
-        # Only what is no address at all: another number is beyond reach.
+        # Only what is not an address at all: another number is beyond reach.
         for bad in (
             None,
             "x",

@@ -275,7 +275,7 @@ def objects_refused() -> None:
         for wrong in (-1, 2**32, 10**100):
             with refused("bufobj", "out of range", kind=OverflowError):
                 make(context, flags, wrong)
-        with refused("bufobj = 0 is no object of OpenGL"):
+        with refused("bufobj = 0 is not an object of OpenGL"):
             make(context, flags, 0)
         for wrong in (MF.COPY_HOST_PTR, MF.READ_WRITE | MF.READ_ONLY, 2**63, MF.USE_HOST_PTR | 1):
             with refused("flags = 0x", "READ_WRITE, READ_ONLY and WRITE_ONLY"):
@@ -290,9 +290,9 @@ def objects_refused() -> None:
         cl.GLTexture(other, flags, TEXTURE_2D, 0, 4, 2)
     good = {"texture_target": TEXTURE_2D, "miplevel": 0, "texture": 4, "dims": 2}
     for name, wrong, words in (
-        ("texture_target", 5, "texture_target = 0x5 is none"),
-        ("texture_target", 0x8513, "is none"),  # a cube map as a whole
-        ("texture_target", 0x851B, "is none"),
+        ("texture_target", 5, "texture_target = 0x5 is not one"),
+        ("texture_target", 0x8513, "is not one"),  # a cube map as a whole
+        ("texture_target", 0x851B, "is not one"),
         ("texture_target", TEXTURE_3D, "dims = 2, and a texture of the target 0x806f has 3"),
         ("dims", 3, "dims = 3, and a texture of the target 0xde1 has 2"),
         ("dims", 0, "dims = 0"),
@@ -300,7 +300,7 @@ def objects_refused() -> None:
         ("dims", 2**32 + 2, "dims = 4294967298"),
         ("miplevel", -1, "miplevel = -1"),
         ("miplevel", 2**31, "miplevel = 2147483648"),
-        ("texture", 0, "texture = 0 is no object"),
+        ("texture", 0, "texture = 0 is not an object"),
     ):
         with refused("GLTexture failed", words):
             cl.GLTexture(context, flags, **good | {name: wrong})
@@ -406,9 +406,9 @@ def commands_refused() -> None:
         for wrong in ([None], [gl, 5], [queue], [gl.int_ptr], [[gl]]):
             with refused("each of mem_objects must be a memory object", kind=TypeError):
                 function(queue, wrong)
-        with refused("mem_objects[1] is no object of OpenGL", "not Buffer", kind=TypeError):
+        with refused("mem_objects[1] is not an object of OpenGL", "not Buffer", kind=TypeError):
             function(queue, [gl, plain])
-        with refused("mem_objects[0] is no object of OpenGL"):
+        with refused("mem_objects[0] is not an object of OpenGL"):
             function(queue, plain)
         with refused("belongs to another context"):
             function(queue, [gl, image])

@@ -545,7 +545,7 @@ def test_processes_that_write_the_same_entries(device, folder, build, tmp_path):
         subprocess.Popen(
             command,
             # PoCL makes a binary of files in its own cache, and takes half-written ones of another
-            # process too: see docs/cache.md. Here it is about pygpu's cache.
+            # process too: see docs/guide/cache.md. Here it is about pygpu's cache.
             env={**os.environ, "PYTHONPATH": root, "POCL_CACHE_DIR": str(tmp_path / f"pocl{i}")},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -101,7 +101,7 @@ def test_arguments_are_looked_at_first(plain):
     for call, kind, words in (
         (lambda: cl.GLBuffer(None, 1, 1), TypeError, "GLBuffer: context must be a Context"),
         (lambda: cl.GLBuffer(plain, 1, "1"), TypeError, "bufobj must be an integer, not str"),
-        (lambda: cl.GLRenderBuffer(plain, 1, 0), ValueError, "bufobj = 0 is no object"),
+        (lambda: cl.GLRenderBuffer(plain, 1, 0), ValueError, "bufobj = 0 is not an object"),
         (lambda: cl.GLTexture(plain, 1, 0, 0, 1), TypeError, "dims"),
         (lambda: cl.enqueue_acquire_gl_objects(plain, []), TypeError, "must be a CommandQueue"),
         (lambda: cl.enqueue_acquire_gl_objects(queue, [released]), ValueError, "was released"),

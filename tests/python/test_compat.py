@@ -393,7 +393,7 @@ def test_frames_of_the_compat_layer_stay_in_messages_from_pygpu(tmp_path):
         ([], 2, "PROGRAM.py"),
         (["nothing.py"], 2, "can't open file 'nothing.py': No such file or directory"),
         (["-m", "nothing.at.all"], 1, "no module named nothing.at.all"),
-        (["-m", "_struct"], 1, "_struct is no module that can be run"),
+        (["-m", "_struct"], 1, "_struct is not a module that can be run"),
         (["."], 1, "can't find '__main__' module in '.'"),
         (["-m"], 2, "-m needs a value"),
         (["--fast", "program.py"], 2, "no such option: --fast"),

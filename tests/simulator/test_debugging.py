@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "simulator"
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -17,7 +17,7 @@ def lines(text):
     return re.sub(r"0x[0-9a-f]{9,}|(?<=address )0x[0-9a-f]+", "ADDRESS", text).splitlines()
 
 
-@pytest.mark.parametrize("page", ["simulator_debugging", "simulator_check"])
+@pytest.mark.parametrize("page", ["debugging", "check"])
 def test_messages_are_those_of_the_page(page):
     blocks = BLOCK.findall((DOCS / f"{page}.md").read_text())
     program = "\n".join(text for kind, text in blocks if kind == "python")

@@ -61,7 +61,7 @@ CASES = [
     ("null", 64, [], 700, "thread (0,0,0): invalid write to address 0x0: a null pointer"),
     ("far", 64, [], 700, "thread (1,0,0): invalid write to address 0x"),
     ("waits_then_far", 64, [], 700, "thread (33,0,0): invalid write to address 0x"),
-    ("wild", 1, [], 700, "access through a pointer that is no address at all"),
+    ("wild", 1, [], 700, "access through a pointer that is not an address at all"),
     ("divide", 64, [], 719, "thread (0,0,0): integer division by zero"),
     ("overflow", 1, [], 719, "thread (0,0,0): stack overflow: more than the limit of "),
     ("frame", 33, [], 719, "large local arrays; cuCtxSetLimit raises it) at kernel.cu:"),

@@ -182,7 +182,7 @@ def test_allocators_of_cuda(cuda):
             with pytest.raises(TypeError, match="GPUArray: gpudata must be device memory"):
                 gpuarray.GPUArray(10, np.float32, gpudata=wrong)
     assert gpuarray.empty(0, np.float32, allocator=lambda n: 1 / 0).shape == (0,)
-    with pytest.raises(ValueError, match="GPUArray: gpudata: 0x3 is no address of memory"):
+    with pytest.raises(ValueError, match="GPUArray: gpudata: 0x3 is not an address of memory"):
         gpuarray.GPUArray(10, np.float32, gpudata=3)
     assert gpuarray.GPUArray(0, np.float32, gpudata=small).get().shape == (0,)
     assert gpuarray.GPUArray(1, np.int32, gpudata=small).fill(7).get() == [7]

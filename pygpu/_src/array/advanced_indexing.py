@@ -290,7 +290,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
     if not primitives.is_array(value):
         given = np.asarray(value)
         if given.dtype.kind in "mM":
-            raise TypeError(f"a {given.dtype} is not converted to {a.dtype}")
+            raise TypeError(f"cannot convert {given.dtype} to {a.dtype}")
         if given.dtype == a.dtype:
             value = given
         elif isinstance(value, np.generic):

@@ -1,7 +1,7 @@
 """NumPy's functions called with device arrays: ``np.sort(a)``, ``np.linalg.solve(a, b)``.
 
 Functions in the tables are computed on the device, but for some of numpy.linalg (see
-docs/linalg_fft.md); all others are a TypeError.
+docs/arrays/linalg_fft.md); all others are a TypeError.
 """
 
 from __future__ import annotations
@@ -101,7 +101,9 @@ def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
         return known(*args, **kwargs)
     name = f"numpy.{function.__name__}"
     if isinstance(first, (np.ndarray, list)) and function in _CHANGED:
-        raise TypeError(f"{name}: what is changed must be an array on the device, as the rest is")
+        raise TypeError(
+            f"{name}: the array to change must be on the device, like the other operands"
+        )
     if isinstance(first, np.ndarray) and first.ndim and function is not np.copyto:
         args = (like._from_host(first), *args[1:])  # copied, as operands are
     try:

@@ -86,7 +86,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
     _own_init = False
     _init_form: frozenset[str] = frozenset()  # the keywords of that call
     _init_forms: tuple[tuple[int, str], ...] = ()  # those known, after so many other arguments
-    _plain_class: Any = None  # its nearest base that is none of these
+    _plain_class: Any = None  # its nearest base that is not one of these
     _views_by_class = True
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -149,7 +149,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         strides: tuple[int, ...] | None = None,
         queue: Any = None,
     ) -> Any:
-        """A new array without contents: same class, backend, queue, allocator. strides: without
+        """A new, uninitialized array: same class, backend, queue, allocator. strides: without
         gaps, None for C order."""
         cls = type(self)
         backend, allocator = self.backend, self.allocator
@@ -279,7 +279,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         self._after(queue, event, outs, read)
         return event
 
-    # ---- items at addresses that are no multiple of their size: fields of packed structs, views
+    # ---- items at addresses that are not multiples of their size: fields of packed structs, views
 
     @property
     def _is_aligned(self) -> bool:

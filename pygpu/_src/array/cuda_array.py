@@ -344,7 +344,7 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
 
     @fastpath("copy")
     def copy(self, stream: _Stream | str = None, *, order: str = "K") -> Self:
-        """A copy. order: as NumPy's, which may also be given in the stream's place."""
+        """A copy. order: as NumPy's, which may also be passed in place of the stream."""
         if isinstance(stream, str) and stream.upper() in ("C", "F", "A", "K"):
             order, stream = stream, None
         return self._copy(stream_of(stream, "copy"), order)
@@ -451,7 +451,7 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
         return self.bind_to_texref(texref)
 
     def _new_like_me(self, dtype: Any = None, order: str = "C") -> Any:
-        """A new array without contents, of the same shape."""
+        """A new, uninitialized array of the same shape."""
         if self._own_init:
             like = np.dtype(self.dtype if dtype is None else dtype)
             strides = layout.f_strides(self.shape, like.itemsize) if order == "F" else None
@@ -510,8 +510,8 @@ def to_gpu(
 def to_gpu(ary: Any, allocator: _Allocator = ...) -> GPUArray[Any]: ...
 @fastpath("to_gpu")
 def to_gpu(ary: Any, allocator: _Allocator = None) -> GPUArray[Any]:
-    """A copy of an array of the host or the device, on the device. Arrays of other libraries are
-    taken by ``__cuda_array_interface__`` or ``__dlpack__``."""
+    """A copy on the device of a host or device array. Arrays of other libraries are accepted by
+    ``__cuda_array_interface__`` or ``__dlpack__``."""
     return _to_gpu(ary, allocator, None, True, "to_gpu")
 
 
@@ -630,7 +630,7 @@ def empty_like(
 ) -> GPUArray[Any]: ...
 @fastpath("cuda_empty_like")
 def empty_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray[Any]:
-    """A new array without contents, of the same shape; order "K": of its order of axes."""
+    """A new, uninitialized array of the same shape; order "K": of its order of axes."""
     if not isinstance(other_ary, (ArrayBase, np.ndarray)) and not hasattr(other_ary, "flags"):
         raise TypeError(f"empty_like: an array is needed, not {type(other_ary).__name__}")
     dtype = native(other_ary.dtype if dtype is None else dtype, "empty_like")

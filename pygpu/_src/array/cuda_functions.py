@@ -67,7 +67,7 @@ __all__ = [
 
 def stream_of(stream: Any, call: str) -> Any:
     """The Stream for an argument *stream*; None for the default stream. Raises TypeError for what
-    is no stream."""
+    is not a stream."""
     return None if stream is None else _cuda.Stream._of(stream, call)
 
 

@@ -70,7 +70,7 @@ def common_dtype(obj1: Any, obj2: Any) -> np.dtype[Any]:
 
 
 def broadcast_result(obj1: Any, obj2: Any, dtype_getter: Any = common_dtype) -> Any:
-    """A new array without contents for the result of two arrays of one shape, or of which one has
+    """A new, uninitialized array for the result of two arrays of one shape, or of which one has
     shape (). Raises NotImplementedError for other shapes."""
     if obj1.shape == obj2.shape or obj2.shape == ():
         return obj1._new_like_me(dtype_getter(obj1, obj2))

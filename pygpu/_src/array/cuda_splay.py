@@ -24,8 +24,8 @@ def _splay(n: int, units: int, warp: int, per_unit: int) -> tuple[Any, Any]:
 
 
 def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
-    """A grid and a block for n items; fewer threads than items if there are many, so that a kernel
-    must loop."""
+    """A grid and a block for n items. For many items there are fewer threads than items, so that a
+    kernel must loop."""
     if n < 0:
         raise ValueError(f"splay: n must be at least 0, not {n}")
     if dev is None:

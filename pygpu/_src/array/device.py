@@ -41,8 +41,8 @@ class Device:
     """One device of one context, and a queue of it.
 
     Devices are equal if arrays made on them can be operands of one operation: the queue does not
-    count. What it does not know itself (``global_mem_size``, ``name``, ...) it asks the driver's
-    device, :attr:`driver_device`.
+    count. Other attributes (``global_mem_size``, ``name``, ...) are those of the driver's device,
+    :attr:`driver_device`.
     """
 
     __slots__ = ("backend", "queue")
@@ -98,7 +98,7 @@ class Device:
         dtype: np.dtype[_ScalarT],
         strides: tuple[int, ...] | None = None,
     ) -> GPUArray[_ScalarT]:
-        """A new array without contents."""
+        """A new, uninitialized array."""
         cls: Any = _array_class(self.kind)
         array: GPUArray[_ScalarT] = cls.__new__(cls)
         size = int(np.prod(shape, dtype=object)) if shape else 1
@@ -251,9 +251,9 @@ def _first_cuda() -> Device:
 
 
 def default_device() -> Device:
-    """The device where none is named: what set_default_device() or the environment variable
-    PYGPU_DEVICE says, else the first of these that works: a GPU by NVIDIA's driver, a device of
-    OpenCL, the CUDA simulator. Once chosen, it stays."""
+    """The device used if none is named: that of set_default_device() or the environment variable
+    PYGPU_DEVICE, otherwise the first of these that works: a GPU with NVIDIA's driver, an OpenCL
+    device, the CUDA simulator. Once chosen, it stays."""
     global _default
     if _default is None:
         named = os.environ.get(VARIABLE, "").strip()
@@ -262,7 +262,7 @@ def default_device() -> Device:
 
 
 def set_default_device(device: AnyDevice) -> Device | None:
-    """Make this the device where none is named; None: choose anew when it is needed. Takes what
+    """Set the device used if none is named; None: choose again when it is needed. Takes what
     as_device() takes; returns the one before, None if none was chosen yet."""
     global _default
     before = _default

@@ -250,7 +250,7 @@ def as_scalar(value: Any, dtype: np.dtype[Any]) -> Any:
             raise OverflowError(f"Python integer {value} out of bounds for {dtype.name}")
     if isinstance(value, np.generic):
         if value.dtype.kind not in "biufc":
-            raise TypeError(f"a {value.dtype} is not converted to {dtype}")
+            raise TypeError(f"cannot convert {value.dtype} to {dtype}")
         return value.astype(dtype)
     box = np.empty((), dtype)
     box[...] = value  # with the refusals of an assignment

@@ -188,7 +188,7 @@ def check_range(
         known = _cuda()._memory_range(begin, end - begin)
     if known is None:
         raise BufferError(
-            f"{call}: items lie at {begin:#x} to {end:#x}, which is no memory of the CUDA driver "
+            f"{call}: items lie at {begin:#x} to {end:#x}, which is not memory of the CUDA driver "
             "that pygpu uses"
         )
     start, size, device = known

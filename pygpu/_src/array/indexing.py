@@ -98,12 +98,14 @@ class Indexing(ArrayCore[_ScalarT_co]):
                 value = np.array(value, view.dtype)  # a record
             host = np.asarray(value)
             if host.dtype.kind == "O":
-                raise TypeError(f"setitem: a {type(value).__name__} is no array and no number")
+                raise TypeError(
+                    f"setitem: a {type(value).__name__} is neither an array nor a number"
+                )
             if host.shape == view.shape and host.dtype == view.dtype and wait_for is None:
                 return view._set(host, queue, True, "setitem")
             value = host[()] if host.ndim == 0 else _fitted(self._from_host(host), view.shape)
         elif isinstance(value, complex) and view.dtype.kind not in "bc":
-            raise TypeError(f"setitem: a complex number is not converted to {view.dtype}")
+            raise TypeError(f"setitem: cannot convert a complex number to {view.dtype}")
         return view._copy_from(value, queue, wait_for)
 
     def _place_items(self, value: Any) -> None:

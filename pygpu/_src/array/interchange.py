@@ -126,8 +126,8 @@ def _give_cuda(array: Any, stream: Any) -> tuple[int, int, Any]:
         )
     if stream == 0 or (stream is not None and stream < -1):
         raise ValueError(
-            f"__dlpack__: stream = {stream} is no stream: 1 is the default stream, 2 the thread's "
-            "own, -1 asks for no waiting"
+            f"__dlpack__: stream = {stream} is not a stream: 1 is the default stream, 2 the "
+            "thread's own, -1 asks for no waiting"
         )
     if stream != -1:
         _let_wait(array, _LEGACY if stream is None else int(stream))

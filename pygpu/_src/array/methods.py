@@ -29,8 +29,9 @@ _allow_host = os.environ.get("PYGPU_ALLOW_HOST_COPIES", "") not in ("", "0")
 
 
 def allow_host_copies(allow: bool = True) -> None:
-    """Let NumPy convert device arrays by itself (``numpy.asarray(a)``), which copies them to the
-    host. Refused by default, as such copies go unnoticed; the environment variable
+    """Let NumPy convert device arrays implicitly (``numpy.asarray(a)``), which copies them to the
+    host. By default this raises an error, because such copies go unnoticed; the environment
+    variable
     PYGPU_ALLOW_HOST_COPIES=1 allows them too."""
     global _allow_host
     _allow_host = bool(allow)
@@ -118,8 +119,9 @@ class ArrayBase(Shaping[_ScalarT_co]):
         def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
             if not _allow_host:
                 raise TypeError(
-                    "an array on a device is not converted to a NumPy array by itself, as that "
-                    "copies it to the host: use .get(), or allow it by pygpu.allow_host_copies()"
+                    "an array on a device is not converted to a NumPy array implicitly, "
+                    "because that copies it to the host: use .get(), or allow it with "
+                    "pygpu.allow_host_copies()"
                 )
             if copy is False:
                 raise ValueError("an array on a device cannot be seen by NumPy without a copy")

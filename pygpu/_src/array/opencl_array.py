@@ -141,17 +141,18 @@ class InconsistentOpenCLQueueWarning(UserWarning):
 
 
 class DoubleDowncastWarning(UserWarning):
-    """A name of PyOpenCL's; never given: what needs double on a device without it is an error."""
+    """A name of PyOpenCL's; never issued: operations that need double on a device without it raise
+    an error."""
 
 
 class Array(ArrayTypes[_ScalarT_co]):
     """An array in the memory of an OpenCL device.
 
-    cq: a CommandQueue, on which the array's operations run, or a Context: operations then need a
+    cq: a CommandQueue, on which the array's operations run, or a Context; operations then need a
     queue (with_queue()). order: "C" or "F". allocator: called with a number of bytes, for memory;
-    by default the context's own pool. data: a Buffer, SVM allocation or the like to use instead,
-    with the first item *offset* bytes from its start, and *strides* in bytes; 0 for memory that is
-    given later, by assigning to base_data. events: what commands on the array must wait for.
+    by default the context's own pool. data: a Buffer, SVM allocation or similar memory to use
+    instead, with the first item *offset* bytes from its start, and *strides* in bytes; 0 for memory
+    that is assigned later, to base_data. events: what commands on the array must wait for.
     """
 
     @overload
@@ -298,7 +299,7 @@ class Array(ArrayTypes[_ScalarT_co]):
 
     @property
     def data(self) -> _Memory:
-        """The memory, of an array that begins where it begins. Raises ArrayHasOffsetError."""
+        """The memory, if the array begins at its start; otherwise raises ArrayHasOffsetError."""
         if self.offset:
             raise ArrayHasOffsetError()
         return self.base_data
@@ -333,8 +334,8 @@ class Array(ArrayTypes[_ScalarT_co]):
         return view
 
     def add_event(self, evt: _opencl.Event) -> None:
-        """Let later commands on the array wait for one more event. Raises TypeError if it is
-        none."""
+        """Make later commands on the array wait for one more event. Raises TypeError for anything
+        else."""
         if not isinstance(evt, _opencl.Event):
             raise TypeError(f"add_event: evt must be an Event, not {type(evt).__name__}")
         self._add_event(evt)
@@ -403,7 +404,7 @@ class Array(ArrayTypes[_ScalarT_co]):
     @fastpath("copy")
     def copy(self, queue: _Queue | str = _SAME, *, order: str = "K") -> Self:
         """A copy, on the array's queue or another one (None: without a queue). order: as NumPy's,
-        which may also be given in the queue's place."""
+        which may also be passed in place of the queue."""
         if isinstance(queue, str):
             order, queue = queue, _SAME
         if queue is _SAME or queue is None:
@@ -419,7 +420,7 @@ class Array(ArrayTypes[_ScalarT_co]):
         return found
 
     def _new_like_me(self, dtype: Any = None, queue: Any = None) -> Any:
-        """A new array without contents, of the same shape and order."""
+        """A new, uninitialized array of the same shape and order."""
         return empty_like(self, queue or _SAME, dtype=dtype)
 
     def _new_with_changes(
@@ -515,7 +516,7 @@ class Array(ArrayTypes[_ScalarT_co]):
         return f"cl.{type(self).__name__}" + repr(self.get()).removeprefix("array")
 
     def safely_stringify_for_pudb(self) -> str:
-        """Type, dtype and shape, without asking the device."""
+        """Type, dtype and shape, without querying the device."""
         return f"cl.{type(self).__name__} {self.dtype} {self.shape}"
 
     def __reduce__(self) -> Any:
@@ -544,7 +545,7 @@ _pickle_queue: Any = None
 
 class queue_for_pickle:
     """Context manager: arrays that are unpickled inside go to this queue's device; elsewhere, to
-    pygpu.xp's default device, or OpenCL's first if that is none of OpenCL's."""
+    pygpu.xp's default device, or OpenCL's first if that is not one of OpenCL's."""
 
     def __init__(self, queue: Any) -> None:
         self.queue = queue
@@ -727,7 +728,7 @@ def empty_like(
     allocator: Allocator | None = None,
     dtype: DTypeLike | None = None,
 ) -> Any:
-    """A new array without contents, of the same shape, dtype and order."""
+    """A new, uninitialized array of the same shape, dtype and order."""
     known = isinstance(ary, ArrayBase)  # of any backend
     if not known:
         raise TypeError(f"empty_like: ary must be an array on the device, not {type(ary).__name__}")

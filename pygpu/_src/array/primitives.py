@@ -37,7 +37,7 @@ def is_array(obj: Any) -> bool:
 def empty(
     like: Any, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None = None
 ) -> Any:
-    """A new array without contents, of the type of *like*, on its queue, by its allocator."""
+    """A new, uninitialized array of the type of *like*, on its queue, by its allocator."""
     dtype = np.dtype(dtype)
     if type(like)._own_init:
         return like._new(shape, dtype, strides)
@@ -127,7 +127,7 @@ def launch(
     for operand in (*reads, *writes):
         if not getattr(operand, "_is_aligned", True):
             raise ValueError(
-                f"items of {operand.dtype} begin at addresses that are no multiple of "
+                f"items of {operand.dtype} begin at addresses that are not multiples of "
                 f"{dtypes.alignment(operand.dtype)} bytes: make a copy of the array first"
             )
         args.append(operand.base_data)

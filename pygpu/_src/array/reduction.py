@@ -34,7 +34,7 @@ __all__ = ["dot", "fused", "reduce"]
 # Groups that a unit runs at once, as shares of an H200's copy rate say:
 RESIDENT = 6  # max 0.95, sum over the first axis 0.93; 0.93 and 0.89 by 8
 RESIDENT_SEVERAL = 8  # of several operands: dot 1.03, 0.95 by 6
-RESIDENT_PAIRS = 4  # of accumulators that are no numbers, and long vectors: argmax 0.89, 0.86 by 3
+RESIDENT_PAIRS = 4  # of accumulators that are not numbers, and long vectors: argmax 0.89, 0.86 by 3
 RESIDENT_LARGE = 3  # of larger ones: var 0.82, 0.64 by 4
 _ORDERED = ("argmin", "argmax")  # the index of an item counts
 _NAMES = {"min": "minimum", "max": "maximum"}
@@ -620,6 +620,6 @@ def fused(
 
 
 class _Item(Frozen):
-    """What is reduced, if it is no array."""
+    """What is reduced, if it is not an array."""
 
     dtype: np.dtype[Any]

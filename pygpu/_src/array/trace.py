@@ -28,7 +28,7 @@ _WIDE = ("f64", "i32", "u32", "i64", "u64", "c128")
 
 
 class Untraceable(TypeError):
-    """A function does what cannot be one kernel."""
+    """A function cannot be compiled to one kernel."""
 
 
 class Node(NamedTuple):
@@ -181,10 +181,10 @@ def _kind(operand: Any) -> Any:
             return kind
     if isinstance(value, GPUArray):
         raise Untraceable(
-            "fuse: an array that is no argument of the function; make it one, so that the kernel "
-            "reads it"
+            "fuse: an array that is not an argument of the function; make it one, so that the "
+            "kernel reads it"
         )
-    raise Untraceable(f"fuse: {type(value).__name__} is no operand of a kernel's step")
+    raise Untraceable(f"fuse: {type(value).__name__} is not an operand of a kernel's step")
 
 
 def _on_numbers(graph: Graph, function: Callable[..., Any], operands: tuple[Any, ...]) -> Any:

@@ -77,7 +77,7 @@ def code(dtype: np.dtype[Any]) -> str:
         if found is not None:
             return found
     if dtype.hasobject:
-        raise TypeError(f"dtype {dtype} holds Python objects, which no device can")
+        raise TypeError(f"dtype {dtype} holds Python objects, which a device cannot use")
     return f"v{dtype.itemsize}"
 
 
@@ -99,7 +99,7 @@ def native(dtype: DTypeLike, call: str = "array") -> np.dtype[Any]:
     except TypeError as error:
         raise TypeError(f"{call}: dtype: {error}") from None
     if dtype.hasobject:
-        raise TypeError(f"{call}: dtype {dtype} holds Python objects, which no device can")
+        raise TypeError(f"{call}: dtype {dtype} holds Python objects, which a device cannot use")
     if not dtype.isnative:
         raise TypeError(
             f"{call}: dtype {dtype} is of the other byte order; convert with "

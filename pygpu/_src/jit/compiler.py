@@ -32,9 +32,10 @@ _compiled: weakref.WeakKeyDictionary[Any, dict[Any, CompiledFunction]] = weakref
 class CompiledFunction(Frozen):
     """A device function in the common language of :mod:`pygpu._src.codegen.dialect`.
 
-    name: of the C function. text: it and all that it calls, without the dialect's prefix.
-    arg_types, result: types of :mod:`types`. return_types: the dtypes of what it returns, () for
-    nothing; one is the C function's value, several are written through pointers to private
+    name: of the C function. text: the function and everything that it calls, without the dialect's
+    prefix.
+    arg_types, result: types of :mod:`types`. return_types: the dtypes of the returned values, ()
+    for none; one is the C function's value, several are written through pointers to private
     variables of their compute types, which follow the arguments. features: for Dialect.prefix.
     implicit: the names of the last parameters, see compile_function. asserts: the message of each
     number that a failed assertion leaves in *pg_error.
@@ -148,19 +149,19 @@ def compile_function(
 ) -> CompiledFunction:
     """The device function of a Python function for these argument types.
 
-    func: a function, or what pygpu.jit made of one. arg_types: for each parameter what
+    func: a function, or the result of pygpu.jit. arg_types: for each parameter what
     :func:`types.as_type` takes: a NumPy dtype for a strong number, bool, int, float or complex for
     a Python number, an ArrayType, a tuple of types. dialect: a Backend, a Dialect, or "opencl" or
-    "cuda". prefix: what the C name begins with, so that two functions fit into one source. check:
+    "cuda". prefix: the start of the C name, so that one source can contain two functions. check:
     whether indices are checked, see index_checks.py. Raises KernelError, with file, line and the
     marked expression, for what is not supported.
 
-    The result is kept: the same function, values of the names it uses from outside, types and
-    dialect give the same object.
+    Results are cached: the same function, values of its outside names, types and dialect return the
+    same object.
     """
     function = python_function(func)
     if function is None:
-        raise KernelError(f"{func!r} is no Python function")
+        raise KernelError(f"{func!r} is not a Python function")
     types = tuple(map(as_type, arg_types))
     found = getattr(dialect, "dialect", dialect)
     limits = getattr(found, "limits", None)

@@ -107,7 +107,7 @@ class DeviceNDArray(GPUArray):
         return self._get(ary, stream, stream is None, "copy_to_host")[0]
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
-        """Set the contents from a host or device array of the same shape."""
+        """Copy from a host or device array of the same shape."""
         stream = stream_of(stream)
         if isinstance(ary, GPUArray):
             if ary.shape != self.shape:
@@ -134,7 +134,7 @@ class DeviceNDArray(GPUArray):
 
     @property
     def device_ctypes_pointer(self) -> ctypes.c_void_p:
-        """The address of the first item, for functions of other libraries that ctypes calls."""
+        """The address of the first item, for other libraries' functions called with ctypes."""
         return self.gpu_data.device_ctypes_pointer
 
     def is_c_contiguous(self) -> bool:
@@ -169,9 +169,9 @@ class DeviceNDArray(GPUArray):
 
 
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
-    """A copy of a host array on the device; what is there already (by ``__cuda_array_interface__``)
-    is not copied, as in Numba. stream: does not wait then. copy=False: memory without
-    contents. to: a device array to copy to."""
+    """A copy of a host array on the device; an array that is already there (with
+    ``__cuda_array_interface__``) is not copied, as in Numba. stream: do not wait. copy=False:
+    uninitialized memory. to: a device array to copy to."""
     if isinstance(obj, GPUArray) and to is None:
         return obj
     if to is None and hasattr(obj, "__cuda_array_interface__"):
@@ -194,7 +194,7 @@ def device_array(
     order: str = "C",
     stream: Any = 0,
 ) -> DeviceNDArray:
-    """A new device array without contents."""
+    """A new, uninitialized device array."""
     return DeviceNDArray(shape, _dtype(dtype), strides=strides, order=order)
 
 
@@ -219,7 +219,7 @@ def pinned_array(
 def mapped_array(
     shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", **unused: Any
 ) -> np.ndarray:
-    """A host array that kernels can use; here page-locked, and copied to the device and back."""
+    """A host array that kernels can use: page-locked, and copied to the device and back."""
     return pinned_array(shape, dtype, strides, order)
 
 
@@ -237,7 +237,7 @@ mapped_array_like = pinned_array_like
 
 @contextmanager
 def pinned(*arys: np.ndarray) -> Iterator[None]:
-    """The arrays' memory is page-locked inside of the with block."""
+    """The arrays' memory is page-locked inside the with block."""
     backend_of(None)
     held = [driver.register_host_memory(a) for a in arys]
     try:
@@ -249,8 +249,8 @@ def pinned(*arys: np.ndarray) -> Iterator[None]:
 
 @contextmanager
 def mapped(*arys: np.ndarray, stream: Any = 0) -> Iterator[Any]:
-    """Device arrays of the host arrays' contents, for the with block, which copies them back at its
-    end: one, or a list of them if several are given."""
+    """Device arrays with the host arrays' contents, copied back at the end of the with block: one,
+    or a list if several are passed."""
     made = [to_device(a, stream=stream) for a in arys]
     yield made[0] if len(made) == 1 else made
     for host, array in zip(arys, made):
@@ -273,10 +273,10 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
 def from_cuda_array_interface(desc: Any, owner: Any = None, sync: bool = True) -> DeviceNDArray:
     """The array that a dictionary describes, on the same memory.
 
-    desc: what __cuda_array_interface__ gives. owner: is kept alive as long as the array. sync:
-    wait for the device if *desc* names a stream. Raises TypeError for what is no such
-    dictionary, BufferError where the items do not lie in one allocation of the current context's
-    device, and NotImplementedError for arrays with a mask.
+    desc: the value of __cuda_array_interface__. owner: kept alive as long as the array. sync:
+    wait for the device if *desc* names a stream. Raises TypeError for anything else, BufferError if
+    the items are not in one allocation of the current context's device, and NotImplementedError for
+    arrays with a mask.
     """
     call = "from_cuda_array_interface"
     if isinstance(desc, dict) and desc.get("mask") is not None:
@@ -296,25 +296,25 @@ def from_cuda_array_interface(desc: Any, owner: Any = None, sync: bool = True) -
 
 @contextmanager
 def defer_cleanup() -> Iterator[None]:
-    """Has no effect: memory goes back to a pool, which waits for nothing."""
+    """Has no effect: memory returns to a pool, which does not wait."""
     yield
 
 
 def profile_start() -> None:
-    """Let a profiler begin to collect."""
+    """Make a profiler start collecting."""
     backend_of(None)
     driver.start_profiler()
 
 
 def profile_stop() -> None:
-    """Let a profiler stop."""
+    """Make a profiler stop collecting."""
     backend_of(None)
     driver.stop_profiler()
 
 
 @contextmanager
 def profiling() -> Iterator[None]:
-    """A profiler collects inside of the with block."""
+    """A profiler collects inside the with block."""
     profile_start()
     try:
         yield
@@ -323,12 +323,12 @@ def profiling() -> Iterator[None]:
 
 
 def require_context(function: Any) -> Any:
-    """The function itself: contexts are made where they are needed."""
+    """Returns the function unchanged: contexts are created when needed."""
     return function
 
 
 def is_float16_supported() -> bool:
-    """True: float16 is computed in float32 where the device has no arithmetic of its own."""
+    """True: float16 is computed in float32 if the device has no float16 arithmetic."""
     return True
 
 
@@ -444,7 +444,7 @@ def get_current_device() -> DeviceInfo:
 
 
 def close() -> None:
-    """Take the current context off this thread."""
+    """Remove the current context from this thread's stack."""
     if _cuda.Context.get_current() is not None:
         _cuda.Context.pop()
 
@@ -493,7 +493,7 @@ class ContextInfo:
 
 
 def current_context(devnum: int | None = None) -> ContextInfo:
-    """The current context; made current, that of device *devnum*."""
+    """The current context; if there is none, that of device *devnum* becomes current."""
     if devnum is None:
         backend_of(None)
     else:

@@ -58,7 +58,7 @@ class _Type:
 
 
 class Scalar(_Type):
-    """A number. weak: it is a Python number, of which *dtype* says how it is kept in a variable:
+    """A number. weak: a Python number; *dtype* is then the dtype of a variable that stores it:
     bool, int64, float64 or complex128."""
 
     __slots__ = ("dtype", "weak")
@@ -77,7 +77,7 @@ class Scalar(_Type):
 
     @property
     def code(self) -> str:
-        """Its part of the name of a device function."""
+        """Its part in the name of a device function."""
         return ("w" if self.weak else "") + dtypes.code(self.dtype)
 
     @property
@@ -201,8 +201,8 @@ def weak(kind: type) -> Scalar:
 
 
 def as_type(obj: Any) -> Type:
-    """A type as callers may give it: one of this module's, bool, int, float or complex for a Python
-    number, a tuple of types, or anything that numpy.dtype takes. Raises TypeError."""
+    """Convert a type that callers pass: one of this module's, bool, int, float or complex for a
+    Python number, a tuple of types, or anything that numpy.dtype accepts. Raises TypeError."""
     if isinstance(obj, (Scalar, ArrayType, RecordType, TupleType, ObjectType, Void)):
         return obj
     if isinstance(obj, type) and obj in _BY_CLASS:
@@ -220,7 +220,7 @@ def as_dtype(obj: Any) -> np.dtype[Any]:
     found = obj if isinstance(obj, type) else getattr(obj, "dtype", obj)
     dtype = np.dtype(found) if found is not None else None
     if dtype is None or not dtype.isnative or dtype.hasobject or not dtypes.is_numeric(dtype):
-        raise TypeError(f"{obj!r} is no dtype that kernels compute with")
+        raise TypeError(f"{obj!r} is not a dtype that kernels compute with")
     return dtype
 
 

@@ -50,7 +50,7 @@ ArgumentT = TypeVar("ArgumentT")
 
 
 class TypeNameNotKnown(RuntimeError, KeyError):  # the published name
-    """A C type name was asked for that nobody has registered."""
+    """A C type name is not registered."""
 
     def __str__(self) -> str:
         return RuntimeError.__str__(self) if len(self.args) != 1 else str(self.args[0])
@@ -75,7 +75,7 @@ class _NamesToDtypes(dict[str, "np.dtype[Any]"]):
 class DTypeRegistry:
     """A two-way table between C type names and dtypes.
 
-    The first name that a dtype is registered under is the one that :meth:`dtype_to_ctype` gives.
+    :meth:`dtype_to_ctype` returns the first name under which a dtype was registered.
     """
 
     def __init__(self) -> None:
@@ -98,15 +98,15 @@ class DTypeRegistry:
     def get_or_register_dtype(
         self, names: str | Sequence[str], dtype: DTypeLike | None = None
     ) -> np.dtype[Any]:
-        """Look the C type *names* up, or (with *dtype*) make them names of *dtype*.
+        """Look up the C type *names*, or (with *dtype*) register them as names of *dtype*.
 
         names: one C type name or several that mean the same type.
         dtype: what they stand for; None only looks them up.
-        Returns the registered dtype object, which is the older one where an equal dtype is
-        already known.
+        Returns the registered dtype object, which is the older one if an equal dtype is already
+        known.
         Raises TypeNameNotKnown if *dtype* is None and a name is unknown; RuntimeError if a name
-        already stands for something else (nothing is registered then); ValueError if the names
-        looked up disagree.
+        already has another meaning (nothing is registered then); ValueError if the names have
+        different dtypes.
         """
         names = [names] if isinstance(names, str) else list(names)
         if not names:
@@ -151,7 +151,7 @@ class DTypeRegistry:
         return found[0]
 
     def dtype_to_ctype(self, dtype: DTypeLike) -> str:
-        """The C type name of *dtype*. Raises ValueError for None and for a dtype nobody has
+        """The C type name of *dtype*. Raises ValueError for None and for a dtype that is not
         registered.
         """
         if dtype is None:
@@ -295,8 +295,8 @@ def parse_c_arg_backend(
     Calls *vec_arg_factory(dtype, name)* for a pointer or an array, *scalar_arg_factory(dtype,
     name)* otherwise.
     name_to_dtype: a registry or a function from type name to dtype; None means the global registry.
-    Raises ValueError if the text is no declaration, is a pointer to a pointer or names an unknown
-    type.
+    Raises ValueError if the text is not a declaration, is a pointer to a pointer or contains an
+    unknown type.
     """
     from .declarations import split_declaration
 

@@ -11,7 +11,7 @@ moved there, so that readers and other processes see whole files; there are no l
 Environment:
 
 * PYGPU_NO_CACHE, PYOPENCL_NO_CACHE: set, and not 0 or false, there is no cache
-* PYGPU_CACHE_DIR: where it is; otherwise in XDG_CACHE_HOME or the system's folder for caches
+* PYGPU_CACHE_DIR: where it is; otherwise in the system's folder for caches (XDG_CACHE_HOME)
 * PYGPU_CACHE_SIZE: how large it may become [MiB], 512 if not given
 """
 
@@ -44,7 +44,7 @@ _SUFFIX = ".program"
 _DEFAULT_MIB = 512
 _STALE = 3600.0  # [s] after which a half-written file has no writer any more
 
-# Drivers with a cache of their own; docs/cache.md has the numbers.
+# Drivers with a cache of their own; docs/guide/cache.md has the numbers.
 _CACHE_THEMSELVES = ("Portable Computing Language", "NVIDIA CUDA")
 # Mesa's driver crashes in programs that were made from binaries.
 _NO_BINARIES = ("rusticl",)
@@ -59,19 +59,23 @@ def _switched_off() -> bool:
 
 
 def default_folder() -> Path | None:
-    """Where entries are kept if the program does not say; None where there is no such place."""
+    """The folder of the entries unless the program chooses one; None if there is no home directory.
+
+    It is the one that platformdirs returns, which is not imported because it is one function.
+    """
     chosen = os.environ.get("PYGPU_CACHE_DIR")
     if chosen:
         return Path(chosen)
+    version = f"opencl-v{_VERSION}"
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA", "")
+        return Path(base, "pygpu", "Cache", version) if os.path.isabs(base) else None
     base = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):
-        if sys.platform == "win32":
-            base = os.environ.get("LOCALAPPDATA", "")
-        else:
-            home = os.path.expanduser("~")
-            caches = ("Library", "Caches") if sys.platform == "darwin" else (".cache",)
-            base = os.path.join(home, *caches) if os.path.isabs(home) and home != "/" else ""
-    return Path(base, "pygpu", f"opencl-v{_VERSION}") if os.path.isabs(base) else None
+        home = os.path.expanduser("~")
+        caches = ("Library", "Caches") if sys.platform == "darwin" else (".cache",)
+        base = os.path.join(home, *caches) if os.path.isabs(home) and home != "/" else ""
+    return Path(base, "pygpu", version) if os.path.isabs(base) else None
 
 
 def chosen_folder(

@@ -1,8 +1,8 @@
 """Generated kernels, each compiled once for a backend.
 
 A kernel is known by a key: a tuple of what its text is made from. The binaries are cached on disk
-by the programs' own caches (docs/cache.md), so a key costs a compilation once per machine, and
-reading a file once per process.
+by the programs' own caches (docs/guide/cache.md): a key costs one compilation per machine, and
+reading one file per process.
 """
 
 from __future__ import annotations

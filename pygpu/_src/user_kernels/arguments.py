@@ -49,9 +49,7 @@ class Argument(ABC):
 
 @dataclass(frozen=True, init=False)
 class DtypedArgument(Argument):
-    """An argument with a dtype and a name; the dtype may be given as anything that
-    ``numpy.dtype`` takes.
-    """
+    """An argument with a dtype (anything that ``numpy.dtype`` accepts) and a name."""
 
     dtype: np.dtype[Any]
     name: str
@@ -107,10 +105,10 @@ _OTHER_SPACE = re.compile(r"\b(?:__local|local|__constant|constant)\b")
 
 
 def parse_c_arg(c_arg: str, with_offset: bool = False) -> DtypedArgument:
-    """Parse one declaration, ``"__global const float *x"`` say, to a VectorArg or a ScalarArg.
+    """Parse one declaration, such as ``"__global const float *x"``, to a VectorArg or a ScalarArg.
 
-    Raises ValueError if it cannot be parsed or its type is unknown; RuntimeError if it is a
-    pointer to local or constant memory, which no array can be passed for.
+    Raises ValueError if it cannot be parsed or its type is unknown; RuntimeError if it is a pointer
+    to local or constant memory, to which no array can be passed.
     """
     if not isinstance(c_arg, str):
         raise TypeError(f"parse_c_arg: c_arg must be a str, not {type(c_arg).__name__}")
@@ -133,8 +131,8 @@ def parse_arg_list(
     """Parse a kernel's argument list.
 
     arguments: declarations separated by commas in one string, or a sequence of declarations and
-    Argument objects (which are taken as they are).
-    with_offset: what VectorArgs that are made here get.
+    Argument objects (which are used unchanged). with_offset: passed to the VectorArgs that are
+    created.
     Raises what :func:`parse_c_arg` raises, and TypeError for anything that is neither string nor
     Argument.
     """

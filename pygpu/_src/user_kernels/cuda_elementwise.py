@@ -43,7 +43,7 @@ _slice = slice
 
 
 class ElementwiseKernel:
-    """A snippet of CUDA C++ that is run for each item of arrays.
+    """A kernel that runs a snippet of CUDA C++ for each item of arrays.
 
     arguments: C declarations, ``"float a, float *x"``, or a sequence of declarations, VectorArg and
     ScalarArg. operation: statements that use the index ``i`` and may use ``n``, ``tid``,
@@ -51,8 +51,8 @@ class ElementwiseKernel:
     keep: print where the source was kept. options: for the compiler. preamble: text before the
     kernel. loop_prep, after_loop: statements before and after the loop over the items.
 
-    An array that the operation only uses as ``x[i]`` may have any strides, and is broadcast against
-    the other such arrays; one that it uses in another way is a pointer to a contiguous array of any
+    An array that the operation uses only as ``x[i]`` may have any strides, and is broadcast against
+    the other such arrays; an array used in another way is passed as a pointer: contiguous, of any
     length. Raises ValueError for arguments that cannot be parsed, RuntimeError if there is no array
     among them. The operation is compiled at the first call, in the context of the arrays.
     """

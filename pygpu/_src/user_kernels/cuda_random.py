@@ -465,7 +465,7 @@ class Sobol64RandomNumberGenerator(_SobolRandomNumberGenerator):
 
 class ScrambledSobol32RandomNumberGenerator(_SobolRandomNumberGenerator):
     """Sobol sequences of 32 bits, each dimension combined with a constant. scramble_vector: these
-    constants, random ones if left out."""
+    constants; random by default."""
 
     _scrambled = True
 

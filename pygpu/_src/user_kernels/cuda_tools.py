@@ -92,9 +92,9 @@ def get_default_device(default: int = 0) -> _cuda.Device:
 def make_default_context(
     ctx_maker: Callable[[_cuda.Device], _cuda.Context] | None = None,
 ) -> _cuda.Context:
-    """A new context on the device of CUDA_DEVICE or ~/.cuda_device, else on the first that works.
+    """A new context on the device of CUDA_DEVICE or ~/.cuda_device, or on the first that works.
 
-    ctx_maker makes it, Device.make_context if left out. Raises RuntimeError if none could be made.
+    ctx_maker creates it, by default Device.make_context. Raises RuntimeError if all fail.
     """
     if ctx_maker is None:
         ctx_maker = _cuda.Device.make_context
@@ -122,8 +122,8 @@ context_dependent_memoized_functions: list[Any] = []
 
 
 def context_dependent_memoize(function: Callable[P, ResultT]) -> Callable[P, ResultT]:
-    """Keep the function's results for each context that was current, as long as that lives or
-    until clear_context_caches().
+    """Cache the function's results for each current context, as long as it lives or until
+    clear_context_caches().
 
     Arguments must be hashable.
     """
@@ -141,7 +141,7 @@ def context_dependent_memoize(function: Callable[P, ResultT]) -> Callable[P, Res
 
 
 def clear_context_caches() -> None:
-    """Drop what functions under context_dependent_memoize have kept."""
+    """Empty the caches of functions with context_dependent_memoize."""
     for function in context_dependent_memoized_functions:
         function._pycuda_ctx_dep_memoize_dic.clear()
 
@@ -154,9 +154,9 @@ def _round_up(value: float, multiple_of: int = 1) -> int:
 
 
 class DeviceData:
-    """What limits how many blocks a multiprocessor of the device runs at once.
+    """The limits on how many blocks a multiprocessor of the device runs at once.
 
-    dev: the current context's device if left out.
+    dev: by default the current context's device.
     """
 
     def __init__(self, dev: _cuda.Device | None = None) -> None:
@@ -180,15 +180,15 @@ class DeviceData:
         self.register_allocation_unit = "warp"
 
     def align(self, bytes: int, word_size: int = 4) -> int:
-        """bytes rounded up, so that rows of so many can be read at full speed."""
+        """bytes, rounded up so that rows of that size can be read at full speed."""
         return _round_up(bytes, self.align_bytes(word_size))
 
     def align_dtype(self, elements: int, dtype_size: int) -> int:
-        """A number of elements rounded up likewise."""
+        """A number of elements, rounded up in the same way."""
         return _round_up(elements, self.align_words(dtype_size))
 
     def align_words(self, word_size: int) -> int:
-        """The alignment for words of so many bytes [words]."""
+        """The alignment for words of this size [words]."""
         return self.align_bytes(word_size) // word_size
 
     def align_bytes(self, word_size: int = 4) -> int:
@@ -262,7 +262,7 @@ class OccupancyRecord:
 
 
 def mark_cuda_test(inner_f: Callable[..., Any]) -> Callable[..., None]:
-    """A test function that runs in a context of its own."""
+    """A test function that runs in its own context."""
 
     def test(*args: Any, **kwargs: Any) -> None:
         fixture = init_cuda_context_fixture()
@@ -278,7 +278,7 @@ def mark_cuda_test(inner_f: Callable[..., Any]) -> Callable[..., None]:
 
 
 def init_cuda_context_fixture() -> Iterator[None]:
-    """For a pytest fixture: a context for the time of a test."""
+    """For a pytest fixture: a context for the duration of a test."""
     import gc
 
     _cuda.init()

@@ -25,10 +25,10 @@ __all__ = ["BuiltList", "ListOfListsBuilder"]
 
 @dataclass
 class BuiltList:
-    """What a ListOfListsBuilder made of one list name.
+    """The result of a ListOfListsBuilder for one list name.
 
     count: entries of all lists. starts: list i is lists[starts[i]:starts[i + 1]]. lists: all
-    entries. Where empty lists are left out: num_nonempty_lists, nonempty_indices (the objects
+    entries. If empty lists are omitted: num_nonempty_lists, nonempty_indices (the objects
     that have the lists), compressed_indices (the list of each object).
     """
 
@@ -80,10 +80,11 @@ class ListOfListsBuilder:
     context: a Context. list_names_and_dtypes: pairs. generate_template: OpenCL C with a function
     ``void generate(LIST_ARG_DECL USER_ARG_DECL index_type i)``, which calls
     ``APPEND_name(value)`` for what object i adds to the list of that name, and does nothing else
-    that lasts; functions that it calls get ``LIST_ARGS USER_ARGS``. arg_decls: further arguments,
+    that lasts; pass ``LIST_ARGS USER_ARGS`` to functions that it calls. arg_decls: further
+    arguments,
     as ElementwiseKernel's. count_sharing: maps the name of a list to another one's that always
     has as many entries, appended just before. eliminate_empty_output_lists: names of lists (True:
-    all) of which the empty ones are left out. name_prefix, options, preamble: as
+    all) without their empty ones. name_prefix, options, preamble: as
     ElementwiseKernel's. debug: run on one work-item. devices and complex_kernel are not used.
     """
 
@@ -144,8 +145,8 @@ class ListOfListsBuilder:
         return declared, "".join(f"{p.name}, " for p in self.parameters)
 
     def source(self, backend: Backend, writing: bool) -> str:
-        """The program of the counting or the writing kernel. Lists that a call leaves out have a
-        flag that is 0."""
+        """The program of the counting or the writing kernel. Lists that a call omits have a flag
+        that is 0."""
         render = self._written if writing else self._counted
         lists = [
             render(name, OPENCL.ctype(dtype), self.count_sharing.get(name))

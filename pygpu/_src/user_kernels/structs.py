@@ -160,17 +160,16 @@ __kernel void pygpu_layout(__global uint *result)
 def match_dtype_to_c_struct(
     device: cl.Device, name: str, dtype: np.dtype[Any], context: cl.Context | None = None
 ) -> tuple[np.dtype[Any], str]:
-    """The dtype that lays *dtype*'s fields out as *device* does, and the C declaration of that
-    structure.
+    """The dtype with *dtype*'s fields in *device*'s layout, and its C declaration.
 
-    name: the C name that the structure gets.
+    name: the C name of the structure.
     dtype: structured; a field may be a scalar, a vector type, an array, or a structure registered
     before.
     context: where the small kernel that measures the layout runs; None makes a context for it.
     Returns ``(dtype, c_decl)``. Register that dtype, not the one passed in: padding may have been
     inserted.
-    Raises ValueError if *dtype* has no fields, if fields overlap or have names that C does not
-    take, or if a field's type is not registered.
+    Raises ValueError if *dtype* has no fields, if fields overlap or have names that are not valid
+    in C, or if a field's type is not registered.
 
     >>> fields = np.dtype([("id", "u4"), ("value", "f4")])
     >>> dtype, c_decl = match_dtype_to_c_struct(device, "id_val", fields)
@@ -213,10 +212,11 @@ def _match(
 
 
 def dtype_to_c_struct(device: cl.Device, dtype: np.dtype[Any]) -> str:
-    """The C declaration of a registered structure; "" if *dtype* is none or is built into OpenCL C.
+    """The C declaration of a registered structure; "" if *dtype* is not a structure or is built
+    into OpenCL C.
 
-    Raises ValueError if *dtype* is not registered or its layout is not the device's, which
-    :func:`match_dtype_to_c_struct` would have returned.
+    Raises ValueError if *dtype* is not registered or does not have the device's layout, which
+    :func:`match_dtype_to_c_struct` returns.
     """
     dtype = np.dtype(dtype)
     if dtype.names is None or _is_vector(dtype):

@@ -178,7 +178,7 @@ class _Renderer:
 class KernelTemplateBase(ABC):
     """Base of kernel templates; a subclass writes ``build_inner``.
 
-    template_processor: "none", "printf" or "mako", for texts that do not choose for themselves.
+    template_processor: "none", "printf" or "mako", for templates that do not choose one themselves.
     """
 
     def __init__(self, template_processor: str | None = None) -> None:
@@ -213,17 +213,19 @@ class KernelTemplateBase(ABC):
         context: cl.Context | None = None,
         options: Any = None,
     ) -> _Renderer:
-        """A callable that fills *var_values* into texts and reads types through *type_aliases*."""
+        """A callable that inserts *var_values* into templates and resolves types with
+        *type_aliases*."""
         return _Renderer(self, type_aliases, var_values, context, options)
 
     @abstractmethod
     def build_inner(
         self, context: cl.Context, *args: Any, **kwargs: Any
     ) -> Callable[..., cl.Event]:
-        """Make the kernel for these arguments; called once per set of them and context."""
+        """Build the kernel for these arguments; called once for each set of arguments and
+        context."""
 
     def build(self, context: cl.Context, *args: Any, **kwargs: Any) -> Any:
-        """What ``build_inner`` returned for these (hashable) arguments, made at the first call."""
+        """The result of ``build_inner`` for these (hashable) arguments, built at the first call."""
         key = (args, tuple(sorted(kwargs.items())))
         return self.build_cache.get(
             context, key, lambda: self.build_inner(context, *args, **kwargs)

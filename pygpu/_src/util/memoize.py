@@ -142,7 +142,7 @@ def _memoized(
 def first_arg_dependent_memoize(
     func: Callable[Concatenate[FirstT, P], ResultT],
 ) -> Callable[Concatenate[FirstT, P], ResultT]:
-    """Decorator: remember what *func* returned for each first argument and each set of further
+    """Decorator: cache the results of *func* for each first argument and each set of further
     arguments.
 
     Meant for functions that build something inside a context (or for a queue or device), their
@@ -161,8 +161,8 @@ def first_arg_dependent_memoize_nested(
     """:func:`first_arg_dependent_memoize` for a function defined inside another.
 
     The results outlive the call of the outer function: they belong to the place in the source
-    where the inner one is written. So what the inner function takes from the outer one's
-    variables is not part of the key.
+    where the inner one is written. So the outer function's variables that the inner function uses
+    are not part of the key.
     """
     code = nested_func.__code__
     place = (code.co_filename, code)

@@ -184,9 +184,8 @@ static PyObject *is_simulator(PyObject *module, PyObject *Py_UNUSED(ignored)) {
 }
 
 PG_DOC(init__doc__, "init", "flags=0", "(flags: int = 0) -> None",
-       "Load the driver and initialize it. Needed by no other call: the first one that uses CUDA "
-       "does it.\n\n"
-       "flags: 0. Raises LogicError if no driver is found: the message tells what was tried and "
+       "Load the driver and initialize it. Optional: the first call that uses CUDA does it too.\n\n"
+       "flags: 0. Raises LogicError if no driver is found; the message says what was tried and "
        "what to install.");
 static ArgSpec init_args = PG_ARGSPEC(init__doc__);
 
@@ -298,8 +297,8 @@ PyMethodDef cud_driver_methods[] = {
      "take as they are."},
     {"init", FAST(init), init__doc__},
     {"get_driver_version", get_driver_version, METH_NOARGS,
-     "get_driver_version()\n--\n\n() -> int\n\nThe newest CUDA that the driver serves: 12040 is "
-     "12.4."},
+     "get_driver_version()\n--\n\n() -> int\n\nThe newest CUDA version that the driver supports: "
+     "12040 is 12.4."},
     {"_load_library", load_library, METH_O, load_library__doc__},
     {"_unload_library", unload_library, METH_NOARGS,
      "_unload_library()\n--\n\n() -> None\n\nClose a library that has not been used yet."},

@@ -138,9 +138,9 @@ static PyMemberDef Box_members[] = {
 KIND(Memcpy2D, BOX_2D, Memcpy_methods, Memcpy2D_getset,
      "Memcpy2D()\n--\n\n()\n\nA copy of *height* rows of *width_in_bytes*: set both ends and the "
      "sizes, then call it, copy(aligned=False) or copy(stream).\n\n"
-     "aligned: True is faster where pitches come from mem_alloc_pitch(), and may be refused "
-     "elsewhere.\n"
-     "Raises ValueError if the box ends past one of its ends.");
+     "aligned: True is faster with pitches from mem_alloc_pitch(); the driver may reject other "
+     "pitches.\n"
+     "Raises ValueError if the box reaches past the end of source or destination.");
 KIND(Memcpy3D, BOX_3D, Memcpy_methods, Memcpy3D_getset,
      "Memcpy3D()\n--\n\n()\n\nA copy of *depth* slices of *height* rows of *width_in_bytes*: set "
      "both ends and the sizes, then call it, copy() or copy(stream).");

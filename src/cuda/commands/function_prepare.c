@@ -241,7 +241,7 @@ static int fit(Function *self, Prepared *prepared) {
                      self->name, plan->n_params, plan->size);
         return -1;
     }
-    return function_refuse(self, first, "%u bytes are expected, and '%c' of '%U' declares %u",
+    return function_refuse(self, first, "expected %u bytes, but '%c' of '%U' declares %u",
                            (unsigned)plan->params[first].size, prepared->items[first].code,
                            prepared->format, (unsigned)prepared->items[first].size);
 }
@@ -250,12 +250,11 @@ PG_DOC_SHARED(
     Function_prepare__doc__, "prepare", "$self, /, arg_types, texrefs=None",
     "(arg_types: str | Iterable[str | type | np.dtype[Any]], texrefs: Sequence[Any] | None = None) "
     "-> Function",
-    "Declare the types of the arguments, for prepared_call() and its kin; returns the function "
-    "itself.\n\n"
+    "Declare the types of the arguments, for prepared_call() and the other prepared calls; returns "
+    "the function itself.\n\n"
     "arg_types: characters of the struct module (? b B h H i I l L q Q n N e f d, P for a pointer, "
     "F and D for complex numbers, 16s for\n"
-    "bytes), or a sequence of those, of NumPy types and of dtypes; anything else stands for a "
-    "pointer.\n"
+    "bytes), or a sequence of those, of NumPy types and of dtypes; anything else means a pointer.\n"
     "Raises struct.error for other characters, TypeError if the kernel takes something else.");
 static ArgSpec prepare_args = PG_ARGSPEC(Function_prepare__doc__);
 
@@ -620,7 +619,7 @@ PG_DOC_SHARED(Function_prepared_call__doc__, "prepared_call",
               "$self, grid, block, /, *args, shared_size=0",
               "(grid: int | Sequence[int], block: int | Sequence[int], /, " PREPARED_TYPED
               " -> None",
-              "Launch with arguments of the types that prepare() was given.\n\n"
+              "Launch with arguments of the types passed to prepare().\n\n"
               "shared_size: dynamic shared memory [bytes]. Raises struct.error for a wrong number "
               "of arguments, or one that does not fit its type.");
 

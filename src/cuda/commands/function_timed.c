@@ -42,8 +42,8 @@ static PyObject *CallTime_call(PyObject *op, PyObject *args, PyObject *kwargs) {
 }
 
 static PyType_Slot CallTime_slots[] = {
-    {Py_tp_doc, (void *)"What prepared_timed_call() returns: called, it waits for the kernel and "
-                        "gives the seconds that it took."},
+    {Py_tp_doc, (void *)"The result of prepared_timed_call(): call it to wait for the kernel and "
+                        "get the seconds that it took."},
     {Py_tp_traverse, (void *)CallTime_traverse},
     {Py_tp_dealloc, (void *)CallTime_dealloc},
     {Py_tp_call, (void *)CallTime_call},
@@ -59,8 +59,8 @@ PG_DOC_SHARED(Function_prepared_timed_call__doc__, "prepared_timed_call",
               "(grid: int | Sequence[int], block: int | Sequence[int], /, "
               "*args: Any, shared_size: int = 0)"
               " -> CallTime",
-              "prepared_call() between two events; what it returns, called, waits and gives the "
-              "seconds between them.");
+              "prepared_call() between two events; call the result to wait and get the seconds "
+              "between them.");
 
 PyObject *Function_prepared_timed_call(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
                                        PyObject *kwnames) {

@@ -252,9 +252,10 @@ static const char launch_host_func__doc__[] =
     "object], /, *args: Any) -> None\n\n"
     "Call func(*args) on the host when the work queued so far on the stream is done; work queued "
     "later waits for it.\n\n"
-    "It runs on another thread, mostly one function at a time, and must not use CUDA. An exception "
-    "goes to sys.unraisablehook. A graph that\n"
-    "captures it calls it at every launch. What has not begun when Python exits is not called.";
+    "It runs on another thread, usually one function at a time, and must not use CUDA. Exceptions "
+    "go to sys.unraisablehook. A graph that\n"
+    "captures it calls it at every launch. Functions that have not started when Python exits are "
+    "not called.";
 
 static PyObject *launch_host_func(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     State *state = PyModule_GetState(module);

@@ -132,16 +132,16 @@ static int check_handler(Function *self, Py_ssize_t i, Param *param, Handler *ha
 static int refuse_size(Function *self, Py_ssize_t i, const Param *param, PyObject *arg,
                        size_t given) {
     const char *fits = function_numpy_type(param);
-    return function_refuse(self, i, "%u bytes are expected, and %s has %zu%s%s",
-                           (unsigned)param->size, Py_TYPE(arg)->tp_name, given,
-                           *fits ? "; pass a " : "", fits);
+    return function_refuse(self, i, "expected %u bytes, but %s has %zu%s%s", (unsigned)param->size,
+                           Py_TYPE(arg)->tp_name, given, *fits ? "; pass a " : "", fits);
 }
 
 static int refuse_kind(Function *self, Py_ssize_t i, const Param *param, PyObject *arg) {
     if (param->kind == PARAM_POINTER) {
         return function_refuse(self, i,
-                               "a %s is no pointer to device memory: pass an allocation, an array "
-                               "on the device, or wrap a host array in In, Out or InOut",
+                               "expected device memory, got %s; pass an allocation or an array on "
+                               "the device, or wrap a "
+                               "host array in In, Out or InOut",
                                Py_TYPE(arg)->tp_name);
     }
     return function_refuse(self, i, "a %s is not what the kernel reads here; pass a %s",
@@ -422,11 +422,11 @@ static int use_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
     }
     if (param->kind == PARAM_POINTER &&
         !(PyArray_NDIM(array) == 0 && kind_fits(param, dtype->kind, size))) {
-        return refuse_kind(self, i, param, arg); /* even one of 8 bytes: it is no address */
+        return refuse_kind(self, i, param, arg); /* even one of 8 bytes: it is not an address */
     }
     if (size != param->size) {
         return function_refuse(self, i,
-                               "%u bytes are expected, and the array passed by value has %zu; wrap "
+                               "expected %u bytes, but the array passed by value has %zu; wrap "
                                "it in In, Out or InOut to pass a pointer to its values",
                                (unsigned)param->size, size);
     }
@@ -508,7 +508,7 @@ static int use_protocol(Function *self, Py_ssize_t i, Param *param, PyObject *ar
         return use_bytes(self, i, param, arg, at);
     }
     if (param->kind == PARAM_POINTER && arg == Py_None) {
-        return function_refuse(self, i, "None is no pointer; pass 0 for a null pointer");
+        return function_refuse(self, i, "None is not a pointer; pass 0 for a null pointer");
     }
     return function_refuse(self, i, "invalid type: %s", Py_TYPE(arg)->tp_name);
 }

@@ -270,7 +270,7 @@ PyMethodDef cud_pool_methods[] = {
      "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks, the largest first."},
     {"stop_holding", Pool_stop_holding, METH_NOARGS,
      "stop_holding($self, /)\n--\n\n() -> None\n\nFree all held blocks, and from now on each block "
-     "as soon as its owner has gone."},
+     "as soon as its owner drops it."},
     {"bin_number", Pool_bin_number, METH_O,
      "bin_number($self, size, /)\n--\n\n(size: int, /) -> int\n\nThe bin that serves a request of "
      "*size* bytes."},
@@ -295,7 +295,7 @@ static PyObject *bitlog2(PyObject *Py_UNUSED(module), PyObject *obj) {
 
 PyMethodDef cud_pool_functions[] = {
     {"bitlog2", bitlog2, METH_O,
-     "bitlog2(value, /)\n--\n\n(value: int, /) -> int\n\nThe number of the highest bit that is "
+     "bitlog2(value, /)\n--\n\n(value: int, /) -> int\n\nThe position of the highest bit that is "
      "set; 0 for 0."},
     {NULL, NULL, 0, NULL},
 };

@@ -90,8 +90,8 @@ static Py_ssize_t Pooled_length(PyObject *op) {
 
 PG_DOC(Pooled_bind_to_stream__doc__, "bind_to_stream", "$self, stream=None",
        "(stream: object = None) -> None",
-       "Say that work on *stream* uses the memory which this package does not see, because it was "
-       "given the address as a number.");
+       "Declare that work on *stream* uses the memory without pygpu knowing, because it only "
+       "received the address as a number.");
 static ArgSpec Pooled_bind_to_stream_args = PG_ARGSPEC(Pooled_bind_to_stream__doc__);
 
 static PyObject *Pooled_bind_to_stream(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -112,14 +112,14 @@ static PyObject *Pooled_bind_to_stream(PyObject *op, PyObject *const *args, Py_s
 
 static PyMethodDef Pooled_methods[] = {
     {"free", Pooled_free, METH_NOARGS,
-     "free($self, /)\n--\n\n() -> None\n\nGive the memory back to the pool now. Any later use "
-     "raises."},
+     "free($self, /)\n--\n\n() -> None\n\nReturn the memory to the pool now. Any later use raises "
+     "an error."},
     {"bind_to_stream", FAST(Pooled_bind_to_stream), Pooled_bind_to_stream__doc__},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot Pooled_slots[] = {
-    {Py_tp_doc, (void *)"Device memory of a DeviceMemoryPool; dropped or freed, it goes back "
-                        "there. len() and size are what was asked for."},
+    {Py_tp_doc, (void *)"Device memory of a DeviceMemoryPool. Dropped or freed, it returns to the "
+                        "pool. len() and size are the requested size."},
     {Py_tp_traverse, (void *)Pooled_traverse},
     {Py_tp_dealloc, (void *)Pooled_dealloc},
     {Py_mp_length, (void *)Pooled_length},
@@ -136,7 +136,7 @@ PyType_Spec cud_PooledDeviceAllocation_spec = {
 /* ---- the pool -------------------------------------------------------------------------------- */
 
 PG_DOC(DeviceMemoryPool__doc__, "DeviceMemoryPool", "", "()",
-       "Device memory that is held for reuse when it is dropped.\n\n"
+       "A pool of device memory, which keeps dropped memory for reuse.\n\n"
        "It belongs to the context that is current at the first request, and may be subclassed.");
 static ArgSpec DeviceMemoryPool_args = PG_ARGSPEC(DeviceMemoryPool__doc__);
 
@@ -152,8 +152,8 @@ static PyObject *DeviceMemoryPool_new(PyTypeObject *type, PyObject *args, PyObje
 
 PG_DOC(DeviceMemoryPool_allocate__doc__, "allocate", "$self, /, size",
        "(size: int) -> PooledDeviceAllocation",
-       "Memory of at least *size* bytes, held from before or new.\n\nRaises MemoryError if there "
-       "is no room even with all held blocks freed.");
+       "Memory of at least *size* bytes, reused or new.\n\nRaises MemoryError if there is not "
+       "enough memory even after freeing all held blocks.");
 static ArgSpec DeviceMemoryPool_allocate_args = PG_ARGSPEC(DeviceMemoryPool_allocate__doc__);
 
 static PyObject *DeviceMemoryPool_allocate(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -191,7 +191,7 @@ PyType_Spec cud_DeviceMemoryPool_spec = {.name = "pygpu.cuda.tools.DeviceMemoryP
                                          .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
 
 static PyType_Slot MemoryPoolBase_slots[] = {
-    {Py_tp_doc, (void *)"What DeviceMemoryPool and PageLockedMemoryPool have in common."},
+    {Py_tp_doc, (void *)"The base of DeviceMemoryPool and PageLockedMemoryPool."},
     {Py_tp_traverse, (void *)cud_pool_traverse},
     {Py_tp_dealloc, (void *)cud_pool_dealloc},
     {Py_tp_methods, cud_pool_methods},

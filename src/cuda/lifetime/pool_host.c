@@ -30,8 +30,8 @@ static int PooledHost_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static PyMethodDef PooledHost_methods[] = {
     {"free", cud_host_memory_free, METH_NOARGS,
-     "free($self, /)\n--\n\n() -> None\n\nEnd its use: the array is empty from now on. The memory "
-     "goes back to the pool as soon as no view of the array is left."},
+     "free($self, /)\n--\n\n() -> None\n\nMake the array empty and release the memory. It returns "
+     "to the pool once no view of the array is left."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot PooledHost_slots[] = {
@@ -56,9 +56,8 @@ typedef struct {
     unsigned int flags;
 } PageLockedAllocator;
 
-PG_DOC(
-    PageLockedAllocator__doc__, "PageLockedAllocator", "flags=0", "(flags: int = 0)",
-    "What a PageLockedMemoryPool gets its memory with.\n\nflags: host_alloc_flags added with |.");
+PG_DOC(PageLockedAllocator__doc__, "PageLockedAllocator", "flags=0", "(flags: int = 0)",
+       "The allocator of a PageLockedMemoryPool.\n\nflags: host_alloc_flags added with |.");
 static ArgSpec PageLockedAllocator_args = PG_ARGSPEC(PageLockedAllocator__doc__);
 
 static PyObject *PageLockedAllocator_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
@@ -107,7 +106,8 @@ PyType_Spec cud_PageLockedAllocator_spec = {.name = "pygpu.cuda.tools.PageLocked
 
 PG_DOC(PageLockedMemoryPool__doc__, "PageLockedMemoryPool", "allocator=None",
        "(allocator: PageLockedAllocator | None = None)",
-       "Page-locked host memory that is held for reuse when its arrays are dropped. It may be "
+       "A pool of page-locked host memory, which keeps the memory of dropped arrays for reuse. It "
+       "may be "
        "subclassed.");
 static ArgSpec PageLockedMemoryPool_args = PG_ARGSPEC(PageLockedMemoryPool__doc__);
 
@@ -141,9 +141,9 @@ static int PageLockedMemoryPool_init(PyObject *op, PyObject *args, PyObject *kwa
 
 PG_DOC(PageLockedMemoryPool_allocate__doc__, "allocate", "$self, /, shape, dtype, order=\"C\"",
        "(shape: int | Sequence[int], dtype: DTypeLike, order: str = \"C\") -> NDArray[Any]",
-       "An array in page-locked memory, held from before or new, uninitialized. Its base is a "
+       "An array in page-locked memory, reused or new, uninitialized. Its base is a "
        "PooledHostAllocation.\n\n"
-       "Raises MemoryError if there is no room even with all held blocks freed.");
+       "Raises MemoryError if there is not enough memory even after freeing all held blocks.");
 static ArgSpec PageLockedMemoryPool_allocate_args =
     PG_ARGSPEC(PageLockedMemoryPool_allocate__doc__);
 

@@ -59,10 +59,10 @@ PG_DOC(mem_alloc_async__doc__, "mem_alloc_async", "bytes, stream=None",
        "(bytes: int, stream: object = None) -> DeviceAllocation",
        "Device memory that exists from this point in the order of *stream* on (default: the "
        "default stream), without waiting.\n\n"
-       "Dropped or given to mem_free_async(), the memory is reused as soon as the stream gets "
-       "there. Other streams must be ordered after\n"
-       "the allocation; calls of this package that are given the object see to it.\n\n"
-       "Raises MemoryError if the device has no room, LogicError if it has no memory pools.");
+       "Dropped or passed to mem_free_async(), the memory is reused once the stream reaches that "
+       "point. Other streams must be ordered after the allocation; pygpu's calls that receive the "
+       "object ensure this.\n\n"
+       "Raises MemoryError if the device is out of memory, LogicError if it has no memory pools.");
 static ArgSpec mem_alloc_async_args = PG_ARGSPEC(mem_alloc_async__doc__);
 
 /* A new allocation without memory, in the order of a stream. NULL with an exception. */
@@ -151,9 +151,10 @@ done:
 
 PG_DOC(mem_free_async__doc__, "mem_free_async", "allocation, stream=None",
        "(allocation: DeviceAllocation, stream: object = None) -> None",
-       "Free what mem_alloc_async() gave when *stream* gets there (default: the stream that it was "
-       "allocated on).\n\n"
-       "Work on other streams that uses it must be ordered before; what this package has seen is.");
+       "Free memory of mem_alloc_async() once *stream* reaches this point (default: the stream "
+       "that it was allocated on).\n\n"
+       "Work on other streams that uses it must be ordered before; pygpu ensures this for its own "
+       "calls.");
 static ArgSpec mem_free_async_args = PG_ARGSPEC(mem_free_async__doc__);
 
 static PyObject *mem_free_async(PyObject *module, PyObject *const *args, Py_ssize_t nargs,

@@ -115,10 +115,10 @@ static PyGetSetDef ArrayDescriptor3D_getset[] = {
                                      .slots = Name##_slots,                                   \
                                      .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE}
 
-DESCRIPTOR(ArrayDescriptor, "What an Array of one or two dimensions shall be; all zero at first.");
-DESCRIPTOR(
-    ArrayDescriptor3D,
-    "What an Array of up to three dimensions, or one for surfaces, shall be; all zero at first.");
+DESCRIPTOR(ArrayDescriptor,
+           "Describes an Array of one or two dimensions; all attributes are initially zero.");
+DESCRIPTOR(ArrayDescriptor3D, "Describes an Array of up to three dimensions, or one for surfaces; "
+                              "all attributes are initially zero.");
 
 size_t cud_format_size(CUarray_format format) {
     switch (format) {
@@ -147,9 +147,9 @@ size_t cud_array_bytes(const ArrayObject *self) {
 /* ---- Array ----------------------------------------------------------------------------------- */
 
 PG_DOC(Array__doc__, "Array", "descr", "(descr: ArrayDescriptor | ArrayDescriptor3D)",
-       "Device memory in an order that suits textures and surfaces; copies go in and out of it.\n\n"
-       "Raises MemoryError if the device has no room, LogicError for sizes or formats that it "
-       "refuses.");
+       "Device memory in a layout for textures and surfaces, filled and read with copies.\n\n"
+       "Raises MemoryError if the device is out of memory, LogicError for sizes or formats that it "
+       "rejects.");
 static ArgSpec Array_args = PG_ARGSPEC(Array__doc__);
 
 static PyObject *Array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -340,10 +340,10 @@ static PyObject *Array_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
 static PyMethodDef Array_methods[] = {
     PG_NO_PICKLE,
     {"free", Array_free, METH_NOARGS,
-     "free($self, /)\n--\n\n() -> None\n\nGive the memory back now. Any later use raises."},
+     "free($self, /)\n--\n\n() -> None\n\nFree the memory now. Any later use raises an error."},
     {"get_descriptor", Array_get_descriptor, METH_NOARGS,
-     "get_descriptor($self, /)\n--\n\n() -> ArrayDescriptor\n\nWhat the array is, as far as two "
-     "dimensions tell."},
+     "get_descriptor($self, /)\n--\n\n() -> ArrayDescriptor\n\nThe descriptor of the array, "
+     "without depth and flags."},
     {"get_descriptor_3d", Array_get_descriptor_3d, METH_NOARGS,
      "get_descriptor_3d($self, /)\n--\n\n() -> ArrayDescriptor3D\n\nWhat the array is."},
     {NULL, NULL, 0, NULL},

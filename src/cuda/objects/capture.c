@@ -113,8 +113,8 @@ PG_DOC_SHARED(Stream_begin_capture__doc__, "begin_capture", "$self, /, mode=2",
               "(mode: int = 2) -> None",
               "Record the work that is queued on the stream from now on, without running it, until "
               "end_capture().\n\n"
-              "mode: of stream_capture_mode: which calls are errors meanwhile that may wait for "
-              "the device. RELAXED, the default: none but those on\n"
+              "mode: of stream_capture_mode: of which threads calls that may wait for the device "
+              "are errors meanwhile. RELAXED, the default: none but those on\n"
               "this stream; THREAD_LOCAL: those of this thread; GLOBAL: those of all threads.");
 static ArgSpec begin_capture_args = PG_ARGSPEC(Stream_begin_capture__doc__);
 
@@ -130,7 +130,7 @@ PyObject *Stream_begin_capture(PyObject *op, PyObject *const *args, Py_ssize_t n
     }
     if (mode > 2) {
         return cud_reject(self->state, "cuStreamBeginCapture", CUDA_ERROR_INVALID_VALUE,
-                          "mode = %u is no stream_capture_mode", (unsigned)mode);
+                          "mode = %u is not a stream_capture_mode", (unsigned)mode);
     }
     if (self->capturing != CAPTURE_NONE) {
         return cud_reject(self->state, "cuStreamBeginCapture", CUDA_ERROR_ILLEGAL_STATE,

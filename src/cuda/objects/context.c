@@ -615,20 +615,20 @@ static PyObject *Context_repr(PyObject *op) {
 static PyMethodDef Context_methods[] = {
     STATIC_FAST(attach),
     {"push", Context_push, METH_NOARGS,
-     "push($self, /)\n--\n\n() -> None\n\nMake the context current in this thread, above the one "
-     "that is current now."},
+     "push($self, /)\n--\n\n() -> None\n\nMake the context current in this thread, on top of the "
+     "previous one."},
     STATIC_NOARGS(
         pop, "None",
-        "Take the current context off this thread's stack; the one below it is current then."),
+        "Remove the current context from this thread's stack; the one below becomes current."),
     {"detach", Context_detach, METH_NOARGS,
-     "detach($self, /)\n--\n\n() -> None\n\nDestroy the context and all that lives in it, but for "
-     "arrays in its host memory, which stay valid (and the driver's\n"
-     "context with them); a primary context only leaves this thread."},
+     "detach($self, /)\n--\n\n() -> None\n\nDestroy the context and everything in it, except "
+     "arrays in its host memory, which stay valid (and keep the driver's context); a primary "
+     "context is only removed from this thread's stack."},
     STATIC_NOARGS(get_current, "Context | None",
                   "The context that is current in this thread, None if there is none."),
     STATIC_NOARGS(get_device, "Device", "The device of the current context."),
     STATIC_NOARGS(synchronize, "None",
-                  "Wait for all work of the current context. Raises what a kernel did wrong."),
+                  "Wait for all work of the current context. Raises the error of a failed kernel."),
     STATIC_FAST(set_limit),
     STATIC_O(get_limit, ,
              "get_limit($type, limit, /)\n--\n\n(limit: int, /) -> int\n\nA limit of the current "
@@ -648,8 +648,8 @@ static PyMethodDef Context_methods[] = {
      "get_api_version($self, /)\n--\n\n() -> int\n\nThe version of the context's interface."},
     STATIC_FAST(enable_peer_access),
     STATIC_O(disable_peer_access, ,
-             "disable_peer_access($type, peer, /)\n--\n\n(peer: Context, /) -> None\n\nEnd what "
-             "enable_peer_access began."),
+             "disable_peer_access($type, peer, /)\n--\n\n(peer: Context, /) -> None\n\nUndo "
+             "enable_peer_access."),
     PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
@@ -661,7 +661,7 @@ static PyGetSetDef Context_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot Context_slots[] = {
-    {Py_tp_doc, (void *)"What memory, modules and streams of a device live in. Made by "
+    {Py_tp_doc, (void *)"Owns memory, modules and streams on a device. Created by "
                         "Device.make_context() and retain_primary_context()."},
     {Py_tp_traverse, (void *)Context_traverse},
     {Py_tp_dealloc, (void *)Context_dealloc},

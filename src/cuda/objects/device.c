@@ -42,7 +42,7 @@ int cud_device_default(State *state, CUdevice *device) {
 }
 
 PG_DOC(Device__doc__, "Device", "ordinal", "(ordinal: int | str)",
-       "The device of a number (0 <= ordinal < Device.count()) or of a PCI address such as "
+       "A device, by its number (0 <= ordinal < Device.count()) or PCI address, such as "
        "'0000:3b:00.0'.");
 static ArgSpec Device_args = PG_ARGSPEC(Device__doc__);
 
@@ -302,7 +302,7 @@ static PyObject *Device_get_p2p_attribute(PyObject *op, PyObject *const *args, P
 
 PG_DOC(Device_make_context__doc__, "make_context", "$self, /, flags=0",
        "(flags: int = 0) -> Context",
-       "A new context on the device, current in this thread from now on.\n\nflags: of ctx_flags. "
+       "A new context on the device, which becomes current in this thread.\n\nflags: of ctx_flags. "
        "Context.pop() makes the one before it current again.");
 static ArgSpec Device_make_context_args = PG_ARGSPEC(Device_make_context__doc__);
 
@@ -372,13 +372,13 @@ static PyMethodDef Device_methods[] = {
      "get_attributes($self, /)\n--\n\n() -> dict[int, int]\n\nValues of all attributes that the "
      "driver knows, by device_attribute."},
     {"can_access_peer", Device_can_access_peer, METH_O,
-     "can_access_peer($self, peer, /)\n--\n\n(peer: Device, /) -> bool\n\nWhether kernels here can "
-     "use the peer's memory."},
+     "can_access_peer($self, peer, /)\n--\n\n(peer: Device, /) -> bool\n\nWhether kernels on this "
+     "device can use the peer's memory."},
     {"get_p2p_attribute", FAST(Device_get_p2p_attribute), Device_get_p2p_attribute__doc__},
     {"make_context", FAST(Device_make_context), Device_make_context__doc__},
     {"retain_primary_context", Device_retain_primary_context, METH_NOARGS,
      "retain_primary_context($self, /)\n--\n\n() -> Context\n\nThe device's primary context, which "
-     "CuPy, PyTorch and the CUDA runtime use too; not made current."},
+     "CuPy, PyTorch and the CUDA runtime use too. It does not become current."},
     PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };

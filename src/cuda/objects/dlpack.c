@@ -22,7 +22,8 @@ static int order_consumer(Allocation *self, const char *call, PyObject *stream) 
         return -1;
     }
     if (handle < -1) {
-        PyErr_Format(PyExc_ValueError, "%s: stream = %lld is no stream", call, (long long)handle);
+        PyErr_Format(PyExc_ValueError, "%s: stream = %lld is not a stream", call,
+                     (long long)handle);
         return -1;
     }
     if (handle >= -1 &&

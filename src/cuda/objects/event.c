@@ -119,7 +119,7 @@ static void Event_dealloc(PyObject *op) {
 
 PG_DOC(Event_record__doc__, "record", "$self, /, stream=None",
        "(stream: Stream | int | None = None) -> Event",
-       "Mark the place behind the work queued so far on *stream* (None: the default stream). "
+       "Record the event after the work queued so far on *stream* (None: the default stream). "
        "Returns the event.");
 static ArgSpec Event_record_args = PG_ARGSPEC(Event_record__doc__);
 
@@ -241,7 +241,7 @@ static PyObject *Event_ipc_handle(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 
 PG_DOC(Event_from_ipc_handle__doc__, "from_ipc_handle", "$type, /, handle",
        "(handle: bytes | bytearray) -> Event",
-       "The event of another process, by the 64 bytes that its ipc_handle() gave.");
+       "The event of another process, from the 64 bytes of its ipc_handle().");
 static ArgSpec Event_from_ipc_handle_args = PG_ARGSPEC(Event_from_ipc_handle__doc__);
 
 static PyObject *Event_from_ipc_handle(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
@@ -303,8 +303,8 @@ static PyMethodDef Event_methods[] = {
      "time_till($self, event, /)\n--\n\n(event: Event, /) -> float\n\nTime from this event to "
      "*event* [ms]."},
     {"ipc_handle", Event_ipc_handle, METH_NOARGS,
-     "ipc_handle($self, /)\n--\n\n() -> bytearray\n\n64 bytes by which another process can open "
-     "the event (made with INTERPROCESS | DISABLE_TIMING)."},
+     "ipc_handle($self, /)\n--\n\n() -> bytearray\n\n64 bytes with which another process can open "
+     "the event (created with INTERPROCESS | DISABLE_TIMING)."},
     {"from_ipc_handle", (PyCFunction)(void (*)(void))Event_from_ipc_handle,
      METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Event_from_ipc_handle__doc__},
     PG_NO_PICKLE,

@@ -62,10 +62,9 @@ enum {
     MOST_SHARED = 1 << 24
 };
 
-PG_DOC(
-    Function_set_attribute__doc__, "set_attribute", "$self, /, attribute, value",
-    "(attribute: int, value: int) -> None",
-    "Set a function_attribute. Dynamic shared memory need not be asked for: a launch does that.");
+PG_DOC(Function_set_attribute__doc__, "set_attribute", "$self, /, attribute, value",
+       "(attribute: int, value: int) -> None",
+       "Set a function_attribute. You need not set the dynamic shared memory: a launch does that.");
 static ArgSpec Function_set_attribute_args = PG_ARGSPEC(Function_set_attribute__doc__);
 
 static PyObject *Function_set_attribute(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -83,11 +82,11 @@ static PyObject *Function_set_attribute(PyObject *op, PyObject *const *args, Py_
     if (which < FIRST_SETTABLE || which > LAST_SETTABLE ||
         which == CLUSTER_SIZE_MUST_BE_SET) { /* a driver may follow others anywhere */
         return cud_reject(self->state, "cuFuncSetAttribute", CUDA_ERROR_INVALID_VALUE,
-                          "attribute = %u is none that can be set", (unsigned)which);
+                          "attribute = %u cannot be set", (unsigned)which);
     }
     if (value < (which == PREFERRED_CARVEOUT ? -1 : 0) || value > MOST_SHARED) {
         return cud_reject(self->state, "cuFuncSetAttribute", CUDA_ERROR_INVALID_VALUE,
-                          "value = %lld is none that attribute %u can have", (long long)value,
+                          "value = %lld is not possible for attribute %u", (long long)value,
                           (unsigned)which);
     }
     CUresult status = CUDA_SUCCESS;
@@ -181,18 +180,17 @@ static PyObject *Function_repr(PyObject *op) {
 /* ---- type ------------------------------------------------------------------------------------ */
 
 static const char Function__doc__[] =
-    "A kernel. Made by Module.get_function() and SourceModule.get_function().\n\n"
+    "A kernel, from Module.get_function() or SourceModule.get_function().\n\n"
     "function(*args, block, grid=(1, 1), stream=None, shared=0, texrefs=(), time_kernel=False, "
     "cooperative=False, cluster=None)\n"
     "launches it. block and grid: numbers of threads and of blocks, an int or up to 3; shared: "
     "dynamic shared memory [bytes].\n"
     "Arguments: allocations and arrays on the device, NumPy numbers and structs of the parameter's "
-    "size, Python numbers where the\n"
-    "parameter's type is known, host arrays by value, In, Out and InOut of host arrays, addresses. "
-    "Returns None, and with\n"
-    "time_kernel the seconds that the kernel took.\n\n"
-    "Raises TypeError for a wrong number, size or kind of arguments, LogicError for sizes that the "
-    "device does not allow.";
+    "size, Python numbers if the parameter's type is known, host arrays by value, In, Out and "
+    "InOut of host arrays, addresses. "
+    "Returns None, or with time_kernel the seconds that the kernel took.\n\n"
+    "Raises TypeError for a wrong number, size or kind of arguments, LogicError for launch sizes "
+    "that the device does not allow.";
 
 static PyMethodDef Function_methods[] = {
     {"prepare", FAST(Function_prepare), Function_prepare__doc__},
@@ -226,16 +224,18 @@ static PyGetSetDef Function_getset[] = {
     {"handle", Function_get_handle, NULL, "int: the CUfunction", NULL},
     {"parameters", Function_get_parameters, NULL,
      "list[tuple[int, int, str | None]] | None: offset [bytes], size [bytes] and declaration of "
-     "each parameter; None if the driver and the module do not tell",
+     "each parameter; None if neither the driver nor the module has them",
      NULL},
     {"arg_format", Function_get_arg_format, NULL,
-     "str: what prepare() was given, as characters of the struct module; AttributeError before",
+     "str: the types passed to prepare(), as characters of the struct module; AttributeError "
+     "before",
      NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMemberDef Function_members[] = {
     {"name", T_OBJECT, offsetof(Function, name), READONLY, "str: the kernel's name in its module"},
-    {"module", T_OBJECT, offsetof(Function, module), READONLY, "Module: where it is from"},
+    {"module", T_OBJECT, offsetof(Function, module), READONLY,
+     "Module: the module that contains it"},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Function, vectorcall), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };

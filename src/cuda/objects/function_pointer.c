@@ -50,11 +50,11 @@ static int takes_pointer(const Param *param) {
 
 static int refuse_pointer(Function *self, Py_ssize_t i, const Param *param, PyObject *arg) {
     if (param->size != sizeof(CUdeviceptr)) {
-        return function_refuse(self, i, "%u bytes are expected, and %s is a pointer of %u",
+        return function_refuse(self, i, "expected %u bytes, but %s is a pointer of %u",
                                (unsigned)param->size, Py_TYPE(arg)->tp_name,
                                (unsigned)sizeof(CUdeviceptr));
     }
-    return function_refuse(self, i, "the kernel takes no pointer here, and %s is one; pass a %s",
+    return function_refuse(self, i, "the parameter is not a pointer, but %s is; pass a %s",
                            Py_TYPE(arg)->tp_name, function_numpy_type(param));
 }
 
@@ -146,7 +146,7 @@ int function_use_pointer(Function *self, Py_ssize_t i, Param *param, PyObject *a
         result = index != NULL ? function_store_address(self, i, param, arg, index, at)
                  : PyErr_ExceptionMatches(PyExc_TypeError)
                      ? (PyErr_Clear(),
-                        function_refuse(self, i, "a pointer is expected, and %s gave a %s",
+                        function_refuse(self, i, "expected a pointer, but %s returned a %s",
                                         Py_TYPE(arg)->tp_name, Py_TYPE(pointer)->tp_name))
                      : -1;
         Py_XDECREF(index);

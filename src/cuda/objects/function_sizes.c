@@ -146,8 +146,8 @@ int function_read_cluster(Function *self, PyObject *cluster, Launch *launch) {
     for (int i = 0; i < 3; i++) {
         if (dims[i] == 0 || launch->grid[i] % dims[i] != 0) {
             cud_reject(self->state, "cuLaunchKernelEx", CUDA_ERROR_INVALID_CLUSTER_SIZE,
-                       "kernel '%U': grid[%d] = %u is no multiple of cluster[%d] = %u", self->name,
-                       i, launch->grid[i], i, dims[i]);
+                       "kernel '%U': grid[%d] = %u is not a multiple of cluster[%d] = %u",
+                       self->name, i, launch->grid[i], i, dims[i]);
             return -1;
         }
         blocks = dims[i] > MOST_BLOCKS ? MOST_BLOCKS + 1 : blocks * dims[i];

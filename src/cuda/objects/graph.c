@@ -148,8 +148,8 @@ static PyObject *Graph_nodes(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 
 PG_DOC(Graph_debug_dot__doc__, "debug_dot", "$self, /, path, flags=1",
        "(path: str | os.PathLike[str], flags: int = 1) -> None",
-       "Write the graph in Graphviz's language to a file.\n\nflags: the driver's "
-       "CU_GRAPH_DEBUG_DOT_FLAGS; 1 writes all that it knows.");
+       "Write the graph to a Graphviz file.\n\nflags: the driver's "
+       "CU_GRAPH_DEBUG_DOT_FLAGS; 1 writes everything.");
 static ArgSpec Graph_debug_dot_args = PG_ARGSPEC(Graph_debug_dot__doc__);
 
 static PyObject *Graph_debug_dot(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -197,7 +197,7 @@ typedef struct {
 
 PG_DOC(Graph_instantiate__doc__, "instantiate", "$self, /, flags=0",
        "(flags: int = 0) -> GraphExec",
-       "Make the graph ready to be launched. What is captured later does not change it; see "
+       "Make the graph ready to be launched. Later captures do not change it; see "
        "GraphExec.update().\n\nflags: the driver's CUgraphInstantiate_flags.");
 static ArgSpec Graph_instantiate_args = PG_ARGSPEC(Graph_instantiate__doc__);
 
@@ -357,7 +357,7 @@ static PyObject *GraphExec_launch(PyObject *op, PyObject *const *args, Py_ssize_
 
 PG_DOC(GraphExec_upload__doc__, "upload", "$self, /, stream=None",
        "(stream: Stream | None = None) -> None",
-       "Do the first launch's preparations now: later launches begin sooner.");
+       "Prepare the first launch now, so that it starts sooner.");
 static ArgSpec GraphExec_upload_args = PG_ARGSPEC(GraphExec_upload__doc__);
 
 static PyObject *GraphExec_upload(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -446,7 +446,7 @@ static PyMethodDef Graph_methods[] = {
     {"clone", Graph_clone, METH_NOARGS, "clone($self, /)\n--\n\n() -> Graph\n\nA copy."},
     {"nodes", Graph_nodes, METH_NOARGS,
      "nodes($self, /)\n--\n\n() -> list[tuple[int, int]]\n\nHandle and graph_node_type of each "
-     "piece of work."},
+     "node."},
     {"debug_dot", FAST(Graph_debug_dot), Graph_debug_dot__doc__},
     PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
@@ -455,7 +455,7 @@ static PyGetSetDef Graph_getset[] = {{"handle", Graph_get_handle, NULL, "int: th
                                      {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot Graph_slots[] = {
     {Py_tp_doc, (void *)"Graph()\n--\n\n()\n\nWork that Stream.begin_capture() and end_capture() "
-                        "recorded; it owns what the work uses. Graph() has no work in it."},
+                        "recorded; it owns what the work uses. Graph() is empty."},
     {Py_tp_new, (void *)Graph_new},
     {Py_tp_traverse, (void *)Graph_traverse},
     {Py_tp_dealloc, (void *)Graph_dealloc},
@@ -473,7 +473,7 @@ static PyMethodDef GraphExec_methods[] = {
     {"upload", FAST(GraphExec_upload), GraphExec_upload__doc__},
     {"update", GraphExec_update, METH_O,
      "update($self, graph, /)\n--\n\n(graph: Graph, /) -> None\n\nTake the parameters of a graph "
-     "of the same shape. Raises LogicError if it differs in more than those."},
+     "of the same structure. Raises LogicError if the structure differs."},
     PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
@@ -481,8 +481,8 @@ static PyGetSetDef GraphExec_getset[] = {
     {"handle", GraphExec_get_handle, NULL, "int: the CUgraphExec", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot GraphExec_slots[] = {
-    {Py_tp_doc, (void *)"A graph that is ready to be launched. Made by Graph.instantiate(); it "
-                        "owns what the work uses."},
+    {Py_tp_doc, (void *)"A graph that is ready to be launched, from Graph.instantiate(). It owns "
+                        "everything that the work uses."},
     {Py_tp_traverse, (void *)GraphExec_traverse},
     {Py_tp_dealloc, (void *)GraphExec_dealloc},
     {Py_tp_methods, GraphExec_methods},

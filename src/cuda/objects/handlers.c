@@ -8,10 +8,9 @@
 #include "cuda/print.h"
 
 PG_DOC(ArgumentHandler__doc__, "ArgumentHandler", "ary", "(ary: Any)",
-       "An argument that does something before a launch, pre_call(stream), and perhaps after it, "
-       "post_call(stream).\n\n"
-       "The kernel gets the address of get_device_alloc(), memory of the array's size that is "
-       "allocated once.");
+       "An argument with methods called before a launch, pre_call(stream), and after it, "
+       "post_call(stream), if it exists. The kernel receives the address of get_device_alloc(), "
+       "memory of the array's size that is allocated once.");
 static ArgSpec ArgumentHandler_args = PG_ARGSPEC(ArgumentHandler__doc__);
 
 static PyObject *Handler_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
@@ -264,10 +263,10 @@ static PyMemberDef Handler_members[] = {
 static PyMethodDef Handler_methods[] = {
     {"get_device_alloc", Handler_get_device_alloc, METH_NOARGS,
      "get_device_alloc($self, /)\n--\n\n() -> Any\n\nThe device memory whose address the kernel "
-     "gets; allocated by the first call."},
+     "receives; allocated by the first call."},
     {"pre_call", Handler_pre_call, METH_O,
-     "pre_call($self, stream, /)\n--\n\n(stream: Any, /) -> object\n\nWhat is done before the "
-     "launch: nothing."},
+     "pre_call($self, stream, /)\n--\n\n(stream: Any, /) -> object\n\nCalled before the launch; "
+     "does nothing here."},
     {NULL, NULL, 0, NULL},
 };
 static PyMethodDef In_methods[] = {
@@ -324,7 +323,7 @@ PyType_Spec cud_ArgumentHandler_spec = {.name = "pygpu.cuda.driver.ArgumentHandl
                                      .flags = HANDLER_FLAGS}
 
 HANDLER_TYPE(In, "A host array that is copied to the device before the launch.");
-HANDLER_TYPE(Out, "A host array that the device memory is copied to after the launch; the launch "
-                  "waits for the kernel then.");
+HANDLER_TYPE(Out, "A host array to which the device memory is copied after the launch, which waits "
+                  "for the kernel.");
 HANDLER_TYPE(InOut,
              "A host array that is copied to the device before the launch, and back after it.");

@@ -181,7 +181,7 @@ static PyObject *Registered_unregister(PyObject *op, PyObject *Py_UNUSED(ignored
 static PyMethodDef HostPointer_methods[] = {
     PG_NO_PICKLE,
     {"get_device_pointer", HostPointer_get_device_pointer, METH_NOARGS,
-     "get_device_pointer($self, /)\n--\n\n() -> int\n\nThe address by which kernels reach the "
+     "get_device_pointer($self, /)\n--\n\n() -> int\n\nThe address at which kernels access the "
      "memory.\n\nRaises LogicError if it is not page-locked."},
     {NULL, NULL, 0, NULL},
 };
@@ -195,8 +195,8 @@ static PyMethodDef Aligned_methods[] = {{"free", cud_host_memory_free, METH_NOAR
                                         {NULL, NULL, 0, NULL}};
 static PyMethodDef Registered_methods[] = {
     {"unregister", Registered_unregister, METH_NOARGS,
-     "unregister($self, /)\n--\n\n() -> None\n\nWait for the device, and let the memory be "
-     "ordinary again. The array stays what it is."},
+     "unregister($self, /)\n--\n\n() -> None\n\nWait for the device, and turn the memory back into "
+     "ordinary memory. The array stays valid."},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef HostPointer_getset[] = {
@@ -205,7 +205,7 @@ static PyGetSetDef HostPointer_getset[] = {
 #define HOST_FLAGS (CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION)
 static PyType_Slot HostPointer_slots[] = {
     {Py_tp_doc, (void *)"Host memory that the driver knows; the base of the arrays of "
-                        "pagelocked_empty() and its like."},
+                        "pagelocked_empty() and similar functions."},
     {Py_tp_traverse, (void *)HostPointer_traverse},
     {Py_tp_dealloc, (void *)cud_host_memory_dealloc},
     {Py_tp_repr, (void *)HostPointer_repr},
@@ -230,7 +230,7 @@ PyType_Spec cud_HostPointer_spec = {.name = "pygpu.cuda.driver.HostPointer",
                                      .flags = HOST_FLAGS}
 
 KIND(PagelockedHostAllocation, Pagelocked_methods,
-     "Page-locked host memory: the device copies it without help of the processor.");
+     "Page-locked host memory, which the device copies without the processor's help.");
 KIND(AlignedHostAllocation, Aligned_methods,
      "Ordinary host memory that begins at a multiple of its alignment.");
 KIND(RegisteredHostMemory, Registered_methods,
@@ -381,16 +381,16 @@ FAMILY(pagelocked, new_pagelocked, "mem_flags=0", "mem_flags: int = 0",
        "page-locked host memory, uninitialized unless said otherwise: copies to and from it are "
        "fast and overlap with other work.\n\n"
        "mem_flags: host_alloc_flags added with |. Its base is a PagelockedHostAllocation. Raises "
-       "MemoryError without room.")
+       "MemoryError if there is not enough memory.")
 FAMILY(aligned, new_aligned, "alignment=4096", "alignment: int = 4096",
        "host memory that begins at a multiple of *alignment* bytes, as register_host_memory() "
-       "likes it.\n\n"
+       "prefers.\n\n"
        "alignment: a power of two. Its base is an AlignedHostAllocation.")
 FAMILY(managed, cud_new_managed, "mem_flags=1", "mem_flags: int = 1",
-       "managed memory, which host and device both use by the same address.\n\n"
+       "managed memory, which host and device use at the same address.\n\n"
        "mem_flags: mem_attach_flags.GLOBAL (any stream; the default, also for 0) or HOST. Its base "
-       "is a ManagedAllocation. Where the\n"
-       "device has no concurrent managed access, the host must not touch it while any kernel runs.")
+       "is a ManagedAllocation. If the device has no concurrent managed access, the host must not "
+       "access it while any kernel runs.")
 
 PG_DOC(register_host_memory__doc__, "register_host_memory", "ary, flags=0",
        "(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]",

@@ -6,11 +6,11 @@
 
 PG_DOC(IPCMemoryHandle__doc__, "IPCMemoryHandle", "handle, flags=1",
        "(handle: bytearray, flags: int = 1)",
-       "Device memory of another process, by the 64 bytes that mem_get_ipc_handle() gave there. "
-       "Closed when dropped.\n\n"
-       "flags: ipc_mem_flags. The memory is the other process's: it must keep it meanwhile. Usable "
+       "Device memory of another process, from the 64 bytes of mem_get_ipc_handle() there. Closed "
+       "when dropped.\n\n"
+       "flags: ipc_mem_flags. The other process owns the memory and must keep it meanwhile. Usable "
        "wherever an allocation is.\n"
-       "Raises LogicError for bytes that are no handle, and in the process that made it.");
+       "Raises LogicError for bytes that are not a handle, and in the process that created it.");
 static ArgSpec IPCMemoryHandle_args = PG_ARGSPEC(IPCMemoryHandle__doc__);
 
 static PyObject *IPCMemoryHandle_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -121,7 +121,7 @@ static PyObject *mem_get_ipc_handle(PyObject *module, PyObject *obj) {
 PyMethodDef cud_ipc_functions[] = {
     {"mem_get_ipc_handle", mem_get_ipc_handle, METH_O,
      "mem_get_ipc_handle(devptr, /)\n--\n\n(devptr: object, /) -> bytearray\n\n"
-     "64 bytes by which another process can open this memory as an IPCMemoryHandle, as long as it "
-     "is not freed here."},
+     "64 bytes with which another process can open this memory as an IPCMemoryHandle, as long as "
+     "it is not freed here."},
     {NULL, NULL, 0, NULL},
 };

@@ -20,7 +20,7 @@ enum { JIT_LOG_VERBOSE = 12 };
 PG_DOC(Linker__doc__, "Linker", "message_handler=None, options=None, log_verbose=False",
        "(message_handler: Callable[[bool, str, str], object] | None = None, options: "
        "Sequence[tuple[int, int]] | None = None, log_verbose: bool = False)",
-       "Links pieces that were compiled apart (with relocatable device code) to one Module.\n\n"
+       "Links separately compiled code (with relocatable device code) to one Module.\n\n"
        "message_handler(ok, info, error) is called with the linker's logs; options: pairs "
        "(jit_option, int).");
 static ArgSpec Linker_args = PG_ARGSPEC(Linker__doc__);
@@ -296,8 +296,8 @@ static PyMethodDef Linker_methods[] = {
     {"add_data", FAST(Linker_add_data), Linker_add_data__doc__},
     {"add_file", FAST(Linker_add_file), Linker_add_file__doc__},
     {"link_module", Linker_link_module, METH_NOARGS,
-     "link_module($self, /)\n--\n\n() -> Module\n\nLink what was added, and load it into the "
-     "context of the Linker, which is used up then."},
+     "link_module($self, /)\n--\n\n() -> Module\n\nLink everything that was added, and load it "
+     "into the context of the Linker, which cannot be used again."},
     PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };

@@ -17,11 +17,11 @@ static PyObject *ManagedAllocation_get_device_pointer(PyObject *op, PyObject *Py
 
 enum { ATTACH_HOST = 2, ATTACH_SINGLE = 4 };
 
-PG_DOC(ManagedAllocation_attach__doc__, "attach", "$self, mem_flags, stream=None",
-       "(mem_flags: int, stream: object = None) -> None",
-       "Say who uses the memory from this point of *stream* on: mem_attach_flags.GLOBAL (all "
-       "streams), HOST (none, so the host may\n"
-       "touch it whatever runs) or SINGLE (only this stream).");
+PG_DOC(
+    ManagedAllocation_attach__doc__, "attach", "$self, mem_flags, stream=None",
+    "(mem_flags: int, stream: object = None) -> None",
+    "Declare who uses the memory from this point of *stream* on: mem_attach_flags.GLOBAL (all "
+    "streams), HOST (none, so the host may access it at any time) or SINGLE (only this stream).");
 static ArgSpec ManagedAllocation_attach_args = PG_ARGSPEC(ManagedAllocation_attach__doc__);
 
 static PyObject *ManagedAllocation_attach(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -39,12 +39,11 @@ static PyObject *ManagedAllocation_attach(PyObject *op, PyObject *const *args, P
     }
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) {
         return cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
-                          "mem_flags = %u is none of mem_attach_flags", (unsigned)flags);
+                          "mem_flags = %u is not one of mem_attach_flags", (unsigned)flags);
     }
     if (flags == ATTACH_SINGLE && handle == NULL) {
-        return cud_reject(
-            self->state, call, CUDA_ERROR_INVALID_VALUE,
-            "mem_attach_flags.SINGLE needs a stream, and the default stream is none of its own");
+        return cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
+                          "mem_attach_flags.SINGLE needs a stream other than the default stream");
     }
     if (stream != NULL && stream->context != self->context) {
         return cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE,
@@ -147,11 +146,11 @@ done:
 
 static PyMethodDef ManagedAllocation_methods[] = {
     {"get_device_pointer", ManagedAllocation_get_device_pointer, METH_NOARGS,
-     "get_device_pointer($self, /)\n--\n\n() -> int\n\nThe address, the same as for the host."},
+     "get_device_pointer($self, /)\n--\n\n() -> int\n\nThe address, the same as on the host."},
     {"attach", FAST(ManagedAllocation_attach), ManagedAllocation_attach__doc__},
     {"free", ManagedAllocation_free, METH_NOARGS,
-     "free($self, /)\n--\n\n() -> None\n\nEnd its use: the array is empty from now on, any other "
-     "use raises. The memory goes as soon as no view of the array is left."},
+     "free($self, /)\n--\n\n() -> None\n\nMake the array empty and release the memory; any other "
+     "use raises an error. The memory is freed once no view of the array is left."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot ManagedAllocation_slots[] = {

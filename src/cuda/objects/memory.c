@@ -199,13 +199,13 @@ extern const char cud_dlpack__doc__[];
 static PyMethodDef DeviceAllocation_methods[] = {
     PG_NO_PICKLE,
     {"free", DeviceAllocation_free, METH_NOARGS,
-     "free($self, /)\n--\n\n() -> None\n\nGive the memory back now. Any later use raises; work "
-     "that was queued before still completes."},
+     "free($self, /)\n--\n\n() -> None\n\nFree the memory now. Any later use raises an error; work "
+     "queued before still completes."},
     {"as_buffer", FAST(DeviceAllocation_as_buffer),
      "as_buffer($self, size, offset=0)\n--\n\n(size: int, offset: int = 0) -> memoryview\n\n"
      "The memory as a writable buffer of *size* bytes from *offset* on, for libraries that take "
-     "device addresses this way (CUDA-aware MPI).\n\n"
-     "Only managed memory may be read or written through it: anything else ends the process. "
+     "device addresses in this form (CUDA-aware MPI). Only managed memory may be read or written "
+     "through it: anything else crashes the process. "
      "Raises LogicError past the end."},
     {"__long__", DeviceAllocation_long, METH_NOARGS,
      "__long__($self, /)\n--\n\n() -> int\n\nThe address."},
@@ -264,8 +264,8 @@ static PyObject *allocate(State *state, size_t size) {
 PG_DOC(mem_alloc__doc__, "mem_alloc", "bytes", "(bytes: int) -> DeviceAllocation",
        "Device memory of this many bytes in the current context, uninitialized; freed when "
        "dropped.\n\n"
-       "Raises MemoryError if the device has no room even after a garbage collection and with all "
-       "memory pools emptied.");
+       "Raises MemoryError if the device is out of memory even after a garbage collection and "
+       "emptying all memory pools.");
 static ArgSpec mem_alloc_args = PG_ARGSPEC(mem_alloc__doc__);
 
 static PyObject *mem_alloc(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
@@ -304,12 +304,11 @@ static PyObject *mem_alloc_like(PyObject *module, PyObject *const *args, Py_ssiz
     return failed ? NULL : allocate(PyModule_GetState(module), size);
 }
 
-PG_DOC(
-    mem_alloc_pitch__doc__, "mem_alloc_pitch", "width, height, access_size",
-    "(width: int, height: int, access_size: int) -> tuple[DeviceAllocation, int]",
-    "Device memory for *height* rows of *width* bytes, and its pitch: the bytes from one row to "
-    "the next, so aligned that kernels\n"
-    "read rows quickly.\n\naccess_size: 4, 8 or 16 bytes, the most that a thread reads at once.");
+PG_DOC(mem_alloc_pitch__doc__, "mem_alloc_pitch", "width, height, access_size",
+       "(width: int, height: int, access_size: int) -> tuple[DeviceAllocation, int]",
+       "Device memory for *height* rows of *width* bytes, and its pitch: the bytes from one row to "
+       "the next, aligned so that kernels read rows quickly.\n\naccess_size: 4, 8 or 16 bytes, the "
+       "most that a thread reads at once.");
 static ArgSpec mem_alloc_pitch_args = PG_ARGSPEC(mem_alloc_pitch__doc__);
 
 static PyObject *mem_alloc_pitch(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
@@ -409,6 +408,6 @@ PyMethodDef cud_memory_functions[] = {
      "[bytes]."},
     {"mem_get_address_range", mem_get_address_range, METH_O,
      "mem_get_address_range(ptr, /)\n--\n\n(ptr: object, /) -> tuple[int, int]\n\nStart and size "
-     "[bytes] of the allocation that the address lies in."},
+     "[bytes] of the allocation that contains the address."},
     {NULL, NULL, 0, NULL},
 };

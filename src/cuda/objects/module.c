@@ -87,7 +87,7 @@ int image_check(State *state, const char *call, const unsigned char *bytes, size
         wrong = "it is the wrapper of a fatbin, which holds addresses of the process that made it; "
                 "pass the fatbin itself";
     } else if (!is_text(bytes, size)) {
-        wrong = "it is no cubin, fatbin or PTX";
+        wrong = "it is not a cubin, fatbin or PTX";
     }
     if (wrong != NULL) {
         cud_reject(state, call, CUDA_ERROR_INVALID_IMAGE,
@@ -286,7 +286,7 @@ PG_DOC(module_from_buffer__doc__, "module_from_buffer", "buffer, options=(), mes
        "(buffer: HostBuffer | str, options: Sequence[tuple[int, int]] = (), message_handler: "
        "Callable[[bool, str, str], object] | None = None) -> Module",
        "Load a cubin, a fatbin or PTX into the current context.\n\n"
-       "options: pairs (jit_option, int) for the driver's compiler of PTX. message_handler(ok, "
+       "options: pairs (jit_option, int) for the driver's PTX compiler. message_handler(ok, "
        "info, error) is called with its logs.\n"
        "Raises LogicError if the image is damaged or PTX does not compile (with the log), "
        "RuntimeError if it is for another device.");
@@ -325,7 +325,7 @@ static PyObject *module_from_buffer(PyObject *module, PyObject *const *args, Py_
 PG_DOC(module_from_file__doc__, "module_from_file", "filename",
        "(filename: str | os.PathLike[str]) -> Module",
        "Load a file that holds a cubin, a fatbin or PTX into the current context.\n\n"
-       "Raises RuntimeError if there is no such file, otherwise what module_from_buffer raises.");
+       "Raises RuntimeError if there is no such file, otherwise as module_from_buffer.");
 static ArgSpec module_from_file_args = PG_ARGSPEC(module_from_file__doc__);
 
 static PyObject *module_from_file(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
@@ -595,14 +595,14 @@ static PyMethodDef Module_methods[] = {
 };
 static PyGetSetDef Module_getset[] = {
     {"handle", Module_get_handle, NULL, "int: the CUmodule", NULL},
-    {"context", Module_get_context, NULL, "Context: where it is loaded", NULL},
+    {"context", Module_get_context, NULL, "Context: the context it is loaded in", NULL},
     {"_source", Module_get_source, NULL,
      "str | None: the CUDA C++ that it was compiled from, if known", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot Module_slots[] = {
-    {Py_tp_doc, (void *)"Code loaded into a context. Made by module_from_buffer(), "
-                        "module_from_file(), Linker and SourceModule; unloaded when dropped."},
+    {Py_tp_doc, (void *)"Code loaded into a context, from module_from_buffer(), "
+                        "module_from_file(), Linker or SourceModule. Unloaded when dropped."},
     {Py_tp_dealloc, (void *)Module_dealloc},
     {Py_tp_traverse, (void *)Module_traverse},
     {Py_tp_methods, Module_methods},

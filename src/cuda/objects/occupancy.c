@@ -15,13 +15,12 @@ static int read_block(Function *self, PyObject *block, int *threads) {
     return 0;
 }
 
-PG_DOC_SHARED(Function_max_active_blocks__doc__, "max_active_blocks",
-              "$self, /, block, shared=0, flags=0",
-              "(block: int | Sequence[int], shared: int = 0, flags: int = 0) -> int",
-              "How many blocks of this size run on one multiprocessor at once.\n\n"
-              "block: threads, an int or up to 3; shared: dynamic shared memory [bytes]. Times the "
-              "device's multiprocessor_count, it is the\n"
-              "largest grid of a cooperative launch.");
+PG_DOC_SHARED(
+    Function_max_active_blocks__doc__, "max_active_blocks", "$self, /, block, shared=0, flags=0",
+    "(block: int | Sequence[int], shared: int = 0, flags: int = 0) -> int",
+    "How many blocks of this size run on one multiprocessor at once.\n\n"
+    "block: threads, an int or up to 3; shared: dynamic shared memory [bytes]. Multiplied by the "
+    "device's multiprocessor_count, this is the largest grid of a cooperative launch.");
 static ArgSpec max_active_blocks_args = PG_ARGSPEC(Function_max_active_blocks__doc__);
 
 PyObject *Function_max_active_blocks(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -122,8 +121,8 @@ PyObject *Function_suggest_block(PyObject *op, PyObject *const *args, Py_ssize_t
 
 PG_DOC_SHARED(Function_available_shared__doc__, "available_shared", "$self, /, blocks, block",
               "(blocks: int, block: int | Sequence[int]) -> int",
-              "The dynamic shared memory [bytes] that a block may have if *blocks* of them are to "
-              "run on one multiprocessor at once.");
+              "The dynamic shared memory [bytes] that a block may use if *blocks* of them run on "
+              "one multiprocessor at once.");
 static ArgSpec available_shared_args = PG_ARGSPEC(Function_available_shared__doc__);
 
 PyObject *Function_available_shared(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -190,7 +189,7 @@ static int read_config(Function *self, PyObject *block, PyObject *grid, PyObject
 PG_DOC_SHARED(Function_max_cluster_size__doc__, "max_cluster_size", "$self, /, block, shared=0",
               "(block: int | Sequence[int], shared: int = 0) -> int",
               "The largest number of blocks of a cluster with which the kernel can be launched. "
-              "Raises LogicError where there are no clusters.");
+              "Raises LogicError if the device has no clusters.");
 static ArgSpec max_cluster_size_args = PG_ARGSPEC(Function_max_cluster_size__doc__);
 
 PyObject *Function_max_cluster_size(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -220,8 +219,8 @@ PG_DOC_SHARED(Function_max_active_clusters__doc__, "max_active_clusters",
               "$self, /, block, grid, cluster, shared=0",
               "(block: int | Sequence[int], grid: int | Sequence[int], cluster: int | "
               "Sequence[int], shared: int = 0) -> int",
-              "How many clusters of this shape run on the device at once. Raises LogicError where "
-              "there are no clusters.");
+              "How many clusters of this shape run on the device at once. Raises LogicError if the "
+              "device has no clusters.");
 static ArgSpec max_active_clusters_args = PG_ARGSPEC(Function_max_active_clusters__doc__);
 
 PyObject *Function_max_active_clusters(PyObject *op, PyObject *const *args, Py_ssize_t nargs,

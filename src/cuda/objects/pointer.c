@@ -162,8 +162,8 @@ int cud_check_range(State *state, const char *call, const char *name, DevicePoin
         return 0;
     }
     if (at->ptr == 0) {
-        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "%s is the address 0, which is no memory",
-                   name);
+        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                   "%s is the address 0, which is not memory", name);
         return -1;
     }
     if (at->allocation == NULL) {
@@ -236,7 +236,7 @@ static void DeviceView_dealloc(PyObject *op) {
 }
 
 static PyType_Slot DeviceView_slots[] = {
-    {Py_tp_doc, (void *)"What as_buffer() gives a memoryview of."},
+    {Py_tp_doc, (void *)"The object behind the memoryview of as_buffer()."},
     {Py_tp_dealloc, (void *)DeviceView_dealloc},
     {Py_tp_traverse, (void *)DeviceView_traverse},
     {Py_bf_getbuffer, (void *)DeviceView_getbuffer},
@@ -363,8 +363,8 @@ static PyMethodDef PointerHolderBase_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot PointerHolderBase_slots[] = {
-    {Py_tp_doc, (void *)"For classes of your own that stand for device memory: define "
-                        "get_pointer(), and calls and kernels take their instances."},
+    {Py_tp_doc, (void *)"Base for your own classes that represent device memory: define "
+                        "get_pointer(), and calls and kernels accept their instances."},
     {Py_tp_new, (void *)PointerHolderBase_new},
     {Py_tp_dealloc, (void *)PointerHolderBase_dealloc},
     {Py_tp_traverse, (void *)PointerHolderBase_traverse},

@@ -51,8 +51,8 @@ static PyObject *stop_profiler(PyObject *module, PyObject *Py_UNUSED(ignored)) {
 PyMethodDef cud_profiler_functions[] = {
     {"initialize_profiler", FAST(initialize_profiler), initialize_profiler__doc__},
     {"start_profiler", start_profiler, METH_NOARGS,
-     "start_profiler()\n--\n\n() -> None\n\nBegin the part that a profiler around the process "
-     "records (ncu --profile-from-start off)."},
+     "start_profiler()\n--\n\n() -> None\n\nStart the part that a profiler of the process records "
+     "(ncu --profile-from-start off)."},
     {"stop_profiler", stop_profiler, METH_NOARGS,
      "stop_profiler()\n--\n\n() -> None\n\nEnd the part that a profiler records."},
     {NULL, NULL, 0, NULL},

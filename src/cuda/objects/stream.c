@@ -56,7 +56,7 @@ static Stream *stream_new(State *state, PyTypeObject *type, Context *context, CU
 PG_DOC(Stream__doc__, "Stream", "flags=0, priority=None",
        "(flags: int = 0, priority: int | None = None)",
        "A new stream in the current context.\n\n"
-       "flags: of stream_flags; priority: smaller numbers go first, see "
+       "flags: of stream_flags; priority: smaller numbers have higher priority, see "
        "Context.get_stream_priority_range().");
 static ArgSpec Stream_args = PG_ARGSPEC(Stream__doc__);
 
@@ -79,7 +79,7 @@ static int stream_kind(State *state, PyObject *args, PyObject *kwargs, StreamKin
     }
     if (out->priority < INT32_MIN || out->priority > INT32_MAX) {
         cud_reject(state, "cuStreamCreateWithPriority", CUDA_ERROR_INVALID_VALUE,
-                   "priority = %lld is no priority", (long long)out->priority);
+                   "priority = %lld is not a priority", (long long)out->priority);
         return -1;
     }
     return 0;
@@ -224,7 +224,7 @@ static void Stream_dealloc(PyObject *op) {
 
 static int check_handle(State *state, const char *call, const char *name, uint64_t value) {
     if ((value > 2 && value < LEAST_HANDLE) || value > GREATEST_HANDLE) {
-        cud_reject(state, call, CUDA_ERROR_INVALID_HANDLE, "%s = %llu is no CUstream", name,
+        cud_reject(state, call, CUDA_ERROR_INVALID_HANDLE, "%s = %llu is not a CUstream", name,
                    (unsigned long long)value);
         return -1;
     }
@@ -260,7 +260,7 @@ int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handl
     }
     PyObject *number = NULL;
     if (PyType_GetModuleByDef(Py_TYPE(obj), &cud_module) !=
-        NULL) { /* a Function's handle, say, is no stream */
+        NULL) { /* a Function's handle, say, is not a stream */
         cud_reject_type(state, call, "stream must be a Stream, not %s", pg_type_name(obj));
         return -1;
     }
@@ -364,8 +364,8 @@ static PyObject *Stream_wait_for_event(PyObject *op, PyObject *event_object) {
 }
 
 PG_DOC(Stream_from_handle__doc__, "from_handle", "$type, /, handle", "(handle: int) -> Stream",
-       "The stream of a CUstream that another library gave as an integer. It stays that library's: "
-       "it is not destroyed here.");
+       "The stream of a CUstream that another library passed as an integer. That library still "
+       "owns it; pygpu does not destroy it.");
 static ArgSpec Stream_from_handle_args = PG_ARGSPEC(Stream_from_handle__doc__);
 
 static PyObject *Stream_from_handle(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
@@ -391,7 +391,7 @@ PG_DOC(Stream__of__doc__, "_of", "$type, /, stream, call",
        "(stream: Any, call: str) -> Stream | None",
        "The Stream for an argument *stream* of a function that arrays have: itself, one around "
        "another library's handle, or None for the\n"
-       "default stream. Raises TypeError, with the name of the call, for what is no stream.");
+       "default stream. Raises TypeError, with the name of the call, for what is not a stream.");
 static ArgSpec Stream__of_args = PG_ARGSPEC(Stream__of__doc__);
 
 static PyObject *Stream__of(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
@@ -483,13 +483,13 @@ static PyObject *Stream_repr(PyObject *op) {
 
 static PyMethodDef Stream_methods[] = {
     {"synchronize", Stream_synchronize, METH_NOARGS,
-     "synchronize($self, /)\n--\n\n() -> None\n\nWait for all work queued so far. Raises what a "
-     "kernel did wrong."},
+     "synchronize($self, /)\n--\n\n() -> None\n\nWait for all work queued so far. Raises the error "
+     "of a failed kernel."},
     {"is_done", Stream_is_done, METH_NOARGS,
      "is_done($self, /)\n--\n\n() -> bool\n\nWhether all work queued so far is done."},
     {"wait_for_event", Stream_wait_for_event, METH_O,
-     "wait_for_event($self, event, /)\n--\n\n(event: Event, /) -> None\n\nLet work queued from now "
-     "on begin only after the event."},
+     "wait_for_event($self, event, /)\n--\n\n(event: Event, /) -> None\n\nMake work queued from "
+     "now on wait for the event."},
     STREAM_CAPTURE_METHODS,
     {"from_handle", (PyCFunction)(void (*)(void))Stream_from_handle,
      METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Stream_from_handle__doc__},
@@ -503,7 +503,7 @@ static PyMethodDef Stream_methods[] = {
 };
 static PyGetSetDef Stream_getset[] = {
     {"handle", Stream_get_handle, NULL, "int: the CUstream", NULL},
-    {"priority", Stream_get_priority, NULL, "int: smaller numbers go first", NULL},
+    {"priority", Stream_get_priority, NULL, "int: smaller numbers have higher priority", NULL},
     {"flags", Stream_get_flags, NULL, "int: of stream_flags", NULL},
     STREAM_CAPTURE_GETSET,
     {NULL, NULL, NULL, NULL, NULL},

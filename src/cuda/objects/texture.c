@@ -104,7 +104,7 @@ static int read_format(State *state, const char *call, const Linear *how, CUarra
     *element = cud_format_size(*format) * *channels;
     if (*element == 0 || (*channels != 1 && *channels != 2 && *channels != 4)) {
         cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
-                   "format = %u with num_channels = %u is none that linear memory can have", number,
+                   "format = %u with num_channels = %u is not possible for linear memory", number,
                    *channels);
         return -1;
     }
@@ -167,7 +167,7 @@ static int describe_line(State *state, const char *call, const Linear *how, cons
                          : (*size = room_of(at)) == SIZE_MAX) {
         if (!PyErr_Occurred()) {
             cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
-                       "size must be given: how far the memory goes is not known");
+                       "size is required: the extent of the memory is not known");
         }
         return -1;
     }
@@ -232,7 +232,7 @@ static int as_modes(PyObject *obj, CUaddress_mode out[3]) {
         size_t mode = modes[i < n ? i : n - 1];
         if (mode > 3) {
             PyErr_Format(PyExc_ValueError,
-                         "TextureObject: address_mode = %zu is none of address_mode", mode);
+                         "TextureObject: address_mode = %zu is not one of address_mode", mode);
             return -1;
         }
         out[i] = (CUaddress_mode)mode;
@@ -268,14 +268,14 @@ PG_DOC(TextureObject__doc__, "TextureObject",
        "format: int | None = None, num_channels: int = 1, size: int | None = None, width: int | "
        "None = None, height: int | None = None, "
        "pitch: int | None = None)",
-       "What a kernel reads an Array, or linear memory, through: tex2D<float>(texture, x, y) with "
-       "a parameter cudaTextureObject_t texture.\n\n"
+       "Lets kernels read an Array, or linear memory: tex2D<float>(texture, x, y) with a parameter "
+       "cudaTextureObject_t texture.\n\n"
        "resource: an Array, or device memory with its format and num_channels: *size* bytes of one "
        "dimension, or *height* rows of\n"
-       "*width* elements every *pitch* bytes. address_mode: what lies outside, for all dimensions "
-       "or each: WRAP, CLAMP, MIRROR, BORDER.\n"
-       "filter_mode: POINT or LINEAR. read_as_integer: integers as they are, not as fractions of "
-       "their range. It keeps its resource.");
+       "*width* elements every *pitch* bytes. address_mode: what to read outside, for all "
+       "dimensions or each: WRAP, CLAMP, MIRROR, BORDER.\n"
+       "filter_mode: POINT or LINEAR. read_as_integer: integers unchanged, not as fractions of "
+       "their range. The object keeps its resource alive.");
 static ArgSpec TextureObject_args = PG_ARGSPEC(TextureObject__doc__);
 
 static PyObject *TextureObject_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -336,9 +336,9 @@ fail:
 #define ARRAY3D_SURFACE_LDST 2u
 
 PG_DOC(SurfaceObject__doc__, "SurfaceObject", "array", "(array: Array)",
-       "What a kernel reads and writes an Array through: surf2Dwrite(value, surface, x * "
-       "sizeof(value), y) with a parameter\n"
-       "cudaSurfaceObject_t surface.\n\narray: made with array3d_flags.SURFACE_LDST. It is kept.");
+       "Lets kernels read and write an Array: surf2Dwrite(value, surface, x * sizeof(value), y) "
+       "with a parameter cudaSurfaceObject_t surface.\n\narray: created with "
+       "array3d_flags.SURFACE_LDST. It is kept alive.");
 static ArgSpec SurfaceObject_args = PG_ARGSPEC(SurfaceObject__doc__);
 
 static PyObject *SurfaceObject_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -384,8 +384,8 @@ static PyObject *Texture_get_resource(PyObject *op, void *Py_UNUSED(closure)) {
 
 static PyMethodDef Texture_methods[] = {PG_NO_PICKLE, {NULL, NULL, 0, NULL}};
 static PyGetSetDef Texture_getset[] = {
-    {"handle", Texture_get_handle, NULL, "int: what the kernel gets (8 bytes)", NULL},
-    {"resource", Texture_get_resource, NULL, "Any: the Array or memory that it is over", NULL},
+    {"handle", Texture_get_handle, NULL, "int: the value that the kernel receives (8 bytes)", NULL},
+    {"resource", Texture_get_resource, NULL, "Any: the Array or memory that it reads", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

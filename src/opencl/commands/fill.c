@@ -90,7 +90,7 @@ PG_DOC(enqueue_migrate__doc__, "enqueue_migrate_mem_objects",
        "queue, mem_objects, flags=0, wait_for=None",
        "(queue: CommandQueue, mem_objects: Sequence[MemoryObjectHolder], flags: int = 0, wait_for: "
        "Sequence[Event] | None = None) -> Event",
-       "Bring memory objects to the queue's device, or to the host (mem_migration_flags.HOST) "
+       "Move memory objects to the queue's device, or to the host (mem_migration_flags.HOST) "
        "(OpenCL 1.2).");
 static ArgSpec enqueue_migrate_args = PG_ARGSPEC(enqueue_migrate__doc__);
 
@@ -174,12 +174,12 @@ done:
 
 PG_DOC(enqueue_marker__doc__, "enqueue_marker", "queue, wait_for=None",
        "(queue: CommandQueue, wait_for: Sequence[Event] | None = None) -> Event",
-       "An event that is complete when the events of wait_for are, or without wait_for all "
-       "commands before it.");
+       "An event that completes when the events of wait_for do, or without wait_for, all earlier "
+       "commands.");
 static ArgSpec enqueue_marker_args = PG_ARGSPEC(enqueue_marker__doc__);
 PG_DOC(enqueue_barrier__doc__, "enqueue_barrier", "queue, wait_for=None",
        "(queue: CommandQueue, wait_for: Sequence[Event] | None = None) -> Event",
-       "Like enqueue_marker, and commands after it wait for it also in an out-of-order queue.");
+       "Like enqueue_marker, but later commands wait for it, even in an out-of-order queue.");
 static ArgSpec enqueue_barrier_args = PG_ARGSPEC(enqueue_barrier__doc__);
 
 static PyObject *enqueue_marker(PyObject *module, PyObject *const *args, Py_ssize_t nargs,

@@ -200,7 +200,7 @@ static int refuse_object(Kernel *self, cl_uint i, PyObject *arg) {
     const ArgSlot *slot = &self->slots[i];
     if (slot->kind == ARG_BYTES && slot->size != 0 && PyNumber_Check(arg)) {
         return kernel_refuse(self, i,
-                             "a struct of %zu bytes is wanted, and a Python %s is none; pass a "
+                             "expected a struct of %zu bytes, not a Python %s; pass a "
                              "NumPy scalar of a structured dtype",
                              slot->size, pg_type_name(arg));
     }

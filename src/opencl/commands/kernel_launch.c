@@ -441,8 +441,8 @@ PG_DOC(enqueue_nd_range_kernel__doc__, "enqueue_nd_range_kernel",
        "global_work_offset: Sequence[int] | None = None, wait_for: Sequence[Event] | None = None, "
        "g_times_l: bool = False, "
        "allow_empty_ndrange: bool = False) -> Event",
-       "Launch a kernel with the arguments that were set before. Calling the kernel does both in "
-       "one step.");
+       "Launch a kernel with the arguments set before. Calling the kernel sets and launches in one "
+       "step.");
 static ArgSpec enqueue_nd_range_kernel_args = PG_ARGSPEC(enqueue_nd_range_kernel__doc__);
 
 static PyObject *launch_with_set_arguments(Kernel *self, Queue *queue, const KernelRange *range,
@@ -496,7 +496,7 @@ static PyObject *enqueue_nd_range_kernel(PyObject *module, PyObject *const *args
 
 PG_DOC(enqueue_task__doc__, "enqueue_task", "queue, kernel, wait_for=None",
        "(queue: CommandQueue, kernel: Kernel, wait_for: Sequence[Event] | None = None) -> Event",
-       "Launch a kernel once, as one work-item, with the arguments that were set before.");
+       "Launch a kernel as one work-item, with the arguments set before.");
 static ArgSpec enqueue_task_args = PG_ARGSPEC(enqueue_task__doc__);
 
 static PyObject *enqueue_task(PyObject *module, PyObject *const *args, Py_ssize_t nargs,

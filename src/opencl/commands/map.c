@@ -96,7 +96,7 @@ static void MemoryMap_dealloc(PyObject *op) {
 
 PG_DOC(MemoryMap_release__doc__, "release", "$self, queue=None, wait_for=None",
        "(queue: CommandQueue | None = None, wait_for: Sequence[Event] | None = None) -> Event",
-       "Unmap: give the memory back to the device. The array is empty from then on.\n\nqueue: by "
+       "Unmap: return the memory to the device. The array is empty from then on.\n\nqueue: by "
        "default the one that mapped.");
 static ArgSpec MemoryMap_release_args = PG_ARGSPEC(MemoryMap_release__doc__);
 

@@ -477,7 +477,7 @@ PG_DOC(enqueue_svm_migrate_mem__doc__, "enqueue_svm_migrate_mem",
        "queue, svms, flags=0, wait_for=None",
        "(queue: CommandQueue, svms: Sequence[SVMPointer | HostBuffer], flags: int = 0, wait_for: "
        "Sequence[Event] | None = None) -> Event",
-       "Bring shared virtual memory to the queue's device, or to the host "
+       "Move shared virtual memory to the queue's device, or to the host "
        "(mem_migration_flags.HOST) (OpenCL 2.1).");
 static ArgSpec enqueue_svm_migrate_mem_args = PG_ARGSPEC(enqueue_svm_migrate_mem__doc__);
 

@@ -157,8 +157,8 @@ static PyMemberDef Allocator_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot AllocatorBase_slots[] = {
-    {Py_tp_doc, (void *)"What makes buffers for a MemoryPool: called with a size [bytes], it gives "
-                        "a Buffer, or None for 0. Not made directly."},
+    {Py_tp_doc, (void *)"Base of allocators for MemoryPool: called with a size [bytes], an "
+                        "allocator returns a Buffer, or None for 0. It cannot be instantiated."},
     {Py_tp_traverse, (void *)Allocator_traverse},
     {Py_tp_dealloc, (void *)Allocator_dealloc},
     {Py_tp_call, (void *)Allocator_call},
@@ -176,8 +176,8 @@ PyType_Spec ocl_AllocatorBase_spec = {.name = "pygpu.tools.AllocatorBase",
 
 PG_DOC(Deferred__doc__, "DeferredAllocator", "context, mem_flags=1",
        "(context: Context, mem_flags: int = mem_flags.READ_WRITE)",
-       "Makes buffers for which the driver finds room when they are first used, so that lack of "
-       "memory shows only then.");
+       "Creates buffers whose memory the driver allocates at first use, so that lack of memory is "
+       "only detected then.");
 static ArgSpec Deferred_args = PG_ARGSPEC(Deferred__doc__);
 
 static PyObject *Deferred_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -209,9 +209,8 @@ PyType_Spec ocl_DeferredAllocator_spec = {.name = "pygpu.tools.DeferredAllocator
 
 PG_DOC(Immediate__doc__, "ImmediateAllocator", "queue, mem_flags=1",
        "(queue: CommandQueue, mem_flags: int = mem_flags.READ_WRITE)",
-       "Makes buffers and has the driver find room for them at once, by a command on *queue*, so "
-       "that lack of memory shows here\n"
-       "and pools can be trimmed for it.");
+       "Creates buffers whose memory the driver allocates at once, with a command on *queue*, so "
+       "that lack of memory is detected here and pools can free held blocks.");
 static ArgSpec Immediate_args = PG_ARGSPEC(Immediate__doc__);
 
 static PyObject *Immediate_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -241,12 +240,13 @@ PyType_Spec ocl_ImmediateAllocator_spec = {.name = "pygpu.tools.ImmediateAllocat
 
 /* ---- SVMAllocator ---------------------------------------------------------------------------- */
 
-PG_DOC(SVMAllocator__doc__, "SVMAllocator", "context, alignment=0, flags=1, queue=None",
-       "(context: Context, alignment: int = 0, flags: int = svm_mem_flags.READ_WRITE, queue: "
-       "CommandQueue | None = None)",
-       "Makes shared virtual memory: called with a size [bytes], it gives an SVMAllocation.\n\n"
-       "alignment: bytes, a power of two, or 0 for the driver's choice. queue: what the "
-       "allocations are bound to.");
+PG_DOC(
+    SVMAllocator__doc__, "SVMAllocator", "context, alignment=0, flags=1, queue=None",
+    "(context: Context, alignment: int = 0, flags: int = svm_mem_flags.READ_WRITE, queue: "
+    "CommandQueue | None = None)",
+    "Allocates shared virtual memory: called with a size [bytes], it returns an SVMAllocation.\n\n"
+    "alignment: bytes, a power of two, or 0 for the driver's choice. queue: the queue that "
+    "allocations are bound to.");
 static ArgSpec SVMAllocator_args = PG_ARGSPEC(SVMAllocator__doc__);
 
 static PyObject *SVMAllocator_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {

@@ -248,10 +248,9 @@ static void Pool_dealloc(PyObject *op) {
 
 /* ---- methods --------------------------------------------------------------------------------- */
 
-PG_DOC(
-    Pool_allocate__doc__, "allocate", "$self, /, size", "(size: int) -> PooledBuffer",
-    "Memory of at least *size* bytes, held from before or new. Calling the pool does the same.\n\n"
-    "Raises MemoryError if there is no room even with all held blocks freed.");
+PG_DOC(Pool_allocate__doc__, "allocate", "$self, /, size", "(size: int) -> PooledBuffer",
+       "Memory of at least *size* bytes, reused or new. Calling the pool does the same.\n\n"
+       "Raises MemoryError if there is not enough memory even after freeing all held blocks.");
 static ArgSpec Pool_allocate_args = PG_ARGSPEC(Pool_allocate__doc__);
 
 static PyObject *Pool_vectorcall(PyObject *op, PyObject *const *args, size_t nargs,
@@ -309,7 +308,7 @@ static PyMethodDef Pool_methods[] = {
      "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks."},
     {"stop_holding", Pool_stop_holding, METH_NOARGS,
      "stop_holding($self, /)\n--\n\n() -> None\n\nFree all held blocks, and from now on each block "
-     "as soon as its owner has gone."},
+     "as soon as its owner drops it."},
     {"bin_number", Pool_bin_number, METH_O,
      "bin_number($self, size, /)\n--\n\n(size: int, /) -> int\n\nThe bin that serves a request of "
      "*size* bytes."},
@@ -342,7 +341,7 @@ static PyMemberDef Pool_members[] = {
 
 PG_DOC(MemoryPool__doc__, "MemoryPool", "allocator, leading_bits_in_bin_id=4",
        "(allocator: AllocatorBase, leading_bits_in_bin_id: int = 4)",
-       "Buffers that are held for reuse when they are dropped.\n\n"
+       "A pool of buffers, which keeps dropped buffers for reuse.\n\n"
        "leading_bits_in_bin_id: 0 to 12; requests share a block size if their sizes agree in the "
        "highest bit and this many after\n"
        "it, so at most 1 / 2**bits of a block is wasted.");
@@ -361,8 +360,8 @@ PyType_Spec ocl_MemoryPool_spec = {.name = "pygpu.tools.MemoryPool",
 
 PG_DOC(SVMPool__doc__, "SVMPool", "allocator, leading_bits_in_bin_id=4",
        "(allocator: SVMAllocator, leading_bits_in_bin_id: int = 4)",
-       "Shared virtual memory that is held for reuse when it is dropped. As MemoryPool, but it "
-       "gives PooledSVM.");
+       "A pool of shared virtual memory, which keeps dropped memory for reuse. Like MemoryPool, "
+       "but it returns PooledSVM.");
 static ArgSpec SVMPool_args = PG_ARGSPEC(SVMPool__doc__);
 
 static PyObject *SVMPool_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {

@@ -154,18 +154,18 @@ static PyObject *PooledBuffer_unbind_from_queue(PyObject *Py_UNUSED(op),
 
 static PyMethodDef PooledBuffer_methods[] = {
     {"release", PooledBuffer_release, METH_NOARGS,
-     "release($self, /)\n--\n\n() -> None\n\nGive the memory back to the pool. Any later use "
-     "raises."},
+     "release($self, /)\n--\n\n() -> None\n\nReturn the memory to the pool. Any later use raises "
+     "an error."},
     {"bind_to_queue", PooledBuffer_bind_to_queue, METH_O,
-     "bind_to_queue($self, queue, /)\n--\n\n(queue: CommandQueue, /) -> None\n\nSay that commands "
-     "of *queue* use the memory, also such as pygpu does not see."},
+     "bind_to_queue($self, queue, /)\n--\n\n(queue: CommandQueue, /) -> None\n\nDeclare that "
+     "commands of *queue* use the memory, including commands that pygpu does not see."},
     {"unbind_from_queue", PooledBuffer_unbind_from_queue, METH_NOARGS,
-     "unbind_from_queue($self, /)\n--\n\n() -> None\n\nDoes nothing: the next owner's commands "
-     "come after those of this one by themselves."},
+     "unbind_from_queue($self, /)\n--\n\n() -> None\n\nDoes nothing: the next owner's commands run "
+     "after this one's anyway."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot PooledBuffer_slots[] = {
-    {Py_tp_doc, (void *)"A buffer of a MemoryPool; dropped or released, it goes back to the pool. "
+    {Py_tp_doc, (void *)"A buffer of a MemoryPool. Dropped or released, it returns to the pool. "
                         "Its size is that of the block."},
     {Py_tp_traverse, (void *)PooledBuffer_traverse},
     {Py_tp_clear, (void *)PooledBuffer_clear},

@@ -19,8 +19,8 @@ PG_DOC(Buffer__doc__, "Buffer", "context, flags, size=0, hostbuf=None",
        "flags: mem_flags added with |. hostbuf: host memory to copy from (COPY_HOST_PTR) or to use "
        "in place (USE_HOST_PTR); its\n"
        "size counts if size is 0. buffer[a:b] is a region [bytes] of it.\n\n"
-       "Raises MemoryError if the device has no room, LogicError for a size or flags that it "
-       "refuses.");
+       "Raises MemoryError if the device is out of memory, LogicError for a size or flags that it "
+       "rejects.");
 static ArgSpec Buffer_args = PG_ARGSPEC(Buffer__doc__);
 
 /* More than any device of the context has. Only asked for large sizes. */
@@ -159,7 +159,7 @@ static PyObject *make_from_host(State *state, PyTypeObject *type, Context *conte
                 "Buffer: hostbuf is not used without mem_flags.COPY_HOST_PTR or USE_HOST_PTR",
                 1) == 0) {
             ocl_reject(state, "Buffer", CL_INVALID_HOST_PTR,
-                       "hostbuf is given, and flags do not say what for: add "
+                       "hostbuf needs a flag that says how to use it: add "
                        "mem_flags.COPY_HOST_PTR or USE_HOST_PTR");
         }
         goto done;

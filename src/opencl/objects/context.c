@@ -311,12 +311,11 @@ PG_DOC(Context__doc__, "Context", "devices=None, properties=None, dev_type=None,
        "cache_dir: str | None = None)",
        "Devices of one platform that share memory objects and programs.\n\n"
        "devices: the Devices; or dev_type (device_type.GPU, ...) takes all of that type; with "
-       "neither, all of the first platform\n"
-       "that has any. properties: [(context_properties.PLATFORM, platform), ...], and to share "
-       "with OpenGL those that\n"
-       "tools.get_gl_sharing_context_properties() gives.\n"
-       "cache_dir: where Program.build keeps its binaries for this context.\n\n"
-       "Raises LogicError or RuntimeError of the driver; ValueError for an empty list.");
+       "neither, all devices of the first platform that has any. properties: "
+       "[(context_properties.PLATFORM, platform), ...], and to share with OpenGL those of "
+       "tools.get_gl_sharing_context_properties().\n"
+       "cache_dir: the folder in which Program.build caches binaries for this context.\n\n"
+       "Raises the driver's LogicError or RuntimeError; ValueError for an empty list.");
 static ArgSpec Context_args = PG_ARGSPEC(Context__doc__);
 
 /* The devices, a tuple or NULL, are some of one platform. */
@@ -607,7 +606,7 @@ done:
 
 PG_DOC(Context_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
        "(int_ptr_value: int, retain: bool = True) -> Context",
-       "Context of a cl_context that another library gave as an integer; retain=False takes over "
+       "Context of a cl_context that another library passed as an integer; retain=False takes over "
        "its reference.\n\n"
        "A wrong number cannot be detected.");
 static ArgSpec Context_from_int_ptr_args = PG_ARGSPEC(Context_from_int_ptr__doc__);

@@ -216,13 +216,13 @@ static PyObject *Device_get_info(PyObject *op, PyObject *param) {
                              Device_info, ROW_COUNT, param);
 }
 
-PG_DOC(
-    Device_create_sub_devices__doc__, "create_sub_devices", "$self, props, /",
-    "(props: Sequence[int], /) -> list[Device]",
-    "Partition the device (OpenCL 1.2, section 4.3).\n\n"
-    "props: [device_partition_property.EQUALLY, n], [BY_COUNTS, n1, n2, ..., 0] or "
-    "[BY_AFFINITY_DOMAIN, domain]; the 0 at the\n"
-    "end is added if it is missing. Raises LogicError where the device cannot be partitioned so.");
+PG_DOC(Device_create_sub_devices__doc__, "create_sub_devices", "$self, props, /",
+       "(props: Sequence[int], /) -> list[Device]",
+       "Partition the device (OpenCL 1.2, section 4.3).\n\n"
+       "props: [device_partition_property.EQUALLY, n], [BY_COUNTS, n1, n2, ..., 0] or "
+       "[BY_AFFINITY_DOMAIN, domain]; the 0 at the\n"
+       "end is added if it is missing. Raises LogicError if the device cannot be partitioned like "
+       "this.");
 
 static PyObject *Device_create_sub_devices(PyObject *op, PyObject *props) {
     Device *self = (Device *)op;
@@ -347,11 +347,12 @@ static PyObject *Device_repr(PyObject *op) {
     return repr;
 }
 
-PG_DOC(Device_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
-       "(int_ptr_value: int, retain: bool = True) -> Device",
-       "Device of a cl_device_id that another library gave as an integer; retain=False takes over "
-       "a sub-device's reference.\n\n"
-       "A wrong number cannot be detected.");
+PG_DOC(
+    Device_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
+    "(int_ptr_value: int, retain: bool = True) -> Device",
+    "Device of a cl_device_id that another library passed as an integer; retain=False takes over "
+    "a sub-device's reference.\n\n"
+    "A wrong number cannot be detected.");
 static ArgSpec Device_from_int_ptr_args = PG_ARGSPEC(Device_from_int_ptr__doc__);
 
 static PyObject *Device_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
@@ -398,7 +399,7 @@ static PyMethodDef Device_methods[] = {
     {"create_sub_devices", Device_create_sub_devices, METH_O, Device_create_sub_devices__doc__},
     {"device_and_host_timer", Device_device_and_host_timer, METH_NOARGS,
      "device_and_host_timer($self, /)\n--\n\n() -> tuple[int, int]\n\nThe device's and the host's "
-     "clock, read together [ns] (OpenCL 2.1)."},
+     "clock, read at the same time [ns] (OpenCL 2.1)."},
     {"host_timer", Device_host_timer, METH_NOARGS,
      "host_timer($self, /)\n--\n\n() -> int\n\nThe host's clock as the device sees it [ns] (OpenCL "
      "2.1)."},
@@ -426,7 +427,7 @@ static PyMemberDef Device_members[] = {
 };
 static PyType_Slot Device_slots[] = {
     {Py_tp_doc,
-     (void *)"A device that runs kernels. Not made directly; see Platform.get_devices()."},
+     (void *)"A device that runs kernels, from Platform.get_devices() or Context.devices."},
     {Py_tp_traverse, (void *)Device_traverse},
     {Py_tp_clear, (void *)Device_clear},
     {Py_tp_dealloc, (void *)Device_dealloc},

@@ -192,7 +192,8 @@ PG_DOC(Event_set_callback__doc__, "set_callback", "$self, type, callback, /",
        "(type: int, callback: Callable[[int], object], /) -> None",
        "Call *callback*(status) when the command reaches the state *type* "
        "(command_execution_status.COMPLETE, ...).\n\n"
-       "It runs in a thread of pygpu. Its exceptions go to sys.unraisablehook. A status below 0 is "
+       "The callback runs in a thread of pygpu; its exceptions go to sys.unraisablehook. A status "
+       "below 0 is "
        "the error of a failed command.");
 
 static PyObject *Event_set_callback(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
@@ -239,7 +240,7 @@ static PyObject *Event_get_profile(PyObject *op, void *Py_UNUSED(closure)) {
 
 PG_DOC(Event_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
        "(int_ptr_value: int, retain: bool = True) -> Event",
-       "Event of a cl_event that another library gave as an integer; retain=False takes over its "
+       "Event of a cl_event that another library passed as an integer; retain=False takes over its "
        "reference.\n\n"
        "A wrong number cannot be detected.");
 static ArgSpec Event_from_int_ptr_args = PG_ARGSPEC(Event_from_int_ptr__doc__);
@@ -297,8 +298,8 @@ static PyMemberDef Event_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Event_slots[] = {
-    {Py_tp_doc,
-     (void *)"A command on its way: waited for, timed, or given to other commands as wait_for."},
+    {Py_tp_doc, (void *)"The state of a command: wait for it, read its times, or pass it to other "
+                        "commands as wait_for."},
     {Py_tp_dealloc, (void *)ocl_event_dealloc},
     OCL_HANDLE_SLOTS,
     {Py_tp_methods, Event_methods},

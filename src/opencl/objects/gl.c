@@ -131,7 +131,7 @@ static int as_plan(State *state, const char *call, PyObject *flags, const char *
         return -1;
     }
     if (plan->name == 0) {
-        ocl_reject(state, call, CL_INVALID_GL_OBJECT, "%s = 0 is no object of OpenGL", what);
+        ocl_reject(state, call, CL_INVALID_GL_OBJECT, "%s = 0 is not an object of OpenGL", what);
         return -1;
     }
     return 0;
@@ -217,13 +217,12 @@ static PyObject *make(State *state, PyTypeObject *type, Context *context, const 
 PG_DOC(
     GLBuffer__doc__, "GLBuffer", "context, flags, bufobj",
     "(context: Context, flags: int, bufobj: int)",
-    "The memory of an OpenGL buffer object, for kernels to use as a buffer.\n\n"
-    "flags: mem_flags.READ_WRITE, READ_ONLY or WRITE_ONLY. bufobj: its name, as glGenBuffers() "
-    "gives it; it must have its storage.\n"
+    "The memory of an OpenGL buffer object, which kernels use as a buffer.\n\n"
+    "flags: mem_flags.READ_WRITE, READ_ONLY or WRITE_ONLY. bufobj: its name, from glGenBuffers(); "
+    "its storage must exist.\n"
     "Commands may use it between enqueue_acquire_gl_objects() and enqueue_release_gl_objects().\n\n"
-    "Raises LogicError where the device lacks cl_khr_gl_sharing, for a context that was made "
-    "without an OpenGL context, and if\n"
-    "OpenGL has no such object.");
+    "Raises LogicError if the device lacks cl_khr_gl_sharing, if the context was created without "
+    "an OpenGL context, and if OpenGL has no such object.");
 static ArgSpec GLBuffer_args = PG_ARGSPEC(GLBuffer__doc__);
 
 static PyObject *GLBuffer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -240,16 +239,16 @@ static PyObject *GLBuffer_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     return make(state, type, context, "clCreateFromGLBuffer", &plan);
 }
 
-PG_DOC(GLRenderBuffer__doc__, "GLRenderBuffer", "context, flags, bufobj",
-       "(context: Context, flags: int, bufobj: int)",
-       "The pixels of an OpenGL renderbuffer, for kernels to use as a 2-d image.\n\n"
-       "flags: mem_flags.READ_WRITE, READ_ONLY or WRITE_ONLY. bufobj: its name, as "
-       "glGenRenderbuffers() gives it; it must have its\n"
-       "storage. Commands may use it between enqueue_acquire_gl_objects() and "
-       "enqueue_release_gl_objects().\n\n"
-       "Raises LogicError where the device lacks cl_khr_gl_sharing, for a context that was made "
-       "without an OpenGL context, if OpenGL\n"
-       "has no such object, and for formats that no image has.");
+PG_DOC(
+    GLRenderBuffer__doc__, "GLRenderBuffer", "context, flags, bufobj",
+    "(context: Context, flags: int, bufobj: int)",
+    "The pixels of an OpenGL renderbuffer, which kernels use as a 2-d image.\n\n"
+    "flags: mem_flags.READ_WRITE, READ_ONLY or WRITE_ONLY. bufobj: its name, from "
+    "glGenRenderbuffers(); its storage must exist. Commands may use it between "
+    "enqueue_acquire_gl_objects() and "
+    "enqueue_release_gl_objects().\n\n"
+    "Raises LogicError if the device lacks cl_khr_gl_sharing, if the context was created without "
+    "an OpenGL context, if OpenGL has no such object, and for formats that no image has.");
 static ArgSpec GLRenderBuffer_args = PG_ARGSPEC(GLRenderBuffer__doc__);
 
 static PyObject *GLRenderBuffer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -274,7 +273,7 @@ static int plan_texture(State *state, Context *context, int64_t level, int64_t d
     }
     if (i == n) {
         ocl_reject(state, "GLTexture", CL_INVALID_VALUE,
-                   "texture_target = 0x%x is none that OpenCL can share; it is a number such as "
+                   "texture_target = 0x%x is not one that OpenCL can share; pass a number such as "
                    "GL_TEXTURE_2D, 0xde1",
                    (unsigned)plan->target);
         return -1;
@@ -309,17 +308,17 @@ static int plan_texture(State *state, Context *context, int64_t level, int64_t d
 PG_DOC(
     GLTexture__doc__, "GLTexture", "context, flags, texture_target, miplevel, texture, dims",
     "(context: Context, flags: int, texture_target: int, miplevel: int, texture: int, dims: int)",
-    "One level of an OpenGL texture, for kernels to use as an image.\n\n"
+    "One level of an OpenGL texture, which kernels use as an image.\n\n"
     "flags: mem_flags.READ_WRITE, READ_ONLY or WRITE_ONLY. texture_target: GL_TEXTURE_2D, 3D, 1D, "
     "RECTANGLE, one side of a cube map,\n"
-    "an array, ... miplevel: from 0 on. texture: its name, as glGenTextures() gives it; it must be "
+    "an array, ... miplevel: from 0 on. texture: its name, from glGenTextures(); it must be "
     "complete. dims: the number of its\n"
     "coordinates, 1 to 3, as Image.shape has them. Commands may use it between "
     "enqueue_acquire_gl_objects() and\n"
     "enqueue_release_gl_objects().\n\n"
-    "Raises LogicError where the device lacks cl_khr_gl_sharing, for a context that was made "
-    "without an OpenGL context, if OpenGL\n"
-    "has no such texture or level, and for formats that no image has.");
+    "Raises LogicError if the device lacks cl_khr_gl_sharing, if the context was created without "
+    "an OpenGL context, if OpenGL has no such texture or level, and for formats that no image "
+    "has.");
 static ArgSpec GLTexture_args = PG_ARGSPEC(GLTexture__doc__);
 
 static PyObject *GLTexture_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -407,11 +406,10 @@ PG_DOC(get_gl_context_info_khr__doc__, "get_gl_context_info_khr",
        "None) -> Device | list[Device] | None",
        "The devices that can share with an OpenGL context.\n\n"
        "properties: as for Context; they name the OpenGL context. param_name: "
-       "gl_context_info.CURRENT_DEVICE_FOR_GL_CONTEXT_KHR, the\n"
-       "device that draws now, or None if the platform does not have it; or "
-       "DEVICES_FOR_GL_CONTEXT_KHR, a list of all that could.\n"
-       "platform: where properties name none, this one, else the first that shares with OpenGL.\n\n"
-       "Raises LogicError where no device of the platform has cl_khr_gl_sharing.");
+       "gl_context_info.CURRENT_DEVICE_FOR_GL_CONTEXT_KHR, the device that draws now, or None if "
+       "it belongs to another platform; or DEVICES_FOR_GL_CONTEXT_KHR, a list of all that could.\n"
+       "platform: used if properties name none; by default the first that shares with OpenGL.\n\n"
+       "Raises LogicError if no device of the platform has cl_khr_gl_sharing.");
 static ArgSpec get_gl_context_info_khr_args = PG_ARGSPEC(get_gl_context_info_khr__doc__);
 
 /* The properties and a platform that can be asked. 0, or -1 with an exception. */
@@ -479,7 +477,7 @@ static PyObject *get_gl_context_info_khr(PyObject *module, PyObject *const *args
     }
     if (param != CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR && param != CL_DEVICES_FOR_GL_CONTEXT_KHR) {
         return ocl_reject(state, call, CL_INVALID_VALUE,
-                          "param_name = %u is none of gl_context_info", (unsigned)param);
+                          "param_name = %u is not one of gl_context_info", (unsigned)param);
     }
     if (read_gl_properties(state, call, a[0], a[2], &properties) < 0) {
         return NULL;
@@ -535,7 +533,7 @@ static PyObject *as_objects(State *state, PyObject *obj, const char *call, Queue
         if (!is_gl(state, object)) {
             ocl_reject_type(
                 state, call, CL_INVALID_GL_OBJECT,
-                "mem_objects[%zd] is no object of OpenGL: it must be a GLBuffer, GLTexture or "
+                "mem_objects[%zd] is not an object of OpenGL: it must be a GLBuffer, GLTexture or "
                 "GLRenderBuffer, not %s",
                 i, pg_type_name(object));
             goto fail;
@@ -613,16 +611,16 @@ PG_DOC(enqueue_acquire_gl_objects__doc__, "enqueue_acquire_gl_objects",
        "them must be done before: call\n"
        "glFinish(), unless the device has cl_khr_gl_event and the same thread has the OpenGL "
        "context current.\n\n"
-       "Raises LogicError where the queue's device lacks cl_khr_gl_sharing.");
+       "Raises LogicError if the queue's device lacks cl_khr_gl_sharing.");
 static ArgSpec enqueue_acquire_gl_objects_args = PG_ARGSPEC(enqueue_acquire_gl_objects__doc__);
 PG_DOC(enqueue_release_gl_objects__doc__, "enqueue_release_gl_objects",
        "queue, mem_objects, wait_for=None", HAND_OVER_TYPES,
-       "Give shared objects back to OpenGL, when the commands before this one are done.\n\n"
+       "Return shared objects to OpenGL when the earlier commands are done.\n\n"
        "mem_objects: GLBuffer, GLTexture and GLRenderBuffer objects that were acquired. OpenGL may "
        "use them when the event is complete:\n"
        "call queue.finish(), unless the device has cl_khr_gl_event and the same thread has the "
        "OpenGL context current.\n\n"
-       "Raises LogicError where the queue's device lacks cl_khr_gl_sharing.");
+       "Raises LogicError if the queue's device lacks cl_khr_gl_sharing.");
 static ArgSpec enqueue_release_gl_objects_args = PG_ARGSPEC(enqueue_release_gl_objects__doc__);
 
 static PyObject *enqueue_acquire_gl_objects(PyObject *module, PyObject *const *args,
@@ -643,11 +641,12 @@ static PyObject *enqueue_release_gl_objects(PyObject *module, PyObject *const *a
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-#define GET_GL_OBJECT_INFO                                                                         \
-    {                                                                                              \
-        "get_gl_object_info", GL_get_gl_object_info, METH_NOARGS,                                  \
-            "get_gl_object_info($self, /)\n--\n\n() -> tuple[int, int]\n\nWhat kind of object of " \
-            "OpenGL it is (gl_object_type.NAME), and its name there."                              \
+#define GET_GL_OBJECT_INFO                                                                     \
+    {                                                                                          \
+        "get_gl_object_info", GL_get_gl_object_info, METH_NOARGS,                              \
+            "get_gl_object_info($self, /)\n--\n\n() -> tuple[int, int]\n\nThe kind of OpenGL " \
+            "object "                                                                          \
+            "(gl_object_type.NAME), and its name in OpenGL."                                   \
     }
 
 static PyMethodDef GL_methods[] = {

@@ -427,7 +427,7 @@ static int check_host(State *state, cl_mem_flags flags, const Plan *plan, const 
                 "Image: hostbuf is not used without mem_flags.COPY_HOST_PTR or USE_HOST_PTR",
                 1) == 0) {
             ocl_reject(state, "Image", CL_INVALID_HOST_PTR,
-                       "hostbuf is given, and flags do not say what for: add "
+                       "hostbuf needs a flag that says how to use it: add "
                        "mem_flags.COPY_HOST_PTR or USE_HOST_PTR");
         }
         return -1;
@@ -544,14 +544,14 @@ PG_DOC(Image__doc__, "Image",
        "Pixels that kernels read and write through the device's image units.\n\n"
        "shape: (width,), (width, height) or (width, height, depth) [pixels], the reverse of a "
        "C-ordered array's; with is_array the last\n"
-       "entry is the number of images. Without it hostbuf.shape is taken as it is. pitches: "
+       "entry is the number of images. Without it, hostbuf.shape is used unchanged. pitches: "
        "distance between rows and between slices\n"
        "of hostbuf [bytes]. hostbuf: memory to copy from (COPY_HOST_PTR) or to use in place "
-       "(USE_HOST_PTR). buffer: memory that a 1-d\n"
-       "image shall share. desc: all of that but hostbuf in one object.\n\n"
+       "(USE_HOST_PTR). buffer: memory that a 1-d image shares. desc: all of these except hostbuf "
+       "in one object.\n\n"
        "Raises LogicError (a ValueError, too) if hostbuf or buffer is too small, for a format that "
-       "the device does not have and for\n"
-       "extents beyond its limits; MemoryError if the device has no room.");
+       "the device does not support and for extents beyond its limits; MemoryError if the device "
+       "is out of memory.");
 static ArgSpec Image_args = PG_ARGSPEC(Image__doc__);
 
 static int given(PyObject *arg) {

@@ -7,7 +7,7 @@
 
 PG_DOC(ImageDescriptor__doc__, "ImageDescriptor", "", "()",
        "Kind, extents and origin of an image, for Image(context, flags, format, desc=...).\n\n"
-       "create_image() with a shape is shorter; what it cannot say can be said here.");
+       "create_image() with a shape is shorter; this class has all options.");
 static ArgSpec ImageDescriptor_args = PG_ARGSPEC(ImageDescriptor__doc__);
 
 static PyObject *ImageDescriptor_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -175,22 +175,22 @@ static PyGetSetDef ImageDescriptor_getset[] = {
     {"image_type", ImageDescriptor_get_uint, ImageDescriptor_set_uint,
      "int: kind of image, of mem_object_type", (void *)offsetof(ImageDescriptor, type)},
     {"shape", ImageDescriptor_get_shape, ImageDescriptor_set_shape,
-     "tuple[int, ...]: width, height, depth [pixels] as far as the kind has them; for an array of "
+     "tuple[int, ...]: width, height, depth [pixels] as many as the kind has; for an array of "
      "images their number comes last. None until set",
      NULL},
     {"array_size", ImageDescriptor_get_array_size, ImageDescriptor_set_array_size,
-     "int: number of images in an array, if the shape does not say; setting the shape forgets it",
+     "int: number of images in an array, unless the shape contains it; setting the shape resets it",
      NULL},
     {"pitches", ImageDescriptor_get_pitches, ImageDescriptor_set_pitches,
-     "tuple[int, int]: distance between rows and between slices in host memory [bytes]; 0 for none "
-     "but the pixels",
+     "tuple[int, int]: distance between rows and between slices in host memory [bytes]; 0 if there "
+     "are no gaps",
      NULL},
     {"num_mip_levels", ImageDescriptor_get_uint, ImageDescriptor_set_uint,
      "int: mip levels; 0 without", (void *)offsetof(ImageDescriptor, num_mip_levels)},
     {"num_samples", ImageDescriptor_get_uint, ImageDescriptor_set_uint,
      "int: samples of a pixel; 0 without", (void *)offsetof(ImageDescriptor, num_samples)},
     {"buffer", ImageDescriptor_get_buffer, ImageDescriptor_set_buffer,
-     "Buffer | None: memory that the image shall share", NULL},
+     "Buffer | None: memory that the image shares", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot ImageDescriptor_slots[] = {

@@ -155,8 +155,7 @@ int ocl_image_formats(State *state, Context *context, cl_mem_flags flags, cl_mem
 
 PG_DOC(ImageFormat__doc__, "ImageFormat", "order, type", "(order: int, type: int)",
        "The channels of a pixel (of channel_order) and how each is stored (of channel_type).\n\n"
-       "Equal formats are equal and have one hash. Which ones a device has: "
-       "get_supported_image_formats().");
+       "Formats compare and hash by value. get_supported_image_formats() lists those of a device.");
 static ArgSpec ImageFormat_args = PG_ARGSPEC(ImageFormat__doc__);
 
 static PyObject *format_new(PyTypeObject *type, State *state, cl_image_format format) {

@@ -121,7 +121,7 @@ fail:
 }
 
 PG_DOC(Kernel__doc__, "Kernel", "program, name", "(program: Program, name: str)",
-       "A kernel function of a built program; program.name gives the same, made once and kept.\n\n"
+       "A kernel function of a built program. program.name returns the same object each time.\n\n"
        "kernel(queue, global_size, local_size, *args, global_offset=None, g_times_l=False, "
        "allow_empty_ndrange=False, wait_for=None)\n"
        "launches it and returns an Event. Sizes are numbers of work-items (int or a sequence of up "
@@ -130,7 +130,7 @@ PG_DOC(Kernel__doc__, "Kernel", "program, name", "(program: Program, name: str)"
        "pointers, LocalMemory for local ones,\n"
        "numbers of Python and NumPy for numbers, structured scalars for structs. g_times_l: the "
        "global size counts work-groups.\n\n"
-       "Raises TypeError, OverflowError or LogicError naming the argument; nothing is launched "
+       "Raises TypeError, OverflowError or LogicError that names the argument; nothing is launched "
        "then. Threads may share a kernel.");
 static ArgSpec Kernel_args = PG_ARGSPEC(Kernel__doc__);
 
@@ -338,7 +338,7 @@ static cl_int ask_arg(void *op, cl_uint param, size_t size, void *value, size_t 
 
 PG_DOC(Kernel_get_work_group_info__doc__, "get_work_group_info", "$self, param, device",
        "(param: int, device: Device) -> object",
-       "What holds for this kernel on a device (kernel_work_group_info.NAME): largest work-group, "
+       "Properties of this kernel on a device (kernel_work_group_info.NAME): largest work-group, "
        "local memory [bytes], ...");
 static ArgSpec Kernel_get_work_group_info_args = PG_ARGSPEC(Kernel_get_work_group_info__doc__);
 
@@ -394,7 +394,7 @@ static PyObject *Kernel_get_sub_group_info(PyObject *op, PyObject *const *args, 
 
 PG_DOC(Kernel_get_arg_info__doc__, "get_arg_info", "$self, arg_index, param",
        "(arg_index: int, param: int) -> int | str",
-       "What the source says of an argument, counted from 0 (kernel_arg_info.NAME).");
+       "The declaration of an argument, counted from 0 (kernel_arg_info.NAME).");
 static ArgSpec Kernel_get_arg_info_args = PG_ARGSPEC(Kernel_get_arg_info__doc__);
 
 static PyObject *Kernel_get_arg_info(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -583,11 +583,12 @@ static PyObject *Kernel_capture_call(PyObject *op, PyObject *args, PyObject *kwa
     return result;
 }
 
-PG_DOC(Kernel_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
-       "(int_ptr_value: int, retain: bool = True) -> Kernel",
-       "Kernel of a cl_kernel that another library gave as an integer; retain=False takes over its "
-       "reference.\n\n"
-       "A wrong number cannot be detected.");
+PG_DOC(
+    Kernel_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
+    "(int_ptr_value: int, retain: bool = True) -> Kernel",
+    "Kernel of a cl_kernel that another library passed as an integer; retain=False takes over its "
+    "reference.\n\n"
+    "A wrong number cannot be detected.");
 static ArgSpec Kernel_from_int_ptr_args = PG_ARGSPEC(Kernel_from_int_ptr__doc__);
 
 static PyObject *Kernel_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
@@ -653,8 +654,7 @@ static PyMethodDef Kernel_methods[] = {
      "capture_call($self, output_file, queue, global_size, local_size, *args, "
      "**kwargs)\n--\n\n(output_file: str | IO[str], queue: CommandQueue, "
      "global_size: object, local_size: object, *args: object, **kwargs: object) -> None\n\nWrite a "
-     "script that makes this call on its own, with its data, "
-     "to a file or file object."},
+     "stand-alone script that makes this call, with its data, to a file or file object."},
     {"from_int_ptr", (PyCFunction)(void (*)(void))Kernel_from_int_ptr,
      METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Kernel_from_int_ptr__doc__},
     {NULL, NULL, 0, NULL},

@@ -9,7 +9,7 @@
 static const char *const first_names[] = {"queue", "global_size", "local_size"};
 #define N_FIRST ((Py_ssize_t)(sizeof first_names / sizeof *first_names))
 
-/* The argument's number in the call, and -1 for what is no argument's name. */
+/* The argument's number in the call, and -1 for what is not an argument's name. */
 static Py_ssize_t place_of(PyObject *name) {
     for (Py_ssize_t i = 0; i < N_FIRST; i++) {
         if (PyUnicode_CompareWithASCIIString(name, first_names[i]) == 0) {

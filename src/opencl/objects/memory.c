@@ -320,11 +320,12 @@ static PyObject *Memory_get_int_ptr(PyObject *op, void *closure) {
     return ocl_handle_int_ptr(op, closure);
 }
 
-PG_DOC(Memory_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
-       "(int_ptr_value: int, retain: bool = True) -> Self",
-       "Memory object of a cl_mem that another library gave as an integer; retain=False takes over "
-       "its reference.\n\n"
-       "A wrong number cannot be detected.");
+PG_DOC(
+    Memory_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
+    "(int_ptr_value: int, retain: bool = True) -> Self",
+    "Memory object of a cl_mem that another library passed as an integer; retain=False takes over "
+    "its reference.\n\n"
+    "A wrong number cannot be detected.");
 static ArgSpec Memory_from_int_ptr_args = PG_ARGSPEC(Memory_from_int_ptr__doc__);
 
 static PyObject *Memory_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
@@ -368,8 +369,8 @@ static PyMemberDef Memory_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot MemoryObjectHolder_slots[] = {
-    {Py_tp_doc, (void *)"Memory that kernels can use: what Buffer, Image, Pipe and PooledBuffer "
-                        "share. Not made directly."},
+    {Py_tp_doc, (void *)"Memory that kernels can use: the base of Buffer, Image, Pipe and "
+                        "PooledBuffer. It cannot be instantiated."},
     {Py_tp_traverse, (void *)ocl_memory_traverse},
     {Py_tp_clear, (void *)Memory_clear},
     {Py_tp_dealloc, (void *)ocl_memory_dealloc},
@@ -388,17 +389,16 @@ PyType_Spec ocl_MemoryObjectHolder_spec = {.name = "pygpu.MemoryObjectHolder",
 
 static PyMethodDef MemoryObject_methods[] = {
     {"release", Memory_release, METH_NOARGS,
-     "release($self, /)\n--\n\n() -> None\n\nGive the memory back now instead of when the object "
-     "is dropped. Any later use raises."},
+     "release($self, /)\n--\n\n() -> None\n\nFree the memory now instead of when the object is "
+     "dropped. Any later use raises an error."},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef MemoryObject_getset[] = {
-    {"hostbuf", Memory_get_hostbuf, NULL,
-     "object: what was given as hostbuf with USE_HOST_PTR, else None", NULL},
+    {"hostbuf", Memory_get_hostbuf, NULL, "object: the hostbuf of USE_HOST_PTR, else None", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot MemoryObject_slots[] = {
-    {Py_tp_doc, (void *)"A memory object of its own, in contrast to a pooled one."},
+    {Py_tp_doc, (void *)"A memory object that is not part of a pool."},
     {Py_tp_dealloc, (void *)ocl_memory_dealloc},
     {Py_tp_methods, MemoryObject_methods},
     {Py_tp_getset, MemoryObject_getset},

@@ -85,7 +85,7 @@ PG_DOC(Pipe__doc__, "Pipe", "context, flags, packet_size, max_packets, propertie
        "A queue of at most *max_packets* packets of *packet_size* bytes, which one kernel writes "
        "and another reads.\n\n"
        "flags: mem_flags.READ_WRITE, HOST_NO_ACCESS or 0. properties: none are defined so far. The "
-       "host cannot look into a pipe.\n\n"
+       "host cannot access a pipe.\n\n"
        "Raises LogicError if no device of the context has pipes, or for sizes beyond its limits.");
 static ArgSpec Pipe_args = PG_ARGSPEC(Pipe__doc__);
 

@@ -188,7 +188,7 @@ static PyObject *Platform_repr(PyObject *op) {
 
 PG_DOC(Platform_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
        "(int_ptr_value: int, retain: bool = True) -> Platform",
-       "Platform of a cl_platform_id that another library gave as an integer. A wrong number "
+       "Platform of a cl_platform_id that another library passed as an integer. A wrong number "
        "cannot be detected.");
 static ArgSpec Platform_from_int_ptr_args = PG_ARGSPEC(Platform_from_int_ptr__doc__);
 
@@ -237,8 +237,8 @@ static PyMemberDef Platform_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Platform_slots[] = {
-    {Py_tp_doc, (void *)"An OpenCL implementation: a driver with its devices. Not made directly; "
-                        "see get_platforms()."},
+    {Py_tp_doc,
+     (void *)"An OpenCL implementation: a driver with its devices, from get_platforms()."},
     {Py_tp_traverse, (void *)Platform_traverse},
     {Py_tp_clear, (void *)Platform_clear},
     {Py_tp_dealloc, (void *)Platform_dealloc},

@@ -149,17 +149,17 @@ static PyObject *from_program(State *state, PyTypeObject *type, Program *other) 
     return (PyObject *)self;
 }
 
-PG_DOC(Program__doc__, "Program", "context, source_or_devices, binaries=None",
-       "(context: Context, source_or_devices: str | bytes | Sequence[Device], binaries: "
-       "Sequence[bytes] | None = None)",
-       "A program with kernels, made from one of\n\n"
-       "- OpenCL C source, as str or bytes: Program(context, source)\n"
-       "- a SPIR-V module, as bytes: Program(context, il)\n"
-       "- binaries, which an equal device made before: Program(context, devices, binaries)\n\n"
-       "Once build() has been called, program.name is its kernel of that name, and the same object "
-       "each time.\n\n"
-       "Raises ValueError for an empty source or one with a NUL character, LogicError for binaries "
-       "of another device.");
+PG_DOC(
+    Program__doc__, "Program", "context, source_or_devices, binaries=None",
+    "(context: Context, source_or_devices: str | bytes | Sequence[Device], binaries: "
+    "Sequence[bytes] | None = None)",
+    "A program with kernels, made from one of\n\n"
+    "- OpenCL C source, as str or bytes: Program(context, source)\n"
+    "- a SPIR-V module, as bytes: Program(context, il)\n"
+    "- binaries that were built for an equal device before: Program(context, devices, binaries)\n\n"
+    "After build(), program.name is its kernel of that name, the same object each time.\n\n"
+    "Raises ValueError for an empty source or one with a NUL character, LogicError for binaries "
+    "of another device.");
 static ArgSpec Program_args = PG_ARGSPEC(Program__doc__);
 
 static PyObject *construct(State *state, PyTypeObject *type, PyObject *args, PyObject *kwargs) {

@@ -437,13 +437,13 @@ PG_DOC(Program_build__doc__, "build", "$self, options=None, devices=None, cache_
        "(options: str | Sequence[str] | None = None, devices: Sequence[Device] | None = None, "
        "cache_dir: str | os.PathLike[str] | bool | None = None) -> Self",
        "Build the program for *devices*, or for all of its context; returns the program.\n\n"
-       "options: for the compiler, as one string (split like a shell's command line) or as a list. "
+       "options: for the compiler, as one string (split like a shell command line) or as a list. "
        "pygpu's own headers are always\n"
-       "on the search path. cache_dir: where binaries are kept, False: nowhere, None: the "
+       "on the search path. cache_dir: where binaries are cached; False: nowhere; None: the "
        "context's cache_dir, or the default.\n\n"
        "Raises RuntimeError with the compiler's log and the lines of source it points to "
-       "(attributes log, options). Warns with\n"
-       "CompilerWarning if the compiler had something to say. Other threads run meanwhile. "
+       "(attributes log, options). Compiler warnings are issued as CompilerWarning. Other threads "
+       "run meanwhile. "
        "Building again with the same options\n"
        "does nothing; with other options only as long as the program has no kernels.");
 static ArgSpec Program_build_args = PG_ARGSPEC(Program_build__doc__);
@@ -464,7 +464,8 @@ PG_DOC(
     Program_compile__doc__, "compile", "$self, options=None, devices=None, headers=None",
     "(options: str | Sequence[str] | None = None, devices: Sequence[Device] | None = None, "
     "headers: Sequence[tuple[str, Program]] | None = None) -> Self",
-    "Compile without linking; link_program() makes a program with kernels of it (OpenCL 1.2).\n\n"
+    "Compile without linking; link_program() makes a program with kernels from the result (OpenCL "
+    "1.2).\n\n"
     "headers: (name, program) for each `#include \"name\"`, where the program holds the header's "
     "text.\n"
     "Raises and warns as build() does.");
@@ -568,7 +569,7 @@ static PyObject *Program_set_constant(PyObject *op, PyObject *const *args, Py_ss
 
 PG_DOC(Program_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
        "(int_ptr_value: int, retain: bool = True) -> Program",
-       "Program of a cl_program that another library gave as an integer; retain=False takes over "
+       "Program of a cl_program that another library passed as an integer; retain=False takes over "
        "its reference.\n\n"
        "A wrong number cannot be detected.");
 static ArgSpec Program_from_int_ptr_args = PG_ARGSPEC(Program_from_int_ptr__doc__);
@@ -593,8 +594,8 @@ PyMethodDef program_methods[] = {
     {"compile", FAST(Program_compile), Program_compile__doc__},
     {"set_specialization_constant", FAST(Program_set_constant), Program_set_constant__doc__},
     {"all_kernels", program_all_kernels, METH_NOARGS,
-     "all_kernels($self, /)\n--\n\n() -> list[Kernel]\n\nAll kernels; each is the object that "
-     "program.name gives."},
+     "all_kernels($self, /)\n--\n\n() -> list[Kernel]\n\nAll kernels, the same objects as "
+     "program.name."},
     {"kind", program_kind, METH_NOARGS,
      "kind($self, /)\n--\n\n() -> program_kind\n\nWhat the program was made from."},
     {"get_info", program_get_info, METH_O,

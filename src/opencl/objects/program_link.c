@@ -10,7 +10,7 @@ PG_DOC(link_program__doc__, "link_program", "context, programs, options=None, de
        "(context: Context, programs: Sequence[Program], options: str | Sequence[str] | None = "
        "None, devices: Sequence[Device] | None = None) -> Program",
        "A program with the kernels of *programs*, which were compiled before (OpenCL 1.2).\n\n"
-       "options: \"-create-library\" makes a library to link with others. Raises RuntimeError with "
+       "options: \"-create-library\" makes a library for further linking. Raises RuntimeError with "
        "the linker's log.");
 static ArgSpec link_program_args = PG_ARGSPEC(link_program__doc__);
 

@@ -162,8 +162,7 @@ PG_DOC(Queue__doc__, "CommandQueue", "context, device=None, properties=None",
        "command_queue_properties.PROFILING_ENABLE, OUT_OF_ORDER_EXEC_MODE_ENABLE\n"
        "added with |, or a list of queue_properties and values (OpenCL 2.0). As a context manager "
        "it finishes at the end of its block.\n\n"
-       "Raises LogicError for a device that is not of the context, or properties that the device "
-       "lacks.");
+       "Raises LogicError for a device outside the context, or properties that the device lacks.");
 static ArgSpec Queue_args = PG_ARGSPEC(Queue__doc__);
 
 #define MAX_PROPERTIES 32
@@ -536,7 +535,7 @@ static PyObject *Queue_get_int_ptr(PyObject *op, void *closure) {
 
 PG_DOC(Queue_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
        "(int_ptr_value: int, retain: bool = True) -> CommandQueue",
-       "Queue of a cl_command_queue that another library gave as an integer; retain=False takes "
+       "Queue of a cl_command_queue that another library passed as an integer; retain=False takes "
        "over its reference.\n\n"
        "A wrong number cannot be detected.");
 static ArgSpec Queue_from_int_ptr_args = PG_ARGSPEC(Queue_from_int_ptr__doc__);

@@ -165,16 +165,17 @@ static int check(State *state, const Plan *plan) {
     return 0;
 }
 
-PG_DOC(Sampler__doc__, "Sampler", "context, normalized, addressing=None, filter=None",
-       "(context: Context, normalized: bool | Sequence[int], addressing: int | None = None, "
-       "filter: int | None = None)",
-       "How a kernel reads an image.\n\n"
-       "normalized: whether coordinates run from 0 to 1 instead of counting pixels. addressing: "
-       "what is outside the image, of\n"
-       "addressing_mode. filter: what is between pixels, of filter_mode. Or Sampler(context, "
-       "properties) with keys of\n"
-       "sampler_properties and values by turns (OpenCL 2.0); levels of detail may be floats.\n\n"
-       "Raises LogicError (a ValueError, too) for modes that do not exist or do not go together.");
+PG_DOC(
+    Sampler__doc__, "Sampler", "context, normalized, addressing=None, filter=None",
+    "(context: Context, normalized: bool | Sequence[int], addressing: int | None = None, "
+    "filter: int | None = None)",
+    "How a kernel reads an image.\n\n"
+    "normalized: whether coordinates run from 0 to 1 instead of counting pixels. addressing: what "
+    "to read outside the image, of addressing_mode. filter: what to read between pixels, of "
+    "filter_mode. Or Sampler(context, "
+    "properties) with keys of\n"
+    "sampler_properties alternating with values (OpenCL 2.0); levels of detail may be floats.\n\n"
+    "Raises LogicError (a ValueError, too) for modes that do not exist or cannot be combined.");
 static ArgSpec Sampler_args = PG_ARGSPEC(Sampler__doc__);
 
 static PyObject *Sampler_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -291,7 +292,7 @@ static PyObject *Sampler_get_info(PyObject *op, PyObject *param) {
 
 PG_DOC(Sampler_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
        "(int_ptr_value: int, retain: bool = True) -> Sampler",
-       "Sampler of a cl_sampler that another library gave as an integer; retain=False takes over "
+       "Sampler of a cl_sampler that another library passed as an integer; retain=False takes over "
        "its reference.\n\n"
        "A wrong number cannot be detected.");
 static ArgSpec Sampler_from_int_ptr_args = PG_ARGSPEC(Sampler_from_int_ptr__doc__);

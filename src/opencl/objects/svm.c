@@ -223,7 +223,7 @@ PG_DOC(Svm_map__doc__, "map", "$self, /, queue, flags, is_blocking=True, wait_fo
        "Let the host use the memory until the SVMMap that this returns is released (`with "
        "svm.map_rw(queue) as array:`).\n\n"
        "flags: map_flags. size: bytes from the start, by default all. The array is the wrapped one "
-       "for an SVM, else one of bytes.");
+       "for an SVM, otherwise one of bytes.");
 static ArgSpec Svm_map_args = PG_ARGSPEC(Svm_map__doc__);
 
 static PyObject *Svm_map(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
@@ -340,8 +340,8 @@ static PyMemberDef SVMPointer_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot SVMPointer_slots[] = {
-    {Py_tp_doc, (void *)"Memory at one address for host and devices: what SVM, SVMAllocation and "
-                        "PooledSVM share. Not made directly."},
+    {Py_tp_doc, (void *)"Memory at one address for host and devices: the base of SVM, "
+                        "SVMAllocation and PooledSVM. It cannot be instantiated."},
     {Py_tp_traverse, (void *)Svm_traverse},
     {Py_tp_clear, (void *)Svm_clear},
     {Py_tp_dealloc, (void *)ocl_svm_dealloc},
@@ -359,7 +359,7 @@ PyType_Spec ocl_SVMPointer_spec = {.name = "pygpu.SVMPointer",
 /* ---- SVM ------------------------------------------------------------------------------------- */
 
 PG_DOC(SVM__doc__, "SVM", "mem", "(mem: HostBuffer)",
-       "Tag for host memory that is shared with devices, so that kernels and commands take its "
+       "Wrapper for host memory that is shared with devices, so that kernels and commands use its "
        "address.\n\n"
        "mem: a contiguous, writable array of svm_empty, csvm_empty or fsvm_empty, or a view of "
        "one; on devices with\n"
@@ -458,7 +458,7 @@ static PyObject *SVM_get_mem(PyObject *op, void *Py_UNUSED(closure)) {
 }
 
 static PyGetSetDef SVM_getset[] = {
-    {"mem", SVM_get_mem, NULL, "object: what was wrapped", NULL},
+    {"mem", SVM_get_mem, NULL, "object: the wrapped memory", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot SVM_slots[] = {

@@ -139,10 +139,9 @@ PG_DOC(SVMAllocation__doc__, "SVMAllocation",
        "alignment: bytes, a power of two, or 0 for the driver's choice. flags: svm_mem_flags. "
        "queue: the default of\n"
        "enqueue_release(). Dropped or released, the memory is freed when the commands that use it "
-       "are done, and not before the\n"
-       "last array over it has gone.\n\n"
-       "Raises MemoryError if there is no room, LogicError if no device of the context has such "
-       "memory.");
+       "are done and the last array over it is gone.\n\n"
+       "Raises MemoryError if there is not enough memory, LogicError if no device of the context "
+       "has such memory.");
 static ArgSpec SVMAllocation_args = PG_ARGSPEC(SVMAllocation__doc__);
 
 static PyObject *SVMAllocation_make(PyTypeObject *type, PyObject *const *a) {
@@ -195,8 +194,8 @@ static void CL_CALLBACK leave_to_capsule(cl_command_queue queue, cl_uint n, void
 PG_DOC(SVMAllocation_enqueue_release__doc__, "enqueue_release",
        "$self, /, queue=None, wait_for=None",
        "(queue: CommandQueue | None = None, wait_for: Sequence[Event] | None = None) -> Event",
-       "Release the memory once the commands before on *queue*, by default the bound one, are "
-       "done. Any later use raises.");
+       "Release the memory once the earlier commands on *queue*, by default the bound one, are "
+       "done. Any later use raises an error.");
 static ArgSpec SVMAllocation_enqueue_release_args =
     PG_ARGSPEC(SVMAllocation_enqueue_release__doc__);
 
@@ -217,7 +216,7 @@ static PyObject *SVMAllocation_enqueue_release(PyObject *op, PyObject *const *ar
     }
     if (queue == NULL) {
         return ocl_reject(state, call, CL_INVALID_VALUE,
-                          "no queue was given, and the memory is bound to none");
+                          "pass a queue: the memory is not bound to one");
     }
     if (queue->context->context != self->context->context) {
         return ocl_reject(state, call, CL_INVALID_CONTEXT, "queue belongs to another context");
@@ -292,20 +291,20 @@ static PyObject *SVMAllocation_get_interface(PyObject *op, void *Py_UNUSED(closu
                          Py_False);
 }
 
-#define QUEUE_METHODS                                                                           \
-    {"bind_to_queue", SVMAllocation_bind_to_queue, METH_O,                                      \
-     "bind_to_queue($self, queue, /)\n--\n\n(queue: CommandQueue, /) -> None\n\nSay that "      \
-     "commands of *queue* use the memory, also such as pygpu does not see."},                   \
-    {                                                                                           \
-        "unbind_from_queue", SVMAllocation_unbind_from_queue, METH_NOARGS,                      \
-            "unbind_from_queue($self, /)\n--\n\n() -> None\n\nForget the bound queue. Nothing " \
-            "waits: its commands so far are still waited for before the memory is freed."       \
+#define QUEUE_METHODS                                                                          \
+    {"bind_to_queue", SVMAllocation_bind_to_queue, METH_O,                                     \
+     "bind_to_queue($self, queue, /)\n--\n\n(queue: CommandQueue, /) -> None\n\nDeclare that " \
+     "commands of *queue* use the memory, including those that pygpu does not see."},          \
+    {                                                                                          \
+        "unbind_from_queue", SVMAllocation_unbind_from_queue, METH_NOARGS,                     \
+            "unbind_from_queue($self, /)\n--\n\n() -> None\n\nForget the bound queue. This "   \
+            "does not wait; the memory is freed after the commands queued so far."             \
     }
 
 static PyMethodDef SVMAllocation_methods[] = {
     {"release", ocl_svm_release, METH_NOARGS,
-     "release($self, /)\n--\n\n() -> None\n\nGive the memory back when the commands that use it "
-     "are done and arrays over it have gone. Any later use raises."},
+     "release($self, /)\n--\n\n() -> None\n\nFree the memory when the commands that use it are "
+     "done and all arrays over it are gone. Any later use raises an error."},
     {"enqueue_release", FAST(SVMAllocation_enqueue_release), SVMAllocation_enqueue_release__doc__},
     QUEUE_METHODS,
     {NULL, NULL, 0, NULL},
@@ -335,11 +334,11 @@ PyType_Spec ocl_SVMAllocation_spec = {.name = "pygpu.SVMAllocation",
 
 static PyMethodDef PooledSVM_methods[] = {
     {"release", ocl_svm_release, METH_NOARGS,
-     "release($self, /)\n--\n\n() -> None\n\nGive the memory back to the pool. Any later use "
-     "raises."},
+     "release($self, /)\n--\n\n() -> None\n\nReturn the memory to the pool. Any later use raises "
+     "an error."},
     {"enqueue_release", ocl_svm_release, METH_NOARGS,
-     "enqueue_release($self, /)\n--\n\n() -> None\n\nrelease(): a pool orders later uses after "
-     "earlier ones by itself."},
+     "enqueue_release($self, /)\n--\n\n() -> None\n\nThe same as release(): the pool orders later "
+     "uses after earlier ones."},
     QUEUE_METHODS,
     {NULL, NULL, 0, NULL},
 };
@@ -349,7 +348,7 @@ static PyGetSetDef PooledSVM_getset[] = {
 };
 static PyType_Slot PooledSVM_slots[] = {
     {Py_tp_doc,
-     (void *)"Shared virtual memory of an SVMPool; dropped or released, it goes back to the pool."},
+     (void *)"Shared virtual memory of an SVMPool. Dropped or released, it returns to the pool."},
     {Py_tp_dealloc, (void *)ocl_svm_dealloc},
     OCL_HANDLE_SLOTS,
     {Py_tp_methods, PooledSVM_methods},

@@ -140,7 +140,7 @@ static void look_after_dropped(void) {
 }
 
 PG_DOC(UserEvent__doc__, "UserEvent", "context", "(context: Context)",
-       "An event that the program sets itself, to hold commands back until then.\n\n"
+       "An event that the program sets itself; commands that wait for it do not run before.\n\n"
        "Dropped without set_status(), it fails, and so do the commands that wait for it.");
 static ArgSpec UserEvent_args = PG_ARGSPEC(UserEvent__doc__);
 
@@ -331,9 +331,8 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
 
 static PyMethodDef UserEvent_methods[] = {
     {"set_status", UserEvent_set_status, METH_O,
-     "set_status($self, status, /)\n--\n\n(status: int, /) -> None\n\nLet waiting commands go "
-     "(command_execution_status.COMPLETE) or fail (a negative "
-     "number). Once only."},
+     "set_status($self, status, /)\n--\n\n(status: int, /) -> None\n\nLet waiting commands run "
+     "(command_execution_status.COMPLETE) or fail (a negative number). It can be called once."},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef UserEvent_getset[] = {

@@ -373,8 +373,8 @@ static bool call_function(Ptx *p, Instruction *self, char **parts, unsigned n) {
             text_puts(&call, ", ");
         ok = operand(p, &call, parts[i]);
         if (!ok)
-            rewrite_error(p->r, p->token, "inline PTX: `%s` is no operand that the simulator knows",
-                          parts[i]);
+            rewrite_error(p->r, p->token,
+                          "inline PTX: `%s` is not an operand that the simulator knows", parts[i]);
     }
     if (self->carry)
         text_puts(&call, n > 1 ? ", pgs_carry" : "pgs_carry");

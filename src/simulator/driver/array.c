@@ -121,8 +121,8 @@ static CUresult array_new(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUarray *ou
 CUresult sim_array_take(CUarray handle, SimArray **out) {
     *out = sim_object_take((uintptr_t)handle, SIM_ARRAY_OBJECT);
     return *out != NULL ? CUDA_SUCCESS
-                        : sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no array, or no longer one",
-                                   (void *)handle);
+                        : sim_fail(CUDA_ERROR_INVALID_HANDLE,
+                                   "%p is not an array, or was destroyed", (void *)handle);
 }
 
 CUresult cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray) {

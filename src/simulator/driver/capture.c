@@ -251,7 +251,7 @@ CUresult cuStreamBeginCapture(CUstream hStream, CUstreamCaptureMode mode) {
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_stream_take(context, hStream, &stream));
     if (mode < MODE_GLOBAL || mode > MODE_RELAXED) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no stream_capture_mode", mode);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a stream_capture_mode", mode);
     }
     if (hStream == NULL || hStream == CU_STREAM_LEGACY) {
         return sim_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
@@ -438,7 +438,7 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
     SIM_CALL(cuThreadExchangeStreamCaptureMode);
     SIM_NOT_NULL(mode);
     if (*mode < MODE_GLOBAL || *mode > MODE_RELAXED) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no stream_capture_mode", *mode);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a stream_capture_mode", *mode);
     }
     CUstreamCaptureMode old = thread_mode;
     thread_mode = *mode;

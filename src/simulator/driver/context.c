@@ -30,7 +30,8 @@ CUresult sim_context_take(CUcontext handle, SimContext **out) {
         return CUDA_SUCCESS;
     }
     return sim_fail(CUDA_ERROR_INVALID_CONTEXT,
-                    handle == NULL ? "the context is NULL" : "%p is no context, or no longer one",
+                    handle == NULL ? "the context is NULL"
+                                   : "%p is not a context, or was destroyed",
                     (void *)handle);
 }
 
@@ -263,7 +264,7 @@ CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
     SIM_NOT_NULL(pctx);
     SIM_TRY(sim_device_check(dev));
     if ((flags & ~(unsigned)ALL_FLAGS) != 0 || (flags & 7) == 3 || (flags & 7) > 4) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no context flags", flags);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not context flags", flags);
     }
     if (depth == MAX_DEPTH) {
         return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "this thread's stack of contexts is full (%d)",

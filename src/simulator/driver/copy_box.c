@@ -37,7 +37,7 @@ static CUresult array_side(Side *side, const Fields *f, Shape shape) {
     const SimArray *a = side->array;
     if (f->x % a->element != 0 || shape.width % a->element != 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE,
-                        "%s: %zu bytes from byte %zu of a row are no whole texels of %zu bytes",
+                        "%s: %zu bytes from byte %zu of a row are not whole texels of %zu bytes",
                         side->end.name, shape.width, f->x, a->element);
     }
     if (f->x > a->pitch || shape.width > a->pitch - f->x || f->y > a->height ||
@@ -104,7 +104,7 @@ static CUresult find_side(Side *side, const Fields *f, Shape shape) {
     case CU_MEMORYTYPE_UNIFIED:
         return memory_side(side, f, shape);
     default:
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: %d is no memory_type", side->end.name,
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: %d is not a memory_type", side->end.name,
                         f->type);
     }
 }

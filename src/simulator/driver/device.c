@@ -115,7 +115,7 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId) {
     if (!((sscanf(pciBusId, "%4x:%2x:%2x.%1x%c", &domain, &bus, &device, &function, &rest) == 4) ||
           (domain = 0, sscanf(pciBusId, "%2x:%2x.%1x%c", &bus, &device, &function, &rest) == 3) ||
           (function = 0, sscanf(pciBusId, "%4x:%2x:%2x%c", &domain, &bus, &device, &rest) == 3))) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "\"%.40s\" is no address like 0000:01:00.0",
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "\"%.40s\" is not an address like 0000:01:00.0",
                         pciBusId);
     }
     if (domain != 0 || device != 0 || function != 0 || bus == 0 ||
@@ -268,7 +268,7 @@ CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev) 
     SIM_NOT_NULL(pi);
     SIM_TRY(sim_device_check(dev));
     if (attrib < 1 || attrib > LAST) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no device_attribute", attrib);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a device_attribute", attrib);
     }
     *pi = sim_device_attribute(dev, attrib);
     return CUDA_SUCCESS;
@@ -295,7 +295,7 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdev
         return sim_fail(CUDA_ERROR_INVALID_DEVICE, "both devices are %d", srcDevice);
     }
     if (attrib < 1 || attrib > 5) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no p2p_attribute", attrib);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a p2p_attribute", attrib);
     }
     *value = attrib >= 2 &&
              attrib <= 4; /* access, native atomics, arrays; the rank is 0, the best */

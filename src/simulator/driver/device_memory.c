@@ -148,7 +148,7 @@ CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUde
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(check_managed(devPtr, count));
     if (advice < 1 || advice > 6) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no mem_advise", advice);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a mem_advise", advice);
     }
     if (advice == 3 || advice == 5 || advice == 6) { /* the other kinds ignore the device */
         SIM_TRY(check_location(device));

@@ -35,7 +35,7 @@ static void event_free(void *op) {
 static CUresult take_event(CUevent handle, SimEvent **out) {
     *out = sim_object_take((uintptr_t)handle, SIM_EVENT);
     if (*out == NULL) {
-        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no event, or no longer one",
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is not an event, or was destroyed",
                         (void *)handle);
     }
     SimContext *context = (*out)->object.context;
@@ -75,7 +75,7 @@ CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags) {
     if ((Flags & ~7u) != 0 ||
         ((Flags & CU_EVENT_INTERPROCESS) != 0 && (Flags & CU_EVENT_DISABLE_TIMING) == 0)) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE,
-                        "flags %#x are no event flags, or INTERPROCESS without DISABLE_TIMING",
+                        "flags %#x are not event flags, or INTERPROCESS without DISABLE_TIMING",
                         Flags);
     }
     SIM_TRY(sim_context_current(&context));
@@ -100,7 +100,7 @@ CUresult cuEventDestroy(CUevent hEvent) {
     SIM_CALL(cuEventDestroy);
     HELD SimEvent *event = sim_object_take((uintptr_t)hEvent, SIM_EVENT);
     if (event == NULL || !sim_object_close(event)) {
-        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no event, or no longer one",
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is not an event, or was destroyed",
                         (void *)hEvent);
     }
     return CUDA_SUCCESS;
@@ -231,7 +231,7 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
     SimMark *mark;
     SimCaptured *captured;
     if ((Flags & ~1u) != 0) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no flags of cuStreamWaitEvent",
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not flags of cuStreamWaitEvent",
                         Flags);
     }
     SIM_TRY(sim_context_current(&context));

@@ -77,8 +77,8 @@ CUresult sim_function_of(SimDriverModule *module, SimKernel *kernel, SimFunction
 CUresult sim_function_take(SimContext *context, CUfunction handle, SimFunction **out) {
     *out = sim_object_take((uintptr_t)handle, SIM_FUNCTION);
     if (*out == NULL) {
-        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no function, or its module was unloaded",
-                        (void *)handle);
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE,
+                        "%p is not a function, or its module was unloaded", (void *)handle);
     }
     if (context != NULL && (*out)->object.context != context) {
         return sim_fail(CUDA_ERROR_INVALID_HANDLE,
@@ -114,7 +114,7 @@ CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_function_take(NULL, hfunc, &function));
     return config < 0 || config > 3
-               ? sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no func_cache", config)
+               ? sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a func_cache", config)
                : CUDA_SUCCESS;
 }
 
@@ -125,7 +125,7 @@ CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_function_take(NULL, hfunc, &function));
     return config < 0 || config > 2
-               ? sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no shared_config", config)
+               ? sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a shared_config", config)
                : CUDA_SUCCESS;
 }
 

@@ -54,7 +54,7 @@ CUresult sim_graph_new(SimGraph **out) {
 CUresult sim_graph_take(CUgraph handle, SimGraph **out) {
     *out = sim_object_take((uintptr_t)handle, SIM_GRAPH);
     return *out != NULL ? CUDA_SUCCESS
-                        : sim_fail(CUDA_ERROR_INVALID_VALUE, "%p is no graph, or no longer one",
+                        : sim_fail(CUDA_ERROR_INVALID_VALUE, "%p is not a graph, or was destroyed",
                                    (void *)handle);
 }
 
@@ -213,7 +213,7 @@ CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type) {
     SIM_NOT_NULL(type);
     HELD SimNode *node = sim_object_take((uintptr_t)hNode, SIM_NODE);
     if (node == NULL) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%p is no node, or its graph was destroyed",
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%p is not a node, or its graph was destroyed",
                         (void *)hNode);
     }
     *type = node->type;

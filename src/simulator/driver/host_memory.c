@@ -18,7 +18,7 @@ CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags) {
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_capture_forbid(context, "cuMemHostAlloc"));
     if ((Flags & ~(unsigned)ALLOC_FLAGS) != 0) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no host_alloc_flags", Flags);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not host_alloc_flags", Flags);
     }
     SIM_TRY(sim_memory_alloc(sim_context_owner(context), bytesize, SIM_HOST, Flags, &base));
     *pp = (void *)base;

@@ -21,7 +21,7 @@ CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit) {
     if (limit < 0 || limit > LIMIT_L2) {
         return sim_fail(limit < 0 || limit > 9 ? CUDA_ERROR_INVALID_VALUE
                                                : CUDA_ERROR_UNSUPPORTED_LIMIT,
-                        "limit %d is none that the simulator has", limit);
+                        "the simulator has no limit %d", limit);
     }
     pthread_mutex_lock(&context->lock);
     *pvalue = context->limits[limit];
@@ -36,7 +36,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     if (limit < 0 || limit > LIMIT_L2) {
         return sim_fail(limit < 0 || limit > 9 ? CUDA_ERROR_INVALID_VALUE
                                                : CUDA_ERROR_UNSUPPORTED_LIMIT,
-                        "limit %d is none that the simulator has", limit);
+                        "the simulator has no limit %d", limit);
     }
     if (limit == LIMIT_SYNC_DEPTH && value > 24) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "a depth of %zu is more than 24", value);
@@ -72,7 +72,7 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
     HELD SimContext *context = NULL;
     SIM_TRY(sim_context_current(&context));
     if (config < 0 || config > 3) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no func_cache", config);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a func_cache", config);
     }
     pthread_mutex_lock(&context->lock);
     context->cache_config = config;
@@ -96,7 +96,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
     HELD SimContext *context = NULL;
     SIM_TRY(sim_context_current(&context));
     if (config < 0 || config > 2) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no shared_config", config);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a shared_config", config);
     }
     pthread_mutex_lock(&context->lock);
     context->shared_config = config;

@@ -45,8 +45,8 @@ static void link_free(void *op) {
 static CUresult take_link(CUlinkState handle, Link **out) {
     *out = sim_object_take((uintptr_t)handle, SIM_LINK);
     return *out != NULL ? CUDA_SUCCESS
-                        : sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no linker, or no longer one",
-                                   (void *)handle);
+                        : sim_fail(CUDA_ERROR_INVALID_HANDLE,
+                                   "%p is not a linker, or was destroyed", (void *)handle);
 }
 
 CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues,
@@ -124,7 +124,7 @@ static CUresult append(Link *self, void **bytes, size_t size, const char *name) 
 static CUresult add(Link *self, CUjitInputType type, void *bytes, size_t size, const char *name) {
     CUresult status = CUDA_SUCCESS;
     if (type < INPUT_CUBIN || type > INPUT_LAST) {
-        status = sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no jit_input_type", type);
+        status = sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a jit_input_type", type);
     } else if (size == 0) {
         status = sim_fail(CUDA_ERROR_INVALID_IMAGE, "%.200s is empty", name);
     } else if (type != INPUT_LIBRARY || size < 8 || memcmp(bytes, "!<arch>\n", 8) != 0) {

@@ -20,8 +20,8 @@ static CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned elem
     SIM_TRY(sim_stream_take(context, handle, &stream));
     if (to % element != 0 || (height > 1 && pitch % element != 0)) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE,
-                        "address %#llx or pitch %zu is no multiple of the element's %u bytes", to,
-                        pitch, element);
+                        "address %#llx or pitch %zu is not a multiple of the element's %u bytes",
+                        to, pitch, element);
     }
     if (__builtin_mul_overflow(width, (size_t)element, &bytes)) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%zu elements are beyond all memory", width);

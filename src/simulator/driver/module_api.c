@@ -40,7 +40,7 @@ CUresult sim_driver_module_new(SimContext *context, const void *image, size_t si
 static CUresult take_module(CUmodule handle, SimDriverModule **out) {
     *out = sim_object_take((uintptr_t)handle, SIM_MODULE);
     if (*out == NULL) {
-        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no module, or no longer one",
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is not a module, or was destroyed",
                         (void *)handle);
     }
     return CUDA_SUCCESS;
@@ -81,7 +81,7 @@ CUresult sim_jit_check(unsigned int n, const CUjit_option *options, void *const 
     }
     for (unsigned i = 0; i < n; i++) {
         if (options[i] < 0 || options[i] > JIT_LAST + 16) {
-            return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no jit_option", options[i]);
+            return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a jit_option", options[i]);
         }
     }
     return CUDA_SUCCESS;

@@ -48,7 +48,7 @@ static CUresult max_blocks(int *n, CUfunction function, int block_size, size_t d
     Needs needs;
     SIM_NOT_NULL(n);
     if ((flags & ~1u) != 0) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no occupancy flags", flags);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not occupancy flags", flags);
     }
     SIM_TRY(needs_of(function, &needs));
     if (block_size <= 0) {

@@ -55,7 +55,7 @@ static CUresult give(void *data, CUpointer_attribute attribute, unsigned long lo
 
 static CUresult check(CUpointer_attribute attribute) {
     if (attribute < 1 || attribute > A_DECOMPRESS) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no pointer_attribute", attribute);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a pointer_attribute", attribute);
     }
     if (attribute == A_P2P_TOKENS) {
         return sim_fail(CUDA_ERROR_NOT_SUPPORTED, "the simulator has no P2P tokens");

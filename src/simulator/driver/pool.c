@@ -92,7 +92,7 @@ static CUresult take_pool(CUmemoryPool handle, SimPool **out) {
     *out = sim_object_take((uintptr_t)handle, SIM_POOL);
     return *out != NULL ? CUDA_SUCCESS
                         : sim_fail(CUDA_ERROR_INVALID_HANDLE,
-                                   "%p is no memory pool, or no longer one", (void *)handle);
+                                   "%p is not a memory pool, or was destroyed", (void *)handle);
 }
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev) {
@@ -211,7 +211,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
         number = atomic_load(&taken->used_high);
         break;
     default:
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no mem_pool_attribute", attr);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a mem_pool_attribute", attr);
     }
     memcpy(value, &number, sizeof(number));
     return CUDA_SUCCESS;
@@ -239,8 +239,9 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
         atomic_store(&taken->used_high, atomic_load(&taken->used));
         return CUDA_SUCCESS;
     }
-    return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no mem_pool_attribute that can be set to %llu",
-                    attr, (unsigned long long)number);
+    return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                    "%d is not a mem_pool_attribute that can be set to %llu", attr,
+                    (unsigned long long)number);
 }
 
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count) {

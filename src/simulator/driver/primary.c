@@ -80,7 +80,7 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) {
     SIM_CALL(cuDevicePrimaryCtxSetFlags);
     SIM_TRY(sim_device_check(dev));
     if ((flags & ~0xffu) != 0 || (flags & 7) == 3 || (flags & 7) > 4) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no context flags", flags);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not context flags", flags);
     }
     pthread_mutex_lock(&lock);
     primaries[dev].flags = flags;

@@ -98,9 +98,10 @@ static void exec_free(void *op) {
 
 static CUresult take_exec(CUgraphExec handle, Exec **out) {
     *out = sim_object_take((uintptr_t)handle, SIM_GRAPH_EXEC);
-    return *out != NULL ? CUDA_SUCCESS
-                        : sim_fail(CUDA_ERROR_INVALID_VALUE,
-                                   "%p is no executable graph, or no longer one", (void *)handle);
+    return *out != NULL
+               ? CUDA_SUCCESS
+               : sim_fail(CUDA_ERROR_INVALID_VALUE,
+                          "%p is not an executable graph, or was destroyed", (void *)handle);
 }
 
 static SimProgram *program_in(Exec *exec) {
@@ -120,7 +121,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_graph_take(hGraph, &graph));
     if ((flags & ~0xfull) != 0) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#llx are no flags of graphs", flags);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#llx are not flags of graphs", flags);
     }
     if ((flags & 4) != 0) {
         return sim_fail(CUDA_ERROR_NOT_SUPPORTED,

@@ -106,7 +106,7 @@ CUresult sim_stream_take(SimContext *context, CUstream handle, SimStream **out) 
     }
     *out = sim_object_take((uintptr_t)handle, SIM_STREAM);
     if (*out == NULL) {
-        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no stream, or no longer one",
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is not a stream, or was destroyed",
                         (void *)handle);
     }
     if (atomic_load(&(*out)->object.context->sticky) != CUDA_SUCCESS) {
@@ -250,7 +250,7 @@ static CUresult create(CUstream *phStream, unsigned flags, int priority) {
     HELD SimStream *stream = NULL;
     SIM_NOT_NULL(phStream);
     if ((flags & ~(unsigned)CU_STREAM_NON_BLOCKING) != 0) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no stream flags", flags);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not stream flags", flags);
     }
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_stream_new(context, flags, priority, &stream));
@@ -282,7 +282,7 @@ CUresult cuStreamDestroy(CUstream hStream) {
     }
     stream = sim_object_take((uintptr_t)hStream, SIM_STREAM);
     if (stream == NULL) {
-        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no stream, or no longer one",
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is not a stream, or was destroyed",
                         (void *)hStream);
     }
     if (sim_deferred()) {
@@ -366,7 +366,7 @@ CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t lengt
     SIM_TRY(sim_stream_take(context, hStream, &stream));
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
         flags != CU_MEM_ATTACH_SINGLE) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no single attach flag", flags);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not a single attach flag", flags);
     }
     if (!sim_memory_find((uintptr_t)dptr, &block) || block.kind != SIM_MANAGED) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is not managed memory", dptr);

@@ -67,12 +67,12 @@ static CUresult describe_array(Texture *self, CUarray array, bool surface) {
 static CUresult check_texel(const SimTexture *t, uintptr_t data, size_t *element) {
     *element = t->channels > 0 ? sim_texel_size(t->format, (unsigned)t->channels) : 0;
     if (*element == 0) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "format %#x with %d channels is no texel",
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "format %#x with %d channels is not a texel",
                         (unsigned)t->format, t->channels);
     }
     if (data % SIM_TEXTURE_ALIGNMENT != 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE,
-                        "the address %#zx is no multiple of TEXTURE_ALIGNMENT, %d", (size_t)data,
+                        "the address %#zx is not a multiple of TEXTURE_ALIGNMENT, %d", (size_t)data,
                         SIM_TEXTURE_ALIGNMENT);
     }
     return CUDA_SUCCESS;
@@ -87,7 +87,7 @@ static CUresult describe_linear(SimTexture *t, CUdeviceptr memory, int format, u
     t->width = size / element;
     if (t->width == 0 || t->width > 268435456) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE,
-                        "%zu bytes are no 1 to 268435456 texels of %zu bytes", size, element);
+                        "%zu bytes are not 1 to 268435456 texels of %zu bytes", size, element);
     }
     SIM_TRY(sim_memory_check(data, size, "devPtr"));
     t->data = data;
@@ -108,7 +108,8 @@ static CUresult describe_pitch(SimTexture *t, CUdeviceptr memory, size_t height)
     SIM_TRY(check_texel(t, data, &element));
     if (t->pitch % 32 != 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE,
-                        "the pitch %llu is no multiple of TEXTURE_PITCH_ALIGNMENT, 32", t->pitch);
+                        "the pitch %llu is not a multiple of TEXTURE_PITCH_ALIGNMENT, 32",
+                        t->pitch);
     }
     SIM_TRY(sim_memory_check_box(data, t->width * element, t->height, 1, t->pitch, 0, "devPtr"));
     t->data = data;
@@ -142,7 +143,7 @@ static CUresult describe(Texture *self, const CUDA_RESOURCE_DESC *resource, bool
     case RESOURCE_MIPMAPPED:
         return sim_fail(CUDA_ERROR_NOT_SUPPORTED, "the simulator has no mipmapped arrays");
     default:
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no resource_type", resource->resType);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a resource_type", resource->resType);
     }
 }
 
@@ -152,20 +153,20 @@ static bool is_integer(int format) {
 
 static CUresult read_description(SimTexture *t, const CUDA_TEXTURE_DESC *d) {
     if ((d->flags & ~0x73u) != 0) { /* READ_AS_INTEGER, NORMALIZED, SRGB, two that mipmaps have */
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no flags of textures", d->flags);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not flags of textures", d->flags);
     }
     bool normalized = (d->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
     for (int i = 0; i < 3; i++) {
         int mode = d->addressMode[i];
         if (mode < MODE_WRAP || mode > MODE_BORDER) {
-            return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no address_mode", mode);
+            return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not an address_mode", mode);
         }
         /* Without normalized coordinates there is nothing to wrap around. */
         t->address_mode[i] = !normalized && (mode == MODE_WRAP || mode == MODE_MIRROR) ? MODE_CLAMP
                                                                                        : mode;
     }
     if (d->filterMode != 0 && d->filterMode != FILTER_LINEAR) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no filter_mode", d->filterMode);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a filter_mode", d->filterMode);
     }
     bool wide = t->format == 3 || t->format == 10, integer = is_integer(t->format);
     bool as_integer = integer && (wide || (d->flags & CU_TRSF_READ_AS_INTEGER) != 0);
@@ -242,7 +243,7 @@ static CUresult take(unsigned long long handle, bool surface, Texture **out) {
     pthread_mutex_unlock(&lock);
     return *out != NULL
                ? CUDA_SUCCESS
-               : sim_fail(CUDA_ERROR_INVALID_HANDLE, "%#llx is no %s object, or no longer one",
+               : sim_fail(CUDA_ERROR_INVALID_HANDLE, "%#llx is not a %s object, or was destroyed",
                           handle, surface ? "surface" : "texture");
 }
 

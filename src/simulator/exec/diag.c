@@ -310,7 +310,7 @@ static CUresult describe_access(const Worker *worker, bool called, char *what, s
     }
     if (!worker->fault.known) {
         snprintf(what, size,
-                 "access through a pointer that is no address at all (an uninitialized one?)");
+                 "access through a pointer that is not an address at all (an uninitialized one?)");
     } else {
         char near[400];
         diag_address(worker, address, near, sizeof near);

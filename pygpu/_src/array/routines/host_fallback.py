@@ -41,7 +41,8 @@ def compute(like: Any, function: Any, *args: Any, **options: Any) -> Any:
         name = f"{function.__module__}.{function.__name__}"
         warnings.warn(
             f"{name} is computed by NumPy on the host: its arrays are copied there and back. "
-            "docs/linalg_fft.md tells which functions are, and what to install. This is said once.",
+            "docs/arrays/linalg_fft.md lists such functions and what to install. "
+            "This warning is shown once.",
             UserWarning,
             stacklevel=_user_level(),
         )

@@ -41,8 +41,8 @@ class In(_Directed):
 
 
 class Out(_Directed):
-    """``k[...](cuda.Out(a))``: the host array *a* is set to what the kernel left; what the kernel
-    does not set is undefined."""
+    """``k[...](cuda.Out(a))``: the host array *a* receives the kernel's output; items that the
+    kernel does not set are undefined."""
 
     copies_in = False
 
@@ -149,7 +149,7 @@ def pointer_view(name: str, address: int, dtype: np.dtype[Any]) -> Any:
         raise ValueError(f"{name}: no device memory is allocated at {address:#x}") from None
     if address % dtype.itemsize:
         raise ValueError(
-            f"{name}: the address {address:#x} is no multiple of {dtype.itemsize}, the size of "
+            f"{name}: the address {address:#x} is not a multiple of {dtype.itemsize}, the size of "
             f"{dtype}"
         )
     count = (begin + size - address) // dtype.itemsize

@@ -68,7 +68,7 @@ class Axes:
         try:
             return operator.index(value)
         except TypeError:
-            raise TypeError(f"{self.name}: {what}: {value!r} is no integer") from None
+            raise TypeError(f"{self.name}: {what}: {value!r} is not an integer") from None
 
     def _normal(self, axes: tuple[int, ...], ndim: int) -> tuple[int, ...]:
         for axis in axes:

@@ -47,15 +47,15 @@ def jit(
     check: bool | None = None,
     **unused: Any,
 ) -> Any:
-    """A decorator that makes a CUDA kernel of a Python function, or with ``device=True`` a function
-    that kernels call.
+    """A decorator that compiles a Python function to a CUDA kernel, or with ``device=True`` to a
+    function that kernels call.
 
     func_or_sig: the function, or its signature ("void(float32[:], int32)"), or a list of them.
     fastmath: the compiler may be inexact. exact: no fused multiply-add. max_registers: of a thread.
     debug, lineinfo: for debuggers and profilers. check: whether indices are checked, see
     pygpu.kernel; debug asks for it. Other options of Numba are accepted and have no
-    effect (compiled code is always cached on disk). Raises KernelError for what cannot be compiled,
-    at the first call.
+    effect (compiled code is always cached on disk). Raises KernelError at the first call for a
+    function that cannot be compiled.
     """
     function = python_function(func_or_sig)
     options: list[str] = []
@@ -110,7 +110,7 @@ def _decorate(
 ) -> Any:
     inner = python_function(function)
     if inner is None:
-        raise KernelError(f"cuda.jit: {function!r} is no Python function")
+        raise KernelError(f"cuda.jit: {function!r} is not a Python function")
     if device:
         return DeviceFunction(inner, src, signatures)
     return Kernel(

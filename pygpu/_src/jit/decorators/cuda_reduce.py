@@ -13,8 +13,8 @@ __all__ = ["Reduce", "reduce"]
 
 
 class Reduce(_Reduce):
-    """Numba's form of it, `numba.cuda.reduce`: the result has the dtype of the items, begins with
-    *init*, by default 0, and is a NumPy number even for arrays on the device."""
+    """Numba's form of it, `numba.cuda.reduce`: the result has the dtype of the items, starts from
+    *init*, by default 0, and is a NumPy number even for device arrays."""
 
     _keeps_dtype = True
 

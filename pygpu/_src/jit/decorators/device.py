@@ -83,8 +83,8 @@ def compile(
 
 
 def parameter_count(function: Any, call: str) -> int:
-    """How many parameters a function has. Raises TypeError for what is no Python function, and for
-    one with *args, **kwargs or parameters by keyword only."""
+    """The number of a function's parameters. Raises TypeError for anything but a Python function,
+    and for one with *args, **kwargs or keyword-only parameters."""
     plain = python_function(function)
     if plain is None:
         hint = "; write a def or lambda that calls it" if callable(function) else ""

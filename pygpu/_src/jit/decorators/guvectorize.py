@@ -546,7 +546,7 @@ def guvectorize(
     identity: Any = None,
     **options: Any,
 ) -> Any:
-    """Make a generalized ufunc of a function of arrays; a decorator.
+    """Compile a function of arrays to a generalized ufunc; a decorator.
 
     ftylist_or_layout: signatures, one or a list, of the inputs' and then the outputs' types, such
     as ``"void(float32[:,:], float32[:,:], float32[:,:])"``; may be left out, then loops are made

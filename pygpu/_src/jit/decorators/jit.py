@@ -13,9 +13,8 @@ __all__ = ["DeviceFunction", "jit"]
 
 
 class DeviceFunction:
-    """What :func:`jit` makes of a function. py_func: the function; src: its text, if given.
-    declared: its signatures; kernels convert the numbers that they call it with to their types, and
-    the result."""
+    """A function decorated with :func:`jit`. py_func: the function; src: its source, if passed.
+    declared: its signatures; kernels convert the arguments and the result to their types."""
 
     def __init__(
         self, function: types.FunctionType, src: str | None = None, declared: Sequence[Any] = ()
@@ -61,11 +60,11 @@ def jit(
 ) -> Any:
     """A decorator for functions that kernels call; also usable with options, ``@jit(...)``.
 
-    Called from the host it is the plain function. Functions without it can be called from kernels
-    as well; the decorator says what it is for. src: the text of the function, where Python does not
-    know it. A signature, or a list of them, may come first; see DeviceFunction. Other options
+    Called from the host, it is the plain function. Kernels can also call functions without the
+    decorator; it only states the purpose. src: the source of the function, if Python does not know
+    it. A signature, or a list of them, may come first; see DeviceFunction. Other options
     (inline, fastmath, device, ...) are accepted as Numba has them, and have no effect. Raises
-    KernelError for what is no function.
+    KernelError for anything that is not a function.
     """
     if isinstance(function, DeviceFunction):
         return function
@@ -80,4 +79,4 @@ def jit(
             jit, src=src, declared=parsed
         )
         return decorator
-    raise KernelError(f"pygpu.jit: {function!r} is no Python function")
+    raise KernelError(f"pygpu.jit: {function!r} is not a Python function")

@@ -156,8 +156,8 @@ class Kernel(KernelBase):
         shared = kwargs.pop("shared", 0)
         if grid is None or block is None:
             raise ValueError(
-                f"{self.__name__}: how many threads? {self.__name__}[blocks, threads](...), or "
-                "grid= and block="
+                f"kernel {self.__name__!r} needs a launch size: {self.__name__}[blocks, threads]"
+                "(...), or grid= and block="
             )
         made: Any = self._launcher(grid, block, queue if stream is None else stream, shared)
         return made(*args, **kwargs)
@@ -189,7 +189,7 @@ class Kernel(KernelBase):
                 )
             if not arg._is_aligned:  # type: ignore[attr-defined]
                 raise ValueError(
-                    f"{self._where(position)}: items begin at addresses that are no multiple of "
+                    f"{self._where(position)}: items begin at addresses that are not multiples of "
                     f"{dtypes.alignment(dtype)} bytes: make a copy of the array first"
                 )
             return ArrayType(dtype, arg.ndim, arg._c_contiguous)
@@ -207,8 +207,8 @@ class Kernel(KernelBase):
             if isinstance(arg, python):
                 return weak(python)
         raise TypeError(
-            f"{self._where(position)}: a {type(arg).__name__} is no argument of a kernel; arrays, "
-            "numbers and tuples of them are"
+            f"{self._where(position)}: a {type(arg).__name__} cannot be an argument of a kernel; "
+            "arrays, numbers and tuples of them can"
         )
 
     def _where(self, position: int) -> str:
@@ -651,15 +651,15 @@ def as_type_of_signature(obj: Any) -> Type:
 
 
 def kernel(function: Any = None, /, **options: Any) -> Any:
-    """A decorator that makes a kernel of a Python function, for OpenCL and CUDA.
+    """A decorator that compiles a Python function to a kernel, for OpenCL and CUDA.
 
     It takes options as well, ``@kernel(exact=True)``: *exact*: no fused multiply-add, every
     operation rounded as NumPy does; *fastmath*: the compiler may be inexact; *options*: for the
     device's compiler; *backend*: "opencl" or "cuda" to refuse arrays of the other; *signatures*:
     types of the arguments; *src*: the text of the function; *check*: whether indices are checked,
-    and each call waits for what the checks find; without it PYGPU_CHECK decides, then the device:
-    on CPUs they are, and what is found is raised later. Raises KernelError for what is no function;
-    the rest is found at the first call.
+    and each call waits for the outcome; without it, PYGPU_CHECK decides, otherwise the device: CPUs
+    check, and raise errors later. Raises KernelError for anything that is not a function; other
+    errors are raised at the first call.
     """
     if function is None:
         return functools.partial(kernel, **options)
@@ -668,5 +668,5 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
         hint = ""
         if isinstance(function, (staticmethod, classmethod)):
             hint = f"; put {type(function).__name__} above the decorator, not below"
-        raise KernelError(f"pygpu.kernel: {function!r} is no Python function{hint}")
+        raise KernelError(f"pygpu.kernel: {function!r} is not a Python function{hint}")
     return Kernel(inner, **options)

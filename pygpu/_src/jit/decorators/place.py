@@ -66,7 +66,7 @@ def check_target(target: Any, call: str) -> None:
     """Raise ValueError for what is no target."""
     if target not in TARGETS:
         raise ValueError(
-            f"{call}: target {target!r} is none of {', '.join(repr(t) for t in TARGETS if t)}"
+            f"{call}: target {target!r} is not one of {', '.join(repr(t) for t in TARGETS if t)}"
         )
 
 

@@ -140,11 +140,11 @@ class Reduce:
 
 
 def reduce(functor: Any = None, *, identity: Any = None, target: str | None = None) -> Any:
-    """Make a reduction of an associative function of two numbers; for use as a decorator, with or
-    without options, or as a function: ``reduce(lambda a, b: a + b)``.
+    """Compile an associative function of two numbers to a reduction; for use as a decorator, with
+    or without options, or as a function: ``reduce(lambda a, b: a + b)``.
 
-    identity: what reductions begin with, and the result of no items. target: where host arrays are
-    reduced, as for vectorize. Returns a :class:`Reduce`.
+    identity: the initial value of reductions, and the result for no items. target: where host
+    arrays are reduced, as for vectorize. Returns a :class:`Reduce`.
     """
     check_target(target, "reduce")
     if functor is None:

@@ -526,12 +526,12 @@ def vectorize(
     identity: Any = None,
     **options: Any,
 ) -> Any:
-    """Make a ufunc of a function of numbers; for use as a decorator.
+    """Compile a function of numbers to a ufunc; for use as a decorator.
 
     ftylist_or_function: signatures, one or a list, such as ``"float32(float32, float32)"``;
     without, loops are made for the dtypes of each call. target: "opencl", "cuda", "cpu": where host
     arrays are computed; device arrays are computed where they are. identity: the neutral element,
-    for ``reduce`` of nothing. Numba's nopython, cache, fastmath are accepted and have no effect.
+    for ``reduce`` of no items. Numba's nopython, cache, fastmath are accepted and have no effect.
 
     Returns a :class:`UFunc`. Raises TypeError for signatures that do not fit the function.
     """

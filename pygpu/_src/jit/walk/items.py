@@ -26,7 +26,7 @@ def index_text(fc: FunctionContext, value: Value, n: str, node: ast.AST) -> str:
     """An index as pg_i64 that is not negative, for an axis of length *n*."""
     if not value.is_scalar or value.dtype.kind not in "iu":
         if value.is_scalar and value.dtype.kind == "b":
-            raise fc.source.error("a bool is no index in kernels; use int()", node)
+            raise fc.source.error("a bool is not an index in kernels; use int()", node)
         raise fc.source.error(f"an index must be an integer, not {value.type}", node)
     if value.is_const:
         i = int(value.const)

@@ -151,7 +151,7 @@ def _must_align(
 ) -> None:
     if not is_aligned(t, dtype, offset):
         raise fc.source.error(
-            f"items of the field {name!r} lie at addresses that are no multiple of "
+            f"items of the field {name!r} lie at addresses that are not multiples of "
             f"{dtypes.alignment(dtype)} bytes; make the dtype with align=True",
             node,
         )

@@ -137,7 +137,7 @@ class CUDABackend(Backend):
             if isinstance(data, _cuda.DeviceAllocation) or not is_unknown_address(error):
                 raise
             if 0 < int(data) < _FIRST_PAGES:
-                raise ValueError(f"{name}: {int(data):#x} is no address of memory") from None
+                raise ValueError(f"{name}: {int(data):#x} is not an address of memory") from None
             return  # memory that somebody else mapped, perhaps; 0: to come later
         address = int(data)
         place = address - start

@@ -69,7 +69,7 @@ _TEXTURE_NAMES = {
 def dtype_to_ctype(dtype: DTypeLike, with_fp_tex_hack: bool = False) -> str:
     """The C name of a dtype. with_fp_tex_hack: of the type by which a texture holds it.
 
-    Raises ValueError for None and for a dtype that no type is registered for.
+    Raises ValueError for None and for a dtype without a registered type.
     """
     if dtype is None:
         raise ValueError("dtype may not be None")
@@ -133,7 +133,7 @@ class ScalarArg(Argument):
 
 
 def parse_c_arg(c_arg: str) -> Any:
-    """The ScalarArg or VectorArg that a declaration such as "float *x" means."""
+    """The ScalarArg or VectorArg for a declaration such as "float *x"."""
     return parse_c_arg_backend(c_arg, ScalarArg, VectorArg, TYPE_REGISTRY)
 
 

@@ -40,7 +40,7 @@ _MAX_KEYS = 64
 
 @cache
 def get_nvcc_version(nvcc: str) -> str:
-    """What `nvcc --version` prints."""
+    """The output of `nvcc --version`."""
     try:
         done = child_process.run([nvcc, "--version"], text=True)
         said: str = done.stdout

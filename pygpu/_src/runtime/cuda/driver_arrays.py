@@ -161,7 +161,7 @@ def gpuarray_to_array(
     order: str,
     allowSurfaceBind: bool = False,  # noqa: N803
 ) -> _cuda.Array:
-    """As np_to_array(), from an array of the device that is contiguous in *order*."""
+    """Like np_to_array(), from a device array that is contiguous in *order*."""
     order = _order(order)
     shape = tuple(int(n) for n in gpuarray.shape)
     flags = gpuarray.flags
@@ -193,7 +193,8 @@ def make_multichannel_2d_array(ndarray: NDArray[Any], order: str) -> _cuda.Array
 
 
 def bind_array_to_texref(ary: _cuda.Array, texref: Any) -> None:
-    """For a texture reference, which CUDA 12 does not have: make a TextureObject(ary) instead."""
+    """Raises LogicError: CUDA 12 removed texture references. Create a TextureObject(ary)
+    instead."""
     texref.set_array(ary)
     texref.set_address_mode(0, address_mode.CLAMP)
     texref.set_address_mode(1, address_mode.CLAMP)
@@ -201,5 +202,6 @@ def bind_array_to_texref(ary: _cuda.Array, texref: Any) -> None:
 
 
 def matrix_to_texref(matrix: NDArray[Any], texref: Any, order: str) -> None:
-    """For a texture reference: make a TextureObject(matrix_to_array(matrix, order)) instead."""
+    """Raises LogicError: CUDA 12 removed texture references. Create a
+    TextureObject(matrix_to_array(matrix, order)) instead."""
     bind_array_to_texref(matrix_to_array(matrix, order), texref)

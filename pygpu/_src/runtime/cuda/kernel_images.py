@@ -7,7 +7,7 @@ and the header's of half precision. As long as these files are as they were, the
 as new. It brings its kernels' parameters along, which otherwise are read from the text.
 
 What a user's text could pull in from elsewhere is not known here: a text that could is left to
-SourceModule, whose cache looks into all that is included (docs/cache.md).
+SourceModule, whose cache looks into all that is included (docs/guide/cache.md).
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def load_driver() -> None:
     """Open the CUDA driver or what stands in for it; called by the extension at first use.
 
     Raises RuntimeError (code NO_DEVICE) with every file that was tried, the linker's own words on
-    it, and what to install; ValueError if PYGPU_CUDA is none of auto, driver, simulator.
+    it, and what to install; ValueError if PYGPU_CUDA is not one of auto, driver, simulator.
     """
     cuda = _cuda()
     with _lock:
@@ -141,7 +141,7 @@ def default_device() -> int:
     try:
         return int(text)
     except ValueError:
-        raise ValueError(f"{source} holds {text!r}, which is no device number") from None
+        raise ValueError(f"{source} holds {text!r}, which is not a device number") from None
 
 
 def _cuda() -> Any:

@@ -34,7 +34,7 @@ class DebugMemoryPool(_cuda.DeviceMemoryPool):
         self.stacktrace_mnemonics: dict[tuple[tuple[str, ...], int], str] = {}
 
     def allocate(self, size: int) -> _cuda.PooledDeviceAllocation:
-        """Memory of at least *size* bytes, after a report of who asks and of what is in use."""
+        """Memory of at least *size* bytes, after a report of the caller and the memory in use."""
         import traceback  # heavy, and for this class alone
 
         stack = tuple(frame.name for frame in traceback.extract_stack()[:-1])
@@ -57,7 +57,7 @@ class DebugMemoryPool(_cuda.DeviceMemoryPool):
         return result
 
     def describe(self, stack: tuple[str, ...], size: int) -> str:
-        """What a place is called in reports: the names of its functions, or what the user says."""
+        """The name of a place in reports: the names of its functions, or what the user entered."""
         if not self.interactive:
             return "|".join(stack)
         if (stack, size) not in self.stacktrace_mnemonics:

@@ -5,7 +5,7 @@ names a path), where an option needs it, or where NVRTC cannot open an include a
 installed.
 
 What was compiled is kept on disk, keyed by source, options, the headers' contents, the compiler's
-version and the architecture, so that nothing is ever out of date; see docs/cuda_compiling.md.
+version and the architecture, so that nothing is ever out of date; see docs/cuda/compiling.md.
 
 Environment: PYCUDA_DEFAULT_NVCC_FLAGS, PYCUDA_CACHE_DIR, PYCUDA_DISABLE_CACHE as in PyCUDA,
 PYGPU_CACHE_DIR, PYGPU_NO_CACHE, PYGPU_CACHE_SIZE as for OpenCL, PYGPU_NVRTC_LIBRARY.
@@ -68,8 +68,8 @@ def compile(
 ) -> bytes:
     """The cubin (or PTX, or with nvcc a fatbin) of a source, as bytes.
 
-    options are nvcc's; arch is sm_XX or compute_XX, that of the current device if left out (needs
-    no device then if it is given). Raises CompileError with the compiler's messages.
+    options are nvcc's; arch is sm_XX or compute_XX, by default that of the current device (with
+    arch, no device is needed). Raises CompileError with the compiler's messages.
     """
     result = _compile(
         "compile",
@@ -96,7 +96,7 @@ def compile_plain(
     cache_dir: str | os.PathLike[str] | bool | None,
     target: str = "cubin",
 ) -> bytes:
-    """compile() of a source as it stands, without architecture or include folders of our own."""
+    """compile() of a source as it is, without an architecture or include folders added by pygpu."""
     return compile(source, nvcc, options, keep, True, "", None, cache_dir, None, target)
 
 
@@ -146,7 +146,7 @@ def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
 
 
 class CudaModule:
-    """Base of what holds a Module made from source."""
+    """Base of classes that hold a Module compiled from source."""
 
     module: Module
     get_global: Callable[[str], tuple[int, int]]
@@ -238,7 +238,7 @@ def _load(result: nvrtc.Compiled, source: str) -> Module:
 class DynamicModule(CudaModule):
     """A module linked from several sources, objects and libraries; see Linker.
 
-    options of the constructor hold for all sources; link_options are pairs of jit_option and value.
+    options of the constructor apply to all sources; link_options are pairs of jit_option and value.
     """
 
     nvcc: str
@@ -341,14 +341,14 @@ class DynamicModule(CudaModule):
         return list(dict.fromkeys(folders))
 
     def link(self) -> DynamicModule:
-        """Link what was added; get_function() and get_global() work from now on."""
+        """Link everything that was added; get_function() and get_global() work from now on."""
         self.module: Module = self.linker.link_module()
         self._bind_module()
         return self
 
 
 class DynamicSourceModule(DynamicModule):
-    """A module from one source that is linked, with cudadevrt where that is found.
+    """A module from one source, linked with cudadevrt if it is found.
 
     The parameters are those of SourceModule and DynamicModule.
     """

@@ -84,7 +84,7 @@ def stream() -> Stream:
 
 
 def external_stream(ptr: int) -> Stream:
-    """A stream that another library made, by its handle; it must live as long as it is used."""
+    """A stream of another library, from its handle; it must live as long as it is used."""
     backend_of(None)
     return Stream.from_handle(ptr)  # type: ignore[return-value]
 

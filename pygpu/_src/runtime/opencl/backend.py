@@ -123,7 +123,7 @@ class OpenCLBackend(Backend):
         data = call_allocator(allocator, nbytes)
         if type(getattr(allocator, "__self__", allocator)) in _OWN_ALLOCATORS:
             return data
-        if type(data) is not int or data != 0:  # which is no memory: the program gives some later
+        if type(data) is not int or data != 0:  # which is not memory: the program gives some later
             self.check_room("memory of the allocator", data, 0, nbytes)
         return data
 

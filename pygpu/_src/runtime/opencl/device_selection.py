@@ -47,14 +47,14 @@ _csc = create_some_context  # PyOpenCL's short name
 def choose_devices(
     interactive: bool | None = None, answers: Sequence[str] | None = None
 ) -> list[cl.Device]:
-    """The devices, all of one platform, that the user wants.
+    """The devices that the user chooses, all of one platform.
 
     interactive: whether to ask if there are no answers; None asks if standard input is a terminal.
     answers: for the platform, then for the devices (separated by commas); each an index or a part
     of a name. An empty answer is the default. None takes them from PYGPU_CTX or else PYOPENCL_CTX,
-    separated by colons. PYGPU_TEST or PYOPENCL_TEST, if set, go before these.
+    separated by colons. PYGPU_TEST or PYOPENCL_TEST, if set, take precedence.
 
-    Raises RuntimeError if an answer fits nothing or is left over, LogicError if there is no
+    Raises RuntimeError if an answer matches nothing or is left over, LogicError if there is no
     platform, Error if the platform has no device.
     """
     if answers is None:

@@ -25,7 +25,7 @@ class DeviceTopologyAmd(NamedTuple):
 
 
 def get_cl_header_version() -> tuple[int, int]:
-    """The newest OpenCL whose names pygpu knows; no header is used to build it."""
+    """The newest OpenCL version whose names pygpu defines; pygpu is built without headers."""
     return (3, 0)
 
 

@@ -27,7 +27,7 @@ CGL = "/System/Library/Frameworks/OpenGL.framework/OpenGL"
 def have_gl() -> bool:
     """Whether any device here can share its memory with OpenGL (cl_khr_gl_sharing).
 
-    Asks all platforms, so it loads the driver. False where there is none.
+    Queries all platforms, so it loads the driver. False if there is none.
     """
     from pygpu import errors  # this module must be importable while pygpu itself still loads
 
@@ -40,8 +40,9 @@ def have_gl() -> bool:
 def get_gl_sharing_context_properties() -> list[tuple[int, int]]:
     """Properties for Context that share with the OpenGL context that is current in this thread.
 
-    They name it and its display, as addresses. Linux (GLX, EGL), Windows (WGL, EGL) and macOS.
-    Raises LogicError where no OpenGL context is current, NotImplementedError on other systems.
+    They contain its address and that of its display. Linux (GLX, EGL), Windows (WGL, EGL) and
+    macOS.
+    Raises LogicError if no OpenGL context is current, NotImplementedError on other systems.
     """
     from pygpu.constants import context_properties as keys
 
@@ -64,7 +65,7 @@ def get_gl_sharing_context_properties() -> list[tuple[int, int]]:
 def get_apple_cgl_share_group() -> int:
     """The share group of the OpenGL context that is current in this thread: a number for Context.
 
-    macOS only: raises NotImplementedError elsewhere, LogicError where no context is current.
+    macOS only: raises NotImplementedError elsewhere, LogicError if no context is current.
     """
     if sys.platform != "darwin":
         raise NotImplementedError("get_apple_cgl_share_group: only macOS has share groups")

@@ -74,11 +74,11 @@ def image_from_array(
     DTYPE_TO_CHANNEL_TYPE or a vector type of 2 or 4 of them (cltypes.float4).
     num_channels: 1 to 4; above 1 it is the length of the array's last dimension.
     mode: "r" for an image that kernels read, "w" for one that they write.
-    norm_int: kernels see integers as floating-point numbers from 0 (signed: -1) to 1.
+    norm_int: kernels read integers as floating-point numbers from 0 (signed: -1) to 1.
 
-    The image has the array's shape reversed and the format R, RG, RGB or RGBA. Raises TypeError
-    for a dtype that no channel has, LogicError for a format that the device does not have (many
-    have no RGB).
+    The image has the array's shape reversed and the format R, RG, RGB or RGBA. Raises TypeError for
+    a dtype that no channel has, LogicError for a format that the device does not support (many do
+    not support RGB).
     """
     if not isinstance(ary, np.ndarray):
         raise TypeError(f"image_from_array: ary must be a NumPy array, not {type(ary).__name__}")

@@ -5,8 +5,8 @@ device does; fine-grained memory (`fsvm_empty`) is used by both at will, only no
 Wrap such an array in `SVM` to give it to a kernel or a command. The memory is freed when the last
 array over it has gone and the commands that use it are done.
 
-Sizes are in bytes. Raises MemoryError if there is no room, LogicError if no device of the context
-has such memory.
+Sizes are in bytes. Raises MemoryError if there is not enough memory, LogicError if no device of the
+context has such memory.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ enqueue_svm_migratemem = enqueue_svm_migrate_mem
 
 
 class SVMMap(Generic[_Array]):
-    """Shared memory while the host may use it; what `SVMPointer.map` gives.
+    """Shared memory while it is mapped for the host; returned by `SVMPointer.map`.
 
-    As a context manager it yields `array` and ends the mapping. Dropped, it ends it too.
+    As a context manager, it yields `array` and unmaps at the end. Dropping it also unmaps.
 
-    svm: what was mapped, None once released. array: the wrapped array of an `SVM`, else one of
-    bytes. queue: where it was mapped. event: that of the map command.
+    svm: the mapped memory, None once released. array: the wrapped array of an `SVM`, otherwise one
+    of bytes. queue: where it was mapped. event: that of the map command.
     """
 
     def __init__(self, svm: SVMPointer, array: _Array, queue: CommandQueue, event: Event) -> None:
@@ -80,9 +80,9 @@ class SVMMap(Generic[_Array]):
     def release(
         self, queue: CommandQueue | None = None, wait_for: Sequence[Event] | None = None
     ) -> Event:
-        """Give the memory back to the devices, by a command after *wait_for*.
+        """Unmap: return the memory to the devices, with a command after *wait_for*.
 
-        queue: by default that of the mapping. Raises LogicError if that was done before.
+        queue: by default that of the mapping. Raises LogicError if it was already released.
         """
         svm, self.svm = self.svm, None
         if svm is None:
@@ -164,7 +164,7 @@ def svm_empty(
     """An array of undefined contents in shared memory; its `base` is the SVMAllocation.
 
     flags: svm_mem_flags. order: "C" or "F". alignment: bytes, a power of two; by default enough
-    for any OpenCL type. queue: what the allocation is bound to.
+    for any OpenCL type. queue: the queue that the allocation is bound to.
     """
     return _opencl._svm_empty(ctx, flags, shape, dtype, order, alignment, queue)
 

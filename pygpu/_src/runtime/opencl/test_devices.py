@@ -74,8 +74,8 @@ def get_test_platforms_and_devices(
     """The devices to test on, as (platform, devices) pairs.
 
     plat_dev_string: like ``0:0,1;intel:i5``, see this module's text; None reads PYGPU_TEST or
-    else PYOPENCL_TEST, and without these (or if they are empty) every device is taken.
-    Raises RuntimeError if a part of the string fits nothing or has more than one colon.
+    else PYOPENCL_TEST, and without these (or if they are empty) all devices are used.
+    Raises RuntimeError if a part of the string matches nothing or has more than one colon.
     """
     from pygpu import _opencl as cl  # collecting tests must not load a driver
 
@@ -104,8 +104,8 @@ def get_test_platforms_and_devices(
 def get_pyopencl_fixture_arg_names(
     metafunc: pytest.Metafunc, extra_arg_names: list[str] | None = None
 ) -> list[str]:
-    """Those of platform, device, ctx_factory, ctx_getter and *extra_arg_names* that a test asks
-    for.
+    """Those of platform, device, ctx_factory, ctx_getter and *extra_arg_names* that a test
+    requests.
     """
     return [
         name
@@ -115,9 +115,7 @@ def get_pyopencl_fixture_arg_names(
 
 
 def get_pyopencl_fixture_arg_values() -> tuple[list[dict[str, Any]], Callable[[Any], str]]:
-    """For each device the values of those arguments, and the function that names them in test
-    ids.
-    """
+    """The values of those arguments for each device, and the function for their test ids."""
     values = []
     for platform, devices in get_test_platforms_and_devices():
         for device in devices:

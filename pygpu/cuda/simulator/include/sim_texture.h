@@ -251,7 +251,7 @@ PGS_I char *surface_at(unsigned long long object, int size, long long x, long lo
         y = y < 0 ? 0 : y >= rows ? rows - 1 : y;
         z = z < 0 ? 0 : z >= slices ? slices - 1 : z;
     }
-    if (x % size != 0) sim_fail(SIM_FAIL_ILLEGAL, "a surface was accessed at an x, in bytes, that is no multiple of the size of what is accessed");
+    if (x % size != 0) sim_fail(SIM_FAIL_ILLEGAL, "a surface was accessed at an x, in bytes, that is not a multiple of the size of what is accessed");
     return (char *)t->data + (unsigned long long)z * t->slice + (unsigned long long)y * t->pitch + x;
 }
 template <class T> PGS_I T surface_read(unsigned long long object, long long x, long long y, long long z, cudaSurfaceBoundaryMode mode) {
