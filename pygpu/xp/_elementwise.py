@@ -231,7 +231,7 @@ multiply: Arithmetic = _binary("multiply", "Products.")
 nextafter: Division = _binary("nextafter", "The number next to x1, towards x2.")
 not_equal: Comparison = _binary("not_equal", "x1 != x2.")
 pow: Arithmetic = _binary("pow", "x1 to the power of x2.")  # noqa: A001
-remainder: Arithmetic = _binary("remainder", "The remainder of floor_divide(), with the sign of x2.")
+remainder: Arithmetic = _binary("remainder", "What floor_divide() leaves, with the sign of x2.")
 subtract: Arithmetic = _binary("subtract", "Differences.")
 
 

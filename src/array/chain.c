@@ -16,7 +16,7 @@ static PyObject *told;       /* callable: a chain came often */
 static Chain buffers[2], wanted;
 static uint32_t wanted_live;
 static Chain *chain = &buffers[0]; /* the other one is being launched, or empty */
-static int broken = 1; /* another command came since the last step */
+static int broken = 1;             /* another command came since the last step */
 static volatile int flushing;
 static unsigned long flusher; /* the thread that does */
 static int failed;            /* the status that the next command is to report */
@@ -175,7 +175,7 @@ static int flush_from_anywhere(void) {
     return before != 0 ? before : status;
 }
 
-/* ---- where chains begin ------------------------------------------------------------------------ */
+/* ---- where chains begin --------------------------------------------------------------------- */
 
 #define CUT_AFTER 8 /* steps: a loop of fewer becomes several rounds in one chain */
 

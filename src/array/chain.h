@@ -1,10 +1,10 @@
 /* chain.h - elementwise operations in a row, which become one launch.
  *
  * A chain is watched first: its operations are launched one by one, and what it consisted of is
- * counted. Python makes a kernel for a chain that comes again and again (_fuse.py). From then on,
- * operations that begin such a chain are put off until it is complete, or until any other command
- * is about to reach the driver (common/deferral.h). Results that the program has dropped by then
- * are never written to memory. */
+ * counted. Python makes a kernel for a chain that comes again and again
+ * (pygpu/_src/array/chains.py). From then on, operations that begin such a chain are put off until
+ * it is complete, or until any other command is about to reach the driver (common/deferral.h).
+ * Results that the program has dropped by then are never written to memory. */
 #ifndef PYGPU_ARRAY_CHAIN_H
 #define PYGPU_ARRAY_CHAIN_H
 
@@ -39,8 +39,8 @@ typedef struct {
     ChainLaunch launch;
     int n; /* operands, without the result */
     short sources[CALL_MAX];
-    PyObject *objects[CALL_MAX + 1]; /* owned: the result's memory, then the operands: memory, or
-                                        numbers */
+    PyObject *objects[CALL_MAX + 1];  /* owned: the result's memory, then the operands: memory, or
+                                         numbers */
     Py_ssize_t offsets[CALL_MAX + 1]; /* -1: a number */
     Place out;                        /* memory: borrowed from objects; NULL: dropped unread */
 } ChainStep;
@@ -68,7 +68,7 @@ typedef struct {
 
 extern int arr_chain_mode; /* 0: off; 1: on; 2: every chain waits until it must go, for tests */
 extern volatile int arr_chain_wanted; /* chain_tell() has something to do */
-extern int arr_chain_own; /* a step of a watched chain is being launched */
+extern int arr_chain_own;             /* a step of a watched chain is being launched */
 
 /* A step that is to be launched: 1 if it was put off, else 0; then arr_chain_own says whether it
  * belongs to a watched chain, and is to be set to 0 after the launch. */
@@ -93,7 +93,7 @@ uint32_t chain_live(const Chain *chain);
 
 /* chain_timer.c */
 extern long arr_chain_wait_us; /* how long a chain waits, or twice that, but for getting the GIL */
-void chain_timer_start(unsigned long serial); /* the chain of this number began to wait */
+void chain_timer_start(unsigned long serial);   /* the chain of this number began to wait */
 extern volatile unsigned long arr_chain_serial; /* changes whenever a chain begins or ends */
 
 /* chain_store.c: chains that are known */
@@ -108,7 +108,7 @@ typedef struct {
     long watched, deferred, fused, apart, made;
 } ChainCounts;
 extern ChainCounts arr_chain_counts;
-extern long arr_chain_often; /* Python is told of a chain that came so many times */
+extern long arr_chain_often;  /* Python is told of a chain that came so many times */
 void arr_forget_chains(void); /* at the end of the process */
 
 #endif

@@ -39,7 +39,8 @@ static int put_word(Chain *chain, Py_ssize_t word) {
 }
 
 static int put_place(Chain *chain, const Place *place) {
-    int ok = put_word(chain, place->type | (place->offset & 31) << 8 | (Py_ssize_t)place->ndim << 16);
+    int ok =
+        put_word(chain, place->type | (place->offset & 31) << 8 | (Py_ssize_t)place->ndim << 16);
     for (int i = 0; ok && i < 2 * place->ndim; i++) {
         ok = put_word(chain, place->dims[i]);
     }

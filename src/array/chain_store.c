@@ -7,7 +7,7 @@
 ChainCounts arr_chain_counts;
 long arr_chain_often = 3;
 
-/* ---- prefixes of chains that have a kernel ---------------------------------------------------- */
+/* ---- prefixes of chains that have a kernel --------------------------------------------------- */
 
 static uint64_t prefixes[2 * PREFIXES_MOST]; /* 0: free */
 static size_t n_prefixes;
@@ -175,9 +175,9 @@ static PyObject *describe_all(const Chain *chain, int steps) {
 PyObject *chain_describe(const Chain *chain, uint32_t live) {
     PyObject *key = key_of(chain, live), *shape = tuple_of(chain->shape, chain->ndim),
              *steps = describe_all(chain, 1), *leaves = describe_all(chain, 0),
-             *hashes = PyBytes_FromStringAndSize((const char *)chain->prefixes,
-                                                 chain->n_steps *
-                                                     (Py_ssize_t)sizeof *chain->prefixes);
+             *hashes =
+                 PyBytes_FromStringAndSize((const char *)chain->prefixes,
+                                           chain->n_steps * (Py_ssize_t)sizeof *chain->prefixes);
     if (key == NULL || shape == NULL || steps == NULL || leaves == NULL || hashes == NULL) {
         Py_XDECREF(key);
         Py_XDECREF(shape);
@@ -186,8 +186,8 @@ PyObject *chain_describe(const Chain *chain, uint32_t live) {
         Py_XDECREF(hashes);
         return NULL;
     }
-    return Py_BuildValue("(ONNNNIN)", chain->backend, key, shape, steps, leaves,
-                         (unsigned int)live, hashes);
+    return Py_BuildValue("(ONNNNIN)", chain->backend, key, shape, steps, leaves, (unsigned int)live,
+                         hashes);
 }
 
 PG_DOC(chain_known__doc__, "_chain_known", "table, key, hashes, made",
@@ -245,9 +245,10 @@ static PyObject *chain_known(PyObject *Py_UNUSED(module), PyObject *const *args,
 }
 
 static PyObject *chain_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
-    return Py_BuildValue("{sislslslslsl}", "mode", arr_chain_mode, "watched", arr_chain_counts.watched, "deferred",
-                         arr_chain_counts.deferred, "fused", arr_chain_counts.fused, "apart",
-                         arr_chain_counts.apart, "made", arr_chain_counts.made);
+    return Py_BuildValue("{sislslslslsl}", "mode", arr_chain_mode, "watched",
+                         arr_chain_counts.watched, "deferred", arr_chain_counts.deferred, "fused",
+                         arr_chain_counts.fused, "apart", arr_chain_counts.apart, "made",
+                         arr_chain_counts.made);
 }
 
 PyMethodDef arr_chain_store_functions[] = {

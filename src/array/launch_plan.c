@@ -310,19 +310,20 @@ failed:
     return NULL;
 }
 
-PG_DOC(Plans_add__doc__, "add",
-       "$self, /, name, extra, operands, out, result, steps, scratch=(), written=(), op=0",
-       "(name: Any, extra: int, operands: tuple[Any, ...], out: Any, result: Any, steps: "
-       "tuple[Any, ...], scratch: tuple[tuple[np.dtype[Any], int], ...] = (), "
-       "written: tuple[int, ...] = (), op: int = 0) -> bool",
-       "Remember what is launched for such operands. out: the array that was given for the result, "
-       "or None; in steps it is the operand after the "
-       "others. result: an array whose dtype and layout a new result shall have, None for none. A "
-       "step is (kernel, sizes, local size, operands, "
-       "numbers, whole): operand -1 is the new result, -2, -3, ... the scratch arrays, given as "
-       "(dtype, items); whole: arrays are one argument "
-       "each, else memory and offset. written: operands that depend on the last event. op: the "
-       "number of the operation for chains, 0 of none. False for operands that are not remembered.");
+PG_DOC(
+    Plans_add__doc__, "add",
+    "$self, /, name, extra, operands, out, result, steps, scratch=(), written=(), op=0",
+    "(name: Any, extra: int, operands: tuple[Any, ...], out: Any, result: Any, steps: "
+    "tuple[Any, ...], scratch: tuple[tuple[np.dtype[Any], int], ...] = (), "
+    "written: tuple[int, ...] = (), op: int = 0) -> bool",
+    "Remember what is launched for such operands. out: the array that was given for the result, "
+    "or None; in steps it is the operand after the "
+    "others. result: an array whose dtype and layout a new result shall have, None for none. A "
+    "step is (kernel, sizes, local size, operands, "
+    "numbers, whole): operand -1 is the new result, -2, -3, ... the scratch arrays, given as "
+    "(dtype, items); whole: arrays are one argument "
+    "each, else memory and offset. written: operands that depend on the last event. op: the "
+    "number of the operation for chains, 0 of none. False for operands that are not remembered.");
 static ArgSpec Plans_add_args = PG_ARGSPEC(Plans_add__doc__);
 
 /* The arguments of Plans.add(), in their order. */

@@ -13,9 +13,9 @@ int (*pg_flush)(void) = NULL;
 
 /* Calls that only ask, and whose answers no launch changes. */
 static int only_asks(const char *name) {
-    static const char *const beginnings[] = {"cuCtxGet",   "cuGetError", "cuDevice", "cuDriver",
-                                             "cuFuncGet",  "nvrtc",      "cuPointerGet",
-                                             "cuMemGetAddressRange"};
+    static const char *const beginnings[] = {"cuCtxGet",     "cuGetError",          "cuDevice",
+                                             "cuDriver",     "cuFuncGet",           "nvrtc",
+                                             "cuPointerGet", "cuMemGetAddressRange"};
     for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
         if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0) {
             return 1;

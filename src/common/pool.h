@@ -53,14 +53,14 @@ PyObject *pg_pool_set_trace(PgPool *self, PyObject *flag);
 /* The members, of a struct that has the pool as *field*. */
 #define PG_POOL_MEMBERS(type, field)                                                 \
     {"held_blocks", T_PYSSIZET, offsetof(type, field.held_blocks), READONLY,         \
-     "int: free blocks that wait for a request"},                                         \
+     "int: free blocks that wait for a request"},                                    \
         {"active_blocks", T_PYSSIZET, offsetof(type, field.active_blocks), READONLY, \
-         "int: blocks in use"},                                         \
+         "int: blocks in use"},                                                      \
         {"managed_bytes", T_PYSSIZET, offsetof(type, field.managed_bytes), READONLY, \
-         "int: size of all blocks, free and in use [bytes]"},                    \
+         "int: size of all blocks, free and in use [bytes]"},                        \
     {                                                                                \
         "active_bytes", T_PYSSIZET, offsetof(type, field.active_bytes), READONLY,    \
-            "int: bytes requested for the blocks in use"      \
+            "int: bytes requested for the blocks in use"                             \
     }
 
 #endif

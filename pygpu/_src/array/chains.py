@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["counts", "flush", "is_on", "number_of", "set_from_environment", "set_mode"]
 
 _MOST_OPERATIONS = 1 << 16
-_FROM_STEP, _FROM_NUMBER = 100, 200  # as in chain.h
+_FROM_STEP, _FROM_NUMBER = 100, 200  # as in src/array/chain.h
 _MOST_ARRAYS = 20  # of one kernel, results included
 _MOST_THREADS = 4
 
