@@ -391,8 +391,8 @@ def table(found: dict[str, dict[str, Any]], chosen: list[str]) -> None:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         print(f"\nGeometric mean of the ratios: {mean:.2f}; the least: {min(ratios):.2f}")
     print(
-        "In brackets: the first run, which compiles what is in no cache. Before pygpu is timed, its "
-        "fused kernels are compiled, in the background of further runs."
+        "In brackets: the first run, which compiles what is in no cache. Before pygpu is timed, "
+        "its fused kernels are compiled, in the background of further runs."
     )
 
 
