@@ -68,7 +68,9 @@ def rand(*shape, seed=1, dtype=np.float32):
 def same(device, host):
     got = device.get()
     assert got.dtype == host.dtype
-    np.testing.assert_array_equal(got.view(np.uint8), host.view(np.uint8))
+    np.testing.assert_array_equal(got, host)
+    if host.dtype.kind == "f":
+        np.testing.assert_array_equal(np.signbit(got[host == 0]), np.signbit(host[host == 0]))
 
 
 # ---- what becomes one launch
@@ -474,4 +476,4 @@ def test_any_program(mode, steps, repeat):
     plain, fused = values(False), values(True)
     for a, b, c in zip(fused, plain, expected, strict=True):
         np.testing.assert_array_equal(a, b)
-        np.testing.assert_allclose(a, c, rtol=1e-5)
+        np.testing.assert_allclose(a, c, rtol=1e-4, atol=1e-5)

@@ -326,19 +326,20 @@ def _is_int(item: Any) -> bool:
     return isinstance(item, (int, np.integer)) and not isinstance(item, (bool, np.bool_))
 
 
-def _has_index(item: Any) -> bool:
-    """Whether an item that is neither an int nor an array has __index__. Raises IndexError if it is
-    not an index at all."""
+def _as_int(item: Any) -> int | None:
+    """An int, or what has __index__, as an int; None for what may be an index array. Raises
+    IndexError if it is not an index at all."""
+    if _is_int(item):
+        return int(item)
     if hasattr(item, "dtype") or isinstance(item, (bool, list, tuple)):
-        return False
+        return None
     try:
-        operator.index(item)
+        return operator.index(item)
     except TypeError:
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
             "integer or boolean arrays are valid indices"
         ) from None
-    return True
 
 
 def axes_of(item: Any) -> int:
@@ -401,8 +402,8 @@ def parse_index(shape: Shape, strides: Shape, key: Any) -> Index:
             stride = step * strides[axis]  # of one item at most if it is too large
             new_strides.append(stride if abs(stride) < 1 << 63 else strides[axis])
             axis += 1
-        elif _is_int(item) or _has_index(item):
-            n, i = shape[axis], operator.index(item)
+        elif (i := _as_int(item)) is not None:
+            n = shape[axis]
             if not -n <= i < n:
                 raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
             offset += i % n * strides[axis]

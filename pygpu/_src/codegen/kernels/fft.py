@@ -141,7 +141,8 @@ $body
 """)
 
 _WHERE = Template("""\
-    pg_u32 $line = $line_of, $t = $t_of;
+    PG_UNUSED pg_u32 $line = $line_of;
+    PG_UNUSED pg_u32 $t = $t_of;
     fft_index $unit = (fft_index)PG_GROUP_ID(0) * $lines + $line;
     $find
 """)
