@@ -191,12 +191,19 @@ int cud_device_range(State *state, PyObject *obj, const char *call, const char *
 }
 
 int cud_allocation_expose(Allocation *self, const char *call) {
-    if (cud_allocation_alive(self, call) < 0) {
+    if (cud_allocation_alive(self, call) < 0 ||
+        (self->usage != NULL && !self->usage->exposed &&
+         cud_usage_expose(self->state, self->usage, self->context) < 0)) {
         return -1;
     }
-    return self->usage == NULL || self->usage->exposed
-               ? 0
-               : cud_usage_expose(self->state, self->usage, self->context);
+    if (PG_UNLIKELY(pg_trap & PG_TRAP_DEFERRED) && pg_flush != NULL) {
+        CUresult status = (CUresult)pg_flush(); /* from now on others look without a call of ours */
+        if (status != CUDA_SUCCESS) {
+            cud_raise(self->state, call, status);
+            return -1;
+        }
+    }
+    return 0;
 }
 
 /* ---- views ----------------------------------------------------------------------------------- */
