@@ -308,7 +308,7 @@ def settle(name: str, run: Callable[[], Any]) -> None:
     for _ in range(20):
         run()
         sleep(0.3)
-        now = fusion.statistics()["made"]
+        now = fusion.statistics()["compiled"]
         quiet, made = quiet + 1 if now == made else 0, now
         if quiet == 3:
             return

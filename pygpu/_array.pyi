@@ -292,7 +292,7 @@ def _chain_flush() -> None: ...
 def _chain_known(table: KernelTable, key: bytes, hashes: bytes, made: tuple[Any, ...]) -> None: ...
 def _chain_set(
     mode: int,
-    told: Callable[[tuple[Any, ...]], None] | None = None,
+    on_frequent: Callable[[tuple[Any, ...]], None] | None = None,
     deferral: Any = None,
     often: int = 3,
     wait_us: int = 300,

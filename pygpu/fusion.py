@@ -326,16 +326,16 @@ def on() -> None:
 
 def off() -> None:
     """From now on, each operation is a launch of its own, as it is unless :func:`on` was called.
-    Operations that were put off are launched."""
+    Operations that were deferred are launched."""
     chains.set_mode(0)
 
 
 def statistics() -> dict[str, int]:
     """What :func:`on` has done in this process.
 
-    ``watched``: operations that were launched one by one, while chains were looked for; ``made``:
-    chains that have a kernel; ``deferred``: operations that were put off; ``fused``: launches of
-    such kernels; ``apart``: operations that were put off, and launched one by one after all.
+    ``watched``: operations that were launched one by one, while chains were looked for;
+    ``compiled``: chains that have a kernel; ``deferred``: operations that were deferred; ``fused``: launches of
+    such kernels; ``unfused``: operations that were deferred, and launched one by one after all.
     """
     found = chains.counts()
     del found["mode"]

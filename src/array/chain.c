@@ -1,4 +1,4 @@
-/* chain.c - which operations are put off, and when they are launched. */
+/* chain.c - which operations are deferred, and when they are launched. */
 #include "array/chain.h"
 
 #include "array/backend_ops.h"
@@ -10,8 +10,8 @@ int arr_chain_own = 0;
 volatile int arr_chain_wanted = 0;
 volatile unsigned long arr_chain_serial = 0;
 
-static PgDeferral *deferral; /* of the backend whose launches are put off; NULL: of none */
-static PyObject *told;       /* callable: a chain came often */
+static PgDeferral *deferral;  /* of the backend whose launches are deferred; NULL: of none */
+static PyObject *on_frequent; /* callable: a chain came often */
 
 static Chain buffers[2], wanted;
 static uint32_t wanted_live;
@@ -78,7 +78,7 @@ static int launch_all(const Chain *of, uint32_t live, int *fused) {
         return 0;
     }
     for (int i = 0; i < of->n_steps; i++) {
-        arr_chain_counts.apart++;
+        arr_chain_counts.unfused++;
         if (launch_step(of, &of->steps[i]) < 0) {
             status = status == 0 ? status_of_exception() : (PyErr_Clear(), status);
         }
@@ -212,7 +212,7 @@ static int all_private(const GPUArray *out, PyObject *const *operands, int n) {
     return 1;
 }
 
-/* After the step was appended: whether it is put off. */
+/* After the step was appended: whether it is deferred. */
 static int decide(void) {
     int known = arr_chain_mode == 2 || chain_prefix_known(chain->now.hash);
     if (chain->n_steps == 1) {
@@ -261,32 +261,35 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
     return 1;
 }
 
-void chain_tell(Table *table) {
+void chain_report(Table *table) {
     if (PyDict_GET_SIZE(table->chains) >= CHAINS_MOST) {
         PyDict_Clear(table->chains); /* those in use are counted anew */
     }
-    if (wanted.backend == NULL || told == NULL) {
+    if (wanted.backend == NULL || on_frequent == NULL) {
         arr_chain_wanted = 0;
         return;
     }
     PyObject *description = chain_describe(&wanted, wanted_live);
     Py_CLEAR(wanted.backend);
     arr_chain_wanted = 0;
-    PyObject *result = description != NULL ? PyObject_CallOneArg(told, description) : NULL;
+    PyObject *result = description != NULL ? PyObject_CallOneArg(on_frequent, description) : NULL;
     Py_XDECREF(description);
     if (result == NULL) {
-        PyErr_WriteUnraisable(told);
+        PyErr_WriteUnraisable(on_frequent);
     }
     Py_XDECREF(result);
 }
 
 /* ---- for Python ------------------------------------------------------------------------------ */
 
-PG_DOC(chain_set__doc__, "_chain_set", "mode, told=None, deferral=None, often=3, wait_us=300",
-       "(mode: int, told: Callable[[tuple[Any, ...]], None] | None = None, deferral: Any = None, "
+PG_DOC(chain_set__doc__, "_chain_set",
+       "mode, on_frequent=None, deferral=None, often=3, wait_us=300",
+       "(mode: int, on_frequent: Callable[[tuple[Any, ...]], None] | None = None, deferral: Any = "
+       "None, "
        "often: int = 3, wait_us: int = 300) -> None",
-       "Whether operations in a row become one launch: 0 no, 1 yes; 2: every operation is put off "
-       "as long as it may be. told is called for a chain that came *often* times; deferral: the "
+       "Whether operations in a row become one launch: 0 no, 1 yes; 2: every operation is deferred "
+       "as long as it may be. on_frequent is called for a chain that came *often* times; deferral: "
+       "the "
        "backend's _deferral(); wait_us: microseconds after which a chain goes if nothing else "
        "happens.");
 static ArgSpec chain_set_args = PG_ARGSPEC(chain_set__doc__);
@@ -310,7 +313,7 @@ static PyObject *chain_set(PyObject *Py_UNUSED(module), PyObject *const *args, P
         *deferral->flush = flush_from_anywhere;
     }
     if (a[1] != NULL && a[1] != Py_None) {
-        Py_XSETREF(told, Py_NewRef(a[1]));
+        Py_XSETREF(on_frequent, Py_NewRef(a[1]));
     }
     keep_status(chain_flush());
     arr_chain_mode = mode > 2 ? 2 : (int)mode;
@@ -323,7 +326,7 @@ static PyObject *flush_now(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(igno
     int status = chain_flush();
     return status == 0 ? Py_NewRef(Py_None)
                        : PyErr_Format(PyExc_RuntimeError,
-                                      "operations on arrays that were put off could not be "
+                                      "operations on arrays that were deferred could not be "
                                       "launched: the driver says %d",
                                       status);
 }
@@ -335,12 +338,12 @@ void arr_forget_chains(void) {
         *deferral->flush = NULL;
         *deferral->trap &= ~PG_TRAP_DEFERRED;
     }
-    Py_CLEAR(told);
+    Py_CLEAR(on_frequent);
 }
 
 PyMethodDef arr_chain_functions[] = {
     {"_chain_set", FAST(chain_set), chain_set__doc__},
     {"_chain_flush", flush_now, METH_NOARGS,
-     "_chain_flush()\n--\n\n() -> None\n\nLaunch what was put off."},
+     "_chain_flush()\n--\n\n() -> None\n\nLaunch deferred work."},
     {NULL, NULL, 0, NULL},
 };

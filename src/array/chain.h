@@ -2,7 +2,7 @@
  *
  * A chain is watched first: its operations are launched one by one, and what it consisted of is
  * counted. Python makes a kernel for a chain that comes again and again
- * (pygpu/_src/array/chains.py). From then on, operations that begin such a chain are put off until
+ * (pygpu/_src/array/chains.py). From then on, operations that begin such a chain are deferred until
  * it is complete, or until any other command is about to reach the driver (common/deferral.h).
  * Results that the program has dropped by then are never written to memory. */
 #ifndef PYGPU_ARRAY_CHAIN_H
@@ -67,16 +67,16 @@ typedef struct {
 } Chain;
 
 extern int arr_chain_mode; /* 0: off; 1: on; 2: every chain waits until it must go, for tests */
-extern volatile int arr_chain_wanted; /* chain_tell() has something to do */
+extern volatile int arr_chain_wanted; /* chain_report() has something to do */
 extern int arr_chain_own;             /* a step of a watched chain is being launched */
 
-/* A step that is to be launched: 1 if it was put off, else 0; then arr_chain_own says whether it
+/* A step that is to be launched: 1 if it was deferred, else 0; then arr_chain_own says whether it
  * belongs to a watched chain, and is to be set to 0 after the launch. */
 int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObject *const *operands,
               int n);
-/* Tells Python of chains that came often enough; to be called where any code may run. */
-void chain_tell(Table *table);
-/* Launches what was put off. 0, or the driver's status. */
+/* Reports frequent chains to Python; to be called where any code may run. */
+void chain_report(Table *table);
+/* Launches deferred work. 0, or the driver's status. */
 int chain_flush(void);
 void chain_flush_late(void); /* the same; the next command of the backend fails with the status */
 
@@ -100,15 +100,15 @@ extern volatile unsigned long arr_chain_serial; /* changes whenever a chain begi
 int chain_prefix_known(uint64_t hash);
 /* Launches the kernel for the whole chain: 1 if there is one; 0 if not; -1 with an exception. */
 int chain_launch(const Chain *chain, uint32_t live);
-/* Counts it. 1: Python is to be told. */
+/* Counts it. 1: it is frequent now, and to be reported. */
 int chain_count(const Chain *chain, uint32_t live);
 PyObject *chain_describe(const Chain *chain, uint32_t live); /* for Python; NULL on failure */
 extern PyMethodDef arr_chain_functions[], arr_chain_store_functions[];
 typedef struct {
-    long watched, deferred, fused, apart, made;
+    long watched, deferred, fused, unfused, compiled;
 } ChainCounts;
 extern ChainCounts arr_chain_counts;
-extern long arr_chain_often;  /* Python is told of a chain that came so many times */
+extern long arr_chain_often;  /* a chain is frequent after so many times */
 void arr_forget_chains(void); /* at the end of the process */
 
 #endif

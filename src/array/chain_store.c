@@ -240,15 +240,15 @@ static PyObject *chain_known(PyObject *Py_UNUSED(module), PyObject *const *args,
         memcpy(&hash, PyBytes_AS_STRING(a[2]) + at, sizeof hash);
         prefix_add(hash);
     }
-    arr_chain_counts.made++;
+    arr_chain_counts.compiled++;
     Py_RETURN_NONE;
 }
 
 static PyObject *chain_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     return Py_BuildValue("{sislslslslsl}", "mode", arr_chain_mode, "watched",
                          arr_chain_counts.watched, "deferred", arr_chain_counts.deferred, "fused",
-                         arr_chain_counts.fused, "apart", arr_chain_counts.apart, "made",
-                         arr_chain_counts.made);
+                         arr_chain_counts.fused, "unfused", arr_chain_counts.unfused, "compiled",
+                         arr_chain_counts.compiled);
 }
 
 PyMethodDef arr_chain_store_functions[] = {

@@ -189,7 +189,7 @@ static inline int put_operands(Args *args, const GPUArray *out, PyObject *const 
     return failed ? -1 : 0;
 }
 
-/* Whether the operation of an entry is put off, so that others may join it. */
+/* Whether the operation of an entry is deferred, so that others may join it. */
 static int put_off_entry(Table *table, uint64_t key, GPUArray *first, GPUArray *out,
                          PyObject *const *operands, int n) {
     const Entry *entry = table_counted(table, key, first->size);
@@ -312,7 +312,7 @@ int arr_fast(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *out, PyO
         return 0;
     }
     if (PG_UNLIKELY(arr_chain_wanted)) {
-        chain_tell(first->table);
+        chain_report(first->table);
     }
     int done = by_table(id, operands, n, first, out, result);
     return done != 0 ? done : by_plan(id, 0, operands, n, out, result);

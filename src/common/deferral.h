@@ -1,4 +1,4 @@
-/* deferral.h - what arrays ask of a backend so that they may put off launches: its commands must
+/* deferral.h - what arrays ask of a backend so that they may defer launches: its commands must
  * call them before any other command reaches the driver. */
 #ifndef PG_DEFERRAL_H
 #define PG_DEFERRAL_H
@@ -8,14 +8,14 @@
 /* Whether the memory (any object) is seen by nobody but through commands of this backend, and
  * belongs to nothing that a capture records. */
 typedef int (*PgPrivate)(PyObject *memory);
-/* Launches what was put off; with the GIL held or not. 0, or the status that the driver gave. */
+/* Launches deferred work; with the GIL held or not. 0, or the status that the driver gave. */
 typedef int (*PgFlush)(void);
 
 /* A backend's side, in a capsule of this name. */
 #define PG_DEFERRAL_CAPSULE "pygpu.deferral"
 typedef struct {
     PgPrivate is_private;
-    int *trap;      /* its pg_trap, whose bit PG_TRAP_DEFERRED says that something is put off */
+    int *trap;      /* its pg_trap, whose bit PG_TRAP_DEFERRED says that something is deferred */
     PgFlush *flush; /* its pg_flush */
 } PgDeferral;
 

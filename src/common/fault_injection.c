@@ -25,7 +25,7 @@ static int only_asks(const char *name) {
 }
 
 int pg_trapped(const char *name, long *count, int *status) {
-    /* Touches no Python object: it also runs where the GIL is released. (What was put off takes
+    /* Touches no Python object: it also runs where the GIL is released. (Deferred work takes
      * the GIL.) */
     if (pg_trap & PG_TRAP_FORKED) {
         *status = PG_STATUS_FORKED;

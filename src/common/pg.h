@@ -152,7 +152,7 @@ extern int pg_trap;
 #define PG_TRAP_FORKED 4
 #define PG_TRAP_HELD   8 /* of the calls, those made with the GIL held are counted */
 #define PG_TRAP_DEFERRED \
-    16 /* launches were put off: they come before the call that finds this (deferral.h) */
+    16 /* launches were deferred: they come before the call that finds this (deferral.h) */
 
 #define PG_STATUS_MISSING (-90001) /* the library does not have this function */
 #define PG_STATUS_FORKED  (-90002) /* called in a child of fork() */
@@ -168,7 +168,7 @@ extern PgFault pg_fault;
 /* Decides for one call: 1 if *status was set instead of calling the driver. counts may be NULL. */
 int pg_trapped(const char *name, long *count, int *status);
 void pg_trap_watch_fork(void);
-extern int (*pg_flush)(void); /* launches what was put off; NULL: nothing ever is */
+extern int (*pg_flush)(void); /* launches deferred work; NULL: nothing ever is */
 
 /* What the modules' hooks for tests share. n functions or kinds, each with its name. */
 typedef const char *(*PgNameOf)(int i);

@@ -47,7 +47,7 @@ def on():
 
 @pytest.fixture
 def late():
-    """Every operation is put off as long as it may be."""
+    """Every operation is deferred as long as it may be."""
     chains.set_mode(2, wait=True, often=1, wait_us=10_000_000)
     yield
     chains.set_mode(0)
@@ -219,10 +219,10 @@ def test_memory_whose_address_is_known_is_never_put_off(late):
     x = gpuarray.to_gpu(rand(32))
     before = chains.counts()
     y = x + 1
-    address = int(y.gpudata)  # launches what was put off: whoever has the address may look
+    address = int(y.gpudata)  # launches deferred work: whoever has the address may look
     after = chains.counts()
     assert after["deferred"] == before["deferred"] + 1
-    assert after["apart"] == before["apart"] + 1
+    assert after["unfused"] == before["unfused"] + 1
     before = after
     y += 1
     z = y * 2
@@ -236,10 +236,10 @@ def test_memory_whose_address_is_known_is_never_put_off(late):
 def test_an_event_comes_after_what_was_put_off(late):
     x = gpuarray.to_gpu(rand(32))
     y = (x + 1) * 3
-    before = chains.counts()["apart"] + chains.counts()["fused"]
+    before = chains.counts()["unfused"] + chains.counts()["fused"]
     event = driver.Event()
     event.record()
-    assert chains.counts()["apart"] + chains.counts()["fused"] > before
+    assert chains.counts()["unfused"] + chains.counts()["fused"] > before
     event.synchronize()
     same(y, (rand(32) + 1) * 3)
 
@@ -283,7 +283,7 @@ def test_what_waits_is_launched_by_itself(late):
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         now = chains.counts()
-        if now["apart"] + now["fused"] > before["apart"] + before["fused"]:
+        if now["unfused"] + now["fused"] > before["unfused"] + before["fused"]:
             break
         time.sleep(0.001)
     else:
@@ -387,10 +387,10 @@ def test_on_and_statistics():
         assert chains.is_on()
         assert set(pygpu.fusion.statistics()) == {
             "watched",
-            "made",
+            "compiled",
             "deferred",
             "fused",
-            "apart",
+            "unfused",
         }
     finally:
         pygpu.fusion.off()

@@ -2,9 +2,9 @@
 again.
 
 C watches which elementwise operations follow each other (``src/array/chain.h``) and tells
-:func:`_told` of a chain that came often. A thread compiles one kernel for the whole chain. Once it
-is ready, C puts such operations off until the chain is complete and launches that kernel; results
-that the program has dropped by then are not written to memory.
+:func:`_on_frequent` of a chain that came often. A thread compiles one kernel for the whole chain.
+Once it is ready, C defers such operations until the chain is complete and launches that kernel;
+results that the program has dropped by then are not written to memory.
 
 Each step is computed and rounded as by the kernel of its own, so results are the same to the bit.
 """
@@ -170,7 +170,7 @@ def _make(job: _Job) -> None:
     _array._chain_known(backend.table, job.key, job.hashes, made)
 
 
-def _told(description: tuple[Any, ...]) -> None:
+def _on_frequent(description: tuple[Any, ...]) -> None:
     """A chain came often: called by C."""
     job = _job(description)
     if job is None:
@@ -217,7 +217,7 @@ def set_mode(mode: int, *, wait: bool = False, often: int = 3, wait_us: int = 30
     from pygpu import _cuda
 
     _wait = wait
-    _array._chain_set(mode, _told, _cuda._deferral(), often, wait_us)
+    _array._chain_set(mode, _on_frequent, _cuda._deferral(), often, wait_us)
 
 
 def is_on() -> bool:
@@ -226,12 +226,12 @@ def is_on() -> bool:
 
 
 def counts() -> dict[str, int]:
-    """How many operations were watched and put off, how many launches came of them."""
+    """How many operations were watched and deferred, and the launches that came of them."""
     return _array._chain_counts()
 
 
 def flush() -> None:
-    """Launch what was put off."""
+    """Launch deferred work."""
     _array._chain_flush()
 
 

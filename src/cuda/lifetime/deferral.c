@@ -1,4 +1,4 @@
-/* deferral.c - CUDA's side of launches that arrays put off: which memory nobody else can see, and
+/* deferral.c - CUDA's side of launches that arrays defer: which memory nobody else can see, and
  * the capsule by which arrays reach the traps of this module. */
 #include "common/deferral.h"
 #include "cuda/capture.h"
@@ -8,7 +8,7 @@
 
 static PyTypeObject *pooled; /* borrowed from the module's state */
 
-/* Memory of a pool whose address was not given away. Nothing is put off while a stream is being
+/* Memory of a pool whose address was not given away. Nothing is deferred while a stream is being
  * captured, since what reaches it then belongs to the graph. */
 static int is_private(PyObject *memory) {
     if (Py_TYPE(memory) != pooled || cud_capturing > 0) {
@@ -28,6 +28,6 @@ static PyObject *get_deferral(PyObject *module, PyObject *Py_UNUSED(ignored)) {
 
 PyMethodDef cud_deferral_methods[] = {
     {"_deferral", get_deferral, METH_NOARGS,
-     "_deferral()\n--\n\n() -> Any\n\nWhat arrays need to put off launches, for _array."},
+     "_deferral()\n--\n\n() -> Any\n\nWhat arrays need to defer launches, for _array."},
     {NULL, NULL, 0, NULL},
 };
