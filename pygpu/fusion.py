@@ -318,8 +318,7 @@ def fuse(function: Any = None, *, static: Iterable[str] = ()) -> Any:
 def on() -> None:
     """From now on, elementwise operations on CUDA's arrays that follow each other again and again
     become one launch, with the same results. ``PYGPU_FUSE=1`` in the environment does the same.
-
-    Raises RuntimeError if there is no CUDA driver and no simulator.
+    It does nothing for OpenCL's arrays.
     """
     chains.set_mode(1)
 
@@ -334,8 +333,9 @@ def statistics() -> dict[str, int]:
     """What :func:`on` has done in this process.
 
     ``watched``: operations that were launched one by one, while chains were looked for;
-    ``compiled``: chains that have a kernel; ``deferred``: operations that were deferred; ``fused``: launches of
-    such kernels; ``unfused``: operations that were deferred, and launched one by one after all.
+    ``compiled``: chains that have a kernel; ``deferred``: operations that waited for others;
+    ``fused``: launches of such kernels; ``unfused``: operations that waited, and were launched one
+    by one after all.
     """
     found = chains.counts()
     del found["mode"]
