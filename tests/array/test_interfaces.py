@@ -378,7 +378,7 @@ def test_a_dead_context_is_not_taken_for_an_unknown_address(gpuarray, failing, a
 def test_an_unknown_address_is_told(gpuarray):
     shown = Shown(gpuarray.to_gpu(A))
     shown.__cuda_array_interface__["data"] = (1 << 40) + 4096, False
-    with pytest.raises(BufferError, match="no memory of the CUDA driver"):
+    with pytest.raises(BufferError, match="not memory of the CUDA driver"):
         interchange.from_cuda_array(shown)
 
 
