@@ -47,7 +47,7 @@ def test_against_numpy(rows, dtype):
         assert (a.get() == h).all()
         assert ((a > c).get() == (h > column)).all()
         assert ((a[::-1] + c + 2).get() == h[::-1] + column + 2).all()
-        assert used.count(True) >= 6
+        assert used.count(True) >= 5
 
 
 def test_float16_arithmetic_rounds_its_inputs(rows):
