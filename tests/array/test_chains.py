@@ -40,7 +40,7 @@ def _context():
 @pytest.fixture
 def on():
     """Chains become one launch as soon as they were seen."""
-    chains.set_mode(1, wait=True, often=1, wait_us=10_000_000)
+    chains.set_mode(1, wait=True, often=1, wait_us=2_000_000)
     yield
     chains.set_mode(0)
 
@@ -48,7 +48,7 @@ def on():
 @pytest.fixture
 def late():
     """Every operation is deferred as long as it may be."""
-    chains.set_mode(2, wait=True, often=1, wait_us=10_000_000)
+    chains.set_mode(2, wait=True, often=1, wait_us=2_000_000)
     yield
     chains.set_mode(0)
 
