@@ -117,7 +117,9 @@ def get(function: types.FunctionType, text: str | None = None) -> Source:
     if text is not None:
         lines, first = text.splitlines(True), 0
         return _find(function, lines, first)
-    lines = linecache.getlines(code.co_filename, function.__globals__)
+    lines = []
+    if code.co_filename != "<string>":  # exec's text; Python 3.13 has that of `python -c` there
+        lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines or code.co_firstlineno > len(lines):
         found = _from_frames(code)
         if found is None:
