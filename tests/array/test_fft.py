@@ -89,6 +89,55 @@ def test_several_axes(make, name):
     same_as_numpy(make, name, a, s=(8, 3), axes=(0, 1), norm="ortho")
 
 
+@pytest.mark.parametrize(
+    "shape, axes",
+    [
+        ((3, 4, 6), (1, 2)),
+        ((2, 16, 7), (2, 1)),
+        ((32, 32), None),
+        ((2, 3, 4, 5), (1, 2, 3)),
+        ((6, 10, 5), (0, 1)),
+        ((2, 6, 10, 3), (1, 2)),
+        ((1, 8, 1, 8), None),
+        ((4, 13, 97), (1, 2)),
+    ],
+)
+@pytest.mark.parametrize(
+    "name, dtype", [("fftn", "F"), ("ifftn", "D"), ("fftn", "f"), ("rfftn", "d")]
+)
+def test_images(make, name, dtype, shape, axes):
+    """Axes that are next to each other in memory are transformed in one pass."""
+    a = input_of(name, shape, dtype)
+    same_as_numpy(make, name, a, axes=axes)
+    got = getattr(np.fft, name)(make(a).T, axes=None if axes is None else (0, 1))
+    close(got, getattr(np.fft, name)(a.T, axes=None if axes is None else (0, 1)))
+
+
+def test_images_in_place_and_into_others(make):
+    a = input_of("fft2", (3, 8, 12), "F")
+    x = make(a)
+    assert np.fft.fft2(x, out=x) is x
+    close(x, np.fft.fft2(a).astype("F"))
+    wide = make(np.zeros((3, 8, 24), "F"))
+    np.fft.fft2(make(a), out=wide[:, :, ::2])
+    close(wide[:, :, ::2].copy(), np.fft.fft2(a).astype("F"))
+    assert not wide[:, :, 1::2].get().any()
+
+
+@pytest.mark.parametrize("n", [64, 90, 49, 343])
+@pytest.mark.parametrize("name", ["fft", "rfft", "irfft"])
+def test_lines_that_go_through_local_memory_by_halves(make, monkeypatch, name, n):
+    """A group has so little local memory that numbers are exchanged in four pieces."""
+    monkeypatch.setattr(transform, "_LOCAL", 5 * n)
+    transform.set_tuning(plan.Tuning(full=5 * n, together=8, radix=8))
+    try:
+        m = n // 2 + 1 if name == "irfft" else n
+        same_as_numpy(make, name, input_of(name, (3, m), "D"), n=n)
+        same_as_numpy(make, "fft2", input_of("fft2", (n // 4, 4), "F"))
+    finally:
+        transform.set_tuning(plan.Tuning())
+
+
 @pytest.mark.parametrize("name", ["fftn", "rfftn", "irfftn"])
 def test_an_axis_that_is_named_twice(make, name):
     a = input_of(name, (4, 6), "D")

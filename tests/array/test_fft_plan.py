@@ -63,7 +63,7 @@ def test_a_chirp_convolves_to_the_transform(n):
 @pytest.mark.parametrize("tuning", [plan.Tuning(), plan.Tuning(elements=8, radix=8, threads=256)])
 def test_every_smooth_length_has_stages(tuning):
     for n in filter(plan.is_smooth, range(1, 2500)):
-        found = plan.stages(n, tuning)
+        found = plan.stages((n,), tuning)
         assert prod(found.radices) == n and 1 <= found.threads <= tuning.threads
         assert all(r <= tuning.radix or r in plan.DIRECT_PRIMES for r in found.radices)
 

@@ -6,6 +6,7 @@ The numbers were chosen by measurement: docs/design/arrays.md, benchmarks/fft.py
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from itertools import product
 from math import isqrt, prod
 from typing import Any
 
@@ -22,12 +23,15 @@ class Tuning(Frozen):
     single: bytes of the longest line that one group transforms. column: bytes of the longest column
     where neighbouring columns are read together. together: bytes of neighbours that are read
     together. elements: numbers that a work-item holds, about. radix: the largest radix. least,
-    threads: work-items of a group. full: bytes of local memory up to which real and imaginary parts
-    are exchanged at once. Of CPUs: bytes of a vector, of the longest line and of the longest
-    column, and the largest radix.
+    threads: work-items of a group. long: lines of more bytes have long_threads and long_elements
+    instead. full: bytes of local memory up to which real and imaginary parts are exchanged at once.
+    Of CPUs: bytes of a vector, of the longest line and of the longest column, and the largest radix.
     """
 
-    single: int = 65536
+    single: int = 147456
+    long: int = 65536
+    long_threads: int = 1024
+    long_elements: int = 16
     column: int = 16384
     together: int = 64
     elements: int = 16
@@ -94,12 +98,15 @@ def _splits(n: int, most: int, last: int) -> Any:
 
 
 @lru_cache(4096)
-def stages(n: int, tuning: Tuning) -> Stages:
-    """The radices of a pass over n numbers."""
+def stages(axes: tuple[int, ...], tuning: Tuning) -> Stages:
+    """The radices of a pass over the axes of an image, one after the other; a line is one axis."""
+    n = prod(axes)
     if n == 1:
         return Stages((1,), 1)
     best, cost = None, 0.0
-    for radices in _splits(n, tuning.radix, DIRECT_PRIMES[-1]):
+    splits = [list(_splits(length, tuning.radix, DIRECT_PRIMES[-1])) for length in axes]
+    for parts in product(*splits):
+        radices = sum(parts, ())
         if best is not None and len(radices) > len(best.radices) + 1:
             continue
         wanted = {-(-(n // radix) // rounds) for radix in radices for rounds in (1, 2, 3, 4, 5, 8)}
@@ -116,7 +123,7 @@ def stages(n: int, tuning: Tuning) -> Stages:
             if best is None or now < cost:
                 best, cost = Stages(radices, threads), now
     if best is None:
-        raise ValueError(f"no stages of {n} numbers with {tuning.threads} work-items")
+        raise ValueError(f"no stages of {axes} numbers with {tuning.threads} work-items")
     return best
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 from typing import Any
@@ -25,7 +26,15 @@ from pygpu._src.util.frozen import Frozen
 from . import plan as planning
 from . import replay, tables
 
-__all__ = ["Request", "forget", "generation", "set_tuning", "transform"]
+__all__ = [
+    "Request",
+    "forget",
+    "generation",
+    "image_axes",
+    "set_tuning",
+    "transform",
+    "transform_image",
+]
 
 _LOCAL = 49152  # bytes of local memory that a group may have everywhere
 _MOST = 256  # plans, kernels and tables of a backend that are kept
@@ -84,6 +93,11 @@ class _Lines(Frozen):
     @property
     def many(self) -> int:
         return prod(self.shape)
+
+
+def _precision(dtype: np.dtype[Any]) -> str:
+    """What results of a dtype are computed in."""
+    return "f32" if dtype.char in "efF" else "f64"
 
 
 def set_tuning(tuning: planning.Tuning) -> None:
@@ -235,7 +249,7 @@ def _sides(request: Request, a: Any, out: Any, lines: _Lines) -> tuple[int, Side
 
 
 def _group(
-    length: int,
+    axes: tuple[int, ...],
     item: int,
     wide: int,
     together: bool,
@@ -244,7 +258,7 @@ def _group(
     tuning: planning.Tuning,
 ) -> tuple[planning.Stages, int]:
     """The stages of a pass, and the columns of a group. item: bytes in local memory at least."""
-    found = planning.stages(length, tuning)
+    found, length = planning.stages(axes, tuning), prod(axes)
     per_line = (length + length // 8 + 16) * item
     lines = max(tuning.least // found.threads, 1)
     if together:
@@ -270,7 +284,9 @@ def _cut(like: Any, length: int, many: int, strided: bool, real: str) -> tuple[i
         column = _tuning.cpu_column // item
         few = many < lanes and length >= lanes * lanes
         return planning.passes(length, lanes if few else _tuning.cpu_single // item, column)
-    most = min(like.backend.limits.local_bytes, _LOCAL) * 3 // 2 // item
+    limits = like.backend.limits
+    most = min(limits.local_bytes, _LOCAL) * 7 // 2 // item  # in four exchanges
+    most = min(most, 2 * _tuning.elements * min(_tuning.long_threads, limits.group_size))
     column = min(_tuning.column // item, most)
     return planning.passes(length, column if strided else min(_tuning.single // item, most), column)
 
@@ -284,6 +300,7 @@ class _Cuts(Frozen):
     wide: bool
     whole: int = 0
     chirp: int = 0
+    image: tuple[int, ...] = ()
 
     @property
     def item(self) -> int:
@@ -335,7 +352,7 @@ def _passes_of(
             before=before,
             threads=threads,
             lines=many,
-            split=False,
+            exchanges=1,
             batch=len(lines.shape),
             batch_first=strided,
             source=mine._replace(lines_first=several or strided),
@@ -347,6 +364,7 @@ def _passes_of(
             bounds=cuts.like.backend.limits.warps,
             chirp=cuts.chirp,
             convolve=convolve,
+            image=cuts.image,
         )
         found.append(_fitted(spec, cuts.like.backend.limits))
         before *= part
@@ -360,11 +378,14 @@ def _shape_of(
     limits, item = cuts.like.backend.limits, cuts.item
     if limits.is_cpu:
         tuning = _tuning.but(threads=part, radix=_tuning.cpu_radix)
-        stages, many = planning.stages(part, tuning), _tuning.vector // (item // 2)
+        stages, many = planning.stages((part,), tuning), _tuning.vector // (item // 2)
     else:
-        tuning = _tuning.but(threads=min(_tuning.threads, limits.group_size))
+        threads, elements = _tuning.threads, _tuning.elements
+        if part * item > _tuning.long:
+            threads, elements = _tuning.long_threads, _tuning.long_elements
+        tuning = _tuning.but(threads=min(threads, limits.group_size), elements=elements)
         stages, many = _group(
-            part,
+            cuts.image or (part,),
             item if fold else item // 2,
             item,
             together,
@@ -376,26 +397,37 @@ def _shape_of(
 
 
 def _fitted(spec: text.Pass, limits: Any) -> text.Pass:
-    """A pass whose group has enough local memory: half the numbers at a time, or fewer columns."""
+    """A pass that needs no more local memory than there is: numbers go through it in pieces, or a
+    group has fewer columns."""
     if limits.is_cpu:
         return spec
     room = min(limits.local_bytes, _LOCAL)
     if text.local_bytes(spec) > min(_tuning.full, room) and not spec.fold:
-        spec = spec._replace(split=True)
+        spec = spec._replace(exchanges=2)
     while text.local_bytes(spec) > room and spec.lines > 1:
         spec = spec._replace(lines=spec.lines // 2)
+    if text.local_bytes(spec) > room and not spec.fold:
+        spec = spec._replace(exchanges=4)
     return spec
 
 
-def _make(request: Request, a: Any, out: Any, lines: _Lines, scaled: bool, wide: bool) -> _Plan:
-    real = "f32" if out.dtype.char in "efF" else "f64"
+def _make(
+    request: Request,
+    a: Any,
+    out: Any,
+    lines: _Lines,
+    scaled: bool,
+    wide: bool,
+    image: tuple[int, ...],
+) -> _Plan:
+    real = _precision(out.dtype)
     length, source, target, by_halves = _sides(request, a, out, lines)
     whole = request.n if request.kind != "complex" else 0
     smooth = planning.is_smooth(length)
     inner = length if smooth else planning.convolution_length(length)
     if inner >= 1 << 31:
         raise ValueError(f"a transform of {request.n} numbers is too long for kernels of pygpu")
-    cuts = _Cuts(a, lines, real, wide, whole, 0 if smooth else length)
+    cuts = _Cuts(a, lines, real, wide, whole, 0 if smooth else length, image)
     limits = a.backend.limits
     folded = by_halves and request.kind == "half"
     in_local = (length + length // 8 + 16) * cuts.item <= min(limits.local_bytes, _LOCAL)
@@ -474,6 +506,58 @@ def transform(request: Request, a: Any, out: Any, axis: int, factor: float) -> N
     need = request.n // 2 + 1 if request.kind == "real" else request.n
     have = min(a.shape[axis], need)
     lines = _lines_of(a, out, axis, have, out.shape[axis])
+    _transform(request, a, out, lines, have < need, factor)
+
+
+def image_axes(a: Any, axes: Sequence[int], like: np.dtype[Any]) -> tuple[int, ...] | None:
+    """These axes from the innermost to the outermost, if one pass can transform them all at once:
+    for results of complex type *like*."""
+    if a.backend.limits.is_cpu or not a._is_aligned or len(set(axes)) < len(axes):
+        return None
+    order = sorted(axes, key=lambda k: abs(a.strides[k]))
+    if any(
+        a.strides[outer] != a.strides[inner] * a.shape[inner]
+        for inner, outer in zip(order, order[1:])
+    ):
+        return None
+    lengths = [a.shape[k] for k in order]
+    n = prod(lengths)
+    if not all(1 < k and planning.is_smooth(k) for k in lengths):
+        return None
+    between = [abs(a.strides[k]) for k in range(a.ndim) if k not in order and a.shape[k] > 1]
+    strided = bool(between) and min(between) < abs(a.strides[order[0]])
+    many = a.size // n
+    one = len(_cut(a, n, many, strided, _precision(like))) == 1
+    return tuple(order) if one else None
+
+
+def transform_image(
+    request: Request, a: Any, out: Any, axes: tuple[int, ...], factor: float
+) -> None:
+    """The same along several axes, given as image_axes() gives them for both arrays."""
+    rest = [k for k in range(a.ndim) if k not in axes]
+    shape, (source, target) = layout.collapse(
+        tuple(a.shape[k] for k in rest),
+        tuple(a.strides[k] for k in rest),
+        tuple(out.strides[k] for k in rest),
+    )
+    inner = axes[0]
+    steps = a.strides[inner], out.strides[inner]
+    lines = _Lines(shape, source, target, steps, (request.n, request.n))
+    image = tuple(a.shape[k] for k in axes)
+    _transform(request, a, out, lines, False, factor, image)
+
+
+def _transform(
+    request: Request,
+    a: Any,
+    out: Any,
+    lines: _Lines,
+    filled: bool,
+    factor: float,
+    image: tuple[int, ...] = (),
+) -> None:
+    """filled: zeros follow the items that there are."""
     room = max(
         lines.many * request.n * 32,
         *(abs(s) * n for s, n in zip(a.strides, a.shape)),
@@ -491,13 +575,14 @@ def transform(request: Request, a: Any, out: Any, axis: int, factor: float) -> N
         _strided(lines, 0),
         _strided(lines, 1),
         min(lines.many, 512).bit_length(),
-        have < need,
+        filled,
+        image,
         _tuning,
     )
     plan = _kept(
         a.backend,
         key,
-        lambda: _make(request, a, out, lines, factor != 1, room >= 1 << 31),
+        lambda: _make(request, a, out, lines, factor != 1, room >= 1 << 31, image),
     )
     _run(plan, a, out, lines, factor)
 

@@ -184,6 +184,35 @@ def _along(name: str, a: Any, n: int, axis: int, factor: float, out: Any, call: 
     return target
 
 
+def _images(steps: list[tuple[str, int, int]], a: Any) -> tuple[int, ...] | None:
+    """The axes of as many of these steps as one pass can do, if these are several."""
+    count = 0
+    while count < len(steps) and steps[count][0] in ("fft", "ifft"):
+        _, n, axis = steps[count]
+        if a.shape[axis] != n:
+            break
+        count += 1
+    for many in range(count, 1, -1):
+        found = own.image_axes(a, [axis for *_, axis in steps[:many]], _complex(a.dtype))
+        if found is not None:
+            return found
+    return None
+
+
+def _over_image(
+    name: str, a: Any, axes: tuple[int, ...], factor: float, out: Any, call: str
+) -> Any:
+    """Several axes transformed in one pass; an array that is *out* if that suits."""
+    dtype = _complex(a.dtype)
+    dtypes.require(a.backend, call, a.dtype, dtype)
+    target = _target(a, a.shape, dtype, out, call)
+    if own.image_axes(target, axes, dtype) != axes:
+        target = _like(a, a.shape, dtype)
+    n = prod(a.shape[k] for k in axes)
+    own.transform_image(own.Request(n, **_REQUESTS[name]), a, target, axes, factor)
+    return target
+
+
 def _one_by_kernels(name: str, a: Any, n: int, axis: int, factor: float, out: Any) -> Any:
     return _placed(_along(name, a, n, axis, factor, out, name), out, name)
 
@@ -200,17 +229,24 @@ def _many_by_kernels(
     else:
         steps = [(kind, *pair) for pair in reversed(pairs)]
     made = None
-    for number, (what, n, axis) in enumerate(steps):
+    while steps:
+        what, n, axis = steps[0]
+        image = _images(steps, a) if a.size else None
+        done = 1 if image is None else len(image)
+        rest = steps[done:]
         place = made
-        if number + 1 == len(steps) and kind == "irfft":
+        if not rest and kind == "irfft":
             place = out
         elif made is None or made.shape[axis] != n:
-            rest = steps[number + 1 :]
             shape = (*a.shape[:axis], n // 2 + 1 if what == "rfft" else n, *a.shape[axis + 1 :])
             last = all(shape[k] == m for w, m, k in rest if w != "irfft") and kind != "irfft"
             place = out if last and out is not None and out.shape == shape else None
-        factor = _factor(norm, n, what[0] == "i")
-        a = made = _along(what, a, n, axis, factor, place, name)
+        factor = prod(_factor(norm, m, what[0] == "i") for _, m, _ in steps[:done])
+        if image is None:
+            a = made = _along(what, a, n, axis, factor, place, name)
+        else:
+            a = made = _over_image(what, a, image, factor, place, name)
+        steps = rest
     return _placed(made, out, name)
 
 

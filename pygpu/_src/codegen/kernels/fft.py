@@ -6,6 +6,9 @@ product is n transform the line, and its result is in order; if R = n there is o
 group a column goes through radices by the same algorithm: work-items hold the numbers of some
 butterflies in registers, and exchange them through local memory.
 
+A column may also be an image of several axes: then its first radices are those of the innermost
+axis, and no factors stand between the axes.
+
 Govindaraju, Lloyd, Dotsenko, Smith and Manferdelli, High performance discrete Fourier transforms on
 graphics processors (2008); Van Loan, Computational frameworks for the fast Fourier transform (1992);
 for lines in passes also Bailey, FFTs in external or hierarchical memory (1990).
@@ -42,8 +45,9 @@ class Pass(NamedTuple):
 
     real: "f32" or "f64". n: the length of the complex lines. radices: of this pass. before: the product
     of those of the passes before it. threads: work-items of a column. lines: columns of a group.
-    split: real and imaginary parts are exchanged one after the other, in half the local memory.
-    batch: axes of the lines. batch_first: neighbouring columns belong to neighbouring lines, not to
+    exchanges: in how many pieces numbers go through local memory: 1, 2 (real parts, then imaginary
+    ones) or 4 (halves of these). image: the lengths of its axes, the innermost first, if a column is
+    an image. batch: axes of the lines. batch_first: neighbouring columns belong to neighbouring lines, not to
     one. whole: the length of real lines, or 0. fold: of a transform of half the length comes that of
     real numbers. wide: indices need 64 bits. bounds: there is PG_BOUNDS.
     """
@@ -54,7 +58,7 @@ class Pass(NamedTuple):
     before: int
     threads: int
     lines: int
-    split: bool
+    exchanges: int
     batch: int
     batch_first: bool
     source: Side
@@ -66,6 +70,7 @@ class Pass(NamedTuple):
     bounds: bool
     chirp: int = 0
     convolve: bool = False
+    image: tuple[int, ...] = ()
 
     @property
     def length(self) -> int:
@@ -76,13 +81,51 @@ class Pass(NamedTuple):
         return self.n // self.length
 
 
+class _Stage(NamedTuple):
+    """A stage of a column: butterflies of *radix* numbers.
+
+    width: the product of the radices before it. base: the product of the lengths of the axes inside
+    of that which it transforms. span: the same, with this axis. whole: span is the column's length.
+    """
+
+    radix: int
+    width: int
+    base: int
+    span: int
+    whole: bool
+
+    @property
+    def turns(self) -> int:
+        """The numbers of factors that it needs; 1 for the first stage of an axis."""
+        return self.width // self.base
+
+    def input(self) -> str:
+        """Where number k of butterfly q comes from."""
+        apart = self.span // self.radix
+        if self.whole:
+            return f"q + k * {apart}"
+        return f"q / {apart} * {self.span} + q % {apart} + k * {apart}"
+
+
+def _stages_of(spec: Pass) -> list[_Stage]:
+    found = []
+    width, base = 1, 1
+    axes = list(spec.image or (spec.length,))
+    for radix in spec.radices:
+        found.append(_Stage(radix, width, base, base * axes[0], len(axes) == 1))
+        width *= radix
+        if width == base * axes[0] and len(axes) > 1:
+            base *= axes.pop(0)
+    return found
+
+
 def segments(spec: Pass) -> list[Segment]:
     """The parts of the kernel's table, in their order."""
     found = []
-    width = spec.radices[0]
-    for radix in spec.radices[1:]:
-        found.append(Segment("stage", width, radix))
-        width *= radix
+    for stage in _stages_of(spec):
+        part = Segment("stage", stage.turns, stage.radix)
+        if stage.turns > 1 and part not in found:
+            found.append(part)
     if spec.before > 1:
         found += root_segments(spec.before * spec.length)
     if spec.whole and (spec.fold or spec.source.kind == "half"):
@@ -134,7 +177,7 @@ PG_KERNEL void PG_BOUNDS($group, 1) fft_pass(PG_ARRAY_IN(pg_u8, source), PG_ARRA
 {
     PG_START_IN(pg_u8, source); PG_START_IN($complex, table); PG_START(pg_u8, target);
 $local
-    fft_real x[$most], y[$most];
+    fft_real x[$most], y[$most]$spare;
     PG_UNUSED pg_u32 id = PG_LOCAL_ID(0);
 $body
 }
@@ -199,12 +242,18 @@ def _loop(spec: Pass, radix: int, t: str, body: str) -> str:
     )
 
 
+def _window(spec: Pass) -> int:
+    """The numbers of a column that are in local memory at a time."""
+    return -(-spec.length // 2) if spec.exchanges == 4 else spec.length
+
+
 def _pitch(spec: Pass) -> int:
     """Items of local memory from a line to the next, so that neighbouring lines are in other banks."""
-    need = spec.length + spec.length // 16 + 1
+    held = _window(spec)
+    need = held + held // 16 + 1
     if spec.lines == 1:
         return need
-    words = (1 if spec.real == "f32" else 2) * (1 if spec.split else 2)
+    words = (1 if spec.real == "f32" else 2) * (2 if spec.exchanges == 1 else 1)
     banks = 32 // words
     want = max(banks // spec.lines, 1)
     while need % banks != want:
@@ -214,18 +263,18 @@ def _pitch(spec: Pass) -> int:
 
 def local_bytes(spec: Pass) -> int:
     """Local memory of a group."""
-    item = (4 if spec.real == "f32" else 8) * (1 if spec.split else 2)
+    item = (4 if spec.real == "f32" else 8) * (2 if spec.exchanges == 1 else 1)
     alone = len(spec.radices) == 1 and not (spec.fold or spec.convolve)
     turns = 2 * (4 if spec.real == "f32" else 8) * spec.radices[0] if spec.before > 1 else 0
     return spec.lines * ((0 if alone else _pitch(spec) * item) + turns)
 
 
-def _exchange(spec: Pass, radix: int, width: int, following: int, first: bool) -> str:
+def _exchange(spec: Pass, stage: _Stage, following: _Stage, first: bool) -> str:
     """From the results of a stage to the inputs of the next."""
     before, after = ("in_t", "out_t") if first else ("out_t", "out_t")
     line, other = ("in_line", "out_line") if first else ("out_line", "out_line")
+    radix, width = stage.radix, stage.width
     put_at = f"q / {width} * {width * radix} + q % {width} + k * {width}"
-    get_at = f"q + k * {spec.length // following}"
     pitch = _pitch(spec)
 
     def put(text: str) -> str:
@@ -234,21 +283,31 @@ def _exchange(spec: Pass, radix: int, width: int, following: int, first: bool) -
 
     def get(text: str) -> str:
         loop = (
-            f"PG_UNROLL for (pg_u32 k = 0; k < {following}; k++) {{ pg_u32 i = {get_at}; {text} }}"
+            f"PG_UNROLL for (pg_u32 k = 0; k < {following.radix}; k++) "
+            f"{{ pg_u32 i = {following.input()}; {text} }}"
         )
-        return _loop(spec, following, after, loop)
+        return _loop(spec, following.radix, after, loop)
 
     place, back = (f"[{name} * {pitch} + FFT_PAD(i)]" for name in (line, other))
-    mine, its = f"[c * {radix} + k]", f"[c * {following} + k]"
+    mine, its = f"[c * {radix} + k]", f"[c * {following.radix} + k]"
     barrier = "    PG_BARRIER;\n"
-    if not spec.split:
+    if spec.exchanges == 1:
         text = put(f"buffer{place}.re = x{mine}; buffer{place}.im = y{mine};")
         text += barrier + get(f"x{its} = buffer{back}.re; y{its} = buffer{back}.im;")
         return text + barrier
-    text = put(f"buffer{place} = x{mine};") + barrier + get(f"x{its} = buffer{back};") + barrier
-    return (
-        text + put(f"buffer{place} = y{mine};") + barrier + get(f"y{its} = buffer{back};") + barrier
-    )
+    text = ""
+    for part in "xy":
+        if spec.exchanges == 2:
+            text += put(f"buffer{place} = {part}{mine};") + barrier
+            text += get(f"{part}{its} = buffer{back};") + barrier
+            continue
+        window = _window(spec)
+        for start in (0, window):
+            inside = f"i -= {start}; if (i < {window})"
+            text += put(f"{inside} buffer{place} = {part}{mine};") + barrier
+            text += get(f"{inside} z{its} = buffer{back};") + barrier
+        text += get(f"{part}{its} = z{its};")
+    return text
 
 
 # What numbers between passes are multiplied by: w^(turn (q + k count)) = w^(turn q) w^(turn count k);
@@ -276,8 +335,8 @@ def _turns(spec: Pass) -> str:
 
 def _first(spec: Pass) -> str:
     """The inputs of the first stage, with the factors that belong between passes."""
-    radix = spec.radices[0]
-    count = spec.length // radix
+    stage = _stages_of(spec)[0]
+    radix = stage.radix
     turn = ""
     if spec.before > 1:
         turn = (
@@ -286,7 +345,7 @@ def _first(spec: Pass) -> str:
             "fft_real s = v.re * w.re - v.im * w.im; v.im = v.re * w.im + v.im * w.re; v.re = s; } "
         )
     load = (
-        f"PG_UNROLL for (pg_u32 k = 0; k < {radix}; k++) {{ pg_u32 i = q + k * {count}; "
+        f"PG_UNROLL for (pg_u32 k = 0; k < {radix}; k++) {{ pg_u32 i = {stage.input()}; "
         f"fft_complex v = fft_load(from, (fft_index)i * {spec.columns} + in_column, "
         f"(fft_index)in_step, (fft_index)have, table); {turn}"
         f"x[c * {radix} + k] = v.re; y[c * {radix} + k] = v.im; }}"
@@ -390,20 +449,20 @@ def pass_functions(spec: Pass) -> str:
 
 def _stages(spec: Pass, where: dict[Segment, int], first: bool) -> list[str]:
     """The stages of a column. first: their inputs are those that were read."""
-    body, width = [], 1
-    for number, radix in enumerate(spec.radices):
-        t = "in_t" if first and number == 0 else "out_t"
+    body = []
+    stages = _stages_of(spec)
+    for number, stage in enumerate(stages):
+        radix = stage.radix
+        begin = first and number == 0
         turn = ""
-        if number:
-            at = f"{where[Segment('stage', width, radix)]} + (k - 1) * {width} + q % {width}"
-            turn = _times_table(radix, 1, at)
-        body.append(
-            _loop(spec, radix, t, f"{turn}fft_radix_{radix}(x + c * {radix}, y + c * {radix});")
-        )
-        if number + 1 < len(spec.radices):
-            following = spec.radices[number + 1]
-            body.append(_exchange(spec, radix, width, following, first and number == 0))
-        width *= radix
+        if stage.turns > 1:
+            start = where[Segment("stage", stage.turns, radix)]
+            of = f"q % {stage.width}" + (f" / {stage.base}" if stage.base > 1 else "")
+            turn = _times_table(radix, 1, f"{start} + (k - 1) * {stage.turns} + {of}")
+        transform = f"{turn}fft_radix_{radix}(x + c * {radix}, y + c * {radix});"
+        body.append(_loop(spec, radix, "in_t" if begin else "out_t", transform))
+        if number + 1 < len(stages):
+            body.append(_exchange(spec, stage, stages[number + 1], begin))
     return body
 
 
@@ -420,15 +479,16 @@ def _times_table(radix: int, start: int, at: str) -> str:
 def _filter(spec: Pass, where: dict[Segment, int]) -> str:
     """Between the two transforms of a convolution: the filter, and real parts for imaginary ones,
     since the second is an inverse one."""
-    radix = spec.radices[-1]
-    width = spec.length // radix
-    alone = len(spec.radices) == 1
+    stages = _stages_of(spec)
+    width = stages[-1].width
+    alone = len(stages) == 1
     at = f"{where[Segment('filter', spec.chirp, spec.n)]} + q + k * {width}"
+    radix = stages[-1].radix
     text = _loop(spec, radix, "in_t" if alone else "out_t", _times_table(radix, 0, at))
     most = _held(spec)
     text += f"    PG_UNROLL for (int k = 0; k < {most}; k++) "
     text += "{ fft_real s = x[k]; x[k] = y[k]; y[k] = s; }\n"
-    return text + _exchange(spec, radix, width, spec.radices[0], alone)
+    return text + _exchange(spec, stages[-1], stages[0], alone)
 
 
 def _held(spec: Pass) -> int:
@@ -450,7 +510,7 @@ def source(spec: Pass) -> str:
     body.append(_last(spec))
     local = ""
     if len(spec.radices) > 1 or spec.fold or spec.convolve:
-        kind = "fft_real" if spec.split else "fft_complex"
+        kind = "fft_complex" if spec.exchanges == 1 else "fft_real"
         local = f"    PG_LOCAL {kind} buffer[{spec.lines * _pitch(spec)}];"
     if spec.before > 1:
         local += f"\n    PG_LOCAL fft_complex turns[{spec.radices[0] * spec.lines}];"
@@ -463,6 +523,7 @@ def source(spec: Pass) -> str:
         parameters=", ".join(f"pg_i64 {name}" for name in parameters(spec.batch)),
         local=local,
         most=_held(spec),
+        spare=f", z[{_held(spec)}]" if spec.exchanges == 4 else "",
         body="".join(body),
     )
 
