@@ -25,7 +25,7 @@ class Tuning(Frozen):
     together. elements: numbers that a work-item holds, about. radix: the largest radix. least,
     threads: work-items of a group. long: lines of more bytes have long_threads and long_elements
     instead. full: bytes of local memory up to which real and imaginary parts are exchanged at once.
-    Of CPUs: bytes of a vector, of the longest line and of the longest column, and the largest radix.
+    Of CPUs: bytes of a vector, of the longest line and of the longest column; the largest radix.
     """
 
     single: int = 147456
