@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import pygpu.fft
 from pygpu._src.array.fft import plan, transform
+from pygpu._src.runtime.libraries import cufft
 from tests.array.test_reduction import host
 
 ONE = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
@@ -460,3 +461,104 @@ def test_a_call_that_only_looks_the_same_is_refused(make):
         np.fft.fft(x, 8.0)
     with pytest.raises(ValueError, match="out must be"):
         np.fft.fft(x, 8, out=make(np.zeros((2, 9), np.complex64)))
+
+
+# ---- cuFFT, which here is NumPy
+
+
+@pytest.fixture
+def library(make, monkeypatch):
+    """The calls of cuFFT, which are computed on the host."""
+    if make.name != "cuda":
+        pytest.skip("cuFFT is for CUDA")
+    calls = []
+
+    def transform(source, out, axes, inverse=False):
+        calls.append((source.shape, out.dtype.char, inverse))
+        a = source.get()
+        places = tuple(range(-axes, 0))
+        if out.dtype.kind == "f":
+            found = np.fft.irfft(a, out.shape[-1]) * out.shape[-1]
+        elif a.dtype.kind == "f":
+            found = np.fft.rfft(a)
+        elif inverse:
+            found = np.fft.ifftn(a, axes=places, norm="forward")
+        else:
+            found = np.fft.fftn(a, axes=places)
+        out.set(found.astype(out.dtype))
+
+    monkeypatch.setenv("PYGPU_FFT", "cufft")
+    monkeypatch.setattr(cufft.LIBRARY, "available", lambda: True)
+    monkeypatch.setattr(cufft, "transform", transform)
+    return calls
+
+
+@pytest.mark.parametrize("name", ONE + MANY)
+@pytest.mark.parametrize("dtype", "eFD")
+def test_the_librarys_results_are_numpys(make, library, name, dtype):
+    a = input_of(name, (3, 4, 6), dtype)
+    same_as_numpy(make, name, a)
+    same_as_numpy(make, name, a[:, ::-1].T, norm="ortho")
+    length = {"n": 5} if name in ONE else {"s": (5, 7), "axes": (1, 2)}
+    same_as_numpy(make, name, a, **length)
+    want = numpys(name, a)
+    out = make(np.zeros(want.shape, want.dtype))
+    assert getattr(np.fft, name)(make(a), out=out) is out
+    close(out, want)
+    assert library
+
+
+def test_the_library_writes_where_it_is_asked_to(make, library):
+    x, out = make(host("F", (3, 8))), make(np.zeros((3, 8), "F"))
+    launches, copies = make.calls(lambda: np.fft.fft(x, out=out))
+    assert launches == 0 and len(copies) == 2  # those of the library that is NumPy
+
+
+LONG = plan.Tuning(single=128, column=64)
+
+
+@pytest.mark.parametrize(
+    "name, shape, options, chosen",
+    [
+        ("fft", (3, 32), {}, True),
+        ("fft", (3, 8), {}, False),  # one pass of ours
+        ("fft", (3, 74), {}, False),  # a prime number in it
+        ("fft", (3, 32), {"n": 32}, True),
+        ("fft", (3, 32), {"n": 40}, False),
+        ("fft", (32, 3), {"axis": 0}, False),
+        ("fft", (3, 32), {"norm": "ortho"}, False),
+        ("ifft", (3, 32), {}, False),
+        ("rfft", (3, 64), {}, True),
+        ("irfft", (3, 33), {}, False),
+        ("fft2", (32, 32), {}, True),
+        ("fft2", (4, 4), {}, False),
+        ("fftn", (4, 4, 8), {"axes": (-2, -1), "s": (4, 8)}, True),
+        ("fftn", (4, 8, 4), {"axes": (2, 1)}, False),
+        ("fftn", (2, 2, 8, 8), {}, False),
+    ],
+)
+def test_the_library_is_asked_where_it_is_faster(
+    make, library, monkeypatch, name, shape, options, chosen
+):
+    monkeypatch.setenv("PYGPU_FFT", "auto")
+    transform.set_tuning(LONG)
+    try:
+        same_as_numpy(make, name, input_of(name, shape), **options)
+    finally:
+        transform.set_tuning(plan.Tuning())
+    assert bool(library) is chosen
+
+
+def test_the_library_is_not_asked_for_copies(make, library, monkeypatch):
+    monkeypatch.setenv("PYGPU_FFT", "auto")
+    transform.set_tuning(LONG)
+    try:
+        a = input_of("fft", (3, 64))
+        x = make(a)
+        close(np.fft.fft(x[:, ::2]), np.fft.fft(a[:, ::2]))
+        assert np.fft.fft(x, out=x) is x
+        close(x, np.fft.fft(a).astype("F"))
+        close(np.fft.fft(make(a), out=make(np.zeros((3, 128), "F"))[:, ::2]), np.fft.fft(a))
+        assert not library
+    finally:
+        transform.set_tuning(plan.Tuning())

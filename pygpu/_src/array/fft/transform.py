@@ -31,6 +31,7 @@ __all__ = [
     "forget",
     "generation",
     "image_axes",
+    "passes_of",
     "set_tuning",
     "transform",
     "transform_image",
@@ -507,6 +508,14 @@ def transform(request: Request, a: Any, out: Any, axis: int, factor: float) -> N
     have = min(a.shape[axis], need)
     lines = _lines_of(a, out, axis, have, out.shape[axis])
     _transform(request, a, out, lines, have < need, factor)
+
+
+def passes_of(a: Any, n: int, like: np.dtype[Any]) -> int:
+    """The launches of a transform along the last axis of an array in C order, for results of
+    complex type *like*; 0 if its length is not a product of radices."""
+    if not planning.is_smooth(n):
+        return 0
+    return len(_cut(a, n, a.size // n, False, _precision(like)))
 
 
 def image_axes(a: Any, axes: Sequence[int], like: np.dtype[Any]) -> tuple[int, ...] | None:

@@ -46,22 +46,60 @@ fftfreq, rfftfreq = np.fft.fftfreq, np.fft.rfftfreq  # of numbers: host arrays
 _CHOICES = ("auto", "own", "cufft")
 
 
-def _library(a: Any) -> Any:
-    """The module that transforms arrays like this one, or None for kernels of our own."""
-    if a.backend.name != "cuda" or a.size == 0:
-        return None
+def _choice() -> str:
     choice = os.environ.get("PYGPU_FFT", "auto")
     if choice not in _CHOICES:
         raise ValueError(f"PYGPU_FFT={choice}: it must be one of {', '.join(_CHOICES)}")
-    if choice == "own":
+    return choice
+
+
+def _library(choice: str, name: str, a: Any, n: Any, axes: Any, norm: Any, out: Any) -> Any:
+    """The module that computes this call, or None for kernels of our own."""
+    if choice == "own" or a.backend.name != "cuda" or a.size == 0:
+        return None
+    if choice == "auto" and not _suits_library(name, a, n, axes, norm, out):
         return None
     from pygpu._src.runtime.libraries import cufft
 
     if cufft.LIBRARY.available():
         return cufft
     if choice == "cufft":
-        raise RuntimeError("PYGPU_FFT=cufft: cuFFT was not found; docs/linalg_fft.md")
+        raise RuntimeError("PYGPU_FFT=cufft: cuFFT was not found; docs/arrays/linalg_fft.md")
     return None
+
+
+def _suits_library(name: str, a: Any, n: Any, axes: Any, norm: Any, out: Any) -> bool:
+    """Whether a plan of cuFFT does the whole call, without a copy or a factor, and our kernels
+    would need several passes: there it was measured to be faster (benchmarks/fft.py)."""
+    if name not in ("fft", "fft2", "fftn", "rfft") or norm not in (None, "backward"):
+        return False
+    if name[-1] in "2n":
+        if not (n is None or _is_plain(n)) or not (axes is None or type(axes) in (tuple, list)):
+            return False
+        given = range(a.ndim) if axes is None else axes
+    else:
+        given = (axes,)
+        n = None if n is None else (n,)
+    places = [k + a.ndim if type(k) is int and k < 0 else k for k in given]
+    count = len(places)
+    if not 0 < count <= 3 or places != list(range(a.ndim - count, a.ndim)):
+        return False
+    lengths = a.shape[a.ndim - count :]
+    if n is not None and tuple(n) != lengths:
+        return False
+    if a.dtype.char not in ("fd" if name == "rfft" else "FD"):
+        return False
+    made = _complex(a.dtype)
+    if not fft_library.is_ready(a, places, a.dtype):
+        return False
+    if out is not None:
+        if not primitives.is_array(out) or not fft_library.is_ready(out, places, made):
+            return False
+        if out.base_data is a.base_data:
+            return False
+    if count > 1 and own.image_axes(a, places, made) is not None:
+        return False
+    return count > 1 or own.passes_of(a, lengths[0] // (2 if name == "rfft" else 1), made) > 1
 
 
 def _complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -275,7 +313,8 @@ def _one(name: str, lib: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) ->
             if name == "ihfft":
                 result = result.conj()
         else:
-            result = fft_library.to_complex(lib, a, [axis], name == "ifft")
+            place = out if factor == 1 else None
+            result = fft_library.to_complex(lib, a, [axis], name == "ifft", place)
     return _placed(_scaled(result, factor), out, name)
 
 
@@ -326,7 +365,8 @@ def _many(name: str, lib: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -
     elif rest:
         for n, axis in rest:
             a = fft_library.resized(a, n, axis)
-        a = fft_library.to_complex(lib, a, axes, kind[0] == "i")
+        place = out if factor == 1 and kind == "fft" else None
+        a = fft_library.to_complex(lib, a, axes, kind[0] == "i", place)
     if kind == "irfft":
         a = fft_library.to_real(lib, a, lengths[-1], places[-1])
         if half and not rest:
@@ -346,20 +386,21 @@ def _called(
     compute: Callable[..., Any], name: str, a: Any, n: Any, axes: Any, norm: Any, out: Any
 ) -> Any:
     """The function of this name; launched as before if there was such a call."""
-    library = _library(a)
-    if library is not None:
-        return compute(name, library, a, n, axes, norm, out)
+    choice = _choice()
     key = found = None
     if _is_plain(n) and _is_plain(axes) and (norm is None or type(norm) is str):
         if type(n) is list:
             n = tuple(n)
         if type(axes) is list:
             axes = tuple(axes)
-        if out is None or primitives.is_array(out):
-            key = replay.key_of((name, n, axes, norm, own.generation()), a, out)
+        if choice != "cufft" and (out is None or primitives.is_array(out)):
+            key = replay.key_of((name, n, axes, norm, choice, own.generation()), a, out)
         found = None if key is None else replay.again(key, a, out)
     if found is not None:
         return found
+    library = _library(choice, name, a, n, axes, norm, out)
+    if library is not None:
+        return compute(name, library, a, n, axes, norm, out)
     if key is None:
         return compute(name, None, a, n, axes, norm, out)
     with replay.Recorder(key, a) as recorder:

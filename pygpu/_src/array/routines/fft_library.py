@@ -9,7 +9,7 @@ import numpy as np
 
 from pygpu._src.array import layout, primitives
 
-__all__ = ["from_real", "resized", "to_complex", "to_real"]
+__all__ = ["from_real", "is_ready", "resized", "to_complex", "to_real"]
 
 
 def _complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -47,31 +47,36 @@ def _back(a: Any, axes: Sequence[int]) -> Any:
     return a._view(tuple(a.shape[k] for k in order), tuple(a.strides[k] for k in order), a.offset)
 
 
-def _is_ready(a: Any, axes: Sequence[int], dtype: np.dtype[Any]) -> bool:
+def is_ready(a: Any, axes: Sequence[int], dtype: np.dtype[Any]) -> bool:
     """Whether the library can read the array where it is, as all but to_real() leave it alone."""
     places = list(range(a.ndim - len(axes), a.ndim))
     contiguous = layout.flags(a.shape, a.strides, a.itemsize)[0]
     return bool(a.dtype == dtype and list(axes) == places and contiguous and a._is_aligned)
 
 
-def to_complex(lib: Any, a: Any, axes: Sequence[int], inverse: bool) -> Any:
-    """Complex transforms along different axes, three at a time."""
+def to_complex(lib: Any, a: Any, axes: Sequence[int], inverse: bool, out: Any = None) -> Any:
+    """Complex transforms along different axes, three at a time; written to *out* if that suits."""
     dtype = _complex(a.dtype)
     for start in range(0, len(axes), 3):
         part = axes[start : start + 3]
-        if _is_ready(a, part, dtype):
-            source, target = a, primitives.empty(a, a.shape, dtype)
+        if is_ready(a, part, dtype):
+            source, target = a, None
+            ready = out is not None and out.shape == a.shape and is_ready(out, part, dtype)
+            if ready and out.base_data is not a.base_data and start + 3 >= len(axes):
+                target = out
+            if target is None:
+                target = primitives.empty(a, a.shape, dtype)
         else:
             source = target = _last(a, part, dtype)
         lib.transform(source, target, len(part), inverse)
-        a = _back(target, part)
+        a = target if target is out else _back(target, part)
     return a
 
 
 def from_real(lib: Any, a: Any, axis: int) -> Any:
     dtype = _complex(a.dtype)
     real = np.dtype(dtype.char.lower())
-    source = a if _is_ready(a, [axis], real) else _last(a, [axis], real)
+    source = a if is_ready(a, [axis], real) else _last(a, [axis], real)
     n = source.shape[-1]
     result = primitives.empty(a, (*source.shape[:-1], n // 2 + 1), dtype)
     lib.transform(source, result, 1)
