@@ -281,10 +281,10 @@ def _exchange(spec: Pass, stage: _Stage, following: _Stage, first: bool) -> str:
         loop = f"PG_UNROLL for (pg_u32 k = 0; k < {radix}; k++) {{ pg_u32 i = {put_at}; {text} }}"
         return _loop(spec, radix, before, loop)
 
-    def get(text: str) -> str:
+    def get(text: str, start: int = 0, end: int = following.radix) -> str:
         loop = (
-            f"PG_UNROLL for (pg_u32 k = 0; k < {following.radix}; k++) "
-            f"{{ pg_u32 i = {following.input()}; {text} }}"
+            f"PG_UNROLL for (pg_u32 k = {start}; k < {end}; k++) "
+            f"{{ PG_UNUSED pg_u32 i = {following.input()}; {text} }}"
         )
         return _loop(spec, following.radix, after, loop)
 
@@ -302,11 +302,19 @@ def _exchange(spec: Pass, stage: _Stage, following: _Stage, first: bool) -> str:
             text += get(f"{part}{its} = buffer{back};") + barrier
             continue
         window = _window(spec)
+        # the inputs of a stage over the whole column are halved by k, which needs fewer registers
+        middle = following.radix // 2
+        halves = following.whole and following.radix % 2 == 0
         for start in (0, window):
             inside = f"i -= {start}; if (i < {window})"
             text += put(f"{inside} buffer{place} = {part}{mine};") + barrier
-            text += get(f"{inside} z{its} = buffer{back};") + barrier
-        text += get(f"{part}{its} = z{its};")
+            if not halves:
+                text += get(f"{inside} z{its} = buffer{back};") + barrier
+            elif start == 0:
+                text += get(f"z{its} = buffer{back};", 0, middle) + barrier
+            else:
+                text += get(f"i -= {start}; {part}{its} = buffer{back};", middle) + barrier
+        text += get(f"{part}{its} = z{its};", 0, middle if halves else following.radix)
     return text
 
 
