@@ -55,7 +55,7 @@ def watch() -> list[tuple[str, float]]:
             continue
         for value in vars(module).values():
             if isinstance(value, type) and "compile" in vars(value):
-                setattr(value, "compile", watched(value.compile))
+                value.compile = watched(value.compile)  # type: ignore[attr-defined]
     return found
 
 
@@ -81,9 +81,7 @@ def run_once(name: str, title: str, quick: bool, caches: str) -> dict[str, Any]:
     environ = {**os.environ, **{key: os.path.join(caches, key) for key in folders}}
     command = [sys.executable, __file__, "--worker", name, "--programs", title]
     command += ["--quick"] if quick else []
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environ
-    )
+    done = subprocess.run(command, capture_output=True, text=True, env=environ)
     lines = done.stdout.strip().splitlines()
     if done.returncode or not lines:
         print(f"{name}, {title}: {done.stderr.strip()[-300:]}", file=sys.stderr)

@@ -536,8 +536,10 @@ def image_axes(a: Any, axes: Sequence[int], like: np.dtype[Any]) -> tuple[int, .
     between = [abs(a.strides[k]) for k in range(a.ndim) if k not in order and a.shape[k] > 1]
     strided = bool(between) and min(between) < abs(a.strides[order[0]])
     many = a.size // n
-    one = len(_cut(a, n, many, strided, _precision(like))) == 1
-    return tuple(order) if one else None
+    real = _precision(like)
+    if n * _ITEM[real] > _tuning.long or len(_cut(a, n, many, strided, real)) > 1:
+        return None
+    return tuple(order)
 
 
 def transform_image(
