@@ -21,13 +21,14 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._src.array.opencl_array import Array
 from pygpu._src.array.opencl_splay import splay
 from pygpu._src.user_kernels.arguments import ScalarArg, VectorArg
+from pygpu._src.user_kernels.elementwise_programs import get_elwise_kernel
 from pygpu._src.user_kernels.structs import dtype_to_c_struct
 from pygpu._src.util.memoize import context_dependent_memoize
 from pygpu.constants import kernel_work_group_info
 from pygpu.dtypes import dtype_to_ctype
-from pygpu.elementwise import get_elwise_kernel
 
 __all__ = [
     "ArgumentKind",
@@ -81,8 +82,6 @@ class ArgumentKind(enum.Enum):
 
 def get_argument_kind(v: Any) -> ArgumentKind:
     """The kind of an operand; of arrays, those of no dimensions are DEV_SCALAR."""
-    from pygpu.array import Array
-
     if not isinstance(v, Array):
         return ArgumentKind.SCALAR
     return ArgumentKind.ARRAY if v.shape else ArgumentKind.DEV_SCALAR
@@ -160,8 +159,6 @@ def elwise_kernel_runner(kernel_getter: Callable[..., Any]) -> Callable[..., Any
 
     @functools.wraps(kernel_getter)
     def run(out: Any, *args: Any, queue: Any = None, wait_for: Any = None, **options: Any) -> Any:
-        from pygpu.array import Array
-
         if not isinstance(out, Array):
             raise TypeError(f"{run.__name__}: out must be an Array, not {type(out).__name__}")
         queue = out.queue if queue is None else queue
