@@ -183,14 +183,14 @@ class ElementwiseTemplate(KernelTemplateBase):
 
 
 @context_dependent_memoize
-def get_fill_kernel(context: Any, dtype: Any) -> Any:
+def get_fill_kernel(context: _opencl.Context, dtype: DTypeLike) -> _opencl.Kernel:
     """z = a; arguments z, a, n."""
     ctype = OPENCL.ctype(np.dtype(dtype))
     return get_elwise_kernel(context, f"{ctype} *z, {ctype} a", "z[i] = a", name="fill")
 
 
 @context_dependent_memoize
-def get_reverse_kernel(context: Any, dtype: Any) -> Any:
+def get_reverse_kernel(context: _opencl.Context, dtype: DTypeLike) -> _opencl.Kernel:
     """z, the items of y from the last to the first; arguments z, y, n."""
     ctype = OPENCL.ctype(np.dtype(dtype))
     return get_elwise_kernel(
@@ -200,8 +200,11 @@ def get_reverse_kernel(context: Any, dtype: Any) -> Any:
 
 @context_dependent_memoize
 def get_unary_func_kernel(
-    context: Any, func_name: str, in_dtype: Any, out_dtype: Any = None
-) -> Any:
+    context: _opencl.Context,
+    func_name: str,
+    in_dtype: DTypeLike,
+    out_dtype: DTypeLike | None = None,
+) -> _opencl.Kernel:
     """z = func(y); arguments z, y, n."""
     out = OPENCL.ctype(np.dtype(in_dtype if out_dtype is None else out_dtype))
     arguments = f"{out} *z, {OPENCL.ctype(np.dtype(in_dtype))} *y"

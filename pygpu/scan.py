@@ -327,7 +327,9 @@ class ScanTemplate(KernelTemplateBase):
 
 
 @context_dependent_memoize
-def get_cumsum_kernel(context: Any, input_dtype: Any, output_dtype: Any) -> GenericScanKernel:
+def get_cumsum_kernel(
+    context: _opencl.Context | _cuda.Context, input_dtype: DTypeLike, output_dtype: DTypeLike
+) -> GenericScanKernel:
     """Running sums of an array of input_dtype into one of output_dtype."""
     source, target = np.dtype(input_dtype), np.dtype(output_dtype)
     language = OPENCL if isinstance(context, _opencl.Context) else CUDA

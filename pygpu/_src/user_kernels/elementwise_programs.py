@@ -10,14 +10,14 @@ from pygpu._src.runtime.backends import backend_of
 from pygpu._src.util.public import publish
 
 from .elementwise import Elementwise
-from .language import OPENCL
+from .language import OPENCL, Parameter
 from .snippet import FLAT, RANGE
 
 __all__ = ["get_elwise_kernel", "get_elwise_kernel_and_types", "get_elwise_program"]
 
 
 def get_elwise_program(
-    context: Any,
+    context: _opencl.Context,
     arguments: str | Sequence[Any],
     operation: str,
     *,
@@ -27,7 +27,7 @@ def get_elwise_program(
     loop_prep: str = "",
     after_loop: str = "",
     use_range: bool = False,
-) -> Any:
+) -> _opencl.Program:
     """The built Program whose kernel *name* does the operation for contiguous arrays.
 
     arguments: without n, start, stop and step, which follow them; an array is a buffer and an
@@ -39,7 +39,7 @@ def get_elwise_program(
 
 
 def get_elwise_kernel_and_types(
-    context: Any,
+    context: _opencl.Context,
     arguments: str | Sequence[Any],
     operation: str,
     *,
@@ -48,7 +48,7 @@ def get_elwise_kernel_and_types(
     preamble: str = "",
     use_range: bool = False,
     **kwargs: Any,
-) -> tuple[Any, list[Any]]:
+) -> tuple[_opencl.Kernel, list[Parameter]]:
     """(kernel, arguments): the kernel takes an Array for each array, numbers, and n, or start,
     stop and step, after the queue, the global and the local size."""
     kwargs.pop("auto_preamble", None)
@@ -57,14 +57,14 @@ def get_elwise_kernel_and_types(
 
 
 def get_elwise_kernel(
-    context: Any,
+    context: _opencl.Context,
     arguments: str | Sequence[Any],
     operation: str,
     *,
     name: str = "elwise_kernel",
     options: Any = None,
     **kwargs: Any,
-) -> Any:
+) -> _opencl.Kernel:
     """The kernel of get_elwise_kernel_and_types."""
     return get_elwise_kernel_and_types(
         context, arguments, operation, name=name, options=options, **kwargs
