@@ -11,7 +11,7 @@ has PyCUDA's form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
@@ -167,7 +167,7 @@ class ElementwiseTemplate(KernelTemplateBase):
         more_arguments: str | Sequence[Any] = (),
         declare_types: Sequence[DTypeLike] = (),
         options: Any = None,
-    ) -> Callable[..., Any]:
+    ) -> ElementwiseKernel:
         """The ElementwiseKernel for these types and values."""
         renderer = self.get_renderer(type_aliases, var_values, context, options)
         arguments = renderer.render_argument_list(self.arguments, more_arguments, with_offset=True)

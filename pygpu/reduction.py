@@ -206,7 +206,7 @@ class ReductionTemplate(KernelTemplateBase):
         declare_types: Sequence[DTypeLike] = (),
         options: Any = None,
         devices: Any = None,
-    ) -> Callable[..., Any]:
+    ) -> ReductionKernel:
         """The ReductionKernel for these types and values."""
         renderer = self.get_renderer(type_aliases, var_values, context, options)
         arguments = renderer.render_argument_list(self.arguments, more_arguments)

@@ -302,7 +302,7 @@ class ScanTemplate(KernelTemplateBase):
         options: Any = None,
         devices: Any = None,
         scan_cls: type[GenericScanKernelBase] = GenericScanKernel,
-    ) -> Any:
+    ) -> GenericScanKernelBase:
         """The scan kernel for these types and values, of the class *scan_cls*."""
         renderer = self.get_renderer(type_aliases, var_values, context, options)
         arguments = renderer.render_argument_list(self.arguments, more_arguments)

@@ -16,7 +16,7 @@ from pygpu.cuda import curandom, gpuarray
 from pygpu.cuda.compiler import SourceModule
 from pygpu.cuda.driver import Function
 from pygpu.elementwise import ElementwiseKernel, get_elwise_kernel, get_elwise_program
-from pygpu.reduction import ReductionKernel, get_sum_kernel
+from pygpu.reduction import ReductionKernel, ReductionTemplate, get_sum_kernel
 from pygpu.scan import GenericScanKernel, InclusiveScanKernel, get_cumsum_kernel
 
 context = cl.create_some_context(interactive=False)
@@ -53,6 +53,8 @@ assert_type(get_sum_kernel(context, None, np.float32), ReductionKernel)
 assert_type(get_cumsum_kernel(context, np.int32, np.int64), GenericScanKernel)
 assert_type(array_kernels.get_take_kernel(context, np.float32, np.int32), cl.Kernel)
 assert_type(array_kernels.get_multiply_kernel(context, "f4", "f4", "f4"), cl.Kernel)
+template = ReductionTemplate("T *x", "0", "a+b", "x[i]")
+assert_type(template.build_inner(context, [("T", np.float32)]), ReductionKernel)
 assert_type(clrandom.rand(queue, 4, np.float64), Array[np.float64])
 assert_type(clrandom.PhiloxGenerator(context).fill_uniform(f4), cl.Event)
 
@@ -64,6 +66,8 @@ assert_type(module.get_function("k")(g4, block=(4, 1, 1)), float | None)
 assert_type(module.get_global("c"), tuple[int, int])
 on_cuda = pygpu.cuda.reduction.ReductionKernel(np.float32, "0", "a+b", arguments="float *x")
 assert_type(on_cuda(g4), gpuarray.GPUArray[Any])
+stage = pygpu.cuda.reduction.get_reduction_module("float", 256, "0", "a+b", "x[i]", "float *x")
+assert_type(stage, SourceModule)
 sums = pygpu.cuda.scan.InclusiveScanKernel(np.float32, "a+b")
 assert_type(sums(g4), gpuarray.GPUArray[np.float32])
 pygpu.cuda.elementwise.ElementwiseKernel("float *x", "x[i] *= 3")(g4)
