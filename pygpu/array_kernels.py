@@ -17,17 +17,24 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pygpu._src.array.opencl_array import Array
 from pygpu._src.array.opencl_splay import splay
 from pygpu._src.user_kernels.arguments import ScalarArg, VectorArg
+from pygpu._src.user_kernels.elementwise_programs import get_elwise_kernel
 from pygpu._src.user_kernels.structs import dtype_to_c_struct
 from pygpu._src.util.memoize import context_dependent_memoize
 from pygpu.constants import kernel_work_group_info
 from pygpu.dtypes import dtype_to_ctype
-from pygpu.elementwise import get_elwise_kernel
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from pygpu._opencl import CommandQueue, Context, Event, Kernel
+    from pygpu._src.runtime.opencl.types import WaitList
 
 __all__ = [
     "ArgumentKind",
@@ -81,8 +88,6 @@ class ArgumentKind(enum.Enum):
 
 def get_argument_kind(v: Any) -> ArgumentKind:
     """The kind of an operand; of arrays, those of no dimensions are DEV_SCALAR."""
-    from pygpu.array import Array
-
     if not isinstance(v, Array):
         return ArgumentKind.SCALAR
     return ArgumentKind.ARRAY if v.shape else ArgumentKind.DEV_SCALAR
@@ -95,7 +100,7 @@ def get_decl_and_access_for_kind(name: str, kind: ArgumentKind) -> tuple[str, st
     return f"*{name}", f"{name}[i]" if kind is ArgumentKind.ARRAY else f"{name}[0]"
 
 
-def complex_dtype_to_name(dtype: Any) -> str:
+def complex_dtype_to_name(dtype: DTypeLike) -> str:
     """How functions of a complex type begin: "cfloat" or "cdouble"."""
     name = {"F": "cfloat", "D": "cdouble"}.get(np.dtype(dtype).char)
     if name is None:
@@ -103,20 +108,20 @@ def complex_dtype_to_name(dtype: Any) -> str:
     return name
 
 
-def real_dtype(dtype: Any) -> np.dtype[Any]:
+def real_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     """The type of the real part."""
     kind: np.dtype[Any] = np.zeros((), dtype).real.dtype
     return kind
 
 
-def _out(dtype: Any, name: str = "z") -> VectorArg:
+def _out(dtype: DTypeLike, name: str = "z") -> VectorArg:
     return VectorArg(np.dtype(dtype), name, with_offset=True)
 
 
 _in = _out
 
 
-def _to(dtype: Any, source: Any, text: str, call: str) -> str:
+def _to(dtype: DTypeLike, source: DTypeLike, text: str, call: str) -> str:
     """An expression of one dtype as one of another."""
     dtype, source = np.dtype(dtype), np.dtype(source)
     if dtype == source:
@@ -129,7 +134,7 @@ def _to(dtype: Any, source: Any, text: str, call: str) -> str:
     return f"(({dtype_to_ctype(dtype)})({text}))"
 
 
-def _binary(dtype: Any, operator: str, function: str, x: str, y: str) -> str:
+def _binary(dtype: DTypeLike, operator: str, function: str, x: str, y: str) -> str:
     """x and y of one dtype, joined by an operator, which for complex numbers is a function."""
     if np.dtype(dtype).kind == "c":
         return f"{complex_dtype_to_name(dtype)}_{function}({x}, {y})"
@@ -140,17 +145,17 @@ def _item(name: str, is_scalar: bool) -> str:
     return f"{name}[0]" if is_scalar else f"{name}[i]"
 
 
-def _structs(context: Any, dtype: Any) -> str:
+def _structs(context: Context, dtype: DTypeLike) -> str:
     return dtype_to_c_struct(context.devices[0], np.dtype(dtype))
 
 
 def _make(
-    context: Any, arguments: Sequence[Any], operation: str, name: str, preamble: str = ""
-) -> Any:
+    context: Context, arguments: Sequence[Any], operation: str, name: str, preamble: str = ""
+) -> Kernel:
     return get_elwise_kernel(context, list(arguments), operation, name=name, preamble=preamble)
 
 
-def elwise_kernel_runner(kernel_getter: Callable[..., Any]) -> Callable[..., Any]:
+def elwise_kernel_runner(kernel_getter: Callable[..., Kernel]) -> Callable[..., Event]:
     """Make of a function that gives a kernel one that launches it: decorator.
 
     kernel_getter: called as ``kernel_getter(out, *args, **options)``; gives a Kernel that takes
@@ -159,9 +164,13 @@ def elwise_kernel_runner(kernel_getter: Callable[..., Any]) -> Callable[..., Any
     """
 
     @functools.wraps(kernel_getter)
-    def run(out: Any, *args: Any, queue: Any = None, wait_for: Any = None, **options: Any) -> Any:
-        from pygpu.array import Array
-
+    def run(
+        out: Any,
+        *args: Any,
+        queue: CommandQueue | None = None,
+        wait_for: WaitList = None,
+        **options: Any,
+    ) -> Event:
         if not isinstance(out, Array):
             raise TypeError(f"{run.__name__}: out must be an Array, not {type(out).__name__}")
         queue = out.queue if queue is None else queue
@@ -178,7 +187,9 @@ def elwise_kernel_runner(kernel_getter: Callable[..., Any]) -> Callable[..., Any
 
 
 @context_dependent_memoize
-def get_take_kernel(context: Any, dtype: Any, idx_dtype: Any, vec_count: int = 1) -> Any:
+def get_take_kernel(
+    context: Context, dtype: DTypeLike, idx_dtype: DTypeLike, vec_count: int = 1
+) -> Kernel:
     """dest = src[idx]; arguments the dests, the srcs, idx, n."""
     count = range(vec_count)
     arguments = [_out(dtype, f"dest{k}") for k in count]
@@ -190,8 +201,8 @@ def get_take_kernel(context: Any, dtype: Any, idx_dtype: Any, vec_count: int = 1
 
 @context_dependent_memoize
 def get_take_put_kernel(
-    context: Any, dtype: Any, idx_dtype: Any, with_offsets: bool, vec_count: int = 1
-) -> Any:
+    context: Context, dtype: DTypeLike, idx_dtype: DTypeLike, with_offsets: bool, vec_count: int = 1
+) -> Kernel:
     """dest[dest_idx] = src[src_idx + offset]; arguments the dests, dest_idx, src_idx, the srcs,
     the offsets if there are any, n."""
     count, index = range(vec_count), dtype_to_ctype(np.dtype(idx_dtype))
@@ -208,7 +219,9 @@ def get_take_put_kernel(
 
 
 @context_dependent_memoize
-def get_put_kernel(context: Any, dtype: Any, idx_dtype: Any, vec_count: int = 1) -> Any:
+def get_put_kernel(
+    context: Context, dtype: DTypeLike, idx_dtype: DTypeLike, vec_count: int = 1
+) -> Kernel:
     """dest[dest_idx] = src, from its start again where it ends; arguments the dests, dest_idx, the
     srcs, use_fill (uint8, nonzero: only the first item of that src), the lengths of the srcs
     (int64), n."""
@@ -224,7 +237,7 @@ def get_put_kernel(context: Any, dtype: Any, idx_dtype: Any, vec_count: int = 1)
 
 
 @context_dependent_memoize
-def get_copy_kernel(context: Any, dtype_dest: Any, dtype_src: Any) -> Any:
+def get_copy_kernel(context: Context, dtype_dest: DTypeLike, dtype_src: DTypeLike) -> Kernel:
     """dest = src, converted; arguments dest, src, n."""
     value = _to(dtype_dest, dtype_src, "src[i]", "get_copy_kernel")
     arguments = [_out(dtype_dest, "dest"), _in(dtype_src, "src")]
@@ -232,7 +245,7 @@ def get_copy_kernel(context: Any, dtype_dest: Any, dtype_src: Any) -> Any:
 
 
 @context_dependent_memoize
-def get_arange_kernel(context: Any, dtype: Any) -> Any:
+def get_arange_kernel(context: Context, dtype: DTypeLike) -> Kernel:
     """z = start + i * step; arguments z, start, step, n."""
     index = _to(dtype, np.int64, "i", "get_arange_kernel")
     value = _binary(dtype, "+", "add", "start", _binary(dtype, "*", "mul", index, "step"))
@@ -241,7 +254,7 @@ def get_arange_kernel(context: Any, dtype: Any) -> Any:
 
 
 @context_dependent_memoize
-def get_diff_kernel(context: Any, dtype: Any) -> Any:
+def get_diff_kernel(context: Context, dtype: DTypeLike) -> Kernel:
     """result = array[i + 1] - array[i]; arguments result, array, n, one less than array has."""
     value = _binary(dtype, "-", "sub", "array[i + 1]", "array[i]")
     arguments = [_out(dtype, "result"), _in(dtype, "array")]
@@ -250,14 +263,14 @@ def get_diff_kernel(context: Any, dtype: Any) -> Any:
 
 @context_dependent_memoize
 def get_if_positive_kernel(
-    context: Any,
-    crit_dtype: Any,
-    then_else_dtype: Any,
+    context: Context,
+    crit_dtype: DTypeLike,
+    then_else_dtype: DTypeLike,
     is_then_array: bool,
     is_else_array: bool,
     is_then_scalar: bool,
     is_else_scalar: bool,
-) -> Any:
+) -> Kernel:
     """result = crit > 0 ? then : else; arguments result, crit, then, else, n."""
     branches: list[VectorArg | ScalarArg] = []
     texts = []
@@ -282,17 +295,17 @@ def get_if_positive_kernel(
 # Arithmetic
 
 
-def _arithmetic(name: str, operator: str, function: str) -> Callable[..., Any]:
+def _arithmetic(name: str, operator: str, function: str) -> Callable[..., Kernel]:
     """get_NAME_kernel; of complex numbers, *function* stands for *operator*."""
 
     def get(
-        context: Any,
-        dtype_x: Any,
-        dtype_y: Any,
-        dtype_z: Any,
+        context: Context,
+        dtype_x: DTypeLike,
+        dtype_y: DTypeLike,
+        dtype_z: DTypeLike,
         x_is_scalar: bool = False,
         y_is_scalar: bool = False,
-    ) -> Any:
+    ) -> Kernel:
         x = _to(dtype_z, dtype_x, _item("x", x_is_scalar), get.__name__)
         y = _to(dtype_z, dtype_y, _item("y", y_is_scalar), get.__name__)
         arguments = [_out(dtype_z), _in(dtype_x, "x"), _in(dtype_y, "y")]
@@ -305,19 +318,19 @@ def _arithmetic(name: str, operator: str, function: str) -> Callable[..., Any]:
     return context_dependent_memoize(get)
 
 
-get_multiply_kernel: Callable[..., Any] = _arithmetic("multiply", "*", "mul")
-get_divide_kernel: Callable[..., Any] = _arithmetic("divide", "/", "divide")
+get_multiply_kernel: Callable[..., Kernel] = _arithmetic("multiply", "*", "mul")
+get_divide_kernel: Callable[..., Kernel] = _arithmetic("divide", "/", "divide")
 
 
 @context_dependent_memoize
 def get_axpbyz_kernel(
-    context: Any,
-    dtype_x: Any,
-    dtype_y: Any,
-    dtype_z: Any,
+    context: Context,
+    dtype_x: DTypeLike,
+    dtype_y: DTypeLike,
+    dtype_z: DTypeLike,
     x_is_scalar: bool = False,
     y_is_scalar: bool = False,
-) -> Any:
+) -> Kernel:
     """z = a * x + b * y; arguments z, a, x, b, y, n; a and b are of z's type."""
     call = "get_axpbyz_kernel"
     x = _to(dtype_z, dtype_x, _item("x", x_is_scalar), call)
@@ -329,7 +342,9 @@ def get_axpbyz_kernel(
 
 
 @context_dependent_memoize
-def get_axpbz_kernel(context: Any, dtype_a: Any, dtype_x: Any, dtype_b: Any, dtype_z: Any) -> Any:
+def get_axpbz_kernel(
+    context: Context, dtype_a: DTypeLike, dtype_x: DTypeLike, dtype_b: DTypeLike, dtype_z: DTypeLike
+) -> Kernel:
     """z = a * x + b; arguments z, a, x, b, n."""
     a, x, b = (
         _to(dtype_z, dtype, text, "get_axpbz_kernel")
@@ -342,7 +357,9 @@ def get_axpbz_kernel(context: Any, dtype_a: Any, dtype_x: Any, dtype_b: Any, dty
 
 
 @context_dependent_memoize
-def get_rdivide_elwise_kernel(context: Any, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Any:
+def get_rdivide_elwise_kernel(
+    context: Context, dtype_x: DTypeLike, dtype_y: DTypeLike, dtype_z: DTypeLike
+) -> Kernel:
     """z = y / x, where y is a number; arguments z, x, y, n."""
     x = _to(dtype_z, dtype_x, "x[i]", "get_rdivide_elwise_kernel")
     y = _to(dtype_z, dtype_y, "y", "get_rdivide_elwise_kernel")
@@ -353,13 +370,13 @@ def get_rdivide_elwise_kernel(context: Any, dtype_x: Any, dtype_y: Any, dtype_z:
 
 @context_dependent_memoize
 def get_pow_kernel(
-    context: Any,
-    dtype_x: Any,
-    dtype_y: Any,
-    dtype_z: Any,
+    context: Context,
+    dtype_x: DTypeLike,
+    dtype_y: DTypeLike,
+    dtype_z: DTypeLike,
     is_base_array: bool,
     is_exp_array: bool,
-) -> Any:
+) -> Kernel:
     """z = x ** y, each an array or a number; arguments z, x, y, n. Of integers to integers, the
     power is exact, modulo 2**64; a negative exponent gives what is left of the quotient."""
     dtype_z = np.dtype(dtype_z)
@@ -388,7 +405,9 @@ def get_pow_kernel(
 
 
 @context_dependent_memoize
-def get_unop_kernel(context: Any, operator: str, res_dtype: Any, in_dtype: Any) -> Any:
+def get_unop_kernel(
+    context: Context, operator: str, res_dtype: DTypeLike, in_dtype: DTypeLike
+) -> Kernel:
     """z = OPERATOR y; arguments z, y, n."""
     arguments = [_out(res_dtype), _in(in_dtype, "y")]
     return _make(context, arguments, f"z[i] = {operator} y[i]", "unary_op_kernel")
@@ -396,8 +415,8 @@ def get_unop_kernel(context: Any, operator: str, res_dtype: Any, in_dtype: Any) 
 
 @context_dependent_memoize
 def get_array_scalar_binop_kernel(
-    context: Any, operator: str, dtype_res: Any, dtype_a: Any, dtype_b: Any
-) -> Any:
+    context: Context, operator: str, dtype_res: DTypeLike, dtype_a: DTypeLike, dtype_b: DTypeLike
+) -> Kernel:
     """out = a OPERATOR b, where b is a number; arguments out, a, b, n."""
     arguments = [_out(dtype_res, "out"), _in(dtype_a, "a"), ScalarArg(np.dtype(dtype_b), "b")]
     return _make(context, arguments, f"out[i] = a[i] {operator} b", "scalar_binop_kernel")
@@ -405,14 +424,14 @@ def get_array_scalar_binop_kernel(
 
 @context_dependent_memoize
 def get_array_binop_kernel(
-    context: Any,
+    context: Context,
     operator: str,
-    dtype_res: Any,
-    dtype_a: Any,
-    dtype_b: Any,
+    dtype_res: DTypeLike,
+    dtype_a: DTypeLike,
+    dtype_b: DTypeLike,
     a_is_scalar: bool = False,
     b_is_scalar: bool = False,
-) -> Any:
+) -> Kernel:
     """out = a OPERATOR b; arguments out, a, b, n."""
     arguments = [_out(dtype_res, "out"), _in(dtype_a, "a"), _in(dtype_b, "b")]
     value = f"{_item('a', a_is_scalar)} {operator} {_item('b', b_is_scalar)}"
@@ -420,19 +439,23 @@ def get_array_binop_kernel(
 
 
 @context_dependent_memoize
-def get_array_scalar_comparison_kernel(context: Any, operator: str, dtype_a: Any) -> Any:
+def get_array_scalar_comparison_kernel(
+    context: Context, operator: str, dtype_a: DTypeLike
+) -> Kernel:
     """out (int8) = a OPERATOR b, where b is a number of a's type; arguments out, a, b, n."""
     return get_array_scalar_binop_kernel(context, operator, np.int8, dtype_a, dtype_a)
 
 
 @context_dependent_memoize
-def get_array_comparison_kernel(context: Any, operator: str, dtype_a: Any, dtype_b: Any) -> Any:
+def get_array_comparison_kernel(
+    context: Context, operator: str, dtype_a: DTypeLike, dtype_b: DTypeLike
+) -> Kernel:
     """out (int8) = a OPERATOR b; arguments out, a, b, n."""
     return get_array_binop_kernel(context, operator, np.int8, dtype_a, dtype_b)
 
 
 @context_dependent_memoize
-def get_logical_not_kernel(context: Any, in_dtype: Any) -> Any:
+def get_logical_not_kernel(context: Context, in_dtype: DTypeLike) -> Kernel:
     """z (int8) = y == 0; arguments z, y, n."""
     arguments = [_out(np.int8), _in(in_dtype, "y")]
     return _make(context, arguments, "z[i] = (y[i] == 0)", "logical_not_kernel")
@@ -441,18 +464,18 @@ def get_logical_not_kernel(context: Any, in_dtype: Any) -> Any:
 # Functions
 
 
-def _called(name: str, text: str, work: Callable[[Any, Any], str]) -> Callable[..., Any]:
+def _called(name: str, text: str, work: Callable[[Any, Any], str]) -> Callable[..., Kernel]:
     """get_NAME_kernel; work: what stands before each argument of func, of the dtypes of x and y."""
 
     def get(
-        context: Any,
+        context: Context,
         func_name: str,
-        x_dtype: Any,
-        y_dtype: Any,
-        out_dtype: Any,
+        x_dtype: DTypeLike,
+        y_dtype: DTypeLike,
+        out_dtype: DTypeLike,
         preamble: str = "",
         name: str | None = None,
-    ) -> Any:
+    ) -> Kernel:
         arguments = [_out(out_dtype), _in(x_dtype, "x"), _in(y_dtype, "y")]
         cast = work(x_dtype, y_dtype)
         operation = f"z[i] = {func_name}({cast}x[i], {cast}y[i])"
@@ -463,10 +486,10 @@ def _called(name: str, text: str, work: Callable[[Any, Any], str]) -> Callable[.
     return context_dependent_memoize(get)
 
 
-get_binary_func_kernel: Callable[..., Any] = _called(
+get_binary_func_kernel: Callable[..., Kernel] = _called(
     "binary_func", "z = func(x, y); arguments z, x, y, n.", lambda x, y: ""
 )
-get_float_binary_func_kernel: Callable[..., Any] = _called(
+get_float_binary_func_kernel: Callable[..., Kernel] = _called(
     "float_binary_func",
     "z = func(x, y), both as floats, or as doubles if NumPy's product of such arrays has more than "
     "four bytes; arguments z, x, y, n.",
@@ -475,13 +498,17 @@ get_float_binary_func_kernel: Callable[..., Any] = _called(
 
 
 @context_dependent_memoize
-def get_fmod_kernel(context: Any, out_dtype: Any, arg_dtype: Any, mod_dtype: Any) -> Any:
+def get_fmod_kernel(
+    context: Context, out_dtype: DTypeLike, arg_dtype: DTypeLike, mod_dtype: DTypeLike
+) -> Kernel:
     """z = fmod(x, y); arguments z, x, y, n."""
     return get_float_binary_func_kernel(context, "fmod", arg_dtype, mod_dtype, out_dtype)
 
 
 @context_dependent_memoize
-def get_modf_kernel(context: Any, int_dtype: Any, frac_dtype: Any, x_dtype: Any) -> Any:
+def get_modf_kernel(
+    context: Context, int_dtype: DTypeLike, frac_dtype: DTypeLike, x_dtype: DTypeLike
+) -> Kernel:
     """What is before and after the point; arguments intpart, fracpart, x, n."""
     arguments = [_out(int_dtype, "intpart"), _out(frac_dtype, "fracpart"), _in(x_dtype, "x")]
     work = dtype_to_ctype(np.dtype(x_dtype))
@@ -490,7 +517,9 @@ def get_modf_kernel(context: Any, int_dtype: Any, frac_dtype: Any, x_dtype: Any)
 
 
 @context_dependent_memoize
-def get_frexp_kernel(context: Any, sign_dtype: Any, exp_dtype: Any, x_dtype: Any) -> Any:
+def get_frexp_kernel(
+    context: Context, sign_dtype: DTypeLike, exp_dtype: DTypeLike, x_dtype: DTypeLike
+) -> Kernel:
     """x = significand * 2 ** exponent; arguments significand, exponent, x, n."""
     arguments = [_out(sign_dtype, "significand"), _out(exp_dtype, "exponent"), _in(x_dtype, "x")]
     operation = "int pg_power = 0; significand[i] = frexp(x[i], &pg_power); exponent[i] = pg_power"
@@ -498,7 +527,9 @@ def get_frexp_kernel(context: Any, sign_dtype: Any, exp_dtype: Any, x_dtype: Any
 
 
 @context_dependent_memoize
-def get_ldexp_kernel(context: Any, out_dtype: Any, sig_dtype: Any, expt_dtype: Any) -> Any:
+def get_ldexp_kernel(
+    context: Context, out_dtype: DTypeLike, sig_dtype: DTypeLike, expt_dtype: DTypeLike
+) -> Kernel:
     """z = x * 2 ** y; arguments z, x, y, n."""
     define = "#define PG_LDEXP(x, y) ldexp(x, (int)(y))\n"
     return get_binary_func_kernel(
@@ -508,14 +539,14 @@ def get_ldexp_kernel(context: Any, out_dtype: Any, sig_dtype: Any, expt_dtype: A
 
 @context_dependent_memoize
 def get_minmaximum_kernel(
-    context: Any,
+    context: Context,
     minmax: str,
-    dtype_z: Any,
-    dtype_x: Any,
-    dtype_y: Any,
+    dtype_z: DTypeLike,
+    dtype_x: DTypeLike,
+    dtype_y: DTypeLike,
     kind_x: ArgumentKind,
     kind_y: ArgumentKind,
-) -> Any:
+) -> Kernel:
     """z = the "min" or "max" of x and y, NaN if one of them is; arguments z, x, y, n."""
     call, dtype_z = "get_minmaximum_kernel", np.dtype(dtype_z)
     if dtype_z.kind not in "iuf":
@@ -536,8 +567,12 @@ def get_minmaximum_kernel(
 
 @context_dependent_memoize
 def get_bessel_kernel(
-    context: Any, which_func: str, out_dtype: Any, order_dtype: Any, x_dtype: Any
-) -> Any:
+    context: Context,
+    which_func: str,
+    out_dtype: DTypeLike,
+    order_dtype: DTypeLike,
+    x_dtype: DTypeLike,
+) -> Kernel:
     """z = the Bessel function "j" or "y" of an order, for real x in float64, "j" also for
     complex128; arguments z, order, x, n."""
     x_dtype = np.dtype(x_dtype)
@@ -564,7 +599,7 @@ def get_bessel_kernel(
 
 
 @context_dependent_memoize
-def get_hankel_01_kernel(context: Any, out_dtype: Any, x_dtype: Any) -> Any:
+def get_hankel_01_kernel(context: Context, out_dtype: DTypeLike, x_dtype: DTypeLike) -> Kernel:
     """The Hankel functions of the first kind, of orders 0 and 1, for complex128; arguments h0, h1,
     x, n."""
     if not np.dtype(x_dtype) == np.dtype(out_dtype) == np.complex128:

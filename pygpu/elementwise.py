@@ -11,7 +11,7 @@ has PyCUDA's form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
@@ -23,6 +23,11 @@ from pygpu._src.user_kernels.arguments import (  # noqa: F401 - as in PyOpenCL's
     VectorArg,
 )
 from pygpu._src.user_kernels.elementwise import Elementwise
+from pygpu._src.user_kernels.elementwise_programs import (
+    get_elwise_kernel,
+    get_elwise_kernel_and_types,
+    get_elwise_program,
+)
 from pygpu._src.user_kernels.language import CUDA, OPENCL
 from pygpu._src.user_kernels.snippet import FLAT, RANGE
 from pygpu._src.user_kernels.templates import KernelTemplateBase
@@ -162,7 +167,7 @@ class ElementwiseTemplate(KernelTemplateBase):
         more_arguments: str | Sequence[Any] = (),
         declare_types: Sequence[DTypeLike] = (),
         options: Any = None,
-    ) -> Callable[..., Any]:
+    ) -> ElementwiseKernel:
         """The ElementwiseKernel for these types and values."""
         renderer = self.get_renderer(type_aliases, var_values, context, options)
         arguments = renderer.render_argument_list(self.arguments, more_arguments, with_offset=True)
@@ -177,70 +182,15 @@ class ElementwiseTemplate(KernelTemplateBase):
         )
 
 
-def get_elwise_program(
-    context: Any,
-    arguments: str | Sequence[Any],
-    operation: str,
-    *,
-    name: str = "elwise_kernel",
-    options: Any = None,
-    preamble: str = "",
-    loop_prep: str = "",
-    after_loop: str = "",
-    use_range: bool = False,
-) -> Any:
-    """The built Program whose kernel *name* does the operation for contiguous arrays.
-
-    arguments: without n, start, stop and step, which follow them; an array is a buffer and an
-    offset in bytes. The rest as ElementwiseKernel's.
-    """
-    do = Elementwise(OPENCL, arguments, operation, name, options, preamble, loop_prep, after_loop)
-    source = do.source(backend_of(context), RANGE if use_range else FLAT)
-    return _opencl.Program(context, source).build(do.options)
-
-
-def get_elwise_kernel_and_types(
-    context: Any,
-    arguments: str | Sequence[Any],
-    operation: str,
-    *,
-    name: str = "elwise_kernel",
-    options: Any = None,
-    preamble: str = "",
-    use_range: bool = False,
-    **kwargs: Any,
-) -> tuple[Any, list[Any]]:
-    """(kernel, arguments): the kernel takes an Array for each array, numbers, and n, or start,
-    stop and step, after the queue, the global and the local size."""
-    kwargs.pop("auto_preamble", None)
-    do = Elementwise(OPENCL, arguments, operation, name, options, preamble, **kwargs)
-    return do.launch(backend_of(context), RANGE if use_range else FLAT), list(do.parameters)
-
-
-def get_elwise_kernel(
-    context: Any,
-    arguments: str | Sequence[Any],
-    operation: str,
-    *,
-    name: str = "elwise_kernel",
-    options: Any = None,
-    **kwargs: Any,
-) -> Any:
-    """The kernel of get_elwise_kernel_and_types."""
-    return get_elwise_kernel_and_types(
-        context, arguments, operation, name=name, options=options, **kwargs
-    )[0]
-
-
 @context_dependent_memoize
-def get_fill_kernel(context: Any, dtype: Any) -> Any:
+def get_fill_kernel(context: _opencl.Context, dtype: DTypeLike) -> _opencl.Kernel:
     """z = a; arguments z, a, n."""
     ctype = OPENCL.ctype(np.dtype(dtype))
     return get_elwise_kernel(context, f"{ctype} *z, {ctype} a", "z[i] = a", name="fill")
 
 
 @context_dependent_memoize
-def get_reverse_kernel(context: Any, dtype: Any) -> Any:
+def get_reverse_kernel(context: _opencl.Context, dtype: DTypeLike) -> _opencl.Kernel:
     """z, the items of y from the last to the first; arguments z, y, n."""
     ctype = OPENCL.ctype(np.dtype(dtype))
     return get_elwise_kernel(
@@ -250,8 +200,11 @@ def get_reverse_kernel(context: Any, dtype: Any) -> Any:
 
 @context_dependent_memoize
 def get_unary_func_kernel(
-    context: Any, func_name: str, in_dtype: Any, out_dtype: Any = None
-) -> Any:
+    context: _opencl.Context,
+    func_name: str,
+    in_dtype: DTypeLike,
+    out_dtype: DTypeLike | None = None,
+) -> _opencl.Kernel:
     """z = func(y); arguments z, y, n."""
     out = OPENCL.ctype(np.dtype(in_dtype if out_dtype is None else out_dtype))
     arguments = f"{out} *z, {OPENCL.ctype(np.dtype(in_dtype))} *y"

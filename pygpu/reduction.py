@@ -206,7 +206,7 @@ class ReductionTemplate(KernelTemplateBase):
         declare_types: Sequence[DTypeLike] = (),
         options: Any = None,
         devices: Any = None,
-    ) -> Callable[..., Any]:
+    ) -> ReductionKernel:
         """The ReductionKernel for these types and values."""
         renderer = self.get_renderer(type_aliases, var_values, context, options)
         arguments = renderer.render_argument_list(self.arguments, more_arguments)
@@ -225,20 +225,22 @@ class ReductionTemplate(KernelTemplateBase):
         )
 
 
-def _make(ctx: Any, texts: dict[str, Any], name: str) -> ReductionKernel:
+def _make(ctx: _opencl.Context, texts: dict[str, Any], name: str) -> ReductionKernel:
     dtype, neutral, reduce_expr = (texts.pop(key) for key in ("dtype", "neutral", "reduce_expr"))
     return ReductionKernel(ctx, dtype, neutral, reduce_expr, name=name, **texts)
 
 
 @context_dependent_memoize
-def get_sum_kernel(ctx: Any, dtype_out: Any, dtype_in: Any) -> ReductionKernel:
+def get_sum_kernel(
+    ctx: _opencl.Context, dtype_out: DTypeLike | None, dtype_in: DTypeLike
+) -> ReductionKernel:
     """The sum of an array of dtype_in, in dtype_out (None: the same)."""
     return _make(ctx, reductions.sum_texts(OPENCL, dtype_out, dtype_in), "sum")
 
 
 @context_dependent_memoize
 def get_subset_sum_kernel(
-    ctx: Any, dtype_out: Any, dtype_subset: Any, dtype_in: Any
+    ctx: _opencl.Context, dtype_out: DTypeLike | None, dtype_subset: DTypeLike, dtype_in: DTypeLike
 ) -> ReductionKernel:
     """The sum of the items that an index array (the first argument) picks from the second."""
     texts = reductions.sum_texts(OPENCL, dtype_out, dtype_in)
@@ -250,7 +252,11 @@ def get_subset_sum_kernel(
 
 @context_dependent_memoize
 def get_dot_kernel(
-    ctx: Any, dtype_out: Any, dtype_a: Any, dtype_b: Any = None, conjugate_first: bool = False
+    ctx: _opencl.Context,
+    dtype_out: DTypeLike | None,
+    dtype_a: DTypeLike,
+    dtype_b: DTypeLike | None = None,
+    conjugate_first: bool = False,
 ) -> ReductionKernel:
     """The sum of the products of two arrays; optionally with the conjugate of the first."""
     texts = reductions.dot_texts(OPENCL, dtype_out, dtype_a, dtype_b, None, conjugate_first)
@@ -259,11 +265,11 @@ def get_dot_kernel(
 
 @context_dependent_memoize
 def get_subset_dot_kernel(
-    ctx: Any,
-    dtype_out: Any,
-    dtype_subset: Any,
-    dtype_a: Any = None,
-    dtype_b: Any = None,
+    ctx: _opencl.Context,
+    dtype_out: DTypeLike | None,
+    dtype_subset: DTypeLike,
+    dtype_a: DTypeLike | None = None,
+    dtype_b: DTypeLike | None = None,
     conjugate_first: bool = False,
 ) -> ReductionKernel:
     """The same for the items that an index array (the first argument) picks from both."""
@@ -271,30 +277,32 @@ def get_subset_dot_kernel(
     return _make(ctx, texts, "subset_dot")
 
 
-def get_minmax_neutral(what: str, dtype: Any) -> str:
+def get_minmax_neutral(what: str, dtype: DTypeLike) -> str:
     """An expression for the neutral element of the dtype's "min" or "max"."""
     return str(reductions.extreme_texts(OPENCL, what, dtype)["neutral"])
 
 
 @context_dependent_memoize
-def get_minmax_kernel(ctx: Any, what: str, dtype: Any) -> ReductionKernel:
+def get_minmax_kernel(ctx: _opencl.Context, what: str, dtype: DTypeLike) -> ReductionKernel:
     """The "min" or "max" of an array; NaN if it contains one."""
     return _make(ctx, reductions.extreme_texts(OPENCL, what, dtype), what)
 
 
 @context_dependent_memoize
-def get_subset_minmax_kernel(ctx: Any, what: str, dtype: Any, dtype_subset: Any) -> ReductionKernel:
+def get_subset_minmax_kernel(
+    ctx: _opencl.Context, what: str, dtype: DTypeLike, dtype_subset: DTypeLike
+) -> ReductionKernel:
     """The same of the items that an index array (the first argument) picks."""
     return _make(ctx, reductions.extreme_texts(OPENCL, what, dtype, dtype_subset), f"subset_{what}")
 
 
 @context_dependent_memoize
-def get_any_kernel(ctx: Any, dtype_in: Any) -> ReductionKernel:
+def get_any_kernel(ctx: _opencl.Context, dtype_in: DTypeLike) -> ReductionKernel:
     """Whether any item is not zero, as int8."""
     return _make(ctx, reductions.all_any_texts(OPENCL, "any", np.int8, dtype_in), "any_of")
 
 
 @context_dependent_memoize
-def get_all_kernel(ctx: Any, dtype_in: Any) -> ReductionKernel:
+def get_all_kernel(ctx: _opencl.Context, dtype_in: DTypeLike) -> ReductionKernel:
     """Whether no item is zero, as int8."""
     return _make(ctx, reductions.all_any_texts(OPENCL, "all", np.int8, dtype_in), "all_of")

@@ -302,7 +302,7 @@ class ScanTemplate(KernelTemplateBase):
         options: Any = None,
         devices: Any = None,
         scan_cls: type[GenericScanKernelBase] = GenericScanKernel,
-    ) -> Any:
+    ) -> GenericScanKernelBase:
         """The scan kernel for these types and values, of the class *scan_cls*."""
         renderer = self.get_renderer(type_aliases, var_values, context, options)
         arguments = renderer.render_argument_list(self.arguments, more_arguments)
@@ -327,7 +327,9 @@ class ScanTemplate(KernelTemplateBase):
 
 
 @context_dependent_memoize
-def get_cumsum_kernel(context: Any, input_dtype: Any, output_dtype: Any) -> GenericScanKernel:
+def get_cumsum_kernel(
+    context: _opencl.Context | _cuda.Context, input_dtype: DTypeLike, output_dtype: DTypeLike
+) -> GenericScanKernel:
     """Running sums of an array of input_dtype into one of output_dtype."""
     source, target = np.dtype(input_dtype), np.dtype(output_dtype)
     language = OPENCL if isinstance(context, _opencl.Context) else CUDA

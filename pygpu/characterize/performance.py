@@ -109,7 +109,7 @@ class HostDeviceTransferBase:
         self.host_buf: np.ndarray = np.zeros(block_size, np.uint8)
         self.dev_buf: cl.Buffer = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, block_size)
 
-    def do(self) -> Any:
+    def do(self) -> cl.Event:
         """Copy the block once."""
         raise NotImplementedError("use HostToDeviceTransfer or DeviceToHostTransfer")
 
@@ -117,7 +117,7 @@ class HostDeviceTransferBase:
 class HostToDeviceTransfer(HostDeviceTransferBase):
     """Copies a block to the device."""
 
-    def do(self) -> Any:
+    def do(self) -> cl.Event:
         import pygpu as cl
 
         return cl.enqueue_copy(self.queue, self.dev_buf, self.host_buf)
@@ -126,7 +126,7 @@ class HostToDeviceTransfer(HostDeviceTransferBase):
 class DeviceToHostTransfer(HostDeviceTransferBase):
     """Copies a block from the device."""
 
-    def do(self) -> Any:
+    def do(self) -> cl.Event:
         import pygpu as cl
 
         return cl.enqueue_copy(self.queue, self.host_buf, self.dev_buf)
@@ -143,7 +143,7 @@ class DeviceToDeviceTransfer:
         self.dev_buf_2: cl.Buffer = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, block_size)
         cl.enqueue_fill_buffer(queue, self.dev_buf_1, np.uint8(0), 0, block_size)
 
-    def do(self) -> Any:
+    def do(self) -> cl.Event:
         """Copy the block once."""
         import pygpu as cl
 

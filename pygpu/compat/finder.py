@@ -34,7 +34,7 @@ class Finder(MetaPathFinder):
             spec = ModuleSpec(fullname, _ViewLoader(peer, module), is_package=True)
             spec.submodule_search_locations = _package_path(peer) if not module else []
             return spec
-        if _exists(name := f"{peer.target}.{module}"):
+        if peer.target and _exists(name := f"{peer.target}.{module}"):
             return ModuleSpec(fullname, _AliasLoader(name))
         if module in peer.modules:
             # A ModuleNotFoundError would be swallowed by `from package import module`.
@@ -81,9 +81,11 @@ class _ViewLoader(Loader):
 
     def _target(self) -> Any:
         """The loader of pygpu's package, which knows its data files."""
-        spec = importlib.import_module(self.peer.target).__spec__
-        if spec is None or self.module:
-            raise FileNotFoundError(f"{self.peer.name}.{self.module} has no data files")
+        target = self.peer.target
+        spec = importlib.import_module(target).__spec__ if target and not self.module else None
+        if spec is None:
+            name = f"{self.peer.name}.{self.module}".rstrip(".")
+            raise FileNotFoundError(f"{name} has no data files")
         return spec.loader
 
     def exec_module(self, module: ModuleType) -> None:
@@ -128,7 +130,9 @@ class _Names:
             if known in peer.modules:  # array.vec is cltypes
                 return importlib.import_module(f"{peer.name}.{known}")
         known = f"{own}.{name}" if own else name
-        if known in peer.elsewhere or (not own and _exists(f"{peer.target}.{name}")):
+        if known in peer.elsewhere or (
+            peer.target and not own and _exists(f"{peer.target}.{name}")
+        ):
             return importlib.import_module(f"{peer.name}.{known}")
         raise AttributeError(f"module {module.__name__!r}, which is pygpu here, has no {name!r}")
 
@@ -164,4 +168,4 @@ def _exists(name: str) -> bool:
 
 def _package_path(peer: Peer) -> list[str]:
     """For programs that look for the package's data files, such as the headers in cl/."""
-    return list(importlib.import_module(peer.target).__path__)
+    return list(importlib.import_module(peer.target).__path__) if peer.target else []

@@ -13,7 +13,7 @@ class Peer:
     """One package and what its names are called in pygpu. Module names are without the package."""
 
     name: str
-    target: str  # the package of pygpu whose modules of the same names take its place
+    target: str  # the package of pygpu whose modules of the same names take its place, or ""
     version: tuple[int, int, int]  # whose interface is kept
     modules: frozenset[str]  # all that it has, to tell "not yet" from "no such module"
     # Modules of other names: pygpu's modules that are searched for an attribute, in this order.
@@ -143,7 +143,7 @@ def _numba() -> Peer:
     numba_driver = ("pygpu.compat.numba_driver",)
     return Peer(
         name="numba",
-        target="pygpu.compat",  # no module of it has a name of Numba's
+        target="",
         version=version,
         modules=frozenset(
             "config core core.config core.errors core.types cuda cuda.api cuda.args cuda.cg "

@@ -27,6 +27,7 @@ from .tools import context_dependent_memoize
 if TYPE_CHECKING:
     from pygpu import _cuda
     from pygpu._src.array.cuda_array import GPUArray
+    from pygpu._src.runtime.cuda.source_module import SourceModule
 
 __all__ = [
     "ReductionKernel",
@@ -185,7 +186,7 @@ def get_reduction_module(
     keep: bool = False,
     options: Sequence[str] | None = None,
     preamble: str = "",
-) -> Any:
+) -> SourceModule:
     """A SourceModule with the kernel ``name(out_type *out, arguments, unsigned int seq_count,
     size_t n)``, for programs that launch a reduction's stages themselves.
 

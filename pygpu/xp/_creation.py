@@ -180,7 +180,8 @@ def _fetched(obj: Any) -> Any:
 def from_dlpack(x: Any, /, *, device: AnyDevice = None, copy: bool | None = None) -> GPUArray[Any]:
     """An array that shares another library's memory, or a copy if it cannot be shared."""
     where = None if device is None else as_device(device)
-    return interchange.from_dlpack(x, device=where, copy=copy)
+    result: GPUArray[Any] = interchange.from_dlpack(x, device=where, copy=copy)
+    return result
 
 
 def _from_cuda_array(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
@@ -546,11 +547,13 @@ def tril(x: ArrayT, /, *, k: int = 0) -> ArrayT:
     """Zeros above diagonal k of the last two axes."""
     need_arrays("tril", x)
     _need_matrix("tril", x)
-    return manipulation.triangle(x, k)
+    result: ArrayT = manipulation.triangle(x, k)
+    return result
 
 
 def triu(x: ArrayT, /, *, k: int = 0) -> ArrayT:
     """Zeros below diagonal k of the last two axes."""
     need_arrays("triu", x)
     _need_matrix("triu", x)
-    return manipulation.triangle(x, k, True)
+    result: ArrayT = manipulation.triangle(x, k, True)
+    return result

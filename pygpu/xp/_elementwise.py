@@ -238,7 +238,8 @@ subtract: Arithmetic = _binary("subtract", "Differences.")
 def conj(x: ArrayT, /) -> ArrayT:
     """Complex conjugates; of real numbers a copy."""
     (x,) = _operands("conj", x)
-    return ufuncs.call("conjugate" if x.dtype.kind == "c" else "positive", (x,))
+    result: ArrayT = ufuncs.call("conjugate" if x.dtype.kind == "c" else "positive", (x,))
+    return result
 
 
 @overload
@@ -291,7 +292,8 @@ def clip(x: ArrayT, /, min: Operand | None = None, max: Operand | None = None) -
     if limits[0] is None and limits[1] is None:
         return x._copy()
     result = joining.clip(x, *_within(x, limits))
-    return result if result.dtype == x.dtype else result.astype(x.dtype)
+    made: ArrayT = result if result.dtype == x.dtype else result.astype(x.dtype)
+    return made
 
 
 def _within(x: Any, limits: list[Any]) -> list[Any]:

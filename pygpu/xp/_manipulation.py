@@ -61,24 +61,28 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 def broadcast_to(x: ArrayT, /, shape: Shape) -> ArrayT:
     """A view of another shape, in which items stand at several places."""
     need_arrays("broadcast_to", x)
-    return manipulation.broadcast_to(x, shape)
+    result: ArrayT = manipulation.broadcast_to(x, shape)
+    return result
 
 
 def concat(arrays: Sequence[ArrayT], /, *, axis: int | None = 0) -> ArrayT:
     """One array after the other along an axis; None: of the flat arrays."""
-    return manipulation.concat(_together("concat", arrays), axis)
+    result: ArrayT = manipulation.concat(_together("concat", arrays), axis)
+    return result
 
 
 def expand_dims(x: ArrayT, /, axis: int | tuple[int, ...] = 0) -> ArrayT:
     """A view with new axes of length 1."""
     need_arrays("expand_dims", x)
-    return manipulation.expand_dims(x, axis)
+    result: ArrayT = manipulation.expand_dims(x, axis)
+    return result
 
 
 def flip(x: ArrayT, /, *, axis: Axis = None) -> ArrayT:
     """A view in reverse order along axes, all by default."""
     need_arrays("flip", x)
-    return manipulation.flip(x, axis)
+    result: ArrayT = manipulation.flip(x, axis)
+    return result
 
 
 def matrix_transpose(x: ArrayT, /) -> ArrayT:
@@ -92,7 +96,8 @@ def moveaxis(
 ) -> ArrayT:
     """A view with axes at other places."""
     need_arrays("moveaxis", x)
-    return manipulation.moveaxis(x, source, destination)
+    result: ArrayT = manipulation.moveaxis(x, source, destination)
+    return result
 
 
 def permute_dims(x: ArrayT, /, axes: tuple[int, ...]) -> ArrayT:
@@ -104,7 +109,8 @@ def permute_dims(x: ArrayT, /, axes: tuple[int, ...]) -> ArrayT:
 def repeat(x: ArrayT, repeats: int | GPUArray[Any], /, *, axis: int | None = None) -> ArrayT:
     """Each item (or row along an axis) so many times."""
     need_arrays("repeat", x)
-    return manipulation.repeat(x, repeats, axis)
+    result: ArrayT = manipulation.repeat(x, repeats, axis)
+    return result
 
 
 def reshape(x: ArrayT, /, shape: Shape, *, copy: bool | None = None) -> ArrayT:
@@ -117,7 +123,8 @@ def reshape(x: ArrayT, /, shape: Shape, *, copy: bool | None = None) -> ArrayT:
 def roll(x: ArrayT, /, shift: int | tuple[int, ...], *, axis: Axis = None) -> ArrayT:
     """Items moved on along axes; those that leave at one end come in at the other."""
     need_arrays("roll", x)
-    return manipulation.roll(x, shift, axis)
+    result: ArrayT = manipulation.roll(x, shift, axis)
+    return result
 
 
 def squeeze(x: ArrayT, /, axis: int | tuple[int, ...]) -> ArrayT:
@@ -128,7 +135,8 @@ def squeeze(x: ArrayT, /, axis: int | tuple[int, ...]) -> ArrayT:
 
 def stack(arrays: Sequence[ArrayT], /, *, axis: int = 0) -> ArrayT:
     """Arrays of one shape along a new axis."""
-    return joining.stack(_together("stack", arrays), axis)
+    result: ArrayT = joining.stack(_together("stack", arrays), axis)
+    return result
 
 
 def take(x: ArrayT, indices: GPUArray[Any], /, *, axis: int | None = None) -> ArrayT:
@@ -138,19 +146,22 @@ def take(x: ArrayT, indices: GPUArray[Any], /, *, axis: int | None = None) -> Ar
         if x.ndim > 1:
             raise ValueError("take: axis is needed for arrays with more than one axis")
         axis = 0
-    return advanced_indexing.take(x, indices, axis)
+    result: ArrayT = advanced_indexing.take(x, indices, axis)
+    return result
 
 
 def take_along_axis(x: ArrayT, indices: GPUArray[Any], /, *, axis: int = -1) -> ArrayT:
     """For each position of *indices*, the item of that index on the axis."""
     need_arrays("take_along_axis", x)
-    return advanced_indexing.take_along_axis(x, indices, axis)
+    result: ArrayT = advanced_indexing.take_along_axis(x, indices, axis)
+    return result
 
 
 def tile(x: ArrayT, repetitions: tuple[int, ...], /) -> ArrayT:
     """The array as often as said along each axis."""
     need_arrays("tile", x)
-    return manipulation.tile(x, repetitions)
+    result: ArrayT = manipulation.tile(x, repetitions)
+    return result
 
 
 def unstack(x: ArrayT, /, *, axis: int = 0) -> tuple[ArrayT, ...]:

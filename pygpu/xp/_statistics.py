@@ -72,25 +72,29 @@ __all__ = [
 def all(x: GPUArray[Any], /, *, axis: Axis = None, keepdims: bool = False) -> Bool:  # noqa: A001
     """Whether all items are true, over axes."""
     need_arrays("all", x)
-    return _reduce("all", x, axis, keepdims=keepdims)
+    result: Bool = _reduce("all", x, axis, keepdims=keepdims)
+    return result
 
 
 def any(x: GPUArray[Any], /, *, axis: Axis = None, keepdims: bool = False) -> Bool:  # noqa: A001
     """Whether any item is true, over axes."""
     need_arrays("any", x)
-    return _reduce("any", x, axis, keepdims=keepdims)
+    result: Bool = _reduce("any", x, axis, keepdims=keepdims)
+    return result
 
 
 def max(x: ArrayT, /, *, axis: Axis = None, keepdims: bool = False) -> ArrayT:  # noqa: A001
     """The greatest item over axes; NaN if there is one."""
     need_arrays("max", x)
-    return _reduce("max", x, axis, keepdims=keepdims)
+    result: ArrayT = _reduce("max", x, axis, keepdims=keepdims)
+    return result
 
 
 def min(x: ArrayT, /, *, axis: Axis = None, keepdims: bool = False) -> ArrayT:  # noqa: A001
     """The least item over axes; NaN if there is one."""
     need_arrays("min", x)
-    return _reduce("min", x, axis, keepdims=keepdims)
+    result: ArrayT = _reduce("min", x, axis, keepdims=keepdims)
+    return result
 
 
 @overload
@@ -198,19 +202,22 @@ def std(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool
 def argmax(x: GPUArray[Any], /, *, axis: int | None = None, keepdims: bool = False) -> Index:
     """The index of the first greatest item along an axis, of the flat array for None."""
     need_arrays("argmax", x)
-    return _reduce("argmax", x, axis, keepdims=keepdims)
+    result: Index = _reduce("argmax", x, axis, keepdims=keepdims)
+    return result
 
 
 def argmin(x: GPUArray[Any], /, *, axis: int | None = None, keepdims: bool = False) -> Index:
     """The index of the first least item along an axis, of the flat array for None."""
     need_arrays("argmin", x)
-    return _reduce("argmin", x, axis, keepdims=keepdims)
+    result: Index = _reduce("argmin", x, axis, keepdims=keepdims)
+    return result
 
 
 def count_nonzero(x: GPUArray[Any], /, *, axis: Axis = None, keepdims: bool = False) -> Index:
     """How many items are not zero, over axes."""
     need_arrays("count_nonzero", x)
-    return _reduce("count_nonzero", x, axis, keepdims=keepdims)
+    result: Index = _reduce("count_nonzero", x, axis, keepdims=keepdims)
+    return result
 
 
 @overload
@@ -295,7 +302,8 @@ def diff(
 ) -> ArrayT:  # fmt: skip
     """Differences of neighbours along an axis, n times."""
     need_arrays("diff", x)
-    return table.diff(x, n, axis, prepend, append)
+    result: ArrayT = table.diff(x, n, axis, prepend, append)
+    return result
 
 
 # ---- sorting and searching
@@ -305,7 +313,8 @@ def sort(x: ArrayT, /, *, axis: int = -1, descending: bool = False, stable: bool
     """A sorted copy along an axis."""
     need_arrays("sort", x)
     found = _sort.sort(x, axis)
-    return manipulation.flip(found, axis) if descending and x.ndim else found
+    result: ArrayT = manipulation.flip(found, axis) if descending and x.ndim else found
+    return result
 
 
 def argsort(
@@ -313,11 +322,14 @@ def argsort(
 ) -> Index:
     """The indices that sort along an axis; equal items keep their order."""
     need_arrays("argsort", x)
+    result: Index
     if not descending or x.ndim == 0:
-        return _sort.argsort(x, axis)
+        result = _sort.argsort(x, axis)
+        return result
     axis = layout.normalize_axis(axis, x.ndim)
     backwards = _sort.argsort(manipulation.flip(x, axis), axis)
-    return (x.shape[axis] - 1) - manipulation.flip(backwards, axis)
+    result = (x.shape[axis] - 1) - manipulation.flip(backwards, axis)
+    return result
 
 
 def searchsorted(
@@ -325,7 +337,8 @@ def searchsorted(
 ) -> Index:
     """Where items of x2 belong in the sorted array x1."""
     need_arrays("searchsorted", x1)
-    return _sort.searchsorted(x1, x2, side, sorter)
+    result: Index = _sort.searchsorted(x1, x2, side, sorter)
+    return result
 
 
 def nonzero(x: GPUArray[Any], /) -> tuple[Index, ...]:
@@ -359,28 +372,33 @@ def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Bool:
     """Which items of x1 are among those of x2."""
     if not isinstance(x1, GPUArray):  # one of them may be a number
         need_arrays("isin", x2)
-    return sets.isin(x1, x2, invert)
+    result: Bool = sets.isin(x1, x2, invert)
+    return result
 
 
 def unique_all(x: ArrayT, /) -> _named.UniqueAllResult[ArrayT]:
     """The distinct items, their first indices, the inverse indices, and their counts."""
     need_arrays("unique_all", x)
-    return table.unique_parts(x, ("index", "inverse", "counts"))
+    result: _named.UniqueAllResult[ArrayT] = table.unique_parts(x, ("index", "inverse", "counts"))
+    return result
 
 
 def unique_counts(x: ArrayT, /) -> _named.UniqueCountsResult[ArrayT]:
     """The distinct items, and how often they are there."""
     need_arrays("unique_counts", x)
-    return table.unique_parts(x, ("counts",))
+    result: _named.UniqueCountsResult[ArrayT] = table.unique_parts(x, ("counts",))
+    return result
 
 
 def unique_inverse(x: ArrayT, /) -> _named.UniqueInverseResult[ArrayT]:
     """The distinct items, and which one each item is."""
     need_arrays("unique_inverse", x)
-    return table.unique_parts(x, ("inverse",))
+    result: _named.UniqueInverseResult[ArrayT] = table.unique_parts(x, ("inverse",))
+    return result
 
 
 def unique_values(x: ArrayT, /) -> ArrayT:
     """The distinct items."""
     need_arrays("unique_values", x)
-    return table.unique_parts(x, ())
+    result: ArrayT = table.unique_parts(x, ())
+    return result

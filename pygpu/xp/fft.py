@@ -180,11 +180,13 @@ def fftshift(x: ArrayT, /, *, axes: int | Sequence[int] | None = None) -> ArrayT
     """The frequency zero in the middle."""
     need_arrays("fftshift", x)
     along = _axes(x, axes)
-    return manipulation.roll(x, tuple(x.shape[k] // 2 for k in along), along)
+    result: ArrayT = manipulation.roll(x, tuple(x.shape[k] // 2 for k in along), along)
+    return result
 
 
 def ifftshift(x: ArrayT, /, *, axes: int | Sequence[int] | None = None) -> ArrayT:
     """The inverse of fftshift()."""
     need_arrays("ifftshift", x)
     along = _axes(x, axes)
-    return manipulation.roll(x, tuple(-(x.shape[k] // 2) for k in along), along)
+    result: ArrayT = manipulation.roll(x, tuple(-(x.shape[k] // 2) for k in along), along)
+    return result

@@ -115,7 +115,8 @@ def cholesky(x: InexactT, /, *, upper: bool = False) -> InexactT:
     """The triangular factor L (upper: its transpose conjugated) of positive definite matrices."""
     _floating("cholesky", x)
     lower = _linalg.cholesky(x)
-    return lower.mT.conj() if upper else lower
+    result: InexactT = lower.mT.conj() if upper else lower
+    return result
 
 
 @overload
@@ -143,13 +144,15 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 def det(x: InexactT, /) -> InexactT:
     """Determinants."""
     _floating("det", x)
-    return _linalg.det(x)
+    result: InexactT = _linalg.det(x)
+    return result
 
 
 def diagonal(x: ArrayT, /, *, offset: int = 0) -> ArrayT:
     """The diagonals of the last two axes, as a view."""
     need_arrays("diagonal", x)
-    return _matmul.diagonal(x, offset, -2, -1)
+    result: ArrayT = _matmul.diagonal(x, offset, -2, -1)
+    return result
 
 
 def eig(x: GPUArray[Any], /) -> EigResult:
@@ -167,19 +170,22 @@ def eigh(x: InexactT, /) -> EighResult[InexactT]:
 def eigvals(x: GPUArray[Any], /) -> ComplexFloating:
     """Eigenvalues of square matrices, always complex; by NumPy on the host."""
     _floating("eigvals", x)
-    return _complex(x, _linalg.eigvals(x))
+    result: ComplexFloating = _complex(x, _linalg.eigvals(x))
+    return result
 
 
 def eigvalsh(x: GPUArray[Any], /) -> Floating:
     """Eigenvalues of symmetric or Hermitian matrices, in ascending order."""
     _floating("eigvalsh", x)
-    return _linalg.eigvalsh(x)
+    result: Floating = _linalg.eigvalsh(x)
+    return result
 
 
 def inv(x: InexactT, /) -> InexactT:
     """Inverse matrices."""
     _floating("inv", x)
-    return _linalg.inv(x)
+    result: InexactT = _linalg.inv(x)
+    return result
 
 
 def matrix_norm(
@@ -198,7 +204,8 @@ def matrix_norm(
         result = _reduce("max" if ord > 0 else "min", sums, -1)
     else:
         raise ValueError(f"matrix_norm: ord must be 'fro', 'nuc', 1, 2 or inf, not {ord!r}")
-    return result[..., None, None] if keepdims else result
+    norms: Floating = result[..., None, None] if keepdims else result
+    return norms
 
 
 @overload
@@ -235,7 +242,8 @@ def matrix_rank(x: GPUArray[Any], /, *, rtol: _Tolerance = None) -> Index:
     limit = _reduce("max", values, -1, keepdims=True)
     given: Any = rtol
     tolerance = given[..., None] if hasattr(given, "ndim") and given.ndim else given
-    return _reduce("count_nonzero", values > limit * tolerance, -1)
+    result: Index = _reduce("count_nonzero", values > limit * tolerance, -1)
+    return result
 
 
 @overload
@@ -298,7 +306,8 @@ def svd(x: InexactT, /, *, full_matrices: bool = True) -> SVDResult[InexactT]:
 def svdvals(x: GPUArray[Any], /) -> Floating:
     """Singular values, in descending order."""
     _floating("svdvals", x)
-    return _linalg.svd(x, compute_uv=False)
+    result: Floating = _linalg.svd(x, compute_uv=False)
+    return result
 
 
 @overload
@@ -333,19 +342,20 @@ def vector_norm(
     if where == ():  # nothing to sum over
         return abs(x) if ord != 0 else (x != 0).astype(_real(x.dtype))
     size = abs(x) if x.dtype.kind == "c" or ord != 2 else x
-    if ord == math.inf:
-        return _reduce("max", size, where, keepdims=keepdims)
-    if ord == -math.inf:
-        return _reduce("min", size, where, keepdims=keepdims)
-    if ord == 0:
-        return _reduce("count_nonzero", x, where, keepdims=keepdims).astype(_real(x.dtype))
-    if ord == 1:
-        return _reduce("sum", size, where, keepdims=keepdims)
-    if ord == 2:
+    result: Floating
+    if ord in (math.inf, -math.inf):
+        result = _reduce("max" if ord > 0 else "min", size, where, keepdims=keepdims)
+    elif ord == 0:
+        count = _reduce("count_nonzero", x, where, keepdims=keepdims)
+        result = count.astype(_real(x.dtype))
+    elif ord == 1:
+        result = _reduce("sum", size, where, keepdims=keepdims)
+    elif ord == 2:
         total = _reduce("sum", ufuncs.call("square", (size,)), where, keepdims=keepdims)
-        return ufuncs.call("sqrt", (total,))
-    total = _reduce("sum", size**ord, where, keepdims=keepdims)
-    return total ** (1 / ord)
+        result = ufuncs.call("sqrt", (total,))
+    else:
+        result = _reduce("sum", size**ord, where, keepdims=keepdims) ** (1 / ord)
+    return result
 
 
 def _complex(x: Any, found: Any) -> Any:

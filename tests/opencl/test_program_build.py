@@ -142,7 +142,7 @@ def test_package_in_a_folder_with_spaces(ctx, monkeypatch, tmp_path):
     folder = tmp_path / "a b" / "cl"
     folder.mkdir(parents=True)
     (folder / "spaced.h").write_text("#define VALUE 2\n")
-    monkeypatch.setattr(program, "HEADERS", str(folder))
+    monkeypatch.setattr(program, "OPENCL_HEADERS", str(folder))
     assert cl.Program(ctx, '#include "spaced.h"\n' + SET).build().kernel_names == "set"
 
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pygpu._src.array.lazy import lazy
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels import associative
 from pygpu._src.codegen.kernels.associative import GROUP
 from pygpu._src.runtime import kernel_cache
 from pygpu._src.util.frozen import Frozen
+from pygpu._src.util.lazy import lazy
 
 from . import layout, primitives
 from .elementwise import as_scalar
@@ -149,7 +149,9 @@ def reduce(
         primitives.fill(out, initial)
         return
     if function.known is not None:
-        lazy("reduction").reduce(function.known, a, axes, dtype=number, out=out, initial=initial)
+        lazy("pygpu._src.array.reduction").reduce(
+            function.known, a, axes, dtype=number, out=out, initial=initial
+        )
         return
     form = (function.key, number, out.dtype, out.strides, initial is not None, least)
     key = ("ordered", a.dtype, a.shape, a.strides, axes, *form)
@@ -353,7 +355,7 @@ def scan(function: Function, a: Any, axis: int, out: Any) -> None:
     if a.size == 0:
         return
     if function.known in ("sum", "prod"):
-        lazy("scan").scan(f"cum{function.known}", a, axis, dtype=number, out=out)
+        lazy("pygpu._src.array.scan").scan(f"cum{function.known}", a, axis, dtype=number, out=out)
         return
     n = a.shape[axis]
     kept_shape, (x_kept, y_kept) = primitives.collapse_in_order(

@@ -14,9 +14,9 @@ import numpy as np
 from pygpu import _array
 from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
+from pygpu._src.util.lazy import lazy
 
 from . import elementwise, launch_cache, layout
-from .lazy import lazy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -346,7 +346,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
             here = queue is None and other.queue is self.queue
             same = here and other.dtype == self.dtype and other.shape == self.shape
             if same and self._is_aligned and source._is_aligned:
-                if lazy("transpose").copy(self, source):
+                if lazy("pygpu._src.array.transpose").copy(self, source):
                     return self.events[-1] if self.events else None
         call = launch_cache.Call("copy", (other,), self)
         operation = _copy_operation(dtype)

@@ -22,41 +22,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pygpu import _array
-from pygpu._src.codegen import dtypes
 
 from . import elementwise
+from .chain_operations import OPERATIONS as _operations
 from .trace import Graph, Node
 
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
 
-__all__ = ["counts", "flush", "is_on", "number_of", "set_from_environment", "set_mode"]
+__all__ = ["counts", "flush", "is_on", "set_from_environment", "set_mode"]
 
-_MOST_OPERATIONS = 1 << 16
 _FROM_STEP, _FROM_NUMBER = 100, 200  # as in src/array/chain.h
 _MOST_ARRAYS = 20  # of one kernel, results included
 _MOST_THREADS = 4
 
-_operations: list[elementwise.Operation] = []
-_numbers: dict[elementwise.Operation, int] = {}
 _jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
 _threads: list[threading.Thread] = []
 _wait = False  # for tests: a chain is compiled before the next operation
-
-
-def number_of(operation: elementwise.Operation) -> int:
-    """The number by which C knows an operation; 0 if it takes no part in chains."""
-    if operation.index or operation.guard or len(operation.outputs) != 1:
-        return 0
-    if not all(map(dtypes.is_numeric, (*operation.inputs, *operation.outputs))):
-        return 0
-    number = _numbers.get(operation)
-    if number is None:
-        if len(_operations) >= _MOST_OPERATIONS:
-            return 0
-        _operations.append(operation)
-        number = _numbers.setdefault(operation, len(_operations))
-    return number
 
 
 class _Place(NamedTuple):

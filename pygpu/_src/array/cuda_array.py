@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 
 from pygpu import _array, _cuda
-from pygpu._src.array.lazy import lazy
 from pygpu._src.codegen.dtypes import native
 from pygpu._src.codegen.fastpath import fastpath
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda.vectors import vec
+from pygpu._src.util.lazy import lazy
 from pygpu._src.util.public import publish
 
 from . import chains, layout
@@ -536,7 +536,7 @@ def _to_gpu(ary: Any, allocator: Any, stream: Any, blocking: bool, call: str) ->
         return result
     host = np.asarray(ary)
     if host is not ary and host.dtype.hasobject:
-        shown = lazy("interchange").shown_by(ary)
+        shown = lazy("pygpu._src.array.interchange").shown_by(ary)
         if shown is not None:
             return _to_gpu(shown, allocator, stream, blocking, call)
     host = contiguous_host(host, call)

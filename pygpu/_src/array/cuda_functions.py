@@ -104,24 +104,29 @@ def placed(result: _T, allocator: Any) -> _T:
 
 def concatenate(arrays: Sequence[_ArrayT], axis: int = 0, allocator: _Allocator = None) -> _ArrayT:
     """One array after the other along an axis."""
-    if allocator is None or not isinstance(arrays, Iterable):
-        return joining.concatenate(arrays, axis)
-    arrays = list(arrays)
-    return joining.concatenate(
-        arrays, axis, lambda shape, dtype: type(arrays[0])(shape, dtype, allocator)
-    )
+    make = None
+    if allocator is not None and isinstance(arrays, Iterable):
+        arrays = list(arrays)
+
+        def make(shape: tuple[int, ...], dtype: Any) -> Any:
+            return type(arrays[0])(shape, dtype, allocator)
+
+    result: _ArrayT = joining.concatenate(arrays, axis, make)
+    return result
 
 
 def stack(arrays: Sequence[_ArrayT], axis: int = 0, allocator: _Allocator = None) -> _ArrayT:
     """Arrays of one shape along a new axis."""
-    return placed(joining.stack(arrays, axis), allocator)
+    result: _ArrayT = placed(joining.stack(arrays, axis), allocator)
+    return result
 
 
 def take(
     a: _ArrayT, indices: _Indices, out: _ArrayT | None = None, stream: _Stream = None
 ) -> _ArrayT:
     """The items of the flat array *a* that *indices* name."""
-    return _array(a, "take", stream).take(indices, out=out)
+    result: _ArrayT = _array(a, "take", stream).take(indices, out=out)
+    return result
 
 
 def multi_take(
@@ -167,7 +172,8 @@ def transpose(a: _ArrayT, axes: Sequence[int] | None = None) -> _ArrayT:
 
 def reshape(a: _ArrayT, *shape: _Shape, **kwargs: Any) -> _ArrayT:
     """See GPUArray.reshape()."""
-    return _array(a, "reshape").reshape(*shape, **kwargs)
+    result: _ArrayT = _array(a, "reshape").reshape(*shape, **kwargs)
+    return result
 
 
 @overload
@@ -320,12 +326,14 @@ def all(
 
 def min(a: _ArrayT, stream: _Stream = None) -> _ArrayT:
     """The least item."""
-    return _array(a, "min", stream)._reduce("min", None)
+    result: _ArrayT = _array(a, "min", stream)._reduce("min", None)
+    return result
 
 
 def max(a: _ArrayT, stream: _Stream = None) -> _ArrayT:
     """The greatest item."""
-    return _array(a, "max", stream)._reduce("max", None)
+    result: _ArrayT = _array(a, "max", stream)._reduce("max", None)
+    return result
 
 
 @overload
@@ -414,9 +422,11 @@ def subset_dot(
 
 def subset_min(subset: GPUArray[Any], a: _ArrayT, stream: _Stream = None) -> _ArrayT:
     """The least of the items that *subset* names."""
-    return joining.subset("min", subset, _on(a, "subset_min", stream))
+    result: _ArrayT = joining.subset("min", subset, _on(a, "subset_min", stream))
+    return result
 
 
 def subset_max(subset: GPUArray[Any], a: _ArrayT, stream: _Stream = None) -> _ArrayT:
     """The greatest of the items that *subset* names."""
-    return joining.subset("max", subset, _on(a, "subset_max", stream))
+    result: _ArrayT = joining.subset("max", subset, _on(a, "subset_max", stream))
+    return result

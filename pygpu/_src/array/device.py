@@ -16,6 +16,7 @@ import numpy as np
 
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
+from pygpu._src.util.lazy import provided
 from pygpu.errors import Error
 
 from . import layout
@@ -99,7 +100,7 @@ class Device:
         strides: tuple[int, ...] | None = None,
     ) -> GPUArray[_ScalarT]:
         """A new, uninitialized array."""
-        cls: Any = _array_class(self.kind)
+        cls: Any = provided(f"{self.kind} array")
         array: GPUArray[_ScalarT] = cls.__new__(cls)
         size = int(np.prod(shape, dtype=object)) if shape else 1
         with self.current():
@@ -126,12 +127,6 @@ class Device:
         cuda: Any = importlib.import_module("pygpu._src.runtime.cuda.backend")
         current: AbstractContextManager[Any] = cuda._current(self.backend.context)
         return current
-
-
-def _array_class(kind: str) -> Any:
-    if kind == "opencl":
-        return importlib.import_module("pygpu._src.array.opencl_array").Array
-    return importlib.import_module("pygpu._src.array.cuda_array").GPUArray
 
 
 def as_device(obj: AnyDevice | Backend = None) -> Device:

@@ -15,9 +15,9 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime import kernel_cache
 from pygpu._src.util.frozen import Frozen
+from pygpu._src.util.lazy import lazy
 
 from . import layout
-from .lazy import lazy
 
 if TYPE_CHECKING:
     from pygpu._src.codegen.kernels.elementwise import Operation as Operation
@@ -32,7 +32,7 @@ TILES = True  # whether GPUs do rows by a kernel of their own
 def __getattr__(name: str) -> Any:
     """Operation, whose module is loaded with the first one that is made."""
     if name == "Operation":
-        found = globals()[name] = lazy("elementwise_text").Operation
+        found = globals()[name] = lazy("pygpu._src.codegen.kernels.elementwise").Operation
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
@@ -178,13 +178,15 @@ def _tiles(
         backend,
         ("tiles", *_key(operation, memory), ndim, wide, letters, vector),
         lambda: (
-            lazy("row_tiles").source(operation, memory, ndim, wide, letters, vector),
-            lazy("elementwise_text").kernel_name(operation),
+            lazy("pygpu._src.codegen.kernels.row_tiles").source(
+                operation, memory, ndim, wide, letters, vector
+            ),
+            lazy("pygpu._src.codegen.kernels.elementwise").kernel_name(operation),
         ),
         _features(operation, memory),
     )
     rows = prod(shape[:-1])
-    groups, size = lazy("row_tiles").shape_of_group(rows, length, vector)
+    groups, size = lazy("pygpu._src.codegen.kernels.row_tiles").shape_of_group(rows, length, vector)
     numbers = [*shape[1:], *(step for s in strides for step in s), rows]
     return Launch(kernel, groups, size, tuple(numbers), memory, False)
 
@@ -219,7 +221,7 @@ def get_kernel(
     wide = wide and ndim > 0  # contiguous loops always count in 64 bits
 
     def make() -> tuple[str, str]:
-        text = lazy("elementwise_text")
+        text = lazy("pygpu._src.codegen.kernels.elementwise")
         vector = 1 if operation.guard else _vector(backend, memory)
         if rows:
             made = text.rows_source(operation, memory, ndim, wide, rows)

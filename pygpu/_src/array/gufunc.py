@@ -8,7 +8,7 @@ import numpy as np
 
 from pygpu._array import GPUArray
 
-from . import layout, matmul, primitives, ufuncs
+from . import layout, matmul, operators, primitives, ufuncs
 from .routines import manipulation
 
 __all__ = ["NAMES", "call", "vecdot"]
@@ -82,7 +82,7 @@ def call(name: str, inputs: Any, out: Any, options: dict[str, Any]) -> Any:
     if out is not None and not isinstance(out, GPUArray):
         raise TypeError(f"{name}: out must be an array on the device, not {type(out).__name__}")
     if name == "matmul" and not options and any(isinstance(x, GPUArray) for x in inputs):
-        return ufuncs.matmul(inputs[0], inputs[1], out)
+        return operators.matmul(inputs[0], inputs[1], out)
     like: Any = next(x for x in (*inputs, out) if isinstance(x, GPUArray))
     a, b = (primitives.as_array(like, x, call=name) for x in inputs)
     kind, signature = options.get("dtype"), options.get("signature")

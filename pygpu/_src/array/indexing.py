@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.array.lazy import lazy
 from pygpu._src.codegen.fastpath import fastpath
+from pygpu._src.util.lazy import lazy
 
 from . import layout
 from .base import ArrayCore, _ScalarT_co
@@ -60,10 +60,10 @@ class Indexing(ArrayCore[_ScalarT_co]):
             and key.ndim
             and (key.dtype.kind in "iu" or key.shape == self.shape)
         ):
-            return lazy("advanced_indexing").getitem(self, key)
+            return lazy("pygpu._src.array.advanced_indexing").getitem(self, key)
         view, advanced = self._basic(key)
         if advanced:
-            index = lazy("advanced_indexing")
+            index = lazy("pygpu._src.array.advanced_indexing")
 
             return index.getitem(self, key)
         return view
@@ -81,10 +81,10 @@ class Indexing(ArrayCore[_ScalarT_co]):
         converted to the array's dtype as astype() does. Raises IndexError, ValueError, TypeError.
         """
         if type(subscript) is type(self) and subscript.ndim and queue is None and wait_for is None:
-            return lazy("advanced_indexing").setitem(self, subscript, value)
+            return lazy("pygpu._src.array.advanced_indexing").setitem(self, subscript, value)
         view, advanced = self._basic(subscript)
         if advanced:
-            return lazy("advanced_indexing").setitem(
+            return lazy("pygpu._src.array.advanced_indexing").setitem(
                 self._on_queue(queue, wait_for), subscript, value
             )
         if isinstance(value, GPUArray):

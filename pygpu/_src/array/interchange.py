@@ -18,6 +18,7 @@ import numpy as np
 
 from pygpu import _array
 from pygpu._array import GPUArray
+from pygpu._src.util.lazy import provided
 
 from . import foreign_memory, layout
 from .device import Device, as_device, default_device
@@ -335,7 +336,7 @@ def _over_pointer(
     """An array over CUDA's memory."""
     low, high = layout.byte_bounds(shape, strides, dtype.itemsize)
     memory = _pointer_class()(owner, address + low, high - low, kind)
-    cls: Any = importlib.import_module("pygpu._src.array.cuda_array").GPUArray
+    cls: Any = provided("cuda array")
     array = cls.__new__(cls)
     array._init(where.backend, where.queue, memory, -low, shape, strides, dtype, None)
     return array
@@ -356,8 +357,6 @@ def _take_cuda(x: Any, kind: tuple[int, int], device: Device | None, copy: bool 
 
 
 def _take_opencl(x: Any, kind: tuple[int, int], device: Device | None, copy: bool | None) -> Any:
-    arrays: Any = importlib.import_module("pygpu._src.array.opencl_array")
-
     tensor = _import(x, kind)
     if tensor.address == 0:  # there are no items
         empty = np.empty(tensor.shape, tensor.dtype)
@@ -386,7 +385,7 @@ def _take_opencl(x: Any, kind: tuple[int, int], device: Device | None, copy: boo
     foreign_memory.check_alignment(
         "from_dlpack", tensor.offset, tensor.shape, tensor.strides, tensor.dtype
     )
-    cls: Any = arrays.Array
+    cls: Any = provided("opencl array")
     array = cls.__new__(cls)
     array._init(
         where.backend,

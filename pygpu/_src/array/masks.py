@@ -16,7 +16,7 @@ from . import primitives, single_group
 from .index_errors import Report
 from .scan import scan
 
-__all__ = ["argwhere", "compress", "moved", "nonzero"]
+__all__ = ["compress", "moved", "nonzero"]
 
 Shape = tuple[int, ...]
 
@@ -197,12 +197,3 @@ def nonzero(a: Any) -> tuple[Any, ...]:
 
 def _row(out: Any, n: int, first: int) -> Any:
     return primitives.result(out, out._view((n,), None, 8 * first))
-
-
-def argwhere(a: Any) -> Any:
-    """numpy.argwhere of an array with axes: a row of indices for each item that is not zero."""
-    if 0 < a.size <= single_group.FEW and dtypes.is_numeric(a.dtype):
-        return single_group.places(a, False)[0]
-    from .routines.joining import stack
-
-    return stack(nonzero(a), 1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
 import numpy as np
 
 from pygpu import _array
-from pygpu._src.array.lazy import lazy
+from pygpu._src.util.lazy import lazy
 from pygpu.version import ARRAY_API
 
 from . import operators  # noqa: F401 - gives the C slots their work
@@ -204,25 +204,25 @@ class ArrayBase(Shaping[_ScalarT_co]):
         stream: handle of the CUDA stream that will use it, which is made to wait for the array's;
         None is the default stream, -1 asks for no waiting. dl_device: (1, 0) for a copy on the
         host. Raises BufferError for what cannot be given."""
-        interchange = lazy("interchange")
+        interchange = lazy("pygpu._src.array.interchange")
 
         return interchange.dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """DLPack's kind of device (2 CUDA, 4 OpenCL, 13 CUDA's managed memory) and its number."""
-        kind: tuple[int, int] = lazy("interchange").dlpack_device(self)
+        kind: tuple[int, int] = lazy("pygpu._src.array.interchange").dlpack_device(self)
         return kind
 
     def __dask_tokenize__(self) -> Any:
         """What Dask knows equal contents by; copies them to the host."""
-        interchange = lazy("interchange")
+        interchange = lazy("pygpu._src.array.interchange")
 
         return interchange.token(self)
 
     # ---- reductions: reduction.py
 
     def _reduce(self, kind: str, axis: Any, **options: Any) -> Any:
-        return lazy("reduction").reduce(kind, self, axis, **options)
+        return lazy("pygpu._src.array.reduction").reduce(kind, self, axis, **options)
 
     def sum(
         self,
@@ -340,7 +340,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
         self, axis: int | None = None, dtype: DTypeLike | None = None, out: _Out = None
     ) -> Any:
         """Running sums along an axis, of the flat array for None."""
-        scan = lazy("scan")
+        scan = lazy("pygpu._src.array.scan")
 
         return scan.scan("cumsum", self, axis, dtype=dtype, out=out)
 
@@ -348,7 +348,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
         self, axis: int | None = None, dtype: DTypeLike | None = None, out: _Out = None
     ) -> Any:
         """Running products along an axis, of the flat array for None."""
-        scan = lazy("scan")
+        scan = lazy("pygpu._src.array.scan")
 
         return scan.scan("cumprod", self, axis, dtype=dtype, out=out)
 
@@ -356,13 +356,13 @@ class ArrayBase(Shaping[_ScalarT_co]):
         self, axis: int | None = -1, kind: Any = None, order: Any = None, **options: Any
     ) -> Any:
         """Indices that sort along an axis; equal items stay in order."""
-        sort = lazy("sort")
+        sort = lazy("pygpu._src.array.sort")
 
         return sort.argsort(self, axis)
 
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None, **options: Any) -> None:
         """Sort along an axis, in place."""
-        sort = lazy("sort")
+        sort = lazy("pygpu._src.array.sort")
 
         self._copy_from(sort.sort(self, axis))
 
@@ -384,14 +384,14 @@ class ArrayBase(Shaping[_ScalarT_co]):
         self, indices: Any, axis: int | None = None, out: _Out = None, mode: str = "raise"
     ) -> Self:
         """Items by index along an axis, of the flat array for None."""
-        index = lazy("advanced_indexing")
+        index = lazy("pygpu._src.array.advanced_indexing")
 
         found: Self = index.take(self, indices, axis, out, mode)
         return found
 
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         """Set items of the flat array by index."""
-        index = lazy("advanced_indexing")
+        index = lazy("pygpu._src.array.advanced_indexing")
 
         index.put(self, indices, values, mode)
 
@@ -421,7 +421,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
 
     def nonzero(self) -> Any:
         """Indices of items that are not zero, an array for each axis."""
-        index = lazy("advanced_indexing")
+        index = lazy("pygpu._src.array.advanced_indexing")
 
         return index.nonzero(self)
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from pygpu import _array
+from pygpu._src.util.lazy import lazy
 
 from . import ufuncs
-from .lazy import lazy
 
-__all__ = ["operate"]
+__all__ = ["matmul", "operate"]
 
 
 def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
@@ -25,10 +25,11 @@ def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
         if b is None and name in ("equal", "not_equal"):
             if type(first)._comparison_dtype is not None:  # a class that answers as another system
                 return name == "not_equal"
-            return lazy("primitives").empty(first, first.shape, np.bool_).fill(name == "not_equal")
+            empty = lazy("pygpu._src.array.primitives").empty
+            return empty(first, first.shape, np.bool_).fill(name == "not_equal")
         return NotImplemented
     if name == "matmul":
-        return ufuncs.matmul(*operands, out=out)
+        return matmul(*operands, out=out)
     if name == "power" and type(b) in (int, float) and first is a and a.dtype.kind in "fc":
         special = _POWERS.get(b)  # as NumPy does
         if special is not None:
@@ -38,6 +39,17 @@ def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
     if old is not None and name in _COMPARISONS:
         return result.astype(first.dtype if old == "same" else old)
     return result
+
+
+def matmul(a: Any, b: Any, out: Any = None) -> Any:
+    """``a @ b``, as numpy.matmul; arrays of the host are copied to the device."""
+    like: Any = a if isinstance(a, _array.GPUArray) else b
+    a, b = ufuncs.to_operand(a, like), ufuncs.to_operand(b, like)
+    if not (isinstance(a, _array.GPUArray) and isinstance(b, _array.GPUArray)):
+        raise ValueError(
+            "matmul: Input operand does not have enough dimensions (numbers have none)"
+        )
+    return lazy("pygpu._src.array.matmul").matmul(a, b, out)
 
 
 _POWERS = {2: "square", 1: "positive", 0.5: "sqrt", -1: "reciprocal"}

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.array.lazy import lazy
 from pygpu._src.codegen.ufunc_loops import NAMES
+from pygpu._src.util.lazy import lazy
 
 from . import ufuncs
 
@@ -31,13 +31,17 @@ _ASSOCIATIVE = frozenset(
 
 def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -> Any:
     """reduce() or accumulate() of a ufunc whose items may be joined from left to right in parts."""
-    layout, ordered, work = lazy("layout"), lazy("associative"), lazy("primitives")
+    layout, ordered, work = (
+        lazy("pygpu._src.array.layout"),
+        lazy("pygpu._src.array.associative"),
+        lazy("pygpu._src.array.primitives"),
+    )
     if options.get("where", True) is not True:
         raise TypeError(f"{name}.{method}: where= is not there for an array on a device")
     dtype = options.get("dtype")
     *_, number = ufuncs.resolve(name, (a.dtype, a.dtype, None), dtype=dtype)
     operation = ufuncs.operation_for(name, (number, number), (number,))
-    kind = lazy("dtypes").compute_type(number)
+    kind = lazy("pygpu._src.codegen.dtypes").compute_type(number)
     join = f"{{ PG_UNUSED const {kind} x0 = a, x1 = b; {kind} y0; {{ {operation.body} }} r = y0; }}"
     key = ("ufunc", name)
     function = ordered.Function(name, number, operation.helpers, join, key, operation.features)
@@ -99,7 +103,7 @@ def array_ufunc(
             del options["initial"]
         return like._reduce(_REDUCTIONS[name], axis, out=None if out is None else out[0], **options)
     if method == "accumulate" and name in ("add", "multiply"):
-        scan = lazy("scan")
+        scan = lazy("pygpu._src.array.scan")
 
         kind = "cumsum" if name == "add" else "cumprod"
         (a,) = inputs
@@ -109,12 +113,15 @@ def array_ufunc(
         (a,) = inputs
         return _joined(name, a, method, None if out is None else out[0], options)
     if method == "outer" and name in NAMES and ufunc.nin == 2:
-        a, b = (lazy("primitives").as_array(like, x, call=f"{name}.outer") for x in inputs)
+        a, b = (
+            lazy("pygpu._src.array.primitives").as_array(like, x, call=f"{name}.outer")
+            for x in inputs
+        )
         a = a.reshape((*a.shape, *(1,) * b.ndim))
         return array_ufunc(like, ufunc, "__call__", (a, b), {**options, "out": out})
     if method != "__call__":
         return _folded(like, ufunc, method, inputs, out, options)
-    gufuncs = lazy("gufunc")
+    gufuncs = lazy("pygpu._src.array.gufunc")
     if name in gufuncs.NAMES:
         return gufuncs.call(name, inputs, None if out is None else out[0], options)
     if name not in NAMES:
@@ -141,7 +148,7 @@ def _folded(
     options: dict[str, Any],
 ) -> Any:
     """The methods of ufuncs that take items one after the other."""
-    name, folds = ufunc.__name__, lazy("ufunc_methods")
+    name, folds = ufunc.__name__, lazy("pygpu._src.array.ufunc_methods")
     given = None if out is None else out[0]
     if name not in NAMES or ufunc.nout != 1 or ufunc.nin > 2:
         return NotImplemented

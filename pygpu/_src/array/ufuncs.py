@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.array.lazy import lazy
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.ufunc_loops import expression
 
@@ -25,7 +24,6 @@ __all__ = [
     "disjoint",
     "empty_like_operands",
     "is_array",
-    "matmul",
     "operation_for",
     "resolve",
     "same_device",
@@ -337,19 +335,6 @@ def apply(
         same = call is not None and all(x is y for x, y in zip(operands, inputs, strict=True))
         first._run(operation, results, operands, shape, queue, call=call if same else None)
     return results
-
-
-def matmul(a: Any, b: Any, out: Any = None) -> Any:
-    """``a @ b``, as numpy.matmul; arrays of the host are copied to the device."""
-    like: Any = a if isinstance(a, GPUArray) else b
-    a, b = to_operand(a, like), to_operand(b, like)
-    if not (isinstance(a, GPUArray) and isinstance(b, GPUArray)):
-        raise ValueError(
-            "matmul: Input operand does not have enough dimensions (numbers have none)"
-        )
-    products = lazy("matmul")
-
-    return products.matmul(a, b, out)
 
 
 @lru_cache(maxsize=1024)

@@ -253,11 +253,20 @@ def _identity(device: Device) -> str:
     )
 
 
+def include_folders(words: Sequence[str]) -> list[str]:
+    """The folders of the -I options, in order."""
+    folders = []
+    for i, word in enumerate(words):
+        if word == "-I" and i + 1 < len(words):
+            folders.append(words[i + 1])
+        elif word.startswith("-I") and len(word) > 2:
+            folders.append(word[2:])
+    return [folder.strip('"') for folder in folders]
+
+
 def keys(source: bytes, words: Sequence[str], devices: Sequence[Device]) -> list[str] | None:
     """A name for the binary on each device; None if what it depends on cannot be found out."""
     import hashlib
-
-    from .opencl.build import include_folders
 
     scan = _Scan(include_folders(words))
     scan.add_options(words)

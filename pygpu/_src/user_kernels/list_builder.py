@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,13 @@ from pygpu._src.util.frozen import Frozen
 
 from .language import OPENCL, Parameter, split_options, to_number
 from .scan import Scan
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from pygpu._opencl import CommandQueue, Context, Device, Event
+    from pygpu._src.array.opencl_array import Array
+    from pygpu._src.runtime.opencl.types import Allocator, WaitList
 
 __all__ = ["BuiltList", "ListOfListsBuilder"]
 
@@ -33,11 +40,11 @@ class BuiltList:
     """
 
     count: int | None
-    starts: Any
-    lists: Any = None
-    num_nonempty_lists: Any = None
-    nonempty_indices: Any = None
-    compressed_indices: Any = None
+    starts: Array[np.int32]
+    lists: Array[Any] = None  # type: ignore[assignment]  # until its entries are counted
+    num_nonempty_lists: int | None = None
+    nonempty_indices: Array[np.int32] | None = None
+    compressed_indices: Array[np.int32] | None = None
 
 
 class _List(Frozen):
@@ -96,12 +103,12 @@ class ListOfListsBuilder:
 
     def __init__(
         self,
-        context: Any,
-        list_names_and_dtypes: Sequence[tuple[str, Any]],
+        context: Context,
+        list_names_and_dtypes: Sequence[tuple[str, DTypeLike]],
         generate_template: str,
         arg_decls: str | Sequence[Any],
         count_sharing: Mapping[str, str] | None = None,
-        devices: Any = None,
+        devices: Sequence[Device] | None = None,
         name_prefix: str = "plb_build_list",
         options: Any = None,
         preamble: str = "",
@@ -298,13 +305,13 @@ class ListOfListsBuilder:
 
     def __call__(
         self,
-        queue: Any,
+        queue: CommandQueue,
         n_objects: int,
         *args: Any,
-        allocator: Any = None,
+        allocator: Allocator | None = None,
         omit_lists: Sequence[str] | None = None,
-        wait_for: Any = None,
-    ) -> tuple[dict[str, BuiltList], Any]:
+        wait_for: WaitList = None,
+    ) -> tuple[dict[str, BuiltList], Event]:
         """(lists by name, event) for n_objects objects.
 
         args: for arg_decls; an array may be None or a buffer. omit_lists: names of lists that are

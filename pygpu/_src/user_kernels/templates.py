@@ -218,9 +218,7 @@ class KernelTemplateBase(ABC):
         return _Renderer(self, type_aliases, var_values, context, options)
 
     @abstractmethod
-    def build_inner(
-        self, context: cl.Context, *args: Any, **kwargs: Any
-    ) -> Callable[..., cl.Event]:
+    def build_inner(self, context: cl.Context, *args: Any, **kwargs: Any) -> Callable[..., Any]:
         """Build the kernel for these arguments; called once for each set of arguments and
         context."""
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["PACKAGE_FOLDER"]
+__all__ = ["OPENCL_HEADERS", "PACKAGE_FOLDER"]
 
 PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
 """The folder of the package pygpu itself."""
+
+OPENCL_HEADERS = str(PACKAGE_FOLDER / "cl")
+"""The folder of headers for kernels."""

@@ -16,10 +16,11 @@ from pygpu._src.array import (
     elementwise,
     launch_cache,
     layout,
+    operators,
     ufuncs,
 )
-from pygpu._src.array.lazy import lazy
 from pygpu._src.codegen import dtypes
+from pygpu._src.util.lazy import lazy
 
 __all__ = [
     "arange_into",
@@ -210,7 +211,7 @@ def multi_take(arrays: Sequence[Any], indices: Any, out: Any = None) -> list[Any
     if out is not None:
         out = _outputs("multi_take", arrays, out)
         return [a.take(indices, out=one) for a, one in zip(arrays, out)]
-    several = lazy("advanced_indexing").Several(indices)
+    several = lazy("pygpu._src.array.advanced_indexing").Several(indices)
     results = [_taken(several, a) for a in arrays]
     several.settle()
     return results
@@ -237,7 +238,7 @@ def multi_put(
 ) -> list[Any]:
     """Set the same items of several new (or given) arrays; an array of one item sets them all."""
     targets = _targets("multi_put", arrays, dest_shape, out)
-    several = lazy("advanced_indexing").Several(dest_indices)
+    several = lazy("pygpu._src.array.advanced_indexing").Several(dest_indices)
     for array, target in zip(arrays, targets):
         several.put(target, array)
     several.settle()
@@ -264,7 +265,7 @@ def multi_take_put(
     if src_offsets is not None and len(src_offsets) != len(arrays):
         raise ValueError("src_indices and src_offsets must have the same length")
     targets = _targets("multi_take_put", arrays, dest_shape, out)
-    index = lazy("advanced_indexing")
+    index = lazy("pygpu._src.array.advanced_indexing")
     puts, takes = index.Several(dest_indices), index.Several(src_indices)
     for i, (array, target) in enumerate(zip(arrays, targets)):
         if src_offsets is None:
@@ -284,7 +285,7 @@ def subset(name: str, indices: Any, *arrays: Any, dtype: Any = None) -> Any:
             raise TypeError(
                 f"subset_{name}: an array of the device is needed, not {type(a).__name__}"
             )
-    several = lazy("advanced_indexing").Several(indices)
+    several = lazy("pygpu._src.array.advanced_indexing").Several(indices)
     parts = [several.take(a) for a in arrays]
     if name == "dot":
         result = dot(parts[0], parts[1], dtype=dtype)
@@ -306,13 +307,13 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
         known = _array._reduce("vdot" if conjugate else "dot", None, False, a, b)
         if known is not None:
             return known
-    reduce = lazy("reduction")
+    reduce = lazy("pygpu._src.array.reduction")
     like = _first_array(a, b, out)
     a, b = ufuncs.to_operand(a, like), ufuncs.to_operand(b, like)
     if a is NotImplemented or b is NotImplemented:
         raise TypeError("dot: operands must be arrays or numbers")
     if conjugate:
-        flat = lazy("primitives").flat
+        flat = lazy("pygpu._src.array.primitives").flat
         a, b = flat(a), flat(b)
         if a.size != b.size:
             raise ValueError("cannot reshape: vdot needs as many items in both arrays")
@@ -325,10 +326,8 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
             raise ValueError(f"shapes {a.shape} and {b.shape} not aligned: {a.size} != {b.size}")
         return reduce.dot("vdot" if conjugate else "dot", a, b, 0, kind, out)
     if a.ndim <= 2 and b.ndim <= 2:
-        return ufuncs.matmul(a, b, out)
-    matmul = lazy("matmul")
-
-    product = matmul.tensordot(a, b, ([a.ndim - 1], [max(b.ndim - 2, 0)]))
+        return operators.matmul(a, b, out)
+    product = lazy("pygpu._src.array.matmul").tensordot(a, b, ([a.ndim - 1], [max(b.ndim - 2, 0)]))
     if out is None:
         return product
     if out.shape != product.shape or out.dtype != product.dtype:

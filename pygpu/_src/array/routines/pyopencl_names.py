@@ -68,19 +68,21 @@ def concatenate(
 ) -> _ArrayT:
     """One array after the other along an axis."""
     arrays = _arrays("concatenate", arrays, queue)
-    if allocator is None or not arrays:
-        return joining.concatenate(arrays, axis)
-    first = arrays[0]
+    make = None
+    if allocator is not None and arrays:
+        first = arrays[0]
 
-    def make(shape: tuple[int, ...], dtype: Any) -> Any:
-        return type(first)(first.queue, shape, dtype, allocator=allocator)
+        def make(shape: tuple[int, ...], dtype: Any) -> Any:
+            return type(first)(first.queue, shape, dtype, allocator=allocator)
 
-    return joining.concatenate(arrays, axis, make)
+    result: _ArrayT = joining.concatenate(arrays, axis, make)
+    return result
 
 
 def stack(arrays: Iterable[_ArrayT], axis: int = 0, queue: _Queue = None) -> _ArrayT:
     """Arrays of one shape along a new axis."""
-    return joining.stack(_arrays("stack", arrays, queue), axis)
+    result: _ArrayT = joining.stack(_arrays("stack", arrays, queue), axis)
+    return result
 
 
 def hstack(arrays: Iterable[_ArrayT], queue: _Queue = None) -> _ArrayT:
@@ -88,7 +90,8 @@ def hstack(arrays: Iterable[_ArrayT], queue: _Queue = None) -> _ArrayT:
     arrays = _arrays("hstack", arrays, queue)
     if not arrays:
         raise ValueError("need at least one array to hstack")
-    return joining.concatenate(arrays, arrays[0].ndim - 1)
+    result: _ArrayT = joining.concatenate(arrays, arrays[0].ndim - 1)
+    return result
 
 
 def take(
@@ -99,7 +102,8 @@ def take(
     wait_for: WaitList = None,
 ) -> _ArrayT:
     """The items of the flat array *a* that *indices* name."""
-    return _array("take", a, queue, wait_for).take(on_queue(indices, queue), out=out)
+    result: _ArrayT = _array("take", a, queue, wait_for).take(on_queue(indices, queue), out=out)
+    return result
 
 
 def multi_take(
@@ -208,14 +212,16 @@ def logical_and(
     x1: _Operand, x2: _Operand, /, out: Array[np.bool_] | None = None, queue: _Queue = None
 ) -> Array[np.bool_]:
     """Whether both items are not zero."""
-    return joining.binary("logical_and", x1, x2, out, queue)
+    result: Array[np.bool_] = joining.binary("logical_and", x1, x2, out, queue)
+    return result
 
 
 def logical_or(
     x1: _Operand, x2: _Operand, /, out: Array[np.bool_] | None = None, queue: _Queue = None
 ) -> Array[np.bool_]:
     """Whether one of the items is not zero."""
-    return joining.binary("logical_or", x1, x2, out, queue)
+    result: Array[np.bool_] = joining.binary("logical_or", x1, x2, out, queue)
+    return result
 
 
 def logical_not(
@@ -224,14 +230,17 @@ def logical_not(
     """Whether the item is zero."""
     if not isinstance(x, ArrayBase):
         return np.logical_not(x)
-    return ufuncs.call("logical_not", (x,), None if out is None else (out,), queue=queue)
+    result: Array[np.bool_] = ufuncs.call(
+        "logical_not", (x,), None if out is None else (out,), queue=queue
+    )
+    return result
 
 
 def diff(
     array: _ArrayT, queue: _Queue = None, allocator: _Allocator = None, n: int = 1, axis: int = -1
 ) -> _ArrayT:
     """Differences of neighbours."""
-    result = joining.diff(on_queue(array, queue), n, axis)
+    result: _ArrayT = joining.diff(on_queue(array, queue), n, axis)
     if allocator is None:
         return result
     moved = type(result)(result.queue, result.shape, result.dtype, allocator=allocator)
@@ -319,12 +328,14 @@ def sum(
 
 def any(a: Array[Any], queue: _Queue = None, wait_for: WaitList = None) -> Array[np.bool_]:
     """Whether any item is not zero."""
-    return _array("any", a, queue, wait_for)._reduce("any", None)
+    result: Array[np.bool_] = _array("any", a, queue, wait_for)._reduce("any", None)
+    return result
 
 
 def all(a: Array[Any], queue: _Queue = None, wait_for: WaitList = None) -> Array[np.bool_]:
     """Whether all items are not zero."""
-    return _array("all", a, queue, wait_for)._reduce("all", None)
+    result: Array[np.bool_] = _array("all", a, queue, wait_for)._reduce("all", None)
+    return result
 
 
 def min(a: _ArrayT, queue: _Queue = None, initial: _Initial = _NoValue) -> _ArrayT:
@@ -332,7 +343,8 @@ def min(a: _ArrayT, queue: _Queue = None, initial: _Initial = _NoValue) -> _Arra
     if not isinstance(a, ArrayBase):
         return np.asarray(a)[()]
     start = None if initial is _NoValue else initial
-    return on_queue(a, queue)._reduce("min", None, initial=start)
+    result: _ArrayT = on_queue(a, queue)._reduce("min", None, initial=start)
+    return result
 
 
 def max(a: _ArrayT, queue: _Queue = None, initial: _Initial = _NoValue) -> _ArrayT:
@@ -340,7 +352,8 @@ def max(a: _ArrayT, queue: _Queue = None, initial: _Initial = _NoValue) -> _Arra
     if not isinstance(a, ArrayBase):
         return np.asarray(a)[()]
     start = None if initial is _NoValue else initial
-    return on_queue(a, queue)._reduce("max", None, initial=start)
+    result: _ArrayT = on_queue(a, queue)._reduce("max", None, initial=start)
+    return result
 
 
 @overload
@@ -389,25 +402,30 @@ def subset_dot(
 ) -> Array[Any]:
     """dot() of the items that *subset*, an array of indices, names."""
     where = _array("subset_dot", subset, queue, part=slice)
-    return joining.subset("dot", where, on_queue(a, queue), on_queue(b, queue), dtype=dtype)
+    result: Array[Any] = joining.subset(
+        "dot", where, on_queue(a, queue), on_queue(b, queue), dtype=dtype
+    )
+    return result
 
 
 def subset_min(
     subset: Array[Any], a: _ArrayT, queue: _Queue = None, slice: _Slice = None
 ) -> _ArrayT:
     """The least of the items that *subset* names."""
-    return joining.subset(
+    result: _ArrayT = joining.subset(
         "min", _array("subset_min", subset, queue, part=slice), on_queue(a, queue)
     )
+    return result
 
 
 def subset_max(
     subset: Array[Any], a: _ArrayT, queue: _Queue = None, slice: _Slice = None
 ) -> _ArrayT:
     """The greatest of the items that *subset* names."""
-    return joining.subset(
+    result: _ArrayT = joining.subset(
         "max", _array("subset_max", subset, queue, part=slice), on_queue(a, queue)
     )
+    return result
 
 
 @overload

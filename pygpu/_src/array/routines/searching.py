@@ -14,9 +14,11 @@ from pygpu._src.array import (
     masks,
     matmul,
     primitives,
+    single_group,
     sort,
     ufuncs,
 )
+from pygpu._src.codegen import dtypes
 
 from . import joining, manipulation, sets
 
@@ -33,7 +35,9 @@ def _there(like: Any, x: Any, dtype: Any = None) -> Any:
 def _argwhere(a: Any) -> Any:
     if a.ndim == 0:
         return _argwhere(manipulation.atleast(1, [a]))[:, :0]
-    return masks.argwhere(a)
+    if 0 < a.size <= single_group.FEW and dtypes.is_numeric(a.dtype):
+        return single_group.places(a, False)[0]
+    return joining.stack(masks.nonzero(a), 1)
 
 
 def _where(condition: Any, *choices: Any) -> Any:

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache as once
 from typing import TYPE_CHECKING, Any
 
-from pygpu._src.util.package_folder import PACKAGE_FOLDER
+from pygpu._src.util.package_folder import OPENCL_HEADERS
 from pygpu._src.util.sequences import as_list
 from pygpu.errors import (
     CompilerWarning,
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 # any([...]), all([...]): CPython 3.12 and 3.13 crash without memory for a generator expression.
 
 __all__ = ["program_kind"]
-
-HEADERS = str(PACKAGE_FOLDER / "cl")
 
 _FRESH, _BUILT = 0, 3  # Program._stage
 _SUCCESS = 0  # build_status
@@ -176,17 +174,6 @@ def is_pocl(device: Device) -> bool:
     return device.platform.name == "Portable Computing Language"
 
 
-def include_folders(words: Sequence[str]) -> list[str]:
-    """The folders of the -I options, in order."""
-    folders = []
-    for i, word in enumerate(words):
-        if word == "-I" and i + 1 < len(words):
-            folders.append(words[i + 1])
-        elif word.startswith("-I") and len(word) > 2:
-            folders.append(word[2:])
-    return [folder.strip('"') for folder in folders]
-
-
 def _alias(folder: str) -> str:
     """A path without spaces to the same folder, or the folder itself if none can be made."""
     import hashlib
@@ -235,7 +222,7 @@ class _Options:
     """Options of one build: as given, as a list with ours, and as text for the driver."""
 
     def __init__(self, given: list[str], devices: Sequence[Device], arg_info: bool) -> None:
-        self.words = [*given, *_environment_options(), "-I", HEADERS]
+        self.words = [*given, *_environment_options(), "-I", OPENCL_HEADERS]
         if arg_info and "-cl-kernel-arg-info" not in self.words:
             self.words.append("-cl-kernel-arg-info")
         self.aliases: dict[str, str] = {}
@@ -395,7 +382,9 @@ def _failure(
     """The error of the driver with all that helps to understand it."""
     if error.code not in _FAILURES:
         return error
-    folders = include_folders(options.words)
+    from pygpu._src.runtime import disk_cache
+
+    folders = disk_cache.include_folders(options.words)
     told = {}
     for device, log in logs.items():
         for alias, folder in options.aliases.items():

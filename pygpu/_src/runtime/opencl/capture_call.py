@@ -35,6 +35,7 @@ from pygpu._opencl import (
     wait_for_events,
 )
 from pygpu._src.codegen.template import Template
+from pygpu._src.util.package_folder import OPENCL_HEADERS
 from pygpu._src.util.public import publish
 from pygpu.errors import RuntimeError
 
@@ -54,13 +55,11 @@ def _source_of(program: Program) -> str:
 
 def _options_of(program: Program, queue: CommandQueue) -> list[str]:
     """The options of the build, less those that every build gets."""
-    from .build import HEADERS
-
     text = program.get_build_info(queue.device, constants.program_build_info.OPTIONS)
     words = shlex.split(text)
     result: list[str] = []
     for word in words:
-        if word == HEADERS and result and result[-1] == "-I":
+        if word == OPENCL_HEADERS and result and result[-1] == "-I":
             result.pop()
         elif word != "-cl-kernel-arg-info":
             result.append(word)

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pygpu._src.runtime.declarations import type_size, without_comments
-
-from .build import HEADERS, include_folders
+from pygpu._src.runtime.disk_cache import include_folders
+from pygpu._src.util.package_folder import OPENCL_HEADERS
 
 __all__ = ["Form", "Pointer", "Site", "read"]
 
@@ -184,7 +184,7 @@ class _Macros:
         path = next((path for path in paths if name and os.path.isfile(path)), None)
         if path is None:
             self.reason = f"the header {name or 'that a macro names'} was not found"
-        elif os.path.realpath(path).startswith(os.path.realpath(HEADERS) + os.sep):
+        elif os.path.realpath(path).startswith(os.path.realpath(OPENCL_HEADERS) + os.sep):
             return  # pygpu's own, which name no parameters
         elif path not in self._seen:
             self._seen.add(path)

@@ -11,10 +11,16 @@ from typing import Any
 import numpy as np
 
 from pygpu import _opencl
-from pygpu._opencl import CommandQueue, Context, Event, Image, ImageFormat, MemoryObjectHolder
+from pygpu._opencl import (
+    CommandQueue,
+    Context,
+    Event,
+    GLRenderBuffer,
+    Image,
+    ImageFormat,
+    MemoryObjectHolder,
+)
 from pygpu.constants import channel_order, channel_type, mem_flags
-
-from .transfer import _IMAGES
 
 __all__ = [
     "DTYPE_TO_CHANNEL_TYPE",
@@ -22,6 +28,8 @@ __all__ = [
     "copy_image",
     "image_from_array",
 ]
+
+_IMAGES = (Image, GLRenderBuffer)
 
 DTYPE_TO_CHANNEL_TYPE: dict[np.dtype[Any], int] = {
     np.dtype(np.float32): channel_type.FLOAT,
