@@ -8,7 +8,7 @@ gives the same bits in every run on the same device.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -397,6 +397,8 @@ def _make_plan(
     )
     strides_of = (n for k, r in zip(kept, reduced) for n in (*k, *r))
     axes_numbers = [*kept_shape[1:], *reduced_shape[1:], *strides_of, *kept[-1]]
+    if form.parts:
+        _final_kernel(backend, op, form, len(kept_shape), kernel_cache.start)
     kernel = kernel_cache.get(
         backend,
         ("reduce", op.key, form),
@@ -421,17 +423,25 @@ def _make_plan(
     )
 
 
-def _final(
-    backend: Backend, op: Operation, form: Form, n_out: int, segments: int, n_kept: int
-) -> tuple[Any, int, tuple[int, ...]]:
-    """(kernel, groups, numbers) of the launch that joins the parts of *n_out* results."""
+def _final_kernel(
+    backend: Backend, op: Operation, form: Form, n_kept: int, find: Callable[..., Any]
+) -> Any:
+    """The kernel that joins parts of results, by kernel_cache.get() or start()."""
     cpu = backend.limits.is_cpu
-    kernel = kernel_cache.get(
+    return find(
         backend,
         ("reduce final", op.key, n_kept, form.initial),
         lambda: (reduction.final_source(op, n_kept, form.initial, cpu), "red_final"),
         op.features,
     )
+
+
+def _final(
+    backend: Backend, op: Operation, form: Form, n_out: int, segments: int, n_kept: int
+) -> tuple[Any, int, tuple[int, ...]]:
+    """(kernel, groups, numbers) of the launch that joins the parts of *n_out* results."""
+    cpu = backend.limits.is_cpu
+    kernel = _final_kernel(backend, op, form, n_kept, kernel_cache.get)
     by_out, by_part = (1, n_out) if form.columns else (segments, 1)
     if cpu:
         lanes, groups = 1, kernel_cache.grid(backend, n_out)[0]

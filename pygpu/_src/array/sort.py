@@ -6,6 +6,8 @@ The order is NumPy's: NaN comes last, complex numbers by real part, then imagina
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -130,10 +132,11 @@ def _kernel(
     key: tuple[Any, ...],
     text: Any,
     features: tuple[str, ...] = (),
+    find: Callable[..., Any] = kernel_cache.get,
 ) -> Any:
     """The kernel *name* for keys of a dtype, in a text that *key* tells apart."""
     kind = "u" if dtype.kind == "b" else dtype.kind
-    return kernel_cache.get(
+    return find(
         backend,
         ("sort", name, kind, dtype.itemsize, positions, key),
         lambda: (radix_sort.keys_text(dtype, positions) + text(), name),
@@ -193,27 +196,29 @@ def _onesweep(backend: Backend, x: Any, out: Any, n: int, positions: bool) -> No
     shape = onesweep.shape_of(backend.name, size, positions)
     tiles = -(-n // (shape.each * shape.group))
 
-    def make(name: str, first: bool, last: bool) -> Any:
-        return _kernel(
-            backend,
-            x.dtype,
-            positions,
-            name,
-            (shape, first, last),
-            lambda: onesweep.source(positions, first, last, size, shape),
-            ("atomics", "warps"),
-        )
+    features, only = ("atomics", "warps"), size == 1
 
+    def counting(name: str) -> Any:
+        text = partial(onesweep.count_source, positions, only, size)
+        return _kernel(backend, x.dtype, positions, name, (only,), text, features)
+
+    def sweeping(first: bool, last: bool, find: Any = kernel_cache.get) -> Any:
+        text = partial(onesweep.source, positions, first, last, size, shape)
+        key = (shape, first, last)
+        return _kernel(backend, x.dtype, positions, "sweep", key, text, features, find)
+
+    variants = min(size, 3)  # the first pass, those between, and the last
+    for p in range(variants):
+        sweeping(p == 0, p == variants - 1, kernel_cache.start)
     sums = primitives.scratch(x, size * 256 * 4)
     sums._set_event(backend.fill(x.queue, sums.base_data, 0, size * 256 * 4))
     blocks = min(-(-n // (group * 16)), backend.limits.units * 16)
-    only = size == 1
-    primitives.launch(x, make("histogram", True, only), blocks, group, [x], [sums], [n])
-    primitives.launch(x, make("starts", True, only), size, group, [], [sums])
+    primitives.launch(x, counting("histogram"), blocks, group, [x], [sums], [n])
+    primitives.launch(x, counting("starts"), size, group, [], [sums])
     for p, (reads, writes, first, last) in enumerate(_passes(x, out, n, size, positions)):
         state = primitives.scratch(x, 16 + tiles * 1024)
         state._set_event(backend.fill(x.queue, state.base_data, 0, 16 + tiles * 1024))
-        sweep = make("sweep", first, last)
+        sweep = sweeping(first, last)
         numbers = [n, 8 * p]
         primitives.launch(x, sweep, tiles, shape.group, [*reads, sums], [*writes, state], numbers)
 

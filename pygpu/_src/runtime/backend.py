@@ -74,7 +74,8 @@ class Backend(ABC):
     device: Any
     limits: Limits
     dialect: Dialect
-    kernels: dict[Any, Any]  # what kernels.get() keeps
+    kernels: dict[Any, Any]  # what kernel_cache.get() keeps
+    compiling: dict[Any, Any]  # threads that kernel_cache.start() began, by the kernels' keys
     pool: Any  # the default allocator's memory pool
     table: Any  # the KernelTable of what operators launch without asking Python
     kept: weakref.WeakKeyDictionary[Any, Any]

@@ -7,13 +7,14 @@ reading one file per process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+import threading
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .backend import Backend
 
-__all__ = ["copy_bytes", "get", "grid", "group_shape", "rule", "source"]
+__all__ = ["compile_at_once", "copy_bytes", "get", "grid", "group_shape", "rule", "source", "start"]
 
 
 def source(backend: Backend, text: str, features: Iterable[str] = ()) -> str:
@@ -38,13 +39,94 @@ def get(
     """
     kernel = backend.kernels.get(key)
     if kernel is None:
-        text, name = make()
-        options = backend.dialect.exact if exact else ()
-        if quick:
-            options = (*options, *backend.dialect.quick)
-        compiled = backend.compile(source(backend, text, features), options)
-        kernel = backend.kernels.setdefault(key, compiled.kernel(name))
+        started = backend.compiling.get(key)
+        if started is not None:
+            started.join()
+            kernel = backend.kernels.get(key)
+    if kernel is None:
+        kernel = _compile(backend, key, make, features, exact, quick)
     return kernel
+
+
+def _compile(
+    backend: Backend,
+    key: Hashable,
+    make: Callable[[], tuple[str, str]],
+    features: Iterable[str],
+    exact: bool,
+    quick: bool,
+) -> Any:
+    text, name = make()
+    options = backend.dialect.exact if exact else ()
+    if quick:
+        options = (*options, *backend.dialect.quick)
+    compiled = backend.compile(source(backend, text, features), options)
+    return backend.kernels.setdefault(key, compiled.kernel(name))
+
+
+def start(
+    backend: Backend,
+    key: Hashable,
+    make: Callable[[], tuple[str, str]],
+    features: Iterable[str] = (),
+    exact: bool = True,
+    quick: bool = False,
+) -> None:
+    """Begin to compile, in a thread, a kernel that get() will be asked for with the same arguments.
+
+    A caller that needs several kernels starts all of them, so that a first call waits for the
+    slowest one instead of for their sum. What goes wrong is left to get(), which compiles again.
+    Only on CUDA, whose compiler works in several threads at once.
+    """
+    if backend.name != "cuda" or key in backend.kernels or key in backend.compiling:
+        return
+
+    def work() -> None:
+        try:
+            _compile(backend, key, make, features, exact, quick)
+        except BaseException:
+            return
+        finally:
+            backend.compiling.pop(key, None)
+
+    thread = backend.compiling[key] = threading.Thread(target=work, name="pygpu compiler")
+    try:
+        thread.start()
+    except RuntimeError:  # no more threads, or the interpreter ends
+        backend.compiling.pop(key, None)
+
+
+def compile_at_once(backend: Backend, makers: Sequence[Callable[[], Any]]) -> list[Any]:
+    """The results of functions that compile. On CUDA they run at once, each but the last in a
+    thread of its own. Raises the first exception, after all have ended."""
+    if backend.name != "cuda" or not makers:
+        return [make() for make in makers]
+    results: list[Any] = [None] * len(makers)
+    errors: list[BaseException] = []
+
+    def work(place: int) -> None:
+        try:
+            results[place] = makers[place]()
+        except BaseException as error:
+            errors.append(error)
+
+    begun = []
+    try:
+        for place in range(len(makers) - 1):
+            thread = threading.Thread(target=work, args=(place,), name="pygpu compiler")
+            try:
+                thread.start()
+            except RuntimeError:
+                work(place)
+            else:
+                begun.append(thread)
+        work(len(makers) - 1)
+    finally:
+        for thread in begun:
+            thread.join()
+    if errors:
+        raise errors[0]
+    return results
 
 
 def rule(backend: Backend, per_item: int = 1) -> tuple[int, int, int]:

@@ -152,14 +152,17 @@ def _table_bytes(store: OrderedDict[Any, Any]) -> int:
     return sum(found.values())
 
 
-def _kernel(like: Any, key: Any, make: Any, name: str, parts: list[Segment], real: str) -> Any:
-    """(kernel, table)"""
-    backend = like.backend
-
+def _kernel(backend: Any, key: Any, make: Any, name: str) -> Any:
     def compiled() -> Any:
         features = ["half", "warps"] if backend.limits.warps else ["half"]
         program = backend.compile(kernel_cache.source(backend, make(), features))
         return program.kernel(name)
+
+    return _kept(backend, ("kernel", key), compiled)
+
+
+def _table(like: Any, parts: list[Segment], real: str) -> Any:
+    backend = like.backend
 
     def table() -> Any:
         host = tables.build(parts, "c8" if real == "f32" else "c16")
@@ -167,8 +170,7 @@ def _kernel(like: Any, key: Any, make: Any, name: str, parts: list[Segment], rea
         backend.to_device(like._queue(), memory, 0, host)
         return _Table(memory, host.nbytes)
 
-    kernel = _kept(backend, ("kernel", key), compiled)
-    return kernel, _kept(backend, ("table", real, tuple(parts)), table)
+    return _kept(backend, ("table", real, tuple(parts)), table)
 
 
 class _Table:
@@ -461,19 +463,15 @@ def _convolution(cuts: _Cuts, inner: int, source: Side, end: Side, scaled: bool)
 
 def _steps(cuts: _Cuts, passes: list[text.Pass], apart: bool, wanted: int) -> list[_Step]:
     """A launch for each pass. apart: the last one writes to scratch memory too."""
-    make = (fft_cpu if cuts.like.backend.limits.is_cpu else text).source
+    backend = cuts.like.backend
+    make = (fft_cpu if backend.limits.is_cpu else text).source
+    makers = [partial(_kernel, backend, spec, partial(make, spec), text.NAME) for spec in passes]
+    kernels = kernel_cache.compile_at_once(backend, makers)
     steps: list[_Step] = []
     at = -1
-    for number, spec in enumerate(passes):
+    for number, (spec, kernel) in enumerate(zip(passes, kernels, strict=True)):
         to = -1 if number + 1 == len(passes) and not apart else (at + 1) % 2
-        kernel, table = _kernel(
-            cuts.like,
-            spec,
-            partial(make, spec),
-            text.NAME,
-            text.segments(spec),
-            cuts.real,
-        )
+        table = _table(cuts.like, text.segments(spec), cuts.real)
         steps.append(_Step(kernel, table, spec, at, to, wanted))
         at = to
     return steps
@@ -483,14 +481,10 @@ def _fold_step(cuts: _Cuts, n: int, at: int, target: Side, scaled: bool) -> _Ste
     """The launch that makes the transform of n real numbers from that of their pairs."""
     batch = len(cuts.lines.shape)
     options = (cuts.real, n // 2, batch, target._replace(limit=False), scaled, cuts.strided)
-    kernel, table = _kernel(
-        cuts.like,
-        ("fold", *options),
-        partial(text.fold_source, *options),
-        "fft_fold",
-        root_segments(n),
-        cuts.real,
-    )
+    backend = cuts.like.backend
+    make = partial(text.fold_source, *options)
+    kernel = _kernel(backend, ("fold", *options), make, "fft_fold")
+    table = _table(cuts.like, root_segments(n), cuts.real)
     return _Step(kernel, table, None, at, -1, 0)
 
 

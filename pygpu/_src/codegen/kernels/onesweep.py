@@ -362,7 +362,12 @@ def _sweep(positions: bool, first: bool, last: bool, size: int, shape: Shape) ->
     return "".join(phase.fill(values) for phase in phases)
 
 
+def count_source(positions: bool, only: bool, size: int) -> str:
+    """The kernels ``histogram`` and ``starts``, for keys of *size* bytes. only: there is one pass."""
+    in_type, _, key, *_ = radix_sort.pass_ends(positions, True, only)
+    return _histogram(in_type, key, size) + _STARTS
+
+
 def source(positions: bool, first: bool, last: bool, size: int, shape: Shape) -> str:
-    """The three kernels, for keys of *size* bytes."""
-    in_type, _, key, *_ = radix_sort.pass_ends(positions, first, last)
-    return _histogram(in_type, key, size) + _STARTS + _sweep(positions, first, last, size, shape)
+    """The kernel ``sweep`` of a pass over keys of *size* bytes."""
+    return _sweep(positions, first, last, size, shape)

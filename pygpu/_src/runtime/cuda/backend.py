@@ -104,6 +104,7 @@ class CUDABackend(Backend):
         self.limits = _limits(self.device)
         self.dialect: CUDADialect = CUDADialect(self.limits)
         self.kernels: dict[Any, Any] = {}
+        self.compiling: dict[Any, Any] = {}
         self.kept = weakref.WeakKeyDictionary()
         self.pool = DeviceMemoryPool()
         self.table = KernelTable(True, self.pool.allocate, kernel_cache.group_shape(self))

@@ -93,6 +93,7 @@ class OpenCLBackend(Backend):
         self.limits = _limits(device)
         self.dialect = OpenCLDialect(self.limits)
         self.kernels: dict[Any, Any] = {}
+        self.compiling: dict[Any, Any] = {}
         self.kept = weakref.WeakKeyDictionary()
         self._default_queue: cl.CommandQueue | None = None
         self._options: list[str] = []

@@ -1,0 +1,109 @@
+"""Kernels that are compiled once, in threads where several are needed at once."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pygpu._src.runtime import kernel_cache
+
+
+class Slow:
+    """A backend whose compiler waits until it is told to go on."""
+
+    def __init__(self, name: str = "cuda") -> None:
+        self.name = name
+        self.kernels: dict = {}
+        self.compiling: dict = {}
+        self.dialect = SimpleNamespace(exact=(), quick=(), prefix=lambda features: "")
+        self.go, self.compiled, self.error = threading.Event(), [], None
+
+    def compile(self, source, options=()):
+        assert self.go.wait(30)
+        self.compiled.append((source, threading.current_thread()))
+        if self.error is not None:
+            raise self.error
+        return SimpleNamespace(kernel=lambda name: f"{source} {name}")
+
+
+def test_get_waits_for_what_was_started():
+    backend = Slow()
+    for key in "ab":
+        kernel_cache.start(backend, key, lambda key=key: (key, "k"))
+        kernel_cache.start(backend, key, lambda: pytest.fail("started twice"))
+    threads = list(backend.compiling.values())
+    assert len(threads) == 2 and not backend.compiled
+    backend.go.set()
+    assert kernel_cache.get(backend, "b", lambda: pytest.fail("compiled twice")) == "b k"
+    for thread in threads:
+        thread.join(30)
+    assert sorted(source for source, _ in backend.compiled) == ["a", "b"]
+    assert not backend.compiling and set(backend.kernels) == {"a", "b"}
+
+
+def test_what_failed_in_a_thread_is_raised_by_get():
+    backend = Slow()
+    backend.error = ValueError("does not compile")
+    backend.go.set()
+    kernel_cache.start(backend, "a", lambda: ("a", "k"))
+    with pytest.raises(ValueError, match="does not compile"):
+        kernel_cache.get(backend, "a", lambda: ("a", "k"))
+    assert backend.compiled[-1][1] is threading.current_thread()
+    assert not backend.kernels and not backend.compiling
+
+
+def test_opencl_compiles_when_it_is_asked():
+    backend = Slow("opencl")
+    backend.go.set()
+    kernel_cache.start(backend, "a", lambda: ("a", "k"))
+    assert not backend.compiling and not backend.compiled
+
+
+@pytest.mark.parametrize("name", ["cuda", "opencl"])
+def test_results_come_in_their_order(name):
+    together = threading.Barrier(3 if name == "cuda" else 1, timeout=30)
+
+    def make(k):
+        together.wait()
+        return k
+
+    makers = [lambda k=k: make(k) for k in range(3)]
+    assert kernel_cache.compile_at_once(Slow(name), makers) == [0, 1, 2]
+    assert kernel_cache.compile_at_once(Slow(name), []) == []
+
+
+def test_an_error_is_raised_after_all_have_ended():
+    ended = []
+
+    def wrong():
+        raise KeyError("one")
+
+    def right():
+        ended.append(threading.Event().wait(0.05))
+
+    with pytest.raises(KeyError, match="one"):
+        kernel_cache.compile_at_once(Slow(), [wrong, right, right])
+    assert len(ended) == 2
+
+
+def test_the_kernels_of_a_transform_are_compiled_at_once(make, monkeypatch):
+    from pygpu._src.array.fft import plan, transform
+
+    asked = []
+
+    def compile_at_once(backend, makers, real=kernel_cache.compile_at_once):
+        asked.append(len(makers))
+        return real(backend, makers)
+
+    monkeypatch.setattr(kernel_cache, "compile_at_once", compile_at_once)
+    monkeypatch.setenv("PYGPU_FFT", "own")
+    transform.set_tuning(plan.Tuning(single=1024, column=256, cpu_single=1024, cpu_column=256))
+    try:
+        a = np.random.default_rng(0).standard_normal((2, 480)).view("D")
+        np.testing.assert_allclose(np.fft.fft(make(a)).get(), np.fft.fft(a), atol=1e-12)
+    finally:
+        transform.set_tuning(plan.Tuning())
+    assert asked and asked[0] > 1
