@@ -442,7 +442,7 @@ static int pack_pointer(Function *self, int n, int i, PyObject *arg, unsigned ch
             return -1; /* this is not struct's to say */
         }
         if (PyErr_ExceptionMatches(PyExc_TypeError) &&
-            !PyErr_ExceptionMatches(self->state->LogicError)) {
+            !PyErr_ExceptionMatches(self->state->common.LogicError)) {
             PyErr_Clear();
             return raise_struct(
                 "required argument is not a pointer to device memory, but a %s (format 'P')",

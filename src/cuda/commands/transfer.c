@@ -146,7 +146,7 @@ static PyObject *copy_to_host(State *state, const char *call, PyObject *src, voi
     if (status != CUDA_SUCCESS) {
         return cud_raise(state, "cuMemcpyDtoH", status);
     }
-    return pg_report(state->report, state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
+    return pg_report(&state->common) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 PG_DOC(memcpy_htod__doc__, "memcpy_htod", "dest, src", "(dest: object, src: HostBuffer) -> None",

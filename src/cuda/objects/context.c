@@ -427,7 +427,7 @@ static PyObject *Context_synchronize(PyObject *type, PyObject *Py_UNUSED(ignored
     }
     cud_keepalive_done(state, current, NULL, 1, mark);
     Py_DECREF((PyObject *)current);
-    return pg_report(state->report, state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
+    return pg_report(&state->common) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 PG_DOC(Context_set_limit__doc__, "set_limit", "$type, /, limit, value",

@@ -160,7 +160,7 @@ static PyObject *Event_synchronize(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return NULL;
     }
     cud_keepalive_drain(self->state);
-    return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(op);
+    return pg_report(&self->state->common) < 0 ? NULL : Py_NewRef(op);
 }
 
 static PyObject *Event_query(PyObject *op, PyObject *Py_UNUSED(ignored)) {

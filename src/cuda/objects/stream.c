@@ -319,7 +319,7 @@ static PyObject *Stream_synchronize(PyObject *op, PyObject *Py_UNUSED(ignored)) 
         return NULL;
     }
     cud_keepalive_done(self->state, self->context, self->handle, 0, mark);
-    return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
+    return pg_report(&self->state->common) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *Stream_is_done(PyObject *op, PyObject *Py_UNUSED(ignored)) {

@@ -57,7 +57,7 @@ static PyObject *finish_host_copy(Queue *queue, const char *routine, cl_int stat
         ocl_queue_done(queue, number); /* what came before this copy is done too */
     }
     PyObject *made = ocl_nanny_event_new(state, event, queue->context->context, NULL);
-    if (made != NULL && pg_report(state->report, state->reporter) < 0) {
+    if (made != NULL && pg_report(&state->common) < 0) {
         Py_CLEAR(made);
     }
     return made;

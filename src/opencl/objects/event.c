@@ -185,7 +185,7 @@ static PyObject *Event_wait(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (self->ward_or_dict != NULL && PyObject_TypeCheck(op, self->state->NannyEventType)) {
         Py_CLEAR(self->ward_or_dict);
     }
-    return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
+    return pg_report(&self->state->common) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 PG_DOC(Event_set_callback__doc__, "set_callback", "$self, type, callback, /",
@@ -430,7 +430,7 @@ static PyObject *wait_for_events(PyObject *module, PyObject *events) {
     }
     if (type != NULL) {
         PyErr_Restore(type, value, traceback);
-    } else if (pg_report(state->report, state->reporter) == 0) {
+    } else if (pg_report(&state->common) == 0) {
         result = Py_NewRef(Py_None);
     }
 done:

@@ -510,7 +510,7 @@ static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return ocl_raise(self->state, "clFinish", status);
     }
     ocl_queue_done(self, number);
-    return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
+    return pg_report(&self->state->common) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *Queue_enter(PyObject *op, PyObject *Py_UNUSED(ignored)) {

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Runs the tests on a build for gcov and under coverage.py, and reports which lines they reach:
+# .ci/coverage.sh [pytest's arguments]. Expects the environment of `.ci/setup.sh dev`, and gcc.
+# Reports are written to build/coverage-report: c.txt, c.html, python.txt, python/index.html.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. .ci/instrumented.sh
+export CC=gcc
+report=$PWD/build/coverage-report
+
+instrumented coverage --coverage -O0
+rm -rf "$report"
+mkdir -p "$report"
+find build -name '*.gcda' -delete
+export COVERAGE_FILE=$report/data
+status=0
+# That test finds the symbols that gcov adds.
+"$PY" -P -m coverage run -m pytest --numprocesses "${JOBS:-auto}" --maxprocesses 8 --dist loadfile \
+    --deselect tests/simulator/test_symbols.py::test_nothing_else_is_visible "$@" || status=$?
+
+"$PY" -m coverage combine --quiet
+"$PY" -m coverage report >"$report/python.txt"
+"$PY" -m coverage html --quiet --directory "$report/python"
+# Fibers switch stacks and signals interrupt counting, so that some counts of branches are negative.
+"$PY" -m gcovr --root . --filter src/ --gcov-ignore-parse-errors=all --html-details "$report/c.html" \
+    --txt "$report/c.txt" build 2>/dev/null
+tail -n 1 "$report/python.txt"
+grep TOTAL "$report/c.txt"
+exit $status
