@@ -52,13 +52,6 @@ void pg_driver_take(PgDriver *self, void *opened, PyObject *path, int version) {
     strcpy(self->path, PyUnicode_AsUTF8(path));
 }
 
-void pg_driver_close(PgDriver *self) {
-    memset(self->table, 0, (size_t)self->n_table * sizeof(void *));
-    pg_library_close(self->library);
-    self->library = NULL;
-    self->path[0] = '\0';
-}
-
 int pg_driver_find(PgDriver *self, PyObject *loader, const char *function) {
     PyObject *done = NULL;
     if (loader != NULL && self->library == NULL) {
@@ -78,7 +71,10 @@ int pg_driver_unload(PgDriver *self) {
         return -1;
     }
     if (self->library != NULL) {
-        pg_driver_close(self);
+        memset(self->table, 0, (size_t)self->n_table * sizeof(void *));
+        pg_library_close(self->library);
+        self->library = NULL;
+        self->path[0] = '\0';
     }
     return 0;
 }
@@ -117,15 +113,11 @@ PG_DOC(fault__doc__, "_fault", "name, code, nth=1, times=1",
        "(name: str | None, code: int, nth: int = 1, times: int = 1) -> None",
        "Make the *nth* next call of the driver function *name*, and times - 1 more, return *code* "
        "without being made.\n\nNone ends it. For tests only.");
-static ArgSpec fault_args = PG_ARGSPEC(fault__doc__);
-
-static PyObject *fault(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                       PyObject *kwnames) {
+PG_FUNCTION(fault, 4)
+static PyObject *fault_impl(PyObject *module, PyObject *const *a) {
     const PgDriver *self = driver_of(module);
-    PyObject *a[4];
     int64_t code, nth = 1, times = 1;
-    if (pg_args(&fault_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_i64(a[1], "_fault", "code", &code) < 0 ||
+    if (pg_as_i64(a[1], "_fault", "code", &code) < 0 ||
         (a[2] != NULL && pg_as_i64(a[2], "_fault", "nth", &nth) < 0) ||
         (a[3] != NULL && pg_as_i64(a[3], "_fault", "times", &times) < 0)) {
         return NULL;
@@ -169,15 +161,11 @@ PG_DOC(call_counts__doc__, "_call_counts", "reset=False, held=False",
        "(reset: bool = False, held: bool = False) -> dict[str, int]",
        "Calls made of each driver function since counting was reset; the first reset starts it.\n\n"
        "held: count from this reset on only those made with the GIL held. For tests only.");
-static ArgSpec call_counts_args = PG_ARGSPEC(call_counts__doc__);
-
-static PyObject *call_counts(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                             PyObject *kwnames) {
+PG_FUNCTION(call_counts, 2)
+static PyObject *call_counts_impl(PyObject *module, PyObject *const *a) {
     const PgDriver *self = driver_of(module);
-    PyObject *a[2];
     int reset, held;
-    if (pg_args(&call_counts_args, args, nargs, kwnames, a) < 0 ||
-        (reset = pg_as_bool(a[0], 0)) < 0 || (held = pg_as_bool(a[1], 0)) < 0) {
+    if ((reset = pg_as_bool(a[0], 0)) < 0 || (held = pg_as_bool(a[1], 0)) < 0) {
         return NULL;
     }
     PyObject *counts = PyDict_New();

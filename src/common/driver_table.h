@@ -28,7 +28,6 @@ void *pg_driver_open(const PgDriver *self, PyObject *path);
  * newer one may be there under another meaning. If another thread was first while the GIL was
  * released, its library stays. */
 void pg_driver_take(PgDriver *self, void *opened, PyObject *path, int version);
-void pg_driver_close(PgDriver *self);
 /* Has the loader's function (loader: a new reference, or NULL with an exception) find a library
  * unless one is loaded. -1 with an exception. */
 int pg_driver_find(PgDriver *self, PyObject *loader, const char *function);

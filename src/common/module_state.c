@@ -1,44 +1,6 @@
 /* module_state.c - the common part of the states of pygpu._opencl and pygpu._cuda. */
 #include "common/module_state.h"
 
-int pg_state_init(PgState *self, PyObject *module, PgDriver *driver, const char *package) {
-    if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
-        PyErr_Format(PyExc_ImportError,
-                     "%s cannot be imported in a sub-interpreter: a process has one driver, with "
-                     "its own threads; use the main interpreter, or processes",
-                     package);
-        return -1;
-    }
-    self->module = module;
-    self->driver = driver;
-    PyObject *errors = PyImport_ImportModule("pygpu.errors");
-    if (errors == NULL) {
-        return -1;
-    }
-    self->LogicError = PyObject_GetAttrString(errors, "LogicError");
-    self->RuntimeError = PyObject_GetAttrString(errors, "RuntimeError");
-    self->make_error = PyObject_GetAttrString(errors, "_make_error");
-    Py_DECREF(errors);
-    return self->LogicError != NULL && self->RuntimeError != NULL && self->make_error != NULL &&
-                   PyModule_AddFunctions(module, pg_driver_methods) == 0 &&
-                   PyModule_AddFunctions(module, pg_state_methods) == 0
-               ? 0
-               : -1;
-}
-
-int pg_state_visit(const PgState *self, visitproc visit, void *arg) {
-#define X(name) Py_VISIT(self->name);
-    PG_STATE_OBJECTS(X)
-#undef X
-    return 0;
-}
-
-void pg_state_clear(PgState *self) {
-#define X(name) Py_CLEAR(self->name);
-    PG_STATE_OBJECTS(X)
-#undef X
-}
-
 /* ---- types ----------------------------------------------------------------------------------- */
 
 PyObject *pg_refuse_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
@@ -104,7 +66,7 @@ static PyObject *set_array_type(PyObject *module, PyObject *type) {
     Py_RETURN_NONE;
 }
 
-PyMethodDef pg_state_methods[] = {
+static PyMethodDef methods[] = {
     {"_watch", watch, METH_VARARGS,
      "_watch(memory, reporter, /)\n--\n\n(memory: Any, reporter: Callable[[], None], /) -> None\n\n"
      "Call *reporter*, which may raise, after each wait that finds the first word of *memory* not "
@@ -114,3 +76,43 @@ PyMethodDef pg_state_methods[] = {
      "take as they are."},
     {NULL, NULL, 0, NULL},
 };
+
+/* ---- state ----------------------------------------------------------------------------------- */
+
+int pg_state_init(PgState *self, PyObject *module, PgDriver *driver, const char *package) {
+    if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+        PyErr_Format(PyExc_ImportError,
+                     "%s cannot be imported in a sub-interpreter: a process has one driver, with "
+                     "its own threads; use the main interpreter, or processes",
+                     package);
+        return -1;
+    }
+    self->module = module;
+    self->driver = driver;
+    PyObject *errors = PyImport_ImportModule("pygpu.errors");
+    if (errors == NULL) {
+        return -1;
+    }
+    self->LogicError = PyObject_GetAttrString(errors, "LogicError");
+    self->RuntimeError = PyObject_GetAttrString(errors, "RuntimeError");
+    self->make_error = PyObject_GetAttrString(errors, "_make_error");
+    Py_DECREF(errors);
+    return self->LogicError != NULL && self->RuntimeError != NULL && self->make_error != NULL &&
+                   PyModule_AddFunctions(module, pg_driver_methods) == 0 &&
+                   PyModule_AddFunctions(module, methods) == 0
+               ? 0
+               : -1;
+}
+
+int pg_state_visit(const PgState *self, visitproc visit, void *arg) {
+#define X(name) Py_VISIT(self->name);
+    PG_STATE_OBJECTS(X)
+#undef X
+    return 0;
+}
+
+void pg_state_clear(PgState *self) {
+#define X(name) Py_CLEAR(self->name);
+    PG_STATE_OBJECTS(X)
+#undef X
+}

@@ -25,7 +25,6 @@ typedef struct {
 int pg_state_init(PgState *self, PyObject *module, PgDriver *driver, const char *package);
 int pg_state_visit(const PgState *self, visitproc visit, void *arg);
 void pg_state_clear(PgState *self);
-extern PyMethodDef pg_state_methods[];
 
 /* Kernels on CPU devices tell in a word of memory that they found something wrong, and reporter()
  * raises what: -1 then. */

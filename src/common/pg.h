@@ -74,7 +74,21 @@ int pg_args(ArgSpec *spec, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
 int pg_args_tuple(ArgSpec *spec, PyObject *args, PyObject *kwargs, PyObject **out);
 
 #define FAST(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS
-#define PG_NEW(type)   ((type)->tp_alloc((type), 0))
+
+/* Defines the function *name* for FAST(), by its docstring name__doc__, which names n arguments:
+ * it parses them and calls name_impl(self, a), whose body follows. */
+#define PG_FUNCTION(name, n)        PG_PARSED(name, n, static)
+#define PG_SHARED_FUNCTION(name, n) PG_PARSED(name, n, ) /* declared in a header */
+#define PG_PARSED(name, n, linkage)                                                       \
+    static PyObject *name##_impl(PyObject *self, PyObject *const *a);                     \
+    linkage PyObject *name(PyObject *self, PyObject *const *args, Py_ssize_t nargs,       \
+                           PyObject *kwnames) {                                           \
+        static ArgSpec spec = PG_ARGSPEC(name##__doc__);                                  \
+        PyObject *a[n];                                                                   \
+        return pg_args(&spec, args, nargs, kwnames, a) < 0 ? NULL : name##_impl(self, a); \
+    }
+
+#define PG_NEW(type) ((type)->tp_alloc((type), 0))
 
 #define PG_VECTORCALL(prefix)                                                            \
     PyObject *prefix##_vectorcall(PyObject * type, PyObject *const *args, size_t nargsf, \

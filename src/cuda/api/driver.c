@@ -147,15 +147,11 @@ PG_DOC(init__doc__, "init", "flags=0", "(flags: int = 0) -> None",
        "Load the driver and initialize it. Optional: the first call that uses CUDA does it too.\n\n"
        "flags: 0. Raises LogicError if no driver is found; the message says what was tried and "
        "what to install.");
-static ArgSpec init_args = PG_ARGSPEC(init__doc__);
-
-static PyObject *init(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                      PyObject *kwnames) {
-    PyObject *a[1];
+PG_FUNCTION(init, 1)
+static PyObject *init_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     uint32_t flags = 0;
-    if (pg_args(&init_args, args, nargs, kwnames, a) < 0 ||
-        (a[0] != NULL && pg_as_u32(a[0], "init", "flags", &flags) < 0)) {
+    if ((a[0] != NULL && pg_as_u32(a[0], "init", "flags", &flags) < 0)) {
         return NULL;
     }
     if (flags != 0) {

@@ -191,8 +191,6 @@ PG_DOC(nvrtc_compile__doc__, "_nvrtc_compile",
        "dict[str, str]]",
        "Compile; gives the status (0: well, 6: the source is wrong), which function gave it, the "
        "log, the cubin, the PTX, and the expressions' lowered names.");
-static ArgSpec nvrtc_compile_args = PG_ARGSPEC(nvrtc_compile__doc__);
-
 /* The tuples of str that a compilation takes, as C arrays. */
 enum { OPTIONS, HEADER_NAMES, HEADER_TEXTS, EXPRESSIONS, LISTS };
 typedef struct {
@@ -271,10 +269,10 @@ static PyObject *answer_of(nvrtcProgram program, const Lists *lists, nvrtcResult
     return answer;
 }
 
-static PyObject *nvrtc_compile(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
-                               PyObject *kwnames) {
-    PyObject *a[6], *answer = NULL;
-    if (pg_args(&nvrtc_compile_args, args, nargs, kwnames, a) < 0 || !loaded()) {
+PG_FUNCTION(nvrtc_compile, 6)
+static PyObject *nvrtc_compile_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
+    PyObject *answer = NULL;
+    if (!loaded()) {
         return NULL;
     }
     const char *source = PyUnicode_AsUTF8(a[0]), *name = PyUnicode_AsUTF8(a[1]), *routine;

@@ -256,13 +256,10 @@ PG_DOC_SHARED(
     "F and D for complex numbers, 16s for\n"
     "bytes), or a sequence of those, of NumPy types and of dtypes; anything else means a pointer.\n"
     "Raises struct.error for other characters, TypeError if the kernel takes something else.");
-static ArgSpec prepare_args = PG_ARGSPEC(Function_prepare__doc__);
-
-PyObject *Function_prepare(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                           PyObject *kwnames) {
-    PyObject *a[2];
+PG_SHARED_FUNCTION(Function_prepare, 2)
+static PyObject *Function_prepare_impl(PyObject *op, PyObject *const *a) {
     Function *self = (Function *)op;
-    if (pg_args(&prepare_args, args, nargs, kwnames, a) < 0 || function_ready(self) < 0) {
+    if (function_ready(self) < 0) {
         return NULL;
     }
     if (a[1] != NULL && a[1] != Py_None) {

@@ -83,15 +83,9 @@ PG_DOC(load_library__doc__, "_load_library", "path, preload=()",
        "Open the OpenCL library at *path* (after opening *preload* globally) and look its "
        "functions up.\n\n"
        "Raises OSError with the linker's own words.");
-static ArgSpec load_library_args = PG_ARGSPEC(load_library__doc__);
-
-static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
-                              PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(load_library, 2)
+static PyObject *load_library_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
     char error[1024] = "";
-    if (pg_args(&load_library_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     PyObject *preload = a[1] != NULL ? PySequence_Tuple(a[1]) : PyTuple_New(0);
     if (preload == NULL) {
         return NULL;

@@ -243,16 +243,12 @@ PG_DOC(Event_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
        "Event of a cl_event that another library passed as an integer; retain=False takes over its "
        "reference.\n\n"
        "A wrong number cannot be detected.");
-static ArgSpec Event_from_int_ptr_args = PG_ARGSPEC(Event_from_int_ptr__doc__);
-
-static PyObject *Event_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
-                                    PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(Event_from_int_ptr, 2)
+static PyObject *Event_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
     int retain;
-    if (state == NULL || pg_args(&Event_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
-        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
         ocl_as_handle(state, a[0], "Event.from_int_ptr", &handle) < 0) {
         return NULL;
     }
