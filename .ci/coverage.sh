@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests on a build for gcov and under coverage.py, and reports which lines they reach:
 # .ci/coverage.sh [pytest's arguments]. Expects the environment of `.ci/setup.sh dev`, and gcc.
-# Reports are written to build/coverage-report: c.txt, c.html, python.txt, python/index.html.
+# Reports, with the lines that were missed: build/coverage-report/c.txt and python.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . .ci/instrumented.sh
@@ -19,11 +19,9 @@ status=0
     --deselect tests/simulator/test_symbols.py::test_nothing_else_is_visible "$@" || status=$?
 
 "$PY" -m coverage combine --quiet
-"$PY" -m coverage report >"$report/python.txt"
-"$PY" -m coverage html --quiet --directory "$report/python"
+"$PY" -m coverage report --show-missing >"$report/python.txt"
 # Fibers switch stacks and signals interrupt counting, so that some counts of branches are negative.
-"$PY" -m gcovr --root . --filter src/ --gcov-ignore-parse-errors=all --html-details "$report/c.html" \
-    --txt "$report/c.txt" build 2>/dev/null
+"$PY" -m gcovr --root . --filter src/ --gcov-ignore-parse-errors=all --txt "$report/c.txt" build 2>/dev/null
 tail -n 1 "$report/python.txt"
 grep TOTAL "$report/c.txt"
 exit $status
