@@ -15,7 +15,7 @@ PYTEST = $(PY) -P -m pytest $(DISTRIBUTED) -m "not slow"
 SLOW_TOO = -m ""
 SETUP = .ci/setup.sh
 
-.PHONY: help demo test test-intel test-as-nvidia test-rusticl test-simulator test-gpu memcheck build format lint stubs types docs asan valgrind faults leaks bench wheel sdist ci-full clean
+.PHONY: help demo test test-intel test-as-nvidia test-rusticl test-simulator test-gpu memcheck build format lint stubs types docs asan valgrind coverage faults leaks bench wheel sdist ci-full clean
 .NOTPARALLEL:
 
 help:  ## This list
@@ -99,6 +99,10 @@ asan:  ## The tests on a build with AddressSanitizer and UndefinedBehaviorSaniti
 valgrind:  ## A program that uses every type, under valgrind (slow)
 	@$(SETUP) test
 	.ci/valgrind.sh $(ARGS)
+
+coverage:  ## Which lines of src (gcov) and pygpu (coverage.py) the tests reach; reports in build/coverage-report
+	@$(SETUP) dev
+	.ci/coverage.sh $(ARGS)
 
 faults:  ## Every driver call and every allocation fails once
 	@$(SETUP) test

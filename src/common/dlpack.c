@@ -1,4 +1,4 @@
-/* dlpack.c - capsules of DLPack over memory of ours.
+/* dlpack.c - DLPack's capsules over pygpu's memory.
  *
  * A consumer may drop what it got in any thread, with or without the GIL, also after the
  * interpreter has gone. */

@@ -1,6 +1,15 @@
 /* error.c - exceptions that both systems raise. */
 #include "common/pg.h"
 
+const PgStatus *pg_find_status(const PgStatus *rows, size_t n, int code) {
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].code == code) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
 PyObject *pg_raise(PyObject *make_error, const PgError *error, PyObject *extra) {
     PyObject *made = PyObject_CallFunction(make_error, "sssisOs", error->kind, error->twin,
                                            error->routine, error->code, error->name,
@@ -17,14 +26,4 @@ PyObject *pg_refuse_pickle(PyObject *op, PyObject *Py_UNUSED(protocol)) {
                         "cannot pickle or copy a '%s': it belongs to a driver in this process; "
                         "pass what it is made from instead",
                         Py_TYPE(op)->tp_name);
-}
-
-int pg_set_array_type(PyObject **slot, PyObject *type) {
-    if (!PyType_Check(type)) {
-        PyErr_Format(PyExc_TypeError, "_set_array_type: a type is needed, not %s",
-                     pg_type_name(type));
-        return -1;
-    }
-    Py_XSETREF(*slot, Py_NewRef(type));
-    return 0;
 }

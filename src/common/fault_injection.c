@@ -70,49 +70,6 @@ void pg_trap_watch_fork(void) {
 #endif
 }
 
-/* ---- for the modules' hooks ------------------------------------------------------------------ */
-
-PyObject *pg_fault_arm(PyObject *const *a, PgNameOf name_of, int n) {
-    int64_t code, nth = 1, times = 1;
-    if (pg_as_i64(a[1], "_fault", "code", &code) < 0 ||
-        (a[2] != NULL && pg_as_i64(a[2], "_fault", "nth", &nth) < 0) ||
-        (a[3] != NULL && pg_as_i64(a[3], "_fault", "times", &times) < 0)) {
-        return NULL;
-    }
-    pg_trap &= ~PG_TRAP_FAULT;
-    memset(&pg_fault, 0, sizeof pg_fault);
-    if (a[0] == Py_None) {
-        Py_RETURN_NONE;
-    }
-    const char *name = PyUnicode_AsUTF8(a[0]);
-    for (int i = 0; name != NULL && i < n; i++) {
-        if (strcmp(name, name_of(i)) == 0) {
-            pg_fault = (PgFault){.name = name_of(i),
-                                 .code = (long)code,
-                                 .skip = (long)nth - 1,
-                                 .times = (long)times};
-            pg_trap |= PG_TRAP_FAULT;
-            Py_RETURN_NONE;
-        }
-    }
-    return name != NULL
-               ? PyErr_Format(PyExc_ValueError, "_fault: no driver function is called %s", name)
-               : NULL;
-}
-
-PyObject *pg_counts(const long *counts, PgNameOf name_of, int n, int with_zeros) {
-    PyObject *result = PyDict_New();
-    for (int i = 0; result != NULL && i < n; i++) {
-        PyObject *number = with_zeros || counts[i] != 0 ? PyLong_FromLong(counts[i]) : NULL;
-        if (number != NULL ? PyDict_SetItemString(result, name_of(i), number) < 0
-                           : PyErr_Occurred() != NULL) {
-            Py_CLEAR(result);
-        }
-        Py_XDECREF(number);
-    }
-    return result;
-}
-
 void pg_collect(void) {
     int enabled = PyGC_Enable(); /* PyGC_Collect() does nothing while it is off */
     PyGC_Collect();

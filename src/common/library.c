@@ -49,23 +49,3 @@ void *pg_library_symbol(void *library, const char *name) {
     return dlsym(library, name);
 }
 #endif
-
-void *pg_library_load(PyObject *path, size_t room, const char *taken) {
-    char error[1024] = "";
-    const char *name = PyUnicode_AsUTF8(path);
-    void *opened = NULL;
-    if (name == NULL) {
-        return NULL;
-    }
-    if (taken != NULL || strlen(name) >= room) {
-        PyErr_SetString(PyExc_OSError, taken != NULL ? taken : "the path is too long");
-        return NULL;
-    }
-    Py_BEGIN_ALLOW_THREADS
-    opened = pg_library_open(name, 0, error, sizeof error);
-    Py_END_ALLOW_THREADS
-    if (opened == NULL) {
-        PyErr_SetString(PyExc_OSError, error);
-    }
-    return opened;
-}

@@ -74,7 +74,21 @@ int pg_args(ArgSpec *spec, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
 int pg_args_tuple(ArgSpec *spec, PyObject *args, PyObject *kwargs, PyObject **out);
 
 #define FAST(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS
-#define PG_NEW(type)   ((type)->tp_alloc((type), 0))
+
+/* Defines the function *name* for FAST(), by its docstring name__doc__, which names n arguments:
+ * it parses them and calls name_impl(self, a), whose body follows. */
+#define PG_FUNCTION(name, n)        PG_PARSED(name, n, static)
+#define PG_SHARED_FUNCTION(name, n) PG_PARSED(name, n, ) /* declared in a header */
+#define PG_PARSED(name, n, linkage)                                                       \
+    static PyObject *name##_impl(PyObject *self, PyObject *const *a);                     \
+    linkage PyObject *name(PyObject *self, PyObject *const *args, Py_ssize_t nargs,       \
+                           PyObject *kwnames) {                                           \
+        static ArgSpec spec = PG_ARGSPEC(name##__doc__);                                  \
+        PyObject *a[n];                                                                   \
+        return pg_args(&spec, args, nargs, kwnames, a) < 0 ? NULL : name##_impl(self, a); \
+    }
+
+#define PG_NEW(type) ((type)->tp_alloc((type), 0))
 
 #define PG_VECTORCALL(prefix)                                                            \
     PyObject *prefix##_vectorcall(PyObject * type, PyObject *const *args, size_t nargsf, \
@@ -136,9 +150,6 @@ void pg_revoke_array(PyObject *weak, void *scalar);
 /* ---- shared libraries ------------------------------------------------------------------------ */
 
 void *pg_library_open(const char *path, int global, char *error, size_t error_size);
-/* The library at a path that fits into *room* bytes with its end; taken: why none can be opened (it
- * is loaded already), or NULL. NULL with an OSError in the linker's own words. */
-void *pg_library_load(PyObject *path, size_t room, const char *taken);
 void pg_library_close(void *library);
 void *pg_library_symbol(void *library, const char *name);
 
@@ -170,21 +181,10 @@ int pg_trapped(const char *name, long *count, int *status);
 void pg_trap_watch_fork(void);
 extern int (*pg_flush)(void); /* launches deferred work; NULL: nothing ever is */
 
-/* What the modules' hooks for tests share. n functions or kinds, each with its name. */
-typedef const char *(*PgNameOf)(int i);
-#define PG_FAULT_DOC(VAR)                                                                        \
-    PG_DOC(VAR, "_fault", "name, code, nth=1, times=1",                                          \
-           "(name: str | None, code: int, nth: int = 1, times: int = 1) -> None",                \
-           "Make the *nth* next call of the driver function *name*, and times - 1 more, return " \
-           "*code* without being made.\n\n"                                                      \
-           "None ends it. For tests only.")
-PyObject *pg_fault_arm(PyObject *const *a, PgNameOf name_of, int n); /* a: of the signature above */
-PyObject *pg_counts(const long *counts, PgNameOf name_of, int n, int with_zeros);
 /* Collects garbage, also where the program has switched that off. */
 void pg_collect(void);
 
-/* ---- what a kernel's pointer points to (pointer_items.c)
- * --------------------------------------------- */
+/* ---- what a kernel's pointer points to (pointer_items.c) ------------------------------------- */
 
 typedef struct {
     const void *right;  /* the dtype that fitted last, one of those that live for ever; or NULL */
@@ -214,12 +214,31 @@ static inline int pg_items_right(const PgItems *items, const PyArray_Descr *dtyp
     return items->right == dtype || pg_items_unchecked(items);
 }
 
-/* ---- threads --------------------------------------------------------------------------------- */
+/* ---- errors (error.c) ------------------------------------------------------------------------ */
 
-int pg_is_main_thread(void);
-double pg_seconds(void); /* monotonic */
-/* The interpreter is being taken apart: atexit's functions have run, objects are dropped in any
- * order. */
+/* A row of a driver's list of status codes. */
+typedef struct {
+    int code;
+    const char *name;
+    const char *kind; /* the class of pygpu.errors */
+    const char *hint; /* what the caller can do, or "" */
+} PgStatus;
+
+/* The row of a code, or NULL. */
+const PgStatus *pg_find_status(const PgStatus *rows, size_t n, int code);
+
+typedef struct {
+    const char *kind; /* the class: "LogicError" */
+    const char *twin; /* "ValueError" or "TypeError" to make it one that is that builtin too, "" */
+    const char *routine; /* that failed, or whose checks failed */
+    int code;
+    const char *name; /* of the code */
+    const char *hint; /* "" for none */
+} PgError;
+/* make_error: the function of pygpu.errors that a module's state has; extra: str, or NULL. NULL, so
+ * that callers can return it. */
+PyObject *pg_raise(PyObject *make_error, const PgError *error, PyObject *extra);
+
 /* A number in hexadecimal, for the formats of exceptions, in which %llx stands for nothing before
  * Python 3.12. */
 typedef struct {
@@ -232,21 +251,6 @@ static inline PgHex pg_hex(uint64_t number) {
     return hex;
 }
 
-/* What _watch(memory, reporter) is given (report.c); -1 with an exception. */
-int pg_watch(PyObject *args, const volatile int32_t **word, PyObject **reporter);
-/* error.c */
-typedef struct {
-    const char *kind; /* the class: "LogicError" */
-    const char *twin; /* "ValueError" or "TypeError" to make it one that is that builtin too, "" */
-    const char *routine; /* that failed, or whose checks failed */
-    int code;
-    const char *name; /* of the code */
-    const char *hint; /* "" for none */
-} PgError;
-/* make_error: the function of pygpu.errors that a module's state has; extra: str, or NULL. NULL, so
- * that callers can return it. */
-PyObject *pg_raise(PyObject *make_error, const PgError *error, PyObject *extra);
-int pg_set_array_type(PyObject **slot, PyObject *type); /* -1 with a TypeError */
 PyObject *pg_refuse_pickle(PyObject *op, PyObject *protocol);
 #define PG_NO_PICKLE                                                                    \
     {                                                                                   \
@@ -254,17 +258,15 @@ PyObject *pg_refuse_pickle(PyObject *op, PyObject *protocol);
             "__reduce_ex__($self, protocol, /)\n--\n\n(protocol: SupportsIndex, /) -> " \
             "NoReturn\n\nRaises TypeError: a handle means nothing elsewhere."           \
     }
-/* Kernels on CPU devices tell in a word of memory that they found something wrong, and reporter()
- * raises what: -1 then. */
-static inline int pg_report(const volatile int32_t *word, PyObject *reporter) {
-    if (!PG_UNLIKELY(word != NULL && *word != 0)) {
-        return 0;
-    }
-    PyObject *done = PyObject_CallNoArgs(reporter);
-    Py_XDECREF(done);
-    return done != NULL ? 0 : -1;
-}
 
+/* ---- threads (thread.c) ---------------------------------------------------------------------- */
+
+int pg_is_main_thread(void);
+double pg_seconds(void); /* monotonic */
+void pg_sleep_us(long us);
+void pg_yield_cpu(void);
+/* The interpreter is being taken apart: atexit's functions have run, objects are dropped in any
+ * order. */
 static inline int pg_is_ending(void) {
 #if PY_VERSION_HEX >= 0x030D0000
     return Py_IsFinalizing();
@@ -272,7 +274,5 @@ static inline int pg_is_ending(void) {
     return _Py_IsFinalizing();
 #endif
 }
-void pg_sleep_us(long us);
-void pg_yield_cpu(void);
 
 #endif

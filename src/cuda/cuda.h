@@ -9,6 +9,7 @@
 #ifndef PYGPU_CUDA_H
 #define PYGPU_CUDA_H
 
+#include "common/module_state.h"
 #include "cuda/api/driver.h"
 #include "cuda/api/error.h"
 
@@ -19,29 +20,25 @@
 /* clang-format off */
 /* default_context: the primary context that a first use made current, kept for the process
  * foreign_contexts: dict: by device, the last context of another library
- * array_type: pygpu.GPUArray, once arrays are used
- * reporter: see pg_report()
  * device_names: attributes that were asked for by name, see cud_attribute()
  * last_function: name of the kernel of the last launch, for the message of a kernel that failed */
 #define CUD_OBJECTS(X) \
-    X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(LaunchError) X(make_error) \
-    X(default_context) X(foreign_contexts) X(array_type) X(reporter) X(device_names) \
-    X(function_names) X(last_function)
+    X(default_context) X(foreign_contexts) X(device_names) X(function_names) X(last_function)
 /* clang-format on */
 
 typedef struct Context Context;
 typedef struct Stream Stream;
 
 typedef struct State {
+    PgState common;
+    PyTypeObject *objectType; /* what all types derive from */
 #define X(name, base) PyTypeObject *name##Type;
     CUD_TYPES(X)
 #undef X
 #define X(name) PyObject *name;
     CUD_OBJECTS(X)
 #undef X
-    PyObject *module; /* borrowed: the module owns its state */
     unsigned int last_grid[3], last_block[3];
-    const volatile int32_t *report; /* what reporter is called for; NULL: nothing */
 } State;
 
 extern PyModuleDef cud_module;

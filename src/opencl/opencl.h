@@ -7,6 +7,7 @@
 #ifndef PYGPU_OPENCL_H
 #define PYGPU_OPENCL_H
 
+#include "common/module_state.h"
 #include "opencl/api/driver.h"
 #include "opencl/api/error.h"
 #include "opencl/lifetime/gil_release.h"
@@ -14,20 +15,7 @@
 
 /* ---- module state ---------------------------------------------------------------------------- */
 
-/* clang-format off */
-#define OCL_TYPES(X) \
-    X(Platform) X(Device) X(Context) X(CommandQueue) X(Event) X(NannyEvent) X(UserEvent) \
-    X(Profile) X(MemoryObjectHolder) X(MemoryObject) X(Buffer) X(MemoryMap) X(ImageFormat) \
-    X(ImageDescriptor) X(Image) X(Sampler) X(Pipe) X(SVMPointer) X(SVM) X(SVMAllocation) \
-    X(Program) X(Kernel) X(LocalMemory) X(AllocatorBase) X(ImmediateAllocator) \
-    X(DeferredAllocator) X(SVMAllocator) X(MemoryPool) X(SVMPool) X(PooledBuffer) X(PooledSVM) \
-    X(GLBuffer) X(GLRenderBuffer) X(GLTexture)
-/* clang-format on */
-/* clang-format off */
-#define OCL_OBJECTS(X) \
-    X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(make_error) X(NameVersion) \
-    X(array_type) X(reporter)
-/* clang-format on */
+#include "opencl/types.h"
 
 typedef struct Platform Platform;
 typedef struct Device Device;
@@ -38,14 +26,12 @@ typedef struct Memory Memory;
 typedef struct Program Program;
 
 typedef struct State {
-#define X(name) PyTypeObject *name##Type;
+    PgState common;
+    PyTypeObject *objectType; /* what all types derive from */
+#define X(name, base) PyTypeObject *name##Type;
     OCL_TYPES(X)
 #undef X
-#define X(name) PyObject *name;
-    OCL_OBJECTS(X)
-#undef X
-    PyObject *module;               /* borrowed: the module owns its state */
-    const volatile int32_t *report; /* see pg_report() */
+    PyObject *NameVersion; /* a struct sequence */
 } State;
 
 extern PyModuleDef ocl_module;
@@ -87,16 +73,14 @@ int ocl_compares_by(PyObject *op,
 #define OCL_HANDLE_GETSET(kind) \
     { "int_ptr", ocl_handle_int_ptr, NULL, "int: the " kind " of the driver", NULL }
 
-/* ---- methods of the module, by file ---------------------------------------------------------- */
-
-extern PyMethodDef ocl_platform_functions[], ocl_event_functions[], ocl_transfer_functions[],
-    ocl_buffer_functions[], ocl_image_functions[], ocl_svm_functions[], ocl_program_functions[],
-    ocl_kernel_functions[], ocl_fill_functions[], ocl_map_functions[], ocl_rect_functions[],
-    ocl_enum_functions[], ocl_gl_functions[], ocl_region_functions[];
-
-#define X(name) extern PyType_Spec ocl_##name##_spec;
+#define X(name, base) extern PyType_Spec ocl_##name##_spec;
 OCL_TYPES(X)
 #undef X
+
+#define X(table) extern PyMethodDef table[];
+OCL_FUNCTIONS(X)
+#undef X
+
 #define OCL_FLAGS Py_TPFLAGS_DEFAULT /* classes can be given attributes, as PyOpenCL's */
 
 #endif

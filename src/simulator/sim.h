@@ -157,7 +157,6 @@ CUresult sim_module_variable(SimModule *module, const char *name, uintptr_t *add
  * none. */
 unsigned char sim_module_unset(const SimModule *module, unsigned *least);
 const char *sim_kernel_name(const SimKernel *kernel);
-SimModule *sim_kernel_module(const SimKernel *kernel);
 int sim_kernel_n_params(const SimKernel *kernel);
 void sim_kernel_param(const SimKernel *kernel, int index, size_t *offset, size_t *size);
 int sim_kernel_in_regions(const SimKernel *kernel);

@@ -11,6 +11,7 @@ import pytest
 
 from pygpu.cuda import driver as cuda
 from pygpu.cuda import gpuarray
+from pygpu.cuda.compiler import SourceModule
 
 # A kernel for each type stores its parameter's bytes; the int before makes alignment matter.
 TYPES = {
@@ -530,3 +531,39 @@ def test_nothing_leaks(kernels, balance):
         with pytest.raises(TypeError):
             launch(add, Array(), Array(), Array(), "x")
     gc.collect()
+
+
+BFLOAT_SOURCE = """
+#include <cuda_bf16.h>
+extern "C" __global__ void take(unsigned short *out, int before, __nv_bfloat16 x)
+{ out[0] = before == 17 ? __bfloat16_as_ushort(x) : 0xDEAD; }
+"""
+
+
+@pytest.fixture(scope="module")
+def take_bfloat() -> cuda.Function:
+    return SourceModule(BFLOAT_SOURCE, no_extern_c=True).get_function("take")
+
+
+@pytest.mark.parametrize(
+    ("number", "bits"),
+    [
+        (1.0, 0x3F80),
+        (-0.0, 0x8000),
+        (1 + 2**-8, 0x3F80),  # halfway: to even, down
+        (1 + 3 * 2**-8, 0x3F82),  # halfway: to even, up
+        (1 + 2**-8 + 2**-20, 0x3F81),
+        (math.inf, 0x7F80),
+        (-math.inf, 0xFF80),
+        (2, 0x4000),
+    ],
+)
+def test_a_number_is_rounded_to_bfloat16_with_ties_to_even(take_bfloat, number: float, bits: int):
+    assert result_of(take_bfloat, np.uint16, 17, number)[0] == bits
+
+
+def test_bfloat16_keeps_nan_and_refuses_numbers_that_overflow(take_bfloat):
+    (bits,) = result_of(take_bfloat, np.uint16, 17, math.nan)
+    assert bits & 0x7F80 == 0x7F80 and bits & 0x7F
+    with pytest.raises((ValueError, OverflowError), match="bfloat16"):
+        result_of(take_bfloat, np.uint16, 17, 3.4e38)

@@ -394,7 +394,7 @@ def test_a_class_of_ones_own(balance):
     for holder in (Holder(int(memory)), Holder(memory), Holder(Holder(memory))):
         cuda.memcpy_htod(holder, bytes(range(16)))
         assert read(holder, 16) == bytes(range(16))
-        assert int(holder) == holder.__index__() == int(memory)
+        assert int(holder) == holder.__index__() == holder.__long__() == int(memory)
         assert holder.as_buffer(4, 12).nbytes == 4
         with pytest.raises(cuda.LogicError, match="17 bytes end past the 16"):
             cuda.memcpy_htod(holder, bytes(17))

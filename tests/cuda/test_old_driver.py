@@ -16,7 +16,7 @@ from pygpu import _cuda
 from pygpu.cuda.compiler import SourceModule
 
 assert cuda.get_driver_version() == 11080
-newer = [name for name, since in _cuda._functions() if since > 11080]
+newer = [name for name, since in _cuda._functions().items() if since > 11080]
 _cuda._call_counts(reset=True)
 
 module = SourceModule("""

@@ -169,7 +169,7 @@ def test_the_first_call_fails() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_every_function_is_reached(walks: Walks) -> None:
     reached = walks.counted()
-    known = {name for name, _ in _cuda._functions()}
+    known = set(_cuda._functions())
     missing = known - reached - set(UNREACHED) - set(unreachable_here())
     assert not missing, f"no scenario calls {sorted(missing)}"
     stale = set(UNREACHED) - known

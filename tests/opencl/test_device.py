@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -12,6 +13,16 @@ import pygpu as cl
 from pygpu import _opencl
 
 mf = cl.mem_flags
+
+
+def test_version_as_a_pair(device):
+    """As PyOpenCL's helpers ask for it, of any object with a version of its own or its device's."""
+    major, minor = map(int, re.match(r"OpenCL (\d+)\.(\d+)", device.version).groups())
+    context = cl.Context([device])
+    assert device._get_cl_version() == (major, minor)
+    assert cl.CommandQueue(context)._get_cl_version() <= (major, minor)
+    of_platform = re.match(r"OpenCL (\d+)\.(\d+)", device.platform.version)
+    assert device.platform._get_cl_version() == tuple(map(int, of_platform.groups()))
 
 
 def test_information_that_every_device_has(device):

@@ -2,7 +2,7 @@
 #ifndef PYGPU_CUDA_DRIVER_H
 #define PYGPU_CUDA_DRIVER_H
 
-#include "common/pg.h"
+#include "common/driver_table.h"
 #include "cuda/api/cu_api.h"
 
 typedef struct State State;
@@ -27,6 +27,8 @@ enum {
 
 extern CuTable cu; /* NULL where the driver lacks a function, all NULL before the first use */
 extern long cud_call_counts[FN_COUNT];
+extern PgDriver cud_driver;
+extern const PgFunction cud_functions[FN_COUNT]; /* the driver's, then NVRTC's */
 
 /* Makes a call. Nothing but this one call stands between BEGIN and END of a released GIL. */
 #define CU_CALL(status, fn, ...)                                                               \
@@ -92,10 +94,8 @@ extern long cud_live[LIVE_KINDS];
 /* Loads the driver and initializes it if that has not been done; -1 with an exception that lists
  * what was tried. */
 int cud_driver_ready(State *state);
-int cud_driver_loaded(void);
 int cud_driver_version(
     void); /* as cuDriverGetVersion: 12040 is 12.4; 0 before the driver is loaded */
-const char *cud_driver_path(void);
 /* The simulator's last words on what went wrong in this thread; "" on a real driver. */
 const char *cud_detail(void);
 

@@ -1,45 +1,17 @@
 /* enums.c - the enumerations of the driver as data; pygpu/_src/runtime/cuda/enums.py makes the
  * classes. */
 #include "cuda/api/enums.h"
+#include "common/enums.h"
 #include "cuda/cuda.h"
 
-typedef struct {
-    const char *cls;
-    const char *member; /* NULL: a class begins, doc and bits count */
-    const char *doc;
-    int bits;
-    long value;
-} EnumRow;
-
-static const EnumRow rows[] = {
+static const PgEnumRow rows[] = {
 #define ENUM_CLASS(name, bits, doc)         {#name, NULL, doc, sizeof bits > 1, 0},
 #define ENUM(name, member, value, constant) {#name, #member, NULL, 0, value},
 #include "cuda/api/enums.def"
 };
 
 static PyObject *enumerations(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
-    PyObject *list = PyList_New(0), *members = NULL;
-    for (size_t i = 0; list != NULL && i < sizeof rows / sizeof rows[0]; i++) {
-        const EnumRow *row = &rows[i];
-        PyObject *made;
-        int failed;
-        if (row->member == NULL) {
-            Py_XSETREF(members, PyDict_New());
-            made = members != NULL ? Py_BuildValue("(szOO)", row->cls, row->doc,
-                                                   row->bits ? Py_True : Py_False, members)
-                                   : NULL;
-            failed = made == NULL || PyList_Append(list, made) < 0;
-        } else {
-            made = PyLong_FromLong(row->value);
-            failed = made == NULL || PyDict_SetItemString(members, row->member, made) < 0;
-        }
-        Py_XDECREF(made);
-        if (failed) {
-            Py_CLEAR(list);
-        }
-    }
-    Py_XDECREF(members);
-    return list;
+    return pg_enumerations(rows, sizeof rows / sizeof rows[0]);
 }
 
 PyObject *cud_enumeration(const char *name) {

@@ -5,19 +5,12 @@
 
 #include <stdarg.h>
 
-typedef struct {
-    CUresult code;
-    const char *name;
-    const char *kind;
-    const char *hint;
-} StatusRow;
-
 /* What every later call of the context would answer, too. */
 #define UNUSABLE                                                                              \
     "the context is unusable from now on, and often the process: restart it (in a notebook, " \
     "restart the kernel)"
 
-static const StatusRow status_rows[] = {
+static const PgStatus status_rows[] = {
 #define STATUS(NAME, number, kind, hint) {number, #NAME, #kind, hint},
 #include "cuda/api/status.def"
     {PG_STATUS_MISSING, "NOT_SUPPORTED", "LogicError", ""},
@@ -27,17 +20,12 @@ static const StatusRow status_rows[] = {
      "multiprocessing.get_context('spawn') or use CUDA only after the fork"},
 };
 
-static const StatusRow *find_row(CUresult status) {
-    for (size_t i = 0; i < sizeof status_rows / sizeof status_rows[0]; i++) {
-        if (status_rows[i].code == status) {
-            return &status_rows[i];
-        }
-    }
-    return NULL;
+static const PgStatus *find_row(CUresult status) {
+    return pg_find_status(status_rows, sizeof status_rows / sizeof status_rows[0], (int)status);
 }
 
 /* The driver's own words for a status: a name that PyCUDA's users know from its messages. */
-static const char *text_of(CUresult status, const StatusRow *row) {
+static const char *text_of(CUresult status, const PgStatus *row) {
     const char *text = NULL;
     if (status > 0 && cu.cuGetErrorString != NULL && !(pg_trap & PG_TRAP_FORKED) &&
         cu.cuGetErrorString(status, &text) == CUDA_SUCCESS && text != NULL) {
@@ -97,7 +85,7 @@ static PyObject *raise_error(State *state, const char *routine, CUresult status,
                              PyObject *extra) {
     int own = twin == NULL;
     twin = own ? "" : twin;
-    const StatusRow *row = find_row(status);
+    const PgStatus *row = find_row(status);
     const char *kind = row != NULL ? row->kind : "LogicError";
     if (status == CUDA_ERROR_CONTEXT_IS_DESTROYED) {
         cud_primary_lost(state); /* so that the next use begins anew */
@@ -119,7 +107,7 @@ static PyObject *raise_error(State *state, const char *routine, CUresult status,
                                                  : status;
     const char *text = *twin != '\0' ? text_of(code, find_row(code)) : text_of(status, row);
     const PgError error = {kind, twin, routine, (int)code, text, hint};
-    pg_raise(state->make_error, &error, what);
+    pg_raise(state->common.make_error, &error, what);
     Py_XDECREF(what);
     return NULL;
 }

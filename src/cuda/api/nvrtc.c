@@ -5,27 +5,20 @@
 #include "cuda/api/waiting.h"
 #include "cuda/cuda.h"
 
-typedef struct {
+static struct {
 #define NVRTC_FN(required, name, params) nvrtcResult(*name) params;
 #define NVRTC_OTHER(required, name, params)
 #include "cuda/api/nvrtc.fn"
-    const char *(*nvrtcGetErrorString)(nvrtcResult result);
-} NvrtcTable;
+} nvrtc;
 
-static NvrtcTable nvrtc;
-static void *library;
-static char library_path[4096];
-
-static const struct {
-    int required;
-    const char *name;
-} functions[] = {
-#define NVRTC_FN(required, name, params) {required, #name},
-#define NVRTC_OTHER(required, name, params)
-#include "cuda/api/nvrtc.fn"
-    {1, "nvrtcGetErrorString"},
+static PgDriver library = {
+    .what = "an NVRTC library",
+    .functions = cud_functions + FN_COUNT_DRIVER,
+    .n_table = FN_COUNT - FN_COUNT_DRIVER,
+    .table = &nvrtc,
 };
-#define N_FUNCTIONS (sizeof functions / sizeof functions[0])
+
+static const char *(*error_string)(nvrtcResult result); /* nvrtcGetErrorString */
 
 /* Traps for tests, as around the driver's calls; a child of fork() may compile. */
 #define NVRTC_CALL(result, fn, ...)                                    \
@@ -36,39 +29,30 @@ static const struct {
 #define NVRTC_SUCCESS           0
 #define NVRTC_ERROR_COMPILATION 6
 
-static PyObject *nvrtc_load(PyObject *Py_UNUSED(module), PyObject *path_object) {
-    void *opened = pg_library_load(path_object, sizeof library_path,
-                                   library != NULL ? "NVRTC is loaded already" : NULL);
+static PyObject *nvrtc_load(PyObject *Py_UNUSED(module), PyObject *path) {
+    void *opened = pg_driver_open(&library, path);
+    void *symbol = opened != NULL ? pg_library_symbol(opened, "nvrtcGetErrorString") : NULL;
     if (opened == NULL) {
         return NULL;
     }
-    NvrtcTable table;
-    void **slot = (void **)(void *)&table;
-    for (size_t i = 0; i < N_FUNCTIONS; i++) {
-        slot[i] = pg_library_symbol(opened, functions[i].name);
-        if (slot[i] == NULL && functions[i].required) {
-            pg_library_close(opened);
-            PyErr_Format(PyExc_OSError, "not an NVRTC library: it has no function %s",
-                         functions[i].name);
-            return NULL;
-        }
-    }
-    if (library != NULL) { /* another thread was first, while the GIL was released */
+    if (symbol == NULL) {
         pg_library_close(opened);
-        Py_RETURN_NONE;
+        return PyErr_Format(PyExc_OSError, "not %s: it has no function nvrtcGetErrorString",
+                            library.what);
     }
-    nvrtc = table;
-    library = opened;
-    strcpy(library_path, PyUnicode_AsUTF8(path_object));
+    if (library.library == NULL) {
+        *(void **)(void *)&error_string = symbol;
+    }
+    pg_driver_take(&library, opened, path, 0);
     Py_RETURN_NONE;
 }
 
 static PyObject *nvrtc_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
-    return library != NULL ? PyUnicode_FromString(library_path) : Py_NewRef(Py_None);
+    return library.library != NULL ? PyUnicode_FromString(library.path) : Py_NewRef(Py_None);
 }
 
 static int loaded(void) {
-    if (library == NULL) {
+    if (library.library == NULL) {
         PyErr_SetString(PyExc_SystemError, "NVRTC is not loaded");
         return 0;
     }
@@ -83,8 +67,8 @@ static PyObject *nvrtc_version(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     nvrtcResult result = NVRTC_SUCCESS;
     NVRTC_CALL(result, nvrtcVersion, &major, &minor);
     if (result != NVRTC_SUCCESS) {
-        return PyErr_Format(((State *)PyModule_GetState(module))->RuntimeError,
-                            "nvrtcVersion failed: %s", nvrtc.nvrtcGetErrorString(result));
+        return PyErr_Format(((PgState *)PyModule_GetState(module))->RuntimeError,
+                            "nvrtcVersion failed: %s", error_string(result));
     }
     return Py_BuildValue("(ii)", major, minor);
 }
@@ -207,8 +191,6 @@ PG_DOC(nvrtc_compile__doc__, "_nvrtc_compile",
        "dict[str, str]]",
        "Compile; gives the status (0: well, 6: the source is wrong), which function gave it, the "
        "log, the cubin, the PTX, and the expressions' lowered names.");
-static ArgSpec nvrtc_compile_args = PG_ARGSPEC(nvrtc_compile__doc__);
-
 /* The tuples of str that a compilation takes, as C arrays. */
 enum { OPTIONS, HEADER_NAMES, HEADER_TEXTS, EXPRESSIONS, LISTS };
 typedef struct {
@@ -276,10 +258,9 @@ static PyObject *answer_of(nvrtcProgram program, const Lists *lists, nvrtcResult
         routine = "nvrtcGetLoweredName";
     }
     if (log != NULL && cubin != NULL && ptx != NULL && names != NULL) {
-        answer = Py_BuildValue(
-            "(iNOOOO)", (int)result,
-            PyUnicode_FromFormat("%s failed: %s", routine, nvrtc.nvrtcGetErrorString(result)), log,
-            cubin, ptx, names);
+        answer = Py_BuildValue("(iNOOOO)", (int)result,
+                               PyUnicode_FromFormat("%s failed: %s", routine, error_string(result)),
+                               log, cubin, ptx, names);
     }
     Py_XDECREF(log);
     Py_XDECREF(cubin);
@@ -288,10 +269,10 @@ static PyObject *answer_of(nvrtcProgram program, const Lists *lists, nvrtcResult
     return answer;
 }
 
-static PyObject *nvrtc_compile(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
-                               PyObject *kwnames) {
-    PyObject *a[6], *answer = NULL;
-    if (pg_args(&nvrtc_compile_args, args, nargs, kwnames, a) < 0 || !loaded()) {
+PG_FUNCTION(nvrtc_compile, 6)
+static PyObject *nvrtc_compile_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
+    PyObject *answer = NULL;
+    if (!loaded()) {
         return NULL;
     }
     const char *source = PyUnicode_AsUTF8(a[0]), *name = PyUnicode_AsUTF8(a[1]), *routine;

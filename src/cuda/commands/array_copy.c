@@ -114,71 +114,45 @@ PG_DOC(memcpy_htoa__doc__, "memcpy_htoa", "ary, index, src",
        "(ary: Array, index: int, src: HostBuffer) -> None",
        "Copy all bytes of a contiguous host array into an Array of one dimension, from byte "
        "*index* on.");
-static ArgSpec memcpy_htoa_args = PG_ARGSPEC(memcpy_htoa__doc__);
-
-static PyObject *memcpy_htoa(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                             PyObject *kwnames) {
-    PyObject *a[3];
-    return pg_args(&memcpy_htoa_args, args, nargs, kwnames, a) < 0
-               ? NULL
-               : with_host(PyModule_GetState(module), "memcpy_htoa", a[0], a[1], a[2], 0);
+PG_FUNCTION(memcpy_htoa, 3)
+static PyObject *memcpy_htoa_impl(PyObject *module, PyObject *const *a) {
+    return with_host(PyModule_GetState(module), "memcpy_htoa", a[0], a[1], a[2], 0);
 }
 
 PG_DOC(memcpy_atoh__doc__, "memcpy_atoh", "dest, ary, index",
        "(dest: HostBuffer, ary: Array, index: int) -> None",
        "Fill a contiguous host array from an Array of one dimension, from byte *index* on.");
-static ArgSpec memcpy_atoh_args = PG_ARGSPEC(memcpy_atoh__doc__);
-
-static PyObject *memcpy_atoh(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                             PyObject *kwnames) {
-    PyObject *a[3];
-    return pg_args(&memcpy_atoh_args, args, nargs, kwnames, a) < 0
-               ? NULL
-               : with_host(PyModule_GetState(module), "memcpy_atoh", a[1], a[2], a[0], 1);
+PG_FUNCTION(memcpy_atoh, 3)
+static PyObject *memcpy_atoh_impl(PyObject *module, PyObject *const *a) {
+    return with_host(PyModule_GetState(module), "memcpy_atoh", a[1], a[2], a[0], 1);
 }
 
 PG_DOC(memcpy_dtoa__doc__, "memcpy_dtoa", "ary, index, src, len",
        "(ary: Array, index: int, src: object, len: int) -> None",
        "Copy *len* bytes of device memory into an Array of one dimension, from byte *index* on.");
-static ArgSpec memcpy_dtoa_args = PG_ARGSPEC(memcpy_dtoa__doc__);
-
-static PyObject *memcpy_dtoa(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                             PyObject *kwnames) {
-    PyObject *a[4];
-    return pg_args(&memcpy_dtoa_args, args, nargs, kwnames, a) < 0
-               ? NULL
-               : with_device(PyModule_GetState(module), "memcpy_dtoa", a[0], a[1], a[2], a[3], 0);
+PG_FUNCTION(memcpy_dtoa, 4)
+static PyObject *memcpy_dtoa_impl(PyObject *module, PyObject *const *a) {
+    return with_device(PyModule_GetState(module), "memcpy_dtoa", a[0], a[1], a[2], a[3], 0);
 }
 
 PG_DOC(memcpy_atod__doc__, "memcpy_atod", "dest, ary, index, len",
        "(dest: object, ary: Array, index: int, len: int) -> None",
        "Copy *len* bytes of an Array of one dimension, from byte *index* on, to device memory.");
-static ArgSpec memcpy_atod_args = PG_ARGSPEC(memcpy_atod__doc__);
-
-static PyObject *memcpy_atod(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                             PyObject *kwnames) {
-    PyObject *a[4];
-    return pg_args(&memcpy_atod_args, args, nargs, kwnames, a) < 0
-               ? NULL
-               : with_device(PyModule_GetState(module), "memcpy_atod", a[1], a[2], a[0], a[3], 1);
+PG_FUNCTION(memcpy_atod, 4)
+static PyObject *memcpy_atod_impl(PyObject *module, PyObject *const *a) {
+    return with_device(PyModule_GetState(module), "memcpy_atod", a[1], a[2], a[0], a[3], 1);
 }
 
 PG_DOC(memcpy_atoa__doc__, "memcpy_atoa", "dest, dest_index, src, src_index, len",
        "(dest: Array, dest_index: int, src: Array, src_index: int, len: int) -> None",
        "Copy *len* bytes from one Array of one dimension to another.");
-static ArgSpec memcpy_atoa_args = PG_ARGSPEC(memcpy_atoa__doc__);
-
-static PyObject *memcpy_atoa(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                             PyObject *kwnames) {
-    PyObject *a[5];
+PG_FUNCTION(memcpy_atoa, 5)
+static PyObject *memcpy_atoa_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     const char *call = "memcpy_atoa";
     ArrayObject *to, *from;
     size_t to_index, from_index, n;
-    Context *context = pg_args(&memcpy_atoa_args, args, nargs, kwnames, a) < 0 ||
-                               pg_as_size(a[4], call, "len", &n) < 0
-                           ? NULL
-                           : cud_context_current(state);
+    Context *context = pg_as_size(a[4], call, "len", &n) < 0 ? NULL : cud_context_current(state);
     if (context == NULL) {
         return NULL;
     }

@@ -256,13 +256,10 @@ PG_DOC_SHARED(
     "F and D for complex numbers, 16s for\n"
     "bytes), or a sequence of those, of NumPy types and of dtypes; anything else means a pointer.\n"
     "Raises struct.error for other characters, TypeError if the kernel takes something else.");
-static ArgSpec prepare_args = PG_ARGSPEC(Function_prepare__doc__);
-
-PyObject *Function_prepare(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                           PyObject *kwnames) {
-    PyObject *a[2];
+PG_SHARED_FUNCTION(Function_prepare, 2)
+static PyObject *Function_prepare_impl(PyObject *op, PyObject *const *a) {
     Function *self = (Function *)op;
-    if (pg_args(&prepare_args, args, nargs, kwnames, a) < 0 || function_ready(self) < 0) {
+    if (function_ready(self) < 0) {
         return NULL;
     }
     if (a[1] != NULL && a[1] != Py_None) {
@@ -442,7 +439,7 @@ static int pack_pointer(Function *self, int n, int i, PyObject *arg, unsigned ch
             return -1; /* this is not struct's to say */
         }
         if (PyErr_ExceptionMatches(PyExc_TypeError) &&
-            !PyErr_ExceptionMatches(self->state->LogicError)) {
+            !PyErr_ExceptionMatches(self->state->common.LogicError)) {
             PyErr_Clear();
             return raise_struct(
                 "required argument is not a pointer to device memory, but a %s (format 'P')",

@@ -79,7 +79,7 @@ const char *function_numpy_type(const Param *param) {
 /* Programs of PyCUDA, which does not look at dtypes, get a warning. given: the dtype. */
 int function_refuse_items(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
                           PyObject *given) {
-    PyTypeObject *ours = (PyTypeObject *)self->state->array_type;
+    PyTypeObject *ours = (PyTypeObject *)self->state->common.array_type;
     const char *raw = ours != NULL && PyObject_TypeCheck(arg, ours) ? ".gpudata or " : "";
     PyObject *message = pg_items_message(&param->items, arg, given, raw);
     PyObject *place = message != NULL ? function_place(self, i) : NULL;
@@ -522,7 +522,8 @@ int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
             return used < 0 ? -1 : 0;
         }
     }
-    if (state->array_type != NULL && PyObject_TypeCheck(arg, (PyTypeObject *)state->array_type)) {
+    if (state->common.array_type != NULL &&
+        PyObject_TypeCheck(arg, (PyTypeObject *)state->common.array_type)) {
         return use_device_array(self, i, param, arg, at, launch, keep);
     }
     if (PyLong_Check(arg) || (PyFloat_Check(arg) && !PyArray_IsScalar(arg, Generic)) ||

@@ -146,7 +146,7 @@ static PyObject *copy_to_host(State *state, const char *call, PyObject *src, voi
     if (status != CUDA_SUCCESS) {
         return cud_raise(state, "cuMemcpyDtoH", status);
     }
-    return pg_report(state->report, state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
+    return pg_report(&state->common) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 PG_DOC(memcpy_htod__doc__, "memcpy_htod", "dest, src", "(dest: object, src: HostBuffer) -> None",
@@ -154,29 +154,20 @@ PG_DOC(memcpy_htod__doc__, "memcpy_htod", "dest, src", "(dest: object, src: Host
        "stream.\n\n"
        "src: contiguous (C or Fortran order). Raises ValueError if it is not, or has more bytes "
        "than there are at dest.");
-static ArgSpec memcpy_htod_args = PG_ARGSPEC(memcpy_htod__doc__);
-
-static PyObject *memcpy_htod(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                             PyObject *kwnames) {
-    PyObject *a[2];
-    return pg_args(&memcpy_htod_args, args, nargs, kwnames, a) < 0
-               ? NULL
-               : copy_to_device(PyModule_GetState(module), "memcpy_htod", a[0], a[1]);
+PG_FUNCTION(memcpy_htod, 2)
+static PyObject *memcpy_htod_impl(PyObject *module, PyObject *const *a) {
+    return copy_to_device(PyModule_GetState(module), "memcpy_htod", a[0], a[1]);
 }
 
 PG_DOC(memcpy_dtoh__doc__, "memcpy_dtoh", "dest, src", "(dest: HostBuffer, src: object) -> None",
        "Fill the host array *dest* from device memory, after all work on the default stream.\n\n"
        "dest: writable and contiguous (C or Fortran order). Raises ValueError if it is not, or has "
        "more bytes than there are at src.");
-static ArgSpec memcpy_dtoh_args = PG_ARGSPEC(memcpy_dtoh__doc__);
-
-static PyObject *memcpy_dtoh(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                             PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(memcpy_dtoh, 2)
+static PyObject *memcpy_dtoh_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     HostBytes host;
-    if (pg_args(&memcpy_dtoh_args, args, nargs, kwnames, a) < 0 ||
-        cud_host_bytes(state, a[0], "memcpy_dtoh", "dest", 1, &host) < 0) {
+    if (cud_host_bytes(state, a[0], "memcpy_dtoh", "dest", 1, &host) < 0) {
         return NULL;
     }
     PyObject *result = copy_to_host(state, "memcpy_dtoh", a[1], host.data, host.size);
@@ -259,14 +250,9 @@ PG_DOC(memcpy_htod_async__doc__, "memcpy_htod_async", "dest, src, stream=None",
        "Queue a copy of all bytes of the host array *src* to device memory; it overlaps with other "
        "work if src is page-locked.\n\n"
        "src is kept until the copy is done, and must not be changed before.");
-static ArgSpec memcpy_htod_async_args = PG_ARGSPEC(memcpy_htod_async__doc__);
-
-static PyObject *memcpy_htod_async(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                   PyObject *kwnames) {
-    PyObject *a[3];
-    return pg_args(&memcpy_htod_async_args, args, nargs, kwnames, a) < 0
-               ? NULL
-               : copy_async(PyModule_GetState(module), "memcpy_htod_async", a[0], a[1], a[2], 0);
+PG_FUNCTION(memcpy_htod_async, 3)
+static PyObject *memcpy_htod_async_impl(PyObject *module, PyObject *const *a) {
+    return copy_async(PyModule_GetState(module), "memcpy_htod_async", a[0], a[1], a[2], 0);
 }
 
 PG_DOC(memcpy_dtoh_async__doc__, "memcpy_dtoh_async", "dest, src, stream=None",
@@ -274,14 +260,9 @@ PG_DOC(memcpy_dtoh_async__doc__, "memcpy_dtoh_async", "dest, src, stream=None",
        "Queue a copy from device memory that fills the host array *dest*; it overlaps with other "
        "work if dest is page-locked.\n\n"
        "dest is kept until the copy is done, and must not be read before: synchronize the stream.");
-static ArgSpec memcpy_dtoh_async_args = PG_ARGSPEC(memcpy_dtoh_async__doc__);
-
-static PyObject *memcpy_dtoh_async(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                   PyObject *kwnames) {
-    PyObject *a[3];
-    return pg_args(&memcpy_dtoh_async_args, args, nargs, kwnames, a) < 0
-               ? NULL
-               : copy_async(PyModule_GetState(module), "memcpy_dtoh_async", a[1], a[0], a[2], 1);
+PG_FUNCTION(memcpy_dtoh_async, 3)
+static PyObject *memcpy_dtoh_async_impl(PyObject *module, PyObject *const *a) {
+    return copy_async(PyModule_GetState(module), "memcpy_dtoh_async", a[1], a[0], a[2], 1);
 }
 
 /* ---- whole arrays ---------------------------------------------------------------------------- */
@@ -358,16 +339,12 @@ PG_DOC(from_device__doc__, "from_device", "devptr, shape, dtype, order=\"C\"",
        "NDArray[Any]",
        "A new host array with the contents of device memory.\n\nRaises ValueError if it needs more "
        "bytes than there are.");
-static ArgSpec from_device_args = PG_ARGSPEC(from_device__doc__);
-
-static PyObject *from_device(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                             PyObject *kwnames) {
-    PyObject *a[4];
+PG_FUNCTION(from_device, 4)
+static PyObject *from_device_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     ArrayLayout layout;
     DevicePointer at;
-    if (pg_args(&from_device_args, args, nargs, kwnames, a) < 0 || have_context(state) < 0 ||
-        cud_array_layout("from_device", a[1], a[2], a[3], &layout) < 0) {
+    if (have_context(state) < 0 || cud_array_layout("from_device", a[1], a[2], a[3], &layout) < 0) {
         return NULL;
     }
     if (cud_device_range(state, a[0], "from_device", "devptr", layout.size, &at) <
@@ -383,15 +360,9 @@ static PyObject *from_device(PyObject *module, PyObject *const *args, Py_ssize_t
 PG_DOC(from_device_like__doc__, "from_device_like", "devptr, other_ary",
        "(devptr: object, other_ary: NDArray[Any]) -> NDArray[Any]",
        "A new host array of another's shape, dtype and order, with the contents of device memory.");
-static ArgSpec from_device_like_args = PG_ARGSPEC(from_device_like__doc__);
-
-static PyObject *from_device_like(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                  PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(from_device_like, 2)
+static PyObject *from_device_like_impl(PyObject *module, PyObject *const *a) {
     const char *call = "from_device_like";
-    if (pg_args(&from_device_like_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     if (!PyArray_Check(a[1]) || PyDataType_REFCHK(PyArray_DESCR((PyArrayObject *)a[1]))) {
         return PyErr_Format(PyExc_TypeError,
                             "%s: other_ary must be an ndarray of plain values, not %s", call,

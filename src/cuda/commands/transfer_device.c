@@ -81,16 +81,10 @@ PG_DOC(
     "(dest: object, src: object, size: int) -> None",
     "Copy *size* bytes from device memory to device memory, in the order of the default stream.\n\n"
     "Raises ValueError past the end of either, or if they overlap.");
-static ArgSpec memcpy_dtod_args = PG_ARGSPEC(memcpy_dtod__doc__);
-
-static PyObject *memcpy_dtod(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                             PyObject *kwnames) {
-    PyObject *a[3];
+PG_FUNCTION(memcpy_dtod, 3)
+static PyObject *memcpy_dtod_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     Copy copy;
-    if (pg_args(&memcpy_dtod_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     CUresult status = CUDA_SUCCESS;
     int prepared = copy_prepare(state, "memcpy_dtod", a[0], a[1], a[2], NULL, &copy);
     if (prepared > 0) {
@@ -105,16 +99,10 @@ static PyObject *memcpy_dtod(PyObject *module, PyObject *const *args, Py_ssize_t
 PG_DOC(memcpy_dtod_async__doc__, "memcpy_dtod_async", "dest, src, size, stream=None",
        "(dest: object, src: object, size: int, stream: object = None) -> None",
        "Queue a copy of *size* bytes from device memory to device memory.");
-static ArgSpec memcpy_dtod_async_args = PG_ARGSPEC(memcpy_dtod_async__doc__);
-
-static PyObject *memcpy_dtod_async(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                   PyObject *kwnames) {
-    PyObject *a[4];
+PG_FUNCTION(memcpy_dtod_async, 4)
+static PyObject *memcpy_dtod_async_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     Copy copy;
-    if (pg_args(&memcpy_dtod_async_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     CUresult status = CUDA_SUCCESS;
     int prepared = copy_prepare(state, "memcpy_dtod_async", a[0], a[1], a[2],
                                 a[3] != NULL ? a[3] : Py_None, &copy);

@@ -92,17 +92,13 @@ PG_DOC(Pooled_bind_to_stream__doc__, "bind_to_stream", "$self, stream=None",
        "(stream: object = None) -> None",
        "Declare that work on *stream* uses the memory without pygpu knowing, because it only "
        "received the address as a number.");
-static ArgSpec Pooled_bind_to_stream_args = PG_ARGSPEC(Pooled_bind_to_stream__doc__);
-
-static PyObject *Pooled_bind_to_stream(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                       PyObject *kwnames) {
+PG_FUNCTION(Pooled_bind_to_stream, 1)
+static PyObject *Pooled_bind_to_stream_impl(PyObject *op, PyObject *const *a) {
     Allocation *self = (Allocation *)op;
     const char *call = "PooledDeviceAllocation.bind_to_stream";
-    PyObject *a[1];
     CUstream handle;
     Stream *stream;
-    if (pg_args(&Pooled_bind_to_stream_args, args, nargs, kwnames, a) < 0 ||
-        cud_allocation_alive(self, call) < 0 ||
+    if (cud_allocation_alive(self, call) < 0 ||
         cud_as_stream(self->state, a[0], call, &handle, &stream) < 0 ||
         cud_allocation_use(self, handle, stream) < 0) {
         return NULL;

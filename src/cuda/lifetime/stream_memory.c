@@ -63,8 +63,6 @@ PG_DOC(mem_alloc_async__doc__, "mem_alloc_async", "bytes, stream=None",
        "point. Other streams must be ordered after the allocation; pygpu's calls that receive the "
        "object ensure this.\n\n"
        "Raises MemoryError if the device is out of memory, LogicError if it has no memory pools.");
-static ArgSpec mem_alloc_async_args = PG_ARGSPEC(mem_alloc_async__doc__);
-
 /* A new allocation without memory, in the order of a stream. NULL with an exception. */
 static Allocation *new_ordered(State *state, Context *context, size_t size, CUstream handle,
                                Stream *stream) {
@@ -108,16 +106,14 @@ static int allocate(Allocation *self, size_t size, CUstream handle) {
     return -1;
 }
 
-static PyObject *mem_alloc_async(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                 PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(mem_alloc_async, 2)
+static PyObject *mem_alloc_async_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     const char *call = "mem_alloc_async";
     size_t size;
     CUstream handle = NULL;
     Stream *stream = NULL;
-    if (pg_args(&mem_alloc_async_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_size(a[0], call, "bytes", &size) < 0) {
+    if (pg_as_size(a[0], call, "bytes", &size) < 0) {
         return NULL;
     }
     Context *context = cud_context_current(state);
@@ -155,18 +151,12 @@ PG_DOC(mem_free_async__doc__, "mem_free_async", "allocation, stream=None",
        "that it was allocated on).\n\n"
        "Work on other streams that uses it must be ordered before; pygpu ensures this for its own "
        "calls.");
-static ArgSpec mem_free_async_args = PG_ARGSPEC(mem_free_async__doc__);
-
-static PyObject *mem_free_async(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(mem_free_async, 2)
+static PyObject *mem_free_async_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     const char *call = "mem_free_async";
     CUstream handle = NULL;
     Stream *stream = NULL;
-    if (pg_args(&mem_free_async_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     if (!cud_is_allocation(state, a[0]) || ((Allocation *)a[0])->kind != MEMORY_ORDERED) {
         return cud_reject_type(
             state, call,

@@ -116,15 +116,11 @@ PG_DOC_SHARED(Stream_begin_capture__doc__, "begin_capture", "$self, /, mode=2",
               "mode: of stream_capture_mode: of which threads calls that may wait for the device "
               "are errors meanwhile. RELAXED, the default: none but those on\n"
               "this stream; THREAD_LOCAL: those of this thread; GLOBAL: those of all threads.");
-static ArgSpec begin_capture_args = PG_ARGSPEC(Stream_begin_capture__doc__);
-
-PyObject *Stream_begin_capture(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                               PyObject *kwnames) {
-    PyObject *a[1];
+PG_SHARED_FUNCTION(Stream_begin_capture, 1)
+static PyObject *Stream_begin_capture_impl(PyObject *op, PyObject *const *a) {
     Stream *self = (Stream *)op;
     uint32_t mode = 2;
-    if (pg_args(&begin_capture_args, args, nargs, kwnames, a) < 0 ||
-        (a[0] != NULL && pg_as_u32(a[0], "Stream.begin_capture", "mode", &mode) < 0) ||
+    if ((a[0] != NULL && pg_as_u32(a[0], "Stream.begin_capture", "mode", &mode) < 0) ||
         cud_context_check(self->context, "cuStreamBeginCapture") < 0) {
         return NULL;
     }

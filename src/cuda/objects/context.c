@@ -373,13 +373,10 @@ static PyObject *Context_detach(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 PG_DOC(Context_attach__doc__, "attach", "$type, /, flags=0", "(flags: int = 0) -> Context",
        "The context that is current in this thread. flags is ignored. Raises LogicError if there "
        "is none.");
-static ArgSpec Context_attach_args = PG_ARGSPEC(Context_attach__doc__);
-
-static PyObject *Context_attach(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
-                                PyObject *kwnames) {
-    PyObject *a[1];
+PG_FUNCTION(Context_attach, 1)
+static PyObject *Context_attach_impl(PyObject *type, PyObject *const *Py_UNUSED(a)) {
     State *state = cud_state_of((PyTypeObject *)type);
-    if (state == NULL || pg_args(&Context_attach_args, args, nargs, kwnames, a) < 0) {
+    if (state == NULL) {
         return NULL;
     }
     Context *self = cud_context_peek(state);
@@ -427,22 +424,18 @@ static PyObject *Context_synchronize(PyObject *type, PyObject *Py_UNUSED(ignored
     }
     cud_keepalive_done(state, current, NULL, 1, mark);
     Py_DECREF((PyObject *)current);
-    return pg_report(state->report, state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
+    return pg_report(&state->common) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 PG_DOC(Context_set_limit__doc__, "set_limit", "$type, /, limit, value",
        "(limit: int, value: int) -> None",
        "Set a limit of the current context [bytes, or a count].");
-static ArgSpec Context_set_limit_args = PG_ARGSPEC(Context_set_limit__doc__);
-
-static PyObject *Context_set_limit(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
-                                   PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(Context_set_limit, 2)
+static PyObject *Context_set_limit_impl(PyObject *type, PyObject *const *a) {
     uint32_t which;
     size_t value;
     State *state;
-    if (pg_args(&Context_set_limit_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_u32(a[0], "Context.set_limit", "limit", &which) < 0 ||
+    if (pg_as_u32(a[0], "Context.set_limit", "limit", &which) < 0 ||
         pg_as_size(a[1], "Context.set_limit", "value", &value) < 0 ||
         (state = state_with_context(type)) == NULL) {
         return NULL;
@@ -523,8 +516,6 @@ static PyObject *Context_get_api_version(PyObject *op, PyObject *Py_UNUSED(ignor
 PG_DOC(Context_enable_peer_access__doc__, "enable_peer_access", "$type, /, peer, flags=0",
        "(peer: Context, flags: int = 0) -> None",
        "Let kernels of the current context use memory of *peer*, a context of another device.");
-static ArgSpec Context_enable_peer_access_args = PG_ARGSPEC(Context_enable_peer_access__doc__);
-
 static Context *as_peer(State *state, PyObject *obj, const char *routine) {
     if (!PyObject_TypeCheck(obj, state->ContextType)) {
         cud_reject_type(state, routine, "peer must be a Context, not %s", pg_type_name(obj));
@@ -533,14 +524,12 @@ static Context *as_peer(State *state, PyObject *obj, const char *routine) {
     return cud_context_check((Context *)obj, routine) < 0 ? NULL : (Context *)obj;
 }
 
-static PyObject *Context_enable_peer_access(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
-                                            PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(Context_enable_peer_access, 2)
+static PyObject *Context_enable_peer_access_impl(PyObject *type, PyObject *const *a) {
     uint32_t flags = 0;
     State *state;
     Context *peer;
-    if (pg_args(&Context_enable_peer_access_args, args, nargs, kwnames, a) < 0 ||
-        (a[1] != NULL && pg_as_u32(a[1], "Context.enable_peer_access", "flags", &flags) < 0) ||
+    if ((a[1] != NULL && pg_as_u32(a[1], "Context.enable_peer_access", "flags", &flags) < 0) ||
         (state = state_with_context(type)) == NULL ||
         (peer = as_peer(state, a[0], "cuCtxEnablePeerAccess")) == NULL) {
         return NULL;

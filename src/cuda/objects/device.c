@@ -280,16 +280,12 @@ static PyObject *Device_can_access_peer(PyObject *op, PyObject *peer_object) {
 PG_DOC(Device_get_p2p_attribute__doc__, "get_p2p_attribute", "$self, /, attribute, peer",
        "(attribute: int, peer: Device) -> int",
        "A p2p_attribute of the link from this device to *peer*.");
-static ArgSpec Device_get_p2p_attribute_args = PG_ARGSPEC(Device_get_p2p_attribute__doc__);
-
-static PyObject *Device_get_p2p_attribute(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                          PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(Device_get_p2p_attribute, 2)
+static PyObject *Device_get_p2p_attribute_impl(PyObject *op, PyObject *const *a) {
     Device *self = (Device *)op, *peer;
     uint32_t which;
     int value = 0;
-    if (pg_args(&Device_get_p2p_attribute_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_u32(a[0], "Device.get_p2p_attribute", "attribute", &which) < 0 ||
+    if (pg_as_u32(a[0], "Device.get_p2p_attribute", "attribute", &which) < 0 ||
         as_device(self->state, a[1], "Device.get_p2p_attribute", "peer", &peer) < 0) {
         return NULL;
     }
@@ -304,15 +300,11 @@ PG_DOC(Device_make_context__doc__, "make_context", "$self, /, flags=0",
        "(flags: int = 0) -> Context",
        "A new context on the device, which becomes current in this thread.\n\nflags: of ctx_flags. "
        "Context.pop() makes the one before it current again.");
-static ArgSpec Device_make_context_args = PG_ARGSPEC(Device_make_context__doc__);
-
-static PyObject *Device_make_context(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                     PyObject *kwnames) {
-    PyObject *a[1];
+PG_FUNCTION(Device_make_context, 1)
+static PyObject *Device_make_context_impl(PyObject *op, PyObject *const *a) {
     Device *self = (Device *)op;
     uint32_t flags = 0;
-    if (pg_args(&Device_make_context_args, args, nargs, kwnames, a) < 0 ||
-        (a[0] != NULL && pg_as_u32(a[0], "Device.make_context", "flags", &flags) < 0)) {
+    if ((a[0] != NULL && pg_as_u32(a[0], "Device.make_context", "flags", &flags) < 0)) {
         return NULL;
     }
     return cud_context_make(self->state, self->device, flags);

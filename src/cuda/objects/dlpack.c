@@ -56,20 +56,17 @@ const char cud_dlpack__doc__[] =
     "stream: handle of the stream that will use it, which then waits for work queued on the "
     "default stream; -1: no waiting.\n"
     "Raises BufferError for another device or a copy.";
-static ArgSpec dlpack_args = PG_ARGSPEC(cud_dlpack__doc__);
-
 PyObject *cud_dlpack(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *cud_dlpack_device(PyObject *op, PyObject *ignored);
 PyObject *cud_get_array_interface(PyObject *op, void *closure);
 
-PyObject *cud_dlpack(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+PG_SHARED_FUNCTION(cud_dlpack, 4)
+static PyObject *cud_dlpack_impl(PyObject *op, PyObject *const *a) {
     Allocation *self = (Allocation *)op;
     const char *call = "DeviceAllocation.__dlpack__";
-    PyObject *a[4];
     size_t wanted[2], version[2] = {0, 0};
     int copy;
-    if (pg_args(&dlpack_args, args, nargs, kwnames, a) < 0 ||
-        cud_allocation_expose(self, call) < 0 ||
+    if (cud_allocation_expose(self, call) < 0 ||
         (copy = pg_as_bool(a[3] == Py_None ? NULL : a[3], 0)) < 0) {
         return NULL;
     }

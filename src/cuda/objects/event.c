@@ -121,16 +121,12 @@ PG_DOC(Event_record__doc__, "record", "$self, /, stream=None",
        "(stream: Stream | int | None = None) -> Event",
        "Record the event after the work queued so far on *stream* (None: the default stream). "
        "Returns the event.");
-static ArgSpec Event_record_args = PG_ARGSPEC(Event_record__doc__);
-
-static PyObject *Event_record(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                              PyObject *kwnames) {
-    PyObject *a[1];
+PG_FUNCTION(Event_record, 1)
+static PyObject *Event_record_impl(PyObject *op, PyObject *const *a) {
     Event *self = (Event *)op;
     CUstream handle;
     Stream *stream;
-    if (pg_args(&Event_record_args, args, nargs, kwnames, a) < 0 ||
-        cud_context_check(self->context, "cuEventRecord") < 0 ||
+    if (cud_context_check(self->context, "cuEventRecord") < 0 ||
         cud_as_stream(self->state, a[0], "cuEventRecord", &handle, &stream) < 0) {
         return NULL;
     }
@@ -160,7 +156,7 @@ static PyObject *Event_synchronize(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return NULL;
     }
     cud_keepalive_drain(self->state);
-    return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(op);
+    return pg_report(&self->state->common) < 0 ? NULL : Py_NewRef(op);
 }
 
 static PyObject *Event_query(PyObject *op, PyObject *Py_UNUSED(ignored)) {
@@ -242,16 +238,12 @@ static PyObject *Event_ipc_handle(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 PG_DOC(Event_from_ipc_handle__doc__, "from_ipc_handle", "$type, /, handle",
        "(handle: bytes | bytearray) -> Event",
        "The event of another process, from the 64 bytes of its ipc_handle().");
-static ArgSpec Event_from_ipc_handle_args = PG_ARGSPEC(Event_from_ipc_handle__doc__);
-
-static PyObject *Event_from_ipc_handle(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
-                                       PyObject *kwnames) {
-    PyObject *a[1];
+PG_FUNCTION(Event_from_ipc_handle, 1)
+static PyObject *Event_from_ipc_handle_impl(PyObject *type, PyObject *const *a) {
     CUipcEventHandle handle;
     Py_buffer view;
     State *state = cud_state_of((PyTypeObject *)type);
-    if (state == NULL || pg_args(&Event_from_ipc_handle_args, args, nargs, kwnames, a) < 0 ||
-        pg_get_buffer(a[0], "Event.from_ipc_handle", "handle", 0, &view) < 0) {
+    if (state == NULL || pg_get_buffer(a[0], "Event.from_ipc_handle", "handle", 0, &view) < 0) {
         return NULL;
     }
     Py_ssize_t length = view.len;

@@ -65,16 +65,12 @@ enum {
 PG_DOC(Function_set_attribute__doc__, "set_attribute", "$self, /, attribute, value",
        "(attribute: int, value: int) -> None",
        "Set a function_attribute. You need not set the dynamic shared memory: a launch does that.");
-static ArgSpec Function_set_attribute_args = PG_ARGSPEC(Function_set_attribute__doc__);
-
-static PyObject *Function_set_attribute(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                        PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(Function_set_attribute, 2)
+static PyObject *Function_set_attribute_impl(PyObject *op, PyObject *const *a) {
     Function *self = (Function *)op;
     uint32_t which;
     int64_t value;
-    if (pg_args(&Function_set_attribute_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_u32(a[0], "Function.set_attribute", "attribute", &which) < 0 ||
+    if (pg_as_u32(a[0], "Function.set_attribute", "attribute", &which) < 0 ||
         pg_as_i64(a[1], "Function.set_attribute", "value", &value) < 0 ||
         cud_context_check(self->context, "cuFuncSetAttribute") < 0) {
         return NULL;

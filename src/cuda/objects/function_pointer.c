@@ -323,8 +323,8 @@ int function_check_allocations(Function *self, PyObject *const *args, Py_ssize_t
         if (PyLong_CheckExact(memory) || PyFloat_CheckExact(memory)) {
             continue;
         }
-        if (state->array_type != NULL &&
-            PyObject_TypeCheck(memory, (PyTypeObject *)state->array_type)) {
+        if (state->common.array_type != NULL &&
+            PyObject_TypeCheck(memory, (PyTypeObject *)state->common.array_type)) {
             memory = ((GPUArray *)memory)->base_data;
         }
         if (was_freed(state, memory)) {

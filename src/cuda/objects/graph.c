@@ -150,15 +150,12 @@ PG_DOC(Graph_debug_dot__doc__, "debug_dot", "$self, /, path, flags=1",
        "(path: str | os.PathLike[str], flags: int = 1) -> None",
        "Write the graph to a Graphviz file.\n\nflags: the driver's "
        "CU_GRAPH_DEBUG_DOT_FLAGS; 1 writes everything.");
-static ArgSpec Graph_debug_dot_args = PG_ARGSPEC(Graph_debug_dot__doc__);
-
-static PyObject *Graph_debug_dot(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                 PyObject *kwnames) {
-    PyObject *a[2], *path = NULL;
+PG_FUNCTION(Graph_debug_dot, 2)
+static PyObject *Graph_debug_dot_impl(PyObject *op, PyObject *const *a) {
+    PyObject *path = NULL;
     Graph *self = (Graph *)op;
     uint32_t flags = 1;
-    if (pg_args(&Graph_debug_dot_args, args, nargs, kwnames, a) < 0 ||
-        (a[1] != NULL && pg_as_u32(a[1], "Graph.debug_dot", "flags", &flags) < 0) ||
+    if ((a[1] != NULL && pg_as_u32(a[1], "Graph.debug_dot", "flags", &flags) < 0) ||
         cud_context_check(self->context, "cuGraphDebugDotPrint") < 0 ||
         !PyUnicode_FSConverter(a[0], &path)) {
         return NULL;
@@ -199,15 +196,11 @@ PG_DOC(Graph_instantiate__doc__, "instantiate", "$self, /, flags=0",
        "(flags: int = 0) -> GraphExec",
        "Make the graph ready to be launched. Later captures do not change it; see "
        "GraphExec.update().\n\nflags: the driver's CUgraphInstantiate_flags.");
-static ArgSpec Graph_instantiate_args = PG_ARGSPEC(Graph_instantiate__doc__);
-
-static PyObject *Graph_instantiate(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                   PyObject *kwnames) {
-    PyObject *a[1];
+PG_FUNCTION(Graph_instantiate, 1)
+static PyObject *Graph_instantiate_impl(PyObject *op, PyObject *const *a) {
     Graph *self = (Graph *)op;
     uint64_t flags = 0;
-    if (pg_args(&Graph_instantiate_args, args, nargs, kwnames, a) < 0 ||
-        (a[0] != NULL && pg_as_u64(a[0], "Graph.instantiate", "flags", &flags) < 0) ||
+    if ((a[0] != NULL && pg_as_u64(a[0], "Graph.instantiate", "flags", &flags) < 0) ||
         cud_context_check(self->context, "cuGraphInstantiateWithFlags") < 0) {
         return NULL;
     }
@@ -321,16 +314,12 @@ static void remember_stream(GraphExec *self, CUstream handle, Stream *stream) {
 
 PG_DOC(GraphExec_launch__doc__, "launch", "$self, /, stream=None",
        "(stream: Stream | None = None) -> None", "Run the work of the graph on a stream.");
-static ArgSpec GraphExec_launch_args = PG_ARGSPEC(GraphExec_launch__doc__);
-
-static PyObject *GraphExec_launch(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                  PyObject *kwnames) {
-    PyObject *a[1];
+PG_FUNCTION(GraphExec_launch, 1)
+static PyObject *GraphExec_launch_impl(PyObject *op, PyObject *const *a) {
     GraphExec *self = (GraphExec *)op;
     CUstream handle;
     Stream *stream;
-    if (pg_args(&GraphExec_launch_args, args, nargs, kwnames, a) < 0 ||
-        read_stream(self, a[0], "cuGraphLaunch", &handle, &stream) < 0) {
+    if (read_stream(self, a[0], "cuGraphLaunch", &handle, &stream) < 0) {
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
@@ -358,16 +347,12 @@ static PyObject *GraphExec_launch(PyObject *op, PyObject *const *args, Py_ssize_
 PG_DOC(GraphExec_upload__doc__, "upload", "$self, /, stream=None",
        "(stream: Stream | None = None) -> None",
        "Prepare the first launch now, so that it starts sooner.");
-static ArgSpec GraphExec_upload_args = PG_ARGSPEC(GraphExec_upload__doc__);
-
-static PyObject *GraphExec_upload(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                  PyObject *kwnames) {
-    PyObject *a[1];
+PG_FUNCTION(GraphExec_upload, 1)
+static PyObject *GraphExec_upload_impl(PyObject *op, PyObject *const *a) {
     GraphExec *self = (GraphExec *)op;
     CUstream handle;
     Stream *stream;
-    if (pg_args(&GraphExec_upload_args, args, nargs, kwnames, a) < 0 ||
-        read_stream(self, a[0], "cuGraphUpload", &handle, &stream) < 0) {
+    if (read_stream(self, a[0], "cuGraphUpload", &handle, &stream) < 0) {
         return NULL;
     }
     CUresult status;

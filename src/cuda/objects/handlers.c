@@ -110,7 +110,8 @@ static PyObject *Handler_get_device_alloc(PyObject *op, PyObject *Py_UNUSED(igno
     if (failed) {
         return NULL;
     }
-    PyObject *made = PyObject_CallMethod(self->state->module, "mem_alloc", "n", (Py_ssize_t)size);
+    PyObject *made =
+        PyObject_CallMethod(self->state->common.module, "mem_alloc", "n", (Py_ssize_t)size);
     if (made != NULL) {
         Py_XSETREF(self->dev_alloc, Py_NewRef(made));
     }

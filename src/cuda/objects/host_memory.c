@@ -399,16 +399,12 @@ PG_DOC(register_host_memory__doc__, "register_host_memory", "ary, flags=0",
        "flags: mem_host_register_flags added with |. It stays page-locked until that array is "
        "dropped or its base unregistered.\n"
        "Raises ValueError unless ary is contiguous and has bytes.");
-static ArgSpec register_host_memory_args = PG_ARGSPEC(register_host_memory__doc__);
-
-static PyObject *register_host_memory(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                      PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(register_host_memory, 2)
+static PyObject *register_host_memory_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     const char *call = "register_host_memory";
     uint32_t flags = 0;
-    if (pg_args(&register_host_memory_args, args, nargs, kwnames, a) < 0 ||
-        (a[1] != NULL && pg_as_u32(a[1], call, "flags", &flags) < 0)) {
+    if ((a[1] != NULL && pg_as_u32(a[1], call, "flags", &flags) < 0)) {
         return NULL;
     }
     if (!PyArray_Check(a[0])) {

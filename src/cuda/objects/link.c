@@ -156,16 +156,13 @@ PG_DOC(Linker_add_data__doc__, "add_data", "$self, /, data, input_type, name='un
        "(data: HostBuffer | str, input_type: int, name: str | None = 'unknown') -> None",
        "Add PTX, a cubin, fatbin, object or library in memory.\n\ninput_type: of jit_input_type; "
        "name: for messages.");
-static ArgSpec Linker_add_data_args = PG_ARGSPEC(Linker_add_data__doc__);
-
-static PyObject *Linker_add_data(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                 PyObject *kwnames) {
-    PyObject *a[3], *data = NULL;
+PG_FUNCTION(Linker_add_data, 3)
+static PyObject *Linker_add_data_impl(PyObject *op, PyObject *const *a) {
+    PyObject *data = NULL;
     Linker *self = (Linker *)op;
     uint32_t type;
     const char *name = "unknown";
-    if (pg_args(&Linker_add_data_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_u32(a[1], "Linker.add_data", "input_type", &type) < 0 ||
+    if (pg_as_u32(a[1], "Linker.add_data", "input_type", &type) < 0 ||
         (a[2] != NULL && a[2] != Py_None && (name = PyUnicode_AsUTF8(a[2])) == NULL)) {
         return NULL;
     }
@@ -213,15 +210,12 @@ PG_DOC(Linker_add_file__doc__, "add_file", "$self, /, filename, input_type",
        "(filename: str | os.PathLike[str], input_type: int) -> None",
        "Add a file that holds PTX, a cubin, fatbin, object or library.\n\ninput_type: of "
        "jit_input_type. Raises RuntimeError if there is no such file.");
-static ArgSpec Linker_add_file_args = PG_ARGSPEC(Linker_add_file__doc__);
-
-static PyObject *Linker_add_file(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                 PyObject *kwnames) {
-    PyObject *a[2], *path = NULL;
+PG_FUNCTION(Linker_add_file, 2)
+static PyObject *Linker_add_file_impl(PyObject *op, PyObject *const *a) {
+    PyObject *path = NULL;
     Linker *self = (Linker *)op;
     uint32_t type;
-    if (pg_args(&Linker_add_file_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_u32(a[1], "Linker.add_file", "input_type", &type) < 0 ||
+    if (pg_as_u32(a[1], "Linker.add_file", "input_type", &type) < 0 ||
         !PyUnicode_FSConverter(a[0], &path) ||
         begin(self, "cuLinkAddFile") < 0) { /* in this order: __fspath__ may use the Linker */
         Py_XDECREF(path);

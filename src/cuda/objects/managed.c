@@ -22,18 +22,14 @@ PG_DOC(
     "(mem_flags: int, stream: object = None) -> None",
     "Declare who uses the memory from this point of *stream* on: mem_attach_flags.GLOBAL (all "
     "streams), HOST (none, so the host may access it at any time) or SINGLE (only this stream).");
-static ArgSpec ManagedAllocation_attach_args = PG_ARGSPEC(ManagedAllocation_attach__doc__);
-
-static PyObject *ManagedAllocation_attach(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                          PyObject *kwnames) {
+PG_FUNCTION(ManagedAllocation_attach, 2)
+static PyObject *ManagedAllocation_attach_impl(PyObject *op, PyObject *const *a) {
     Allocation *self = (Allocation *)op;
     const char *call = "ManagedAllocation.attach";
-    PyObject *a[2];
     uint32_t flags;
     CUstream handle;
     Stream *stream;
-    if (pg_args(&ManagedAllocation_attach_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_u32(a[0], call, "mem_flags", &flags) < 0 || cud_allocation_alive(self, call) < 0 ||
+    if (pg_as_u32(a[0], call, "mem_flags", &flags) < 0 || cud_allocation_alive(self, call) < 0 ||
         cud_as_stream(self->state, a[1], call, &handle, &stream) < 0) {
         return NULL;
     }

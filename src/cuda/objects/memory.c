@@ -309,17 +309,13 @@ PG_DOC(mem_alloc_pitch__doc__, "mem_alloc_pitch", "width, height, access_size",
        "Device memory for *height* rows of *width* bytes, and its pitch: the bytes from one row to "
        "the next, aligned so that kernels read rows quickly.\n\naccess_size: 4, 8 or 16 bytes, the "
        "most that a thread reads at once.");
-static ArgSpec mem_alloc_pitch_args = PG_ARGSPEC(mem_alloc_pitch__doc__);
-
-static PyObject *mem_alloc_pitch(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                 PyObject *kwnames) {
-    PyObject *a[3];
+PG_FUNCTION(mem_alloc_pitch, 3)
+static PyObject *mem_alloc_pitch_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     const char *call = "mem_alloc_pitch";
     size_t width, height, size, pitch = 0;
     uint32_t access;
-    if (pg_args(&mem_alloc_pitch_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_size(a[0], call, "width", &width) < 0 ||
+    if (pg_as_size(a[0], call, "width", &width) < 0 ||
         pg_as_size(a[1], call, "height", &height) < 0 ||
         pg_as_u32(a[2], call, "access_size", &access) < 0) {
         return NULL;

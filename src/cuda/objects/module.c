@@ -290,14 +290,11 @@ PG_DOC(module_from_buffer__doc__, "module_from_buffer", "buffer, options=(), mes
        "info, error) is called with its logs.\n"
        "Raises LogicError if the image is damaged or PTX does not compile (with the log), "
        "RuntimeError if it is for another device.");
-static ArgSpec module_from_buffer_args = PG_ARGSPEC(module_from_buffer__doc__);
-
-static PyObject *module_from_buffer(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                    PyObject *kwnames) {
-    PyObject *a[3], *image = NULL;
+PG_FUNCTION(module_from_buffer, 3)
+static PyObject *module_from_buffer_impl(PyObject *module, PyObject *const *a) {
+    PyObject *image = NULL;
     State *state = PyModule_GetState(module);
-    if (pg_args(&module_from_buffer_args, args, nargs, kwnames, a) < 0 ||
-        cud_driver_ready(state) < 0) {
+    if (cud_driver_ready(state) < 0) {
         return NULL;
     }
     if (a[2] != NULL && a[2] != Py_None && !PyCallable_Check(a[2])) {
@@ -326,14 +323,11 @@ PG_DOC(module_from_file__doc__, "module_from_file", "filename",
        "(filename: str | os.PathLike[str]) -> Module",
        "Load a file that holds a cubin, a fatbin or PTX into the current context.\n\n"
        "Raises RuntimeError if there is no such file, otherwise as module_from_buffer.");
-static ArgSpec module_from_file_args = PG_ARGSPEC(module_from_file__doc__);
-
-static PyObject *module_from_file(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                  PyObject *kwnames) {
-    PyObject *a[1], *path = NULL;
+PG_FUNCTION(module_from_file, 1)
+static PyObject *module_from_file_impl(PyObject *module, PyObject *const *a) {
+    PyObject *path = NULL;
     State *state = PyModule_GetState(module);
-    if (pg_args(&module_from_file_args, args, nargs, kwnames, a) < 0 ||
-        cud_driver_ready(state) < 0) {
+    if (cud_driver_ready(state) < 0) {
         return NULL;
     }
     if (!PyUnicode_FSDecoder(a[0], &path)) {
@@ -563,15 +557,9 @@ PG_DOC(Module_set_source__doc__, "_set_source", "$self, /, source, ptx=None",
        "(source: str | None, ptx: bytes | None = None) -> None",
        "What the module was made from: kernels read the types of their parameters there. For "
        "compilers.");
-static ArgSpec Module_set_source_args = PG_ARGSPEC(Module_set_source__doc__);
-
-static PyObject *Module_set_source(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                   PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(Module_set_source, 2)
+static PyObject *Module_set_source_impl(PyObject *op, PyObject *const *a) {
     Module *self = (Module *)op;
-    if (pg_args(&Module_set_source_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     if ((a[0] != Py_None && !PyUnicode_Check(a[0])) ||
         (a[1] != NULL && a[1] != Py_None && !PyBytes_Check(a[1]))) {
         PyErr_SetString(PyExc_TypeError, "Module._set_source takes a str and bytes");

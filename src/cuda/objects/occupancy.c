@@ -21,17 +21,13 @@ PG_DOC_SHARED(
     "How many blocks of this size run on one multiprocessor at once.\n\n"
     "block: threads, an int or up to 3; shared: dynamic shared memory [bytes]. Multiplied by the "
     "device's multiprocessor_count, this is the largest grid of a cooperative launch.");
-static ArgSpec max_active_blocks_args = PG_ARGSPEC(Function_max_active_blocks__doc__);
-
-PyObject *Function_max_active_blocks(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                     PyObject *kwnames) {
-    PyObject *a[3];
+PG_SHARED_FUNCTION(Function_max_active_blocks, 3)
+static PyObject *Function_max_active_blocks_impl(PyObject *op, PyObject *const *a) {
     Function *self = (Function *)op;
     int threads, blocks = 0;
     size_t shared = 0;
     uint32_t flags = 0;
-    if (pg_args(&max_active_blocks_args, args, nargs, kwnames, a) < 0 ||
-        read_block(self, a[0], &threads) < 0 ||
+    if (read_block(self, a[0], &threads) < 0 ||
         (a[1] != NULL && pg_as_size(a[1], "Function.max_active_blocks", "shared", &shared) < 0) ||
         (a[2] != NULL && pg_as_u32(a[2], "Function.max_active_blocks", "flags", &flags) < 0)) {
         return NULL;
@@ -77,17 +73,12 @@ PG_DOC_SHARED(Function_suggest_block__doc__, "suggest_block", "$self, /, shared=
               "device: (least grid, block).\n\n"
               "shared: dynamic shared memory of a block [bytes], or a function of the number of "
               "its threads; limit: threads of a block, 0: none.");
-static ArgSpec suggest_block_args = PG_ARGSPEC(Function_suggest_block__doc__);
-
-PyObject *Function_suggest_block(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                 PyObject *kwnames) {
-    PyObject *a[2], *callback = NULL;
+PG_SHARED_FUNCTION(Function_suggest_block, 2)
+static PyObject *Function_suggest_block_impl(PyObject *op, PyObject *const *a) {
+    PyObject *callback = NULL;
     Function *self = (Function *)op;
     size_t shared = 0, limit = 0;
     int grid = 0, block = 0;
-    if (pg_args(&suggest_block_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     if (a[0] != NULL && PyCallable_Check(a[0])) {
         callback = a[0];
     } else if (a[0] != NULL && pg_as_size(a[0], "Function.suggest_block", "shared", &shared) < 0) {
@@ -123,16 +114,12 @@ PG_DOC_SHARED(Function_available_shared__doc__, "available_shared", "$self, /, b
               "(blocks: int, block: int | Sequence[int]) -> int",
               "The dynamic shared memory [bytes] that a block may use if *blocks* of them run on "
               "one multiprocessor at once.");
-static ArgSpec available_shared_args = PG_ARGSPEC(Function_available_shared__doc__);
-
-PyObject *Function_available_shared(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                    PyObject *kwnames) {
-    PyObject *a[2];
+PG_SHARED_FUNCTION(Function_available_shared, 2)
+static PyObject *Function_available_shared_impl(PyObject *op, PyObject *const *a) {
     Function *self = (Function *)op;
     size_t blocks, shared = 0;
     int threads;
-    if (pg_args(&available_shared_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_size(a[0], "Function.available_shared", "blocks", &blocks) < 0 ||
+    if (pg_as_size(a[0], "Function.available_shared", "blocks", &blocks) < 0 ||
         read_block(self, a[1], &threads) < 0) {
         return NULL;
     }
@@ -190,17 +177,13 @@ PG_DOC_SHARED(Function_max_cluster_size__doc__, "max_cluster_size", "$self, /, b
               "(block: int | Sequence[int], shared: int = 0) -> int",
               "The largest number of blocks of a cluster with which the kernel can be launched. "
               "Raises LogicError if the device has no clusters.");
-static ArgSpec max_cluster_size_args = PG_ARGSPEC(Function_max_cluster_size__doc__);
-
-PyObject *Function_max_cluster_size(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                    PyObject *kwnames) {
-    PyObject *a[2];
+PG_SHARED_FUNCTION(Function_max_cluster_size, 2)
+static PyObject *Function_max_cluster_size_impl(PyObject *op, PyObject *const *a) {
     Function *self = (Function *)op;
     CUlaunchConfig config;
     CUlaunchAttribute attribute;
     int size = 0;
-    if (pg_args(&max_cluster_size_args, args, nargs, kwnames, a) < 0 ||
-        read_config(self, a[0], NULL, NULL, a[1], &config, &attribute) < 0) {
+    if (read_config(self, a[0], NULL, NULL, a[1], &config, &attribute) < 0) {
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
@@ -221,17 +204,13 @@ PG_DOC_SHARED(Function_max_active_clusters__doc__, "max_active_clusters",
               "Sequence[int], shared: int = 0) -> int",
               "How many clusters of this shape run on the device at once. Raises LogicError if the "
               "device has no clusters.");
-static ArgSpec max_active_clusters_args = PG_ARGSPEC(Function_max_active_clusters__doc__);
-
-PyObject *Function_max_active_clusters(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                       PyObject *kwnames) {
-    PyObject *a[4];
+PG_SHARED_FUNCTION(Function_max_active_clusters, 4)
+static PyObject *Function_max_active_clusters_impl(PyObject *op, PyObject *const *a) {
     Function *self = (Function *)op;
     CUlaunchConfig config;
     CUlaunchAttribute attribute;
     int clusters = 0;
-    if (pg_args(&max_active_clusters_args, args, nargs, kwnames, a) < 0 ||
-        read_config(self, a[0], a[1], a[2], a[3], &config, &attribute) < 0) {
+    if (read_config(self, a[0], a[1], a[2], a[3], &config, &attribute) < 0) {
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;

@@ -6,14 +6,8 @@ PG_DOC(initialize_profiler__doc__, "initialize_profiler", "config_file, output_f
        "(config_file: str, output_file: str, output_mode: int) -> NoReturn",
        "Raises LogicError: CUDA 12 removed the profiler that wrote files. Run the program under "
        "Nsight Systems or Nsight Compute.");
-static ArgSpec initialize_profiler_args = PG_ARGSPEC(initialize_profiler__doc__);
-
-static PyObject *initialize_profiler(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                     PyObject *kwnames) {
-    PyObject *a[3];
-    if (pg_args(&initialize_profiler_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
+PG_FUNCTION(initialize_profiler, 3)
+static PyObject *initialize_profiler_impl(PyObject *module, PyObject *const *Py_UNUSED(a)) {
     return cud_raise_own(PyModule_GetState(module), "cuProfilerInitialize",
                          CUDA_ERROR_NOT_SUPPORTED,
                          "CUDA 12 removed the profiler that wrote files; run the program under "

@@ -86,16 +86,12 @@ PG_DOC(memory_range__doc__, "_memory_range", "address, nbytes",
        "Start and size [bytes] of the memory at an address, and the number of its device.\n\n"
        "nbytes: how many are of interest. The device is None if it is the current context's, and "
        "for memory of the host; the result is None for what the driver does not know.");
-static ArgSpec memory_range_args = PG_ARGSPEC(memory_range__doc__);
-
-static PyObject *memory_range(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                              PyObject *kwnames) {
+PG_FUNCTION(memory_range, 2)
+static PyObject *memory_range_impl(PyObject *module, PyObject *const *a) {
     const char *call = "_memory_range";
-    PyObject *a[2];
     uint64_t address, n;
     Range range;
-    if (pg_args(&memory_range_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_u64(a[0], call, "address", &address) < 0 || pg_as_u64(a[1], call, "nbytes", &n) < 0) {
+    if (pg_as_u64(a[0], call, "address", &address) < 0 || pg_as_u64(a[1], call, "nbytes", &n) < 0) {
         return NULL;
     }
     Context *context = cud_context_current(PyModule_GetState(module));

@@ -319,7 +319,7 @@ static PyObject *Stream_synchronize(PyObject *op, PyObject *Py_UNUSED(ignored)) 
         return NULL;
     }
     cud_keepalive_done(self->state, self->context, self->handle, 0, mark);
-    return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
+    return pg_report(&self->state->common) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *Stream_is_done(PyObject *op, PyObject *Py_UNUSED(ignored)) {
@@ -366,15 +366,11 @@ static PyObject *Stream_wait_for_event(PyObject *op, PyObject *event_object) {
 PG_DOC(Stream_from_handle__doc__, "from_handle", "$type, /, handle", "(handle: int) -> Stream",
        "The stream of a CUstream that another library passed as an integer. That library still "
        "owns it; pygpu does not destroy it.");
-static ArgSpec Stream_from_handle_args = PG_ARGSPEC(Stream_from_handle__doc__);
-
-static PyObject *Stream_from_handle(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
-                                    PyObject *kwnames) {
-    PyObject *a[1];
+PG_FUNCTION(Stream_from_handle, 1)
+static PyObject *Stream_from_handle_impl(PyObject *type, PyObject *const *a) {
     uint64_t handle;
     State *state = cud_state_of((PyTypeObject *)type);
-    if (state == NULL || pg_args(&Stream_from_handle_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_u64(a[0], "Stream.from_handle", "handle", &handle) < 0 ||
+    if (state == NULL || pg_as_u64(a[0], "Stream.from_handle", "handle", &handle) < 0 ||
         check_handle(state, "Stream.from_handle", "handle", handle) < 0) {
         return NULL;
     }
@@ -392,15 +388,12 @@ PG_DOC(Stream__of__doc__, "_of", "$type, /, stream, call",
        "The Stream for an argument *stream* of a function that arrays have: itself, one around "
        "another library's handle, or None for the\n"
        "default stream. Raises TypeError, with the name of the call, for what is not a stream.");
-static ArgSpec Stream__of_args = PG_ARGSPEC(Stream__of__doc__);
-
-static PyObject *Stream__of(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
-                            PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(Stream__of, 2)
+static PyObject *Stream__of_impl(PyObject *type, PyObject *const *a) {
     CUstream handle = NULL;
     Stream *stream = NULL;
     State *state = cud_state_of((PyTypeObject *)type);
-    if (state == NULL || pg_args(&Stream__of_args, args, nargs, kwnames, a) < 0) {
+    if (state == NULL) {
         return NULL;
     }
     const char *call = PyUnicode_Check(a[1]) ? PyUnicode_AsUTF8(a[1]) : "stream";

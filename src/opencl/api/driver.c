@@ -2,6 +2,7 @@
  *
  * Which file to load is decided in pygpu/_src/runtime/opencl/loader.py; here it is opened, its
  * symbols looked up, and test hooks offered. */
+#include "common/module_state.h"
 #include "opencl/event.h"
 #include "opencl/opencl.h"
 
@@ -9,44 +10,34 @@ ClTable cl;
 long ocl_call_counts[FN_COUNT];
 long ocl_live[LIVE_KINDS];
 
-static void *library;
-static char library_path[4096];
-static int ready; /* 1 after the search in Python ended well */
-
-static const char *const function_names[FN_COUNT] = {
-#define CL_FN(since, ret, name, params) #name,
+static const PgFunction functions[FN_COUNT] = {
+#define CL_FN(since, ret, name, params) {since, FN_##name == FN_clGetPlatformIDs, #name, #name},
 #include "opencl/api/cl.fn"
 };
 
-int ocl_driver_loaded(void) {
-    return library != NULL;
-}
-const char *ocl_driver_path(void) {
-    return library_path;
-}
+PgDriver ocl_driver = {
+    .what = "an OpenCL library",
+    .functions = functions,
+    .n_functions = FN_COUNT,
+    .n_table = FN_COUNT,
+    .table = &cl,
+    .call_counts = ocl_call_counts,
+};
 
 int ocl_driver_ready(State *state) {
     if (pg_trap & PG_TRAP_FORKED) { /* set only where the parent had used a driver */
         ocl_raise(state, "OpenCL", PG_STATUS_FORKED);
         return -1;
     }
-    if (ready) {
+    if (ocl_driver.ready) {
         return 0;
     }
-    PyObject *loader = PyImport_ImportModule("pygpu._src.runtime.opencl.loader");
-    PyObject *done = loader != NULL ? PyObject_CallMethod(loader, "load_opencl", NULL) : NULL;
-    Py_XDECREF(loader);
-    if (done == NULL) {
-        return -1;
-    }
-    Py_DECREF(done);
-    if (library == NULL) {
-        PyErr_SetString(PyExc_SystemError,
-                        "pygpu._src.runtime.opencl.loader.load_opencl returned without a library");
+    if (pg_driver_find(&ocl_driver, PyImport_ImportModule("pygpu._src.runtime.opencl.loader"),
+                       "load_opencl") < 0) {
         return -1;
     }
     pg_trap_watch_fork();
-    ready = 1;
+    ocl_driver.ready = 1;
     return 0;
 }
 
@@ -74,7 +65,7 @@ static cl_platform_id found_for[FN_COUNT]; /* NULL: the library's own function, 
 
 int ocl_extension_ready(cl_platform_id platform, int fn) {
     void **slot = (void **)(void *)&cl + fn;
-    if (*slot == NULL && (*slot = ocl_extension_function(platform, function_names[fn])) != NULL) {
+    if (*slot == NULL && (*slot = ocl_extension_function(platform, functions[fn].name)) != NULL) {
         found_for[fn] = platform;
     }
     return *slot != NULL && (found_for[fn] == NULL || found_for[fn] == platform);
@@ -92,15 +83,9 @@ PG_DOC(load_library__doc__, "_load_library", "path, preload=()",
        "Open the OpenCL library at *path* (after opening *preload* globally) and look its "
        "functions up.\n\n"
        "Raises OSError with the linker's own words.");
-static ArgSpec load_library_args = PG_ARGSPEC(load_library__doc__);
-
-static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
-                              PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(load_library, 2)
+static PyObject *load_library_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
     char error[1024] = "";
-    if (pg_args(&load_library_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     PyObject *preload = a[1] != NULL ? PySequence_Tuple(a[1]) : PyTuple_New(0);
     if (preload == NULL) {
         return NULL;
@@ -115,39 +100,19 @@ static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *const *args
                         sizeof error); /* if it fails, the library's own failure says more */
     }
     Py_DECREF(preload);
-    void *opened = pg_library_load(a[0], sizeof library_path,
-                                   library != NULL ? "an OpenCL library is loaded already" : NULL);
+    void *opened = pg_driver_open(&ocl_driver, a[0]);
     if (opened == NULL) {
         return NULL;
     }
-    if (pg_library_symbol(opened, "clGetPlatformIDs") == NULL) {
-        pg_library_close(opened);
-        PyErr_SetString(PyExc_OSError,
-                        "not an OpenCL library: it has no function clGetPlatformIDs");
-        return NULL;
-    }
-    /* Object and function pointers may be exchanged on every system that has dlsym. */
-    void **slot = (void **)(void *)&cl;
-    for (int i = 0; i < FN_COUNT; i++) {
-        slot[i] = pg_library_symbol(opened, function_names[i]);
-    }
-    library = opened;
-    strcpy(library_path, PyUnicode_AsUTF8(a[0]));
+    pg_driver_take(&ocl_driver, opened, a[0], INT_MAX);
     Py_RETURN_NONE;
 }
 
 static PyObject *unload_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
-    if (ready) {
-        PyErr_SetString(PyExc_RuntimeError, "the OpenCL library is in use");
+    if (pg_driver_unload(&ocl_driver) < 0) {
         return NULL;
     }
-    if (library != NULL) {
-        memset(&cl, 0, sizeof cl);
-        memset(found_for, 0, sizeof found_for);
-        pg_library_close(library);
-        library = NULL;
-        library_path[0] = '\0';
-    }
+    memset(found_for, 0, sizeof found_for);
     Py_RETURN_NONE;
 }
 
@@ -161,117 +126,34 @@ static PyObject *platform_count(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
         status == CL_SUCCESS ? n : 0); /* no platform is an error code in most loaders */
 }
 
-static PyObject *loaded_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
-    return library != NULL ? PyUnicode_FromString(library_path) : Py_NewRef(Py_None);
-}
-
 static PyObject *ensure_library(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     return ocl_driver_ready(PyModule_GetState(module)) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 /* ---- test hooks ------------------------------------------------------------------------------ */
 
-PG_FAULT_DOC(fault__doc__);
-static ArgSpec fault_args = PG_ARGSPEC(fault__doc__);
-
-static const char *name_of_function(int i) {
-    return function_names[i];
-}
-
-static PyObject *fault(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
-                       PyObject *kwnames) {
-    PyObject *a[4];
-    return pg_args(&fault_args, args, nargs, kwnames, a) < 0
-               ? NULL
-               : pg_fault_arm(a, name_of_function, FN_COUNT);
-}
-
-static PyObject *fault_hits(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
-    return PyLong_FromLong(pg_fault.hits);
-}
-
-PG_DOC(call_counts__doc__, "_call_counts", "reset=False", "(reset: bool = False) -> dict[str, int]",
-       "Calls made of each driver function since counting was reset; the first reset starts it. "
-       "For tests only.");
-static ArgSpec call_counts_args = PG_ARGSPEC(call_counts__doc__);
-
-static PyObject *call_counts(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
-                             PyObject *kwnames) {
-    PyObject *a[1];
-    int reset;
-    if (pg_args(&call_counts_args, args, nargs, kwnames, a) < 0 ||
-        (reset = pg_as_bool(a[0], 0)) < 0) {
-        return NULL;
-    }
-    PyObject *counts = pg_counts(ocl_call_counts, name_of_function, FN_COUNT, 0);
-    if (reset && counts != NULL) {
-        memset(ocl_call_counts, 0, sizeof ocl_call_counts);
-        pg_trap |= PG_TRAP_COUNT;
-    }
-    return counts;
-}
-
-static const char *name_of_kind(int i) {
-    static const char *const kinds[LIVE_KINDS] = {"device",  "context", "queue", "mem", "sampler",
-                                                  "program", "kernel",  "event", "svm"};
-    return kinds[i];
-}
-
 static PyObject *user_events_pending(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     return PyLong_FromLong(ocl_user_events_pending());
 }
 
 static PyObject *handle_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
-    return pg_counts(ocl_live, name_of_kind, LIVE_KINDS, 1);
+    static const char *const kinds[LIVE_KINDS] = {"device",  "context", "queue", "mem", "sampler",
+                                                  "program", "kernel",  "event", "svm"};
+    return pg_handle_counts(ocl_live, kinds, LIVE_KINDS);
 }
 
 static PyObject *kept_events(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     return PyLong_FromSize_t(ocl_events_kept());
 }
 
-static PyObject *functions(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
-    PyObject *names = PyList_New(0);
-    for (int i = 0; names != NULL && i < FN_COUNT; i++) {
-        PyObject *name = PyUnicode_FromString(function_names[i]);
-        if (name == NULL || PyList_Append(names, name) < 0) {
-            Py_CLEAR(names);
-        }
-        Py_XDECREF(name);
-    }
-    return names;
-}
-
-static PyObject *set_array_type(PyObject *module, PyObject *type) {
-    State *state = PyModule_GetState(module);
-    return pg_set_array_type(&state->array_type, type) < 0 ? NULL : Py_NewRef(Py_None);
-}
-
-static PyObject *watch(PyObject *module, PyObject *args) {
-    State *state = PyModule_GetState(module);
-    return pg_watch(args, &state->report, &state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
-}
-
 PyMethodDef ocl_driver_methods[] = {
-    {"_watch", watch, METH_VARARGS,
-     "_watch(memory, reporter, /)\n--\n\n(memory: Any, reporter: Callable[[], None], /) -> None\n\n"
-     "Call *reporter*, which may raise, after each wait that finds the first word of *memory* not "
-     "to be 0."},
-    {"_set_array_type", set_array_type, METH_O,
-     "_set_array_type(type, /)\n--\n\n(type: type, /) -> None\n\nThe type of arrays, which kernels "
-     "take as they are."},
     {"_load_library", FAST(load_library), load_library__doc__},
     {"_unload_library", unload_library, METH_NOARGS,
      "_unload_library()\n--\n\n() -> None\n\nClose a library that has not been used yet."},
     {"_platform_count", platform_count, METH_NOARGS,
      "_platform_count()\n--\n\n() -> int\n\nPlatforms of the loaded library."},
-    {"_library", loaded_library, METH_NOARGS,
-     "_library()\n--\n\n() -> str | None\n\nPath of the loaded library."},
     {"_ensure_library", ensure_library, METH_NOARGS,
      "_ensure_library()\n--\n\n() -> None\n\nLoad the driver if that has not been done."},
-    {"_fault", FAST(fault), fault__doc__},
-    {"_fault_hits", fault_hits, METH_NOARGS,
-     "_fault_hits()\n--\n\n() -> int\n\nCalls that the armed fault has failed."},
-    {"_call_counts", FAST(call_counts), call_counts__doc__},
     {"_user_events_pending", user_events_pending, METH_NOARGS,
      "_user_events_pending()\n--\n\n() -> int\n\nUser events without a status yet."},
     {"_handle_counts", handle_counts, METH_NOARGS,
@@ -279,7 +161,5 @@ PyMethodDef ocl_driver_methods[] = {
     {"_kept_events", kept_events, METH_NOARGS,
      "_kept_events()\n--\n\n() -> int\n\nEvents that the program let go and that are kept for the "
      "driver."},
-    {"_functions", functions, METH_NOARGS,
-     "_functions()\n--\n\n() -> list[str]\n\nNames of all driver functions that pygpu knows."},
     {NULL, NULL, 0, NULL},
 };

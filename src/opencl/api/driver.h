@@ -2,7 +2,7 @@
 #ifndef PYGPU_OPENCL_DRIVER_H
 #define PYGPU_OPENCL_DRIVER_H
 
-#include "common/pg.h"
+#include "common/driver_table.h"
 #include "opencl/api/cl_api.h"
 
 typedef struct State State;
@@ -20,6 +20,7 @@ enum {
 
 extern ClTable cl; /* NULL where the library lacks a function, all NULL before the first use */
 extern long ocl_call_counts[FN_COUNT];
+extern PgDriver ocl_driver;
 
 /* Makes a call that returns its status. Nothing but this one call stands between BEGIN and END of a
  * released GIL. */
@@ -60,8 +61,7 @@ extern long ocl_live[LIVE_KINDS];
     } while (0)
 
 /* Loads the driver if that has not been done; -1 with an exception that lists what was tried. */
-int ocl_driver_ready(State *state), ocl_driver_loaded(void);
-const char *ocl_driver_path(void);
+int ocl_driver_ready(State *state);
 /* An extension function of one platform, or NULL. */
 void *ocl_extension_function(cl_platform_id platform, const char *name);
 /* Whether the table has an extension's function (FN_clX) for a platform; where the library lacks
@@ -69,6 +69,5 @@ void *ocl_extension_function(cl_platform_id platform, const char *name);
  * found that way serves that platform alone, until it is forgotten. */
 int ocl_extension_ready(cl_platform_id platform, int fn);
 void ocl_extension_forget(int fn);
-extern PyMethodDef ocl_driver_methods[];
 
 #endif

@@ -6,14 +6,7 @@
 
 #define NVIDIA_FAULT (-9999) /* in no header */
 
-typedef struct {
-    cl_int code;
-    const char *name;
-    const char *kind;
-    const char *hint;
-} StatusRow;
-
-static const StatusRow status_rows[] = {
+static const PgStatus status_rows[] = {
 #define STATUS(name, kind, hint) {CL_##name, #name, #kind, hint},
 #include "opencl/api/status.def"
 #undef STATUS
@@ -29,17 +22,12 @@ static const StatusRow status_rows[] = {
      "context works any more: make a new one, or start the process again"},
 };
 
-static const StatusRow *find_row(cl_int status) {
-    for (size_t i = 0; i < sizeof status_rows / sizeof status_rows[0]; i++) {
-        if (status_rows[i].code == status) {
-            return &status_rows[i];
-        }
-    }
-    return NULL;
+static const PgStatus *find_row(cl_int status) {
+    return pg_find_status(status_rows, sizeof status_rows / sizeof status_rows[0], (int)status);
 }
 
 const char *ocl_status_name(cl_int status) {
-    const StatusRow *row = find_row(status);
+    const PgStatus *row = find_row(status);
     return row != NULL && status != NVIDIA_FAULT
                ? row->name
                : "UNKNOWN_STATUS"; /* its callers add the number */
@@ -48,7 +36,7 @@ const char *ocl_status_name(cl_int status) {
 /* twin: "ValueError" or "TypeError" to make the class one that is that builtin too, or "". */
 static PyObject *raise_error(State *state, const char *routine, cl_int status, const char *twin,
                              PyObject *extra) {
-    const StatusRow *row = find_row(status);
+    const PgStatus *row = find_row(status);
     const char *kind = row != NULL     ? row->kind
                        : status <= -30 ? "LogicError"
                        : status < 0    ? "RuntimeError"
@@ -63,7 +51,7 @@ static PyObject *raise_error(State *state, const char *routine, cl_int status, c
         hint = "";
     }
     const PgError error = {kind, twin, routine, (int)code, row != NULL ? row->name : unknown, hint};
-    return pg_raise(state->make_error, &error, extra);
+    return pg_raise(state->common.make_error, &error, extra);
 }
 
 PyObject *ocl_raise(State *state, const char *routine, cl_int status) {
@@ -86,7 +74,7 @@ PyObject *ocl_reject_type(State *state, const char *routine, cl_int status, cons
 }
 
 PyObject *ocl_raise_ended(State *state, const char *routine, cl_int exec) {
-    const StatusRow *row = find_row(exec);
+    const PgStatus *row = find_row(exec);
     const char *hint = row != NULL && exec == NVIDIA_FAULT ? row->hint : "";
     return ocl_raise_with(state, routine, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
                           "the command ended with %s (%d)%s%s", ocl_status_name(exec), (int)exec,

@@ -16,8 +16,6 @@ PG_DOC(enqueue_fill_buffer__doc__, "enqueue_fill_buffer",
        "int, wait_for: Sequence[Event] | None = None) -> Event",
        "Repeat *pattern* (1, 2, 4, ..., 128 bytes) over *size* bytes from *offset* on; both are "
        "multiples of its length (OpenCL 1.2).");
-static ArgSpec enqueue_fill_buffer_args = PG_ARGSPEC(enqueue_fill_buffer__doc__);
-
 static int check_fill(const Memory *memory, const char *call, const OclFill *fill) {
     State *state = memory->state;
     size_t end;
@@ -39,17 +37,14 @@ static int check_fill(const Memory *memory, const char *call, const OclFill *fil
     return 0;
 }
 
-static PyObject *enqueue_fill_buffer(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                     PyObject *kwnames) {
+PG_FUNCTION(enqueue_fill_buffer, 6)
+static PyObject *enqueue_fill_buffer_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
-    PyObject *a[6], *result = NULL;
+    PyObject *result = NULL;
     OclFill fill = {0};
     Py_buffer pattern;
     WaitList list;
     const char *call = "enqueue_fill_buffer";
-    if (pg_args(&enqueue_fill_buffer_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     Queue *queue = ocl_as_queue(state, a[0], call);
     Memory *memory =
         queue != NULL ? ocl_as_buffer(state, a[1], call, "mem", queue->context->context) : NULL;
@@ -92,8 +87,6 @@ PG_DOC(enqueue_migrate__doc__, "enqueue_migrate_mem_objects",
        "Sequence[Event] | None = None) -> Event",
        "Move memory objects to the queue's device, or to the host (mem_migration_flags.HOST) "
        "(OpenCL 1.2).");
-static ArgSpec enqueue_migrate_args = PG_ARGSPEC(enqueue_migrate__doc__);
-
 /* The handles of memory objects, prepared for the queue; PyMem memory, NULL with an exception. */
 static cl_mem *read_memories(PyObject *objects, const char *call, Queue *queue) {
     Py_ssize_t n = PyTuple_GET_SIZE(objects);
@@ -124,16 +117,13 @@ static int all_alive(PyObject *objects, const char *call) {
     return 1;
 }
 
-static PyObject *enqueue_migrate(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                 PyObject *kwnames) {
+PG_FUNCTION(enqueue_migrate, 4)
+static PyObject *enqueue_migrate_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
-    PyObject *a[4], *result = NULL;
+    PyObject *result = NULL;
     uint64_t flags = 0;
     WaitList list;
     const char *call = "enqueue_migrate_mem_objects";
-    if (pg_args(&enqueue_migrate_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     Queue *queue = ocl_as_queue(state, a[0], call);
     if (queue == NULL || (a[2] != NULL && pg_as_u64(a[2], call, "flags", &flags) < 0) ||
         ocl_need_version(state, "clEnqueueMigrateMemObjects", queue->device->version, 120) < 0) {
@@ -233,18 +223,12 @@ PG_DOC(
     "byte_count: int | None = None, wait_for: Sequence[Event] | None = None) "
     "-> Event",
     "Copy between buffers of two devices over the bus (AMD's extension cl_amd_copy_buffer_p2p).");
-static ArgSpec enqueue_copy_p2p_args = PG_ARGSPEC(enqueue_copy_p2p__doc__);
-
-static PyObject *enqueue_copy_p2p(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                  PyObject *kwnames) {
+PG_FUNCTION(enqueue_copy_p2p, 6)
+static PyObject *enqueue_copy_p2p_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
-    PyObject *a[6];
     WaitList list;
     size_t size;
     const char *call = "enqueue_copy_buffer_p2p_amd", *routine = "clEnqueueCopyBufferP2PAMD";
-    if (pg_args(&enqueue_copy_p2p_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     if (!PyObject_TypeCheck(a[0], state->PlatformType)) {
         return PyErr_Format(PyExc_TypeError, "%s: platform must be a Platform, not %s", call,
                             pg_type_name(a[0]));

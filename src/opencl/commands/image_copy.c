@@ -595,20 +595,14 @@ PG_DOC(enqueue_fill_image__doc__, "enqueue_fill_image",
        "whatever the channels (OpenCL 1.2).\n\n"
        "Floating-point numbers for normalized and floating-point channels, integers for integer "
        "channels.");
-static ArgSpec enqueue_fill_image_args = PG_ARGSPEC(enqueue_fill_image__doc__);
-
-static PyObject *enqueue_fill_image(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                    PyObject *kwnames) {
+PG_FUNCTION(enqueue_fill_image, 6)
+static PyObject *enqueue_fill_image_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
-    PyObject *a[6];
     const char *call = "enqueue_fill_image", *routine = "clEnqueueFillImage";
     ImageBox box;
     ImageExtent extent;
     Color color;
     WaitList list = {0};
-    if (pg_args(&enqueue_fill_image_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     Queue *queue = ocl_as_queue(state, a[0], call);
     Memory *image = queue != NULL ? ocl_as_image(state, a[1], call, "mem", queue->context->context)
                                   : NULL;

@@ -83,8 +83,6 @@ const char ocl_enqueue_map_image__doc__[] =
     "is unmapped by\n"
     "array.base.release(), by `with array.base:`, or when the array is dropped. Raises ValueError "
     "past the end.";
-static ArgSpec enqueue_map_image_args = PG_ARGSPEC(ocl_enqueue_map_image__doc__);
-
 /* The array that a mapping is seen as. */
 typedef struct {
     ArrayLayout layout;
@@ -216,19 +214,18 @@ static int settle(Queue *queue, Memory *image, const char *call, const Mapping *
                : 0;
 }
 
-PyObject *ocl_enqueue_map_image(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                PyObject *kwnames) {
+PG_SHARED_FUNCTION(ocl_enqueue_map_image, 11)
+static PyObject *ocl_enqueue_map_image_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     const char *call = "enqueue_map_image";
-    PyObject *a[11], *result = NULL;
+    PyObject *result = NULL;
     uint64_t flags;
     int blocking;
     ImageBox box;
     ImageExtent extent;
     Wanted wanted;
     WaitList list = {0};
-    if (pg_args(&enqueue_map_image_args, args, nargs, kwnames, a) < 0 ||
-        (blocking = pg_as_bool(a[10], 1)) < 0) {
+    if ((blocking = pg_as_bool(a[10], 1)) < 0) {
         return NULL;
     }
     Queue *queue = ocl_as_queue(state, a[0], call);

@@ -519,7 +519,7 @@ static int convert_vector(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
 
 /* An array with its offset in bytes, for a VectorArg(with_offset=True). */
 static int convert_with_offset(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
-    PyTypeObject *ours = (PyTypeObject *)self->state->array_type;
+    PyTypeObject *ours = (PyTypeObject *)self->state->common.array_type;
     PyObject *base, *offset;
     int result = -1;
     if (ours != NULL && PyObject_TypeCheck(arg, ours)) {

@@ -443,8 +443,6 @@ PG_DOC(enqueue_nd_range_kernel__doc__, "enqueue_nd_range_kernel",
        "allow_empty_ndrange: bool = False) -> Event",
        "Launch a kernel with the arguments set before. Calling the kernel sets and launches in one "
        "step.");
-static ArgSpec enqueue_nd_range_kernel_args = PG_ARGSPEC(enqueue_nd_range_kernel__doc__);
-
 static PyObject *launch_with_set_arguments(Kernel *self, Queue *queue, const KernelRange *range,
                                            PyObject *wait_for) {
     for (cl_uint i = 0; i < self->n_args; i++) {
@@ -469,15 +467,13 @@ static Kernel *as_kernel(State *state, PyObject *obj, const char *call) {
     return kernel_is_made((Kernel *)obj, call) < 0 ? NULL : (Kernel *)obj;
 }
 
-static PyObject *enqueue_nd_range_kernel(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                         PyObject *kwnames) {
-    PyObject *a[8];
+PG_FUNCTION(enqueue_nd_range_kernel, 8)
+static PyObject *enqueue_nd_range_kernel_impl(PyObject *module, PyObject *const *a) {
     KernelRange range;
     Kernel *self;
     Queue *queue;
     int g_times_l, allow_empty;
-    if (pg_args(&enqueue_nd_range_kernel_args, args, nargs, kwnames, a) < 0 ||
-        (self = as_kernel(PyModule_GetState(module), a[1], "enqueue_nd_range_kernel")) == NULL ||
+    if ((self = as_kernel(PyModule_GetState(module), a[1], "enqueue_nd_range_kernel")) == NULL ||
         (queue = as_queue(self, a[0])) == NULL || (g_times_l = pg_as_bool(a[6], 0)) < 0 ||
         (allow_empty = pg_as_bool(a[7], 0)) < 0 ||
         kernel_read_range(self, queue, a[2], a[3], a[4], g_times_l, allow_empty, &range) < 0 ||
@@ -497,16 +493,12 @@ static PyObject *enqueue_nd_range_kernel(PyObject *module, PyObject *const *args
 PG_DOC(enqueue_task__doc__, "enqueue_task", "queue, kernel, wait_for=None",
        "(queue: CommandQueue, kernel: Kernel, wait_for: Sequence[Event] | None = None) -> Event",
        "Launch a kernel as one work-item, with the arguments set before.");
-static ArgSpec enqueue_task_args = PG_ARGSPEC(enqueue_task__doc__);
-
-static PyObject *enqueue_task(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                              PyObject *kwnames) {
-    PyObject *a[3];
+PG_FUNCTION(enqueue_task, 3)
+static PyObject *enqueue_task_impl(PyObject *module, PyObject *const *a) {
     KernelRange range = {.n = 1, .has_local = 1, .global = {1}, .local = {1}};
     Kernel *self;
     Queue *queue;
-    if (pg_args(&enqueue_task_args, args, nargs, kwnames, a) < 0 ||
-        (self = as_kernel(PyModule_GetState(module), a[1], "enqueue_task")) == NULL ||
+    if ((self = as_kernel(PyModule_GetState(module), a[1], "enqueue_task")) == NULL ||
         (queue = as_queue(self, a[0])) == NULL) {
         return NULL;
     }

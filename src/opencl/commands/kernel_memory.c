@@ -86,7 +86,7 @@ const char *kernel_memory_kind(const Memory *memory) {
 
 /* An array of pygpu or PyOpenCL's kind: its memory, if it starts at the array's first item. */
 int kernel_use_array(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
-    PyTypeObject *ours = (PyTypeObject *)self->state->array_type;
+    PyTypeObject *ours = (PyTypeObject *)self->state->common.array_type;
     int is_ours = ours != NULL && PyObject_TypeCheck(arg, ours);
     int plain = is_ours && ((GPUArray *)arg)->offset == 0;
     if (is_ours && kernel_check_dtype(self, i, arg, ((GPUArray *)arg)->dtype, ".data or ") < 0) {

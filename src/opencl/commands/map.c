@@ -98,8 +98,6 @@ PG_DOC(MemoryMap_release__doc__, "release", "$self, queue=None, wait_for=None",
        "(queue: CommandQueue | None = None, wait_for: Sequence[Event] | None = None) -> Event",
        "Unmap: return the memory to the device. The array is empty from then on.\n\nqueue: by "
        "default the one that mapped.");
-static ArgSpec MemoryMap_release_args = PG_ARGSPEC(MemoryMap_release__doc__);
-
 static PyObject *release(MemoryMap *self, Queue *queue, PyObject *wait_for) {
     const char *call = "MemoryMap.release";
     WaitList list;
@@ -126,13 +124,11 @@ static PyObject *release(MemoryMap *self, Queue *queue, PyObject *wait_for) {
     return ocl_finish_enqueue(queue, "clEnqueueUnmapMemObject", status, event, &list);
 }
 
-static PyObject *MemoryMap_release(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                   PyObject *kwnames) {
+PG_FUNCTION(MemoryMap_release, 2)
+static PyObject *MemoryMap_release_impl(PyObject *op, PyObject *const *a) {
     MemoryMap *self = (MemoryMap *)op;
-    PyObject *a[2];
     Queue *queue = self->queue;
-    if (pg_args(&MemoryMap_release_args, args, nargs, kwnames, a) < 0 ||
-        (a[0] != NULL && a[0] != Py_None &&
+    if ((a[0] != NULL && a[0] != Py_None &&
          (queue = ocl_as_queue(self->state, a[0], "MemoryMap.release")) == NULL)) {
         return NULL;
     }
@@ -265,8 +261,6 @@ PG_DOC(
     "read-only. The region is unmapped by\n"
     "array.base.release(), by `with array.base:`, or when the array is dropped. Raises ValueError "
     "past the end.");
-static ArgSpec enqueue_map_buffer_args = PG_ARGSPEC(enqueue_map_buffer__doc__);
-
 static int check_map(const Memory *memory, const char *call, size_t offset, size_t size) {
     size_t end;
     if (memory->type != CL_MEM_OBJECT_BUFFER) {
@@ -316,18 +310,17 @@ static void *map(Queue *queue, cl_mem mem, cl_map_flags flags, size_t offset, si
     return status == CL_SUCCESS ? pointer : NULL;
 }
 
-static PyObject *enqueue_map_buffer(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                    PyObject *kwnames) {
+PG_FUNCTION(enqueue_map_buffer, 10)
+static PyObject *enqueue_map_buffer_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
-    PyObject *a[10], *result = NULL;
+    PyObject *result = NULL;
     uint64_t flags;
     size_t offset;
     int blocking;
     ArrayLayout layout;
     WaitList list;
     const char *call = "enqueue_map_buffer";
-    if (pg_args(&enqueue_map_buffer_args, args, nargs, kwnames, a) < 0 ||
-        (blocking = pg_as_bool(a[9], 1)) < 0) {
+    if ((blocking = pg_as_bool(a[9], 1)) < 0) {
         return NULL;
     }
     Queue *queue = ocl_as_queue(state, a[0], call);

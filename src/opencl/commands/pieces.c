@@ -285,15 +285,11 @@ cl_int ocl_enqueue_fill(Queue *queue, const OclFill *fill, const WaitList *list,
 PG_DOC(set_piece__doc__, "_set_piece", "size, reach=0", "(size: int, reach: int = 0) -> None",
        "The most bytes of one fill or copy between buffers, and the bytes of a buffer, from its "
        "start, that fills may write; 0: what the driver can be trusted with. For tests only.");
-static ArgSpec set_piece_args = PG_ARGSPEC(set_piece__doc__);
-
-static PyObject *set_piece(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
-                           PyObject *kwnames) {
+PG_FUNCTION(set_piece, 2)
+static PyObject *set_piece_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
     const char *call = "_set_piece";
-    PyObject *a[2];
     size_t size, reach = 0;
-    if (pg_args(&set_piece_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_size(a[0], call, "size", &size) < 0 ||
+    if (pg_as_size(a[0], call, "size", &size) < 0 ||
         (a[1] != NULL && pg_as_size(a[1], call, "reach", &reach) < 0)) {
         return NULL;
     }

@@ -32,6 +32,4 @@ cl_int ocl_enqueue_fill(Queue *queue, const OclFill *fill, const WaitList *list,
 
 void ocl_piece_let_go(cl_event event); /* of such an event, or NULL */
 
-extern PyMethodDef ocl_piece_functions[];
-
 #endif

@@ -301,21 +301,18 @@ PG_DOC(enqueue_svm_map__doc__, "_enqueue_svm_map",
        "Sequence[Event] | None = None, size: int | None = None) -> Event",
        "Let the host use the first *size* bytes, by default all, until _enqueue_svm_unmap. "
        "SVMPointer.map is the safe way.");
-static ArgSpec enqueue_svm_map_args = PG_ARGSPEC(enqueue_svm_map__doc__);
-
-static PyObject *enqueue_svm_map(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                 PyObject *kwnames) {
+PG_FUNCTION(enqueue_svm_map, 6)
+static PyObject *enqueue_svm_map_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     const char *call = "SVMPointer.map";
-    PyObject *a[6], *result = NULL;
+    PyObject *result = NULL;
     Operand operand;
     WaitList list;
     uint64_t flags;
     size_t size;
     int blocking;
     Queue *queue;
-    if (pg_args(&enqueue_svm_map_args, args, nargs, kwnames, a) < 0 ||
-        (blocking = PyObject_IsTrue(a[1])) < 0 || pg_as_u64(a[2], call, "flags", &flags) < 0 ||
+    if ((blocking = PyObject_IsTrue(a[1])) < 0 || pg_as_u64(a[2], call, "flags", &flags) < 0 ||
         (queue = queue_and_operand(state, a[0], a[3], call, "svm", &operand)) == NULL) {
         return NULL;
     }
@@ -364,18 +361,15 @@ done:
 PG_DOC(enqueue_svm_unmap__doc__, "_enqueue_svm_unmap", "queue, svm, wait_for=None",
        "(queue: CommandQueue, svm: SVMPointer, wait_for: Sequence[Event] | None = None) -> Event",
        "End what _enqueue_svm_map began.");
-static ArgSpec enqueue_svm_unmap_args = PG_ARGSPEC(enqueue_svm_unmap__doc__);
-
-static PyObject *enqueue_svm_unmap(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                   PyObject *kwnames) {
+PG_FUNCTION(enqueue_svm_unmap, 3)
+static PyObject *enqueue_svm_unmap_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     const char *call = "SVMMap.release";
-    PyObject *a[3], *result = NULL;
+    PyObject *result = NULL;
     Operand operand;
     WaitList list;
     Queue *queue;
-    if (pg_args(&enqueue_svm_unmap_args, args, nargs, kwnames, a) < 0 ||
-        (queue = queue_and_operand(state, a[0], a[1], call, "svm", &operand)) == NULL) {
+    if ((queue = queue_and_operand(state, a[0], a[1], call, "svm", &operand)) == NULL) {
         return NULL;
     }
     if (ocl_wait_list(state, a[2], call, queue, &list) < 0) {
@@ -408,8 +402,6 @@ PG_DOC(enqueue_svm_memfill__doc__, "enqueue_svm_memfill",
        "Repeat *pattern* (1, 2, 4, ..., 128 bytes: bytes or a NumPy scalar) over the first "
        "*byte_count* bytes, by default all.\n\n"
        "byte_count and the address must be multiples of the pattern's size.");
-static ArgSpec enqueue_svm_memfill_args = PG_ARGSPEC(enqueue_svm_memfill__doc__);
-
 /* How many bytes to fill, and by what; the address is the operand's. */
 static int check_fill(State *state, const char *call, PyObject *byte_count, const Operand *operand,
                       OclFill *fill) {
@@ -426,17 +418,16 @@ static int check_fill(State *state, const char *call, PyObject *byte_count, cons
     return 0;
 }
 
-static PyObject *enqueue_svm_memfill(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                     PyObject *kwnames) {
+PG_FUNCTION(enqueue_svm_memfill, 5)
+static PyObject *enqueue_svm_memfill_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     const char *call = "enqueue_svm_memfill";
-    PyObject *a[5], *result = NULL;
+    PyObject *result = NULL;
     Operand operand;
     WaitList list;
     Py_buffer pattern;
     Queue *queue;
-    if (pg_args(&enqueue_svm_memfill_args, args, nargs, kwnames, a) < 0 ||
-        (queue = queue_and_operand(state, a[0], a[1], call, "dest", &operand)) == NULL) {
+    if ((queue = queue_and_operand(state, a[0], a[1], call, "dest", &operand)) == NULL) {
         return NULL;
     }
     if (pg_get_buffer(a[2], call, "pattern", 0, &pattern) < 0) {
@@ -479,8 +470,6 @@ PG_DOC(enqueue_svm_migrate_mem__doc__, "enqueue_svm_migrate_mem",
        "Sequence[Event] | None = None) -> Event",
        "Move shared virtual memory to the queue's device, or to the host "
        "(mem_migration_flags.HOST) (OpenCL 2.1).");
-static ArgSpec enqueue_svm_migrate_mem_args = PG_ARGSPEC(enqueue_svm_migrate_mem__doc__);
-
 /* What is migrated. Zeroed, an object without operands. */
 typedef struct {
     PyObject *objects; /* tuple */
@@ -540,16 +529,15 @@ static int Migration_pin(Migration *self, State *state, const char *call, Queue 
     return 0;
 }
 
-static PyObject *enqueue_svm_migrate_mem(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                         PyObject *kwnames) {
+PG_FUNCTION(enqueue_svm_migrate_mem, 4)
+static PyObject *enqueue_svm_migrate_mem_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     const char *call = "enqueue_svm_migrate_mem", *routine = "clEnqueueSVMMigrateMem";
-    PyObject *a[4], *result = NULL;
+    PyObject *result = NULL;
     WaitList list;
     uint64_t flags = 0;
     Queue *queue;
-    if (pg_args(&enqueue_svm_migrate_mem_args, args, nargs, kwnames, a) < 0 ||
-        (queue = ocl_as_queue(state, a[0], call)) == NULL ||
+    if ((queue = ocl_as_queue(state, a[0], call)) == NULL ||
         (a[2] != NULL && a[2] != Py_None && pg_as_u64(a[2], call, "flags", &flags) < 0) ||
         check_device(queue, call, NULL) < 0 ||
         ocl_need_version(state, routine, queue->device->version, 210) < 0) {
@@ -598,20 +586,16 @@ PG_DOC(svm_empty__doc__, "_svm_empty",
        "alignment: int | None = None, "
        "queue: CommandQueue | None = None) -> numpy.ndarray",
        "An array in shared virtual memory; see pygpu.svm_empty.");
-static ArgSpec svm_empty_args = PG_ARGSPEC(svm_empty__doc__);
-
-static PyObject *svm_empty(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                           PyObject *kwnames) {
+PG_FUNCTION(svm_empty, 7)
+static PyObject *svm_empty_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     const char *call = "svm_empty";
-    PyObject *a[7];
     ArrayLayout layout;
     Context *context;
     uint64_t flags;
     size_t alignment = 0;
     Queue *queue = NULL;
-    if (pg_args(&svm_empty_args, args, nargs, kwnames, a) < 0 ||
-        (context = ocl_as_context(state, a[0], call)) == NULL ||
+    if ((context = ocl_as_context(state, a[0], call)) == NULL ||
         pg_as_u64(a[1], call, "flags", &flags) < 0 ||
         (a[5] != NULL && a[5] != Py_None && pg_as_size(a[5], call, "alignment", &alignment) < 0) ||
         (a[6] != NULL && a[6] != Py_None && (queue = ocl_as_queue(state, a[6], call)) == NULL) ||

@@ -57,7 +57,7 @@ static PyObject *finish_host_copy(Queue *queue, const char *routine, cl_int stat
         ocl_queue_done(queue, number); /* what came before this copy is done too */
     }
     PyObject *made = ocl_nanny_event_new(state, event, queue->context->context, NULL);
-    if (made != NULL && pg_report(state->report, state->reporter) < 0) {
+    if (made != NULL && pg_report(&state->common) < 0) {
         Py_CLEAR(made);
     }
     return made;
@@ -318,15 +318,11 @@ PG_DOC(enqueue_copy_buffer__doc__, "_enqueue_copy_buffer",
        "None = None, src_offset: int = 0, dst_offset: int = 0, "
        "wait_for: Sequence[Event] | None = None) -> Event",
        "Copy *byte_count* bytes (by default as many as both hold) from one buffer to another.");
-static ArgSpec enqueue_copy_buffer_args = PG_ARGSPEC(enqueue_copy_buffer__doc__);
-
-static PyObject *enqueue_copy_buffer(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                     PyObject *kwnames) {
-    PyObject *a[7];
+PG_FUNCTION(enqueue_copy_buffer, 7)
+static PyObject *enqueue_copy_buffer_impl(PyObject *module, PyObject *const *a) {
     size_t src_offset = 0, dst_offset = 0;
     const char *call = "enqueue_copy";
-    if (pg_args(&enqueue_copy_buffer_args, args, nargs, kwnames, a) < 0 ||
-        (a[4] != NULL && pg_as_size(a[4], call, "src_offset", &src_offset) < 0) ||
+    if ((a[4] != NULL && pg_as_size(a[4], call, "src_offset", &src_offset) < 0) ||
         (a[5] != NULL && pg_as_size(a[5], call, "dst_offset", &dst_offset) < 0)) {
         return NULL;
     }

@@ -54,6 +54,4 @@ void ocl_gates_enqueued(Queue *queue,
 /* For a command that must run whatever it waits for. */
 void ocl_gates_must_run(const Gates *self);
 
-extern PyMethodDef ocl_gate_functions[];
-
 #endif

@@ -350,16 +350,12 @@ PG_DOC(Buffer_get_sub_region__doc__, "get_sub_region", "$self, origin, size, fla
        "(origin: int, size: int, flags: int = 0) -> Buffer",
        "The region of *size* bytes at *origin*, sharing memory. origin must be a multiple of the "
        "device's mem_base_addr_align bits.");
-static ArgSpec Buffer_get_sub_region_args = PG_ARGSPEC(Buffer_get_sub_region__doc__);
-
-static PyObject *Buffer_get_sub_region(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                       PyObject *kwnames) {
-    PyObject *a[3];
+PG_FUNCTION(Buffer_get_sub_region, 3)
+static PyObject *Buffer_get_sub_region_impl(PyObject *op, PyObject *const *a) {
     size_t origin, size;
     uint64_t flags = 0;
     const char *call = "Buffer.get_sub_region";
-    if (pg_args(&Buffer_get_sub_region_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_size(a[0], call, "origin", &origin) < 0 ||
+    if (pg_as_size(a[0], call, "origin", &origin) < 0 ||
         pg_as_size(a[1], call, "size", &size) < 0 ||
         (a[2] != NULL && pg_as_u64(a[2], call, "flags", &flags) < 0)) {
         return NULL;

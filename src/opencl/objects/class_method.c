@@ -16,7 +16,7 @@ typedef struct {
 } ClassMethod;
 
 static int is_own(const State *state, const PyTypeObject *type) {
-#define X(name) type == state->name##Type ||
+#define X(name, base) type == state->name##Type ||
     return OCL_TYPES(X) 0;
 #undef X
 }
@@ -111,7 +111,7 @@ int ocl_keep_class_methods(PyObject *module, State *state) {
     PyObject *name = PyUnicode_InternFromString("from_int_ptr");
     PyTypeObject *kind = (PyTypeObject *)PyType_FromModuleAndSpec(module, &ClassMethod_spec, NULL);
     int result = name != NULL && kind != NULL ? 0 : -1;
-#define X(type)                                                 \
+#define X(type, base)                                           \
     if (result == 0) {                                          \
         result = replace(kind, state, state->type##Type, name); \
     }

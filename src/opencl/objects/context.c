@@ -557,17 +557,13 @@ static PyObject *Context_get_info(PyObject *op, PyObject *param) {
 PG_DOC(Context_set_default__doc__, "set_default_device_command_queue", "$self, device, queue",
        "(device: Device, queue: CommandQueue) -> None",
        "Make *queue*, an on-device queue, the default of *device* (OpenCL 2.1).");
-static ArgSpec Context_set_default_args = PG_ARGSPEC(Context_set_default__doc__);
-
-static PyObject *Context_set_default(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                     PyObject *kwnames) {
+PG_FUNCTION(Context_set_default, 2)
+static PyObject *Context_set_default_impl(PyObject *op, PyObject *const *a) {
     Context *self = (Context *)op;
-    PyObject *a[2];
     Device *device;
     Queue *queue;
     const char *call = "clSetDefaultDeviceCommandQueue";
-    if (pg_args(&Context_set_default_args, args, nargs, kwnames, a) < 0 ||
-        (device = ocl_as_device(self->state, a[0], call, "device")) == NULL ||
+    if ((device = ocl_as_device(self->state, a[0], call, "device")) == NULL ||
         (queue = ocl_as_queue(self->state, a[1], call)) == NULL ||
         ocl_need_version(self->state, call, self->version, 210) < 0) {
         return NULL;
@@ -609,16 +605,12 @@ PG_DOC(Context_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True"
        "Context of a cl_context that another library passed as an integer; retain=False takes over "
        "its reference.\n\n"
        "A wrong number cannot be detected.");
-static ArgSpec Context_from_int_ptr_args = PG_ARGSPEC(Context_from_int_ptr__doc__);
-
-static PyObject *Context_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
-                                      PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(Context_from_int_ptr, 2)
+static PyObject *Context_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
     int retain;
-    if (state == NULL || pg_args(&Context_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
-        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
         ocl_as_handle(state, a[0], "Context.from_int_ptr", &handle) < 0) {
         return NULL;
     }

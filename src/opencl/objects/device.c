@@ -353,16 +353,12 @@ PG_DOC(
     "Device of a cl_device_id that another library passed as an integer; retain=False takes over "
     "a sub-device's reference.\n\n"
     "A wrong number cannot be detected.");
-static ArgSpec Device_from_int_ptr_args = PG_ARGSPEC(Device_from_int_ptr__doc__);
-
-static PyObject *Device_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
-                                     PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(Device_from_int_ptr, 2)
+static PyObject *Device_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
     int retain;
-    if (state == NULL || pg_args(&Device_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
-        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
         ocl_as_handle(state, a[0], "Device.from_int_ptr", &handle) < 0) {
         return NULL;
     }

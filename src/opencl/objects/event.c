@@ -185,7 +185,7 @@ static PyObject *Event_wait(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (self->ward_or_dict != NULL && PyObject_TypeCheck(op, self->state->NannyEventType)) {
         Py_CLEAR(self->ward_or_dict);
     }
-    return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
+    return pg_report(&self->state->common) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 PG_DOC(Event_set_callback__doc__, "set_callback", "$self, type, callback, /",
@@ -243,16 +243,12 @@ PG_DOC(Event_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
        "Event of a cl_event that another library passed as an integer; retain=False takes over its "
        "reference.\n\n"
        "A wrong number cannot be detected.");
-static ArgSpec Event_from_int_ptr_args = PG_ARGSPEC(Event_from_int_ptr__doc__);
-
-static PyObject *Event_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
-                                    PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(Event_from_int_ptr, 2)
+static PyObject *Event_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
     int retain;
-    if (state == NULL || pg_args(&Event_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
-        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
         ocl_as_handle(state, a[0], "Event.from_int_ptr", &handle) < 0) {
         return NULL;
     }
@@ -430,7 +426,7 @@ static PyObject *wait_for_events(PyObject *module, PyObject *events) {
     }
     if (type != NULL) {
         PyErr_Restore(type, value, traceback);
-    } else if (pg_report(state->report, state->reporter) == 0) {
+    } else if (pg_report(&state->common) == 0) {
         result = Py_NewRef(Py_None);
     }
 done:

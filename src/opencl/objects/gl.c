@@ -410,8 +410,6 @@ PG_DOC(get_gl_context_info_khr__doc__, "get_gl_context_info_khr",
        "it belongs to another platform; or DEVICES_FOR_GL_CONTEXT_KHR, a list of all that could.\n"
        "platform: used if properties name none; by default the first that shares with OpenGL.\n\n"
        "Raises LogicError if no device of the platform has cl_khr_gl_sharing.");
-static ArgSpec get_gl_context_info_khr_args = PG_ARGSPEC(get_gl_context_info_khr__doc__);
-
 /* The properties and a platform that can be asked. 0, or -1 with an exception. */
 static int read_gl_properties(State *state, const char *call, PyObject *list, PyObject *platform,
                               ContextProperties *properties) {
@@ -464,15 +462,13 @@ static PyObject *list_devices(State *state, const cl_device_id *ids, size_t n) {
     return list;
 }
 
-static PyObject *get_gl_context_info_khr(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                         PyObject *kwnames) {
+PG_FUNCTION(get_gl_context_info_khr, 3)
+static PyObject *get_gl_context_info_khr_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
-    PyObject *a[3];
     cl_uint param;
     ContextProperties properties;
     const char *call = "get_gl_context_info_khr", *routine = "clGetGLContextInfoKHR";
-    if (pg_args(&get_gl_context_info_khr_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_u32(a[1], call, "param_name", &param) < 0 || ocl_driver_ready(state) < 0) {
+    if (pg_as_u32(a[1], call, "param_name", &param) < 0 || ocl_driver_ready(state) < 0) {
         return NULL;
     }
     if (param != CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR && param != CL_DEVICES_FOR_GL_CONTEXT_KHR) {

@@ -31,7 +31,7 @@ typedef struct {
     Memory *buffer; /* owned, or NULL */
 } Plan;
 
-cl_int ocl_image_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
+static cl_int Image_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
     cl_int status = CL_SUCCESS;
     CL_CALL(status, clGetImageInfo, ((Memory *)self)->mem, param, size, value, size_ret);
     return status;
@@ -59,28 +59,27 @@ int ocl_image_extent(Memory *self, ImageExtent *extent) {
     cl_mem_object_type type = self->type;
     *extent = (ImageExtent){.type = type, .n = 1, .size = {1, 1, 1}};
     cl_int status =
-        ocl_image_query(self, CL_IMAGE_FORMAT, sizeof extent->format, &extent->format, NULL);
+        Image_query(self, CL_IMAGE_FORMAT, sizeof extent->format, &extent->format, NULL);
     if (status == CL_SUCCESS) {
-        status = ocl_image_query(self, CL_IMAGE_ELEMENT_SIZE, sizeof extent->element,
-                                 &extent->element, NULL);
+        status = Image_query(self, CL_IMAGE_ELEMENT_SIZE, sizeof extent->element, &extent->element,
+                             NULL);
     }
     if (status == CL_SUCCESS) {
-        status =
-            ocl_image_query(self, CL_IMAGE_WIDTH, sizeof extent->size[0], &extent->size[0], NULL);
+        status = Image_query(self, CL_IMAGE_WIDTH, sizeof extent->size[0], &extent->size[0], NULL);
     }
     if (status == CL_SUCCESS &&
         (type == CL_MEM_OBJECT_IMAGE2D || type == CL_MEM_OBJECT_IMAGE2D_ARRAY ||
          type == CL_MEM_OBJECT_IMAGE3D)) {
-        status = ocl_image_query(self, CL_IMAGE_HEIGHT, sizeof(size_t), &extent->size[extent->n++],
-                                 NULL);
+        status =
+            Image_query(self, CL_IMAGE_HEIGHT, sizeof(size_t), &extent->size[extent->n++], NULL);
     }
     if (status == CL_SUCCESS && type == CL_MEM_OBJECT_IMAGE3D) {
         status =
-            ocl_image_query(self, CL_IMAGE_DEPTH, sizeof(size_t), &extent->size[extent->n++], NULL);
+            Image_query(self, CL_IMAGE_DEPTH, sizeof(size_t), &extent->size[extent->n++], NULL);
     }
     if (status == CL_SUCCESS && is_array(type)) {
-        status = ocl_image_query(self, CL_IMAGE_ARRAY_SIZE, sizeof(size_t),
-                                 &extent->size[extent->n++], NULL);
+        status = Image_query(self, CL_IMAGE_ARRAY_SIZE, sizeof(size_t), &extent->size[extent->n++],
+                             NULL);
     }
     if (status != CL_SUCCESS) {
         ocl_raise(self->state, "clGetImageInfo", status);
@@ -670,11 +669,11 @@ static PyObject *Image_get(PyObject *op, void *closure) {
     }
     if (row->param == CL_IMAGE_FORMAT) {
         cl_image_format format = {0, 0};
-        cl_int status = ocl_image_query(self, CL_IMAGE_FORMAT, sizeof format, &format, NULL);
+        cl_int status = Image_query(self, CL_IMAGE_FORMAT, sizeof format, &format, NULL);
         return status == CL_SUCCESS ? ocl_image_format_new(self->state, format)
                                     : ocl_raise(self->state, "clGetImageInfo", status);
     }
-    return ocl_info(self->state, op, ocl_image_query, "clGetImageInfo", row);
+    return ocl_info(self->state, op, Image_query, "clGetImageInfo", row);
 }
 
 static PyObject *Image_get_image_info(PyObject *op, PyObject *param) {
@@ -691,8 +690,8 @@ static PyObject *Image_get_image_info(PyObject *op, PyObject *param) {
     if (ocl_memory_alive(self, "get_image_info") < 0) {
         return NULL;
     }
-    return ocl_info_by_param(self->state, op, ocl_image_query, "clGetImageInfo", Image_info,
-                             ROW_COUNT, param);
+    return ocl_info_by_param(self->state, op, Image_query, "clGetImageInfo", Image_info, ROW_COUNT,
+                             param);
 }
 
 static PyObject *Image_get_shape(PyObject *op, void *Py_UNUSED(closure)) {

@@ -49,7 +49,6 @@ typedef struct {
     size_t element; /* bytes of a pixel, as the driver says */
 } ImageExtent;
 
-cl_int ocl_image_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret);
 int ocl_image_extent(Memory *self, ImageExtent *extent); /* -1 with an exception */
 /* A live image of the given context, or NULL with an exception. */
 Memory *ocl_as_image(State *state, PyObject *obj, const char *call, const char *name,

@@ -340,15 +340,11 @@ PG_DOC(Kernel_get_work_group_info__doc__, "get_work_group_info", "$self, param, 
        "(param: int, device: Device) -> object",
        "Properties of this kernel on a device (kernel_work_group_info.NAME): largest work-group, "
        "local memory [bytes], ...");
-static ArgSpec Kernel_get_work_group_info_args = PG_ARGSPEC(Kernel_get_work_group_info__doc__);
-
-static PyObject *Kernel_get_work_group_info(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                            PyObject *kwnames) {
+PG_FUNCTION(Kernel_get_work_group_info, 2)
+static PyObject *Kernel_get_work_group_info_impl(PyObject *op, PyObject *const *a) {
     Kernel *self = (Kernel *)op;
-    PyObject *a[2];
     Device *device;
-    if (pg_args(&Kernel_get_work_group_info_args, args, nargs, kwnames, a) < 0 ||
-        kernel_is_made(self, "Kernel.get_work_group_info") < 0 ||
+    if (kernel_is_made(self, "Kernel.get_work_group_info") < 0 ||
         (device = ocl_as_device(self->state, a[1], "Kernel.get_work_group_info", "device")) ==
             NULL) {
         return NULL;
@@ -364,16 +360,12 @@ PG_DOC(Kernel_get_sub_group_info__doc__, "get_sub_group_info",
        "Sub-groups of this kernel on a device (kernel_sub_group_info.NAME, OpenCL 2.1).\n\n"
        "input_value: the local size for the queries by work-group size, a number of sub-groups for "
        "LOCAL_SIZE_FOR_SUB_GROUP_COUNT.");
-static ArgSpec Kernel_get_sub_group_info_args = PG_ARGSPEC(Kernel_get_sub_group_info__doc__);
-
-static PyObject *Kernel_get_sub_group_info(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                           PyObject *kwnames) {
+PG_FUNCTION(Kernel_get_sub_group_info, 3)
+static PyObject *Kernel_get_sub_group_info_impl(PyObject *op, PyObject *const *a) {
     Kernel *self = (Kernel *)op;
-    PyObject *a[3];
     Device *device;
     const char *call = "Kernel.get_sub_group_info";
-    if (pg_args(&Kernel_get_sub_group_info_args, args, nargs, kwnames, a) < 0 ||
-        kernel_is_made(self, call) < 0 ||
+    if (kernel_is_made(self, call) < 0 ||
         (device = ocl_as_device(self->state, a[0], call, "device")) == NULL) {
         return NULL;
     }
@@ -395,15 +387,11 @@ static PyObject *Kernel_get_sub_group_info(PyObject *op, PyObject *const *args, 
 PG_DOC(Kernel_get_arg_info__doc__, "get_arg_info", "$self, arg_index, param",
        "(arg_index: int, param: int) -> int | str",
        "The declaration of an argument, counted from 0 (kernel_arg_info.NAME).");
-static ArgSpec Kernel_get_arg_info_args = PG_ARGSPEC(Kernel_get_arg_info__doc__);
-
-static PyObject *Kernel_get_arg_info(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                     PyObject *kwnames) {
+PG_FUNCTION(Kernel_get_arg_info, 2)
+static PyObject *Kernel_get_arg_info_impl(PyObject *op, PyObject *const *a) {
     Kernel *self = (Kernel *)op;
-    PyObject *a[2];
     size_t index;
-    if (pg_args(&Kernel_get_arg_info_args, args, nargs, kwnames, a) < 0 ||
-        kernel_is_made(self, "Kernel.get_arg_info") < 0 ||
+    if (kernel_is_made(self, "Kernel.get_arg_info") < 0 ||
         pg_as_size(a[0], "Kernel.get_arg_info", "arg_index", &index) < 0 ||
         ocl_need_version(self->state, "clGetKernelArgInfo", self->context->version, 120) < 0) {
         return NULL;
@@ -441,15 +429,11 @@ static PyObject *Kernel_get_arg_info(PyObject *op, PyObject *const *args, Py_ssi
 PG_DOC(Kernel_set_arg__doc__, "set_arg", "$self, arg_index, arg",
        "(arg_index: int, arg: object) -> None",
        "Set one argument, counted from 0, for enqueue_nd_range_kernel. It is kept alive.");
-static ArgSpec Kernel_set_arg_args = PG_ARGSPEC(Kernel_set_arg__doc__);
-
-static PyObject *Kernel_set_arg(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                PyObject *kwnames) {
+PG_FUNCTION(Kernel_set_arg, 2)
+static PyObject *Kernel_set_arg_impl(PyObject *op, PyObject *const *a) {
     Kernel *self = (Kernel *)op;
-    PyObject *a[2];
     int64_t index;
-    if (pg_args(&Kernel_set_arg_args, args, nargs, kwnames, a) < 0 ||
-        kernel_is_made(self, "Kernel.set_arg") < 0 ||
+    if (kernel_is_made(self, "Kernel.set_arg") < 0 ||
         pg_as_i64(a[0], "Kernel.set_arg", "arg_index", &index) < 0) {
         return NULL;
     }
@@ -509,14 +493,10 @@ PG_DOC(Kernel_set_scalar_arg_dtypes__doc__, "set_scalar_arg_dtypes", "$self, arg
        "are read from the kernel.");
 PG_DOC(Kernel_set_arg_types__doc__, "set_arg_types", "$self, arg_types",
        "(arg_types: Sequence[object]) -> None", "The same as set_scalar_arg_dtypes.");
-static ArgSpec Kernel_set_scalar_arg_dtypes_args = PG_ARGSPEC(Kernel_set_scalar_arg_dtypes__doc__);
-
-static PyObject *Kernel_set_scalar_arg_dtypes(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                              PyObject *kwnames) {
-    PyObject *a[1];
+PG_FUNCTION(Kernel_set_scalar_arg_dtypes, 1)
+static PyObject *Kernel_set_scalar_arg_dtypes_impl(PyObject *op, PyObject *const *a) {
     Kernel *self = (Kernel *)op;
-    int failed = pg_args(&Kernel_set_scalar_arg_dtypes_args, args, nargs, kwnames, a) < 0 ||
-                 kernel_is_made(self, "Kernel.set_scalar_arg_dtypes") < 0;
+    int failed = kernel_is_made(self, "Kernel.set_scalar_arg_dtypes") < 0;
     return failed || kernel_declare(self, a[0]) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
@@ -589,16 +569,12 @@ PG_DOC(
     "Kernel of a cl_kernel that another library passed as an integer; retain=False takes over its "
     "reference.\n\n"
     "A wrong number cannot be detected.");
-static ArgSpec Kernel_from_int_ptr_args = PG_ARGSPEC(Kernel_from_int_ptr__doc__);
-
-static PyObject *Kernel_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
-                                     PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(Kernel_from_int_ptr, 2)
+static PyObject *Kernel_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
     int retain;
-    if (state == NULL || pg_args(&Kernel_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
-        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
         ocl_as_handle(state, a[0], "Kernel.from_int_ptr", &handle) < 0) {
         return NULL;
     }

@@ -283,16 +283,13 @@ PG_DOC(Memory_get_host_array__doc__, "get_host_array", "$self, shape, dtype, ord
        "object alive.\n\n"
        "It shows the device's writes only while mapped. Raises ValueError past the end, LogicError "
        "without USE_HOST_PTR.");
-static ArgSpec Memory_get_host_array_args = PG_ARGSPEC(Memory_get_host_array__doc__);
-
-static PyObject *Memory_get_host_array(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                       PyObject *kwnames) {
+PG_FUNCTION(Memory_get_host_array, 3)
+static PyObject *Memory_get_host_array_impl(PyObject *op, PyObject *const *a) {
     Memory *self = (Memory *)op;
-    PyObject *a[3], *result = NULL;
+    PyObject *result = NULL;
     const char *call = "MemoryObject.get_host_array";
     void *pointer = NULL;
-    if (pg_args(&Memory_get_host_array_args, args, nargs, kwnames, a) < 0 ||
-        ocl_memory_alive(self, call) < 0) {
+    if (ocl_memory_alive(self, call) < 0) {
         return NULL;
     }
     if (!(self->flags & CL_MEM_USE_HOST_PTR)) {
@@ -326,16 +323,12 @@ PG_DOC(
     "Memory object of a cl_mem that another library passed as an integer; retain=False takes over "
     "its reference.\n\n"
     "A wrong number cannot be detected.");
-static ArgSpec Memory_from_int_ptr_args = PG_ARGSPEC(Memory_from_int_ptr__doc__);
-
-static PyObject *Memory_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
-                                     PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(Memory_from_int_ptr, 2)
+static PyObject *Memory_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
     int retain;
-    if (state == NULL || pg_args(&Memory_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
-        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
         ocl_as_handle(state, a[0], "MemoryObject.from_int_ptr", &handle) < 0) {
         return NULL;
     }

@@ -126,15 +126,12 @@ PG_DOC(Platform_get_devices__doc__, "get_devices", "$self, /, device_type=0xFFFF
        "(device_type: int = ...) -> list[Device]",
        "Devices of the given type (device_type.CPU, GPU, ...; all by default). An empty list if "
        "there is none.");
-static ArgSpec Platform_get_devices_args = PG_ARGSPEC(Platform_get_devices__doc__);
-
-static PyObject *Platform_get_devices(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                      PyObject *kwnames) {
+PG_FUNCTION(Platform_get_devices, 1)
+static PyObject *Platform_get_devices_impl(PyObject *op, PyObject *const *a) {
     Platform *self = (Platform *)op;
-    PyObject *a[1], *list = NULL;
+    PyObject *list = NULL;
     uint64_t type = CL_DEVICE_TYPE_ALL;
-    if (pg_args(&Platform_get_devices_args, args, nargs, kwnames, a) < 0 ||
-        (a[0] != NULL && pg_as_u64(a[0], "Platform.get_devices", "device_type", &type) < 0)) {
+    if ((a[0] != NULL && pg_as_u64(a[0], "Platform.get_devices", "device_type", &type) < 0)) {
         return NULL;
     }
     cl_uint n = 0;
@@ -190,15 +187,11 @@ PG_DOC(Platform_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True
        "(int_ptr_value: int, retain: bool = True) -> Platform",
        "Platform of a cl_platform_id that another library passed as an integer. A wrong number "
        "cannot be detected.");
-static ArgSpec Platform_from_int_ptr_args = PG_ARGSPEC(Platform_from_int_ptr__doc__);
-
-static PyObject *Platform_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
-                                       PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(Platform_from_int_ptr, 2)
+static PyObject *Platform_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
-    if (state == NULL || pg_args(&Platform_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
-        ocl_driver_ready(state) < 0 ||
+    if (state == NULL || ocl_driver_ready(state) < 0 ||
         ocl_as_handle(state, a[0], "Platform.from_int_ptr", &handle) < 0) {
         return NULL;
     }

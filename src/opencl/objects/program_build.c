@@ -137,17 +137,14 @@ static PyObject *finish_build(Program *self, const char *routine, cl_int status,
 PG_DOC(Program_primitive_build__doc__, "_build", "$self, options, devices=None",
        "(options: bytes, devices: Sequence[Device] | None = None) -> None",
        "clBuildProgram as it is. For pygpu._src.runtime.opencl.build.");
-static ArgSpec Program_primitive_build_args = PG_ARGSPEC(Program_primitive_build__doc__);
-
-static PyObject *Program_primitive_build(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                         PyObject *kwnames) {
+PG_FUNCTION(Program_primitive_build, 2)
+static PyObject *Program_primitive_build_impl(PyObject *op, PyObject *const *a) {
     Program *self = (Program *)op;
-    PyObject *a[2], *keep;
+    PyObject *keep;
     const char *options;
     cl_device_id *ids;
     cl_uint n;
-    if (pg_args(&Program_primitive_build_args, args, nargs, kwnames, a) < 0 ||
-        (options = program_text(a[0])) == NULL || need_handle(self) < 0 ||
+    if ((options = program_text(a[0])) == NULL || need_handle(self) < 0 ||
         ocl_as_devices(self->state, a[1], "Program.build", &ids, &n, &keep) < 0) {
         return NULL;
     }
@@ -214,19 +211,16 @@ PG_DOC(Program_primitive_compile__doc__, "_compile", "$self, options, devices, h
        "(options: bytes, devices: Sequence[Device] | None, headers: Sequence[tuple[str, Program]]) "
        "-> None",
        "clCompileProgram as it is. For pygpu._src.runtime.opencl.build.");
-static ArgSpec Program_primitive_compile_args = PG_ARGSPEC(Program_primitive_compile__doc__);
-
-static PyObject *Program_primitive_compile(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                           PyObject *kwnames) {
+PG_FUNCTION(Program_primitive_compile, 3)
+static PyObject *Program_primitive_compile_impl(PyObject *op, PyObject *const *a) {
     Program *self = (Program *)op;
-    PyObject *a[3], *keep = NULL, *keep_headers = NULL, *result = NULL;
+    PyObject *keep = NULL, *keep_headers = NULL, *result = NULL;
     const char *options, **names = NULL;
     cl_program *headers = NULL;
     cl_device_id *ids = NULL;
     cl_uint n = 0;
     Py_ssize_t n_headers;
-    if (pg_args(&Program_primitive_compile_args, args, nargs, kwnames, a) < 0 ||
-        (options = program_text(a[0])) == NULL || need_handle(self) < 0 ||
+    if ((options = program_text(a[0])) == NULL || need_handle(self) < 0 ||
         ocl_need_version(self->state, "clCompileProgram", self->context->version, 120) < 0 ||
         ocl_as_devices(self->state, a[1], "Program.compile", &ids, &n, &keep) < 0) {
         return NULL;
@@ -365,15 +359,11 @@ PG_DOC(Program_load__doc__, "_load", "$self, devices, binaries, options",
        "Build from *binaries* instead of the source; False if the handle of the source is in use "
        "already. For pygpu._src.runtime.opencl.build.\n\n"
        "If the driver refuses them, this raises and the program is what it was.");
-static ArgSpec Program_load_args = PG_ARGSPEC(Program_load__doc__);
-
-static PyObject *Program_load(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                              PyObject *kwnames) {
+PG_FUNCTION(Program_load, 3)
+static PyObject *Program_load_impl(PyObject *op, PyObject *const *a) {
     Program *self = (Program *)op;
-    PyObject *a[3];
     const char *options;
-    if (pg_args(&Program_load_args, args, nargs, kwnames, a) < 0 ||
-        (options = program_text(a[2])) == NULL) {
+    if ((options = program_text(a[2])) == NULL) {
         return NULL;
     }
     if (self->pinned || self->source == NULL) {
@@ -446,14 +436,11 @@ PG_DOC(Program_build__doc__, "build", "$self, options=None, devices=None, cache_
        "run meanwhile. "
        "Building again with the same options\n"
        "does nothing; with other options only as long as the program has no kernels.");
-static ArgSpec Program_build_args = PG_ARGSPEC(Program_build__doc__);
-
-static PyObject *Program_build(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                               PyObject *kwnames) {
-    PyObject *a[3], *done;
-    if (pg_args(&Program_build_args, args, nargs, kwnames, a) < 0 ||
-        (done = orchestrate((Program *)op, "Program.build", "build_program", a[0], a[1], a[2])) ==
-            NULL) {
+PG_FUNCTION(Program_build, 3)
+static PyObject *Program_build_impl(PyObject *op, PyObject *const *a) {
+    PyObject *done;
+    if ((done = orchestrate((Program *)op, "Program.build", "build_program", a[0], a[1], a[2])) ==
+        NULL) {
         return NULL;
     }
     Py_DECREF(done);
@@ -469,13 +456,10 @@ PG_DOC(
     "headers: (name, program) for each `#include \"name\"`, where the program holds the header's "
     "text.\n"
     "Raises and warns as build() does.");
-static ArgSpec Program_compile_args = PG_ARGSPEC(Program_compile__doc__);
-
-static PyObject *Program_compile(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                 PyObject *kwnames) {
-    PyObject *a[3], *done;
-    if (pg_args(&Program_compile_args, args, nargs, kwnames, a) < 0 ||
-        (done = orchestrate((Program *)op, "Program.compile", "compile_program", a[0], a[1],
+PG_FUNCTION(Program_compile, 3)
+static PyObject *Program_compile_impl(PyObject *op, PyObject *const *a) {
+    PyObject *done;
+    if ((done = orchestrate((Program *)op, "Program.compile", "compile_program", a[0], a[1],
                             a[2])) == NULL) {
         return NULL;
     }
@@ -525,17 +509,13 @@ PG_DOC(Program_set_constant__doc__, "set_specialization_constant", "$self, spec_
        "(spec_id: int, buffer: HostBuffer) -> None",
        "Set the specialization constant *spec_id* of a SPIR-V program to the bytes of *buffer*, "
        "before it is built (OpenCL 2.2).");
-static ArgSpec Program_set_constant_args = PG_ARGSPEC(Program_set_constant__doc__);
-
-static PyObject *Program_set_constant(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                      PyObject *kwnames) {
+PG_FUNCTION(Program_set_constant, 2)
+static PyObject *Program_set_constant_impl(PyObject *op, PyObject *const *a) {
     Program *self = (Program *)op;
-    PyObject *a[2];
     uint32_t id;
     Py_buffer view;
     const char *call = "clSetProgramSpecializationConstant";
-    if (pg_args(&Program_set_constant_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_u32(a[0], call, "spec_id", &id) < 0) {
+    if (pg_as_u32(a[0], call, "spec_id", &id) < 0) {
         return NULL;
     }
     if (self->kind == PROGRAM_SOURCE || self->kind == PROGRAM_BINARY) {
@@ -572,16 +552,12 @@ PG_DOC(Program_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True"
        "Program of a cl_program that another library passed as an integer; retain=False takes over "
        "its reference.\n\n"
        "A wrong number cannot be detected.");
-static ArgSpec Program_from_int_ptr_args = PG_ARGSPEC(Program_from_int_ptr__doc__);
-
-static PyObject *Program_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
-                                      PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(Program_from_int_ptr, 2)
+static PyObject *Program_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
     int retain;
-    if (state == NULL || pg_args(&Program_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
-        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
         ocl_as_handle(state, a[0], "Program.from_int_ptr", &handle) < 0) {
         return NULL;
     }

@@ -33,8 +33,6 @@ PG_DOC(primitive_link__doc__, "_link", "context, programs, options, devices, fai
        "| None, failed: list[Program]) -> Program",
        "clLinkProgram as it is. If it fails and leaves a program with the log, that is added to "
        "*failed*. For pygpu._src.runtime.opencl.build.");
-static ArgSpec primitive_link_args = PG_ARGSPEC(primitive_link__doc__);
-
 /* The handles of Programs of the context, PyMem memory; NULL with an exception. */
 static cl_program *read_programs(State *state, const Context *context, PyObject *items) {
     Py_ssize_t n = PyTuple_GET_SIZE(items);
@@ -90,17 +88,16 @@ static PyObject *finish_link(State *state, Context *context, cl_program linked, 
                      status != CL_SUCCESS ? status : CL_LINK_PROGRAM_FAILURE);
 }
 
-static PyObject *primitive_link(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                PyObject *kwnames) {
-    PyObject *a[5], *keep = NULL, *items = NULL, *result = NULL;
+PG_FUNCTION(primitive_link, 5)
+static PyObject *primitive_link_impl(PyObject *module, PyObject *const *a) {
+    PyObject *keep = NULL, *items = NULL, *result = NULL;
     State *state = PyModule_GetState(module);
     Context *context;
     const char *options;
     cl_device_id *ids = NULL;
     cl_program *programs = NULL, linked = NULL;
     cl_uint n = 0;
-    if (pg_args(&primitive_link_args, args, nargs, kwnames, a) < 0 ||
-        (context = ocl_as_context(state, a[0], "link_program")) == NULL ||
+    if ((context = ocl_as_context(state, a[0], "link_program")) == NULL ||
         (options = program_text(a[2])) == NULL ||
         ocl_need_version(state, "clLinkProgram", context->version, 120) < 0 ||
         ocl_as_devices(state, a[3], "link_program", &ids, &n, &keep) < 0 ||
@@ -165,18 +162,15 @@ PG_DOC(create_built_in__doc__, "create_program_with_built_in_kernels",
        "(context: Context, devices: Sequence[Device], kernel_names: str) -> Program",
        "A program of kernels that the devices bring along (OpenCL 1.2).\n\n"
        "kernel_names: as in Device.built_in_kernels, separated by semicolons.");
-static ArgSpec create_built_in_args = PG_ARGSPEC(create_built_in__doc__);
-
-static PyObject *create_built_in(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                 PyObject *kwnames) {
+PG_FUNCTION(create_built_in, 3)
+static PyObject *create_built_in_impl(PyObject *module, PyObject *const *a) {
     static const char call[] = "clCreateProgramWithBuiltInKernels";
-    PyObject *a[3], *keep = NULL, *encoded = NULL, *result = NULL;
+    PyObject *keep = NULL, *encoded = NULL, *result = NULL;
     State *state = PyModule_GetState(module);
     Context *context;
     cl_device_id *ids = NULL;
     cl_uint n = 0;
-    if (pg_args(&create_built_in_args, args, nargs, kwnames, a) < 0 ||
-        (context = ocl_as_context(state, a[0], call)) == NULL ||
+    if ((context = ocl_as_context(state, a[0], call)) == NULL ||
         ocl_need_version(state, call, context->version, 120) < 0) {
         return NULL;
     }

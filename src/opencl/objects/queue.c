@@ -510,7 +510,7 @@ static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return ocl_raise(self->state, "clFinish", status);
     }
     ocl_queue_done(self, number);
-    return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
+    return pg_report(&self->state->common) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *Queue_enter(PyObject *op, PyObject *Py_UNUSED(ignored)) {
@@ -538,16 +538,12 @@ PG_DOC(Queue_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
        "Queue of a cl_command_queue that another library passed as an integer; retain=False takes "
        "over its reference.\n\n"
        "A wrong number cannot be detected.");
-static ArgSpec Queue_from_int_ptr_args = PG_ARGSPEC(Queue_from_int_ptr__doc__);
-
-static PyObject *Queue_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
-                                    PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(Queue_from_int_ptr, 2)
+static PyObject *Queue_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
     int retain;
-    if (state == NULL || pg_args(&Queue_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
-        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
         ocl_as_handle(state, a[0], "CommandQueue.from_int_ptr", &handle) < 0) {
         return NULL;
     }

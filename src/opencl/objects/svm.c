@@ -224,13 +224,9 @@ PG_DOC(Svm_map__doc__, "map", "$self, /, queue, flags, is_blocking=True, wait_fo
        "svm.map_rw(queue) as array:`).\n\n"
        "flags: map_flags. size: bytes from the start, by default all. The array is the wrapped one "
        "for an SVM, otherwise one of bytes.");
-static ArgSpec Svm_map_args = PG_ARGSPEC(Svm_map__doc__);
-
-static PyObject *Svm_map(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-    PyObject *a[5];
-    return pg_args(&Svm_map_args, args, nargs, kwnames, a) < 0
-               ? NULL
-               : Svm_map_with(op, a[0], a[1], a[2], a[3], a[4]);
+PG_FUNCTION(Svm_map, 5)
+static PyObject *Svm_map_impl(PyObject *op, PyObject *const *a) {
+    return Svm_map_with(op, a[0], a[1], a[2], a[3], a[4]);
 }
 
 PG_DOC(Svm_map_ro__doc__, "map_ro", "$self, /, queue, is_blocking=True, wait_for=None, size=None",
@@ -271,17 +267,13 @@ PG_DOC(Svm_as_buffer__doc__, "as_buffer", "$self, /, ctx, *, flags=None, size=No
        "(ctx: Context, *, flags: int | None = None, size: int | None = None) -> Buffer",
        "A Buffer over the same memory, which it keeps alive. flags: mem_flags, by default "
        "READ_WRITE; USE_HOST_PTR is added.");
-static ArgSpec Svm_as_buffer_args = PG_ARGSPEC(Svm_as_buffer__doc__);
-
-static PyObject *Svm_as_buffer(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                               PyObject *kwnames) {
-    PyObject *a[3];
+PG_FUNCTION(Svm_as_buffer, 3)
+static PyObject *Svm_as_buffer_impl(PyObject *op, PyObject *const *a) {
     void *pointer;
     size_t size;
     Context *context;
     Svm *self = (Svm *)op;
-    if (pg_args(&Svm_as_buffer_args, args, nargs, kwnames, a) < 0 ||
-        (context = ocl_as_context(self->state, a[0], "SVMPointer.as_buffer")) == NULL ||
+    if ((context = ocl_as_context(self->state, a[0], "SVMPointer.as_buffer")) == NULL ||
         ocl_svm_pointer(self->state, op, "SVMPointer.as_buffer", "the memory", context->context,
                         &pointer, &size) < 0) {
         return NULL;

@@ -112,9 +112,6 @@ typedef struct {
 const CxxCompiler *compiler_find(Text *log);
 /* Runs words, with what it writes in out and error. Returns its exit status, -1 if it could not be
  * run. */
-/* Whether the calling thread was told to stop while it waited (pygpuSimWaiting): nothing is started
- * any more. */
-bool spawn_stopped(void);
 int spawn(const Words *words, const char *directory, Text *out, Text *error);
 
 /* ---- cache.c --------------------------------------------------------------------------------- */

@@ -70,7 +70,9 @@ void pygpuSimWaiting(const CuWaiting *waiting) {
         (void)pthread_setspecific(waiting_key, waiting);
 }
 
-bool spawn_stopped(void) {
+/* Whether the calling thread was told to stop while it waited (pygpuSimWaiting): then nothing is
+ * started any more. */
+static bool spawn_stopped(void) {
     return waiting_of_thread() == &stopped;
 }
 

@@ -423,10 +423,6 @@ const char *sim_kernel_name(const SimKernel *kernel) {
     return kernel->name;
 }
 
-SimModule *sim_kernel_module(const SimKernel *kernel) {
-    return kernel->module;
-}
-
 int sim_kernel_n_params(const SimKernel *kernel) {
     return (int)kernel->entry->n_params;
 }

@@ -11,11 +11,7 @@
 #define SIM_TEXTURE_ALIGNMENT      512
 #define SIM_PITCH_ALIGNMENT        512
 
-typedef struct SimPool SimPool;
-
 CUresult sim_device_check(CUdevice device);
 int sim_device_attribute(CUdevice device, CUdevice_attribute attribute);
-/* The default pool of a device (counted for the caller), and the one that cuMemAllocAsync uses. */
-CUresult sim_device_pool(CUdevice device, bool current, SimPool **out);
 
 #endif

@@ -27,7 +27,6 @@ struct SimFunction {
 /* context: which one it must belong to, or NULL. */
 CUresult sim_function_take(SimContext *context, CUfunction handle, SimFunction **out);
 CUresult sim_function_of(SimDriverModule *module, SimKernel *kernel, SimFunction **out);
-CUresult sim_driver_module_new(SimContext *context, const void *image, size_t size, CUmodule *out);
 void sim_driver_module_close(SimDriverModule *module); /* with its functions, which hold it */
 /* Options of modules and linkers: checked before, logs filled after. */
 CUresult sim_jit_check(unsigned int n, const CUjit_option *options, void *const *values);

@@ -16,7 +16,7 @@ static void module_free(void *op) {
     free(self);
 }
 
-CUresult sim_driver_module_new(SimContext *context, const void *image, size_t size, CUmodule *out) {
+static CUresult module_new(SimContext *context, const void *image, size_t size, CUmodule *out) {
     SimDriverModule *self = calloc(1, sizeof(*self));
     if (self == NULL) {
         return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
@@ -52,7 +52,7 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
     SIM_NOT_NULL(module);
     SIM_NOT_NULL(image);
     SIM_TRY(sim_context_current(&context));
-    return sim_driver_module_new(context, image, 0, module);
+    return module_new(context, image, 0, module);
 }
 
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin) {
@@ -61,7 +61,7 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin) {
     SIM_NOT_NULL(module);
     SIM_NOT_NULL(fatCubin);
     SIM_TRY(sim_context_current(&context));
-    return sim_driver_module_new(context, fatCubin, 0, module);
+    return module_new(context, fatCubin, 0, module);
 }
 
 /* ---- options: logs are filled, the rest is about code generation that is over already -------- */
@@ -131,7 +131,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int nu
     SIM_NOT_NULL(image);
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_jit_check(numOptions, options, optionValues));
-    CUresult status = sim_driver_module_new(context, image, 0, module);
+    CUresult status = module_new(context, image, 0, module);
     sim_jit_report(numOptions, options, optionValues, optionValues, status);
     return status;
 }
@@ -166,7 +166,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *fname) {
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_read_file(fname, &image, &size));
     CUresult status = size == 0 ? sim_fail(CUDA_ERROR_INVALID_IMAGE, "%.800s is empty", fname)
-                                : sim_driver_module_new(context, image, size, module);
+                                : module_new(context, image, size, module);
     free(image);
     return status;
 }

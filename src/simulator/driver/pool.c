@@ -71,7 +71,8 @@ static CUresult pool_new(CUdevice device, SimPool **out) {
     return CUDA_SUCCESS;
 }
 
-CUresult sim_device_pool(CUdevice device, bool current, SimPool **out) {
+/* The default pool of a device (counted for the caller), or the one that cuMemAllocAsync uses. */
+static CUresult device_pool(CUdevice device, bool current, SimPool **out) {
     CUresult status = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     if (devices[device].own == NULL) {
@@ -100,7 +101,7 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev) {
     HELD SimPool *pool = NULL;
     SIM_NOT_NULL(pool_out);
     SIM_TRY(sim_device_check(dev));
-    SIM_TRY(sim_device_pool(dev, false, &pool));
+    SIM_TRY(device_pool(dev, false, &pool));
     *pool_out = (CUmemoryPool)pool->object.handle;
     return CUDA_SUCCESS;
 }
@@ -110,7 +111,7 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev) {
     HELD SimPool *current = NULL;
     SIM_NOT_NULL(pool);
     SIM_TRY(sim_device_check(dev));
-    SIM_TRY(sim_device_pool(dev, true, &current));
+    SIM_TRY(device_pool(dev, true, &current));
     *pool = (CUmemoryPool)current->object.handle;
     return CUDA_SUCCESS;
 }
@@ -133,7 +134,7 @@ CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "the pool is of device %d, not %d", taken->device,
                         dev);
     }
-    SIM_TRY(sim_device_pool(dev, false, &own)); /* makes it, if nobody has */
+    SIM_TRY(device_pool(dev, false, &own)); /* makes it, if nobody has */
     set_current(dev, taken);
     return CUDA_SUCCESS;
 }
@@ -169,7 +170,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE,
                         "the default pool of a device cannot be destroyed");
     }
-    SIM_TRY(sim_device_pool(taken->device, false, &own));
+    SIM_TRY(device_pool(taken->device, false, &own));
     pthread_mutex_lock(&lock);
     bool current = devices[taken->device].current == taken;
     pthread_mutex_unlock(&lock);
@@ -281,7 +282,7 @@ static CUresult alloc(CUdeviceptr *out, size_t size, CUmemoryPool handle, CUstre
                                  "the simulator's graphs do not allocate memory");
     }
     SIM_TRY(handle != NULL ? take_pool(handle, &pool)
-                           : sim_device_pool(stream->object.context->device, true, &pool));
+                           : device_pool(stream->object.context->device, true, &pool));
     const SimOwner owner = {sim_context_handle(stream->object.context), pool->device};
     CUresult status = sim_memory_alloc_pool(owner, size, &pool->payer, &base);
     if (status == CUDA_ERROR_OUT_OF_MEMORY) { /* what streams have yet to free */

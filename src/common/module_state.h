@@ -1,0 +1,66 @@
+/* module_state.h - what the states of pygpu._opencl and pygpu._cuda have in common, and how the
+ * modules make their types. */
+#ifndef PG_MODULE_STATE_H
+#define PG_MODULE_STATE_H
+
+#include "common/driver_table.h"
+
+/* LogicError, RuntimeError, make_error: of pygpu.errors
+ * array_type: pygpu.GPUArray, once arrays are used
+ * reporter: see pg_report() */
+#define PG_STATE_OBJECTS(X) X(LogicError) X(RuntimeError) X(make_error) X(array_type) X(reporter)
+
+/* The beginning of a module's state. */
+typedef struct {
+    PyObject *module; /* borrowed: the module owns its state */
+    PgDriver *driver;
+#define X(name) PyObject *name;
+    PG_STATE_OBJECTS(X)
+#undef X
+    const volatile int32_t *report; /* NULL: nothing reports */
+} PgState;
+
+/* For a module's exec, first. -1 with an exception, also in a sub-interpreter, as Python 3.12
+ * refuses by itself: package cannot be imported there. */
+int pg_state_init(PgState *self, PyObject *module, PgDriver *driver, const char *package);
+int pg_state_visit(const PgState *self, visitproc visit, void *arg);
+void pg_state_clear(PgState *self);
+
+/* Kernels on CPU devices tell in a word of memory that they found something wrong, and reporter()
+ * raises what: -1 then. */
+static inline int pg_report(const PgState *self) {
+    if (!PG_UNLIKELY(self->report != NULL && *self->report != 0)) {
+        return 0;
+    }
+    PyObject *done = PyObject_CallNoArgs(self->reporter);
+    Py_XDECREF(done);
+    return done != NULL ? 0 : -1;
+}
+
+/* A type of a module: where its state has the type and its bases, which come before it. */
+typedef struct {
+    PyType_Spec *spec;
+    size_t slot, base, second; /* offsets, 0: no such base */
+} PgTypeRow;
+
+/* Makes the types and adds them to the module, except one without a base: the root, from which all
+ * others derive. -1 with an exception. */
+int pg_add_types(PyObject *module, const PgTypeRow *rows, size_t n);
+/* tp_new of the root. The root is immutable, so that object.__new__ makes no such object, even if a
+ * program assigns to a type's __new__. */
+PyObject *pg_refuse_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+
+#ifdef Py_mod_multiple_interpreters
+#define PG_ONE_INTERPRETER \
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#else
+#define PG_ONE_INTERPRETER
+#endif
+#define PG_MODULE_SLOTS(exec)                             \
+    {                                                     \
+        {Py_mod_exec, (void *)exec}, PG_ONE_INTERPRETER { \
+            0, NULL                                       \
+        }                                                 \
+    }
+
+#endif
