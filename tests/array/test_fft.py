@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import pygpu.fft
 from pygpu._src.array.fft import plan, transform
+from pygpu._src.array.routines import host_fallback
 from tests.array.test_reduction import host
 
 ONE = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
@@ -411,3 +412,21 @@ def test_a_call_that_only_looks_the_same_is_refused(make):
         np.fft.fft(x, 8.0)
     with pytest.raises(ValueError, match="out must be"):
         np.fft.fft(x, 8, out=make(np.zeros((2, 9), np.complex64)))
+
+
+@pytest.mark.parametrize("name", [*ONE, *MANY])
+def test_a_driver_that_miscompiles_transforms_gets_them_from_numpy(make, monkeypatch, name):
+    a = host("f8", (3, 4, 8))
+    x = make(a)
+    monkeypatch.setattr(x.backend, "transforms", False)
+    monkeypatch.setattr(transform, "transform", None)
+    monkeypatch.setattr(host_fallback, "_warned", True)
+    monkeypatch.setenv("PYGPU_FFT", "own")
+    function = getattr(pygpu.fft, name)
+    want = getattr(np.fft, name)(a)
+    got = function(x)
+    assert type(got) is type(x) and got.dtype == want.dtype
+    np.testing.assert_array_equal(got.get(), want)
+    out = make(np.zeros_like(want))
+    assert function(x, out=out) is out
+    np.testing.assert_array_equal(out.get(), want)
