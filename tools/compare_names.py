@@ -49,6 +49,24 @@ for name in modules:
     found.setdefault(name, names)
 print(json.dumps([folder, version(peer), found]))
 """
+# The same for Numba, most of whose names are of its compiler: what users find in these.
+NUMBA = [
+    "numba.cuda",
+    *(f"numba.cuda.{part}" for part in ("atomic", "const", "fp16", "libdevice", "local", "shared")),
+]
+ASK_NUMBA = """
+import json, sys
+from functools import reduce
+from importlib.metadata import version
+from types import ModuleType
+import numba.cuda.libdevice
+found = {}
+for name in json.loads(sys.argv[1]):
+    place = reduce(getattr, name.split(".")[1:], numba)
+    public = [n for n in dir(place) if not n.startswith("_")]
+    found[name] = [n for n in public if not isinstance(getattr(place, n), ModuleType)]
+print(json.dumps([version("numba"), found]))
+"""
 # Run with pygpu: prints the names that are missing.
 LOOK = """
 import importlib, json, sys
@@ -143,6 +161,11 @@ def record(peer: str, version: str, names: dict[str, set[str]]) -> None:
 
 
 def names_installed(peer: str, python: str) -> tuple[str, dict[str, set[str]]]:
+    if peer == "numba":
+        command = [python, "-W", "ignore", "-c", ASK_NUMBA, json.dumps(NUMBA)]
+        version, found = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+        return version, {where: set(names) for where, names in found.items()}
+
     def ask(modules: list[str]) -> list:
         command = [python, "-W", "ignore", "-c", ASK, peer, json.dumps(modules)]
         return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)

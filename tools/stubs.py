@@ -66,6 +66,7 @@ SLOTS = {
     "ArgumentHandler.__init__": None,  # takes what the class's docstring says
     "Buffer.__getitem__": "(self, key: slice, /) -> Buffer",
     "CallTime.__call__": "(self) -> float",
+    "Context.__del__": None,
     "Device.__getattribute__": "(self, name: str, /) -> Any",  # an attribute, in lower case
     "Function.__call__": "(self, *args: Any, block: int | Sequence[int], "
     "grid: int | Sequence[int] = ..., stream: object = ..., shared: int = ..., "

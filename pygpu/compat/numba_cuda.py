@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any
 from pygpu._src.jit.decorators.cuda_kernel import jit as _jit
 from pygpu.compat import numba_config as config
 from pygpu.compat.numba_integers import widening
+from pygpu.errors import RuntimeError as CudaSupportError
 
 __all__ = [
+    "CudaSupportError",
+    "KernelRuntimeError",
     "compile",
+    "compile_for_current_device",
     "compile_ptx",
+    "compile_ptx_for_current_device",
     "config",
     "declare_device",
     "get_supported_ccs",
@@ -32,7 +37,11 @@ def compile_ptx(pyfunc: Any, sig: Any, *unused: Any, **more: Any) -> Any:
     )
 
 
-compile = compile_ptx
+compile = compile_for_current_device = compile_ptx_for_current_device = compile_ptx
+
+
+class KernelRuntimeError(RuntimeError):
+    """For programs that catch it; never raised: of kernels only IndexError is reported."""
 
 
 def declare_device(name: str, sig: Any, **unused: Any) -> Any:

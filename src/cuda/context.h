@@ -22,7 +22,8 @@ struct Context {
     long host_memories; /* pieces of memory that the host uses, and that the driver would unmap with
                            the context */
     long pushed;        /* references that the threads' stacks hold to this object */
-    Context *next;      /* cud_contexts */
+    PyObject *before_end; /* callable or NULL: closes what libraries have open in the context */
+    Context *next;        /* cud_contexts */
 };
 
 /* The calling thread's context, a new reference; made and set current if there is none. NULL with

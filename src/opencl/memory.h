@@ -50,7 +50,8 @@ int ocl_check_mem_flags(State *state, const char *call,
 int ocl_memory_fill(Memory *self, cl_mem mem, Context *context);
 PG_VECTORCALL(ocl_buffer);
 cl_mem_flags ocl_flags_to_commit(const Context *context, cl_mem_flags flags, size_t size);
+/* asked: by the user, for the message. */
 PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, cl_mem_flags flags,
-                            size_t size, void *host);
+                            size_t size, size_t asked, void *host);
 
 #endif

@@ -54,7 +54,7 @@ PyObject *ocl_svm_release(PyObject *op, PyObject *ignored);
 /* A capsule that owns new SVM (at least one byte) and frees it when it goes; NULL with an
  * exception. */
 PyObject *ocl_svm_memory_new(State *state, Context *context, cl_svm_mem_flags flags, size_t size,
-                             cl_uint alignment, void **pointer);
+                             size_t asked, cl_uint alignment, void **pointer);
 int ocl_svm_memory_visit(PyObject *capsule, visitproc visit,
                          void *arg); /* what it refers to, for its only owner's tp_traverse */
 PyObject *ocl_svm_allocation_new(State *state, PyTypeObject *type, Context *context, size_t size,

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int stub_handles, stub_calls, stub_plans;
+int stub_handles, stub_calls, stub_plans; /* handles and plans: that are open */
+int stub_refuse; /* whether a stream is refused */
 void *stub_stream;
-void (*stub_wait)(void); /* for what is on the stream: these functions compute at once */
+void (*stub_wait)(void);    /* for what is on the stream: these functions compute at once */
+void (*stub_closing)(void); /* a handle or plan is being closed */
 
 static void called(void) {
     stub_calls++;
@@ -17,11 +19,31 @@ static void called(void) {
     }
 }
 
+static int create(void **handle) {
+    *handle = malloc(8);
+    stub_handles++;
+    return 0;
+}
+
+static int destroy(void *handle) {
+    if (stub_closing != NULL) {
+        stub_closing();
+    }
+    free(handle);
+    stub_handles--;
+    return 0;
+}
+
+static int set_stream(void *handle, void *stream) {
+    stub_stream = stream;
+    return handle && !stub_refuse ? 0 : 1;
+}
+
 /* ---- cuBLAS ---- */
 
-int cublasCreate_v2(void **handle) { *handle = malloc(8); stub_handles++; return 0; }
-int cublasDestroy_v2(void *handle) { free(handle); stub_handles--; return 0; }
-int cublasSetStream_v2(void *handle, void *stream) { stub_stream = stream; return handle ? 0 : 1; }
+int cublasCreate_v2(void **handle) { return create(handle); }
+int cublasDestroy_v2(void *handle) { return destroy(handle); }
+int cublasSetStream_v2(void *handle, void *stream) { return set_stream(handle, stream); }
 
 static double complex get(const void *p, int type, int64_t i) {
     switch (type) {
@@ -82,8 +104,15 @@ int cufftCreate(int *plan) {
     stub_plans++;
     return *plan < 64 ? 0 : 2;
 }
-int cufftDestroy(int plan) { plans[plan].rank = 0; return 0; }
-int cufftSetStream(int plan, void *stream) { (void)plan; stub_stream = stream; return 0; }
+int cufftDestroy(int plan) {
+    if (stub_closing != NULL) {
+        stub_closing();
+    }
+    plans[plan].rank = 0;
+    stub_plans--;
+    return 0;
+}
+int cufftSetStream(int plan, void *stream) { return set_stream(&plans[plan], stream); }
 
 int cufftMakePlanMany64(int plan, int rank, long long *n, long long *in, long long is, long long id, long long *on, long long os, long long od, int type,
                         long long batch, size_t *used) {
@@ -145,9 +174,9 @@ int cufftExecZ2D(int plan, void *in, void *out) { return transform(plan, 0x6c, i
 
 /* ---- cuSOLVER ---- */
 
-int cusolverDnCreate(void **handle) { *handle = malloc(8); stub_handles++; return 0; }
-int cusolverDnDestroy(void *handle) { free(handle); return 0; }
-int cusolverDnSetStream(void *handle, void *stream) { stub_stream = stream; return handle ? 0 : 1; }
+int cusolverDnCreate(void **handle) { return create(handle); }
+int cusolverDnDestroy(void *handle) { return destroy(handle); }
+int cusolverDnSetStream(void *handle, void *stream) { return set_stream(handle, stream); }
 
 #define A(i, j) a[(int64_t)(j) * lda + (i)]
 

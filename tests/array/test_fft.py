@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import pygpu.fft
 from pygpu._src.array.fft import plan, transform
+from pygpu._src.array.routines import host_fallback
 from pygpu._src.runtime.libraries import cufft
 from tests.array.test_reduction import host
 
@@ -562,3 +563,21 @@ def test_the_library_is_not_asked_for_copies(make, library, monkeypatch):
         assert not library
     finally:
         transform.set_tuning(plan.Tuning())
+
+
+@pytest.mark.parametrize("name", [*ONE, *MANY])
+def test_a_driver_that_miscompiles_transforms_gets_them_from_numpy(make, monkeypatch, name):
+    a = host("f8", (3, 4, 8))
+    x = make(a)
+    monkeypatch.setattr(x.backend, "transforms", False)
+    monkeypatch.setattr(transform, "transform", None)
+    monkeypatch.setattr(host_fallback, "_warned", True)
+    monkeypatch.setenv("PYGPU_FFT", "own")
+    function = getattr(pygpu.fft, name)
+    want = getattr(np.fft, name)(a)
+    got = function(x)
+    assert type(got) is type(x) and got.dtype == want.dtype
+    np.testing.assert_array_equal(got.get(), want)
+    out = make(np.zeros_like(want))
+    assert function(x, out=out) is out
+    np.testing.assert_array_equal(out.get(), want)

@@ -166,6 +166,11 @@ def test_an_init_of_other_arguments_is_not_called(queue):
     assert type(array + 1) is Named and ((array + 1).get() == 3).all()
 
 
+def test_false_is_not_memory_to_come(queue):
+    with pytest.raises(TypeError, match="must be a Buffer or shared virtual memory, not bool"):
+        cla.Array(queue, (4,), np.float32, data=False)
+
+
 def test_memory_may_come_later(ctx, queue):
     array = cla.Array(queue, (4,), np.float32, data=0)
     assert array.base_data == 0

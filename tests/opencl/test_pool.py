@@ -390,3 +390,11 @@ def test_an_allocator_that_cannot_commit(queue: cl.CommandQueue, fault: Callable
         with pytest.raises(error, match=routine):
             pool(100)
         assert statistics(pool) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_refusal_names_the_size_that_was_asked_for(ctx, queue, kind):
+    """And not that of the bin, which is larger."""
+    pool, size = make_pool(kind, ctx, queue), 2**50 + 5
+    with pytest.raises(cl.Error, match=rf"asked for {size} bytes\b"):
+        pool.allocate(size)

@@ -205,6 +205,10 @@ def test_the_count_sees_copies():
     assert many > 3.5 * few
 
 
+@pytest.mark.skipif(
+    sys.version_info[:3] == (3, 13, 0),
+    reason="CPython 3.13.0 crashes where a tracer reads a comprehension's local variables",
+)
 @pytest.mark.parametrize("scanner", SCANNERS)
 def test_scanners_take_linear_time(scanner):
     scan = SCANNERS[scanner]

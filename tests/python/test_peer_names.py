@@ -1,5 +1,5 @@
-"""The public names of PyOpenCL and PyCUDA, of the lists that tools/compare_names.py wrote: each is
-there under pygpu.compat, or left out with a reason."""
+"""The public names of PyOpenCL, PyCUDA and numba.cuda, of the lists that tools/compare_names.py
+wrote: each is there under pygpu.compat, or left out with a reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def recorded(peer):
     return [f"{where}.{name}" for where, names in pairs for name in names.split()]
 
 
-@pytest.mark.parametrize("peer", ["pyopencl", "pycuda"])
+@pytest.mark.parametrize("peer", ["pyopencl", "pycuda", "numba"])
 def test_public_names_are_there_or_left_out_with_a_reason(peer):
     missing = compare_names.missing_names(recorded(peer))
     reasons = [(key, why) for key, why in compare_names.left_out() if key.startswith(peer)]

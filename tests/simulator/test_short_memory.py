@@ -93,3 +93,39 @@ memory.fail_everywhere(0)
 show(f"{run(modules[1])}")
 """)
     assert said == "2: no memory for stacks and shared memory True"
+
+
+LIMITED = """
+import resource
+from pygpu import MemoryError
+from pygpu.cuda import driver
+
+driver.init()
+context = driver.Device(0).make_context()
+with open("/proc/self/statm") as file:
+    now = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (now + (300 << 20), resource.RLIM_INFINITY))
+
+def fill():
+    blocks = []
+    try:
+        while True:
+            blocks.append(driver.mem_alloc(8 << 20))
+    except MemoryError:
+        return blocks
+
+first = len(fill())  # all freed again, but their addresses are kept for a while
+small = driver.mem_alloc(256)
+print(first > 20, len(fill()) >= first - 1)
+"""
+
+
+def test_freed_memory_can_be_had_again_under_a_limit_of_addresses():
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED],
+        env=os.environ | {"PYGPU_CUDA": "simulator"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout == "True True\n", done.stderr[-2000:]

@@ -224,7 +224,7 @@ class Array(ArrayTypes[_ScalarT_co]):
             if offset < 0:
                 raise ValueError("Array: offset must not be negative")
             data = backend.allocate(nbytes + offset, allocator, queue)
-        elif not (isinstance(data, int) and data == 0):
+        elif not (type(data) is int and data == 0):
             backend.check_room("Array: data", data, 0, 0)
             layout.check_memory(
                 "Array",

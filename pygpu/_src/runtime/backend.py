@@ -78,6 +78,7 @@ class Backend(ABC):
     compiling: dict[Any, Any]  # threads that kernel_cache.start() began, by the kernels' keys
     pool: Any  # the default allocator's memory pool
     table: Any  # the KernelTable of what operators launch without asking Python
+    transforms: bool = True  # False: the driver miscompiles the kernels of Fourier transforms
     kept: weakref.WeakKeyDictionary[Any, Any]
     """Kernels of objects that outlive contexts (an ElementwiseKernel, a Python function), by object
     and for its life. Such an object refers neither to the kernels nor to the backend, except

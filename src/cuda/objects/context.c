@@ -53,9 +53,52 @@ static void context_destroy(Context *self) {
     (void)status;
 }
 
+/* Libraries (cuBLAS, ...) have memory of their own in the context, and objects for it in this
+ * process that the driver does not know. They are closed while the context lives and has nothing to
+ * do; not after a kernel has failed, when it can only be destroyed. in_use: other threads may be in
+ * the libraries. */
+static void close_libraries(Context *self, int in_use) {
+    PyObject *close = self->before_end, *type, *value, *traceback;
+    ContextGuard guard;
+    CUresult status;
+    self->before_end = NULL;
+    if (close == NULL || cud_context_enter_free(self, &guard, &status) < 0) {
+        Py_XDECREF(close);
+        return;
+    }
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_BEGIN_ALLOW_THREADS
+    if (self->kind == CONTEXT_MADE) {
+        CU_CALL(status, cuCtxSynchronize);
+    } else { /* not for the work of others: a call that fails in a broken context */
+        size_t free_bytes, total;
+        CU_CALL(status, cuMemGetInfo, &free_bytes, &total);
+    }
+    Py_END_ALLOW_THREADS
+    PyObject *result = status == CUDA_SUCCESS
+                           ? PyObject_CallOneArg(close, in_use ? Py_True : Py_False)
+                           : Py_NewRef(Py_None);
+    if (result == NULL) {
+        PyErr_WriteUnraisable(close);
+    }
+    Py_XDECREF(result);
+    Py_DECREF(close);
+    cud_context_leave(&guard);
+    PyErr_Restore(type, value, traceback);
+}
+
+/* Before the collector takes the context apart together with what refers to it. */
+static void Context_finalize(PyObject *op) {
+    close_libraries((Context *)op, 0);
+}
+
 static void Context_dealloc(PyObject *op) {
     Context *self = (Context *)op;
+    if (self->before_end != NULL && PyObject_CallFinalizerFromDealloc(op) < 0) {
+        return;
+    }
     PyObject_GC_UnTrack(op);
+    Py_CLEAR(self->before_end);
     if (self->state != NULL) {
         for (Context **link = &cud_contexts; *link != NULL; link = &(*link)->next) {
             if (*link == self) {
@@ -76,6 +119,12 @@ static void Context_dealloc(PyObject *op) {
 
 static int Context_traverse(PyObject *op, visitproc visit, void *arg) {
     CUD_VISIT(op);
+    Py_VISIT(((Context *)op)->before_end);
+    return 0;
+}
+
+static int Context_clear(PyObject *op) {
+    Py_CLEAR(((Context *)op)->before_end);
     return 0;
 }
 
@@ -348,6 +397,7 @@ static PyObject *Context_detach(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return status == CUDA_SUCCESS ? Py_NewRef(Py_None)
                                       : cud_raise(self->state, "cuCtxPopCurrent", status);
     }
+    close_libraries(self, 1);
     cud_keepalive_forget(self->state, self);
     if (self->host_memories > 0) {
         cud_pools_trim(self);
@@ -580,6 +630,15 @@ static PyObject *Context_compare(PyObject *op, PyObject *other, int how) {
     return PyBool_FromLong(equal == (how == Py_EQ));
 }
 
+/* One callable a context: what was asked for first stays. */
+static PyObject *Context_before_end(PyObject *op, PyObject *callable) {
+    Context *self = (Context *)op;
+    if (self->before_end == NULL) {
+        self->before_end = Py_NewRef(callable);
+    }
+    return Py_NewRef(self->before_end);
+}
+
 static PyObject *Context_repr(PyObject *op) {
     Context *self = (Context *)op;
     static const char *const kinds[] = {"", "primary, ", "foreign, "};
@@ -639,6 +698,11 @@ static PyMethodDef Context_methods[] = {
     STATIC_O(disable_peer_access, ,
              "disable_peer_access($type, peer, /)\n--\n\n(peer: Context, /) -> None\n\nUndo "
              "enable_peer_access."),
+    {"_before_end", Context_before_end, METH_O,
+     "_before_end($self, callable, /)\n--\n\n(callable: Callable[[bool], None], /) -> Any\n\n"
+     "Call it before the context is destroyed, with the context current and nothing running; its "
+     "argument is whether other threads may use the context. Returns the one that is called: an "
+     "earlier call's stays."},
     PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
@@ -653,6 +717,8 @@ static PyType_Slot Context_slots[] = {
     {Py_tp_doc, (void *)"Owns memory, modules and streams on a device. Created by "
                         "Device.make_context() and retain_primary_context()."},
     {Py_tp_traverse, (void *)Context_traverse},
+    {Py_tp_clear, (void *)Context_clear},
+    {Py_tp_finalize, (void *)Context_finalize},
     {Py_tp_dealloc, (void *)Context_dealloc},
     {Py_tp_repr, (void *)Context_repr},
     {Py_tp_hash, (void *)Context_hash},

@@ -80,12 +80,12 @@ static cl_int commit(Queue *queue, cl_mem mem, const char **routine) {
     return status;
 }
 
-PyObject *ocl_allocator_buffer(Allocator *self, size_t size) {
+PyObject *ocl_allocator_buffer(Allocator *self, size_t size, size_t asked) {
     State *state = self->state;
     int tries = 0, again;
     for (;;) {
-        PyObject *buffer =
-            ocl_buffer_create(state, state->BufferType, self->context, self->flags, size, NULL);
+        PyObject *buffer = ocl_buffer_create(state, state->BufferType, self->context, self->flags,
+                                             size, asked, NULL);
         if (buffer == NULL || self->queue == NULL) {
             return buffer;
         }
@@ -98,7 +98,7 @@ PyObject *ocl_allocator_buffer(Allocator *self, size_t size) {
         again = ocl_retry(state, status, &tries);
         if (again <= 0) {
             return again < 0 ? NULL
-                             : ocl_raise_with(state, routine, status, "asked for %zu bytes", size);
+                             : ocl_raise_with(state, routine, status, "asked for %zu bytes", asked);
         }
     }
 }
@@ -122,7 +122,7 @@ static PyObject *Allocator_call(PyObject *op, PyObject *args, PyObject *kwargs) 
                                       size, self->alignment, self->flags, self->queue, NULL);
     }
     return size == 0 ? Py_NewRef(Py_None)
-                     : ocl_allocator_buffer(self, size); /* PyOpenCL's answer for no bytes */
+                     : ocl_allocator_buffer(self, size, size); /* PyOpenCL's answer for no bytes */
 }
 
 /* mem_flags, by default READ_WRITE; there is no host memory that could be meant. */

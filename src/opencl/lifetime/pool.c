@@ -61,13 +61,14 @@ int ocl_block_visit(void *op, visitproc visit, void *arg) {
     return Block_visit_own(block, visit, arg);
 }
 
-/* A new block of a bin; NULL with an exception. */
-static Block *Block_new(Pool *self, uint32_t bin) {
+/* A new block of a bin, for so many bytes; NULL with an exception. */
+static Block *Block_new(Pool *self, uint32_t bin, size_t asked) {
     Block *block = PyMem_Calloc(1, sizeof *block);
     if (block == NULL) {
         PyErr_NoMemory();
         return NULL;
     }
+    block->head.asked = asked;
     if (pg_pool_size_block(&self->held, &block->head, bin) < 0 || self->make(self, block) < 0) {
         PyMem_Free(block);
         return NULL;
@@ -90,7 +91,7 @@ static Block *Pool_take(Pool *self, size_t size) {
     if (PG_UNLIKELY(held->trace)) {
         pg_pool_print(held, size, number, block != NULL);
     }
-    if (block == NULL && (block = Block_new(self, number)) == NULL) {
+    if (block == NULL && (block = Block_new(self, number, size)) == NULL) {
         return NULL;
     }
     block->head.asked = size;

@@ -42,8 +42,8 @@ typedef struct Pool {
 /* An owner has gone: its block is held for the next one, or freed. */
 void ocl_block_return(Block *block);
 void ocl_block_free(Block *block);
-/* A Buffer of an allocator. */
-PyObject *ocl_allocator_buffer(Allocator *self, size_t size);
+/* A Buffer of an allocator. asked: by the user, for the message. */
+PyObject *ocl_allocator_buffer(Allocator *self, size_t size, size_t asked);
 
 int ocl_pool_make_buffer(Pool *pool, Block *block);
 PyObject *ocl_pool_wrap_buffer(Block *block);

@@ -13,7 +13,7 @@
 #include "opencl/svm.h"
 
 int ocl_pool_make_buffer(Pool *pool, Block *block) {
-    PyObject *buffer = ocl_allocator_buffer(pool->allocator, block->head.size);
+    PyObject *buffer = ocl_allocator_buffer(pool->allocator, block->head.size, block->head.asked);
     if (buffer == NULL) {
         return -1;
     }

@@ -11,8 +11,8 @@
 int ocl_pool_make_svm(Pool *pool, Block *block) {
     const Allocator *allocator = pool->allocator;
     block->memory = ocl_svm_memory_new(pool->state, allocator->context, allocator->flags,
-                                       block->head.size, (cl_uint)allocator->alignment,
-                                       &block->pointer);
+                                       block->head.size, block->head.asked,
+                                       (cl_uint)allocator->alignment, &block->pointer);
     return block->memory != NULL ? 0 : -1;
 }
 

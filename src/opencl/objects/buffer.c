@@ -94,7 +94,7 @@ cl_mem_flags ocl_flags_to_commit(const Context *context, cl_mem_flags flags, siz
 }
 
 PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, cl_mem_flags flags,
-                            size_t size, void *host) {
+                            size_t size, size_t asked, void *host) {
     Memory *self = (Memory *)PG_NEW(type);
     if (self == NULL) {
         return NULL;
@@ -128,7 +128,7 @@ PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, 
         if (again >= 0) {
             ocl_raise_with(state, "clCreateBuffer",
                            status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES,
-                           "asked for %zu bytes", size);
+                           "asked for %zu bytes", asked);
         }
         Py_DECREF(self);
         return NULL;
@@ -177,7 +177,7 @@ static PyObject *make_from_host(State *state, PyTypeObject *type, Context *conte
                    "hostbuf is empty, and a buffer must have at least one byte");
         goto done;
     }
-    self = ocl_buffer_create(state, type, context, flags, size, view.buf);
+    self = ocl_buffer_create(state, type, context, flags, size, size, view.buf);
     if (self != NULL && in_place) {
         ((Memory *)self)->hostbuf = Py_NewRef(hostbuf);
         if (ocl_keepalive_until_destroyed(state, ((Memory *)self)->mem, &view) < 0) {
@@ -215,7 +215,7 @@ static PyObject *Buffer_make(PyTypeObject *type, PyObject *const *a) {
             state, "Buffer", CL_INVALID_BUFFER_SIZE,
             "size must be positive, or hostbuf given with COPY_HOST_PTR or USE_HOST_PTR");
     }
-    return ocl_buffer_create(state, type, context, flags, size, NULL);
+    return ocl_buffer_create(state, type, context, flags, size, size, NULL);
 }
 PG_NEW_BY(Buffer, ocl_buffer, 4)
 OCL_MADE_BY_INIT(Buffer, Memory, BufferType, OCL_HAS_CONTEXT_OR_MEM)

@@ -42,7 +42,7 @@ int ocl_svm_memory_visit(PyObject *capsule, visitproc visit, void *arg) {
 }
 
 PyObject *ocl_svm_memory_new(State *state, Context *context, cl_svm_mem_flags flags, size_t size,
-                             cl_uint alignment, void **pointer) {
+                             size_t asked, cl_uint alignment, void **pointer) {
     SvmMemory *memory = PyMem_Calloc(1, sizeof *memory);
     if (memory == NULL) {
         return PyErr_NoMemory();
@@ -71,7 +71,7 @@ PyObject *ocl_svm_memory_new(State *state, Context *context, cl_svm_mem_flags fl
         PyMem_Free(memory);
         return again < 0 ? NULL
                          : ocl_raise_with(state, "clSVMAlloc", status,
-                                          "asked for %zu bytes with alignment %u", size,
+                                          "asked for %zu bytes with alignment %u", asked,
                                           (unsigned)alignment);
     }
     ocl_live[LIVE_SVM]++;
@@ -110,7 +110,7 @@ PyObject *ocl_svm_allocation_new(State *state, PyTypeObject *type, Context *cont
     self->context = (Context *)Py_NewRef(context);
     self->usage = &self->own_usage;
     self->memory =
-        ocl_svm_memory_new(state, context, flags, size, (cl_uint)alignment, &self->pointer);
+        ocl_svm_memory_new(state, context, flags, size, size, (cl_uint)alignment, &self->pointer);
     self->size = size;
     self->bound = (Queue *)Py_XNewRef(queue);
     if (self->memory == NULL || (queue != NULL && ocl_usage_add(self->usage, queue) < 0)) {

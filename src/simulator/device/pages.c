@@ -127,6 +127,24 @@ static void *class_alloc(size_t size) {
     return block;
 }
 
+/* Gives the addresses of freed mappings back, which count where the system limits a process's
+ * addresses (RLIMIT_AS). False if there were none. */
+static bool release_reserved(void) {
+    Range ranges[N_RESERVED];
+    pthread_mutex_lock(&lock);
+    memcpy(ranges, reserved, sizeof(ranges));
+    memset(reserved, 0, sizeof(reserved));
+    pthread_mutex_unlock(&lock);
+    bool any = false;
+    for (size_t i = 0; i < N_RESERVED; i++) {
+        if (ranges[i].start != NULL) {
+            munmap(ranges[i].start, ranges[i].size);
+            any = true;
+        }
+    }
+    return any;
+}
+
 static void *guarded_alloc(size_t size) {
     size_t page = page_size(), inside = round_up(size, page);
     if (inside < size || inside > SIZE_MAX / 2) {
@@ -149,16 +167,34 @@ static void *guarded_alloc(size_t size) {
     return start + page + (inside - round_up(size, ALIGNMENT));
 }
 
-void *sim_pages_alloc(size_t size, bool apart) {
-    if (is_small(size) && !apart) {
-        return class_alloc(size);
-    }
+static void *counted_guarded_alloc(size_t size) {
     void *base = atomic_fetch_add(&n_guarded, 1) < MAX_GUARDED || size > LARGEST_CLASS
                      ? guarded_alloc(size)
                      : NULL;
     if (base == NULL) {
         atomic_fetch_sub(&n_guarded, 1);
-        base = size <= LARGEST_CLASS ? class_alloc(size) : NULL;
+    }
+    return base;
+}
+
+/* By a mapping or from the region, and by the other where there is no room for the one: a process
+ * of limited size may have no addresses for a region. */
+static void *either_alloc(size_t size, bool from_region) {
+    void *base = from_region ? class_alloc(size) : counted_guarded_alloc(size);
+    if (base == NULL && (from_region || size <= LARGEST_CLASS)) {
+        base = from_region ? counted_guarded_alloc(size) : class_alloc(size);
+    }
+    return base;
+}
+
+void *sim_pages_alloc(size_t size, bool apart) {
+    bool from_region = is_small(size) && !apart;
+    void *base = either_alloc(size, from_region);
+    if (base == NULL && release_reserved()) {
+        base = either_alloc(size, from_region);
+    }
+    if (from_region) {
+        return base;
     }
     if (base != NULL && sim_checked()) {
         memset(

@@ -77,7 +77,7 @@ def _create() -> Any:
     return handles.made(lambda where: LIBRARY.call("cusolverDnCreate", where))
 
 
-_handles = handles.Handles(LIBRARY, _create, "cusolverDnSetStream")
+_handles = handles.Handles(LIBRARY, _create, "cusolverDnDestroy", "cusolverDnSetStream")
 
 
 class _Call:

@@ -15,7 +15,7 @@ from pygpu._src.array.fft import replay
 from pygpu._src.array.fft import transform as own
 from pygpu._src.codegen import dtypes
 
-from . import fft_library, manipulation
+from . import fft_library, host_fallback, manipulation
 
 if TYPE_CHECKING:
     from .fft_types import RealTransform, RealTransformN, Transform, TransformN
@@ -387,6 +387,8 @@ def _called(
 ) -> Any:
     """The function of this name; launched as before if there was such a call."""
     choice = _choice()
+    if not a.backend.transforms:
+        return host_fallback.compute(a, getattr(np.fft, name), a, n, axes, norm, out=out)
     key = found = None
     if _is_plain(n) and _is_plain(axes) and (norm is None or type(norm) is str):
         if type(n) is list:

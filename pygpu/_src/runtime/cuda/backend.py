@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from pygpu._src.runtime.cuda.errors import is_unknown_address
 from pygpu._src.util.memoize import FirstArgCache
 
 from . import kernel_images, source_module
+
+if TYPE_CHECKING:
+    from pygpu._src.runtime.libraries.handles import OpenHandles
 
 __all__ = ["CUDABackend", "backend_of"]
 
@@ -106,6 +109,7 @@ class CUDABackend(Backend):
         self.kernels: dict[Any, Any] = {}
         self.compiling: dict[Any, Any] = {}
         self.kept = weakref.WeakKeyDictionary()
+        self.libraries: OpenHandles | None = None  # made by libraries.handles at a first call
         self.pool = DeviceMemoryPool()
         self.table = KernelTable(True, self.pool.allocate, kernel_cache.group_shape(self))
 

@@ -58,7 +58,7 @@ def _create() -> Any:
     return handles.made(lambda where: LIBRARY.call("cublasCreate_v2", where))
 
 
-_handles = handles.Handles(LIBRARY, _create, "cublasSetStream_v2")
+_handles = handles.Handles(LIBRARY, _create, "cublasDestroy_v2", "cublasSetStream_v2")
 
 
 def product(a: Any, b: Any, out: Any, batch: tuple[int, ...], steps: list[tuple[int, ...]]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from collections import OrderedDict
 from math import prod
 from typing import Any
 
@@ -55,29 +54,35 @@ _MOST = 16  # plans of one context
 
 def _plan(backend: Any, queue: Any, kind: int, lengths: tuple[int, ...], batch: int) -> int:
     """A plan is used by one stream only, as it has memory of its own."""
-    store = backend.__dict__.setdefault("_library_handles", {})
-    plans: OrderedDict[Any, int] = store.setdefault(("cufft", LIBRARY.path), OrderedDict())
+    plans = handles.open_handles(backend).of(LIBRARY)
     stream = 0 if queue is None else int(queue.handle)
     key = (stream, kind, lengths, batch)
     plan = plans.pop(key, None)
     if plan is None:
         while len(plans) >= _MOST:
-            LIBRARY.call("cufftDestroy", plans.popitem(last=False)[1])
-        made, used = ctypes.c_int(), ctypes.c_size_t()
-        LIBRARY.call("cufftCreate", ctypes.byref(made))
-        plan = made.value
-        sizes = (ctypes.c_longlong * len(lengths))(*lengths)
-        try:
-            LIBRARY.call(
-                "cufftMakePlanMany64",
-                *(plan, len(lengths), sizes, None, 1, 0, None, 1, 0),
-                *(kind, batch, ctypes.byref(used)),
-            )
-            LIBRARY.call("cufftSetStream", plan, stream)
-        except BaseException:
-            LIBRARY.call("cufftDestroy", plan)
-            raise
+            plans.popitem(last=False)[1].close()
+        plan = _new_plan(queue, stream, kind, lengths, batch)
     plans[key] = plan
+    return int(plan.value)
+
+
+def _new_plan(
+    queue: Any, stream: int, kind: int, lengths: tuple[int, ...], batch: int
+) -> handles.Handle:
+    number, used = ctypes.c_int(), ctypes.c_size_t()
+    LIBRARY.call("cufftCreate", ctypes.byref(number))
+    plan = handles.Handle(LIBRARY, "cufftDestroy", number.value, queue)
+    sizes = (ctypes.c_longlong * len(lengths))(*lengths)
+    try:
+        LIBRARY.call(
+            "cufftMakePlanMany64",
+            *(plan.value, len(lengths), sizes, None, 1, 0, None, 1, 0),
+            *(kind, batch, ctypes.byref(used)),
+        )
+        LIBRARY.call("cufftSetStream", plan.value, stream)
+    except BaseException:
+        plan.close()
+        raise
     return plan
 
 

@@ -13,7 +13,7 @@ import glob
 import os
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pygpu.errors import _make_error
@@ -64,11 +64,16 @@ class Library:
                     self._tried = True
         return self._handle is not None
 
+    def function(self, name: str) -> Callable[..., int]:
+        """A function, which returns a status."""
+        if not self.available():
+            raise _make_error("RuntimeError", "", name, -1, "NOT_FOUND", None, "")
+        found: Callable[..., int] = getattr(self._handle, name)
+        return found
+
     def call(self, function: str, *args: Any) -> None:
         """Call a function. Raises pygpu.RuntimeError (MemoryError) with its name and status."""
-        if not self.available():
-            raise _make_error("RuntimeError", "", function, -1, "NOT_FOUND", None, "")
-        status = getattr(self._handle, function)(*args)
+        status = self.function(function)(*args)
         if status != 0:
             name = self.status.get(status, "unknown status")
             kind = "MemoryError" if "ALLOC_FAILED" in name else "RuntimeError"

@@ -88,6 +88,7 @@ class OpenCLBackend(Backend):
     def __init__(self, context: cl.Context, device: cl.Device) -> None:
         if "llvmpipe" in device.name:
             warnings.warn(f"{device.name}: {_CUT_LOOPS}", RuntimeWarning, stacklevel=2)
+            self.transforms = False
         self.context = context
         self.device = device
         self.limits = _limits(device)
