@@ -15,9 +15,10 @@ import numpy as np
 
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels import matmul as text
-from pygpu._src.codegen.kernels import matmul_panels, matmul_tiles
+from pygpu._src.codegen.kernels import matmul_panels, matmul_tiles, matmul_vectors
 from pygpu._src.codegen.kernels.matmul import Kinds
 from pygpu._src.codegen.kernels.matmul_tiles import Side, Tile
+from pygpu._src.codegen.kernels.matmul_vectors import Reading
 from pygpu._src.runtime import kernel_cache
 
 from . import launch_cache, layout, primitives
@@ -100,7 +101,7 @@ def choose(
         tiles = -(-m // tile.rows) * -(-n // tile.columns) * stack
         room = units * max(_RESIDENT // tile.group, 1)
         for parts in _cuts(tiles, room, -(-k // tile.deep)):
-            deep = -(-(-(-k // parts)) // tile.deep) * tile.deep
+            deep = _cut(k, parts, tile.deep)[0]
             rounds = max(tiles * parts / room, 1.0)
             if rounds < 8:
                 rounds = float(-(-tiles * parts // room))
@@ -112,6 +113,13 @@ def choose(
     if best is None:
         raise RuntimeError("no tile of a matrix product fits the device")
     return best
+
+
+def _cut(k: int, parts: int, step: int) -> tuple[int, int]:
+    """The length of a part, a multiple of *step*, and the number of parts, about that wanted."""
+    each = -(-k // max(parts, 1))
+    part = -(-each // step) * step
+    return part, -(-k // part)
 
 
 def _cuts(tiles: int, room: int, steps: int) -> list[int]:
@@ -202,6 +210,8 @@ def product(a: Any, b: Any, number: DType, out: Any) -> Again:
     of = _matrices(a, b, out)
     if a.backend.limits.is_cpu:
         return _by_panels(of, number)
+    if of.m == 1 and not _forced:
+        return _by_row(of, number)
     return _by_tiles(of, number)
 
 
@@ -232,8 +242,7 @@ def _by_tiles(of: _Matrices, number: DType) -> Again:
             limits.local_bytes,
         )
     )
-    part = -(-(-(-k // parts)) // tile.deep) * tile.deep
-    parts = -(-k // part)
+    part, parts = _cut(k, parts, tile.deep)
     kinds = Kinds(of.a.dtype, of.b.dtype, number, out.dtype, len(batch) + 1, parts > 1)
     sides = (
         _side(of.a, m, of.a_own, k, tile.rows, tile),
@@ -337,8 +346,7 @@ def _by_panels(of: _Matrices, number: DType) -> Again:
     parts = 1
     if tiles * stack < workers:
         parts = max(min(workers // (tiles * stack), k // (2 * _DEEP)), 1)
-    part = -(-(-(-k // parts)) // _DEEP) * _DEEP
-    parts = -(-k // part)
+    part, parts = _cut(k, parts, _DEEP)
     kinds = Kinds(of.a.dtype, of.b.dtype, number, of.out.dtype, len(of.batch) + 1, parts > 1)
     kernel = _kernel(
         backend, (blocking,), kinds, lambda: matmul_panels.source(kinds, blocking), "product"
@@ -372,3 +380,40 @@ def _cpu_tile(
         else:
             break
     return -(-rows // down) * high, -(-columns // across) * wide
+
+
+_TURNS = 4  # reads of a work-item on their way at once
+_GROUPS = 16  # of a unit, for which a summed axis is cut
+_LEAST = 2048  # items of a part of it
+
+
+def _by_row(of: _Matrices, number: DType) -> Again:
+    """A row times a matrix."""
+    backend, n, k, stack = of.a.backend, of.n, of.k, prod(of.batch)
+    x, y = of.a.dtype, of.b.dtype
+    across, along = (abs(s) if c > 1 else 1 << 62 for s, c in zip(of.b_own, (n, k), strict=True))
+    by_k = along <= across
+    vector = max(16 // y.itemsize, 1)
+    if (of.b_own[1] if by_k else of.b_own[0]) != y.itemsize:
+        vector = 1
+    while not by_k and n % vector:
+        vector //= 2
+    group = min(text.GROUP, backend.limits.group_size)
+    if by_k:
+        lanes = 32
+        while lanes < group and k >= lanes * vector * _TURNS * 4 and n * stack < 4096:
+            lanes *= 2
+    else:
+        lanes = group // min(32, 1 << (-(-n // vector) - 1).bit_length())
+    row = vector if by_k and of.a_own[1] == x.itemsize and vector * x.itemsize <= 16 else 1
+    reading = Reading(by_k, group, lanes, vector, _TURNS, row)
+    tiles = -(-n // reading.results)
+    parts = min(backend.limits.units * _GROUPS // (tiles * stack), k // _LEAST)
+    part, parts = _cut(k, parts, vector * lanes if by_k else lanes)
+    kinds = Kinds(x, y, number, of.out.dtype, len(of.batch) + 1, parts > 1)
+    kernel = _kernel(
+        backend, reading, kinds, lambda: matmul_vectors.source(kinds, reading), "product"
+    )
+    total = tiles * stack * parts
+    by = _Part(kinds, part, parts, (tiles, tiles, total))
+    return _run(of, by, kernel, min(total, 1 << 20), group, ())
