@@ -15,8 +15,9 @@ import numpy as np
 
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels import matmul as text
-from pygpu._src.codegen.kernels import matmul_panels, matmul_tiles, matmul_vectors
+from pygpu._src.codegen.kernels import matmul_panels, matmul_small, matmul_tiles, matmul_vectors
 from pygpu._src.codegen.kernels.matmul import Kinds
+from pygpu._src.codegen.kernels.matmul_small import Block
 from pygpu._src.codegen.kernels.matmul_tiles import Side, Tile
 from pygpu._src.codegen.kernels.matmul_vectors import Reading
 from pygpu._src.runtime import kernel_cache
@@ -208,6 +209,8 @@ def product(a: Any, b: Any, number: DType, out: Any) -> Again:
     Returns what does it again.
     """
     of = _matrices(a, b, out)
+    if max(of.m, of.n) <= _SMALL and of.k <= 4 * _SMALL and not _forced:
+        return _by_blocks(of, number)
     if a.backend.limits.is_cpu:
         return _by_panels(of, number)
     if of.m == 1 and not _forced:
@@ -417,3 +420,24 @@ def _by_row(of: _Matrices, number: DType) -> Again:
     total = tiles * stack * parts
     by = _Part(kinds, part, parts, (tiles, tiles, total))
     return _run(of, by, kernel, min(total, 1 << 20), group, ())
+
+
+_SMALL = 16  # rows and columns at most of a small matrix
+
+
+def _by_blocks(of: _Matrices, number: DType) -> Again:
+    """Small matrices."""
+    backend, acc, out, (m, n, k) = of.a.backend, text.acc_dtype(number), of.out, (of.m, of.n, of.k)
+    columns = min(max(16 // acc.itemsize, 1), 1 << (n - 1).bit_length())
+    rows = 1 if m == 1 else 2 if m == 2 or acc.itemsize > 4 else 4
+    vector = columns if of.b_own[0] == of.b.itemsize and n % columns == 0 else 1
+    dense = of.out_own[1] == out.itemsize and n % columns == 0
+    across = -(-n // columns)
+    tiles = -(-m // rows) * across
+    total = tiles * prod(of.batch)
+    block = Block(rows, columns, vector, dense, total >= 1 << 31)
+    kinds = Kinds(of.a.dtype, of.b.dtype, number, out.dtype, len(of.batch) + 1)
+    kernel = _kernel(backend, block, kinds, lambda: matmul_small.source(kinds, block), "product")
+    groups, size = kernel_cache.grid(backend, total)
+    by = _Part(kinds, k, 1, (across, tiles, total))
+    return _run(of, by, kernel, groups, size, ())

@@ -122,13 +122,14 @@ def start(kinds: Kinds) -> str:
     return f"PG_START_IN({xs}, a); PG_START_IN({ys}, b); PG_START({kinds.stored}, out);"
 
 
-def find(kinds: Kinds) -> str:
+def find(kinds: Kinds, index: str = "pg_i64") -> str:
     """Statements for group g: the tile's number in its matrix, the matrices from_a, from_b and to,
-    and depth, the number of products in a sum."""
-    lines = ["pg_i64 rest = g / tiles, tile = g % tiles, a_at = 0, b_at = 0, o_at = 0;"]
+    and depth, the number of products in a sum. index: the type of g."""
+    lines = [f"{index} rest = g / ({index})tiles, tile = g % ({index})tiles;"]
+    lines.append("pg_i64 a_at = 0, b_at = 0, o_at = 0;")
     for k in range(kinds.batch - 1, 0, -1):
-        lines.append(f"{{ pg_i64 left = rest / n{k}, i = rest - left * n{k}; rest = left;")
-        lines.append(f"a_at += i * a_b{k}; b_at += i * b_b{k}; o_at += i * o_b{k}; }}")
+        lines.append(f"{{ {index} left = rest / ({index})n{k}, i = rest - left * ({index})n{k};")
+        lines.append(f"rest = left; a_at += i * a_b{k}; b_at += i * b_b{k}; o_at += i * o_b{k}; }}")
     lines.append("a_at += rest * a_b0; b_at += rest * b_b0; o_at += rest * o_b0;")
     lines.append("pg_i64 depth = K - rest * part < part ? K - rest * part : part;")
     lines.append(
