@@ -1,4 +1,4 @@
-"""Linear algebra: pygpu's kernels on CUDA and OpenCL beside cuBLAS, CLBlast, CuPy, PyTorch and NumPy.
+"""Linear algebra: pygpu on CUDA and OpenCL beside cuBLAS, CLBlast, CuPy, PyTorch and NumPy.
 
 python benchmarks/linalg.py [--cases WORD ...] [--systems NAME ...] [--seconds S] [--quick]
     [--tiles ROWS,COLUMNS,DEEP,EACH_ROW,EACH_COLUMN[,RESIDENT][/PARTS] ...] [--json FILE]

@@ -37,7 +37,7 @@ class Choice(NamedTuple):
 
 
 class Tuned(NamedTuple):
-    """A tile and its rate: multiplications of a work-item in a unit of time, relative to the best."""
+    """A tile and its rate: multiplications of a work-item in a unit of time; the best has 1."""
 
     tile: Tile
     rate: float
@@ -47,25 +47,27 @@ class Tuned(NamedTuple):
 _TILES: dict[int, tuple[Tuned, ...]] = {
     4: (
         Tuned(Tile(128, 128, 16, 8, 8), 1.0),
-        Tuned(Tile(128, 64, 16, 8, 8), 0.9),
-        Tuned(Tile(64, 128, 16, 8, 8), 0.9),
-        Tuned(Tile(64, 64, 16, 8, 4), 0.75),
+        Tuned(Tile(128, 64, 16, 8, 8), 0.93),
+        Tuned(Tile(64, 128, 16, 8, 8, 2), 0.95),
+        Tuned(Tile(64, 64, 16, 8, 4), 0.8),
         Tuned(Tile(128, 32, 16, 8, 4), 0.6),
         Tuned(Tile(32, 128, 16, 4, 8), 0.6),
         Tuned(Tile(32, 32, 16, 4, 4), 0.4),
+        Tuned(Tile(64, 16, 32, 4, 4), 0.4),
+        Tuned(Tile(16, 64, 32, 4, 4), 0.4),
         Tuned(Tile(128, 16, 16, 8, 4), 0.4),
         Tuned(Tile(16, 128, 16, 4, 8), 0.4),
         Tuned(Tile(16, 16, 16, 4, 4), 0.1),
     ),
     8: (
         Tuned(Tile(128, 64, 8, 8, 8), 1.0),
-        Tuned(Tile(64, 64, 8, 8, 4), 0.9),
+        Tuned(Tile(64, 64, 8, 8, 4, 2), 0.95),
         Tuned(Tile(64, 64, 16, 4, 4), 0.8),
         Tuned(Tile(64, 32, 16, 4, 4), 0.7),
         Tuned(Tile(32, 64, 16, 4, 4), 0.7),
         Tuned(Tile(32, 32, 16, 4, 2), 0.5),
-        Tuned(Tile(128, 16, 8, 8, 2), 0.4),
-        Tuned(Tile(16, 128, 8, 2, 8), 0.4),
+        Tuned(Tile(64, 16, 16, 4, 2), 0.4),
+        Tuned(Tile(16, 64, 16, 2, 4), 0.4),
         Tuned(Tile(16, 16, 16, 2, 2), 0.2),
     ),
     16: (
@@ -77,6 +79,7 @@ _TILES: dict[int, tuple[Tuned, ...]] = {
     ),
 }
 _STARTING = 48  # multiplications along the summed axis that a tile's beginning and end cost
+_MOST_PARTS = 512
 _RESIDENT = 512  # work-items of a unit at once
 _JOINING = 4  # multiplications that adding a part's item to another's costs
 
@@ -92,8 +95,8 @@ def set_choice(choice: Choice | None) -> None:
 def choose(
     m: int, n: int, k: int, stack: int, itemsize: int, units: int, group: int, local: int
 ) -> Choice:
-    """The tile and the parts for *stack* products of m x k and n x k items, whose sums have *itemsize*
-    bytes, on a device of so many units, work-items of a group and bytes of local memory."""
+    """The tile and the parts for *stack* products of m x k and n x k items, with sums of *itemsize*
+    bytes each, on a device of so many units, work-items of a group and bytes of local memory."""
     best, least = None, 0.0
     acc = np.dtype(f"u{itemsize}") if itemsize < 16 else np.dtype("D")
     for tile, rate in _TILES[itemsize]:
@@ -127,7 +130,7 @@ def _cuts(tiles: int, room: int, steps: int) -> list[int]:
     """Numbers of parts worth a try: all at once on the device, in one or two rounds."""
     cuts = [1]
     for rounds in (1, 2):
-        parts = min(room * rounds // tiles, steps // 4)
+        parts = min(room * rounds // tiles, steps // 4, _MOST_PARTS)
         if parts > 1:
             cuts.append(parts)
     return cuts
@@ -218,11 +221,11 @@ def product(a: Any, b: Any, number: DType, out: Any) -> Again:
     return _by_tiles(of, number)
 
 
-def _kernel(backend: Any, key: tuple[Any, ...], kinds: Kinds, make: Any, name: str) -> Any:
+def _kernel(backend: Any, key: Any, kinds: Kinds, make: Any, name: str) -> Any:
     features = dtypes.features(kinds.x, kinds.y, kinds.number, kinds.out)
     if backend.limits.warps:
         features.add("warps")
-    key = ("product", name, kinds, *key)
+    key = ("product", name, kinds, key)
     return kernel_cache.get(backend, key, lambda: (make(), name), features, exact=False)
 
 
@@ -293,7 +296,7 @@ def _run(
         numbers += [item * items, *rows, item * n, item]
         scratch = item * items * by.parts
         target, place = primitives.scratch(of.a, scratch), launch_cache.SCRATCH
-    places = (*of.order, place)
+    places: tuple[int, ...] = (*of.order, place)
     writes, needed = [target], [scratch] if scratch else []
     if more:
         places = (*places, launch_cache.SCRATCH + len(needed))
@@ -310,11 +313,18 @@ def _run(
 def _join(of: _Matrices, by: _Part, sums: Any) -> tuple[Any, ...]:
     """Add up the sums of all parts. Returns the step of Plans.add()."""
     backend, kinds = of.a.backend, by.kinds
-    kernel = _kernel(backend, (), kinds, lambda: text.join_source(kinds), "join")
     lengths, strides = (*of.batch, of.m, of.n), (*of.steps[2], *of.out_own)
-    items = prod(lengths)
+    items, limits = prod(lengths), backend.limits
+    lanes = 1
+    if not limits.is_cpu and limits.group_size >= text.GROUP:
+        while lanes < 32 and by.parts >= 4 * lanes and items * lanes < 1024 * limits.units:
+            lanes *= 2
+    kernel = _kernel(backend, lanes, kinds, lambda: text.join_source(kinds, lanes), "join")
     numbers = [by.parts, items, *lengths[1:], *strides]
     groups, size = kernel_cache.grid(backend, items)
+    if lanes > 1:
+        size = text.GROUP
+        groups = min(-(-items * lanes // size), 1 << 20)
     primitives.launch(of.a, kernel, groups, size, [sums], [of.out], numbers)
     places = (launch_cache.SCRATCH, launch_cache.RESULT)
     return launch_cache.step(backend, kernel, groups, size, places, numbers)
@@ -404,6 +414,8 @@ def _by_row(of: _Matrices, number: DType) -> Again:
     group = min(text.GROUP, backend.limits.group_size)
     if by_k:
         lanes = 32
+        while lanes > 1 and k < 2 * lanes * vector:
+            lanes //= 2
         while lanes < group and k >= lanes * vector * _TURNS * 4 and n * stack < 4096:
             lanes *= 2
     else:
@@ -411,7 +423,7 @@ def _by_row(of: _Matrices, number: DType) -> Again:
     row = vector if by_k and of.a_own[1] == x.itemsize and vector * x.itemsize <= 16 else 1
     reading = Reading(by_k, group, lanes, vector, _TURNS, row)
     tiles = -(-n // reading.results)
-    parts = min(backend.limits.units * _GROUPS // (tiles * stack), k // _LEAST)
+    parts = min(backend.limits.units * _GROUPS // (tiles * stack), k // _LEAST, _MOST_PARTS)
     part, parts = _cut(k, parts, vector * lanes if by_k else lanes)
     kinds = Kinds(x, y, number, of.out.dtype, len(of.batch) + 1, parts > 1)
     kernel = _kernel(

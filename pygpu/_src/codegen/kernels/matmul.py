@@ -144,10 +144,9 @@ _JOIN = Template("""\
 ${arithmetic}PG_KERNEL void join(PG_ARRAY_IN(mat_t, sums), PG_ARRAY($stored, out), pg_i64 count, pg_i64 items, $numbers)
 {
     PG_START_IN(mat_t, sums); PG_START($stored, out);
-    PG_FOR(i, items) {
-        mat_t acc = sums[i];
-        PG_ROLLED for (pg_i64 s = 1; s < count; s++)
-            acc = mat_join(acc, sums[s * items + i]);
+    $loop {
+        mat_t acc = mat_none();
+        $add
         pg_i64 rest = i, at = 0;
         $find
         PG_GLOBAL $stored *to = (PG_GLOBAL $stored *)((PG_GLOBAL char *)out + at);
@@ -156,12 +155,33 @@ ${arithmetic}PG_KERNEL void join(PG_ARRAY_IN(mat_t, sums), PG_ARRAY($stored, out
 }
 """)
 
+_SHARED = Template("""\
+PG_LOCAL mat_t shared[$group];
+    int id = (int)PG_LOCAL_ID(0), lane = id / $each;
+    for (pg_i64 g = PG_GROUP_ID(0); g * $each < items; g += PG_GROUPS(0))""")
+_TREE = Template("""\
+pg_i64 i = g * $each + id % $each;
+        if (i < items)
+            for (pg_i64 s = lane; s < count; s += $lanes)
+                acc = mat_join(acc, sums[s * items + i]);
+        PG_BARRIER;
+        shared[id] = acc;
+        for (int apart = ${lanes} / 2; apart > 0; apart /= 2) {
+            PG_BARRIER;
+            if (lane < apart)
+                shared[id] = mat_join(shared[id], shared[id + apart * $each]);
+        }
+        if (lane > 0 || i >= items)
+            continue;
+        acc = shared[id];""")
 
-def join_source(kinds: Kinds) -> str:
-    """``join``: adds up the sums of *count* parts, one after the other, for each of *items* results.
 
-    Further parameters: lengths of the result's axes but the first, strides [bytes] of them all; the
-    number of axes is kinds.batch + 1.
+def join_source(kinds: Kinds, lanes: int) -> str:
+    """``join``: adds up the sums of *count* parts for each of *items* results.
+
+    lanes: work-items that share a result, in groups of GROUP; their sums are added as in a tree. If
+    there is one, it is a loop for groups of any size. Further parameters: lengths of the result's
+    axes but the first, strides [bytes] of them all; the number of axes is kinds.batch + 1.
     """
     axes = kinds.batch + 1
     names = [f"n{k}" for k in range(1, axes)] + [f"o_{k}" for k in range(axes)]
@@ -170,10 +190,14 @@ def join_source(kinds: Kinds) -> str:
         for k in range(axes - 1, 0, -1)
     ]
     plain = kinds._replace(parts=False)
+    add = "for (pg_i64 s = 0; s < count; s++) acc = mat_join(acc, sums[s * items + i]);"
+    shape = {"group": GROUP, "each": GROUP // lanes, "lanes": lanes}
     return _JOIN.fill(
         arithmetic=arithmetic(kinds),
         stored=plain.stored,
         numbers=", ".join(f"pg_i64 {name}" for name in names),
+        loop="PG_FOR(i, items)" if lanes == 1 else _SHARED.fill(shape),
+        add=add if lanes == 1 else _TREE.fill(shape),
         find=" ".join([*found, "at += rest * o_0;"]),
         store=plain.store("to", "0", "acc"),
     )

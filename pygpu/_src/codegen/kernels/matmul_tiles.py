@@ -35,6 +35,7 @@ class Tile(NamedTuple):
     each_row: int
     each_column: int
     resident: int = 1
+    zigzag: int = 0
 
     @property
     def group(self) -> int:
@@ -70,16 +71,21 @@ typedef struct PG_ALIGN($piece_bytes) { mat_t item[$piece]; } mat_piece;
 typedef struct PG_ALIGN($a_bytes) { $a_stored item[$a_vector]; } mat_a_vector;
 typedef struct PG_ALIGN($b_bytes) { $b_stored item[$b_vector]; } mat_b_vector;
 typedef struct PG_ALIGN($o_bytes) { $o_stored item[$o_vector]; } mat_o_vector;
+#define MAT_READ(to, k) \\
+    PG_UNROLL for (int i = 0; i < $a_pieces; i++) \\
+        x[to][i] = a_part[now * $a_half + ((k) * $a_line + m_at) / $piece + i * $lanes_down]; \\
+    PG_UNROLL for (int i = 0; i < $b_pieces; i++) \\
+        y[to][i] = b_part[now * $b_half + ((k) * $b_line + n_at) / $piece + i * $lanes_across];
 PG_KERNEL void PG_BOUNDS($group, $resident) product($parameters)
 {
     $start
     PG_LOCAL mat_piece a_part[2 * $a_half];
     PG_LOCAL mat_piece b_part[2 * $b_half];
-    PG_LOCAL_PTR mat_t *a_items = (PG_LOCAL_PTR mat_t *)a_part;
-    PG_LOCAL_PTR mat_t *b_items = (PG_LOCAL_PTR mat_t *)b_part;
+    PG_UNUSED PG_LOCAL_PTR mat_t *a_items = (PG_LOCAL_PTR mat_t *)a_part;
+    PG_UNUSED PG_LOCAL_PTR mat_t *b_items = (PG_LOCAL_PTR mat_t *)b_part;
     int id = (int)PG_LOCAL_ID(0), lane = id % $lanes, warp = id / $lanes;
-    int m_at = warp / $warps_across * $warp_rows + lane / $lanes_across * $piece;
-    int n_at = warp % $warps_across * $warp_columns + lane % $lanes_across * $piece;
+    int m_at = warp / $warps_across * $warp_rows + $row_lane * $piece;
+    int n_at = warp % $warps_across * $warp_columns + $column_lane * $piece;
     for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {
         $find
         pg_i64 m0 = tile / across * $rows, n0 = tile % across * $columns;
@@ -94,6 +100,8 @@ PG_KERNEL void PG_BOUNDS($group, $resident) product($parameters)
         $put_first
         PG_BARRIER;
         int now = 0;
+        mat_piece x[2][$a_pieces], y[2][$b_pieces];
+        MAT_READ(0, 0)
         while (left > 0) {
             left -= $deep;
             if (left > 0) {
@@ -101,21 +109,20 @@ PG_KERNEL void PG_BOUNDS($group, $resident) product($parameters)
                 $fetch
             }
             PG_UNROLL for (int k = 0; k < $deep; k++) {
-                mat_piece x[$a_pieces], y[$b_pieces];
-                PG_UNROLL for (int i = 0; i < $a_pieces; i++)
-                    x[i] = a_part[now * $a_half + (k * $a_line + m_at) / $piece + i * $lanes_down];
-                PG_UNROLL for (int i = 0; i < $b_pieces; i++)
-                    y[i] = b_part[now * $b_half + (k * $b_line + n_at) / $piece + i * $lanes_across];
+                if (k < $deep - 1) {
+                    MAT_READ((k + 1) % 2, k + 1)
+                } else if (left > 0) {
+                    now = 1 - now;
+                    $put
+                    PG_BARRIER;
+                    MAT_READ(0, 0)
+                }
                 PG_UNROLL for (int r = 0; r < $each_row; r++)
                     PG_UNROLL for (int c = 0; c < $each_column; c++)
-                        acc[r][c] = mat_add(acc[r][c], x[r / $piece].item[r % $piece], y[c / $piece].item[c % $piece]);
+                        acc[r][c] = mat_add(acc[r][c], x[k % 2][r / $piece].item[r % $piece], y[k % 2][c / $piece].item[c % $piece]);
             }
-            if (left > 0) {
-                now = 1 - now;
-                $put
-            }
-            PG_BARRIER;
         }
+        PG_BARRIER;
         PG_UNUSED int o_wide = PG_ALIGNED(to, $o_bytes) && o_m % $o_bytes == 0;
         PG_UNROLL for (int r = 0; r < $each_row; r++) {
             pg_i64 m = m0 + m_at + r / $piece * $row_step + r % $piece;
@@ -258,6 +265,10 @@ def source(kinds: Kinds, tile: Tile, a: Side, b: Side, out_vector: int, far: boo
     )
     lanes_across = max(lanes_across, lanes * tile.each_row // tile.rows)
     lanes_down = lanes // lanes_across
+    row_lane, column_lane = f"lane / {lanes_across}", f"lane % {lanes_across}"
+    if tile.zigzag and lanes_down >= 2:
+        row_lane = f"(lane / {2 * lanes_across} * 2 + lane % 2)"
+        column_lane = f"(lane / 2 % {lanes_across})"
     stored_bytes = (acc if kinds.parts else kinds.out).itemsize
     return _KERNEL.fill(
         arithmetic=matmul.arithmetic(kinds),
@@ -285,6 +296,8 @@ def source(kinds: Kinds, tile: Tile, a: Side, b: Side, out_vector: int, far: boo
         group=tile.group,
         resident=tile.resident,
         lanes=lanes,
+        row_lane=row_lane,
+        column_lane=column_lane,
         lanes_across=lanes_across,
         lanes_down=lanes_down,
         warps_across=tile.columns // (lanes_across * tile.each_column),

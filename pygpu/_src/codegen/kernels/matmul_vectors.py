@@ -60,8 +60,8 @@ PG_KERNEL void PG_BOUNDS($group, 1) product($parameters)
 
 _ALONG = Template("""\
 pg_i64 k = lane * $vector;
-        if ($aligned)
-            for (; k + ${last} < depth; k += $step) {
+        if ($aligned) {
+            for (; k + $last < depth; k += $step) {
                 mat_b_vector y[$turns];
                 PG_UNROLL for (int u = 0; u < $turns; u++)
                     y[u] = *(PG_GLOBAL const mat_b_vector *)(from + (k + u * $stride) * b_k);
@@ -71,6 +71,15 @@ pg_i64 k = lane * $vector;
                         acc[u * $vector + j] = mat_add(acc[u * $vector + j], $x, $y);
                 }
             }
+            for (; k + ${vector} - 1 < depth; k += $stride) {
+                mat_b_vector y[1];
+                y[0] = *(PG_GLOBAL const mat_b_vector *)(from + k * b_k);
+                const int u = 0;
+                $row_vector
+                PG_UNROLL for (int j = 0; j < $vector; j++)
+                    acc[j] = mat_add(acc[j], $x, $y);
+            }
+        }
         for (; k < depth; k += $stride)
             PG_UNROLL for (int j = 0; j < $vector; j++)
                 if (k + j < depth)
@@ -101,7 +110,7 @@ pg_i64 k = lane;
 
 def _join(kinds: Kinds, of: Reading) -> str:
     """Adds up what the lanes have, and stores it."""
-    value, each = ("sum", "") if of.along else ("acc[j]", " * {v} + j".format(v=of.vector))
+    value, each = ("sum", "") if of.along else ("acc[j]", f" * {of.vector} + j")
     loop = "" if of.along else f"PG_UNROLL for (int j = 0; j < {of.vector}; j++) "
     place = "n0" if of.along else "(n0 + j)"
     item = f"((PG_GLOBAL {kinds.stored} *)(to + {place} * o_n))"
@@ -109,7 +118,7 @@ def _join(kinds: Kinds, of: Reading) -> str:
         return f"if (n0 < N) {loop}{{ {kinds.store(item, '0', value)} }}"
     lines = [f"PG_BARRIER; {loop}sums[id{each}] = {value};"]
     apart = of.lanes // 2
-    at = "id" if of.along else "id * {v} + j".format(v=of.vector)
+    at = "id" if of.along else f"id * {of.vector} + j"
     step = 1 if of.along else of.group // of.lanes * of.vector
     while apart:
         lines.append(
