@@ -90,31 +90,36 @@ PG_KERNEL void product($parameters)
         }
         for (int r = 0; r < many; r++) {
             PG_GLOBAL char *row = to + (m0 + r) * o_m + n0 * o_n;
-            for (int n = 0; n < wide; n++) {
-                $load_sum
-                $store
-            }
+            if (o_n == $stored_bytes)
+                for (int n = 0; n < wide; n++) {
+                    $load_sum
+                    $store_dense
+                }
+            else
+                PG_ROLLED for (int n = 0; n < wide; n++) {
+                    $load_sum
+                    $store
+                }
         }
     }
 }
 """)
 
 _PACK = Template("""\
-if (some == $width) {
-                    if ($apart == $size)
-                        for (int k = 0; k < deep; k++, from += $along)
-                            for (int i = 0; i < $width; i++) {
-                                $dense
-                            }
-                    else
-                        for (int k = 0; k < deep; k++, from += $along)
-                            for (int i = 0; i < $width; i++) {
-                                $strided
-                            }
-                } else
+if (some == $width && $apart == $size)
                     for (int k = 0; k < deep; k++, from += $along)
                         for (int i = 0; i < $width; i++) {
-                            $none
+                            $dense
+                        }
+                else if (some == $width)
+                    PG_ROLLED for (int k = 0; k < deep; k++, from += $along)
+                        PG_UNROLL for (int i = 0; i < $width; i++) {
+                            $strided
+                        }
+                else
+                    PG_ROLLED for (int k = 0; k < deep; k++, from += $along)
+                        PG_ROLLED for (int i = 0; i < $width; i++) {
+                            mat_t value = mat_none();
                             if (i < some)
                                 value = $value;
                             $put
@@ -147,7 +152,6 @@ def _pack(kinds: Kinds, name: str, width: int, planes: int) -> str:
         size=dtype.itemsize,
         dense=f"mat_t value = {dense}; {put}",
         strided=f"mat_t value = {strided}; {put}",
-        none="mat_t value = mat_none();",
         value=strided,
         put=put,
     )
@@ -249,5 +253,7 @@ def source(kinds: Kinds, blocking: Blocking) -> str:
         pack_a=_pack(kinds, "a", blocking.high, planes),
         pack_b=_pack(kinds, "b", columns, planes),
         load_sum=load,
+        stored_bytes=(matmul.acc_dtype(kinds.number) if kinds.parts else kinds.out).itemsize,
+        store_dense=kinds.store(f"((PG_GLOBAL {kinds.stored} *)row)", "n", "value"),
         store=kinds.store(f"((PG_GLOBAL {kinds.stored} *)(row + n * o_n))", "0", "value"),
     )
