@@ -299,7 +299,7 @@ def _run(
     places: tuple[int, ...] = (*of.order, place)
     writes, needed = [target], [scratch] if scratch else []
     if more:
-        places = (*places, launch_cache.SCRATCH + len(needed))
+        places = (*places, launch_cache.SCRATCH - len(needed))
         needed.append(more[0])
         writes.append(primitives.scratch(of.a, more[0]))
         numbers = [*more[1:], *numbers]
