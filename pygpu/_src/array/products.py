@@ -189,11 +189,16 @@ def _matrices(a: Any, b: Any, out: Any) -> _Matrices:
     return of.turned() if down and (down < right or not right) else of
 
 
+def _by_k(own: tuple[int, int], length: int, k: int) -> bool:
+    """Whether an operand's items lie together along the summed axis rather than the result's."""
+    across, along = (abs(s) if n > 1 else 1 << 62 for s, n in zip(own, (length, k), strict=True))
+    return along < across if along and across else not across
+
+
 def _side(x: Any, length: int, own: tuple[int, int], k: int, wide: int, tile: Tile) -> Side:
     """How to read an operand whose tiles are *wide* items along the result's axis."""
     size = x.itemsize
-    across, along = (abs(s) if n > 1 else 1 << 62 for s, n in zip(own, (length, k), strict=True))
-    by_k = along < across if along and across else not across
+    by_k = _by_k(own, length, k)
     together, stride, most = (k, own[1], tile.deep) if by_k else (length, own[0], wide)
     vector = max(16 // size, 1) if stride == size else 1
     most = min(most, max(wide * tile.deep // tile.group, 1))
@@ -214,10 +219,12 @@ def product(a: Any, b: Any, number: DType, out: Any) -> Again:
     of = _matrices(a, b, out)
     if max(of.m, of.n) <= _SMALL and of.k <= 4 * _SMALL and not _forced:
         return _by_blocks(of, number)
-    if a.backend.limits.is_cpu:
+    cpu = a.backend.limits.is_cpu
+    by_k = _by_k(of.b_own, of.n, of.k)
+    if of.m == 1 and not _forced and not (cpu and by_k and of.k < _SHORT):
+        return _by_row(of, number, by_k)
+    if cpu:
         return _by_panels(of, number)
-    if of.m == 1 and not _forced:
-        return _by_row(of, number)
     return _by_tiles(of, number)
 
 
@@ -398,40 +405,52 @@ def _cpu_tile(
 _TURNS = 4  # reads of a work-item on their way at once
 _GROUPS = 16  # of a unit, for which a summed axis is cut
 _LEAST = 2048  # items of a part of it
+_SHORT = 128  # items of a line that CPUs rather pack
 
 
-def _by_row(of: _Matrices, number: DType) -> Again:
+def _by_row(of: _Matrices, number: DType, by_k: bool) -> Again:
     """A row times a matrix."""
     backend, n, k, stack = of.a.backend, of.n, of.k, prod(of.batch)
     x, y = of.a.dtype, of.b.dtype
-    across, along = (abs(s) if c > 1 else 1 << 62 for s, c in zip(of.b_own, (n, k), strict=True))
-    by_k = along <= across
-    vector = max(16 // y.itemsize, 1)
-    if (of.b_own[1] if by_k else of.b_own[0]) != y.itemsize:
-        vector = 1
-    while not by_k and n % vector:
-        vector //= 2
-    group = min(text.GROUP, backend.limits.group_size)
-    if by_k:
-        lanes = 32
-        while lanes > 1 and k < 2 * lanes * vector:
-            lanes //= 2
-        while lanes < group and k >= lanes * vector * _TURNS * 4 and n * stack < 4096:
-            lanes *= 2
-    else:
-        lanes = group // min(32, 1 << (-(-n // vector) - 1).bit_length())
-    row = vector if by_k and of.a_own[1] == x.itemsize and vector * x.itemsize <= 16 else 1
-    reading = Reading(by_k, group, lanes, vector, _TURNS, row)
+    reading = _reading(backend, of, x, y, by_k)
     tiles = -(-n // reading.results)
-    parts = min(backend.limits.units * _GROUPS // (tiles * stack), k // _LEAST, _MOST_PARTS)
-    part, parts = _cut(k, parts, vector * lanes if by_k else lanes)
+    limits = backend.limits
+    groups, least = limits.units * _GROUPS, _LEAST
+    if limits.is_cpu:
+        groups, least = (limits.units * 2 if n * k * stack > _SHARED else 1), _SHARED
+    parts = min(groups // (tiles * stack), k // least, _MOST_PARTS)
+    part, parts = _cut(k, parts, reading.vector * reading.lanes if by_k else reading.lanes)
     kinds = Kinds(x, y, number, of.out.dtype, len(of.batch) + 1, parts > 1)
     kernel = _kernel(
         backend, reading, kinds, lambda: matmul_vectors.source(kinds, reading), "product"
     )
     total = tiles * stack * parts
     by = _Part(kinds, part, parts, (tiles, tiles, total))
-    return _run(of, by, kernel, min(total, 1 << 20), group, ())
+    most = groups if limits.is_cpu else 1 << 20
+    return _run(of, by, kernel, min(total, most), reading.group, ())
+
+
+def _reading(backend: Any, of: _Matrices, x: DType, y: DType, by_k: bool) -> Reading:
+    """How a row's kernel reads the matrix."""
+    n, k, cpu = of.n, of.k, backend.limits.is_cpu
+    dense = (of.b_own[1] if by_k else of.b_own[0]) == y.itemsize
+    vector = (max(16 // y.itemsize, 1) if not cpu else 16 if by_k else 128) if dense else 1
+    while not by_k and n % vector:
+        vector //= 2
+    if cpu:
+        row = vector if by_k and of.a_own[1] == x.itemsize else 1
+        return Reading(by_k, 1, 1, vector, _TURNS if by_k else 1, row, True)
+    group = min(text.GROUP, backend.limits.group_size)
+    if by_k:
+        lanes = 32
+        while lanes > 1 and k < 2 * lanes * vector:
+            lanes //= 2
+        while lanes < group and k >= lanes * vector * _TURNS * 4 and n * prod(of.batch) < 4096:
+            lanes *= 2
+    else:
+        lanes = group // min(32, 1 << (-(-n // vector) - 1).bit_length())
+    row = vector if by_k and of.a_own[1] == x.itemsize and vector * x.itemsize <= 16 else 1
+    return Reading(by_k, group, lanes, vector, _TURNS, row)
 
 
 _SMALL = 16  # rows and columns at most of a small matrix

@@ -21,7 +21,8 @@ __all__ = ["Reading", "source"]
 class Reading(NamedTuple):
     """along: the matrix lies along the summed axis; group: work-items; lanes: those of them that
     share a result; vector: items of the matrix that are read at once, turns: such reads on their way
-    at once; row: items of the row read at once."""
+    at once; row: items of the row read at once; loose: vectors may begin at any item's address, as on
+    CPUs."""
 
     along: bool
     group: int
@@ -29,6 +30,7 @@ class Reading(NamedTuple):
     vector: int
     turns: int
     row: int
+    loose: bool = False
 
     @property
     def results(self) -> int:
@@ -151,10 +153,11 @@ def source(kinds: Kinds, of: Reading) -> str:
         single = f"((PG_GLOBAL const {ys} *)(from + (k + j) * b_k))"
         at = f"k + u * {stride}"
         x, row_vector, aligned = row(f"{at} + j"), "", []
-        if of.vector > 1:
+        if of.vector > 1 and not of.loose:
             aligned.append(f"PG_ALIGNED(from, {b_bytes})")
-        if of.row > 1:
+        if of.row > 1 and not of.loose:
             aligned.append(f"PG_ALIGNED(from_a, {a_bytes})")
+        if of.row > 1:
             row_vector = (
                 f"mat_a_vector x = *(PG_GLOBAL const mat_a_vector *)(from_a + ({at}) * a_k);"
             )
@@ -174,7 +177,9 @@ def source(kinds: Kinds, of: Reading) -> str:
         )
     else:
         single = f"((PG_GLOBAL const {ys} *)(from + k * b_k + j * b_n))"
-        aligned = [f"PG_ALIGNED(from, {b_bytes}) && b_k % {b_bytes} == 0"] * (of.vector > 1)
+        aligned = [f"PG_ALIGNED(from, {b_bytes}) && b_k % {b_bytes} == 0"] * (
+            of.vector > 1 and not of.loose
+        )
         sums = of.vector
         read = _ACROSS.fill(
             values,
@@ -201,8 +206,8 @@ def source(kinds: Kinds, of: Reading) -> str:
         group=of.group,
         vector=of.vector,
         row=of.row,
-        a_bytes=a_bytes,
-        b_bytes=b_bytes,
+        a_bytes=kinds.x.itemsize if of.loose else a_bytes,
+        b_bytes=kinds.y.itemsize if of.loose else b_bytes,
         a_stored=xs,
         b_stored=ys,
         read=read,
