@@ -46,9 +46,10 @@ class Tuned(NamedTuple):
 # By the bytes of a sum's item.
 _TILES: dict[int, tuple[Tuned, ...]] = {
     4: (
-        Tuned(Tile(128, 128, 16, 8, 8), 1.0),
-        Tuned(Tile(128, 64, 16, 8, 8), 0.93),
-        Tuned(Tile(64, 128, 16, 8, 8, 2), 0.95),
+        Tuned(Tile(256, 128, 8, 16, 8, 1, 1), 1.0),
+        Tuned(Tile(128, 128, 16, 8, 8, 1, 1), 0.95),
+        Tuned(Tile(128, 64, 16, 8, 8, 1, 1), 0.88),
+        Tuned(Tile(64, 128, 16, 8, 8, 2, 1), 0.92),
         Tuned(Tile(64, 64, 16, 8, 4), 0.8),
         Tuned(Tile(128, 32, 16, 8, 4), 0.6),
         Tuned(Tile(32, 128, 16, 4, 8), 0.6),
@@ -80,6 +81,7 @@ _TILES: dict[int, tuple[Tuned, ...]] = {
 }
 _STARTING = 48  # multiplications along the summed axis that a tile's beginning and end cost
 _MOST_PARTS = 512
+_SUMS = 32768  # of 4 bytes that a unit's registers have room for
 _RESIDENT = 512  # work-items of a unit at once
 _JOINING = 4  # multiplications that adding a part's item to another's costs
 
@@ -103,13 +105,16 @@ def choose(
         if tile.group > group or matmul_tiles.local_bytes(tile, acc) > local:
             continue
         tiles = -(-m // tile.rows) * -(-n // tile.columns) * stack
-        room = units * max(_RESIDENT // tile.group, 1)
+        block = tile.each_row * tile.each_column
+        at_once = max(min(_RESIDENT, _SUMS * 4 // (itemsize * block)) // tile.group, 1)
+        room = units * at_once
+        full = block * at_once * tile.group / _RESIDENT / rate
         for parts in _cuts(tiles, room, -(-k // tile.deep)):
             deep = _cut(k, parts, tile.deep)[0]
             rounds = max(tiles * parts / room, 1.0)
             if rounds < 8:
                 rounds = float(-(-tiles * parts // room))
-            spent = rounds * tile.each_row * tile.each_column * (deep + _STARTING) / rate
+            spent = rounds * full * (deep + _STARTING)
             if parts > 1:
                 spent += 1000 + parts * _JOINING * (1 + m * n * stack / (units * 2048))
             if best is None or spent < least:
@@ -443,7 +448,7 @@ def _reading(backend: Any, of: _Matrices, x: DType, y: DType, by_k: bool) -> Rea
     group = min(text.GROUP, backend.limits.group_size)
     if by_k:
         lanes = 32
-        while lanes > 1 and k < 2 * lanes * vector:
+        while lanes > 1 and k < _TURNS * lanes * vector:
             lanes //= 2
         while lanes < group and k >= lanes * vector * _TURNS * 4 and n * prod(of.batch) < 4096:
             lanes *= 2

@@ -27,7 +27,8 @@ __all__ = ["Side", "Tile", "local_bytes", "source"]
 class Tile(NamedTuple):
     """rows, columns: of a group's tile; deep: of a step along the summed axis; each_row,
     each_column: of the block that a work-item computes; resident: groups of a unit at once, which
-    decides how many registers a work-item may have."""
+    decides how many registers a work-item may have; zigzag: whether neighbours in a warp are pairs of
+    rows instead of a row's columns, which some tiles read local memory faster with."""
 
     rows: int
     columns: int

@@ -63,7 +63,7 @@ PG_KERNEL void PG_BOUNDS($group, 1) product($parameters)
 _ALONG = Template("""\
 pg_i64 k = lane * $vector;
         if ($aligned) {
-            for (; k + $last < depth; k += $step) {
+            for (; k - lane * $vector + $step <= depth; k += $step) {
                 mat_b_vector y[$turns];
                 PG_UNROLL for (int u = 0; u < $turns; u++)
                     y[u] = *(PG_GLOBAL const mat_b_vector *)(from + (k + u * $stride) * b_k);
@@ -165,7 +165,6 @@ def source(kinds: Kinds, of: Reading) -> str:
         sums = of.turns * of.vector
         read = _ALONG.fill(
             values,
-            last=(of.turns - 1) * stride + of.vector - 1,
             step=of.turns * stride,
             stride=stride,
             aligned=" && ".join(aligned) or "1",
