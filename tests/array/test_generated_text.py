@@ -88,6 +88,15 @@ OPERATIONS = {
     "scan of columns": lambda f, i, m: gpuarray.empty((70, 3), np.int16).cumprod(0),
     "mask": lambda f, i, m: gpuarray.empty((8, 8), np.int16)[m],
     "matmul": lambda f, i, m: gpuarray.empty((8, 8), np.int16) @ gpuarray.empty((8, 8), np.int16),
+    "tiles": lambda f, i, m: gpuarray.empty((70, 20), "u2") @ gpuarray.empty((20, 33), "u2"),
+    "tiles of columns": lambda f, i, m: (
+        gpuarray.empty((70, 20), "u2") @ gpuarray.empty((32, 20), "u2").T
+    ),
+    "tiles of parts": lambda f, i, m: (
+        gpuarray.empty((20, 9000), "i2") @ gpuarray.empty((9000, 20), "i2")
+    ),
+    "row": lambda f, i, m: gpuarray.empty((300, 70), "u2") @ gpuarray.empty(70, "u2"),
+    "row of columns": lambda f, i, m: gpuarray.empty(70, "i2") @ gpuarray.empty((70, 64), "i2"),
     "transposed": lambda f, i, m: gpuarray.empty((80, 80), "V3").T._copy(order="C"),
     "random": lambda f, i, m: curandom.rand(100, np.uint32),
     "snippet": lambda f, i, m: elementwise.ElementwiseKernel("float *x, int k", "x[i] = 1")(f, 2),

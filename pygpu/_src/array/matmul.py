@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.kernels import matmul as matmul_text
-from pygpu._src.runtime import kernel_cache
 from pygpu._src.runtime.libraries.layouts import layout_of
 
-from . import launch_cache, layout, primitives, ufuncs
+from . import launch_cache, layout, primitives, products, ufuncs
 from .reduction import reduce
 
 __all__ = ["diagonal", "matmul", "outer", "tensordot", "trace"]
@@ -76,8 +74,10 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
             strides.append(0)
         view = target._view(full, tuple(strides), target.offset)
     again = _product(left, right, number, view)
-    if again is not None and view is target and out is None and a is given[0] and b is given[1]:
-        a.backend.table.plans.add("matmul", 0, given, None, target, (again,))
+    if again is not None and out is None and a is given[0] and b is given[1]:
+        steps, scratch = again
+        memory = tuple((np.dtype(np.uint8), nbytes) for nbytes in scratch)
+        a.backend.table.plans.add("matmul", 0, given, None, target, steps, memory)
     if view is not target:
         target.events = view.events
     if shared:
@@ -86,69 +86,29 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
     return target
 
 
-def _product(a: Any, b: Any, number: np.dtype[Any], out: Any) -> tuple[Any, ...] | None:
-    """Returns the step of Plans.add() that does it again, if no library is ever asked for it."""
-    backend = a.backend
-    dtypes.require(backend, "matmul", a.dtype, b.dtype, number)
-    m, n = out.shape[-2:]
-    k = a.shape[-1]
+def _product(a: Any, b: Any, number: np.dtype[Any], out: Any) -> products.Again | None:
+    """Returns what does it again, if no library is ever asked for it."""
+    dtypes.require(a.backend, "matmul", a.dtype, b.dtype, number)
     if out.size == 0:
         return None
-    if k == 0:
+    if a.shape[-1] == 0:
         primitives.fill(out, 0)
         return None
-    if _by_library(a, b, number, out):
+    library = _library(a, number, out)
+    if library is not None and _by_library(library, a, b, number, out):
         return None
-    stack = out.shape[:-2]
-    batch, (a_batch, b_batch, out_batch) = layout.collapse(
-        stack,
-        layout.broadcast_strides(a.shape[:-2], a.strides[:-2], stack),
-        layout.broadcast_strides(b.shape[:-2], b.strides[:-2], stack),
-        out.strides[:-2],
-    )
-    cpu = backend.limits.is_cpu
-    dense = (n == 1 or b.strides[-1] == b.itemsize) and (n == 1 or out.strides[-1] == out.itemsize)
-    each = 8 if min(m, n) >= 512 and number.itemsize <= 4 and number.kind != "c" else 4
-    if min(m, n) <= 16 and not cpu:
-        each = 1
-    high, wide = (matmul_text.CPU_ROWS, matmul_text.CPU_COLUMNS) if cpu else (16 * each, 16 * each)
-    across = -(-n // wide)
-    tiles = -(-m // high) * across
-    total = tiles * prod(batch)
-    key = ("matmul", a.dtype, b.dtype, number, out.dtype, len(batch), each, dense)
-    kernel = kernel_cache.get(
-        backend,
-        key,
-        lambda: (
-            matmul_text.source(a.dtype, b.dtype, number, out.dtype, len(batch), each, dense, cpu),
-            "product",
-        ),
-        dtypes.features(a.dtype, b.dtype, number, out.dtype),
-        exact=False,
-    )
-    numbers = [m, n, k, across, tiles, total, *batch[1:]]
-    for array, strides in ((a, a_batch), (b, b_batch), (out, out_batch)):
-        numbers += [*strides, *array.strides[-2:]]
-    if cpu:
-        work_items = m * n * k * prod(batch)
-        groups = min(total, backend.limits.units * 8 if work_items > 1 << 16 else 1)
-        size = 1
-    else:
-        groups, size = min(total, 1 << 20), matmul_text.GROUP
-    primitives.launch(a, kernel, groups, size, [a, b], [out], numbers)
-    if out.size * k >= _FEW:
-        return None
-    return launch_cache.step(backend, kernel, groups, size, (0, 1, launch_cache.RESULT), numbers)
+    again = products.product(a, b, number, out)
+    return again if library is None else None
 
 
 _FEW = 1 << 15  # multiplications, for which calling a library costs more than it saves
 
 
-def _by_library(a: Any, b: Any, number: np.dtype[Any], out: Any) -> bool:
-    """The product by cuBLAS or CLBlast, if they are there and can do it."""
+def _library(a: Any, number: np.dtype[Any], out: Any) -> Any:
+    """cuBLAS or CLBlast, if they are there and know such a product; None otherwise."""
     backend = out.backend
     if out.dtype != number or number.kind not in "fc" or out.size * a.shape[-1] < _FEW:
-        return False
+        return None
     lib: Any
     if backend.name == "cuda":
         from pygpu._src.runtime.libraries import cublas as lib
@@ -156,9 +116,12 @@ def _by_library(a: Any, b: Any, number: np.dtype[Any], out: Any) -> bool:
         from pygpu._src.runtime.libraries import clblast as lib
 
         if number.char not in "fd" or not lib.usable(backend):
-            return False
-    if not lib.LIBRARY.available():
-        return False
+            return None
+    return lib if lib.LIBRARY.available() else None
+
+
+def _by_library(lib: Any, a: Any, b: Any, number: np.dtype[Any], out: Any) -> bool:
+    """The product by a library, if it can do it."""
     operands = []
     for x in (a, b):
         x = primitives.astype(x, number)

@@ -1,0 +1,479 @@
+"""How a product of matrices is computed by kernels of our own: which one, in which tiles and parts.
+
+The choice is made by a model of the time that a choice takes: groups run in rounds of as many as
+the device holds, each of them as long as a tile's multiplications. Its constants were fitted to
+measurements by benchmarks/linalg.py.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.kernels import matmul as text
+from pygpu._src.codegen.kernels import matmul_panels, matmul_small, matmul_tiles, matmul_vectors
+from pygpu._src.codegen.kernels.matmul import Kinds
+from pygpu._src.codegen.kernels.matmul_small import Block
+from pygpu._src.codegen.kernels.matmul_tiles import Side, Tile
+from pygpu._src.codegen.kernels.matmul_vectors import Reading
+from pygpu._src.runtime import kernel_cache
+
+from . import launch_cache, layout, primitives
+
+__all__ = ["Choice", "choose", "product", "set_choice"]
+
+DType = np.dtype[Any]
+
+
+class Choice(NamedTuple):
+    """A tile, and the number of parts of the summed axis."""
+
+    tile: Tile
+    parts: int
+
+
+class Tuned(NamedTuple):
+    """A tile and its rate: multiplications of a work-item in a unit of time; the best has 1."""
+
+    tile: Tile
+    rate: float
+
+
+# By the bytes of a sum's item.
+_TILES: dict[int, tuple[Tuned, ...]] = {
+    4: (
+        Tuned(Tile(256, 128, 8, 16, 8, 1, 1), 1.0),
+        Tuned(Tile(128, 128, 16, 8, 8, 1, 1), 0.95),
+        Tuned(Tile(128, 64, 16, 8, 8, 1, 1), 0.88),
+        Tuned(Tile(64, 128, 16, 8, 8, 2, 1), 0.92),
+        Tuned(Tile(64, 64, 16, 8, 4), 0.8),
+        Tuned(Tile(128, 32, 16, 8, 4), 0.6),
+        Tuned(Tile(32, 128, 16, 4, 8), 0.6),
+        Tuned(Tile(32, 32, 16, 4, 4), 0.4),
+        Tuned(Tile(64, 16, 32, 4, 4), 0.4),
+        Tuned(Tile(16, 64, 32, 4, 4), 0.4),
+        Tuned(Tile(128, 16, 16, 8, 4), 0.4),
+        Tuned(Tile(16, 128, 16, 4, 8), 0.4),
+        Tuned(Tile(16, 16, 16, 4, 4), 0.1),
+    ),
+    8: (
+        Tuned(Tile(128, 64, 8, 8, 8), 1.0),
+        Tuned(Tile(64, 64, 8, 8, 4, 2), 0.95),
+        Tuned(Tile(64, 64, 16, 4, 4), 0.8),
+        Tuned(Tile(64, 32, 16, 4, 4), 0.7),
+        Tuned(Tile(32, 64, 16, 4, 4), 0.7),
+        Tuned(Tile(32, 32, 16, 4, 2), 0.5),
+        Tuned(Tile(64, 16, 16, 4, 2), 0.4),
+        Tuned(Tile(16, 64, 16, 2, 4), 0.4),
+        Tuned(Tile(16, 16, 16, 2, 2), 0.2),
+    ),
+    16: (
+        Tuned(Tile(64, 64, 8, 4, 4), 1.0),
+        Tuned(Tile(32, 32, 8, 4, 2), 0.7),
+        Tuned(Tile(64, 16, 8, 4, 2), 0.5),
+        Tuned(Tile(16, 64, 8, 2, 4), 0.5),
+        Tuned(Tile(16, 16, 8, 2, 2), 0.3),
+    ),
+}
+_STARTING = 48  # multiplications along the summed axis that a tile's beginning and end cost
+_MOST_PARTS = 512
+_SUMS = 32768  # of 4 bytes that a unit's registers have room for
+_RESIDENT = 512  # work-items of a unit at once
+_JOINING = 4  # multiplications that adding a part's item to another's costs
+
+_forced: list[Choice] = []
+
+
+def set_choice(choice: Choice | None) -> None:
+    """Take this choice for all products, None for the best; for measurements."""
+    _forced[:] = [] if choice is None else [choice]
+
+
+@lru_cache(maxsize=4096)
+def choose(
+    m: int, n: int, k: int, stack: int, itemsize: int, units: int, group: int, local: int
+) -> Choice:
+    """The tile and the parts for *stack* products of m x k and n x k items, with sums of *itemsize*
+    bytes each, on a device of so many units, work-items of a group and bytes of local memory."""
+    best, least = None, 0.0
+    acc = np.dtype(f"u{itemsize}") if itemsize < 16 else np.dtype("D")
+    for tile, rate in _TILES[itemsize]:
+        if tile.group > group or matmul_tiles.local_bytes(tile, acc) > local:
+            continue
+        tiles = -(-m // tile.rows) * -(-n // tile.columns) * stack
+        block = tile.each_row * tile.each_column
+        at_once = max(min(_RESIDENT, _SUMS * 4 // (itemsize * block)) // tile.group, 1)
+        room = units * at_once
+        full = block * at_once * tile.group / _RESIDENT / rate
+        for parts in _cuts(tiles, room, -(-k // tile.deep)):
+            deep = _cut(k, parts, tile.deep)[0]
+            rounds = max(tiles * parts / room, 1.0)
+            if rounds < 8:
+                rounds = float(-(-tiles * parts // room))
+            spent = rounds * full * (deep + _STARTING)
+            if parts > 1:
+                spent += 1000 + parts * _JOINING * (1 + m * n * stack / (units * 2048))
+            if best is None or spent < least:
+                best, least = Choice(tile, parts), spent
+    if best is None:
+        raise RuntimeError("no tile of a matrix product fits the device")
+    return best
+
+
+def _cut(k: int, parts: int, step: int) -> tuple[int, int]:
+    """The length of a part, a multiple of *step*, and the number of parts, about that wanted."""
+    each = -(-k // max(parts, 1))
+    part = -(-each // step) * step
+    return part, -(-k // part)
+
+
+def _cuts(tiles: int, room: int, steps: int) -> list[int]:
+    """Numbers of parts worth a try: all at once on the device, in one or two rounds."""
+    cuts = [1]
+    for rounds in (1, 2):
+        parts = min(room * rounds // tiles, steps // 4, _MOST_PARTS)
+        if parts > 1:
+            cuts.append(parts)
+    return cuts
+
+
+Again = tuple[tuple[Any, ...], tuple[int, ...]]  # steps of Plans.add(), and their scratch [bytes]
+
+
+class _Matrices(NamedTuple):
+    """Operands as the kernels see them: strides are those of the result's axis, then of the summed
+    one; of the result those of rows, then of columns."""
+
+    a: Any
+    b: Any
+    out: Any
+    m: int
+    n: int
+    k: int
+    a_own: tuple[int, int]
+    b_own: tuple[int, int]
+    out_own: tuple[int, int]
+    batch: tuple[int, ...]
+    steps: list[tuple[int, ...]]
+    order: tuple[int, int] = (0, 1)  # places of a and b in the call
+
+    def turned(self) -> _Matrices:
+        """The transposed product."""
+        return self._replace(
+            a=self.b,
+            b=self.a,
+            m=self.n,
+            n=self.m,
+            a_own=self.b_own,
+            b_own=self.a_own,
+            out_own=(self.out_own[1], self.out_own[0]),
+            steps=[self.steps[1], self.steps[0], self.steps[2]],
+            order=(self.order[1], self.order[0]),
+        )
+
+
+def _matrices(a: Any, b: Any, out: Any) -> _Matrices:
+    stack = out.shape[:-2]
+    batch, steps = layout.collapse(
+        stack,
+        layout.broadcast_strides(a.shape[:-2], a.strides[:-2], stack),
+        layout.broadcast_strides(b.shape[:-2], b.strides[:-2], stack),
+        out.strides[:-2],
+    )
+    if batch == (1,):
+        batch, steps = (), [(), (), ()]
+    (m, n), k = out.shape[-2:], a.shape[-1]
+    a_own, out_own = a.strides[-2:], out.strides[-2:]
+    b_own = (b.strides[-1], b.strides[-2])
+    of = _Matrices(a, b, out, m, n, k, a_own, b_own, out_own, batch, steps)
+    down, right = (abs(s) if size > 1 else 0 for s, size in zip(out_own, (m, n), strict=True))
+    return of.turned() if down and (down < right or not right) else of
+
+
+def _by_k(own: tuple[int, int], length: int, k: int) -> bool:
+    """Whether an operand's items lie together along the summed axis rather than the result's."""
+    across, along = (abs(s) if n > 1 else 1 << 62 for s, n in zip(own, (length, k), strict=True))
+    return along < across if along and across else not across
+
+
+def _side(x: Any, length: int, own: tuple[int, int], k: int, wide: int, tile: Tile) -> Side:
+    """How to read an operand whose tiles are *wide* items along the result's axis."""
+    size = x.itemsize
+    by_k = _by_k(own, length, k)
+    together, stride, most = (k, own[1], tile.deep) if by_k else (length, own[0], wide)
+    vector = max(16 // size, 1) if stride == size else 1
+    most = min(most, max(wide * tile.deep // tile.group, 1))
+    while vector > most or together % vector:
+        vector //= 2
+    return Side(by_k, vector)
+
+
+def _far(own: tuple[int, int], wide: int, deep: int) -> bool:
+    return abs(own[0]) * wide + abs(own[1]) * deep >= 1 << 31
+
+
+def product(a: Any, b: Any, number: DType, out: Any) -> Again:
+    """Compute ``out = a @ b`` of arrays of two or more axes, none of which is empty.
+
+    Returns what does it again.
+    """
+    of = _matrices(a, b, out)
+    if max(of.m, of.n) <= _SMALL and of.k <= 4 * _SMALL and not _forced:
+        return _by_blocks(of, number)
+    cpu = a.backend.limits.is_cpu
+    by_k = _by_k(of.b_own, of.n, of.k)
+    if of.m == 1 and not _forced and not (cpu and by_k and of.k < _SHORT):
+        return _by_row(of, number, by_k)
+    if cpu:
+        return _by_panels(of, number)
+    return _by_tiles(of, number)
+
+
+def _kernel(backend: Any, key: Any, kinds: Kinds, make: Any, name: str) -> Any:
+    features = dtypes.features(kinds.x, kinds.y, kinds.number, kinds.out)
+    if backend.limits.warps:
+        features.add("warps")
+    key = ("product", name, kinds, key)
+    return kernel_cache.get(backend, key, lambda: (make(), name), features, exact=False)
+
+
+def _by_tiles(of: _Matrices, number: DType) -> Again:
+    backend, out, batch = of.a.backend, of.out, of.batch
+    limits, acc = backend.limits, text.acc_dtype(number)
+    m, n, k = of.m, of.n, of.k
+    stack = prod(batch)
+    tile, parts = (
+        _forced[0]
+        if _forced
+        else choose(
+            m,
+            n,
+            k,
+            stack,
+            acc.itemsize,
+            limits.units,
+            limits.group_size,
+            limits.local_bytes,
+        )
+    )
+    part, parts = _cut(k, parts, tile.deep)
+    kinds = Kinds(of.a.dtype, of.b.dtype, number, out.dtype, len(batch) + 1, parts > 1)
+    sides = (
+        _side(of.a, m, of.a_own, k, tile.rows, tile),
+        _side(of.b, n, of.b_own, k, tile.columns, tile),
+    )
+    width = matmul_tiles.piece(acc)
+    dense = (parts > 1 or of.out_own[1] == out.itemsize) and n % width == 0
+    far = _far(of.a_own, tile.rows, tile.deep) or _far(of.b_own, tile.columns, tile.deep)
+    more = (tile, *sides, width if dense else 1, far)
+    kernel = _kernel(backend, more, kinds, lambda: matmul_tiles.source(kinds, *more), "product")
+    across = -(-n // tile.columns)
+    tiles = -(-m // tile.rows) * across
+    total = tiles * stack * parts
+    by = _Part(kinds, part, parts, (across, tiles, total))
+    return _run(of, by, kernel, min(total, 1 << 20), tile.group, ())
+
+
+class _Part(NamedTuple):
+    """The summed axis in *parts* of length *part*; tiles: along n, of a matrix, of all."""
+
+    kinds: Kinds
+    part: int
+    parts: int
+    tiles: tuple[int, int, int]
+
+
+def _run(
+    of: _Matrices, by: _Part, kernel: Any, groups: int, size: int, more: tuple[Any, ...]
+) -> Again:
+    """Launch a kernel for all parts, then the one that adds them up if there are several.
+
+    more: memory [bytes] that the kernel has to itself, and the numbers that follow it, if any.
+    """
+    backend, batch, (m, n, k) = of.a.backend, of.batch, (of.m, of.n, of.k)
+    numbers = [m, n, k, by.part, *by.tiles, *batch]
+    numbers += [by.part * of.a_own[1], *of.steps[0], *of.a_own]
+    numbers += [by.part * of.b_own[1], *of.steps[1], *of.b_own]
+    items = m * n * prod(batch)
+    if by.parts == 1:
+        numbers += [0, *of.steps[2], *of.out_own]
+        target, place, scratch = of.out, launch_cache.RESULT, 0
+    else:
+        item = text.acc_dtype(by.kinds.number).itemsize
+        rows = [item * m * n * prod(batch[i + 1 :]) for i in range(len(batch))]
+        numbers += [item * items, *rows, item * n, item]
+        scratch = item * items * by.parts
+        target, place = primitives.scratch(of.a, scratch), launch_cache.SCRATCH
+    places: tuple[int, ...] = (*of.order, place)
+    writes, needed = [target], [scratch] if scratch else []
+    if more:
+        places = (*places, launch_cache.SCRATCH - len(needed))
+        needed.append(more[0])
+        writes.append(primitives.scratch(of.a, more[0]))
+        numbers = [*more[1:], *numbers]
+    primitives.launch(of.a, kernel, groups, size, [of.a, of.b], writes, numbers)
+    steps = [launch_cache.step(backend, kernel, groups, size, places, numbers)]
+    if by.parts > 1:
+        steps.append(_join(of, by, target))
+    return tuple(steps), tuple(needed)
+
+
+def _join(of: _Matrices, by: _Part, sums: Any) -> tuple[Any, ...]:
+    """Add up the sums of all parts. Returns the step of Plans.add()."""
+    backend, kinds = of.a.backend, by.kinds
+    lengths, strides = (*of.batch, of.m, of.n), (*of.steps[2], *of.out_own)
+    items, limits = prod(lengths), backend.limits
+    lanes = 1
+    if not limits.is_cpu and limits.group_size >= text.GROUP:
+        while lanes < 32 and by.parts >= 4 * lanes and items * lanes < 1024 * limits.units:
+            lanes *= 2
+    kernel = _kernel(backend, lanes, kinds, lambda: text.join_source(kinds, lanes), "join")
+    numbers = [by.parts, items, *lengths[1:], *strides]
+    groups, size = kernel_cache.grid(backend, items)
+    if lanes > 1:
+        size = text.GROUP
+        groups = min(-(-items * lanes // size), 1 << 20)
+    primitives.launch(of.a, kernel, groups, size, [sums], [of.out], numbers)
+    places = (launch_cache.SCRATCH, launch_cache.RESULT)
+    return launch_cache.step(backend, kernel, groups, size, places, numbers)
+
+
+_DEEP, _ROWS = 256, 240  # of what a CPU packs
+_TILE = 1024  # rows and columns of a CPU's tile at most
+_SHARED = 1 << 16  # multiplications from which on a product is shared out among a CPU's cores
+
+
+def _blocking(backend: Any, acc: DType) -> matmul_panels.Blocking:
+    """The block in registers: 24 vectors of sums where there are 32 of 64 bytes, 12 elsewhere."""
+    size = acc.itemsize // (2 if acc.kind == "c" else 1)
+    width = getattr(backend.device, "native_vector_width_float", 4) * 4
+    lanes = max(width // size, 2)
+    high = 12 if width >= 64 else 6
+    if acc.kind == "c":
+        high //= 2
+    return matmul_panels.Blocking(lanes, high, 2, _DEEP, _ROWS)
+
+
+def _by_panels(of: _Matrices, number: DType) -> Again:
+    backend, acc = of.a.backend, text.acc_dtype(number)
+    units = backend.limits.units
+    blocking = _blocking(backend, acc)
+    m, n, k, stack = of.m, of.n, of.k, prod(of.batch)
+    work = m * n * k * stack
+    workers = units if work > _SHARED else 1
+    rows, columns = _cpu_tile(m, n, stack, workers, blocking)
+    across = -(-n // columns)
+    tiles = -(-m // rows) * across
+    parts = 1
+    if tiles * stack < workers:
+        parts = max(min(workers // (tiles * stack), k // (2 * _DEEP)), 1)
+    part, parts = _cut(k, parts, _DEEP)
+    kinds = Kinds(of.a.dtype, of.b.dtype, number, of.out.dtype, len(of.batch) + 1, parts > 1)
+    kernel = _kernel(
+        backend, (blocking,), kinds, lambda: matmul_panels.source(kinds, blocking), "product"
+    )
+    total = tiles * stack * parts
+    planes = 2 if acc.kind == "c" else 1
+    each = (_ROWS + blocking.high + columns) * _DEEP * planes
+    each += -(-rows // blocking.high) * blocking.high * columns * planes
+    each = -(-each // 64) * 64
+    groups = min(total, workers)
+    memory = groups * each * acc.itemsize // planes
+    by = _Part(kinds, part, parts, (across, tiles, total))
+    return _run(of, by, kernel, groups, 1, (memory, each, rows, columns))
+
+
+def _cpu_tile(
+    m: int, n: int, stack: int, workers: int, blocking: matmul_panels.Blocking
+) -> tuple[int, int]:
+    """Rows and columns of a tile, so that there is one for each worker."""
+    high, wide = blocking.high, blocking.columns
+    rows, columns = -(-m // high), -(-n // wide)
+    most_rows, most_columns = max(_TILE // high, 1), max(_TILE // wide, 1)
+    down, across = -(-rows // most_rows), -(-columns // most_columns)
+    while down * across * stack % workers and down * across * stack < 4 * workers:
+        if -(-rows // down) * high >= -(-columns // across) * wide and down < rows:
+            down += 1
+        elif across < columns:
+            across += 1
+        elif down < rows:
+            down += 1
+        else:
+            break
+    return -(-rows // down) * high, -(-columns // across) * wide
+
+
+_TURNS = 4  # reads of a work-item on their way at once
+_GROUPS = 16  # of a unit, for which a summed axis is cut
+_LEAST = 2048  # items of a part of it
+_SHORT = 128  # items of a line that CPUs rather pack
+
+
+def _by_row(of: _Matrices, number: DType, by_k: bool) -> Again:
+    """A row times a matrix."""
+    backend, n, k, stack = of.a.backend, of.n, of.k, prod(of.batch)
+    x, y = of.a.dtype, of.b.dtype
+    reading = _reading(backend, of, x, y, by_k)
+    tiles = -(-n // reading.results)
+    limits = backend.limits
+    groups, least = limits.units * _GROUPS, _LEAST
+    if limits.is_cpu:
+        groups, least = (limits.units * 2 if n * k * stack > _SHARED else 1), _SHARED
+    parts = min(groups // (tiles * stack), k // least, _MOST_PARTS)
+    part, parts = _cut(k, parts, reading.vector * reading.lanes if by_k else reading.lanes)
+    kinds = Kinds(x, y, number, of.out.dtype, len(of.batch) + 1, parts > 1)
+    kernel = _kernel(
+        backend, reading, kinds, lambda: matmul_vectors.source(kinds, reading), "product"
+    )
+    total = tiles * stack * parts
+    by = _Part(kinds, part, parts, (tiles, tiles, total))
+    most = groups if limits.is_cpu else 1 << 20
+    return _run(of, by, kernel, min(total, most), reading.group, ())
+
+
+def _reading(backend: Any, of: _Matrices, x: DType, y: DType, by_k: bool) -> Reading:
+    """How a row's kernel reads the matrix."""
+    n, k, cpu = of.n, of.k, backend.limits.is_cpu
+    dense = (of.b_own[1] if by_k else of.b_own[0]) == y.itemsize
+    vector = (max(16 // y.itemsize, 1) if not cpu else 16 if by_k else 128) if dense else 1
+    while not by_k and n % vector:
+        vector //= 2
+    if cpu:
+        row = vector if by_k and of.a_own[1] == x.itemsize else 1
+        return Reading(by_k, 1, 1, vector, _TURNS if by_k else 1, row, True)
+    group = min(text.GROUP, backend.limits.group_size)
+    if by_k:
+        lanes = 32
+        while lanes > 1 and k < _TURNS * lanes * vector:
+            lanes //= 2
+        while lanes < group and k >= lanes * vector * _TURNS * 4 and n * prod(of.batch) < 4096:
+            lanes *= 2
+    else:
+        lanes = group // min(32, 1 << (-(-n // vector) - 1).bit_length())
+    row = vector if by_k and of.a_own[1] == x.itemsize and vector * x.itemsize <= 16 else 1
+    return Reading(by_k, group, lanes, vector, _TURNS, row)
+
+
+_SMALL = 16  # rows and columns at most of a small matrix
+
+
+def _by_blocks(of: _Matrices, number: DType) -> Again:
+    """Small matrices."""
+    backend, acc, out, (m, n, k) = of.a.backend, text.acc_dtype(number), of.out, (of.m, of.n, of.k)
+    columns = min(max(16 // acc.itemsize, 1), 1 << (n - 1).bit_length())
+    rows = 1 if m == 1 else 2 if m == 2 or acc.itemsize > 4 else 4
+    vector = columns if of.b_own[0] == of.b.itemsize and n % columns == 0 else 1
+    dense = of.out_own[1] == out.itemsize and n % columns == 0
+    across = -(-n // columns)
+    tiles = -(-m // rows) * across
+    total = tiles * prod(of.batch)
+    block = Block(rows, columns, vector, dense, total >= 1 << 31)
+    kinds = Kinds(of.a.dtype, of.b.dtype, number, out.dtype, len(of.batch) + 1)
+    kernel = _kernel(backend, block, kinds, lambda: matmul_small.source(kinds, block), "product")
+    groups, size = kernel_cache.grid(backend, total)
+    by = _Part(kinds, k, 1, (across, tiles, total))
+    return _run(of, by, kernel, groups, size, ())

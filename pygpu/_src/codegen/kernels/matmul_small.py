@@ -1,0 +1,121 @@
+"""Products of small matrices, many in a launch: a work-item computes a block straight from memory.
+
+The caches hold what the work-items of a matrix share, so nothing is gained by local memory.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.template import Template
+
+from . import matmul
+from .matmul import Kinds
+
+__all__ = ["Block", "source"]
+
+
+class Block(NamedTuple):
+    """rows, columns: that a work-item computes; vector: items of b that are read at once, vectors:
+    whether the block's items of the result lie together; wide: numbers of blocks need 64 bits."""
+
+    rows: int
+    columns: int
+    vector: int
+    dense: bool
+    wide: bool
+
+
+_KERNEL = Template("""\
+${arithmetic}typedef $index mat_index;
+typedef struct PG_ALIGN($b_bytes) { $b_stored item[$vector]; } mat_b_vector;
+typedef struct PG_ALIGN($o_bytes) { $o_stored item[$columns]; } mat_o_vector;
+PG_KERNEL void product($parameters)
+{
+    $start
+    PG_FOR(block, total) {
+        mat_index g = (mat_index)block;
+        $find
+        pg_i64 m0 = tile / (mat_index)across * $rows, n0 = tile % (mat_index)across * $columns;
+        PG_GLOBAL const char *rows[$rows];
+        PG_UNROLL for (int r = 0; r < $rows; r++)
+            rows[r] = from_a + (m0 + r < M ? m0 + r : M - 1) * a_m;
+        PG_GLOBAL const char *columns[$loads];
+        PG_UNROLL for (int c = 0; c < $loads; c++) {
+            pg_i64 n = n0 + c * $vector;
+            columns[c] = from_b + (n < N ? n : N - $vector) * b_n;
+        }
+        PG_UNUSED int b_wide = PG_ALIGNED(from_b, $b_bytes) && b_k % $b_bytes == 0;
+        mat_t acc[$rows][$columns];
+        PG_UNROLL for (int r = 0; r < $rows; r++)
+            PG_UNROLL for (int c = 0; c < $columns; c++)
+                acc[r][c] = mat_none();
+        for (int k = 0; k < (int)depth; k++) {
+            mat_t x[$rows];
+            mat_b_vector y[$loads];
+            PG_UNROLL for (int r = 0; r < $rows; r++) {
+                x[r] = $x;
+                rows[r] += a_k;
+            }
+            PG_UNROLL for (int c = 0; c < $loads; c++) {
+                $fetch
+                columns[c] += b_k;
+            }
+            PG_UNROLL for (int r = 0; r < $rows; r++)
+                PG_UNROLL for (int c = 0; c < $columns; c++)
+                    acc[r][c] = mat_add(acc[r][c], x[r], $y);
+        }
+        PG_UNUSED int o_wide = PG_ALIGNED(to, $o_bytes) && o_m % $o_bytes == 0;
+        PG_UNROLL for (int r = 0; r < $rows; r++)
+            if (m0 + r < M) {
+                PG_GLOBAL char *at = to + (m0 + r) * o_m + n0 * o_n;
+                $store
+            }
+    }
+}
+""")
+
+
+def source(kinds: Kinds, of: Block) -> str:
+    """``product``; a tile is a block."""
+    ys, bytes_ = dtypes.storage_type(kinds.y), of.vector * kinds.y.itemsize
+    single = (
+        f"PG_UNROLL for (int j = 0; j < {of.vector}; j++) "
+        f"y[c].item[j] = ((PG_GLOBAL const {ys} *)columns[c])[j];"
+    )
+    if of.vector > 1:
+        single = f"if (b_wide) y[c] = *(PG_GLOBAL const mat_b_vector *)columns[c]; else {single}"
+    place = f"(PG_GLOBAL {kinds.stored} *)(at + j * o_n)"
+    store = (
+        f"PG_UNROLL for (int j = 0; j < {of.columns}; j++) if (n0 + j < N) "
+        f"{{ {kinds.store(f'({place})', '0', 'acc[r][j]')} }}"
+    )
+    if of.dense and of.columns > 1:
+        store = (
+            f"if (o_wide) {{ mat_o_vector w; PG_UNROLL for (int j = 0; j < {of.columns}; j++) "
+            f"{{ {kinds.store('w.item', 'j', 'acc[r][j]')} }} "
+            f"*(PG_GLOBAL mat_o_vector *)at = w; }} else {{ {store} }}"
+        )
+    item = dtypes.load(kinds.y, f"y[c / {of.vector}].item", f"c % {of.vector}")
+    row = f"((PG_GLOBAL const {dtypes.storage_type(kinds.x)} *)rows[r])"
+    out_bytes = (matmul.acc_dtype(kinds.number) if kinds.parts else kinds.out).itemsize
+    return _KERNEL.fill(
+        arithmetic=matmul.arithmetic(kinds),
+        parameters=matmul.parameters(kinds),
+        start=matmul.start(kinds),
+        find=matmul.find(kinds, "mat_index"),
+        index="pg_i64" if of.wide else "pg_u32",
+        rows=of.rows,
+        columns=of.columns,
+        vector=of.vector,
+        loads=of.columns // of.vector,
+        b_bytes=bytes_,
+        o_bytes=of.columns * out_bytes if of.dense else 1,
+        b_stored=ys,
+        o_stored=kinds.stored,
+        x=f"mat_a({dtypes.load(kinds.x, row, '0')})",
+        y=f"mat_b({item})",
+        fetch=single,
+        store=store,
+    )

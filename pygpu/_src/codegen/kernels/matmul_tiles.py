@@ -1,0 +1,320 @@
+"""Matrix products on GPUs: a group computes a tile of the result, each work-item a block of it.
+
+Operands go through local memory in steps along the summed axis. A step's items are fetched from global
+memory into registers while those of the step before are multiplied, and put into the other half of
+local memory, so that one barrier a step suffices (Volkov and Demmel, "Benchmarking GPUs to tune
+dense linear algebra", SC 2008; Nath, Tomov and Dongarra, "An improved MAGMA GEMM for Fermi GPUs", 2010).
+A work-item's block is made of pieces of 16 bytes, and the work-items of a warp are laid out in
+two dimensions, so that reading a step's items takes few accesses without bank conflicts.
+
+Rows and columns beyond the matrices are computed from the last ones, and not stored; only what lies
+beyond the summed axis must be zero.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.template import Template
+
+from . import matmul
+from .matmul import DType, Kinds
+
+__all__ = ["Side", "Tile", "local_bytes", "source"]
+
+
+class Tile(NamedTuple):
+    """rows, columns: of a group's tile; deep: of a step along the summed axis; each_row,
+    each_column: of the block that a work-item computes; resident: groups of a unit at once, which
+    decides how many registers a work-item may have; zigzag: whether neighbours in a warp are pairs of
+    rows instead of a row's columns, which some tiles read local memory faster with."""
+
+    rows: int
+    columns: int
+    deep: int
+    each_row: int
+    each_column: int
+    resident: int = 1
+    zigzag: int = 0
+
+    @property
+    def group(self) -> int:
+        return self.rows // self.each_row * (self.columns // self.each_column)
+
+
+class Side(NamedTuple):
+    """How an operand is read. along: items that lie together are those of the summed axis; vector:
+    so many of them are read at once if their address allows it."""
+
+    along: bool
+    vector: int
+
+
+def piece(acc: DType) -> int:
+    """Items of a piece of a work-item's block."""
+    return max(16 // acc.itemsize, 1)
+
+
+def pad(side: Side, acc: DType) -> int:
+    """Unused items behind a step's row in local memory, against bank conflicts."""
+    return piece(acc) if side.along else 0
+
+
+def local_bytes(tile: Tile, acc: DType) -> int:
+    """Local memory that a group takes at most."""
+    return 2 * tile.deep * (tile.rows + tile.columns + 2 * piece(acc)) * acc.itemsize
+
+
+_KERNEL = Template("""\
+${arithmetic}typedef $offset mat_off;
+typedef struct PG_ALIGN($piece_bytes) { mat_t item[$piece]; } mat_piece;
+typedef struct PG_ALIGN($a_bytes) { $a_stored item[$a_vector]; } mat_a_vector;
+typedef struct PG_ALIGN($b_bytes) { $b_stored item[$b_vector]; } mat_b_vector;
+typedef struct PG_ALIGN($o_bytes) { $o_stored item[$o_vector]; } mat_o_vector;
+#define MAT_READ(to, k) \\
+    PG_UNROLL for (int i = 0; i < $a_pieces; i++) \\
+        x[to][i] = a_part[now * $a_half + ((k) * $a_line + m_at) / $piece + i * $lanes_down]; \\
+    PG_UNROLL for (int i = 0; i < $b_pieces; i++) \\
+        y[to][i] = b_part[now * $b_half + ((k) * $b_line + n_at) / $piece + i * $lanes_across];
+PG_KERNEL void PG_BOUNDS($group, $resident) product($parameters)
+{
+    $start
+    PG_LOCAL mat_piece a_part[2 * $a_half];
+    PG_LOCAL mat_piece b_part[2 * $b_half];
+    PG_UNUSED PG_LOCAL_PTR mat_t *a_items = (PG_LOCAL_PTR mat_t *)a_part;
+    PG_UNUSED PG_LOCAL_PTR mat_t *b_items = (PG_LOCAL_PTR mat_t *)b_part;
+    int id = (int)PG_LOCAL_ID(0), lane = id % $lanes, warp = id / $lanes;
+    int m_at = warp / $warps_across * $warp_rows + $row_lane * $piece;
+    int n_at = warp % $warps_across * $warp_columns + $column_lane * $piece;
+    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {
+        $find
+        pg_i64 m0 = tile / across * $rows, n0 = tile % across * $columns;
+        mat_t acc[$each_row][$each_column];
+        PG_UNROLL for (int r = 0; r < $each_row; r++)
+            PG_UNROLL for (int c = 0; c < $each_column; c++)
+                acc[r][c] = mat_none();
+        $a_place
+        $b_place
+        pg_i64 left = depth;
+        $fetch
+        $put_first
+        PG_BARRIER;
+        int now = 0;
+        mat_piece x[2][$a_pieces], y[2][$b_pieces];
+        MAT_READ(0, 0)
+        while (left > 0) {
+            left -= $deep;
+            if (left > 0) {
+                a_tile += $deep * a_k; b_tile += $deep * b_k;
+                $fetch
+            }
+            PG_UNROLL for (int k = 0; k < $deep; k++) {
+                if (k < $deep - 1) {
+                    MAT_READ((k + 1) % 2, k + 1)
+                } else if (left > 0) {
+                    now = 1 - now;
+                    $put
+                    PG_BARRIER;
+                    MAT_READ(0, 0)
+                }
+                PG_UNROLL for (int r = 0; r < $each_row; r++)
+                    PG_UNROLL for (int c = 0; c < $each_column; c++)
+                        acc[r][c] = mat_add(acc[r][c], x[k % 2][r / $piece].item[r % $piece], y[k % 2][c / $piece].item[c % $piece]);
+            }
+        }
+        PG_BARRIER;
+        PG_UNUSED int o_wide = PG_ALIGNED(to, $o_bytes) && o_m % $o_bytes == 0;
+        PG_UNROLL for (int r = 0; r < $each_row; r++) {
+            pg_i64 m = m0 + m_at + r / $piece * $row_step + r % $piece;
+            if (m < M)
+                PG_UNROLL for (int i = 0; i < $b_pieces; i++) {
+                    pg_i64 n = n0 + n_at + i * $column_step;
+                    PG_GLOBAL char *at = to + m * o_m + n * o_n;
+                    $store
+                }
+        }
+    }
+}
+""")
+
+
+class _Operand:
+    """The texts that bring an operand's tiles to local memory."""
+
+    def __init__(self, name: str, dtype: DType, side: Side, wide: int, tile: Tile, acc: DType):
+        self.name, self.dtype, self.side, self.wide = name, dtype, side, wide
+        self.axis, self.length = ("m", "M") if name == "a" else ("n", "N")
+        self.group, self.deep, self.piece = tile.group, tile.deep, piece(acc)
+        self.line = wide + pad(side, acc)
+        self.stored = dtypes.storage_type(dtype)
+        self.vectors = wide * tile.deep // side.vector
+        self.slots = -(-self.vectors // tile.group)
+
+    def _slots(self, body: str) -> str:
+        """A loop over a work-item's vectors: number v of the tile, at o along the result's axis and k."""
+        some = self.vectors % self.group != 0
+        check = f"if (v < {self.vectors}) " if some else ""
+        fast = (self.deep if self.side.along else self.wide) // self.side.vector
+        together, apart = f"v % {fast} * {self.side.vector}", f"v / {fast}"
+        k, o = (together, apart) if self.side.along else (apart, together)
+        return (
+            f"PG_UNROLL for (int s = 0; s < {self.slots}; s++) {{ int v = id + s * {self.group}; "
+            f"PG_UNUSED int k = {k}, o = {o}; {check}{{ {body} }} }}"
+        )
+
+    def place(self) -> str:
+        """Declares x_next, a slot's items; x_off, where a slot's items are in the tile [bytes];
+        x_tile, where the tile's items are; x_wide, whether vectors are aligned."""
+        x, axis, vector = self.name, self.axis, self.side.vector
+        size = vector * self.dtype.itemsize
+        last = 1 if self.side.along else vector
+        apart = f"{x}_{axis}" if self.side.along else f"{x}_k"
+        body = (
+            f"pg_i64 at = {axis}0 + o < {self.length} ? o : {self.length} - {last} - {axis}0; "
+            f"{x}_off[s] = (mat_off)(at * {x}_{axis} + k * {x}_k);"
+        )
+        return (
+            f"mat_{x}_vector {x}_next[{self.slots}]; mat_off {x}_off[{self.slots}];\n        "
+            f"PG_GLOBAL const char *{x}_tile = from_{x} + {axis}0 * {x}_{axis};\n        "
+            f"PG_UNUSED int {x}_wide = PG_ALIGNED({x}_tile, {size}) && {apart} % {size} == 0;\n        "
+            + self._slots(body)
+        )
+
+    def fetch(self, part: str) -> str:
+        """x_next becomes the tile's items. part: "wide", "single", or "rest" where some of them lie
+        beyond the summed axis."""
+        x, vector = self.name, self.side.vector
+        if part == "wide":
+            at = f"({x}_tile + {x}_off[s])"
+            return self._slots(f"{x}_next[s] = *(PG_GLOBAL const mat_{x}_vector *){at};")
+        item = f"((PG_GLOBAL const {self.stored} *)({x}_tile + {x}_off[s]))[j]"
+        if part == "rest":
+            none = "0"
+            if self.dtype.kind == "c":
+                none = f"pg_{dtypes.code(self.dtype)}_make(0, 0)"
+            at = "k + j" if self.side.along else "k"
+            store = (
+                f"if ({at} < left) {x}_next[s].item[j] = {item}; else {x}_next[s].item[j] = {none};"
+            )
+        else:
+            store = f"{x}_next[s].item[j] = {item};"
+        return self._slots(f"PG_UNROLL for (int j = 0; j < {vector}; j++) {{ {store} }}")
+
+    def put(self, now: str) -> str:
+        """x_next goes to local memory."""
+        x, vector = self.name, self.side.vector
+        half = self.line * self.deep
+        value = f"mat_{x}({dtypes.load(self.dtype, f'{x}_next[s].item', '@')})"
+        if self.side.along or vector % self.piece:
+            at = f"{now} * {half} + "
+            at += f"(k + j) * {self.line} + o" if self.side.along else f"k * {self.line} + o + j"
+            body = f"{x}_items[{at}] = {value.replace('@', 'j')};"
+            return self._slots(f"PG_UNROLL for (int j = 0; j < {vector}; j++) {body}")
+        at = f"{now} * {half // self.piece} + (k * {self.line} + o) / {self.piece} + i"
+        item = value.replace("@", f"i * {self.piece} + j")
+        return self._slots(
+            f"PG_UNROLL for (int i = 0; i < {vector // self.piece}; i++) {{ mat_piece p; "
+            f"PG_UNROLL for (int j = 0; j < {self.piece}; j++) p.item[j] = {item}; "
+            f"{x}_part[{at}] = p; }}"
+        )
+
+
+def _fetch(a: _Operand, b: _Operand, deep: int) -> str:
+    """Both operands' next step."""
+    texts = []
+    for x in (a, b):
+        if x.side.vector > 1:
+            texts.append(f"if ({x.name}_wide) {x.fetch('wide')} else {x.fetch('single')}")
+        else:
+            texts.append(x.fetch("single"))
+    rest = f"{a.fetch('rest')} {b.fetch('rest')}"
+    return f"if (left >= {deep}) {{ {texts[0]} {texts[1]} }} else {{ {rest} }}"
+
+
+def _store(kinds: Kinds, vector: int, width: int) -> str:
+    """Stores acc[r][i * width ...], width items that lie *vector* by vector together."""
+    item = f"(PG_GLOBAL {kinds.stored} *)(at + j * o_n)"
+    single = (
+        f"PG_UNROLL for (int j = 0; j < {width}; j++) if (n + j < N) "
+        f"{{ {kinds.store(f'({item})', '0', f'acc[r][i * {width} + j]')} }}"
+    )
+    if vector == 1:
+        return single
+    fill = kinds.store("w.item", "j", f"acc[r][i * {width} + q * {vector} + j]")
+    return (
+        f"if (o_wide) {{ PG_UNROLL for (int q = 0; q < {width // vector}; q++) if (n + q * {vector} < N) "
+        f"{{ mat_o_vector w; PG_UNROLL for (int j = 0; j < {vector}; j++) {{ {fill} }} "
+        f"((PG_GLOBAL mat_o_vector *)at)[q] = w; }} }} else {{ {single} }}"
+    )
+
+
+def source(kinds: Kinds, tile: Tile, a: Side, b: Side, out_vector: int, far: bool) -> str:
+    """``product``: out[m, n] = sum over k of a[m, k] * b[n, k], for each item of the stack, by groups
+    of tile.group work-items.
+
+    out_vector: items of the result that are stored at once, where they lie together along n and their
+    address allows it. far: offsets inside a tile need 64 bits.
+    """
+    acc = matmul.acc_dtype(kinds.number)
+    width = piece(acc)
+    x = _Operand("a", kinds.x, a, tile.rows, tile, acc)
+    y = _Operand("b", kinds.y, b, tile.columns, tile, acc)
+    lanes = min(32, tile.group)
+    lanes_across = min(
+        8 if tile.each_row <= tile.each_column else 4, tile.columns // tile.each_column
+    )
+    lanes_across = max(lanes_across, lanes * tile.each_row // tile.rows)
+    lanes_down = lanes // lanes_across
+    row_lane, column_lane = f"lane / {lanes_across}", f"lane % {lanes_across}"
+    if tile.zigzag and lanes_down >= 2:
+        row_lane = f"(lane / {2 * lanes_across} * 2 + lane % 2)"
+        column_lane = f"(lane / 2 % {lanes_across})"
+    stored_bytes = (acc if kinds.parts else kinds.out).itemsize
+    return _KERNEL.fill(
+        arithmetic=matmul.arithmetic(kinds),
+        parameters=matmul.parameters(kinds),
+        start=matmul.start(kinds),
+        find=matmul.find(kinds),
+        offset="pg_i64" if far else "pg_i32",
+        piece=width,
+        piece_bytes=width * acc.itemsize,
+        a_bytes=a.vector * kinds.x.itemsize,
+        b_bytes=b.vector * kinds.y.itemsize,
+        o_bytes=out_vector * stored_bytes,
+        a_vector=a.vector,
+        b_vector=b.vector,
+        o_vector=out_vector,
+        a_stored=x.stored,
+        b_stored=y.stored,
+        o_stored=kinds.stored,
+        a_line=x.line,
+        b_line=y.line,
+        a_half=x.line * tile.deep // width,
+        b_half=y.line * tile.deep // width,
+        a_pieces=tile.each_row // width,
+        b_pieces=tile.each_column // width,
+        group=tile.group,
+        resident=tile.resident,
+        lanes=lanes,
+        row_lane=row_lane,
+        column_lane=column_lane,
+        lanes_across=lanes_across,
+        lanes_down=lanes_down,
+        warps_across=tile.columns // (lanes_across * tile.each_column),
+        warp_rows=lanes_down * tile.each_row,
+        warp_columns=lanes_across * tile.each_column,
+        row_step=lanes_down * width,
+        column_step=lanes_across * width,
+        rows=tile.rows,
+        columns=tile.columns,
+        deep=tile.deep,
+        each_row=tile.each_row,
+        each_column=tile.each_column,
+        a_place=x.place(),
+        b_place=y.place(),
+        fetch=_fetch(x, y, tile.deep),
+        put_first=f"{x.put('0')}\n        {y.put('0')}",
+        put=f"{x.put('now')}\n                {y.put('now')}",
+        store=_store(kinds, out_vector, width),
+    )
