@@ -39,7 +39,7 @@ PG_INLINE void lin_rotate(LIN_MEM lin_t *x, int p, int q, int rows, int pitch, l
     for (int i = 0; i < rows; i++) {
         lin_t left = x[LIN_AT(i, p)], right = x[LIN_AT(i, q)];
         x[LIN_AT(i, p)] = lin_sub(left, lin_plus(lin_scale(left, h), back, right));
-        x[LIN_AT(i, q)] = lin_add(right, lin_minus(lin_mul(s, left), lin_of(h), right));
+        x[LIN_AT(i, q)] = lin_add(right, lin_sub(lin_mul(s, left), lin_scale(right, h)));
     }
 }
 /* Whether the columns p and q were orthogonal; else they are rotated, in v as well. */
