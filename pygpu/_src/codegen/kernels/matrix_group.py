@@ -217,12 +217,14 @@ def kernel(
     numbers: Sequence[str],
     local: Sequence[str],
     body: str,
+    matrix: bool = True,
 ) -> str:
     """A kernel. reads, writes: "type name" of arrays; the last that is written is *work*, if the
     matrices lie in global memory. numbers: pg_i64 each, after *count* and *room*, the items of a
-    matrix there. local: arrays of local memory, declared whole."""
+    matrix there. local: arrays of local memory, declared whole. matrix: without it there is no *a*, and
+    no *work*."""
     arrays = [*(("_IN", x) for x in reads), *(("", x) for x in writes)]
-    if not group.items:
+    if matrix and not group.items:
         arrays.append(("", "lin_t work"))
     parameters = [f"PG_ARRAY{kind}({', '.join(x.split())})" for kind, x in arrays]
     parameters += [f"pg_i64 {name}" for name in ("count", "room", *numbers)]
@@ -230,6 +232,8 @@ def kernel(
     place = f"PG_LOCAL lin_t a[{group.items}];"
     if not group.items:
         place = "PG_GLOBAL lin_t *a = work + (pg_i64)PG_GROUP_ID(0) * room;"
+    if not matrix:
+        place = ""
     bounds = f"PG_BOUNDS({group.threads}, 1) " if group.bounds else ""
     lines = "\n    ".join([place, *local])
     return f"""\
