@@ -32,7 +32,7 @@ _COLUMNS = 64  # work-items that have a column each
 def _group(like: Any, threads: int, items: int = 0) -> Group:
     limits = like.backend.limits
     threads = 1 if limits.is_cpu else min(threads, 1 << (limits.group_size.bit_length() - 1))
-    return Group(dtypes.code(like.dtype), threads, items, False, limits.warps)
+    return Group(dtypes.code(like.dtype), threads, items, 0, limits.warps)
 
 
 def _launch(
@@ -52,7 +52,7 @@ def _launch(
         {"warps"} if like.backend.limits.warps else (),
         exact=False,
     )
-    primitives.launch(like, kernel, groups, group.threads, reads, writes, [1, 0, *numbers])
+    primitives.launch(like, kernel, groups, group.size, reads, writes, [1, 0, *numbers])
 
 
 def part(a: Any, rows: tuple[int, int], columns: tuple[int, int]) -> Any:
@@ -259,7 +259,7 @@ def _factor_positive(a: Any, report: Report) -> None:
     n = a.shape[0]
     pitch = a.strides[0] // a.itemsize
     items = WIDTH * (WIDTH | 1)
-    group = _group(a, 32, items)._replace(warp=a.backend.limits.warps)
+    group = _group(a, 32, items)._replace(warps=int(a.backend.limits.warps))
     for first in range(0, n, WIDTH):
         end = min(first + WIDTH, n)
         width = end - first

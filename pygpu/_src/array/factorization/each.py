@@ -26,6 +26,7 @@ _SIDES = (4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 181, 256)
 _CPU_BYTES = 1 << 18  # of a matrix in a CPU's local memory, which is ordinary memory
 _SPARE = 2048  # bytes of local memory for all but the matrix
 _GROUPS = 1 << 20
+_WARPS = 4  # of a group, each with a matrix
 
 
 class _Stack:
@@ -77,8 +78,10 @@ def _group(backend: Any, dtype: np.dtype[Any], side: int, items: int) -> Group:
         found = items if items * dtype.itemsize <= room - _SPARE else 0
     if not found and not limits.is_cpu:
         threads = min(max(threads, 256), 1 << (limits.group_size.bit_length() - 1))
-    warp = limits.warps and threads == 32
-    return Group(dtypes.code(dtype), threads, found, warp, limits.warps)
+    warps = 0
+    if limits.warps and threads == 32 and found:
+        warps = max(min((room - _SPARE) // (found * dtype.itemsize + 1024), _WARPS), 1)
+    return Group(dtypes.code(dtype), threads, found, warps, limits.warps)
 
 
 def _rows(n: int) -> int:
@@ -108,7 +111,7 @@ def _run(
         exact=False,
     )
     most = backend.limits.units * 8 if group.serial or not group.items else _GROUPS
-    groups = min(count, most)
+    groups = min(-(-count // max(group.warps, 1)), most)
     outs = list(writes)
     if not group.items:
         size = groups * items * reads[0].array.itemsize
@@ -116,7 +119,7 @@ def _run(
     strides = [s for x in reads for s in x.strides]
     arrays = [x.array for x in reads]
     primitives.launch(
-        like, kernel, groups, group.threads, arrays, outs, [count, items, *numbers, *strides]
+        like, kernel, groups, group.size, arrays, outs, [count, items, *numbers, *strides]
     )
 
 

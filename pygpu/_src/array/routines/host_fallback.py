@@ -36,7 +36,7 @@ def compute(like: Any, function: Any, *args: Any, **options: Any) -> Any:
     """A function of NumPy, of the arrays' contents; its results are arrays beside *like*. Warns,
     once in a process."""
     global _warned
-    if not _warned:
+    if not _warned and like.size:
         _warned = True
         name = f"{function.__module__}.{function.__name__}"
         warnings.warn(

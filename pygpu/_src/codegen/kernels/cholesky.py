@@ -15,7 +15,7 @@ PG_INLINE int lin_cholesky(LIN_MEM lin_t *a, int n, int pitch)
     for (int k = 0; k < n; k++) {
         LIN_FOR(i, k, n) {
             lin_t sum = a[i * pitch + k];
-            for (int j = 0; j < k; j++)
+            LIN_UNROLL_4 for (int j = 0; j < k; j++)
                 sum = lin_minus(sum, a[i * pitch + j], lin_conj(a[k * pitch + j]));
             a[i * pitch + k] = sum;
         }

@@ -31,7 +31,7 @@ PG_INLINE void lin_tridiagonal(LIN_MEM lin_t *a, LIN_MEM lin_t *taus, LIN_MEM li
         LIN_SYNC;
         LIN_FOR(i, 0, rows) {
             lin_t total = lin_of((lin_r)0);
-            for (int j = 0; j < rows; j++)
+            LIN_UNROLL_4 for (int j = 0; j < rows; j++)
                 total = lin_plus(total, b[i * pitch + j], v[j * pitch]);
             total = lin_mul(tau, total);
             w[i] = total;
@@ -42,7 +42,7 @@ PG_INLINE void lin_tridiagonal(LIN_MEM lin_t *a, LIN_MEM lin_t *taus, LIN_MEM li
         LIN_SYNC;
         LIN_FOR(i, 0, rows) {
             lin_t mine = v[i * pitch], its = w[i];
-            for (int j = 0; j < rows; j++) {
+            LIN_UNROLL_4 for (int j = 0; j < rows; j++) {
                 lin_t item = lin_minus(b[i * pitch + j], mine, lin_conj(w[j]));
                 b[i * pitch + j] = lin_minus(item, its, lin_conj(v[j * pitch]));
             }
@@ -107,7 +107,7 @@ PG_INLINE int lin_ql(LIN_MEM lin_r *d, LIN_MEM lin_r *e, LIN_MEM lin_r *cosines,
             where[1] = m == l ? m : lin_sweep(d, e, cosines, sines, l, m);
         }
         LIN_SYNC;
-        int m = where[0], last = where[1];
+        int m = where[0];
         LIN_ROTATE;
         LIN_SYNC;
         if (m == l) {
@@ -124,6 +124,7 @@ _ROTATE = """\
         LIN_FOR(i, 0, n) { \\
             LIN_MEM lin_t *row = z + i * pitch; \\
             lin_t before = row[m]; \\
+            int last = where[1]; \\
             for (int k = m - 1; k >= last; k--) { \\
                 lin_t item = row[k]; \\
                 lin_r c = cosines[k], s = sines[k]; \\
@@ -174,8 +175,6 @@ def eigh_source(group: Group, vectors: bool, rows: int) -> str:
         "to[e]", "to[i * (int)n + order[j]]"
     )
     body = f"""\
-    PG_LOCAL lin_r parts[{group.threads}];
-    PG_LOCAL pg_i32 where[2];
     int pitch = (int)n | 1;
     LIN_MEM lin_t *taus = a + n * pitch, *w = taus + n;
     LIN_MEM lin_r *d = (LIN_MEM lin_r *)(w + n), *e = d + n, *cosines = e + n, *sines = cosines + n;
@@ -191,7 +190,7 @@ def eigh_source(group: Group, vectors: bool, rows: int) -> str:
             int place = 0;
             for (int i = 0; i < (int)n; i++)
                 place += d[i] < d[j] || (d[i] == d[j] && i < j);
-            order[j] = place;
+{'            order[j] = place;' if vectors else ''}
             values[g * n + place] = scale == (lin_r)0 ? scale : d[j] / scale;
         }}
         LIN_SYNC;
@@ -201,7 +200,7 @@ def eigh_source(group: Group, vectors: bool, rows: int) -> str:
     }}"""
     numbers = ["n", "upper", "x_step", "x_down", "x_across"]
     writes = ["lin_r values", "pg_i64 report", *(["lin_t out"] if vectors else [])]
-    rotate = f"#define LIN_ROTATE \\\n{_ROTATE}\n" if vectors else "#define LIN_ROTATE (void)last\n"
+    rotate = f"#define LIN_ROTATE \\\n{_ROTATE}\n" if vectors else "#define LIN_ROTATE\n"
     text = prelude(group) + copy_in() + REFLECTORS + _TRIDIAGONAL + rotate + _QL
-    local = [f"PG_LOCAL pg_i32 order[{rows}];"]
+    local = [*([f"pg_i32 order[{rows}]"] * vectors), f"lin_r parts[{group.threads}]", "pg_i32 where[2]"]
     return text + kernel(group, "lin_eigh", ["lin_t x"], writes, numbers, local, body)

@@ -47,11 +47,11 @@ PG_INLINE void lin_reflect(LIN_MEM const lin_t *v, LIN_MEM lin_t *c, int n, int 
 {
     LIN_FOR(j, 0, columns) {
         lin_t sum = c[j];
-        for (int i = 1; i < n; i++)
+        LIN_UNROLL_4 for (int i = 1; i < n; i++)
             sum = lin_plus(sum, lin_conj(v[i * pitch]), c[i * pitch + j]);
         sum = lin_mul(tau, sum);
         c[j] = lin_sub(c[j], sum);
-        for (int i = 1; i < n; i++)
+        LIN_UNROLL_4 for (int i = 1; i < n; i++)
             c[i * pitch + j] = lin_minus(c[i * pitch + j], v[i * pitch], sum);
     }
     LIN_SYNC;
@@ -90,7 +90,6 @@ def qr_source(group: Group, vectors: bool) -> str:
 {copy_out("to_q", "m", "wide", "a[i * pitch + j]")}
         LIN_SYNC;"""
     body = f"""\
-    PG_LOCAL lin_r parts[{group.threads}];
     int pitch = (int)(wide > n ? wide : n) | 1, k = (int)(m < n ? m : n);
     LIN_MEM lin_t *taus = a + m * pitch;
     LIN_EACH {{
@@ -115,4 +114,4 @@ def qr_source(group: Group, vectors: bool) -> str:
     numbers = ["m", "n", "height", "wide", "x_step", "x_down", "x_across"]
     writes = ["lin_t r", *(["lin_t q"] if vectors else [])]
     text = prelude(group) + copy_in() + REFLECTORS
-    return text + kernel(group, "lin_qr", ["lin_t x"], writes, numbers, [], body)
+    return text + kernel(group, "lin_qr", ["lin_t x"], writes, numbers, [f"lin_r parts[{group.threads}]"], body)

@@ -36,7 +36,7 @@ PG_INLINE int lin_rotation(lin_r pp, lin_r qq, lin_t pq, lin_r limit, lin_r *h, 
 PG_INLINE void lin_rotate(LIN_MEM lin_t *x, int p, int q, int rows, int pitch, lin_r h, lin_t s)
 {
     lin_t back = lin_conj(s);
-    for (int i = 0; i < rows; i++) {
+    LIN_UNROLL_4 for (int i = 0; i < rows; i++) {
         lin_t left = x[LIN_AT(i, p)], right = x[LIN_AT(i, q)];
         x[LIN_AT(i, p)] = lin_sub(left, lin_plus(lin_scale(left, h), back, right));
         x[LIN_AT(i, q)] = lin_add(right, lin_sub(lin_mul(s, left), lin_scale(right, h)));
@@ -47,7 +47,7 @@ PG_INLINE int lin_pair(LIN_MEM lin_t *a, LIN_MEM lin_t *v, int p, int q, int m, 
 {
     lin_r pp = (lin_r)0, qq = (lin_r)0, h;
     lin_t pq = lin_of((lin_r)0), s;
-    for (int i = 0; i < m; i++) {
+    LIN_UNROLL_4 for (int i = 0; i < m; i++) {
         lin_t left = a[LIN_AT(i, p)], right = a[LIN_AT(i, q)];
         pp += lin_square(left);
         qq += lin_square(right);
@@ -167,7 +167,7 @@ _VALUES = """\
             int place = 0;
             for (int i = 0; i < (int)n; i++)
                 place += norms[i] > norms[j] || (norms[i] == norms[j] && i < j);
-            order[j] = place;
+            LIN_V(order[j] = place;)
             values[g * n + place] = scale == (lin_r)0 ? scale : norms[j] / scale;
         }
         LIN_SYNC;"""
@@ -216,7 +216,6 @@ def svd_source(group: Group, vectors: bool, columns: int) -> str:
     """``lin_svd`` of matrices with at least as many rows as columns: singular values in descending
     order, the left and the right vectors as columns."""
     body = f"""\
-    PG_LOCAL lin_r parts[{group.threads}];
     int pitch = LIN_COLUMNS | 1, across = (int)n | 1;
     LIN_MEM lin_t *v = a + LIN_ROWS * pitch, *h = v{" + n * across" if vectors else ""};
     LIN_MEM lin_r *norms = (LIN_MEM lin_r *)(h + n + m);
@@ -234,5 +233,5 @@ def svd_source(group: Group, vectors: bool, columns: int) -> str:
     writes = ["lin_r values", "pg_i64 report", *(["lin_t left", "lin_t right"] * vectors)]
     keep = "#define LIN_V(...) __VA_ARGS__\n" if vectors else "#define LIN_V(...)\n"
     text = prelude(group) + copy_in() + _LAYOUT + keep + _ROTATE + _COMPLETE * vectors
-    local = [f"PG_LOCAL pg_i32 order[{columns}];"]
+    local = [*([f"pg_i32 order[{columns}]"] * vectors), f"lin_r parts[{group.threads}]"]
     return text + kernel(group, "lin_svd", ["lin_t x"], writes, numbers, local, body)

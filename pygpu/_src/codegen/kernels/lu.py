@@ -25,7 +25,7 @@ PG_INLINE int lin_lu(LIN_MEM lin_t *a, LIN_ORDER pg_i32 *order, int n, int colum
 #ifndef LIN_SERIAL
         LIN_FOR(i, k, n) {
             lin_t sum = a[i * pitch + k];
-            for (int j = 0; j < k; j++)
+            LIN_UNROLL_4 for (int j = 0; j < k; j++)
                 sum = lin_minus(sum, a[i * pitch + j], a[j * pitch + k]);
             a[i * pitch + k] = sum;
         }
@@ -33,7 +33,7 @@ PG_INLINE int lin_lu(LIN_MEM lin_t *a, LIN_ORDER pg_i32 *order, int n, int colum
 #endif
         int pivot = k;
         lin_r most = lin_size(a[k * pitch + k]);
-        for (int i = k + 1; i < n; i++) {
+        LIN_UNROLL_4 for (int i = k + 1; i < n; i++) {
             lin_r size = lin_size(a[i * pitch + k]);
             if (size > most) {
                 most = size;
@@ -73,7 +73,7 @@ PG_INLINE int lin_lu(LIN_MEM lin_t *a, LIN_ORDER pg_i32 *order, int n, int colum
         }
         LIN_FOR(j, k + 1, columns) {
             lin_t sum = a[k * pitch + j];
-            for (int i = 0; i < k; i++)
+            LIN_UNROLL_4 for (int i = 0; i < k; i++)
                 sum = lin_minus(sum, a[k * pitch + i], a[i * pitch + j]);
             a[k * pitch + j] = sum;
         }
@@ -103,7 +103,7 @@ PG_INLINE void lin_back(LIN_MEM lin_t *a, int n, int columns, int pitch)
         LIN_FOR(j, n, columns) {
             for (int i = n - 1; i >= 0; i--) {
                 lin_t sum = a[i * pitch + j];
-                for (int k = i + 1; k < n; k++)
+                LIN_UNROLL_4 for (int k = i + 1; k < n; k++)
                     sum = lin_minus(sum, a[i * pitch + k], a[k * pitch + j]);
                 a[i * pitch + j] = lin_div(sum, a[i * pitch + i]);
             }
@@ -136,7 +136,7 @@ PG_INLINE void lin_invert(LIN_MEM lin_t *a, LIN_MEM lin_t *column, int n, int pi
         lin_t inverse = lin_div(lin_of((lin_r)1), column[j]);
         LIN_FOR(i, 0, j) {
             lin_t sum = lin_of((lin_r)0);
-            for (int k = i; k < j; k++)
+            LIN_UNROLL_4 for (int k = i; k < j; k++)
                 sum = lin_minus(sum, a[i * pitch + k], column[k]);
             a[i * pitch + j] = lin_mul(sum, inverse);
         }
@@ -152,7 +152,7 @@ PG_INLINE void lin_invert(LIN_MEM lin_t *a, LIN_MEM lin_t *column, int n, int pi
         LIN_SYNC;
         LIN_FOR(i, 0, n) {
             lin_t sum = a[i * pitch + j];
-            for (int k = j + 1; k < n; k++)
+            LIN_UNROLL_4 for (int k = j + 1; k < n; k++)
                 sum = lin_minus(sum, a[i * pitch + k], column[k]);
             a[i * pitch + j] = sum;
         }
@@ -164,7 +164,7 @@ PG_INLINE void lin_invert(LIN_MEM lin_t *a, LIN_MEM lin_t *column, int n, int pi
 
 def _order(group: Group, n: int) -> list[str]:
     """Local memory for the order of rows, of at most n rows."""
-    return [f"PG_LOCAL pg_i32 order[{n}];"]
+    return [f"pg_i32 order[{n}]"]
 
 
 def factor_text() -> str:

@@ -16,6 +16,7 @@ LIN_EACH                     a loop over the matrices of a group: *g* is the num
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -25,19 +26,24 @@ __all__ = ["Group", "copy_in", "copy_out", "kernel", "prelude"]
 
 
 class Group(NamedTuple):
-    """code: of the dtype ("f32", "c128", ...). threads: work-items; 1 on CPUs. items: of local memory
-    for matrices, 0 if they lie in global memory. warp: a group is a warp, and warps can wait for
-    their work-items. bounds: there is PG_BOUNDS."""
+    """code: of the dtype ("f32", "c128", ...). threads: work-items of a matrix; 1 on CPUs. items: of local
+    memory for a matrix, 0 if it lies in global memory. warps: if not 0, a matrix has a warp, and a
+    group so many of them, which do not wait for each other. bounds: there is PG_BOUNDS."""
 
     code: str
     threads: int
     items: int
-    warp: bool
+    warps: int
     bounds: bool
 
     @property
     def real(self) -> str:
         return {"c64": "f32", "c128": "f64"}.get(self.code, self.code)
+
+    @property
+    def size(self) -> int:
+        """Work-items of a group."""
+        return self.threads * max(self.warps, 1)
 
     @property
     def serial(self) -> bool:
@@ -113,6 +119,7 @@ _TEAM = Template("""\
 #ifdef __OPENCL_VERSION__
 #pragma OPENCL FP_CONTRACT ON
 #endif
+$serial
 #ifndef PG_BOUNDS
 #define PG_BOUNDS(size, groups)
 #endif
@@ -123,8 +130,13 @@ _TEAM = Template("""\
 #define LIN_ID $id
 #define LIN_SYNC $sync
 #define LIN_FOR(i, from, to) for (int i = (from) + LIN_ID; i < (to); i += $threads)
-#define LIN_EACH for (pg_i64 g = PG_GROUP_ID(0); g < count; g += PG_GROUPS(0))
-$serial
+#ifdef LIN_SERIAL
+#define LIN_UNROLL_4
+#else
+#define LIN_UNROLL_4 _Pragma("unroll 4")
+#endif
+#define LIN_WARP $warp
+#define LIN_EACH $each
 #define LIN_THREADS $threads
 /* The sum, or the largest, of what the work-items bring. */
 PG_INLINE lin_r lin_sum(lin_r mine, PG_LOCAL_PTR lin_r *parts)
@@ -195,17 +207,36 @@ def prelude(group: Group) -> str:
     text = _COMPLEX if group.code[0] == "c" else _REAL
     memory = "PG_LOCAL_PTR" if group.items else "PG_GLOBAL"
     sync = "PG_BARRIER" if group.items else "PG_BARRIER_GLOBAL"
-    if group.warp and group.items:
-        sync = "pg_warp_sync()"
+    each = "for (pg_i64 g = PG_GROUP_ID(0); g < count; g += PG_GROUPS(0))"
+    lane = "(int)PG_LOCAL_ID(0)"
+    if group.warps:
+        sync, lane = "pg_warp_sync()", f"(int)(PG_LOCAL_ID(0) % {group.threads})"
+        each = (
+            f"for (pg_i64 g = PG_GROUP_ID(0) * {group.warps} + LIN_WARP; g < count; "
+            f"g += PG_GROUPS(0) * {group.warps})"
+        )
     head = text.replace("$r", real).replace("$t", group.code)
     return head + _TEAM.fill(
         _LIMITS[real],
         memory=memory,
-        id="0" if group.serial else "(int)PG_LOCAL_ID(0)",
+        id="0" if group.serial else lane,
+        each=each,
+        warp=f"(PG_LOCAL_ID(0) / {group.threads})" if group.warps else "0",
         sync="" if group.serial else sync,
         threads=group.threads,
         serial="#define LIN_SERIAL 1" if group.serial else "",
         widest="120" if real == "f32" else "1000",
+    )
+
+
+def _local(group: Group, array: str) -> str:
+    """The declaration of an array in local memory, such as "lin_t a[8]", for each matrix of a group."""
+    if not group.warps:
+        return f"PG_LOCAL {array};"
+    kind, name, length, _ = re.split(r"[\[\] ]", array)
+    return (
+        f"PG_LOCAL {kind} all_{name}[{int(length) * group.warps}]; "
+        f"PG_LOCAL_PTR {kind} *{name} = all_{name} + LIN_WARP * {length};"
     )
 
 
@@ -221,7 +252,8 @@ def kernel(
 ) -> str:
     """A kernel. reads, writes: "type name" of arrays; the last that is written is *work*, if the
     matrices lie in global memory. numbers: pg_i64 each, after *count* and *room*, the items of a
-    matrix there. local: arrays of local memory, declared whole. matrix: without it there is no *a*, and
+    matrix there. local: arrays of local memory, such as
+    "lin_r parts[32]". matrix: without it there is no *a*, and
     no *work*."""
     arrays = [*(("_IN", x) for x in reads), *(("", x) for x in writes)]
     if matrix and not group.items:
@@ -229,13 +261,13 @@ def kernel(
     parameters = [f"PG_ARRAY{kind}({', '.join(x.split())})" for kind, x in arrays]
     parameters += [f"pg_i64 {name}" for name in ("count", "room", *numbers)]
     starts = " ".join(f"PG_START{kind}({', '.join(x.split())});" for kind, x in arrays)
-    place = f"PG_LOCAL lin_t a[{group.items}];"
+    place = _local(group, f"lin_t a[{group.items}]")
     if not group.items:
         place = "PG_GLOBAL lin_t *a = work + (pg_i64)PG_GROUP_ID(0) * room;"
     if not matrix:
         place = ""
-    bounds = f"PG_BOUNDS({group.threads}, 1) " if group.bounds else ""
-    lines = "\n    ".join([place, *local])
+    bounds = f"PG_BOUNDS({group.size}, 1) " if group.bounds else ""
+    lines = "\n    ".join([place, *(_local(group, x) for x in local)])
     return f"""\
 PG_KERNEL void {bounds}{name}({", ".join(parameters)})
 {{
