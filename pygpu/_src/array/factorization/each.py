@@ -17,15 +17,18 @@ from pygpu._src.codegen.kernels import eigh as eigh_text
 from pygpu._src.codegen.kernels import householder as householder_text
 from pygpu._src.codegen.kernels import jacobi as jacobi_text
 from pygpu._src.codegen.kernels import lu as lu_text
+from pygpu._src.codegen.kernels import lu_registers
 from pygpu._src.codegen.kernels.matrix_group import Group
 from pygpu._src.runtime import kernel_cache
 
 __all__ = ["cholesky", "determinant", "eigh", "inverse", "qr", "solve", "svd"]
 
-_SIDES = (4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 181, 256)
+_SIZES = (4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 181, 256)
 _CPU_BYTES = 1 << 18  # of a matrix in a CPU's local memory, which is ordinary memory
 _SPARE = 2048  # bytes of local memory for all but the matrix
 _GROUPS = 1 << 20
+_SIDES_HELD = 8  # right sides that a row in registers may have
+_REGISTERS = 576  # bytes of a row that a work-item holds in registers
 _WARPS = 4  # of a group, each with a matrix
 
 
@@ -72,7 +75,7 @@ def _group(backend: Any, dtype: np.dtype[Any], side: int, items: int) -> Group:
         threads = 32 if side <= 32 else 64 if side <= 64 else 128 if side <= 128 else 256
         threads = min(threads, 1 << (limits.group_size.bit_length() - 1))
         room = limits.local_bytes
-    sizes = [n * (n + 1) + 8 * n for n in _SIDES]
+    sizes = [n * (n + 1) + 8 * n for n in _SIZES]
     found = next((size for size in sizes if size >= items), 0)
     if found * dtype.itemsize > room - _SPARE:
         found = items if items * dtype.itemsize <= room - _SPARE else 0
@@ -82,6 +85,26 @@ def _group(backend: Any, dtype: np.dtype[Any], side: int, items: int) -> Group:
     if limits.warps and threads == 32 and found:
         warps = max(min((room - _SPARE) // (found * dtype.itemsize + 1024), _WARPS), 1)
     return Group(dtypes.code(dtype), threads, found, warps, limits.warps)
+
+
+def _registers(like: Any, n: int, sides: int) -> Group | None:
+    """The group whose work-items hold a row each with so many right sides, if there is room."""
+    limits = like.backend.limits
+    threads = max(primitives.power_of_two(n), 4)
+    if limits.is_cpu or not limits.warps or n > 32:
+        return None
+    wide = threads + (threads if sides < 0 else sides)
+    if wide * like.itemsize > _REGISTERS:
+        return None
+    items = threads * (threads + 1)
+    if (items + 3 * wide + 2 * threads) * like.itemsize * (128 // threads) > limits.local_bytes:
+        return None
+    return Group(dtypes.code(like.dtype), threads, items, 128 // threads, True)
+
+
+def _sides(n: int) -> int:
+    """Right sides of a kernel for n."""
+    return primitives.power_of_two(n)
 
 
 def _rows(n: int) -> int:
@@ -137,14 +160,17 @@ def solve(a: Any, b: Any) -> Any:
     n, sides = b.shape[-2:]
     stack = layout.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     items = n * _pitch(n + sides)
-    group = _group(a.backend, a.dtype, n, items)
+    held = _registers(a, n, _sides(sides)) if sides <= _SIDES_HELD else None
+    group = held or _group(a.backend, a.dtype, n, items)
     out = primitives.empty(a, (*stack, n, sides), a.dtype)
     report = Report(a)
     _run(
         a,
         group,
-        (_rows(n),),
-        lambda: lu_text.solve_source(group, _rows(n)),
+        ("held", _sides(sides)) if held else (_rows(n),),
+        lambda: lu_registers.solve_source(group, _sides(sides))
+        if held
+        else lu_text.solve_source(group, _rows(n)),
         "lin_solve",
         prod(stack),
         items,
@@ -160,14 +186,17 @@ def inverse(a: Any) -> Any:
     """The inverses of a stack."""
     n = a.shape[-1]
     items = n * _pitch(n) + n
-    group = _group(a.backend, a.dtype, n, items)
+    held = _registers(a, n, -1)
+    group = held or _group(a.backend, a.dtype, n, items)
     out = primitives.empty(a, a.shape, a.dtype)
     report = Report(a)
     _run(
         a,
         group,
-        (_rows(n),),
-        lambda: lu_text.inverse_source(group, _rows(n)),
+        ("held",) if held else (_rows(n),),
+        lambda: lu_registers.inverse_source(group)
+        if held
+        else lu_text.inverse_source(group, _rows(n)),
         "lin_inverse",
         prod(a.shape[:-2]),
         items,
@@ -183,7 +212,8 @@ def determinant(a: Any, logarithm: bool) -> Any:
     """Determinants of a stack; (signs, logarithms of their sizes)."""
     n = a.shape[-1]
     items = n * _pitch(n)
-    group = _group(a.backend, a.dtype, n, items)
+    held = _registers(a, n, 0)
+    group = held or _group(a.backend, a.dtype, n, items)
     stack = a.shape[:-2]
     outs = [primitives.empty(a, stack, a.dtype)]
     if logarithm:
@@ -191,8 +221,10 @@ def determinant(a: Any, logarithm: bool) -> Any:
     _run(
         a,
         group,
-        (_rows(n), logarithm),
-        lambda: lu_text.determinant_source(group, _rows(n), logarithm),
+        ("held", logarithm) if held else (_rows(n), logarithm),
+        lambda: lu_registers.determinant_source(group, logarithm)
+        if held
+        else lu_text.determinant_source(group, _rows(n), logarithm),
         "lin_determinant",
         prod(stack),
         items,

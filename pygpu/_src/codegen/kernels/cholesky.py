@@ -58,13 +58,11 @@ def cholesky_source(group: Group) -> str:
                 report[0] = 1;
         }
         PG_GLOBAL lin_t *to = out + g * n * n;
-        LIN_FOR(e, 0, (int)(n * n)) {
-            int i = e / (int)n, j = e - i * (int)n;
-            lin_t zero = lin_of((lin_r)0);
-            if (upper)
-                to[e] = j >= i ? lin_conj(a[j * pitch + i]) : zero;
-            else
-                to[e] = j <= i ? a[i * pitch + j] : zero;
+        lin_t zero = lin_of((lin_r)0);
+        if (upper) {
+            LIN_ITEMS((int)n, (int)n, to[i * (int)n + j] = j >= i ? lin_conj(a[j * pitch + i]) : zero;)
+        } else {
+            LIN_ITEMS((int)n, (int)n, to[i * (int)n + j] = j <= i ? a[i * pitch + j] : zero;)
         }
         LIN_SYNC;
     }"""

@@ -171,9 +171,7 @@ _FORM = """\
 
 def eigh_source(group: Group, vectors: bool, rows: int) -> str:
     """``lin_eigh``: eigenvalues in ascending order, and vectors."""
-    store = copy_out("to", "n", "n", "a[i * pitch + j]").replace(
-        "to[e]", "to[i * (int)n + order[j]]"
-    )
+    store = copy_out("to", "n", "n", "a[i * pitch + j]", "order[j]")
     body = f"""\
     int pitch = (int)n | 1;
     LIN_MEM lin_t *taus = a + n * pitch, *w = taus + n;

@@ -185,16 +185,10 @@ _VECTORS = """\
                 lin_complete(a, h, norms, j, (int)m, (int)n, pitch, parts);
         }
         PG_GLOBAL lin_t *to_u = left + g * m * n, *to_v = right + g * n * n;
-        LIN_FOR(e, 0, (int)(m * n)) {
-            int i = e / (int)n, j = e - i * (int)n;
-            to_u[i * (int)n + order[j]] = a[LIN_AT(i, j)];
-        }
+        LIN_ITEMS((int)m, (int)n, to_u[i * (int)n + order[j]] = a[LIN_AT(i, j)];)
         int keep = pitch;
         pitch = across;
-        LIN_FOR(e, 0, (int)(n * n)) {
-            int i = e / (int)n, j = e - i * (int)n;
-            to_v[i * (int)n + order[j]] = v[LIN_AT(i, j)];
-        }
+        LIN_ITEMS((int)n, (int)n, to_v[i * (int)n + order[j]] = v[LIN_AT(i, j)];)
         pitch = keep;"""
 
 _LAYOUT = """\

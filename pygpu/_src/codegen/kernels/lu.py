@@ -11,7 +11,13 @@ from __future__ import annotations
 
 from .matrix_group import Group, copy_in, copy_out, kernel, prelude
 
-__all__ = ["determinant_source", "factor_text", "inverse_source", "solve_source"]
+__all__ = [
+    "determinant_source",
+    "diagonal_text",
+    "factor_text",
+    "inverse_source",
+    "solve_source",
+]
 
 # The rows of a matrix of n columns, and further columns beside it, become L and U, and L^-1 P times
 # the columns. order: which row came where. Returns whether a pivot was 0; *odd counts swaps.
@@ -210,10 +216,7 @@ def inverse_source(group: Group, rows: int) -> str:
         }
         lin_invert(a, a + n * pitch, (int)n, pitch);
         PG_GLOBAL lin_t *to = out + g * n * n;
-        LIN_FOR(e, 0, (int)(n * n)) {
-            int i = e / (int)n, j = e - i * (int)n;
-            to[i * (int)n + order[j]] = a[i * pitch + j];
-        }
+        LIN_ITEMS((int)n, (int)n, to[i * (int)n + order[j]] = a[i * pitch + j];)
         LIN_SYNC;
     }"""
     text = prelude(group) + copy_in() + factor_text() + _INVERT
@@ -259,6 +262,11 @@ _LOGARITHM = """\
             lin_r size = lin_abs(product);
             out[g] = size == (lin_r)0 ? lin_of((lin_r)0) : lin_scale(product, (lin_r)1 / size);
             logs[g] = log(size) + (lin_r)power * (lin_r)0.693147180559945309417;"""
+
+
+def diagonal_text(logarithm: bool | None) -> str:
+    """What stores the determinant, or its sign and logarithm; None: the function before it."""
+    return _PRODUCT if logarithm is None else _LOGARITHM if logarithm else _DETERMINANT
 
 
 def determinant_source(group: Group, rows: int, logarithm: bool) -> str:

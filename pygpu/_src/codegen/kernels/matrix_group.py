@@ -278,34 +278,37 @@ PG_KERNEL void {bounds}{name}({", ".join(parameters)})
 """
 
 
-_COPY_IN = Template("""\
+_COPY_IN = """\
+/* Loops over rows and columns of which the second are next to each other in memory. */
+#ifdef LIN_SERIAL
+#define LIN_ITEMS(rows, columns, ...) \\
+    for (int i = 0; i < (rows); i++) \\
+        for (int j = 0; j < (columns); j++) { __VA_ARGS__ }
+#else
+#define LIN_ITEMS(rows, columns, ...) \\
+    if (2 * (columns) > LIN_THREADS) { \\
+        LIN_UNROLL_4 for (int i = 0; i < (rows); i++) { LIN_FOR(j, 0, columns) { __VA_ARGS__ } } \\
+    } else \\
+        LIN_FOR(e, 0, (rows) * (columns)) { int i = e / (columns), j = e - i * (columns); __VA_ARGS__ }
+#endif
 PG_INLINE void lin_in(LIN_MEM lin_t *a, PG_GLOBAL const lin_t *from, int rows, int columns, int pitch, pg_i64 down, pg_i64 across)
 {
-    int total = rows * columns;
     if (across <= down) {
-        LIN_FOR(e, 0, total) {
-            int i = e / columns, j = e - i * columns;
-            a[i * pitch + j] = from[i * down + j * across];
-        }
+        LIN_ITEMS(rows, columns, a[i * pitch + j] = from[i * down + j * across];)
     } else {
-        LIN_FOR(e, 0, total) {
-            int j = e / rows, i = e - j * rows;
-            a[i * pitch + j] = from[i * down + j * across];
-        }
+        LIN_ITEMS(columns, rows, a[j * pitch + i] = from[j * down + i * across];)
     }
 }
-""")
+"""
 
 
 def copy_in() -> str:
-    """lin_in(a, from, rows, columns, pitch, down, across): a matrix of any strides [items]."""
-    return _COPY_IN.fill()
+    """lin_in(a, from, rows, columns, pitch, down, across): a matrix of any strides [items]; and
+    LIN_ITEMS for copy_out()."""
+    return _COPY_IN
 
 
-def copy_out(to: str, rows: str, columns: str, value: str) -> str:
-    """A statement: *value* of (i, j) for all items of a matrix without gaps."""
+def copy_out(to: str, rows: str, columns: str, value: str, column: str = "j") -> str:
+    """A statement: *value* of (i, j) for all items of a matrix without gaps, at a column of (j)."""
     return f"""\
-        LIN_FOR(e, 0, (int)({rows} * {columns})) {{
-            int i = e / (int){columns}, j = e - i * (int){columns};
-            {to}[e] = {value};
-        }}"""
+        LIN_ITEMS((int){rows}, (int){columns}, {to}[i * (int){columns} + {column}] = {value};)"""
