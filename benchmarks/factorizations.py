@@ -1,11 +1,11 @@
-"""Factorizations: pygpu's kernels on CUDA and OpenCL beside cuSOLVER (through pygpu and CuPy), PyTorch
-and NumPy.
+"""Factorizations: pygpu's kernels on CUDA and OpenCL beside cuSOLVER (through pygpu and CuPy),
+PyTorch and NumPy.
 
 python benchmarks/factorizations.py [--dtype D] [--count N] [--stacks N ...] [--large N ...]
     [--functions NAME ...] [--systems NAME ...] [--seconds S]
 
-Each case is a stack of --count matrices of n x n (--stacks), or one of n x n (--large). Times are the
-least of several calls, each with its wait, in microseconds; the last column is the time of the
+Each case is a stack of --count matrices of n x n (--stacks), or one of n x n (--large). Times are
+the least of several calls, each with its wait, in microseconds; the last column is the time of the
 fastest other system on the device divided by pygpu's on CUDA.
 """
 

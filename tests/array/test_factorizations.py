@@ -1,5 +1,5 @@
-"""Factorizations by kernels of pygpu, one matrix or a stack: residuals and orthogonality beside those
-of LAPACK in the same precision."""
+"""Factorizations by kernels of pygpu, one matrix or a stack: residuals and orthogonality beside
+those of LAPACK in the same precision."""
 
 from __future__ import annotations
 
@@ -104,7 +104,9 @@ def check_eigh(make: Any, a: np.ndarray, part: str = "L") -> None:
     within(errors(values, want, want.astype(values.dtype)), n)
     within(errors(product(vectors * values[..., None, :], adjoint(vectors)), a, a), n)
     within(skewness(vectors) / n**0.5, n)
-    within(errors(np.linalg.eigvalsh(make(a), part).get(), want, want.astype(a.dtype.char.lower())), n)
+    within(
+        errors(np.linalg.eigvalsh(make(a), part).get(), want, want.astype(a.dtype.char.lower())), n
+    )
 
 
 def check_svd(make: Any, a: np.ndarray, full: bool = False) -> None:
@@ -119,7 +121,12 @@ def check_svd(make: Any, a: np.ndarray, full: bool = False) -> None:
     within(errors(product(u[..., :k] * s[..., None, :], vh[..., :k, :]), a, a), n)
     within(skewness(u) / n**0.5, n)
     within(skewness(adjoint(vh)) / n**0.5, n)
-    within(errors(np.linalg.svd(make(a), compute_uv=False).get(), want, want.astype(a.dtype.char.lower())), n)
+    within(
+        errors(
+            np.linalg.svd(make(a), compute_uv=False).get(), want, want.astype(a.dtype.char.lower())
+        ),
+        n,
+    )
 
 
 def check_lu(make: Any, a: np.ndarray) -> None:

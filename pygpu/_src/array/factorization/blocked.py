@@ -129,7 +129,18 @@ def _triangular(
     groups = max(min(-(-columns // group.threads), 1 << 16), 1)
     if group.serial:
         groups = min(columns, x.backend.limits.units)
-    numbers = [width, columns, int(unit), int(conjugate), t_at, down, across, x_at, x_down, x_across]
+    numbers = [
+        width,
+        columns,
+        int(unit),
+        int(conjugate),
+        t_at,
+        down,
+        across,
+        x_at,
+        x_down,
+        x_across,
+    ]
     name = "lin_triangular"
     _launch(x, group, name, text.triangular_source, groups, [t], [x], numbers)
 

@@ -1,4 +1,4 @@
-"""Factorizations of stacks of matrices, each by one work-group: a single launch for a whole stack."""
+"""Factorizations of stacks of matrices, each by one work-group: one launch for a whole stack."""
 
 from __future__ import annotations
 
@@ -45,9 +45,7 @@ class _Stack:
 
 def _broadcast(array: Any, stack: tuple[int, ...]) -> Any:
     strides = layout.broadcast_strides(array.shape[:-2], array.strides[:-2], stack)
-    return array._view(
-        (*stack, *array.shape[-2:]), (*strides, *array.strides[-2:]), array.offset
-    )
+    return array._view((*stack, *array.shape[-2:]), (*strides, *array.strides[-2:]), array.offset)
 
 
 def _stacks(arrays: Sequence[Any], stack: tuple[int, ...]) -> list[_Stack]:
@@ -168,9 +166,11 @@ def solve(a: Any, b: Any) -> Any:
         a,
         group,
         ("held", _sides(sides)) if held else (_rows(n),),
-        lambda: lu_registers.solve_source(group, _sides(sides))
-        if held
-        else lu_text.solve_source(group, _rows(n)),
+        lambda: (
+            lu_registers.solve_source(group, _sides(sides))
+            if held
+            else lu_text.solve_source(group, _rows(n))
+        ),
         "lin_solve",
         prod(stack),
         items,
@@ -194,9 +194,9 @@ def inverse(a: Any) -> Any:
         a,
         group,
         ("held",) if held else (_rows(n),),
-        lambda: lu_registers.inverse_source(group)
-        if held
-        else lu_text.inverse_source(group, _rows(n)),
+        lambda: (
+            lu_registers.inverse_source(group) if held else lu_text.inverse_source(group, _rows(n))
+        ),
         "lin_inverse",
         prod(a.shape[:-2]),
         items,
@@ -222,9 +222,11 @@ def determinant(a: Any, logarithm: bool) -> Any:
         a,
         group,
         ("held", logarithm) if held else (_rows(n), logarithm),
-        lambda: lu_registers.determinant_source(group, logarithm)
-        if held
-        else lu_text.determinant_source(group, _rows(n), logarithm),
+        lambda: (
+            lu_registers.determinant_source(group, logarithm)
+            if held
+            else lu_text.determinant_source(group, _rows(n), logarithm)
+        ),
         "lin_determinant",
         prod(stack),
         items,
@@ -309,8 +311,8 @@ def eigh(a: Any, upper: bool, vectors: bool) -> tuple[Any, Any]:
 
 
 def svd(a: Any, vectors: bool) -> tuple[Any, Any, Any]:
-    """(U, singular values, V) of a stack of matrices with at least as many rows as columns, with U of
-    the same shape; None, values and None without vectors."""
+    """(U, singular values, V) of a stack of matrices with at least as many rows as columns, with U
+    of the same shape; None, values and None without vectors."""
     m, n = a.shape[-2:]
     items = max(m * _pitch(n), n * _pitch(m)) + (n * _pitch(n) if vectors else 0) + 2 * n + m
     group = _group(a.backend, a.dtype, (n + 1) // 2, items)

@@ -1,5 +1,5 @@
-"""Where factorizations are computed, with NumPy's shapes, dtypes and errors: by kernels of pygpu, by
-cuSOLVER, or by NumPy on the host.
+"""Factorizations with NumPy's shapes, dtypes and errors, and where they are computed: by kernels of
+pygpu, by cuSOLVER, or by NumPy on the host.
 
 cuSOLVER counts in Fortran's order, arrays lie in C order. The transposed matrix in C order is the
 matrix in Fortran's, so what is handed over is a copy of the transposed array, and a result is a
@@ -44,7 +44,7 @@ _STACK = 16  # matrices that are worth a launch of a group each
 
 
 def where(kind: str, *arrays: Any) -> str:
-    """"each" (a group each), "blocked" (kernels for a large matrix), "cusolver" or "host" for
+    """ "each" (a group each), "blocked" (kernels for a large matrix), "cusolver" or "host" for
     factorizations of the first array. kind: "lu", "cholesky", "qr", "eigh" or "svd".
 
     Raises TypeError for dtypes that NumPy refuses.

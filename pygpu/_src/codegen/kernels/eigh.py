@@ -188,7 +188,7 @@ def eigh_source(group: Group, vectors: bool, rows: int) -> str:
             int place = 0;
             for (int i = 0; i < (int)n; i++)
                 place += d[i] < d[j] || (d[i] == d[j] && i < j);
-{'            order[j] = place;' if vectors else ''}
+{"            order[j] = place;" if vectors else ""}
             values[g * n + place] = scale == (lin_r)0 ? scale : d[j] / scale;
         }}
         LIN_SYNC;
@@ -200,5 +200,9 @@ def eigh_source(group: Group, vectors: bool, rows: int) -> str:
     writes = ["lin_r values", "pg_i64 report", *(["lin_t out"] if vectors else [])]
     rotate = f"#define LIN_ROTATE \\\n{_ROTATE}\n" if vectors else "#define LIN_ROTATE\n"
     text = prelude(group) + copy_in() + REFLECTORS + _TRIDIAGONAL + rotate + _QL
-    local = [*([f"pg_i32 order[{rows}]"] * vectors), f"lin_r parts[{group.threads}]", "pg_i32 where[2]"]
+    local = [
+        *([f"pg_i32 order[{rows}]"] * vectors),
+        f"lin_r parts[{group.threads}]",
+        "pg_i32 where[2]",
+    ]
     return text + kernel(group, "lin_eigh", ["lin_t x"], writes, numbers, local, body)

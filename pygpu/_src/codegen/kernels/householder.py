@@ -114,4 +114,6 @@ def qr_source(group: Group, vectors: bool) -> str:
     numbers = ["m", "n", "height", "wide", "x_step", "x_down", "x_across"]
     writes = ["lin_t r", *(["lin_t q"] if vectors else [])]
     text = prelude(group) + copy_in() + REFLECTORS
-    return text + kernel(group, "lin_qr", ["lin_t x"], writes, numbers, [f"lin_r parts[{group.threads}]"], body)
+    return text + kernel(
+        group, "lin_qr", ["lin_t x"], writes, numbers, [f"lin_r parts[{group.threads}]"], body
+    )
