@@ -31,7 +31,8 @@ _COLUMNS = 64  # work-items that have a column each
 
 def _group(like: Any, threads: int, items: int = 0) -> Group:
     limits = like.backend.limits
-    threads = 1 if limits.is_cpu else min(threads, 1 << (limits.group_size.bit_length() - 1))
+    most = limits.group_size if limits.warps else min(limits.group_size, 256)
+    threads = 1 if limits.is_cpu else min(threads, 1 << (most.bit_length() - 1))
     return Group(dtypes.code(like.dtype), threads, items, 0, limits.warps)
 
 

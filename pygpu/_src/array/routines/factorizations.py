@@ -63,7 +63,8 @@ def where(kind: str, *arrays: Any) -> str:
         if not library:
             raise RuntimeError("PYGPU_LINALG=cusolver: cuSOLVER was not found")
         return "cusolver"
-    dtypes.require(arrays[0].backend, "linalg", _dtype(*arrays))
+    if dtypes.needs_fp64(_dtype(*arrays)) and not arrays[0].backend.limits.fp64:
+        return "host"
     return _place(kind, arrays[0], library, choice == "own")
 
 
@@ -76,10 +77,10 @@ def _library(backend: Any) -> bool:
 
 
 def _place(kind: str, a: Any, library: bool, own: bool) -> str:
-    large = max(a.shape[-2:])
-    side = min(a.shape[-2:]) if kind == "svd" else large
+    large, small = max(a.shape[-2:]), min(a.shape[-2:])
     count = prod(a.shape[:-2])
-    if side <= _SMALL and large <= 16 * _SMALL and (not library or count >= 4):
+    side = small if kind == "svd" or count >= _STACK else large  # svd: of R
+    if side <= _SMALL and (not library or count >= 4):
         return "each"
     if library:
         return "cusolver"
