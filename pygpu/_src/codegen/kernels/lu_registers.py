@@ -22,52 +22,52 @@ PG_INLINE pg_u32 lin_key(lin_t item, int lane)
 {
     return ((pg_u32)$bits & ~63u) | 32u | (31u - (pg_u32)lane);
 }
-/* $before are the rows of a matrix, one a work-item. Afterwards the work-item whose *turn* is k has row
-   k of U in r[k] and on. Returns whether a pivot was 0. */
-PG_INLINE int lin_eliminate(lin_t *r, int *turn, PG_LOCAL_PTR pg_u32 *keys, PG_LOCAL_PTR lin_t *row)
+/* r: a row of the matrix, s: of the right sides. Each step moves the columns on by one place, so that
+   the pivot's is always the first, and loops over steps stay short; after all of them each is where it
+   was. Then the work-item whose *turn* is k has row k of U. Returns whether a pivot was 0. */
+PG_INLINE int lin_eliminate(lin_t *r, lin_t *s, int *turn, PG_LOCAL_PTR pg_u32 *keys, PG_LOCAL_PTR lin_t *row)
 {
     int singular = 0;
     *turn = -1;
-    PG_UNROLL for (int k = 0; k < LIN_N; k++) {
-        keys[LIN_ID] = *turn < 0 ? lin_key(r[k], LIN_ID) : 0u;
+    PG_ROLLED for (int k = 0; k < LIN_N; k++) {
+        keys[LIN_ID] = *turn < 0 ? lin_key(r[0], LIN_ID) : 0u;
         LIN_SYNC;
         pg_u32 best = 0u;
         PG_UNROLL for (int i = 0; i < LIN_N; i++) best = keys[i] > best ? keys[i] : best;
         if (LIN_ID == (int)(31u - (best & 31u))) {
             *turn = k;
-            PG_UNROLL for (int j = 0; j < LIN_W; j++) {
-                if (j >= k)
-                    row[j] = r[j];
-            }
+            PG_UNROLL for (int j = 0; j < LIN_N; j++) row[j] = r[j];
+            PG_UNROLL for (int j = 0; j < LIN_W - LIN_N; j++) row[LIN_N + j] = s[j];
         }
         LIN_SYNC;
-        lin_t pivot = row[k];
+        lin_t pivot = row[0], first = r[0], factor = lin_of((lin_r)0);
         if (lin_size(pivot) == (lin_r)0)
             singular = 1;
-        else if (*turn < 0) {
-            lin_t factor = lin_div(r[k], pivot);
-            PG_UNROLL for (int j = 0; j < LIN_W; j++) {
-                if (j > k)
-                    r[j] = lin_minus(r[j], factor, row[j]);
-            }
-        }
+        else if (*turn < 0)
+            factor = lin_div(first, pivot);
+        PG_UNROLL for (int j = 1; j < LIN_N; j++) r[j - 1] = lin_minus(r[j], factor, row[j]);
+        r[LIN_N - 1] = first;
+        PG_UNROLL for (int j = 0; j < LIN_W - LIN_N; j++) s[j] = lin_minus(s[j], factor, row[LIN_N + j]);
     }
     return singular;
 }
-PG_INLINE void lin_substitute(lin_t *r, int turn, PG_LOCAL_PTR lin_t *row)
+PG_INLINE void lin_substitute(lin_t *r, lin_t *s, int turn, PG_LOCAL_PTR lin_t *row)
 {
     LIN_SYNC;
-    PG_UNROLL for (int k = LIN_N - 1; k >= 0; k--) {
+    PG_ROLLED for (int k = LIN_N - 1; k >= 0; k--) {
         PG_LOCAL_PTR lin_t *place = row + (k & 1) * (LIN_W - LIN_N);
+        lin_t last = r[LIN_N - 1];
+        PG_UNROLL for (int j = LIN_N - 1; j > 0; j--) r[j] = r[j - 1];
+        r[0] = last;
         if (turn == k) {
-            PG_UNROLL for (int j = LIN_N; j < LIN_W; j++) {
-                r[j] = lin_div(r[j], r[k]);
-                place[j - LIN_N] = r[j];
+            PG_UNROLL for (int j = 0; j < LIN_W - LIN_N; j++) {
+                s[j] = lin_div(s[j], last);
+                place[j] = s[j];
             }
         }
         LIN_SYNC;
         if (turn < k) {
-            PG_UNROLL for (int j = LIN_N; j < LIN_W; j++) r[j] = lin_minus(r[j], r[k], place[j - LIN_N]);
+            PG_UNROLL for (int j = 0; j < LIN_W - LIN_N; j++) s[j] = lin_minus(s[j], last, place[j]);
         }
     }
 }
@@ -94,7 +94,7 @@ _EACH = """\
     for (pg_i64 base = PG_GROUP_ID(0) * $teams; base < count; base += PG_GROUPS(0) * $teams) {
         pg_i64 g = base + LIN_TEAM;
         int there = g < count, turn;
-        lin_t r[LIN_W];
+        lin_t r[LIN_N], s[LIN_W > LIN_N ? LIN_W - LIN_N : 1];
         lin_rows(r, a, x + (there ? g : 0) * x_step, (int)n, x_down, x_across, there);
 """
 
@@ -105,7 +105,7 @@ def _text(group: Group, wide: int) -> str:
     if group.real == "f64":
         bits = "(PG_BITS_F64(lin_size(item)) >> 32)"
     text = _ELIMINATE.replace("$n", str(n)).replace("$w", str(wide)).replace("$bits", bits)
-    return prelude(group) + text.replace("$before", "r")
+    return prelude(group) + text
 
 
 def _local(group: Group, wide: int) -> list[str]:
@@ -126,14 +126,14 @@ def solve_source(group: Group, sides: int) -> str:
     body = f"""\
 {_each(group)}
         PG_UNROLL for (int j = 0; j < {sides}; j++)
-            r[LIN_N + j] = LIN_ID < (int)n && j < (int)sides && there
+            s[j] = LIN_ID < (int)n && j < (int)sides && there
                 ? b[g * b_step + LIN_ID * b_down + j * b_across] : lin_of((lin_r)0);
-        if (lin_eliminate(r, &turn, keys, row) && LIN_ID == 0)
+        if (lin_eliminate(r, s, &turn, keys, row) && LIN_ID == 0)
             report[0] = 1;
-        lin_substitute(r, turn, row);
+        lin_substitute(r, s, turn, row);
         PG_UNROLL for (int j = 0; j < {sides}; j++) {{
             if (turn < (int)n && j < (int)sides && there)
-                out[(g * n + turn) * sides + j] = r[LIN_N + j];
+                out[(g * n + turn) * sides + j] = s[j];
         }}
         LIN_SYNC;
     }}"""
@@ -148,11 +148,11 @@ def inverse_source(group: Group) -> str:
     body = f"""\
 {_each(group)}
         PG_UNROLL for (int j = 0; j < LIN_N; j++)
-            r[LIN_N + j] = lin_of(LIN_ID == j ? (lin_r)1 : (lin_r)0);
-        if (lin_eliminate(r, &turn, keys, row) && LIN_ID == 0)
+            s[j] = lin_of(LIN_ID == j ? (lin_r)1 : (lin_r)0);
+        if (lin_eliminate(r, s, &turn, keys, row) && LIN_ID == 0)
             report[0] = 1;
-        lin_substitute(r, turn, row);
-        PG_UNROLL for (int j = 0; j < LIN_N; j++) a[turn * (LIN_N + 1) + j] = r[LIN_N + j];
+        lin_substitute(r, s, turn, row);
+        PG_UNROLL for (int j = 0; j < LIN_N; j++) a[turn * (LIN_N + 1) + j] = s[j];
         LIN_SYNC;
         if (LIN_ID < (int)n && there) {{
             LIN_UNROLL_4 for (int i = 0; i < (int)n; i++)
@@ -169,7 +169,7 @@ def determinant_source(group: Group, logarithm: bool) -> str:
     """``lin_determinant``: the diagonal by turns, and the parity of the order of rows."""
     body = f"""\
 {_each(group)}
-        lin_eliminate(r, &turn, keys, row);
+        lin_eliminate(r, s, &turn, keys, row);
         LIN_SYNC;
         PG_UNROLL for (int k = 0; k < LIN_N; k++) {{
             if (turn == k)
