@@ -1,12 +1,14 @@
-"""Factorizations by cuSOLVER, with NumPy's shapes, dtypes and errors.
+"""Factorizations with NumPy's shapes, dtypes and errors, and where they are computed: by kernels of
+pygpu, by cuSOLVER, or by NumPy on the host.
 
-Libraries count in Fortran's order, arrays lie in C order. The transposed matrix in C order is the
+cuSOLVER counts in Fortran's order, arrays lie in C order. The transposed matrix in C order is the
 matrix in Fortran's, so what is handed over is a copy of the transposed array, and a result is a
 view of what came back, transposed.
 """
 
 from __future__ import annotations
 
+import os
 from math import prod
 from typing import Any
 
@@ -14,10 +16,11 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from pygpu._src.array import layout, primitives, ufuncs
-from pygpu._src.array.matmul import diagonal
+from pygpu._src.array.matmul import diagonal, matmul
 from pygpu._src.array.reduction import reduce
+from pygpu._src.codegen import dtypes
 
-from . import manipulation
+from . import joining, manipulation
 
 __all__ = [
     "cholesky",
@@ -26,29 +29,86 @@ __all__ = [
     "identity",
     "inv",
     "qr",
+    "slogdet",
     "solve",
     "svd",
-    "usable",
+    "where",
 ]
 
+_CHOICES = ("auto", "own", "cusolver", "host")
+_SMALL = 64  # the sides of matrices that a group takes well
+# Matrices of larger sides, of which a group takes one each: up to these sides alone, or in stacks.
+_ALONE = {"eigh": 192, "svd": 128}
+_IN_STACKS = 256
+_STACK = 16  # matrices that are worth a launch of a group each
 
-def usable(*arrays: Any) -> bool:
-    """Whether these are factored on their device. Raises TypeError for what NumPy refuses."""
+
+def where(kind: str, *arrays: Any) -> str:
+    """ "each" (a group each), "blocked" (kernels for a large matrix), "cusolver" or "host" for
+    factorizations of the first array. kind: "lu", "cholesky", "qr", "eigh" or "svd".
+
+    Raises TypeError for dtypes that NumPy refuses.
+    """
     for a in arrays:
         if a.dtype.char not in "fdFD" and a.dtype.kind not in "biu":
             raise TypeError(f"array type {a.dtype.name} is unsupported in linalg")
     ufuncs.same_device("linalg", list(arrays))
-    if arrays[0].backend.name != "cuda" or any(a.size == 0 for a in arrays):
+    choice = os.environ.get("PYGPU_LINALG", "auto")
+    if choice not in _CHOICES:
+        raise ValueError(f"PYGPU_LINALG={choice}: it must be one of {', '.join(_CHOICES)}")
+    if choice == "host" or any(x.size == 0 for x in arrays):
+        return "host"
+    library = choice != "own" and _library(arrays[0].backend)
+    if choice == "cusolver":
+        if not library:
+            raise RuntimeError("PYGPU_LINALG=cusolver: cuSOLVER was not found")
+        return "cusolver"
+    if dtypes.needs_fp64(_dtype(*arrays)) and not arrays[0].backend.limits.fp64:
+        return "host"
+    return _place(kind, arrays[0], library, choice == "own")
+
+
+def _library(backend: Any) -> bool:
+    if backend.name != "cuda":
         return False
     from pygpu._src.array.routines import cusolver
 
     return cusolver.LIBRARY.available()
 
 
+def _place(kind: str, a: Any, library: bool, own: bool) -> str:
+    large, small = max(a.shape[-2:]), min(a.shape[-2:])
+    count = prod(a.shape[:-2])
+    side = small if kind == "svd" or count >= _STACK else large  # svd: of R
+    if side <= _SMALL and (not library or count >= 4):
+        return "each"
+    if library:
+        return "cusolver"
+    if a.backend.limits.is_cpu and not own and count < _STACK:
+        return "host"  # the same memory, and LAPACK's blocks suit its caches
+    if large <= _IN_STACKS and count >= _STACK:
+        return "each"
+    if kind in _ALONE:
+        return "each" if large <= _ALONE[kind] else "host"
+    return "blocked"
+
+
 def _lib() -> Any:
     from pygpu._src.array.routines import cusolver
 
     return cusolver
+
+
+def _each() -> Any:
+    from pygpu._src.array.factorization import each
+
+    return each
+
+
+def _blocked() -> Any:
+    from pygpu._src.array.factorization import blocked
+
+    return blocked
 
 
 def _dtype(*arrays: Any) -> np.dtype[Any]:
@@ -58,6 +118,10 @@ def _dtype(*arrays: Any) -> np.dtype[Any]:
 
 def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(dtype.char.lower())
+
+
+def _cast(a: Any, *others: Any) -> Any:
+    return primitives.astype(a, _dtype(a, *others))
 
 
 def _columns(a: Any, dtype: np.dtype[Any], turned: bool = True) -> Any:
@@ -90,6 +154,11 @@ def solve(a: Any, b: Any) -> Any:
     """numpy.linalg.solve."""
     dtype = _dtype(a, b)
     right = b[:, None] if b.ndim == 1 else b
+    place = where("lu", a, b)
+    if place != "cusolver":
+        module = _each() if place == "each" else _blocked()
+        x = module.solve(primitives.astype(a, dtype), primitives.astype(right, dtype))
+        return x[..., 0] if b.ndim == 1 else x
     stack = layout.broadcast_shapes(a.shape[:-2], right.shape[:-2])
     n, k = right.shape[-2:]
     matrices = _columns(manipulation.broadcast_to(a, (*stack, n, n)), dtype)
@@ -104,6 +173,10 @@ def solve(a: Any, b: Any) -> Any:
 def inv(a: Any) -> Any:
     """numpy.linalg.inv."""
     dtype = _dtype(a)
+    place = where("lu", a)
+    if place != "cusolver":
+        module = _each() if place == "each" else _blocked()
+        return module.inverse(_cast(a))
     matrices = _columns(a, dtype)
     sides = identity(matrices)
     pivots, infos = _lib().lu(matrices)
@@ -112,13 +185,35 @@ def inv(a: Any) -> Any:
     return _stack(sides, a.shape[:-2])
 
 
-def determinant(a: Any) -> tuple[Any, Any]:
+def determinant(a: Any) -> Any:
+    """numpy.linalg.det."""
+    if where("lu", a) == "each":
+        return _each().determinant(_cast(a), False)
+    sign, diagonals = _diagonal(a)
+    return sign * reduce("prod", diagonals, -1)
+
+
+def slogdet(a: Any) -> tuple[Any, Any]:
+    """(signs, logarithms) of numpy.linalg.slogdet."""
+    if where("lu", a) == "each":
+        found: tuple[Any, Any] = _each().determinant(_cast(a), True)
+        return found
+    sign, diagonals = _diagonal(a)
+    signs = sign * reduce("prod", ufuncs.call("sign", (diagonals,)), -1)
+    return signs, reduce("sum", ufuncs.call("log", (abs(diagonals),)), -1)
+
+
+def _diagonal(a: Any) -> tuple[Any, Any]:
     """(signs of the permutations, diagonals) of the triangular factor."""
     dtype = _dtype(a)
-    matrices = _columns(a, dtype)
-    pivots, _ = _lib().lu(matrices)
     n = a.shape[-1]
-    unmoved = primitives.as_array(a, np.arange(1, n + 1, dtype=np.int32))
+    if where("lu", a) == "blocked":
+        matrices, pivots = _blocked().factors(_cast(a))
+    else:
+        matrices = _columns(a, dtype)
+        pivots, _ = _lib().lu(matrices)
+        pivots = pivots - 1
+    unmoved = primitives.as_array(a, np.arange(n, dtype=np.int32))
     swaps = reduce("count_nonzero", pivots != unmoved, -1)
     signs = (1 - 2 * (swaps % 2)).astype(dtype)
     shape = a.shape[:-2]
@@ -128,6 +223,10 @@ def determinant(a: Any) -> tuple[Any, Any]:
 
 def cholesky(a: Any, upper: bool) -> Any:
     """numpy.linalg.cholesky."""
+    place = where("cholesky", a)
+    if place != "cusolver":
+        found = (_each() if place == "each" else _blocked()).cholesky(_cast(a), upper)
+        return found
     matrices = _columns(a, _dtype(a))
     _check(_lib().cholesky(matrices, upper), "Matrix is not positive definite")
     return manipulation.triangle(_stack(matrices, a.shape[:-2]), 0, upper)
@@ -135,6 +234,11 @@ def cholesky(a: Any, upper: bool) -> Any:
 
 def qr(a: Any, mode: str) -> tuple[Any, Any]:
     """(Q or None, R) of numpy.linalg.qr in the modes reduced, complete and r."""
+    place = where("qr", a)
+    if place != "cusolver":
+        module = _each() if place == "each" else _blocked()
+        factors: tuple[Any, Any] = module.qr(_cast(a), mode)
+        return factors
     dtype = _dtype(a)
     m, n = a.shape[-2:]
     stack = a.shape[:-2]
@@ -151,6 +255,8 @@ def qr(a: Any, mode: str) -> tuple[Any, Any]:
 
 def svd(a: Any, full: bool, vectors: bool) -> tuple[Any, Any, Any]:
     """(U, S, V^H), of which the first and last are None without vectors."""
+    if where("svd", a) == "each":
+        return _jacobi(_cast(a), full, vectors)
     dtype = _dtype(a)
     stack, (m, n) = a.shape[:-2], a.shape[-2:]
     wide = m < n  # the library wants tall matrices: the factors of the transposed one
@@ -170,8 +276,36 @@ def svd(a: Any, full: bool, vectors: bool) -> tuple[Any, Any, Any]:
     return (vh.mT, s, u.mT) if wide else (u, s, vh)
 
 
+def _adjoint(a: Any) -> Any:
+    return a.mT.conj() if a.dtype.kind == "c" else a.mT
+
+
+def _jacobi(a: Any, full: bool, vectors: bool) -> tuple[Any, Any, Any]:
+    """svd() by kernels: of R, if there are many more rows than columns, or U is to be complete."""
+    m, n = a.shape[-2:]
+    if m < n:
+        v, values, u = _jacobi(a.mT, full, vectors)
+        return (u.mT, values, v.mT) if vectors else (None, values, None)
+    full = full and vectors and m > n
+    q = None
+    if full or m > 2 * n:
+        mode = "complete" if full else "reduced" if vectors else "r"
+        q, r = qr(a, mode)
+        a = r[..., :n, :]
+    u, values, v = _each().svd(a, vectors)
+    if not vectors:
+        return None, values, None
+    if q is not None:
+        left = matmul(q[..., :n], u)
+        u = joining.concatenate((left, q[..., n:]), -1) if full else left
+    return u, values, _adjoint(v)
+
+
 def eigh(a: Any, part: str, vectors: bool) -> tuple[Any, Any]:
     """(values, vectors) of numpy.linalg.eigh; without vectors, those are undefined."""
+    if where("eigh", a) == "each":
+        found: tuple[Any, Any] = _each().eigh(_cast(a), part == "U", vectors)
+        return found
     dtype = _dtype(a)
     matrices = _columns(a, dtype)
     values = primitives.empty(a, matrices.shape[:2], _real(dtype))

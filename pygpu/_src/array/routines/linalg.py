@@ -1,7 +1,8 @@
 """numpy.linalg for arrays on a device.
 
 Products, norms, powers and what is built on them are kernels (or cuBLAS); factorizations are
-cuSOLVER's where it is there, else NumPy's on the host. What is built on a factorization (pinv,
+by kernels too, cuSOLVER's for large matrices where it is there, or NumPy's on the host
+(factorizations.py says which). What is built on a factorization (pinv,
 cond, lstsq, ...) is computed here from it.
 """
 
@@ -91,7 +92,7 @@ def _matrix(a: Any) -> None:
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     """The triangular L with a = L L^H (upper: U with a = U^H U) of positive definite matrices."""
     _square("cholesky", a)
-    if not factorizations.usable(a):
+    if factorizations.where("cholesky", a) == "host":
         return host_fallback.compute(a, np.linalg.cholesky, a, upper=upper)
     return factorizations.cholesky(a, upper)
 
@@ -101,7 +102,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     _matrix(a)
     if mode not in ("reduced", "complete", "r", "raw"):
         raise ValueError(f"Unrecognized mode '{mode}'")
-    if mode == "raw" or not factorizations.usable(a):
+    if mode == "raw" or factorizations.where("qr", a) == "host":
         return host_fallback.compute(a, np.linalg.qr, a, mode)
     q, r = factorizations.qr(a, mode)
     return r if mode == "r" else _numpy.QRResult(q, r)
@@ -112,7 +113,7 @@ def svd(
 ) -> Any:
     """Singular values, in descending order, and (compute_uv) vectors U and V^H."""
     _matrix(a)
-    if not factorizations.usable(a):
+    if factorizations.where("svd", a) == "host":
         return host_fallback.compute(a, np.linalg.svd, a, full_matrices, compute_uv, hermitian)
     found = factorizations.svd(a, full_matrices, compute_uv)
     return _numpy.SVDResult(*found) if compute_uv else found[1]
@@ -129,7 +130,7 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
     _square("eigh", a)
     if UPLO.upper() not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
-    if not factorizations.usable(a):
+    if factorizations.where("eigh", a) == "host":
         return host_fallback.compute(a, np.linalg.eigh, a, UPLO)
     return _numpy.EighResult(*factorizations.eigh(a, UPLO.upper(), True))
 
@@ -139,7 +140,7 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     _square("eigvalsh", a)
     if UPLO.upper() not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
-    if not factorizations.usable(a):
+    if factorizations.where("eigh", a) == "host":
         return host_fallback.compute(a, np.linalg.eigvalsh, a, UPLO)
     return factorizations.eigh(a, UPLO.upper(), False)[0]
 
@@ -163,7 +164,7 @@ def solve(a: Any, b: Any) -> Any:
     n = a.shape[-1]
     if b.ndim == 0 or b.shape[0 if b.ndim == 1 else -2] != n:
         raise ValueError(f"solve: shapes {a.shape} and {b.shape} do not fit")
-    if not factorizations.usable(a, b):
+    if factorizations.where("lu", a, b) == "host":
         return host_fallback.compute(a, np.linalg.solve, a, b)
     return factorizations.solve(a, b)
 
@@ -171,7 +172,7 @@ def solve(a: Any, b: Any) -> Any:
 def inv(a: Any) -> Any:
     """Inverse matrices."""
     _square("inv", a)
-    if not factorizations.usable(a):
+    if factorizations.where("lu", a) == "host":
         return host_fallback.compute(a, np.linalg.inv, a)
     return factorizations.inv(a)
 
@@ -179,21 +180,17 @@ def inv(a: Any) -> Any:
 def slogdet(a: Any) -> Any:
     """Signs, and logarithms of absolute values, of determinants."""
     _square("slogdet", a)
-    if not factorizations.usable(a):
+    if factorizations.where("lu", a) == "host":
         return host_fallback.compute(a, np.linalg.slogdet, a)
-    sign, diagonals = factorizations.determinant(a)
-    signs = sign * reduce("prod", ufuncs.call("sign", (diagonals,)), -1)
-    logs = ufuncs.call("log", (abs(diagonals),))
-    return _numpy.SlogdetResult(signs, reduce("sum", logs, -1))
+    return _numpy.SlogdetResult(*factorizations.slogdet(a))
 
 
 def det(a: Any) -> Any:
     """Determinants."""
     _square("det", a)
-    if not factorizations.usable(a):
+    if factorizations.where("lu", a) == "host":
         return host_fallback.compute(a, np.linalg.det, a)
-    sign, diagonals = factorizations.determinant(a)
-    return sign * reduce("prod", diagonals, -1)
+    return factorizations.determinant(a)
 
 
 # ---- what is built on them
@@ -217,7 +214,7 @@ def _limit(values: Any, shape: tuple[int, ...], relative: Any) -> Any:
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:
     """Pseudo-inverses. Singular values at most rcond (rtol) times the largest count as zero."""
     _matrix(a)
-    if not factorizations.usable(a):
+    if factorizations.where("svd", a) == "host":
         options = {} if rtol is np._NoValue else {"rtol": rtol}
         return host_fallback.compute(a, np.linalg.pinv, a, rcond, hermitian, **options)
     if rcond is None:
@@ -260,7 +257,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
         raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")
     if b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
         raise LinAlgError("Incompatible dimensions")
-    if not factorizations.usable(a, b):
+    if factorizations.where("svd", a, b) == "host":
         return host_fallback.compute(a, np.linalg.lstsq, a, b, rcond)
     m, n = a.shape
     u, s, vh = svd(a, full_matrices=False)

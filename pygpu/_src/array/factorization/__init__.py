@@ -1,0 +1,1 @@
+"""Factorizations of matrices by kernels of pygpu."""

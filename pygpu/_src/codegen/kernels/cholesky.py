@@ -1,0 +1,72 @@
+"""The kernel of Cholesky factorization, in which a work-group has one matrix: by columns, each item a
+sum (Golub and Van Loan, Matrix computations, section 4.2)."""
+
+from __future__ import annotations
+
+from .matrix_group import Group, copy_in, kernel, prelude
+
+__all__ = ["cholesky_source"]
+
+_FACTOR = """\
+/* The lower triangle becomes L. Returns whether a pivot was not positive; NaN goes through, as in
+   LAPACK. */
+PG_INLINE int lin_cholesky(LIN_MEM lin_t *a, int n, int pitch)
+{
+    for (int k = 0; k < n; k++) {
+        LIN_FOR(i, k, n) {
+            lin_t sum = a[i * pitch + k];
+            LIN_UNROLL_4 for (int j = 0; j < k; j++)
+                sum = lin_minus(sum, a[i * pitch + j], lin_conj(a[k * pitch + j]));
+            a[i * pitch + k] = sum;
+        }
+        LIN_SYNC;
+        lin_r pivot = lin_re(a[k * pitch + k]);
+        LIN_SYNC;
+        if (pivot <= (lin_r)0)
+            return 1;
+        pivot = sqrt(pivot);
+        LIN_FOR(i, k, n) {
+            a[i * pitch + k] = i == k ? lin_of(pivot) : lin_scale(a[i * pitch + k], (lin_r)1 / pivot);
+        }
+        LIN_SYNC;
+    }
+    return 0;
+}
+"""
+
+
+def cholesky_source(group: Group) -> str:
+    """``lin_cholesky_each``: L in the lower triangle; its adjoint if *upper* is not 0, read from the
+    upper one."""
+    body = """\
+    int pitch = (int)n | 1;
+    LIN_EACH {
+        if (upper)
+            lin_in(a, x + g * x_step, (int)n, (int)n, pitch, x_across, x_down);
+        else
+            lin_in(a, x + g * x_step, (int)n, (int)n, pitch, x_down, x_across);
+        LIN_SYNC;
+        if (upper) {
+            LIN_FOR(i, 0, (int)n) {
+                for (int j = 0; j < i; j++)
+                    a[i * pitch + j] = lin_conj(a[i * pitch + j]);
+            }
+            LIN_SYNC;
+        }
+        if (lin_cholesky(a, (int)n, pitch)) {
+            if (LIN_ID == 0)
+                report[0] = 1;
+        }
+        PG_GLOBAL lin_t *to = out + g * n * n;
+        lin_t zero = lin_of((lin_r)0);
+        if (upper) {
+            LIN_ITEMS((int)n, (int)n, to[i * (int)n + j] = j >= i ? lin_conj(a[j * pitch + i]) : zero;)
+        } else {
+            LIN_ITEMS((int)n, (int)n, to[i * (int)n + j] = j <= i ? a[i * pitch + j] : zero;)
+        }
+        LIN_SYNC;
+    }"""
+    numbers = ["n", "upper", "x_step", "x_down", "x_across"]
+    writes = ["lin_t out", "pg_i64 report"]
+    text = prelude(group) + copy_in() + _FACTOR
+    return text + kernel(group, "lin_cholesky_each", ["lin_t x"], writes, numbers, [], body)

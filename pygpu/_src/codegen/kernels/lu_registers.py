@@ -1,0 +1,197 @@
+"""The kernels of LU factorization of matrices of up to 32 rows on GPUs: each work-item holds a row in
+its registers, and rows are not moved.
+
+The right sides are further columns of the rows, so that elimination is also forward substitution
+(Golub and Van Loan, Matrix computations, section 3.4). The work-items of a matrix are 4 to 32, those
+of a warp wait only for each other; the pivot's row goes through local memory. Of the sizes of
+candidates at least 14 bits are compared, so factors may be above 1 by 2^-13.
+"""
+
+from __future__ import annotations
+
+from .lu import diagonal_text
+from .matrix_group import Group, kernel, prelude
+
+__all__ = ["determinant_source", "inverse_source", "solve_source"]
+
+_ELIMINATE = """\
+#define LIN_N $n
+#define LIN_W $w
+/* The size of a candidate, and which row it is: the higher, the better. */
+PG_INLINE pg_u32 lin_key(lin_t item, int lane)
+{
+    return ((pg_u32)$bits & ~63u) | 32u | (31u - (pg_u32)lane);
+}
+/* r: a row of the matrix, s: of the right sides. Each step moves the columns on by one place, so that
+   the pivot's is always the first, and loops over steps stay short; after all of them each is where it
+   was. Then the work-item whose *turn* is k has row k of U. Returns whether a pivot was 0. */
+PG_INLINE int lin_eliminate(lin_t *r, lin_t *s, int *turn, PG_LOCAL_PTR pg_u32 *keys, PG_LOCAL_PTR lin_t *row)
+{
+    int singular = 0;
+    *turn = -1;
+    PG_ROLLED for (int k = 0; k < LIN_N; k++) {
+        keys[LIN_ID] = *turn < 0 ? lin_key(r[0], LIN_ID) : 0u;
+        LIN_SYNC;
+        pg_u32 best = 0u;
+        PG_UNROLL for (int i = 0; i < LIN_N; i++) best = keys[i] > best ? keys[i] : best;
+        if (LIN_ID == (int)(31u - (best & 31u))) {
+            *turn = k;
+            PG_UNROLL for (int j = 0; j < LIN_N; j++) row[j] = r[j];
+            PG_UNROLL for (int j = 0; j < LIN_W - LIN_N; j++) row[LIN_N + j] = s[j];
+        }
+        LIN_SYNC;
+        lin_t pivot = row[0], first = r[0], factor = lin_of((lin_r)0);
+        if (lin_size(pivot) == (lin_r)0)
+            singular = 1;
+        else if (*turn < 0)
+            factor = lin_div(first, pivot);
+        PG_UNROLL for (int j = 1; j < LIN_N; j++) r[j - 1] = lin_minus(r[j], factor, row[j]);
+        r[LIN_N - 1] = first;
+        PG_UNROLL for (int j = 0; j < LIN_W - LIN_N; j++) s[j] = lin_minus(s[j], factor, row[LIN_N + j]);
+    }
+    return singular;
+}
+PG_INLINE void lin_substitute(lin_t *r, lin_t *s, int turn, PG_LOCAL_PTR lin_t *row)
+{
+    LIN_SYNC;
+    PG_ROLLED for (int k = LIN_N - 1; k >= 0; k--) {
+        PG_LOCAL_PTR lin_t *place = row + (k & 1) * (LIN_W - LIN_N);
+        lin_t last = r[LIN_N - 1];
+        PG_UNROLL for (int j = LIN_N - 1; j > 0; j--) r[j] = r[j - 1];
+        r[0] = last;
+        if (turn == k) {
+            PG_UNROLL for (int j = 0; j < LIN_W - LIN_N; j++) {
+                s[j] = lin_div(s[j], last);
+                place[j] = s[j];
+            }
+        }
+        LIN_SYNC;
+        if (turn < k) {
+            PG_UNROLL for (int j = 0; j < LIN_W - LIN_N; j++) s[j] = lin_minus(s[j], last, place[j]);
+        }
+    }
+}
+/* A row of a matrix with n rows, and of the unit matrix after them. */
+PG_INLINE void lin_rows(lin_t *r, LIN_MEM lin_t *a, PG_GLOBAL const lin_t *from, int n, pg_i64 down, pg_i64 across, int there)
+{
+    if (LIN_ID < n && there) {
+        pg_i64 apart = across <= down ? down : across, next = across <= down ? across : down;
+        LIN_UNROLL_4 for (int i = 0; i < n; i++) {
+            int at = across <= down ? i * (LIN_N + 1) + LIN_ID : LIN_ID * (LIN_N + 1) + i;
+            a[at] = from[i * apart + LIN_ID * next];
+        }
+    }
+    LIN_SYNC;
+    PG_UNROLL for (int j = 0; j < LIN_N; j++)
+        r[j] = LIN_ID < n && j < n && there ? a[LIN_ID * (LIN_N + 1) + j]
+            : lin_of(LIN_ID == j ? (lin_r)1 : (lin_r)0);
+    LIN_SYNC;
+}
+"""
+
+# All matrices of a group take the same turns, so that all work-items come to each LIN_SYNC.
+_EACH = """\
+    for (pg_i64 base = PG_GROUP_ID(0) * $teams; base < count; base += PG_GROUPS(0) * $teams) {
+        pg_i64 g = base + LIN_TEAM;
+        int there = g < count, turn;
+        lin_t r[LIN_N], s[LIN_W > LIN_N ? LIN_W - LIN_N : 1];
+        lin_rows(r, a, x + (there ? g : 0) * x_step, (int)n, x_down, x_across, there);
+"""
+
+
+def _text(group: Group, wide: int) -> str:
+    n = group.threads
+    bits = "PG_BITS_F32(lin_size(item))"
+    if group.real == "f64":
+        bits = "(PG_BITS_F64(lin_size(item)) >> 32)"
+    text = _ELIMINATE.replace("$n", str(n)).replace("$w", str(wide)).replace("$bits", bits)
+    return prelude(group) + text
+
+
+def _local(group: Group, wide: int) -> list[str]:
+    return [f"pg_u32 keys[{group.threads}]", f"lin_t row[{max(wide, 2 * (wide - group.threads))}]"]
+
+
+def _each(group: Group) -> str:
+    return _EACH.replace("$teams", str(group.warps)).replace("LIN_TEAM", "LIN_WARP")
+
+
+_SYSTEM = ["n", "sides", "x_step", "x_down", "x_across", "b_step", "b_down", "b_across"]
+_ONE = ["n", "x_step", "x_down", "x_across"]
+
+
+def solve_source(group: Group, sides: int) -> str:
+    """``lin_solve``: out = a^-1 b, with at most *sides* columns."""
+    wide = group.threads + sides
+    body = f"""\
+{_each(group)}
+        PG_UNROLL for (int j = 0; j < {sides}; j++)
+            s[j] = LIN_ID < (int)n && j < (int)sides && there
+                ? b[g * b_step + LIN_ID * b_down + j * b_across] : lin_of((lin_r)0);
+        if (lin_eliminate(r, s, &turn, keys, row) && LIN_ID == 0)
+            report[0] = 1;
+        lin_substitute(r, s, turn, row);
+        PG_UNROLL for (int j = 0; j < {sides}; j++) {{
+            if (turn < (int)n && j < (int)sides && there)
+                out[(g * n + turn) * sides + j] = s[j];
+        }}
+        LIN_SYNC;
+    }}"""
+    reads, writes = ["lin_t x", "lin_t b"], ["lin_t out", "pg_i64 report"]
+    local = _local(group, wide)
+    return _text(group, wide) + kernel(group, "lin_solve", reads, writes, _SYSTEM, local, body)
+
+
+def inverse_source(group: Group) -> str:
+    """``lin_inverse``: with the unit matrix as right sides."""
+    wide = 2 * group.threads
+    body = f"""\
+{_each(group)}
+        PG_UNROLL for (int j = 0; j < LIN_N; j++)
+            s[j] = lin_of(LIN_ID == j ? (lin_r)1 : (lin_r)0);
+        if (lin_eliminate(r, s, &turn, keys, row) && LIN_ID == 0)
+            report[0] = 1;
+        lin_substitute(r, s, turn, row);
+        PG_UNROLL for (int j = 0; j < LIN_N; j++) a[turn * (LIN_N + 1) + j] = s[j];
+        LIN_SYNC;
+        if (LIN_ID < (int)n && there) {{
+            LIN_UNROLL_4 for (int i = 0; i < (int)n; i++)
+                out[(g * n + i) * n + LIN_ID] = a[i * (LIN_N + 1) + LIN_ID];
+        }}
+        LIN_SYNC;
+    }}"""
+    local, writes = _local(group, wide), ["lin_t out", "pg_i64 report"]
+    text = kernel(group, "lin_inverse", ["lin_t x"], writes, _ONE, local, body)
+    return _text(group, wide) + text
+
+
+def determinant_source(group: Group, logarithm: bool) -> str:
+    """``lin_determinant``: the diagonal by turns, and the parity of the order of rows."""
+    body = f"""\
+{_each(group)}
+        lin_eliminate(r, s, &turn, keys, row);
+        LIN_SYNC;
+        PG_UNROLL for (int k = 0; k < LIN_N; k++) {{
+            if (turn == k)
+                row[k] = r[k];
+        }}
+        keys[LIN_ID] = (pg_u32)turn;
+        LIN_SYNC;
+        int odd = 0;
+        PG_UNROLL for (int i = 0; i < LIN_N; i++) odd ^= i < LIN_ID && (int)keys[i] > turn;
+        LIN_SYNC;
+        keys[LIN_ID] = (pg_u32)odd;
+        LIN_SYNC;
+        if (LIN_ID == 0 && there) {{
+            for (int i = 1; i < LIN_N; i++)
+                odd ^= (int)keys[i];
+            int power;
+            lin_t product = lin_diagonal(row, (int)n, 0, odd, &power);
+{diagonal_text(logarithm)}
+        }}
+        LIN_SYNC;
+    }}"""
+    writes = ["lin_t out", *(["lin_r logs"] if logarithm else [])]
+    local = _local(group, group.threads)
+    text = kernel(group, "lin_determinant", ["lin_t x"], writes, _ONE, local, body)
+    return _text(group, group.threads) + diagonal_text(None) + text
