@@ -78,7 +78,7 @@ def _never(args: Any) -> None:
 def _plain_program(n: int, watched: tuple[Any, ...]) -> Any:
     """A program that runs the plain function."""
     step = (_NUMBER, (), (n,), (), None, 0, _never, int, (), (), 0)
-    return _array.Program(n + 1, (step,), (n,), 0, (), watched, True, False)
+    return _array.FusedProgram(n + 1, (step,), (n,), 0, (), watched, True, False)
 
 
 class Fused(_array.FusedCall, Generic[_P, _R]):
@@ -101,7 +101,9 @@ class Fused(_array.FusedCall, Generic[_P, _R]):
         unknown = set(names) - set(parameters)
         if unknown:
             raise ValueError(f"fuse: no argument is named {', '.join(sorted(unknown))}")
-        return super().__new__(cls, function, tuple(name in names for name in parameters))
+        is_static = tuple(name in names for name in parameters)
+        made: Self = super().__new__(cls, function, is_static)
+        return made
 
     def __init__(self, function: Callable[_P, _R], static: Iterable[str] = ()) -> None:
         update_wrapper(self, function)
@@ -162,12 +164,16 @@ class Fused(_array.FusedCall, Generic[_P, _R]):
             if program.mutates:
                 raise
             result = NotImplemented
-        return self.plain(*given) if result is NotImplemented else result
+        return self._plain(given) if result is NotImplemented else result
+
+    def _plain(self, args: tuple[Any, ...]) -> Any:
+        function: Any = self.plain
+        return function(*args)
 
     def _first(self, kinds: Any, args: tuple[Any, ...]) -> Any:
         """Trace the function; the results for these arguments."""
         if not any(isinstance(a, GPUArray) for a in args):
-            return self.plain(*args)  # type: ignore[call-arg]
+            return self._plain(args)
         watched = _watched(self.plain)
         recorder = trace_recorder.Recorder(args, trace_arrays.TracedArray)
         try:
@@ -180,13 +186,13 @@ class Fused(_array.FusedCall, Generic[_P, _R]):
             recorder.restore()
             if isinstance(error, Untraceable):
                 raise
-            return self.plain(*args)  # type: ignore[call-arg]
+            return self._plain(args)
         if len(self._programs) >= _MOST:
             self._programs.clear()
         if not self._remember(args, program) or any(self._is_static):
             key = (kinds, self._layouts(args)) if program.shaped else kinds
             self._programs[key] = program
-        return self.plain(*args) if result is NotImplemented else result  # type: ignore[call-arg]
+        return self._plain(args) if result is NotImplemented else result
 
 
 def _trace(

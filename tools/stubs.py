@@ -67,6 +67,7 @@ SLOTS = {
     "Buffer.__getitem__": "(self, key: slice, /) -> Buffer",
     "CallTime.__call__": "(self) -> float",
     "Device.__getattribute__": "(self, name: str, /) -> Any",  # an attribute, in lower case
+    "FusedCall.__call__": "(self, *args: Any, **kwargs: Any) -> Any",
     "Function.__call__": "(self, *args: Any, block: int | Sequence[int], "
     "grid: int | Sequence[int] = ..., stream: object = ..., shared: int = ..., "
     "texrefs: Sequence[Any] = ..., time_kernel: bool = ..., cooperative: bool = ..., "

@@ -28,14 +28,14 @@ typedef struct {
     PyObject *table;                /* "table", interned */
     PyObject *comparison_dtype; /* "_comparison_dtype", interned: what a class answers that keeps
                                    another system's comparisons */
-    PyObject *trace; /* trace(function, args, options): calls of pygpu.xp while a function is
-                        traced; see pygpu/_src/array/traced_calls.py */
+    PyObject *trace;   /* trace(function, args, options): calls of pygpu.xp while a function is
+                          traced; see pygpu/_src/array/traced_calls.py */
     PyObject *operate; /* operate(name, out or None, *operands): what the fast path leaves; see
                           pygpu/_src/array/operators.py */
     PyObject *names[OP_COUNT]; /* interned */
 } State;
 
-extern int arr_tracing;       /* functions that are being traced, in any thread */
+extern int arr_tracing;  /* functions that are being traced, in any thread */
 extern State *arr_state; /* of the one interpreter */
 extern PyModuleDef arr_module;
 extern PyType_Spec arr_GPUArray_spec, arr_EventList_spec, arr_KernelTable_spec, arr_Plan_spec,

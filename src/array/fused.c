@@ -1,7 +1,7 @@
 /* fused.c - FusedCall: a function of @pygpu.fuse, whose calls find their Program without Python.
  *
- * A program is kept by the kinds of the arguments; one that was made for shapes and strides by these
- * as well. Keys name no backend or queue by reference: a function outlives contexts. */
+ * A program is kept by the kinds of the arguments; one that was made for shapes and strides by
+ * these as well. Keys name no backend or queue by reference: a function outlives contexts. */
 #include "array/fastpath.h"
 #include "array/program.h"
 
@@ -180,7 +180,7 @@ static PyObject *FusedCall_call(PyObject *op, PyObject *args, PyObject *kwargs) 
 /* ---- for Python ------------------------------------------------------------------------------ */
 
 static const char find_doc[] =
-    "_find($self, args, /)\n--\n\n(args: tuple[Any, ...], /) -> Program | None\n\n"
+    "_find($self, args, /)\n--\n\n(args: tuple[Any, ...], /) -> FusedProgram | None\n\n"
     "The program for these arguments, if there is one and the names that it reads are unchanged.";
 
 static int check_args(const FusedCall *self, PyObject *args) {
@@ -202,7 +202,7 @@ static PyObject *FusedCall_find(PyObject *op, PyObject *args) {
 
 static const char remember_doc[] =
     "_remember($self, args, program, /)\n--\n\n"
-    "(args: tuple[Any, ...], program: Program, /) -> bool\n\n"
+    "(args: tuple[Any, ...], program: FusedProgram, /) -> bool\n\n"
     "Run the program for such arguments from now on. False if C does not tell them from others.";
 
 static PyObject *FusedCall_remember(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {

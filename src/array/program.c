@@ -16,7 +16,7 @@ static int read_registers(PyObject *obj, int16_t *to, Py_ssize_t n_registers) {
         long number = PyLong_AsLong(PyTuple_GET_ITEM(obj, i));
         if (number < 0 || number >= n_registers) {
             if (!PyErr_Occurred()) {
-                PyErr_Format(PyExc_ValueError, "Program: there is no register %ld", number);
+                PyErr_Format(PyExc_ValueError, "FusedProgram: there is no register %ld", number);
             }
             return -1;
         }
@@ -28,7 +28,7 @@ static int read_registers(PyObject *obj, int16_t *to, Py_ssize_t n_registers) {
 static int read_dims(PyObject *shape, PyObject *strides, ProgramStep *step) {
     Py_ssize_t n = PyTuple_GET_SIZE(shape);
     if (n > ARRAY_MAX_DIMS || PyTuple_GET_SIZE(strides) != n) {
-        PyErr_SetString(PyExc_ValueError, "Program: shape and strides do not fit");
+        PyErr_SetString(PyExc_ValueError, "FusedProgram: shape and strides do not fit");
         return -1;
     }
     step->ndim = (int)n;
@@ -55,7 +55,7 @@ static int read_step(PyObject *obj, ProgramStep *step, Py_ssize_t n_registers) {
                           &out, &PyTuple_Type, &drop, &name, &step->extra, &function, &type,
                           &PyTuple_Type, &shape, &PyTuple_Type, &strides, &step->delta)) {
         if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_TypeError, "Program: a step is a tuple");
+            PyErr_SetString(PyExc_TypeError, "FusedProgram: a step is a tuple");
         }
         return -1;
     }
@@ -66,7 +66,7 @@ static int read_step(PyObject *obj, ProgramStep *step, Py_ssize_t n_registers) {
         (single && n_out != 1) || (step->code == STEP_LAUNCH && n_out != 0) ||
         ((step->code == STEP_VIEW || step->code == STEP_NEW) &&
          (n_in != 1 || !PyArray_DescrCheck(type)))) {
-        PyErr_SetString(PyExc_ValueError, "Program: a step does not fit its code");
+        PyErr_SetString(PyExc_ValueError, "FusedProgram: a step does not fit its code");
         return -1;
     }
     step->n_in = (int)n_in;
@@ -89,7 +89,7 @@ static int read_step(PyObject *obj, ProgramStep *step, Py_ssize_t n_registers) {
                : 0;
 }
 
-PG_DOC(Program_new__doc__, "Program",
+PG_DOC(Program_new__doc__, "FusedProgram",
        "n_registers, steps, results, wrap, constants, watched, shaped, mutates",
        "(n_registers: int, steps: tuple[Any, ...], results: tuple[int, ...], wrap: int, constants: "
        "tuple[tuple[int, Any], ...], watched: tuple[Any, ...], shaped: bool, mutates: bool)",
@@ -118,7 +118,7 @@ static int fill(Program *self, PyObject *const *a, Py_ssize_t n_registers) {
         PyObject *pair = PyTuple_GET_ITEM(a[4], i);
         int16_t number;
         if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
-            PyErr_SetString(PyExc_TypeError, "Program: constants are pairs");
+            PyErr_SetString(PyExc_TypeError, "FusedProgram: constants are pairs");
             return -1;
         }
         PyObject *one = PyTuple_GetSlice(pair, 0, 1);
@@ -132,7 +132,8 @@ static int fill(Program *self, PyObject *const *a, Py_ssize_t n_registers) {
         PyObject *item = PyTuple_GET_ITEM(a[5], i);
         if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 3 ||
             !(PyDict_Check(PyTuple_GET_ITEM(item, 0)) || PyCell_Check(PyTuple_GET_ITEM(item, 0)))) {
-            PyErr_SetString(PyExc_TypeError, "Program: watched are (dict or cell, name, value)");
+            PyErr_SetString(PyExc_TypeError,
+                            "FusedProgram: watched are (dict or cell, name, value)");
             return -1;
         }
     }
@@ -152,7 +153,7 @@ static PyObject *Program_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     if (n_registers < 0 || n_registers > INT16_MAX || wrap < 0 || wrap > 2 ||
         !PyTuple_Check(a[1]) || !PyTuple_Check(a[2]) || !PyTuple_Check(a[4]) ||
         !PyTuple_Check(a[5]) || (wrap == 0 && PyTuple_GET_SIZE(a[2]) != 1)) {
-        PyErr_SetString(PyExc_ValueError, "Program: wrong arguments");
+        PyErr_SetString(PyExc_ValueError, "FusedProgram: wrong arguments");
         return NULL;
     }
     Program *self = (Program *)PG_NEW(type);
@@ -279,16 +280,24 @@ static int run_step(const ProgramStep *step, PyObject **registers, PyObject *arg
     for (int i = 0; i < step->n_in; i++) {
         operands[i] = registers[step->registers[i]];
         if (operands[i] == NULL) {
-            PyErr_SetString(PyExc_SystemError, "Program: a register is empty");
+            PyErr_SetString(PyExc_SystemError, "FusedProgram: a register is empty");
             return -1;
         }
     }
     const int16_t *out = step->registers + step->n_in;
     switch (step->code) {
-    case STEP_RUN: made = run_operation(step, operands); break;
-    case STEP_LAUNCH: made = run_launch(step, operands); break;
-    case STEP_VIEW: made = make_view(step, operands[0]); break;
-    case STEP_NEW: made = make_new(step, operands[0]); break;
+    case STEP_RUN:
+        made = run_operation(step, operands);
+        break;
+    case STEP_LAUNCH:
+        made = run_launch(step, operands);
+        break;
+    case STEP_VIEW:
+        made = make_view(step, operands[0]);
+        break;
+    case STEP_NEW:
+        made = make_new(step, operands[0]);
+        break;
     case STEP_NUMBER:
         made = PyObject_CallOneArg(step->function, args);
         if (made != NULL && (PyObject *)Py_TYPE(made) != step->type) {
@@ -296,7 +305,9 @@ static int run_step(const ProgramStep *step, PyObject **registers, PyObject *arg
             return 0; /* as 2**n is an int or a float, by the sign of n */
         }
         break;
-    default: made = call_python(step, operands); break;
+    default:
+        made = call_python(step, operands);
+        break;
     }
     if (made == NULL) {
         return -1;
@@ -315,7 +326,8 @@ static int run_step(const ProgramStep *step, PyObject **registers, PyObject *arg
     }
     Py_DECREF(made);
     if (!fits) {
-        PyErr_SetString(PyExc_SystemError, "Program: a step of Python returned something else");
+        PyErr_SetString(PyExc_SystemError,
+                        "FusedProgram: a step of Python returned something else");
         return -1;
     }
     return 1;
@@ -332,7 +344,7 @@ static PyObject *collect(const Program *self, PyObject *const *registers) {
         PyObject *value = registers[self->results[i]];
         if (value == NULL) {
             Py_XDECREF(made);
-            PyErr_SetString(PyExc_SystemError, "Program: a result is missing");
+            PyErr_SetString(PyExc_SystemError, "FusedProgram: a result is missing");
             return NULL;
         }
         if (self->wrap == 0) {
@@ -390,7 +402,7 @@ static const char run_doc[] =
 
 static PyObject *Program_run_method(PyObject *op, PyObject *args) {
     if (!PyTuple_Check(args)) {
-        PyErr_SetString(PyExc_TypeError, "Program.run: args must be a tuple");
+        PyErr_SetString(PyExc_TypeError, "FusedProgram.run: args must be a tuple");
         return NULL;
     }
     return program_run((Program *)op, args);
@@ -428,7 +440,7 @@ static PyType_Slot Program_slots[] = {
     {0, NULL},
 };
 PyType_Spec arr_Program_spec = {
-    .name = "pygpu._array.Program",
+    .name = "pygpu._array.FusedProgram",
     .basicsize = sizeof(Program),
     .slots = Program_slots,
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,

@@ -1,9 +1,10 @@
-"""What stands for an array while a function of ``pygpu.fuse`` is traced: operators, methods, NumPy's
-functions and those of ``pygpu.xp``."""
+"""What stands for an array while a function of ``pygpu.fuse`` is traced: operators, methods,
+NumPy's functions and those of ``pygpu.xp``."""
 
 from __future__ import annotations
 
 import operator
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
@@ -16,7 +17,7 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.ufunc_loops import NAMES
 
 from . import layout
-from .trace import REDUCTIONS, Graph, Number, Tracer, Untraceable, _Operators, _refuse, _where
+from .trace import REDUCTIONS, Number, Tracer, Untraceable, _Operators, _where
 from .trace_recorder import Recorder
 
 __all__ = ["TracedArray", "tracing"]
@@ -73,9 +74,35 @@ class tracing:
         _array._tracing(-1)
 
 
+class _Probe:
+    """Tells how many references an operand of an in-place operator has: see _temporary()."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __iadd__(self, other: Any) -> Any:
+        self.count = sys.getrefcount(other)
+        return self
+
+
+def _temporary() -> int:
+    """The references of an operand that nobody keeps; 0 if they do not tell it from others."""
+    probe, kept = _Probe(), object()
+    probe += kept
+    of_kept = probe.count
+    probe += object()
+    return probe.count if probe.count < of_kept else 0
+
+
+_TEMPORARY = _temporary()
+
+
 def _inplace(name: str) -> Callable[..., Any]:
+    calculate = getattr(operator, name)
+
     def apply(self: TracedArray, other: Any) -> Any:
-        self._update(getattr(operator, name)(self, other))
+        dead = other if sys.getrefcount(other) <= _TEMPORARY else None
+        self._update(calculate(self, other), dead)
         return self
 
     return apply
@@ -84,7 +111,7 @@ def _inplace(name: str) -> Callable[..., Any]:
 class TracedArray(Tracer):
     """What stands for an array of known shape: a node of the graph, or what is in a register."""
 
-    graph: Recorder  # type: ignore[assignment]
+    graph: Recorder
 
     def __init__(self, graph: Recorder, place: int) -> None:
         self.graph = graph
@@ -136,12 +163,12 @@ class TracedArray(Tracer):
     def nbytes(self) -> int:
         return self.size * self.itemsize
 
-    def __len__(self) -> int:
+    def __len__(self) -> int:  # type: ignore[override]
         if not self.shape:
             raise TypeError("len() of unsized object")
         return self.shape[0]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(self.shape[0]))
@@ -195,7 +222,9 @@ class TracedArray(Tracer):
                 return self.graph.stand(self.graph.view(register, view))
         return self.graph.opaque(operator.getitem, (self, key), {})
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(  # type: ignore[override]
+        self, key: Any, value: Any
+    ) -> None:
         keys = key if isinstance(key, tuple) else (key,)
         if any(isinstance(k, Number) for k in keys):
             keys[0].__index__()
@@ -220,8 +249,8 @@ class TracedArray(Tracer):
             )
         self.graph.opaque(_setitem, (self, key, value), {}, (self,))
 
-    def _update(self, value: Any) -> None:
-        """An in-place operator's result."""
+    def _update(self, value: Any, dead: Any = None) -> None:
+        """An in-place operator's result. dead: an operand that nobody keeps."""
         if isinstance(value, Number):
             raise Untraceable("fuse: an array is updated by a number alone")
         shape = self.graph.shapes[self.place]
@@ -240,7 +269,7 @@ class TracedArray(Tracer):
                 value.astype(self.dtype).place if value.dtype != self.dtype else value.place
             )
             return
-        self.graph.write(self.graph.settle(self), value, casting="same_kind")
+        self.graph.write(self.graph.settle(self), value, casting="same_kind", dead=dead)
 
     __iadd__, __isub__, __imul__ = _inplace("add"), _inplace("sub"), _inplace("mul")
     __itruediv__, __ifloordiv__ = _inplace("truediv"), _inplace("floordiv")
@@ -278,7 +307,7 @@ class TracedArray(Tracer):
     def __deepcopy__(self, memo: Any) -> Any:
         return self.copy()
 
-    def _reduce(  # type: ignore[override]
+    def _reduce(
         self,
         kind: str,
         axis: Any = None,
@@ -416,7 +445,6 @@ def _full(graph: Recorder, like: Any, value: Any, options: dict[str, Any]) -> An
     shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     if isinstance(value, (Tracer, Number)):
         made = graph.constant(0, shape, dtype)
-        made = made._array() and made
         made[...] = value
         return made
     return graph.constant(value, shape, dtype)
@@ -546,25 +574,11 @@ def _without_arrays(
                     f"xp.{name}: the arrays are on different devices or in different contexts; "
                     "name the device= of the other arrays"
                 )
-            shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+            lengths: Any = shape
+            shape = (lengths,) if isinstance(lengths, (int, np.integer)) else tuple(lengths)
             return graph.constant(_CONSTANTS.get(name, value), shape, like.dtype)
     made = function(*args, **options)
-    if isinstance(made, GPUArray):
-        call = _here(graph, function, made)
-        return graph.opaque(call, args, options)
-    return made
-
-
-def _here(graph: Recorder, function: Any, made: Any) -> Any:
-    """The function with its result on the queue of the arguments."""
-    if made.backend is not graph.like.backend or graph.like.backend.name != "opencl":
-        return function
-
-    def call(*args: Any, **options: Any) -> Any:
-        return function(*args, **options)
-
-    call.__name__ = function.__name__
-    return call
+    return graph.opaque(function, args, options) if isinstance(made, GPUArray) else made
 
 
 def _stands(items: Sequence[Any]) -> Iterator[Any]:
@@ -576,4 +590,3 @@ def _stands(items: Sequence[Any]) -> Iterator[Any]:
 
 
 _array._set_trace(_trace)
-_ = Graph

@@ -1,9 +1,10 @@
 """A function of ``pygpu.fuse`` as a program: what its stand-ins were asked for, as few launches.
 
 Operations on stand-ins are nodes of a graph. What has to be in memory (results, operands of
-functions that are no kernel's steps, items that are assigned to) is computed by steps, each an entry
-of a :class:`pygpu._array.Program`. A step is executed when it is added, for the arguments of the
-call that is traced: so all shapes and strides are known, whatever function they come from.
+functions that are no steps of kernels, items that are assigned to) is computed by steps, each an
+entry of a :class:`pygpu._array.FusedProgram`. A step is executed when it is added, for the
+arguments of the call that is traced: so all shapes and strides are known, whatever function they
+come from.
 """
 
 from __future__ import annotations
@@ -441,8 +442,11 @@ class Recorder(Graph):
 
     # ---- assignments
 
-    def write(self, register: int, value: Any, *, casting: str = "unsafe") -> None:
-        """Assign a stand-in or a number to all items of what is in a register."""
+    def write(
+        self, register: int, value: Any, *, casting: Any = "unsafe", dead: Any = None
+    ) -> None:
+        """Assign a stand-in or a number to all items of what is in a register. dead: a stand-in
+        that nobody needs afterwards."""
         target = self.values[register]
         value = self._operand(value)
         if isinstance(value, Tracer):
@@ -470,8 +474,8 @@ class Recorder(Graph):
             if value.place == leaf:
                 return  # u[key] += x has written the items already
             if self._clashes(value.place, register) or not same:
-                self.register(value.place)
-        self._before_write(register, value)
+                self.force([value.place], copies=True)
+        self._before_write(register, value, dead)
         place = self.place(value, target.dtype) if not isinstance(value, Tracer) else value.place
         if target.size:
             operation, name, registers, _ = self._kernel((place,), (target.dtype,))
@@ -513,13 +517,15 @@ class Recorder(Graph):
             for k in self.needed((place,), self.made)
         )
 
-    def _before_write(self, register: int, value: Any = None) -> None:
+    def _before_write(self, register: int, value: Any = None, dead: Any = None) -> None:
         """Compute what depends on what is there now."""
         root = self.roots[register]
         if root < len(self.args):
             self._save(root)
         waiting = [
-            t for t in self.live if t is not value and t.is_lazy and self._depends(t.place, root)
+            t
+            for t in self.live
+            if t is not value and t is not dead and t.is_lazy and self._depends(t.place, root)
         ]
         if isinstance(value, Tracer):
             for k in self.needed((value.place,), self.made):
@@ -615,8 +621,9 @@ class Recorder(Graph):
             )
         arrays = [x for x in items if x is not None]
         sources = [self._source(x, registers) for x in arrays]
-        if arrays and all(s is not None for s in sources):
-            out = [self.view(s, x) for s, x in zip(sources, arrays, strict=True)]
+        views = [(s, x) for s, x in zip(sources, arrays, strict=True) if s is not None]
+        if arrays and len(views) == len(arrays):
+            out = [self.view(s, x) for s, x in views]
         else:
             call.expect(arrays)
             roots = [None if s is None else self.roots[s] for s in sources]
@@ -644,10 +651,15 @@ class Recorder(Graph):
         """Give a lazy stand-in, which was computed, a register of its own: it may be written."""
         if not stand.is_lazy:
             return self.register(stand.place)
-        register = self.register(stand.place)
+        place = stand.place
+        if self.nodes[place].kind == "array":  # what was assigned somewhere, and may change there
+            self.force([place], copies=True)
+            register = self.made.pop(place)
+        else:
+            register = self.register(place)
         owner = self.owners.get(register)
         other = None if owner is None else owner()
-        if register < len(self.args) or (other is not None and other is not stand):
+        if other is not None and other is not stand:
             source = self.leaf(register)
             self.made.pop(source, None)
             self.force([source], copies=True)
@@ -689,7 +701,7 @@ class Recorder(Graph):
             (code, reads, made, tuple(drops.get(i, ())), *rest)
             for i, (code, reads, made, *rest) in enumerate(steps)
         )
-        made = _array.Program(
+        made = _array.FusedProgram(
             len(self.values),
             whole,
             tuple(registers),

@@ -230,7 +230,8 @@ def _row(plan: Plan, kept: int, letter: dict[int, str], names: list[str]) -> lis
 def _results(plan: Plan, letter: dict[int, str], dense: str, cpu: bool) -> list[str]:
     """Statements that store the results."""
     kinds = dict(plan.arrays)
-    each, once = [], []
+    each: list[str] = []
+    once: list[str] = []
     for i, (value, dtype, of_items) in enumerate(plan.outputs):
         pointer = f"y{i}_row"
         if of_items and dense[i] != "c":
