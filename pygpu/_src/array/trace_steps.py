@@ -183,14 +183,18 @@ class Rows:
             "c" if s[-1] == o.itemsize else "s" for s, o in zip(out_strides, outs, strict=True)
         )
         cpu = backend.limits.is_cpu
-        key = ("fused rows", self.name, len(kept_shape), letters, dense)
+        lanes, groups, size = fused_rows.geometry(rows, length, backend.limits.units, cpu)
+        each = fused_rows.kept_items(length, lanes, cpu)
+        key = ("fused rows", self.name, len(kept_shape), letters, dense, each)
         kernel = kernel_cache.get(
             backend,
             key,
-            lambda: (fused_rows.source(plan, len(kept_shape), letters, dense, cpu), "fused_rows"),
+            lambda: (
+                fused_rows.source(plan, len(kept_shape), letters, dense, cpu, each),
+                "fused_rows",
+            ),
             plan.features,
         )
-        lanes, groups, size = fused_rows.geometry(rows, length, backend.limits.units, cpu)
         numbers = [
             elementwise.as_scalar(x, d)
             for x, d in zip(operands[n + len(read) :], plan.number_dtypes, strict=True)

@@ -1,9 +1,10 @@
 """The kernel of a fused function over rows: several reductions over the last axis, what they reduce,
 and what is computed from their results, in one launch.
 
-A group (on a CPU a work-item) does a row after the other, and reads its items once for each
-reduction and once for the results: after the first time they come from a cache. On a GPU, several
-short rows share a group, *lanes* work-items each.
+A group (on a CPU a work-item) does a row after the other. On a GPU, several short rows share a
+group, *lanes* work-items each; these keep the items of a row in registers if each has few. The items
+of longer rows are read once for each reduction and once for the results: after the first time they
+come from a cache.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ __all__ = ["GROUP", "Plan", "Stage", "geometry", "source"]
 
 DType = np.dtype[Any]
 GROUP = 256  # work-items of a group on a GPU
+MOST_KEPT = 8  # items of a row that a work-item of a GPU keeps
 _LANES = 16  # accumulators side by side on a CPU
 _BLOCK = 1024  # items that they take before they are joined: sums of many items stay precise
 
@@ -66,9 +68,15 @@ def geometry(rows: int, length: int, units: int, cpu: bool) -> tuple[int, int, i
         return 1, max(min(rows, units * 4), 1), 1
     lanes = 1
     while lanes < GROUP and lanes * 4 < length:
-        lanes *= 2
+        lanes *= 2  # then a work-item has two to four items
     together = GROUP // lanes
     return lanes, min(-(-rows // together), 1 << 20), GROUP
+
+
+def kept_items(length: int, lanes: int, cpu: bool) -> int:
+    """How many items of a row a work-item keeps; 0: none."""
+    each = -(-length // lanes)
+    return each if not cpu and each <= MOST_KEPT else 0
 
 
 def _own(text: str, number: int) -> str:
@@ -87,13 +95,54 @@ def _load(k: int, dtype: DType, letter: str, index: str) -> str:
     return f"const {kind} v{k} = {dtypes.load(dtype, f'a{k}_row', index)};"
 
 
-def _reduction(plan: Plan, stage: Stage, number: int, letters: dict[int, str], cpu: bool) -> str:
+def _over_items(loads: list[str], body: str, each: int, condition: str = "") -> str:
+    """A loop of a GPU over the items i of a row. each: of those that are kept; 0: none are."""
+    if not each:
+        before = f"if ({condition}) " if condition else ""
+        inner = "\n            ".join(loads)
+        return f"{before}for (pg_i64 i = lane; i < length; i += lanes) {{ {inner} {body} }}"
+    condition = f" && {condition}" if condition else ""
+    return f"""\
+PG_UNROLL for (int u = 0; u < {each}; u++) {{
+            const pg_i64 i = lane + u * lanes;
+            if (i < length{condition}) {{ {" ".join(loads)} {body} }}
+        }}"""
+
+
+def _item_loads(
+    reads: tuple[int, ...], kinds: dict[int, DType], letters: dict[int, str], index: str, each: int
+) -> list[str]:
+    return [
+        f"const {dtypes.compute_type(kinds[k])} v{k} = kept{k}[u];"
+        if each
+        else _load(k, kinds[k], letters[k], index)
+        for k in reads
+        if letters[k] != "b"
+    ]
+
+
+def _keep(plan: Plan, letters: dict[int, str], each: int) -> list[str]:
+    """Statements that read the items of a row."""
+    lines = []
+    for k, dtype in plan.arrays:
+        if letters[k] == "b":
+            continue
+        kind = dtypes.compute_type(dtype)
+        load = _load(k, dtype, letters[k], "i").removeprefix(f"const {kind} v{k} = ")
+        lines.append(f"        {kind} kept{k}[{each}];")
+        lines.append("        " + _over_items([], f"kept{k}[u] = {load}", each))
+    return lines
+
+
+def _reduction(
+    plan: Plan, stage: Stage, number: int, letters: dict[int, str], cpu: bool, each: int
+) -> str:
     operation = stage.operation
     assert operation is not None
     kinds = dict(plan.arrays)
 
     def take(acc: str, index: str) -> str:
-        loads = [_load(k, kinds[k], letters[k], index) for k in stage.reads if letters[k] != "b"]
+        loads = _item_loads(stage.reads, kinds, letters, index, 0)
         body = "\n            ".join([*loads, *stage.items])
         return f"{{ {body}\n            {acc} = {p}_item({acc}, {stage.value}, {index}); }}"
 
@@ -116,9 +165,12 @@ def _reduction(plan: Plan, stage: Stage, number: int, letters: dict[int, str], c
         }}
 """
     else:
+        taken = f"acc{number} = {p}_item(acc{number}, {stage.value}, i);"
+        loads = _item_loads(stage.reads, kinds, letters, "i", each)
+        loop = _over_items([*loads, *stage.items], taken, each)
         text = f"""\
         {p}_acc acc{number} = {p}_none();
-        for (pg_i64 i = lane; i < length; i += lanes) {take(f"acc{number}", "i")}
+        {loop}
         sums{number}[id] = acc{number};
         for (pg_i32 d = lanes >> 1; d > 0; d >>= 1) {{
             PG_BARRIER;
@@ -139,8 +191,8 @@ def _reduction(plan: Plan, stage: Stage, number: int, letters: dict[int, str], c
 """
 
 
-def source(plan: Plan, kept: int, letters: str, dense: str, cpu: bool) -> str:
-    """The kernel ``fused_rows``. kept: axes of the rows. letters, dense: for each array and result,
+def source(plan: Plan, kept: int, letters: str, dense: str, cpu: bool, each: int = 0) -> str:
+    """The kernel ``fused_rows``. kept: axes of the rows. each: see kept_items(). letters, dense: for each array and result,
     "c" if the items of a row are neighbours, "b" if they are one, "s" otherwise."""
     letter = {k: c for (k, _), c in zip(plan.arrays, letters, strict=True)}
     names = [f"a{k}" for k, _ in plan.arrays] + [f"y{i}" for i in range(len(plan.outputs))]
@@ -168,14 +220,15 @@ def source(plan: Plan, kept: int, letters: str, dense: str, cpu: bool) -> str:
         else "".join(f"    PG_LOCAL red{i}_acc sums{i}[{GROUP}];\n" for i in range(len(reductions)))
     )
     body = _row(plan, kept, letter, names)
+    body += _keep(plan, letter, each) if each else []
     number = 0
     for stage in plan.stages:
         if stage.operation is None:
             body.append(f"        {stage.statement}")
         else:
-            body.append(_reduction(plan, stage, number, letter, cpu))
+            body.append(_reduction(plan, stage, number, letter, cpu, each))
             number += 1
-    body += _results(plan, letter, dense, cpu)
+    body += _results(plan, letter, dense, cpu, each)
     inner = "\n".join(body)
     if cpu:
         loop = """\
@@ -227,7 +280,7 @@ def _row(plan: Plan, kept: int, letter: dict[int, str], names: list[str]) -> lis
     return lines
 
 
-def _results(plan: Plan, letter: dict[int, str], dense: str, cpu: bool) -> list[str]:
+def _results(plan: Plan, letter: dict[int, str], dense: str, cpu: bool, kept: int) -> list[str]:
     """Statements that store the results."""
     kinds = dict(plan.arrays)
     each: list[str] = []
@@ -243,10 +296,11 @@ def _results(plan: Plan, letter: dict[int, str], dense: str, cpu: bool) -> list[
         condition = "" if cpu else "if (is_row && lane == 0) "
         lines.append(f"        {condition}{{ {' '.join(once)} }}")
     if each:
-        loads = [_load(k, kinds[k], letter[k], "i") for k in plan.reads if letter[k] != "b"]
-        inner = "\n            ".join([*loads, *plan.items, *each])
-        loop = "for (pg_i64 i = 0; i < length; i++)"
-        if not cpu:
-            loop = "if (is_row) for (pg_i64 i = lane; i < length; i += lanes)"
-        lines.append(f"        {loop} {{\n            {inner}\n        }}")
+        statements = [*_item_loads(plan.reads, kinds, letter, "i", kept), *plan.items]
+        if cpu:
+            inner = "\n            ".join([*statements, *each])
+            loop = f"for (pg_i64 i = 0; i < length; i++) {{\n            {inner}\n        }}"
+        else:
+            loop = _over_items(statements, " ".join(each), kept, "is_row")
+        lines.append(f"        {loop}")
     return lines
