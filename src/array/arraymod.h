@@ -29,7 +29,7 @@ typedef struct {
     PyObject *comparison_dtype; /* "_comparison_dtype", interned: what a class answers that keeps
                                    another system's comparisons */
     PyObject *trace;   /* trace(function, args, options): calls of pygpu.xp while a function is
-                          traced; see pygpu/_src/array/traced_calls.py */
+                          traced; see pygpu/_src/array/trace_arrays.py */
     PyObject *operate; /* operate(name, out or None, *operands): what the fast path leaves; see
                           pygpu/_src/array/operators.py */
     PyObject *names[OP_COUNT]; /* interned */

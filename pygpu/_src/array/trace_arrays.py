@@ -520,20 +520,18 @@ def _trace(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any
         _refuse_shape(f"xp.{name}")
     first = args[0] if args else None
     ufunc = _XP_UFUNCS.get(name, name)
-    if ufunc in NAMES and not options and function.__module__ == "pygpu.xp":
+    if ufunc in NAMES and not options and function.__module__.endswith(".xp"):
         if ufunc in _WHOLE and isinstance(first, TracedArray) and first.dtype.kind in "iu":
             ufunc = "positive"
         return graph.ufunc(ufunc, args)
+    if name in ("result_type", "can_cast", "isdtype", "finfo", "iinfo"):
+        return function(*map(_plain_dtype, args), **options)
     found = _xp_function(graph, name, args, dict(options))
     return graph.opaque(function, args, options) if found is NotImplemented else found
 
 
 def _xp_function(graph: Recorder, name: str, args: Any, options: dict[str, Any]) -> Any:
     first = args[0] if args else None
-    if name in ("result_type", "can_cast", "isdtype", "finfo", "iinfo"):
-        from pygpu import xp
-
-        return getattr(xp, name)(*map(_plain_dtype, args), **options)
     if name == "where" and len(args) == 3:
         return _where(*(graph._operand(x) for x in args))
     if not isinstance(first, TracedArray):

@@ -191,27 +191,30 @@ def _reduction(
 """
 
 
+def _parameters(plan: Plan, kept: int, names: list[str]) -> tuple[str, str]:
+    """(parameters of the kernel, statements that begin with them)."""
+    parameters = [f"PG_ARRAY_IN({dtypes.storage_type(d)}, a{k})" for k, d in plan.arrays]
+    starts = [f"PG_START_IN({dtypes.storage_type(d)}, a{k});" for k, d in plan.arrays]
+    for i, (_, d, _) in enumerate(plan.outputs):
+        parameters.append(f"PG_ARRAY({dtypes.storage_type(d)}, y{i})")
+        starts.append(f"PG_START({dtypes.storage_type(d)}, y{i});")
+    for k, d in plan.numbers:
+        kind = dtypes.compute_type(d)
+        parameters.append(f"{kind} number{k}")
+        starts.append(f"PG_UNUSED const {kind} v{k} = number{k};")
+    parameters += ["pg_i64 rows", "pg_i64 length", "pg_i32 lanes"]
+    parameters += [f"pg_i64 n{axis}" for axis in range(1, kept)]
+    for name in names:
+        parameters += [f"pg_i64 {name}_s{axis}" for axis in range(kept)] + [f"pg_i64 {name}_step"]
+    return ", ".join(parameters), "\n    ".join(starts)
+
+
 def source(plan: Plan, kept: int, letters: str, dense: str, cpu: bool, each: int = 0) -> str:
     """The kernel ``fused_rows``. kept: axes of the rows. each: see kept_items(). letters, dense: for each array and result,
     "c" if the items of a row are neighbours, "b" if they are one, "s" otherwise."""
     letter = {k: c for (k, _), c in zip(plan.arrays, letters, strict=True)}
     names = [f"a{k}" for k, _ in plan.arrays] + [f"y{i}" for i in range(len(plan.outputs))]
-    parameters = [f"PG_ARRAY_IN({dtypes.storage_type(d)}, a{k})" for k, d in plan.arrays]
-    parameters += [
-        f"PG_ARRAY({dtypes.storage_type(d)}, y{i})" for i, (_, d, _) in enumerate(plan.outputs)
-    ]
-    parameters += [f"{dtypes.compute_type(d)} number{k}" for k, d in plan.numbers]
-    parameters += ["pg_i64 rows", "pg_i64 length", "pg_i32 lanes"]
-    parameters += [f"pg_i64 n{axis}" for axis in range(1, kept)]
-    for name in names:
-        parameters += [f"pg_i64 {name}_s{axis}" for axis in range(kept)] + [f"pg_i64 {name}_step"]
-    starts = [f"PG_START_IN({dtypes.storage_type(d)}, a{k});" for k, d in plan.arrays]
-    starts += [
-        f"PG_START({dtypes.storage_type(d)}, y{i});" for i, (_, d, _) in enumerate(plan.outputs)
-    ]
-    starts += [
-        f"PG_UNUSED const {dtypes.compute_type(d)} v{k} = number{k};" for k, d in plan.numbers
-    ]
+    parameters, start = _parameters(plan, kept, names)
     reductions = [s for s in plan.stages if s.operation is not None]
     text = [_own(s.operation.text, i) for i, s in enumerate(reductions) if s.operation is not None]
     shared = (
@@ -245,9 +248,8 @@ def source(plan: Plan, kept: int, letters: str, dense: str, cpu: bool, each: int
         const int is_row = row < rows;
         row = is_row ? row : rows - 1; /* everybody meets at the barriers */"""
         inner += "\n        PG_BARRIER;"
-    start = "\n    ".join(starts)
     return f"""\
-{"".join(text)}{plan.helpers}PG_KERNEL void fused_rows({", ".join(parameters)})
+{"".join(text)}{plan.helpers}PG_KERNEL void fused_rows({parameters})
 {{
 {shared}    {start}
 {loop}
