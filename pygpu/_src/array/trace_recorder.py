@@ -417,7 +417,7 @@ class Recorder(Graph):
         found = _Region(self, shape).plan(places)
         if found is None:
             return False
-        plan, registers, copies = found
+        plan, registers = found
         self.shaped = True
         arrays = [x for x in self._values(registers) if isinstance(x, GPUArray)]
         outs = [self.empty(arrays, self.shapes[k], self.nodes[k].dtype) for k in places]
@@ -781,7 +781,7 @@ class _Region:
         self.cut: set[int] = set()
 
     def plan(self, places: list[int]) -> Any:
-        """(plan, registers of its operands, nothing); None if it does not suit them."""
+        """(plan, registers of its operands); None if it does not suit them."""
         r = self.recorder
         for place in places:
             level = self._level(place)
@@ -792,15 +792,10 @@ class _Region:
         reduces = [k for k in inner if r.nodes[k].kind == "reduce"]
         if not reduces or (len(reduces) == 1 and list(places) == reduces):
             return None
-        if len(reduces) > 1 and all(k in reduces for k in places) and not self._chained(reduces):
-            pass  # several reductions of the same rows: one pass over them
         for k in sorted(self.cut):
             if r.nodes[k].kind != "array" and k not in r.made:
                 r.force([k])
         return self._describe(places)
-
-    def _chained(self, reduces: list[int]) -> bool:
-        return any(a in self.recorder.needed((b,)) for a in reduces for b in reduces if a != b)
 
     def _stops(self) -> set[int]:
         return self.cut | set(self.recorder.made)
@@ -911,7 +906,7 @@ class _Region:
         registers += [r._number(r.nodes[k].what) for k in numbers]
         if len(registers) + len(places) > _MOST_ARRAYS:
             return None
-        return plan, registers, None
+        return plan, registers
 
     def _stage(self, place: int, stops: set[int]) -> tuple[fused_rows.Stage, int]:
         r, node = self.recorder, self.recorder.nodes[place]
