@@ -68,6 +68,7 @@ SLOTS = {
     "CallTime.__call__": "(self) -> float",
     "Context.__del__": None,
     "Device.__getattribute__": "(self, name: str, /) -> Any",  # an attribute, in lower case
+    "FusedCall.__call__": "(self, *args: Any, **kwargs: Any) -> Any",
     "Function.__call__": "(self, *args: Any, block: int | Sequence[int], "
     "grid: int | Sequence[int] = ..., stream: object = ..., shared: int = ..., "
     "texrefs: Sequence[Any] = ..., time_kernel: bool = ..., cooperative: bool = ..., "

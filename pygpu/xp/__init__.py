@@ -14,6 +14,7 @@ simulator. The standard's version before is :mod:`pygpu.xp.v2024_12`.
 import math as _math
 
 from pygpu._src.array.device import Device, as_device, default_device, set_default_device
+from pygpu._src.codegen.fastpath import traceable as _traceable
 
 from . import _creation, _dtypes, _elementwise, _linear, _manipulation, _statistics, fft, linalg
 from ._creation import *  # noqa: F403
@@ -53,3 +54,8 @@ __all__ += _elementwise.__all__
 __all__ += _linear.__all__
 __all__ += _manipulation.__all__
 __all__ += _statistics.__all__
+
+# While a function is traced by pygpu.fuse, calls of these are part of it.
+_traceable(globals(), __all__)
+_traceable(vars(linalg), linalg.__all__)
+_traceable(vars(fft), fft.__all__)

@@ -19,7 +19,7 @@ typedef enum {
 
 typedef struct {
     PyTypeObject *GPUArrayType, *EventListType, *KernelTableType, *PlanType, *PlansType,
-        *TensorType, *KernelBaseType, *LauncherType, *FastPathType;
+        *TensorType, *KernelBaseType, *LauncherType, *FastPathType, *ProgramType, *FusedCallType;
     PyTypeObject *PlansOfBackendsType;
     PyObject *ids; /* dict: the number of an operation by its name, or by NumPy's ufunc */
     PyObject
@@ -28,16 +28,20 @@ typedef struct {
     PyObject *table;                /* "table", interned */
     PyObject *comparison_dtype; /* "_comparison_dtype", interned: what a class answers that keeps
                                    another system's comparisons */
+    PyObject *trace;   /* trace(function, args, options): calls of pygpu.xp while a function is
+                          traced; see pygpu/_src/array/trace_arrays.py */
     PyObject *operate; /* operate(name, out or None, *operands): what the fast path leaves; see
                           pygpu/_src/array/operators.py */
     PyObject *names[OP_COUNT]; /* interned */
 } State;
 
+extern int arr_tracing;  /* functions that are being traced, in any thread */
 extern State *arr_state; /* of the one interpreter */
 extern PyModuleDef arr_module;
 extern PyType_Spec arr_GPUArray_spec, arr_EventList_spec, arr_KernelTable_spec, arr_Plan_spec,
     arr_Plans_spec, arr_Tensor_spec;
 extern PyType_Spec arr_PlansOfBackends_spec;
+extern PyType_Spec arr_Program_spec, arr_FusedCall_spec;
 extern PyType_Spec arr_KernelBase_spec, arr_Launcher_spec, arr_FastPath_spec;
 
 static inline int arr_is_array(PyObject *op) {

@@ -318,6 +318,11 @@ int arr_fast(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *out, PyO
     return done != 0 ? done : by_plan(id, 0, operands, n, out, result);
 }
 
+int arr_fast_plan(Py_ssize_t id, Py_ssize_t extra, PyObject *const *operands, int n,
+                  PyObject **result) {
+    return by_plan(id, extra, operands, n, NULL, result);
+}
+
 /* ---- for Python ------------------------------------------------------------------------------ */
 
 static const char call_doc[] = "_call(name, /, *operands, out=None)\n--\n\n(name: Any, /, "

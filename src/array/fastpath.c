@@ -79,11 +79,40 @@ static int bind(const FastPath *self, PyObject *const *args, Py_ssize_t nargs, P
     return 1;
 }
 
+/* No fast path: a function of pygpu.xp, which may be called while a function is traced. */
+PyObject *fast_traced(PyObject *const *Py_UNUSED(a), Py_ssize_t Py_UNUSED(n)) {
+    return NULL;
+}
+
+static PyObject *trace(PyObject *function, PyObject *const *args, Py_ssize_t nargs,
+                       PyObject *kwnames) {
+    PyObject *all = PyTuple_New(nargs), *options = PyDict_New(), *result = NULL;
+    Py_ssize_t named = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
+    int failed = all == NULL || options == NULL;
+    for (Py_ssize_t i = 0; i < nargs && all != NULL; i++) {
+        PyTuple_SET_ITEM(all, i, Py_NewRef(args[i]));
+    }
+    for (Py_ssize_t i = 0; i < named && !failed; i++) {
+        failed = PyDict_SetItem(options, PyTuple_GET_ITEM(kwnames, i), args[nargs + i]) < 0;
+    }
+    if (!failed) {
+        result = PyObject_CallFunctionObjArgs(arr_state->trace, function, all, options, NULL);
+    }
+    Py_XDECREF(all);
+    Py_XDECREF(options);
+    return result;
+}
+
 static PyObject *FastPath_call(PyObject *op, PyObject *const *args, size_t nargsf,
                                PyObject *kwnames) {
     const FastPath *self = (FastPath *)op;
     PyObject *a[PARAMETERS_MAX], *result = NULL;
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+    if (self->fast == fast_traced) {
+        return PG_UNLIKELY(arr_tracing != 0) && arr_state->trace != NULL
+                   ? trace(self->function, args, nargs, kwnames)
+                   : PyObject_Vectorcall(self->function, args, nargsf, kwnames);
+    }
     if (self->variadic) {
         result = kwnames == NULL ? self->fast(args, nargs) : NULL;
     } else if (bind(self, args, nargs, kwnames, a)) {

@@ -6,6 +6,7 @@
 #include "array/launch_plan.h"
 
 State *arr_state; /* one interpreter: see module_exec() */
+int arr_tracing;
 
 static const char set_operate_doc[] =
     "_set_operate(operate, /)\n--\n\n(operate: Callable[..., Any], /) -> None\n\nWhat does the "
@@ -17,12 +18,37 @@ static PyObject *set_operate(PyObject *module, PyObject *operate) {
     Py_RETURN_NONE;
 }
 
+static const char set_trace_doc[] =
+    "_set_trace(trace, /)\n--\n\n(trace: Callable[..., Any], /) -> None\n\nWhat does the calls of "
+    "pygpu.xp while a function is traced: trace(function, args, options).";
+
+static PyObject *set_trace(PyObject *module, PyObject *trace) {
+    State *state = PyModule_GetState(module);
+    Py_XSETREF(state->trace, Py_NewRef(trace));
+    Py_RETURN_NONE;
+}
+
+static const char tracing_doc[] =
+    "_tracing(change, /)\n--\n\n(change: int, /) -> None\n\nOne function more (1) or less (-1) is "
+    "being traced.";
+
+static PyObject *tracing(PyObject *Py_UNUSED(module), PyObject *change) {
+    long by = PyLong_AsLong(change);
+    if (by == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    arr_tracing += by < 0 ? -1 : 1;
+    Py_RETURN_NONE;
+}
+
 static const char dlpack_import_doc[] =
     "_dlpack_import(capsule, /)\n--\n\n(capsule: Any, /) -> DLPackTensor\n\nTake over what a "
     "DLPack capsule holds. Raises BufferError, ValueError, TypeError.";
 
 static PyMethodDef functions[] = {
     {"_set_operate", set_operate, METH_O, set_operate_doc},
+    {"_set_trace", set_trace, METH_O, set_trace_doc},
+    {"_tracing", tracing, METH_O, tracing_doc},
     {"_dlpack_export", FAST(arr_dlpack_export), arr_dlpack_export__doc__},
     {"_dlpack_import", arr_dlpack_import, METH_O, dlpack_import_doc},
     {"_record", arr_record, METH_NOARGS, arr_record_doc},
@@ -86,7 +112,9 @@ static int make_types(PyObject *module, State *state) {
                 {&state->PlansOfBackendsType, &arr_PlansOfBackends_spec, NULL, 1},
                 {&state->KernelBaseType, &arr_KernelBase_spec, NULL, 1},
                 {&state->LauncherType, &arr_Launcher_spec, NULL, 1},
-                {&state->FastPathType, &arr_FastPath_spec, NULL, 1}};
+                {&state->FastPathType, &arr_FastPath_spec, NULL, 1},
+                {&state->ProgramType, &arr_Program_spec, NULL, 1},
+                {&state->FusedCallType, &arr_FusedCall_spec, NULL, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         *rows[i].at = (PyTypeObject *)PyType_FromModuleAndSpec(module, rows[i].spec,
                                                                (PyObject *)rows[i].base);
@@ -153,6 +181,9 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->PlansOfBackendsType);
     Py_VISIT(state->KernelBaseType);
     Py_VISIT(state->LauncherType);
+    Py_VISIT(state->ProgramType);
+    Py_VISIT(state->FusedCallType);
+    Py_VISIT(state->trace);
     Py_VISIT(state->FastPathType);
     Py_VISIT(state->ids);
     return 0;
@@ -178,6 +209,9 @@ static void module_free(void *op) {
     Py_CLEAR(state->PlansOfBackendsType);
     Py_CLEAR(state->KernelBaseType);
     Py_CLEAR(state->LauncherType);
+    Py_CLEAR(state->ProgramType);
+    Py_CLEAR(state->FusedCallType);
+    Py_CLEAR(state->trace);
     Py_CLEAR(state->FastPathType);
     arr_forget_chains();
     arr_forget_backends();

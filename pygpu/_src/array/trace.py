@@ -8,7 +8,7 @@ so a fused function gives the bits that the plain one gives.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
@@ -100,45 +100,50 @@ class Graph:
         node = Node("step", operation.body, places, operation.inputs, dtype, operation.helpers)
         return Tracer(self, self.add(node))
 
-    def needed(self, places: tuple[int, ...]) -> list[int]:
-        """The nodes that these come from, in order."""
+    def needed(self, places: tuple[int, ...], cut: Collection[int] = ()) -> list[int]:
+        """The nodes that these come from, in order; of a node in *cut* nothing further."""
         found: set[int] = set()
         waiting = list(places)
         while waiting:
             place = waiting.pop()
             if place not in found:
                 found.add(place)
-                waiting += self.nodes[place].inputs
+                if place not in cut:
+                    waiting += self.nodes[place].inputs
         return sorted(found)
 
-    def text(self, places: tuple[int, ...]) -> tuple[list[int], str, str, frozenset[str]]:
+    def statement(self, place: int) -> str:
+        """The statement that sets v<place> of a literal or a step from those of its inputs."""
+        node = self.nodes[place]
+        kind = dtypes.compute_type(node.dtype)
+        if node.kind == "literal":
+            return f"PG_UNUSED const {kind} v{place} = {node.what};"
+        values = " ".join(
+            f"PG_UNUSED const {dtypes.compute_type(d)} x{i} = "
+            f"{dtypes.cast(f'v{j}', self.nodes[j].dtype, d)};"
+            for i, (j, d) in enumerate(zip(node.inputs, node.takes, strict=True))
+        )
+        rounded = "pg_from_f16(pg_to_f16(y0))" if dtypes.code(node.dtype) == "f16" else "y0"
+        return f"{kind} v{place}; {{ {values} {kind} y0; {node.what} v{place} = {rounded}; }}"
+
+    def text(
+        self, places: tuple[int, ...], cut: Collection[int] = ()
+    ) -> tuple[list[int], str, str, frozenset[str]]:
         """(leaves, statements, helpers, features): the leaves are the nodes that x0, x1, ... stand
-        for; the statements leave the value of each place in v<place>."""
-        needed = self.needed(places)
-        leaves = [k for k in needed if self.nodes[k].kind in ("array", "number")]
+        for; the statements leave the value of each place in v<place>. cut: nodes that are leaves,
+        whatever they come from."""
+        needed = self.needed(places, cut)
+        leaves = [k for k in needed if k in cut or self.nodes[k].kind in ("array", "number")]
         lines = [
             f"PG_UNUSED const {dtypes.compute_type(self.nodes[k].dtype)} v{k} = x{i};"
             for i, k in enumerate(leaves)
         ]
-        helpers: dict[str, None] = {}
+        steps = [k for k in needed if k not in cut and self.nodes[k].kind in ("literal", "step")]
+        lines += map(self.statement, steps)
+        helpers = dict.fromkeys(self.nodes[k].helpers for k in steps if self.nodes[k].helpers)
         seen: set[np.dtype[Any]] = set()
         for k in needed:
-            node = self.nodes[k]
-            seen.update((node.dtype, *node.takes))
-            kind = dtypes.compute_type(node.dtype)
-            if node.kind == "literal":
-                lines.append(f"const {kind} v{k} = {node.what};")
-            if node.kind != "step":
-                continue
-            if node.helpers:
-                helpers[node.helpers] = None
-            values = " ".join(
-                f"PG_UNUSED const {dtypes.compute_type(d)} x{i} = "
-                f"{dtypes.cast(f'v{j}', self.nodes[j].dtype, d)};"
-                for i, (j, d) in enumerate(zip(node.inputs, node.takes, strict=True))
-            )
-            rounded = "pg_from_f16(pg_to_f16(y0))" if dtypes.code(node.dtype) == "f16" else "y0"
-            lines.append(f"{kind} v{k}; {{ {values} {kind} y0; {node.what} v{k} = {rounded}; }}")
+            seen.update((self.nodes[k].dtype, *self.nodes[k].takes))
         return leaves, "\n        ".join(lines), "".join(helpers), frozenset(dtypes.features(*seen))
 
 

@@ -1,0 +1,928 @@
+"""A function of ``pygpu.fuse`` as a program: what its stand-ins were asked for, as few launches.
+
+Operations on stand-ins are nodes of a graph. What has to be in memory (results, operands of
+functions that are no steps of kernels, items that are assigned to) is computed by steps, each an
+entry of a :class:`pygpu._array.FusedProgram`. A step is executed when it is added, for the
+arguments of the call that is traced: so all shapes and strides are known, whatever function they
+come from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import weakref
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pygpu import _array
+from pygpu._array import GPUArray
+from pygpu._src.codegen import accumulators, dtypes
+from pygpu._src.codegen.kernels import fused_rows
+
+from . import elementwise, layout, reduction, ufuncs
+from .trace import Graph, Node, Number, Tracer, Untraceable
+from .trace_steps import (
+    Elementwise,
+    FusedReduction,
+    Into,
+    New,
+    Reduction,
+    Rows,
+    ShapeChanged,
+)
+
+__all__ = ["Aliased", "Recorder"]
+
+_RUN, _LAUNCH, _VIEW, _NEW, _NUMBER, _PYTHON = range(6)
+_MOST_ARRAYS = 14  # of one kernel
+_MOST_STEPS = 40  # of a value that several kernels compute, each for itself
+_LONG = 4096  # items of a row: longer ones need many rows to keep a device busy
+_MOST_LOCAL = 24 << 10  # bytes of local memory of a kernel over rows
+
+
+class Aliased(Exception):
+    """A function that assigns to its arguments was given arguments that share memory."""
+
+
+class Recorder(Graph):
+    """The graph of a function, with shapes, and the steps so far."""
+
+    def __init__(self, args: Sequence[Any], make: Callable[[Recorder, int], Any]) -> None:
+        self.like: Any = next(a for a in args if isinstance(a, GPUArray))
+        super().__init__(self.like.backend.name)
+        self.args, self.make = args, make
+        self.values: list[Any] = list(args)  # of the registers, in the call that is traced
+        self.roots = list(range(len(args)))  # the register whose memory a register is in
+        self.shapes: dict[int, tuple[int, ...]] = {}  # of nodes that are no numbers
+        self.versions: dict[int, int] = {}  # how often the memory of a register was written
+        self.made: dict[int, int] = {}  # node: the register where it is
+        self.steps: list[tuple[Any, ...]] = []
+        self.first: list[tuple[Any, ...]] = []  # steps that compute numbers
+        self.constants: list[tuple[int, Any]] = []
+        self.live: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.saved: list[tuple[Any, Any]] = []  # arguments that were written, and copies
+        self.mutates = self.shaped = False
+        self.owners: dict[int, weakref.ref[Any]] = {}  # which stand-in has a register
+        self._registers: dict[Any, int] = {}  # of numbers
+
+    # ---- nodes
+
+    def leaf(self, register: int) -> int:
+        """The node of what is in a register now."""
+        version = self.versions.get(self.roots[register], 0)
+        what = (register, version) if version else register
+        array = self.values[register]
+        place = self.add(Node("array", what, (), (), array.dtype))
+        self.shapes[place] = array.shape
+        return place
+
+    def _register_of(self, place: int) -> int:
+        what = self.nodes[place].what
+        return what if isinstance(what, int) else what[0]
+
+    def shape_of(self, operand: Any) -> tuple[int, ...]:
+        return self.shapes[operand.place] if isinstance(operand, Tracer) else ()
+
+    def step(self, operation: elementwise.Operation, operands: tuple[Any, ...]) -> Any:
+        shape = layout.broadcast_shapes(*(self.shape_of(x) for x in operands))
+        places = tuple(self.place(x, d) for x, d in zip(operands, operation.inputs, strict=True))
+        (dtype,) = operation.outputs
+        node = Node("step", operation.body, places, operation.inputs, dtype, operation.helpers)
+        return self.new(node, shape)
+
+    def new(self, node: Node, shape: tuple[int, ...]) -> Any:
+        place = self.add(node)
+        self.shapes[place] = shape
+        return self.make(self, place)
+
+    def constant(self, value: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """An array of one number."""
+        self.shaped = True
+        with np.errstate(all="ignore"):
+            number = np.asarray(value).astype(dtype)[()]
+        place = self.place(number, dtype)
+        what = f"y0 = x0; /* {shape} */"  # the shape tells it from others
+        return self.new(Node("step", what, (place,), (dtype,), dtype), shape)
+
+    def ufunc(self, name: str, operands: tuple[Any, ...]) -> Any:
+        operands = tuple(self._operand(x) for x in operands)
+        if any(isinstance(x, Tracer) for x in operands):
+            try:
+                return super().ufunc(name, operands)
+            except Untraceable:
+                if any(isinstance(x, Number) for x in operands) or not hasattr(np, name):
+                    raise
+                if not all(
+                    isinstance(x, (Tracer, np.generic, int, float, complex)) for x in operands
+                ):
+                    raise
+            return self.opaque(getattr(np, name), operands, {})
+        return super().ufunc(name, operands)
+
+    def _operand(self, x: Any) -> Any:
+        """Host arrays are copied at each call, as by plain code."""
+        if isinstance(x, np.ndarray):
+            return x[()] if x.ndim == 0 else self.opaque(self.like._from_host, (x,), {})
+        return x
+
+    def reduce(self, kind: str, child: Any, options: dict[str, Any]) -> Any:
+        """A reduction of a stand-in, lazily. options: axis, dtype, keepdims, ddof."""
+        shape, axis = self.shapes[child.place], options["axis"]
+        item = reduction._Item(child.dtype)
+        number, result = reduction._result_dtypes(kind, item, options["dtype"], None)
+        if axis is None or (not shape and axis in (0, -1)):
+            axes: tuple[int, ...] = tuple(range(len(shape)))
+        elif kind in ("argmin", "argmax"):
+            axes = (layout.normalize_axis(axis, len(shape)),)
+        else:
+            axes = layout.normalize_axes(axis, len(shape))
+        if isinstance(axis, list):
+            axis = tuple(axis)
+        if options["dtype"] is not None and kind in ("min", "max") and number != child.dtype:
+            return self.reduce(kind, child.astype(number), {**options, "dtype": None})
+        dtypes.require(self.like.backend, kind, child.dtype, number)
+        keep = options["keepdims"]
+        kept = tuple(1 if k in axes else n for k, n in enumerate(shape) if keep or k not in axes)
+        given = None if options["dtype"] is None else np.dtype(options["dtype"])
+        what = (kind, axis, given, keep, options["ddof"], axes, number)
+        return self.new(Node("reduce", what, (child.place,), (child.dtype,), result), kept)
+
+    def insert(self, child: Any, shape: tuple[int, ...]) -> Any:
+        """A stand-in with further axes of length 1."""
+        node = Node("view", shape, (child.place,), (child.dtype,), child.dtype)
+        return self.new(node, shape)
+
+    # ---- steps
+
+    def _add(
+        self,
+        code: int,
+        reads: Sequence[int],
+        values: Sequence[Any],
+        *,
+        name: str | None = None,
+        extra: int = 0,
+        function: Any = None,
+        kind: Any = None,
+        shape: tuple[int, ...] = (),
+        strides: tuple[int, ...] = (),
+        delta: int = 0,
+        roots: Sequence[int | None] | None = None,
+    ) -> list[int]:
+        first = len(self.values)
+        registers = list(range(first, first + len(values)))
+        self.values += values
+        self.roots += (
+            registers
+            if roots is None
+            else [r if k is None else k for r, k in zip(registers, roots, strict=True)]
+        )
+        step = (code, tuple(reads), tuple(registers), name, extra, function, kind, shape, strides)
+        self.steps.append((*step, delta))
+        return registers
+
+    def _values(self, registers: Sequence[int]) -> list[Any]:
+        return [self.values[r] for r in registers]
+
+    def view(self, source: int, array: Any) -> int:
+        """A register for a view of what is in one."""
+        self.shaped = True
+        (register,) = self._add(
+            _VIEW,
+            (source,),
+            (array,),
+            kind=array.dtype,
+            shape=array.shape,
+            strides=array.strides,
+            delta=array.offset - self.values[source].offset,
+            roots=(self.roots[source],),
+        )
+        return register
+
+    def _number(self, index: int) -> int:
+        read, kind = self.numbers[index]
+        found = self._registers.get(index)
+        if found is None:
+            found = self._argument(read)
+            if found is None:
+                found = len(self.values)
+                self.values.append(read(self.args))
+                self.roots.append(found)
+                step = (_NUMBER, (), (found,), None, 0, read, kind, (), (), 0)
+                self.first.append(step)
+            self._registers[index] = found
+        return found
+
+    def _argument(self, read: Any) -> int | None:
+        if isinstance(read, operator.itemgetter):
+            for i in range(len(self.args)):  # which one it gets
+                marks = [object() for _ in self.args]
+                if read(marks) is marks[i]:
+                    return i
+        return None
+
+    # ---- what is needed in memory
+
+    def register(self, place: int) -> int:
+        """The register of a node, computed if need be."""
+        if self.nodes[place].kind == "array":
+            register = self._register_of(place)
+            version = self.versions.get(self.roots[register], 0)
+            what = self.nodes[place].what
+            if version == (0 if isinstance(what, int) else what[1]):
+                return register
+        if place not in self.made:
+            self.force([place])
+        return self.made[place]
+
+    def force(self, places: Sequence[int], *, copies: bool = False) -> None:
+        """Compute nodes into registers. copies: of leaves as well."""
+        wanted = [
+            k
+            for k in dict.fromkeys(places)
+            if k not in self.made and (copies or self.nodes[k].kind != "array")
+        ]
+        if self._rows(wanted):
+            return
+        for k in wanted:
+            self._prepare(k)
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for k in wanted:
+            node = self.nodes[k]
+            if k in self.made:
+                continue
+            if node.kind == "reduce":
+                self._reduction(k)
+            elif node.kind == "view":
+                source = self.register(node.inputs[0])
+                shape = self.shapes[k]
+                self.made[k] = self.view(source, self.values[source].reshape(shape))
+            else:
+                groups.setdefault(self.shapes[k], []).append(k)
+        for shape, members in groups.items():
+            self._elementwise(members, shape)
+
+    def _prepare(self, place: int) -> None:
+        """Compute what a kernel for a node cannot compute on the way."""
+        for k in self.needed((place,), self.made):
+            if k == place or k in self.made:
+                continue
+            if self.nodes[k].kind in ("reduce", "view"):
+                self.force([k])
+            elif self.nodes[k].kind == "step" and len(self.needed((k,), self.made)) > _MOST_STEPS:
+                self.force([k])
+
+    def _operands(self, leaves: Sequence[int]) -> list[int]:
+        return [
+            self.made[k]
+            if k in self.made
+            else self._number(self.nodes[k].what)
+            if self.nodes[k].kind == "number"
+            else self.register(k)
+            for k in leaves
+        ]
+
+    def _kernel(
+        self, places: tuple[int, ...], outputs: tuple[np.dtype[Any], ...]
+    ) -> tuple[elementwise.Operation, str, list[int], list[int]]:
+        """(operation, name, registers of its operands, leaves)."""
+        leaves, text, helpers, features = self.text(places, self.made)
+        body = "\n        ".join(
+            [
+                text,
+                *(
+                    f"y{i} = {dtypes.cast(f'v{k}', self.nodes[k].dtype, d)};"
+                    for i, (k, d) in enumerate(zip(places, outputs, strict=True))
+                ),
+            ]
+        )
+        takes = tuple(self.nodes[k].dtype for k in leaves)
+        registers = self._operands(leaves)
+        arrays = str([isinstance(self.values[r], GPUArray) for r in registers])
+        codes = (*map(dtypes.code, (*takes, *outputs)), arrays)
+        digest = hashlib.sha256("\0".join((body, helpers, *codes)).encode()).hexdigest()
+        operation = elementwise.Operation(
+            "fused", takes, outputs, body, helpers, features, key=digest
+        )
+        return operation, f"fused {digest}", registers, leaves
+
+    def _elementwise(self, places: list[int], shape: tuple[int, ...]) -> None:
+        """One launch for nodes of one shape, or several if it had too many arrays."""
+        if len(places) > 1:
+            leaves = self.text(tuple(places), self.made)[0]
+            if len(places) + len(leaves) > _MOST_ARRAYS:
+                half = len(places) // 2
+                self._elementwise(places[:half], shape)
+                self._elementwise(places[half:], shape)
+                return
+        outputs = tuple(self.nodes[k].dtype for k in places)
+        operation, name, registers, _ = self._kernel(tuple(places), outputs)
+        arrays = [x for x in self._values(registers) if isinstance(x, GPUArray)]
+        whole = bool(arrays) and layout.broadcast_shapes(*(a.shape for a in arrays)) == shape
+        if len(places) == 1 and whole:
+            step = Elementwise(operation, name)
+            out = step(*self._values(registers))
+            (self.made[places[0]],) = self._add(_RUN, registers, (out,), name=name, function=step)
+            return
+        outs = [self.empty(arrays, shape, d) for d in outputs]
+        self._into(operation, name, outs, registers)
+        self.made.update(zip(places, outs, strict=True))
+
+    def empty(self, arrays: Sequence[Any], shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+        """A register with a new array."""
+        self.shaped = True
+        like = next(i for i, a in enumerate(self.args) if isinstance(a, GPUArray))
+        given = [a for a in arrays if a.shape == shape] or [self.like]
+        array = ufuncs.empty_like_operands(self.like, given, shape, dtype)
+        strides = array.strides
+        (register,) = self._add(
+            _NEW,
+            (like,),
+            (array,),
+            function=New(shape, strides, dtype),
+            kind=dtype,
+            shape=shape,
+            strides=strides,
+        )
+        return register
+
+    def _into(
+        self,
+        operation: elementwise.Operation,
+        name: str,
+        outs: Sequence[int],
+        registers: Sequence[int],
+    ) -> None:
+        self.shaped = True
+        step = Into(operation, name + " into")
+        every = [*outs, *registers]
+        step(*self._values(every))
+        self._add(_LAUNCH, every, (), name=step.name, function=step)
+
+    def _reduction(self, place: int) -> None:
+        node = self.nodes[place]
+        kind, axis, dtype, keep, ddof, axes, number = node.what
+        (child,) = node.inputs
+        options = {"axis": axis, "dtype": dtype, "keepdims": keep, "ddof": ddof}
+        extra = _array._axes(axis, keep)
+        if self.nodes[child].kind == "array" or child in self.made or not prod(self.shapes[child]):
+            source = self.register(child)
+            used = {k: v for k, v in options.items() if k == "axis" or v}
+            step: Any = Reduction(kind, used)
+            registers, name, plain = [source], kind, dtype is None and not ddof
+        else:
+            operation, name, registers, _ = self._kernel((child,), (self.nodes[child].dtype,))
+            name = f"{name} {kind} {number} {ddof}"
+            arrays = [i for i, r in enumerate(registers) if isinstance(self.values[r], GPUArray)]
+            shape = self.shapes[child]
+            if not arrays:
+                registers, arrays = [self.register(child)], [0]
+                step, plain = (
+                    Reduction(kind, {k: v for k, v in options.items() if k == "axis" or v}),
+                    False,
+                )
+            else:
+                shapes = [self.values[registers[i]].shape for i in arrays]
+                if layout.broadcast_shapes(*shapes) != shape:
+                    i = arrays[0]
+                    array = self.values[registers[i]]
+                    strides = layout.broadcast_strides(array.shape, array.strides, shape)
+                    whole = array._view(shape, strides, array.offset)
+                    registers[i] = self.view(registers[i], whole)
+                step, plain = FusedReduction(operation, name, kind, options), True
+        out = step(*self._values(registers))
+        if plain and extra > 0:
+            (made,) = self._add(_RUN, registers, (out,), name=name, extra=extra, function=step)
+        else:
+            (made,) = self._add(_PYTHON, registers, (out,), function=_in_tuple(step))
+        self.made[place] = made
+
+    # ---- rows
+
+    def _rows(self, places: list[int]) -> bool:
+        """Compute nodes by one kernel over rows, if that suits them all."""
+        shapes = {s for k in places if (s := self._row_shape(k)) is not None}
+        if len(shapes) != 1:
+            return False
+        (shape,) = shapes
+        rows, length = prod(shape[:-1]), shape[-1]
+        limits = self.like.backend.limits
+        few = rows < (limits.units if limits.is_cpu else 2 * limits.units)
+        if not rows or not length or (few and length > _LONG):
+            return False
+        found = _Region(self, shape).plan(places)
+        if found is None:
+            return False
+        plan, registers = found
+        self.shaped = True
+        arrays = [x for x in self._values(registers) if isinstance(x, GPUArray)]
+        outs = [self.empty(arrays, self.shapes[k], self.nodes[k].dtype) for k in places]
+        step = Rows(plan, shape)
+        every = [*outs, *registers]
+        step(*self._values(every))
+        self._add(_LAUNCH, every, (), name=step.name, function=step)
+        self.made.update(zip(places, outs, strict=True))
+        return True
+
+    def _row_shape(self, place: int) -> tuple[int, ...] | None:
+        """The shape of what is reduced over its last axis on the way to a node."""
+        if self.nodes[place].kind == "array":
+            return None
+        for k in reversed(self.needed((place,), self.made)):
+            node = self.nodes[k]
+            if k not in self.made and node.kind == "reduce":
+                shape = self.shapes[node.inputs[0]]
+                if shape and node.what[5] == (len(shape) - 1,):
+                    return shape
+        return None
+
+    # ---- assignments
+
+    def write(
+        self, register: int, value: Any, *, casting: Any = "unsafe", dead: Any = None
+    ) -> None:
+        """Assign a stand-in or a number to all items of what is in a register. dead: a stand-in
+        that nobody needs afterwards."""
+        target = self.values[register]
+        value = self._operand(value)
+        if isinstance(value, Tracer):
+            have = self.shapes[value.place]
+            trimmed = have
+            while len(trimmed) > len(target.shape) and trimmed[0] == 1:
+                trimmed = trimmed[1:]
+            try:
+                fits = layout.broadcast_shapes(trimmed, target.shape) == target.shape
+            except ValueError:
+                fits = False
+            if not fits:
+                raise ValueError(
+                    f"could not broadcast input array from shape {have} into shape {target.shape}"
+                )
+            if not np.can_cast(value.dtype, target.dtype, casting):
+                raise TypeError(
+                    f"fuse: cannot cast from {value.dtype} to {target.dtype} with casting rule "
+                    f"{casting!r}"
+                )
+            if trimmed != have:
+                value = value.reshape(trimmed)
+            same = trimmed == target.shape and value.dtype == target.dtype
+            leaf = self.leaf(register)
+            if value.place == leaf:
+                return  # u[key] += x has written the items already
+            if self._clashes(value.place, register) or not same:
+                self.force([value.place], copies=True)
+        self._before_write(register, value, dead)
+        place = self.place(value, target.dtype) if not isinstance(value, Tracer) else value.place
+        if target.size:
+            operation, name, registers, _ = self._kernel((place,), (target.dtype,))
+            self._into(operation, name, [register], registers)
+        self._after_write(register)
+        if isinstance(value, Tracer) and value.is_lazy and place not in self.made:
+            value.move(self.leaf(register))
+
+    def _clashes(self, place: int, register: int) -> bool:
+        """Whether a node is computed from other items of the memory that is to be written."""
+        out, root = self.values[register], self.roots[register]
+        for k in self.needed((place,), self.made):
+            if k in self.made:
+                read = self.made[k]
+            elif self.nodes[k].kind == "array":
+                read = self._register_of(k)
+            elif self.nodes[k].kind in ("reduce", "view"):
+                if self._depends(k, root):
+                    return True
+                continue
+            else:
+                continue
+            if self.roots[read] == root:
+                a = self.values[read]
+                if (a.offset, a.shape, a.strides, a.dtype) != (
+                    out.offset,
+                    out.shape,
+                    out.strides,
+                    out.dtype,
+                ):
+                    return True
+        return False
+
+    def _depends(self, place: int, root: int) -> bool:
+        return any(
+            self.roots[self.made[k]] == root
+            if k in self.made
+            else self.nodes[k].kind == "array" and self.roots[self._register_of(k)] == root
+            for k in self.needed((place,), self.made)
+        )
+
+    def _before_write(self, register: int, value: Any = None, dead: Any = None) -> None:
+        """Compute what depends on what is there now."""
+        root = self.roots[register]
+        if root < len(self.args):
+            self._save(root)
+        waiting = [
+            t
+            for t in self.live
+            if t is not value and t is not dead and t.is_lazy and self._depends(t.place, root)
+        ]
+        if isinstance(value, Tracer):
+            for k in self.needed((value.place,), self.made):
+                if k not in self.made and self.nodes[k].kind in ("reduce", "view"):
+                    self.force([k])
+        if waiting:
+            self.force([t.place for t in waiting], copies=True)
+            for t in waiting:
+                self.settle(t)
+
+    def _after_write(self, register: int) -> None:
+        root = self.roots[register]
+        self.versions[root] = self.versions.get(root, 0) + 1
+        for k in [k for k, r in self.made.items() if self.roots[r] == root]:
+            del self.made[k]
+
+    def _save(self, root: int) -> None:
+        """An argument is about to be written."""
+        self.mutates = self.shaped = True
+        arrays = [a for a in self.args if isinstance(a, GPUArray)]
+        for i, a in enumerate(arrays):
+            for b in arrays[:i]:
+                if a is not self.args[root] and b is not self.args[root]:
+                    continue
+                one: Any = a
+                if one._shares_memory(b):
+                    raise Aliased
+        if all(a is not self.args[root] for a, _ in self.saved):
+            self.saved.append((self.args[root], self.args[root]._copy()))
+
+    def restore(self) -> None:
+        """Give arguments the items that they had."""
+        for array, copy in self.saved:
+            array._copy_from(copy)
+
+    # ---- everything else
+
+    def opaque(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        options: dict[str, Any],
+        changes: Sequence[Any] = (),
+    ) -> Any:
+        """Call a function with arrays in the place of stand-ins, now and at each call of the
+        program. changes: stand-ins whose items it writes."""
+        self.shaped = True
+        found: list[Any] = []
+
+        def collect(x: Any) -> Any:
+            if isinstance(x, Tracer):
+                found.append(x)
+                return _Place(len(found) - 1)
+            if isinstance(x, Number):
+                raise Untraceable(
+                    f"fuse: {_name(function)} of a number that is an argument; declare it by "
+                    "pygpu.fuse(static=...)"
+                )
+            if isinstance(x, (tuple, list)):
+                items = [collect(i) for i in x]
+                return x._make(items) if hasattr(x, "_make") else type(x)(items)
+            if isinstance(x, GPUArray):
+                raise Untraceable(
+                    f"fuse: {_name(function)} of an array that is not an argument of the function; "
+                    "make it one"
+                )
+            if isinstance(x, slice):
+                return slice(*map(collect, (x.start, x.stop, x.step)))
+            return x
+
+        given = [collect(x) for x in args]
+        named = {k: collect(v) for k, v in options.items()}
+        for t in changes:
+            self._before_write(self.register(t.place))
+        self.force([t.place for t in found])
+        registers = [self.register(t.place) for t in found]
+        for t in found:
+            if t.is_lazy:
+                self.settle(t)
+        call = _Call(function, given, named)
+        made = call.made(self._values(registers))
+        for t in changes:
+            self._after_write(self.register(t.place))
+        return self._adopt(call, made, registers)
+
+    def _adopt(self, call: _Call, made: Any, registers: list[int]) -> Any:
+        """Stand-ins for what a function returned."""
+        items = list(made) if isinstance(made, (tuple, list)) else [made]
+        if any(not isinstance(x, GPUArray) for x in items if x is not None):
+            raise Untraceable(
+                f"fuse: {_name(call.function)} gives {type(items[0]).__name__}, which is not an "
+                "array on the device; call it outside"
+            )
+        arrays = [x for x in items if x is not None]
+        sources = [self._source(x, registers) for x in arrays]
+        views = [(s, x) for s, x in zip(sources, arrays, strict=True) if s is not None]
+        if arrays and len(views) == len(arrays):
+            out = [self.view(s, x) for s, x in views]
+        else:
+            call.expect(arrays)
+            roots = [None if s is None else self.roots[s] for s in sources]
+            out = self._add(_PYTHON, registers, arrays, function=call, roots=roots)
+        stands = iter([self.stand(r) for r in out])
+        results = [None if x is None else next(stands) for x in items]
+        if not isinstance(made, (tuple, list)):
+            return results[0]
+        return made._make(results) if hasattr(made, "_make") else type(made)(results)
+
+    def _source(self, array: Any, registers: Sequence[int]) -> int | None:
+        for r in registers:
+            if self.values[r].base_data is array.base_data:
+                return r
+        return None
+
+    def stand(self, register: int) -> Any:
+        """A stand-in for what is in a register."""
+        made = self.make(self, self.leaf(register))
+        self.owners[register] = weakref.ref(made)
+        made.settle(register)
+        return made
+
+    def settle(self, stand: Any) -> int:
+        """Give a lazy stand-in, which was computed, a register of its own: it may be written."""
+        if not stand.is_lazy:
+            return self.register(stand.place)
+        place = stand.place
+        if self.nodes[place].kind == "array":  # what was assigned somewhere, and may change there
+            self.force([place], copies=True)
+            register = self.made.pop(place)
+        else:
+            register = self.register(place)
+        owner = self.owners.get(register)
+        other = None if owner is None else owner()
+        if other is not None and other is not stand:
+            source = self.leaf(register)
+            self.made.pop(source, None)
+            self.force([source], copies=True)
+            register = self.made.pop(source)
+        self.owners[register] = weakref.ref(stand)
+        stand.settle(register)
+        return register
+
+    # ---- the program
+
+    def program(self, results: Sequence[Any], wrap: int, watched: tuple[Any, ...]) -> Any:
+        """(Program, the values of the results in this call)."""
+        lazy = [x.place for x in results if isinstance(x, Tracer) and x.is_lazy]
+        self.force(lazy, copies=True)
+        registers: list[int] = []
+        for x in results:
+            if isinstance(x, Tracer):
+                registers.append(self.settle(x))
+            elif isinstance(x, Number):
+                registers.append(self._result_number(x))
+            else:
+                registers.append(len(self.values))
+                self.values.append(x)
+                self.roots.append(registers[-1])
+                self.constants.append((registers[-1], x))
+        steps = [*self.first, *self.steps]
+        used = {r for step in steps for r in step[1]} | set(registers)
+        steps = [s for s in steps if s[0] != _VIEW or s[2][0] in used]
+        last: dict[int, int] = {}
+        for i, step in enumerate(steps):
+            for r in (*step[1], *step[2]):
+                last[r] = i
+        for r in registers:
+            last.pop(r, None)
+        drops: dict[int, list[int]] = {}
+        for r, i in last.items():
+            drops.setdefault(i, []).append(r)
+        whole = tuple(
+            (code, reads, made, tuple(drops.get(i, ())), *rest)
+            for i, (code, reads, made, *rest) in enumerate(steps)
+        )
+        made = _array.FusedProgram(
+            len(self.values),
+            whole,
+            tuple(registers),
+            wrap,
+            tuple(self.constants),
+            watched,
+            self.shaped,
+            self.mutates,
+        )
+        return made, self._values(registers)
+
+    def _result_number(self, number: Number) -> int:
+        key = number.read, type(number.value)
+        if key not in self.numbers:
+            self.numbers.append(key)
+        return self._number(self.numbers.index(key))
+
+
+def _in_tuple(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *operands: (function(*operands),)
+
+
+def _name(function: Any) -> str:
+    name = getattr(function, "__name__", type(function).__name__)
+    module = (getattr(function, "__module__", None) or "").partition(".")[0]
+    return f"numpy.{name}" if module == "numpy" else str(name)
+
+
+class _Place:
+    """Where an operand goes in the arguments of a call."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class _Call:
+    """A function with arguments, some of which come from registers."""
+
+    def __init__(self, function: Any, args: list[Any], options: dict[str, Any]) -> None:
+        self.function, self.args, self.options = function, args, options
+        self.layouts: list[Any] = []
+
+    def made(self, operands: Sequence[Any]) -> Any:
+        def put(x: Any) -> Any:
+            if isinstance(x, _Place):
+                return operands[x.number]
+            if isinstance(x, (tuple, list)):
+                items = [put(i) for i in x]
+                return x._make(items) if hasattr(x, "_make") else type(x)(items)
+            if isinstance(x, slice):
+                return slice(*map(put, (x.start, x.stop, x.step)))
+            return x
+
+        return self.function(*map(put, self.args), **{k: put(v) for k, v in self.options.items()})
+
+    def expect(self, arrays: Sequence[Any]) -> None:
+        self.layouts = [(a.shape, a.strides, a.dtype) for a in arrays]
+
+    def __call__(self, *operands: Any) -> tuple[Any, ...]:
+        made = self.made(operands)
+        items = made if isinstance(made, (tuple, list)) else (made,)
+        arrays = tuple(x for x in items if x is not None)
+        if [(a.shape, a.strides, a.dtype) for a in arrays] != self.layouts:
+            raise ShapeChanged(
+                f"fuse: {_name(self.function)} gave arrays of other shapes than before"
+            )
+        return arrays
+
+
+class _Region:
+    """The nodes that one kernel over rows of a shape computes."""
+
+    def __init__(self, recorder: Recorder, shape: tuple[int, ...]) -> None:
+        self.recorder, self.shape = recorder, shape
+        self.kept = (*shape[:-1], 1)
+        self.level: dict[int, str] = {}  # "full", "row", "bare": a row's without the last axis
+        self.cut: set[int] = set()
+
+    def plan(self, places: list[int]) -> Any:
+        """(plan, registers of its operands); None if it does not suit them."""
+        r = self.recorder
+        for place in places:
+            level = self._level(place)
+            wanted = {"full": self.shape, "row": self.kept, "bare": self.shape[:-1]}
+            if place in self.cut or level is None or r.shapes[place] != wanted[level]:
+                return None
+        inner = [k for k in r.needed(tuple(places), self._stops()) if k not in self._stops()]
+        reduces = [k for k in inner if r.nodes[k].kind == "reduce"]
+        if not reduces or (len(reduces) == 1 and list(places) == reduces):
+            return None
+        for k in sorted(self.cut):
+            if r.nodes[k].kind != "array" and k not in r.made:
+                r.force([k])
+        return self._describe(places)
+
+    def _stops(self) -> set[int]:
+        return self.cut | set(self.recorder.made)
+
+    def _level(self, place: int) -> str | None:
+        """How often a node is computed; None if this kernel cannot. Nodes that are computed before
+        are put into *cut*."""
+        if place in self.level:
+            return self.level[place]
+        level = self._find(place)
+        if level is None and self._loads(place):
+            self.cut.add(place)
+            level = self._of_array(place)
+        if level is not None:
+            self.level[place] = level
+        return level
+
+    def _loads(self, place: int) -> bool:
+        """Whether a node may be read as an array."""
+        shape = self.recorder.shapes.get(place)
+        if shape is None:
+            return False
+        try:
+            return layout.broadcast_shapes(shape, self.shape) == self.shape
+        except ValueError:
+            return False
+
+    def _of_array(self, place: int) -> str | None:
+        shape = self.recorder.shapes[place]
+        if not self._loads(place):
+            return None
+        return "row" if not shape or (shape[-1] == 1 and self.shape[-1] != 1) else "full"
+
+    def _find(self, place: int) -> str | None:
+        r, node = self.recorder, self.recorder.nodes[place]
+        if node.kind in ("number", "literal"):
+            return "row"
+        if place in r.made or node.kind == "array":
+            return self._of_array(place)
+        if node.kind == "reduce":
+            (child,) = node.inputs
+            if r.shapes[child] != self.shape or node.what[5] != (len(self.shape) - 1,):
+                return None
+            if self._level(child) is None:
+                return None
+            return "row" if node.what[3] or len(self.shape) == 1 else "bare"
+        if node.kind == "view":
+            (child,) = node.inputs
+            bare = r.shapes[place] == self.kept and self._find_bare(child)
+            return "row" if bare else None
+        levels = [self._level(k) for k in node.inputs]
+        if None in levels or not self._loads(place) and "bare" not in levels:
+            return None
+        if "bare" in levels:
+            pure = all(
+                level == "bare" or r.nodes[k].kind in ("number", "literal")
+                for k, level in zip(node.inputs, levels, strict=True)
+            )
+            return "bare" if pure else None
+        if "full" in levels:
+            return "full"
+        return "row" if r.shapes[place] in (self.kept, ()) or self.shape[-1] == 1 else "full"
+
+    def _find_bare(self, place: int) -> bool:
+        return self._level(place) == "bare" and place not in self.cut
+
+    def _describe(self, places: list[int]) -> Any:
+        r = self.recorder
+        stops = self._stops()
+        every = r.needed(tuple(places), stops)
+        leaves = [k for k in every if k in stops or r.nodes[k].kind == "array"]
+        numbers = [k for k in every if k not in stops and r.nodes[k].kind == "number"]
+        operations, local = [], 0
+        stages = []
+        for k in every:
+            node = r.nodes[k]
+            if k in leaves or k in numbers or self.level.get(k) == "full":
+                continue
+            kind = dtypes.compute_type(node.dtype)
+            if node.kind == "view":
+                stages.append(fused_rows.Stage(f"PG_UNUSED const {kind} v{k} = v{node.inputs[0]};"))
+            elif node.kind == "reduce":
+                stage, size = self._stage(k, stops)
+                operations.append(stage)
+                local += size * fused_rows.GROUP
+                stages.append(stage)
+            else:
+                stages.append(fused_rows.Stage(r.statement(k)))
+        if local > _MOST_LOCAL:
+            return None
+        full = tuple(k for k in places if self.level[k] == "full")
+        items, reads = self._items(full, stops)
+        used = [r.nodes[k] for k in every]
+        arrays = tuple((k, r.nodes[k].dtype) for k in leaves)
+        plan = fused_rows.Plan(
+            arrays,
+            tuple((k, r.nodes[k].dtype) for k in numbers),
+            tuple((f"v{k}", r.nodes[k].dtype, self.level[k] == "full") for k in places),
+            tuple(stages),
+            items,
+            reads,
+            "".join(dict.fromkeys(n.helpers for n in used if n.helpers)),
+            frozenset(dtypes.features(*(d for n in used for d in (n.dtype, *n.takes))))
+            | frozenset(f for s in operations if s.operation for f in s.operation.features),
+            tuple({n.dtype for n in used}),
+        )
+        registers = [r.made[k] if k in r.made else r.register(k) for k in leaves]
+        registers += [r._number(r.nodes[k].what) for k in numbers]
+        if len(registers) + len(places) > _MOST_ARRAYS:
+            return None
+        return plan, registers
+
+    def _stage(self, place: int, stops: set[int]) -> tuple[fused_rows.Stage, int]:
+        r, node = self.recorder, self.recorder.nodes[place]
+        kind, _, _, _, ddof, _, number = node.what
+        (child,) = node.inputs
+        operation = accumulators.operation(kind, (r.nodes[child].dtype,), number, node.dtype)
+        items, reads = self._items((child,), stops)
+        stage = fused_rows.Stage("", operation, items, reads, f"v{child}", f"v{place}", float(ddof))
+        return stage, operation.acc_bytes
+
+    def _items(self, places: tuple[int, ...], stops: set[int]) -> tuple[Any, Any]:
+        """(statements, arrays) for what is computed for each item."""
+        r = self.recorder
+        rows = {k for k, level in self.level.items() if level != "full"}
+        needed = r.needed(places, stops | rows) if places else []
+        full = [k for k in needed if k not in rows]
+        reads = tuple(k for k in needed if k in stops or r.nodes[k].kind == "array")
+        steps = [k for k in full if k not in reads]
+        return tuple(r.statement(k) for k in steps), reads

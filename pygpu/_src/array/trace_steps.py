@@ -1,0 +1,214 @@
+"""The launches that functions of ``pygpu.fuse`` are made of, as objects that do one for given
+operands and let C do the next such one alone (see ``src/array/program.c``)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.kernels import fused_rows
+from pygpu._src.runtime import kernel_cache
+
+from . import elementwise, launch_cache, layout, primitives, reduction, ufuncs
+
+if TYPE_CHECKING:
+    from pygpu._src.runtime.backend import Backend
+
+__all__ = ["Elementwise", "FusedReduction", "Into", "New", "Reduction", "Rows", "ShapeChanged"]
+
+
+class ShapeChanged(OverflowError):
+    """A step gave an array of another shape than in the call that was traced."""
+
+
+def _is_plain(operation: elementwise.Operation, operands: Sequence[Any], name: str) -> bool:
+    """Whether C gives the numbers to the kernel as they are."""
+    call = launch_cache.Call(name, tuple(operands))
+    return launch_cache._numbers_pass(call, operation)
+
+
+def _as_it_is(number: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether a launch converts the number just as as_scalar() does."""
+    if isinstance(number, np.generic):
+        return number.dtype == dtype
+    if type(number) is float:
+        return dtype.kind == "f" and dtype.itemsize > 2
+    return type(number) is int and dtype.kind in "iuf" and dtype.num != 23
+
+
+class Elementwise:
+    """A kernel with a new array as its result, for arrays of any shapes."""
+
+    def __init__(self, operation: elementwise.Operation, name: str) -> None:
+        self.operation, self.name = operation, name
+
+    def __call__(self, *operands: Any) -> Any:
+        arrays = [x for x in operands if isinstance(x, GPUArray)]
+        ufuncs.same_device("fuse", arrays)
+        shape = layout.broadcast_shapes(*(a.shape for a in arrays))
+        first: Any = arrays[0]
+        operation = self.operation
+        dtypes.require(first.backend, "fuse", *operation.inputs, *operation.outputs)
+        out = ufuncs.empty_like_operands(first, arrays, shape, operation.outputs[0])
+        if 0 not in shape:
+            call = launch_cache.Call(self.name, operands)
+            first._run(operation, [out], operands, shape, call=call)
+        return out
+
+
+class Into:
+    """A kernel that writes arrays, which come before its operands."""
+
+    def __init__(self, operation: elementwise.Operation, name: str) -> None:
+        self.operation, self.name = operation, name
+
+    def __call__(self, *operands: Any) -> None:
+        operation = self.operation
+        n = len(operation.outputs)
+        outs, inputs = operands[:n], operands[n:]
+        arrays: list[Any] = [x for x in operands if isinstance(x, GPUArray)]
+        ufuncs.same_device("fuse", arrays)
+        first: Any = outs[0]
+        if first.size == 0:
+            return
+        backend = first.backend
+        dtypes.require(backend, "fuse", *operation.inputs, *operation.outputs)
+        if not all(a._is_aligned for a in arrays):
+            first._run(operation, outs, inputs, first.shape)
+            return
+        queue = first._queue()
+        waits = first._wait_list(queue, arrays)
+        launch = elementwise.prepare(backend, operation, operands, first.shape)
+        event = elementwise.start(backend, queue, launch, operation, operands, waits)
+        if waits is None and _is_plain(operation, inputs, self.name):
+            groups, size = launch.groups, launch.group_size
+            places = range(len(operands))
+            step = launch_cache.step(backend, launch.kernel, groups, size, places, launch.numbers)
+            backend.table.plans.add(
+                self.name, 0, operands, None, None, (step,), (), tuple(range(n))
+            )
+        first._after(queue, event, outs, [a for a in inputs if isinstance(a, GPUArray)])
+
+
+class Reduction:
+    """A reduction of an array, as its method."""
+
+    def __init__(self, kind: str, options: dict[str, Any]) -> None:
+        self.kind, self.options = kind, options
+
+    def __call__(self, a: Any) -> Any:
+        return a._reduce(self.kind, **self.options)
+
+
+class FusedReduction:
+    """A reduction of what an elementwise operation computes."""
+
+    def __init__(
+        self, operation: elementwise.Operation, name: str, kind: str, options: dict[str, Any]
+    ) -> None:
+        self.operation, self.name, self.kind, self.options = operation, name, kind, options
+
+    def __call__(self, *operands: Any) -> Any:
+        arrays = [x for x in operands if isinstance(x, GPUArray)]
+        ufuncs.same_device("fuse", arrays)
+        if any(a.size == 0 for a in arrays):
+            items = Elementwise(self.operation, self.name + " items")(*operands)
+            return items._reduce(self.kind, **self.options)
+        o = self.options
+        return reduction.fused(
+            self.operation,
+            self.name,
+            self.kind,
+            operands,
+            o["axis"],
+            o["dtype"],
+            o["keepdims"],
+            o["ddof"],
+        )
+
+
+class New:
+    """A new array beside another one, where C cannot make it."""
+
+    def __init__(
+        self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> None:
+        self.shape, self.strides, self.dtype = shape, strides, dtype
+
+    def __call__(self, like: Any) -> Any:
+        return like._new(self.shape, self.dtype, self.strides)
+
+
+class Rows:
+    """A kernel that does whole rows: reductions over the last axis, what they reduce, and what is
+    computed from them. Operands: results, then arrays, then numbers."""
+
+    def __init__(self, plan: fused_rows.Plan, shape: tuple[int, ...]) -> None:
+        self.plan, self.shape = plan, shape
+        digest = hashlib.sha256(repr(plan).encode()).hexdigest()
+        self.name = f"rows {digest} {shape}"
+
+    def __call__(self, *operands: Any) -> None:
+        plan = self.plan
+        n = len(plan.outputs)
+        outs, arrays = operands[:n], operands[n : n + len(plan.arrays)]
+        first = outs[0]
+        ufuncs.same_device("fuse", [*outs, *arrays])
+        backend: Backend = first.backend
+        dtypes.require(backend, "fuse", *(a.dtype for a in (*outs, *arrays)), *plan.computed)
+        read = [a._aligned() for a in arrays]
+        strides = [layout.broadcast_strides(a.shape, a.strides, self.shape) for a in read]
+        length = self.shape[-1]
+        out_strides = [
+            o.strides if o.ndim == len(self.shape) else (*o.strides, 0) for o in outs
+        ]  # a result of one item a row may lack the last axis
+        kept_shape, kept = layout.collapse(
+            self.shape[:-1] or (1,),
+            *((s[:-1] or (0,)) for s in (*strides, *out_strides)),
+        )
+        rows = 1
+        for k in kept_shape:
+            rows *= k
+        steps = [s[-1] for s in strides]
+        letters = "".join(
+            "b" if s == 0 or length == 1 else "c" if s == a.itemsize else "s"
+            for s, a in zip(steps, read, strict=True)
+        )
+        dense = "".join(
+            "c" if s[-1] == o.itemsize else "s" for s, o in zip(out_strides, outs, strict=True)
+        )
+        cpu = backend.limits.is_cpu
+        lanes, groups, size = fused_rows.geometry(rows, length, backend.limits.units, cpu)
+        each = fused_rows.kept_items(length, lanes, cpu)
+        key = ("fused rows", self.name, len(kept_shape), letters, dense, each)
+        kernel = kernel_cache.get(
+            backend,
+            key,
+            lambda: (
+                fused_rows.source(plan, len(kept_shape), letters, dense, cpu, each),
+                "fused_rows",
+            ),
+            plan.features,
+        )
+        numbers = [
+            elementwise.as_scalar(x, d)
+            for x, d in zip(operands[n + len(read) :], plan.number_dtypes, strict=True)
+        ]
+        constants = [rows, length, lanes, *kept_shape[1:]]
+        for s, step in zip(kept, [*steps, *(s[-1] for s in out_strides)], strict=True):
+            constants += [*s, step]
+        same = all(x is y for x, y in zip(read, arrays, strict=True))
+        quiet = same and not any(a._foreign for a in (*outs, *read))
+        primitives.launch(first, kernel, groups, size, read, outs, [*numbers, *constants])
+        given = operands[n + len(read) :]
+        if quiet and all(_as_it_is(x, d) for x, d in zip(given, plan.number_dtypes, strict=True)):
+            places = [*range(n, n + len(read)), *range(n), *range(n + len(read), len(operands))]
+            step = launch_cache.step(backend, kernel, groups, size, places, constants)
+            backend.table.plans.add(
+                self.name, 0, operands, None, None, (step,), (), tuple(range(n))
+            )
