@@ -47,6 +47,18 @@ def get(
     return kernel
 
 
+def keep_plan(backend: Backend, family: str, key: Any, plan: Any) -> None:
+    """Keep what was planned for arrays of some shape. There may be very many shapes: of each family
+    of plans, a thousand are kept."""
+    keys = backend.kernels.setdefault(family, [])
+    if len(keys) >= 1024:
+        for old in keys[:512]:
+            backend.kernels.pop(old, None)
+        del keys[:512]
+    keys.append(key)
+    backend.kernels[key] = plan
+
+
 def rule(backend: Backend, per_item: int = 1) -> tuple[int, int, int]:
     """How a PG_FOR loop is shared out: (items of a group, groups at most, group size), where a
     work-item does per_item items in a step."""
