@@ -144,7 +144,7 @@ class _Variant:
         self.watched = _watched(function)
 
     def _stand(self, graph: Graph, i: int, arg: Any) -> Any:
-        """What the function gets for an argument."""
+        """The stand-in that the function gets for an argument."""
         if isinstance(arg, GPUArray):
             dtypes.code(arg.dtype)
             return Tracer(graph, graph.add(Node("array", i, (), (), arg.dtype)))

@@ -75,7 +75,7 @@ def _axes(
 
 
 def call(name: str, inputs: Any, out: Any, options: dict[str, Any]) -> Any:
-    """What ``numpy.matmul(a, b, out=..., axes=..., dtype=...)`` and its like do."""
+    """Call ``numpy.matmul(a, b, out=..., axes=..., dtype=...)`` or one of its relatives."""
     for option in options:
         if option not in _OPTIONS:
             raise TypeError(f"{name}: {option}= is not there for arrays on a device")

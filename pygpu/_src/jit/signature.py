@@ -176,7 +176,7 @@ class Void:
 
 
 class Signature:
-    """What a function takes and returns. returns: None if the signature does not say."""
+    """Types of a function's arguments and result. returns: None if the signature does not say."""
 
     __slots__ = ("args", "returns")
 
@@ -355,7 +355,7 @@ def _read(text: str, whole: str) -> Any:
 
 
 def _node(node: ast.expr, whole: str) -> Any:
-    """What one expression of a signature means."""
+    """The meaning of an expression of a signature."""
     if isinstance(node, ast.Name):
         code = _NAMES.get(node.id)
         if code is not None:

@@ -87,7 +87,7 @@ class Scalar(_Type):
 
     @property
     def kind(self) -> Any:
-        """What NumPy's promotion looks at: the dtype, or int, float or complex."""
+        """The type by which NumPy promotes it: the dtype, or int, float or complex."""
         return self.python if self.weak and self.dtype.kind != "b" else self.dtype
 
     def __str__(self) -> str:
@@ -285,7 +285,7 @@ def distances(want: Type, have: Type) -> int:
 
 
 def _sample(t: Scalar) -> Any:
-    """What numpy.result_type takes for it: a Python number is weak there."""
+    """The argument of numpy.result_type for it: a Python number is weak there."""
     return t.python(0) if t.weak and t.dtype.kind != "b" else t.dtype
 
 

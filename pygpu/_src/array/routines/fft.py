@@ -74,7 +74,7 @@ def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _factor(norm: Any, n: int, inverse: bool) -> float:
-    """What results are multiplied by."""
+    """The factor of the results."""
     if norm not in (None, "backward", "ortho", "forward"):
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     if norm == "ortho":

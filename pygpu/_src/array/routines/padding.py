@@ -212,7 +212,7 @@ def _ramp(array: Any, axis: int, n: int, end: Any, after: int) -> Any:
 
 
 def _statistic(mode: str, array: Any, axis: int, length: Any, after: int) -> Any:
-    """What the outermost items have in common, their number being the length, None: all."""
+    """A statistic of the outermost items, their number being the length, None: all."""
     n = array.shape[axis]
     many = n if length is None else min(int(length), n)
     if many < 0:

@@ -289,7 +289,7 @@ def _quantile(scale: int) -> Callable[..., Any]:
 
 
 def _unique(*wanted: str) -> Callable[..., Any]:
-    """numpy.unique_all and its like: NaNs are all different."""
+    """numpy.unique_all and its relatives: NaNs all differ."""
 
     def call(x: Any, /) -> Any:
         return unique_parts(x, wanted)

@@ -1,4 +1,4 @@
-"""What kernels are given that lies on the host, and where it goes: host arrays, their copies back,
+"""Arguments of kernels that lie on the host: host arrays, their copies back,
 arrays of other libraries, addresses."""
 
 from __future__ import annotations
