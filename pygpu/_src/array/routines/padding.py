@@ -41,7 +41,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
     if not known:
         if isinstance(mode, str):
             raise ValueError(f"pad: mode {mode!r} is not supported")
-        raise TypeError(f"pad: mode {mode!r} is not there for an array on a device")
+        raise TypeError(f"pad: mode {mode!r} is not supported for arrays on a device")
     wrong = set(options) - {_OPTIONS.get(mode)}
     if wrong:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {wrong}")
