@@ -63,6 +63,9 @@ class Scalar(_Type):
 
     __slots__ = ("dtype", "weak")
 
+    dtype: np.dtype[Any]
+    weak: bool
+
     def __init__(self, dtype: np.dtype[Any], weak: bool = False) -> None:
         self.dtype = dtype
         self.weak = weak
@@ -100,6 +103,11 @@ class ArrayType(_Type):
 
     __slots__ = ("contiguous", "dtype", "ndim", "space")
 
+    contiguous: bool
+    dtype: np.dtype[Any]
+    ndim: int
+    space: str
+
     def __init__(
         self, dtype: np.dtype[Any], ndim: int, contiguous: bool = True, space: str = "global"
     ) -> None:
@@ -125,6 +133,10 @@ class RecordType(_Type):
 
     __slots__ = ("align", "dtype", "space")
 
+    align: int
+    dtype: np.dtype[Any]
+    space: str
+
     def __init__(self, dtype: np.dtype[Any], space: str = "global", align: int = 1) -> None:
         self.dtype, self.space, self.align = dtype, space, align
 
@@ -141,6 +153,9 @@ class TupleType(_Type):
     """A tuple; in C, a variable for each item. names: of the items, if it is a namedtuple."""
 
     __slots__ = ("items", "names")
+
+    items: tuple[Any, ...]
+    names: tuple[str, ...]
 
     def __init__(self, items: tuple[Any, ...], names: tuple[str, ...] = ()) -> None:
         self.items, self.names = items, names
@@ -170,6 +185,8 @@ class ObjectType:
     """A Python object that is known when the kernel is compiled: a function, a module, a dtype."""
 
     __slots__ = ("value",)
+
+    value: Any
 
     def __init__(self, value: Any) -> None:
         self.value = value

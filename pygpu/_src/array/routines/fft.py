@@ -18,6 +18,8 @@ from pygpu._src.codegen import dtypes
 from . import fft_library, manipulation
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from .fft_types import RealTransform, RealTransformN, Transform, TransformN
 
 __all__ = [
@@ -41,7 +43,9 @@ __all__ = [
     "rfftn",
 ]
 
-fftfreq, rfftfreq = np.fft.fftfreq, np.fft.rfftfreq  # of numbers: host arrays
+# of numbers: host arrays
+fftfreq: Callable[..., NDArray[Any]] = np.fft.fftfreq
+rfftfreq: Callable[..., NDArray[Any]] = np.fft.rfftfreq
 
 _CHOICES = ("auto", "own", "cufft")
 
