@@ -4,7 +4,7 @@
 # node along if there is none (100 MB), so this is a part of `make ci-full` alone. Expects the environment of `.ci/setup.sh dev`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-LEAST=98
+LEAST=99
 root=$PWD
 PY=$(realpath -s "${VENV:-.venv}/bin/python")
 

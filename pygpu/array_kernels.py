@@ -79,7 +79,7 @@ _GROUP_SIZE = kernel_work_group_info.WORK_GROUP_SIZE
 
 
 class ArgumentKind(enum.Enum):
-    """What an operand is: an array, an array of one item, or a number."""
+    """The kind of an operand: an array, an array of one item, or a number."""
 
     ARRAY = 1
     DEV_SCALAR = 2
@@ -160,7 +160,8 @@ def elwise_kernel_runner(kernel_getter: Callable[..., Kernel]) -> Callable[..., 
 
     kernel_getter: called as ``kernel_getter(out, *args, **options)``; gives a Kernel that takes
     out, args and the number of items of out. The function takes the same arguments, an Array first,
-    and queue and wait_for; it returns the Event. Raises TypeError if out is no Array.
+    and queue and wait_for; it returns the Event. Raises TypeError if out is not an
+    Array.
     """
 
     @functools.wraps(kernel_getter)
@@ -509,7 +510,7 @@ def get_fmod_kernel(
 def get_modf_kernel(
     context: Context, int_dtype: DTypeLike, frac_dtype: DTypeLike, x_dtype: DTypeLike
 ) -> Kernel:
-    """What is before and after the point; arguments intpart, fracpart, x, n."""
+    """The integral and the fractional part of x; arguments intpart, fracpart, x, n."""
     arguments = [_out(int_dtype, "intpart"), _out(frac_dtype, "fracpart"), _in(x_dtype, "x")]
     work = dtype_to_ctype(np.dtype(x_dtype))
     operation = f"{work} pg_whole; fracpart[i] = modf(x[i], &pg_whole); intpart[i] = pg_whole"

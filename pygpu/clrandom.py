@@ -129,8 +129,8 @@ class _CounterGenerator:
         return result
 
     def get_gen_kernel(self, dtype: Any, distribution: str) -> tuple[Any, int, int]:
-        """What fills memory with numbers of a dtype for a key and a counter of the caller's own, as
-        in PyOpenCL. distribution: "uniform" or "normal".
+        """A kernel that fills memory with numbers of a dtype, for the caller's own key and counter,
+        as in PyOpenCL. distribution: "uniform" or "normal".
 
         Returns a callable; by how much a counter has to rise for each item; and how many numbers an
         item has. ``callable(queue, None, None, *key, *counter, data, count, scale, shift)`` writes
@@ -149,7 +149,7 @@ class _CounterGenerator:
 
 
 class _GenKernel:
-    """What get_gen_kernel() returns."""
+    """The kernel that get_gen_kernel() returns."""
 
     def __init__(self, generator: _CounterGenerator, kind: str, item: np.dtype[Any]) -> None:
         self._name, self._keys = generator._name, generator.key_length - 1

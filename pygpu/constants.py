@@ -1,4 +1,4 @@
-"""The constant classes of OpenCL: `mem_flags.READ_WRITE` and its like, as plain ints.
+"""The constant classes of OpenCL: `mem_flags.READ_WRITE` and others, as plain ints.
 
 Every value of OpenCL 1.0 to 3.0 and of the common extensions is there, whatever the driver knows.
 """

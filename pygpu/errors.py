@@ -29,7 +29,7 @@ __all__ = [
 
 
 class _ErrorRecord:
-    """What a driver call left behind; `Error.args[0]`, with PyOpenCL's accessors."""
+    """The record of a failed driver call: `Error.args[0]`, with PyOpenCL's accessors."""
 
     __slots__ = ("_code", "_name", "_routine", "_what")
 

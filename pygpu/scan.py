@@ -225,7 +225,7 @@ class _ArrayScanKernel(GenericScanKernelBase):
 
 
 def scan_array(do: Scan, input_ary: Any, output_ary: Any, allocator: Any, queue: Any) -> Any:
-    """What the kernels for one array do, here and in pygpu.cuda.scan."""
+    """Scan one array, for the kernels here and in pygpu.cuda.scan."""
     if getattr(input_ary, "backend", None) is None:
         raise TypeError(
             f"{do.call}: an array on the device is needed, not {type(input_ary).__name__}"

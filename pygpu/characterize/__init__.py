@@ -1,4 +1,4 @@
-"""What a device can do, where OpenCL's own queries do not say it directly.
+"""The abilities of a device, where OpenCL's own queries do not say them directly.
 
 Questions of three kinds: features (``has_double_support``, ``has_coarse_grain_buffer_svm``),
 sizes that good kernels are shaped by (``get_simd_group_size``,

@@ -52,7 +52,7 @@ class _AnyArray(type):
 
 
 class _Old:
-    """What arrays of both packages have that NumPy's have not; before pygpu's class in the MRO."""
+    """Attributes of both packages' arrays that NumPy's lack; before pygpu's class in the MRO."""
 
     _own_results = False  # of a subclass that has a _new_like_me of its own
 
@@ -62,7 +62,7 @@ class _Old:
             cls._own_results = True
             if "__iter__" not in cls.__dict__:
                 own: Any = cls
-                own.__iter__ = None  # PyOpenCL's arrays are no collections.abc.Iterable
+                own.__iter__ = None  # PyOpenCL's arrays are not collections.abc.Iterable
             _use_python_operators(cls)
 
     def _new(self: Any, shape: Any, dtype: Any, strides: Any = None, queue: Any = None) -> Any:
@@ -150,7 +150,7 @@ def _use_python_operators(cls: Any) -> None:
 
 
 class _OldOpenCL(_Old):
-    """What PyOpenCL's arrays have besides."""
+    """Further attributes of PyOpenCL's arrays."""
 
     def any(self: Any, *args: Any, **options: Any) -> Any:
         """Whether any item is true, as int8."""
@@ -177,7 +177,7 @@ def _counting(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _OldCUDA(_Old):
-    """What PyCUDA's arrays have besides."""
+    """Further attributes of PyCUDA's arrays."""
 
     @property
     def gpudata(self: Any) -> Any:
@@ -251,7 +251,7 @@ def _flat_dot(dot: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.cache
 def opencl_names() -> dict[str, Any]:
-    """What pyopencl.array has of its own."""
+    """The names that are pyopencl.array's own."""
     module = importlib.import_module("pygpu.array")
     names = _names(module, "Array", "to_device zeros arange", "int8", _OldOpenCL)
     for name in ("all", "any", "logical_and", "logical_not", "logical_or"):
@@ -264,7 +264,7 @@ def opencl_names() -> dict[str, Any]:
 
 @functools.cache
 def cuda_names() -> dict[str, Any]:
-    """What pycuda.gpuarray has of its own."""
+    """The names that are pycuda.gpuarray's own."""
     module = importlib.import_module("pygpu.cuda.gpuarray")
     makers = "to_gpu to_gpu_async zeros ones arange empty_like zeros_like ones_like"
     return _names(module, "GPUArray", makers, "same", _OldCUDA) | {"dot": _flat_dot(module.dot)}
@@ -283,14 +283,14 @@ def _random_names(module: ModuleType, alias: Any, methods: str) -> dict[str, Any
 
 @functools.cache
 def clrandom_names() -> dict[str, Any]:
-    """What pyopencl.clrandom has of its own."""
+    """The names that are pyopencl.clrandom's own."""
     module = importlib.import_module("pygpu.clrandom")
     return _random_names(module, opencl_names()["Array"], "uniform normal")
 
 
 @functools.cache
 def curandom_names() -> dict[str, Any]:
-    """What pycuda.curandom has of its own."""
+    """The names that are pycuda.curandom's own."""
     module = importlib.import_module("pygpu.cuda.curandom")
     methods = "gen_uniform gen_normal gen_log_normal gen_poisson"
     return _random_names(module, cuda_names()["GPUArray"], methods)

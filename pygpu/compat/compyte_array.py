@@ -58,7 +58,7 @@ class ArrayFlags(Flags):
 
 
 def get_common_dtype(obj1: Any, obj2: Any, allow_double: bool) -> np.dtype[Any]:
-    """What both arrays' dtypes become together; in single precision unless *allow_double*."""
+    """The common dtype of both arrays; in single precision unless *allow_double*."""
     common = np.result_type(obj1.dtype, obj2.dtype)
     single = {np.dtype(np.float64): np.float32, np.dtype(np.complex128): np.complex64}
     return common if allow_double else np.dtype(single.get(common, common))

@@ -104,7 +104,7 @@ def is_cuda_ndarray(obj: Any) -> bool:
 
 
 def require_cuda_ndarray(obj: Any) -> None:
-    """Raises ValueError if it is no device array."""
+    """Raises ValueError unless it is a device array."""
     if not is_cuda_ndarray(obj):
         raise ValueError(f"a device array is needed, not {type(obj).__name__}")
 

@@ -1,4 +1,4 @@
-"""What the current device can do. See docs/opencl/characterize.md."""
+"""The abilities of the current device. See docs/opencl/characterize.md."""
 
 from typing import Any as _Any
 

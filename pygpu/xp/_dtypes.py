@@ -103,7 +103,7 @@ def _of_kind(kind: Any) -> tuple[np.dtype[Any], ...]:
 
 
 class _FloatInfo:
-    """What finfo() says, in Python's numbers."""
+    """The result of finfo(), in Python's numbers."""
 
     __slots__ = ("bits", "dtype", "eps", "max", "min", "smallest_normal")
 
@@ -127,7 +127,7 @@ class _FloatInfo:
 
 
 class _IntInfo:
-    """What iinfo() says."""
+    """The result of iinfo()."""
 
     __slots__ = ("bits", "dtype", "max", "min")
 

@@ -1,4 +1,4 @@
-"""What a program can ask of the namespace."""
+"""The inspection functions of the namespace."""
 
 from __future__ import annotations
 

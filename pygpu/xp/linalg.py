@@ -289,7 +289,7 @@ def solve(x1: InexactT, x2: InexactT, /) -> InexactT: ...
 @overload
 def solve(x1: GPUArray[Any], x2: GPUArray[Any], /) -> GPUArray[Any]: ...
 def solve(x1: Any, x2: Any, /) -> Any:
-    """What x1 has to be multiplied by to give x2: a vector (one axis), or matrices."""
+    """Solve x1 @ x = x2 for x: a vector (one axis), or matrices."""
     need_arrays("solve", x1, x2)
     _floating("solve", x1)
     if x2.ndim == 1:

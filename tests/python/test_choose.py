@@ -58,7 +58,7 @@ def world(monkeypatch):
     """Sets the platforms and what the user types; no terminal unless something is typed."""
     for name in (*choose.CTX_VARIABLES, *choose.TEST_VARIABLES):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(choose, "_has_told", False)
+    monkeypatch.setattr(choose, "_was_reported", False)
     monkeypatch.delitem(sys.modules, "IPython", raising=False)
 
     def make(platforms=(INTEL, NVIDIA), typed=None):

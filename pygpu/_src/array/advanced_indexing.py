@@ -116,7 +116,7 @@ def _move(
 
 
 def _check_alone(places: list[_Where]) -> None:
-    """What the kernel would find out, where nothing is moved."""
+    """Check what the kernel would check, where nothing is moved."""
     for place in places:
         if place.checked and place.array.size:
             for kind in ("min", "max"):
@@ -295,7 +295,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
             value = given
         elif isinstance(value, np.generic):
             value = given.astype(a.dtype)
-        else:  # NumPy converts, and refuses what it refuses: inf and 1j are no ints
+        else:  # NumPy converts, and refuses inf and 1j, which are not ints
             converted = np.empty(given.shape, a.dtype)
             converted[...] = value
             value = converted
@@ -412,7 +412,7 @@ class Several:
         self.again: list[Any] = []  # to ask one by one if an index was wrong
 
     def _run(self, name: str, a: Any, *operands: Any) -> Any:
-        """What a plan that another call made launched; None if there is none."""
+        """The result of a plan that an earlier call made; None if there is none."""
         if type(self.indices) is not type(a):
             return None
         report = self.report

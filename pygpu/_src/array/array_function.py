@@ -117,8 +117,8 @@ def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def results_of_class(like: Any, made: Any, arguments: Any) -> Any:
-    """What a function made, with new arrays made by the class of *like*, whatever views they were
-    computed from; views of the arguments stay plain."""
+    """The results of a function, with new arrays made by the class of *like*, whatever views they
+    were computed from; views of the arguments stay plain."""
     if isinstance(made, GPUArray):
         shared = any(made.base_data is one.base_data for one in _arrays_in(arguments))
         return made if shared else primitives.result(like, made)

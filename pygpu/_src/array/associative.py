@@ -158,7 +158,7 @@ def reduce(
     plan = a.backend.kernels.get(key)
     if plan is None:
         plan = _plan(function, a, kept, axes, out, initial is not None, least)
-        _remember(a.backend, key, plan)
+        kernel_cache.keep_plan(a.backend, "ordered plans", key, plan)
     if plan is _COPY:  # items of a result lie far from each other
         order = (*kept, *axes)
         view = a._view(
@@ -202,17 +202,6 @@ RESIDENT = 32  # groups with parts of rows for each unit, some of which it runs 
 ALONE = 4  # groups of one row, however short, that a unit may get
 
 
-def _remember(backend: Backend, key: Any, plan: Any) -> None:
-    """Plans depend on shapes, of which there may be very many: a thousand are kept."""
-    known = backend.kernels.setdefault("ordered plans", [])
-    if len(known) >= 1024:
-        for old in known[:512]:
-            backend.kernels.pop(old, None)
-        del known[:512]
-    known.append(key)
-    backend.kernels[key] = plan
-
-
 def _plan(
     function: Function,
     a: Any,
@@ -223,12 +212,12 @@ def _plan(
     least: int,
 ) -> Any:
     limits = a.backend.limits
-    kept_shape, (x_kept, y_kept) = primitives.collapse_in_order(
+    kept_shape, (x_kept, y_kept) = layout.collapse_in_order(
         tuple(a.shape[k] for k in kept_axes),
         tuple(a.strides[k] for k in kept_axes),
         tuple(out.strides),
     )
-    red_shape, (x_red,) = primitives.collapse_in_order(
+    red_shape, (x_red,) = layout.collapse_in_order(
         tuple(a.shape[k] for k in axes), tuple(a.strides[k] for k in axes)
     )
     n_out, n_red = prod(kept_shape), prod(red_shape)
@@ -358,7 +347,7 @@ def scan(function: Function, a: Any, axis: int, out: Any) -> None:
         lazy("pygpu._src.array.scan").scan(f"cum{function.known}", a, axis, dtype=number, out=out)
         return
     n = a.shape[axis]
-    kept_shape, (x_kept, y_kept) = primitives.collapse_in_order(
+    kept_shape, (x_kept, y_kept) = layout.collapse_in_order(
         *(t[:axis] + t[axis + 1 :] for t in (a.shape, a.strides, out.strides))
     )
     rows, limits = prod(kept_shape), backend.limits

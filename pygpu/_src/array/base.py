@@ -1,4 +1,4 @@
-"""What the arrays of both backends have in common, on top of the C header: new arrays beside an
+"""The common base of both backends' arrays, on top of the C header: new arrays beside an
 array, launches with the right order of commands, copies and transfers."""
 
 from __future__ import annotations
@@ -176,8 +176,10 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         offset = operator.index(offset)
         shape, strides, dtype = self.shape, self.strides, self.dtype
         address = self.base_data
-        told = isinstance(address, int) and not isinstance(data, int) and hasattr(data, "__int__")
-        if told and offset == self.offset:
+        was_address = (
+            isinstance(address, int) and not isinstance(data, int) and hasattr(data, "__int__")
+        )
+        if was_address and offset == self.offset:
             place, size = address + offset - int(data), getattr(data, "size", 0)
             offset = place if 0 <= place < size else offset
         name = type(self).__name__

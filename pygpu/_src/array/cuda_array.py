@@ -708,7 +708,7 @@ def arange(*args: Any, **kwargs: Any) -> GPUArray[Any]:
 
 
 def _memcpy_discontig(dst: Any, src: Any, async_: bool = False, stream: Any = None) -> None:
-    """What programs take from PyCUDA: copy between host or device arrays, also with gaps."""
+    """PyCUDA's function: copy between host or device arrays, also with gaps."""
     if dst.shape != src.shape or dst.dtype != src.dtype:
         raise ValueError("_memcpy_discontig: dst and src differ in shape or dtype")
     stream = stream_of(stream, "_memcpy_discontig")

@@ -1,4 +1,4 @@
-"""What other libraries say of device memory by ``__cuda_array_interface__``, and whether it can be.
+"""Device memory of other libraries by ``__cuda_array_interface__``, and checks of what they say.
 
 A wrong claim reads or destroys memory of others, or ends the context. So the description must be
 the protocol's, and all of its items must lie in memory that the driver knows.
@@ -117,7 +117,7 @@ def _stream_of(shown: dict[str, Any]) -> int | None:
 
 
 def read(shown: Any, call: str) -> Shown:
-    """What a ``__cuda_array_interface__`` says. Raises InterfaceError, whose message begins with
+    """Read a ``__cuda_array_interface__``. Raises InterfaceError, whose message begins with
     *call*, for anything that is not as the protocol says."""
     try:
         return _read(shown)

@@ -75,10 +75,10 @@ def _axes(
 
 
 def call(name: str, inputs: Any, out: Any, options: dict[str, Any]) -> Any:
-    """What ``numpy.matmul(a, b, out=..., axes=..., dtype=...)`` and its like do."""
+    """Call ``numpy.matmul(a, b, out=..., axes=..., dtype=...)`` or one of its relatives."""
     for option in options:
         if option not in _OPTIONS:
-            raise TypeError(f"{name}: {option}= is not there for arrays on a device")
+            raise TypeError(f"{name}: {option}= is not supported for arrays on a device")
     if out is not None and not isinstance(out, GPUArray):
         raise TypeError(f"{name}: out must be an array on the device, not {type(out).__name__}")
     if name == "matmul" and not options and any(isinstance(x, GPUArray) for x in inputs):

@@ -176,7 +176,7 @@ def _give_opencl(array: Any, stream: Any) -> tuple[int, int, Any]:
 
 
 class _Imported:
-    """What keeps another library's memory: that library's object, or what DLPack gave."""
+    """The owner of another library's memory: that library's object, or DLPack's."""
 
     owner: Any
     dlpack_kind: tuple[int, int]
@@ -272,7 +272,7 @@ def _import(x: Any, device: tuple[int, int], **options: Any) -> Any:
 
 
 def _capsule(x: Any, **options: Any) -> Any:
-    """What x exports, in the newest form that it knows."""
+    """The export of x, in the newest form that it knows."""
     try:
         return x.__dlpack__(max_version=_VERSION, **options)
     except TypeError:
@@ -440,7 +440,7 @@ def from_cuda_array(x: Any, *, device: Device | None = None, copy: bool | None =
 
 
 def token(array: Any) -> tuple[Any, ...]:
-    """What stands for the contents of an array; equal for equal ones in all processes."""
+    """A token of the contents of an array; equal for equal ones in all processes."""
     host = np.ascontiguousarray(array._get(None, None, True)[0])
     digest = hashlib.blake2b(host.tobytes(), digest_size=16)
     kind = type(array).__module__, type(array).__qualname__

@@ -1,4 +1,4 @@
-"""What was launched for a call, told to C, so that the next such call needs no Python.
+"""Tells C what was launched for a call, so that the next such call needs no Python.
 
 A call is remembered in the backend's KernelTable: by the kinds of its operands if they are
 contiguous and of one shape, whatever that is, else by their shapes and strides.

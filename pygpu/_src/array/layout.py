@@ -22,6 +22,7 @@ __all__ = [
     "c_strides",
     "check_memory",
     "collapse",
+    "collapse_in_order",
     "f_strides",
     "flags",
     "as_order",
@@ -165,6 +166,19 @@ def collapse(shape: Shape, *strides: Shape) -> tuple[Shape, list[Shape]]:
         n = 0 if 0 in shape else 1
         return (n,), [(0,) for _ in strides]
     axes.sort(key=lambda axis: tuple(-abs(s[axis]) for s in strides))
+    return _joined(shape, strides, axes)
+
+
+def collapse_in_order(shape: Shape, *strides: Shape) -> tuple[Shape, list[Shape]]:
+    """Like collapse(), but items keep their order."""
+    axes = [axis for axis, n in enumerate(shape) if n != 1]
+    return collapse(shape, *strides) if 0 in shape or not axes else _joined(shape, strides, axes)
+
+
+def _joined(
+    shape: Shape, strides: Sequence[Shape], axes: Sequence[int]
+) -> tuple[Shape, list[Shape]]:
+    """Shape and strides of these axes, where neighbours that run on in all operands are one."""
     new_shape = [shape[axes[0]]]
     new_strides = [[s[axes[0]]] for s in strides]
     for axis in axes[1:]:
@@ -296,7 +310,7 @@ def normalize_axes(axes: Any, ndim: int, call: str = "axis") -> Shape:
 
 
 class Index:
-    """What an index expression of ints, slices, Ellipsis and None does: a view.
+    """The view that an index expression of ints, slices, Ellipsis and None makes.
 
     offset is relative to the array's first item [bytes]. When the expression has other items
     (arrays, lists, bools), *advanced* is a list of (axis of the view, item), in order: the view

@@ -31,8 +31,8 @@ def moved(to: np.dtype[Any], source: np.dtype[Any]) -> tuple[np.dtype[Any], np.d
 
 
 class _Marks:
-    """What the kernel ``marks`` made of a mask of bytes, on a device with warps: bits, and how many
-    are set up to the end of each tile (``ends``, an operand of launches as ``bits`` is)."""
+    """The result of the kernel ``marks`` for a mask of bytes, on a device with warps: bits, and how
+    many are set up to the end of each tile (``ends``, an operand of launches as ``bits`` is)."""
 
     def __init__(self, mask: Any) -> None:
         backend = mask.backend

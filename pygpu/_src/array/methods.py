@@ -1,4 +1,4 @@
-"""What arrays do as Python objects, and their methods that reduce, scan, sort and multiply."""
+"""Arrays as Python objects, and their methods that reduce, scan, sort and multiply."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
         return format(self.item() if spec and self.ndim == 0 else str(self), spec)
 
     def _array_ufunc(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """What the fast path of __array_ufunc__ leaves."""
+        """Handles what the fast path of __array_ufunc__ does not."""
         from . import protocols
 
         return protocols.array_ufunc(self, ufunc, method, inputs, kwargs)
@@ -214,7 +214,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
         return kind
 
     def __dask_tokenize__(self) -> Any:
-        """What Dask knows equal contents by; copies them to the host."""
+        """A token of the contents for Dask; copies them to the host."""
         interchange = lazy("pygpu._src.array.interchange")
 
         return interchange.token(self)

@@ -290,7 +290,7 @@ class Array(ArrayTypes[_ScalarT_co]):
         def base_data(self, value: _Memory) -> None: ...
         @property
         def events(self) -> list[_opencl.Event]:
-            """What later commands on the array wait for."""
+            """The events that later commands on the array wait for."""
 
         @events.setter
         def events(self, value: list[_opencl.Event]) -> None: ...

@@ -1,4 +1,4 @@
-"""What algorithms need around their kernels: new arrays, scratch memory, order of commands."""
+"""Helpers around the kernels of algorithms: new arrays, scratch memory, order of commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ __all__ = [
     "astype",
     "c_order",
     "changed",
-    "collapse_in_order",
     "empty",
     "fill",
     "flat",
@@ -141,7 +140,7 @@ def launch(
 
 
 def changed(array: Any, view: Any) -> None:
-    """What was done to a view of an array was done to the array."""
+    """Let an array wait for what was done to a view of it."""
     array.events = view.events
 
 
@@ -190,27 +189,3 @@ def astype(array: Any, dtype: Any) -> Any:
 def power_of_two(n: int) -> int:
     """The least power of two that is not below n."""
     return 1 << max(n - 1, 0).bit_length()
-
-
-def collapse_in_order(
-    shape: tuple[int, ...], *strides: tuple[int, ...]
-) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
-    """Like layout.collapse(), but items keep their order."""
-    if 0 in shape:
-        return layout.collapse(shape, *strides)
-    new_shape: list[int] = []
-    new_strides: list[list[int]] = [[] for _ in strides]
-    for axis, n in enumerate(shape):
-        if n == 1:
-            continue
-        if new_shape and all(new[-1] == s[axis] * n for new, s in zip(new_strides, strides)):
-            new_shape[-1] *= n
-            for new, s in zip(new_strides, strides):
-                new[-1] = s[axis]
-        else:
-            new_shape.append(n)
-            for new, s in zip(new_strides, strides):
-                new.append(s[axis])
-    if not new_shape:
-        return (1,), [(0,) for _ in strides]
-    return tuple(new_shape), [tuple(new) for new in new_strides]

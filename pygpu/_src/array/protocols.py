@@ -37,7 +37,7 @@ def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -
         lazy("pygpu._src.array.primitives"),
     )
     if options.get("where", True) is not True:
-        raise TypeError(f"{name}.{method}: where= is not there for an array on a device")
+        raise TypeError(f"{name}.{method}: where= is not supported for arrays on a device")
     dtype = options.get("dtype")
     *_, number = ufuncs.resolve(name, (a.dtype, a.dtype, None), dtype=dtype)
     operation = ufuncs.operation_for(name, (number, number), (number,))
@@ -159,7 +159,7 @@ def _folded(
     if ufunc.nin != 2 or not isinstance(inputs[0], GPUArray):
         return NotImplemented
     if options.get("where", True) is not True:
-        raise TypeError(f"{name}.{method}: where= is not there for an array on a device")
+        raise TypeError(f"{name}.{method}: where= is not supported for arrays on a device")
     axis, dtype = options.get("axis", 0), options.get("dtype")
     if method == "reduceat":
         return folds.reduceat(name, *inputs, axis, dtype, given)

@@ -41,7 +41,7 @@ _NAMES = {"min": "minimum", "max": "maximum"}
 
 
 class _Plan(Frozen):
-    """What is launched for arrays of a given layout: first, then perhaps final."""
+    """The launches for arrays of a given layout: first, then perhaps final."""
 
     kernel: Any
     groups: int
@@ -269,7 +269,7 @@ def _run(
     if plan is None:
         of = kind, operands, shape, strides, axes, number
         plan = _make_plan(backend, *of, out, out_strides, masked, initial, op)
-        _remember(backend, key, plan)
+        kernel_cache.keep_plan(backend, "reduce plans", key, plan)
     finish = [-1 if masked else prod(shape[k] for k in axes), float(ddof)]
     if initial is not None:
         finish += _initial(initial, number)
@@ -317,17 +317,6 @@ def _tell(
     backend.table.plans.add(name, extra, tuple(operands), None, out, tuple(steps), scratch)
 
 
-def _remember(backend: Backend, key: Any, plan: _Plan) -> None:
-    """Plans depend on shapes, of which there may be very many: a thousand are kept."""
-    known = backend.kernels.setdefault("reduce plans", [])
-    if len(known) >= 1024:
-        for old in known[:512]:
-            backend.kernels.pop(old, None)
-        del known[:512]
-    known.append(key)
-    backend.kernels[key] = plan
-
-
 def _initial(value: Any, number: np.dtype[Any]) -> list[Any]:
     if primitives.is_array(value):
         value = value.get()[()]
@@ -352,7 +341,7 @@ def _walks(
         tuple(shape[k] for k in keep), *(tuple(s[k] for k in keep) for s in strides), out_strides
     )
     if kind in _ORDERED:
-        reduced_shape, reduced = primitives.collapse_in_order(
+        reduced_shape, reduced = layout.collapse_in_order(
             tuple(shape[k] for k in axes), *(tuple(s[k] for k in axes) for s in strides)
         )
         flips = (0,) * len(strides)
@@ -630,6 +619,6 @@ def fused(
 
 
 class _Item(Frozen):
-    """What is reduced, if it is not an array."""
+    """An operand of a reduction that is not an array."""
 
     dtype: np.dtype[Any]

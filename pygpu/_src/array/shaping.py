@@ -47,7 +47,7 @@ class Flags:
 
 
 def _sequence(args: tuple[Any, ...]) -> Any:
-    """What was given as one sequence, or as several arguments."""
+    """Arguments that were given as one sequence, or one by one."""
     return args[0] if len(args) == 1 else args
 
 

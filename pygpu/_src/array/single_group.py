@@ -45,8 +45,8 @@ def _counted(counter: Any) -> Any:
 def _launch(
     name: str, key: Any, make: Any, given: Any, reads: Any, writes: Any, out: Any, numbers: Any
 ) -> None:
-    """Launch one group, and remember it for arrays such as were *given*, if those are what is read,
-    and such as are written beside the new result *out*. make: the source for so many work-items."""
+    """Launch a single-group kernel and cache the launch under *name*, unless an input had to be
+    copied first. make: the source for a number of work-items."""
     like = reads[0]
     backend = like.backend
     size = 1 if backend.limits.is_cpu else single_group.GROUP

@@ -82,7 +82,7 @@ def operation_for(
 
 
 def signature_of(ufunc: np.ufunc, given: Any) -> tuple[Any, ...]:
-    """What ``ufunc(signature=)`` was given ("ff->f", or dtypes), as :func:`resolve` takes it."""
+    """The argument of ``ufunc(signature=)`` ("ff->f", or dtypes), as :func:`resolve` takes it."""
     items: Any = given
     if isinstance(given, str):
         left, arrow, right = given.partition("->")
@@ -132,7 +132,7 @@ def to_operand(obj: Any, like: Any) -> Any:
 
 
 def _kind_of(operand: Any) -> Any:
-    """What NumPy's promotion looks at."""
+    """The type by which NumPy promotes an operand."""
     if isinstance(operand, (GPUArray, np.generic)):
         return operand.dtype
     if isinstance(operand, bool):
@@ -202,7 +202,7 @@ def _is_negative(exponent: Any) -> bool:
 
 def _misfit(name: str, inputs: Sequence[Any]) -> bool | None:
     """The truth of a comparison of an integer array with a Python int that its dtype cannot hold:
-    the same for all items. None if it is no such comparison."""
+    the same for all items. None for any other comparison."""
     a, b = inputs
     if isinstance(b, GPUArray) and not isinstance(a, GPUArray):
         a, b, name = b, a, _SWAPPED.get(name, "less" if name == "greater" else name)
@@ -235,7 +235,7 @@ def call(
     queue: Any = None,
     signature: Any = None,
 ) -> Any:
-    """What the ufunc *name* of NumPy does. Returns the output, or a tuple of them.
+    """Call the ufunc *name* of NumPy. Returns the output, or a tuple of them.
 
     inputs: device arrays and numbers (see :func:`to_operand`), at least one array among inputs and
     outputs. out: arrays to write to, to whose shape the operands must broadcast; None for a new

@@ -1,4 +1,4 @@
-"""What reductions compute: accumulators, as text of the common language.
+"""The accumulators of reductions, as text of the common language.
 
 An :class:`Operation` says what is kept for a stretch of items (the type ``red_acc``), how an item
 comes in, how two stretches are joined, and what is stored in the end. The kernels around it are in

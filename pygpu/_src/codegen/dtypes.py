@@ -122,7 +122,7 @@ def compute_type(dtype: np.dtype[Any]) -> str:
 
 @cache
 def alignment(dtype: np.dtype[Any]) -> int:
-    """What the addresses of items must be a multiple of in kernels [bytes]."""
+    """The alignment of items in kernels [bytes]."""
     size = dtype.itemsize
     return size if is_numeric(dtype) else _unit(size)
 

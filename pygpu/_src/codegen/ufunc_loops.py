@@ -1,4 +1,4 @@
-"""What each ufunc computes: statements over x0, x1 that set y0 (and y1), by the codes of the loop.
+"""The loops of ufuncs: statements over x0, x1 that set y0 (and y1), by the codes of the loop.
 
 A loop in float16 is computed in float. Integers wrap around; division of integers by zero gives 0.
 """
@@ -130,7 +130,7 @@ def expression(name: str, codes: tuple[str, ...]) -> Found | None:
 
 
 def _any(name: str, c: str) -> str | None:
-    """What reads the same for all real numbers."""
+    """The statements that are the same for all real numbers."""
     if name in _COMPARE:
         return f"x0 {_COMPARE[name]} x1"
     return {

@@ -1,1 +1,1 @@
-"""What `python -m pygpu` shows: a look at each backend, in child processes that may crash."""
+"""The report of `python -m pygpu`: a look at each backend, in child processes that may crash."""

@@ -1,4 +1,4 @@
-"""What ``python -m pygpu`` asks of CUDA; runs in a child process, see selftest.py."""
+"""The checks of CUDA by ``python -m pygpu``; they run in a child process, see selftest.py."""
 
 from __future__ import annotations
 

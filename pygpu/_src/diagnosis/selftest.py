@@ -1,4 +1,4 @@
-"""What ``python -m pygpu`` asks of drivers, each time in a process of its own.
+"""The checks of drivers by ``python -m pygpu``, each in a process of its own.
 
 A broken driver may crash or hang as soon as it is listed, so the report's own process never loads
 one. A child writes what it finds as lines of JSON, so that what it found before it died is kept.
@@ -183,7 +183,7 @@ def _death(status: int) -> str | None:
 
 
 def _last_words(text: str) -> str:
-    """What a dying process said, before Python's list of stacks, if anything."""
+    """The last output of a dying process, before Python's list of stacks."""
     said = text.split("Fatal Python error")[0].strip().splitlines()
     return said[-1].strip()[:300] if said else ""
 
@@ -389,7 +389,7 @@ def _test_doubles(queue: Any, program: Any, d: Any, a: Any, b: Any) -> None:
 
 
 def _test_together(queue: Any, program: Any, x: Any, a: Any, b: Any, group: int) -> None:
-    """What work-items do together: sums, running sums, sums over all groups; and long loops."""
+    """Work-items that work together: sums, running sums, sums over all groups; and long loops."""
     import numpy as np
 
     import pygpu as cl

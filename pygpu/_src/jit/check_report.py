@@ -1,4 +1,4 @@
-"""What kernels found wrong, as exceptions.
+"""Mistakes that kernels found, as exceptions.
 
 A kernel writes into a record: the number of a site or an assertion, whether somebody has it, the
 kernel's number, two words of the index, of the length, of the block and of the thread. A launch
@@ -64,7 +64,7 @@ def number_of(name: str, sites: dict[int, Any]) -> int:
 
 
 def forget(number: int) -> None:
-    """The kernel is gone; what it wrote is still told for a while."""
+    """The kernel is gone; its reports are kept for a while."""
     _texts.pop(number, None)
 
 
@@ -123,7 +123,7 @@ def raise_pending() -> None:
 
 
 def exception(words: np.ndarray) -> Exception | None:
-    """What a record tells."""
+    """The contents of a record."""
     name, sites = _texts.get(int(words[2]), ("a kernel", {}))
     return _exception(name, sites.get(int(words[0])), words)
 

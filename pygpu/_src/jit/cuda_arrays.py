@@ -416,7 +416,7 @@ class _Devices(Sequence[DeviceInfo]):
         return f"<{len(self)} CUDA devices>"
 
 
-gpus = _Devices()
+gpus: _Devices = _Devices()
 
 
 def list_devices() -> list[DeviceInfo]:
@@ -467,7 +467,7 @@ class _Deallocations:
 class ContextInfo:
     """The current context with Numba's names."""
 
-    deallocations = _Deallocations()
+    deallocations: _Deallocations = _Deallocations()
 
     @property
     def device(self) -> DeviceInfo:

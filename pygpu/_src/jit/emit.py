@@ -57,7 +57,7 @@ PG_INLINE pg_i64 pg_steps(pg_i64 start, pg_i64 stop, pg_i64 step)
 
 
 class Unit:
-    """What one source consists of, besides the dialect's prefix.
+    """The parts of one source, besides the dialect's prefix.
 
     options: what the walkers ask for: fp64, whether the device has it; dialect, its name.
     """

@@ -46,7 +46,7 @@ class Function:
 
 
 def set_literals(fc: FunctionContext, literals: Sequence[tuple[Any, ...]]) -> None:
-    """What parameters are known to be, see compiler.device_function."""
+    """Set the parameters whose values are known, see compiler.device_function."""
     for name, t, known in zip(fc.vars.parameters, fc.vars.arg_types, literals):
         if known and name not in fc.vars.stores:
             fc.vars.literals[name] = _literal(fc, t, iter(known))

@@ -21,7 +21,7 @@ MISSING: Any = _Missing()
 
 
 class Value:
-    """What an expression is.
+    """The value of an expression: its type and its C text.
 
     text: C of the type's compute type, a name or in parentheses, so that it can stand anywhere; of
     an array, the pointer to its first item. const: what it is, if that is known. nonneg: an

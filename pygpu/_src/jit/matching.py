@@ -31,7 +31,7 @@ class _Matches(ast.NodeTransformer):
 
 
 def _stored(cases: list[ast.match_case]) -> set[str]:
-    """What guards assign to, before the next case is looked at."""
+    """Variables that guards assign, before the next case is looked at."""
     walked = (node for case in cases if case.guard for node in ast.walk(case.guard))
     return {node.target.id for node in walked if isinstance(node, ast.NamedExpr)}
 

@@ -1,4 +1,4 @@
-"""What is known of an integer in a kernel: a range whose ends are computed when it is launched.
+"""Ranges of integers in a kernel, whose ends are computed when it is launched.
 
 An end is an int, a tuple of an operation, or None if nothing is known. What launches know stands at
 the leaves: ("value", n) is the argument n, ("shape", n, axis) a length of it, ("groups", d) and
@@ -108,13 +108,13 @@ def most(a: Any, b: Any) -> Any:
 
 
 def meet(a: Range, b: Range) -> Range:
-    """What is in both; *a* if that is too long to say."""
+    """The intersection; *a* if its text is too long."""
     low, high = most(a[0], b[0]), least(a[1], b[1])
     return a[0] if low is None else low, a[1] if high is None else high
 
 
 def join(a: Range, b: Range) -> Range:
-    """What is in one of them."""
+    """The union."""
     low = None if a[0] is None or b[0] is None else least(a[0], b[0])
     high = None if a[1] is None or b[1] is None else most(a[1], b[1])
     return low, high

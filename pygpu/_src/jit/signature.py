@@ -45,6 +45,9 @@ class ScalarType:
 
     __slots__ = ("dtype", "name")
 
+    dtype: Any
+    name: str
+
     def __init__(self, name: str, dtype: Any) -> None:
         self.name = name
         self.dtype: np.dtype[Any] = np.dtype(dtype)
@@ -95,6 +98,10 @@ class ArrayType:
 
     __slots__ = ("dtype", "layout", "ndim")
 
+    dtype: Any
+    layout: str
+    ndim: int
+
     def __init__(self, dtype: Any, ndim: int, layout: str = "A") -> None:
         self.dtype: np.dtype[Any] = np.dtype(getattr(dtype, "dtype", dtype))
         self.ndim, self.layout = ndim, layout
@@ -141,6 +148,8 @@ class TupleType:
 
     __slots__ = ("items",)
 
+    items: tuple[Any, ...]
+
     def __init__(self, items: Iterable[Any]) -> None:
         self.items = tuple(map(as_type, items))
 
@@ -176,9 +185,12 @@ class Void:
 
 
 class Signature:
-    """What a function takes and returns. returns: None if the signature does not say."""
+    """Types of a function's arguments and result. returns: None if the signature does not say."""
 
     __slots__ = ("args", "returns")
+
+    args: tuple[Any, ...]
+    returns: Any
 
     def __init__(self, returns: Any, args: tuple[Any, ...]) -> None:
         self.returns, self.args = returns, args
@@ -355,7 +367,7 @@ def _read(text: str, whole: str) -> Any:
 
 
 def _node(node: ast.expr, whole: str) -> Any:
-    """What one expression of a signature means."""
+    """The meaning of an expression of a signature."""
     if isinstance(node, ast.Name):
         code = _NAMES.get(node.id)
         if code is not None:

@@ -78,7 +78,7 @@ class Source:
         return error
 
     def resolve(self, name: str) -> tuple[bool, Any, Any]:
-        """What a name that is no local variable means: whether there is such a name, its value, and
+        """The meaning of a name that is not a local variable: whether there is one, its value, and
         where it is kept: a cell, or the dictionary of globals."""
         code = self.function.__code__
         if name in code.co_freevars:
@@ -141,7 +141,7 @@ def _too_deep(function: types.FunctionType) -> KernelError:
 
 
 def _quickly(function: types.FunctionType, lines: list[str], start: int) -> Source | None:
-    """What _find() would give, by the lines that the code names; None if they are not enough.
+    """The result of _find(), by the lines that the code names; None if they are not enough.
     (inspect.getblock() compiles large regular expressions at its first use.)"""
     code = function.__code__
     last = max((where[1] or 0 for where in code.co_positions()), default=0)
@@ -237,7 +237,7 @@ def _code_of(node: ast.Lambda) -> Any:
 
 
 def _plain(code: Any) -> Any:
-    """What a lambda's code does, as far as it does not depend on which names are closed over."""
+    """The code of a lambda, as far as it does not depend on which names are closed over."""
     names = {*code.co_names, *code.co_freevars}
     consts = tuple((type(c), c) for c in code.co_consts)
     return sorted(names), consts, len(code.co_varnames)

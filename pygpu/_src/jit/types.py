@@ -63,6 +63,9 @@ class Scalar(_Type):
 
     __slots__ = ("dtype", "weak")
 
+    dtype: np.dtype[Any]
+    weak: bool
+
     def __init__(self, dtype: np.dtype[Any], weak: bool = False) -> None:
         self.dtype = dtype
         self.weak = weak
@@ -87,7 +90,7 @@ class Scalar(_Type):
 
     @property
     def kind(self) -> Any:
-        """What NumPy's promotion looks at: the dtype, or int, float or complex."""
+        """The type by which NumPy promotes it: the dtype, or int, float or complex."""
         return self.python if self.weak and self.dtype.kind != "b" else self.dtype
 
     def __str__(self) -> str:
@@ -99,6 +102,11 @@ class ArrayType(_Type):
     "global", "local" (of a work-group), "private" (of a work-item) or "constant"."""
 
     __slots__ = ("contiguous", "dtype", "ndim", "space")
+
+    contiguous: bool
+    dtype: np.dtype[Any]
+    ndim: int
+    space: str
 
     def __init__(
         self, dtype: np.dtype[Any], ndim: int, contiguous: bool = True, space: str = "global"
@@ -125,6 +133,10 @@ class RecordType(_Type):
 
     __slots__ = ("align", "dtype", "space")
 
+    align: int
+    dtype: np.dtype[Any]
+    space: str
+
     def __init__(self, dtype: np.dtype[Any], space: str = "global", align: int = 1) -> None:
         self.dtype, self.space, self.align = dtype, space, align
 
@@ -141,6 +153,9 @@ class TupleType(_Type):
     """A tuple; in C, a variable for each item. names: of the items, if it is a namedtuple."""
 
     __slots__ = ("items", "names")
+
+    items: tuple[Any, ...]
+    names: tuple[str, ...]
 
     def __init__(self, items: tuple[Any, ...], names: tuple[str, ...] = ()) -> None:
         self.items, self.names = items, names
@@ -170,6 +185,8 @@ class ObjectType:
     """A Python object that is known when the kernel is compiled: a function, a module, a dtype."""
 
     __slots__ = ("value",)
+
+    value: Any
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -285,7 +302,7 @@ def distances(want: Type, have: Type) -> int:
 
 
 def _sample(t: Scalar) -> Any:
-    """What numpy.result_type takes for it: a Python number is weak there."""
+    """The argument of numpy.result_type for it: a Python number is weak there."""
     return t.python(0) if t.weak and t.dtype.kind != "b" else t.dtype
 
 

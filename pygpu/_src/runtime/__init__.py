@@ -1,1 +1,1 @@
-"""What runs on a device: the protocol of a backend, and compiled kernels by key."""
+"""The layer that uses devices: the protocol of a backend, and compiled kernels by key."""

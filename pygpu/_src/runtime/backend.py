@@ -25,7 +25,7 @@ __all__ = ["Backend", "Compiled", "Limits", "call_allocator"]
 
 
 class Limits(Frozen):
-    """What a device can do, as far as generated kernels depend on it.
+    """The abilities of a device, as far as generated kernels depend on them.
 
     group_size: work-items of a work-group (threads of a block) at most. local_bytes: local (shared)
     memory of a group. units: compute units (multiprocessors). warp: work-items that run in step, 1
@@ -85,7 +85,7 @@ class Backend(ABC):
     weakly, or it would keep the context; and nothing in here refers to the object."""
 
     def kept_for(self, owner: Any) -> dict[Any, Any]:
-        """What is kept for an object: a dict, empty at first."""
+        """The dict of things kept for an object, empty at first."""
         found: dict[Any, Any] | None = self.kept.get(owner)
         return self.kept.setdefault(owner, {}) if found is None else found
 
@@ -104,7 +104,7 @@ class Backend(ABC):
     @abstractmethod
     def check_room(self, name: str, data: Any, low: int, high: int) -> None:
         """Raises ValueError if the memory *data*, which messages call *name*, is known to have no
-        bytes from *low* to *high*; TypeError for what is no memory."""
+        bytes from *low* to *high*; TypeError if it is not memory at all."""
 
     @abstractmethod
     def to_device(
@@ -191,7 +191,7 @@ class Backend(ABC):
 
     @staticmethod
     def arguments(array: Any) -> tuple[Any, int]:
-        """What an array is as arguments of a kernel whose parameter was declared by PG_ARRAY."""
+        """An array as arguments of a kernel whose parameter was declared by PG_ARRAY."""
         return array.base_data, array.offset
 
     # ---- order

@@ -186,7 +186,7 @@ def _without_bodies(text: str) -> str:
 
 
 def _typedefs(text: str) -> dict[str, str]:
-    """What the typedefs of scalars, vectors and structs in the text stand for."""
+    """The meanings of the text's typedefs of scalars, vectors and structs."""
     types: dict[str, str] = {}
     unsure = set()
     for original, alias in typedefs(_without_bodies(text)):
@@ -200,7 +200,7 @@ def _typedefs(text: str) -> dict[str, str]:
 
 
 def kernel_arguments(source: str, name: str) -> list[tuple[int, int, str, int, str]] | None:
-    """What clGetKernelArgInfo would say of the kernel *name*, None where that is not certain.
+    """The answers of clGetKernelArgInfo for the kernel *name*, None where they are not certain.
 
     A list with (address qualifier, access qualifier, type name, type qualifiers, name) for each
     argument, in OpenCL's constants. Types defined with typedef appear as what they stand for.
@@ -258,7 +258,7 @@ def type_size(text: str) -> int | None:
 
 
 def _conditional_lines(text: str) -> tuple[str, str]:
-    """What is always compiled, and what stands between #if and #endif."""
+    """The text that is always compiled, and the text between #if and #endif."""
     always: list[str] = []
     sometimes: list[str] = []
     depth = 0
@@ -272,7 +272,7 @@ def _conditional_lines(text: str) -> tuple[str, str]:
 
 
 def _statements(text: str) -> list[str]:
-    """What ends with a semicolon, from the brace or semicolon before."""
+    """The statements that end with a semicolon, from the brace or semicolon before."""
     parts = re.split(r"([;{}])", text)
     return [part for part, end in zip(parts[::2], parts[1::2]) if end == ";"]
 
@@ -312,7 +312,7 @@ def _struct_size(body: str, known: dict[str, tuple[int, int]]) -> tuple[int, int
 
 
 def type_definitions(source: str) -> dict[str, int | str]:
-    """What types of the source's own are, by the names that arguments have for them.
+    """The source's own types, by the names that arguments have for them.
 
     The size of a struct [bytes]; of another name for a number or vector, that type. Left out is
     what this cannot be sure of: members of unknown types, pointers, bit-fields, unions, attributes,

@@ -83,7 +83,7 @@ def chosen_folder(
 ) -> tuple[Path | None, bool]:
     """The folder, None for no cache, and whether somebody asked for it.
 
-    Raises TypeError if cache_dir, or the context's attribute of that name, is no path.
+    Raises TypeError if cache_dir, or the context's attribute of that name, is not a path.
     """
     if cache_dir is None:
         cache_dir = getattr(context, "cache_dir", None)
@@ -123,7 +123,7 @@ def open_store(
 
 @once
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What names a header, and what makes a program depend on more than its text."""
+    """Patterns of headers' names, and of what makes a program depend on more than its text."""
     import re
 
     include = r"""^[ \t]*(?:\#|%:|\?\?=)[ \t]*(?:include|import)(?:_next)?\b[ \t]*
@@ -218,7 +218,7 @@ class _Scan:
 
 @once
 def _processor() -> str:
-    """What a CPU driver's code may depend on, beyond the name of the device."""
+    """The facts that a CPU driver's code may depend on, beyond the name of the device."""
     try:
         with open("/proc/cpuinfo", "rb") as file:
             head = file.read(8192).decode("ascii", "replace")

@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .backend import Backend
 
-__all__ = ["compile_at_once", "copy_bytes", "get", "grid", "group_shape", "rule", "source", "start"]
+__all__ = [
+    "compile_at_once",
+    "copy_bytes",
+    "get",
+    "grid",
+    "group_shape",
+    "keep_plan",
+    "rule",
+    "source",
+    "start",
+]
 
 
 def source(backend: Backend, text: str, features: Iterable[str] = ()) -> str:
@@ -127,6 +137,18 @@ def compile_at_once(backend: Backend, makers: Sequence[Callable[[], Any]]) -> li
     if errors:
         raise errors[0]
     return results
+
+
+def keep_plan(backend: Backend, family: str, key: Any, plan: Any) -> None:
+    """Keep what was planned for arrays of some shape. There may be very many shapes: of each family
+    of plans, a thousand are kept."""
+    keys = backend.kernels.setdefault(family, [])
+    if len(keys) >= 1024:
+        for old in keys[:512]:
+            backend.kernels.pop(old, None)
+        del keys[:512]
+    keys.append(key)
+    backend.kernels[key] = plan
 
 
 def rule(backend: Backend, per_item: int = 1) -> tuple[int, int, int]:

@@ -1,4 +1,4 @@
-"""What memory of a device arrays take."""
+"""How much memory of a device arrays use."""
 
 from __future__ import annotations
 

@@ -160,9 +160,8 @@ def _array_or_scalar(argument: Argument) -> VectorArg | ScalarArg:
 
 
 def get_arg_list_arg_types(arg_types: Sequence[Argument]) -> tuple[np.dtype[Any] | VectorArg, ...]:
-    """What ``Kernel.set_arg_types`` takes for these arguments: the dtype of a scalar, a VectorArg
-    itself.
-    """
+    """The argument of ``Kernel.set_arg_types`` for these arguments: the dtype of a scalar, a
+    VectorArg itself."""
     return tuple(
         argument if isinstance(argument, VectorArg) else argument.dtype
         for argument in map(_array_or_scalar, arg_types)
@@ -170,7 +169,7 @@ def get_arg_list_arg_types(arg_types: Sequence[Argument]) -> tuple[np.dtype[Any]
 
 
 def get_arg_list_scalar_arg_dtypes(arg_types: Sequence[Argument]) -> list[np.dtype[Any] | None]:
-    """What ``Kernel.set_scalar_arg_dtypes`` takes: a dtype for each scalar parameter, None for
+    """The argument of ``Kernel.set_scalar_arg_dtypes``: a dtype for each scalar parameter, None for
     each buffer.
     """
     dtypes: list[np.dtype[Any] | None] = []

@@ -1,4 +1,4 @@
-"""What the current device can do."""
+"""The abilities of the current device."""
 
 from __future__ import annotations
 

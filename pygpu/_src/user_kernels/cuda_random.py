@@ -138,7 +138,7 @@ def generate_scramble_constants64(count: int) -> GPUArray:
 
 
 class Distributions:
-    """What the generators have in common. ``gen_`` methods make an array, ``fill_`` methods fill
+    """The common base of the generators. ``gen_`` methods make an array, ``fill_`` methods fill
     one.
 
     They raise TypeError for dtypes that a distribution does not have.
@@ -152,7 +152,7 @@ class Distributions:
         self.generators_per_block: int = min(256, limits.group_size)
 
     def _seeds_of(self, seed_getter: Any) -> Any:
-        """What seed_getter gives for each state."""
+        """The seeds by seed_getter, one for each state."""
         count = self.block_count * self.generators_per_block
         if not callable(seed_getter):
             raise TypeError(

@@ -57,7 +57,7 @@ def _listed(arguments: Any) -> list[Any]:
 
 
 class Language:
-    """What differs between the two.
+    """The differences between the two languages.
 
     index: the type of ``i`` and ``n`` in loops without a range. long, ulong: 64 bits. pointer: the
     address space of arrays. loop_variables: statements that declare what users' loops may use.
@@ -87,7 +87,7 @@ class Language:
         raise NotImplementedError
 
     def prefix(self, backend: Backend, texts: Sequence[str], dtypes: Iterable[Any]) -> str:
-        """What goes before the user's preamble: the common language, complex numbers if they
+        """The text before the user's preamble: the common language, complex numbers if they
         occur."""
         raise NotImplementedError
 

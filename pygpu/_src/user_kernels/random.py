@@ -23,7 +23,7 @@ _MASK64 = (1 << 64) - 1
 
 
 def item_dtype(dtype: np.dtype[Any], call: str) -> tuple[np.dtype[Any], int]:
-    """What an array of the dtype consists of, and how many of that an item is: complex numbers and
+    """The real dtype that items consist of, and how many make an item: complex numbers and
     vectors are several numbers."""
     if dtype.kind == "c":
         return np.dtype(np.float32 if dtype.itemsize == 8 else np.float64), 2

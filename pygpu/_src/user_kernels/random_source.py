@@ -140,7 +140,7 @@ PG_INLINE pg_u64 pg_below(pg_u64 x, pg_u64 n)
 """
 
 
-# Counter and key of a block; c_low and its like are parameters of the kernel.
+# Counter and key of a block; c_low and the others are parameters of the kernel.
 _COUNTER = """\
 pg_u64 low = c_low + (pg_u64)({block}), high = c_high + (low < c_low ? 1 : 0);
         pg_words c;

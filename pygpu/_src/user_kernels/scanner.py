@@ -1,4 +1,4 @@
-"""What a user's snippet of C does with an array argument, and rewriting its accesses.
+"""Find how a user's snippet of C uses an array argument, and rewrite its accesses.
 
 The kernel generators paste the user's text into a loop over ``i``. An argument that is only ever
 written as ``x[i]`` can have any strides and takes part in broadcasting; one that is used in any
@@ -31,7 +31,7 @@ _VALUE_ENDS = ("_", ")", "]", "&")  # an & behind these has two operands
 
 @dataclass(frozen=True)
 class Uses:
-    """What the text does with one name.
+    """How the text uses one name.
 
     elementwise: it occurs, and always as ``name[i]``. written: an element is assigned to, or its
     address is taken. used: it occurs at all.

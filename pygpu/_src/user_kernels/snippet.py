@@ -94,7 +94,7 @@ def _dtype_name(dtype: np.dtype[Any]) -> str:
 
 
 class _Analysis(NamedTuple):
-    """What a text does with arrays (by their numbers) and with the index."""
+    """How a text uses arrays (by their numbers) and the index."""
 
     elementwise: tuple[int, ...]
     written: tuple[int, ...]
@@ -183,7 +183,7 @@ class Snippet:
     # ---- text of a form
 
     def names(self, form: Form) -> dict[str, str]:
-        """What stands for the accesses of the arguments whose places are computed."""
+        """Macros for accesses to the arguments whose places are computed."""
         return {self.parameters[k].name: f"PG_AT_{self.parameters[k].name}" for k in form.strided}
 
     def operation(self, form: Form) -> str:

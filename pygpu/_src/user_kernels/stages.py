@@ -1,4 +1,4 @@
-"""What programs ask a generated kernel about its stages: the kernel and its text."""
+"""The stages of a generated kernel, for programs: the kernel and its text."""
 
 from __future__ import annotations
 

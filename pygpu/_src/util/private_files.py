@@ -17,7 +17,7 @@ _POSIX = os.name == "posix"
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
-# A pipe is not waited for: it is opened, found to be no file, and closed.
+# A pipe is not waited for: it is opened, found not to be a file, and closed.
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | _NO_LINK
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | _NO_LINK
 
@@ -72,8 +72,8 @@ def read_bytes(file: int, size: int) -> bytes:
 
 
 def read(path: str, name: str, most: int) -> bytes | None:
-    """What is in the file *name* of the folder *path*, which counts as used now; None if it is not
-    there, breaks the rule or has more than *most* bytes."""
+    """The contents of the file *name* of the folder *path*, which counts as used now; None if it is
+    not there, breaks the rule or has more than *most* bytes."""
     try:
         folder = _open_folder(path)
         try:

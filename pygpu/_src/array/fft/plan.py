@@ -18,7 +18,7 @@ DIRECT_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)  # of which there are b
 
 
 class Tuning(Frozen):
-    """What benchmarks/fft.py can vary.
+    """Parameters that benchmarks/fft.py can vary.
 
     single: bytes of the longest line that one group transforms. column: bytes of the longest column
     where neighbouring columns are read together. together: bytes of neighbours that are read

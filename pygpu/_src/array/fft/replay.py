@@ -23,7 +23,7 @@ def current() -> Recorder | None:
 
 
 def key_of(call: tuple[Any, ...], a: Any, out: Any) -> tuple[Any, ...] | None:
-    """What a call's launches depend on; None if they are not to be kept."""
+    """The key of a call's launches; None if they are not to be kept."""
     cls = type(a)
     if cls._own_init or not a.backend.is_ordered(a._queue()):
         return None

@@ -125,7 +125,7 @@ def forget(backend: Any) -> None:
 
 
 def _kept(backend: Any, key: Any, make: Any) -> Any:
-    """What *make* made for a key, of the _MOST that were used last."""
+    """The object that *make* made for a key; the _MOST used last are kept."""
     with _lock:
         store = _store(backend)
         found = store.get(key)
@@ -295,7 +295,7 @@ def _cut(like: Any, length: int, many: int, strided: bool, real: str) -> tuple[i
 
 
 class _Cuts(Frozen):
-    """What the passes of a transform have in common."""
+    """The parameters that all passes of a transform share."""
 
     like: Any
     lines: _Lines

@@ -18,6 +18,8 @@ from pygpu._src.codegen import dtypes
 from . import fft_library, host_fallback, manipulation
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from .fft_types import RealTransform, RealTransformN, Transform, TransformN
 
 __all__ = [
@@ -41,7 +43,9 @@ __all__ = [
     "rfftn",
 ]
 
-fftfreq, rfftfreq = np.fft.fftfreq, np.fft.rfftfreq  # of numbers: host arrays
+# of numbers: host arrays
+fftfreq: Callable[..., NDArray[Any]] = np.fft.fftfreq
+rfftfreq: Callable[..., NDArray[Any]] = np.fft.rfftfreq
 
 _CHOICES = ("auto", "own", "cufft")
 
@@ -112,7 +116,7 @@ def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _factor(norm: Any, n: int, inverse: bool) -> float:
-    """What results are multiplied by."""
+    """The factor of the results."""
     if norm not in (None, "backward", "ortho", "forward"):
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     if norm == "ortho":

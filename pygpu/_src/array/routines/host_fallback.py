@@ -1,4 +1,4 @@
-"""What no library computes on a device: NumPy's own function on copies, with one warning."""
+"""For functions that no library computes on a device: NumPy's own on copies, with one warning."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def _chosen(call: str, a: Any, options: dict[str, Any]) -> tuple[Any, dict[str, 
     """The array and the option ``where`` of a mean; for floats those not chosen are NaN instead."""
     others = [name for name in options if name != "where"]
     if others:
-        raise TypeError(f"{call}: {', '.join(others)} is not there for an array on a device")
+        raise TypeError(f"{call}: {', '.join(others)} is not supported for arrays on a device")
     if a.dtype.kind in "fc" and options:
         a = joining.choose(call, options.pop("where"), a, a.dtype.type(np.nan))
     return a, options

@@ -41,7 +41,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
     if not known:
         if isinstance(mode, str):
             raise ValueError(f"pad: mode {mode!r} is not supported")
-        raise TypeError(f"pad: mode {mode!r} is not there for an array on a device")
+        raise TypeError(f"pad: mode {mode!r} is not supported for arrays on a device")
     wrong = set(options) - {_OPTIONS.get(mode)}
     if wrong:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {wrong}")
@@ -212,7 +212,7 @@ def _ramp(array: Any, axis: int, n: int, end: Any, after: int) -> Any:
 
 
 def _statistic(mode: str, array: Any, axis: int, length: Any, after: int) -> Any:
-    """What the outermost items have in common, their number being the length, None: all."""
+    """A statistic of the outermost items, their number being the length, None: all."""
     n = array.shape[axis]
     many = n if length is None else min(int(length), n)
     if many < 0:

@@ -1,4 +1,4 @@
-"""What sorting gives: medians, quantiles, partitions, histograms, counts, digitize."""
+"""Functions based on sorting: medians, quantiles, partitions, histograms, counts, digitize."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def _clip(
     low = options.get("min") if a_min is _NoValue else a_min
     high = options.get("max") if a_max is _NoValue else a_max
     for option in options.keys() - {"min", "max", "dtype", "casting", "order", "subok"}:
-        raise TypeError(f"clip: {option}= is not there for an array on a device")
+        raise TypeError(f"clip: {option}= is not supported for arrays on a device")
     dtype = options.get("dtype")
     if dtype is not None:
         casting = options.get("casting", "same_kind")
@@ -289,7 +289,7 @@ def _quantile(scale: int) -> Callable[..., Any]:
 
 
 def _unique(*wanted: str) -> Callable[..., Any]:
-    """numpy.unique_all and its like: NaNs are all different."""
+    """numpy.unique_all and its relatives: NaNs all differ."""
 
     def call(x: Any, /) -> Any:
         return unique_parts(x, wanted)

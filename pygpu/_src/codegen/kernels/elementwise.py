@@ -42,7 +42,7 @@ _PLAIN = {"pg_b8": "pg_u8", "pg_f16": "pg_u16"}  # as vectors in memory
 
 
 class Operation(Frozen):
-    """What happens to each item.
+    """The operation on each item.
 
     name: for the kernel's name and key; with the dtypes it must tell everything, or *key* what
     else. body: statements; x0, x1, ... are variables of the compute types of *inputs*, and y0, y1,
@@ -67,8 +67,7 @@ class Operation(Frozen):
 
 
 class Operand:
-    """What the body of an operation calls by *name*: a variable of the compute type of
-    *computed*."""
+    """The variable *name* in the body of an operation, of the compute type of *computed*."""
 
     def __init__(self, name: str, computed: DType) -> None:
         self.name = name

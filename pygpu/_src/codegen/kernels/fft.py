@@ -41,7 +41,7 @@ NAME = "fft_pass"
 
 
 class Pass(NamedTuple):
-    """What the text of a kernel is made from.
+    """The parameters of a kernel's text.
 
     real: "f32" or "f64". n: the length of the complex lines. radices: of this pass. before: the product
     of those of the passes before it. threads: work-items of a column. lines: columns of a group.
@@ -368,7 +368,7 @@ def _first(spec: Pass) -> str:
 
 
 def _last(spec: Pass) -> str:
-    """What becomes of the results of the last stage."""
+    """The statements for the results of the last stage."""
     radix = spec.radices[-1]
     width = spec.length // radix
     before = spec.before
@@ -443,7 +443,7 @@ def _fold(spec: Pass, arguments: str) -> str:
 
 
 def pass_functions(spec: Pass) -> str:
-    """What the text of a kernel calls."""
+    """The functions that the text of a kernel calls."""
     where = places(spec)
     text = "".join(butterfly(r, spec.real) for r in sorted(set(spec.radices)))
     if spec.before > 1:

@@ -65,7 +65,7 @@ class Segment(NamedTuple):
 
 
 def root_segments(n: int) -> list[Segment]:
-    """What roots() of n need."""
+    """The table that roots() of n needs."""
     if n <= DIRECT:
         return [Segment("roots", n)]
     bits = (n.bit_length() + 1) // 2

@@ -204,7 +204,27 @@ def written(vectors: int) -> str:
 """
 
 
-_STAGED = Template("""\
+# The counts of this work-item's vectors, and in sum those of all up to it, 16 bits each.
+_SCANNED = """\
+        pg_u64 mine = 0;
+        PG_UNROLL for (int k = 0; k < $vectors; k++) {
+            pg_u32 f = (flags >> (k * 4)) & 15;
+            mine |= (pg_u64)((f & 1) + ((f >> 1) & 1) + ((f >> 2) & 1) + (f >> 3)) << (16 * k);
+        }
+        scanned[id] = mine;
+        pg_u64 sum = mine;
+        for (pg_i32 d = 1; d < $group; d <<= 1) {
+            PG_BARRIER;
+            pg_u64 left = id >= d ? scanned[id - d] : 0;
+            PG_BARRIER;
+            sum += left;
+            scanned[id] = sum;
+        }
+        PG_BARRIER;
+"""
+
+_STAGED = Template(
+    """\
     PG_LOCAL pg_u64 scanned[$group];
     PG_LOCAL $t stage[$tile];
     pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
@@ -237,26 +257,15 @@ _STAGED = Template("""\
                 }
         }
         /* four counts of at most 4 * $group each in 16 bits of a sum, scanned together */
-        pg_u64 mine = 0;
-        PG_UNROLL for (int k = 0; k < $vectors; k++) {
-            pg_u32 f = (flags >> (k * 4)) & 15;
-            mine |= (pg_u64)((f & 1) + ((f >> 1) & 1) + ((f >> 2) & 1) + (f >> 3)) << (16 * k);
-        }
-        scanned[id] = mine;
-        pg_u64 sum = mine;
-        for (pg_i32 d = 1; d < $group; d <<= 1) {
-            PG_BARRIER;
-            pg_u64 left = id >= d ? scanned[id - d] : 0;
-            PG_BARRIER;
-            sum += left;
-            scanned[id] = sum;
-        }
-        PG_BARRIER;
+"""
+    + _SCANNED
+    + """\
         pg_u64 whole = scanned[$last], before = sum - mine;
         pg_i32 at_k = 0;
 $written    }
 }
-""")
+"""
+)
 
 
 def _staged(mask: DType, items: DType) -> str:
@@ -297,7 +306,8 @@ $head    for (pg_i64 tile = PG_ID(0); tile < tiles; tile += PG_IDS(0)) {
 }
 """)
 
-_GPU_COMPACT = Template("""\
+_GPU_COMPACT = Template(
+    """\
 $head    PG_LOCAL pg_u64 scanned[$group];
     pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
     for (pg_i64 tile = PG_GROUP_ID(0); tile < tiles; tile += PG_GROUPS(0)) {
@@ -313,21 +323,9 @@ $head    PG_LOCAL pg_u64 scanned[$group];
                     flags |= 1u << (k * 4 + j);
             }
         /* four counts of at most 4 * 256 each in 16 bits of two sums, scanned together */
-        pg_u64 mine = 0;
-        PG_UNROLL for (int k = 0; k < $vectors; k++) {
-            pg_u32 f = (flags >> (k * 4)) & 15;
-            mine |= (pg_u64)((f & 1) + ((f >> 1) & 1) + ((f >> 2) & 1) + (f >> 3)) << (16 * k);
-        }
-        scanned[id] = mine;
-        pg_u64 sum = mine;
-        for (pg_i32 d = 1; d < $group; d <<= 1) {
-            PG_BARRIER;
-            pg_u64 left = id >= d ? scanned[id - d] : 0;
-            PG_BARRIER;
-            sum += left;
-            scanned[id] = sum;
-        }
-        PG_BARRIER;
+"""
+    + _SCANNED
+    + """\
         pg_u64 whole = scanned[$last];
         pg_u64 before = sum - mine;
         pg_i64 at_k = base;
@@ -344,7 +342,8 @@ $head    PG_LOCAL pg_u64 scanned[$group];
         PG_BARRIER;
     }
 }
-""")
+"""
+)
 
 
 def compact_source(mask: DType, items: DType | None, ndim: int, cpu: bool, staged: bool) -> str:

@@ -1,4 +1,4 @@
-"""What the kernels of a reduction have in common: which of them it is, their parameters, how an item is
+"""Common parts of the kernels of a reduction: which of them it is, their parameters, how an item is
 read and taken in, and how a result is stored. See reduction.py."""
 
 from __future__ import annotations

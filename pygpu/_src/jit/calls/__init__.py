@@ -1,1 +1,1 @@
-"""What kernels can call: Python's own functions, NumPy's, and those that only kernels have."""
+"""Functions that kernels can call: Python's own, NumPy's, and those that only kernels have."""

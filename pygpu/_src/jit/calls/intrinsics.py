@@ -1,4 +1,4 @@
-"""What only kernels have: thread indices, barriers, shared memory, shuffles, bits.
+"""Functions that only kernels have: thread indices, barriers, shared memory, shuffles, bits.
 
 Each name here is an object that means something only inside of a kernel; the compiler asks it for
 its text (``emit_call``, ``emit_value``). Names and arguments are those of ``numba.cuda``.

@@ -1,4 +1,4 @@
-"""Functions of NumPy that kernels may call and that are no ufuncs."""
+"""NumPy's functions, other than ufuncs, that kernels may call."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What makes kernels and ufuncs of Python functions, and launches them."""
+"""Decorators that make kernels and ufuncs of Python functions, and their launches."""

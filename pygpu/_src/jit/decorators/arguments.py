@@ -1,4 +1,4 @@
-"""What kernels are given that lies on the host, and where it goes: host arrays, their copies back,
+"""Arguments of kernels that lie on the host: host arrays, their copies back,
 arrays of other libraries, addresses."""
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ __all__ = ["In", "InOut", "Out", "pointer_view", "to_device", "view_of"]
 class _Directed:
     """A host array with a word on which way it is copied; device arrays are passed as they are."""
 
-    copies_in = copies_out = True
+    copies_in: bool = True
+    copies_out: bool = True
+    value: Any
 
     def __init__(self, value: Any) -> None:
         if not (isinstance(value, (np.ndarray, GPUArray)) or hasattr(value, "shape")):

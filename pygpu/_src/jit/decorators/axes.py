@@ -93,7 +93,7 @@ class Axes:
         return _picked(a, [*rest, *chosen])
 
     def result(self, k: int, given: Any, view: Any, found: Any) -> Any:
-        """What the call returns for output *k*: the output that was given, or the new one with its
+        """The result of the call for output *k*: the output that was given, or the new one with its
         axes where they belong."""
         if given is not None:
             if is_array(given) and view is not given:

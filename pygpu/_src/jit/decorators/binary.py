@@ -86,7 +86,7 @@ def function(func: Any, number: DType, backend: Any) -> associative.Function:
 
 
 def _dtype_of(kind: str, dtype: DType) -> DType:
-    """What an array's sum(), prod(), max() and min() compute in."""
+    """The dtype in which an array's sum(), prod(), max() and min() compute."""
     if kind in ("sum", "prod") and dtype.kind in "biu" and dtype.itemsize < 8:
         return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
     return dtype

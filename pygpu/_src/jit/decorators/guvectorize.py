@@ -138,7 +138,7 @@ class GUFunc:
             self._axes[loop] = tuple(axes)
 
     def _types(self, loop: Loop, axes: Sequence[int], dense: Sequence[bool]) -> list[Any]:
-        """What the device function is compiled for."""
+        """The types that the device function is compiled for."""
         return [
             ArrayType(d, n, c) if n else d
             for d, n, c in zip((*loop.inputs, *loop.outputs), axes, dense)
@@ -381,7 +381,7 @@ class GUFunc:
                 shape, steps = (1,), (a.itemsize,)
             cores.append((shape, steps))
             dense.append(layout.flags(shape, steps, a.itemsize)[0])
-        flat, walked = primitives.collapse_in_order(outer, *strides)
+        flat, walked = layout.collapse_in_order(outer, *strides)
         scalar = tuple(not is_array(a) for a in every)
         checks, _ = check_report.mode(None, backend)
         record = check_report.shared(backend) if checks and check_report.on_cpu(backend) else None

@@ -21,7 +21,7 @@ class DeviceFunction:
     ) -> None:
         self.py_func = function
         self.src = src
-        self.declared = tuple(declared)
+        self.declared: tuple[Any, ...] = tuple(declared)
         count = function.__code__.co_argcount + function.__code__.co_kwonlyargcount
         for one in self.declared:
             if len(one.args) != count:

@@ -45,7 +45,7 @@ _PYTHON = (bool, int, float, complex)
 
 
 class Kernel(KernelBase):
-    """What :func:`kernel` makes of a function.
+    """A kernel that :func:`kernel` made of a function.
 
     ``k[blocks, threads, stream, shared](*args)`` launches it, or
     ``k(*args, grid=blocks, block=threads, stream=None, shared=0)``: blocks and threads are ints or
@@ -266,7 +266,7 @@ class Kernel(KernelBase):
         return found
 
     def _known_for(self, backend: Backend) -> dict[Any, Specialization]:
-        """What was compiled for a backend; the function is no reason to keep its context."""
+        """The kernels compiled for a backend; the function does not keep its context alive."""
         found = self._known.get(backend)
         return self._known.setdefault(backend, {}) if found is None else found
 
@@ -408,7 +408,7 @@ class Kernel(KernelBase):
 
     @property
     def specializations(self) -> dict[Any, Kernel]:
-        """What specialize() made, by backend and types."""
+        """The results of specialize(), by backend and types."""
         return dict(self._specializations)
 
     @property
@@ -444,7 +444,7 @@ class Kernel(KernelBase):
         return _default_backend(self._backend_name)
 
     def _launch(self, launcher: Launcher, /, *args: Any, **kwargs: Any) -> Any:
-        """What a call of a Launcher does that was not remembered. Returns an Event of OpenCL, None
+        """Handle a call of a Launcher that C does not know. Returns an Event of OpenCL, None
         for CUDA."""
         if kwargs or len(args) != self._count:
             args = self._bind(args, kwargs)
@@ -538,7 +538,7 @@ class Kernel(KernelBase):
 
 
 class _ByTypes(dict[Any, Any]):
-    """What there is by argument types, also by those that signatures are written with."""
+    """A dict by argument types, also by those that signatures are written with."""
 
     def __missing__(self, key: Any) -> Any:
         wanted = _loosely(key)

@@ -53,7 +53,7 @@ def types_text(inputs: Sequence[DType], outputs: Sequence[DType]) -> str:
 
 
 def kind_of(operand: Any) -> Any:
-    """What a loop is chosen by: a dtype, or int, float or complex for a Python number."""
+    """The type by which a loop is chosen: a dtype, or int, float or complex for a Python number."""
     if hasattr(operand, "dtype"):
         return operand.dtype
     if isinstance(operand, bool):

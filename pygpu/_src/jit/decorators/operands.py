@@ -18,7 +18,7 @@ IGNORED = ("nopython", "cache", "fastmath", "forceobj", "looplift", "writable_ar
 
 
 def stream_of(queue: Any, stream: Any) -> Any:
-    """What a call runs on: Numba's stream 0 is the default one."""
+    """The stream or queue of a call: Numba's stream 0 is the default one."""
     if queue is not None and stream is not None:
         raise TypeError("either queue or stream, not both")
     chosen = stream if queue is None else queue

@@ -63,7 +63,7 @@ class Place:
 
 
 def check_target(target: Any, call: str) -> None:
-    """Raise ValueError for what is no target."""
+    """Raise ValueError unless it is a target."""
     if target not in TARGETS:
         raise ValueError(
             f"{call}: target {target!r} is not one of {', '.join(repr(t) for t in TARGETS if t)}"

@@ -221,7 +221,7 @@ class UFunc:
         return loop, operation
 
     def _wanted(self, dtype: Any, signature: Any) -> list[Any] | None:
-        """What dtype= or signature= ask of the loop: a dtype or None for each operand."""
+        """The loop that dtype= or signature= asks for: a dtype or None for each operand."""
         if dtype is None and signature is None:
             return None
         if signature is None:

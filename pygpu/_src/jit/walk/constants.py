@@ -89,7 +89,7 @@ def constant_array(fc: FunctionContext, array: np.ndarray, node: ast.AST) -> Val
 
 
 def guard_attribute(fc: FunctionContext, obj: Any, name: str, found: Any) -> None:
-    """What was compiled holds as long as the attribute of a module, class or object does."""
+    """Guard the compiled function by the attribute of a module, class or object."""
     if not isinstance(found, _CHANGING):
         return
     place: Any = getattr(obj, "__dict__", None)

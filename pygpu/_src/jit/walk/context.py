@@ -131,9 +131,9 @@ class FunctionContext:
             )
 
     def in_order(self, value: Value, writes: bool = False) -> Value:
-        """What an expression reads of memory, or computes by a call that may write it. C may do
-        the parts of an expression in any order, so where a statement has such a call and something
-        beside it, each is done in a statement of its own."""
+        """A value that is read from memory, or computed by a call that may write it (*writes*). C
+        may evaluate the parts of an expression in any order, so if a statement has such a call and
+        another part, each gets a statement of its own."""
         self.accesses += 1
         self.writes = self.writes or writes
         if self.writes and self.accesses > 1 and self.statement not in self.ordered:

@@ -1,4 +1,4 @@
-"""What a for loop of a kernel runs over: ranges, arrays, tuples, and enumerate(), zip() and
+"""Iterables of a kernel's for loops: ranges, arrays, tuples, and enumerate(), zip() and
 reversed() of these."""
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Items(NamedTuple):
 
 
 def iteration(fc: FunctionContext, node: ast.expr) -> Range | Items:
-    """What a for loop runs over."""
+    """The iterable of a for loop."""
     if isinstance(node, ast.Call):
         function = fc.expr(node.func)
         target = function.const if function.is_object else None

@@ -1,4 +1,4 @@
-"""What is known of the integers of a function at a place of the walk.
+"""Known ranges of a function's integers at a place of the walk.
 
 A variable, or a text that is the same all the time, is in a range whose ends launches compute
 (:mod:`pygpu._src.jit.ranges`). Statements change what is known, by text: a test holds in its
@@ -42,7 +42,7 @@ class KnownRanges:
         self.wild: set[str] = set()
 
     def begin_walk(self, arguments: Sequence[tuple[str, Type]], kernel: bool) -> None:
-        """What is known at the begin of a walk. arguments: names in C and types."""
+        """The ranges at the begin of a walk. arguments: names in C and types."""
         self.known: dict[str, Range] = {}
         self.less: set[tuple[str, str]] = set()
         if not self.unit.checks:
@@ -90,8 +90,8 @@ class KnownRanges:
                 self._begin_given(f"{cname}_{i}", item, one)
 
     def ranges_of(self, value: Value) -> Any:
-        """What a device function is told of an argument: the range of an integer, those of an
-        array's lengths, for each item of a tuple."""
+        """The ranges of an argument of a device function: of an integer, of an array's lengths, of
+        each item of a tuple."""
         if value.is_tuple:
             return tuple(map(self.ranges_of, value.items))
         if value.is_array:
@@ -239,7 +239,7 @@ class KnownRanges:
 
     @contextmanager
     def only_if(self, test: Value, way: bool = True) -> Iterator[None]:
-        """What is evaluated if a test was true, or false."""
+        """Inside the ``with`` block the ranges are those that hold if a test is true, or false."""
         state = self.state() if self.unit.checks else None
         self.taken(test, way)
         yield
@@ -260,7 +260,7 @@ class KnownRanges:
         return result
 
     def _facts(self, name: str, a: Value, b: Value) -> list[Any]:
-        """What a <name> b tells of a."""
+        """Facts on a that follow from ``a <name> b``."""
         text = a.text
         if a.is_const or not _STEADY.fullmatch(text) or _CALL.search(text):
             return []
@@ -291,7 +291,7 @@ class KnownRanges:
     def count_range(
         self, item: Value, start: Value, stop: Value, step: Value, stored: Sequence[str]
     ) -> None:
-        """What is known of the counter of a loop over a range. stored: the C names of the variables
+        """The range of the counter of a loop over a range. stored: the C names of the variables
         that the loop assigns to."""
         first, end = self.range_of(start), self.range_of(stop)
         up = step.nonneg or (step.is_const and step.const > 0)
@@ -310,7 +310,7 @@ def is_integer(value: Value) -> bool:
 
 
 def together(facts: Sequence[Any], is_and: bool) -> Any:
-    """What is known by several tests that must all be true, or of which one must be."""
+    """The ranges that follow from several tests that are all true, or of which one is."""
     if len(facts) == 1:
         return facts[0]
     all_of_them = [fact for one in facts for fact in one[0 if is_and else 1]]

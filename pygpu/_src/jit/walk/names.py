@@ -39,7 +39,7 @@ def read_name(fc: FunctionContext, node: ast.Name) -> Value:
 
 
 def read_variable(fc: FunctionContext, key: str, node: ast.Name) -> Value:
-    """What a variable is at this use of its name."""
+    """The value of a variable at this use of its name."""
     known = fc.vars.const_locals.get(key)
     if known is not None:
         return known

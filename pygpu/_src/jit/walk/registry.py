@@ -1,4 +1,4 @@
-"""What the walk does for each kind of node, and for each object that is called.
+"""The visitors of each kind of node, and the handlers of each object that is called.
 
 A module registers its functions when it is imported: *visitors* of expressions and statements by
 the node's type, *handlers* of calls by the object that the called name means. All of them take the

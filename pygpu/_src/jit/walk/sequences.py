@@ -26,8 +26,8 @@ def tuple_display(fc: FunctionContext, node: ast.Tuple | ast.List) -> Value:
 
 
 def collection(fc: FunctionContext, node: ast.expr) -> Value:
-    """What stands after ``in``, or after ``for ... in``, where nothing else can see it: lists
-    and sets are tuples there, as for CPython."""
+    """The operand of ``in``, or of ``for ... in``, which nothing else can see: lists and sets
+    are tuples there, as for CPython."""
     if isinstance(node, ast.List):
         return tuple_display(fc, node)
     if isinstance(node, ast.Set):

@@ -1,4 +1,4 @@
-"""What kernels write to arrays: an item, all items of a view, the outputs of a ufunc."""
+"""Stores to arrays: an item, all items of a view, the outputs of a ufunc."""
 
 from __future__ import annotations
 

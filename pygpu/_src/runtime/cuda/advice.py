@@ -1,4 +1,4 @@
-"""What a compiler can be given, and what to tell those whose program it refuses."""
+"""Options that a compiler accepts, and advice for programs that it refuses."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def advised(log: str, program: str) -> str:
 
 
 def advice(log: str) -> str:
-    """What to do about a compiler's errors, or ""."""
+    """Advice on a compiler's errors, or ""."""
     for line in log.splitlines():
         for begin, ends, text in _ADVICE:
             before, found, after = line.partition(begin)

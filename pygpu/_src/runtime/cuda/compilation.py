@@ -214,7 +214,7 @@ def simulator_identity() -> tuple[object, ...]:
 
 
 def _real_architecture(arch: str | None, code: str | None) -> str | None:
-    """What to compile for, None for the device's own, "" for the compiler's choice."""
+    """The architecture to compile for: None for the device's own, "" for the compiler's choice."""
     chosen = code if code and code.startswith("sm_") else arch
     return chosen
 

@@ -1,4 +1,4 @@
-"""The enumerations of the CUDA driver: `device_attribute.WARP_SIZE` and its like.
+"""The enumerations of the CUDA driver: `device_attribute.WARP_SIZE` and others.
 
 Members are ints; `str()` gives the name alone, as in PyCUDA. A plain int is taken wherever a member
 is. Flags are or-ed together.

@@ -9,5 +9,5 @@ _INVALID_VALUE, _NOT_FOUND = 1, 500
 
 def is_unknown_address(error: Exception) -> bool:
     """Whether a driver said that it knows of no memory at an address; otherwise it is the context
-    that cannot be used, and the error has to be told."""
+    that cannot be used, and the error must be reported."""
     return isinstance(error, Error) and error.code in (_INVALID_VALUE, _NOT_FOUND)

@@ -52,7 +52,7 @@ def _environment() -> dict[Any, Any] | None:
 
 
 def find(question: Hashable) -> Compiled | None:
-    """What keep() was given for the question in the same environment."""
+    """The value that keep() got for the question in the same environment."""
     try:
         image = _images.get(question)
     except TypeError:  # an argument that cannot be right: who reads it says so

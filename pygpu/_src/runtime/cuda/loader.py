@@ -103,7 +103,7 @@ def tried() -> list[tuple[str, str]]:
 
 
 def no_driver_advice() -> str:
-    """What was tried, and what makes CUDA programs run here."""
+    """The attempts to find a driver, and how to make CUDA programs run here."""
     lines = ["no CUDA driver with a device was found. These were tried:"]
     lines += [f"  {path}: {result.removeprefix(path + ': ')}" for path, result in tried()]
     for name in (VARIABLE, CHOICE):

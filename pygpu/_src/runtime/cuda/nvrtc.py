@@ -40,7 +40,7 @@ class NvrtcMissing(RuntimeError):
 
 
 class Compiled(NamedTuple):
-    """What a compiler made of a source."""
+    """The result of a compilation."""
 
     cubin: bytes | None
     ptx: bytes | None

@@ -219,8 +219,8 @@ def _typedefs(source: str) -> list[tuple[str, str]]:
 
 
 def prelude(source: str, simulated: bool) -> str:
-    """What nvcc knows without any include and NVRTC does not: ``uint``, ``int32_t``, ``M_PI``,
-    ``INT_MAX``, ``INFINITY`` and the like, less what the source defines itself.
+    """Names that nvcc knows without any include, but NVRTC does not: ``uint``, ``int32_t``,
+    ``M_PI``, ``INT_MAX``, ``INFINITY`` and others, less what the source defines itself.
 
     They are there if the source has the word, or includes a file of the user's: CUDA's own headers
     warn of macros that they define as well. simulated: the simulator's compiler will read it, which

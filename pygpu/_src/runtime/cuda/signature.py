@@ -1,4 +1,4 @@
-"""What the parameters of a kernel are, read from its PTX and from its CUDA C++ source.
+"""The parameters of a kernel, read from its PTX and from its CUDA C++ source.
 
 The driver tells how large a parameter is, not what it is. Its kind decides how a Python number is
 converted, so it is looked for in two texts: PTX tells pointers, integers and floating-point numbers
@@ -292,7 +292,7 @@ _ALIASED = re.compile(r"[\w:<>\s*]++")
 
 
 def _aliases(text: str, macros: dict[str, str]) -> dict[str, str]:
-    """What typedefs, using declarations and macros of the text stand for, where that is certain."""
+    """Meanings of the text's typedefs, using declarations and macros, where they are certain."""
     found: dict[str, str] = dict(macros)
     unsure: set[str] = set()
     declared = [
@@ -382,12 +382,12 @@ _KNOWN = "// parameters of kernels: "
 
 
 def known(kernels: Mapping[str, list[Parameter] | None]) -> str:
-    """What a module takes in place of its source, if the parameters of its kernels are known."""
+    """A text that a module takes in place of its source, if its kernels' parameters are known."""
     return _KNOWN + json.dumps(kernels)
 
 
 def kernel_parameters(name: str, source: str | None, ptx: bytes | None) -> list[Parameter] | None:
-    """What is known of each parameter of the kernel *name* of a module, None if nothing is."""
+    """The known facts on each parameter of a module's kernel *name*, None if there are none."""
     if source is not None and source.startswith(_KNOWN):
         rows = json.loads(source[len(_KNOWN) :]).get(name)
         return None if rows is None else [tuple(row) for row in rows]

@@ -101,7 +101,7 @@ def compile_plain(
 
 
 def compile_generated(source: str, options: Sequence[str]) -> nvrtc.Compiled:
-    """What SourceModule compiles, for a caller who keeps it himself."""
+    """Compile a source as SourceModule does, for callers that keep the image themselves."""
 
     def made(words: Sequence[str]) -> nvrtc.Compiled:
         return _compile(

@@ -1,4 +1,4 @@
-"""What the CUDA libraries share: a handle for each stream, and arrays as their calls take them."""
+"""Common parts of the CUDA libraries: a handle for each stream, arrays as their calls take them."""
 
 from __future__ import annotations
 

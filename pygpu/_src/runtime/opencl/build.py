@@ -238,7 +238,7 @@ class _Options:
 
 @once
 def _chatter() -> re.Pattern[str]:
-    """What Intel's and NVIDIA's compilers always say. A log of nothing else counts as empty."""
+    """What Intel's and NVIDIA's compilers always print. A log of nothing else counts as empty."""
     import re
 
     return re.compile(
@@ -385,21 +385,21 @@ def _failure(
     from pygpu._src.runtime import disk_cache
 
     folders = disk_cache.include_folders(options.words)
-    told = {}
+    quoted = {}
     for device, log in logs.items():
         for alias, folder in options.aliases.items():
             log = log.replace(alias, folder)
         if log:
-            told[device] = annotate(log, source, folders, headers)
+            quoted[device] = annotate(log, source, folders, headers)
     parts = [_SUMMARY.get(error.code, "the compiler refuses the options")]
     parts += [
-        _join_logs(told) if told else "(the driver gave no log)",
+        _join_logs(quoted) if quoted else "(the driver gave no log)",
         f"(options: {options.text})",
     ]
     record = error.args[0]
     kind = InvalidOptionsError if error.code in _BAD_OPTIONS else type(error)
     better = kind(_ErrorRecord(record.routine(), record.code(), record._name, "\n\n".join(parts)))
-    better.log = "\n\n".join(dict.fromkeys(told.values()))  # type: ignore[attr-defined]
+    better.log = "\n\n".join(dict.fromkeys(quoted.values()))  # type: ignore[attr-defined]
     better.options = options.text  # type: ignore[attr-defined]
     return better
 

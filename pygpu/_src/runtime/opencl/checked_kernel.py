@@ -3,7 +3,7 @@
 A program that is built while it is set stays what it is. Beside it is built a twin from the source
 that checked_source.py makes of its own, and its kernels become `CheckedKernel`s: they answer every
 question themselves, and launch the twin's kernel. A kernel or pointer that cannot be checked
-is told of with a warning, once.
+causes a warning, once.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ def begin_compile() -> None:
 
 
 class _Checks:
-    """What makes the kernels of a program: Program._checks."""
+    """Makes the kernels of a program: Program._checks."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._options: bytes | None = None
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
         self.forms: dict[str, Form] = {}
         self.twin: _opencl.Program | None = None
         self._reason = ""
@@ -89,14 +89,14 @@ class _Checks:
             if form is None:
                 form = self.forms[name] = Form(name, reason="its definition was not found")
             form.reason = form.reason or self._reason
-            if name not in self._told:
-                self._told.add(name)
+            if name not in self._warned:
+                self._warned.add(name)
                 self._tell(program, form)
         return CheckedKernel if form.checked else _opencl.Kernel
 
     def _build(self, program: _opencl.Program) -> None:
         self._options = options = program._options
-        self._told.clear()
+        self._warned.clear()
         self.twin, self._reason = None, ""
         source = program._source_bytes or b""
         self.forms, text = read(source, (options or b"").decode("latin-1").split())
@@ -309,7 +309,7 @@ class CheckedKernel(_opencl.Kernel):
         """sizeof(*p) of the checked pointers."""
         form = self._form()
         if self._sizes is None:
-            told: list[int] = []
+            found: list[int] = []
             if form.measured:
                 twin = self.program._checks.twin
                 sizes = np.zeros(len(form.measured), np.uint64)
@@ -317,8 +317,8 @@ class CheckedKernel(_opencl.Kernel):
                 aside = _opencl.CommandQueue(queue.context, queue.device)
                 _opencl.Kernel(twin, SIZES + form.name)(aside, (1,), (1,), out)
                 _opencl.enqueue_copy(aside, sizes, out)
-                told = [int(size) for size in sizes]
-            measured = iter(told)
+                found = [int(size) for size in sizes]
+            measured = iter(found)
             self._sizes = [p.size or max(next(measured), 1) for p in form.checked]
         return self._sizes
 

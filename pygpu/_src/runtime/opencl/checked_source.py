@@ -121,7 +121,7 @@ class Form:
 
     @property
     def measured(self) -> list[Pointer]:
-        """Those whose items the compiler has to measure."""
+        """The pointers whose items the compiler has to measure."""
         return [p for p in self.checked if p.size is None]
 
 
@@ -146,7 +146,7 @@ def _tokens(text: str) -> list[Token]:
 
 
 class _Macros:
-    """What the macros of a source, its headers and options are called and made of."""
+    """The macros of a source, its headers and options: names and texts."""
 
     def __init__(self, text: str, words: Sequence[str]) -> None:
         self.bodies: dict[str, str] = {}

@@ -31,7 +31,7 @@ class NoPlatformError(errors.LogicError, errors.RuntimeError):
 
 NoPlatformError.__module__ = "pygpu"
 
-_has_told = False
+_was_reported = False
 
 
 def create_some_context(
@@ -208,11 +208,11 @@ def _is_terminal() -> bool:
 
 def _tell_in_notebook(device: cl.Device) -> None:
     """In a notebook nobody is asked, so say once that there would have been a choice."""
-    global _has_told
+    global _was_reported
     shell: Callable[[], Any] | None = getattr(sys.modules.get("IPython"), "get_ipython", None)
-    if _has_told or shell is None or not hasattr(shell(), "kernel"):
+    if _was_reported or shell is None or not hasattr(shell(), "kernel"):
         return
-    _has_told = True
+    _was_reported = True
     print(
         f"Using {device!r}. To choose another, set os.environ['{CTX_VARIABLES[0]}'] = "
         "'PLATFORM:DEVICE' before, each an index or a part of a name; get_platforms() lists them."

@@ -94,7 +94,7 @@ def tried() -> list[tuple[str, str]]:
 
 
 def offered() -> list[str]:
-    """Paths of the drivers that the loader was told of, as no system's list has them."""
+    """Paths of drivers that were passed to the loader because no list of the system has them."""
     with _lock:
         return list(_offered)
 
@@ -105,7 +105,7 @@ def drivers() -> list[str]:
 
 
 def no_platform_advice() -> str:
-    """What was tried, and the lines that install an OpenCL driver here."""
+    """The attempts to find a driver, and the commands that install one here."""
     lines = ["no OpenCL platform was found. These were tried:"]
     for path, result in tried():
         lines.append(f"  {path}: {result.removeprefix(path + ': ')}")
@@ -253,7 +253,7 @@ def _listing(found: list[str]) -> Iterator[None]:
 
 @contextmanager
 def _home(path: str) -> Iterator[None]:
-    """What PyOpenCL's own loader must be told, as it crashes otherwise: where its package is."""
+    """The setting without which PyOpenCL's own loader crashes: where its package is."""
     folder = Path(path).parent
     homes = {"pyopencl/.libs": "..", "pyopencl/.dylibs": "..", "/pyopencl.libs": "../pyopencl"}
     for ending, home in homes.items():

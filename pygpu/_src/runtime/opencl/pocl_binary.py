@@ -65,7 +65,7 @@ class _Reader:
 
 
 def _kernel(whole: _Reader, files: int, arguments: int, version: int) -> None:
-    """What stands behind a kernel's three sizes."""
+    """The bytes that follow a kernel's three sizes."""
     if whole.text() == 0:
         raise _Damaged
     count, local = whole.number(4), whole.number(4)

@@ -122,14 +122,14 @@ def _map(
     wait_for: Sequence[Event] | None,
     size: int | None,
 ) -> SVMMap[Any]:
-    """What SVMPointer.map, map_ro and map_rw do."""
+    """Implements SVMPointer.map, map_ro and map_rw."""
     array = svm.mem if isinstance(svm, SVM) and size is None else svm.buf[:size]
     event = _opencl._enqueue_svm_map(queue, is_blocking, flags, svm, wait_for, size)
     return SVMMap(svm, array, queue, event)
 
 
 def _as_buffer(svm: SVMPointer, ctx: Context, flags: int | None, size: int | None) -> Buffer:
-    """What SVMPointer.as_buffer does."""
+    """Implements SVMPointer.as_buffer."""
     flags = (_READ_WRITE if flags is None else flags) | _USE_HOST_PTR
     return _opencl.Buffer(ctx, flags, svm.size if size is None else size, svm.buf)
 

@@ -105,8 +105,7 @@ def get_pyopencl_fixture_arg_names(
     metafunc: pytest.Metafunc, extra_arg_names: list[str] | None = None
 ) -> list[str]:
     """Those of platform, device, ctx_factory, ctx_getter and *extra_arg_names* that a test
-    requests.
-    """
+    requests."""
     return [
         name
         for name in (*_ARGUMENT_NAMES, *(extra_arg_names or ()))
@@ -155,9 +154,8 @@ def pytest_generate_tests_for_pyopencl(metafunc: pytest.Metafunc) -> None:
 
 
 def device_parameters(names: Sequence[str]) -> tuple[list[Any], Callable[[Any], str]]:
-    """What ``Metafunc.parametrize`` takes after *names*: a tuple for each device, or a skipped
-    one if none.
-    """
+    """The values for ``Metafunc.parametrize`` after *names*: a tuple for each device, or a skipped
+    one if there is none."""
     import pytest  # no dependency of pygpu
 
     from pygpu.errors import Error

@@ -25,9 +25,9 @@ __all__ = [
 ]
 
 CtxFactory = Callable[[], Context]
-"""What makes a context: the tests' ``ctx_factory``, ``create_some_context``."""
+"""Makes a context: the tests' ``ctx_factory``, ``create_some_context``."""
 Allocator = Callable[[int], Any]
-"""What gives memory of so many bytes: a MemoryPool, an ImmediateAllocator, a function."""
+"""Returns memory of a number of bytes: a MemoryPool, an ImmediateAllocator, a function."""
 WaitList = Sequence[Event] | None
 """Events that a command waits for."""
 HasBufferInterface = Any
