@@ -52,10 +52,10 @@ def _stacks(arrays: Sequence[Any], stack: tuple[int, ...]) -> list[_Stack]:
     """The arrays, broadcast to a stack; copies where their strides need more than one axis."""
     views = [_broadcast(x._aligned(), stack) for x in arrays]
     views = [x if _whole(x) else primitives.c_order(x) for x in views]
-    shape, strides = primitives.collapse_in_order(stack, *(x.strides[:-2] for x in views))
+    shape, strides = layout.collapse_in_order(stack, *(x.strides[:-2] for x in views))
     if len(shape) > 1:
         views = [primitives.c_order(x) for x in views]
-        shape, strides = primitives.collapse_in_order(stack, *(x.strides[:-2] for x in views))
+        shape, strides = layout.collapse_in_order(stack, *(x.strides[:-2] for x in views))
     return [_Stack(x, s[0]) for x, s in zip(views, strides, strict=True)]
 
 
