@@ -55,7 +55,9 @@ typedef struct {
 typedef struct {
     Table *table; /* owned, as are the next two; NULL: the chain is empty */
     PyObject *backend, *queue;
-    int deferred; /* else the steps are launched, and only counted */
+    PyObject *event; /* OpenCL: a list, empty until the event of the launch is there, which arrays
+                        have for their own until then; or NULL */
+    int deferred;    /* else the steps are launched, and only counted */
     int n_steps, ndim;
     Py_ssize_t shape[CHAIN_DIMS];
     ChainMark now, before; /* hash: of the words; before: without the last step */
@@ -76,9 +78,8 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
               int n);
 /* Reports frequent chains to Python; to be called where any code may run. */
 void chain_report(Table *table);
-/* Launches deferred work. 0, or the driver's status. */
-int chain_flush(void);
-void chain_flush_late(void); /* the same; the next command of the backend fails with the status */
+/* Launches deferred work. If that fails, the next command of the backend does, with the status. */
+void chain_flush(void);
 
 /* chain_key.c */
 /* 1: the step is the chain's last now; 0: it does not belong to it, or there is no room. */
@@ -98,8 +99,12 @@ extern volatile unsigned long arr_chain_serial; /* changes whenever a chain begi
 
 /* chain_store.c: chains that are known */
 int chain_prefix_known(uint64_t hash);
-/* Launches the kernel for the whole chain: 1 if there is one; 0 if not; -1 with an exception. */
-int chain_launch(const Chain *chain, uint32_t live);
+/* A chain that has a kernel would go on like this, to a prefix that is not known. If that comes
+ * often, the longer chain is deferred too, so that it is counted and gets a kernel. */
+void chain_goes_on(uint64_t hash);
+/* Launches the kernel for the whole chain: its event, or None. NULL: there is no kernel, or an
+ * exception. */
+PyObject *chain_launch(const Chain *chain, uint32_t live);
 /* Counts it. 1: it is frequent now, and to be reported. */
 int chain_count(const Chain *chain, uint32_t live);
 PyObject *chain_describe(const Chain *chain, uint32_t live); /* for Python; NULL on failure */

@@ -227,6 +227,7 @@ void chain_clear(Chain *chain) {
     Py_CLEAR(chain->table);
     Py_CLEAR(chain->backend);
     Py_CLEAR(chain->queue);
+    Py_CLEAR(chain->event);
     chain->deferred = chain->n_steps = 0;
     memset(&chain->now, 0, sizeof chain->now);
 }

@@ -34,6 +34,21 @@ static void prefix_add(uint64_t hash) {
     *at = hash;
 }
 
+/* How often the step after a chain that has a kernel was this one. */
+static struct {
+    uint64_t hash;
+    long times;
+} nexts[1024];
+
+void chain_goes_on(uint64_t hash) {
+    size_t at = (size_t)(hash >> 20) % (sizeof nexts / sizeof *nexts);
+    nexts[at].times = nexts[at].hash == hash ? nexts[at].times + 1 : 1;
+    nexts[at].hash = hash;
+    if (nexts[at].times == arr_chain_often) {
+        prefix_add(hash);
+    }
+}
+
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 /* The words and what is live, as a key of KernelTable.chains. */
@@ -75,12 +90,12 @@ static int put_arguments(Args *args, const Chain *chain, PyObject *made) {
     return 0;
 }
 
-int chain_launch(const Chain *chain, uint32_t live) {
+PyObject *chain_launch(const Chain *chain, uint32_t live) {
     PyObject *key = key_of(chain, live);
     PyObject *made = key != NULL ? PyDict_GetItemWithError(chain->table->chains, key) : NULL;
     Py_XDECREF(key);
     if (made == NULL || !PyTuple_CheckExact(made)) {
-        return PyErr_Occurred() ? -1 : 0;
+        return NULL;
     }
     Py_INCREF(made);
     Args args;
@@ -92,8 +107,7 @@ int chain_launch(const Chain *chain, uint32_t live) {
                           : NULL;
     args_clear(&args);
     Py_DECREF(made);
-    Py_XDECREF(event);
-    return event != NULL ? 1 : -1;
+    return event;
 }
 
 int chain_count(const Chain *chain, uint32_t live) {

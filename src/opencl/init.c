@@ -191,7 +191,7 @@ static int module_exec(PyObject *module) {
         ocl_buffer_functions, ocl_image_functions,    ocl_svm_functions,    ocl_program_functions,
         ocl_kernel_functions, ocl_fill_functions,     ocl_map_functions,    ocl_rect_functions,
         ocl_enum_functions,   ocl_gl_functions,       ocl_region_functions, ocl_piece_functions,
-        ocl_gate_functions};
+        ocl_gate_functions,   ocl_deferral_methods};
     if (add_errors(state) < 0 || add_types(module, state) < 0) {
         return -1;
     }

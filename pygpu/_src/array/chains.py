@@ -30,7 +30,7 @@ from .trace import Graph, Node
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
 
-__all__ = ["counts", "flush", "is_on", "number_of", "set_from_environment", "set_mode"]
+__all__ = ["counts", "flush", "is_on", "number_of", "set_mode"]
 
 _MOST_OPERATIONS = 1 << 16
 _FROM_STEP, _FROM_NUMBER = 100, 200  # as in src/array/chain.h
@@ -214,10 +214,8 @@ def set_mode(mode: int, *, wait: bool = False, often: int = 3, wait_us: int = 30
     wait: compile at once. wait_us: after so many microseconds a chain goes if nothing else happens.
     """
     global _wait
-    from pygpu import _cuda
-
     _wait = wait
-    _array._chain_set(mode, _on_frequent, _cuda._deferral(), often, wait_us)
+    _array._chain_set(mode, _on_frequent, often, wait_us)
 
 
 def is_on() -> bool:
@@ -235,8 +233,11 @@ def flush() -> None:
     _array._chain_flush()
 
 
-def set_from_environment() -> None:
+def _set_from_environment() -> None:
     """PYGPU_FUSE: 0, 1, or for tests "wait" (compile at once) and "late" (mode 2)."""
     value = os.environ.get("PYGPU_FUSE", "0")
     if value not in ("", "0"):
         set_mode(2 if value == "late" else 1, wait=value in ("wait", "late"))
+
+
+_set_from_environment()

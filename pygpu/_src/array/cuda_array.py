@@ -27,7 +27,7 @@ from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda.vectors import vec
 from pygpu._src.util.public import publish
 
-from . import chains, layout
+from . import layout
 from .base import _ScalarT_co, contiguous_host
 from .cuda_functions import (
     all,
@@ -475,6 +475,7 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
 
 
 _array._register("cuda", array_class=GPUArray, default_allocator=_cuda.mem_alloc)
+_array._chain_connect(True, _cuda._deferral())
 
 
 class _Part(_cuda.PointerHolderBase):
@@ -719,4 +720,3 @@ def _memcpy_discontig(dst: Any, src: Any, async_: bool = False, stream: Any = No
 
 
 publish(globals(), ["_unpickle", *__all__], "pygpu.cuda.gpuarray")
-chains.set_from_environment()

@@ -524,6 +524,7 @@ class Array(ArrayTypes[_ScalarT_co]):
 
 
 _array._register("opencl", array_class=Array)
+_array._chain_connect(False, _opencl._deferral())
 
 
 def _unpickle(cls: Any, host: np.ndarray, with_queue: bool) -> Any:
