@@ -29,12 +29,18 @@ static void set_trap(int cuda) {
     *deferrals[cuda]->trap |= PG_TRAP_DEFERRED;
 }
 
-/* Unless a chain waits, or a status. */
+/* Unless a status waits. */
+static void clear_trap(int cuda) {
+    if (deferrals[cuda] != NULL && failed[cuda] == 0) {
+        *deferrals[cuda]->trap &= ~PG_TRAP_DEFERRED;
+    }
+}
+
+/* Unless a chain waits. */
 static void clear_traps(void) {
-    for (int cuda = 0; cuda < 2 && chain->n_steps == 0; cuda++) {
-        if (deferrals[cuda] != NULL && failed[cuda] == 0) {
-            *deferrals[cuda]->trap &= ~PG_TRAP_DEFERRED;
-        }
+    if (chain->n_steps == 0) {
+        clear_trap(0);
+        clear_trap(1);
     }
 }
 
@@ -94,14 +100,21 @@ static void tell_event(const Chain *of, PyObject *event) {
 static int launch_all(const Chain *of, uint32_t live, int *fused) {
     PyObject *event = NULL;
     int status = 0;
-    if (of->n_steps > 1 && live != 0) {
+    if (live == 0) { /* the program has dropped all of it */
+        *fused = 0;
+        return 0;
+    }
+    if (of->n_steps > 1) {
         event = chain_launch(of, live);
         if (event == NULL) {
             PyErr_Clear();
         }
     }
     *fused = event != NULL;
-    arr_chain_counts.fused += event != NULL;
+    if (event != NULL) {
+        arr_chain_counts.fused++;
+        chain_wake();
+    }
     for (int i = 0; i < of->n_steps && !*fused; i++) {
         arr_chain_counts.unfused++;
         Py_XSETREF(event, launch_step(of, &of->steps[i]));
@@ -114,9 +127,40 @@ static int launch_all(const Chain *of, uint32_t live, int *fused) {
     return status;
 }
 
+/* ---- resting: where nothing is found, nothing is watched for a while ------------------------- */
+
+#define REST_AFTER 48 /* chains in a row that teach nothing */
+#define REST_LEAST 256
+#define REST_MOST  (1L << 16)
+
+static long resting; /* operations that are not looked at from now on */
+static long rest = REST_LEAST;
+static int in_vain;
+
+void chain_wake(void) {
+    resting = in_vain = 0;
+    rest = REST_LEAST;
+}
+
+static void teaches(int something) {
+    if (something) {
+        in_vain = 0;
+        rest = REST_LEAST;
+    } else if (++in_vain >= REST_AFTER && arr_chain_mode == 1) {
+        resting = rest;
+        rest = 2 * rest < REST_MOST ? 2 * rest : REST_MOST;
+        in_vain = REST_AFTER - 4; /* then a few are enough */
+    }
+}
+
 /* What is to be known of a chain that is complete. */
 static void learn(Chain *of, uint32_t live) {
-    if (of->n_steps < 2 || live == 0 || wanted.backend != NULL || !chain_count(of, live)) {
+    if (of->n_steps < 2 || wanted.backend != NULL) {
+        return;
+    }
+    int found = live != 0 ? chain_count(of, live) : CHAIN_NEW;
+    teaches(found == CHAIN_SEEN || found == CHAIN_FREQUENT);
+    if (found != CHAIN_FREQUENT) {
         return;
     }
     wanted = *of; /* the references stay with the chain: only what it consists of is read */
@@ -262,6 +306,11 @@ static int may_have_event(GPUArray *out) {
 int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObject *const *operands,
               int n) {
     arr_chain_own = 0;
+    if (resting > 0 && chain->n_steps == 0) {
+        broken = 1;
+        resting--;
+        return 0;
+    }
     int cuda = first->table->cuda;
     const PgDeferral *deferral = deferrals[cuda];
     if (deferral == NULL || !deferral->may_wait(first->queue) ||
@@ -288,12 +337,13 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
         }
         put_off = decide() && may_have_event(out);
     }
-    set_trap(cuda);
-    if (!put_off) {
+    if (!put_off) { /* no trap yet: its own launch may do what it likes */
         arr_chain_counts.watched++;
         arr_chain_own = 1;
+        clear_trap(cuda);
         return 0;
     }
+    set_trap(cuda);
     arr_chain_counts.deferred++;
     if (chain->n_steps == 1) {
         chain_timer_start(arr_chain_serial);
@@ -301,10 +351,15 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
     return 1;
 }
 
-void chain_report(Table *table) {
-    if (PyDict_GET_SIZE(table->chains) >= CHAINS_MOST) {
-        PyDict_Clear(table->chains); /* those in use are counted anew */
+/* Whatever is launched next ends the chain that is watched. */
+void chain_go_on(void) {
+    arr_chain_own = 0;
+    if (chain->n_steps > 0) {
+        set_trap(chain->table->cuda);
     }
+}
+
+void chain_report(void) {
     if (wanted.backend == NULL || on_frequent == NULL) {
         arr_chain_wanted = 0;
         return;
@@ -344,6 +399,8 @@ static PyObject *chain_set(PyObject *Py_UNUSED(module), PyObject *const *args, P
         Py_XSETREF(on_frequent, Py_NewRef(a[1]));
     }
     chain_flush();
+    chain_wake();
+    chain_forget_counts();
     arr_chain_mode = mode > 2 ? 2 : (int)mode;
     arr_chain_often = often;
     arr_chain_wait_us = wait_us;

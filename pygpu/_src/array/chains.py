@@ -44,12 +44,17 @@ _threads: list[threading.Thread] = []
 _wait = False  # for tests: a chain is compiled before the next operation
 
 
-def number_of(operation: elementwise.Operation) -> int:
-    """The number by which C knows an operation; 0 if it takes no part in chains."""
+def number_of(operation: elementwise.Operation, stored: np.dtype[Any]) -> int:
+    """The number by which C knows an operation whose result is stored as this dtype; 0 if it takes
+    no part in chains."""
     if operation.index or operation.guard or len(operation.outputs) != 1:
         return 0
-    if not all(map(dtypes.is_numeric, (*operation.inputs, *operation.outputs))):
+    if not all(map(dtypes.is_numeric, (*operation.inputs, *operation.outputs, stored))):
         return 0
+    if operation.outputs[0] != stored:
+        if operation.name != "copy" or np.float16 in (stored, *operation.inputs):
+            return 0
+        operation = _conversion(operation.inputs[0], stored)
     number = _numbers.get(operation)
     if number is None:
         if len(_operations) >= _MOST_OPERATIONS:
@@ -57,6 +62,12 @@ def number_of(operation: elementwise.Operation) -> int:
         _operations.append(operation)
         number = _numbers.setdefault(operation, len(_operations))
     return number
+
+
+def _conversion(source: np.dtype[Any], target: np.dtype[Any]) -> elementwise.Operation:
+    """What a kernel that copies does when it stores its items as another dtype."""
+    body = f"y0 = {dtypes.cast('x0', source, target)};"
+    return elementwise.Operation("convert", (source,), (target,), body)
 
 
 class _Place(NamedTuple):
