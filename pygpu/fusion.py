@@ -256,9 +256,8 @@ def fuse(function: Any = None, *, static: Iterable[str] = ()) -> Any:
 
 
 def on() -> None:
-    """From now on, elementwise operations on CUDA's arrays that follow each other again and again
-    become one launch, with the same results. ``PYGPU_FUSE=1`` in the environment does the same.
-    It does nothing for OpenCL's arrays.
+    """From now on, elementwise operations on arrays that follow each other again and again become
+    one launch, with the same results. ``PYGPU_FUSE=1`` in the environment does the same.
     """
     chains.set_mode(1)
 

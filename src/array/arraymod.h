@@ -102,6 +102,8 @@ int arr_share_events(GPUArray *view, GPUArray *self); /* 0, or -1 with an except
 int arr_set_event(
     GPUArray *self,
     PyObject *event); /* makes it the only one, Py_None for none; 0, or -1 with an exception */
+int arr_events_private(const GPUArray *self); /* whether no program has the list, which may look */
+void arr_drop_events(GPUArray *self);
 PyObject *arr_get_events(PyObject *op, void *closure);
 int arr_set_events(PyObject *op, PyObject *value, void *closure);
 PyObject *arr_get_foreign(PyObject *op, void *closure);

@@ -10,7 +10,8 @@ int arr_chain_own = 0;
 volatile int arr_chain_wanted = 0;
 volatile unsigned long arr_chain_serial = 0;
 
-static PgDeferral *deferral;  /* of the backend whose launches are deferred; NULL: of none */
+/* Of the backends whose launches may be deferred: OpenCL, CUDA. NULL: not loaded. */
+static PgDeferral *deferrals[2];
 static PyObject *on_frequent; /* callable: a chain came often */
 
 static Chain buffers[2], wanted;
@@ -19,11 +20,34 @@ static Chain *chain = &buffers[0]; /* the other one is being launched, or empty 
 static int broken = 1;             /* another command came since the last step */
 static volatile int flushing;
 static unsigned long flusher; /* the thread that does */
-static int failed;            /* the status that the next command is to report */
+static int failed[2];         /* the status that the next command of a backend is to report */
+
+/* ---- traps ----------------------------------------------------------------------------------- */
+
+/* From now on, commands of the backend come to flush_from_anywhere() first. */
+static void set_trap(int cuda) {
+    *deferrals[cuda]->trap |= PG_TRAP_DEFERRED;
+}
+
+/* Unless a status waits. */
+static void clear_trap(int cuda) {
+    if (deferrals[cuda] != NULL && failed[cuda] == 0) {
+        *deferrals[cuda]->trap &= ~PG_TRAP_DEFERRED;
+    }
+}
+
+/* Unless a chain waits. */
+static void clear_traps(void) {
+    if (chain->n_steps == 0) {
+        clear_trap(0);
+        clear_trap(1);
+    }
+}
 
 /* ---- launching ------------------------------------------------------------------------------- */
 
-static int launch_step(const Chain *of, const ChainStep *step) {
+/* The event, or None; NULL with an exception. */
+static PyObject *launch_step(const Chain *of, const ChainStep *step) {
     Args args;
     args.n = args.n_owned = 0;
     for (int i = 0; i <= step->n; i++) {
@@ -31,7 +55,7 @@ static int launch_step(const Chain *of, const ChainStep *step) {
             args_put(&args, step->objects[i]);
         } else if (args_array(&args, step->objects[i], step->offsets[i]) < 0) {
             args_clear(&args);
-            return -1;
+            return NULL;
         }
     }
     PyObject *numbers = step->launch.numbers;
@@ -45,12 +69,11 @@ static int launch_step(const Chain *of, const ChainStep *step) {
     PyObject *event = table_launch(of->table, step->launch.kernel, of->queue, step->launch.sizes,
                                    step->launch.local, &args);
     args_clear(&args);
-    Py_XDECREF(event);
-    return event != NULL ? 0 : -1;
+    return event;
 }
 
 /* The driver's status in an exception that is set, which goes. */
-static int status_of_exception(void) {
+static int status_of_exception(const Chain *of) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *code = value != NULL ? PyObject_GetAttrString(value, "code") : NULL;
@@ -60,35 +83,84 @@ static int status_of_exception(void) {
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
-    return status != 0 ? (int)status : 999; /* CUDA_ERROR_UNKNOWN */
+    return status != 0 ? (int)status : deferrals[of->table->cuda]->unknown;
+}
+
+/* Arrays that wait for the event of a chain have it now. */
+static void tell_event(const Chain *of, PyObject *event) {
+    if (event == NULL || event == Py_None || of->event == NULL) {
+        return;
+    }
+    if (PyList_Append(of->event, event) < 0) {
+        PyErr_Clear(); /* it would only be waited for by other queues */
+    }
 }
 
 /* 0, or the driver's status. */
 static int launch_all(const Chain *of, uint32_t live, int *fused) {
-    int done = 0, status = 0;
-    if (of->n_steps > 1 && live != 0) {
-        done = chain_launch(of, live);
-        if (done < 0) {
+    PyObject *event = NULL;
+    int status = 0;
+    if (live == 0) { /* the program has dropped all of it */
+        *fused = 0;
+        return 0;
+    }
+    if (of->n_steps > 1) {
+        event = chain_launch(of, live);
+        if (event == NULL) {
             PyErr_Clear();
         }
     }
-    if (done > 0) {
+    *fused = event != NULL;
+    if (event != NULL) {
         arr_chain_counts.fused++;
-        *fused = 1;
-        return 0;
+        chain_wake();
     }
-    for (int i = 0; i < of->n_steps; i++) {
+    for (int i = 0; i < of->n_steps && !*fused; i++) {
         arr_chain_counts.unfused++;
-        if (launch_step(of, &of->steps[i]) < 0) {
-            status = status == 0 ? status_of_exception() : (PyErr_Clear(), status);
+        Py_XSETREF(event, launch_step(of, &of->steps[i]));
+        if (event == NULL) {
+            status = status == 0 ? status_of_exception(of) : (PyErr_Clear(), status);
         }
     }
+    tell_event(of, event);
+    Py_XDECREF(event);
     return status;
+}
+
+/* ---- resting: where nothing is found, nothing is watched for a while ------------------------- */
+
+#define REST_AFTER 48 /* chains in a row that teach nothing */
+#define REST_LEAST 256
+#define REST_MOST  (1L << 16)
+
+static long resting; /* operations that are not looked at from now on */
+static long rest = REST_LEAST;
+static int in_vain;
+
+void chain_wake(void) {
+    resting = in_vain = 0;
+    rest = REST_LEAST;
+}
+
+static void teaches(int something) {
+    if (something) {
+        in_vain = 0;
+        rest = REST_LEAST;
+    } else if (++in_vain >= REST_AFTER && arr_chain_mode == 1) {
+        resting = rest;
+        rest = 2 * rest < REST_MOST ? 2 * rest : REST_MOST;
+        in_vain = REST_AFTER - 4; /* then a few are enough */
+    }
 }
 
 /* What is to be known of a chain that is complete. */
 static void learn(Chain *of, uint32_t live) {
-    if (of->n_steps < 2 || live == 0 || wanted.backend != NULL || !chain_count(of, live)) {
+    if (of->n_steps < 2 || wanted.backend != NULL) {
+        return;
+    }
+    int found = live != 0 ? chain_count(of, live) : CHAIN_NEW;
+    teaches(found == CHAIN_SEEN || found == CHAIN_FREQUENT);
+    if (found != CHAIN_FREQUENT) {
         return;
     }
     wanted = *of; /* the references stay with the chain: only what it consists of is read */
@@ -106,11 +178,11 @@ static void wait_for_other(void) {
 }
 
 /* Launches the chain. go_on: if there is no kernel for it, its steps stay, as those of a chain that
- * is watched. 0, or the driver's status. */
-static int flush(int go_on) {
+ * is watched. A failure is what the next command of the backend reports. */
+static void flush(int go_on) {
     wait_for_other();
     if (flushing || chain->n_steps == 0) {
-        return 0;
+        return;
     }
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -120,39 +192,30 @@ static int flush(int go_on) {
     flusher = PyThread_get_thread_ident();
     arr_chain_serial++;
     uint32_t live = chain_live(of);
-    int fused = 0, status = of->deferred ? launch_all(of, live, &fused) : 0;
+    int fused = 0, cuda = of->table->cuda, status = of->deferred ? launch_all(of, live, &fused) : 0;
+    if (status != 0) {
+        failed[cuda] = status;
+        set_trap(cuda);
+    }
     if (go_on && !fused && chain->n_steps == 0) {
         of->deferred = 0;
+        Py_CLEAR(of->event);
         chain = of;
     } else {
         learn(of, live);
         chain_clear(of);
     }
     flushing = 0;
-    if (chain->n_steps == 0 && failed == 0 && deferral != NULL) {
-        *deferral->trap &= ~PG_TRAP_DEFERRED;
-    }
+    clear_traps();
     PyErr_Restore(type, value, traceback);
-    return status;
 }
 
-int chain_flush(void) {
-    return flush(0);
+void chain_flush(void) {
+    flush(0);
 }
 
-static void keep_status(int status) {
-    if (status != 0 && deferral != NULL) {
-        failed = status;
-        *deferral->trap |= PG_TRAP_DEFERRED;
-    }
-}
-
-void chain_flush_late(void) {
-    keep_status(flush(0));
-}
-
-/* What a command of the backend calls when it finds the trap set. */
-static int flush_from_anywhere(void) {
+/* What a command of a backend calls when it finds the trap set. */
+static int flush_from_anywhere(int cuda) {
     if (arr_chain_own || (flushing && flusher == PyThread_get_thread_ident())) {
         return 0;
     }
@@ -165,14 +228,19 @@ static int flush_from_anywhere(void) {
     }
     PyGILState_STATE state = PyGILState_Ensure();
     broken = 1;
-    int before = failed;
-    failed = 0;
-    int status = chain_flush();
-    if (chain->n_steps == 0 && !flushing) {
-        *deferral->trap &= ~PG_TRAP_DEFERRED;
-    }
+    flush(0);
+    int status = failed[cuda];
+    failed[cuda] = 0;
+    clear_traps();
     PyGILState_Release(state);
-    return before != 0 ? before : status;
+    return status;
+}
+
+static int flush_for_opencl(void) {
+    return flush_from_anywhere(0);
+}
+static int flush_for_cuda(void) {
+    return flush_from_anywhere(1);
 }
 
 /* ---- where chains begin --------------------------------------------------------------------- */
@@ -199,7 +267,8 @@ static int begins(const ChainLaunch *launch, const GPUArray *out) {
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-static int all_private(const GPUArray *out, PyObject *const *operands, int n) {
+static int all_private(const PgDeferral *deferral, const GPUArray *out, PyObject *const *operands,
+                       int n) {
     if (!deferral->is_private(out->base_data)) {
         return 0;
     }
@@ -222,11 +291,30 @@ static int decide(void) {
     return chain->deferred && known;
 }
 
+/* Lets a result that is deferred wait for the chain's event, on OpenCL. 0: memory ran out. */
+static int may_have_event(GPUArray *out) {
+    if (chain->table->cuda) {
+        return 1;
+    }
+    if (chain->event == NULL && (chain->event = PyList_New(0)) == NULL) {
+        PyErr_Clear();
+        return 0;
+    }
+    return arr_set_event(out, chain->event) == 0;
+}
+
 int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObject *const *operands,
               int n) {
     arr_chain_own = 0;
-    if (deferral == NULL || !first->table->cuda || first->queue != Py_None ||
-        !all_private(out, operands, n)) {
+    if (resting > 0 && chain->n_steps == 0) {
+        broken = 1;
+        resting--;
+        return 0;
+    }
+    int cuda = first->table->cuda;
+    const PgDeferral *deferral = deferrals[cuda];
+    if (deferral == NULL || !deferral->may_wait(first->queue) ||
+        !all_private(deferral, out, operands, n) || !arr_events_private(out)) {
         return 0;
     }
     wait_for_other();
@@ -234,26 +322,28 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
         chain_sweep(chain);
     }
     if (begins(launch, out) || !chain_append(chain, launch, first, out, operands, n)) {
-        chain_flush_late();
+        chain_flush();
         if (!chain_append(chain, launch, first, out, operands, n)) {
             return 0;
         }
     }
-    int put_off = decide();
+    int put_off = decide() && may_have_event(out);
     if (!put_off && chain->deferred) { /* another way than known chains go on: it begins anew */
+        chain_goes_on(chain->now.hash);
         chain_remove_last(chain);
-        keep_status(flush(1));
+        flush(1);
         if (!chain_append(chain, launch, first, out, operands, n)) {
             return 0;
         }
-        put_off = decide();
+        put_off = decide() && may_have_event(out);
     }
-    *deferral->trap |= PG_TRAP_DEFERRED;
-    if (!put_off) {
+    if (!put_off) { /* no trap yet: its own launch may do what it likes */
         arr_chain_counts.watched++;
         arr_chain_own = 1;
+        clear_trap(cuda);
         return 0;
     }
+    set_trap(cuda);
     arr_chain_counts.deferred++;
     if (chain->n_steps == 1) {
         chain_timer_start(arr_chain_serial);
@@ -261,10 +351,15 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
     return 1;
 }
 
-void chain_report(Table *table) {
-    if (PyDict_GET_SIZE(table->chains) >= CHAINS_MOST) {
-        PyDict_Clear(table->chains); /* those in use are counted anew */
+/* Whatever is launched next ends the chain that is watched. */
+void chain_go_on(void) {
+    arr_chain_own = 0;
+    if (chain->n_steps > 0) {
+        set_trap(chain->table->cuda);
     }
+}
+
+void chain_report(void) {
     if (wanted.backend == NULL || on_frequent == NULL) {
         arr_chain_wanted = 0;
         return;
@@ -282,68 +377,80 @@ void chain_report(Table *table) {
 
 /* ---- for Python ------------------------------------------------------------------------------ */
 
-PG_DOC(chain_set__doc__, "_chain_set",
-       "mode, on_frequent=None, deferral=None, often=3, wait_us=300",
-       "(mode: int, on_frequent: Callable[[tuple[Any, ...]], None] | None = None, deferral: Any = "
-       "None, "
-       "often: int = 3, wait_us: int = 300) -> None",
+PG_DOC(chain_set__doc__, "_chain_set", "mode, on_frequent=None, often=3, wait_us=300",
+       "(mode: int, on_frequent: Callable[[tuple[Any, ...]], None] | None = None, often: int = 3, "
+       "wait_us: int = 300) -> None",
        "Whether operations in a row become one launch: 0 no, 1 yes; 2: every operation is deferred "
-       "as long as it may be. on_frequent is called for a chain that came *often* times; deferral: "
-       "the "
-       "backend's _deferral(); wait_us: microseconds after which a chain goes if nothing else "
-       "happens.");
+       "as long as it may be. on_frequent is called for a chain that came *often* times; wait_us: "
+       "microseconds after which a chain goes if nothing else happens.");
 static ArgSpec chain_set_args = PG_ARGSPEC(chain_set__doc__);
 
 static PyObject *chain_set(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
                            PyObject *kwnames) {
-    PyObject *a[5];
+    PyObject *a[4];
     uint32_t mode, often = 3, wait_us = 300;
     if (pg_args(&chain_set_args, args, nargs, kwnames, a) < 0 ||
         pg_as_u32(a[0], "_chain_set", "mode", &mode) < 0 ||
-        (a[3] != NULL && pg_as_u32(a[3], "_chain_set", "often", &often) < 0) ||
-        (a[4] != NULL && pg_as_u32(a[4], "_chain_set", "wait_us", &wait_us) < 0)) {
+        (a[2] != NULL && pg_as_u32(a[2], "_chain_set", "often", &often) < 0) ||
+        (a[3] != NULL && pg_as_u32(a[3], "_chain_set", "wait_us", &wait_us) < 0)) {
         return NULL;
-    }
-    if (a[2] != NULL && a[2] != Py_None) {
-        PgDeferral *given = PyCapsule_GetPointer(a[2], PG_DEFERRAL_CAPSULE);
-        if (given == NULL) {
-            return NULL;
-        }
-        deferral = given;
-        *deferral->flush = flush_from_anywhere;
     }
     if (a[1] != NULL && a[1] != Py_None) {
         Py_XSETREF(on_frequent, Py_NewRef(a[1]));
     }
-    keep_status(chain_flush());
+    chain_flush();
+    chain_wake();
+    chain_forget_counts();
     arr_chain_mode = mode > 2 ? 2 : (int)mode;
     arr_chain_often = often;
     arr_chain_wait_us = wait_us;
     Py_RETURN_NONE;
 }
 
+PG_DOC(chain_connect__doc__, "_chain_connect", "cuda, deferral",
+       "(cuda: bool, deferral: Any) -> None",
+       "Let the operations of a backend's arrays be deferred, by its _deferral().");
+static ArgSpec chain_connect_args = PG_ARGSPEC(chain_connect__doc__);
+
+static PyObject *chain_connect(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+                               PyObject *kwnames) {
+    PyObject *a[2];
+    int cuda;
+    if (pg_args(&chain_connect_args, args, nargs, kwnames, a) < 0 ||
+        (cuda = pg_as_bool(a[0], 0)) < 0) {
+        return NULL;
+    }
+    PgDeferral *given = PyCapsule_GetPointer(a[1], PG_DEFERRAL_CAPSULE);
+    if (given == NULL) {
+        return NULL;
+    }
+    deferrals[cuda] = given;
+    *given->flush = cuda ? flush_for_cuda : flush_for_opencl;
+    Py_RETURN_NONE;
+}
+
 static PyObject *flush_now(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
-    int status = chain_flush();
-    return status == 0 ? Py_NewRef(Py_None)
-                       : PyErr_Format(PyExc_RuntimeError,
-                                      "operations on arrays that were deferred could not be "
-                                      "launched: the driver says %d",
-                                      status);
+    chain_flush();
+    Py_RETURN_NONE;
 }
 
 void arr_forget_chains(void) {
     chain_clear(chain);
     arr_chain_mode = 0;
-    if (deferral != NULL) {
-        *deferral->flush = NULL;
-        *deferral->trap &= ~PG_TRAP_DEFERRED;
+    for (int cuda = 0; cuda < 2; cuda++) {
+        if (deferrals[cuda] != NULL) {
+            *deferrals[cuda]->flush = NULL;
+            *deferrals[cuda]->trap &= ~PG_TRAP_DEFERRED;
+        }
     }
     Py_CLEAR(on_frequent);
 }
 
 PyMethodDef arr_chain_functions[] = {
     {"_chain_set", FAST(chain_set), chain_set__doc__},
+    {"_chain_connect", FAST(chain_connect), chain_connect__doc__},
     {"_chain_flush", flush_now, METH_NOARGS,
-     "_chain_flush()\n--\n\n() -> None\n\nLaunch deferred work."},
+     "_chain_flush()\n--\n\n() -> None\n\nLaunch deferred work. If that fails, the next command "
+     "does."},
     {NULL, NULL, 0, NULL},
 };

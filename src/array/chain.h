@@ -15,7 +15,7 @@
 #define CHAIN_NUMBERS 20
 #define CHAIN_DIMS    ARRAY_INLINE_DIMS
 #define CHAIN_WORDS   512
-#define CHAINS_MOST   4096 /* that are known of a backend, with those that came once */
+#define CHAINS_MOST   4096 /* that have a kernel, of a backend */
 
 /* Where an operand of a step comes from: a leaf, the result of a step, or a number. */
 enum { FROM_LEAF = 0, FROM_STEP = 100, FROM_NUMBER = 200 };
@@ -43,11 +43,13 @@ typedef struct {
                                          numbers */
     Py_ssize_t offsets[CALL_MAX + 1]; /* -1: a number */
     Place out;                        /* memory: borrowed from objects; NULL: dropped unread */
+    int uses;                         /* references of the chain to it, as a result of this step */
 } ChainStep;
 
 /* How much of a chain is filled. */
 typedef struct {
     int leaves, numbers;
+    int rewrites; /* some memory is written that was in the chain before */
     size_t words;
     uint64_t hash;
 } ChainMark;
@@ -55,7 +57,9 @@ typedef struct {
 typedef struct {
     Table *table; /* owned, as are the next two; NULL: the chain is empty */
     PyObject *backend, *queue;
-    int deferred; /* else the steps are launched, and only counted */
+    PyObject *event; /* OpenCL: a list, empty until the event of the launch is there, which arrays
+                        have for their own until then; or NULL */
+    int deferred;    /* else the steps are launched, and only counted */
     int n_steps, ndim;
     Py_ssize_t shape[CHAIN_DIMS];
     ChainMark now, before; /* hash: of the words; before: without the last step */
@@ -69,16 +73,23 @@ typedef struct {
 extern int arr_chain_mode; /* 0: off; 1: on; 2: every chain waits until it must go, for tests */
 extern volatile int arr_chain_wanted; /* chain_report() has something to do */
 extern int arr_chain_own;             /* a step of a watched chain is being launched */
+void chain_go_on(void);
+/* After the launch of a step that was not deferred. */
+static inline void chain_launched(void) {
+    if (arr_chain_own) {
+        chain_go_on();
+    }
+}
 
-/* A step that is to be launched: 1 if it was deferred, else 0; then arr_chain_own says whether it
- * belongs to a watched chain, and is to be set to 0 after the launch. */
+/* A step that is to be launched: 1 if it was deferred, else 0; then chain_launched() is to be
+ * called after the launch. */
 int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObject *const *operands,
               int n);
 /* Reports frequent chains to Python; to be called where any code may run. */
-void chain_report(Table *table);
-/* Launches deferred work. 0, or the driver's status. */
-int chain_flush(void);
-void chain_flush_late(void); /* the same; the next command of the backend fails with the status */
+void chain_report(void);
+void chain_wake(void); /* there is a new kernel: watching is worth its time again */
+/* Launches deferred work. If that fails, the next command of the backend does, with the status. */
+void chain_flush(void);
 
 /* chain_key.c */
 /* 1: the step is the chain's last now; 0: it does not belong to it, or there is no room. */
@@ -98,9 +109,15 @@ extern volatile unsigned long arr_chain_serial; /* changes whenever a chain begi
 
 /* chain_store.c: chains that are known */
 int chain_prefix_known(uint64_t hash);
-/* Launches the kernel for the whole chain: 1 if there is one; 0 if not; -1 with an exception. */
-int chain_launch(const Chain *chain, uint32_t live);
-/* Counts it. 1: it is frequent now, and to be reported. */
+/* A chain that has a kernel would go on like this, to a prefix that is not known. If that comes
+ * often, the longer chain is deferred too, so that it is counted and gets a kernel. */
+void chain_goes_on(uint64_t hash);
+void chain_forget_counts(void);
+/* Launches the kernel for the whole chain: its event, or None. NULL: there is no kernel, or an
+ * exception. */
+PyObject *chain_launch(const Chain *chain, uint32_t live);
+/* Counts it. */
+enum { CHAIN_NEW, CHAIN_SEEN, CHAIN_FREQUENT /* now: to be reported */, CHAIN_REPORTED };
 int chain_count(const Chain *chain, uint32_t live);
 PyObject *chain_describe(const Chain *chain, uint32_t live); /* for Python; NULL on failure */
 extern PyMethodDef arr_chain_functions[], arr_chain_store_functions[];

@@ -86,18 +86,38 @@ static int source_of(Chain *chain, const Place *place) {
 
 /* Writing an output while others are read and written: only items at the same place may be the
  * same memory. */
-static int may_write(const Chain *chain, const Place *out) {
+static int may_write(Chain *chain, const Place *out) {
     for (int i = 0; i < chain->now.leaves; i++) {
-        if (chain->leaves[i].memory == out->memory && !same_place(&chain->leaves[i], out)) {
-            return 0;
+        if (chain->leaves[i].memory == out->memory) {
+            chain->now.rewrites = 1;
+            if (!same_place(&chain->leaves[i], out)) {
+                return 0;
+            }
         }
     }
     for (int i = 0; i < chain->n_steps; i++) {
-        if (chain->steps[i].out.memory == out->memory && !same_place(&chain->steps[i].out, out)) {
-            return 0;
+        if (chain->steps[i].out.memory == out->memory) {
+            chain->now.rewrites = 1;
+            if (!same_place(&chain->steps[i].out, out)) {
+                return 0;
+            }
         }
     }
     return 1;
+}
+
+/* The step that an operand is the result of, or NULL. */
+static ChainStep *maker_of(Chain *chain, int source) {
+    return source >= FROM_STEP && source < FROM_NUMBER ? &chain->steps[source - FROM_STEP] : NULL;
+}
+
+static void count_uses(Chain *chain, const ChainStep *step, int change) {
+    for (int i = 0; i < step->n; i++) {
+        ChainStep *maker = maker_of(chain, step->sources[i]);
+        if (maker != NULL) {
+            maker->uses += change;
+        }
+    }
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -201,6 +221,8 @@ int chain_append(Chain *chain, const ChainLaunch *launch, GPUArray *first, GPUAr
     Py_INCREF(launch->sizes);
     Py_INCREF(launch->local);
     Py_INCREF(launch->numbers);
+    step->uses = 1;
+    count_uses(chain, step, 1);
     chain->prefixes[chain->n_steps++] = chain->now.hash;
     return 1;
 }
@@ -216,6 +238,7 @@ static void release(ChainStep *step) {
 }
 
 void chain_remove_last(Chain *chain) {
+    count_uses(chain, &chain->steps[chain->n_steps - 1], -1);
     release(&chain->steps[--chain->n_steps]);
     chain->now = chain->before;
 }
@@ -227,6 +250,7 @@ void chain_clear(Chain *chain) {
     Py_CLEAR(chain->table);
     Py_CLEAR(chain->backend);
     Py_CLEAR(chain->queue);
+    Py_CLEAR(chain->event);
     chain->deferred = chain->n_steps = 0;
     memset(&chain->now, 0, sizeof chain->now);
 }
@@ -243,6 +267,12 @@ static Py_ssize_t held(const Chain *chain, const PyObject *memory) {
     return count;
 }
 
+/* Whether the program has the result of a step, too. */
+static int wanted(const Chain *chain, const ChainStep *step) {
+    const PyObject *memory = step->out.memory;
+    return Py_REFCNT(memory) > (chain->now.rewrites ? held(chain, memory) : step->uses);
+}
+
 static int overwritten(const Chain *chain, int at) {
     for (int i = at + 1; i < chain->n_steps; i++) {
         if (chain->steps[i].out.memory == chain->steps[at].out.memory) {
@@ -255,8 +285,9 @@ static int overwritten(const Chain *chain, int at) {
 uint32_t chain_live(const Chain *chain) {
     uint32_t live = 0;
     for (int i = 0; i < chain->n_steps; i++) {
-        const PyObject *memory = chain->steps[i].out.memory;
-        if (memory != NULL && Py_REFCNT(memory) > held(chain, memory) && !overwritten(chain, i)) {
+        const ChainStep *step = &chain->steps[i];
+        if (step->out.memory != NULL && wanted(chain, step) &&
+            !(chain->now.rewrites && overwritten(chain, i))) {
             live |= 1u << i;
         }
     }
@@ -266,8 +297,7 @@ uint32_t chain_live(const Chain *chain) {
 void chain_sweep(Chain *chain) {
     for (int i = 0; i < chain->n_steps; i++) {
         PyObject *memory = chain->steps[i].out.memory;
-        if (memory == NULL || Py_REFCNT(memory) > CHAIN_STEPS ||
-            Py_REFCNT(memory) > held(chain, memory)) {
+        if (memory == NULL || wanted(chain, &chain->steps[i])) {
             continue;
         }
         for (int j = 0; j < chain->now.leaves; j++) {

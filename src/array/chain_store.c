@@ -28,10 +28,26 @@ static void prefix_add(uint64_t hash) {
     if (n_prefixes >= PREFIXES_MOST) { /* those in use are counted anew, and come back */
         memset(prefixes, 0, sizeof prefixes);
         n_prefixes = 0;
+        chain_forget_counts();
     }
     uint64_t *at = prefix_place(hash);
     n_prefixes += *at == 0;
     *at = hash;
+}
+
+/* How often the step after a chain that has a kernel was this one. */
+static struct {
+    uint64_t hash;
+    long times;
+} nexts[1024];
+
+void chain_goes_on(uint64_t hash) {
+    size_t at = (size_t)(hash >> 20) % (sizeof nexts / sizeof *nexts);
+    nexts[at].times = nexts[at].hash == hash ? nexts[at].times + 1 : 1;
+    nexts[at].hash = hash;
+    if (nexts[at].times == arr_chain_often) {
+        prefix_add(hash);
+    }
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -75,12 +91,12 @@ static int put_arguments(Args *args, const Chain *chain, PyObject *made) {
     return 0;
 }
 
-int chain_launch(const Chain *chain, uint32_t live) {
+PyObject *chain_launch(const Chain *chain, uint32_t live) {
     PyObject *key = key_of(chain, live);
     PyObject *made = key != NULL ? PyDict_GetItemWithError(chain->table->chains, key) : NULL;
     Py_XDECREF(key);
     if (made == NULL || !PyTuple_CheckExact(made)) {
-        return PyErr_Occurred() ? -1 : 0;
+        return NULL;
     }
     Py_INCREF(made);
     Args args;
@@ -92,35 +108,44 @@ int chain_launch(const Chain *chain, uint32_t live) {
                           : NULL;
     args_clear(&args);
     Py_DECREF(made);
-    Py_XDECREF(event);
-    return event != NULL ? 1 : -1;
+    return event;
+}
+
+/* How often chains came, by their hashes. Those that share a place start anew: what comes often is
+ * found all the same. */
+static struct {
+    uint64_t hash;
+    long times;
+} counts[4096];
+
+void chain_forget_counts(void) {
+    memset(counts, 0, sizeof counts);
+}
+
+/* Whether there is a kernel, whose prefixes were forgotten among too many others. */
+static int known_again(const Chain *chain, uint32_t live) {
+    PyObject *key = key_of(chain, live);
+    PyObject *made = key != NULL ? PyDict_GetItemWithError(chain->table->chains, key) : NULL;
+    int known = made != NULL;
+    for (int i = 0; i < chain->n_steps && known; i++) {
+        prefix_add(chain->prefixes[i]);
+    }
+    Py_XDECREF(key);
+    PyErr_Clear();
+    return known;
 }
 
 int chain_count(const Chain *chain, uint32_t live) {
-    PyObject *key = key_of(chain, live), *count = NULL;
-    int wanted = 0;
-    if (key == NULL) {
-        PyErr_Clear();
-        return 0;
+    uint64_t hash = chain->now.hash ^ ((uint64_t)live + 1) * 0x9E3779B97F4A7C15u;
+    size_t at = (size_t)(hash >> 32) % (sizeof counts / sizeof *counts);
+    counts[at].times = counts[at].hash == hash ? counts[at].times + 1 : 1;
+    counts[at].hash = hash;
+    if (counts[at].times == arr_chain_often) {
+        return known_again(chain, live) ? CHAIN_SEEN : CHAIN_FREQUENT;
     }
-    PyObject *known = PyDict_GetItemWithError(chain->table->chains, key);
-    if (known != NULL && PyTuple_CheckExact(known)) {
-        for (int i = 0; i < chain->n_steps; i++) { /* forgotten among too many others */
-            prefix_add(chain->prefixes[i]);
-        }
-    } else {
-        long times = known != NULL ? PyLong_AsLong(known) + 1 : 1;
-        count = PyLong_FromLong(times);
-        if (PyDict_GET_SIZE(chain->table->chains) >= CHAINS_MOST) {
-            arr_chain_wanted = 1; /* it is emptied where kernels may go */
-        } else if (count != NULL && PyDict_SetItem(chain->table->chains, key, count) == 0) {
-            wanted = times == arr_chain_often;
-        }
-    }
-    Py_XDECREF(count);
-    Py_DECREF(key);
-    PyErr_Clear();
-    return wanted;
+    return counts[at].times > arr_chain_often ? CHAIN_REPORTED
+           : counts[at].times > 1             ? CHAIN_SEEN
+                                              : CHAIN_NEW;
 }
 
 /* ---- for Python ------------------------------------------------------------------------------ */
@@ -232,7 +257,12 @@ static PyObject *chain_known(PyObject *Py_UNUSED(module), PyObject *const *args,
         }
         return NULL;
     }
-    if (PyDict_SetItem(((Table *)a[0])->chains, a[1], a[3]) < 0) {
+    PyObject *chains = ((Table *)a[0])->chains;
+    if (PyDict_GET_SIZE(chains) >= CHAINS_MOST) {
+        PyDict_Clear(chains); /* those in use are counted anew */
+        chain_forget_counts();
+    }
+    if (PyDict_SetItem(chains, a[1], a[3]) < 0) {
         return NULL;
     }
     for (Py_ssize_t at = 0; at + 8 <= PyBytes_GET_SIZE(a[2]); at += 8) {
@@ -241,6 +271,7 @@ static PyObject *chain_known(PyObject *Py_UNUSED(module), PyObject *const *args,
         prefix_add(hash);
     }
     arr_chain_counts.compiled++;
+    chain_wake();
     Py_RETURN_NONE;
 }
 

@@ -236,7 +236,7 @@ static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *f
                           ? NULL
                           : table_launch_entry(table, key, first->queue, &args, first->size);
     args_clear(&args);
-    arr_chain_own = 0;
+    chain_launched();
     return finish(out, event, numbers, result);
 }
 
@@ -255,7 +255,7 @@ static PyObject *run_in_chain(Plan *plan, GPUArray *first, PyObject *const *oper
         return made != NULL ? made : Py_NewRef(Py_None);
     }
     made = plan_run_into(plan, first, operands, made);
-    arr_chain_own = 0;
+    chain_launched();
     return made;
 }
 
@@ -312,7 +312,7 @@ int arr_fast(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *out, PyO
         return 0;
     }
     if (PG_UNLIKELY(arr_chain_wanted)) {
-        chain_report(first->table);
+        chain_report();
     }
     int done = by_table(id, operands, n, first, out, result);
     return done != 0 ? done : by_plan(id, 0, operands, n, out, result);

@@ -1,9 +1,13 @@
 /* events.c - EventList: the OpenCL events that the contents of some memory depend on, shared by all
  * arrays that are views of one another. */
+#include "array/chain.h"
 #include "array/dispatch.h"
 
 typedef struct {
     PyListObject list;
+    Py_ssize_t arrays; /* that have it: other references are a program's, which may look at it */
+    PyObject *pending; /* a list of the one event that is to replace all here, empty until the
+                          launch that was deferred; or NULL */
     char crossed; /* events of several queues may be in it: whoever uses the memory has to wait for
                      them */
 } EventList;
@@ -12,11 +16,13 @@ typedef struct {
 
 static int EventList_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(op));
+    Py_VISIT(((EventList *)op)->pending);
     return PyList_Type.tp_traverse(op, visit, arg);
 }
 
 static void EventList_dealloc(PyObject *op) {
     PyTypeObject *type = Py_TYPE(op);
+    Py_CLEAR(((EventList *)op)->pending);
     PyList_Type.tp_dealloc(op); /* which untracks it, and frees by tp_free of the type */
     Py_DECREF(type);
 }
@@ -79,20 +85,82 @@ int arr_foreign(const GPUArray *self) {
     return self->foreign || (self->events != NULL && ((EventList *)self->events)->crossed);
 }
 
-PyObject *arr_events(GPUArray *self) {
-    if (self->events == NULL) {
-        self->events = make();
+/* Takes over a reference to the list, or NULL. */
+static void replace_list(GPUArray *self, PyObject *events) {
+    PyObject *old = self->events;
+    if (events != NULL) {
+        ((EventList *)events)->arrays++;
     }
-    if (self->events != NULL && self->event != NULL) {
+    self->events = events;
+    if (old != NULL) {
+        ((EventList *)old)->arrays--;
+        Py_DECREF(old);
+    }
+}
+
+void arr_drop_events(GPUArray *self) {
+    replace_list(self, NULL);
+    Py_CLEAR(self->event);
+}
+
+/* An event, or a list for one (see EventList), as the only one of a list. */
+static int put_alone(PyObject *events, PyObject *event) {
+    if (event != NULL && PyList_CheckExact(event)) {
+        Py_XSETREF(((EventList *)events)->pending, Py_NewRef(event));
+        return 0;
+    }
+    Py_CLEAR(((EventList *)events)->pending);
+    if (PyList_GET_SIZE(events) == 1 && event != NULL) {
+        return PyList_SetItem(events, 0, Py_NewRef(event));
+    }
+    Py_INCREF(events); /* what goes may run code that gives the array another list */
+    int failed = PyList_SetSlice(events, 0, PyList_GET_SIZE(events), NULL) < 0 ||
+                 (event != NULL && PyList_Append(events, event) < 0);
+    Py_DECREF(events);
+    return failed ? -1 : 0;
+}
+
+/* The list, which takes the last event. What was deferred stays so. */
+static PyObject *list_of(GPUArray *self) {
+    if (self->events == NULL) {
+        PyObject *made = make();
+        if (made == NULL) {
+            return NULL;
+        }
+        replace_list(self, made);
+    }
+    if (self->event != NULL) {
         PyObject *event = self->event;
         self->event = NULL;
-        int failed = PyList_Append(self->events, event) < 0;
+        int failed = PyList_CheckExact(event) ? put_alone(self->events, event)
+                                              : PyList_Append(self->events, event);
         Py_DECREF(event);
-        if (failed) {
+        if (failed < 0) {
             return NULL;
         }
     }
     return self->events;
+}
+
+PyObject *arr_events(GPUArray *self) {
+    PyObject *events = list_of(self);
+    PyObject *pending = events != NULL ? ((EventList *)events)->pending : NULL;
+    if (pending == NULL) {
+        return events;
+    }
+    Py_INCREF(events);
+    Py_INCREF(pending);
+    if (PyList_GET_SIZE(pending) == 0) {
+        chain_flush();
+    }
+    int failed = 0;
+    if (((EventList *)events)->pending == pending) {
+        failed =
+            put_alone(events, PyList_GET_SIZE(pending) > 0 ? PyList_GET_ITEM(pending, 0) : NULL);
+    }
+    Py_DECREF(pending);
+    Py_DECREF(events); /* the array's */
+    return failed < 0 ? NULL : self->events;
 }
 
 int arr_share_events(GPUArray *view, GPUArray *self) {
@@ -100,11 +168,11 @@ int arr_share_events(GPUArray *view, GPUArray *self) {
     if (on_cuda(self)) {
         return 0;
     }
-    PyObject *events = arr_events(self);
+    PyObject *events = list_of(self);
     if (events == NULL) {
         return -1;
     }
-    Py_XSETREF(view->events, Py_NewRef(events));
+    replace_list(view, Py_NewRef(events));
     return 0;
 }
 
@@ -119,23 +187,21 @@ void arr_cross(GPUArray *self) {
  * waited for those before. */
 int arr_set_event(GPUArray *self, PyObject *event) {
     PyObject *events = self->events;
+    event = event != Py_None ? event : NULL;
     self->foreign = 0;
     if (events == NULL) {
-        Py_XSETREF(self->event, event != Py_None ? Py_NewRef(event) : NULL);
+        Py_XSETREF(self->event, Py_XNewRef(event));
         return 0;
     }
     if (Py_REFCNT(events) == 1) {
         ((EventList *)events)->crossed = 0;
     }
     Py_CLEAR(self->event);
-    if (PyList_GET_SIZE(events) == 1 && event != Py_None) {
-        return PyList_SetItem(events, 0, Py_NewRef(event));
-    }
-    Py_INCREF(events); /* what goes may run code that gives the array another list */
-    int failed = PyList_SetSlice(events, 0, PyList_GET_SIZE(events), NULL) < 0 ||
-                 (event != Py_None && PyList_Append(events, event) < 0);
-    Py_DECREF(events);
-    return failed ? -1 : 0;
+    return put_alone(events, event);
+}
+
+int arr_events_private(const GPUArray *self) {
+    return self->events == NULL || Py_REFCNT(self->events) == ((EventList *)self->events)->arrays;
 }
 
 /* ---- attributes ------------------------------------------------------------------------------ */
@@ -164,7 +230,7 @@ int arr_set_events(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
         }
         Py_DECREF(items);
     }
-    Py_XSETREF(self->events, events);
+    replace_list(self, events);
     Py_CLEAR(self->event);
     if (!on_cuda(self)) {
         arr_cross(self);

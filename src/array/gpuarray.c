@@ -179,8 +179,7 @@ static int GPUArray_traverse(PyObject *op, visitproc visit, void *arg) {
 static int GPUArray_clear(PyObject *op) {
     GPUArray *self = (GPUArray *)op;
     Py_XSETREF(self->allocator, Py_NewRef(Py_None));
-    Py_CLEAR(self->events);
-    Py_CLEAR(self->event);
+    arr_drop_events(self);
     return 0;
 }
 
@@ -192,8 +191,7 @@ static void GPUArray_dealloc(PyObject *op) {
         PyObject_ClearWeakRefs(op);
     }
     Py_XDECREF(self->allocator);
-    Py_XDECREF(self->events);
-    Py_XDECREF(self->event);
+    arr_drop_events(self);
     Py_XDECREF(self->base_data);
     Py_XDECREF(self->context);
     Py_XDECREF(self->queue);

@@ -11,8 +11,21 @@ int pg_trap = 0;
 PgFault pg_fault;
 int (*pg_flush)(void) = NULL;
 
+/* Of OpenCL's calls, those that reach a queue or wait. A launch is not among them: it is made while
+ * its kernel is locked, which a deferred one may need, so launches begin with
+ * pg_launch_deferred(). */
+static int is_command(const char *name) {
+    static const char launch[] = "clEnqueueNDRangeKernel";
+    return strncmp(name, "clFinish", 8) == 0 || strncmp(name, "clFlush", 7) == 0 ||
+           strncmp(name, "clWaitForEvents", 15) == 0 ||
+           (strncmp(name, "clEnqueue", 9) == 0 && strcmp(name, launch) != 0);
+}
+
 /* Calls that only ask, and whose answers no launch changes. */
 static int only_asks(const char *name) {
+    if (strncmp(name, "cl", 2) == 0) {
+        return !is_command(name);
+    }
     static const char *const beginnings[] = {"cuCtxGet",     "cuGetError",          "cuDevice",
                                              "cuDriver",     "cuFuncGet",           "nvrtc",
                                              "cuPointerGet", "cuMemGetAddressRange"};

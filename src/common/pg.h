@@ -180,6 +180,10 @@ extern PgFault pg_fault;
 int pg_trapped(const char *name, long *count, int *status);
 void pg_trap_watch_fork(void);
 extern int (*pg_flush)(void); /* launches deferred work; NULL: nothing ever is */
+/* Where a command begins, with the GIL held. 0, or the status of what could not be launched. */
+static inline int pg_launch_deferred(void) {
+    return PG_UNLIKELY(pg_trap & PG_TRAP_DEFERRED) && pg_flush != NULL ? pg_flush() : 0;
+}
 
 /* Collects garbage, also where the program has switched that off. */
 void pg_collect(void);

@@ -24,7 +24,9 @@ typedef struct Queue {
 
 /* The one that there is, else a new one with a reference of its own. */
 PyObject *ocl_queue_wrap(State *state, cl_command_queue handle);
+/* Also launches deferred work, as does what begins a command otherwise: a command follows. */
 Queue *ocl_as_queue(State *state, PyObject *obj, const char *call);
+int ocl_launch_deferred(Queue *self); /* 0, or -1 with an exception */
 int ocl_queue_check(Queue *self,
                     const char *call); /* warns if the queue was left as a context manager */
 /* To be called before each command. 1 if it might block in the driver, so that the GIL should be

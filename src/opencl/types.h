@@ -54,4 +54,5 @@
     X(ocl_gl_functions)       \
     X(ocl_region_functions)   \
     X(ocl_piece_functions)    \
-    X(ocl_gate_functions)
+    X(ocl_gate_functions)     \
+    X(ocl_deferral_methods)

@@ -107,6 +107,17 @@ def make(request: pytest.FixtureRequest) -> Iterator[Maker]:
 
 
 @pytest.fixture
+def unfused() -> Iterator[None]:
+    """For tests that count launches or blocks: operations are not deferred, whatever PYGPU_FUSE."""
+    from pygpu import fusion
+    from pygpu._src.array import chains
+
+    fusion.off()
+    yield
+    chains._set_from_environment()
+
+
+@pytest.fixture
 def on(make: Maker) -> Iterator[Maker]:
     """The namespace ``pygpu.xp`` with the maker's device as the default."""
     from pygpu import xp

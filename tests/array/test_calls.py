@@ -56,6 +56,7 @@ def operations(make: Any) -> dict[str, tuple[Callable[[], Any], int]]:
     }
 
 
+@pytest.mark.usefixtures("unfused")
 def test_launches_and_no_copies(make):
     for name, (call, most) in operations(make).items():
         call(), call()  # compiled now, and remembered

@@ -49,6 +49,7 @@ def test_the_bits_of_the_plain_function(make):
     same(mixed, make(A[0, 0]), make(B[:1]), np.float32(1.5), 2)
 
 
+@pytest.mark.usefixtures("unfused")
 def test_one_launch(make):
     a, b = make(A), make(B)
     for _ in range(2):
@@ -91,6 +92,7 @@ def test_reductions(make):
         pygpu.fuse(lambda a: a.sum(2) if True else a)(a)
 
 
+@pytest.mark.usefixtures("unfused")
 def test_several_results(make):
     a, b = make(A), make(B)
     both = pygpu.fuse(lambda a, b, s: (a + b, a * b, b * s, s + 1, "text"))

@@ -26,6 +26,7 @@ def test_memory_info(make):
         pygpu.memory_info(5)
 
 
+@pytest.mark.usefixtures("unfused")
 def test_temporaries_share_blocks(make):
     a = make(np.ones(1 << 16, np.float32))
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from pygpu._src.codegen import dtypes
+from pygpu._src.util.lazy import lazy
 
 if TYPE_CHECKING:
     from pygpu._src.codegen.kernels.elementwise import Operation
@@ -17,12 +20,17 @@ OPERATIONS: list[Operation] = []  # that of number n at n - 1
 _numbers: dict[Operation, int] = {}
 
 
-def number_of(operation: Operation) -> int:
-    """The number by which C knows an operation; 0 if it takes no part in chains."""
+def number_of(operation: Operation, stored: np.dtype[Any]) -> int:
+    """The number by which C knows an operation whose result is stored as this dtype; 0 if it takes
+    no part in chains."""
     if operation.index or operation.guard or len(operation.outputs) != 1:
         return 0
-    if not all(map(dtypes.is_numeric, (*operation.inputs, *operation.outputs))):
+    if not all(map(dtypes.is_numeric, (*operation.inputs, *operation.outputs, stored))):
         return 0
+    if operation.outputs[0] != stored:
+        if operation.name != "copy" or np.float16 in (stored, *operation.inputs):
+            return 0
+        operation = _conversion(operation.inputs[0], stored)
     number = _numbers.get(operation)
     if number is None:
         if len(OPERATIONS) >= _MOST:
@@ -30,3 +38,12 @@ def number_of(operation: Operation) -> int:
         OPERATIONS.append(operation)
         number = _numbers.setdefault(operation, len(OPERATIONS))
     return number
+
+
+def _conversion(source: np.dtype[Any], target: np.dtype[Any]) -> Operation:
+    """What a kernel that copies does when it stores its items as another dtype."""
+    body = f"y0 = {dtypes.cast('x0', source, target)};"
+    made: Operation = lazy("pygpu._src.codegen.kernels.elementwise").Operation(
+        "convert", (source,), (target,), body
+    )
+    return made

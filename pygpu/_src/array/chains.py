@@ -196,10 +196,8 @@ def set_mode(mode: int, *, wait: bool = False, often: int = 3, wait_us: int = 30
     wait: compile at once. wait_us: after so many microseconds a chain goes if nothing else happens.
     """
     global _wait
-    from pygpu import _cuda
-
     _wait = wait
-    _array._chain_set(mode, _on_frequent, _cuda._deferral(), often, wait_us)
+    _array._chain_set(mode, _on_frequent, often, wait_us)
 
 
 def is_on() -> bool:

@@ -12,6 +12,7 @@ default stream, unless a function is given another one.
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from math import prod
@@ -27,7 +28,7 @@ from pygpu._src.runtime.cuda.vectors import vec
 from pygpu._src.util.lazy import lazy
 from pygpu._src.util.public import publish
 
-from . import chains, layout
+from . import layout
 from .base import _ScalarT_co, contiguous_host
 from .cuda_functions import (
     all,
@@ -475,6 +476,7 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
 
 
 _array._register("cuda", array_class=GPUArray, default_allocator=_cuda.mem_alloc)
+_array._chain_connect(True, _cuda._deferral())
 
 
 class _Part(_cuda.PointerHolderBase):
@@ -719,4 +721,6 @@ def _memcpy_discontig(dst: Any, src: Any, async_: bool = False, stream: Any = No
 
 
 publish(globals(), ["_unpickle", *__all__], "pygpu.cuda.gpuarray")
-chains.set_from_environment()
+
+if os.environ.get("PYGPU_FUSE"):
+    lazy("pygpu._src.array.chains").set_from_environment()

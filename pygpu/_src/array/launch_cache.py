@@ -114,13 +114,13 @@ def elementwise_call(
         if dtype is None:
             backend.kernels[key] = out.dtype
             rule = elementwise.rule(backend, launch.memory)
-            chained = number_of(operation)
+            chained = number_of(operation, out.dtype)
             for name in _names(call):
                 table.add(name, tuple(kinds), launch.kernel, out.dtype, *rule, chained)
         if dtype is None or dtype == out.dtype:  # float64 equals None
             return  # otherwise, filling arrays of another dtype with such a number came first
     n = len(call.operands)
-    chained = number_of(operation) if out.dtype == operation.outputs[0] else 0
+    chained = number_of(operation, out.dtype)
     places = [n if call.out is not None else RESULT, *range(n)]
     steps = (
         step(backend, launch.kernel, launch.groups, launch.group_size, places, launch.numbers),

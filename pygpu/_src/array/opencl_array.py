@@ -12,6 +12,7 @@ The first argument of functions that make arrays is a CommandQueue. Arrays of CU
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, Self, overload
@@ -23,6 +24,7 @@ from pygpu._array import GPUArray
 from pygpu._src.codegen.dtypes import native
 from pygpu._src.codegen.fastpath import fastpath
 from pygpu._src.runtime.backends import backend_of
+from pygpu._src.util.lazy import lazy
 from pygpu._src.util.public import publish
 
 from . import layout
@@ -524,6 +526,7 @@ class Array(ArrayTypes[_ScalarT_co]):
 
 
 _array._register("opencl", array_class=Array)
+_array._chain_connect(False, _opencl._deferral())
 
 
 def _unpickle(cls: Any, host: np.ndarray, with_queue: bool) -> Any:
@@ -792,3 +795,6 @@ def as_strided(
 
 
 publish(globals(), ["_unpickle", *__all__], "pygpu.array")
+
+if os.environ.get("PYGPU_FUSE"):
+    lazy("pygpu._src.array.chains").set_from_environment()

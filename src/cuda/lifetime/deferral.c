@@ -19,7 +19,13 @@ static int is_private(PyObject *memory) {
            !self->usage->exposed && self->users == 0 && self->context->alive;
 }
 
-static PgDeferral deferral = {is_private, &pg_trap, &pg_flush};
+/* The default stream. */
+static int may_wait(PyObject *queue) {
+    return queue == Py_None;
+}
+
+static PgDeferral deferral = {is_private, may_wait, 999, /* CUDA_ERROR_UNKNOWN */
+                              &pg_trap, &pg_flush};
 
 static PyObject *get_deferral(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     pooled = ((State *)PyModule_GetState(module))->PooledDeviceAllocationType;

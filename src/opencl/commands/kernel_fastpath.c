@@ -126,6 +126,9 @@ PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, 
         goto call;
     }
     queue = (Queue *)args[0];
+    if (PG_UNLIKELY(ocl_launch_deferred(queue) < 0)) {
+        return NULL;
+    }
     if (queue->queue == NULL || queue->finalized ||
         queue->context->context != self->context->context || ocl_user_events_dropped > 0 ||
         may_need_more(queue) || !plain_sizes(queue, args[1], args[2], &sizes)) {

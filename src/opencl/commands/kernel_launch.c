@@ -201,6 +201,9 @@ static PyObject *launch(Kernel *self, Queue *queue, const KernelRange *range, Py
     cl_int status;
     SetFailure failure = {.routine = NULL};
     int tries = 0, renewals = 0, again;
+    if (PG_UNLIKELY(ocl_launch_deferred(queue) < 0)) {
+        goto fail;
+    }
     do {
         check |= kernel_lock(self);
         if (PG_UNLIKELY(check) && check_held(self, values) < 0) {

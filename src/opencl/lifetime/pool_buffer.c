@@ -102,6 +102,10 @@ static PyObject *PooledBuffer_release(PyObject *op, PyObject *Py_UNUSED(ignored)
         return ocl_reject(self->state, "PooledBuffer.release", CL_INVALID_VALUE,
                           "the PooledBuffer was released before");
     }
+    cl_int status = pg_launch_deferred(); /* it may be with this memory */
+    if (status != CL_SUCCESS) {
+        return ocl_raise(self->state, "clEnqueueNDRangeKernel", status);
+    }
     Block *block = self->pool;
     if (block == NULL) { /* made by from_int_ptr */
         ocl_memory_pin(self);

@@ -34,6 +34,7 @@ static inline int ocl_memory_prepare(Memory *self, Queue *queue) {
     const Usage *usage = self->pool; /* a block of a pool begins with its usage */
     return usage == NULL || usage->now.latest == queue ? 0 : ocl_memory_prepare_first(self, queue);
 }
+extern PyMethodDef ocl_deferral_methods[]; /* deferral.c */
 int ocl_usage_visit(Usage *usage, visitproc visit, void *arg);
 /* Owner gone: its queues become those of a former owner. */
 void ocl_usage_pass_on(Usage *usage);

@@ -313,8 +313,12 @@ static PyObject *Memory_get_hostbuf(PyObject *op, void *Py_UNUSED(closure)) {
 }
 
 static PyObject *Memory_get_int_ptr(PyObject *op, void *closure) {
-    note_given((Memory *)op, 1);
-    return ocl_handle_int_ptr(op, closure);
+    Memory *self = (Memory *)op;
+    note_given(self, 1);
+    self->exposed = 1;
+    cl_int status = pg_launch_deferred(); /* whoever has the handle may look */
+    return status == CL_SUCCESS ? ocl_handle_int_ptr(op, closure)
+                                : ocl_raise(self->state, "clEnqueueNDRangeKernel", status);
 }
 
 PG_DOC(

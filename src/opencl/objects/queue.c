@@ -105,7 +105,19 @@ Queue *ocl_as_queue(State *state, PyObject *obj, const char *call) {
         ocl_fail_dropped_user_events(); /* else this command would be behind those that are about to
                                            fail, and fail with them */
     }
-    return PG_UNLIKELY(self->finalized) && ocl_queue_check(self, call) < 0 ? NULL : self;
+    if (PG_UNLIKELY(self->finalized) && ocl_queue_check(self, call) < 0) {
+        return NULL;
+    }
+    return ocl_launch_deferred(self) < 0 ? NULL : self;
+}
+
+int ocl_launch_deferred(Queue *self) {
+    cl_int status = pg_launch_deferred();
+    if (PG_UNLIKELY(status != CL_SUCCESS)) {
+        ocl_raise(self->state, "clEnqueueNDRangeKernel", status);
+        return -1;
+    }
+    return 0;
 }
 
 int ocl_queue_check(Queue *self, const char *call) {
@@ -441,7 +453,7 @@ static int Queue_is_idle(const Queue *self) {
 static PyObject *Queue_flush(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Queue *self = (Queue *)op;
     cl_int status = CL_SUCCESS;
-    if (ocl_queue_check(self, "CommandQueue.flush") < 0) {
+    if (ocl_queue_check(self, "CommandQueue.flush") < 0 || ocl_launch_deferred(self) < 0) {
         return NULL;
     }
     if (Queue_is_idle(self)) { /* so it does not block */
@@ -485,7 +497,7 @@ int ocl_queue_wait(Queue *self, cl_int *status, int *failed) {
 static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Queue *self = (Queue *)op;
     cl_int status = CL_SUCCESS;
-    if (ocl_queue_check(self, "CommandQueue.finish") < 0) {
+    if (ocl_queue_check(self, "CommandQueue.finish") < 0 || ocl_launch_deferred(self) < 0) {
         return NULL;
     }
     unsigned number = self->enqueued;
