@@ -22,6 +22,23 @@ __all__ = ["diagonal", "matmul", "outer", "tensordot", "trace"]
 Shape = tuple[int, ...]
 
 
+def _check_operands(a: Any, b: Any) -> None:
+    if not (primitives.is_array(a) and primitives.is_array(b)):
+        raise ValueError("matmul: both operands must be arrays on the device")
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError(
+            "matmul: Input operand does not have enough dimensions (has 0, and 1 is needed)"
+        )
+    ufuncs.same_device("matmul", [a, b])
+
+
+def _check_out(out: Any, shape: Shape, number: np.dtype[Any]) -> None:
+    if not primitives.is_array(out) or out.shape != shape:
+        raise ValueError(f"matmul: out must be an array of shape {shape} on the device")
+    if not np.can_cast(number, out.dtype, "same_kind"):
+        raise TypeError(f"matmul: cannot cast from {number} to {out.dtype} with rule 'same_kind'")
+
+
 def matmul(a: Any, b: Any, out: Any = None) -> Any:
     """``a @ b`` as numpy.matmul: of vectors, matrices, and stacks of them that broadcast.
 
@@ -31,13 +48,7 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
         known = launch_cache.known("matmul", a, b)
         if known is not None:
             return known
-    if not (primitives.is_array(a) and primitives.is_array(b)):
-        raise ValueError("matmul: both operands must be arrays on the device")
-    if a.ndim == 0 or b.ndim == 0:
-        raise ValueError(
-            "matmul: Input operand does not have enough dimensions (has 0, and 1 is needed)"
-        )
-    ufuncs.same_device("matmul", [a, b])
+    _check_operands(a, b)
     given = (a, b)
     a, b = a._aligned(), b._aligned()
     number = np.result_type(a.dtype, b.dtype)
@@ -55,10 +66,8 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
         shape = shape[:-1]
     if a.ndim == 1:
         shape = (*shape[: len(stack)], *shape[len(stack) + 1 :])
-    if out is not None and (not primitives.is_array(out) or out.shape != shape):
-        raise ValueError(f"matmul: out must be an array of shape {shape} on the device")
-    if out is not None and not np.can_cast(number, out.dtype, "same_kind"):
-        raise TypeError(f"matmul: cannot cast from {number} to {out.dtype} with rule 'same_kind'")
+    if out is not None:
+        _check_out(out, shape, number)
     target = primitives.empty(a, shape, number) if out is None else out
     shared = out is not None and (
         any(out.base_data is x.base_data for x in (a, b)) or not out._is_aligned

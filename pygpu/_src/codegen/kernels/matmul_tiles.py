@@ -13,7 +13,7 @@ beyond the summed axis must be zero.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.template import Template
@@ -249,6 +249,30 @@ def _store(kinds: Kinds, vector: int, width: int) -> str:
     )
 
 
+def _lanes(tile: Tile, width: int) -> dict[str, Any]:
+    """How the lanes of a warp share out its part of a tile."""
+    lanes = min(32, tile.group)
+    across = min(8 if tile.each_row <= tile.each_column else 4, tile.columns // tile.each_column)
+    across = max(across, lanes * tile.each_row // tile.rows)
+    down = lanes // across
+    row_lane, column_lane = f"lane / {across}", f"lane % {across}"
+    if tile.zigzag and down >= 2:
+        row_lane = f"(lane / {2 * across} * 2 + lane % 2)"
+        column_lane = f"(lane / 2 % {across})"
+    return {
+        "lanes": lanes,
+        "row_lane": row_lane,
+        "column_lane": column_lane,
+        "lanes_across": across,
+        "lanes_down": down,
+        "warps_across": tile.columns // (across * tile.each_column),
+        "warp_rows": down * tile.each_row,
+        "warp_columns": across * tile.each_column,
+        "row_step": down * width,
+        "column_step": across * width,
+    }
+
+
 def source(kinds: Kinds, tile: Tile, a: Side, b: Side, out_vector: int, far: bool) -> str:
     """``product``: out[m, n] = sum over k of a[m, k] * b[n, k], for each item of the stack, by groups
     of tile.group work-items.
@@ -260,18 +284,9 @@ def source(kinds: Kinds, tile: Tile, a: Side, b: Side, out_vector: int, far: boo
     width = piece(acc)
     x = _Operand("a", kinds.x, a, tile.rows, tile, acc)
     y = _Operand("b", kinds.y, b, tile.columns, tile, acc)
-    lanes = min(32, tile.group)
-    lanes_across = min(
-        8 if tile.each_row <= tile.each_column else 4, tile.columns // tile.each_column
-    )
-    lanes_across = max(lanes_across, lanes * tile.each_row // tile.rows)
-    lanes_down = lanes // lanes_across
-    row_lane, column_lane = f"lane / {lanes_across}", f"lane % {lanes_across}"
-    if tile.zigzag and lanes_down >= 2:
-        row_lane = f"(lane / {2 * lanes_across} * 2 + lane % 2)"
-        column_lane = f"(lane / 2 % {lanes_across})"
     stored_bytes = (acc if kinds.parts else kinds.out).itemsize
     return _KERNEL.fill(
+        _lanes(tile, width),
         arithmetic=matmul.arithmetic(kinds),
         parameters=matmul.parameters(kinds),
         start=matmul.start(kinds),
@@ -296,16 +311,6 @@ def source(kinds: Kinds, tile: Tile, a: Side, b: Side, out_vector: int, far: boo
         b_pieces=tile.each_column // width,
         group=tile.group,
         resident=tile.resident,
-        lanes=lanes,
-        row_lane=row_lane,
-        column_lane=column_lane,
-        lanes_across=lanes_across,
-        lanes_down=lanes_down,
-        warps_across=tile.columns // (lanes_across * tile.each_column),
-        warp_rows=lanes_down * tile.each_row,
-        warp_columns=lanes_across * tile.each_column,
-        row_step=lanes_down * width,
-        column_step=lanes_across * width,
         rows=tile.rows,
         columns=tile.columns,
         deep=tile.deep,

@@ -7,7 +7,8 @@ share a result are added up in local memory in the order of a tree.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.template import Template
@@ -132,6 +133,54 @@ def _join(kinds: Kinds, of: Reading) -> str:
     return "\n        ".join(lines)
 
 
+def _read_along(
+    kinds: Kinds, of: Reading, values: dict[str, Any], row: Callable[[str], str]
+) -> str:
+    """The loop of work-items that read along the summed axis."""
+    stride = of.lanes * of.vector
+    single = f"((PG_GLOBAL const {dtypes.storage_type(kinds.y)} *)(from + (k + j) * b_k))"
+    at = f"k + u * {stride}"
+    x, row_vector, aligned = row(f"{at} + j"), "", []
+    if of.vector > 1 and not of.loose:
+        aligned.append(f"PG_ALIGNED(from, {of.vector * kinds.y.itemsize})")
+    if of.row > 1 and not of.loose:
+        aligned.append(f"PG_ALIGNED(from_a, {of.row * kinds.x.itemsize})")
+    if of.row > 1:
+        row_vector = f"mat_a_vector x = *(PG_GLOBAL const mat_a_vector *)(from_a + ({at}) * a_k);"
+        x = f"mat_a({dtypes.load(kinds.x, 'x.item', 'j')})"
+    return _ALONG.fill(
+        values,
+        step=of.turns * stride,
+        stride=stride,
+        aligned=" && ".join(aligned) or "1",
+        row_vector=row_vector,
+        x=x,
+        x_single=row("k + j"),
+        y_single=f"mat_b({dtypes.load(kinds.y, single, '0')})",
+        sums=of.turns * of.vector,
+    )
+
+
+def _read_across(
+    kinds: Kinds, of: Reading, values: dict[str, Any], row: Callable[[str], str]
+) -> str:
+    """The loop of work-items that read several neighbouring columns."""
+    single = f"((PG_GLOBAL const {dtypes.storage_type(kinds.y)} *)(from + k * b_k + j * b_n))"
+    b_bytes = of.vector * kinds.y.itemsize
+    aligned = "1"
+    if of.vector > 1 and not of.loose:
+        aligned = f"PG_ALIGNED(from, {b_bytes}) && b_k % {b_bytes} == 0"
+    return _ACROSS.fill(
+        values,
+        last=(of.turns - 1) * of.lanes,
+        step=of.turns * of.lanes,
+        aligned=aligned,
+        x=row(f"k + u * {of.lanes}"),
+        x_single=row("k"),
+        y_single=f"mat_b({dtypes.load(kinds.y, single, '0')})",
+    )
+
+
 def source(kinds: Kinds, of: Reading) -> str:
     """``product`` of one row a and any number of columns b[n], by groups of of.group work-items; a
     tile is of.results of them."""
@@ -148,47 +197,8 @@ def source(kinds: Kinds, of: Reading) -> str:
         "y": f"mat_b({dtypes.load(kinds.y, 'y[u].item', 'j')})",
     }
     threads = of.group // of.lanes
-    if of.along:
-        stride = of.lanes * of.vector
-        single = f"((PG_GLOBAL const {ys} *)(from + (k + j) * b_k))"
-        at = f"k + u * {stride}"
-        x, row_vector, aligned = row(f"{at} + j"), "", []
-        if of.vector > 1 and not of.loose:
-            aligned.append(f"PG_ALIGNED(from, {b_bytes})")
-        if of.row > 1 and not of.loose:
-            aligned.append(f"PG_ALIGNED(from_a, {a_bytes})")
-        if of.row > 1:
-            row_vector = (
-                f"mat_a_vector x = *(PG_GLOBAL const mat_a_vector *)(from_a + ({at}) * a_k);"
-            )
-            x = f"mat_a({dtypes.load(kinds.x, 'x.item', 'j')})"
-        sums = of.turns * of.vector
-        read = _ALONG.fill(
-            values,
-            step=of.turns * stride,
-            stride=stride,
-            aligned=" && ".join(aligned) or "1",
-            row_vector=row_vector,
-            x=x,
-            x_single=row("k + j"),
-            y_single=f"mat_b({dtypes.load(kinds.y, single, '0')})",
-            sums=sums,
-        )
-    else:
-        single = f"((PG_GLOBAL const {ys} *)(from + k * b_k + j * b_n))"
-        aligned = [f"PG_ALIGNED(from, {b_bytes}) && b_k % {b_bytes} == 0"] * (
-            of.vector > 1 and not of.loose
-        )
-        sums = of.vector
-        read = _ACROSS.fill(
-            values,
-            last=(of.turns - 1) * of.lanes,
-            step=of.turns * of.lanes,
-            aligned=" && ".join(aligned) or "1",
-            x=row(f"k + u * {of.lanes}"),
-            x_single=row("k"),
-            y_single=f"mat_b({dtypes.load(kinds.y, single, '0')})",
-        )
+    sums = of.turns * of.vector if of.along else of.vector
+    read = (_read_along if of.along else _read_across)(kinds, of, values, row)
     return _KERNEL.fill(
         arithmetic=matmul.arithmetic(kinds),
         parameters=matmul.parameters(kinds),
