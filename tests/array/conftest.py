@@ -114,7 +114,7 @@ def unfused() -> Iterator[None]:
 
     fusion.off()
     yield
-    chains._set_from_environment()
+    chains.set_from_environment()
 
 
 @pytest.fixture

@@ -496,7 +496,7 @@ def library(make, monkeypatch):
 
 @pytest.mark.parametrize("name", ONE + MANY)
 @pytest.mark.parametrize("dtype", "eFD")
-def test_the_librarys_results_are_numpys(make, library, name, dtype):
+def test_results_of_the_library_are_numpys(make, library, name, dtype):
     a = input_of(name, (3, 4, 6), dtype)
     same_as_numpy(make, name, a)
     same_as_numpy(make, name, a[:, ::-1].T, norm="ortho")
