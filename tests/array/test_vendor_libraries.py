@@ -106,9 +106,21 @@ def test_orders_of_rows_and_columns(stub):
 
 @pytest.mark.parametrize("dtype", ["e", "f", "F", "D"])
 def test_dtypes_of_products(stub, dtype):
-    a, b = rand(33, 40, dtype=dtype), rand(40, 34, dtype=dtype)
+    a, b = rand(69, 40, dtype=dtype), rand(40, 70, dtype=dtype)
     before = calls(stub)
     close(put(a) @ put(b), a @ b, {"e": 1, "D": 8}.get(dtype, 3))
+    assert calls(stub) == before + 1
+
+
+@pytest.mark.parametrize("left, right", [((90, 80), (80, 60)), ((9, 40, 30), (9, 30, 99))])
+def test_products_for_which_our_kernels_are_faster(stub, left, right):
+    a, b = rand(*left, dtype="f"), rand(*right, dtype="f")
+    before = calls(stub)
+    close(put(a) @ put(b), a @ b, 3)
+    close(put(a) @ put(b), a @ b, 3)
+    assert calls(stub) == before
+    large = rand(130, 90, dtype="f")
+    close(put(large) @ put(large).T, large @ large.T, 3)
     assert calls(stub) == before + 1
 
 

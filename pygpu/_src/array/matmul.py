@@ -120,6 +120,8 @@ def _library(a: Any, number: np.dtype[Any], out: Any) -> Any:
         return None
     lib: Any
     if backend.name == "cuda":
+        if _is_faster_than_cublas(number, out.shape, a.shape[-1]):
+            return None
         from pygpu._src.runtime.libraries import cublas as lib
     else:
         from pygpu._src.runtime.libraries import clblast as lib
@@ -127,6 +129,15 @@ def _library(a: Any, number: np.dtype[Any], out: Any) -> Any:
         if number.char not in "fd" or not lib.usable(backend):
             return None
     return lib if lib.LIBRARY.available() else None
+
+
+def _is_faster_than_cublas(number: np.dtype[Any], shape: Shape, k: int) -> bool:
+    """Whether pygpu's kernels were measured to be faster (benchmarks/linalg.py on an H100): for
+    float32, few rows or columns, or stacks of small matrices."""
+    m, n = shape[-2:]
+    if number.char != "f" or min(m, n) == 1:
+        return False
+    return min(m, n) <= 64 or (len(shape) > 2 and max(m, n, k) <= 128)
 
 
 def _by_library(lib: Any, a: Any, b: Any, number: np.dtype[Any], out: Any) -> bool:
