@@ -322,13 +322,29 @@ def test_what_is_not_finite(make, value):
     a = np.eye(3)
     a[1, 1] = value
     x = make(a)
-    for function in (np.linalg.svd, np.linalg.eigh, np.linalg.eigvalsh, np.linalg.cond):
+    for function in (np.linalg.svd, np.linalg.cond):
         with pytest.raises(LinAlgError, match="did not converge"):
             function(x)
     assert not np.isfinite(np.linalg.det(x).get())
     assert not np.isfinite(np.linalg.qr(x)[1].get()).all()
     assert np.isfinite(np.linalg.solve(x, make(np.ones(3))).get()).sum() <= 3
     assert not np.isfinite(np.linalg.cholesky(x).get()).all()
+
+
+@pytest.mark.parametrize("dtype", ["f", "D"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("n", [1, 2, 5, 40])
+def test_eigenvalues_of_what_is_not_finite_are_nan(make, dtype, value, n):
+    a = np.stack([random((n, n), dtype, seed) for seed in range(3)])
+    a += np.swapaxes(a, 1, 2).conj()
+    want = np.linalg.eigvalsh(a[::2])
+    a[1, n // 2, n // 2] = value
+    w, v = np.linalg.eigh(make(a))
+    assert np.isnan(w.get()[1]).all() and np.isnan(v.get()[1]).all()
+    tolerance = 1e-4 if dtype == "f" else 1e-12
+    np.testing.assert_allclose(w.get()[::2], want, atol=tolerance * n)
+    np.testing.assert_array_equal(np.linalg.eigvalsh(make(a)).get()[1], w.get()[1])
+    assert np.isfinite(v.get()[::2]).all()
 
 
 def test_what_is_built_on_them(make):

@@ -147,10 +147,9 @@ _LOAD = """\
             a[i * pitch + i] = lin_of(lin_re(a[i * pitch + i]));
         }
         LIN_SYNC;
-        lin_r scale = lin_scaling(a, (int)n, (int)n, pitch, parts);
-        if (scale < (lin_r)0) {
-            if (LIN_ID == 0)
-                report[0] = 1;
+        lin_r scale = lin_scaling(a, (int)n, (int)n, pitch, parts), lost = (lin_r)0;
+        if (scale < (lin_r)0) { /* infinite items, or NaN */
+            lost = (lin_r)PG_NAN_F32;
             scale = (lin_r)0;
         }
         LIN_FOR(i, 0, (int)n) {
@@ -167,6 +166,15 @@ _FORM = """\
         }
         LIN_SYNC;
         lin_form(a + pitch + 1, taus, (int)n - 1, (int)n - 1, (int)n - 1, pitch);"""
+
+
+_LOSE = """\
+        if (lost != lost) {
+            LIN_FOR(i, 0, (int)n) {
+                for (int j = 0; j < (int)n; j++)
+                    a[i * pitch + j] = lin_of(lost);
+            }
+        }"""
 
 
 def eigh_source(group: Group, vectors: bool, rows: int) -> str:
@@ -189,8 +197,9 @@ def eigh_source(group: Group, vectors: bool, rows: int) -> str:
             for (int i = 0; i < (int)n; i++)
                 place += d[i] < d[j] || (d[i] == d[j] && i < j);
 {"            order[j] = place;" if vectors else ""}
-            values[g * n + place] = scale == (lin_r)0 ? scale : d[j] / scale;
+            values[g * n + place] = scale == (lin_r)0 ? lost : d[j] / scale;
         }}
+{_LOSE if vectors else ""}
         LIN_SYNC;
 {"        PG_GLOBAL lin_t *to = out + g * n * n;" if vectors else ""}
 {store if vectors else ""}
