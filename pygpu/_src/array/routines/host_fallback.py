@@ -34,9 +34,10 @@ def _to_device(like: Any, value: Any) -> Any:
 
 def compute(like: Any, function: Any, *args: Any, **options: Any) -> Any:
     """A function of NumPy, of the arrays' contents; its results are arrays beside *like*. Warns,
-    once in a process, unless an array has no items."""
+    once in a process, unless an array has no items, or with quiet=True."""
     global _warned
-    if not _warned and all(x.size for x in args if isinstance(x, GPUArray)):
+    quiet = options.pop("quiet", False)
+    if not quiet and not _warned and all(x.size for x in args if isinstance(x, GPUArray)):
         _warned = True
         name = f"{function.__module__}.{function.__name__}"
         warnings.warn(
