@@ -112,6 +112,13 @@ class Fused(_array.FusedCall, Generic[_P, _R]):
         self._is_static = tuple(name in names for name in self._signature.parameters)
         self._programs: dict[Any, Any] = {}  # what C does not tell apart
 
+    def __repr__(self) -> str:
+        return f"<fused function {self.plain.__qualname__}{self._signature}>"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """As a function of a class, a method; each instance has programs of its own."""
+        return self if instance is None else types.MethodType(self, instance)
+
     if TYPE_CHECKING:
 
         def __call__(self, *args: _P.args, **options: _P.kwargs) -> _R: ...

@@ -126,6 +126,23 @@ def test_what_changes_is_seen(make):
         pygpu.fuse(lambda a, n: a + n)(small, 300)
 
 
+def test_methods_and_what_is_shown(make):
+    class Spring:
+        def __init__(self, k):
+            self.k = k
+
+        @pygpu.fuse
+        def force(self, x):
+            return -self.k * x
+
+    x = make(np.arange(3, dtype=np.float32))
+    soft, stiff = Spring(1), Spring(10)
+    for _ in range(2):
+        assert (soft.force(x).get() == [0, -1, -2]).all()
+        assert (stiff.force(x).get() == [0, -10, -20]).all()
+    assert repr(Spring.force).endswith("Spring.force(self, x)>")
+
+
 def test_static_arguments_and_keywords(make):
     @pygpu.fuse(static=("power", "flip"))
     def f(a, power, flip=False, scale=1.0):
