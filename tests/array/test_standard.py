@@ -84,7 +84,7 @@ def test_what_is_no_array_is_refused_by_name():
     for space in (xp, xp.linalg, xp.fft):
         for name in space.__all__:
             function = getattr(space, name)
-            if not inspect.isfunction(function):
+            if not callable(function) or isinstance(function, type):
                 continue
             given = list(inspect.signature(function).parameters.values())
             if not given or given[0].name not in ("x", "x1", "arrays", "condition"):

@@ -43,6 +43,7 @@ def stub(compiled, cuda_context, monkeypatch):
         pytest.skip("memory of a GPU: the stub computes on the simulator's")
     for name in NAMES:
         monkeypatch.setenv(f"PYGPU_{name.upper()}_LIBRARY", str(compiled))
+    monkeypatch.setenv("PYGPU_FFT", "cufft")
     loading.forget()
     library = ctypes.CDLL(str(compiled))
     wait = ctypes.CFUNCTYPE(None)(driver.Context.synchronize)
