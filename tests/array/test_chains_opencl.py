@@ -55,7 +55,7 @@ def both(x):
 
 def deferred(x):
     """The same, of which something waits now."""
-    for _ in range(20):
+    for _ in range(1000):
         chains.flush()
         before = chains.counts()
         y = both(x)

@@ -157,8 +157,16 @@ def check_cholesky(make: Any, a: np.ndarray) -> None:
         within(errors(product(*both), a, a), n)
 
 
-@pytest.mark.parametrize("dtype", "fdFD")
-@pytest.mark.parametrize("n", [1, 5, 32, 63])
+def sizes_and_dtypes(sizes, quick):
+    """All combinations; those that are not among the quick ones are slow, as each is compiled."""
+    return [
+        pytest.param(n, dtype, marks=[] if f"{n}{dtype}" in quick else [pytest.mark.slow])
+        for n in sizes
+        for dtype in "fdFD"
+    ]
+
+
+@pytest.mark.parametrize("n, dtype", sizes_and_dtypes([1, 5, 32, 63], {"1f", "5F", "32d", "63D"}))
 def test_small_matrices(make, n, dtype):
     a = random((3, n, n), dtype)
     check_solve(make, a, random((3, n, 2), dtype, 1))
@@ -166,8 +174,7 @@ def test_small_matrices(make, n, dtype):
     check_cholesky(make, a)
 
 
-@pytest.mark.parametrize("dtype", "fdFD")
-@pytest.mark.parametrize("n", [1, 4, 31])
+@pytest.mark.parametrize("n, dtype", sizes_and_dtypes([1, 4, 31], {"1d", "4f", "4D", "31F"}))
 def test_small_orthogonal_factors(make, n, dtype):
     for shape in ((2, n, n), (2, n + 3, n), (2, n, n + 2)):
         for mode in ("reduced", "complete"):
