@@ -9,6 +9,7 @@ import numpy as np
 
 from pygpu._src.array import ufuncs
 from pygpu._src.array.routines import joining
+from pygpu._src.codegen.ufunc_loops import STANDARD_NAMES
 
 if TYPE_CHECKING:
     from ._types import (
@@ -97,24 +98,6 @@ __all__ = [
     "trunc",
 ]
 
-_OTHER_NAMES = {
-    "abs": "absolute",
-    "acos": "arccos",
-    "acosh": "arccosh",
-    "asin": "arcsin",
-    "asinh": "arcsinh",
-    "atan": "arctan",
-    "atan2": "arctan2",
-    "atanh": "arctanh",
-    "bitwise_invert": "invert",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_right_shift": "right_shift",
-    "conj": "conjugate",
-    "divide": "true_divide",
-    "pow": "power",
-    "round": "rint",
-}
-
 
 def _operands(call: str, *operands: Any) -> tuple[Any, ...]:
     """Device arrays and numbers; at least one is an array."""
@@ -134,7 +117,7 @@ def _operands(call: str, *operands: Any) -> tuple[Any, ...]:
 
 
 def _unary(name: str, text: str) -> Any:
-    ufunc = _OTHER_NAMES.get(name, name)
+    ufunc = STANDARD_NAMES.get(name, name)
 
     def function(x: Any, /) -> Any:
         return ufuncs.call(ufunc, _operands(name, x))
@@ -144,7 +127,7 @@ def _unary(name: str, text: str) -> Any:
 
 def _whole(name: str, text: str) -> Any:
     """Of integers, which they leave as they are."""
-    ufunc = _OTHER_NAMES.get(name, name)
+    ufunc = STANDARD_NAMES.get(name, name)
 
     def function(x: Any, /) -> Any:
         operands = _operands(name, x)
@@ -154,7 +137,7 @@ def _whole(name: str, text: str) -> Any:
 
 
 def _binary(name: str, text: str) -> Any:
-    ufunc = _OTHER_NAMES.get(name, name)
+    ufunc = STANDARD_NAMES.get(name, name)
 
     def function(x1: Any, x2: Any, /) -> Any:
         return ufuncs.call(ufunc, _operands(name, x1, x2))

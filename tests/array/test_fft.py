@@ -470,8 +470,6 @@ def test_a_call_that_only_looks_the_same_is_refused(make):
 @pytest.fixture
 def library(make, monkeypatch):
     """The calls of cuFFT, which are computed on the host."""
-    if make.name != "cuda":
-        pytest.skip("cuFFT is for CUDA")
     calls = []
 
     def transform(source, out, axes, inverse=False):
@@ -496,6 +494,7 @@ def library(make, monkeypatch):
 
 @pytest.mark.parametrize("name", ONE + MANY)
 @pytest.mark.parametrize("dtype", "eFD")
+@pytest.mark.parametrize("make", ["cuda"], indirect=True)
 def test_results_of_the_library_are_numpys(make, library, name, dtype):
     a = input_of(name, (3, 4, 6), dtype)
     same_as_numpy(make, name, a)
@@ -509,6 +508,7 @@ def test_results_of_the_library_are_numpys(make, library, name, dtype):
     assert library
 
 
+@pytest.mark.parametrize("make", ["cuda"], indirect=True)
 def test_the_library_writes_where_it_is_asked_to(make, library):
     x, out = make(host("F", (3, 8))), make(np.zeros((3, 8), "F"))
     launches, copies = make.calls(lambda: np.fft.fft(x, out=out))
@@ -538,6 +538,7 @@ LONG = plan.Tuning(single=128, column=64)
         ("fftn", (2, 2, 8, 8), {}, False),
     ],
 )
+@pytest.mark.parametrize("make", ["cuda"], indirect=True)
 def test_the_library_is_asked_where_it_is_faster(
     make, library, monkeypatch, name, shape, options, chosen
 ):
@@ -550,6 +551,7 @@ def test_the_library_is_asked_where_it_is_faster(
     assert bool(library) is chosen
 
 
+@pytest.mark.parametrize("make", ["cuda"], indirect=True)
 def test_the_library_is_not_asked_for_copies(make, library, monkeypatch):
     monkeypatch.setenv("PYGPU_FFT", "auto")
     transform.set_tuning(LONG)

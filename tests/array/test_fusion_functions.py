@@ -369,18 +369,22 @@ def test_numbers_change_between_calls(make):
         assert np.allclose(fused(x, t, n).get(), temperature(X, t, n), rtol=1e-4, atol=1e-5)
 
 
-def test_threads_call_one_function(make):
-    if make.name == "cuda":
-        pytest.skip("a context is current in one thread")
+def test_threads_call_one_function(make, request):
+    context = request.getfixturevalue("cuda_context") if make.name == "cuda" else None
     fused = pygpu.fuse(softmax)
     hosts = [RNG.normal(size=(n, 20)).astype(np.float32) for n in (3, 4, 5, 6)]
     wrong: list[Any] = []
 
     def work(host: Any) -> None:
         try:
+            if context is not None:  # each thread has its own stack of contexts
+                context.push()
             x = make(host)
             for _ in range(10):
                 assert np.allclose(fused(x).get(), softmax(host), rtol=1e-4, atol=1e-6)
+            del x
+            if context is not None:
+                context.pop()
         except BaseException as error:
             wrong.append(error)
 
@@ -392,9 +396,8 @@ def test_threads_call_one_function(make):
     assert not wrong
 
 
+@pytest.mark.parametrize("make", ["cuda"], indirect=True)
 def test_arrays_of_two_devices(make, opencl_maker):
-    if make.name == "opencl":
-        pytest.skip("one device is enough for the other tests")
     fused = pygpu.fuse(lambda a, b: a.sum() + b)
     with pytest.raises(ValueError, match="different devices"):
         fused(make(X), opencl_maker(X))

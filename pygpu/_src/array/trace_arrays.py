@@ -14,7 +14,7 @@ import numpy as np
 from pygpu import _array
 from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.ufunc_loops import NAMES
+from pygpu._src.codegen.ufunc_loops import NAMES, STANDARD_NAMES
 
 from . import layout
 from .trace import REDUCTIONS, Number, Tracer, Untraceable, _Operators, _where
@@ -37,22 +37,6 @@ _CHANGE_FIRST = frozenset(
 )
 _CHANGE_SELF = frozenset("sort partition put fill setfield byteswap".split())
 _CONSTANTS = {"zeros": 0, "ones": 1, "empty": 0}
-_XP_UFUNCS = {
-    "abs": "absolute",
-    "acos": "arccos",
-    "acosh": "arccosh",
-    "asin": "arcsin",
-    "asinh": "arcsinh",
-    "atan": "arctan",
-    "atan2": "arctan2",
-    "atanh": "arctanh",
-    "bitwise_invert": "invert",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_right_shift": "right_shift",
-    "divide": "true_divide",
-    "pow": "power",
-    "round": "rint",
-}
 _WHOLE = frozenset(("ceil", "floor", "rint", "trunc"))
 _PLAIN_INDICES = (int, np.integer, slice, type(None), type(Ellipsis))
 _state = threading.local()
@@ -519,7 +503,7 @@ def _trace(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any
     if name in _DATA_DEPENDENT:
         _refuse_shape(f"xp.{name}")
     first = args[0] if args else None
-    ufunc = _XP_UFUNCS.get(name, name)
+    ufunc = STANDARD_NAMES.get(name, name)
     if ufunc in NAMES and not options and function.__module__.endswith(".xp"):
         if ufunc in _WHOLE and isinstance(first, TracedArray) and first.dtype.kind in "iu":
             ufunc = "positive"

@@ -5,7 +5,26 @@ A loop in float16 is computed in float. Integers wrap around; division of intege
 
 from __future__ import annotations
 
-__all__ = ["NAMES", "expression"]
+__all__ = ["NAMES", "STANDARD_NAMES", "expression"]
+
+# NumPy's names of ufuncs that the array API standard calls otherwise
+STANDARD_NAMES = {
+    "abs": "absolute",
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "bitwise_invert": "invert",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_right_shift": "right_shift",
+    "conj": "conjugate",
+    "divide": "true_divide",
+    "pow": "power",
+    "round": "rint",
+}
 
 Found = tuple[str, str]  # statements, helper functions
 
