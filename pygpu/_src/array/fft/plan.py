@@ -23,8 +23,9 @@ class Tuning(Frozen):
     single: bytes of the longest line that one group transforms. column: bytes of the longest column
     where neighbouring columns are read together. together: bytes of neighbours that are read
     together. elements: numbers that a work-item holds, about. radix: the largest radix. least,
-    threads: work-items of a group. long: lines of more bytes have long_threads and long_elements
-    instead. full: bytes of local memory up to which real and imaginary parts are exchanged at once.
+    threads: work-items of a group. long: lines of more bytes have long_elements instead, and
+    long_threads on CUDA. full: bytes of local memory up to which real and imaginary parts are
+    exchanged at once.
     Of CPUs: bytes of a vector, of the longest line and of the longest column; the largest radix.
     """
 

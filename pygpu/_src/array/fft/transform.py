@@ -385,7 +385,10 @@ def _shape_of(
     else:
         threads, elements = _tuning.threads, _tuning.elements
         if part * item > _tuning.long:
-            threads, elements = _tuning.long_threads, _tuning.long_elements
+            elements = _tuning.long_elements
+            # measured: with as many threads, NVIDIA's OpenCL is slower than in two passes
+            if cuts.like.backend.name == "cuda":
+                threads = _tuning.long_threads
         tuning = _tuning.but(threads=min(threads, limits.group_size), elements=elements)
         stages, many = _group(
             cuts.image or (part,),
