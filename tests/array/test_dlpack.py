@@ -188,7 +188,13 @@ Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class Foreign:
-    """A tensor of the host's made by hand, whose deleter counts its calls."""
+    """A tensor of the host's made by hand, whose deleter counts its calls.
+
+    It lives until its deleter was called: the capsule and what is made of it hold an address into
+    it and no reference, so a test may drop it at once, as another library's caller would.
+    """
+
+    alive: ClassVar[set[Foreign]] = set()
 
     def __init__(self, shape=(2, 3), strides=None, **changes: Any) -> None:
         self.data = np.arange(64, dtype=np.float32)
@@ -214,10 +220,12 @@ class Foreign:
             [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
         )
         self.capsule = new(ctypes.addressof(self.managed), b"dltensor_versioned", None)
+        Foreign.alive.add(self)
 
     def _delete(self, managed: int) -> None:
         assert managed == ctypes.addressof(self.managed)
         self.deleted += 1
+        Foreign.alive.discard(self)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0
