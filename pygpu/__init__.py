@@ -65,6 +65,7 @@ from ._opencl import (  # noqa: F401 - and PyOpenCL's private functions
     _enqueue_write_buffer,
     _enqueue_write_buffer_rect,
     _enqueue_write_image,
+    _provide,
     create_image,
     create_program_with_built_in_kernels,
     enqueue_acquire_gl_objects,
@@ -114,6 +115,14 @@ _enqueue_copy = enqueue_copy
 _Program = Program
 _Image = Image
 enqueue_svm_migratemem = enqueue_svm_migrate_mem
+
+# What the extension leaves to Python, which it does not know by name. Nothing is loaded here.
+_provide("build", "pygpu._src.runtime.opencl.build")
+_provide("capture_call", "pygpu._src.runtime.opencl.capture_call")
+_provide("gl", "pygpu._src.runtime.opencl.gl")
+_provide("svm", "pygpu._src.runtime.opencl.svm")
+_provide("transfer", "pygpu._src.runtime.opencl.transfer")
+del globals()["_provide"]
 
 # Names that are loaded when first used, and the modules that have them.
 _LAZY = {

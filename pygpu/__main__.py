@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from pygpu._src.diagnosis import selftest
-from pygpu._src.runtime.opencl import loader
+from pygpu._src.drivers import opencl_loader as loader
 
 WIDTH = 96
 PASSED, FAILED, NO_DEVICE, USAGE = 0, 1, 2, 64

@@ -29,8 +29,9 @@ void *pg_driver_open(const PgDriver *self, PyObject *path);
  * released, its library stays. */
 void pg_driver_take(PgDriver *self, void *opened, PyObject *path, int version);
 /* Has the loader's function (loader: a new reference, or NULL with an exception) find a library
- * unless one is loaded. -1 with an exception. */
-int pg_driver_find(PgDriver *self, PyObject *loader, const char *function);
+ * unless one is loaded. It is given the extension, which opens files and tries them. -1 with an
+ * exception. */
+int pg_driver_find(PgDriver *self, const char *extension, PyObject *loader, const char *function);
 /* For _unload_library: -1 with an exception if it is in use. */
 int pg_driver_unload(PgDriver *self);
 

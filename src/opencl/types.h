@@ -42,6 +42,7 @@
     X(ocl_platform_functions) \
     X(ocl_event_functions)    \
     X(ocl_transfer_functions) \
+    X(ocl_role_functions)     \
     X(ocl_buffer_functions)   \
     X(ocl_image_functions)    \
     X(ocl_svm_functions)      \

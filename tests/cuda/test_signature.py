@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pygpu._src.runtime.cuda.signature import (
+from pygpu._src.drivers.cuda_signature import (
     kernel_parameters,
     parameters_from_ptx,
     parameters_from_source,

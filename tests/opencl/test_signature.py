@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu._src.runtime import declarations as signature
+from pygpu._src.drivers import declarations as signature
 
 DECLARATIONS = """
 /* kernel void a(int not_this_one) {} */

@@ -17,10 +17,10 @@ import pytest
 from backtracking import Steps, hard_texts
 
 import pygpu
-from pygpu._src.runtime import declarations as signature
+from pygpu._src.drivers import cuda_signature as cuda_signature
+from pygpu._src.drivers import declarations as signature
 from pygpu._src.runtime import disk_cache as cache
 from pygpu._src.runtime.cuda import advice, nvrtc_headers
-from pygpu._src.runtime.cuda import signature as cuda_signature
 from pygpu._src.user_kernels import arguments
 from pygpu._src.user_kernels import scanner as usertext
 

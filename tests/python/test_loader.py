@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import pygpu.errors
-from pygpu._src.runtime.opencl import loader
+from pygpu._src.drivers import opencl_loader as loader
 
 if sys.platform != "linux":
     pytest.skip("the file names below are Linux's", allow_module_level=True)
@@ -89,6 +89,14 @@ def world(monkeypatch, tmp_path):
     return make
 
 
+def load():
+    loader.load_opencl(sys.modules["pygpu._opencl"])
+
+
+def tried():
+    return loader.tried(sys.modules["pygpu._opencl"])
+
+
 def put(path, text=""):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -98,10 +106,10 @@ def put(path, text=""):
 def test_the_systems_loader_is_first(world):
     put(world.prefix / "lib/libOpenCL.so.1")
     extension = world({"libOpenCL.so.1": Library()})
-    loader.load_opencl()
+    load()
     assert extension.asked == ["libOpenCL.so.1"]
-    assert loader.tried() == [("libOpenCL.so.1", "loaded")]
-    loader.load_opencl()  # again: nothing to do
+    assert tried() == [("libOpenCL.so.1", "loaded")]
+    load()  # again: nothing to do
     assert extension.asked == ["libOpenCL.so.1"]
 
 
@@ -110,11 +118,11 @@ def test_order_of_all_places(world):
     bundled = put(world.prefix / "packages/pyopencl/.libs/libOpenCL-5519dec5.so.1.0.0")
     driver = put(world.prefix / "lib/libintelocl.so")
     extension = world({driver: Library()})
-    loader.load_opencl()
+    load()
     assert extension.asked == [*SYSTEM, own, bundled, driver]
-    assert [path for path, _ in loader.tried()] == extension.asked
-    assert loader.tried()[-1] == (driver, "loaded")
-    assert "cannot open shared object file" in loader.tried()[0][1]
+    assert [path for path, _ in tried()] == extension.asked
+    assert tried()[-1] == (driver, "loaded")
+    assert "cannot open shared object file" in tried()[0][1]
 
 
 def test_two_names_of_one_file_are_tried_once(world):
@@ -122,7 +130,7 @@ def test_two_names_of_one_file_are_tried_once(world):
     (world.prefix / "lib/libOpenCL.so").symlink_to(own)
     extension = world({})
     with pytest.raises(pygpu.errors.LogicError):
-        loader.load_opencl()
+        load()
     assert extension.asked == [*SYSTEM, own]
 
 
@@ -136,7 +144,7 @@ def test_user_site_conda_and_base(world, monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "base_prefix", str(tmp_path / "base"))
     extension = world({})
     with pytest.raises(pygpu.errors.LogicError):
-        loader.load_opencl()
+        load()
     assert extension.asked == [*SYSTEM, paths["user"], paths["conda"], paths["base"]]
 
 
@@ -144,7 +152,7 @@ def test_what_intels_libraries_need_is_opened_before(world):
     own = put(world.prefix / "lib/libOpenCL.so.1")
     needs = [put(world.prefix / "lib" / name) for name in ("libintlc.so.5", "libsvml.so")]
     extension = world({own: Library()})
-    loader.load_opencl()
+    load()
     assert extension.preloaded == {"libOpenCL.so.1": [], "libOpenCL.so": [], own: needs}
 
 
@@ -160,10 +168,10 @@ def test_pyopencls_loader_is_told_where_it_is(world, monkeypatch):
     monkeypatch.delenv("PYOPENCL_HOME", raising=False)
     world({bundled: Library(sees)})
     with pytest.raises(pygpu.errors.LogicError):
-        loader.load_opencl()
+        load()
     assert "PYOPENCL_HOME" not in os.environ
     monkeypatch.setenv("PYOPENCL_HOME", "/a/users")
-    loader.load_opencl()
+    load()
     assert homes == [str(world.prefix / "packages/pyopencl"), "/a/users"]
 
 
@@ -172,27 +180,27 @@ def test_a_named_library_is_the_only_one(world, monkeypatch, tmp_path):
     extension = world({"libOpenCL.so.1": Library()})
     put(world.prefix / "lib/libintelocl.so")
     with pytest.raises(pygpu.errors.LogicError, match="/somewhere/libmine.so: cannot open") as info:
-        loader.load_opencl()
+        load()
     assert extension.asked == ["/somewhere/libmine.so"]
     assert f"{loader.VARIABLE}=/somewhere/libmine.so was obeyed" in str(info.value)
 
     extension.libraries["/somewhere/libmine.so"] = Library()
-    loader.load_opencl()
-    assert loader.tried() == [("/somewhere/libmine.so", "loaded")]
+    load()
+    assert tried() == [("/somewhere/libmine.so", "loaded")]
 
 
 def test_an_empty_variable_is_none(world, monkeypatch):
     monkeypatch.setenv(loader.VARIABLE, "")
     world({"libOpenCL.so.1": Library()})
-    loader.load_opencl()
-    assert loader.tried() == [("libOpenCL.so.1", "loaded")]
+    load()
+    assert tried() == [("libOpenCL.so.1", "loaded")]
 
 
 def test_drivers_are_offered_to_a_loader_that_finds_none(world):
     driver = put(world.prefix / "lib/libintelocl.so")
     extension = world({"libOpenCL.so.1": Library(lambda: len(listed_drivers()))})
-    loader.load_opencl()
-    assert loader.tried() == [("libOpenCL.so.1", "loaded")]
+    load()
+    assert tried() == [("libOpenCL.so.1", "loaded")]
     assert loader.offered() == [driver]
     assert extension.asked == ["libOpenCL.so.1"] * 2  # it reads its environment once
     assert "OCL_ICD_VENDORS" not in os.environ
@@ -203,7 +211,7 @@ def test_a_loader_of_the_environment_is_told_at_once(world):
     own = put(world.prefix / "lib/libOpenCL.so.1")
     driver = put(world.prefix / "lib/libintelocl.so")
     extension = world({own: Library(lambda: os.environ.get("OCL_ICD_FILENAMES") == driver)})
-    loader.load_opencl()
+    load()
     assert extension.asked == [*SYSTEM, own]
     assert loader.offered() == [driver]
     assert "OCL_ICD_FILENAMES" not in os.environ
@@ -218,7 +226,7 @@ def test_nothing_is_offered_to_a_loader_that_finds_a_platform(world):
         return 1
 
     world({"libOpenCL.so.1": Library(sees)})
-    loader.load_opencl()
+    load()
     assert seen == [[]] and loader.offered() == []
 
 
@@ -247,18 +255,18 @@ def test_a_users_drivers_are_not_overridden(world, monkeypatch, name, tmp_path):
 
     extension = world({"libOpenCL.so.1": Library(sees), driver: Library()})
     with pytest.raises(pygpu.errors.LogicError, match=f"{name}=.* was obeyed"):
-        loader.load_opencl()
+        load()
     assert during == [str(tmp_path)]
     assert driver not in extension.asked
-    assert loader.tried()[-1] == (driver, f"not tried, as {name} says which drivers to use")
+    assert tried()[-1] == (driver, f"not tried, as {name} says which drivers to use")
 
 
 def test_the_driver_itself_if_the_loader_refuses_it(world):
     driver = put(world.prefix / "lib/libintelocl.so")
     world({"libOpenCL.so.1": Library(lambda: 0), driver: Library()})
-    loader.load_opencl()
-    assert loader.tried()[0] == ("libOpenCL.so.1", loader.NO_PLATFORM)
-    assert loader.tried()[-1] == (driver, "loaded")
+    load()
+    assert tried()[0] == ("libOpenCL.so.1", loader.NO_PLATFORM)
+    assert tried()[-1] == (driver, "loaded")
 
 
 def test_a_full_disk_does_not_matter(world, monkeypatch):
@@ -268,8 +276,8 @@ def test_a_full_disk_does_not_matter(world, monkeypatch):
     monkeypatch.setattr(loader.tempfile, "mkdtemp", no_space)
     driver = put(world.prefix / "lib/libintelocl.so")
     world({"libOpenCL.so.1": Library(lambda: len(listed_drivers())), driver: Library()})
-    loader.load_opencl()
-    assert loader.tried()[-1] == (driver, "loaded")
+    load()
+    assert tried()[-1] == (driver, "loaded")
 
 
 def test_failure_names_every_file_and_what_to_install(world, monkeypatch):
@@ -278,7 +286,7 @@ def test_failure_names_every_file_and_what_to_install(world, monkeypatch):
     own = put(world.prefix / "lib/libOpenCL.so.1")
     extension = world({own: Library(lambda: 0)})
     with pytest.raises(pygpu.errors.LogicError) as info:
-        loader.load_opencl()
+        load()
     error, text = info.value, str(info.value)
     assert (error.code, error.routine) == (-1001, "clGetPlatformIDs")
     assert text.startswith("clGetPlatformIDs failed: PLATFORM_NOT_FOUND_KHR - ")
@@ -317,11 +325,11 @@ def test_macos_has_nothing_to_install(monkeypatch):
 def test_a_later_call_tries_again(world):
     extension = world({})
     with pytest.raises(pygpu.errors.LogicError):
-        loader.load_opencl()
+        load()
     extension.libraries["libOpenCL.so"] = Library()
-    loader.load_opencl()
-    assert loader.tried()[-1] == ("libOpenCL.so", "loaded")
-    assert len(loader.tried()) == 2  # of this attempt only
+    load()
+    assert tried()[-1] == ("libOpenCL.so", "loaded")
+    assert len(tried()) == 2  # of this attempt only
 
 
 def test_ctrl_c_leaves_no_library_open(world):
@@ -330,7 +338,7 @@ def test_ctrl_c_leaves_no_library_open(world):
 
     extension = world({"libOpenCL.so.1": Library(interrupted)})
     with pytest.raises(KeyboardInterrupt):
-        loader.load_opencl()
+        load()
     assert extension.path is None
 
 
@@ -346,7 +354,7 @@ def test_threads_load_once(world):
 
     def work():
         start.wait()
-        loader.load_opencl()
+        load()
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
@@ -358,7 +366,7 @@ def test_threads_load_once(world):
 
 def test_a_dropped_module_still_knows_the_path(world):
     world({}).path = "/lib/libOpenCL.so.1"
-    assert loader.tried() == [("/lib/libOpenCL.so.1", "loaded")]
+    assert tried() == [("/lib/libOpenCL.so.1", "loaded")]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows' loader reads the registry")
@@ -400,7 +408,7 @@ def run(code, **environment):
 
 REFUSED = """
 import pygpu as cl
-from pygpu._src.runtime.opencl import loader
+from pygpu._src.drivers import opencl_loader as loader
 for i in range(2):
     try:
         cl.get_platforms()
@@ -474,7 +482,7 @@ def test_intels_own_loader_is_told_of_the_driver():
     driver = intel_driver()
     code = """
 import os, pygpu as cl
-from pygpu._src.runtime.opencl import loader
+from pygpu._src.drivers import opencl_loader as loader
 print([platform.name for platform in cl.get_platforms()])
 print(loader.offered())
 print("OCL_ICD_FILENAMES" in os.environ)

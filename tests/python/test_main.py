@@ -13,7 +13,7 @@ import pytest
 
 from pygpu import __main__ as report
 from pygpu._src.diagnosis import selftest
-from pygpu._src.runtime.opencl import loader
+from pygpu._src.drivers import opencl_loader as loader
 
 if sys.platform == "win32":
     pytest.skip("compiles shared libraries the Unix way", allow_module_level=True)

@@ -227,7 +227,7 @@ def _choose_opencl(text: str, parts: list[str]) -> Any:
 
 def _is_simulator() -> bool:
     from pygpu import _cuda
-    from pygpu._src.runtime.cuda import loader
+    from pygpu._src.drivers import cuda_loader as loader
 
     return _cuda._library() == str(loader.simulator_path())
 
@@ -236,7 +236,7 @@ def _first_cuda() -> Device:
     """The current context, else the primary context of the device that is used by default."""
     from pygpu import _cuda
     from pygpu import _cuda as driver
-    from pygpu._src.runtime.cuda import loader
+    from pygpu._src.drivers import cuda_loader as loader
 
     driver.init()
     current = _cuda.Context.get_current()
@@ -266,10 +266,11 @@ def set_default_device(device: AnyDevice) -> Device | None:
 
 
 def _first() -> Device:
+    from pygpu import _cuda
     from pygpu import _opencl as cl
-    from pygpu._src.runtime.cuda import loader
+    from pygpu._src.drivers import cuda_loader as loader
 
-    if loader.has_gpu():
+    if loader.has_gpu(_cuda):
         return _first_cuda()
     try:
         platforms = [p for p in cl.get_platforms() if p.get_devices()]
@@ -286,10 +287,10 @@ def devices() -> list[Device]:
     from pygpu import _cuda
     from pygpu import _cuda as driver
     from pygpu import _opencl as cl
-    from pygpu._src.runtime.cuda import loader
+    from pygpu._src.drivers import cuda_loader as loader
 
     found = []
-    if loader.has_gpu() or _cuda._library() is not None:
+    if loader.has_gpu(_cuda) or _cuda._library() is not None:
         driver.init()
         found = [_cuda_device(driver.Device(i)) for i in range(driver.Device.count())]
     try:

@@ -295,7 +295,7 @@ class CUDADialect(Dialect):
 
     def declarations(self, source: str) -> str | None:
         """The heads of the source's kernels without macros, from which launches learn what their
-        arguments are (pygpu/_src/runtime/cuda/signature.py); None if it has none in the common language."""
+        arguments are (pygpu/_src/drivers/cuda_signature.py); None if it has none in the common language."""
         heads = re.findall(
             r"\bPG_KERNEL\s++void\s++\w++\s*+\((?:(?!\bPG_KERNEL\b)[^{;])*+\{", source
         )

@@ -34,7 +34,7 @@ def describe() -> dict[str, Any]:
     Keys: library, tried, simulator (bool), version (as 12040), devices (a list of dicts), error.
     """
     from pygpu import _cuda
-    from pygpu._src.runtime.cuda import loader
+    from pygpu._src.drivers import cuda_loader as loader
     from pygpu.cuda import driver
     from pygpu.errors import Error
 
@@ -62,7 +62,7 @@ def describe() -> dict[str, Any]:
         found["error"] = None
     except Error as error:
         found["error"] = None if error.code == loader.NO_DEVICE else str(error)
-    found["tried"] = [{"path": path, "result": result} for path, result in loader.tried()]
+    found["tried"] = [{"path": path, "result": result} for path, result in loader.tried(_cuda)]
     return found
 
 

@@ -223,7 +223,7 @@ def _write(line: dict[str, Any]) -> None:
 def _list() -> None:
     import pygpu as cl
     from pygpu import _opencl
-    from pygpu._src.runtime.opencl import loader
+    from pygpu._src.drivers import opencl_loader as loader
 
     open_library = _opencl._load_library
 
@@ -243,7 +243,7 @@ def _list() -> None:
             "library": _opencl._library(),
             "offered": loader.offered(),
             "drivers": loader.drivers(),
-            "tried": loader.tried(),
+            "tried": loader.tried(_opencl),
         }
     )
     for platform in platforms:

@@ -298,7 +298,7 @@ def parse_c_arg_backend(
     Raises ValueError if the text is not a declaration, is a pointer to a pointer or contains an
     unknown type.
     """
-    from .declarations import split_declaration
+    from pygpu._src.drivers.declarations import split_declaration
 
     declared = split_declaration(re.sub(_QUALIFIER, " ", c_arg))
     if declared is None:

@@ -200,7 +200,7 @@ class _Scan:
     def scan(self, source: bytes, beside: str = "") -> None:
         if not any([sign in source for sign in (b"include", b"import", b"__", b"\\\n", b"\\\r")]):
             return
-        from .declarations import without_comments
+        from pygpu._src.drivers.declarations import without_comments
 
         include, uncacheable = _patterns()
         text = source.decode("utf-8", "surrogateescape")

@@ -69,7 +69,7 @@ ResultT = TypeVar("ResultT")
 
 def _chosen_device() -> int | None:
     """Number of the device that the user chose, None if nobody did."""
-    from pygpu._src.runtime.cuda.loader import default_device
+    from pygpu._src.drivers.cuda_loader import default_device
 
     if os.environ.get("CUDA_DEVICE", "").strip():
         return default_device()

@@ -1,6 +1,6 @@
 /* driver.c - the CUDA driver: loaded at first use into a table of functions; nothing is linked.
  *
- * Which file to load (libcuda, or the simulator) is decided in pygpu/_src/runtime/cuda/loader.py;
+ * Which file to load (libcuda, or the simulator) is decided in pygpu/_src/drivers/cuda_loader.py;
  * here it is opened, its symbols are looked up, and test hooks are offered. */
 #include "common/module_state.h"
 #include "cuda/cuda.h"
@@ -48,7 +48,8 @@ int cud_driver_ready(State *state) {
     if (cud_driver.ready) {
         return 0;
     }
-    if (pg_driver_find(&cud_driver, PyImport_ImportModule("pygpu._src.runtime.cuda.loader"),
+    if (pg_driver_find(&cud_driver, "pygpu._cuda",
+                       PyImport_ImportModule("pygpu._src.drivers.cuda_loader"),
                        "load_driver") < 0) {
         return -1;
     }

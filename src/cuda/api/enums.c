@@ -1,4 +1,4 @@
-/* enums.c - the enumerations of the driver as data; pygpu/_src/runtime/cuda/enums.py makes the
+/* enums.c - the enumerations of the driver as data; pygpu/_src/drivers/enumerations.py makes the
  * classes. */
 #include "cuda/api/enums.h"
 #include "common/enums.h"
@@ -15,9 +15,14 @@ static PyObject *enumerations(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(i
 }
 
 PyObject *cud_enumeration(const char *name) {
-    PyObject *enums = PyImport_ImportModule("pygpu._src.runtime.cuda.enums");
-    PyObject *found = enums != NULL ? PyObject_GetAttrString(enums, name) : NULL;
-    Py_XDECREF(enums);
+    PyObject *module = PyImport_ImportModule("pygpu._src.drivers.enumerations");
+    PyObject *function = module != NULL ? PyCFunction_New(cud_enum_functions, NULL) : NULL;
+    PyObject *classes =
+        function != NULL ? PyObject_CallMethod(module, "cuda_classes", "O", function) : NULL;
+    PyObject *found = classes != NULL ? PyMapping_GetItemString(classes, name) : NULL;
+    Py_XDECREF(classes);
+    Py_XDECREF(function);
+    Py_XDECREF(module);
     return found;
 }
 

@@ -4,8 +4,7 @@
 
 #include "common/pg.h"
 
-/* A class of pygpu._src.runtime.cuda.enums; its member of this value, or an object of the class if
- * it has none. */
+/* The class of that name; its member of this value, or an object of the class if it has none. */
 PyObject *cud_enumeration(const char *name);
 /* op.name for types whose objects have the members of an enumeration as attributes too, in small or
  * capital letters. names: a dict of those that were asked for before, NULL at first. A new

@@ -13,7 +13,7 @@ PyObject *cud_device_wrap(State *state, CUdevice device) {
 }
 
 int cud_device_default(State *state, CUdevice *device) {
-    PyObject *loader = PyImport_ImportModule("pygpu._src.runtime.cuda.loader");
+    PyObject *loader = PyImport_ImportModule("pygpu._src.drivers.cuda_loader");
     PyObject *number = loader != NULL ? PyObject_CallMethod(loader, "default_device", NULL) : NULL;
     Py_XDECREF(loader);
     int64_t ordinal;

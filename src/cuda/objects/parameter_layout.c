@@ -155,7 +155,7 @@ static void set_kind(Param *param, const char *code) {
     }
 }
 
-/* rows: of (code, size, alignment, declaration), by pygpu._src.runtime.cuda.signature. */
+/* rows: of (code, size, alignment, declaration), by pygpu._src.drivers.cuda_signature. */
 static int use_rows(Plan *plan, PyObject *rows) {
     Py_ssize_t n = PyList_Check(rows) ? PyList_GET_SIZE(rows) : -1;
     if (n < 0 || n > MOST_PARAMS || (plan->n_params >= 0 && n != plan->n_params)) {
@@ -219,7 +219,7 @@ static int describe(Function *self, Plan *plan) {
         return 0;
     }
     int known = plan->n_params >= 0;
-    PyObject *signature = PyImport_ImportModule("pygpu._src.runtime.cuda.signature");
+    PyObject *signature = PyImport_ImportModule("pygpu._src.drivers.cuda_signature");
     PyObject *rows = signature != NULL
                          ? PyObject_CallMethod(signature, "kernel_parameters", "OOO", self->name,
                                                module->source != NULL ? module->source : Py_None,

@@ -1,6 +1,6 @@
 /* driver.c - the OpenCL library: loaded at first use into a table of functions; nothing is linked.
  *
- * Which file to load is decided in pygpu/_src/runtime/opencl/loader.py; here it is opened, its
+ * Which file to load is decided in pygpu/_src/drivers/opencl_loader.py; here it is opened, its
  * symbols looked up, and test hooks offered. */
 #include "common/module_state.h"
 #include "opencl/event.h"
@@ -32,7 +32,8 @@ int ocl_driver_ready(State *state) {
     if (ocl_driver.ready) {
         return 0;
     }
-    if (pg_driver_find(&ocl_driver, PyImport_ImportModule("pygpu._src.runtime.opencl.loader"),
+    if (pg_driver_find(&ocl_driver, "pygpu._opencl",
+                       PyImport_ImportModule("pygpu._src.drivers.opencl_loader"),
                        "load_opencl") < 0) {
         return -1;
     }

@@ -1,5 +1,6 @@
 /* transfer.c - copies between host memory and buffers and between buffers: enqueue_copy and what it
  * stands on. */
+#include "opencl/api/roles.h"
 #include "opencl/commands/blocking.h"
 #include "opencl/commands/box.h"
 #include "opencl/commands/pieces.h"
@@ -542,7 +543,7 @@ static PyObject *enqueue_copy(PyObject *module, PyObject *const *args, Py_ssize_
             return event;
         }
     }
-    PyObject *copy = PyImport_ImportModule("pygpu._src.runtime.opencl.transfer"),
+    PyObject *copy = ocl_role("transfer"),
              *function = copy != NULL ? PyObject_GetAttrString(copy, "enqueue_copy") : NULL;
     PyObject *result =
         function != NULL ? PyObject_Vectorcall(function, args, (size_t)nargs, kwnames) : NULL;

@@ -1,5 +1,6 @@
 /* context.c - Context: devices of one platform that share memory and programs. */
 #include "opencl/api/info.h"
+#include "opencl/api/roles.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
 #include "opencl/lifetime/deferred_init.h"
@@ -181,7 +182,7 @@ static int as_address(PyObject *value, const char *call, const char *name, uint6
     if (PyIndex_Check(value)) {
         return pg_as_u64(value, call, name, out);
     }
-    PyObject *module = PyImport_ImportModule("pygpu._src.runtime.opencl.gl");
+    PyObject *module = ocl_role("gl");
     PyObject *number = module != NULL ? PyObject_CallMethod(module, "_address", "O", value) : NULL;
     Py_XDECREF(module);
     if (number == Py_None) {

@@ -1,6 +1,7 @@
 /* gl.c - GLBuffer, GLRenderBuffer, GLTexture: objects of OpenGL as memory of kernels, and commands
  * that hand them over. */
 #include "opencl/api/info.h"
+#include "opencl/api/roles.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
 #include "opencl/enqueue.h"
@@ -66,8 +67,7 @@ int ocl_need_gl_device(State *state, const char *call, Device *device) {
 
 int ocl_need_gl_platform(State *state, const char *call, cl_platform_id id) {
     PyObject *platform = ocl_platform_wrap(state, id),
-             *module = platform != NULL ? PyImport_ImportModule("pygpu._src.runtime.opencl.gl")
-                                        : NULL;
+             *module = platform != NULL ? ocl_role("gl") : NULL;
     PyObject *answer = module != NULL ? PyObject_CallMethod(module, "_shares", "O", platform)
                                       : NULL;
     int shares = answer != NULL ? PyObject_IsTrue(answer) : -1;
@@ -81,7 +81,7 @@ int ocl_need_gl_platform(State *state, const char *call, cl_platform_id id) {
 }
 
 cl_platform_id ocl_first_gl_platform(State *state) {
-    PyObject *module = PyImport_ImportModule("pygpu._src.runtime.opencl.gl");
+    PyObject *module = ocl_role("gl");
     PyObject *platform = module != NULL ? PyObject_CallMethod(module, "_first_platform", NULL)
                                         : NULL;
     cl_platform_id id = platform != NULL && PyObject_TypeCheck(platform, state->PlatformType)

@@ -1,5 +1,6 @@
 /* kernel.c - Kernel: a function of a program, its arguments and its information. */
 #include "opencl/api/info.h"
+#include "opencl/api/roles.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
 #include "opencl/lifetime/deferred_init.h"
@@ -548,7 +549,7 @@ static PyObject *Kernel_clone(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 }
 
 static PyObject *Kernel_capture_call(PyObject *op, PyObject *args, PyObject *kwargs) {
-    PyObject *module = PyImport_ImportModule("pygpu._src.runtime.opencl.capture_call"),
+    PyObject *module = ocl_role("capture_call"),
              *function = module != NULL ? PyObject_GetAttrString(module, "_kernel_capture_call")
                                         : NULL;
     PyObject *all = kernel_is_made((Kernel *)op, "Kernel.capture_call") < 0 ? NULL

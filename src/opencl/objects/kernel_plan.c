@@ -235,7 +235,7 @@ static PyObject *rows_from_source(Kernel *self) {
     if (source == Py_None) {
         return source;
     }
-    PyObject *module = source != NULL ? PyImport_ImportModule("pygpu._src.runtime.declarations")
+    PyObject *module = source != NULL ? PyImport_ImportModule("pygpu._src.drivers.declarations")
                                       : NULL;
     PyObject *rows = module != NULL
                          ? PyObject_CallMethod(module, "kernel_arguments", "OO", source, self->name)
@@ -309,7 +309,7 @@ static void look_up_types(Kernel *self) {
         if (source == NULL) {
             source = program_source(self);
             module = source != NULL && source != Py_None
-                         ? PyImport_ImportModule("pygpu._src.runtime.declarations")
+                         ? PyImport_ImportModule("pygpu._src.drivers.declarations")
                          : NULL;
             types = module != NULL ? PyObject_CallMethod(module, "type_definitions", "O", source)
                                    : NULL;

@@ -261,9 +261,9 @@ static PyObject *get_platforms(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     CL_CALL(status, clGetPlatformIDs, 0, NULL, &n);
     Py_END_ALLOW_THREADS
     if (status == -1001 /* PLATFORM_NOT_FOUND_KHR */ || (status == CL_SUCCESS && n == 0)) {
-        PyObject *loader = PyImport_ImportModule("pygpu._src.runtime.opencl.loader");
-        PyObject *advice = loader != NULL ? PyObject_CallMethod(loader, "no_platform_advice", NULL)
-                                          : NULL;
+        PyObject *loader = PyImport_ImportModule("pygpu._src.drivers.opencl_loader");
+        PyObject *advice =
+            loader != NULL ? PyObject_CallMethod(loader, "no_platform_advice", "O", module) : NULL;
         Py_XDECREF(loader);
         if (advice != NULL) {
             ocl_raise_with(state, "clGetPlatformIDs", -1001, "%U", advice);

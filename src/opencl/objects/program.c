@@ -1,4 +1,5 @@
 /* program.c - Program: source, binaries or SPIR-V, and the kernels in it as attributes. */
+#include "opencl/api/roles.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
 #include "opencl/lifetime/deferred_init.h"
@@ -566,7 +567,7 @@ PyObject *program_dir(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 }
 
 PyObject *program_kind(PyObject *op, PyObject *Py_UNUSED(ignored)) {
-    PyObject *module = PyImport_ImportModule("pygpu._src.runtime.opencl.build"), *kind = NULL;
+    PyObject *module = ocl_role("build"), *kind = NULL;
     if (module != NULL) {
         kind = PyObject_CallMethod(module, "program_kind", "i", (int)((Program *)op)->kind);
         Py_DECREF(module);

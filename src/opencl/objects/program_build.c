@@ -5,6 +5,7 @@
  * keeps two threads from building one program at
  *
  * once. */
+#include "opencl/api/roles.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
 #include "opencl/lifetime/gil_release.h"
@@ -341,7 +342,7 @@ done:
 
 PyObject *program_from_binaries(State *state, PyTypeObject *type, Context *context,
                                 PyObject *devices, PyObject *binaries) {
-    PyObject *module = PyImport_ImportModule("pygpu._src.runtime.opencl.build"), *checked = NULL;
+    PyObject *module = ocl_role("build"), *checked = NULL;
     if (module != NULL) {
         checked = PyObject_CallMethod(module, "check_binaries", "OOO", (PyObject *)context, devices,
                                       binaries);
@@ -411,7 +412,7 @@ static PyObject *Program_reset(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 /* Calls a function of pygpu._src.runtime.opencl.build as the only builder of self. */
 static PyObject *orchestrate(Program *self, const char *call, const char *function, PyObject *a,
                              PyObject *b, PyObject *c) {
-    PyObject *module = PyImport_ImportModule("pygpu._src.runtime.opencl.build"), *done = NULL;
+    PyObject *module = ocl_role("build"), *done = NULL;
     if (module == NULL || lock_program(self, call) < 0) {
         Py_XDECREF(module);
         return NULL;

@@ -1,4 +1,5 @@
 /* program_link.c - programs made of compiled programs, and of kernels that devices bring along. */
+#include "opencl/api/roles.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
 #include "opencl/lifetime/gil_release.h"
@@ -18,7 +19,7 @@ PyObject *program_link(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssiz
                        PyObject *kwnames) {
     PyObject *a[4], *module;
     if (pg_args(&link_program_args, args, nargs, kwnames, a) < 0 ||
-        (module = PyImport_ImportModule("pygpu._src.runtime.opencl.build")) == NULL) {
+        (module = ocl_role("build")) == NULL) {
         return NULL;
     }
     PyObject *linked = PyObject_CallMethod(module, "link_programs", "OOOO", a[0], a[1],

@@ -4,6 +4,7 @@
  * pool. The objects here only decide when it is let go of: not before the commands on the queues in
  * its usage are done, and not while arrays look at
  * it. */
+#include "opencl/api/roles.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
 #include "opencl/lifetime/deferred_init.h"
@@ -191,12 +192,11 @@ void ocl_svm_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-/* ---- methods: mapping is Python, see pygpu/_src/runtime/opencl/svm.py
- * -------------------------------------------- */
+/* ---- methods: mapping is Python, see pygpu/_src/runtime/opencl/svm.py ------------------------ */
 
 static PyObject *call_python(const char *function, PyObject *const *args, Py_ssize_t nargs,
                              PyObject *kwnames) {
-    PyObject *module = PyImport_ImportModule("pygpu._src.runtime.opencl.svm"),
+    PyObject *module = ocl_role("svm"),
              *callable = module != NULL ? PyObject_GetAttrString(module, function) : NULL;
     PyObject *result =
         callable != NULL ? PyObject_Vectorcall(callable, args, (size_t)nargs, kwnames) : NULL;

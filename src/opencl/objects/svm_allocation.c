@@ -11,7 +11,7 @@
 #include "opencl/queue.h"
 #include "opencl/svm.h"
 
-#define MEMORY_NAME "pygpu._src.runtime.opencl.svm"
+#define MEMORY_NAME "pygpu.svm_memory"
 
 /* What the capsule points to. It may outlive its SVMAllocation: commands that are pending hold
  * it. */

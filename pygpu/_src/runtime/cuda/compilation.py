@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from pygpu._cuda import Context
+from pygpu._src.drivers.cuda_loader import simulator_path
 from pygpu._src.runtime import disk_cache
 from pygpu._src.util import child_process
 from pygpu.errors import CompileError
 
 from . import kernel_sources, nvrtc
 from .advice import advised
-from .loader import simulator_path
 
 __all__ = ["NAME", "Compilation", "get_nvcc_version", "run", "simulator_identity"]
 

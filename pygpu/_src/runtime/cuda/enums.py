@@ -1,59 +1,12 @@
-"""The enumerations of the CUDA driver: `device_attribute.WARP_SIZE` and others.
-
-Members are ints; `str()` gives the name alone, as in PyCUDA. A plain int is taken wherever a member
-is. Flags are or-ed together.
-"""
+"""The enumerations of the CUDA driver: `device_attribute.WARP_SIZE` and others."""
 
 from __future__ import annotations
 
 from pygpu._cuda import _enumerations
+from pygpu._src.drivers.enumerations import Enumeration, cuda_classes
 
 __all__ = ["Enumeration"]
 
-
-class Enumeration(int):
-    """Base of the enumerations."""
-
-    names: dict[str, Enumeration] = {}
-    values: dict[int, Enumeration] = {}
-
-    @property
-    def name(self) -> str:
-        """The member's name, or its number if it has none."""
-        for name, member in type(self).names.items():
-            if member is self:
-                return name
-        known = type(self).values.get(int(self))
-        return known.name if known is not None and known is not self else int.__repr__(self)
-
-    def __str__(self) -> str:
-        return self.name
-
-    def __repr__(self) -> str:
-        cls, name = f"pygpu.cuda.driver.{type(self).__name__}", self.name
-        return f"{cls}.{name}" if name in type(self).names else f"{cls}({name})"
-
-    def __reduce__(self) -> tuple[type, tuple[int]]:
-        return type(self), (int(self),)
-
-
-def _make_classes() -> dict[str, type[Enumeration]]:
-    classes = {}
-    for class_name, doc, _, members in _enumerations():
-        cls = type(class_name, (Enumeration,), {"__doc__": doc, "__module__": "pygpu.cuda.driver"})
-        cls.names, cls.values = {}, {}
-        for name, number in members.items():
-            member = cls(number)
-            cls.names[name] = member
-            cls.values.setdefault(number, member)
-            setattr(cls, name, member)
-        classes[class_name] = cls
-    # PyCUDA's name for it, which only getattr() can reach.
-    flags = classes["array3d_flags"]
-    setattr(flags, "2DARRAY", flags.names["ARRAY3D_2DARRAY"])
-    return classes
-
-
-_classes = _make_classes()
+_classes = cuda_classes(_enumerations)
 globals().update(_classes)
 __all__ += list(_classes)

@@ -19,10 +19,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from pygpu import _cuda
+from pygpu._src.drivers import cuda_signature as signature
 from pygpu._src.runtime.cuda.debugging import is_debugging
 from pygpu.errors import Error
 
-from . import compilation, nvrtc, signature
+from . import compilation, nvrtc
 
 __all__ = ["find", "keep", "key_of"]
 

@@ -99,7 +99,7 @@ def is_simulated() -> bool:
 
 @cache
 def _is_simulators(path: str) -> bool:
-    from .loader import simulator_path
+    from pygpu._src.drivers.cuda_loader import simulator_path
 
     return Path(path).name == simulator_path().name
 
@@ -129,7 +129,7 @@ def _candidates() -> list[str]:
     if named:
         return [named]
     driver = _cuda()._library()
-    from .loader import simulator_path
+    from pygpu._src.drivers.cuda_loader import simulator_path
 
     if driver is not None and Path(driver).name == simulator_path().name:
         return [driver]

@@ -6,7 +6,7 @@ their headers are empty.
 
 import re
 
-from pygpu._src.runtime.declarations import typedefs
+from pygpu._src.drivers.declarations import typedefs
 
 __all__ = ["HEADERS", "prelude"]
 

@@ -100,8 +100,8 @@ class Library:
     def _candidates(self) -> list[str]:
         if 0 in self.files:
             return [self.files[0]]
+        from pygpu._src.drivers.cuda_loader import simulator_path
         from pygpu._src.runtime.cuda import nvrtc
-        from pygpu._src.runtime.cuda.loader import simulator_path
 
         cuda = nvrtc._cuda()
         driver = cuda._library()

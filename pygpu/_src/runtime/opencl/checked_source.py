@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pygpu._src.runtime.declarations import type_size, without_comments
+from pygpu._src.drivers.declarations import type_size, without_comments
 from pygpu._src.runtime.disk_cache import include_folders
 from pygpu._src.util.package_folder import OPENCL_HEADERS
 

@@ -19,7 +19,6 @@ If there is no platform at all, nothing stays loaded and the next use tries agai
 
 from __future__ import annotations
 
-import importlib
 import os
 import platform
 import shutil
@@ -51,13 +50,12 @@ _tried: list[tuple[str, str]] = []
 _offered: list[str] = []
 
 
-def load_opencl() -> None:
-    """Open an OpenCL library that has a platform; called by the extension at first use.
+def load_opencl(opencl: Any) -> None:
+    """Open an OpenCL library that has a platform; called by the extension *opencl* at first use.
 
     Raises LogicError, code PLATFORM_NOT_FOUND_KHR, with every file that was tried, the linker's
     own words on it, and what to install. A later call tries again.
     """
-    opencl = _opencl()
     with _lock:
         if opencl._library() is not None:
             return  # another thread was first
@@ -76,12 +74,12 @@ def load_opencl() -> None:
                 "clGetPlatformIDs",
                 PLATFORM_NOT_FOUND,
                 "PLATFORM_NOT_FOUND_KHR",
-                no_platform_advice(),
+                no_platform_advice(opencl),
                 "",
             )
 
 
-def tried() -> list[tuple[str, str]]:
+def tried(opencl: Any) -> list[tuple[str, str]]:
     """Every file that was tried, in order, as (path, "loaded" or why it was not used).
 
     Empty before OpenCL is first used.
@@ -89,7 +87,7 @@ def tried() -> list[tuple[str, str]]:
     with _lock:
         if _tried:
             return list(_tried)
-        path = _opencl()._library()  # this module was dropped and imported again
+        path = opencl._library()  # this module was dropped and imported again
         return [(path, "loaded")] if path is not None else []
 
 
@@ -104,12 +102,12 @@ def drivers() -> list[str]:
     return [str(path) for path in _pip_drivers()]
 
 
-def no_platform_advice() -> str:
+def no_platform_advice(opencl: Any) -> str:
     """The attempts to find a driver, and the commands that install one here."""
     lines = ["no OpenCL platform was found. These were tried:"]
-    for path, result in tried():
+    for path, result in tried(opencl):
         lines.append(f"  {path}: {result.removeprefix(path + ': ')}")
-    if not tried():
+    if not tried(opencl):
         lines[0] = "no OpenCL platform was found."
     for name in (VARIABLE, *ICD_VARIABLES):
         if os.environ.get(name):
@@ -135,10 +133,6 @@ def install_lines() -> list[str]:
     if x86_64 and sys.platform in ("linux", "win32"):
         lines.append('pip install "pygpu[cpu]"')
     return [*lines, "for a graphics card: its vendor's driver, which brings OpenCL along"]
-
-
-def _opencl() -> Any:
-    return importlib.import_module("pygpu._opencl")
 
 
 # ---- the search -------------------------------------------------------------------------------

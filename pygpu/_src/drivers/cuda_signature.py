@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from pygpu._src.runtime.declarations import split_declaration, typedefs, without_comments
+from pygpu._src.drivers.declarations import split_declaration, typedefs, without_comments
 
 __all__ = ["kernel_parameters", "known", "parameters_from_ptx", "parameters_from_source"]
 

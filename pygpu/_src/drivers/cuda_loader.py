@@ -12,7 +12,6 @@ If nothing can be used, the next use tries again.
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 import threading
@@ -47,13 +46,12 @@ class SimulatorWarning(UserWarning):
     """There is no NVIDIA GPU, and kernels run on the CPU."""
 
 
-def load_driver() -> None:
-    """Open the CUDA driver or what stands in for it; called by the extension at first use.
+def load_driver(cuda: Any) -> None:
+    """Open the CUDA driver or what stands in for it; called by the extension *cuda* at first use.
 
     Raises RuntimeError (code NO_DEVICE) with every file that was tried, the linker's own words on
     it, and what to install; ValueError if PYGPU_CUDA is not one of auto, driver, simulator.
     """
-    cuda = _cuda()
     with _lock:
         if cuda._library() is not None:
             return  # another thread was first
@@ -74,15 +72,14 @@ def load_driver() -> None:
                 "cuInit",
                 NO_DEVICE,
                 "no CUDA-capable device is detected",
-                no_driver_advice(),
+                no_driver_advice(cuda),
                 "",
             )
 
 
-def has_gpu() -> bool:
+def has_gpu(cuda: Any) -> bool:
     """Whether NVIDIA's driver is loaded, or can be (it is then): PYGPU_CUDA lets it be used, and it
     has a device. The simulator is not loaded."""
-    cuda = _cuda()
     with _lock:
         if cuda._library() is not None:
             return bool(cuda._library() != str(simulator_path()))
@@ -93,19 +90,19 @@ def has_gpu() -> bool:
         return _search(cuda, "driver")
 
 
-def tried() -> list[tuple[str, str]]:
+def tried(cuda: Any) -> list[tuple[str, str]]:
     """Every file that was tried, in order, as (path, "loaded" or why it was not used)."""
     with _lock:
         if _tried:
             return list(_tried)
-        path = _cuda()._library()  # this module was dropped and imported again
+        path = cuda._library()  # this module was dropped and imported again
         return [(path, "loaded")] if path is not None else []
 
 
-def no_driver_advice() -> str:
+def no_driver_advice(cuda: Any) -> str:
     """The attempts to find a driver, and how to make CUDA programs run here."""
     lines = ["no CUDA driver with a device was found. These were tried:"]
-    lines += [f"  {path}: {result.removeprefix(path + ': ')}" for path, result in tried()]
+    lines += [f"  {path}: {result.removeprefix(path + ': ')}" for path, result in tried(cuda)]
     for name in (VARIABLE, CHOICE):
         if os.environ.get(name):
             lines.append(f"The environment variable {name}={os.environ[name]} was obeyed.")
@@ -142,10 +139,6 @@ def default_device() -> int:
         return int(text)
     except ValueError:
         raise ValueError(f"{source} holds {text!r}, which is not a device number") from None
-
-
-def _cuda() -> Any:
-    return importlib.import_module("pygpu._cuda")
 
 
 def _search(cuda: Any, choice: str) -> bool:

@@ -1,0 +1,74 @@
+"""Classes of a driver's enumerations, made from the rows of an extension.
+
+Members are ints; `str()` gives the name alone, as in PyCUDA. A plain int is taken wherever a member
+is. Flags are or-ed together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+__all__ = ["Enumeration", "cuda_classes"]
+
+
+class Enumeration(int):
+    """Base of the enumerations."""
+
+    names: dict[str, Enumeration] = {}
+    values: dict[int, Enumeration] = {}
+
+    @property
+    def name(self) -> str:
+        """The member's name, or its number if it has none."""
+        for name, member in type(self).names.items():
+            if member is self:
+                return name
+        known = type(self).values.get(int(self))
+        return known.name if known is not None and known is not self else int.__repr__(self)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        cls, name = f"pygpu.cuda.driver.{type(self).__name__}", self.name
+        return f"{cls}.{name}" if name in type(self).names else f"{cls}({name})"
+
+    def __reduce__(self) -> tuple[type, tuple[int]]:
+        return type(self), (int(self),)
+
+
+_classes: dict[str, type[Enumeration]] = {}
+_lock = Lock()
+
+
+def cuda_classes(
+    rows: Callable[[], list[tuple[str, str, bool, dict[str, int]]]],
+) -> dict[str, type[Enumeration]]:
+    """The classes of CUDA's enumerations by name, made at the first call."""
+    with _lock:
+        if not _classes:
+            _classes.update(_make_classes(rows()))
+    return _classes
+
+
+def _make_classes(
+    rows: list[tuple[str, str, bool, dict[str, int]]],
+) -> dict[str, type[Enumeration]]:
+    classes: dict[str, type[Enumeration]] = {}
+    for class_name, doc, _, members in rows:
+        cls: Any = type(
+            class_name, (Enumeration,), {"__doc__": doc, "__module__": "pygpu.cuda.driver"}
+        )
+        cls.names, cls.values = {}, {}
+        for name, number in members.items():
+            member = cls(number)
+            cls.names[name] = member
+            cls.values.setdefault(number, member)
+            setattr(cls, name, member)
+        classes[class_name] = cls
+    # PyCUDA's name for it, which only getattr() can reach.
+    flags = classes["array3d_flags"]
+    setattr(flags, "2DARRAY", flags.names["ARRAY3D_2DARRAY"])
+    return classes
