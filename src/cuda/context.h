@@ -23,7 +23,12 @@ struct Context {
                            the context */
     long pushed;        /* references that the threads' stacks hold to this object */
     PyObject *before_end; /* callable or NULL: closes what libraries have open in the context */
-    Context *next;        /* cud_contexts */
+    struct {
+        CUcontext handle;
+        int ours; /* opened by a copy: the program itself may open it once */
+    } peers[8];   /* those that copies have tried to open; the driver keeps the real books */
+    int n_peers;
+    Context *next; /* cud_contexts */
 };
 
 /* The calling thread's context, a new reference; made and set current if there is none. NULL with
@@ -46,6 +51,9 @@ Context *cud_context_new(State *state, CUcontext handle, CUdevice device, int ki
     *cud_context_find(State *state, CUcontext handle);
 PyObject *cud_context_make(State *state, CUdevice device,
                            unsigned int flags); /* new, and current */
+/* Has copies between the two contexts go directly from device to device where the hardware can do
+ * that; else the driver takes them through the host's memory. Raises nothing. */
+void cud_context_open_peer(Context *self, Context *peer);
 /* Around driver calls that need an object's own context: enter makes it current and returns 0, or
  * -1 if it is dead or the driver refuses (without an exception: for deallocs; *status says why);
  * leave restores. Touch no Python object. */

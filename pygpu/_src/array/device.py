@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import threading
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -35,6 +36,7 @@ __all__ = ["Device", "as_device", "default_device", "devices", "set_default_devi
 VARIABLE = "PYGPU_DEVICE"
 
 _default: Device | None = None
+_chosen = threading.local()  # stack: of ``with device:``
 _contexts: dict[Any, Any] = {}  # of OpenCL devices, for those who name a device and no context
 
 
@@ -42,8 +44,11 @@ class Device:
     """One device of one context, and a queue of it.
 
     Devices are equal if arrays made on them can be operands of one operation: the queue does not
-    count. Other attributes (``global_mem_size``, ``name``, ...) are those of the driver's device,
-    :attr:`driver_device`.
+    count. ``with device:`` makes it the one where this thread makes new arrays for which no device
+    is named, and makes a CUDA device's context the current one. Other attributes
+    (``global_mem_size``, ``name``, ...) are those of the driver's device, :attr:`driver_device`.
+
+    backend: what as_device() takes, as "cuda:1". queue: a queue or stream for the operations.
     """
 
     __slots__ = ("backend", "queue")
@@ -51,7 +56,10 @@ class Device:
     backend: Backend
     queue: Any
 
-    def __init__(self, backend: Backend, queue: Any = None) -> None:
+    def __init__(self, backend: AnyDevice | Backend, queue: Any = None) -> None:
+        if not isinstance(backend, Backend):  # a name, or an object of the driver
+            named = as_device(backend)
+            backend, queue = named.backend, named.queue if queue is None else queue
         if queue is None and backend.name == "opencl":
             queue = backend.default_queue  # type: ignore[attr-defined]
         self.backend = backend
@@ -88,7 +96,25 @@ class Device:
     def __repr__(self) -> str:
         device: Any = self.backend.device
         name = device.name() if self.kind == "cuda" else device.name
-        return f"<Device {self.kind} {name!r} at {id(self.backend):#x}>"
+        return f"<Device {self.backend.label}, {name!r}>"
+
+    def __enter__(self) -> Self:
+        _chosen.stack = (*getattr(_chosen, "stack", ()), self)
+        if self.kind == "cuda":
+            try:
+                self.context.push()
+            except BaseException:
+                _chosen.stack = _chosen.stack[:-1]
+                raise
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if not getattr(_chosen, "stack", ()) or _chosen.stack[-1] is not self:
+            raise RuntimeError("Device.__exit__: the blocks of devices end in another order")
+        _chosen.stack = _chosen.stack[:-1]
+        if self.kind == "cuda":
+            driver: Any = importlib.import_module("pygpu._cuda")
+            driver.Context.pop()
 
     def __reduce__(self) -> Any:
         raise TypeError("a Device belongs to this process and is not pickled")
@@ -248,8 +274,11 @@ def _first_cuda() -> Device:
 def default_device() -> Device:
     """The device used if none is named: that of set_default_device() or the environment variable
     PYGPU_DEVICE, otherwise the first of these that works: a GPU with NVIDIA's driver, an OpenCL
-    device, the CUDA simulator. Once chosen, it stays."""
+    device, the CUDA simulator. Once chosen, it stays. Inside ``with device:`` it is that one."""
     global _default
+    stack: tuple[Device, ...] = getattr(_chosen, "stack", ())
+    if stack:
+        return stack[-1]
     if _default is None:
         named = os.environ.get(VARIABLE, "").strip()
         _default = _named(named) if named else _first()

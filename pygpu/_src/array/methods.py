@@ -176,10 +176,11 @@ class ArrayBase(Shaping[_ScalarT_co]):
         )
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """The array itself if it is on that device, else a copy there, by way of the host.
+        """The array itself if it is on that device, else a copy there.
 
-        device: what pygpu.xp.as_device() takes. stream: a queue or stream of that device, for the
-        operations of the result; the copy is complete when this returns."""
+        device: what pygpu.xp.as_device() takes, as "cuda:1". stream: a queue or stream of that
+        device, for the operations of the result. Between GPUs the copy is queued in the order of
+        both arrays' streams; where no direct way exists it goes through the host's memory."""
         from .device import Device, as_device
 
         where = as_device(device)
@@ -187,7 +188,11 @@ class ArrayBase(Shaping[_ScalarT_co]):
             where = Device(where.backend, stream)
         if where == self.device:
             return self
-        return where.put(self._get(None, None, True)[0])
+        return lazy("pygpu._src.array.device_copy").copy_to(self, where)
+
+    def to(self, device: Any, /, *, stream: Any = None) -> Any:
+        """What to_device() does."""
+        return self.to_device(device, stream=stream)
 
     # ---- memory for other libraries: interchange.py
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.codegen import dtypes
+from pygpu._src.runtime.backend import differ
 
 from . import layout
 
@@ -63,10 +64,7 @@ def as_array(like: Any, obj: Any, dtype: Any = None, call: str = "array") -> Any
     """*obj* as an array beside *like*: itself if it is one there, a copy if it is on the host."""
     if is_array(obj):
         if obj.backend is not like.backend:
-            raise ValueError(
-                f"{call}: arrays of different devices or contexts; copy one by .get() and "
-                "to_device()"
-            )
+            raise differ(call, like.backend, obj.backend)
         return obj
     host = np.asarray(obj, dtype=dtype)
     if not (host.flags.c_contiguous or host.flags.f_contiguous):

@@ -15,6 +15,7 @@ import numpy as np
 from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.ufunc_loops import expression
+from pygpu._src.runtime.backend import differ
 
 from . import elementwise, launch_cache, layout
 
@@ -148,10 +149,7 @@ def same_device(name: str, arrays: Sequence[Any]) -> None:
     first = arrays[0].backend
     for array in arrays[1:]:
         if array.backend is not first:
-            raise ValueError(
-                f"{name}: the arrays are on different devices or in different contexts "
-                f"({first!r}, {array.backend!r}); copy one by .get() and to_device()"
-            )
+            raise differ(name, first, array.backend)
 
 
 def empty_like_operands(

@@ -56,6 +56,18 @@ class Compiled(ABC):
         """The kernel of this name: a pygpu.Kernel or a pygpu.cuda.driver.Function."""
 
 
+def differ(call: str, first: Backend, second: Backend) -> ValueError:
+    """The error of a call that was given arrays of both."""
+    if first.label != second.label:
+        where, there = f"{first.label} and {second.label}", f"{second.label!r}"
+    else:
+        where, there = f"two contexts of {first.label}", "other.device"
+    return ValueError(
+        f"{call}: the arrays are on different devices or in different contexts ({where}); copy one "
+        f"with .to({there})"
+    )
+
+
 def call_allocator(allocator: Any, nbytes: int) -> Any:
     """Memory of a user's allocator."""
     if not callable(allocator):
@@ -83,6 +95,11 @@ class Backend(ABC):
     """Kernels of objects that outlive contexts (an ElementwiseKernel, a Python function), by object
     and for its life. Such an object refers neither to the kernels nor to the backend, except
     weakly, or it would keep the context; and nothing in here refers to the object."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """The device by number, as pygpu.xp.as_device() takes it: "cuda:1", "opencl:0:0"."""
 
     def kept_for(self, owner: Any) -> dict[Any, Any]:
         """The dict of things kept for an object, empty at first."""

@@ -135,6 +135,10 @@ static PyObject *peer(State *state, const char *call, PyObject *const a[6], int 
         Context *from =
             to != NULL ? end_context(state, call, "src_context", a[4], &copy.from, copy.context)
                        : NULL;
+        if (from != NULL) {
+            cud_context_open_peer(from, to);
+            cud_context_open_peer(to, from);
+        }
         if (from == NULL) {
             cud_unpin(copy.from.allocation);
             cud_unpin(copy.to.allocation);

@@ -574,6 +574,37 @@ static Context *as_peer(State *state, PyObject *obj, const char *routine) {
     return cud_context_check((Context *)obj, routine) < 0 ? NULL : (Context *)obj;
 }
 
+static int find_peer(const Context *self, CUcontext handle) {
+    for (int i = 0; i < self->n_peers; i++) {
+        if (self->peers[i].handle == handle) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+void cud_context_open_peer(Context *self, Context *peer) {
+    int most = (int)(sizeof self->peers / sizeof self->peers[0]);
+    if (self->device == peer->device || find_peer(self, peer->handle) >= 0) {
+        return;
+    }
+    int can = 0;
+    CUresult status = CUDA_SUCCESS;
+    ContextGuard guard;
+    CU_CALL(status, cuDeviceCanAccessPeer, &can, self->device, peer->device);
+    if (status == CUDA_SUCCESS && can && cud_context_enter(self, &guard, &status) == 0) {
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuCtxEnablePeerAccess, peer->handle, 0);
+        Py_END_ALLOW_THREADS
+        cud_context_leave(&guard);
+    }
+    int ours = can && status == CUDA_SUCCESS;
+    if (find_peer(self, peer->handle) < 0 && self->n_peers < most) {
+        self->peers[self->n_peers].handle = peer->handle;
+        self->peers[self->n_peers++].ours = ours;
+    }
+}
+
 PG_FUNCTION(Context_enable_peer_access, 2)
 static PyObject *Context_enable_peer_access_impl(PyObject *type, PyObject *const *a) {
     uint32_t flags = 0;
@@ -588,6 +619,18 @@ static PyObject *Context_enable_peer_access_impl(PyObject *type, PyObject *const
     Py_BEGIN_ALLOW_THREADS
     CU_CALL(status, cuCtxEnablePeerAccess, peer->handle, flags);
     Py_END_ALLOW_THREADS
+    Context *self = cud_context_peek(state); /* what a copy has opened is new to the program */
+    int known = self != NULL ? find_peer(self, peer->handle) : -1;
+    if (known >= 0 && status == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED && self->peers[known].ours) {
+        status = CUDA_SUCCESS;
+    }
+    if (known >= 0) {
+        self->peers[known].ours = 0;
+    }
+    Py_XDECREF((PyObject *)self);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
     return status == CUDA_SUCCESS ? Py_NewRef(Py_None)
                                   : cud_raise(state, "cuCtxEnablePeerAccess", status);
 }

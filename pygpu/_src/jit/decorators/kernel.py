@@ -19,7 +19,7 @@ import numpy as np
 
 from pygpu._array import GPUArray, KernelBase, Launcher
 from pygpu._src.codegen import dtypes
-from pygpu._src.runtime.backend import Backend
+from pygpu._src.runtime.backend import Backend, differ
 from pygpu._src.runtime.backends import backend_of
 
 from .. import check_report
@@ -465,9 +465,7 @@ class Kernel(KernelBase):
         arrays = [a for a in _leaves(args) if isinstance(a, GPUArray)]
         for array in arrays:
             if array.backend is not backend:
-                raise ValueError(
-                    f"{self.__name__}: the arrays are on different devices or in different contexts"
-                )
+                raise differ(self.__name__, backend, array.backend)
         if made.tests:
             made = self._for_launch(made, backend, args, launcher)
         error = record = None

@@ -114,9 +114,13 @@ class CUDABackend(Backend):
         self.table = KernelTable(True, self.pool.allocate, kernel_cache.group_shape(self))
 
     def __repr__(self) -> str:
-        kind, context = _cuda.Device, self.context.handle
+        return f"<CUDA backend of {self.device.name()!r}: {self.label}>"
+
+    @property
+    def label(self) -> str:
+        kind = _cuda.Device
         number = next(i for i in range(kind.count()) if kind(i) == self.device)
-        return f"<CUDA backend of {self.device.name()!r}: device {number}, context {context:#x}>"
+        return f"cuda:{number}"
 
     def allocate(
         self, nbytes: int, allocator: Callable[[int], Any] | None = None, queue: Any = None
@@ -226,6 +230,36 @@ class CUDABackend(Backend):
                 driver.memcpy_dtod_async(to, start, nbytes, queue)
         return None
 
+    def copy_to_peer(
+        self,
+        queue: Any,
+        other: CUDABackend,
+        other_queue: Any,
+        dest: Any,
+        src: Any,
+        offset: int,
+        nbytes: int,
+    ) -> None:
+        """Copy from memory *src* + offset of this context to *dest* of another one.
+
+        On the stream of the source, in whose order its memory is used again. What the other stream
+        still does with the block that became *dest* comes first."""
+        with _current(other.context):
+            before = other.event(other_queue)
+        with _current(self.context):
+            stream = self._stream(queue)
+            stream.wait_for_event(before)
+            where = _at(src, offset, queue)
+            contexts = other.context, self.context
+            driver.memcpy_peer_async(dest, where, nbytes, *contexts, stream)
+            done = self.event(queue)
+        with _current(other.context):
+            other._stream(other_queue).wait_for_event(done)
+
+    def _stream(self, queue: Any) -> Any:
+        """The Stream object, also of the default stream of the current context."""
+        return driver.Stream.from_handle(_DEFAULT_STREAM) if queue is None else queue
+
     def fill(
         self,
         queue: Any,
@@ -306,7 +340,7 @@ class CUDABackend(Backend):
         event = self.event(other)
         if queue is None:
             with _current(self.context):
-                queue = driver.Stream.from_handle(_DEFAULT_STREAM)
+                queue = self._stream(None)
         queue.wait_for_event(event)
         return event
 

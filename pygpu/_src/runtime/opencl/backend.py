@@ -112,10 +112,15 @@ class OpenCLBackend(Backend):
         return self._default_queue
 
     def __repr__(self) -> str:
-        peers = self.device.platform.get_devices()
-        which = f"device {peers.index(self.device)}" if self.device in peers else "a sub-device"
-        context = self.context.int_ptr
-        return f"<OpenCL backend of {self.device.name!r}: {which}, context {context:#x}>"
+        return f"<OpenCL backend of {self.device.name!r}: {self.label}>"
+
+    @property
+    def label(self) -> str:
+        platform = self.device.platform
+        number, peers = cl.get_platforms().index(platform), platform.get_devices()
+        if self.device not in peers:
+            return f"a sub-device of opencl:{number}"
+        return f"opencl:{number}:{peers.index(self.device)}"
 
     def allocate(
         self, nbytes: int, allocator: Callable[[int], Any] | None = None, queue: Any = None
