@@ -215,7 +215,7 @@ def _named(text: str) -> Device:
         from pygpu import _cuda as driver
 
         driver.init()
-        if kind == "simulator" and not _is_simulator():
+        if kind == "simulator" and not is_simulator():
             raise ValueError(
                 f"device {text!r}: this process has loaded NVIDIA's driver; set "
                 "PYGPU_CUDA=simulator before the first use of CUDA"
@@ -251,7 +251,7 @@ def _choose_opencl(text: str, parts: list[str]) -> Any:
     return found[0]
 
 
-def _is_simulator() -> bool:
+def is_simulator() -> bool:
     from pygpu import _cuda
     from pygpu._src.drivers import cuda_loader as loader
 

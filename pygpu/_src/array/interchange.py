@@ -18,10 +18,11 @@ import numpy as np
 
 from pygpu import _array
 from pygpu._array import GPUArray
+from pygpu._src.runtime import mpi_library
 from pygpu._src.util.lazy import provided
 
 from . import foreign_memory, layout
-from .device import Device, as_device, default_device
+from .device import Device, as_device, default_device, is_simulator
 
 __all__ = ["dlpack", "dlpack_device", "from_cuda_array", "from_dlpack", "shown_by", "token"]
 
@@ -103,6 +104,8 @@ def dlpack(
             f"or, as a copy, on the host, (1, 0), but not on {wanted}; use .to_device() or .get()"
         )
     flags = 0
+    if stream == -1 and copy is False:  # as mpi4py asks, which believes that MPI reads any memory
+        _refuse_mpi(array)
     if copy:
         array, flags = array._copy(), _COPIED
     give = _give_cuda if array.backend.name == "cuda" else _give_opencl
@@ -110,6 +113,18 @@ def dlpack(
     return _array._dlpack_export(
         owner, address, own, array.shape, array.strides, array.dtype, offset, versioned, flags
     )
+
+
+def _refuse_mpi(array: Any) -> None:
+    """MPI without the ability ends the process at device memory. It never reads OpenCL's, always
+    the simulator's."""
+    if not mpi_library.is_loaded():
+        return
+    if array.backend.name == "opencl" or not (is_simulator() or mpi_library.knows_cuda()):
+        raise BufferError(
+            f"__dlpack__: this MPI library cannot read {array.backend.label}'s memory; call the "
+            "method of pygpu.mpi.COMM_WORLD, which can, or pass array.get()"
+        )
 
 
 def _host_capsule(host: np.ndarray, versioned: bool) -> Any:

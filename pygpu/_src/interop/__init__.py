@@ -1,0 +1,1 @@
+"""Other libraries that move arrays between processes: MPI, Dask."""

@@ -1,0 +1,64 @@
+"""What the MPI library of the process can do with device memory."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+
+__all__ = ["VARIABLE", "is_loaded", "knows_cuda"]
+
+VARIABLE = "PYGPU_MPI_CUDA"
+
+_known: bool | None = None
+
+
+def is_loaded() -> bool:
+    """Whether the process uses mpi4py."""
+    return "mpi4py.MPI" in sys.modules
+
+
+def knows_cuda() -> bool:
+    """Whether MPI reads and writes CUDA memory.
+
+    The environment variable PYGPU_MPI_CUDA (0 or 1) decides; else Open MPI's, MPICH's or MVAPICH's
+    own answer (MPIX_Query_cuda_support), else the key mpi_memory_alloc_kinds of MPI 4.1.
+    """
+    global _known
+    said = os.environ.get(VARIABLE, "").strip()
+    if said in ("0", "1"):
+        return said == "1"
+    if said:
+        raise ValueError(f"{VARIABLE}={said!r}: it must be 0 or 1")
+    if _known is None:
+        _known = _asked() or "cuda" in _memory_kinds()
+    return _known
+
+
+def _asked() -> bool:
+    for path in (None, *_libraries()):
+        try:
+            query = ctypes.CDLL(path).MPIX_Query_cuda_support
+        except (OSError, AttributeError):
+            continue
+        query.restype = ctypes.c_int
+        return bool(query() == 1)
+    return False
+
+
+def _libraries() -> list[str]:
+    """The MPI libraries that are loaded: mpi4py opens its own without making its names global."""
+    try:
+        with open("/proc/self/maps") as maps:
+            paths = {line.split(maxsplit=5)[-1].strip() for line in maps if "libmpi" in line}
+    except OSError:
+        return []
+    return sorted(path for path in paths if os.path.basename(path).startswith("libmpi"))
+
+
+def _memory_kinds() -> str:
+    from mpi4py import MPI
+
+    if not MPI.Is_initialized() or MPI.Is_finalized():
+        return ""
+    return str(MPI.COMM_WORLD.Get_info().get("mpi_memory_alloc_kinds") or "")
