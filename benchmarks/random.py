@@ -159,7 +159,9 @@ def main() -> None:
     options = parser.parse_args()
     systems = Systems(options.dtype)
     head = "".join(f"{system:>12}" for system in options.systems)
-    print(f"{options.size} numbers of {options.dtype} (counts: int64) [GB/s]\n{'':22}{head}  of copy")
+    print(
+        f"{options.size} numbers of {options.dtype} (counts: int64) [GB/s]\n{'':22}{head}  of copy"
+    )
     copies: float | None = None
     for name in options.names:
         times = measure(systems, options.systems, name, options.size, options.seconds)

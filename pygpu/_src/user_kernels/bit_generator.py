@@ -58,7 +58,11 @@ class Philox4x32:
             raise ValueError(f"state must be for a {name} bit generator")
         parts = value["state"]
         key, stream, position = (operator.index(parts[k]) for k in ("key", "stream", "position"))
-        for part, number, bits in (("key", key, 64), ("stream", stream, 32), ("position", position, 64)):
+        for part, number, bits in (
+            ("key", key, 64),
+            ("stream", stream, 32),
+            ("position", position, 64),
+        ):
             if not 0 <= number < 1 << bits:
                 raise ValueError(f"{name}.state: {part} has {bits} bits, and is {number}")
         with self.lock:

@@ -33,7 +33,7 @@ PG_INLINE pg_real pg_next_normal(pg_draws *d) /* G. E. P. Box, M. E. Muller (195
 
 # log of a Gamma variate is what dirichlet() and beta() need where the variate itself is 0.
 _GAMMA = """\
-/* G. Marsaglia, W. W. Tsang, "A simple method for generating gamma variables", ACM TOMS 26 (2000) */
+/* G. Marsaglia, W. W. Tsang, "A simple method for generating gamma variables" (2000) */
 PG_INLINE pg_real pg_gamma_from_1(pg_draws *d, pg_real a)
 {
     const pg_real b = a - PG_R(1.0) / PG_R(3.0), c = PG_R(1.0) / sqrt(PG_R(9.0) * b);
@@ -279,8 +279,8 @@ PG_INLINE pg_real pg_urn(pg_draws *d, pg_real good, pg_real total, pg_real m)
             left -= PG_R(1.0);
     return good - left;
 }
-/* E. Stadlober, "Sampling from Poisson, binomial and hypergeometric distributions: ratio of uniforms
- * as a simple and fast alternative" (1989), HRUA */
+/* E. Stadlober, "Sampling from Poisson, binomial and hypergeometric distributions: ratio of
+ * uniforms as a simple and fast alternative" (1989), HRUA */
 PG_INLINE pg_real pg_hrua(pg_draws *d, pg_real low, pg_real high, pg_real m)
 {
     const pg_real total = low + high, share = low / total, one = PG_R(1.0), h = PG_R(0.5);
@@ -422,7 +422,7 @@ def needed(names: str, real: str) -> str:
 
 
 def _made(name: str, inputs: tuple[Any, ...], out: np.dtype[Any], body: str, helpers: str) -> Any:
-    """The operation on items whose counters are x0 + i, the counter's upper h x1, the key x2."""
+    """The operation on items whose counters are x0 + i, the counter's upper half x1, the key x2."""
     # A guard keeps the kernel to one item at a time: these functions are long.
     return lazy("pygpu._src.codegen.kernels.elementwise").Operation(
         name, (_U64, _U64, _U64, *inputs), (out,), body, helpers, index=True, guard="1"
@@ -438,7 +438,8 @@ def operation(name: str, real: np.dtype[Any], out: np.dtype[Any], count: int) ->
     if name in WHOLE:  # a number too large for the dtype is its largest
         most = min(int(np.iinfo(out).max), (1 << 63) - 1)
         value = f"const pg_real v = {item}; y0 = v < PG_R({float(most)!r}) ? "
-        value += f"(pg_{target})(pg_i64)v : (pg_{target})((pg_u64){most >> 32}u << 32 | {most & 0xFFFFFFFF}u);"
+        words = f"(pg_u64){most >> 32}u << 32 | {most & 0xFFFFFFFF}u"
+        value += f"(pg_{target})(pg_i64)v : (pg_{target})({words});"
     else:
         value = f"y0 = {item};"
     body = f"pg_draws d; pg_draws_start(&d, x0 + (pg_u64)i, x1, x2); {given}{value}"

@@ -21,6 +21,7 @@ from pygpu._src.util.public import publish
 
 from . import distributions, random_arguments, random_sequences
 from .bit_generator import Philox4x32
+from .random_arguments import OnDevice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +94,7 @@ class Generator:
 
     def _fill(
         self, call: str, kind: str, scale: Any, shift: Any, size: Any, dtype: Any, out: Any
-    ) -> Any:
+    ) -> GPUArray[Any]:
         """A kind of random_source.distribution() with its scale and shift, which are floats or
         arrays."""
         device = self._device
@@ -101,9 +102,10 @@ class Generator:
         values = scale, shift
         shape = random_arguments.shape_of(size, values, out, call)
         out = random_arguments.result(out, shape, real, device, call)
+        filled: GPUArray[Any] = out
         if type(scale) is float and type(shift) is float:
             self._fill_out(out, kind, scale, shift, call)
-            return out
+            return filled
         operation, items = distributions.dense_operation(kind, real)
         position = self._bit_generator._take(-(-prod(shape) // items))
         return self._run(operation, position, values, out)
@@ -111,35 +113,38 @@ class Generator:
     def _fill_out(self, out: Any, kind: str, scale: Any, shift: Any, call: str) -> None:
         bits = self._bit_generator
         with bits.lock:
+            high = bits._filler.counter >> 64
             bits._filler.fill(out, kind, scale, shift, None, call)
+            bits._filler.counter = high << 64 | bits._filler.counter & ((1 << 64) - 1)
 
     def _run(
         self, operation: Any, position: tuple[int, int, int], values: tuple[Any, ...], out: Any
-    ) -> Any:
+    ) -> GPUArray[Any]:
         """Launch an operation of distributions with these parameters into *out*."""
+        filled: GPUArray[Any] = out
         operands = (*position, *values)
         dense = out._c_contiguous
         if dense and _array._call(operation.name, *operands, out=out) is not None:
-            return out
+            return filled
         if out.size == 0:
-            return out
+            return filled
         ready = [self._operand(v, dtype, out) for v, dtype in zip(operands, operation.inputs)]
         call = launch_cache.Call(operation.name, tuple(ready), out) if dense else None
         out._run(operation, [out], ready, out.shape, call=call)
-        return out
+        return filled
 
     def _operand(self, value: Any, dtype: np.dtype[Any], out: Any) -> Any:
         """A parameter as a kernel takes it: host arrays are copied to the device, and so are
         arrays that share *out*'s memory."""
         if isinstance(value, np.ndarray):
             return random_arguments.new(self._device, value.astype(dtype))
-        if isinstance(value, _array.GPUArray) and out._shares_memory(value):
+        if isinstance(value, OnDevice) and out._shares_memory(value):
             return value._copy()
         return value
 
     def _draw(
         self, name: str, parameters: tuple[_Parameter, ...], size: Any, dtype: Any, out: Any
-    ) -> Any:
+    ) -> GPUArray[Any]:
         """A distribution of distributions.FUNCTIONS."""
         device, take = self._device, random_arguments.parameter
         values = tuple([take(name, *given, device) for given in parameters])
@@ -147,7 +152,7 @@ class Generator:
 
     def _draw_values(
         self, name: str, values: tuple[Any, ...], size: Any, dtype: Any, out: Any
-    ) -> Any:
+    ) -> GPUArray[Any]:
         """_draw() of what random_arguments.parameter() returned."""
         device = self._device
         if name in distributions.WHOLE:
@@ -162,7 +167,7 @@ class Generator:
 
     def _located(
         self, kind: str, loc: Any, scale: Any, size: Any, dtype: Any, out: Any, call: str = ""
-    ) -> Any:
+    ) -> GPUArray[Any]:
         call = call or kind
         device = self._device
         shift = random_arguments.parameter(call, "loc", loc, "any", device)
@@ -171,7 +176,7 @@ class Generator:
 
     def _shaped(
         self, kind: str, name: str, value: Any, rule: str, size: Any, dtype: Any, out: Any
-    ) -> Any:
+    ) -> GPUArray[Any]:
         scale = random_arguments.parameter(kind, name, value, rule, self._device)
         return self._fill(kind, kind, scale, 0.0, size, dtype, out)
 
@@ -197,14 +202,14 @@ class Generator:
         low = random_arguments.parameter("uniform", "low", low, "any", device)
         high = random_arguments.parameter("uniform", "high", high, "any", device)
         for value in (low, high):
-            if not isinstance(value, _array.GPUArray) and not np.all(np.isfinite(value)):
+            if not isinstance(value, OnDevice) and not np.all(np.isfinite(value)):
                 raise OverflowError("Range exceeds valid bounds")
-        if isinstance(low, _array.GPUArray) and isinstance(high, np.ndarray):
+        if isinstance(low, OnDevice) and isinstance(high, np.ndarray):
             high = random_arguments.new(device, high.astype(low.dtype))
-        if isinstance(high, _array.GPUArray) and isinstance(low, np.ndarray):
+        if isinstance(high, OnDevice) and isinstance(low, np.ndarray):
             low = random_arguments.new(device, low.astype(high.dtype))
         scale = high - low
-        if not isinstance(scale, _array.GPUArray):
+        if not isinstance(scale, OnDevice):
             if not np.all(np.isfinite(scale)):
                 raise OverflowError("Range exceeds valid bounds")
             random_arguments.check("high - low", scale, "not negative")
@@ -223,7 +228,8 @@ class Generator:
         """Integers of [low, high), of [low, high] with *endpoint*, of [0, low) without *high*, all
         equally likely (D. Lemire, 2019). dtype: any of integers, or bool; int64 by default. If
         *low* is not below a *high* on the device, that item is undefined within its dtype."""
-        return random_sequences.integers(self, low, high, size, dtype, endpoint, out)
+        made: GPUArray[Any] = random_sequences.integers(self, low, high, size, dtype, endpoint, out)
+        return made
 
     def bytes(self, length: int) -> bytes:
         """Random bytes, on the host."""
@@ -481,7 +487,11 @@ class Generator:
         out: _Out = None,
     ) -> GPUArray[Any]:
         """Noncentral F."""
-        parameters = (("dfnum", dfnum, "positive"), ("dfden", dfden, "positive"), ("nonc", nonc, "not negative"))
+        parameters = (
+            ("dfnum", dfnum, "positive"),
+            ("dfden", dfden, "positive"),
+            ("nonc", nonc, "not negative"),
+        )
         return self._draw("noncentral_f", parameters, size, dtype, out)
 
     def standard_t(
@@ -635,14 +645,18 @@ class Generator:
     ) -> GPUArray[Any]:
         """How often each of the categories along the last axis of *pvals* comes up in *n* trials:
         binomial counts, one for each in turn."""
-        return random_sequences.multinomial(self, n, pvals, size, out)
+        made: GPUArray[Any] = random_sequences.multinomial(self, n, pvals, size, out)
+        return made
 
     def multivariate_hypergeometric(
         self, colors: Any, nsample: int, size: _Size = None, method: str = "marginals"
     ) -> GPUArray[Any]:
         """How many of each colour are among *nsample* drawn: hypergeometric counts, one for each
         in turn, whatever the method ("marginals" or "count")."""
-        return random_sequences.multivariate_hypergeometric(self, colors, nsample, size, method)
+        made: GPUArray[Any] = random_sequences.multivariate_hypergeometric(
+            self, colors, nsample, size, method
+        )
+        return made
 
     def dirichlet(
         self,
@@ -653,7 +667,8 @@ class Generator:
         out: _Out = None,
     ) -> GPUArray[Any]:
         """Gamma variates over their sum, along a new last axis of ``len(alpha)``."""
-        return random_sequences.dirichlet(self, alpha, size, dtype, out)
+        made: GPUArray[Any] = random_sequences.dirichlet(self, alpha, size, dtype, out)
+        return made
 
     def multivariate_normal(
         self,
@@ -667,9 +682,10 @@ class Generator:
         dtype: DTypeLike | None = None,
     ) -> GPUArray[Any]:
         """Normal vectors: *cov* is factored on the host by *method* ("svd", "eigh", "cholesky")."""
-        return random_sequences.multivariate_normal(
+        made: GPUArray[Any] = random_sequences.multivariate_normal(
             self, mean, cov, size, check_valid, tol, method, dtype
         )
+        return made
 
     def choice(
         self,
@@ -682,12 +698,14 @@ class Generator:
     ) -> GPUArray[Any]:
         """Items of *a* along an axis, or of range(a). Without *replace* and with *p* they are those
         with the smallest of exponential numbers over p (P. S. Efraimidis, P. G. Spirakis, 2006)."""
-        return random_sequences.choice(self, a, size, replace, p, axis, shuffle)
+        made: GPUArray[Any] = random_sequences.choice(self, a, size, replace, p, axis, shuffle)
+        return made
 
     def permutation(self, x: Any, axis: int = 0) -> GPUArray[Any]:
         """range(x), or a copy of an array, shuffled along an axis: sorted by random numbers of 64
         bits."""
-        return random_sequences.permutation(self, x, axis)
+        made: GPUArray[Any] = random_sequences.permutation(self, x, axis)
+        return made
 
     def shuffle(self, x: GPUArray[Any], axis: int = 0) -> None:
         """Shuffle an array on the device along an axis, in place."""
@@ -696,7 +714,8 @@ class Generator:
     def permuted(self, x: Any, *, axis: int | None = None, out: _Out = None) -> GPUArray[Any]:
         """A copy with the items along an axis in random order, another one for each line; of all
         items if *axis* is None."""
-        return random_sequences.permuted(self, x, axis, out)
+        made: GPUArray[Any] = random_sequences.permuted(self, x, axis, out)
+        return made
 
 
 _ONE: _Parameter = ("scale", 1.0, "any")
@@ -704,7 +723,7 @@ _ONE: _Parameter = ("scale", 1.0, "any")
 
 def _check_together(values: tuple[Any, ...], wrong: Any, message: str) -> None:
     """Raise ValueError if parameters are wrong; not if one of them is on the device."""
-    if any(isinstance(v, _array.GPUArray) for v in values):
+    if any(isinstance(v, OnDevice) for v in values):
         return
     try:
         bad = wrong(*values)

@@ -12,8 +12,19 @@ from pygpu import _array
 from pygpu._src.array import layout
 from pygpu._src.array.device import Device
 
-__all__ = ["CHECKS", "check", "new", "parameter", "real_dtype", "result", "shape_of", "whole_dtype"]
+__all__ = [
+    "CHECKS",
+    "OnDevice",
+    "check",
+    "new",
+    "parameter",
+    "real_dtype",
+    "result",
+    "shape_of",
+    "whole_dtype",
+]
 
+OnDevice: Any = _array.GPUArray  # of either system
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 # Of a parameter: which values are wrong, and NumPy's message. They take numbers and arrays.
@@ -51,7 +62,7 @@ def parameter(call: str, name: str, value: Any, rule: str, device: Device) -> An
         value = float(value)
         check(name, value, rule)
         return value
-    if isinstance(value, _array.GPUArray):
+    if isinstance(value, OnDevice):
         if value.backend is not device.backend:
             raise ValueError(
                 f"{call}: {name} is on {value.device}, and the generator on {device}; move it with "
@@ -105,7 +116,7 @@ def real_dtype(dtype: Any, out: Any, device: Device, call: str) -> np.dtype[Any]
         if out is None:
             return _F64 if device.backend.limits.fp64 else _F32
         dtype = getattr(out, "dtype", None)
-    found = np.dtype(dtype)
+    found: np.dtype[Any] = np.dtype(dtype)
     if found not in (_F32, _F64):
         raise TypeError(f"Unsupported dtype {found!r} for {call}; use float32 or float64")
     return found
@@ -115,7 +126,7 @@ def whole_dtype(dtype: Any, out: Any, call: str, small: bool = False) -> np.dtyp
     """The dtype of integers, by default int64. small: any dtype of integers, bool too."""
     if dtype is None:
         dtype = np.int64 if out is None else getattr(out, "dtype", None)
-    found = np.dtype(dtype)
+    found: np.dtype[Any] = np.dtype(dtype)
     fits = found.kind in "biu" if small else found.kind in "iu" and found.itemsize >= 4
     if not fits or not found.isnative:
         kinds = "integers or bool" if small else "int32, uint32, int64 or uint64"
@@ -123,16 +134,20 @@ def whole_dtype(dtype: Any, out: Any, call: str, small: bool = False) -> np.dtyp
     return found
 
 
-def result(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], device: Device, call: str) -> Any:
+def result(
+    out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], device: Device, call: str
+) -> Any:
     """The array to fill: *out*, or a new one."""
     if out is None:
         return device.empty(shape, dtype)
-    if not isinstance(out, _array.GPUArray):
+    if not isinstance(out, OnDevice):
         raise TypeError(f"{call}: out must be an array on the device, not {type(out).__name__}")
     if out.backend is not device.backend:
         raise ValueError(f"{call}: out is on {out.device}, and the generator on {device}")
     if out.dtype != dtype:
-        raise TypeError(f"Supplied output array has the wrong type. Expected {dtype}, got {out.dtype}")
+        raise TypeError(
+            f"Supplied output array has the wrong type. Expected {dtype}, got {out.dtype}"
+        )
     return out
 
 

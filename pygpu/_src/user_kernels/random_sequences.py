@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pygpu import _array
 from pygpu._src.array import advanced_indexing, layout
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime import kernel_cache
 
 from . import distributions, random_arguments
+from .random_arguments import OnDevice
 
 if TYPE_CHECKING:
     from .generator import Generator
@@ -41,7 +41,7 @@ _I64, _U64 = np.dtype(np.int64), np.dtype(np.uint64)
 
 def _bound(name: str, value: Any, device: Any) -> Any:
     """A bound of integers() as an int, a host array of Python's ints, or an array of the device."""
-    if isinstance(value, _array.GPUArray):
+    if isinstance(value, OnDevice):
         if value.backend is not device.backend:
             raise ValueError(f"integers: {name} is on {value.device}, the generator on {device}")
         if value.dtype.kind not in "biu":
@@ -64,12 +64,12 @@ def _bound(name: str, value: Any, device: Any) -> Any:
 def _check_bounds(low: Any, high: Any, dtype: np.dtype[Any], endpoint: bool) -> None:
     """Raise ValueError if what is on the host, and *high* included, does not fit."""
     least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-    known = [x for x in (low, high) if not isinstance(x, _array.GPUArray)]
+    known = [x for x in (low, high) if not isinstance(x, OnDevice)]
     if any(not isinstance(x, int) and x.size == 0 for x in known):
         return
-    if low is not high and not isinstance(low, _array.GPUArray) and np.any(low < least):
+    if low is not high and not isinstance(low, OnDevice) and np.any(low < least):
         raise ValueError(f"low is out of bounds for {dtype}")
-    if not isinstance(high, _array.GPUArray) and np.any(high > most):
+    if not isinstance(high, OnDevice) and np.any(high > most):
         raise ValueError(f"high is out of bounds for {dtype}")
     if len(known) == 2:
         try:
@@ -89,7 +89,7 @@ def integers(
     if high is None:
         low, high = 0, low
     low, high = _bound("low", low, device), _bound("high", high, device)
-    on_device = isinstance(high, _array.GPUArray)
+    on_device = isinstance(high, OnDevice)
     if not endpoint and not on_device:
         high = high - 1
     _check_bounds(low, high, dtype, endpoint)
@@ -135,14 +135,14 @@ def _order(rng: Generator, n: int) -> Any:
 
 def _axis(axis: Any, ndim: int) -> int:
     """Which axis, from 0 on. Raises AxisError."""
-    axis = operator.index(axis)
-    if not -ndim <= axis < ndim:
-        raise np.exceptions.AxisError(axis, ndim)
-    return axis % ndim
+    place: int = operator.index(axis)
+    if not -ndim <= place < ndim:
+        raise np.exceptions.AxisError(place, ndim)
+    return place % ndim
 
 
 def _on_device(rng: Generator, x: Any, call: str) -> Any:
-    if isinstance(x, _array.GPUArray):
+    if isinstance(x, OnDevice):
         if x.backend is not rng.device.backend:
             raise ValueError(f"{call}: the array is on {x.device}, the generator on {rng.device}")
         return x
@@ -156,7 +156,9 @@ def permutation(rng: Generator, x: Any, axis: Any) -> Any:
     except TypeError:
         x = _on_device(rng, x, "permutation")
         if x.ndim == 0:
-            raise TypeError("permutation: x must be an integer or an array of 1 axis or more")
+            raise TypeError(
+                "permutation: x must be an integer or an array of 1 axis or more"
+            ) from None
         axis = _axis(axis, x.ndim)
         return advanced_indexing.take(x, _order(rng, x.shape[axis]), axis)
     if n < 0:
@@ -166,7 +168,7 @@ def permutation(rng: Generator, x: Any, axis: Any) -> Any:
 
 def shuffle(rng: Generator, x: Any, axis: Any) -> None:
     """Generator.shuffle()."""
-    if not isinstance(x, _array.GPUArray):
+    if not isinstance(x, OnDevice):
         raise TypeError(
             f"shuffle: x must be an array on the device, not {type(x).__name__}; permutation() "
             "returns a shuffled copy"
@@ -197,7 +199,7 @@ def permuted(rng: Generator, x: Any, axis: Any, out: Any) -> Any:
 def _probabilities(p: Any, n: int, rng: Generator, least: int) -> Any:
     """Probabilities of choice() on the device, checked if they come from the host. least: how many
     must be positive."""
-    if isinstance(p, _array.GPUArray):
+    if isinstance(p, OnDevice):
         p = _on_device(rng, p, "choice")
     else:
         p = np.asarray(p, np.float64)
@@ -206,7 +208,7 @@ def _probabilities(p: Any, n: int, rng: Generator, least: int) -> Any:
     if p.size != n:
         raise ValueError("a and p must have same size")
     real = random_arguments.real_dtype(None, None, rng.device, "choice")
-    if isinstance(p, _array.GPUArray):
+    if isinstance(p, OnDevice):
         return p.astype(real)
     if np.isnan(p).any():
         raise ValueError("Probabilities contain NaN")
@@ -271,7 +273,9 @@ pg_real top = -PG_INF;
         for (pg_i64 j = 0; j < length; j++) { /* logarithms: a small alpha makes numbers near 0 */
             pg_draws_start(&d, position + (pg_u64)(row * length + j), stream, key);
             const pg_real a = p[j];
-            item[j] = a > PG_R(0.0) ? pg_log_gamma_variate(&d, a) : a == PG_R(0.0) ? -PG_INF : PG_NAN;
+            item[j] = a == PG_R(0.0) ? -PG_INF : PG_NAN;
+            if (a > PG_R(0.0))
+                item[j] = pg_log_gamma_variate(&d, a);
             top = fmax(top, item[j]);
         }
         pg_real sum = PG_R(0.0);
@@ -340,9 +344,7 @@ PG_KERNEL void {kernel}(PG_ARRAY(pg_{code}, out), PG_ARRAY_IN(pg_{real}, p),
     return text, kernel
 
 
-def _rows(
-    rng: Generator, name: str, out: Any, p: Any, counts: Any, steps: tuple[int, int]
-) -> None:
+def _rows(rng: Generator, name: str, out: Any, p: Any, counts: Any, steps: tuple[int, int]) -> None:
     """Fill *out*, whose last axis is a row, from contiguous p and counts of the same real dtype."""
     backend, length = out.backend, out.shape[-1]
     position = rng.bit_generator._take(out.size)
@@ -371,7 +373,7 @@ def _rows(
 def _real(rng: Generator, x: Any, call: str, name: str, rule: str, real: np.dtype[Any]) -> Any:
     """A checked parameter as a contiguous array on the device."""
     value = random_arguments.parameter(call, name, x, rule, rng.device)
-    if isinstance(value, _array.GPUArray):
+    if isinstance(value, OnDevice):
         return value.astype(real)._dense()
     return random_arguments.new(rng.device, np.asarray(value, real))
 
@@ -399,7 +401,7 @@ def multinomial(rng: Generator, n: Any, pvals: Any, size: Any, out: Any) -> Any:
     p = _real(rng, pvals, "multinomial", "pvals", "probability", real)
     if p.ndim == 0:
         raise ValueError("multinomial: pvals must have at least 1 axis, of categories")
-    if not isinstance(pvals, _array.GPUArray):
+    if not isinstance(pvals, OnDevice):
         sums = np.asarray(pvals, np.float64)[..., :-1].sum(axis=-1)
         if np.any(sums > 1 + 1e-12):
             raise ValueError("sum(pvals[:-1]) > 1.0")
@@ -409,7 +411,8 @@ def multinomial(rng: Generator, n: Any, pvals: Any, size: Any, out: Any) -> Any:
         wanted = layout.as_shape(size, "multinomial")
         if np.broadcast_shapes(shape, wanted) != wanted:
             raise ValueError(
-                f"Output size {wanted} is not compatible with broadcast dimensions of inputs {shape}."
+                f"Output size {wanted} is not compatible with broadcast dimensions of inputs "
+                f"{shape}."
             )
         shape = wanted
     whole = (*shape, p.shape[-1])
@@ -445,7 +448,7 @@ def multivariate_hypergeometric(
     sample = operator.index(nsample)
     if sample < 0:
         raise ValueError("nsample must be nonnegative.")
-    if isinstance(colors, _array.GPUArray):
+    if isinstance(colors, OnDevice):
         colors = colors.get()
     host = np.asarray(colors)
     if host.ndim != 1 or (host.size and host.dtype.kind not in "iu") or np.any(host < 0):
@@ -501,8 +504,7 @@ def multivariate_normal(
         raise ValueError("check_valid must equal 'warn', 'raise', or 'ignore'")
     real = random_arguments.real_dtype(dtype, None, rng.device, "multivariate_normal")
     centre, matrix = (
-        np.asarray(x.get() if isinstance(x, _array.GPUArray) else x, np.float64)
-        for x in (mean, cov)
+        np.asarray(x.get() if isinstance(x, OnDevice) else x, np.float64) for x in (mean, cov)
     )
     if centre.ndim != 1:
         raise ValueError("mean must be 1 dimensional")
