@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pygpu import _array
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime import kernel_cache
 
@@ -67,34 +68,25 @@ class Generator:
         """Fill an array (any strides). kind, scale, shift: as in random_text. Returns the event."""
         if getattr(array, "backend", None) is None:
             raise TypeError(f"{call}: an array on the device is needed, not {type(array).__name__}")
+        number: Any = float
+        if kind in ("integer", "bounded"):
+            number = int
+            if kind == "integer" and not 0 < int(scale) <= 1 << 64:
+                raise ValueError(
+                    f"{call}: there is no integer from {shift} to below {shift + scale}"
+                )
+            scale = min(int(scale), _MASK64)
         backend, queue = array.backend, array.queue if queue is None else queue
         key = "filling", self.name, kind, array.dtype
         known = backend.kernels.get(key)
         if known is None:
             known = backend.kernels[key] = self._prepare(backend, array.dtype, kind, call)
-        kernel, per_block, each = known
+        kernel, per_block, each, rule = known
         n = array.size * each
         blocks = -(-n // per_block)
         counter = self.counter
         self.counter = (counter + blocks) & ((1 << 128) - 1)
-        target = array
-        if not (array._c_contiguous or array._f_contiguous):
-            target = array._new(array.shape, array.dtype, None, queue)
-        number: Any = float
-        if kind == "integer":
-            number = int
-            if not 0 < int(scale) <= 1 << 64:
-                raise ValueError(
-                    f"{call}: there is no integer from {shift} to below {shift + scale}"
-                )
-            scale = min(int(scale), _MASK64)
-        groups, size = kernel_cache.grid(backend, n, per_block)
-        if backend.limits.warps:  # groups that stay: 3.0 TB/s of uniform numbers on an H200, or 2.3
-            groups = min(groups, backend.limits.units * 16)
-        args = (
-            target.base_data,
-            target.offset,
-            n,
+        numbers = (
             counter & _MASK64,
             counter >> 64,
             self.key[0] | self.key[1] << 32,
@@ -102,6 +94,15 @@ class Generator:
             number(scale),
             number(shift),
         )
+        if each == 1 and not wait_for and queue is array.queue:
+            if _array._call(key, *numbers, out=array) is not None:
+                return array.events[-1] if array.events else None
+        target = array
+        if not (array._c_contiguous or array._f_contiguous) or not array._is_aligned:
+            target = array._new(array.shape, array.dtype, None, queue)
+        per_group, most, size = rule
+        groups = min(-(-n // per_group), most)
+        args = (target.base_data, target.offset, *numbers, n)
         waits = array._wait_list(queue, [target])
         if wait_for:
             waits = [*(waits or ()), *wait_for]
@@ -113,11 +114,11 @@ class Generator:
 
     def _prepare(
         self, backend: Any, dtype: np.dtype[Any], kind: str, call: str
-    ) -> tuple[Any, int, int]:
-        """The kernel that fills arrays of a dtype, how many numbers a block of it makes, and how
-        many an item has. Raises TypeError if there are no such numbers."""
+    ) -> tuple[Any, int, int, tuple[int, int, int]]:
+        """The kernel that fills arrays of a dtype, how many numbers a block of it makes, how many
+        an item has, and kernel_cache.rule(). Raises TypeError if there are no such numbers."""
         item, each = item_dtype(dtype, call)
-        if item.kind in "iu" and kind not in ("bits", "integer"):
+        if item.kind in "iu" and kind not in ("bits", "integer", "bounded"):
             raise TypeError(f"{call}: {kind} numbers are floats, and the array has {dtype}")
         if item.kind == "f" and item.itemsize == 2:
             raise TypeError(f"{call}: fill an array of float32 and convert it to float16")
@@ -129,4 +130,13 @@ class Generator:
             lambda: fill_text(self.name, kind, code, backend.limits.is_cpu),
             exact=False,
         )
-        return kernel, distribution(kind, code)[0], each
+        per_block = distribution(kind, code)[0]
+        per_group, most, size = kernel_cache.rule(backend, per_block)
+        if backend.limits.warps:  # groups that stay: 3.0 TB/s of uniform numbers on an H200, or 2.3
+            most = min(most, backend.limits.units * 16)
+        whole = kind in ("integer", "bounded")
+        kinds = (_array._KIND_INT,) * 4 + (_array._KIND_INT if whole else _array._KIND_FLOAT,) * 2
+        name = "filling", self.name, kind, dtype
+        if each == 1:
+            backend.table.add(name, kinds, kernel, dtype, per_group, most, size)
+        return kernel, per_block, each, (per_group, most, size)

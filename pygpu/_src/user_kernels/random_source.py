@@ -7,7 +7,10 @@ Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11 (2011).
 
 from __future__ import annotations
 
-__all__ = ["BLOCKS", "distribution", "fill_text", "poisson_text", "sobol_text"]
+import re
+
+__all__ = ["BLOCKS", "BOUNDED", "UNIT", "distribution", "draws", "fill_text", "poisson_text"]
+__all__ += ["sobol_text"]
 
 _TYPES = "typedef struct { pg_u32 v[4]; } pg_words;\n"
 
@@ -76,16 +79,20 @@ PG_INLINE pg_W pg_sobol(PG_GLOBAL const pg_W *directions, pg_u64 index)
 }
 """
 
-_UNIT = """\
+UNIT = """\
 PG_INLINE pg_f32 pg_unit32(pg_u32 w) /* [0, 1) */
 { return (pg_f32)(w >> 8) * 5.9604644775390625e-8f; }
 PG_INLINE pg_f32 pg_open32(pg_u32 w) /* (0, 1] */
 { return ((pg_f32)(w >> 8) + 1.0f) * 5.9604644775390625e-8f; }
+PG_INLINE pg_f32 pg_inner32(pg_u32 w) /* (0, 1) */
+{ return ((pg_f32)(w >> 9) + 0.5f) * 1.1920928955078125e-7f; }
 #ifdef PG_FP64
 PG_INLINE pg_f64 pg_unit64(pg_u32 a, pg_u32 b)
 { return (pg_f64)(((pg_u64)a << 32 | b) >> 11) * 1.1102230246251565e-16; }
 PG_INLINE pg_f64 pg_open64(pg_u32 a, pg_u32 b)
 { return ((pg_f64)(((pg_u64)a << 32 | b) >> 11) + 1.0) * 1.1102230246251565e-16; }
+PG_INLINE pg_f64 pg_inner64(pg_u32 a, pg_u32 b)
+{ return ((pg_f64)(((pg_u64)a << 32 | b) >> 12) + 0.5) * 2.220446049250313e-16; }
 #endif
 """
 
@@ -100,13 +107,48 @@ pg_f64 z[2] = {r * cospi(t), r * sinpi(t)};
 """
 
 
+# Functions of one uniform number u, by inversion: (its interval, expression). Of (0, 1), u is never
+# so near to an end that the result is infinite.
+_INVERTED = {
+    "exponential": ("open", "scale * fabs(log(u))"),
+    "rayleigh": ("open", "scale * sqrt(-2 * log(u))"),
+    "weibull": ("open", "scale == 0 ? scale : pow(fabs(log(u)), 1 / scale)"),
+    "pareto": ("open", "expm1(fabs(log(u)) / scale)"),
+    "power": ("open", "pow(u, 1 / scale)"),
+    "cauchy": ("inner", "-scale * cospi(u) / sinpi(u) + shift"),
+    "gumbel": ("inner", "shift - scale * log(-log(u))"),
+    "laplace": (
+        "inner",
+        "u < HALF ? shift + scale * log(2 * u) : shift - scale * log(2 - 2 * u)",
+    ),
+    "logistic": ("inner", "shift + scale * (log(u) - log1p(-u))"),
+}
+
+
+def _inverted(kind: str, code: str) -> str:
+    interval, formula = _INVERTED[kind]
+    words = "w.v[2 * j], w.v[2 * j + 1]" if code == "f64" else "w.v[j]"
+    half = "0.5" if code == "f64" else "0.5f"
+    formula = re.sub(r"\bu\b", f"pg_{interval}{code[1:]}({words})", formula)
+    return formula.replace("HALF", half)
+
+
 def distribution(kind: str, code: str) -> tuple[int, str, str]:
     """(items of a block, statements before, expression of item j) from the words ``w``.
 
-    kind: "uniform" (shift + scale * [0, 1)), "bits", "integer" (shift + [0, scale)), "normal"
-    (shift + scale * z), "log_normal". code: of the item's type, as :func:`pygpu._src.codegen.dtypes.code`
-    gives it.
+    kind: "uniform" (shift + scale * [0, 1)), "bits", "integer" (shift + [0, scale)), "bounded"
+    (shift + [0, scale], without bias), "normal" (shift + scale * z), "log_normal" or a key of
+    _INVERTED. code: of the item's type, as :func:`pygpu._src.codegen.dtypes.code` gives it.
     """
+    if kind == "bounded":
+        if code[1:] == "64":
+            word, x = "64", "(pg_u64)w.v[2 * j] << 32 | w.v[2 * j + 1]"
+        else:
+            word, x = "32", "w.v[j]"
+        item = f"(pg_u64)shift + pg_bounded{word}({x}, (pg_u{word})scale, at, j, c_high, k_low)"
+        return 128 // int(word), "", f"(pg_{code})({item})"
+    if kind in _INVERTED:
+        return (2 if code == "f64" else 4), "", _inverted(kind, code)
     if kind == "bits":
         if code[1:] == "64":
             return 2, "", f"(pg_{code})((pg_u64)w.v[2 * j] << 32 | w.v[2 * j + 1])"
@@ -140,9 +182,54 @@ PG_INLINE pg_u64 pg_below(pg_u64 x, pg_u64 n)
 """
 
 
+# Without bias: D. Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019). The
+# upper half of a product of a random word and the range; a word whose lower half is in the surplus of
+# 2**bits modulo the range is drawn again, from counters that no other item has.
+_BOUNDED = """\
+PG_INLINE pg_words pg_again(pg_u64 at, int j, pg_u32 times, pg_u64 c_high, pg_u64 k_low)
+{
+    pg_words c, k;
+    c.v[0] = (pg_u32)at; c.v[1] = (pg_u32)(at >> 32); c.v[2] = (pg_u32)c_high;
+    c.v[3] = (pg_u32)(c_high >> 32) + (times << 16 | (pg_u32)(j + 1));
+    k.v[0] = (pg_u32)k_low; k.v[1] = (pg_u32)(k_low >> 32); k.v[2] = k.v[3] = 0;
+    return pg_philox(c, k);
+}
+PG_INLINE pg_u32 pg_bounded32(pg_u32 x, pg_u32 most, pg_u64 at, int j, pg_u64 c_high, pg_u64 k_low)
+{
+    const pg_u32 n = most + 1u;
+    if (n == 0u)
+        return x;
+    pg_u64 product = (pg_u64)x * n;
+    if ((pg_u32)product < n) {
+        const pg_u32 surplus = (0u - n) % n;
+        for (pg_u32 times = 0; (pg_u32)product < surplus; times++) {
+            pg_words w = pg_again(at, j, times, c_high, k_low);
+            product = (pg_u64)w.v[0] * n;
+        }
+    }
+    return (pg_u32)(product >> 32);
+}
+PG_INLINE pg_u64 pg_bounded64(pg_u64 x, pg_u64 most, pg_u64 at, int j, pg_u64 c_high, pg_u64 k_low)
+{
+    const pg_u64 n = most + 1u;
+    if (n == 0u)
+        return x;
+    if (x * n < n) {
+        const pg_u64 surplus = (0u - n) % n;
+        for (pg_u32 times = 0; x * n < surplus; times++) {
+            pg_words w = pg_again(at, j, times, c_high, k_low);
+            x = (pg_u64)w.v[0] << 32 | w.v[1];
+        }
+    }
+    return pg_below(x, n);
+}
+"""
+BOUNDED = _BELOW + _BOUNDED
+
 # Counter and key of a block; c_low and the others are parameters of the kernel.
 _COUNTER = """\
-pg_u64 low = c_low + (pg_u64)({block}), high = c_high + (low < c_low ? 1 : 0);
+PG_UNUSED const pg_u64 at = c_low + (pg_u64)({block});
+        pg_u64 low = c_low + (pg_u64)({block}), high = c_high + (low < c_low ? 1 : 0);
         pg_words c;
         c.v[0] = (pg_u32)low; c.v[1] = (pg_u32)(low >> 32);
         c.v[2] = (pg_u32)high; c.v[3] = (pg_u32)(high >> 32);"""
@@ -180,6 +267,7 @@ def _blocks_side_by_side(generator: str, items: int, before: str, item: str) -> 
     def loop(body: str) -> str:
         return f"""\
 for (int lane = 0; lane < {_SIDE_BY_SIDE}; lane++) {{
+                PG_UNUSED const pg_u64 at = c_low + (pg_u64)(part * {_SIDE_BY_SIDE} + lane);
                 pg_words w;
                 w.v[0] = w0[lane]; w.v[1] = w1[lane]; w.v[2] = w2[lane]; w.v[3] = w3[lane];
                 {before}
@@ -210,20 +298,21 @@ for (int lane = 0; lane < {_SIDE_BY_SIDE}; lane++) {{
 def fill_text(generator: str, kind: str, code: str, cpu: bool = False) -> tuple[str, str]:
     """The text and the name of the kernel that fills an array of n items.
 
-    Its arguments: the array, n, four words of the counter, four of the key, scale and shift.
+    Its arguments: the array, four words of the counter, four of the key, scale, shift, and n.
     """
     items, before, item = distribution(kind, code)
-    scale = "pg_u64" if kind == "integer" else "pg_f64" if code == "f64" else "pg_f32"
-    shift = "pg_i64" if kind == "integer" else scale
+    scale = "pg_u64" if kind in ("integer", "bounded") else "pg_f64" if code == "f64" else "pg_f32"
+    shift = "pg_i64" if kind in ("integer", "bounded") else scale
+    helpers = BOUNDED if kind == "bounded" else _BELOW
     name = f"pg_{generator}_{kind}_{code}"
     if cpu:
         blocks = _blocks_side_by_side(generator, items, before, item)
     else:
         blocks = _blocks_one_by_one(generator, code, items, before, item)
     text = f"""\
-{BLOCKS[generator]}{_UNIT}{_BELOW}PG_DECLARE_VECTOR(pg_{code}, {items})
-PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, pg_u64 c_low, pg_u64 c_high,
-                      pg_u64 k_low, pg_u64 k_high, {scale} scale, {shift} shift)
+{BLOCKS[generator]}{UNIT}{helpers}PG_DECLARE_VECTOR(pg_{code}, {items})
+PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_u64 c_low, pg_u64 c_high, pg_u64 k_low,
+                      pg_u64 k_high, {scale} scale, {shift} shift, pg_i64 n)
 {{
     PG_START(pg_{code}, out);
     const pg_i64 blocks = (n + {items - 1}) / {items};
@@ -235,41 +324,90 @@ PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, pg_u64 c_low, pg_u64 c
     return text, name
 
 
-_POISSON = """\
-PG_INLINE pg_f64 pg_next_unit(pg_draws *d)
+# Numbers of one item, as many as it needs: of type pg_real, whose literals are PG_R(...).
+_DRAWS = """\
+typedef struct { pg_words c, k, w; int left; } pg_draws;
+PG_INLINE void pg_draws_start(pg_draws *d, pg_u64 low, pg_u64 high, pg_u64 key)
+{
+    d->left = 0;
+    d->c.v[0] = (pg_u32)low; d->c.v[1] = (pg_u32)(low >> 32);
+    d->c.v[2] = (pg_u32)high; d->c.v[3] = (pg_u32)(high >> 32);
+    d->k.v[0] = (pg_u32)key; d->k.v[1] = (pg_u32)(key >> 32); d->k.v[2] = d->k.v[3] = 0;
+}
+PG_INLINE void pg_draws_fill(pg_draws *d, int count)
 {
     if (d->left == 0) {
         d->c.v[3] += 1u << 16; /* far from the counters of other items and other arrays */
         d->w = pg_philox(d->c, d->k);
-        d->left = 2;
+        d->left = count;
     }
     d->left--;
+}
+"""
+_DRAWS_OF = {
+    "f64": """\
+typedef pg_f64 pg_real;
+#define PG_R(x) x
+PG_INLINE pg_f64 pg_next_unit(pg_draws *d) /* (0, 1] */
+{
+    pg_draws_fill(d, 2);
     return pg_open64(d->w.v[2 * d->left], d->w.v[2 * d->left + 1]);
 }
-PG_INLINE pg_f64 pg_poisson(pg_draws *d, pg_f64 mean)
+PG_INLINE pg_f64 pg_next_inner(pg_draws *d) /* (0, 1) */
 {
-    if (!(mean > 0.0))
-        return 0.0;
-    if (mean < 10.0) { /* products of uniform numbers */
-        pg_f64 limit = exp(-mean), product = pg_next_unit(d), k = 0.0;
+    pg_draws_fill(d, 2);
+    return pg_inner64(d->w.v[2 * d->left], d->w.v[2 * d->left + 1]);
+}
+""",
+    "f32": """\
+typedef pg_f32 pg_real;
+#define PG_R(x) x##f
+PG_INLINE pg_f32 pg_next_unit(pg_draws *d)
+{
+    pg_draws_fill(d, 4);
+    return pg_open32(d->w.v[d->left]);
+}
+PG_INLINE pg_f32 pg_next_inner(pg_draws *d)
+{
+    pg_draws_fill(d, 4);
+    return pg_inner32(d->w.v[d->left]);
+}
+""",
+}
+
+
+def draws(code: str) -> str:
+    """Philox and the functions that draw the numbers of one item, of type "f32" or "f64"."""
+    return f"{BLOCKS['philox']}{UNIT}{_DRAWS}{_DRAWS_OF[code]}"
+
+
+POISSON = """\
+PG_INLINE pg_real pg_poisson(pg_draws *d, pg_real mean)
+{
+    if (!(mean > PG_R(0.0)))
+        return PG_R(0.0);
+    if (mean < PG_R(10.0)) { /* products of uniform numbers */
+        pg_real limit = exp(-mean), product = pg_next_unit(d), k = PG_R(0.0);
         while (product > limit) {
             product *= pg_next_unit(d);
-            k += 1.0;
+            k += PG_R(1.0);
         }
         return k;
     }
     /* W. Hoermann, "The transformed rejection method for generating Poisson random variables"
      * (1993), PTRS */
-    pg_f64 root = sqrt(mean), b = 0.931 + 2.53 * root, a = -0.059 + 0.02483 * b;
-    pg_f64 alpha = 1.1239 + 1.1328 / (b - 3.4), vr = 0.9277 - 3.6224 / (b - 2.0);
+    pg_real root = sqrt(mean), b = PG_R(0.931) + PG_R(2.53) * root;
+    pg_real a = PG_R(-0.059) + PG_R(0.02483) * b;
+    pg_real alpha = PG_R(1.1239) + PG_R(1.1328) / (b - PG_R(3.4));
+    pg_real vr = PG_R(0.9277) - PG_R(3.6224) / (b - PG_R(2.0));
     for (;;) {
-        pg_f64 u = pg_next_unit(d) - 0.5, v = pg_next_unit(d), us = 0.5 - fabs(u);
-        pg_f64 k = floor((2.0 * a / us + b) * u + mean + 0.43);
-        if (us >= 0.07 && v <= vr)
+        pg_real u = pg_next_unit(d) - PG_R(0.5), v = pg_next_unit(d), us = PG_R(0.5) - fabs(u);
+        pg_real k = floor((PG_R(2.0) * a / us + b) * u + mean + PG_R(0.43));
+        if (us >= PG_R(0.07) && v <= vr)
             return k;
-        if (k < 0.0 || (us < 0.013 && v > us))
+        if (k < PG_R(0.0) || (us < PG_R(0.013) && v > us))
             continue;
-        if (log(v) + log(alpha) - log(a / (us * us) + b) <= -mean + k * log(mean) - lgamma(k + 1.0))
+        if (log(v) + log(alpha) - log(a / (us * us) + b) <= -mean + k * log(mean) - lgamma(k + PG_R(1.0)))
             return k;
     }
 }
@@ -282,9 +420,7 @@ def poisson_text(code: str, in_place: bool) -> tuple[str, str]:
     mean."""
     name = f"pg_poisson_{code}_{int(in_place)}"
     text = f"""\
-{BLOCKS["philox"]}{_UNIT}
-typedef struct {{ pg_words c, k, w; int left; }} pg_draws;
-{_POISSON}
+{draws("f64")}{POISSON}
 PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, pg_u64 c_low, pg_u64 c_high,
                       pg_u64 k_low, pg_f64 mean)
 {{
@@ -292,10 +428,7 @@ PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, pg_u64 c_low, pg_u64 c
     PG_FOR(i, n) {{
         pg_u64 low = c_low + (pg_u64)i, high = c_high + (low < c_low ? 1 : 0);
         pg_draws d;
-        d.left = 0;
-        d.c.v[0] = (pg_u32)low; d.c.v[1] = (pg_u32)(low >> 32);
-        d.c.v[2] = (pg_u32)high; d.c.v[3] = (pg_u32)(high >> 32);
-        d.k.v[0] = (pg_u32)k_low; d.k.v[1] = (pg_u32)(k_low >> 32); d.k.v[2] = d.k.v[3] = 0;
+        pg_draws_start(&d, low, high, k_low);
         out[i] = (pg_{code})pg_poisson(&d, {"(pg_f64)out[i]" if in_place else "mean"});
     }}
 }}
