@@ -176,6 +176,7 @@ _SUBMODULES = {
     "fusion",
     "ipython_ext",
     "pykernel",
+    "special",
     "tools",
     "typing",
     "version",
