@@ -185,6 +185,7 @@ _SUBMODULES = {
     "fusion",
     "ipython_ext",
     "pykernel",
+    "special",
     "tools",
     "typing",
     "version",

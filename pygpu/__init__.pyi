@@ -12,6 +12,7 @@ from . import (
     fusion as fusion,
     ipython_ext as ipython_ext,
     pykernel as pykernel,
+    special as special,
     tools as tools,
     typing as typing,
     version as version,

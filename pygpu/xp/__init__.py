@@ -13,6 +13,7 @@ simulator. The standard's version before is :mod:`pygpu.xp.v2024_12`.
 
 import math as _math
 
+from pygpu import special
 from pygpu._src.array.device import Device, as_device, default_device, set_default_device
 from pygpu._src.codegen.fastpath import traceable as _traceable
 
@@ -47,6 +48,7 @@ __all__ = [
     "newaxis",
     "pi",
     "set_default_device",
+    "special",
 ]
 __all__ += _creation.__all__
 __all__ += _dtypes.__all__

@@ -1,4 +1,4 @@
-"""The standard's products."""
+"""The standard's products, and NumPy's einsum."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from pygpu._src.array import gufunc
 from pygpu._src.array import matmul as _matmul
+from pygpu._src.array.routines import einsum as _einsum
 
 from ._arguments import need_arrays
 from ._manipulation import matrix_transpose
@@ -14,7 +15,7 @@ from ._manipulation import matrix_transpose
 if TYPE_CHECKING:
     from ._types import GPUArray, NumberT
 
-__all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
+__all__ = ["einsum", "matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
 @overload
@@ -49,3 +50,11 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Sums of conj(x1) * x2 along an axis."""
     need_arrays("vecdot", x1, x2)
     return gufunc.vecdot(x1, x2, axis=axis)
+
+
+def einsum(
+    subscripts: Any, /, *operands: Any, out: Any = None, optimize: bool | str = True
+) -> GPUArray[Any]:
+    """Einstein's sums, as numpy.einsum: ``einsum("ij,jk->ik", a, b)``. Not part of the standard."""
+    result: GPUArray[Any] = _einsum.einsum(subscripts, *operands, out=out, optimize=optimize)
+    return result

@@ -125,7 +125,7 @@ def array_ufunc(
     if name in gufuncs.NAMES:
         return gufuncs.call(name, inputs, None if out is None else out[0], options)
     if name not in NAMES:
-        return NotImplemented
+        return _special(ufunc, inputs, out, options)
     operands = tuple(ufuncs.to_operand(x, like) for x in inputs)
     if any(x is NotImplemented for x in operands):
         return NotImplemented
@@ -137,6 +137,20 @@ def array_ufunc(
         wanted = array._c_contiguous if order == "C" else array._f_contiguous
         return array if wanted else array._copy(order=order)
     return result
+
+
+def _special(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, options: dict[str, Any]) -> Any:
+    """A ufunc of scipy.special."""
+    special = lazy("pygpu._src.array.routines.special")
+    name = special.of_scipy(ufunc)
+    if name is None:
+        return NotImplemented
+    options.pop("subok", None)
+    if options.get("order") in ("K", "A", "C"):
+        del options["order"]
+    if not options.keys() <= {"where", "dtype"}:
+        return NotImplemented
+    return special.call(name, inputs, out, **options)
 
 
 def _folded(

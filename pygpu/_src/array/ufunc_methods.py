@@ -247,7 +247,7 @@ def at(name: str, a: Any, indices: Any, b: Any = None) -> None:
             target._copy_from(changed)
             primitives.changed(a, target)
         return
-    kinds = (a.dtype, a.dtype) if b is None else (a.dtype, ufuncs._kind_of(b), a.dtype)
+    kinds = (a.dtype, a.dtype) if b is None else (a.dtype, ufuncs.kind_of(b), a.dtype)
     loop = ufuncs.resolve(name, kinds, "unsafe")
     operation = ufuncs.operation_for(name, loop[: ufunc.nin], loop[ufunc.nin :])
     if chosen.size:

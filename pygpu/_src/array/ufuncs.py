@@ -25,6 +25,8 @@ __all__ = [
     "disjoint",
     "empty_like_operands",
     "is_array",
+    "kind_of",
+    "mask_of",
     "operation_for",
     "resolve",
     "same_device",
@@ -100,7 +102,7 @@ def signature_of(ufunc: np.ufunc, given: Any) -> tuple[Any, ...]:
     return kinds
 
 
-def _mask(name: str, where: Any, like: Any) -> Any:
+def mask_of(name: str, where: Any, like: Any) -> Any:
     """The device array of ``where=``; None if it is true everywhere."""
     if where is True or where is None:
         return None
@@ -132,7 +134,7 @@ def to_operand(obj: Any, like: Any) -> Any:
     return NotImplemented
 
 
-def _kind_of(operand: Any) -> Any:
+def kind_of(operand: Any) -> Any:
     """The type by which NumPy promotes an operand."""
     if isinstance(operand, (GPUArray, np.generic)):
         return operand.dtype
@@ -252,11 +254,11 @@ def call(
         if not isinstance(o, GPUArray):
             raise TypeError(f"{name}: out must be an array on the device, not {type(o).__name__}")
     arrays = [a for a in inputs if isinstance(a, GPUArray)]
-    mask = _mask(name, where, (arrays or given)[0])
+    mask = mask_of(name, where, (arrays or given)[0])
     every = [*arrays, *given] if mask is None else [*arrays, *given, mask]
     first = every[0]
     same_device(name, every)
-    kinds = [_kind_of(a) for a in inputs] + [None if o is None else o.dtype for o in outs]
+    kinds = [kind_of(a) for a in inputs] + [None if o is None else o.dtype for o in outs]
     if name in _COMPARE or name == "not_equal":
         truth = _misfit(name, inputs)
         if truth is not None:

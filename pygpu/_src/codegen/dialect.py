@@ -7,6 +7,7 @@ with a user's text in the same source.
 ===========================  =====================================================================
 PG_KERNEL                    before ``void name(...)``: an entry point
 PG_INLINE                    before a function of the file
+PG_FUNCTION                  before one that is too long to be put where it is called
 PG_UNUSED                    before a local variable: compilers do not warn if nobody reads it
 PG_GLOBAL, PG_LOCAL,         address spaces of pointers; PG_LOCAL also declares an array in a kernel's
 PG_CONSTANT                  outermost scope, of constant size: ``PG_LOCAL pg_f32 sums[256];``
@@ -122,6 +123,7 @@ _OPENCL = """\
 #define PG_INF_F32 INFINITY
 #define PG_KERNEL __kernel
 #define PG_INLINE static inline
+#define PG_FUNCTION static
 #define PG_UNUSED
 #define PG_GLOBAL __global
 #define PG_LOCAL __local
@@ -178,6 +180,7 @@ typedef double pg_f64;
 #define PG_INF_F64 __longlong_as_double(0x7ff0000000000000LL)
 #define PG_KERNEL extern "C" __global__
 #define PG_INLINE __attribute__((unused)) static __device__ __forceinline__
+#define PG_FUNCTION __attribute__((unused)) static __device__
 #define PG_UNUSED __attribute__((unused))
 #define PG_GLOBAL
 #define PG_LOCAL __shared__

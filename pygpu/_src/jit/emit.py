@@ -25,7 +25,8 @@ __all__ = ["Unit", "c_type", "convert", "literal", "operate", "parameters", "poi
 _SIMPLE = re.compile(r"\w+|\w*\([\w.]*\)|-?[\d.]+f?")
 WORD = re.compile(r"\w+")
 _DEFINED = re.compile(
-    r"^(?:PG_INLINE [^(\n]*?|PG_TABLE [^\[\n]*?|typedef [^{}\n]*\{[^{}\n]*\} |#include <)"
+    r"^(?:PG_(?:INLINE|FUNCTION) [^(\n]*?|PG_TABLE [^\[\n]*?|typedef [^{}\n]*\{[^{}\n]*\} "
+    r"|#include <)"
     r"\b(\w++)[(\[;.]",
     re.M,
 )

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pygpu._src.runtime.c_types import dtype_to_ctype as cl_ctype
+from pygpu._src.util.lazy import lazy
 
 from . import arguments as cl_arguments
 
@@ -125,6 +126,16 @@ class Language:
 _COMPLEX_WORDS = re.compile(r"\bc(?:float|double)_|complex")
 
 
+def _special(backend: Backend, texts: Sequence[str]) -> str:
+    """The special functions that a user's texts call, such as pg_erfinv(x)."""
+    if not any("pg_" in text for text in texts):
+        return ""
+    special = lazy("pygpu._src.codegen.special")
+    names = special.used_in(*texts)
+    text: str = special.overloads(names, backend.limits.fp64, backend.name == "cuda")
+    return text
+
+
 class _OpenCL(Language):
     name = "opencl"
     index = long = "long"
@@ -182,7 +193,7 @@ class _OpenCL(Language):
             if backend.limits.fp64:
                 text += "#define PYOPENCL_DEFINE_CDOUBLE\n"
             text += "#include <pyopencl-complex.h>\n"
-        return text
+        return text + _special(backend, texts)
 
     def set_types(
         self,
@@ -270,7 +281,7 @@ class _CUDA(Language):
         text = backend.dialect.prefix({"half"} if half else ())
         if _has_complex(texts, dtypes):
             text += "#include <pycuda-complex.hpp>\n"
-        return text
+        return text + _special(backend, texts)
 
     def kernel(self, name: str, parameters: Sequence[str]) -> str:
         return f'extern "C" __global__ void {name}({", ".join(parameters)})'

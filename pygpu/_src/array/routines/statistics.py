@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ __all__ = [
     "digitize",
     "given_to",
     "histogram",
+    "histogram2d",
+    "histogramdd",
     "kept",
     "median",
     "partition",
@@ -257,6 +260,62 @@ def histogram(
         counted = counts._reduce("sum", None)
         return counts / primitives.astype(joining.diff(there), np.dtype(float)) / counted, there
     return counts, there
+
+
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Any, tuple[Any, ...]]:
+    """numpy.histogramdd: counts of points, or sums of their weights, and the edges of each axis."""
+    if isinstance(sample, GPUArray):
+        points: Any = sample
+        points = manipulation.atleast(2, [points]).T if points.ndim < 2 else points
+        columns = [points[:, k] for k in builtins.range(points.shape[1])]
+    else:
+        like = next(x for x in sample if isinstance(x, GPUArray))
+        columns = [primitives.flat(primitives.as_array(like, x)) for x in sample]
+    many = len(columns)
+    given = list(bins) if hasattr(bins, "__len__") else [bins] * many
+    if len(given) != many:
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    limits = [None] * many if range is None else list(range)
+    if len(limits) != many:
+        raise ValueError("range argument must have one entry per dimension")
+    first = columns[0]
+    place: Any = None
+    edges, inner = [], []
+    for column, count, limit in zip(columns, given, limits, strict=True):
+        host = bin_edges(column, count, limit)
+        there = primitives.as_array(first, host)
+        slot = sort.searchsorted(there, column, "right")
+        last = ufuncs.call("equal", (column, there[-1:]))
+        slot = joining.choose("histogramdd", last, host.size - 1, slot)
+        place = slot if place is None else place * (host.size + 1) + slot
+        edges.append(there)
+        inner.append(host.size + 1)
+    counts = bincount(place, weights, int(np.prod(inner)))
+    counts = primitives.astype(counts.reshape(tuple(inner)), np.dtype(float))
+    counts = counts[(slice(1, -1),) * many]._copy(order="C")
+    if density:
+        total = counts._reduce("sum", None)
+        for axis, there in enumerate(edges):
+            widths = joining.diff(there)
+            counts = counts / widths.reshape(
+                tuple(widths.size if k == axis else 1 for k in builtins.range(many))
+            )
+        counts = counts / total
+    return counts, tuple(edges)
+
+
+def histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Any, Any, Any]:
+    """numpy.histogram2d."""
+    if len(x) != len(y):
+        raise ValueError("x and y must have the same length.")
+    if hasattr(bins, "__len__") and len(bins) not in (1, 2):
+        bins = [bins, bins]
+    counts, (across, along) = histogramdd([x, y], bins, range, density, weights)
+    return counts, across, along
 
 
 def _weighed(a: Any, edges: Any, weights: Any) -> Any:

@@ -26,8 +26,10 @@ from . import (
     math,
     nanfunctions,
     padding,
+    polynomials,
     searching,
     sets,
+    special,
     statistics,
 )
 
@@ -367,6 +369,8 @@ def _statistics() -> dict[str, Callable[..., Any]]:
         "diff": diff,
         "digitize": statistics.digitize,
         "histogram": statistics.histogram,
+        "histogram2d": statistics.histogram2d,
+        "histogramdd": statistics.histogramdd,
         "histogram_bin_edges": lambda a, *args, **options: primitives.as_array(
             a, statistics.bin_edges(primitives.flat(a), *args, **options)
         ),
@@ -405,6 +409,7 @@ def _items() -> dict[str, Callable[..., Any]]:
         "empty_like": _like(None),
         "fix": lambda x, out=None: ufuncs.call("trunc", (x,), None if out is None else (out,)),
         "full_like": _full_like,
+        "i0": lambda x: special.call("i0", (x,)),
         "imag": lambda a: a.imag,
         "isclose": _isclose,
         "iscomplexobj": lambda a: a.dtype.kind == "c",
@@ -422,6 +427,7 @@ def table() -> dict[Any, Callable[..., Any]]:
     """NumPy's functions and what does their work. Those that NumPy 1 does not have are left out."""
     by_name = _shapes() | _statistics() | _items()
     by_name |= nanfunctions.table() | searching.table() | math.table()
+    by_name |= polynomials.table()
     by_name["concat"] = by_name["concatenate"]
     by_name["permute_dims"] = lambda a, axes=None: (
         a.transpose() if axes is None else a.transpose(axes)

@@ -1,0 +1,249 @@
+"""Special functions of arrays: what pygpu.special is made of.
+
+Each is an elementwise operation of a text in :mod:`pygpu._src.codegen.special`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+from pygpu._src.array import elementwise, launch_cache, ufuncs
+from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.special import FUNCTIONS, expression
+from pygpu._src.util.public import publish
+
+__all__ = [
+    "call",
+    "keep",
+    "log_softmax",
+    "logsumexp",
+    "loop_dtype",
+    "name_of",
+    "of_scipy",
+    "softmax",
+]
+
+# the names here of ufuncs that SciPy's functions call
+_UFUNCS = {"_zeta": "zeta", "_riemann_zeta": "riemann_zeta"}
+
+
+@cache
+def _operation(name: str, dtype: np.dtype[Any], fp64: bool) -> elementwise.Operation:
+    body, texts = expression(name, dtypes.code(dtype), fp64)
+    kinds = FUNCTIONS[name].kinds
+    inputs = tuple(np.dtype(np.int64) if kind == "n" else dtype for kind in kinds)
+    outputs = (dtype,) * len(FUNCTIONS[name].texts)
+    return elementwise.Operation(f"special_{name}", inputs, outputs, body, "".join(texts.values()))
+
+
+def loop_dtype(name: str, kinds: Sequence[Any], fp64: bool) -> np.dtype[Any]:
+    """float32 or float64, from the dtypes of the real arguments or Python's classes of numbers."""
+    strong = [kind for kind in kinds if not isinstance(kind, type)]
+    for kind in kinds:
+        if kind is complex or (not isinstance(kind, type) and kind.kind not in "biuf"):
+            what = kind.__name__ if isinstance(kind, type) else kind
+            raise TypeError(f"{name}: real numbers are needed, not {what}")
+    numbers = [kind(0) if isinstance(kind, type) else kind for kind in kinds]
+    dtype = np.result_type(np.float32, np.result_type(*numbers))
+    if not strong:
+        dtype = np.dtype(np.float64)
+    if not fp64 and not any(kind.kind == "f" for kind in strong):
+        dtype = np.dtype(np.float32)
+    return dtype
+
+
+def _integer(name: str, value: Any) -> Any:
+    """An argument that must be an integer: an order or a degree."""
+    kind = getattr(value, "dtype", None)
+    if kind is None and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if kind is None and isinstance(value, int):
+        return int(value)
+    if kind is None or kind.kind not in "biu":
+        what = type(value).__name__ if kind is None else kind
+        raise TypeError(
+            f"{name}: the first argument must be an integer, not {what}; convert it by .astype(int)"
+        )
+    return int(value) if isinstance(value, np.generic) else value
+
+
+def call(
+    name: str, operands: Sequence[Any], out: Any = None, *, where: Any = True, dtype: Any = None
+) -> Any:
+    """The function of each item of the broadcast operands, which are arrays and numbers.
+
+    out: an array, or a tuple of one for each result. dtype: float32 or float64, of the calculation.
+    """
+    key, function = f"special_{name}", FUNCTIONS[name]
+    if isinstance(out, tuple) and len(out) == 1:
+        (out,) = out
+    plain = where is True and dtype is None
+    if plain and len(function.texts) == 1 and len(operands) == len(function.kinds):
+        known = launch_cache.known(key, *operands, out=out)
+        if known is not None:
+            return known
+    if len(operands) != len(function.kinds):
+        raise TypeError(f"{name}: {len(function.kinds)} arguments are needed, not {len(operands)}")
+    outs = list(out) if isinstance(out, tuple) else [out] * len(function.texts)
+    if len(outs) != len(function.texts) or (out is not None and outs.count(out) > 1):
+        raise TypeError(f"{name}: out must be a tuple of {len(function.texts)} arrays")
+    given = [o for o in outs if o is not None]
+    for o in given:
+        if not isinstance(o, GPUArray):
+            raise TypeError(f"{name}: out must be an array on the device, not {type(o).__name__}")
+    arrays = [x for x in (*operands, *given) if isinstance(x, GPUArray)]
+    if not arrays:
+        raise TypeError(
+            f"{name}: at least one operand must be an array on a device, not "
+            f"{', '.join(type(x).__name__ for x in operands)}; see pygpu.xp.asarray()"
+        )
+    like: Any = arrays[0]
+    inputs = [ufuncs.to_operand(x, like) for x in operands]
+    for x, y in zip(operands, inputs, strict=True):
+        if y is NotImplemented:
+            raise TypeError(f"{name}: {type(x).__name__} is neither an array nor a number")
+    inputs = [
+        _integer(name, x) if kind == "n" else x
+        for x, kind in zip(inputs, function.kinds, strict=True)
+    ]
+    mask = ufuncs.mask_of(name, where, like)
+    ufuncs.same_device(name, arrays if mask is None else [*arrays, mask])
+    operation = _operation_for(name, function.kinds, inputs, dtype, like.backend)
+    for o in given:
+        if not np.can_cast(operation.outputs[0], o.dtype, "same_kind"):
+            raise TypeError(
+                f"{name}: cannot store {operation.outputs[0]} in out of dtype {o.dtype} under the "
+                "casting rule 'same_kind'"
+            )
+    remembered = None
+    if plain and len(outs) == 1:
+        remembered = launch_cache.Call(key, tuple(inputs), outs[0])
+    results = ufuncs.apply(operation, inputs, outs, mask, None, remembered)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _operation_for(
+    name: str, kinds: str, inputs: Sequence[Any], dtype: Any, backend: Any
+) -> elementwise.Operation:
+    fp64 = backend.limits.fp64
+    if dtype is None:
+        real = [ufuncs.kind_of(x) for x, kind in zip(inputs, kinds, strict=True) if kind == "x"]
+        found = loop_dtype(name, real, fp64)
+    else:
+        found = np.dtype(dtype)
+        if found not in (np.float32, np.float64):
+            raise TypeError(f"{name}: dtype must be float32 or float64, not {found}")
+    dtypes.require(backend, name, found)
+    return _operation(name, found, fp64)
+
+
+_functions: dict[Any, str] = {}
+
+
+def keep(function: Any, name: str) -> None:
+    """Note that a function is the one of that name in FUNCTIONS."""
+    _functions[function] = name
+
+
+def name_of(function: Any) -> str | None:
+    """The name in FUNCTIONS of a function here or in scipy.special, None for any other object."""
+    if isinstance(function, np.ufunc):
+        return of_scipy(function)
+    found = _functions.get(function)
+    if found is None and getattr(function, "__module__", None) == "scipy.special._basic":
+        name: str = function.__name__
+        return name if name in ("zeta", "polygamma") else None
+    return found
+
+
+def of_scipy(ufunc: Any) -> str | None:
+    """The name of the function that a ufunc of scipy.special is, None for any other object."""
+    module = sys.modules.get("scipy.special._ufuncs")
+    name = getattr(ufunc, "__name__", None)
+    if module is None or name is None or getattr(module, name, None) is not ufunc:
+        return None
+    name = _UFUNCS.get(name, name)
+    return name if name in FUNCTIONS else None
+
+
+# ---- functions along axes
+
+
+def _prepared(name: str, x: Any) -> Any:
+    if not isinstance(x, GPUArray):
+        raise TypeError(
+            f"{name}: an array on a device is needed, not {type(x).__name__}; see "
+            "pygpu.xp.asarray()"
+        )
+    if x.dtype.kind not in "biuf":
+        raise TypeError(f"{name}: real numbers are needed, not {x.dtype}")
+    array: Any = x
+    if x.dtype.kind != "f" or x.dtype.itemsize == 2:
+        array = array.astype(loop_dtype(name, [x.dtype], array.backend.limits.fp64))
+    return array
+
+
+def _shift(array: Any, axis: Any) -> Any:
+    """The largest items, 0 where they are not finite."""
+    most = array._reduce("max", axis, keepdims=True)
+    return np.where(np.isfinite(most), most, most.dtype.type(0))
+
+
+def softmax(x: Any, axis: Any = None) -> Any:
+    """exp(x) divided by its sum along an axis, several axes, or all of them (None)."""
+    array = _prepared("softmax", x)
+    top = array._reduce("max", axis, keepdims=True)
+    powers = np.exp(array - top)
+    return powers / powers._reduce("sum", axis, keepdims=True)
+
+
+def log_softmax(x: Any, axis: Any = None) -> Any:
+    """The logarithm of softmax(x, axis), computed without it."""
+    array = _prepared("log_softmax", x)
+    shifted = array - _shift(array, axis)
+    return shifted - np.log(np.exp(shifted)._reduce("sum", axis, keepdims=True))
+
+
+def logsumexp(
+    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
+) -> Any:
+    """log(sum(b * exp(a))) along an axis, several axes, or all of them (None).
+
+    return_sign: returns (the logarithm of the size, the sign); otherwise the logarithm of a
+    negative sum is NaN.
+    """
+    array = _prepared("logsumexp", a)
+    if b is not None:
+        factors = ufuncs.to_operand(b, array)
+        if factors is NotImplemented:
+            raise TypeError(f"logsumexp: b: {type(b).__name__} is neither an array nor a number")
+        array = array + factors * array.dtype.type(0)  # broadcast
+        array = np.where(factors == 0, array.dtype.type(-np.inf), array)
+    top = _shift(array, axis)
+    greatest = array == top
+    weight = greatest.astype(array.dtype)
+    rest = np.where(greatest, array.dtype.type(0), np.exp(array - top))
+    if b is not None:
+        weight, rest = weight * factors, rest * factors
+    count = weight._reduce("sum", axis, keepdims=keepdims)
+    others = rest._reduce("sum", axis, keepdims=keepdims)
+    if not keepdims:
+        top = top._reduce("max", axis)
+    total = count + others
+    sign = np.sign(total)
+    near = (count != 0) & (np.abs(others) < 0.5 * np.abs(count))
+    safe = np.where(near, count, count.dtype.type(1))
+    size = np.where(near, np.log1p(others / safe) + np.log(np.abs(safe)), np.log(np.abs(total)))
+    result = size + top
+    if return_sign:
+        return result, sign
+    return np.where(total < 0, result.dtype.type(np.nan), result)
+
+
+publish(globals(), ["log_softmax", "logsumexp", "softmax"], "pygpu.special")

@@ -1,0 +1,37 @@
+"""The types of pygpu.special's functions, for type checkers alone."""
+
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from pygpu._src.array.array_types import GPUArray as GPUArray
+
+Floating: TypeAlias = GPUArray[np.floating[Any]]
+Operand: TypeAlias = GPUArray[Any] | float | np.generic | np.ndarray[Any, Any]
+Out: TypeAlias = GPUArray[Any] | tuple[GPUArray[Any]] | None
+
+class Unary(Protocol):
+    """A function of each item."""
+    def __call__(
+        self, x: Operand, /, out: Out = None, *, where: Any = True, dtype: Any = None
+    ) -> Floating: ...
+
+class Binary(Protocol):
+    """A function of the items of two operands, which are broadcast against each other."""
+    def __call__(
+        self, a: Operand, b: Operand, /, out: Out = None, *, where: Any = True, dtype: Any = None
+    ) -> Floating: ...
+
+class Ternary(Protocol):
+    """A function of the items of three operands."""
+    def __call__(
+        self, a: Operand, b: Operand, x: Operand, /, out: Out = None, *, where: Any = True,
+        dtype: Any = None,
+    ) -> Floating: ...
+
+class Pair(Protocol):
+    """A function of each item with two results."""
+    def __call__(
+        self, x: Operand, /, out: tuple[GPUArray[Any] | None, GPUArray[Any] | None] | None = None,
+        *, where: Any = True, dtype: Any = None,
+    ) -> tuple[Floating, Floating]: ...

@@ -1,0 +1,228 @@
+"""Special functions as text of the common language, one template for float and double.
+
+A template is C with the names below. Each of its functions ``sp_<name>`` becomes
+``pgs_<name>_<code>``; :func:`parts` has those that one function calls, in an order that compiles.
+
+=================  ===================================================================
+REAL, INT          the type: pg_f32 or pg_f64; int
+POLY(table, z)     the polynomial of that table, written out; REVERSED from the other end
+CHEB(table, z)     the sum of Chebyshev polynomials of that table
+TABLE(table)       the table as a constant array
+EPS, SMALLEST ...  see _LIMITS; literals get the suffix of float
+=================  ===================================================================
+
+float is computed as double where the device has that and the function is not in :data:`NARROW`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import import_module
+from typing import NamedTuple
+
+from .coefficients import TABLES
+
+__all__ = ["FUNCTIONS", "Function", "expression", "overloads", "parts", "used_in"]
+
+
+class Function(NamedTuple):
+    """kinds: of the arguments, "x" a real number and "n" an integer. texts: the functions of the
+    template for the results."""
+
+    kinds: str
+    texts: tuple[str, ...]
+
+
+def _functions() -> dict[str, Function]:
+    found: dict[str, Function] = {}
+    for kinds, names in (
+        (
+            "x",
+            "erf erfc erfcx erfinv erfcinv ndtr ndtri log_ndtr dawsn gamma rgamma gammasgn gammaln "
+            "loggamma digamma j0 j1 y0 y1 i0 i0e i1 i1e k0 k0e k1 k1e expit logit log_expit entr "
+            "exprel cosm1 sinc exp10 exp1 expi ellipk ellipkm1 "
+            "ellipe spence",
+        ),
+        (
+            "xx",
+            "beta betaln gammainc gammaincc gammaincinv gammainccinv jv yv iv ive kv kve xlogy "
+            "xlog1py rel_entr kl_div huber pseudo_huber zeta boxcox boxcox1p inv_boxcox "
+            "inv_boxcox1p",
+        ),
+        ("xxx", "betainc betaincc betaincinv betainccinv"),
+        (
+            "nx",
+            "yn kn expn polygamma eval_legendre eval_chebyt eval_chebyu eval_hermite "
+            "eval_hermitenorm eval_laguerre",
+        ),
+    ):
+        found |= {name: Function(kinds, (name,)) for name in names.split()}
+    found |= {
+        "psi": Function("x", ("digamma",)),
+        "riemann_zeta": Function("x", ("riemann",)),
+        "jn": Function("xx", ("jv",)),
+        "legendre_p": Function("nx", ("eval_legendre",)),
+        "fresnel": Function("x", ("fresnel_s", "fresnel_c")),
+        "sici": Function("x", ("si", "ci")),
+        "shichi": Function("x", ("shi", "chi")),
+    }
+    return dict(sorted(found.items()))
+
+
+FUNCTIONS = _functions()
+
+# Those that are as accurate in float arithmetic as float is.
+NARROW = frozenset("expit log_expit xlogy xlog1py entr huber".split())
+
+_LIMITS = {
+    "f64": {
+        "EPS": "2.220446049250313e-16",
+        "SMALLEST": "2.2250738585072014e-308",
+        "BIGGEST": "1.7976931348623157e308",
+        "HUGE_": "1e250",
+        "MAXLOG": "709.782712893384",
+    },
+    "f32": {
+        "EPS": "1.1920929e-7",
+        "SMALLEST": "1.17549435e-38",
+        "BIGGEST": "3.4028234e38",
+        "HUGE_": "1e30",
+        "MAXLOG": "88.72283",
+    },
+}
+_MODULES = ("elementary", "error", "gamma", "incomplete", "bessel", "integrals")
+_HEAD = re.compile(r"^(?:REAL|int|void) sp_(\w+)\(", re.M)
+_POLY = re.compile(r"\b(POLY|REVERSED)\((\w+), (\w+)\)")
+_LITERAL = re.compile(r"(?<![\w.])(\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)(?![\w.])")
+_LIMIT = 1000000  # of integer orders
+
+
+@cache
+def _templates() -> dict[str, str]:
+    """The text of each function of the templates."""
+    found = {}
+    for module in _MODULES:
+        text = import_module(f".{module}", __name__).TEXT
+        heads = list(_HEAD.finditer(text))
+        ends = [head.start() for head in heads[1:]] + [len(text)]
+        for head, end in zip(heads, ends, strict=True):
+            body = text[head.start() : end]
+            found[head[1]] = body[: body.index("\n}\n") + 3]
+    for name, table in TABLES.items():
+        steps = "".join(f"    c = b; b = a; a = z * b - c + {value};\n" for value in table)
+        found[f"cheb_{name}"] = (
+            f"REAL sp_cheb_{name}(REAL z)\n{{\n    REAL a = 0.0, b = 0.0, c = 0.0;\n{steps}"
+            "    return 0.5 * (a - c);\n}\n"
+        )
+        values = ", ".join(table)
+        found[f"table_{name}"] = f"PG_TABLE REAL sp_table_{name}[] = {{{values}}};\n"
+    return found
+
+
+def _horner(match: re.Match[str]) -> str:
+    way, name, z = match.groups()
+    first, *others = TABLES[name] if way == "POLY" else reversed(TABLES[name])
+    text = first
+    for value in others:
+        text = f"({text} * {z} + {value})"
+    return text
+
+
+@cache
+def _rendered(name: str, code: str) -> tuple[str, tuple[str, ...]]:
+    """The text of a function of the templates in a type, and the names of those that it calls."""
+    text = _templates()[name]
+    text = _POLY.sub(_horner, text)
+    text = re.sub(r"\bCHEB\((\w+), ", r"sp_cheb_\1(", text)
+    text = re.sub(r"\bTABLE\((\w+)\)", r"sp_table_\1", text)
+    called = dict.fromkeys(re.findall(r"\bsp_(\w+)", text))
+    called.pop(name, None)
+    text = re.sub(r"\bsp_(\w+)", rf"pgs_\1_{code}", text)
+    limits = _LIMITS[code]
+    text = re.sub(r"\b(EPS|SMALLEST|BIGGEST|HUGE_|MAXLOG)\b", lambda m: limits[m[0]], text)
+    text = re.sub(r"\bPI\b", "3.14159265358979323846", text)
+    if code == "f32":
+        text = _LITERAL.sub(r"\1f", text)
+    upper = code.upper()
+    text = text.replace("NAN_", f"PG_NAN_{upper}")
+    text = re.sub(r"\bINF\b", f"PG_INF_{upper}", text)
+    text = re.sub(r"\bINT\b", "int", text)
+    text = re.sub(r"\bREAL\b", f"pg_{code}", text)
+    if not text.startswith("PG_TABLE"):
+        text = "PG_FUNCTION " + text
+    return text, tuple(called)
+
+
+@cache
+def parts(name: str, code: str) -> dict[str, str]:
+    """The texts that a function of the templates needs, itself the last, by their names in C."""
+    found: dict[str, str] = {}
+    text, called = _rendered(name, code)
+    for other in called:
+        found |= parts(other, code)
+    return found | {f"pgs_{name}_{code}": text}
+
+
+def _computed(name: str, code: str, fp64: bool) -> str:
+    """The type that a function of arguments of a type is computed in."""
+    return "f64" if fp64 and name not in NARROW else code
+
+
+def _call(name: str, text: str, code: str, computed: str) -> str:
+    function = FUNCTIONS[name]
+    values = [
+        f"(int)x{k}" if kind == "n" else f"(pg_{computed})x{k}"
+        for k, kind in enumerate(function.kinds)
+    ]
+    value = f"pgs_{text}_{computed}({', '.join(values)})"
+    if computed != code:
+        value = f"(pg_{code}){value}"
+    if function.kinds[0] == "n":
+        nan = f"PG_NAN_{code.upper()}"
+        value = f"x0 > {_LIMIT} || x0 < -{_LIMIT} ? {nan} : {value}"
+    return value
+
+
+@cache
+def expression(name: str, code: str, fp64: bool) -> tuple[str, dict[str, str]]:
+    """The statements over x0, x1, ... that set y0 (and y1), and the texts that they need.
+
+    code: "f32" or "f64", of the real arguments; integers are pg_i64.
+    """
+    computed = _computed(name, code, fp64)
+    body = ""
+    texts: dict[str, str] = {}
+    for k, text in enumerate(FUNCTIONS[name].texts):
+        body += f"y{k} = {_call(name, text, code, computed)}; "
+        texts |= parts(text, computed)
+    return body.rstrip(), texts
+
+
+_USED = re.compile(r"\bpg_(\w+)\s*\(")
+
+
+def used_in(*texts: str) -> list[str]:
+    """The functions that texts call as ``pg_<name>(...)``, without those of several results."""
+    names = dict.fromkeys(name for text in texts for name in _USED.findall(text))
+    return [n for n in names if n in FUNCTIONS and len(FUNCTIONS[n].texts) == 1]
+
+
+def overloads(names: list[str], fp64: bool, cuda: bool) -> str:
+    """The text that lets a source of either language call ``pg_<name>`` with float or double."""
+    texts: dict[str, str] = {}
+    heads = []
+    mark = "PG_FUNCTION" if cuda else "PG_FUNCTION __attribute__((overloadable))"
+    for name in names:
+        for code in ("f32", "f64") if fp64 else ("f32",):
+            body, needed = expression(name, code, fp64)
+            texts |= needed
+            declared = ", ".join(
+                f"{'pg_i64' if kind == 'n' else f'pg_{code}'} x{k}"
+                for k, kind in enumerate(FUNCTIONS[name].kinds)
+            )
+            heads.append(f"{mark} pg_{code} pg_{name}({declared})\n{{\n    return {body[5:]}\n}}\n")
+    text = "".join(texts.values()) + "".join(heads)
+    if cuda or not text:
+        return text
+    return f"#pragma OPENCL FP_CONTRACT OFF\n{text}#pragma OPENCL FP_CONTRACT ON\n"

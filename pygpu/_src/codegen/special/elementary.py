@@ -1,0 +1,276 @@
+"""Functions made of exponentials and logarithms, and the sums that polynomials are."""
+
+from __future__ import annotations
+
+__all__ = ["TEXT"]
+
+TEXT = r"""
+REAL sp_expit(REAL x)
+{
+    REAL e = exp(-fabs(x));
+    return x < 0.0 ? e / (1.0 + e) : 1.0 / (1.0 + e);
+}
+
+REAL sp_logit(REAL p)
+{
+    REAL s = 2.0 * (p - 0.5);
+    if (p < 0.3 || p > 0.65)
+        return log(p / (1.0 - p));
+    return log1p(s) - log1p(-s);
+}
+
+REAL sp_log_expit(REAL x)
+{
+    REAL tail = log1p(exp(-fabs(x)));
+    return x < 0.0 ? x - tail : -tail;
+}
+
+REAL sp_xlogy(REAL x, REAL y)
+{
+    return x == 0.0 && !isnan(y) ? 0.0 : x * log(y);
+}
+
+REAL sp_xlog1py(REAL x, REAL y)
+{
+    return x == 0.0 && !isnan(y) ? 0.0 : x * log1p(y);
+}
+
+REAL sp_entr(REAL x)
+{
+    if (isnan(x))
+        return x;
+    return x > 0.0 ? -x * log(x) : x == 0.0 ? 0.0 : -INF;
+}
+
+REAL sp_rel_entr(REAL x, REAL y)
+{
+    REAL ratio = x / y;
+    if (isnan(x) || isnan(y))
+        return NAN_;
+    if (x <= 0.0 || y <= 0.0)
+        return x == 0.0 && y >= 0.0 ? 0.0 : INF;
+    if (ratio > 0.5 && ratio < 2.0)
+        return x * log1p((x - y) / y);
+    if (ratio > SMALLEST && ratio < INF)
+        return x * log(ratio);
+    return x * (log(x) - log(y));
+}
+
+REAL sp_kl_div(REAL x, REAL y)
+{
+    if (isnan(x) || isnan(y))
+        return NAN_;
+    if (x > 0.0 && y > 0.0)
+        return x * log(x / y) - x + y;
+    return x == 0.0 && y >= 0.0 ? y : INF;
+}
+
+REAL sp_huber(REAL delta, REAL r)
+{
+    if (delta < 0.0)
+        return INF;
+    return fabs(r) <= delta ? 0.5 * r * r : delta * (fabs(r) - 0.5 * delta);
+}
+
+REAL sp_pseudo_huber(REAL delta, REAL r)
+{
+    REAL v = r / delta;
+    if (delta < 0.0)
+        return INF;
+    if (delta == 0.0 || r == 0.0)
+        return 0.0;
+    return delta * delta * expm1(0.5 * log1p(v * v));
+}
+
+REAL sp_exprel(REAL x)
+{
+    if (fabs(x) < EPS)
+        return 1.0;
+    return x > 717.0 ? INF : expm1(x) / x;
+}
+
+/* cos(x) - 1 without the cancellation at 0 */
+REAL sp_cosm1(REAL x)
+{
+    REAL s = sin(0.5 * x);
+    return -2.0 * s * s;
+}
+
+REAL sp_sinc(REAL x)
+{
+    REAL y = PI * x;
+    return x == 0.0 ? 1.0 : sin(y) / y;
+}
+
+/* sin(pi x), cos(pi x), exact at multiples of 1/2 */
+REAL sp_sinpi(REAL x)
+{
+    REAL s = x < 0.0 ? -1.0 : 1.0, r = fmod(fabs(x), 2.0);
+    if (r < 0.5)
+        return s * sin(PI * r);
+    return r > 1.5 ? s * sin(PI * (r - 2.0)) : -s * sin(PI * (r - 1.0));
+}
+
+REAL sp_cospi(REAL x)
+{
+    REAL r = fmod(fabs(x), 2.0);
+    if (r == 0.5)
+        return 0.0;
+    return r < 1.0 ? -sin(PI * (r - 0.5)) : sin(PI * (r - 1.5));
+}
+
+REAL sp_boxcox(REAL x, REAL lambda)
+{
+    REAL s = lambda * log(x);
+    if (fabs(lambda) < 1e-19)
+        return log(x);
+    if (s < MAXLOG)
+        return expm1(s) / lambda;
+    return copysign(1.0, lambda) * exp(s - log(fabs(lambda))) - 1.0 / lambda;
+}
+
+REAL sp_boxcox1p(REAL x, REAL lambda)
+{
+    REAL s = log1p(x);
+    if (fabs(lambda) < 1e-19 || (fabs(s) < SMALLEST && fabs(lambda) < 1.0))
+        return s;
+    if (lambda * s < MAXLOG)
+        return expm1(lambda * s) / lambda;
+    return copysign(1.0, lambda) * exp(lambda * s - log(fabs(lambda))) - 1.0 / lambda;
+}
+
+REAL sp_inv_boxcox(REAL x, REAL lambda)
+{
+    if (lambda == 0.0)
+        return exp(x);
+    return exp(log1p(lambda * x) / lambda);
+}
+
+REAL sp_inv_boxcox1p(REAL x, REAL lambda)
+{
+    if (lambda == 0.0)
+        return expm1(x);
+    if (fabs(lambda * x) < SMALLEST)
+        return x;
+    return expm1(log1p(lambda * x) / lambda);
+}
+
+REAL sp_exp10(REAL x)
+{
+    return pow(10.0, x);
+}
+
+/* log(1 + x) - x */
+REAL sp_log1pmx(REAL x)
+{
+    REAL power = x, sum = 0.0;
+    if (fabs(x) >= 0.5)
+        return log1p(x) - x;
+    for (int n = 2; n < 500; n++) {
+        REAL term;
+        power *= -x;
+        term = power / n;
+        sum += term;
+        if (fabs(term) < EPS * fabs(sum))
+            break;
+    }
+    return sum;
+}
+
+/* Three-term recurrences, AMS 55 22.7; below degree 0 those of DLMF 14.9.5 or NaN. */
+REAL sp_eval_legendre(INT n, REAL x)
+{
+    REAL p = x, d = x - 1.0;
+    if (n < 0)
+        n = -(n + 1);
+    if (n < 2 || isnan(x))
+        return n == 0 ? 1.0 : x;
+    if (fabs(x) < 0.5) {
+        d = 1.0;
+        for (int k = 1; k < n; k++) {
+            REAL next = ((2.0 * k + 1.0) * x * p - k * d) / (k + 1.0);
+            d = p;
+            p = next;
+        }
+        return p;
+    }
+    for (int k = 1; k < n; k++) {
+        d = (2.0 * k + 1.0) / (k + 1.0) * (x - 1.0) * p + (REAL)k / (k + 1.0) * d;
+        p += d;
+    }
+    return p;
+}
+
+REAL sp_eval_chebyt(INT n, REAL x)
+{
+    REAL before = x, now = 1.0;
+    if (isnan(x))
+        return x;
+    if (n < 0)
+        n = -n;
+    for (int k = 0; k < n; k++) {
+        REAL next = 2.0 * x * now - before;
+        before = now;
+        now = next;
+    }
+    return now;
+}
+
+REAL sp_eval_chebyu(INT n, REAL x)
+{
+    REAL before = 0.0, now = 1.0;
+    REAL s = 1.0;
+    if (n == -1 || isnan(x))
+        return isnan(x) ? x : 0.0;
+    if (n < -1) {
+        n = -n - 2;
+        s = -1.0;
+    }
+    for (int k = 0; k < n; k++) {
+        REAL next = 2.0 * x * now - before;
+        before = now;
+        now = next;
+    }
+    return s * now;
+}
+
+REAL sp_eval_hermite(INT n, REAL x)
+{
+    REAL before = 0.0, now = 1.0;
+    if (n < 0 || isnan(x))
+        return NAN_;
+    for (int k = 0; k < n; k++) {
+        REAL next = 2.0 * (x * now - k * before);
+        before = now;
+        now = next;
+    }
+    return now;
+}
+
+REAL sp_eval_hermitenorm(INT n, REAL x)
+{
+    REAL before = 0.0, now = 1.0;
+    if (n < 0 || isnan(x))
+        return NAN_;
+    for (int k = 0; k < n; k++) {
+        REAL next = x * now - k * before;
+        before = now;
+        now = next;
+    }
+    return now;
+}
+
+REAL sp_eval_laguerre(INT n, REAL x)
+{
+    REAL d = -x, p = 1.0 - x;
+    if (n < 0 || isnan(x))
+        return isnan(x) ? x : 0.0;
+    if (n < 2)
+        return n == 0 ? 1.0 : p;
+    for (int k = 1; k < n; k++) {
+        d = -x / (k + 1.0) * p + (REAL)k / (k + 1.0) * d;
+        p += d;
+    }
+    return p;
+}
+"""

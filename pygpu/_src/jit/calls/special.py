@@ -1,0 +1,82 @@
+"""Functions of pygpu.special and scipy.special."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.array.routines.special import loop_dtype, name_of
+from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.special import FUNCTIONS, expression
+
+from .. import emit
+from ..ir import Value
+from ..types import WEAK_FLOAT, Scalar, TupleType
+from ..walk.context import FunctionContext
+from ..walk.registry import Handler, WrongCall, count, finds
+
+__all__: list[str] = []  # what kernels may call is registered
+
+
+@finds
+def _special(obj: Any) -> Handler | None:
+    """The handler of a function of pygpu.special or a ufunc of scipy.special."""
+    found = name_of(obj)
+    return None if found is None else _handler(found)
+
+
+def _handler(name: str) -> Handler:
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
+        return _call(fc, node, name, args, kwargs)
+
+    return handler
+
+
+def _call(
+    fc: FunctionContext, node: ast.AST, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    if name == "zeta" and len(args) == 1:
+        name = "riemann_zeta"
+    kinds = FUNCTIONS[name].kinds
+    count(f"special.{name}", args, kwargs, len(kinds), len(kinds))
+    values = [fc.as_number(arg, node) for arg in args]
+    for value, kind in zip(values, kinds, strict=True):
+        if kind == "n" and value.dtype.kind not in "biu":
+            raise WrongCall(f"special.{name}: the first argument must be an integer")
+    real = [v for v, kind in zip(values, kinds, strict=True) if kind == "x"]
+    try:
+        dtype = loop_dtype(name, [_kind(v) for v in real], fc.unit.fp64)
+    except TypeError as error:
+        raise WrongCall(str(error)) from None
+    fc.need_dtype(dtype, node)
+    code = dtypes.code(dtype)
+    body, texts = expression(name, code, fc.unit.fp64)
+    for key, text in texts.items():
+        fc.unit.texts.setdefault(key, text)
+    results = len(FUNCTIONS[name].texts)
+    declared = ", ".join(
+        f"{'pg_i64' if kind == 'n' else f'pg_{code}'} x{k}" for k, kind in enumerate(kinds)
+    )
+    wanted = [np.dtype(np.int64) if kind == "n" else dtype for kind in kinds]
+    given = ", ".join(emit.convert(v, Scalar(d)) for v, d in zip(values, wanted, strict=True))
+    weak = dtype == np.float64 and all(v.is_weak for v in real)
+    items = []
+    for k in range(results):
+        full = f"pgu_special_{name}_{code}_{k}"
+        ys = " ".join(f"PG_UNUSED pg_{code} y{i};" for i in range(results))
+        fc.unit.texts.setdefault(
+            full, f"PG_FUNCTION pg_{code} {full}({declared}) {{ {ys} {body} return y{k}; }}\n"
+        )
+        items.append(Value(WEAK_FLOAT if weak else Scalar(dtype), f"{full}({given})"))
+    return items[0] if results == 1 else Value(TupleType(tuple(v.type for v in items)), items=items)
+
+
+def _kind(value: Value) -> Any:
+    """What the result's dtype follows from: Python's float for a number of no dtype."""
+    if not value.is_weak:
+        return value.dtype
+    return complex if value.dtype.kind == "c" else float

@@ -1,0 +1,425 @@
+"""scipy.special for arrays on a device: the same names, arguments and results.
+
+>>> from pygpu import special, xp
+>>> x = xp.asarray([0.5, 1.0, 4.0])
+>>> special.gamma(x).get().round(6).tolist()
+[1.772454, 1.0, 6.0]
+
+They are called as NumPy's ufuncs are, with ``out=``, ``where=`` and ``dtype=`` (float32 or
+float64). Results are float32 for float32, float16 and small integers, float64 otherwise.
+scipy.special's own functions called with an array on a device are these. Accuracy, limits and the
+use in kernels: docs/arrays/special.md.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pygpu._src.array.routines.special import call, keep, log_softmax, logsumexp, softmax
+
+if TYPE_CHECKING:
+    from pygpu._src.array.special_types import Binary, Pair, Ternary, Unary
+
+__all__ = [
+    "beta",
+    "betainc",
+    "betaincc",
+    "betainccinv",
+    "betaincinv",
+    "betaln",
+    "boxcox",
+    "boxcox1p",
+    "cosm1",
+    "dawsn",
+    "digamma",
+    "ellipe",
+    "ellipk",
+    "ellipkm1",
+    "entr",
+    "erf",
+    "erfc",
+    "erfcinv",
+    "erfcx",
+    "erfinv",
+    "eval_chebyt",
+    "eval_chebyu",
+    "eval_hermite",
+    "eval_hermitenorm",
+    "eval_laguerre",
+    "eval_legendre",
+    "exp1",
+    "exp10",
+    "expi",
+    "expit",
+    "expn",
+    "exprel",
+    "fresnel",
+    "gamma",
+    "gammainc",
+    "gammaincc",
+    "gammainccinv",
+    "gammaincinv",
+    "gammaln",
+    "gammasgn",
+    "huber",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "inv_boxcox",
+    "inv_boxcox1p",
+    "iv",
+    "ive",
+    "j0",
+    "j1",
+    "jn",
+    "jv",
+    "k0",
+    "k0e",
+    "k1",
+    "k1e",
+    "kl_div",
+    "kn",
+    "kv",
+    "kve",
+    "legendre_p",
+    "log_expit",
+    "log_ndtr",
+    "log_softmax",
+    "loggamma",
+    "logit",
+    "logsumexp",
+    "ndtr",
+    "ndtri",
+    "polygamma",
+    "pseudo_huber",
+    "psi",
+    "rel_entr",
+    "rgamma",
+    "shichi",
+    "sici",
+    "sinc",
+    "softmax",
+    "spence",
+    "xlog1py",
+    "xlogy",
+    "y0",
+    "y1",
+    "yn",
+    "yv",
+    "zeta",
+]
+
+
+def _one(name: str, what: str, method: str = "") -> Any:
+    def function(x: Any, /, out: Any = None, *, where: Any = True, dtype: Any = None) -> Any:
+        return call(name, (x,), out, where=where, dtype=dtype)
+
+    return _named(function, name, what, method)
+
+
+def _two(name: str, what: str, method: str = "") -> Any:
+    def function(
+        a: Any, b: Any, /, out: Any = None, *, where: Any = True, dtype: Any = None
+    ) -> Any:
+        return call(name, (a, b), out, where=where, dtype=dtype)
+
+    return _named(function, name, what, method)
+
+
+def _three(name: str, what: str, method: str = "") -> Any:
+    def function(
+        a: Any, b: Any, x: Any, /, out: Any = None, *, where: Any = True, dtype: Any = None
+    ) -> Any:
+        return call(name, (a, b, x), out, where=where, dtype=dtype)
+
+    return _named(function, name, what, method)
+
+
+def _named(function: Any, name: str, what: str, method: str) -> Any:
+    function.__name__ = function.__qualname__ = name
+    source = f"\n\nMethod: {method}." if method else ""
+    function.__doc__ = f"{what}.{source}"
+    keep(function, name)
+    return function
+
+
+erf: Unary = _one(
+    "erf",
+    "The error function, 2/sqrt(pi) times the integral of exp(-t**2) from 0 to x",
+    "Cephes's rational functions (S. L. Moshier, 1984)",
+)
+erfc: Unary = _one(
+    "erfc",
+    "1 - erf(x), without cancellation",
+    "Cephes's rational functions, with exp(-x**2) in two parts",
+)
+erfcx: Unary = _one("erfcx", "exp(x**2) * erfc(x)", "Cephes's rational functions")
+erfinv: Unary = _one(
+    "erfinv",
+    "The x with erf(x) = y",
+    "DLMF 7.17.2 and AMS 55 26.2.23, then Halley's steps",
+)
+erfcinv: Unary = _one(
+    "erfcinv",
+    "The x with erfc(x) = y",
+    "DLMF 7.17.2 and AMS 55 26.2.23, then Halley's steps",
+)
+ndtr: Unary = _one("ndtr", "The standard normal distribution function", "erf and erfc")
+ndtri: Unary = _one("ndtri", "The inverse of ndtr", "erfcinv")
+log_ndtr: Unary = _one("log_ndtr", "The logarithm of ndtr", "erfcx below -1")
+dawsn: Unary = _one(
+    "dawsn",
+    "Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x",
+    "DLMF 7.6.3, Rybicki's sum (1989), DLMF 7.12.1",
+)
+gamma: Unary = _one(
+    "gamma",
+    "The gamma function",
+    "Cephes: a rational function on [2, 3], Stirling's series, reflection",
+)
+rgamma: Unary = _one("rgamma", "1/gamma(x), 0 at the poles", "gamma")
+gammasgn: Unary = _one("gammasgn", "The sign of gamma(x)")
+gammaln: Unary = _one(
+    "gammaln",
+    "The logarithm of abs(gamma(x))",
+    "Cephes; Taylor's series at 1, AMS 55 6.1.33",
+)
+loggamma: Unary = _one("loggamma", "The logarithm of gamma(x), NaN below 0", "gammaln")
+digamma: Unary = _one(
+    "digamma",
+    "The derivative of gammaln",
+    "Boost's rational function on [1, 2], the asymptotic series, reflection",
+)
+psi: Unary = _one("psi", "The same as digamma")
+polygamma: Binary = _two(
+    "polygamma",
+    "polygamma(n, x): the n-th derivative of digamma",
+    "zeta, DLMF 5.15.1",
+)
+beta: Binary = _two(
+    "beta",
+    "beta(a, b): gamma(a) * gamma(b) / gamma(a + b)",
+    "Lanczos's sum, as in Boost",
+)
+betaln: Binary = _two(
+    "betaln",
+    "betaln(a, b): the logarithm of abs(beta(a, b))",
+    "Stirling's and Lanczos's sums",
+)
+gammainc: Binary = _two(
+    "gammainc",
+    "gammainc(a, x): the regularized lower incomplete gamma function",
+    "DLMF 8.11.4; Temme's uniform expansion (1979) near x = a; Lanczos's factor",
+)
+gammaincc: Binary = _two(
+    "gammaincc",
+    "gammaincc(a, x): the regularized upper incomplete gamma function",
+    "DLMF 8.7.3, the fraction 8.9.2, Temme's uniform expansion (1979)",
+)
+gammaincinv: Binary = _two(
+    "gammaincinv",
+    "gammaincinv(a, p): the x with gammainc(a, x) = p",
+    "Wilson and Hilferty (1931), then Newton's steps in a bracket",
+)
+gammainccinv: Binary = _two(
+    "gammainccinv",
+    "gammainccinv(a, q): the x with gammaincc(a, x) = q",
+    "Wilson and Hilferty (1931), then Newton's steps in a bracket",
+)
+betainc: Ternary = _three(
+    "betainc",
+    "betainc(a, b, x): the regularized incomplete beta function",
+    "DLMF 8.17.7 and the fraction 8.17.22, Lanczos's factor as in Boost",
+)
+betaincc: Ternary = _three(
+    "betaincc",
+    "betaincc(a, b, x): 1 - betainc(a, b, x), without cancellation",
+    "as betainc",
+)
+betaincinv: Ternary = _three(
+    "betaincinv",
+    "betaincinv(a, b, p): the x with betainc(a, b, x) = p",
+    "Newton's steps in a bracket, in logit(x)",
+)
+betainccinv: Ternary = _three(
+    "betainccinv",
+    "betainccinv(a, b, q): the x with betaincc(a, b, x) = q",
+    "Newton's steps in a bracket, in logit(x)",
+)
+j0: Unary = _one(
+    "j0",
+    "The Bessel function of the first kind of order 0",
+    "Cephes's rational functions",
+)
+j1: Unary = _one(
+    "j1",
+    "The Bessel function of the first kind of order 1",
+    "Cephes's rational functions",
+)
+jn: Binary = _two("jn", "jn(v, x): the same as jv")
+jv: Binary = _two(
+    "jv",
+    "jv(v, x): the Bessel function of the first kind of real order",
+    "Temme's series (1975), Steed's fractions, Hankel's expansion DLMF 10.17.3",
+)
+y0: Unary = _one(
+    "y0",
+    "The Bessel function of the second kind of order 0",
+    "Cephes's rational functions",
+)
+y1: Unary = _one(
+    "y1",
+    "The Bessel function of the second kind of order 1",
+    "Cephes's rational functions",
+)
+yn: Binary = _two(
+    "yn",
+    "yn(n, x): the Bessel function of the second kind of integer order",
+    "the recurrence from y0 and y1",
+)
+yv: Binary = _two("yv", "yv(v, x): the Bessel function of the second kind of real order", "as jv")
+i0: Unary = _one(
+    "i0",
+    "The modified Bessel function of the first kind of order 0",
+    "Cephes's Chebyshev sums",
+)
+i0e: Unary = _one("i0e", "exp(-abs(x)) * i0(x)", "Cephes's Chebyshev sums")
+i1: Unary = _one(
+    "i1",
+    "The modified Bessel function of the first kind of order 1",
+    "Cephes's Chebyshev sums",
+)
+i1e: Unary = _one("i1e", "exp(-abs(x)) * i1(x)", "Cephes's Chebyshev sums")
+iv: Binary = _two(
+    "iv",
+    "iv(v, x): the modified Bessel function of the first kind of real order",
+    "Temme's series (1975), Steed's fraction, DLMF 10.40.1",
+)
+ive: Binary = _two("ive", "ive(v, x): exp(-abs(x)) * iv(v, x)", "as iv")
+k0: Unary = _one(
+    "k0",
+    "The modified Bessel function of the second kind of order 0",
+    "Cephes's Chebyshev sums",
+)
+k0e: Unary = _one("k0e", "exp(x) * k0(x)", "Cephes's Chebyshev sums")
+k1: Unary = _one(
+    "k1",
+    "The modified Bessel function of the second kind of order 1",
+    "Cephes's Chebyshev sums",
+)
+k1e: Unary = _one("k1e", "exp(x) * k1(x)", "Cephes's Chebyshev sums")
+kn: Binary = _two(
+    "kn",
+    "kn(n, x): the modified Bessel function of the second kind of integer order",
+    "the recurrence from k0 and k1",
+)
+kv: Binary = _two(
+    "kv",
+    "kv(v, x): the modified Bessel function of the second kind of real order",
+    "as iv",
+)
+kve: Binary = _two("kve", "kve(v, x): exp(x) * kv(v, x)", "as iv")
+expit: Unary = _one("expit", "The logistic function, 1 / (1 + exp(-x))")
+logit: Unary = _one("logit", "log(p / (1 - p))")
+log_expit: Unary = _one("log_expit", "The logarithm of expit")
+xlogy: Binary = _two("xlogy", "xlogy(x, y): x * log(y), 0 where x is 0")
+xlog1py: Binary = _two("xlog1py", "xlog1py(x, y): x * log1p(y), 0 where x is 0")
+entr: Unary = _one("entr", "-x * log(x), -inf below 0")
+rel_entr: Binary = _two("rel_entr", "rel_entr(x, y): x * log(x / y), inf outside the domain")
+kl_div: Binary = _two("kl_div", "kl_div(x, y): x * log(x / y) - x + y, inf outside the domain")
+huber: Binary = _two("huber", "huber(delta, r): Huber's loss function")
+pseudo_huber: Binary = _two(
+    "pseudo_huber",
+    "pseudo_huber(delta, r): the smooth approximation of Huber's loss function",
+)
+exprel: Unary = _one("exprel", "(exp(x) - 1) / x")
+cosm1: Unary = _one("cosm1", "cos(x) - 1, without cancellation")
+exp10: Unary = _one("exp10", "10**x")
+sinc: Unary = _one("sinc", "sin(pi * x) / (pi * x)")
+boxcox: Binary = _two("boxcox", "boxcox(x, lmbda): (x**lmbda - 1) / lmbda, and log(x) for 0")
+boxcox1p: Binary = _two("boxcox1p", "boxcox1p(x, lmbda): boxcox(1 + x, lmbda)")
+inv_boxcox: Binary = _two("inv_boxcox", "inv_boxcox(y, lmbda): the x with boxcox(x, lmbda) = y")
+inv_boxcox1p: Binary = _two(
+    "inv_boxcox1p",
+    "inv_boxcox1p(y, lmbda): the x with boxcox1p(x, lmbda) = y",
+)
+exp1: Unary = _one("exp1", "The exponential integral E1, NaN below 0", "as expn")
+expi: Unary = _one("expi", "The exponential integral Ei", "DLMF 6.6.2 and 6.12.2")
+expn: Binary = _two(
+    "expn",
+    "expn(n, x): the generalized exponential integral of order n",
+    "DLMF 8.19.8 and the fraction 8.19.17",
+)
+ellipk: Unary = _one(
+    "ellipk",
+    "The complete elliptic integral of the first kind of the parameter m",
+    "Cephes (Hastings's form)",
+)
+ellipkm1: Unary = _one("ellipkm1", "ellipk(1 - p), accurate near m = 1", "Cephes (Hastings's form)")
+ellipe: Unary = _one(
+    "ellipe",
+    "The complete elliptic integral of the second kind of the parameter m",
+    "Cephes (Hastings's form)",
+)
+spence: Unary = _one(
+    "spence",
+    "The dilogarithm, the integral of log(t) / (1 - t) from 1 to x",
+    "Cephes's rational function",
+)
+fresnel: Pair = _one("fresnel", "(S, C): the Fresnel integrals", "Cephes's rational functions")
+sici: Pair = _one("sici", "(Si, Ci): the sine and cosine integrals", "Cephes's rational functions")
+shichi: Pair = _one(
+    "shichi",
+    "(Shi, Chi): the hyperbolic sine and cosine integrals",
+    "power series, Cephes's Chebyshev sums, expi beyond 88",
+)
+eval_legendre: Binary = _two(
+    "eval_legendre",
+    "eval_legendre(n, x): Legendre's polynomial of degree n",
+    "the recurrence AMS 55 22.7.10",
+)
+eval_chebyt: Binary = _two(
+    "eval_chebyt",
+    "eval_chebyt(n, x): Chebyshev's polynomial of the first kind of degree n",
+    "the recurrence AMS 55 22.7.4",
+)
+eval_chebyu: Binary = _two(
+    "eval_chebyu",
+    "eval_chebyu(n, x): Chebyshev's polynomial of the second kind of degree n",
+    "the recurrence AMS 55 22.7.5",
+)
+eval_hermite: Binary = _two(
+    "eval_hermite",
+    "eval_hermite(n, x): Hermite's polynomial (physicists') of degree n",
+    "the recurrence AMS 55 22.7.13",
+)
+eval_hermitenorm: Binary = _two(
+    "eval_hermitenorm",
+    "eval_hermitenorm(n, x): Hermite's polynomial (probabilists') of degree n",
+    "the recurrence AMS 55 22.7.14",
+)
+eval_laguerre: Binary = _two(
+    "eval_laguerre",
+    "eval_laguerre(n, x): Laguerre's polynomial of degree n",
+    "the recurrence AMS 55 22.7.12",
+)
+
+
+def zeta(x: Any, q: Any = None, out: Any = None, *, where: Any = True, dtype: Any = None) -> Any:
+    """Hurwitz's zeta function, the sum of (k + q)**-x over k >= 0; without q Riemann's.
+
+    Method: the Euler-Maclaurin sum, DLMF 25.11.28; Cephes's rational function and reflection for
+    Riemann's below 1.
+    """
+    if q is None:
+        return call("riemann_zeta", (x,), out, where=where, dtype=dtype)
+    return call("zeta", (x, q), out, where=where, dtype=dtype)
+
+
+keep(zeta, "zeta")
+
+
+legendre_p: Binary = _two(
+    "legendre_p", "legendre_p(n, z): Legendre's polynomial of degree n", "as eval_legendre"
+)

@@ -1,0 +1,380 @@
+"""pygpu.special against SciPy: each function by its name in user kernels, and the ways to them
+(arrays, scipy.special itself, Python kernels)."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from pygpu import special
+from pygpu._src.array.routines.special import call, of_scipy
+from pygpu._src.codegen.special import FUNCTIONS
+from pygpu._src.user_kernels.elementwise import Elementwise
+from pygpu._src.user_kernels.language import CUDA, OPENCL
+
+scipy_special = pytest.importorskip("scipy.special")
+
+INF, NAN = np.inf, np.nan
+RNG = np.random.default_rng(26)
+
+# Units in the last place by which results may differ from SciPy's, where it is not 16 (4, and what
+# users' kernels, whose products and sums may be contracted, add): by SciPy's own
+# errors (erfc, erfcx, dawsn, boxcox near 0), and near zeros of the function, which is no error of
+# the function that is oscillating: there the difference counts in units of its size.
+ULPS = {
+    "beta": 200,
+    "betaln": 3000,
+    "betainc": 800,
+    "betaincc": 800,
+    "betaincinv": 400,
+    "betainccinv": 400,
+    "cosm1": 5000,
+    "dawsn": 120,
+    "digamma": 64,
+    "erfc": 300,
+    "erfcx": 400,
+    "exp1": 32,
+    "expi": 300,
+    "expn": 40,
+    "gammainc": 400,
+    "gammaincc": 200,
+    "gammaincinv": 400,
+    "gammainccinv": 400,
+    "gammaln": 40,
+    "log_ndtr": 400,
+    "loggamma": 40,
+    "ndtr": 300,
+    "polygamma": 20,
+    "psi": 64,
+    "riemann_zeta": 200,
+    "zeta": 40,
+    "erfinv": 8,
+    "erfcinv": 8,
+    "ndtri": 8,
+    "kn": 200,
+    "yn": 100,
+    "iv": 200,
+    "ive": 200,
+    "kv": 200,
+    "kve": 200,
+}
+# relative to the largest value beside a zero, for functions that oscillate
+OSCILLATING = {
+    **dict.fromkeys(["j0", "j1", "y0", "y1"], 1e-15),
+    **dict.fromkeys(["jv", "jn", "yv"], 4e-14),
+    **dict.fromkeys(["eval_chebyt", "eval_chebyu", "eval_legendre", "legendre_p"], 1e-14),
+}
+RELATIVE = dict.fromkeys(["eval_hermite", "eval_hermitenorm", "eval_laguerre"], 1e-9)
+# where SciPy has NaN for a limit, or a limit for what is not defined
+NOT_COMPARED = {
+    "expi": lambda x: x > 709,
+    "i0": lambda x: np.abs(x) > 709,
+    "i1": lambda x: np.abs(x) > 709,
+    "j0": np.isinf,
+    "j1": np.isinf,
+    "y0": np.isinf,
+    "y1": np.isinf,
+    "rgamma": lambda x: ~(np.abs(x) < 170),
+    "log_ndtr": lambda x: x > 37,
+    "spence": np.isinf,
+    "exp10": lambda x: x < -307,
+    "expit": lambda x: x < -708,
+    "gammaln": lambda x: np.abs(x - 1) < 0.01,
+    "loggamma": lambda x: np.abs(x - 1) < 0.01,
+}
+
+REAL = np.array(
+    [0.0, -0.0, INF, -INF, NAN, 1, -1, 2, -2, 0.5, -0.5, 0.25, 0.75, 1e-300, 1e-20, -1e-20, 1e-8]
+    + [-1e-8, 3, -3, 10, -10.5, 33.5, -33.5, 100, -100.5, 170.6, 172, 700, -700, 720, -720]
+    + [*RNG.normal(size=60), *RNG.uniform(0, 1, 60), *10 ** RNG.uniform(-8, 2, 60)]
+    + [*-(10 ** RNG.uniform(-8, 2, 60))]
+)
+
+
+def grid(first, second):
+    return tuple(np.array(x).ravel() for x in np.meshgrid(first, second))
+
+
+def joined(*cases):
+    return tuple(np.concatenate(columns) for columns in zip(*cases, strict=True))
+
+
+POSITIVE = 10 ** RNG.uniform(-2, 2, 80)
+ORDERS = np.array([0.0, 1, 2, 0.5, -0.5, 1.25, -1.75, -3, 7, 20.5, 50.3])
+POINTS = np.array([1e-8, 0.1, 1, 1.9, 2.1, 5, 12.5, 26, 60.5, 300])
+PAIRS = {
+    "bessel": joined(grid(ORDERS, POINTS), (np.array([2.0, NAN, 1]), np.array([NAN, 1, 0.0]))),
+    "gammainc": joined(
+        (10 ** RNG.uniform(-2, 3, 80), POSITIVE),
+        (np.array([25.0, 150, 150, 300, 1e6]), np.array([27.0, 140, 150, 310, 1000100])),
+        grid([0.5, 1, 3, INF], [0.0, -1, NAN, 1e-300]),
+        (np.array([0.0, 0, -1, 2]), np.array([0.0, 1, 1, INF])),
+    ),
+    "inverse": joined(
+        (10 ** RNG.uniform(-1, 3, 80), RNG.uniform(0, 1, 80)),
+        (np.array([2.0, 3, 0.5]), np.array([1e-100, 1e-10, 1 - 1e-12])),
+        grid([0.5, 3], [0.0, 1, NAN]),
+    ),
+    "beta": joined((POSITIVE, 10 ** RNG.uniform(-2, 2, 80)), grid([0.5, -0.5, 30], [0.25, 1, 40])),
+    "zeta": joined((RNG.uniform(1.01, 30, 80), POSITIVE), grid([1.0, 2, 3, 0.5], [2.5, -0.5, 0])),
+    "other": grid([0.0, -0.0, 1, 2.5, -3, 1e-20, NAN, 0.7], [0.0, 1, 2.4, -0.5, 1e-12, 0.71, NAN]),
+    "boxcox": grid([0.1, 1, 2.5, 70, 1e-9], [0.0, 1, -0.5, 2, 1e-4, 0.3]),
+}
+CHOSEN = {
+    **dict.fromkeys("jv jn yv iv ive kv kve".split(), "bessel"),
+    **dict.fromkeys("gammainc gammaincc".split(), "gammainc"),
+    **dict.fromkeys("gammaincinv gammainccinv".split(), "inverse"),
+    **dict.fromkeys("beta betaln".split(), "beta"),
+    **dict.fromkeys("boxcox boxcox1p inv_boxcox inv_boxcox1p".split(), "boxcox"),
+    "zeta": "zeta",
+}
+TRIPLES = joined(
+    (10 ** RNG.uniform(-1, 2, 150), 10 ** RNG.uniform(-1, 2, 150), RNG.uniform(0.01, 0.99, 150)),
+    tuple(np.array(x, float) for x in ([1, 2, 3, 4], [2, 1, NAN, 5], [0, 1, 0.5, NAN])),
+)
+
+
+def arguments(name):
+    kinds = FUNCTIONS[name].kinds
+    if kinds == "x":
+        return (REAL,)
+    if kinds == "xxx":
+        return TRIPLES
+    if kinds == "xx":
+        return PAIRS[CHOSEN.get(name, "other")]
+    orders = np.array([0, 1, 2, 3, 5, 12, 30, 60] if name == "expn" else [0, 1, 2, 3, 5, 12, 30])
+    points = (
+        [0.05, 0.3, 0.7, 0.9, 1.5, 3.2, 7.7, NAN]
+        if "eval" not in name
+        else [*(-0.95, -0.4, 0.0, 0.05, 0.3, 0.7, 0.9, 1, NAN)]
+    )
+    n, x = grid(orders, points)
+    return n.astype(np.int64), x.astype(float)
+
+
+def expected(name, args):
+    with np.errstate(all="ignore"):
+        if name == "riemann_zeta":
+            return scipy_special.zeta(*args)
+        if name == "legendre_p":
+            return scipy_special.eval_legendre(*args)
+        if name == "sinc":
+            return np.sinc(*args)
+        return getattr(scipy_special, name)(*args)
+
+
+def check(name, args, got, wanted):
+    """As near as ULPS and OSCILLATING say; for float32 within 4 units of the rounded value."""
+    left_out = NOT_COMPARED.get(name, lambda x: np.zeros(x.shape, bool))(args[-1])
+    got, wanted = got[~left_out], wanted[~left_out]
+    narrow = got.dtype == np.float32
+    given = [a[~left_out] for a in args]
+    with np.errstate(all="ignore"):
+        wanted = wanted.astype(got.dtype)
+        finite = np.isfinite(wanted)
+        assert (np.isfinite(got) == finite).all(), (
+            name,
+            *(a[np.isfinite(got) != finite] for a in given),
+        )
+        np.testing.assert_array_equal(got[~finite], wanted[~finite], err_msg=name)
+        got, wanted = got[finite], wanted[finite]
+        unit = np.spacing(np.maximum(np.abs(wanted), np.finfo(got.dtype).tiny))
+        allowed = (4 if narrow else ULPS.get(name, 16)) * unit
+        if name in OSCILLATING:
+            allowed = np.maximum(allowed, OSCILLATING[name] * np.maximum(1, np.abs(wanted)))
+        if name in RELATIVE:
+            allowed = np.maximum(allowed, RELATIVE[name] * np.abs(wanted))
+        apart = np.abs(got.astype(float) - wanted.astype(float))
+        worst = np.argmax(apart / allowed)
+        at = [a[finite][worst] for a in given]
+        assert apart[worst] <= allowed[worst], (
+            name,
+            at,
+            got[worst],
+            wanted[worst],
+            apart[worst] / unit[worst],
+        )
+
+
+def by_name(make, names, args):
+    """The functions in one kernel, called by their names with double and float."""
+    kinds = FUNCTIONS[names[0]].kinds
+    parameters = [f"{'long' if k == 'n' else 'double'} *a{j}" for j, k in enumerate(kinds)]
+    if make.name == "cuda":
+        parameters = [p.replace("long ", "long long ") for p in parameters]
+    calls = [f"a{j}[i]" for j in range(len(kinds))]
+    narrow = [c if k == "n" else f"(float){c}" for c, k in zip(calls, kinds)]
+    operation = ";\n".join(
+        f"y{j}[i] = pg_{n}({', '.join(calls)}); z{j}[i] = pg_{n}({', '.join(narrow)})"
+        for j, n in enumerate(names)
+    )
+    parameters += [f"double *y{j}, float *z{j}" for j in range(len(names))]
+    language = OPENCL if make.name == "opencl" else CUDA
+    kernel = Elementwise(language, ", ".join(parameters), operation, f"special_{kinds}")
+    inputs = [make(a) for a in args]
+    wide = [make(np.zeros(args[0].size)) for _ in names]
+    short = [make(np.zeros(args[0].size, np.float32)) for _ in names]
+    outs = [x for pair in zip(wide, short) for x in pair]
+    kernel((*inputs, *outs))
+    return [(y.get(), z.get()) for y, z in zip(wide, short)]
+
+
+def groups():
+    found = {}
+    for name, function in FUNCTIONS.items():
+        if len(function.texts) == 1 and name not in ("psi", "jn", "legendre_p"):
+            size = arguments(name)[0].size
+            found.setdefault((function.kinds, CHOSEN.get(name), size), []).append(name)
+    return list(found.values())
+
+
+@pytest.mark.parametrize("names", groups(), ids=lambda names: names[0])
+def test_values_are_scipys(make, names):
+    if not make.backend.limits.fp64:
+        pytest.skip("the device has no double precision")
+    args = arguments(names[0])
+    results = by_name(make, names, args)
+    rounded = tuple(a if a.dtype == np.int64 else a.astype(np.float32).astype(float) for a in args)
+    for name, (wide, narrow) in zip(names, results, strict=True):
+        check(name, args, wide, expected(name, args))
+        check(name, rounded, narrow, expected(name, rounded))
+
+
+@pytest.fixture
+def two(make):
+    """A float32 array of 3 rows and 5 columns that is not contiguous, and its host copy."""
+    host = np.linspace(0.1, 4, 15, dtype=np.float32).reshape(5, 3).T
+    return make(np.ascontiguousarray(host.T)).T, host
+
+
+def test_arrays_are_called_as_by_ufuncs(make, two):
+    x, host = two
+    wanted = scipy_special.gammaln(host)
+    for function in (special.gammaln, scipy_special.gammaln):
+        result = function(x)
+        assert type(result) is type(x) and result.dtype == np.float32
+        np.testing.assert_allclose(result.get(), wanted, rtol=1e-6, atol=1e-7)
+    out = make(np.full((3, 5), 7.0, np.float32))
+    mask = host > 1
+    assert special.gammaln(x, out=out, where=make(mask)) is out
+    np.testing.assert_allclose(out.get(), np.where(mask, wanted, 7), rtol=1e-6, atol=1e-7)
+    assert scipy_special.gammaln(x, out=out) is out
+    np.testing.assert_allclose(out.get(), wanted, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(special.gammaln(x).get(), wanted, rtol=1e-6, atol=1e-7)  # by C
+    assert special.gammaln(x[:0]).shape == (0, 5)
+
+
+def test_dtypes_are_scipys(make):
+    for dtype in (np.int16, np.int32, np.float32):
+        host = np.array([1, 0, 1], dtype)
+        assert special.entr(make(host)).dtype == scipy_special.entr(host).dtype, dtype
+        wanted = np.float32 if dtype == np.float32 else np.float64
+        assert special.xlogy(make(host), 2.0).dtype == wanted  # Python's numbers are weak
+    assert special.erf(make(np.ones(2, np.float16))).dtype == np.float32
+    assert special.erf(make(np.array([1.0])), dtype=np.float32).dtype == np.float32
+    kinds = make(np.array([1, 2], np.int64)), make(np.array([[0.5], [2]], np.float32))
+    assert special.kn(*kinds).dtype == np.float32 and special.kn(*kinds).shape == (2, 2)
+    assert special.kn(2.0, kinds[1]).dtype == np.float32
+
+
+def test_operands_are_broadcast_and_converted(make):
+    column = np.array([[0.5], [2.5]])
+    row = np.array([0.25, 1.0, 3.0])
+    got = scipy_special.gammainc(make(column), row)
+    np.testing.assert_allclose(got.get(), scipy_special.gammainc(column, row), rtol=1e-14)
+    got = special.zeta(make(row + 1))
+    np.testing.assert_allclose(got.get(), scipy_special.zeta(row + 1), rtol=1e-14)
+    np.testing.assert_allclose(scipy_special.zeta(make(row + 1), 1.0).get(), got.get(), rtol=1e-14)
+
+
+def test_functions_of_two_results(make):
+    x = np.array([-2.0, 0.0, 0.5, 5.0, 100.0, NAN])
+    with np.errstate(all="ignore"):
+        for name in ("sici", "shichi", "fresnel"):
+            pair = getattr(scipy_special, name)(make(x))
+            for got, wanted in zip(pair, getattr(scipy_special, name)(x), strict=True):
+                np.testing.assert_allclose(got.get(), wanted, rtol=4e-14)
+    outs = make(np.zeros(6)), make(np.zeros(6))
+    assert special.sici(make(x), out=outs)[1] is outs[1]
+    np.testing.assert_allclose(outs[0].get(), scipy_special.sici(x)[0], rtol=1e-14)
+
+
+@pytest.mark.parametrize("axis", [None, 0, (0, 1)])
+def test_softmax_and_logsumexp(make, axis):
+    host = np.array([[0.0, -1, 3], [1000, 1000, -INF], [1e-20, -700, -700]])
+    x = make(host)
+    for name in ("softmax", "log_softmax", "logsumexp"):
+        wanted = getattr(scipy_special, name)(host, axis=axis)
+        np.testing.assert_allclose(getattr(special, name)(x, axis=axis).get(), wanted, rtol=1e-14)
+    b = np.array([1.0, -2, 0.5])
+    got, sign = special.logsumexp(x, axis=axis, b=b, keepdims=True, return_sign=True)
+    wanted = scipy_special.logsumexp(host, axis=axis, b=b, keepdims=True, return_sign=True)
+    np.testing.assert_allclose(got.get(), wanted[0], rtol=1e-14)
+    np.testing.assert_array_equal(sign.get(), wanted[1])
+    empty = special.logsumexp(make(np.array([-INF, -INF])))
+    assert empty.item() == -INF
+
+
+def test_python_kernels_call_them(make):
+    import pygpu
+
+    @pygpu.kernel
+    def k(x, y, n):
+        for i in range(x.shape[0]):
+            y[i] = scipy_special.erfinv(x[i]) + special.kn(n, x[i]) + special.sici(x[i])[1]
+
+    x = np.linspace(0.1, 0.9, 7)
+    y = make(np.zeros(7))
+    k[1, 1](make(x), y, 3)
+    wanted = scipy_special.erfinv(x) + scipy_special.kn(3, x) + scipy_special.sici(x)[1]
+    np.testing.assert_allclose(y.get(), wanted, rtol=1e-13)
+
+
+def test_refusals_say_what_is_needed(make):
+    x = make(np.array([1.0, 2.0]))
+    with pytest.raises(TypeError, match="erf: at least one operand must be an array on a device"):
+        special.erf(1.0)
+    with pytest.raises(TypeError, match="erf: real numbers are needed, not complex"):
+        special.erf(make(np.array([1j])))
+    with pytest.raises(TypeError, match=r"kn: the first argument must be an integer.*astype"):
+        special.kn(x, x)
+    with pytest.raises(TypeError, match="kn: the first argument must be an integer, not float"):
+        special.kn(1.5, x)
+    with pytest.raises(TypeError, match="jv: 2 arguments are needed, not 1"):
+        call("jv", (x,))
+    with pytest.raises(TypeError, match="out must be an array on the device"):
+        special.erf(x, out=np.zeros(2))
+    with pytest.raises(TypeError, match="cannot store float64 in out of dtype int32"):
+        special.erf(x, out=make(np.zeros(2, np.int32)))
+    with pytest.raises(TypeError, match="dtype must be float32 or float64"):
+        special.erf(x, dtype=np.int32)
+    with pytest.raises(TypeError, match="sici: out must be a tuple of 2 arrays"):
+        special.sici(x, out=x)
+    with pytest.raises(TypeError, match="softmax: an array on a device is needed"):
+        special.softmax([1.0])
+    with pytest.raises(TypeError):
+        scipy_special.struve(1.0, x)  # which is not among these
+
+
+def test_orders_beyond_the_limit_are_nan(make):
+    x = make(np.array([1.0, 2.0]))
+    assert np.isnan(special.eval_hermite(10**12, x).get()).all()
+    assert np.isnan(special.jv(1e7, x).get()).all()
+    assert np.isnan(special.betainc(1e16, 1e16, 0.5 * x).get()).all()
+
+
+def test_every_name_is_scipys():
+    for name in special.__all__:
+        function = getattr(special, name)
+        assert hasattr(scipy_special, name), name
+        assert function.__module__ == "pygpu.special" and function.__doc__
+        assert pickle.loads(pickle.dumps(function)) is function
+        ufunc = getattr(scipy_special, name)
+        if isinstance(ufunc, np.ufunc):
+            assert FUNCTIONS[of_scipy(ufunc)].texts == FUNCTIONS[name].texts
+            assert ufunc.nin == len(FUNCTIONS[name].kinds), name
+    assert set(FUNCTIONS) - set(special.__all__) == {"riemann_zeta"}
+    assert of_scipy(np.sin) is None and of_scipy(math.erf) is None
