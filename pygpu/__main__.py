@@ -1,4 +1,8 @@
-"""``python -m pygpu``: what is installed, which libraries are used, each device and its test.
+"""``pygpu`` and ``python -m pygpu``: what is installed, which libraries are used, each device and
+its test.
+
+Without a command, and with ``check``, devices are tested; ``info`` only lists them. ``cache`` tells
+of the files that keep compiled kernels, and ``cache clear`` removes them.
 
 OpenCL comes first, then CUDA. Where there is no NVIDIA GPU, CUDA's simulator is listed and tested,
 but neither its presence nor its failure counts: it may lack no more than a C++ compiler.
@@ -22,6 +26,7 @@ from typing import Any, NoReturn
 
 from pygpu._src.diagnosis import selftest
 from pygpu._src.drivers import opencl_loader as loader
+from pygpu.version import VERSION_TEXT
 
 WIDTH = 96
 PASSED, FAILED, NO_DEVICE, USAGE = 0, 1, 2, 64
@@ -246,11 +251,57 @@ def _wrap(text: str, first: str, rest: str) -> list[str]:
 # ---- the command ------------------------------------------------------------------------------
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Print the report; the exit status, see this module's text."""
-    parser = _Parser(prog="python -m pygpu", description="What pygpu finds here, and a self-test.")
+def _report(test: bool, timeout: float, as_json: bool) -> int:
+    report = collect(test, timeout)
+    if as_json:
+        print(json.dumps(report, indent=2))
+    else:
+        for line in lines_of(report):
+            print(line.rstrip())
+    sys.stdout.flush()
+    return int(report["status"])
+
+
+def _cache(clear: bool, as_json: bool) -> int:
+    """What is kept on disk: one line for each kind of file, or all of it removed."""
+    from pygpu._src.runtime import disk_cache
+
+    folder = disk_cache.default_folder()
+    if clear:
+        disk_cache.clear()
+    files = [] if folder is None else list(folder.glob("??/*.program"))
+    sizes = []
+    for path in files:
+        try:
+            sizes.append(path.lstat().st_size)
+        except OSError:  # another process has removed it
+            continue
+    if as_json:
+        facts = {"folder": None if folder is None else str(folder)}
+        print(json.dumps({**facts, "entries": len(sizes), "bytes": sum(sizes)}, indent=2))
+    elif folder is None:
+        print("There is no home directory, and so no cache: set PYGPU_CACHE_DIR.")
+    else:
+        entries = "1 entry" if len(sizes) == 1 else f"{len(sizes)} entries"
+        print(f"{folder}\n{entries}, {_bytes(sum(sizes))}")
+    sys.stdout.flush()
+    return PASSED
+
+
+def _options(prog: str) -> argparse.ArgumentParser:
+    parser = _Parser(prog=prog, description="What pygpu finds here, and a self-test.")
+    parser.add_argument(
+        "command",
+        nargs="?",
+        choices=["check", "info", "cache"],
+        default="check",
+        help="check: list the devices and test each (the default); info: only list them; cache: "
+        "the compiled kernels on disk",
+    )
+    parser.add_argument("action", nargs="?", choices=["clear"], help="with cache: remove them")
+    parser.add_argument("--version", action="store_true", help="print pygpu's version, and end")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
-    parser.add_argument("--no-test", action="store_true", help="leave out the self-tests")
+    parser.add_argument("--no-test", action="store_true", help="leave out the self-tests, as info")
     parser.add_argument(
         "--timeout",
         type=float,
@@ -258,15 +309,23 @@ def main(argv: list[str] | None = None) -> int:
         metavar="SECONDS",
         help="for listing the devices, and for each self-test (60)",
     )
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Do what the command line says; the exit status, see this module's text."""
+    called = os.path.basename(sys.argv[0]) if sys.argv else ""
+    parser = _options("pygpu" if called == "pygpu" else "python -m pygpu")
     options = parser.parse_args(argv)
-    report = collect(not options.no_test, options.timeout)
-    if options.json:
-        print(json.dumps(report, indent=2))
-    else:
-        for line in lines_of(report):
-            print(line.rstrip())
-    sys.stdout.flush()
-    return int(report["status"])
+    if options.version:
+        print(f"pygpu {VERSION_TEXT}")
+        return PASSED
+    if options.action is not None and options.command != "cache":
+        parser.error(f"{options.action} is an action of the command cache")
+    if options.command == "cache":
+        return _cache(options.action == "clear", options.json)
+    test = options.command == "check" and not options.no_test
+    return _report(test, options.timeout, options.json)
 
 
 def run() -> int:

@@ -50,6 +50,7 @@ UNTOLD = {
     "__dict__",
     "__vectorcalloffset__",
     "__setattr__",
+    "__signature__",
     "__delattr__",
 }
 # Subclasses of these may make themselves by super().__init__(). Their __new__() takes anything: a

@@ -1,6 +1,7 @@
 /* init.c - the extension module pygpu._cuda: its state, its types, its functions. */
 #define PG_IMPORT_NUMPY
 #include "cuda/cuda.h"
+#include "cuda/objects/function.h"
 
 State *cud_state_of(PyTypeObject *type) {
     PyObject *module = PyType_GetModuleByDef(type, &cud_module);
@@ -51,7 +52,8 @@ static const PgTypeRow type_rows[] = {{&Object_spec, offsetof(State, objectType)
 static int module_exec(PyObject *module) {
     State *state = PyModule_GetState(module);
     if (pg_state_init(&state->common, module, &cud_driver, "pygpu.cuda") < 0 ||
-        pg_add_types(module, type_rows, sizeof type_rows / sizeof type_rows[0]) < 0) {
+        pg_add_types(module, type_rows, sizeof type_rows / sizeof type_rows[0]) < 0 ||
+        cud_function_add_signature(state) < 0) {
         return -1;
     }
     import_array1(-1);

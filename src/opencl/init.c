@@ -83,7 +83,7 @@ static int add_types(PyObject *module, State *state) {
     SVM_is_made(state->SVMType);
     SVMAllocation_is_made(state->SVMAllocationType);
     UserEvent_is_made(state->UserEventType);
-    if (ocl_keep_class_methods(module, state) < 0) {
+    if (ocl_keep_class_methods(module, state) < 0 || ocl_kernel_add_signature(state) < 0) {
         return -1;
     }
     state->NameVersion = (PyObject *)PyStructSequence_NewType(&name_version_desc);

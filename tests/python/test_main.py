@@ -344,3 +344,33 @@ def test_a_driver_that_fails_the_selftest(real, make, body, words):
             assert words in device["selftest"]["message"]
             assert "build" in device["selftest"]["steps"]
             assert device["selftest"]["passed"] is False
+
+
+def test_version_and_cache(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYGPU_CACHE_DIR", str(tmp_path))
+    assert report.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"pygpu {report.VERSION_TEXT}\n"
+    entry = tmp_path / "ab" / "cd.program"
+    entry.parent.mkdir()
+    entry.write_bytes(b"x" * 2048)
+    assert report.main(["cache"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path}\n1 entry, 2 KiB\n"
+    assert report.main(["cache", "clear", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["entries"] == 0 and not entry.exists()
+
+
+@pytest.mark.parametrize("words", [["clear"], ["info", "clear"], ["nothing"]], ids=" ".join)
+def test_wrong_commands_are_refused(words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        report.main(words)
+    assert ended.value.code == report.USAGE and "usage:" in capsys.readouterr().err
+
+
+def test_info_tests_nothing(monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(
+        report, "collect", lambda test, timeout: asked.append(test) or {"status": 0}
+    )
+    for words in (["info", "--json"], ["check", "--json"], ["--json"]):
+        assert report.main(words) == 0
+    assert asked == [False, True, True]

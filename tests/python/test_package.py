@@ -220,3 +220,19 @@ def test_modules_without_a_driver():
     )
     name, told = run(code).split()
     assert told == "True"
+
+
+def test_every_public_module_is_an_attribute_and_completes():
+    """None is loaded by importing pygpu; each is when it is asked for."""
+    done = run(
+        "import pygpu, sys, pathlib\n"
+        "folder = pathlib.Path(pygpu.__file__).parent\n"
+        "names = {path.stem for path in folder.glob('*.py')}\n"
+        "names |= {path.parent.name for path in folder.glob('*/__init__.py')}\n"
+        "names = {n for n in names if n[0] != '_'} - {'core', 'arguments', 'pytest_plugin'}\n"
+        "assert len(names) > 20 and not names - set(dir(pygpu)), names - set(dir(pygpu))\n"
+        "assert 'pygpu.cuda' not in sys.modules and 'pygpu.xp' not in sys.modules\n"
+        "for name in sorted(names): assert getattr(pygpu, name).__name__ == f'pygpu.{name}'\n"
+        "print('good')"
+    )
+    assert done.endswith("good")

@@ -88,6 +88,18 @@ def _table() -> dict[Any, Callable[..., Any]]:
     return table | array_table.table() | linalg.table() | fft.table()
 
 
+_SAVING = {np.save, np.savez, np.savez_compressed, np.savetxt}
+
+
+def _save(function: Any, args: Any, kwargs: Any) -> Any:
+    """A function that writes files, with host copies, which np.asarray() makes or refuses."""
+
+    def host(value: Any) -> Any:
+        return np.asarray(value) if isinstance(value, GPUArray) else value
+
+    return function(*map(host, args), **{name: host(value) for name, value in kwargs.items()})
+
+
 def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
     """``__array_function__`` of an array."""
     known = _table().get(function)
@@ -95,6 +107,8 @@ def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
         from .routines import table as array_table
 
         known = array_table.makers(like).get(function)
+        if known is None and function in _SAVING:
+            return _save(function, args, kwargs)
         return NotImplemented if known is None else known(*args, **kwargs)
     first = args[0] if args else None
     if isinstance(first, GPUArray):

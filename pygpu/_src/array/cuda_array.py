@@ -466,10 +466,16 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
     # ---- text
 
     def __str__(self) -> str:
-        return str(self.get())
+        text: str = lazy("pygpu._src.array.display").array_str(self)
+        return text
 
     def __repr__(self) -> str:
-        return repr(self.get())
+        text: str = lazy("pygpu._src.array.display").array_repr(self, f"cuda.{type(self).__name__}")
+        return text
+
+    def _repr_html_(self) -> str:
+        text: str = lazy("pygpu._src.array.display").array_html(self, f"cuda.{type(self).__name__}")
+        return text
 
     def __reduce__(self) -> Any:
         return _unpickle, (type(self), self.get())

@@ -28,13 +28,32 @@ _numpy: Any = np  # whose functions answer arrays of a device by __array_functio
 _allow_host = os.environ.get("PYGPU_ALLOW_HOST_COPIES", "") not in ("", "0")
 
 
-def allow_host_copies(allow: bool = True) -> None:
-    """Let NumPy convert device arrays implicitly (``numpy.asarray(a)``), which copies them to the
-    host. By default this raises an error, because such copies go unnoticed; the environment
-    variable
-    PYGPU_ALLOW_HOST_COPIES=1 allows them too."""
-    global _allow_host
-    _allow_host = bool(allow)
+class allow_host_copies:
+    """Let libraries for host arrays convert device arrays implicitly (``numpy.asarray(a)``,
+    ``plt.plot(a)``, ``np.save(file, a)``), which copies them to the host.
+
+    By default this raises an error, because such copies go unnoticed. A call sets the switch for
+    the whole process and all threads; ``with pygpu.allow_host_copies():`` sets it for a block, and
+    the end of the block restores what was set before the call. The environment variable
+    PYGPU_ALLOW_HOST_COPIES=1 sets it from the start.
+    """
+
+    __slots__ = ("_before",)
+
+    def __init__(self, allow: bool = True) -> None:
+        global _allow_host
+        self._before = _allow_host
+        _allow_host = bool(allow)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *exception: object) -> None:
+        global _allow_host
+        _allow_host = self._before
+
+    def __repr__(self) -> str:
+        return f"<pygpu.allow_host_copies: {'on' if _allow_host else 'off'}>"
 
 
 class _NoBackend:
@@ -119,9 +138,11 @@ class ArrayBase(Shaping[_ScalarT_co]):
         def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
             if not _allow_host:
                 raise TypeError(
-                    "an array on a device is not converted to a NumPy array implicitly, "
-                    "because that copies it to the host: use .get(), or allow it with "
-                    "pygpu.allow_host_copies()"
+                    "an array on a device is not converted to a NumPy array implicitly, because "
+                    "that copies it to the host.\n"
+                    "Copy it yourself: x.get()\n"
+                    "Or allow it: pygpu.allow_host_copies(), also as a context manager, or "
+                    "PYGPU_ALLOW_HOST_COPIES=1"
                 )
             if copy is False:
                 raise ValueError("an array on a device cannot be seen by NumPy without a copy")

@@ -507,7 +507,8 @@ class Array(ArrayTypes[_ScalarT_co]):
                 f"<cl.{type(self).__name__} {self.shape} of {self.dtype} "
                 "without queue, call with_queue()>"
             )
-        return str(self.get())
+        text: str = lazy("pygpu._src.array.display").array_str(self)
+        return text
 
     def __repr__(self) -> str:
         if self.queue is None:
@@ -515,7 +516,14 @@ class Array(ArrayTypes[_ScalarT_co]):
                 f"<cl.{type(self).__name__} {self.shape} of {self.dtype} at {id(self):x} "
                 "without queue, call with_queue()>"
             )
-        return f"cl.{type(self).__name__}" + repr(self.get()).removeprefix("array")
+        text: str = lazy("pygpu._src.array.display").array_repr(self, f"cl.{type(self).__name__}")
+        return text
+
+    def _repr_html_(self) -> str:
+        if self.queue is None:
+            return f"<code>{self.safely_stringify_for_pudb()}</code>"
+        text: str = lazy("pygpu._src.array.display").array_html(self, f"cl.{type(self).__name__}")
+        return text
 
     def safely_stringify_for_pudb(self) -> str:
         """Type, dtype and shape, without querying the device."""

@@ -1,5 +1,6 @@
 /* function.c - Function: a kernel of a module; its attributes. Launches are in function_launch.c
  * and function_prepare.c. */
+#include "common/signature.h"
 #include "cuda/api/enums.h"
 #include "cuda/context.h"
 #include "cuda/cuda.h"
@@ -169,8 +170,58 @@ static PyObject *Function_get_parameters(PyObject *op, void *Py_UNUSED(closure))
     return list;
 }
 
+/* A list of str "float *a", None where nothing is known; None if not even their number is. */
+static PyObject *declarations(const Plan *plan) {
+    Py_ssize_t n = plan->n_params >= 0 ? plan->n_params : plan->n_declared;
+    if (plan->n_params < 0 && n == 0) {
+        Py_RETURN_NONE;
+    }
+    PyObject *list = PyList_New(0);
+    for (Py_ssize_t i = 0; list != NULL && i < n; i++) {
+        PyObject *declaration = plan->params[i].declaration;
+        if (PyList_Append(list, declaration != NULL ? declaration : Py_None) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
 static PyObject *Function_repr(PyObject *op) {
-    return PyUnicode_FromFormat("<pygpu.cuda.Function %R>", ((Function *)op)->name);
+    Function *self = (Function *)op;
+    int ready = function_ready(self) == 0;
+    if (!ready) {
+        PyErr_Clear(); /* of a context that is gone: the name is there still */
+    }
+    PyObject *list = ready ? declarations(self->plan) : Py_NewRef(Py_None);
+    PyObject *joined = NULL, *repr = NULL;
+    if (list == Py_None) {
+        repr = PyUnicode_FromFormat("<pygpu.cuda.Function %R>", self->name);
+    } else if (list != NULL && (joined = pg_join_declarations(list)) != NULL) {
+        repr = PyUnicode_FromFormat("<pygpu.cuda.Function %R (%U)>", self->name, joined);
+    }
+    Py_XDECREF(list);
+    Py_XDECREF(joined);
+    return repr;
+}
+
+static PyObject *Function_signature(PyObject *op, void *Py_UNUSED(closure)) {
+    static const char *const before[] = {NULL};
+    static const char *const keywords[] = {
+        "block",      "grid=(1, 1)",       "stream=None",       "shared=0",
+        "texrefs=()", "time_kernel=False", "cooperative=False", "cluster=None",
+        NULL};
+    static const PgCallForm form = {before, keywords};
+    Function *self = (Function *)op;
+    if (function_ready(self) < 0) {
+        return NULL;
+    }
+    PyObject *list = declarations(self->plan), *signature = pg_make_signature(&form, list);
+    Py_XDECREF(list);
+    return signature;
+}
+
+int cud_function_add_signature(State *state) {
+    return pg_add_signature(state->FunctionType, Function_signature);
 }
 
 /* ---- type ------------------------------------------------------------------------------------ */

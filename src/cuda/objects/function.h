@@ -73,6 +73,7 @@ typedef struct {
     PyObject *name;
     Prepared *prepared;
 } Function;
+int cud_function_add_signature(State *state); /* -1 with an exception */
 
 typedef struct {
     unsigned grid[3], block[3], cluster[3];

@@ -5,6 +5,7 @@
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/lifetime/gates.h"
 #include "opencl/objects/program.h"
+#include "opencl/objects/repr.h"
 #include "opencl/opencl.h"
 #include "opencl/queue.h"
 
@@ -297,6 +298,7 @@ static PyType_Slot Event_slots[] = {
     {Py_tp_doc, (void *)"The state of a command: wait for it, read its times, or pass it to other "
                         "commands as wait_for."},
     {Py_tp_dealloc, (void *)ocl_event_dealloc},
+    {Py_tp_repr, (void *)ocl_event_repr},
     OCL_HANDLE_SLOTS,
     {Py_tp_methods, Event_methods},
     {Py_tp_getset, Event_getset},

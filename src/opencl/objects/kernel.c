@@ -1,4 +1,5 @@
 /* kernel.c - Kernel: a function of a program, its arguments and its information. */
+#include "common/signature.h"
 #include "opencl/api/info.h"
 #include "opencl/api/roles.h"
 #include "opencl/context.h"
@@ -594,11 +595,49 @@ static PyObject *Kernel_get_int_ptr(PyObject *op, void *closure) {
     return ocl_handle_int_ptr(op, closure);
 }
 
+/* A list of str "float *a", None where nothing is known. The offset of a VectorArg is not a
+ * parameter of a call. */
+static PyObject *declarations(const Kernel *self) {
+    PyObject *list = PyList_New(0);
+    for (cl_uint i = 0; list != NULL && i < self->n_args && self->slots != NULL; i++) {
+        const ArgSlot *slot = &self->slots[i];
+        PyObject *item = slot->declaration != NULL ? slot->declaration : Py_None;
+        if (!slot->is_offset && PyList_Append(list, item) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
 static PyObject *Kernel_repr(PyObject *op) {
     Kernel *self = (Kernel *)op;
-    return self->name == NULL ? PyUnicode_FromString("<pygpu.Kernel, not made yet>")
-                              : PyUnicode_FromFormat("<pygpu.Kernel '%U' at %p>", self->name,
-                                                     (void *)self->kernel);
+    if (self->name == NULL) {
+        return PyUnicode_FromString("<pygpu.Kernel, not made yet>");
+    }
+    PyObject *list = declarations(self), *joined = NULL, *repr = NULL;
+    if (list != NULL && (joined = pg_join_declarations(list)) != NULL) {
+        repr = PyUnicode_FromFormat("<pygpu.Kernel '%U' at %p (%U)>", self->name,
+                                    (void *)self->kernel, joined);
+    }
+    Py_XDECREF(list);
+    Py_XDECREF(joined);
+    return repr;
+}
+
+static PyObject *Kernel_signature(PyObject *op, void *Py_UNUSED(closure)) {
+    static const char *const before[] = {"queue", "global_size", "local_size", NULL};
+    static const char *const keywords[] = {"global_offset=None", "g_times_l=False",
+                                           "allow_empty_ndrange=False", "wait_for=None", NULL};
+    static const PgCallForm form = {before, keywords};
+    const Kernel *self = (const Kernel *)op;
+    PyObject *list = self->name != NULL ? declarations(self) : Py_NewRef(Py_None);
+    PyObject *signature = pg_make_signature(&form, list);
+    Py_XDECREF(list);
+    return signature;
+}
+
+int ocl_kernel_add_signature(State *state) {
+    return pg_add_signature(state->KernelType, Kernel_signature);
 }
 
 static PyMethodDef Kernel_methods[] = {

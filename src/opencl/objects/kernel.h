@@ -96,6 +96,7 @@ typedef struct {
     void *large; /* PyMem copy of a struct of more than 128 bytes */
 } ArgValue;
 
+int ocl_kernel_add_signature(State *state); /* -1 with an exception */
 /* Of a subclass whose __init__ has not made it: 0, or -1 with an exception. */
 int kernel_is_uninitialized(const Kernel *self, const char *call);
 static inline int kernel_is_made(const Kernel *self, const char *call) {

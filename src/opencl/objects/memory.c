@@ -7,6 +7,7 @@
 #include "opencl/objects/host_array.h"
 #include "opencl/objects/program.h"
 #include "opencl/objects/region.h"
+#include "opencl/objects/repr.h"
 #include "opencl/opencl.h"
 
 enum {
@@ -371,6 +372,7 @@ static PyType_Slot MemoryObjectHolder_slots[] = {
     {Py_tp_traverse, (void *)ocl_memory_traverse},
     {Py_tp_clear, (void *)Memory_clear},
     {Py_tp_dealloc, (void *)ocl_memory_dealloc},
+    {Py_tp_repr, (void *)ocl_memory_repr},
     OCL_HANDLE_SLOTS,
     {Py_tp_methods, Memory_methods},
     {Py_tp_getset, Memory_getset},

@@ -4,6 +4,7 @@
 #include "opencl/device.h"
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/objects/program.h"
+#include "opencl/objects/repr.h"
 #include "opencl/opencl.h"
 
 Program *program_new(State *state, PyTypeObject *type, Context *context, cl_program handle,
@@ -583,13 +584,21 @@ static PyMemberDef Program_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Program_slots[] = {
-    {Py_tp_doc, (void *)Program__doc__},        {Py_tp_new, (void *)Program_new},
-    {Py_tp_init, (void *)Program_init},         {Py_tp_traverse, (void *)Program_traverse},
-    {Py_tp_clear, (void *)Program_clear},       {Py_tp_dealloc, (void *)Program_dealloc},
-    {Py_tp_hash, (void *)Program_hash},         {Py_tp_richcompare, (void *)Program_compare},
-    {Py_tp_getattro, (void *)Program_getattro}, {Py_tp_setattro, (void *)Program_setattro},
-    {Py_tp_methods, program_methods},           {Py_tp_getset, program_getset},
-    {Py_tp_members, Program_members},           {0, NULL},
+    {Py_tp_doc, (void *)Program__doc__},
+    {Py_tp_new, (void *)Program_new},
+    {Py_tp_init, (void *)Program_init},
+    {Py_tp_traverse, (void *)Program_traverse},
+    {Py_tp_clear, (void *)Program_clear},
+    {Py_tp_dealloc, (void *)Program_dealloc},
+    {Py_tp_hash, (void *)Program_hash},
+    {Py_tp_richcompare, (void *)Program_compare},
+    {Py_tp_getattro, (void *)Program_getattro},
+    {Py_tp_setattro, (void *)Program_setattro},
+    {Py_tp_methods, program_methods},
+    {Py_tp_getset, program_getset},
+    {Py_tp_members, Program_members},
+    {Py_tp_repr, (void *)ocl_program_repr},
+    {0, NULL},
 };
 PyType_Spec ocl_Program_spec = {.name = "pygpu.Program",
                                 .basicsize = sizeof(Program),

@@ -9,6 +9,7 @@
 #include "opencl/lifetime/instance_registry.h"
 #include "opencl/lifetime/queue_idle.h"
 #include "opencl/objects/program.h"
+#include "opencl/objects/repr.h"
 #include "opencl/opencl.h"
 #include "opencl/platform.h"
 #include "opencl/queue.h"
@@ -609,17 +610,12 @@ static PyMemberDef Queue_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Queue_slots[] = {
-    {Py_tp_doc, (void *)Queue__doc__},
-    {Py_tp_new, (void *)Queue_new},
-    {Py_tp_init, (void *)Queue_init},
-    {Py_tp_traverse, (void *)Queue_traverse},
-    {Py_tp_clear, (void *)Queue_clear},
-    {Py_tp_dealloc, (void *)Queue_dealloc},
-    OCL_HANDLE_SLOTS,
-    {Py_tp_methods, Queue_methods},
-    {Py_tp_getset, Queue_getset},
-    {Py_tp_members, Queue_members},
-    {0, NULL},
+    {Py_tp_doc, (void *)Queue__doc__},    {Py_tp_new, (void *)Queue_new},
+    {Py_tp_init, (void *)Queue_init},     {Py_tp_traverse, (void *)Queue_traverse},
+    {Py_tp_clear, (void *)Queue_clear},   {Py_tp_dealloc, (void *)Queue_dealloc},
+    {Py_tp_repr, (void *)ocl_queue_repr}, OCL_HANDLE_SLOTS,
+    {Py_tp_methods, Queue_methods},       {Py_tp_getset, Queue_getset},
+    {Py_tp_members, Queue_members},       {0, NULL},
 };
 PyType_Spec ocl_CommandQueue_spec = {.name = "pygpu.CommandQueue",
                                      .basicsize = sizeof(Queue),

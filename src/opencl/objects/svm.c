@@ -9,6 +9,7 @@
 #include "opencl/device.h"
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/lifetime/usage.h"
+#include "opencl/objects/repr.h"
 #include "opencl/opencl.h"
 #include "opencl/platform.h"
 #include "opencl/queue.h"
@@ -337,6 +338,7 @@ static PyType_Slot SVMPointer_slots[] = {
     {Py_tp_traverse, (void *)Svm_traverse},
     {Py_tp_clear, (void *)Svm_clear},
     {Py_tp_dealloc, (void *)ocl_svm_dealloc},
+    {Py_tp_repr, (void *)ocl_svm_repr},
     {Py_tp_methods, SVMPointer_methods},
     {Py_tp_getset, SVMPointer_getset},
     {Py_tp_members, SVMPointer_members},

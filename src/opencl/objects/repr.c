@@ -1,0 +1,177 @@
+/* repr.c - what memory, queues, events and programs say of themselves.
+ *
+ * A repr must not disturb what it shows: it waits for nothing, launches nothing and makes no handle
+ * that the driver does not have yet. It never raises: where the driver does not answer, that part
+ * is left out. */
+#include "opencl/context.h"
+#include "opencl/event.h"
+#include "opencl/memory.h"
+#include "opencl/objects/program.h"
+#include "opencl/objects/repr.h"
+#include "opencl/opencl.h"
+#include "opencl/queue.h"
+#include "opencl/svm.h"
+
+typedef struct {
+    cl_bitfield bit;
+    const char *name;
+} FlagRow;
+
+static const FlagRow memory_flags[] = {
+    {CL_MEM_READ_WRITE, "READ_WRITE"},         {CL_MEM_WRITE_ONLY, "WRITE_ONLY"},
+    {CL_MEM_READ_ONLY, "READ_ONLY"},           {CL_MEM_USE_HOST_PTR, "USE_HOST_PTR"},
+    {CL_MEM_ALLOC_HOST_PTR, "ALLOC_HOST_PTR"}, {0, NULL},
+};
+static const FlagRow queue_flags[] = {
+    {CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, "out of order"},
+    {CL_QUEUE_PROFILING_ENABLE, "profiling"},
+    {0, NULL},
+};
+
+#define TEXT_OF_FLAGS 128 /* more than the names of a table together */
+
+/* ", NAME" for each flag that is set. */
+static void put_flags(char *text, const FlagRow *row, cl_bitfield flags) {
+    size_t used = 0;
+    text[0] = 0;
+    for (; row->name != NULL && used < TEXT_OF_FLAGS; row++) {
+        if (flags & row->bit) {
+            used += (size_t)PyOS_snprintf(text + used, TEXT_OF_FLAGS - used, ", %s", row->name);
+        }
+    }
+}
+
+/* " on NAME", or "" where the driver does not tell. NULL only without memory. */
+static PyObject *on_device(const Device *device) {
+    PyObject *name = device != NULL ? PyObject_GetAttrString((PyObject *)device, "name") : NULL;
+    if (name == NULL) {
+        PyErr_Clear();
+        return PyUnicode_FromString("");
+    }
+    PyObject *text = PyUnicode_FromFormat(" on %R", name);
+    Py_DECREF(name);
+    return text;
+}
+
+static PyObject *on_context(const Context *context) {
+    if (context != NULL && context->n_devices > 1) {
+        return PyUnicode_FromFormat(" on %zd devices", context->n_devices);
+    }
+    return on_device(context != NULL && context->n_devices == 1 ? context->devices[0] : NULL);
+}
+
+/* An attribute that the driver is asked for, or NULL without an exception. */
+static PyObject *asked(PyObject *op, const char *name) {
+    PyObject *value = PyObject_GetAttrString(op, name);
+    if (value == NULL) {
+        PyErr_Clear();
+    }
+    return value;
+}
+
+static PyObject *image_repr(Memory *self, PyObject *on, const char *flags) {
+    PyObject *shape = asked((PyObject *)self, "shape"), *format = asked((PyObject *)self, "format");
+    PyObject *repr =
+        shape != NULL && format != NULL
+            ? PyUnicode_FromFormat("<%s %R, %R%s%U at %p>", Py_TYPE(self)->tp_name, shape, format,
+                                   flags, on, (void *)self->mem)
+            : PyUnicode_FromFormat("<%s%U at %p>", Py_TYPE(self)->tp_name, on, (void *)self->mem);
+    Py_XDECREF(shape);
+    Py_XDECREF(format);
+    return repr;
+}
+
+PyObject *ocl_memory_repr(PyObject *op) {
+    Memory *self = (Memory *)op;
+    const char *name = Py_TYPE(op)->tp_name;
+    if (self->mem == NULL) {
+        return PyUnicode_FromFormat(self->context != NULL ? "<%s, released>" : "<%s, not made yet>",
+                                    name);
+    }
+    PyObject *on = on_context(self->context), *repr = NULL;
+    char flags[TEXT_OF_FLAGS];
+    put_flags(flags, memory_flags, self->flags);
+    if (on == NULL) {
+        return NULL;
+    }
+    if (PyObject_TypeCheck(op, self->state->ImageType)) {
+        repr = image_repr(self, on, flags);
+    } else {
+        repr = PyUnicode_FromFormat("<%s of %zu bytes%s%U at %p>", name, self->size, flags, on,
+                                    (void *)self->mem);
+    }
+    Py_DECREF(on);
+    return repr;
+}
+
+PyObject *ocl_svm_repr(PyObject *op) {
+    Svm *self = (Svm *)op;
+    const char *name = Py_TYPE(op)->tp_name;
+    if (self->pointer == NULL && self->size > 0) {
+        return PyUnicode_FromFormat("<%s, released>", name);
+    }
+    if (self->context == NULL) {
+        return PyUnicode_FromFormat("<%s of %zu bytes at %p>", name, self->size, self->pointer);
+    }
+    PyObject *on = on_context(self->context), *repr = NULL;
+    if (on != NULL) {
+        repr =
+            PyUnicode_FromFormat("<%s of %zu bytes%U at %p>", name, self->size, on, self->pointer);
+        Py_DECREF(on);
+    }
+    return repr;
+}
+
+PyObject *ocl_queue_repr(PyObject *op) {
+    Queue *self = (Queue *)op;
+    const char *name = Py_TYPE(op)->tp_name;
+    if (self->queue == NULL) {
+        return PyUnicode_FromFormat("<%s, not made yet>", name);
+    }
+    char flags[TEXT_OF_FLAGS];
+    put_flags(flags, queue_flags, self->properties);
+    PyObject *on = on_device(self->device), *repr = NULL;
+    if (on != NULL) {
+        repr = PyUnicode_FromFormat("<%s%U%s at %p>", name, on, flags, (void *)self->queue);
+        Py_DECREF(on);
+    }
+    return repr;
+}
+
+PyObject *ocl_event_repr(PyObject *op) {
+    Event *self = (Event *)op;
+    const char *name = Py_TYPE(op)->tp_name, *state = "";
+    if (self->event == NULL) {
+        return PyUnicode_FromFormat("<%s, not made yet>", name);
+    }
+    PyObject *status = asked(op, "command_execution_status");
+    if (status != NULL) {
+        static const char *const states[] = {" complete", " running", " submitted", " queued"};
+        long number = PyLong_AsLong(status);
+        Py_DECREF(status);
+        if (number < 0) {
+            PyErr_Clear();
+            return PyUnicode_FromFormat("<%s failed with status %ld at %p>", name, number,
+                                        (void *)self->event);
+        }
+        state = number <= CL_QUEUED ? states[number] : "";
+    }
+    return PyUnicode_FromFormat("<%s%s at %p>", name, state, (void *)self->event);
+}
+
+/* The handle stays unmade, and kernels that nobody has asked for are not looked up. */
+PyObject *ocl_program_repr(PyObject *op) {
+    static const char *const stages[] = {"not built", "not built: the last build failed",
+                                         "compiled, not linked", "built"};
+    Program *self = (Program *)op;
+    const char *name = Py_TYPE(op)->tp_name;
+    if (self->context == NULL) {
+        return PyUnicode_FromFormat("<%s, not made yet>", name);
+    }
+    PyObject *on = on_context(self->context), *repr = NULL;
+    if (on != NULL) {
+        repr = PyUnicode_FromFormat("<%s %s,%U at %p>", name, stages[self->stage], on, (void *)op);
+        Py_DECREF(on);
+    }
+    return repr;
+}

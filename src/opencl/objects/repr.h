@@ -1,0 +1,13 @@
+/* repr.h - the tp_repr of types whose text is made of what the driver says. */
+#ifndef PYGPU_OPENCL_REPR_H
+#define PYGPU_OPENCL_REPR_H
+
+#include "common/pg.h"
+
+PyObject *ocl_memory_repr(PyObject *op);
+PyObject *ocl_svm_repr(PyObject *op);
+PyObject *ocl_queue_repr(PyObject *op);
+PyObject *ocl_event_repr(PyObject *op);
+PyObject *ocl_program_repr(PyObject *op);
+
+#endif
