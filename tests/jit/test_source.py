@@ -224,7 +224,7 @@ def float_index(a):
 
 
 def a_method(a):
-    return a.sum()
+    return a.argsort()
 
 
 def constant_shape(n):
@@ -276,7 +276,7 @@ REFUSED = [
     (array_sum, ArrayType(F4, 1), "arithmetic is on items", "a"),
     (too_many_indices, ArrayType(F4, 1), "2 indices for an array of 1", "a[0, 0]"),
     (float_index, ArrayType(F4, 1), "must be an integer, not float", "a[0.5]"),
-    (a_method, ArrayType(F4, 1), "write a loop over its items", "a.sum"),
+    (a_method, ArrayType(F4, 1), "write a loop over its items", "a.argsort"),
     (constant_shape, int, "must be constant", "cuda.shared.array(n, F4)"),
     (a_keyword, I4, "no keyword arguments", "max(x, key=abs)"),
     (unpacked, I4, "cannot be unpacked", "a, b"),
