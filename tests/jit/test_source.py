@@ -160,13 +160,6 @@ def a_comprehension(x):
     return sum(i for i in range(x))
 
 
-def a_function(x):
-    def inner():
-        return x
-
-    return inner()
-
-
 def a_global(x):
     global F4
     F4 = x
@@ -259,11 +252,10 @@ REFUSED = [
     (a_list, I4, "lists are not supported", "[x]"),
     (a_dict, I4, "dictionaries are not supported", "{1: x}"),
     (a_string, I4, "strings are only supported in print", '"a"'),
-    (a_raise, I4, "exceptions are not supported", "raise ValueError(x)"),
+    (a_raise, I4, "must be constant in kernels", "x"),
     (a_try, I4, "exceptions are not supported", "try:"),
     (a_with, I4, "with is not supported", "with x:"),
     (a_comprehension, I4, "generators are not supported", "(i for i in range(x))"),
-    (a_function, I4, "define it outside", "def inner():"),
     (a_global, I4, "global variables cannot be assigned", "global F4"),
     (unknown_name, I4, "name 'not_there' is not defined", "not_there"),
     (before_assignment, I4, "used before anything is assigned", "z"),

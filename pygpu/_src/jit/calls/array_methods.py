@@ -4,6 +4,7 @@ of the thread's own."""
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,8 +70,11 @@ def _filled(
     return made
 
 
-for _function in (np.empty, np.zeros, np.ones, np.full):
-    handles(_function, getattr(np, f"{_function.__name__}_like"))(_filled)
+for _function in (
+    *(np.empty, np.zeros, np.ones, np.full),
+    *(np.empty_like, np.zeros_like, np.ones_like, np.full_like),
+):
+    handles(_function)(_filled)
 
 
 def _shape_value(array: Value) -> Value:
@@ -78,7 +82,7 @@ def _shape_value(array: Value) -> Value:
     return Value(TupleType((WEAK_INT,) * len(items)), items=items)
 
 
-def _method(name: str) -> Any:
+def _method(name: str) -> Callable[[Handler], Handler]:
     def keep(handler: Handler) -> Handler:
         METHODS[name] = handler
         return handler

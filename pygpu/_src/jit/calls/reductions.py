@@ -314,6 +314,9 @@ HANDLERS[builtins.any] = _of_python("any", _of_items(False))
 HANDLERS[builtins.all] = _of_python("all", _of_items(True))
 
 
+_FUNCTION: Any = scalar_product
+
+
 @handles(np.dot, np.vdot, np.inner)
 def _dot(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     if len(args) != 2 or kwargs or not all(v.is_array and len(v.shape) == 1 for v in args):
@@ -325,7 +328,7 @@ def _dot(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
         raise WrongCall(f"numpy.dot() of {a.shape[0]} and {b.shape[0]} items")
     dtype = np.result_type(a.dtype, b.dtype)
     fc.need_dtype(dtype, node)
-    return call_function(fc, node, scalar_product, [a, b, constant(fc, dtype, node)], {})
+    return call_function(fc, node, _FUNCTION, [a, b, constant(fc, dtype, node)], {})
 
 
 def _method_dot(

@@ -61,7 +61,7 @@ def attribute(fc: FunctionContext, node: ast.Attribute) -> Value:
             return Value(value.type, emit.literal(0, value.type.dtype))
         if name in ("ndim", "size", "shape"):
             return constant(fc, {"ndim": 0, "size": 1, "shape": ()}[name], node)
-        if name in ("conjugate", "conj", "item", "astype"):
+        if name in ("conjugate", "conj", "item", "astype", "bit_count"):
             return Value(ObjectType(Method(name, value)), const=Method(name, value))
     raise fc.source.error(f"{value.type} has no attribute {name!r} in kernels", node)
 

@@ -13,7 +13,17 @@ import numpy as np
 from .. import emit
 from ..ir import Method, Value, flat_values
 from ..source import KernelError, python_function
-from ..types import VOID, ArrayType, RecordType, Scalar, TupleType, distance, flat_types, weak
+from ..types import (
+    VOID,
+    WEAK_INT,
+    ArrayType,
+    RecordType,
+    Scalar,
+    TupleType,
+    distance,
+    flat_types,
+    weak,
+)
 from .attributes import view_as
 from .comparisons import FUNCTIONS, compare
 from .constants import constant
@@ -283,6 +293,11 @@ def _call_array_method(
 def call_method(fc: FunctionContext, node: ast.Call, method: Method) -> Value:
     """A method of a number."""
     value = method.value
+    if method.name == "bit_count":
+        if node.args or node.keywords or value.dtype.kind not in "iu":
+            raise fc.source.error(f"{value.type} has no bit_count() with these arguments", node)
+        counted = call_ufunc(fc, node, "bitwise_count", [value])[0]
+        return Value(WEAK_INT, emit.convert(counted, WEAK_INT), nonneg=True)
     if method.name in ("conjugate", "conj"):
         return call_ufunc(fc, node, "conjugate", [value])[0]
     if method.name == "item":
