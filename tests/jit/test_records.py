@@ -120,7 +120,7 @@ def _refused(body: str, message: str) -> None:
         ("r[0].q = 1", "no field 'q'; it has a, b, v"),
         ("a[0] = r[0].q", "no field 'q'"),
         ("a[0] = r[0]['q']", "no field 'q'"),
-        ("a[0] = r[0][0]", "indexed by the name of a field"),
+        ("a[0] = r[0][9]", "a record of"),
         ("r[0] = p[0]", "cannot be stored as"),
         ("r[0] = 3", "cannot be stored as"),
         ("a[0] = r[0]", "a number is needed"),

@@ -20,7 +20,7 @@ from pygpu import _array
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.util.check_switch import check_asked
 
-from .walk.index_checks import SCRATCH, Site
+from .walk.index_checks import SCRATCH, Raised, Site
 
 __all__ = ["WORDS", "check", "mode", "number_of", "raise_pending", "shared"]
 
@@ -135,13 +135,15 @@ def check(name: str, sites: dict[int, Any], words: np.ndarray) -> None:
 
 
 def _exception(name: str, what: Any, words: np.ndarray) -> Exception:
-    if isinstance(what, str):
+    if isinstance(what, str) and not isinstance(what, Raised):
         return AssertionError(what)
     index, n = words[4:8].view(np.int64).tolist()
     b, t = words[8:12].view(np.int64).tolist()
     block = b & 0xFFFFFFFF, b >> 32 & 0xFFFF, b >> 48 & 0xFFFF
     thread = t & 0xFFFFF, t >> 20 & 0xFFFFF, t >> 40
     where = f"block {block}, thread {thread}"
+    if isinstance(what, Raised):
+        return _raised(name, what, where)
     if not isinstance(what, Site):
         return IndexError(f"{name}: index {index} is out of bounds for {n} items ({where})")
     axis = f"axis {what.axis} of {what.text}" if what.ndim > 1 else what.text
@@ -150,3 +152,14 @@ def _exception(name: str, what: Any, words: np.ndarray) -> Exception:
         f"{name}: index {index} is out of bounds for {axis} with {n} items "
         f"({inner}{what.place}; {where})"
     )
+
+
+def _raised(name: str, what: Raised, where: str) -> Exception:
+    """The exception, with a note of the thread; a RuntimeError if it cannot be made."""
+    about = f"raised by kernel {name} ({what.place}; {where})"
+    try:
+        error = what.kind(*what.args)
+    except Exception:
+        return RuntimeError(f"{what.kind.__name__}{what.args!r}, {about}")
+    error.add_note(about)
+    return error

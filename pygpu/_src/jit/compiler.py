@@ -113,7 +113,14 @@ def device_function(
 def make_unit(dialect: str, fp64: bool, prefix: str, int64_atomics: bool = True) -> emit.Unit:
     """A unit whose functions may call all that kernels can."""
     # They register what can be called.
-    from .calls import builtins, mathematics, numpy_functions, special  # noqa: F401
+    from .calls import (  # noqa: F401
+        array_methods,
+        builtins,
+        mathematics,
+        numpy_functions,
+        reductions,
+        special,
+    )
 
     unit = emit.Unit(dialect, fp64, prefix, int64_atomics)
     unit.device_function = device_function

@@ -21,6 +21,7 @@ from .walk import (  # noqa: F401 - they register what they do for nodes
     comparisons,
     conditionals,
     indexing,
+    inner_functions,
     names,
     operators,
     sequences,

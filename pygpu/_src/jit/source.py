@@ -12,6 +12,7 @@ import __future__
 import ast
 import builtins
 import collections
+import copy
 import inspect
 import linecache
 import sys
@@ -49,6 +50,10 @@ class Source:
             from .matching import lowered
 
             node = lowered(node)
+        if isinstance(node, ast.FunctionDef) and any(
+            "lambda" in line or "def " in line for line in lines[node.lineno :]
+        ):
+            node = _with_inner(node)
         self.function = function
         self.node = node
         self.lines = lines
@@ -56,6 +61,7 @@ class Source:
         self.indent = indent
         self.filename = function.__code__.co_filename
         self.name = function.__name__
+        self.inner: dict[int, Any] = {}  # by id() of an InnerFunction
         self.widens = getattr(function, "_pygpu_widens", False)  # see walk/operators.py
 
     def error(self, message: str, node: Any = None) -> KernelError:
@@ -95,6 +101,45 @@ class Source:
         return False, None, space
 
 
+class InnerFunction(ast.expr):
+    """In place of a function that is defined in another one: an expression that nothing looks
+    into. definition: a FunctionDef or Lambda."""
+
+    _fields = ()
+    definition: Any
+
+
+class _Inner(ast.NodeTransformer):
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        target = ast.copy_location(ast.Name(node.name, ast.Store()), node)
+        return ast.copy_location(ast.Assign([target], self.visit_Lambda(node)), node)
+
+    def visit_Lambda(self, node: Any) -> Any:
+        made = InnerFunction()
+        made.definition = node
+        return ast.copy_location(made, node)
+
+
+def _with_inner(node: ast.FunctionDef) -> ast.FunctionDef:
+    """The function, with an InnerFunction for each one that it defines."""
+    made = copy.copy(node)
+    made.body = [_Inner().visit(statement) for statement in node.body]
+    return made
+
+
+class InnerSource(Source):
+    """The source of a function that is defined in another one, outside of which its names mean
+    what they mean there."""
+
+    def __init__(self, function: types.FunctionType, node: Any, outer: Source) -> None:
+        super().__init__(function, node, outer.lines, outer.first, outer.indent)
+        self.widens = outer.widens
+        self._outer = outer
+
+    def resolve(self, name: str) -> tuple[bool, Any, Any]:
+        return self._outer.resolve(name)
+
+
 def python_function(obj: Any) -> types.FunctionType | None:
     """The plain function behind what was decorated; None if it is none."""
     for _ in range(20):
@@ -109,6 +154,9 @@ def python_function(obj: Any) -> types.FunctionType | None:
 
 def get(function: types.FunctionType, text: str | None = None) -> Source:
     """The Source of a function. text: its source where it cannot be found. Raises KernelError."""
+    made: Source | None = getattr(function, "_pygpu_source", None)
+    if made is not None:
+        return made
     code = function.__code__
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         raise KernelError(

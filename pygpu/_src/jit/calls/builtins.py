@@ -73,7 +73,7 @@ def _numpy(obj: Any) -> Handler | None:
         except TypeError:
             return None
         return lambda fc, node, args, kwargs: _scalar_type(
-            fc, node, dtype, args, kwargs, wraps=not is_class
+            fc, node, dtype, args, kwargs, wraps=not is_class or fc.unit.widens
         )
     return None
 
@@ -537,6 +537,39 @@ def _tuple(
     if args[0].is_tuple:
         return args[0]
     raise WrongCall("tuple() is supported for tuples only")
+
+
+_CLASSES: dict[str, type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+
+
+def _class_of(value: Value) -> type:
+    """The class of a value, as Python sees it."""
+    if value.is_tuple:
+        return tuple
+    if value.is_array:
+        return np.ndarray
+    if value.is_object or value.origin is not None:
+        return type(value.const if value.origin is None else value.origin)
+    if isinstance(value.type, Scalar):
+        return _CLASSES[value.type.dtype.kind] if value.is_weak else value.type.dtype.type
+    raise WrongCall(f"isinstance() of {value.type}")
+
+
+@handles(builtins.isinstance)
+def _isinstance(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    """Known when the kernel is compiled. A float64, and with Numba's rules an int64, is also what
+    Python's class of its kind is."""
+    count("isinstance", args, kwargs, 2, 2)
+    given = [v.const for v in (args[1].items if args[1].is_tuple else [args[1]])]
+    if not all(isinstance(one, type) for one in given):
+        raise WrongCall("isinstance() takes classes")
+    found = _class_of(args[0])
+    is_one = any(issubclass(found, one) for one in given)
+    if fc.unit.widens and issubclass(found, np.generic):  # Numba has one type of each kind
+        is_one = is_one or _CLASSES.get(np.dtype(found).kind) in given
+    return constant(fc, is_one, node)
 
 
 HANDLERS[builtins.print] = emit_print

@@ -411,7 +411,8 @@ def brev(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
 def fma(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("fma", args, kwargs, 3, 3)
     kinds = [fc.as_number(a, node) for a in args]
-    t = Scalar(dtypes.result_type(*(a.dtype for a in kinds if not a.is_weak) or (np.dtype("f8"),)))
+    strong = [a.dtype for a in kinds if not a.is_weak] or [np.dtype("f8")]  # else all are literals
+    t = Scalar(dtypes.result_type(*strong))
     if t.dtype.kind != "f" or t.dtype.itemsize == 2:
         raise WrongCall("fma() takes float32 or float64")
     fc.need_dtype(t.dtype, node)

@@ -9,7 +9,9 @@ import numpy as np
 from .. import emit
 from ..ir import Value
 from ..walk.conditionals import choose
+from ..walk.constants import constant
 from ..walk.context import FunctionContext
+from ..walk.conversions import dtype_of
 from ..walk.operators import call_ufunc
 from ..walk.registry import WrongCall, count, handles
 from .builtins import _round
@@ -46,6 +48,21 @@ def _np_round(
     if len(args) == 1 or (args[1].is_const and args[1].const == 0):
         return call_ufunc(fc, node, "rint", [value], strong=True)[0]
     return _round(fc, node, args, kwargs)
+
+
+@handles(np.finfo, np.iinfo)
+def _limits(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    """The limits of a dtype, or of a number's, whose attributes are constants."""
+    function = fc.expr(node.func).const
+    count(f"numpy.{function.__name__}", args, kwargs, 1, 1)
+    value = args[0]
+    dtype = value.dtype if value.is_scalar else dtype_of(fc, value, node)
+    try:
+        return constant(fc, function(dtype), node)
+    except ValueError as error:
+        raise WrongCall(str(error)) from None
 
 
 @handles(np.real, np.imag)

@@ -16,9 +16,12 @@ from .items import length_value
 from .records import field_value
 from .registry import visits_expression
 
-__all__ = ["view_as"]
+__all__ = ["product_text", "view_as"]
 
-_NO_TEXT = {"T", "flat", "sum", "mean", "min", "max", "copy", "reshape", "ravel", "dot", "fill"}
+_METHODS = frozenset(
+    "all any argmax argmin astype copy dot fill flatten item max mean min prod ravel reshape std "
+    "sum var view".split()
+)
 
 
 @visits_expression(ast.Attribute)
@@ -58,7 +61,7 @@ def attribute(fc: FunctionContext, node: ast.Attribute) -> Value:
             return Value(value.type, emit.literal(0, value.type.dtype))
         if name in ("ndim", "size", "shape"):
             return constant(fc, {"ndim": 0, "size": 1, "shape": ()}[name], node)
-        if name in ("conjugate", "conj", "item", "astype"):
+        if name in ("conjugate", "conj", "item", "astype", "bit_count"):
             return Value(ObjectType(Method(name, value)), const=Method(name, value))
     raise fc.source.error(f"{value.type} has no attribute {name!r} in kernels", node)
 
@@ -69,7 +72,7 @@ def _array_attribute(fc: FunctionContext, value: Value, name: str, node: ast.AST
         items = [length_value(n) for n in value.shape]
         return Value(TupleType((WEAK_INT,) * len(items)), items=items)
     if name == "size":
-        size = length_value(_product(value.shape))
+        size = length_value(product_text(value.shape))
         if fc.unit.checks and value.shape:
             found = fc.ranges.length_range(value.shape[0])
             for n in value.shape[1:]:
@@ -83,7 +86,7 @@ def _array_attribute(fc: FunctionContext, value: Value, name: str, node: ast.AST
     if name == "itemsize":
         return constant(fc, value.type.dtype.itemsize, node)
     if name == "nbytes":
-        return length_value(_product([*value.shape, str(value.type.dtype.itemsize)]))
+        return length_value(product_text([*value.shape, str(value.type.dtype.itemsize)]))
     if name == "strides":
         items = [Value(WEAK_INT, s) for s in emit.strides_of(value)]
         return Value(TupleType((WEAK_INT,) * len(items)), items=items)
@@ -93,10 +96,42 @@ def _array_attribute(fc: FunctionContext, value: Value, name: str, node: ast.AST
         if value.type.ndim < 2:
             return value
         return Value(t, value.text, shape=list(reversed(value.shape)), strides=strides)
-    if name == "view":
+    if name in _METHODS:
         return constant(fc, Method(name, value), node)
-    hint = "; write a loop over its items" if name in _NO_TEXT else ""
+    if name == "flat":
+        return _flat(fc, value, node)
+    if name in ("real", "imag"):
+        return _part(fc, value, name, node)
+    hint = "; write a loop over its items" if hasattr(np.ndarray, name) else ""
     raise fc.source.error(f"an array has no {name!r} in kernels{hint}", node)
+
+
+def _flat(fc: FunctionContext, value: Value, node: ast.AST) -> Value:
+    """``array.flat``: a view of one dimension where there is one, else for loops only."""
+    t = value.type
+    assert isinstance(t, ArrayType)
+    if t.ndim == 1:
+        return value
+    if not t.contiguous:
+        return constant(fc, Method("flat", value), node)
+    size = product_text(value.shape)
+    return Value(ArrayType(t.dtype, 1, True, t.space), value.text, shape=[size])
+
+
+def _part(fc: FunctionContext, value: Value, name: str, node: ast.AST) -> Value:
+    """``array.real`` and ``array.imag``: views of complex numbers."""
+    t = value.type
+    assert isinstance(t, ArrayType)
+    if t.dtype.kind != "c":
+        if name == "real":
+            return value
+        raise fc.source.error(f"{t} has no imaginary part", node)
+    part = np.dtype("f4" if t.dtype.itemsize == 8 else "f8")
+    kind = ArrayType(part, t.ndim, False, t.space)
+    pointer = f"(({emit.pointer_type(kind)}){value.text})"
+    if name == "imag":
+        pointer = f"({pointer} + 1)"
+    return Value(kind, pointer, shape=value.shape, strides=emit.strides_of(value))
 
 
 def view_as(fc: FunctionContext, value: Value, dtype: np.dtype[Any], node: ast.AST) -> Value:
@@ -130,8 +165,9 @@ def view_as(fc: FunctionContext, value: Value, dtype: np.dtype[Any], node: ast.A
     return Value(kind, pointer, shape=shape, strides=value.strides)
 
 
-def _product(texts: Any) -> str:
-    found = list(texts)
+def product_text(texts: Any) -> str:
+    """The text of the product of lengths."""
+    found = list(texts) or ["1"]
     if all(t.isdigit() for t in found):
         result = 1
         for t in found:

@@ -13,18 +13,30 @@ import numpy as np
 from .. import emit
 from ..ir import Method, Value, flat_values
 from ..source import KernelError, python_function
-from ..types import VOID, ArrayType, RecordType, Scalar, TupleType, distance, flat_types, weak
+from ..types import (
+    VOID,
+    WEAK_INT,
+    ArrayType,
+    RecordType,
+    Scalar,
+    TupleType,
+    distance,
+    flat_types,
+    weak,
+)
 from .attributes import view_as
 from .comparisons import FUNCTIONS, compare
 from .constants import constant
 from .context import FunctionContext
 from .conversions import cast, dtype_of, item_type
 from .operators import binary, call_ufunc
-from .registry import WrongCall, find, visits_expression
+from .registry import Handler, WrongCall, find, visits_expression
 from .sequences import unpack
 from .variables import variable_value
 
-__all__ = ["call_function"]
+__all__ = ["METHODS", "call_function"]
+
+METHODS: dict[str, Handler] = {}  # of arrays, which is the first argument
 
 
 def _describe(obj: Any) -> str:
@@ -77,7 +89,7 @@ def call(fc: FunctionContext, node: ast.Call) -> Value:
     if not function.is_object:
         raise fc.source.error(f"{function.type} cannot be called", node.func)
     target = function.const
-    if isinstance(target, Method):
+    if isinstance(target, Method) and not target.value.is_array:
         return call_method(fc, node, target)
     args: list[Value] = []
     for arg in node.args:
@@ -91,7 +103,10 @@ def call(fc: FunctionContext, node: ast.Call) -> Value:
             raise fc.source.error("** is not supported in calls", node)
         kwargs[keyword.arg] = fc.expr(keyword.value)
     fc.may_write = False
-    value = call_object(fc, node, target, args, kwargs)
+    if isinstance(target, Method):
+        value = _call_array_method(fc, node, target, args, kwargs)
+    else:
+        value = call_object(fc, node, target, args, kwargs)
     if fc.may_write:
         fc.may_write = False
         return fc.in_order(value, writes=True)
@@ -259,13 +274,30 @@ def device_function(
     return fc.unit.device_function(fc.unit, function, arg_types, src, known, given)
 
 
-def call_method(fc: FunctionContext, node: ast.Call, method: Method) -> Value:
-    """A method of a number or an array."""
-    value = method.value
+def _call_array_method(
+    fc: FunctionContext, node: ast.Call, method: Method, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     if method.name == "view":
-        if len(node.args) != 1 or node.keywords:
+        if len(args) != 1 or kwargs:
             raise fc.source.error("view() takes a dtype", node)
-        return view_as(fc, value, item_type(fc, fc.expr(node.args[0]), node), node)
+        return view_as(fc, method.value, item_type(fc, args[0], node), node)
+    handler = METHODS.get(method.name)
+    if handler is None:
+        raise fc.source.error(f"{method.name} of an array cannot be called in kernels", node)
+    try:
+        return handler(fc, node, [method.value, *args], kwargs)
+    except WrongCall as error:
+        raise fc.source.error(str(error), node) from None
+
+
+def call_method(fc: FunctionContext, node: ast.Call, method: Method) -> Value:
+    """A method of a number."""
+    value = method.value
+    if method.name == "bit_count":
+        if node.args or node.keywords or value.dtype.kind not in "iu":
+            raise fc.source.error(f"{value.type} has no bit_count() with these arguments", node)
+        counted = call_ufunc(fc, node, "bitwise_count", [value])[0]
+        return Value(WEAK_INT, emit.convert(counted, WEAK_INT), nonneg=True)
     if method.name in ("conjugate", "conj"):
         return call_ufunc(fc, node, "conjugate", [value])[0]
     if method.name == "item":

@@ -93,8 +93,14 @@ def _compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Val
             same = a.const is b.const
         elif (a.is_object and a.const is None) or (b.is_object and b.const is None):
             same = False
+        elif a.is_array and b.is_array:
+            return _same_memory(fc, node, op, a, b)
+        elif _differ(a, b):
+            same = False
+        elif a.is_scalar and a.text == b.text and a.text.isidentifier():
+            same = True  # one variable
         else:
-            raise fc.source.error("`is` is only supported with None", node)
+            raise fc.source.error("`is` is not supported for numbers; use ==", node)
         return constant(fc, same == isinstance(op, ast.Is), node)
     if isinstance(op, (ast.In, ast.NotIn)):
         if not b.is_tuple or not a.is_scalar:
@@ -135,6 +141,26 @@ def _compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Val
         raise fc.source.error(f"{sign} is not defined for complex numbers", node)
     result = call_ufunc(fc, node, name, [a, b])[0]
     return Value(BOOL, result.text)
+
+
+def _differ(a: Value, b: Value) -> bool:
+    """Whether two values cannot be one object."""
+    kinds = [(v.is_scalar, v.is_array, v.is_record, v.is_tuple, v.is_object) for v in (a, b)]
+    return kinds[0] != kinds[1]
+
+
+def _same_memory(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
+    """``a is b`` of arrays: whether they begin at one place and have one shape."""
+    is_it = isinstance(op, ast.Is)
+    if a.type != b.type:
+        return constant(fc, not is_it, node)
+    pairs = [(a.text, b.text), *zip(a.shape, b.shape)]
+    pairs += zip(emit.strides_of(a), emit.strides_of(b))
+    texts = [f"{x} == {y}" for x, y in pairs if x != y]
+    if not texts:
+        return constant(fc, is_it, node)
+    text = f"({' && '.join(texts)})"
+    return Value(WEAK_BOOL, text if is_it else f"!{text}")
 
 
 def _compare_tuples(fc: FunctionContext, node: ast.AST, name: str, a: Value, b: Value) -> Value:

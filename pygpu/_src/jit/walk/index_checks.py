@@ -27,6 +27,7 @@ __all__ = [
     "PLACES",
     "SCRATCH",
     "Checked",
+    "Raised",
     "Site",
     "checked_atomic",
     "checked_index",
@@ -35,6 +36,7 @@ __all__ = [
     "joined",
     "place_text",
     "proven",
+    "report",
     "site_of",
 ]
 
@@ -117,6 +119,19 @@ class Site(Frozen):
         return self.function, self.place, self.column, self.text, self.axis
 
 
+class Raised(str):
+    """An exception that a kernel raises; as a string, all that tells it from others."""
+
+    kind: type[Exception]
+    args: tuple[Any, ...]
+    place: str
+
+    def __new__(cls, kind: type[Exception], args: tuple[Any, ...], place: str) -> Raised:
+        made = super().__new__(cls, f"{kind.__module__}.{kind.__qualname__}{args!r} {place}")
+        made.kind, made.args, made.place = kind, args, place
+        return made
+
+
 class Checked(str):
     """The text of an index that is negative where it would be out of bounds. strided: bytes, which
     are -2**63 then; else items."""
@@ -181,16 +196,21 @@ def site_of(fc: FunctionContext, node: Any, axis: int, ndim: int) -> Site:
 def checked_index(fc: FunctionContext, value: Value, n: str, site: Site) -> str:
     """The text of an index that is -1 where it is out of bounds, and reported then."""
     assert isinstance(value.type, Scalar)
-    number = fc.unit.number_of(site)
+    about = report(fc, site)
+    plain = value.nonneg or value.type.dtype.kind == "u"
+    name = need_helper(fc, "pgc_in" if plain else "pgc_wrap")
+    return f"{name}({emit.convert(value, WEAK_INT)}, {n}, {about})"
+
+
+def report(fc: FunctionContext, what: Any) -> str:
+    """The arguments by which pgc_bad() says who found what."""
+    number = fc.unit.number_of(what)
     fc.need_implicit("pg_error", "PG_GLOBAL pg_i32 *pg_error", "")
     fc.need_implicit("pg_kernel", "pg_i32 pg_kernel", "")
     for name, text in PLACES.items():
         fc.need_implicit(name, f"pg_i64 {name}", f"pg_i64 {name} = {text};")
     need_helper(fc, "pgc_bad")
-    plain = value.nonneg or value.type.dtype.kind == "u"
-    name = need_helper(fc, "pgc_in" if plain else "pgc_wrap")
-    about = f"pg_error, pg_kernel, pg_block, pg_thread, {number}"
-    return f"{name}({emit.convert(value, WEAK_INT)}, {n}, {about})"
+    return f"pg_error, pg_kernel, pg_block, pg_thread, {number}"
 
 
 def need_helper(fc: FunctionContext, name: str) -> str:

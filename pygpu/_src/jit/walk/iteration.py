@@ -8,12 +8,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import emit
-from ..ir import Value
+from ..ir import Method, Value
 from ..types import WEAK_INT, ArrayType, ObjectType, join
 from .assignment import assign
+from .attributes import product_text
 from .constants import constant
 from .context import FunctionContext
-from .items import item_place, load
+from .items import item_place, load, moved
 from .sequences import collection
 from .slices import slice_view
 
@@ -69,6 +70,8 @@ def _iterable(fc: FunctionContext, node: ast.expr) -> Items:
         if found is not None:
             return found
     value = collection(fc, node)
+    if isinstance(value.const, Method) and value.const.name == "flat":
+        return _flat_items(fc, value.const.value)
     if isinstance(node, ast.Set) and not all(item.is_const for item in value.items):
         raise fc.source.error(
             "the order of a set is known only if its items are; use a tuple", node
@@ -108,6 +111,24 @@ def _iterable(fc: FunctionContext, node: ast.expr) -> Items:
 
         return Items(str(len(items)), choose)
     raise fc.source.error(f"a loop over {value.type} is not supported", node)
+
+
+def _flat_items(fc: FunctionContext, value: Value) -> Items:
+    """The items of an array of several axes that are not next to each other."""
+    array = fc.keep(value)
+    t = array.type
+    assert isinstance(t, ArrayType)
+
+    def item(counter: str, target: ast.expr) -> None:
+        offsets = []
+        step = ""  # how many items one of this axis has
+        for n, stride in reversed([*zip(array.shape, emit.strides_of(array))]):
+            offsets.append(f"({counter}{step} % {n}) * {stride}")
+            step += f" / {n}"
+        pointer = moved(t, array.text, " + ".join(offsets))
+        assign(fc, target, load(fc, array, pointer, "0"))
+
+    return Items(fc.stable(product_text(array.shape)), item)
 
 
 def _called_iterable(fc: FunctionContext, node: ast.Call) -> Items | None:

@@ -65,6 +65,11 @@ def field_name(fc: FunctionContext, value: Value, node: ast.expr) -> str | None:
             index = fc.expr(node)
             if index.is_object and isinstance(index.const, str):
                 return index.const
+            names = value.dtype.names or ()
+            if value.is_record and isinstance(index.const, int):
+                if not -len(names) <= index.const < len(names):
+                    raise fc.source.error(f"a record of {len(names)} fields", node)
+                return names[index.const]
         if value.is_record:
             raise fc.source.error("a record is indexed by the name of a field", node)
     return None

@@ -22,6 +22,7 @@ from ..types import (
 )
 from .assignment import assign
 from .context import FunctionContext
+from .index_checks import Raised, report
 from .iteration import Range, iteration
 from .names import NotYet
 from .registry import STATEMENTS, visits_statement
@@ -54,7 +55,7 @@ def _statements(fc: FunctionContext, statements: Sequence[ast.stmt]) -> None:
             fc.pending = fc.pending or error.error
         except OverflowError as error:  # a constant that its type cannot hold
             raise fc.source.error(str(error), statement) from None
-        if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):
+        if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
             return
 
 
@@ -275,6 +276,44 @@ def _give_back(fc: FunctionContext, t: Any, name: str, value: Value, node: ast.R
         fc.emit(line)
 
 
+@visits_statement(ast.Raise)
+def raise_statement(fc: FunctionContext, node: ast.Raise) -> None:
+    """Report the exception, and leave the function."""
+    call = node.exc
+    if call is None:
+        raise fc.source.error("raise without an exception is not supported", node)
+    parts: list[ast.expr] = []
+    if isinstance(call, ast.Call):
+        parts = call.args
+        if call.keywords:
+            raise fc.source.error("exceptions take no keyword arguments in kernels", node)
+        call = call.func
+    kind = fc.expr(call).const
+    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+        raise fc.source.error("only classes of exceptions can be raised in kernels", node)
+    args = []
+    for part in parts:
+        value = fc.expr(part)
+        if not value.is_const:
+            raise fc.source.error("arguments of exceptions must be constant in kernels", part)
+        args.append(value.const)
+    place = f"{fc.source.filename}:{node.lineno + fc.source.first}"
+    about = report(fc, Raised(kind, tuple(args), place))
+    fc.emit(f"(void)pgc_bad({about}, 0, 0);")
+    for i, t in enumerate([] if fc.result is None else flat_types(fc.result)):
+        if isinstance(fc.result, Scalar):
+            fc.emit(f"return {emit.literal(0, fc.result.dtype)};")
+            return
+        if isinstance(t, Scalar):
+            fc.emit(f"*r_{i} = {emit.literal(0, t.dtype)};")
+        elif not isinstance(t, Void):
+            raise fc.source.error(
+                "a function that returns an array cannot raise; test what could go wrong before",
+                node,
+            )
+    fc.emit("return;")
+
+
 @visits_statement(ast.Assert)
 def assert_statement(fc: FunctionContext, node: ast.Assert) -> None:
     test = truth_of(fc, node.test)
@@ -294,7 +333,7 @@ def assert_statement(fc: FunctionContext, node: ast.Assert) -> None:
 def _leaves(body: Sequence[ast.stmt]) -> bool:
     """Whether what comes behind the statements is not reached from them."""
     for statement in body:
-        if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):
+        if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
             return True
         if isinstance(statement, ast.If) and statement.orelse:
             if _leaves(statement.body) and _leaves(statement.orelse):
@@ -328,7 +367,7 @@ def _has_break(body: Sequence[ast.stmt]) -> bool:
 def terminates(body: Sequence[ast.stmt]) -> bool:
     """Whether control never reaches the end of the statements."""
     for statement in body:
-        if isinstance(statement, ast.Return):
+        if isinstance(statement, (ast.Return, ast.Raise)):
             return True
         if isinstance(statement, ast.If) and terminates(statement.body):
             if terminates(statement.orelse):

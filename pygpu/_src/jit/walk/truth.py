@@ -12,7 +12,7 @@ from .constants import constant
 from .context import FunctionContext
 from .known_ranges import together
 
-__all__ = ["truth_of"]
+__all__ = ["truth_of", "truth_of_value"]
 
 
 def truth_of(fc: FunctionContext, node: ast.expr) -> Value:
@@ -54,7 +54,11 @@ def truth_of(fc: FunctionContext, node: ast.expr) -> Value:
         result = Value(WEAK_BOOL, f"!{value.text}")
         result.facts = value.facts[::-1]
         return result
-    value = fc.expr(node)
+    return truth_of_value(fc, fc.expr(node), node)
+
+
+def truth_of_value(fc: FunctionContext, value: Value, node: ast.AST) -> Value:
+    """The truth of a value, as a bool."""
     if value.is_const:
         return constant(fc, bool(value.const), node)
     if value.is_tuple:

@@ -32,7 +32,6 @@ _EXPRESSIONS: dict[type[ast.expr], str] = {
 _STATEMENTS: dict[type[ast.stmt], str] = {
     ast.Try: "exceptions are not supported; test what could go wrong with if",
     ast.TryStar: "exceptions are not supported",
-    ast.Raise: "exceptions are not supported; use assert, or a value that tells",
     ast.With: "with is not supported",
     ast.ClassDef: "classes are not supported",
     ast.FunctionDef: "a function inside of a kernel is not supported; define it outside, it is "
