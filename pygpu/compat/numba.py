@@ -26,7 +26,10 @@ __all__ = [
     "Record",
     "Tuple",
     "UniTuple",
+    "as_dtype",
+    "carray",
     "config",
+    "farray",
     "from_dtype",
     "guvectorize",
     "jit",
@@ -57,6 +60,21 @@ def from_dtype(dtype: Any) -> Any:
     from pygpu._src.jit.signature import as_type
 
     return as_type(np.dtype(dtype))
+
+
+def as_dtype(kind: Any) -> Any:
+    """The NumPy dtype of a type of numbers or records."""
+    import numpy as np
+
+    return np.dtype(getattr(kind, "dtype", kind))
+
+
+def carray(pointer: Any, shape: Any, dtype: Any = None) -> Any:
+    """Refused on the host, where it would read any address. Raises NotImplementedError."""
+    raise NotImplementedError("carray, farray: use numpy.ctypeslib.as_array for host memory")
+
+
+farray = carray
 
 
 class Record:

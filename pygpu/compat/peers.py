@@ -152,6 +152,9 @@ def _numba() -> Peer:
             "cuda.cudadrv.drvapi cuda.cudadrv.enums cuda.cudadrv.error cuda.cudadrv.libs "
             "cuda.cudadrv.nvvm cuda.cudadrv.runtime cuda.devicearray cuda.devices cuda.driver "
             "cuda.errors cuda.extending cuda.fp16 cuda.libdevice cuda.random cuda.runtime "
+            "cuda.core.errors cuda.core.types cuda.kernels cuda.kernels.reduction "
+            "cuda.kernels.transpose cuda.misc cuda.misc.special cuda.np cuda.np.numpy_support "
+            "cuda.testing cuda.typing cuda.typing.typeof cuda.vector_types misc misc.special "
             "cuda.types errors experimental extending np np.numpy_support np.types np.ufunc "
             "np.ufunc.vectorize parfors stencils typed types".split()
         ),
@@ -164,12 +167,27 @@ def _numba() -> Peer:
             "core.types": names,
             "config": ("pygpu.compat.numba_config",),
             "core.config": ("pygpu.compat.numba_config",),
-            "cuda": ("pygpu.compat.numba_cuda", "pygpu.cuda"),
+            "cuda": ("pygpu.compat.numba_cuda", "pygpu.cuda", "pygpu.compat.numba_types"),
             "cuda.api": ("pygpu.cuda",),
             "cuda.args": ("pygpu._src.jit.cuda_arrays",),
             "cuda.cg": ("pygpu.cuda.cg",),
             "cuda.config": ("pygpu.compat.numba_config",),
-            "cuda.core": (),
+            "cuda.core": names,
+            "cuda.core.errors": ("pygpu.compat.numba_errors",),
+            "cuda.core.types": names,
+            "cuda.kernels": (),
+            "cuda.kernels.reduction": ("pygpu._src.jit.decorators.cuda_reduce",),
+            "cuda.kernels.transpose": ("pygpu.compat.numba_transpose",),
+            "cuda.misc": (),
+            "cuda.misc.special": names,
+            "cuda.np": (),
+            "cuda.np.numpy_support": names,
+            "cuda.testing": ("pygpu.compat.numba_testing",),
+            "cuda.typing": names,
+            "cuda.typing.typeof": names,
+            "cuda.vector_types": ("pygpu._src.jit.calls.vectors",),
+            "misc": (),
+            "misc.special": names,
             "cuda.core.config": ("pygpu.compat.numba_config",),
             "cuda.cudadrv": (),
             "cuda.cudadrv.devicearray": numba_driver,

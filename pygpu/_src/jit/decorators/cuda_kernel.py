@@ -122,4 +122,5 @@ def _decorate(
         options=options,
         fastmath=fastmath,
         check=check,
+        freezes=True,
     )

@@ -66,8 +66,10 @@ class Kernel(KernelBase):
         options: Sequence[str] = (),
         fastmath: bool = False,
         check: bool | None = None,
+        freezes: bool = False,
     ) -> None:
         self.py_func = function
+        self.freezes = freezes
         self.check = check
         self.src = src
         self.exact = exact
@@ -282,7 +284,15 @@ class Kernel(KernelBase):
         if self.fastmath:
             options.append("--use_fast_math" if backend.name == "cuda" else "-cl-fast-relaxed-math")
         return Specialization(
-            backend, self._source, kinds, at_start, options, self.exact, check, forced
+            backend,
+            self._source,
+            kinds,
+            at_start,
+            options,
+            self.exact,
+            check,
+            forced,
+            self.freezes,
         )
 
     def _for_launch(
@@ -385,6 +395,7 @@ class Kernel(KernelBase):
                 options=self.options,
                 fastmath=self.fastmath,
                 check=self.check,
+                freezes=self.freezes,
             )
             if len(kinds) != self._count:
                 raise TypeError(
@@ -462,7 +473,7 @@ class Kernel(KernelBase):
         made = self._specialized(backend, args)
         if self._declared:
             args = tuple(map(arguments.declared_number, args, made.arg_types))
-        arrays = [a for a in _leaves(args) if isinstance(a, GPUArray)]
+        arrays = [a for a in _leaves(args) if isinstance(a, GPUArray)] + made.captured
         for array in arrays:
             if array.backend is not backend:
                 raise ValueError(

@@ -66,18 +66,25 @@ class Specialization:
         exact: bool,
         check: bool = False,
         forced: frozenset[Any] = frozenset(),
+        freezes: bool = False,
     ) -> None:
         limits = backend.limits
         unit = make_unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
         unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
-        unit.checks, unit.forced = check, forced
+        unit.checks, unit.forced, unit.captured = check, forced, []
         for t in arg_types:
             _check_fp64(t, backend, source.name)
         unit.stack.append(source.function)
         fc = FunctionContext(unit, source, arg_types, kernel=True)
         lines, _ = infer(fc)
         self.arg_types = tuple(arg_types)
-        self.guards = tuple(unit.guards.values())
+        self.guards = tuple(g for g in unit.guards.values() if not (freezes and _is_data(g[2])))
+        self.captured = [array for _, array in unit.captured]
+        for array in self.captured:
+            if array.backend is not backend:
+                raise KernelError(
+                    f"{source.name}: a global array is on another device than the kernel runs on"
+                )
         self.asserts = {number: text for text, number in unit.asserts.items()}
         self.waits = any(isinstance(text, str) for text in unit.asserts)
         self.tests = unit.tests or {}
@@ -254,6 +261,8 @@ class Specialization:
                 found.append(error)
             elif what == "pg_kernel":
                 found.append(self.number)
+            elif what.startswith("pg_captured_"):
+                found.append(self.captured[int(what[12:])].base_data)
             elif what == "pg_dynamic":
                 from pygpu import _opencl as cl
 
@@ -261,6 +270,13 @@ class Specialization:
             else:
                 found.append(shared)
         return found
+
+
+def _is_data(value: Any) -> bool:
+    """Whether a name from outside means data, not a function or a module."""
+    return isinstance(value, (bool, int, float, complex, str, tuple, np.generic, np.ndarray)) or (
+        hasattr(value, "__cuda_array_interface__") or isinstance(value, _array.GPUArray)
+    )
 
 
 def _dtypes_of(t: Type) -> list[np.dtype[Any]]:
