@@ -31,7 +31,7 @@ STAND_INS = (
     "numba.cuda.typing.cffi_utils numba.cuda.typing.templates numba.cuda.typeconv "
     "numba.cuda.simulator numba.cuda.utils numba.cuda.cudadrv.nvrtc numba.cuda.cudadrv.libs "
     "numba.cuda.cudadrv.linkable_code numba.core.extending numba.extending llvmlite "
-    "numba.cuda.dispatcher"
+    "numba.cuda.dispatcher numba.cuda.core.rewrites"
 ).split()
 
 
@@ -61,11 +61,12 @@ class Finder(MetaPathFinder, Loader):
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         package = "numba.cuda.tests"
         own = fullname in ("numba.cuda.testing", f"{package}.support", *STAND_INS)
+        own = own or fullname.partition(".")[0] == "cuda"  # NVIDIA's bindings
         folder = self.tests.joinpath(*fullname.removeprefix(package).split("."))
         is_package = fullname.startswith(package) and folder.is_dir()
         if not own and not is_package:
             return None
-        spec = ModuleSpec(fullname, self, is_package=is_package or fullname in STAND_INS)
+        spec = ModuleSpec(fullname, self, is_package=is_package or own)
         if is_package:
             spec.submodule_search_locations = [str(folder)]
         return spec
@@ -74,7 +75,7 @@ class Finder(MetaPathFinder, Loader):
         name = module.__name__
         if name == "numba.cuda.utils":
             module.__dict__["PYVERSION"] = sys.version_info[:2]
-        if name in STAND_INS:
+        if name in STAND_INS or name.partition(".")[0] == "cuda":
 
             def get(attribute: str) -> Any:
                 if attribute.startswith("__"):
@@ -177,7 +178,7 @@ class ForeignArray:
     """An array of which only __cuda_array_interface__ is visible."""
 
     def __init__(self, array: Any) -> None:
-        self._array = array
+        self._arr = array
         self.__cuda_array_interface__ = array.__cuda_array_interface__
 
 

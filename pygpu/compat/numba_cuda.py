@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pygpu._src.jit.decorators.cuda_kernel import jit as _jit
 from pygpu._src.jit.cuda_arrays import MemoryPointer
+from pygpu._src.jit.decorators.cuda_kernel import jit as _jit
 from pygpu.compat import numba_config as config
 from pygpu.compat.numba import guvectorize, literal_unroll, literally, vectorize
 from pygpu.compat.numba_driver import runtime

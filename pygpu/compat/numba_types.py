@@ -6,7 +6,7 @@ from typing import Any
 
 from pygpu._src.jit.signature import TYPES
 
-__all__ = ["types", *TYPES]
+__all__ = [*TYPES]
 
 globals().update(TYPES)
 

@@ -19,6 +19,8 @@ class Peer:
     # Modules of other names: pygpu's modules that are searched for an attribute, in this order.
     # "" is the package itself.
     elsewhere: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    # Modules that are one of pygpu's under another name: programs assign to their attributes.
+    same: dict[str, str] = field(default_factory=dict)
     # Attributes of other names: (module, attribute) -> (pygpu's module, attribute).
     renamed: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     # Attributes that are simply values.
@@ -165,13 +167,10 @@ def _numba() -> Peer:
             "core": names,
             "core.errors": ("pygpu.compat.numba_errors",),
             "core.types": names,
-            "config": ("pygpu.compat.numba_config",),
-            "core.config": ("pygpu.compat.numba_config",),
             "cuda": ("pygpu.compat.numba_cuda", "pygpu.cuda", "pygpu.compat.numba_types"),
             "cuda.api": ("pygpu.cuda",),
             "cuda.args": ("pygpu._src.jit.cuda_arrays",),
             "cuda.cg": ("pygpu.cuda.cg",),
-            "cuda.config": ("pygpu.compat.numba_config",),
             "cuda.core": names,
             "cuda.core.errors": ("pygpu.compat.numba_errors",),
             "cuda.core.types": names,
@@ -188,7 +187,6 @@ def _numba() -> Peer:
             "cuda.vector_types": ("pygpu._src.jit.calls.vectors",),
             "misc": (),
             "misc.special": names,
-            "cuda.core.config": ("pygpu.compat.numba_config",),
             "cuda.cudadrv": (),
             "cuda.cudadrv.devicearray": numba_driver,
             "cuda.cudadrv.devices": numba_driver,
@@ -208,6 +206,10 @@ def _numba() -> Peer:
             "np": (),
             "np.numpy_support": names,
         },
+        same=dict.fromkeys(
+            ["config", "core.config", "cuda.config", "cuda.core.config"],
+            "pygpu.compat.numba_config",
+        ),
         values=values,
     )
 

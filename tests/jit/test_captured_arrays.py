@@ -1,4 +1,4 @@
-"""Device arrays that kernels name without getting them as arguments: pointers, read when they run."""
+"""Device arrays that kernels name without getting them as arguments are pointers."""
 
 from typing import Any
 

@@ -67,7 +67,9 @@ class Specialization:
         check: bool = False,
         forced: frozenset[Any] = frozenset(),
         freezes: bool = False,
+        cuts: bool = False,
     ) -> None:
+        self._cuts = cuts  # integers that a declared type does not hold, as Numba does
         limits = backend.limits
         unit = make_unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
         unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
@@ -197,7 +199,11 @@ class Specialization:
                 starts.append(f"pg_{code} {name} = pg_{code}_make({name}_re, {name}_im);")
                 self.plan += [(where, "real", 0), (where, "imag", 0)]
                 return
-            declared.append(f"{emit.c_type(t)} {name}")
+            if self._cuts and t.dtype.kind in "iu" and t.dtype.itemsize < 8:
+                declared.append(f"pg_i64 {name}_whole")
+                starts.append(f"{emit.c_type(t)} {name} = ({emit.c_type(t)}){name}_whole;")
+            else:
+                declared.append(f"{emit.c_type(t)} {name}")
             what = {"f16": "half", "b8": "bool"}.get(code, "number")
             self.plan.append((where, what, 0))
         elif isinstance(t, ArrayType):

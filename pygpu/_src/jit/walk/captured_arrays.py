@@ -1,7 +1,7 @@
 """Device arrays that a function names and does not get as arguments: globals, closures, attributes.
 
-They are pointers: each becomes a parameter of the kernel's own, so that what lies there is read when
-the kernel runs. Their shapes and strides are constants of the compiled text.
+They are pointers: each becomes a parameter of the kernel's own, so that items are read when the
+kernel runs. Their shapes and strides are constants of the compiled text.
 """
 
 from __future__ import annotations
