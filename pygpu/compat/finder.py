@@ -30,6 +30,8 @@ class Finder(MetaPathFinder):
         package, _, module = fullname.partition(".")
         if package != peer.name:
             return None
+        if module in peer.same:
+            return ModuleSpec(fullname, _AliasLoader(peer.same[module]))
         if module in peer.elsewhere:
             spec = ModuleSpec(fullname, _ViewLoader(peer, module), is_package=True)
             spec.submodule_search_locations = _package_path(peer) if not module else []
@@ -127,11 +129,15 @@ class _Names:
                 setattr(module, name, value)  # the next look-up is a plain one
                 return value
             known = value.__name__.removeprefix(f"{peer.target}.")
+            if value.__name__ in peer.same.values():
+                return value
             if known in peer.modules:  # array.vec is cltypes
                 return importlib.import_module(f"{peer.name}.{known}")
         known = f"{own}.{name}" if own else name
-        if known in peer.elsewhere or (
-            peer.target and not own and _exists(f"{peer.target}.{name}")
+        if (
+            known in peer.elsewhere
+            or known in peer.same
+            or (peer.target and not own and _exists(f"{peer.target}.{name}"))
         ):
             return importlib.import_module(f"{peer.name}.{known}")
         raise AttributeError(f"module {module.__name__!r}, which is pygpu here, has no {name!r}")

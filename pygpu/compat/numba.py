@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from pygpu._src.jit.decorators.guvectorize import guvectorize as _guvectorize
 from pygpu._src.jit.decorators.jit import jit
 from pygpu._src.jit.decorators.vectorize import vectorize as _vectorize
-from pygpu._src.jit.signature import TYPES, Tuple, UniTuple
+from pygpu._src.jit.signature import TYPES, Tuple, Type, UniTuple
 from pygpu._src.jit.signature import ArrayType as Array
 from pygpu._src.jit.signature import PointerType as CPointer
 from pygpu._src.jit.source import keep_texts
 from pygpu.compat import numba_config as config
+from pygpu.compat import numba_warnings
 from pygpu.compat.numba_errors import *  # noqa: F403
 from pygpu.compat.numba_errors import __all__ as _errors
 from pygpu.compat.numba_integers import widening
@@ -25,8 +26,12 @@ __all__ = [
     "CPointer",
     "Record",
     "Tuple",
+    "Type",
     "UniTuple",
+    "as_dtype",
+    "carray",
     "config",
+    "farray",
     "from_dtype",
     "guvectorize",
     "jit",
@@ -41,6 +46,7 @@ __all__ = [
 ]
 
 globals().update(TYPES)
+numba_warnings.install()
 keep_texts()  # Numba reads bytecode and needs no source
 njit = jit
 if TYPE_CHECKING:
@@ -57,6 +63,21 @@ def from_dtype(dtype: Any) -> Any:
     from pygpu._src.jit.signature import as_type
 
     return as_type(np.dtype(dtype))
+
+
+def as_dtype(kind: Any) -> Any:
+    """The NumPy dtype of a type of numbers or records."""
+    import numpy as np
+
+    return np.dtype(getattr(kind, "dtype", kind))
+
+
+def carray(pointer: Any, shape: Any, dtype: Any = None) -> Any:
+    """Refused on the host, where it would read any address. Raises NotImplementedError."""
+    raise NotImplementedError("carray, farray: use numpy.ctypeslib.as_array for host memory")
+
+
+farray = carray
 
 
 class Record:

@@ -4,23 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pygpu._src.jit.cuda_arrays import MemoryPointer
 from pygpu._src.jit.decorators.cuda_kernel import jit as _jit
 from pygpu.compat import numba_config as config
+from pygpu.compat.numba import guvectorize, literal_unroll, literally, vectorize
+from pygpu.compat.numba_driver import runtime
+from pygpu.compat.numba_errors import KernelRuntimeError
 from pygpu.compat.numba_integers import widening
 from pygpu.errors import RuntimeError as CudaSupportError
 
 __all__ = [
+    "HAS_NUMBA",
+    "CUSource",
     "CudaSupportError",
     "KernelRuntimeError",
+    "MemoryPointer",
     "compile",
+    "compile_all",
     "compile_for_current_device",
     "compile_ptx",
     "compile_ptx_for_current_device",
     "config",
+    "cuda_error",
     "declare_device",
     "get_supported_ccs",
+    "guvectorize",
+    "implementation",
+    "is_bfloat16_supported",
+    "is_fp8_supported",
     "is_supported_version",
     "jit",
+    "literal_unroll",
+    "literally",
+    "runtime",
+    "vectorize",
 ]
 
 if TYPE_CHECKING:
@@ -38,10 +55,37 @@ def compile_ptx(pyfunc: Any, sig: Any, *unused: Any, **more: Any) -> Any:
 
 
 compile = compile_for_current_device = compile_ptx_for_current_device = compile_ptx
+compile_all = compile_ptx
+HAS_NUMBA = True  # "import numba" finds names, too
+implementation = "NVIDIA"
 
 
-class KernelRuntimeError(RuntimeError):
-    """For programs that catch it; never raised: of kernels only IndexError is reported."""
+class CUSource:
+    """Functions in CUDA C, and the name of their file."""
+
+    def __init__(self, data: bytes | str, name: str = "<unnamed-cu>") -> None:
+        self.data, self.name = data, name
+
+
+def cuda_error() -> str | None:
+    """Why there is no CUDA; None if there is."""
+    from pygpu import _cuda
+
+    try:
+        _cuda.init()
+    except Exception as error:
+        return str(error)
+    return None
+
+
+def is_bfloat16_supported() -> bool:
+    """False: NumPy has no such numbers."""
+    return False
+
+
+def is_fp8_supported() -> bool:
+    """False: NumPy has no such numbers."""
+    return False
 
 
 def declare_device(name: str, sig: Any, **unused: Any) -> Any:

@@ -31,11 +31,13 @@ __all__ = [
     "get_context",
     "get_version",
     "gpus",
+    "is_contiguous",
     "is_cuda_ndarray",
     "is_supported_version",
     "require_context",
     "require_cuda_ndarray",
     "runtime",
+    "verify_cuda_ndarray_interface",
 ]
 
 CudaAPIError = CudaDriverError = CudaRuntimeError = LinkerError = Error
@@ -107,6 +109,37 @@ def require_cuda_ndarray(obj: Any) -> None:
     """Raises ValueError unless it is a device array."""
     if not is_cuda_ndarray(obj):
         raise ValueError(f"a device array is needed, not {type(obj).__name__}")
+
+
+verify_cuda_ndarray_interface = require_cuda_ndarray
+
+
+errmsg_contiguous_buffer = "the items do not lie in one piece of memory"
+
+
+def array_core(ary: Any) -> Any:
+    """The part of an array that broadcasting repeats: its first item along axes of stride 0."""
+    if not ary.strides or not ary.size:
+        return ary
+    return ary[tuple([0 if s == 0 else slice(None) for s in ary.strides])]
+
+
+def from_array_like(ary: Any, stream: Any = 0, gpu_data: Any = None) -> DeviceNDArray:
+    """A new device array of the shape, dtype and strides of *ary*."""
+    if gpu_data is not None:
+        raise NotImplementedError("from_array_like: gpu_data is not supported")
+    return DeviceNDArray(ary.shape, ary.dtype, strides=ary.strides)
+
+
+def is_contiguous(ary: Any) -> bool:
+    """Whether the items lie in C order without gaps, broadcast axes left aside."""
+    pairs = [(n, s) for n, s in zip(ary.shape, ary.strides) if n > 1 and s]
+    step = int(ary.dtype.itemsize)
+    for n, s in reversed(pairs):
+        if s != step:
+            return False
+        step *= n
+    return True
 
 
 def auto_device(obj: Any, stream: Any = 0, copy: bool = True) -> tuple[Any, bool]:

@@ -9,10 +9,20 @@ from pygpu._src.jit.source import KernelError
 __all__ = [
     "CompilerError",
     "ConstantInferenceError",
+    "CudaLoweringError",
+    "DeprecationError",
+    "ForceLiteralArg",
+    "InternalError",
+    "KernelRuntimeError",
+    "LiteralTypingError",
     "LoweringError",
     "NumbaDebugInfoWarning",
     "NumbaDeprecationWarning",
+    "NumbaAssertionError",
+    "NumbaAttributeError",
     "NumbaError",
+    "NumbaIndexError",
+    "NumbaKeyError",
     "NumbaExperimentalFeatureWarning",
     "NumbaIRAssumptionWarning",
     "NumbaInvalidConfigWarning",
@@ -29,12 +39,20 @@ __all__ = [
     "NumbaWarning",
     "RequireLiteralValue",
     "TypingError",
+    "UntypedAttributeError",
     "UnsupportedError",
 ]
 
 NumbaError = TypingError = LoweringError = UnsupportedError = CompilerError = KernelError
 NumbaTypeError = NumbaValueError = NumbaNotImplementedError = NumbaRuntimeError = KernelError
-ConstantInferenceError = RequireLiteralValue = KernelError
+NumbaAssertionError = NumbaAttributeError = NumbaIndexError = NumbaKeyError = KernelError
+ConstantInferenceError = RequireLiteralValue = UntypedAttributeError = KernelError
+CudaLoweringError = DeprecationError = ForceLiteralArg = InternalError = KernelError
+LiteralTypingError = KernelError
+
+
+class KernelRuntimeError(RuntimeError):
+    """For programs that catch it; never raised: kernels report exceptions of Python."""
 
 
 class NumbaWarning(Warning):

@@ -19,6 +19,8 @@ class Peer:
     # Modules of other names: pygpu's modules that are searched for an attribute, in this order.
     # "" is the package itself.
     elsewhere: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    # Modules that are one of pygpu's under another name: programs assign to their attributes.
+    same: dict[str, str] = field(default_factory=dict)
     # Attributes of other names: (module, attribute) -> (pygpu's module, attribute).
     renamed: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     # Attributes that are simply values.
@@ -152,6 +154,9 @@ def _numba() -> Peer:
             "cuda.cudadrv.drvapi cuda.cudadrv.enums cuda.cudadrv.error cuda.cudadrv.libs "
             "cuda.cudadrv.nvvm cuda.cudadrv.runtime cuda.devicearray cuda.devices cuda.driver "
             "cuda.errors cuda.extending cuda.fp16 cuda.libdevice cuda.random cuda.runtime "
+            "cuda.core.errors cuda.core.types cuda.kernels cuda.kernels.reduction "
+            "cuda.kernels.transpose cuda.misc cuda.misc.special cuda.np cuda.np.numpy_support "
+            "cuda.testing cuda.typing cuda.typing.typeof cuda.vector_types misc misc.special "
             "cuda.types errors experimental extending np np.numpy_support np.types np.ufunc "
             "np.ufunc.vectorize parfors stencils typed types".split()
         ),
@@ -162,15 +167,26 @@ def _numba() -> Peer:
             "core": names,
             "core.errors": ("pygpu.compat.numba_errors",),
             "core.types": names,
-            "config": ("pygpu.compat.numba_config",),
-            "core.config": ("pygpu.compat.numba_config",),
-            "cuda": ("pygpu.compat.numba_cuda", "pygpu.cuda"),
+            "cuda": ("pygpu.compat.numba_cuda", "pygpu.cuda", "pygpu.compat.numba_types"),
             "cuda.api": ("pygpu.cuda",),
             "cuda.args": ("pygpu._src.jit.cuda_arrays",),
             "cuda.cg": ("pygpu.cuda.cg",),
-            "cuda.config": ("pygpu.compat.numba_config",),
-            "cuda.core": (),
-            "cuda.core.config": ("pygpu.compat.numba_config",),
+            "cuda.core": names,
+            "cuda.core.errors": ("pygpu.compat.numba_errors",),
+            "cuda.core.types": names,
+            "cuda.kernels": (),
+            "cuda.kernels.reduction": ("pygpu._src.jit.decorators.cuda_reduce",),
+            "cuda.kernels.transpose": ("pygpu.compat.numba_transpose",),
+            "cuda.misc": (),
+            "cuda.misc.special": names,
+            "cuda.np": (),
+            "cuda.np.numpy_support": names,
+            "cuda.testing": ("pygpu.compat.numba_testing",),
+            "cuda.typing": names,
+            "cuda.typing.typeof": names,
+            "cuda.vector_types": ("pygpu._src.jit.calls.vectors",),
+            "misc": (),
+            "misc.special": names,
             "cuda.cudadrv": (),
             "cuda.cudadrv.devicearray": numba_driver,
             "cuda.cudadrv.devices": numba_driver,
@@ -190,6 +206,10 @@ def _numba() -> Peer:
             "np": (),
             "np.numpy_support": names,
         },
+        same=dict.fromkeys(
+            ["config", "core.config", "cuda.config", "cuda.core.config"],
+            "pygpu.compat.numba_config",
+        ),
         values=values,
     )
 

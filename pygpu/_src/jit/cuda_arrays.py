@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -150,6 +150,13 @@ class DeviceNDArray(GPUArray):
         """The bytes of the array."""
         return int(self.nbytes)
 
+    def setitem(
+        self, subscript: Any, value: Any, queue: Any = None, wait_for: Any = None, stream: Any = 0
+    ) -> Any:
+        """``array[subscript] = value``, on a stream if one is given."""
+        stream = stream_of(stream)
+        return super().setitem(subscript, value, queue if stream is None else stream, wait_for)
+
     def getitem(self, item: Any, stream: Any = 0) -> Any:
         """``array[item]``"""
         return self[item]
@@ -159,6 +166,11 @@ class DeviceNDArray(GPUArray):
         if getattr(found, "shape", None) == ():
             return found.get()[()]
         return found
+
+    def bind(self, stream: Any = 0) -> Self:
+        """A view of the array whose operations are queued on a stream."""
+        bound: Self = self._on_queue(stream_of(stream), None)
+        return bound
 
     def split(self, section: int, stream: Any = 0) -> Iterator[Any]:
         """Views of *section* items each along the only axis."""
@@ -216,11 +228,15 @@ def pinned_array(
     return found
 
 
+class MappedArray(np.ndarray):
+    """A host array of mapped_array() or managed_array(), which Numba does not copy."""
+
+
 def mapped_array(
     shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", **unused: Any
 ) -> np.ndarray:
     """A host array that kernels can use: page-locked, and copied to the device and back."""
-    return pinned_array(shape, dtype, strides, order)
+    return pinned_array(shape, dtype, strides, order).view(MappedArray)
 
 
 managed_array = mapped_array
@@ -368,6 +384,16 @@ class DeviceInfo:
             if attribute is not None:
                 return self._device.get_attribute(attribute)
         raise AttributeError(f"a device has no attribute {name!r}")
+
+    @property
+    def supports_float16(self) -> bool:
+        """True: see is_float16_supported."""
+        return True
+
+    @property
+    def supports_bfloat16(self) -> bool:
+        """False: NumPy has no such numbers."""
+        return False
 
     def reset(self) -> None:
         """Wait for the device; its context belongs to all libraries of the process, and stays."""

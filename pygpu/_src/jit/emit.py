@@ -95,6 +95,9 @@ class Unit:
         # What device functions need of the kernel around them, by name: a parameter's declaration,
         # and for local memory the declaration of the array.
         self.implicit: dict[str, tuple[str, str]] = {}
+        # Device arrays from outside, each as (the object, its array); None where a function that is
+        # called for each item cannot have them.
+        self.captured: list[tuple[Any, Any]] | None = None
 
     def helper(self, name: str) -> str:
         """Make sure that a helper function is there. Returns its name."""

@@ -30,6 +30,7 @@ __all__ = [
     "PointerType",
     "Signature",
     "TupleType",
+    "Type",
     "Void",
     "as_type",
     "layout_of",
@@ -38,7 +39,13 @@ __all__ = [
 ]
 
 
-class ScalarType:
+class Type:
+    """The base of all of these."""
+
+    __slots__ = ()
+
+
+class ScalarType(Type):
     """A type of numbers. Called with types it is the signature of a function that returns it,
     called with a value it converts it to a NumPy number; with slices as an index, the type of an
     array."""
@@ -51,6 +58,18 @@ class ScalarType:
     def __init__(self, name: str, dtype: Any) -> None:
         self.name = name
         self.dtype: np.dtype[Any] = np.dtype(dtype)
+
+    @property
+    def bitwidth(self) -> int:
+        """Its bits."""
+        return 8 * int(self.dtype.itemsize)
+
+    @property
+    def underlying_float(self) -> ScalarType:
+        """Of a complex type: that of its parts."""
+        if self.dtype.kind != "c":
+            raise AttributeError(f"{self.name} is not a complex type")
+        return _SCALARS[np.dtype(f"f{self.dtype.itemsize // 2}")]
 
     def __call__(self, *args: Any) -> Any:
         if not args:
@@ -93,7 +112,7 @@ class ScalarType:
         return _scalar, (self.dtype,)
 
 
-class ArrayType:
+class ArrayType(Type):
     """The type of an array: dtype, number of axes, layout ("A", "C" or "F")."""
 
     __slots__ = ("dtype", "layout", "ndim")
@@ -123,7 +142,7 @@ class ArrayType:
         return hash((self.dtype, self.ndim, self.layout))
 
 
-class PointerType:
+class PointerType(Type):
     """The type of an address of numbers, ``CPointer(float32)``: arguments are ints, and what they
     point to is indexed as an array of one dimension is."""
 
@@ -143,7 +162,7 @@ class PointerType:
         return hash(("pointer", self.dtype))
 
 
-class TupleType:
+class TupleType(Type):
     """The type of several results: ``Tuple((float64, int32))``, ``UniTuple(float64, 2)``."""
 
     __slots__ = ("items",)
@@ -166,7 +185,7 @@ class TupleType:
         return hash(self.items)
 
 
-class Void:
+class Void(Type):
     """No result."""
 
     __slots__ = ()

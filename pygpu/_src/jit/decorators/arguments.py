@@ -3,6 +3,7 @@ arrays of other libraries, addresses."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,10 @@ from pygpu._src.runtime.backends import backend_of
 from ..types import Scalar
 
 __all__ = ["In", "InOut", "Out", "pointer_view", "to_device", "view_of"]
+
+
+# Called with each host array that is copied for a launch: compat gives warnings.
+on_host_copy: Callable[[np.ndarray], None] | None = None
 
 
 class _Directed:
@@ -64,6 +69,8 @@ def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]
             return arg
     if isinstance(arg, np.ndarray):
         dtypes.native(arg.dtype, name)
+        if on_host_copy is not None:
+            on_host_copy(arg)
         if copies_out and not copies_in and not arg.flags.writeable:
             raise ValueError(f"{name}: the array of cuda.Out() is not writable")
         made = _copy_of(backend, queue, arg, copies_in)
@@ -92,6 +99,13 @@ def declared_number(arg: Any, kind: Any) -> Any:
     """A NumPy number in the type that the signature says; other arguments as they are."""
     if isinstance(arg, np.generic) and isinstance(kind, Scalar) and arg.dtype != kind.dtype:
         return arg.astype(kind.dtype)
+    return arg
+
+
+def whole_number(arg: Any) -> Any:
+    """A NumPy integer of fewer than 64 bits as an int, for a parameter that the kernel cuts."""
+    if isinstance(arg, np.integer) and arg.dtype.itemsize < 8:
+        return int(arg)
     return arg
 
 

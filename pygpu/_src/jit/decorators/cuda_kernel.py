@@ -18,15 +18,16 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ..calls import intrinsics
+from ..calls import cache_hints, intrinsics
 from ..calls.atomics import atomic
+from ..calls.cache_hints import *  # noqa: F403
 from ..calls.intrinsics import *  # noqa: F403
 from ..calls.vectors import VECTORS
 from ..source import KernelError, python_function
 from .jit import DeviceFunction
 from .kernel import Kernel
 
-__all__ = [*intrinsics.__all__, "atomic", "jit", *VECTORS]
+__all__ = [*intrinsics.__all__, *cache_hints.__all__, "atomic", "jit", *VECTORS]
 globals().update(VECTORS)
 
 
@@ -45,6 +46,7 @@ def jit(
     exact: bool = False,
     src: str | None = None,
     check: bool | None = None,
+    launch_bounds: int | tuple[int, ...] | None = None,
     **unused: Any,
 ) -> Any:
     """A decorator that compiles a Python function to a CUDA kernel, or with ``device=True`` to a
@@ -53,7 +55,8 @@ def jit(
     func_or_sig: the function, or its signature ("void(float32[:], int32)"), or a list of them.
     fastmath: the compiler may be inexact. exact: no fused multiply-add. max_registers: of a thread.
     debug, lineinfo: for debuggers and profilers. check: whether indices are checked, see
-    pygpu.kernel; debug asks for it. Other options of Numba are accepted and have no
+    pygpu.kernel; debug asks for it. launch_bounds: the largest block that launches may have, or
+    a tuple that begins with it. Other options of Numba are accepted and have no
     effect (compiled code is always cached on disk). Raises KernelError at the first call for a
     function that cannot be compiled.
     """
@@ -80,8 +83,9 @@ def jit(
             exact=exact,
             src=src,
             check=check,
+            launch_bounds=launch_bounds,
         )
-    return _decorate(function, device, (), options, fastmath, exact, src, check)
+    return _decorate(function, device, (), options, fastmath, exact, src, check, launch_bounds)
 
 
 def _signatures(given: Any) -> list[Any]:
@@ -107,6 +111,7 @@ def _decorate(
     exact: bool,
     src: str | None,
     check: bool | None = None,
+    launch_bounds: int | tuple[int, ...] | None = None,
 ) -> Any:
     inner = python_function(function)
     if inner is None:
@@ -122,4 +127,6 @@ def _decorate(
         options=options,
         fastmath=fastmath,
         check=check,
+        freezes=True,
+        most_threads=launch_bounds[0] if isinstance(launch_bounds, tuple) else launch_bounds,
     )

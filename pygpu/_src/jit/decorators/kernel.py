@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import operator
 import types
 import weakref
@@ -21,6 +22,7 @@ from pygpu._array import GPUArray, KernelBase, Launcher
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import Backend, differ
 from pygpu._src.runtime.backends import backend_of
+from pygpu.errors import LogicError
 
 from .. import check_report
 from ..compiler import guards_hold, source_of
@@ -42,6 +44,9 @@ from .specialization import Specialization
 __all__ = ["Kernel", "Specialization", "kernel"]
 
 _PYTHON = (bool, int, float, complex)
+
+# Called with the blocks of a new launch configuration of a CUDA kernel: compat gives warnings.
+on_configure: Callable[[tuple[int, ...]], None] | None = None
 
 
 class Kernel(KernelBase):
@@ -66,8 +71,12 @@ class Kernel(KernelBase):
         options: Sequence[str] = (),
         fastmath: bool = False,
         check: bool | None = None,
+        freezes: bool = False,
+        most_threads: int | None = None,
     ) -> None:
         self.py_func = function
+        self.freezes = freezes
+        self.most_threads = most_threads
         self.check = check
         self.src = src
         self.exact = exact
@@ -116,6 +125,13 @@ class Kernel(KernelBase):
         grid, block = _size(self, "blocks", blocks), _size(self, "threads", threads)
         if 0 in block:
             raise ValueError(f"{self.__name__}: a block has at least one thread, not {threads!r}")
+        if self.most_threads is not None and math.prod(block) > self.most_threads:
+            raise LogicError(
+                f"{self.__name__}: a block of {threads!r} threads, and launch_bounds allows "
+                f"{self.most_threads}"
+            )
+        if on_configure is not None and self._backend_name == "cuda":
+            on_configure(grid)
         if isinstance(queue, int) and queue == 0:
             queue = None  # Numba's default stream
         if not isinstance(shared, (int, np.integer)) or shared < 0:
@@ -222,7 +238,8 @@ class Kernel(KernelBase):
         for declared in self._declared:
             if len(declared) != len(found):
                 continue
-            result = [fitting(want, have) for want, have in zip(declared, found)]
+            fits = _fitting_bits if self.freezes else fitting
+            result = [fits(want, have) for want, have in zip(declared, found)]
             if None in result:
                 continue
             far = sum(map(distances, declared, found))
@@ -282,7 +299,16 @@ class Kernel(KernelBase):
         if self.fastmath:
             options.append("--use_fast_math" if backend.name == "cuda" else "-cl-fast-relaxed-math")
         return Specialization(
-            backend, self._source, kinds, at_start, options, self.exact, check, forced
+            backend,
+            self._source,
+            kinds,
+            at_start,
+            options,
+            self.exact,
+            check,
+            forced,
+            self.freezes,
+            self.freezes and bool(self._declared),
         )
 
     def _for_launch(
@@ -385,6 +411,8 @@ class Kernel(KernelBase):
                 options=self.options,
                 fastmath=self.fastmath,
                 check=self.check,
+                freezes=self.freezes,
+                most_threads=self.most_threads,
             )
             if len(kinds) != self._count:
                 raise TypeError(
@@ -462,7 +490,9 @@ class Kernel(KernelBase):
         made = self._specialized(backend, args)
         if self._declared:
             args = tuple(map(arguments.declared_number, args, made.arg_types))
-        arrays = [a for a in _leaves(args) if isinstance(a, GPUArray)]
+            if self.freezes:
+                args = tuple(map(arguments.whole_number, args))
+        arrays = [a for a in _leaves(args) if isinstance(a, GPUArray)] + made.captured
         for array in arrays:
             if array.backend is not backend:
                 raise differ(self.__name__, backend, array.backend)
@@ -491,7 +521,7 @@ class Kernel(KernelBase):
                 if ordered and array.queue is queue:
                     array._set_event(event)
                 else:
-                    array._add_event(event)  # type: ignore[attr-defined]
+                    array._add_event(event)
         if error is not None:
             self._check_asserts(made, backend, queue, error)
         arguments.copy_back(back)
@@ -533,6 +563,16 @@ class Kernel(KernelBase):
         words = np.zeros(check_report.WORDS, np.int32)
         backend.to_host(queue, words, error, 0)
         check_report.check(self.__name__, made.asserts, words)
+
+
+def _fitting_bits(want: Type, have: Type) -> Type | None:
+    """As fitting(); arrays of integers of the same size are read as what was declared, as Numba
+    does."""
+    if isinstance(want, ArrayType) and isinstance(have, ArrayType) and want.ndim == have.ndim:
+        both = want.dtype, have.dtype
+        if all(d.kind in "iu" for d in both) and both[0].itemsize == both[1].itemsize:
+            return ArrayType(want.dtype, have.ndim, have.contiguous, have.space)
+    return fitting(want, have)
 
 
 class _ByTypes(dict[Any, Any]):

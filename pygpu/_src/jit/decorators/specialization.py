@@ -66,18 +66,27 @@ class Specialization:
         exact: bool,
         check: bool = False,
         forced: frozenset[Any] = frozenset(),
+        freezes: bool = False,
+        cuts: bool = False,
     ) -> None:
+        self._cuts = cuts  # integers that a declared type does not hold, as Numba does
         limits = backend.limits
         unit = make_unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
         unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
-        unit.checks, unit.forced = check, forced
+        unit.checks, unit.forced, unit.captured = check, forced, []
         for t in arg_types:
             _check_fp64(t, backend, source.name)
         unit.stack.append(source.function)
         fc = FunctionContext(unit, source, arg_types, kernel=True)
         lines, _ = infer(fc)
         self.arg_types = tuple(arg_types)
-        self.guards = tuple(unit.guards.values())
+        self.guards = tuple(g for g in unit.guards.values() if not (freezes and _is_data(g[2])))
+        self.captured = [array for _, array in unit.captured]
+        for array in self.captured:
+            if array.backend is not backend:
+                raise KernelError(
+                    f"{source.name}: a global array is on another device than the kernel runs on"
+                )
         self.asserts = {number: text for text, number in unit.asserts.items()}
         self.waits = any(isinstance(text, str) for text in unit.asserts)
         self.tests = unit.tests or {}
@@ -190,7 +199,11 @@ class Specialization:
                 starts.append(f"pg_{code} {name} = pg_{code}_make({name}_re, {name}_im);")
                 self.plan += [(where, "real", 0), (where, "imag", 0)]
                 return
-            declared.append(f"{emit.c_type(t)} {name}")
+            if self._cuts and t.dtype.kind in "iu" and t.dtype.itemsize < 8:
+                declared.append(f"pg_i64 {name}_whole")
+                starts.append(f"{emit.c_type(t)} {name} = ({emit.c_type(t)}){name}_whole;")
+            else:
+                declared.append(f"{emit.c_type(t)} {name}")
             what = {"f16": "half", "b8": "bool"}.get(code, "number")
             self.plan.append((where, what, 0))
         elif isinstance(t, ArrayType):
@@ -254,6 +267,8 @@ class Specialization:
                 found.append(error)
             elif what == "pg_kernel":
                 found.append(self.number)
+            elif what.startswith("pg_captured_"):
+                found.append(self.captured[int(what[12:])].base_data)
             elif what == "pg_dynamic":
                 from pygpu import _opencl as cl
 
@@ -261,6 +276,13 @@ class Specialization:
             else:
                 found.append(shared)
         return found
+
+
+def _is_data(value: Any) -> bool:
+    """Whether a name from outside means data, not a function or a module."""
+    return isinstance(value, (bool, int, float, complex, str, tuple, np.generic, np.ndarray)) or (
+        hasattr(value, "__cuda_array_interface__") or isinstance(value, _array.GPUArray)
+    )
 
 
 def _dtypes_of(t: Type) -> list[np.dtype[Any]]:

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
 
 from .. import emit
 from ..ir import Value
 from ..types import ArrayType, ObjectType, Scalar, TupleType, weak
+from .captured_arrays import captured_array, is_device_array
 from .context import FunctionContext
 from .registry import visits_expression
 
@@ -21,7 +23,7 @@ __all__ = ["constant", "guard_attribute"]
 # Attributes of these types may be assigned anew, but not those of these packages.
 _CHANGING: tuple[type, ...] = (
     *(bool, int, float, complex, str, tuple),
-    *(np.generic, np.ndarray, types.FunctionType),
+    *(np.generic, np.ndarray, GPUArray, types.FunctionType),
 )
 _STEADY = frozenset(("cmath", "math", "numba", "numpy", "pygpu"))
 
@@ -52,6 +54,8 @@ def constant(fc: FunctionContext, obj: Any, node: ast.AST) -> Value:
             value = constant(fc, python(obj), node)  # type: ignore[arg-type]
             value.origin = obj
             return value
+    if is_device_array(obj, fc.unit.dialect):
+        return captured_array(fc, obj, node)
     return Value(ObjectType(obj), const=obj)
 
 

@@ -1,0 +1,48 @@
+"""Numba's warnings about performance, as numba.config asks for them."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from math import prod
+
+import numpy as np
+
+from pygpu._src.jit.cuda_arrays import MappedArray
+from pygpu._src.jit.decorators import arguments, kernel
+from pygpu.compat import numba_config as config
+from pygpu.compat.numba_errors import NumbaPerformanceWarning
+
+__all__ = ["install"]
+
+
+def install() -> None:
+    """Give the warnings from now on."""
+    kernel.on_configure = _low_occupancy
+    arguments.on_host_copy = _host_copy
+
+
+def _warn(text: str) -> None:
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pygpu"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, NumbaPerformanceWarning, stacklevel=level)
+
+
+def _low_occupancy(grid: tuple[int, ...]) -> None:
+    """A grid of fewer than two blocks for each multiprocessor."""
+    if not config.CUDA_LOW_OCCUPANCY_WARNINGS:
+        return
+    from pygpu.cuda import get_current_device
+
+    blocks = prod(grid)
+    if 0 < blocks < 2 * get_current_device().MULTIPROCESSOR_COUNT:
+        _warn(f"Grid size {blocks} leaves multiprocessors idle: low occupancy")
+
+
+def _host_copy(array: np.ndarray) -> None:
+    if config.CUDA_WARN_ON_IMPLICIT_COPY and not isinstance(array, MappedArray):
+        _warn(
+            "Host array used in CUDA kernel will incur the copy overhead of both directions; "
+            "cuda.to_device() copies it once"
+        )

@@ -1,0 +1,263 @@
+"""Runs numba-cuda's own test suite with pygpu in Numba's place, and counts.
+
+    git clone https://github.com/NVIDIA/numba-cuda CHECKOUT
+    PYGPU_CUDA=simulator python tools/numba_suite.py CHECKOUT --result result.json
+    python tools/numba_suite.py CHECKOUT --only test_atomics --verbose
+
+Each test file is a process of its own with a time limit. `numba` and `numba.cuda` are answered by
+pygpu.compat, the suite's support modules by tools/numba_suite_support.py. Tests of what users do
+not see (compiler passes, PTX and LLVM text, driver objects, the extension interface) are left out:
+LEFT_OUT and INTERNAL name them with the reason. The result file has each test's outcome and the
+last line of its traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import importlib
+import importlib.util
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+TESTS = Path("numba_cuda", "numba", "cuda", "tests")
+FOLDERS = ("cudapy", "cudadrv", "doc_examples")
+OUTCOMES = ("passed", "failed", "skipped", "crashed")
+
+# Files, and tests as file::Class.test: patterns of fnmatch, and why nobody's program needs them.
+LEFT_OUT = {
+    "compiler passes and intermediate code": (
+        "test_analysis test_byteflow test_copy_propagate test_ir test_ir_utils test_ssa "
+        "test_make_function_to_jit_function test_typeconv test_typeinfer test_tracing "
+        "test_function_resolution test_flow_control test_optimization test_inline "
+        "test_array_alignment test_nondet"
+    ),
+    "the extension interface": "test_extending test_extending_types test_overload",
+    "PTX, LLVM and debugging information": (
+        "test_debuginfo test_debuginfo_types test_lineinfo test_const_string test_fastmath "
+        "test_inspect test_compiler test_cache_hints::*ptx* test_inline_ptx test_libdevice "
+        "test_alignment::*ptx*"
+    ),
+    "driver objects": (
+        "test_cuda_driver test_linker test_nvjitlink test_nvrtc test_nvvm_driver test_init "
+        "test_module_callbacks test_emm_plugins test_deallocations test_linkable_code "
+        "test_runtime test_cuda_memory test_is_fp16"
+    ),
+    "bindings generated from NVIDIA's headers": (
+        "test_bfloat16_bindings test_fp8_bindings test_cupy_bfloat16_interop"
+    ),
+    "interoperation with base Numba's own compiler": "test_numba_interop",
+    "launch configuration inside the compiler": "test_launch_config_sensitive",
+    "serialization of compiler objects": "test_serialize",
+    "files of Numba's own cache": "test_caching",
+    "host arrays described without a device": "test_dummyarray",
+}
+
+# What a test's text names if it looks at something that is not an interface for users.
+INTERNAL = {
+    r"\binspect_(asm|llvm|sass)\b|assertFileCheck|inspect_types|get_cufunc|\bcompile_ptx": "PTX",
+    r"\bcuda\.compile(_for_current_device|_all)?\(|compile_ir|\bnvvm\b": "PTX",
+    r"\b_Linker\b|\bnvrtc\b|\blibs\b|NvrtcError": "driver objects",
+    r"cuda_target|typingctx|targetctx|lower_attr|run_frontend": "compiler internals",
+    r"rtsys|NRT|nrt\b": "Numba's own reference counting",
+    r"@overload|@intrinsic|register_model|typeof_impl": "the extension interface",
+    r"simulator\b": "Numba's own simulator",
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("checkout", type=Path, help="folder of a clone of numba-cuda")
+    parser.add_argument("--only", default="*", help="files to run, as a pattern: test_atomic*")
+    parser.add_argument("--limit", type=float, default=300, help="seconds for each file")
+    parser.add_argument("--result", type=Path, help="write outcomes to this file, as JSON")
+    parser.add_argument("--verbose", action="store_true", help="print each failed test")
+    parser.add_argument("--child", nargs=2, metavar=("MODULE", "FILE"), help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    tests = given.checkout.resolve() / TESTS
+    if not tests.is_dir():
+        parser.error(f"{given.checkout} has no folder {TESTS}")
+    if given.child:
+        run_file(tests, given.child[0], Path(given.child[1]))
+        return 0
+    found: dict[str, Any] = {}
+    for file in sorted(f for d in FOLDERS for f in (tests / d).glob("test_*.py")):
+        if not fnmatch.fnmatchcase(file.stem, given.only):
+            continue
+        name = f"{file.parent.name}/{file.stem}"
+        found[name] = run_process(given, file)
+        show(name, found[name], given.verbose)
+        if given.result:  # after each file, so that an interrupted run is not lost
+            given.result.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    total: Counter[str] = Counter()
+    for one in found.values():
+        total.update(counts(one))
+    print("total " + " ".join(f"{total[k]} {k}" for k in OUTCOMES))
+    return 0
+
+
+def reason_to_leave_out(name: str) -> str | None:
+    for reason, patterns in LEFT_OUT.items():
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns.split()):
+            return reason
+    return None
+
+
+def run_process(given: Any, file: Path) -> dict[str, Any]:
+    """The outcomes of one file's tests."""
+    reason = reason_to_leave_out(file.stem)
+    if reason:
+        return {"left out": reason, "tests": {}}
+    begin = time.monotonic()
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tools")])}
+    environment.setdefault("PYGPU_CUDA", "simulator")
+    with tempfile.TemporaryDirectory() as folder:
+        lines = Path(folder, "lines")
+        module = f"numba.cuda.tests.{file.parent.name}.{file.stem}"
+        command = [sys.executable, __file__, given.checkout, "--child", module, lines]
+        try:
+            ended = subprocess.run(
+                command, env=environment, cwd=folder, timeout=given.limit, capture_output=True
+            )
+            status, said = str(ended.returncode), ended.stderr.decode(errors="replace")
+        except subprocess.TimeoutExpired as error:
+            status, said = "time limit", (error.stderr or b"").decode(errors="replace")
+        rows = [json.loads(line) for line in read_lines(lines)]
+    tests: dict[str, Any] = {}
+    for test, outcome, why in rows:
+        if outcome != "started" or test not in tests:
+            tests[test] = [outcome, why]
+    for value in tests.values():
+        if value[0] == "started":
+            value[:] = ["crashed", f"process ended ({status})"]
+    if status != "0" and not any(v[0] == "crashed" for v in tests.values()):
+        tests["(file)"] = ["crashed", f"{status}: {last_line(said)}"]
+    return {"tests": tests, "seconds": round(time.monotonic() - begin, 1)}
+
+
+def read_lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1][:400] if lines else ""
+
+
+def counts(one: dict[str, Any]) -> Counter[str]:
+    return Counter(outcome for outcome, _ in one["tests"].values())
+
+
+def show(name: str, one: dict[str, Any], verbose: bool) -> None:
+    if "left out" in one:
+        print(f"{name}: left out ({one['left out']})", flush=True)
+        return
+    number = counts(one)
+    row = " ".join(f"{number[k]} {k}" for k in OUTCOMES if number[k])
+    print(f"{name}: {row or 'no tests'} ({one['seconds']} s)", flush=True)
+    if verbose:
+        for test, (outcome, why) in one["tests"].items():
+            if outcome in ("failed", "crashed"):
+                print(f"    {test}: {why}", flush=True)
+
+
+# ---- in the process of one file
+
+
+class Outcomes(unittest.TestResult):
+    """Writes each test's outcome when it is known: the process may not live to the end."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self.file = file
+
+    def write(self, test: Any, outcome: str, why: str = "") -> None:
+        name = test.id().rpartition(".tests.")[2].split(".", 2)[-1]
+        with self.file.open("a") as out:
+            out.write(json.dumps([name, outcome, why]) + "\n")
+
+    def startTest(self, test: Any) -> None:
+        super().startTest(test)
+        self.write(test, "started")
+
+    def addSuccess(self, test: Any) -> None:
+        self.write(test, "passed")
+
+    def addExpectedFailure(self, test: Any, err: Any) -> None:
+        self.write(test, "passed", "expected failure")
+
+    def addUnexpectedSuccess(self, test: Any) -> None:
+        self.write(test, "passed", "unexpected success")
+
+    def addSkip(self, test: Any, reason: str) -> None:
+        self.write(test, "skipped", reason)
+
+    def addError(self, test: Any, err: Any) -> None:
+        skipped = err[0].__name__ == "Skipped"  # pytest.importorskip's
+        self.write(test, "skipped" if skipped else "failed", self.text(err, test))
+
+    addFailure = addError
+
+    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
+        if err is not None:
+            self.write(test, "failed", self.text(err, test))
+
+    def text(self, err: Any, test: Any) -> str:
+        message = str(err[1]).strip()
+        trace, line = err[2], 0
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename.startswith(os.environ.get("NUMBA_SUITE", "?")):
+                line = trace.tb_lineno
+            trace = trace.tb_next
+        return f"line {line}: {err[0].__name__}: {message[:600]}"
+
+
+def run_file(tests: Path, module: str, file: Path) -> None:
+    from numba_suite_support import install
+
+    os.environ["NUMBA_SUITE"] = str(tests)
+    install(tests)
+    found = importlib.import_module(module)
+    suite = unittest.defaultTestLoader.loadTestsFromModule(found)
+    result = Outcomes(file)
+    stem = module.rpartition(".")[2]
+    for test in flat(suite):
+        name = f"{stem}::{test.id().split('.', 5)[-1]}"
+        reason = reason_to_leave_out(name) or internal(test)
+        if reason:
+            result.write(test, "skipped", f"left out: {reason}")
+        else:
+            test.run(result)
+
+
+def flat(suite: Any) -> list[Any]:
+    if isinstance(suite, unittest.TestSuite):
+        return [test for item in suite for test in flat(item)]
+    return [suite]
+
+
+def internal(test: Any) -> str | None:
+    """Why a test is not about what users see, judged by its text."""
+    method = getattr(test, getattr(test, "_testMethodName", ""), None)
+    if method is None:
+        return None
+    try:
+        text = inspect.getsource(inspect.unwrap(method))
+    except (OSError, TypeError):
+        return None
+    return next((why for pattern, why in INTERNAL.items() if re.search(pattern, text)), None)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
