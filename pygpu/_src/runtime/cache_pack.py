@@ -52,11 +52,12 @@ class _Entry(NamedTuple):
 
 def _read_folder(folder: str | os.PathLike[str]) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
     """Key, binary and facts of each whole entry, by key."""
-    entries = disk_cache.Entries(Path(folder))
-    for path in sorted(Path(folder).glob(f"??/*{disk_cache._SUFFIX}")):
-        entry = entries.read(path.stem) if _KEY.fullmatch(path.stem) else None
-        if entry is not None:
-            yield path.stem, *entry
+    for suffix in (disk_cache._SUFFIX, disk_cache.RECIPE):
+        entries = disk_cache.Entries(Path(folder), suffix)
+        for path in sorted(Path(folder).glob(f"??/*{suffix}")):
+            entry = entries.read(path.stem) if _KEY.fullmatch(path.stem) else None
+            if entry is not None:
+                yield path.stem, *entry
 
 
 def _folder(call: str, folder: str | os.PathLike[str] | None) -> Path:
@@ -265,10 +266,12 @@ def _adapted(entry: _Entry) -> tuple[bytes, str | None]:
 
 def _write_entries(folder: Path, entries: Sequence[tuple[str, bytes]]) -> None:
     """Write all entries that are not there yet, or none."""
-    store = disk_cache.Entries(folder)
     written: list[Path] = []
     try:
         for key, data in entries:
+            is_recipe = "recipe" in disk_cache._unpack(key, data)[1]
+            suffix = disk_cache.RECIPE if is_recipe else disk_cache._SUFFIX
+            store = disk_cache.Entries(folder, suffix)
             known = store.read(key)
             if (
                 known is not None

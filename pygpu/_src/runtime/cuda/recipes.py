@@ -1,7 +1,7 @@
 """What is compiled for CUDA, kept so that it can be compiled for other architectures without a GPU.
 
-A recipe is an entry of the cache on disk beside the images that were made by it. It has the source
-and the options, but not the architecture. cross_compile.py compiles them.
+A recipe is a file of its own in the cache on disk, beside the images that were made by it. It has
+the source and the options, but not the architecture. cross_compile.py compiles them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def is_recipe(facts: dict[str, Any]) -> bool:
 
 def _record(store: disk_cache.Entries, recipe: dict[str, Any]) -> None:
     data = json.dumps(recipe, sort_keys=True).encode()
-    store.write(hashlib.sha256(b"recipe" + data).hexdigest(), data, {"recipe": _FORMAT})
+    recipes = disk_cache.Entries(store.folder, disk_cache.RECIPE)
+    recipes.write(hashlib.sha256(b"recipe" + data).hexdigest(), data, {"recipe": _FORMAT})
 
 
 def record_generated(
