@@ -33,10 +33,11 @@ def pocl(opencl_maker):
     return opencl_maker
 
 
-def start(folder, **more):
+def start(folder, before="", **more):
     env = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
     env.update(PYGPU_CACHE_DIR=str(folder), **more)
-    return subprocess.Popen([sys.executable, "-c", CODE], env=env, stdout=-1, stderr=-1, text=True)
+    command = [sys.executable, "-c", before + CODE]
+    return subprocess.Popen(command, env=env, stdout=-1, stderr=-1, text=True)
 
 
 def end(process):
@@ -65,6 +66,15 @@ def test_processes_that_start_at_once(pocl, tmp_path):
     assert end(start(tmp_path / "kept")) == "clCreateProgramWithBinary"
 
 
+def test_a_kernel_that_was_only_marked_is_kept_by_a_later_process(pocl, tmp_path):
+    limit = "from pygpu._src.runtime.opencl import kernel_binaries as b; b._FOR_NEW = -1, 0\n"
+    assert end(start(tmp_path, before=limit)) == "clCreateProgramWithSource"
+    marks = [path.stat().st_size for path in tmp_path.rglob("*.program")]
+    assert marks and max(marks) < 2000
+    assert end(start(tmp_path)) == "clCreateProgramWithSource"
+    assert end(start(tmp_path)) == "clCreateProgramWithBinary"
+
+
 def test_what_is_kept(pocl, tmp_path, monkeypatch):
     """Generated text alone; no more of it than its share of the time; not against a program's
     wish."""
@@ -85,7 +95,8 @@ def test_what_is_kept(pocl, tmp_path, monkeypatch):
     assert build("one") == [True]
     monkeypatch.setattr(binaries, "_packing", 1e9)
     assert build("two") == [False, True]  # a mark
-    monkeypatch.setattr(binaries, "_packing", 0.0)
     assert build("two") == [False, True]
+    monkeypatch.setattr(binaries, "_packing", 0.0)
+    assert build("two") == [True, True]
     context.cache_dir = False
-    assert build("three") == [False, True]
+    assert build("three") == [True, True]

@@ -18,7 +18,7 @@ class Slow:
         self.name = name
         self.kernels: dict = {}
         self.compiling: dict = {}
-        self.dialect = SimpleNamespace(exact=(), quick=(), prefix=lambda features: "")
+        self.dialect = SimpleNamespace(exact=(), quick=(), source=lambda text, features: text)
         self.go, self.compiled, self.error = threading.Event(), [], None
 
     def compile(self, source, options=()):

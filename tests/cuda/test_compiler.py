@@ -187,7 +187,7 @@ def test_warm_module_asks_for_its_name_once(context, tmp_path, monkeypatch):
     monkeypatch.setattr(disk._Scan, "scan", None)  # raises if it is asked again
     images._images.clear()  # else it comes from memory
     assert run(SourceModule(source)) == 8
-    [entry] = [path for path in tmp_path.rglob("*") if path.is_file()]
+    [entry] = [*tmp_path.rglob("*.program")]
     entry.write_bytes(entry.read_bytes()[:-1] + b"?")  # damaged: compiled again
     images._images.clear()
     assert run(SourceModule(source)) == 8
@@ -248,7 +248,7 @@ def test_changed_environment_is_noticed(compilations, tmp_path, monkeypatch):
     monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path / "other"))
     SourceModule(source)
     assert len(compilations) == 2
-    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 2
+    assert len([*tmp_path.rglob("*.program")]) == 2
     for _ in range(2):
         monkeypatch.setenv("PYCUDA_DISABLE_CACHE", "1")
         SourceModule(source)
@@ -259,7 +259,7 @@ def test_lost_entry_is_written_from_memory(compilations, tmp_path, monkeypatch):
     monkeypatch.setattr(images, "_TOUCHED_EVERY", 0.0)
     source = SOURCE.replace("7", "12")
     SourceModule(source)
-    [entry] = [path for path in tmp_path.rglob("*") if path.is_file()]
+    [entry] = [*tmp_path.rglob("*.program")]
     data = entry.read_bytes()
     os.utime(entry, (1, 1))
     SourceModule(source)

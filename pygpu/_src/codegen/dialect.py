@@ -57,7 +57,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from .prelude.atomics import CUDA_ATOMICS, OPENCL_ATOMICS
-from .prelude.complex import complex_functions
+from .prelude.complex import complex_functions, used_complex_functions
 from .prelude.warp import CUDA_WARPS, OPENCL_WARPS
 
 if TYPE_CHECKING:
@@ -247,6 +247,15 @@ class Dialect:
                 raise ValueError(f"Dialect.prefix: unknown features {sorted(unknown)}")
             text = self._prefixes.setdefault(key, self._make_prefix(key))
         return text
+
+    def source(self, text: str, features: Iterable[str] = ()) -> str:
+        """A whole source: the prefix and a kernel's text. Of the functions of complex numbers it
+        has those that the text uses, behind the prefix."""
+        wanted = set(features)
+        if "complex" not in wanted:
+            return self.prefix(wanted) + text
+        wanted.remove("complex")
+        return self.prefix(wanted) + used_complex_functions(text, self.limits.fp64) + text
 
     def prefix_of(self, source: str) -> str | None:
         """The prefix that a source begins with, None if it has none of this dialect."""

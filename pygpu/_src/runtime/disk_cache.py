@@ -41,6 +41,7 @@ __all__ = ["clear", "default_folder"]
 _VERSION = 1
 _MAGIC = b"pygpu program 1\n"
 _SUFFIX = ".program"
+RECIPE = ".recipe"  # the source of programs, for pygpu.cache.pack
 _DEFAULT_MIB = 512
 _STALE = 3600.0  # [s] after which a half-written file has no writer any more
 
@@ -326,16 +327,17 @@ def _unpack(key: str, data: bytes) -> tuple[bytes, dict[str, Any]]:
 class Entries:
     """The entries in a folder. No method raises: what fails is left undone."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, suffix: str = _SUFFIX) -> None:
         self.folder = folder
+        self.suffix = suffix
         self._under = os.path.join(folder, "")
 
     def path(self, key: str) -> Path:
-        return Path(f"{self._under}{key[:2]}{os.sep}{key}{_SUFFIX}")
+        return Path(f"{self._under}{key[:2]}{os.sep}{key}{self.suffix}")
 
     def read(self, key: str) -> tuple[bytes, dict[str, Any]] | None:
         """Binary and facts of an entry, None if there is none that is whole."""
-        data = private_files.read(self._under + key[:2], key + _SUFFIX, max(_size_limit(), 0))
+        data = private_files.read(self._under + key[:2], key + self.suffix, max(_size_limit(), 0))
         if data is None:
             return None
         try:
@@ -349,7 +351,7 @@ class Entries:
         limit = _size_limit()
         if len(data) > limit // 4:
             return
-        written = private_files.write(self._under + key[:2], key + _SUFFIX, data)
+        written = private_files.write(self._under + key[:2], key + self.suffix, data)
         # Every sixteenth entry, by its name: the folder need not be looked through each time.
         if written and (key[2] == "0" or len(data) > limit // 64):
             prune(self.folder, limit)
@@ -426,7 +428,7 @@ def prune(folder: str | os.PathLike[str], limit: int) -> None:
                 continue  # to a folder that is not the cache's
         except OSError:
             continue
-        if path.suffix == _SUFFIX:
+        if path.suffix in (_SUFFIX, RECIPE):
             entries.append((found.st_mtime, found.st_size, path))
         elif path.suffix == ".tmp" and now - found.st_mtime > _STALE:
             private_files.remove(path)

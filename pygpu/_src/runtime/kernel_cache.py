@@ -29,7 +29,7 @@ __all__ = [
 
 def source(backend: Backend, text: str, features: Iterable[str] = ()) -> str:
     """A whole source: the dialect's prefix and a text in the common language."""
-    return backend.dialect.prefix(features) + text
+    return backend.dialect.source(text, features)
 
 
 def get(

@@ -6,7 +6,10 @@ Annex G, which the array API standard repeats, for infinities, NaN and the sign 
 
 from __future__ import annotations
 
-__all__ = ["complex_functions"]
+import re
+from functools import cache
+
+__all__ = ["complex_functions", "used_complex_functions"]
 
 _TEXT = """\
 PG_INLINE pg_C pg_C_make(pg_R re, pg_R im) { pg_C z; z.re = re; z.im = im; return z; }
@@ -233,3 +236,31 @@ def complex_functions(name: str) -> str:
     for key, value in _LIMITS[real.upper()].items():
         text = text.replace(f"PG_{key}_X", value)
     return text.replace("_X", f"_{real.upper()}")
+
+
+@cache
+def _functions(name: str) -> dict[str, tuple[str, frozenset[str]]]:
+    """The text of each function of "c64" or "c128", in order, and the functions that it needs, by
+    the part of their names behind the type's."""
+    found: dict[str, tuple[str, frozenset[str]]] = {}
+    for text in re.split(r"^(?=PG_INLINE )", complex_functions(name), flags=re.MULTILINE):
+        called = re.findall(rf"\bpg_{name}_(\w+)\(", text)
+        if called:  # the first one is the function itself; what it calls is above it
+            needed = {called[0]}.union(*(found[one][1] for one in called[1:] if one in found))
+            found[called[0]] = text, frozenset(needed)
+    return found
+
+
+def used_complex_functions(source: str, fp64: bool) -> str:
+    """The functions that a source names, and those that they need. Compilers take time for each,
+    whether it is called or not."""
+    text = ""
+    for name in ("c64", "c128") if fp64 else ("c64",):
+        functions = _functions(name)
+        if "##" in source:  # names may be put together
+            needed = set(functions)
+        else:
+            named = set(re.findall(rf"\bpg_{name}_(\w+)", source))
+            needed = set().union(*(functions[one][1] for one in named & functions.keys()))
+        text += "".join(part for one, (part, _) in functions.items() if one in needed)
+    return text

@@ -123,7 +123,7 @@ class Specialization:
         )
 
     def _compile(self, backend: Backend, options: Sequence[str]) -> None:
-        full = backend.dialect.prefix(self.features) + self.text
+        full = backend.dialect.source(self.text, self.features)
         kernel = backend.compile(full, options).kernel(self.name)
         self._kernel = weakref.ref(kernel)
         backend.kept[self] = kernel

@@ -19,7 +19,7 @@ from pygpu._src.runtime.backend import Backend, Compiled, Limits, call_allocator
 from pygpu._src.runtime.cuda.errors import is_unknown_address
 from pygpu._src.util.memoize import FirstArgCache
 
-from . import kernel_images, source_module
+from . import kernel_images, recipes, source_module
 
 if TYPE_CHECKING:
     from pygpu._src.runtime.libraries.handles import OpenHandles
@@ -301,9 +301,9 @@ class CUDABackend(Backend):
                 )
                 module = source_module._load(result, source)
                 image = result.cubin or result.ptx or b""
-                declared = kernel_images.keep(
-                    store, key, image, prefix, self.dialect.declarations(source)
-                )
+                heads = self.dialect.declarations(source)
+                declared = kernel_images.keep(store, key, image, prefix, heads)
+                recipes.record_generated(store, prefix, source[len(prefix) :], options, heads)
         if declared is not None:
             module._set_source(declared)
         return _Module(module)

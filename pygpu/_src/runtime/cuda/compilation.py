@@ -74,10 +74,13 @@ class Compilation:
         self.target, self.expressions, self.store = target, expressions, store
         self.question = question  # of images.find(); None: not to be kept in memory
         self.key_without_headers: str | None = None
+        self.words: list[str] | None = None  # NVRTC's options, if the device says the architecture
 
     def with_nvrtc(self, words: list[str], arch: str | None, code: str | None) -> nvrtc.Compiled:
-        words = [*words, *(f"-I{folder}" for folder in self.folders)]
         given = any(word.startswith("--gpu-architecture=") for word in words)
+        if not given and not arch and not code and self.call != "compile":
+            self.words = words
+        words = [*words, *(f"-I{folder}" for folder in self.folders)]
         target = None if given else _real_architecture(arch, code)
         # The driver first: the simulator brings its own NVRTC.
         device = _device_architecture() if not given and target is None else None
@@ -164,6 +167,12 @@ class Compilation:
         if key is not None and self.store is not None:
             kernel_sources.write(self.store, key, result)
             self._keep_image(key, result)
+            if self.words is not None and self.target == "cubin":
+                from . import recipes
+
+                recipes.record_module(
+                    self.store, self.source, self.words, self.folders, self.expressions
+                )
         return result
 
     def _keep_image(self, key: str, result: nvrtc.Compiled) -> None:

@@ -25,7 +25,7 @@ from pygpu.errors import Error
 
 from . import compilation, nvrtc
 
-__all__ = ["find", "keep", "key_of"]
+__all__ = ["find", "is_current", "keep", "key_of", "makers"]
 
 _FORMAT = "generated 1"
 _HALF = "#include <cuda_fp16.h>"
@@ -35,12 +35,19 @@ _UNCERTAIN = re.compile(
 _KERNEL = re.compile(r"__global__\s++void\s++(?:__launch_bounds__\s*+\([^()]*+\)\s*+)?(\w++)\s*+\(")
 
 
-def key_of(prefix: str, text: str, options: Sequence[str], capability: Any) -> str | None:
+def key_of(
+    prefix: str,
+    text: str,
+    options: Sequence[str],
+    capability: Any,
+    simulated: bool | None = None,
+) -> str | None:
     """The name of an image on disk, None if there is to be none. prefix: of the dialect, before
-    *text*."""
+    *text*. simulated: whether it is for the simulator, by default if that is the driver."""
     if is_debugging() or _UNCERTAIN.search(text):
         return None
-    simulated = bool(nvrtc._cuda()._is_simulator())
+    if simulated is None:
+        simulated = bool(nvrtc._cuda()._is_simulator())
     around = (
         _FORMAT,
         tuple(options),
@@ -60,7 +67,7 @@ def find(store: Any, key: str) -> Any:
         return None
     image, facts = entry
     try:
-        if any(_identity(path) != [path, *rest] for path, *rest in facts["files"]):
+        if not is_current(facts["files"]):
             return None
         declared = signature.known(facts["kernels"])
     except (KeyError, TypeError, ValueError):
@@ -73,6 +80,11 @@ def find(store: Any, key: str) -> Any:
     return module
 
 
+def is_current(files: Any) -> bool:
+    """Whether the files by which an image was made are as they were."""
+    return all(_identity(path) == [path, *rest] for path, *rest in files)
+
+
 def keep(store: Any, key: str, image: bytes, prefix: str, declared: str | None) -> str | None:
     """Write an image. Returns what its module is to know of its kernels' parameters."""
     if declared is None:
@@ -81,13 +93,13 @@ def keep(store: Any, key: str, image: bytes, prefix: str, declared: str | None) 
         name: signature.kernel_parameters(name, declared, None)
         for name in _KERNEL.findall(declared)
     }
-    files = _makers(_HALF in prefix)
+    files = makers(_HALF in prefix)
     if files is not None and image and None not in kernels.values():
         store.write(key, image, {"files": files, "kernels": kernels})
     return signature.known(kernels)
 
 
-def _makers(half: bool) -> list[list[Any]] | None:
+def makers(half: bool) -> list[list[Any]] | None:
     """The files of which images are made, besides their text; None if they are not known."""
     if nvrtc.is_simulated():
         return []  # it is in the key

@@ -100,13 +100,15 @@ def compile_plain(
     return compile(source, nvcc, options, keep, True, "", None, cache_dir, None, target)
 
 
-def compile_generated(source: str, options: Sequence[str]) -> nvrtc.Compiled:
-    """Compile a source as SourceModule does, for callers that keep the image themselves."""
+def compile_generated(
+    source: str, options: Sequence[str], arch: str | None = None
+) -> nvrtc.Compiled:
+    """Compile a source as SourceModule does, for callers that keep the image themselves. arch: for
+    this architecture, without a device."""
+    call = "SourceModule" if arch is None else "compile"
 
     def made(words: Sequence[str]) -> nvrtc.Compiled:
-        return _compile(
-            "SourceModule", source, "nvcc", words, False, True, None, None, False, None, "cubin"
-        )
+        return _compile(call, source, "nvcc", words, False, True, arch, None, False, None, "cubin")
 
     try:
         minimal = nvrtc.has_minimal()

@@ -2,9 +2,10 @@
 
 PoCL keeps what it compiled itself, but reads a program's code anew in each process: 25 to 70 ms, of
 which 2 are left with a binary. To make one it compiles the kernels once more, for groups of any
-size. So binaries are made of kernels that are new: of the first ones of a process always, of more
-where that takes no longer than a part of all compiling. The others are left to PoCL, and a mark
-says so.
+size, which takes a third of the time of compiling a kernel. A process that runs once has nothing
+of it. So a process makes binaries of the first few kernels that are new, and leaves a mark for the
+others; of a marked kernel, another process makes one, where that takes no longer than a part of
+all compiling. Until then it is left to PoCL's cache.
 
 PoCL puts a binary together from files of its cache, and ends the process if another one is writing
 them. So what a binary is made of is built with an option that no other process has, which gives it
@@ -29,8 +30,9 @@ __all__ = ["build"]
 _FORMAT = "generated 2"
 # What a program could depend on beyond its text, in the text of users.
 _UNCERTAIN = ("include", "import", "embed", "__DATE__", "__TIME", "__has_", "\\\n", "\\\r", "??")
-_FREE = 2.0  # [s] a process gives for binaries
-_SHARE = 0.2  # and of the time of compiling
+# What a process gives for binaries: [s], and a share of the time of compiling.
+_FOR_NEW = 0.4, 0.01  # of kernels that were never compiled before
+_FOR_MARKED = 2.0, 0.2  # of those that another process compiled, too
 
 _compiling = 0.0  # [s] by this process
 _packing = 0.0  # [s] of them, on binaries
@@ -53,8 +55,8 @@ def build(program: Any, source: str, prefix: str | None, words: Sequence[str], d
         if store.load(program, [device], [key], options.encoded) is not None:
             return program
     if entry is None:
-        return _keep(store, key, program, words, device)
-    return program.build(list(words), devices=[device])
+        return _keep(store, key, program, words, device, _FOR_NEW)
+    return _keep(store, key, program, words, device, _FOR_MARKED)
 
 
 def _store(context: Any) -> disk_cache.Store | None:
@@ -73,11 +75,16 @@ def _key(source: str, words: Sequence[str], device: Any) -> str:
 
 
 def _keep(
-    store: disk_cache.Store, key: str, program: Any, words: Sequence[str], device: Any
+    store: disk_cache.Store,
+    key: str,
+    program: Any,
+    words: Sequence[str],
+    device: Any,
+    limit: tuple[float, float],
 ) -> Any:
-    """Build a new program, and keep its binary, or a mark."""
+    """Build a program, and keep its binary, or a mark."""
     global _compiling, _packing
-    packs = _packing <= _FREE + _SHARE * _compiling
+    packs = _packing <= limit[0] + limit[1] * _compiling
     start = time.perf_counter()
     alone = [f"-DPG_OF_{os.urandom(16).hex()}"] if packs else []
     built = program.build([*words, *alone], devices=[device])
@@ -85,7 +92,8 @@ def _keep(
     if packs:
         store.save(built, [device], [key], {})
         end = time.perf_counter()
-        _packing += end - done
+        # A marked kernel was in PoCL's cache, and was compiled for the binary alone.
+        _packing += end - (done if limit is _FOR_NEW else start)
     else:
         store.write(key, b"", {})
         end = done
