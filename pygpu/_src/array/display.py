@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from .methods import ArrayBase
+    from .array_types import GPUArray
 
 __all__ = ["array_html", "array_repr", "array_str", "png"]
 
@@ -24,7 +24,7 @@ COPIED = 1 << 16  # up to so many bytes are copied rather than gathered
 SIDE = 128  # of a picture, in pixels
 
 
-def _edges(array: ArrayBase[Any], edge: int) -> np.ndarray:
+def _edges(array: GPUArray[Any], edge: int) -> np.ndarray:
     """The items at the edges: each axis longer than 2 * edge is 2 * edge + 1 long, so that NumPy
     writes dots for its middle."""
     parts = [
@@ -42,7 +42,7 @@ def _edges(array: ArrayBase[Any], edge: int) -> np.ndarray:
     return small
 
 
-def _text(array: ArrayBase[Any], write: Any) -> str:
+def _text(array: GPUArray[Any], write: Any) -> str:
     """write(host array), which is what NumPy writes of the whole array."""
     options = np.get_printoptions()
     edge = options["edgeitems"]
@@ -59,12 +59,12 @@ def _text(array: ArrayBase[Any], write: Any) -> str:
     return text.replace(f"shape={small.shape}", f"shape={tuple(array.shape)}")
 
 
-def array_str(array: ArrayBase[Any]) -> str:
+def array_str(array: GPUArray[Any]) -> str:
     """str() of an array."""
     return _text(array, str)
 
 
-def array_repr(array: ArrayBase[Any], name: str) -> str:
+def array_repr(array: GPUArray[Any], name: str) -> str:
     """repr() of an array, as NumPy's with *name* in place of "array", and its lines aligned."""
     text = _text(array, repr).removeprefix("array")
     return name + text.replace("\n", "\n" + " " * (len(name) - len("array")))
@@ -107,7 +107,7 @@ def _grey(values: np.ndarray) -> np.ndarray:
     return (255 * ((scaled / 2 - low / 2) / span if span else scaled * 0)).astype(np.uint8)
 
 
-def _picture(array: ArrayBase[Any]) -> np.ndarray | None:
+def _picture(array: GPUArray[Any]) -> np.ndarray | None:
     """Pixels of a 2-D array of numbers or of an image of uint8; None of anything else."""
     image = array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype == np.uint8
     if not (image or array.ndim == 2) or array.dtype.kind not in "biufc" or min(array.shape) < 2:
@@ -124,7 +124,7 @@ def _bytes(n: int) -> str:
     return f"{n} B"
 
 
-def array_html(array: ArrayBase[Any], name: str) -> str:
+def array_html(array: GPUArray[Any], name: str) -> str:
     """A table of what the array is, a small picture if it is 2-D or an image, and its items."""
     shape = " × ".join(map(str, array.shape)) or "()"
     rows = {

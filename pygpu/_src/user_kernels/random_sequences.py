@@ -247,7 +247,7 @@ def choice(
     shape: tuple[int, ...] = () if size is None else layout.as_shape(size, "choice")
     try:
         n, items = operator.index(a), None
-        if n <= 0 and prod(shape):
+        if n <= 0 and 0 not in shape:
             raise ValueError("a must be a positive integer unless no samples are taken")
     except TypeError:
         items = _on_device(rng, a, "choice")
@@ -255,9 +255,9 @@ def choice(
             raise ValueError("a must be a sequence or an integer") from None
         axis = _axis(axis, items.ndim)
         n = items.shape[axis]
-        if n == 0 and prod(shape):
+        if n == 0 and 0 not in shape:
             raise ValueError("a cannot be empty unless no samples are taken") from None
-    if prod(shape):
+    if 0 not in shape:
         places = _places(rng, n, shape, replace, p)
     else:
         places = rng.device.empty(shape, _I64)
