@@ -1,6 +1,6 @@
 """Random numbers: pygpu.random on CUDA and OpenCL beside CuPy, PyTorch and NumPy, in one run.
 
-python benchmarks/random.py [--dtype D] [--size N] [--small N] [--names NAME ...]
+python benchmarks/random_numbers.py [--dtype D] [--size N] [--small N] [--names NAME ...]
     [--systems NAME ...] [--seconds S]
 
 Each case makes --size numbers; "copy" copies as many bytes as they have (its rate counts what is
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-# Not this folder, whose random.py would stand in front of the standard library's.
+# The package of the folder above, built in place or not.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 CASES: dict[str, tuple[Any, ...]] = {

@@ -111,10 +111,11 @@ def test_single_precision_has_the_same_distribution(rng, case):
     assert stats.kstest(found.get().astype(np.float64), law.cdf).pvalue > 1e-3
 
 
-def test_normal_and_gamma_of_single_precision(rng):
+def test_single_precision_where_it_is_hardest(rng):
     for x, law in (
         (rng.standard_normal(COUNT, np.float32), stats.norm),
         (rng.standard_gamma(2.5, COUNT, np.float32), stats.gamma(2.5)),
+        (rng.vonmises(0, 1e4, COUNT, dtype=np.float32), stats.vonmises(1e4)),  # 1 - w cancels
     ):
         assert x.dtype == np.float32
         assert stats.kstest(x.get().astype(np.float64), law.cdf).pvalue > 1e-3

@@ -126,20 +126,21 @@ PG_INLINE pg_real pg_vonmises(pg_draws *d, pg_real mu, pg_real kappa)
     } else if (kappa > PG_KAPPA_LARGE) { /* as good as normal */
         angle = pg_next_normal(d) / sqrt(kappa);
     } else {
-        pg_real s = PG_R(1.0) / kappa + kappa, w;
+        /* the paper's s, w and z by s - 1, 1 - w and 1 + z, which do not cancel */
+        pg_real above = PG_R(1.0) / kappa + kappa - PG_R(1.0);
         if (kappa > PG_KAPPA_SMALL) {
             const pg_real tau = PG_R(1.0) + sqrt(PG_R(1.0) + PG_R(4.0) * kappa * kappa);
             const pg_real rho = (tau - sqrt(PG_R(2.0) * tau)) / (PG_R(2.0) * kappa);
-            s = (PG_R(1.0) + rho * rho) / (PG_R(2.0) * rho);
+            above = (PG_R(1.0) - rho) * (PG_R(1.0) - rho) / (PG_R(2.0) * rho);
         }
         for (;;) {
-            const pg_real z = cospi(pg_next_unit(d)), u = pg_next_unit(d);
-            w = (PG_R(1.0) + s * z) / (s + z);
-            const pg_real y = kappa * (s - w);
+            const pg_real half_turn = PG_R(0.5) * pg_next_unit(d), u = pg_next_unit(d);
+            const pg_real c = cospi(half_turn), share = above / (above + PG_R(2.0) * c * c);
+            const pg_real y = kappa * share * (above + PG_R(2.0)); /* kappa (s - w) */
+            angle = PG_R(2.0) * asin(fmin(sinpi(half_turn) * sqrt(share), PG_R(1.0)));
             if (y * (PG_R(2.0) - y) - u >= PG_R(0.0) || log(y / u) + PG_R(1.0) - y >= PG_R(0.0))
                 break;
         }
-        angle = acos(fmin(fmax(w, PG_R(-1.0)), PG_R(1.0)));
         if (pg_next_unit(d) <= PG_R(0.5))
             angle = -angle;
     }
