@@ -6,7 +6,8 @@ python examples/array_random.py [device, such as "opencl" or "cuda:0"]
 import math
 import sys
 
-from pygpu import random, xp
+import pygpu.xp as xp
+from pygpu import random
 
 
 def pi(rng, count):

@@ -8,7 +8,8 @@ import sys
 import numpy as np
 from mpi4py import MPI
 
-from pygpu import mpi, xp
+import pygpu.xp as xp
+from pygpu import mpi
 
 device = sys.argv[2] if sys.argv[1:2] == ["--device"] else None
 world = mpi.COMM_WORLD

@@ -196,6 +196,7 @@ _SUBMODULES = {
     "gl",
     "ipython_ext",
     "linalg",
+    "mpi",
     "pykernel",
     "random",
     "reduction",

@@ -23,6 +23,7 @@ from . import (
     gl as gl,
     ipython_ext as ipython_ext,
     linalg as linalg,
+    mpi as mpi,
     pykernel as pykernel,
     random as random,
     reduction as reduction,

@@ -134,6 +134,73 @@ def _pycuda() -> Peer:
     )
 
 
+_NUMBA_MODULES = (
+    "config core core.config core.errors core.types cuda cuda.api cuda.args cuda.cg "
+    "cuda.compiler cuda.config cuda.core cuda.core.config cuda.cudadrv "
+    "cuda.cudadrv.devicearray cuda.cudadrv.devices cuda.cudadrv.driver "
+    "cuda.cudadrv.drvapi cuda.cudadrv.enums cuda.cudadrv.error cuda.cudadrv.libs "
+    "cuda.cudadrv.nvvm cuda.cudadrv.runtime cuda.devicearray cuda.devices cuda.driver "
+    "cuda.errors cuda.extending cuda.fp16 cuda.libdevice cuda.random cuda.runtime "
+    "cuda.core.errors cuda.core.types cuda.kernels cuda.kernels.reduction "
+    "cuda.kernels.transpose cuda.misc cuda.misc.special cuda.np cuda.np.numpy_support "
+    "cuda.testing cuda.typing cuda.typing.typeof cuda.vector_types misc misc.special "
+    "cuda.types errors experimental extending np np.numpy_support np.types np.ufunc "
+    "np.ufunc.vectorize parfors stencils typed types"
+)
+
+
+def _numba_places() -> dict[str, tuple[str, ...]]:
+    """Where Numba's modules find their names."""
+    names = ("pygpu.compat.numba",)
+    numba_driver = ("pygpu.compat.numba_driver",)
+    return {
+        "": names,
+        "types": names,
+        "errors": ("pygpu.compat.numba_errors",),
+        "core": names,
+        "core.errors": ("pygpu.compat.numba_errors",),
+        "core.types": names,
+        "cuda": ("pygpu.compat.numba_cuda", "pygpu.cuda", "pygpu.compat.numba_types"),
+        "cuda.api": ("pygpu.cuda",),
+        "cuda.args": ("pygpu._src.jit.cuda_arrays",),
+        "cuda.cg": ("pygpu.cuda.cg",),
+        "cuda.core": names,
+        "cuda.core.errors": ("pygpu.compat.numba_errors",),
+        "cuda.core.types": names,
+        "cuda.kernels": (),
+        "cuda.kernels.reduction": ("pygpu._src.jit.decorators.cuda_reduce",),
+        "cuda.kernels.transpose": ("pygpu.compat.numba_transpose",),
+        "cuda.misc": (),
+        "cuda.misc.special": names,
+        "cuda.np": (),
+        "cuda.np.numpy_support": names,
+        "cuda.testing": ("pygpu.compat.numba_testing",),
+        "cuda.typing": names,
+        "cuda.typing.typeof": names,
+        "cuda.vector_types": ("pygpu._src.jit.calls.vectors",),
+        "misc": (),
+        "misc.special": names,
+        "cuda.cudadrv": (),
+        "cuda.cudadrv.devicearray": numba_driver,
+        "cuda.cudadrv.devices": numba_driver,
+        "cuda.cudadrv.driver": numba_driver,
+        "cuda.cudadrv.error": numba_driver,
+        "cuda.cudadrv.nvvm": numba_driver,
+        "cuda.cudadrv.runtime": numba_driver,
+        "cuda.devicearray": numba_driver,
+        "cuda.devices": numba_driver,
+        "cuda.driver": numba_driver,
+        "cuda.errors": ("pygpu.compat.numba_errors",),
+        "cuda.fp16": ("pygpu.cuda.fp16",),
+        "cuda.libdevice": ("pygpu.cuda.libdevice",),
+        "cuda.runtime": numba_driver,
+        "cuda.random": ("pygpu.cuda.random",),
+        "cuda.types": names,
+        "np": (),
+        "np.numpy_support": names,
+    }
+
+
 def _numba() -> Peer:
     version = (0, 61, 2)
     text = ".".join(map(str, version))
@@ -141,71 +208,12 @@ def _numba() -> Peer:
         ("", "__version__"): text,
         ("", "version_info"): version,
     }
-    names = ("pygpu.compat.numba",)
-    numba_driver = ("pygpu.compat.numba_driver",)
     return Peer(
         name="numba",
         target="",
         version=version,
-        modules=frozenset(
-            "config core core.config core.errors core.types cuda cuda.api cuda.args cuda.cg "
-            "cuda.compiler cuda.config cuda.core cuda.core.config cuda.cudadrv "
-            "cuda.cudadrv.devicearray cuda.cudadrv.devices cuda.cudadrv.driver "
-            "cuda.cudadrv.drvapi cuda.cudadrv.enums cuda.cudadrv.error cuda.cudadrv.libs "
-            "cuda.cudadrv.nvvm cuda.cudadrv.runtime cuda.devicearray cuda.devices cuda.driver "
-            "cuda.errors cuda.extending cuda.fp16 cuda.libdevice cuda.random cuda.runtime "
-            "cuda.core.errors cuda.core.types cuda.kernels cuda.kernels.reduction "
-            "cuda.kernels.transpose cuda.misc cuda.misc.special cuda.np cuda.np.numpy_support "
-            "cuda.testing cuda.typing cuda.typing.typeof cuda.vector_types misc misc.special "
-            "cuda.types errors experimental extending np np.numpy_support np.types np.ufunc "
-            "np.ufunc.vectorize parfors stencils typed types".split()
-        ),
-        elsewhere={
-            "": names,
-            "types": names,
-            "errors": ("pygpu.compat.numba_errors",),
-            "core": names,
-            "core.errors": ("pygpu.compat.numba_errors",),
-            "core.types": names,
-            "cuda": ("pygpu.compat.numba_cuda", "pygpu.cuda", "pygpu.compat.numba_types"),
-            "cuda.api": ("pygpu.cuda",),
-            "cuda.args": ("pygpu._src.jit.cuda_arrays",),
-            "cuda.cg": ("pygpu.cuda.cg",),
-            "cuda.core": names,
-            "cuda.core.errors": ("pygpu.compat.numba_errors",),
-            "cuda.core.types": names,
-            "cuda.kernels": (),
-            "cuda.kernels.reduction": ("pygpu._src.jit.decorators.cuda_reduce",),
-            "cuda.kernels.transpose": ("pygpu.compat.numba_transpose",),
-            "cuda.misc": (),
-            "cuda.misc.special": names,
-            "cuda.np": (),
-            "cuda.np.numpy_support": names,
-            "cuda.testing": ("pygpu.compat.numba_testing",),
-            "cuda.typing": names,
-            "cuda.typing.typeof": names,
-            "cuda.vector_types": ("pygpu._src.jit.calls.vectors",),
-            "misc": (),
-            "misc.special": names,
-            "cuda.cudadrv": (),
-            "cuda.cudadrv.devicearray": numba_driver,
-            "cuda.cudadrv.devices": numba_driver,
-            "cuda.cudadrv.driver": numba_driver,
-            "cuda.cudadrv.error": numba_driver,
-            "cuda.cudadrv.nvvm": numba_driver,
-            "cuda.cudadrv.runtime": numba_driver,
-            "cuda.devicearray": numba_driver,
-            "cuda.devices": numba_driver,
-            "cuda.driver": numba_driver,
-            "cuda.errors": ("pygpu.compat.numba_errors",),
-            "cuda.fp16": ("pygpu.cuda.fp16",),
-            "cuda.libdevice": ("pygpu.cuda.libdevice",),
-            "cuda.runtime": numba_driver,
-            "cuda.random": ("pygpu.cuda.random",),
-            "cuda.types": names,
-            "np": (),
-            "np.numpy_support": names,
-        },
+        modules=frozenset(_NUMBA_MODULES.split()),
+        elsewhere=_numba_places(),
         same=dict.fromkeys(
             ["config", "core.config", "cuda.config", "cuda.core.config"],
             "pygpu.compat.numba_config",

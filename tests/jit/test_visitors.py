@@ -22,7 +22,8 @@ def test_every_kind_of_node_is_compiled_or_refused_with_a_hint(base: type, regis
     found = {kind for kind in kinds if kind.__base__ is base}
     assert len(found) >= 24
     assert {kind.__name__ for kind in found - registry.keys()} <= PARTS
-    assert registry.keys() <= found
+    own = {kind for kind in registry if kind.__module__ != "ast"}  # what source.py makes of them
+    assert registry.keys() - own <= found and len(own) < 2
 
 
 @pytest.mark.parametrize("obj", [math.log, math.comb, builtins.max, operator.neg, len, print])

@@ -49,6 +49,18 @@ def _check_number(source: Any, parameters: int) -> None:
         )
 
 
+def _captured(unit: Any, source: Any, backend: Backend) -> list[Any]:
+    """Device arrays from outside the function, which each launch passes."""
+    arrays = [array for _, array in unit.captured]
+    for array in arrays:
+        if array.backend is not backend:
+            raise KernelError(
+                f"{source.name}: a global array is on {array.backend.label}, and the kernel runs "
+                f"on {backend.label}; copy it with .to({backend.label!r})"
+            )
+    return arrays
+
+
 class Specialization:
     """A kernel compiled for one set of argument types on one device.
 
@@ -81,19 +93,9 @@ class Specialization:
         lines, _ = infer(fc)
         self.arg_types = tuple(arg_types)
         self.guards = tuple(g for g in unit.guards.values() if not (freezes and _is_data(g[2])))
-        self.captured = [array for _, array in unit.captured]
-        for array in self.captured:
-            if array.backend is not backend:
-                raise KernelError(
-                    f"{source.name}: a global array is on another device than the kernel runs on"
-                )
-        self.asserts = {number: text for text, number in unit.asserts.items()}
-        self.waits = any(isinstance(text, str) for text in unit.asserts)
-        self.tests = unit.tests or {}
+        self.captured = _captured(unit, source, backend)
         self.forced = forced
-        self.number = check_report.number_of(source.name, self.asserts) if self.asserts else 0
-        if self.number:
-            weakref.finalize(self, check_report.forget, self.number)
+        self._keep_checks(unit, source)
         self.dynamic = "pg_dynamic" in fc.implicit
         self.cooperative = unit.cooperative
         self.at_start = at_start
@@ -121,6 +123,15 @@ class Specialization:
         self.record_bytes = (
             check_report.RECORD_BYTES if "pgc_record_" in self.text else 4 * check_report.WORDS
         )
+
+    def _keep_checks(self, unit: Any, source: Any) -> None:
+        """What a failed check says, and the tests before a launch that spare checks in it."""
+        self.asserts = {number: text for text, number in unit.asserts.items()}
+        self.waits = any(isinstance(text, str) for text in unit.asserts)
+        self.tests = unit.tests or {}
+        self.number = check_report.number_of(source.name, self.asserts) if self.asserts else 0
+        if self.number:
+            weakref.finalize(self, check_report.forget, self.number)
 
     def _compile(self, backend: Backend, options: Sequence[str]) -> None:
         full = backend.dialect.source(self.text, self.features)
