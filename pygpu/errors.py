@@ -12,6 +12,7 @@ LogicError, that is also the builtin ValueError or TypeError, so that `except cl
 
 import builtins
 from collections.abc import Sequence
+from typing import Self
 
 __all__ = [
     "CommandQueueUsedAfterExit",
@@ -96,6 +97,11 @@ class LaunchError(Error):
 
 class MemoryError(Error, builtins.MemoryError):
     """The device has no memory left for an object."""
+
+    # The builtin MemoryError's, which would be found otherwise, refuses classes that derive from
+    # another exception first. Libraries that restore exceptions (tblib, for Dask) call it by name.
+    def __new__(cls, *args: object) -> Self:
+        return Exception.__new__(cls, *args)
 
 
 class RuntimeError(Error, builtins.RuntimeError):

@@ -138,6 +138,11 @@ __all__ = [
     "laneid",
     "lanemask_lt",
     "legacy_default_stream",
+    "ldca",
+    "ldcg",
+    "ldcs",
+    "ldcv",
+    "ldlu",
     "list_devices",
     "local",
     "managed_array",
@@ -166,6 +171,10 @@ __all__ = [
     "shfl_xor_sync",
     "stream",
     "synchronize",
+    "stcg",
+    "stcs",
+    "stwb",
+    "stwt",
     "syncthreads",
     "syncthreads_and",
     "syncthreads_count",
@@ -229,3 +238,13 @@ reduce = Reduce
 def to_device(
     obj: Any, stream: Queue = 0, copy: bool = True, to: DeviceNDArray | None = None
 ) -> DeviceNDArray: ...
+
+def ldca(array: Any, index: int | tuple[int, ...], /) -> Any: ...
+def ldcg(array: Any, index: int | tuple[int, ...], /) -> Any: ...
+def ldcs(array: Any, index: int | tuple[int, ...], /) -> Any: ...
+def ldcv(array: Any, index: int | tuple[int, ...], /) -> Any: ...
+def ldlu(array: Any, index: int | tuple[int, ...], /) -> Any: ...
+def stcg(array: Any, index: int | tuple[int, ...], value: Any, /) -> None: ...
+def stcs(array: Any, index: int | tuple[int, ...], value: Any, /) -> None: ...
+def stwb(array: Any, index: int | tuple[int, ...], value: Any, /) -> None: ...
+def stwt(array: Any, index: int | tuple[int, ...], value: Any, /) -> None: ...

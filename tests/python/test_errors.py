@@ -32,6 +32,14 @@ def test_classes():
         assert getattr(cl, name) is getattr(errors, name)
 
 
+def test_made_without_init():
+    """As libraries do that bring an exception to another process."""
+    for name in errors.__all__:
+        cls = getattr(errors, name)
+        made = cls.__new__(cls, "words")
+        assert type(made) is cls and made.args == ("words",) and str(made) == "words"
+
+
 def raised(device, routine="clGetDeviceInfo", code=-6):
     _opencl._fault(routine, code)
     try:

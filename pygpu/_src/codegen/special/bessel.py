@@ -297,27 +297,27 @@ REAL sp_jy_steed(REAL nu, REAL x, int want_y)
         j = w / (r * y - y1);
     } else {
         /* p + iq = -1/(2x) + i + i/x K, K by Steed's sum: a/(b + a/(b + ...)), b = 2(x + ik) */
-        REAL a = 0.25 - mu * mu, size = 4.0 * (x * x + 1.0), re, im, dre, dim, tre, tim, p, q;
-        dre = 2.0 * x / size;
-        dim = -2.0 / size;
-        re = tre = a * dre;
-        im = tim = a * dim;
+        REAL a = 0.25 - mu * mu, size = 4.0 * (x * x + 1.0), re, im, d_re, d_im, t_re, t_im, p, q;
+        d_re = 2.0 * x / size;
+        d_im = -2.0 / size;
+        re = t_re = a * d_re;
+        im = t_im = a * d_im;
         for (int k = 2; k < 200000; k++) {
-            REAL bre = 2.0 * x, bim = 2.0 * k, ure, uim;
+            REAL b_re = 2.0 * x, b_im = 2.0 * k, u_re, u_im;
             a = (k - 0.5) * (k - 0.5) - mu * mu;
-            ure = bre + a * dre;
-            uim = bim + a * dim;
-            size = ure * ure + uim * uim;
-            dre = ure / size;
-            dim = -uim / size;
-            ure = bre * dre - bim * dim - 1.0;
-            uim = bre * dim + bim * dre;
-            size = tre * ure - tim * uim;
-            tim = tre * uim + tim * ure;
-            tre = size;
-            re += tre;
-            im += tim;
-            if (fabs(tre) + fabs(tim) < 0.5 * EPS * (fabs(re) + fabs(im) + x))
+            u_re = b_re + a * d_re;
+            u_im = b_im + a * d_im;
+            size = u_re * u_re + u_im * u_im;
+            d_re = u_re / size;
+            d_im = -u_im / size;
+            u_re = b_re * d_re - b_im * d_im - 1.0;
+            u_im = b_re * d_im + b_im * d_re;
+            size = t_re * u_re - t_im * u_im;
+            t_im = t_re * u_im + t_im * u_re;
+            t_re = size;
+            re += t_re;
+            im += t_im;
+            if (fabs(t_re) + fabs(t_im) < 0.5 * EPS * (fabs(re) + fabs(im) + x))
                 break;
         }
         p = -0.5 / x - im / x;

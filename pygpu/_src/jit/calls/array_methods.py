@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from .intrinsics import local
 __all__: list[str] = []  # what kernels may call is registered
 
 METHODS |= reductions.METHODS
+
+
+_HandlerT = TypeVar("_HandlerT", bound=Handler)
 
 
 def _own(
@@ -82,8 +85,8 @@ def _shape_value(array: Value) -> Value:
     return Value(TupleType((WEAK_INT,) * len(items)), items=items)
 
 
-def _method(name: str) -> Callable[[Handler], Handler]:
-    def keep(handler: Handler) -> Handler:
+def _method(name: str) -> Callable[[_HandlerT], _HandlerT]:
+    def keep(handler: _HandlerT) -> _HandlerT:
         METHODS[name] = handler
         return handler
 
