@@ -188,6 +188,7 @@ _SUBMODULES = {
     "compat",
     "constants",
     "cuda",
+    "dask",
     "dtypes",
     "elementwise",
     "errors",

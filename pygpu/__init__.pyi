@@ -15,6 +15,7 @@ from . import (
     compat as compat,
     constants as constants,
     cuda as cuda,
+    dask as dask,
     dtypes as dtypes,
     elementwise as elementwise,
     errors as errors,

@@ -40,10 +40,10 @@ REFUSED = {
     "polydiv": "each step needs the one before; few coefficients are the host's work",
     "ravel_multi_index": "not implemented; multiply by strides",
     "roots": "eigenvalues of a matrix that is not symmetric are the host's work",
-    "save": "files: np.save(file, a.get())",
-    "savetxt": "files: np.savetxt(file, a.get())",
-    "savez": "files: np.savez(file, a=a.get())",
-    "savez_compressed": "files: np.savez_compressed(file, a=a.get())",
+    "save": "files: np.save(file, a.get()), or after pygpu.allow_host_copies()",
+    "savetxt": "files: np.savetxt(file, a.get()), or after pygpu.allow_host_copies()",
+    "savez": "files: np.savez(file, a=a.get()), or after pygpu.allow_host_copies()",
+    "savez_compressed": "files, as savez",
     "unpackbits": "not implemented",
 }
 INTRO = """\

@@ -25,8 +25,8 @@ struct Context {
     PyObject *before_end; /* callable or NULL: closes what libraries have open in the context */
     struct {
         CUcontext handle;
-        int ours; /* opened by a copy: the program itself may open it once */
-    } peers[8];   /* those that copies have tried to open; the driver keeps the real books */
+        int by_program; /* opened by enable_peer_access(), not by a copy alone */
+    } peers[8];         /* those that were tried; the driver keeps the real books */
     int n_peers;
     Context *next; /* cud_contexts */
 };

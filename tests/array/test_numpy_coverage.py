@@ -43,7 +43,10 @@ def test_refused_functions_refuse_and_say_so(make, tool):
         if isinstance(function, np.ufunc):
             assert a.__array_ufunc__(function, "__call__", a) is NotImplemented
         else:
-            assert a.__array_function__(function, (type(a),), (a,), {}) is NotImplemented, name
+            try:
+                assert a.__array_function__(function, (type(a),), (a,), {}) is NotImplemented, name
+            except TypeError as error:  # what writes files, which a switch allows
+                assert "save" in name and "allow_host_copies" in str(error)
     with pytest.raises(TypeError):
         np.roots(a)
     x = np.polynomial.polynomial.polyval(a, np.array([1.0, 2, 3]))

@@ -182,6 +182,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
         """The pygpu.xp.Device that the array lies on: its context, driver's device and queue."""
         from .device import Device
 
+        _ = self.backend.name  # an array whose __init__() was not called has none, and says so
         return Device(self.backend, self.queue)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:

@@ -7,7 +7,6 @@ is. Flags are or-ed together.
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
 from typing import Any
 
 __all__ = ["Enumeration", "cuda_classes"]
@@ -39,18 +38,15 @@ class Enumeration(int):
         return type(self), (int(self),)
 
 
-_classes: dict[str, type[Enumeration]] = {}
-_lock = Lock()
+_classes: dict[str, dict[str, type[Enumeration]]] = {}
 
 
 def cuda_classes(
     rows: Callable[[], list[tuple[str, str, bool, dict[str, int]]]],
 ) -> dict[str, type[Enumeration]]:
     """The classes of CUDA's enumerations by name, made at the first call."""
-    with _lock:
-        if not _classes:
-            _classes.update(_make_classes(rows()))
-    return _classes
+    found = _classes.get("cuda")  # without a lock: memory may end where one would be released
+    return _classes.setdefault("cuda", _make_classes(rows())) if found is None else found
 
 
 def _make_classes(

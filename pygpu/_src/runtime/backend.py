@@ -58,10 +58,10 @@ class Compiled(ABC):
 
 def differ(call: str, first: Backend, second: Backend) -> ValueError:
     """The error of a call that was given arrays of both."""
-    if first.label != second.label:
-        where, there = f"{first.label} and {second.label}", f"{second.label!r}"
-    else:
-        where, there = f"two contexts of {first.label}", "other.device"
+    here, other = (getattr(b, "label", repr(b)) for b in (first, second))
+    where, there = f"{here} and {other}", f"{other!r}"
+    if here == other:
+        where, there = f"two contexts of {here}", "other.device"
     return ValueError(
         f"{call}: the arrays are on different devices or in different contexts ({where}); copy one "
         f"with .to({there})"

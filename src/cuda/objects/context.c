@@ -33,9 +33,21 @@ Context *cud_context_find(State *state, CUcontext handle) {
     return self;
 }
 
+/* The driver may give the handle to another context. */
+static void forget_peer(CUcontext handle) {
+    for (Context *other = cud_contexts; other != NULL; other = other->next) {
+        for (int i = 0; i < other->n_peers; i++) {
+            if (other->peers[i].handle == handle) {
+                other->peers[i--] = other->peers[--other->n_peers];
+            }
+        }
+    }
+}
+
 static void context_destroy(Context *self) {
     CUresult status = CUDA_SUCCESS; /* it has nobody to go to */
     self->alive = self->leaving = 0;
+    forget_peer(self->handle);
     if (pg_is_ending()) {
         return;
     }
@@ -583,8 +595,18 @@ static int find_peer(const Context *self, CUcontext handle) {
     return -1;
 }
 
+/* Its place in the list, or -1 if that is full. */
+static int add_peer(Context *self, CUcontext handle) {
+    int known = find_peer(self, handle);
+    if (known < 0 && self->n_peers < (int)(sizeof self->peers / sizeof self->peers[0])) {
+        known = self->n_peers++;
+        self->peers[known].handle = handle;
+        self->peers[known].by_program = 0;
+    }
+    return known;
+}
+
 void cud_context_open_peer(Context *self, Context *peer) {
-    int most = (int)(sizeof self->peers / sizeof self->peers[0]);
     if (self->device == peer->device || find_peer(self, peer->handle) >= 0) {
         return;
     }
@@ -598,11 +620,7 @@ void cud_context_open_peer(Context *self, Context *peer) {
         Py_END_ALLOW_THREADS
         cud_context_leave(&guard);
     }
-    int ours = can && status == CUDA_SUCCESS;
-    if (find_peer(self, peer->handle) < 0 && self->n_peers < most) {
-        self->peers[self->n_peers].handle = peer->handle;
-        self->peers[self->n_peers++].ours = ours;
-    }
+    add_peer(self, peer->handle);
 }
 
 PG_FUNCTION(Context_enable_peer_access, 2)
@@ -619,13 +637,14 @@ static PyObject *Context_enable_peer_access_impl(PyObject *type, PyObject *const
     Py_BEGIN_ALLOW_THREADS
     CU_CALL(status, cuCtxEnablePeerAccess, peer->handle, flags);
     Py_END_ALLOW_THREADS
-    Context *self = cud_context_peek(state); /* what a copy has opened is new to the program */
-    int known = self != NULL ? find_peer(self, peer->handle) : -1;
-    if (known >= 0 && status == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED && self->peers[known].ours) {
-        status = CUDA_SUCCESS;
+    Context *self = cud_context_peek(state);
+    int known = self != NULL ? add_peer(self, peer->handle) : -1;
+    if (status == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED &&
+        (known < 0 || !self->peers[known].by_program)) {
+        status = CUDA_SUCCESS; /* a copy, or another library, was first */
     }
-    if (known >= 0) {
-        self->peers[known].ours = 0;
+    if (known >= 0 && status == CUDA_SUCCESS) {
+        self->peers[known].by_program = 1;
     }
     Py_XDECREF((PyObject *)self);
     if (PyErr_Occurred()) {
@@ -645,6 +664,15 @@ static PyObject *Context_disable_peer_access(PyObject *type, PyObject *peer_obje
     Py_BEGIN_ALLOW_THREADS
     CU_CALL(status, cuCtxDisablePeerAccess, peer->handle);
     Py_END_ALLOW_THREADS
+    Context *self = cud_context_peek(state);
+    int known = self != NULL ? find_peer(self, peer->handle) : -1;
+    if (known >= 0 && status == CUDA_SUCCESS) {
+        self->peers[known].by_program = 0;
+    }
+    Py_XDECREF((PyObject *)self);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
     return status == CUDA_SUCCESS ? Py_NewRef(Py_None)
                                   : cud_raise(state, "cuCtxDisablePeerAccess", status);
 }

@@ -114,7 +114,8 @@ class CUDABackend(Backend):
         self.table = KernelTable(True, self.pool.allocate, kernel_cache.group_shape(self))
 
     def __repr__(self) -> str:
-        return f"<CUDA backend of {self.device.name()!r}: {self.label}>"
+        context = self.context.handle
+        return f"<CUDA backend of {self.device.name()!r}: {self.label}, context {context:#x}>"
 
     @property
     def label(self) -> str:

@@ -112,7 +112,8 @@ class OpenCLBackend(Backend):
         return self._default_queue
 
     def __repr__(self) -> str:
-        return f"<OpenCL backend of {self.device.name!r}: {self.label}>"
+        context = self.context.int_ptr
+        return f"<OpenCL backend of {self.device.name!r}: {self.label}, context {context:#x}>"
 
     @property
     def label(self) -> str:

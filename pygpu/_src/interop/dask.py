@@ -1,0 +1,208 @@
+"""What Dask asks of an array library, for arrays on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping, Sequence
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.array.backends import ArrayBackendEntrypoint, array_creation_dispatch
+from dask.array.dispatch import to_numpy_dispatch
+from dask.sizeof import sizeof
+
+from pygpu._array import GPUArray
+from pygpu._src.array.device import as_device, default_device, devices, set_default_device
+from pygpu._src.user_kernels.bit_generator import Philox4x32
+from pygpu._src.util.lazy import provided
+
+_messages: Any = None  # has no types
+_WorkerPlugin: Any = object
+try:
+    from distributed import WorkerPlugin as _WorkerPlugin
+    from distributed import protocol as _messages
+except ImportError:  # dask alone
+    pass
+
+__all__ = ["ArrayBackend", "DeviceOfWorker", "LimitedDevice"]
+
+
+def _sizeof(array: Any) -> int:
+    return int(array.nbytes)
+
+
+def _to_numpy(array: Any, **kwargs: Any) -> Any:
+    return array.get()
+
+
+def _with_meta(name: str, *args: Any, meta: Any = None, **kwargs: Any) -> Any:
+    """dask.array's own function, with chunks like *meta*: an array of the default device."""
+    meta = default_device().empty((), np.dtype(np.float64)) if meta is None else meta
+    with dask.config.set({"array.backend": "numpy"}):
+        return getattr(da, name)(*args, meta=meta, **kwargs)
+
+
+class ArrayBackend(ArrayBackendEntrypoint):
+    """``dask.config.set({"array.backend": "pygpu"})``: dask.array creates chunks on the device that
+    is the default where they are computed."""
+
+    @classmethod
+    def to_backend(cls, data: Any, **kwargs: Any) -> Any:
+        """A collection with its chunks on the device."""
+        if isinstance(data._meta, GPUArray):
+            return data
+        meta = default_device().empty((0,) * data.ndim, data.dtype)
+        return data.map_blocks(_put, meta=meta, **kwargs)
+
+    @property
+    def RandomState(self) -> Any:
+        """Refused: pygpu has no legacy generator."""
+        raise NotImplementedError(
+            "the backend pygpu has no RandomState; use da.random.default_rng(seed)"
+        )
+
+    @property
+    def default_bit_generator(self) -> Any:
+        """Philox4x32, of pygpu.random."""
+        return Philox4x32
+
+    @staticmethod
+    def ones(*args: Any, **kwargs: Any) -> Any:
+        """As dask.array.ones."""
+        return _with_meta("ones", *args, **kwargs)
+
+    @staticmethod
+    def zeros(*args: Any, **kwargs: Any) -> Any:
+        """As dask.array.zeros."""
+        return _with_meta("zeros", *args, **kwargs)
+
+    @staticmethod
+    def empty(*args: Any, **kwargs: Any) -> Any:
+        """As dask.array.empty."""
+        return _with_meta("empty", *args, **kwargs)
+
+    @staticmethod
+    def full(*args: Any, **kwargs: Any) -> Any:
+        """As dask.array.full."""
+        return _with_meta("full", *args, **kwargs)
+
+    @staticmethod
+    def arange(*args: Any, like: Any = None, **kwargs: Any) -> Any:
+        """As dask.array.arange."""
+        with dask.config.set({"array.backend": "numpy"}):
+            return ArrayBackend.to_backend(da.arange(*args, **kwargs))
+
+
+def _put(chunk: Any) -> Any:
+    return default_device().put(np.asarray(chunk))
+
+
+for _dispatch, _answer in ((sizeof, _sizeof), (to_numpy_dispatch, _to_numpy)):
+    _register: Any = _dispatch.register
+    _register(GPUArray, _answer)
+array_creation_dispatch.register_backend("pygpu", ArrayBackend())
+
+
+class DeviceOfWorker(_WorkerPlugin):  # type: ignore[misc]
+    """A plugin for Dask's workers that gives each a device: ``client.register_plugin(...)``.
+
+    names: of devices, as pygpu.xp.as_device() takes them; by default all that there are, where the
+    worker runs. Workers are numbered by their names (0, 1, ...), and more workers than devices
+    share them in turn.
+    """
+
+    name = "pygpu device"
+
+    def __init__(self, names: Sequence[str] | None = None) -> None:
+        self.names = None if names is None else [*names]
+
+    def setup(self, worker: Any) -> None:
+        """Called by Dask on each worker."""
+        number = int(str(worker.name)) if str(worker.name).isdecimal() else 0
+        found: Sequence[Any] = self.names or devices()
+        device = as_device(found[number % len(found)])
+        set_default_device(device)
+
+    def teardown(self, worker: Any) -> None:
+        """Called by Dask when the worker ends."""
+
+
+class LimitedDevice(MutableMapping[str, Any]):
+    """A worker's results: ``Worker(..., data=LimitedDevice(limit))``. The arrays used least
+    recently go to the host's memory where those on the device have more than *limit* bytes, and
+    come back when they are used."""
+
+    def __init__(self, limit: int) -> None:
+        if limit < 0:
+            raise ValueError(f"LimitedDevice: limit must not be negative, and is {limit}")
+        self.limit = limit
+        self._items: dict[str, Any] = {}  # the least recently used first
+        self._on_device = 0
+
+    def __getitem__(self, key: str) -> Any:
+        value = self._items[key]
+        if isinstance(value, _OnHost):
+            value = value.device.put(value.host)
+        self[key] = value
+        return value
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if key in self._items:
+            del self[key]
+        self._items[key] = value
+        self._on_device += _device_bytes(value)
+        if self._on_device > self.limit:
+            for other, old in [*self._items.items()]:
+                nbytes = _device_bytes(old)
+                if nbytes and other != key:
+                    self._items[other] = _OnHost(old)
+                    self._on_device -= nbytes
+                if self._on_device <= self.limit:
+                    break
+
+    def __delitem__(self, key: str) -> None:
+        self._on_device -= _device_bytes(self._items.pop(key))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*self._items])
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._items
+
+
+class _OnHost:
+    __slots__ = ("device", "host")
+
+    def __init__(self, array: Any) -> None:
+        self.device, self.host = array.device, array.get()
+
+
+def _device_bytes(value: Any) -> int:
+    return int(value.nbytes) if isinstance(value, GPUArray) else 0
+
+
+def _serialize(array: Any) -> tuple[dict[str, Any], list[Any]]:
+    """How distributed sends arrays: the items as one frame of bytes."""
+    host = array.get()
+    order = "C" if host.flags.c_contiguous else "F"
+    names = host.dtype.names is not None
+    header = {"dtype": host.dtype.descr if names else host.dtype.str, "shape": host.shape}
+    frames = [memoryview(host.ravel(order="K").view(np.uint8))] if host.size else []
+    return header | {"order": order}, frames
+
+
+def _deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
+    dtype = header["dtype"]
+    dtype = np.dtype(dtype if isinstance(dtype, str) else [tuple(f) for f in dtype])
+    data = np.frombuffer(frames[0], dtype) if frames else np.empty(0, dtype)
+    return default_device().put(data.reshape(tuple(header["shape"]), order=header["order"]))
+
+
+if _messages is not None:
+    for _cls in (GPUArray, provided("opencl array"), provided("cuda array")):
+        _messages.dask_serialize.register(_cls)(_serialize)
+        _messages.dask_deserialize.register(_cls)(_deserialize)

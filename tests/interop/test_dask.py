@@ -1,0 +1,177 @@
+"""pygpu.dask: chunks, messages, limits, and a cluster of two processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+dask = pytest.importorskip("dask", reason="dask is not installed")
+da = pytest.importorskip("dask.array", reason="dask is not installed")
+
+import pygpu.dask as pd  # noqa: E402
+from pygpu import xp  # noqa: E402
+from pygpu._array import GPUArray  # noqa: E402
+
+
+@pytest.fixture(params=["opencl", "cuda"])
+def on(request):
+    before = xp.set_default_device(request.param)
+    with dask.config.set({"array.backend": "pygpu", "scheduler": "synchronous"}):
+        yield
+    xp.set_default_device(before)
+
+
+def test_chunks_are_made_on_the_device(on):
+    for made, expected in (
+        (da.ones((6, 4), chunks=3), np.ones((6, 4))),
+        (da.zeros(5, chunks=2, dtype="i2"), np.zeros(5, "i2")),
+        (da.full((3, 3), 7, chunks=2, dtype="f4"), np.full((3, 3), 7, "f4")),
+        (da.arange(3, 20, 4, chunks=2), np.arange(3, 20, 4)),
+    ):
+        x = made.compute()
+        assert isinstance(made._meta, GPUArray) and isinstance(x, GPUArray)
+        assert x.device == xp.default_device() and x.dtype == expected.dtype
+        assert (x.get() == expected).all()
+    total = (da.ones((8, 8), chunks=4) * 3 + 1).sum(axis=0).compute()
+    assert isinstance(total, GPUArray) and (total.get() == 32).all()
+    with dask.config.set({"array.backend": "numpy"}):
+        host = da.arange(10, chunks=5)
+    moved = host.to_backend("pygpu")
+    assert isinstance(moved.compute(), GPUArray) and moved.to_backend("pygpu") is moved
+    assert isinstance(moved.to_backend("numpy").compute(), np.ndarray)
+    with pytest.raises(NotImplementedError, match=r"da.random.default_rng\(seed\)"):
+        da.random.RandomState(1)
+
+
+def test_random_numbers(on):
+    x = da.random.default_rng(5).normal(2, 3, size=20_000, chunks=5_000)
+    again = da.random.default_rng(5).normal(2, 3, size=20_000, chunks=5_000)
+    found = x.compute()
+    assert isinstance(found, GPUArray) and (found.get() == again.compute().get()).all()
+    parts = found.get().reshape(4, -1)
+    assert len(np.unique(parts)) > 19_900  # no two chunks are the same
+    assert abs(parts.mean() - 2) < 0.1 and abs(parts.std() - 3) < 0.1
+
+
+def test_sizes_and_tokens(on):
+    x = xp.ones((100, 7), dtype=xp.float32)
+    assert dask.sizeof.sizeof(x) == 2800
+    assert dask.base.tokenize(x) == dask.base.tokenize(x + 0) != dask.base.tokenize(x + 1)
+
+
+def test_limit(on):
+    store = pd.LimitedDevice(2000)
+    arrays = {name: xp.full(100, number, dtype=xp.float64) for number, name in enumerate("abcd")}
+    store.update(arrays)  # 800 bytes each: two fit
+    kept = [type(value).__name__ for value in store._items.values()]
+    assert kept.count("_OnHost") == 2 and store._on_device == 1600
+    for number, name in enumerate("abcd"):
+        x = store[name]
+        assert (
+            isinstance(x, GPUArray)
+            and (x.get() == number).all()
+            and x.device == arrays[name].device
+        )
+        assert store._on_device <= 2000
+    store["e"] = "not an array"
+    assert list(store)[-2:] == ["d", "e"] and "a" in store and len(store) == 5
+    assert (store.pop("a").get() == 0).all() and "a" not in store
+    del store["b"]
+    store["c"] = xp.zeros(1000)  # larger than the limit by itself
+    assert isinstance(store["c"], GPUArray)
+    with pytest.raises(KeyError):
+        store["b"]
+    with pytest.raises(ValueError, match="limit must not be negative"):
+        pd.LimitedDevice(-1)
+    store.clear()
+    assert store._on_device == 0
+
+
+def test_messages(on):
+    pytest.importorskip("distributed", reason="distributed is not installed")
+    from distributed.protocol import deserialize, serialize
+
+    for host in (
+        np.arange(12.0).reshape(3, 4),
+        np.asfortranarray(np.arange(6, dtype="i2").reshape(2, 3)),
+        np.zeros((0, 2), "c8"),
+        np.array(5, "u1"),
+        np.array([(1, 2.0)], [("a", "i4"), ("b", "f8")]),
+    ):
+        x = xp.default_device().put(host)
+        header, frames = serialize(x)
+        assert header["serializer"] == "dask" and sum(f.nbytes for f in frames) == host.nbytes
+        y = deserialize(header, frames)
+        assert type(y) is type(x) and y.dtype == host.dtype and y.strides == x.strides
+        assert (y.get() == host).all()
+
+
+PROGRAM = """
+import os
+import sys
+import dask
+import dask.array as da
+from dask.distributed import Client, LocalCluster
+import pygpu.dask
+
+def device():
+    import pygpu.xp as xp
+    return str(xp.default_device())
+
+def die_once(x, flag):
+    if not os.path.exists(flag):
+        open(flag, "w").close()
+        os._exit(1)
+    return x
+
+def out_of_memory():
+    import pygpu
+    raise pygpu.MemoryError("no memory for this task")
+
+if __name__ == "__main__":
+    dask.config.set({"array.backend": "pygpu", "distributed.worker.preload": ["pygpu.dask"]})
+    with LocalCluster(2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster:
+        with Client(cluster) as client:
+            client.register_plugin(pygpu.dask.DeviceOfWorker(sys.argv[1:3]))
+            places = sorted(client.run(device).values())
+            print(len(set(places)))
+            x = da.random.default_rng(3).random(size=40_000, chunks=10_000)
+            mean = float(x.mean().compute())
+            exchanged = x.rechunk(40_000).sum().compute()  # chunks go from worker to worker
+            print(abs(mean - 0.5) < 0.02, abs(float(exchanged) / 40_000 - mean) < 1e-9)
+            lost = x.map_blocks(die_once, sys.argv[3], meta=x._meta).mean()  # a worker ends
+            print(abs(float(lost.compute()) - mean) < 1e-9, os.path.exists(sys.argv[3]))
+            try:
+                client.submit(out_of_memory).result()
+            except pygpu.MemoryError as error:
+                print(error)
+"""
+
+
+@pytest.mark.parametrize("names", [("opencl", "simulator"), ("cuda:0", "cuda:1")], ids=" ".join)
+def test_a_cluster(names, tmp_path):
+    pytest.importorskip("distributed", reason="distributed is not installed")
+    if os.environ.get("PYGPU_CUDA") == "driver":
+        pytest.skip("needs two GPUs, or the simulator")
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    environment = {
+        **os.environ,
+        "PYGPU_CUDA": "simulator",
+        "PYGPU_SIM_DEVICES": "2",
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }
+    done = subprocess.run(
+        [sys.executable, str(program), *names, str(tmp_path / "flag")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    assert done.returncode == 0, done.stderr
+    expected = ["2", "True True", "True True", "no memory for this task"]
+    assert done.stdout.splitlines() == expected, done.stderr
