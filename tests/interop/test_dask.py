@@ -155,8 +155,6 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("names", [("opencl", "simulator"), ("cuda:0", "cuda:1")], ids=" ".join)
 def test_a_cluster(names, tmp_path):
     pytest.importorskip("distributed", reason="distributed is not installed")
-    if os.environ.get("PYGPU_CUDA") == "driver":
-        pytest.skip("needs two GPUs, or the simulator")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     environment = {
