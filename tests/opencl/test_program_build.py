@@ -574,6 +574,20 @@ def test_other_driver_calls_fail_once(ctx, balance, name):
     assert work() == "fill"
 
 
+def test_a_link_that_our_option_broke_is_made_without_it(ctx, queue, balance):
+    """NVIDIA's linker misses inline functions of programs compiled under -cl-kernel-arg-info."""
+    header = cl.Program(ctx, "static inline int seven() { return 7; }").compile()
+    source = '#include "seven.h"\n' + FILL.replace("{", "{ int y = seven(); (void)y; ", 1)
+    part = cl.Program(ctx, source).compile("-DUNUSED", headers=[("seven.h", header)])
+    _opencl._fault("clLinkProgram", -17)
+    try:
+        linked = cl.link_program(ctx, [part])
+        assert _opencl._fault_hits() == 1
+        assert run(queue, linked.fill, np.int32(4)) == [4] * 4
+    finally:
+        _opencl._fault(None, 0)
+
+
 def test_refused_options_are_both_kinds_of_error(ctx):
     """PyOpenCL raises RuntimeError for whatever fails in build()."""
     with pytest.raises(cl.RuntimeError) as caught:

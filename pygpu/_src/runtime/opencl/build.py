@@ -15,6 +15,7 @@ Environment:
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import os
 import warnings
@@ -544,7 +545,29 @@ def compile_program(
         texts = {os.path.basename(name): header._source_bytes for name, header in pairs}
         logs = _collect_logs(program, targets)
         raise _failure(error, logs, all_options, program._source_bytes, texts) from None
+    program.__dict__[_COMPILATION] = given, targets, devices is not None, pairs
     warn_of_logs(_collect_logs(program, targets), stacklevel=2)
+
+
+def _without_our_option(program: Program) -> Program:
+    """The same program compiled with what was asked for alone; itself if that cannot be done.
+
+    Under -cl-kernel-arg-info, which :func:`compile_program` adds, NVIDIA's compiler (580.159) does
+    not expand C99's `inline` functions, and its linker then looks for them in vain.
+    """
+    source, how = program._source_bytes, program.__dict__.get(_COMPILATION)
+    if source is None or how is None:
+        return program
+    given, targets, chosen, headers = how
+    made = type(program)(program.context, source.decode("utf-8", "surrogateescape"))
+    try:
+        made._compile(_Options(given, targets, False).encoded, targets if chosen else None, headers)
+    except Error:
+        return program
+    return made
+
+
+_COMPILATION = "_compilation"  # in a program's dict: how it was compiled
 
 
 def link_programs(
@@ -575,8 +598,17 @@ def link_programs(
             context, chosen, encoded, targets if devices is not None else None, failed
         )
     except Error as error:
-        logs = _collect_logs(failed[0], targets) if failed else {}
-        raise _failure(error, logs, all_options, None) from None
+        second: Program | None = None
+        if error.code == _LINK_FAILURE:
+            again = [_without_our_option(program) for program in chosen]
+            with contextlib.suppress(Error):
+                second = _opencl._link(
+                    context, again, encoded, targets if devices is not None else None, []
+                )
+        if second is None:
+            logs = _collect_logs(failed[0], targets) if failed else {}
+            raise _failure(error, logs, all_options, None) from None
+        linked = second
     warn_of_logs(_collect_logs(linked, targets), stacklevel=2)
     return linked
 
