@@ -131,6 +131,11 @@ class TestCase(unittest.TestCase):
         with self.assertRaises(TypingError) as caught:
             yield caught
 
+    def reset_module_warnings(self, module: Any) -> None:
+        """Let the warnings of a module be given again."""
+        found = sys.modules[module] if isinstance(module, str) else module
+        vars(found).pop("__warningregistry__", None)
+
     def subprocess_test_runner(self, *args: Any, **kwargs: Any) -> None:
         raise unittest.SkipTest("left out: runs the suite's own runner")
 

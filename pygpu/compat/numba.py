@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pygpu._src.jit.decorators.guvectorize import guvectorize as _guvectorize
 from pygpu._src.jit.decorators.jit import jit
 from pygpu._src.jit.decorators.vectorize import vectorize as _vectorize
-from pygpu._src.jit.signature import TYPES, Tuple, Type, UniTuple
+from pygpu._src.jit.signature import TYPES, Signature, Tuple, Type, UniTuple, as_type
 from pygpu._src.jit.signature import ArrayType as Array
 from pygpu._src.jit.signature import PointerType as CPointer
 from pygpu._src.jit.source import keep_texts
@@ -30,16 +30,23 @@ __all__ = [
     "UniTuple",
     "as_dtype",
     "carray",
+    "complex_domain",
     "config",
     "farray",
     "from_dtype",
     "guvectorize",
+    "integer_domain",
     "jit",
     "literal_unroll",
     "literally",
     "njit",
+    "number_domain",
     "prange",
+    "real_domain",
+    "signature",
+    "signed_domain",
     "typeof",
+    "unsigned_domain",
     "vectorize",
     *TYPES,
     *_errors,
@@ -49,6 +56,12 @@ globals().update(TYPES)
 numba_warnings.install()
 keep_texts()  # Numba reads bytecode and needs no source
 njit = jit
+signed_domain = frozenset(TYPES[f"int{n}"] for n in (8, 16, 32, 64))
+unsigned_domain = frozenset(TYPES[f"uint{n}"] for n in (8, 16, 32, 64))
+integer_domain = signed_domain | unsigned_domain
+real_domain = frozenset((TYPES["float32"], TYPES["float64"]))
+complex_domain = frozenset((TYPES["complex64"], TYPES["complex128"]))
+number_domain = integer_domain | real_domain | complex_domain
 if TYPE_CHECKING:
     from pygpu._src.kernel_types import guvectorize, vectorize
 else:
@@ -59,8 +72,6 @@ prange = range
 def from_dtype(dtype: Any) -> Any:
     """The type of a NumPy dtype, of numbers or of records, as signatures write it."""
     import numpy as np
-
-    from pygpu._src.jit.signature import as_type
 
     return as_type(np.dtype(dtype))
 
@@ -91,11 +102,25 @@ class Record:
         return from_dtype(np.dtype([(n, getattr(t, "dtype", t)) for n, t in fields], align=True))
 
 
+def signature(returns: Any, *args: Any) -> Signature:
+    """The types of a function's result and arguments, as numba.cuda.typing has it."""
+    return Signature(as_type(returns), tuple(map(as_type, args)))
+
+
 def literally(value: Any) -> Any:
     """The value: what is known when a kernel is compiled needs no marking."""
     return value
 
 
+def _emit_argument(fc: Any, node: Any, args: Any, kwargs: Any) -> Any:
+    """A call in a kernel: its argument."""
+    from pygpu._src.jit.walk.registry import count
+
+    count("literal_unroll", args, kwargs, 1, 1)
+    return args[0]
+
+
+literally.emit_call = _emit_argument  # type: ignore[attr-defined]
 literal_unroll = literally
 
 
@@ -103,7 +128,7 @@ def typeof(value: Any) -> Any:
     """The type of a number or an array, as signatures write it."""
     import numpy as np
 
-    from pygpu._src.jit.signature import ArrayType, as_type
+    from pygpu._src.jit.signature import ArrayType
 
     found = value if hasattr(value, "dtype") else np.asarray(value)
     if getattr(found, "ndim", 0):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pygpu._src.jit.cuda_arrays import MemoryPointer
 from pygpu._src.jit.decorators.cuda_kernel import jit as _jit
+from pygpu._src.jit.decorators.kernel import Kernel
 from pygpu.compat import numba_config as config
 from pygpu.compat.numba import guvectorize, literal_unroll, literally, vectorize
 from pygpu.compat.numba_driver import runtime
@@ -40,10 +41,18 @@ __all__ = [
     "vectorize",
 ]
 
+
+def checked(kernel: Any) -> Any:
+    """A kernel whose signatures it can be compiled for, as Numba says at the decorator."""
+    if isinstance(kernel, Kernel):
+        kernel.check_signatures()
+    return kernel
+
+
 if TYPE_CHECKING:
     from pygpu._src.cuda_kernel_types import jit
 else:
-    jit = widening(_jit)
+    jit = widening(_jit, checked)
 
 
 def compile_ptx(pyfunc: Any, sig: Any, *unused: Any, **more: Any) -> Any:

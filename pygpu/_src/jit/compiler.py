@@ -16,11 +16,10 @@ from pygpu._src.util.frozen import Frozen
 
 from . import emit
 from . import source as sources
-from .infer import Function, infer, set_literals
+from .infer import Active, Function, infer, set_literals
 from .source import KernelError, python_function
-from .types import VOID, Scalar, Type, as_type, flat_types
+from .types import VOID, OptionalType, Scalar, Type, as_type, flat_tuples, flat_types
 from .walk.context import FunctionContext
-from .walk.variables import c_name
 
 __all__ = ["CompiledFunction", "compile_function"]
 
@@ -82,17 +81,17 @@ def device_function(
     of the arguments, see KnownRanges.ranges_of, if indices are checked."""
     key = (function, tuple(arg_types), *literals, *given)
     source = source_of(function, src)
+    fc = FunctionContext(unit, source, arg_types, given_ranges=given)
+    active = fc.active = Active(fc, key, len(unit.stack))
     unit.stack.append(function)
+    unit.active.append(active)
     try:
-        fc = FunctionContext(unit, source, arg_types, given_ranges=given)
         set_literals(fc, literals)
         lines, result = infer(fc)
     finally:
         unit.stack.pop()
-    codes = "_".join(t.code for t in arg_types)
-    name = unit.unique(
-        f"{unit.prefix}_{c_name(source.name).replace('<lambda>', 'lambda')}__{codes}"
-    )
+        unit.active.pop()
+    name = active.name
     declared: list[str] = []
     for t, c in zip(arg_types, fc.vars.parameter_names()):
         declared += emit.parameters(t, c)
@@ -104,9 +103,16 @@ def device_function(
         for i, t in enumerate(flat_types(result)):
             declared += emit.results(t, f"r_{i}")
     body = "\n".join(lines)
-    unit.texts[name] = f"PG_INLINE {kind} {name}({', '.join(declared) or 'void'})\n{{\n{body}\n}}\n"
+    head = f"{kind} {name}({', '.join(declared) or 'void'})"
+    recursive = active.is_recursive or active.lowest < active.depth
+    if recursive:
+        unit.prototypes[name] = f"PG_FUNCTION {head};\n"
+    unit.texts[name] = f"{'PG_FUNCTION' if recursive else 'PG_INLINE'} {head}\n{{\n{body}\n}}\n"
     made = Function(name, result, tuple(fc.implicit))
-    unit.functions[key] = made
+    if active.lowest == active.depth:
+        unit.functions[key] = made
+    elif unit.active:  # it calls a function around it, whose result may still change
+        unit.active[-1].lowest = min(unit.active[-1].lowest, active.lowest)
     return made
 
 
@@ -184,6 +190,11 @@ def compile_function(
         unit = make_unit(str(name), fp64, prefix)
         unit.checks, unit.tests = check, None
         inner = device_function(unit, function, types, src or getattr(func, "src", None))
+        if any(isinstance(t, OptionalType) for t in flat_tuples(inner.result)):
+            raise source_of(function).error(
+                f"{function.__name__} may end without return, which gives None; add a return at "
+                "its end"
+            )
         if not all(isinstance(t, Scalar) for t in flat_types(inner.result) if t != VOID):
             raise source_of(function).error(f"{inner.result} cannot be returned to the host")
         returned = () if inner.result == VOID else tuple(t.dtype for t in flat_types(inner.result))

@@ -7,6 +7,7 @@ takes them, and launches.
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 import math
@@ -25,7 +26,8 @@ from pygpu._src.runtime.backends import backend_of
 from pygpu.errors import LogicError
 
 from .. import check_report
-from ..compiler import guards_hold, source_of
+from ..compiler import guards_hold, make_unit, source_of
+from ..infer import infer
 from ..source import KernelError, python_function
 from ..types import (
     ArrayType,
@@ -38,6 +40,7 @@ from ..types import (
     fitting,
     weak,
 )
+from ..walk.context import FunctionContext
 from . import arguments
 from .specialization import Specialization
 
@@ -219,6 +222,8 @@ class Kernel(KernelBase):
             return TupleType(items, getattr(arg, "_fields", ()))
         if arg is None:
             return ObjectType(None)
+        if isinstance(arg, enum.Enum) and not isinstance(arg, _PYTHON):
+            return ObjectType(arg)
         for python in _PYTHON:
             if isinstance(arg, python):
                 return weak(python)
@@ -268,6 +273,8 @@ class Kernel(KernelBase):
                     not isinstance(a, GPUArray) or a.offset == 0 for a in arg
                 )
                 key.append(self._type_of(arg, 0))
+            elif isinstance(arg, enum.Enum) and not isinstance(arg, _PYTHON):
+                key.append(arg)
             else:
                 key.append(arg.__class__)
         key.append(at_start)
@@ -286,6 +293,15 @@ class Kernel(KernelBase):
         """The kernels compiled for a backend; the function does not keep its context alive."""
         found = self._known.get(backend)
         return self._known.setdefault(backend, {}) if found is None else found
+
+    def check_signatures(self) -> None:
+        """Raise KernelError if the function cannot be compiled for the types of a signature. No
+        device is needed for that."""
+        for kinds in self._declared:
+            unit = make_unit("cuda", True, "pgf")
+            unit.captured = []
+            unit.stack.append(self.py_func)
+            infer(FunctionContext(unit, self._source, kinds, kernel=True))
 
     def _compile(
         self,
@@ -309,6 +325,7 @@ class Kernel(KernelBase):
             forced,
             self.freezes,
             self.freezes and bool(self._declared),
+            self.freezes and self.check is True,
         )
 
     def _for_launch(
@@ -526,7 +543,8 @@ class Kernel(KernelBase):
             self._check_asserts(made, backend, queue, error)
         arguments.copy_back(back)
         steps, tests = made.steps, made.program
-        if error is None and steps is not None and tests is not None and ordered:
+        plain = not any(isinstance(t, ObjectType) and t.value is not None for t in made.arg_types)
+        if error is None and steps is not None and tests is not None and ordered and plain:
             if all(map(operator.is_, given, args)):
                 cuda, more = backend.name == "cuda", (record, made.number)
                 self._remember(args, made.kernel, steps, made.guards, queue, cuda, tests, more)

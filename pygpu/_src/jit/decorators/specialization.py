@@ -21,9 +21,8 @@ from ..calls import builtins, intrinsics, mathematics, numpy_functions  # noqa: 
 from ..compiler import make_unit
 from ..infer import infer
 from ..source import KernelError
-from ..types import ArrayType, Scalar, TupleType, Type
+from ..types import ArrayType, Scalar, TupleType, Type, c_name
 from ..walk.context import FunctionContext
-from ..walk.variables import c_name
 
 __all__ = ["Specialization"]
 
@@ -80,12 +79,14 @@ class Specialization:
         forced: frozenset[Any] = frozenset(),
         freezes: bool = False,
         cuts: bool = False,
+        divides: bool = False,
     ) -> None:
         self._cuts = cuts  # integers that a declared type does not hold, as Numba does
         limits = backend.limits
         unit = make_unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
         unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
         unit.checks, unit.forced, unit.captured = check, forced, []
+        unit.divides = divides
         for t in arg_types:
             _check_fp64(t, backend, source.name)
         unit.stack.append(source.function)

@@ -16,6 +16,7 @@ from .constants import constant
 from .context import FunctionContext
 from .known_ranges import together
 from .operators import BINARY, call_ufunc
+from .optional import is_there, unwrapped
 from .registry import visits_expression
 from .sequences import collection
 
@@ -89,9 +90,15 @@ def compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Valu
 
 def _compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
     if isinstance(op, (ast.Is, ast.IsNot)):
-        if a.is_const and b.is_const:
+        for one, other in ((a, b), (b, a)):
+            if one.is_optional and other.is_none:
+                text = is_there(one).text
+                return Value(WEAK_BOOL, text if isinstance(op, ast.IsNot) else f"!{text}")
+        if a.is_none and b.is_none:
+            same = True
+        elif a.is_const and b.is_const:
             same = a.const is b.const
-        elif (a.is_object and a.const is None) or (b.is_object and b.const is None):
+        elif a.is_none or b.is_none:
             same = False
         elif a.is_array and b.is_array:
             return _same_memory(fc, node, op, a, b)
@@ -117,6 +124,7 @@ def _compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Val
             return constant(fc, isinstance(op, ast.NotIn), node)
         text = f"({' || '.join(texts)})"
         return Value(WEAK_BOOL, text if isinstance(op, ast.In) else f"!{text}")
+    a, b = unwrapped(a), unwrapped(b)
     name, python, sign = _COMPARE[type(op)]
     if a.is_const and b.is_const:
         return constant(fc, python(a.const, b.const), node)

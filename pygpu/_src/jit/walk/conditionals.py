@@ -6,9 +6,10 @@ import ast
 
 from .. import emit, ranges
 from ..ir import Value, wide_enough
-from ..types import BOOL, ArrayType, RecordType, Scalar, TupleType, join
+from ..types import BOOL, VOID, ArrayType, OptionalType, RecordType, Scalar, TupleType, join
 from .context import FunctionContext
 from .known_ranges import is_integer, together
+from .optional import as_optional
 from .registry import visits_expression
 from .truth import truth_of
 
@@ -71,6 +72,8 @@ def conditional_expression(fc: FunctionContext, node: ast.IfExp) -> Value:
 
 def choose(fc: FunctionContext, node: ast.AST, test: str, a: Value, b: Value) -> Value:
     """``a if test else b``"""
+    if a.is_none != b.is_none:  # `x if test else None`
+        a, b = (Value(VOID) if v.is_none else v for v in (a, b))
     t = join(a.type, b.type)
     if t is None or (a.is_object and not a.const == b.const):
         raise fc.source.error(f"the two values have different types: {a.type} and {b.type}", node)
@@ -81,6 +84,8 @@ def choose(fc: FunctionContext, node: ast.AST, test: str, a: Value, b: Value) ->
         return Value(t, text, nonneg=a.nonneg and b.nonneg)
     if isinstance(t, RecordType):
         return Value(t, f"({test} ? {a.text} : {b.text})")
+    if isinstance(t, OptionalType):
+        a, b = as_optional(t, a), as_optional(t, b)
     if isinstance(t, TupleType):
         items = [choose(fc, node, test, x, y) for x, y in zip(a.items, b.items)]
         return Value(t, items=items)

@@ -13,8 +13,9 @@ from pygpu._src.codegen import dtypes
 from .. import emit
 from ..ir import Value
 from ..source import KernelError, Source
-from ..types import ArrayType, RecordType, Scalar, TupleType, Type
+from ..types import ArrayType, OptionalType, RecordType, Scalar, TupleType, Type
 from .known_ranges import KnownRanges
+from .optional import as_optional, unwrapped
 from .registry import EXPRESSIONS
 from .variables import Variables, variable_value
 
@@ -56,6 +57,7 @@ class FunctionContext:
         self.ranges = KnownRanges(unit, given_ranges)
         self.result: Type | None = None
         self.ordered: set[int] = set()  # statements whose parts must be done in order
+        self.active: Any = None  # what calls of itself see, see infer.Active
         self.pointers: set[str] = set()  # variables that may point into an array of its own
 
     def begin_walk(self) -> None:
@@ -91,12 +93,17 @@ class FunctionContext:
             raise self.source.error(f"{kind} is not supported in kernels", node)
         return visitor(self, node)
 
+    def value(self, node: ast.expr) -> Value:
+        """The value of an expression that is used as what it is if it is not None."""
+        return unwrapped(self.expr(node))
+
     def number(self, node: ast.expr, what: str = "a number") -> Value:
         """An expression that must be a number."""
         return self.as_number(self.expr(node), node, what)
 
     def as_number(self, value: Value, node: ast.AST, what: str = "a number") -> Value:
         """The value, if it is a number."""
+        value = unwrapped(value)
         if not value.is_scalar:
             hint = ""
             if value.is_array:
@@ -202,6 +209,8 @@ class FunctionContext:
 
     def store_variable(self, t: Type, name: str, value: Value) -> list[str]:
         """Statements that set a C variable of type *t*."""
+        if isinstance(t, OptionalType):
+            value = as_optional(t, value)
         if isinstance(t, Scalar):
             text = emit.convert(value, t)
             return [] if text == name else [f"{name} = {text};"]

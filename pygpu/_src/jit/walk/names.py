@@ -8,9 +8,10 @@ import types
 from .. import emit
 from ..ir import Value, wide_enough
 from ..source import KernelError
-from ..types import VOID, ArrayType, Scalar, TupleType, has_object, join
+from ..types import VOID, ArrayType, OptionalType, Scalar, TupleType, has_object, join
 from .constants import constant
 from .context import FunctionContext
+from .optional import as_optional
 from .registry import visits_expression
 from .variables import Variable, variable_name, variable_value
 
@@ -61,6 +62,7 @@ def read_variable(fc: FunctionContext, key: str, node: ast.Name) -> Value:
     if (early or known is not None) and key not in fc.vars.may_be_unset:
         fc.vars.may_be_unset.add(key)  # so it needs a variable, which is 0 until it is set
         fc.changed = True
+    fc.vars.reads_none = fc.vars.reads_none or v.type == VOID
     return variable_value(v.type, v.cname, v.nonneg)
 
 
@@ -68,7 +70,9 @@ def assign_name(fc: FunctionContext, target: ast.Name, value: Value) -> None:
     """``name = value``."""
     name = target.id
     if value.type == VOID:
-        raise fc.source.error(f"{name} would be None: the function returns nothing", target)
+        if value.text:
+            fc.emit(f"{value.text};")
+        value = constant(fc, None, target)
     key = fc.vars.key_of(target, stored=True)
     fc.vars.assigned.add(key)
     v = fc.vars.by_key.get(key)
@@ -80,6 +84,9 @@ def assign_name(fc: FunctionContext, target: ast.Name, value: Value) -> None:
     if fc.vars.is_single(key) and _is_alias(fc, key, v, value):
         fc.vars.const_locals[key] = value
         return
+    if value.is_none:
+        fc.vars.split_name(name)
+        value = Value(VOID)
     if value.is_object:
         fc.vars.split_name(name)
         raise fc.source.error(f"{value.const!r} cannot be kept in a variable that changes", target)
@@ -93,6 +100,8 @@ def assign_name(fc: FunctionContext, target: ast.Name, value: Value) -> None:
         )
     if isinstance(new, Scalar):
         new = wide_enough(new, value)
+    if isinstance(new, OptionalType):
+        value = as_optional(new, value)
     nonneg = v.nonneg and value.nonneg
     if new != v.type or nonneg != v.nonneg:
         fc.changed = True
