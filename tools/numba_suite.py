@@ -53,8 +53,9 @@ LEFT_OUT = {
     "driver objects": (
         "test_cuda_driver test_linker test_nvjitlink test_nvrtc test_nvvm_driver test_init "
         "test_module_callbacks test_emm_plugins test_deallocations test_linkable_code "
-        "test_runtime test_cuda_memory test_is_fp16 test_managed_alloc test_context_stack::Test3rd* "
-        "test_context_stack::TestContextLeak* test_host_alloc::*driver "
+        "test_runtime test_cuda_memory test_is_fp16 test_managed_alloc "
+        "test_context_stack::Test3rd* test_context_stack::TestContextLeak* "
+        "test_host_alloc::*driver "
         "test_dispatcher::TestLaunchBounds*launch_bounds_[stw]*"
     ),
     "bindings generated from NVIDIA's headers": (
