@@ -16,7 +16,6 @@ from pygpu.errors import RuntimeError as CudaSupportError
 
 __all__ = [
     "HAS_NUMBA",
-    "CUSource",
     "CudaSupportError",
     "KernelRuntimeError",
     "MemoryPointer",
@@ -27,7 +26,6 @@ __all__ = [
     "compile_ptx_for_current_device",
     "config",
     "cuda_error",
-    "declare_device",
     "get_supported_ccs",
     "guvectorize",
     "implementation",
@@ -69,13 +67,6 @@ HAS_NUMBA = True  # "import numba" finds names, too
 implementation = "NVIDIA"
 
 
-class CUSource:
-    """Functions in CUDA C, and the name of their file."""
-
-    def __init__(self, data: bytes | str, name: str = "<unnamed-cu>") -> None:
-        self.data, self.name = data, name
-
-
 def cuda_error() -> str | None:
     """Why there is no CUDA; None if there is."""
     from pygpu import _cuda
@@ -95,14 +86,6 @@ def is_bfloat16_supported() -> bool:
 def is_fp8_supported() -> bool:
     """False: NumPy has no such numbers."""
     return False
-
-
-def declare_device(name: str, sig: Any, **unused: Any) -> Any:
-    """Refused: functions of other compilers are not linked. Raises NotImplementedError."""
-    raise NotImplementedError(
-        f"cuda.declare_device({name!r}): functions in CUDA C are not linked to kernels in Python; "
-        "write the function in Python, or the kernel in C (pygpu.cuda.compiler.SourceModule)"
-    )
 
 
 def get_supported_ccs() -> tuple[tuple[int, int], ...]:

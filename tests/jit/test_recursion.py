@@ -30,16 +30,24 @@ def gcd(a, b):
 
 @cuda.jit(device=True)
 def is_even(n):
-    if n == 0:
-        return True
-    return is_odd(n - 1)
+    return is_odd(n - 1) if n else True
 
 
 @cuda.jit(device=True)
 def is_odd(n):
-    if n == 0:
-        return False
-    return is_even(n - 1)
+    return False if n == 0 else is_even(n - 1)
+
+
+@cuda.jit(device=True)
+def first(n):
+    return second(n - 1)
+
+
+@cuda.jit(device=True)
+def second(n):
+    if n < 0:
+        return n - 0.5
+    return first(n - 2)
 
 
 @cuda.jit(device=True)
@@ -79,7 +87,7 @@ def test_recursive_functions() -> None:
         if i == 0:
             sort(a, 0, a.size - 1)
         count, rest = halves(i)
-        pairs[i] = count + rest
+        pairs[i] = count + rest + first(i)
         out[i, 2] = 4 * widens(i)
 
     n = 9
@@ -91,7 +99,9 @@ def test_recursive_functions() -> None:
     assert out[:, 1].tolist() == [math.gcd(48, 6 * i) for i in range(n)]
     assert even.tolist() == [i % 2 == 0 for i in range(n)]
     assert a.tolist() == wanted.tolist()
-    assert pairs.tolist() == [i * (i + 1) / 2 + 0.5**i for i in range(n)]
+    assert pairs.tolist() == [
+        i * (i + 1) / 2 + 0.5**i + first(i) for i in range(n)
+    ]
     assert out[:5, 2].tolist() == [11, 9, 7, 5, 4]
 
 

@@ -122,6 +122,7 @@ def make_unit(dialect: str, fp64: bool, prefix: str, int64_atomics: bool = True)
     from .calls import (  # noqa: F401
         array_methods,
         builtins,
+        external,
         mathematics,
         numpy_functions,
         reductions,
@@ -190,6 +191,10 @@ def compile_function(
         unit = make_unit(str(name), fp64, prefix)
         unit.checks, unit.tests = check, None
         inner = device_function(unit, function, types, src or getattr(func, "src", None))
+        if unit.external:
+            raise source_of(function).error(
+                f"{function.__name__} calls a function in CUDA C, which only kernels can"
+            )
         if any(isinstance(t, OptionalType) for t in flat_tuples(inner.result)):
             raise source_of(function).error(
                 f"{function.__name__} may end without return, which gives None; add a return at "

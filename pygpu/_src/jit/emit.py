@@ -87,6 +87,7 @@ class Unit:
         self.device_function: Any = None  # compiles one; see compiler.make_unit()
         self.stack: list[Any] = []  # functions that are being compiled
         self.active: list[Any] = []  # the same as calls of themselves see them, see infer.Active
+        self.external: dict[str, str] = {}  # texts in CUDA C, and the folders of their files
         self.prototypes: dict[str, str] = {}  # of recursive functions
         self.guards: dict[tuple[int, str], tuple[Any, str, Any]] = {}
         # Messages of failed assertions, and indices that are checked: their numbers, from 1.

@@ -30,6 +30,7 @@ from .walk import (  # noqa: F401 - they register what they do for nodes
 )
 from .walk.constants import constant
 from .walk.context import FunctionContext
+from .walk.names import NotYet
 from .walk.statements import block, return_value, terminates
 from .walk.variables import Split, variable_value
 
@@ -129,7 +130,11 @@ def _infer(fc: FunctionContext) -> tuple[list[str], Type]:
             raise fc.source.error("Return type of recursive function does not converge")
         raise fc.source.error("the types of the variables do not settle")
     if fc.pending is not None:
-        raise fc.pending
+        if fc.waits_for is None or fc.waits_for is fc.active:
+            raise fc.pending
+        fc.waits_for.fc.changed = True  # it compiles this function again
+        if fc.result is None:
+            raise NotYet(fc.pending, fc.waits_for)
     return [*_declarations(fc), *fc.lines], fc.result or VOID
 
 

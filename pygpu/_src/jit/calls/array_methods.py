@@ -158,9 +158,7 @@ def _reshape(
         rest = fc.stable(
             product_text([n if n.isdigit() else f"({n} == -1 ? 1 : {n})" for n in texts])
         )
-        texts = [
-            n if n.isdigit() else f"({n} == -1 ? {_divided(size, rest)} : {n})" for n in texts
-        ]
+        texts = [n if n.isdigit() else f"({n} == -1 ? {_divided(size, rest)} : {n})" for n in texts]
         texts = list(map(fc.stable, texts))
     made = product_text(texts)
     if made.isdigit() and size.isdigit():

@@ -21,13 +21,19 @@ from typing import Any
 from ..calls import cache_hints, intrinsics
 from ..calls.atomics import atomic
 from ..calls.cache_hints import *  # noqa: F403
+from ..calls.external import CUSource, declare_device, sources
 from ..calls.intrinsics import *  # noqa: F403
 from ..calls.vectors import VECTORS
 from ..source import KernelError, python_function
 from .jit import DeviceFunction
 from .kernel import Kernel
 
-__all__ = [*intrinsics.__all__, *cache_hints.__all__, "atomic", "jit", *VECTORS]
+__all__ = [
+    *("CUSource", "atomic", "declare_device", "jit"),
+    *intrinsics.__all__,
+    *cache_hints.__all__,
+    *VECTORS,
+]
 globals().update(VECTORS)
 
 
@@ -56,12 +62,18 @@ def jit(
     fastmath: the compiler may be inexact. exact: no fused multiply-add. max_registers: of a thread.
     debug, lineinfo: for debuggers and profilers. check: whether indices are checked, see
     pygpu.kernel; debug asks for it. launch_bounds: the largest block that launches may have, or
-    a tuple that begins with it. Other options of Numba are accepted and have no
+    a tuple that begins with it. link: files of CUDA C or CUSources whose functions the kernel calls,
+    see declare_device. Other options of Numba are accepted and have no
     effect (compiled code is always cached on disk). Raises KernelError at the first call for a
     function that cannot be compiled.
     """
     function = python_function(func_or_sig)
     options: list[str] = []
+    if isinstance(launch_bounds, tuple) and len(launch_bounds) > 3:
+        raise ValueError(
+            f"cuda.jit: Got {len(launch_bounds)} launch bounds: at most three are known, "
+            f"{launch_bounds!r}"
+        )
     if debug and check is None:
         check = True
     if debug:
@@ -70,8 +82,7 @@ def jit(
         options.append("-lineinfo")
     if max_registers is not None:
         options.append(f"--maxrregcount={int(max_registers)}")
-    if link:
-        raise KernelError("cuda.jit: link= is not supported; write a SourceModule")
+    external = sources(link, "cuda.jit") if link else ()
     if function is None:
         signatures = _signatures(func_or_sig)
         return functools.partial(
@@ -84,8 +95,11 @@ def jit(
             src=src,
             check=check,
             launch_bounds=launch_bounds,
+            external=external,
         )
-    return _decorate(function, device, (), options, fastmath, exact, src, check, launch_bounds)
+    return _decorate(
+        function, device, (), options, fastmath, exact, src, check, launch_bounds, external
+    )
 
 
 def _signatures(given: Any) -> list[Any]:
@@ -112,6 +126,7 @@ def _decorate(
     src: str | None,
     check: bool | None = None,
     launch_bounds: int | tuple[int, ...] | None = None,
+    external: Any = (),
 ) -> Any:
     inner = python_function(function)
     if inner is None:
@@ -129,4 +144,5 @@ def _decorate(
         check=check,
         freezes=True,
         most_threads=launch_bounds[0] if isinstance(launch_bounds, tuple) else launch_bounds,
+        external=external,
     )

@@ -76,10 +76,12 @@ class Kernel(KernelBase):
         check: bool | None = None,
         freezes: bool = False,
         most_threads: int | None = None,
+        external: Sequence[tuple[str, str]] = (),
     ) -> None:
         self.py_func = function
         self.freezes = freezes
         self.most_threads = most_threads
+        self.external = tuple(external)
         self.check = check
         self.src = src
         self.exact = exact
@@ -326,6 +328,7 @@ class Kernel(KernelBase):
             self.freezes,
             self.freezes and bool(self._declared),
             self.freezes and self.check is True,
+            self.external,
         )
 
     def _for_launch(
@@ -430,6 +433,7 @@ class Kernel(KernelBase):
                 check=self.check,
                 freezes=self.freezes,
                 most_threads=self.most_threads,
+                external=self.external,
             )
             if len(kinds) != self._count:
                 raise TypeError(

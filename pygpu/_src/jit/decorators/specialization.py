@@ -80,6 +80,7 @@ class Specialization:
         freezes: bool = False,
         cuts: bool = False,
         divides: bool = False,
+        external: Sequence[tuple[str, str]] = (),
     ) -> None:
         self._cuts = cuts  # integers that a declared type does not hold, as Numba does
         limits = backend.limits
@@ -87,6 +88,7 @@ class Specialization:
         unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
         unit.checks, unit.forced, unit.captured = check, forced, []
         unit.divides = divides
+        unit.external.update(external)
         for t in arg_types:
             _check_fp64(t, backend, source.name)
         unit.stack.append(source.function)
@@ -118,7 +120,8 @@ class Specialization:
         for t in arg_types:
             unit.need(*_dtypes_of(t))
         root = f"PG_KERNEL void {self.name}({', '.join(declared)})\n{{\n{head}{body}\n}}\n"
-        self.text = unit.text(root)
+        self.text = "".join(unit.external) + unit.text(root)
+        options = [*options, *(f"-I{folder}" for folder in {*unit.external.values()} if folder)]
         self.features = frozenset(unit.features)
         self._compile(backend, [*options, *(backend.dialect.exact if exact else ())])
         self.record_bytes = (

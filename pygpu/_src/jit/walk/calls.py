@@ -297,17 +297,18 @@ def _recursive(
         return made
     for active in fc.unit.active:
         if active.key == (function, arg_types):
+            if fc.active is not None:
+                fc.active.lowest = min(fc.active.lowest, active.depth)
             if active.result is None:
                 raise NotYet(
                     fc.source.error(
                         f"cannot type infer runaway recursion: {name} returns nothing but what it "
                         "returns itself",
                         node,
-                    )
+                    ),
+                    active,
                 )
             active.is_recursive = True
-            if fc.active is not None:
-                fc.active.lowest = min(fc.active.lowest, active.depth)
             return active
     if around >= _MOST_TYPES:
         raise fc.source.error(f"{name} calls itself with ever new types", node)

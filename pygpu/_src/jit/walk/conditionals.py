@@ -9,6 +9,7 @@ from ..ir import Value, wide_enough
 from ..types import BOOL, VOID, ArrayType, OptionalType, RecordType, Scalar, TupleType, join
 from .context import FunctionContext
 from .known_ranges import is_integer, together
+from .names import NotYet
 from .optional import as_optional
 from .registry import visits_expression
 from .truth import truth_of
@@ -56,14 +57,27 @@ def conditional_expression(fc: FunctionContext, node: ast.IfExp) -> Value:
     test = truth_of(fc, node.test)
     if test.is_const:
         return fc.expr(node.body if test.const else node.orelse)
+    depth = fc.conditional
     fc.conditional += 1
+    early: NotYet | None = None  # where a function calls itself before its type is known
     with fc.ranges.only_if(test):
-        a = fc.expr(node.body)
+        try:
+            a = fc.expr(node.body)
+        except NotYet as error:
+            early, a, fc.conditional = error, Value(VOID), depth + 1
         one = fc.ranges.range_of(a) if fc.unit.checks and is_integer(a) else None
     with fc.ranges.only_if(test, False):
-        b = fc.expr(node.orelse)
+        try:
+            b = fc.expr(node.orelse)
+        except NotYet as error:
+            if early is not None:
+                raise
+            early, a, b, fc.conditional = error, Value(VOID), a, depth + 1
         two = fc.ranges.range_of(b) if fc.unit.checks and is_integer(b) else None
     fc.conditional -= 1
+    if early is not None:
+        fc.postpone(early)
+        return b
     found = choose(fc, node, test.text, a, b)
     if one is not None and two is not None and is_integer(found):
         found.range = fc.ranges.wrapped(ranges.join(one, two), found)

@@ -64,6 +64,7 @@ class FunctionContext:
         """Forget the text of the last walk."""
         self.changed = False  # whether the walk found what the next one must know
         self.pending: KernelError | None = None
+        self.waits_for: Any = None  # the function for whose result something is pending
         self.vars.begin_walk()
         self.ranges.begin_walk(self.vars.arguments(), self.kernel)
         self.implicit: dict[str, None] = {}
@@ -82,6 +83,11 @@ class FunctionContext:
         self.statement = statement
         self.accesses = 0  # to memory, in the expressions of the statement itself
         self.writes = False
+
+    def postpone(self, error: Any) -> None:
+        """Note that something of this walk is not known yet. error: a NotYet."""
+        if self.pending is None:
+            self.pending, self.waits_for = error.error, error.active
 
     # ---- expressions
 

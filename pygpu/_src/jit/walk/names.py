@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
+from typing import Any
 
 from .. import emit
 from ..ir import Value, wide_enough
@@ -19,10 +20,12 @@ __all__ = ["NotYet", "assign_name", "read_name", "read_variable"]
 
 
 class NotYet(Exception):
-    """An expression uses a variable whose type is not known in this walk."""
+    """An expression uses a variable whose type is not known in this walk, or calls a function that
+    is being compiled, *active*, and whose result is not known yet."""
 
-    def __init__(self, error: KernelError) -> None:
+    def __init__(self, error: KernelError, active: Any = None) -> None:
         self.error = error
+        self.active = active
 
 
 @visits_expression(ast.Name)

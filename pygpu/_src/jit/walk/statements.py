@@ -56,7 +56,7 @@ def _statements(fc: FunctionContext, statements: Sequence[ast.stmt]) -> None:
         try:
             visitor(fc, statement)
         except NotYet as error:
-            fc.pending = fc.pending or error.error
+            fc.postpone(error)
             fc.indent, fc.conditional = inside
         except OverflowError as error:  # a constant that its type cannot hold
             raise fc.source.error(str(error), statement) from None
