@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pygpu._src.jit.cuda_arrays import MemoryPointer
 from pygpu._src.jit.decorators.cuda_kernel import jit as _jit
 from pygpu._src.jit.decorators.kernel import Kernel
+from pygpu.compat import numba_arrays
 from pygpu.compat import numba_config as config
 from pygpu.compat.numba import guvectorize, literal_unroll, literally, vectorize
 from pygpu.compat.numba_driver import runtime
@@ -63,6 +64,7 @@ def compile_ptx(pyfunc: Any, sig: Any, *unused: Any, **more: Any) -> Any:
 
 compile = compile_for_current_device = compile_ptx_for_current_device = compile_ptx
 compile_all = compile_ptx
+numba_arrays.install()
 HAS_NUMBA = True  # "import numba" finds names, too
 implementation = "NVIDIA"
 

@@ -99,9 +99,7 @@ def test_recursive_functions() -> None:
     assert out[:, 1].tolist() == [math.gcd(48, 6 * i) for i in range(n)]
     assert even.tolist() == [i % 2 == 0 for i in range(n)]
     assert a.tolist() == wanted.tolist()
-    assert pairs.tolist() == [
-        i * (i + 1) / 2 + 0.5**i + first(i) for i in range(n)
-    ]
+    assert pairs.tolist() == [i * (i + 1) / 2 + 0.5**i + first(i) for i in range(n)]
     assert out[:5, 2].tolist() == [11, 9, 7, 5, 4]
 
 

@@ -157,6 +157,14 @@ class DeviceNDArray(GPUArray):
         stream = stream_of(stream)
         return super().setitem(subscript, value, queue if stream is None else stream, wait_for)
 
+    def get_ipc_handle(self) -> Any:
+        """A handle by which another process opens the array. Raises an error of the driver for
+        memory that it does not share."""
+        from .ipc_arrays import IpcArrayHandle, ipc_handle
+
+        desc = {"shape": self.shape, "dtype": self.dtype, "strides": self.strides}
+        return IpcArrayHandle(ipc_handle(self.gpu_data, self), desc)
+
     def getitem(self, item: Any, stream: Any = 0) -> Any:
         """``array[item]``"""
         return self[item]
@@ -206,17 +214,29 @@ def device_array(
     order: str = "C",
     stream: Any = 0,
 ) -> DeviceNDArray:
-    """A new, uninitialized device array."""
-    return DeviceNDArray(shape, _dtype(dtype), strides=strides, order=order)
+    """A new, uninitialized device array. stream: of its operations."""
+    made = DeviceNDArray(shape, _dtype(dtype), strides=strides, order=order)
+    return made.bind(stream) if stream_of(stream) is not None else made
 
 
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
-    """A new device array of the shape, dtype and order of *ary*."""
-    strides = ary.strides
-    dense = prod(ary.shape) == 0 or 0 in strides
-    flags = layout.flags(ary.shape, strides, ary.dtype.itemsize)
-    order = "F" if not dense and flags[1] and not flags[0] else "C"
-    return DeviceNDArray(ary.shape, ary.dtype, order=order)
+    """A new device array of the shape, dtype and order of *ary*: without gaps, its axes in the
+    order of their strides."""
+    return device_array(ary.shape, ary.dtype, _strides_like(ary), stream=stream)
+
+
+def _strides_like(ary: Any) -> tuple[int, ...] | None:
+    """The strides of an array without gaps whose axes follow each other as those of *ary*; None
+    for C order."""
+    shape, strides, itemsize = ary.shape, ary.strides, ary.dtype.itemsize
+    if prod(shape) == 0 or 0 in strides or layout.flags(shape, strides, itemsize)[0]:
+        return None
+    found = [0] * len(shape)
+    step = itemsize
+    for axis in sorted(range(len(shape)), key=lambda i: (abs(strides[i]), -i)):
+        found[axis] = step
+        step *= shape[axis]
+    return tuple(found)
 
 
 def pinned_array(
@@ -244,8 +264,11 @@ managed_array = mapped_array
 
 def pinned_array_like(ary: Any) -> np.ndarray:
     """A host array in page-locked memory, of the shape, dtype and order of *ary*."""
-    f_only = ary.flags.f_contiguous and not ary.flags.c_contiguous
-    return pinned_array(ary.shape, ary.dtype, order="F" if f_only else "C")
+    axes = sorted(range(ary.ndim), key=lambda i: -(_strides_like(ary) or ary.strides)[i])
+    if _strides_like(ary) is None:
+        return pinned_array(ary.shape, ary.dtype)
+    flat = pinned_array(tuple(ary.shape[i] for i in axes), ary.dtype)
+    return flat.transpose(np.argsort(axes))
 
 
 mapped_array_like = pinned_array_like
@@ -508,6 +531,12 @@ class ContextInfo:
 
     def reset(self) -> None:
         synchronize()
+
+    def get_ipc_handle(self, memory: Any) -> Any:
+        """A handle by which another process opens memory, ``array.gpu_data``."""
+        from .ipc_arrays import ipc_handle
+
+        return ipc_handle(memory)
 
     def get_active_blocks_per_multiprocessor(
         self, func: Any, blocksize: int, memsize: int = 0, flags: Any = None
