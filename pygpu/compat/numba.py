@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pygpu._src.jit.decorators.guvectorize import guvectorize as _guvectorize
 from pygpu._src.jit.decorators.jit import jit
 from pygpu._src.jit.decorators.vectorize import vectorize as _vectorize
@@ -71,15 +73,11 @@ prange = range
 
 def from_dtype(dtype: Any) -> Any:
     """The type of a NumPy dtype, of numbers or of records, as signatures write it."""
-    import numpy as np
-
     return as_type(np.dtype(dtype))
 
 
 def as_dtype(kind: Any) -> Any:
     """The NumPy dtype of a type of numbers or records."""
-    import numpy as np
-
     return np.dtype(getattr(kind, "dtype", kind))
 
 
@@ -91,14 +89,15 @@ def carray(pointer: Any, shape: Any, dtype: Any = None) -> Any:
 farray = carray
 
 
+numpy_version = tuple(int(part) for part in np.__version__.split(".")[:2])
+
+
 class Record:
     """Makes types of records."""
 
     @staticmethod
     def make_c_struct(fields: Any) -> Any:
         """The type of a struct as C lays it out. fields: (name, type) of each."""
-        import numpy as np
-
         return from_dtype(np.dtype([(n, getattr(t, "dtype", t)) for n, t in fields], align=True))
 
 
@@ -126,8 +125,6 @@ literal_unroll = literally
 
 def typeof(value: Any) -> Any:
     """The type of a number or an array, as signatures write it."""
-    import numpy as np
-
     from pygpu._src.jit.signature import ArrayType
 
     found = value if hasattr(value, "dtype") else np.asarray(value)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,10 @@ from ..walk.context import FunctionContext
 from ..walk.registry import Handler, WrongCall, count, finds
 
 __all__ = ["CUSource", "ExternalFunction", "declare_device", "sources"]
+
+
+# The folders of further files that C text includes; compat's are a setting.
+search_paths: Callable[[], list[str]] = list
 
 
 class CUSource:
@@ -90,6 +94,7 @@ class ExternalFunction:
         count(self.name, args, kwargs, len(self.sig.args), len(self.sig.args))
         if fc.unit.dialect != "cuda":
             raise WrongCall(f"{self.name} is a function in CUDA C, and this is OpenCL")
+        fc.unit.external.setdefault("", "")  # that there is such a call
         for text, folder in self._sources:
             fc.unit.external.setdefault(text, folder)
         given = [self._argument(fc, node, a, t) for a, t in zip(args, self.sig.args)]
@@ -147,10 +152,10 @@ def declare_device(
 ) -> ExternalFunction:
     """A function in CUDA C that kernels can call.
 
-    sig: its types, ``"int32(int32)"`` or ``int32(int32)``. link: a file of CUDA C or a CUSource with
-    its definition, or several; a kernel that calls it may name them instead. abi: "numba" for a
-    function that returns an int and writes its result through its first parameter, "c" for a plain
-    one. Raises TypeError without the type of the result.
+    sig: its types, ``"int32(int32)"`` or ``int32(int32)``. link: a file of CUDA C or a CUSource
+    with its definition, or several; a kernel that calls it may name them instead. abi: "numba" for
+    a function that returns an int and writes its result through its first parameter, "c" for a
+    plain one. Raises TypeError without the type of the result.
     """
     found = parse(sig)
     if found.returns is None:

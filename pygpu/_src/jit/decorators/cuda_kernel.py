@@ -29,9 +29,12 @@ from .jit import DeviceFunction
 from .kernel import Kernel
 
 __all__ = [
-    *("CUSource", "atomic", "declare_device", "jit"),
     *intrinsics.__all__,
     *cache_hints.__all__,
+    "CUSource",
+    "atomic",
+    "declare_device",
+    "jit",
     *VECTORS,
 ]
 globals().update(VECTORS)
@@ -62,10 +65,10 @@ def jit(
     fastmath: the compiler may be inexact. exact: no fused multiply-add. max_registers: of a thread.
     debug, lineinfo: for debuggers and profilers. check: whether indices are checked, see
     pygpu.kernel; debug asks for it. launch_bounds: the largest block that launches may have, or
-    a tuple that begins with it. link: files of CUDA C or CUSources whose functions the kernel calls,
-    see declare_device. Other options of Numba are accepted and have no
-    effect (compiled code is always cached on disk). Raises KernelError at the first call for a
-    function that cannot be compiled.
+    a tuple that begins with it. link: files of CUDA C or CUSources whose functions the kernel
+    calls, see declare_device. Other options of Numba are accepted and have no effect (compiled code
+    is always cached on disk). Raises KernelError at the first call for a function that cannot be
+    compiled.
     """
     function = python_function(func_or_sig)
     options: list[str] = []

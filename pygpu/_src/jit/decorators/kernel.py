@@ -42,6 +42,7 @@ from ..types import (
 )
 from ..walk.context import FunctionContext
 from . import arguments
+from .pickling import by_name, notice
 from .specialization import Specialization
 
 __all__ = ["Kernel", "Specialization", "kernel"]
@@ -88,6 +89,7 @@ class Kernel(KernelBase):
         self.fastmath = fastmath
         self.options = list(options)
         self._backend_name = backend
+        self._given = [tuple(s) for s in signatures]
         self._declared = [tuple(as_type_of_signature(a) for a in s) for s in signatures]
         self._pointers = {
             i: a.dtype for s in signatures for i, a in enumerate(s) if hasattr(a, "is_pointer")
@@ -110,9 +112,24 @@ class Kernel(KernelBase):
                     f"{self._count} parameters"
                 )
         functools.update_wrapper(self, function)
+        notice(self)
 
-    def __reduce__(self) -> str:
-        return self.py_func.__qualname__  # pickled by name, as functions are
+    def __reduce__(self) -> Any:
+        return by_name(self)
+
+    def _options(self) -> dict[str, Any]:
+        """The options of a kernel like this one."""
+        return {
+            "backend": self._backend_name,
+            "signatures": self._given,
+            "exact": self.exact,
+            "options": self.options,
+            "fastmath": self.fastmath,
+            "check": self.check,
+            "freezes": self.freezes,
+            "most_threads": self.most_threads,
+            "external": self.external,
+        }
 
     def __repr__(self) -> str:
         return f"<pygpu kernel {self.py_func.__qualname__}>"
@@ -153,7 +170,10 @@ class Kernel(KernelBase):
         """A launch of at least *n* threads in one dimension, *tpb* to a block; 0: as many as fit on
         CUDA, at most 256 on OpenCL. sharedmem: Numba's name of *shared*."""
         if not isinstance(n, (int, np.integer)) or n < 0:
-            raise ValueError(f"{self.__name__}.forall: {n!r} threads")
+            raise ValueError(
+                f"{self.__name__}.forall: {n!r} threads: Can't create ForAll with negative task "
+                f"count: {n!r}"
+            )
         return ForAll(self, n, tpb, stream, shared or sharedmem)
 
     def _threads(self, args: tuple[Any, ...], queue: Any) -> int:
@@ -423,18 +443,7 @@ class Kernel(KernelBase):
         backend = self._backend_for(args, None)
         found = self._specializations.get((backend.name, kinds))
         if found is None:
-            found = Kernel(
-                self.py_func,
-                backend=self._backend_name,
-                src=self.src,
-                exact=self.exact,
-                options=self.options,
-                fastmath=self.fastmath,
-                check=self.check,
-                freezes=self.freezes,
-                most_threads=self.most_threads,
-                external=self.external,
-            )
+            found = Kernel(self.py_func, src=self.src, **{**self._options(), "signatures": ()})
             if len(kinds) != self._count:
                 raise TypeError(
                     f"{self.__name__}.specialize: {len(kinds)} types, and the function has "

@@ -17,7 +17,7 @@ from pygpu.errors import LogicError
 from .. import check_report, emit, ranges
 
 # Loaded now, not in a call.
-from ..calls import builtins, intrinsics, mathematics, numpy_functions  # noqa: F401
+from ..calls import builtins, external, intrinsics, mathematics, numpy_functions  # noqa: F401
 from ..compiler import make_unit
 from ..infer import infer
 from ..source import KernelError
@@ -80,7 +80,7 @@ class Specialization:
         freezes: bool = False,
         cuts: bool = False,
         divides: bool = False,
-        external: Sequence[tuple[str, str]] = (),
+        linked: Sequence[tuple[str, str]] = (),
     ) -> None:
         self._cuts = cuts  # integers that a declared type does not hold, as Numba does
         limits = backend.limits
@@ -88,7 +88,7 @@ class Specialization:
         unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
         unit.checks, unit.forced, unit.captured = check, forced, []
         unit.divides = divides
-        unit.external.update(external)
+        unit.external.update(linked)
         for t in arg_types:
             _check_fp64(t, backend, source.name)
         unit.stack.append(source.function)
@@ -121,7 +121,9 @@ class Specialization:
             unit.need(*_dtypes_of(t))
         root = f"PG_KERNEL void {self.name}({', '.join(declared)})\n{{\n{head}{body}\n}}\n"
         self.text = "".join(unit.external) + unit.text(root)
-        options = [*options, *(f"-I{folder}" for folder in {*unit.external.values()} if folder)]
+        if unit.external:
+            folders = dict.fromkeys([*unit.external.values(), *external.search_paths()])
+            options = [*options, *(f"-I{folder}" for folder in folders if folder)]
         self.features = frozenset(unit.features)
         self._compile(backend, [*options, *(backend.dialect.exact if exact else ())])
         self.record_bytes = (
