@@ -129,7 +129,14 @@ def run_process(given: Any, file: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         # Tests run programs of their own in plain Python.
         Path(folder, "sitecustomize.py").write_text(
-            "import pygpu.compat\npygpu.compat.install('numba')\n"
+            "import os\n"
+            "if 'NUMBA_SUITE' in os.environ:\n"  # children of tests, which import them
+            "    from pathlib import Path\n"
+            "    import numba_suite_support\n"
+            "    numba_suite_support.install(Path(os.environ['NUMBA_SUITE']))\n"
+            "else:\n"
+            "    import pygpu.compat\n"
+            "    pygpu.compat.install('numba')\n"
         )
         path = [folder, str(ROOT), str(ROOT / "tools"), os.environ.get("PYTHONPATH", "")]
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, path))

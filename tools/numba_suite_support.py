@@ -38,7 +38,7 @@ STAND_INS = (
 class Unknown:
     """A name of the compiler: using it skips the test."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *more: Any) -> None:  # also as the base of a class
         self._name = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

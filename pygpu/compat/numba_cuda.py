@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from pygpu._src.jit.cuda_arrays import MemoryPointer
@@ -11,7 +13,7 @@ from pygpu.compat import numba_arrays
 from pygpu.compat import numba_config as config
 from pygpu.compat.numba import guvectorize, literal_unroll, literally, vectorize
 from pygpu.compat.numba_driver import runtime
-from pygpu.compat.numba_errors import KernelRuntimeError
+from pygpu.compat.numba_errors import KernelRuntimeError, NumbaInvalidConfigWarning
 from pygpu.compat.numba_integers import widening
 from pygpu.errors import RuntimeError as CudaSupportError
 
@@ -41,6 +43,34 @@ __all__ = [
 ]
 
 
+def _with_warnings(decorator: Any) -> Any:
+    """The decorator, with Numba's checks of its options."""
+
+    @functools.wraps(decorator)
+    def decorate(*args: Any, **options: Any) -> Any:
+        debug = options.get("debug")
+        debug = config.CUDA_DEBUGINFO_DEFAULT if debug is None else debug
+        opt = options.get("opt")
+        if debug and (config.OPT if opt is None else opt):
+            warnings.warn(
+                "debug=True with optimization is not supported by CUDA, and may crash in Numba; "
+                "set opt=False",
+                NumbaInvalidConfigWarning,
+                stacklevel=3,
+            )
+        carveout = options.get("shared_memory_carveout")
+        if isinstance(carveout, str):
+            if carveout.lower() not in ("default", "maxl1", "maxshared"):
+                raise ValueError(f"cuda.jit: Invalid carveout value: {carveout!r}")
+        elif carveout is not None and not -1 <= carveout <= 100:
+            raise ValueError(
+                f"cuda.jit: a shared memory carveout must be between -1 and 100, not {carveout!r}"
+            )
+        return decorator(*args, **options)
+
+    return decorate
+
+
 def checked(kernel: Any) -> Any:
     """A kernel whose signatures it can be compiled for, as Numba says at the decorator."""
     if isinstance(kernel, Kernel):
@@ -51,7 +81,7 @@ def checked(kernel: Any) -> Any:
 if TYPE_CHECKING:
     from pygpu._src.cuda_kernel_types import jit
 else:
-    jit = widening(_jit, checked)
+    jit = widening(_with_warnings(_jit), checked)
 
 
 def compile_ptx(pyfunc: Any, sig: Any, *unused: Any, **more: Any) -> Any:

@@ -66,6 +66,7 @@ def test_results_have_numpys_dtype(dtype: str, name: str) -> None:
     made = compile_function(lambda a: reduction(a), [ArrayType(np.dtype(dtype), 1)])
     assert made.return_types == (reduction(np.ones(2, dtype)).dtype,)
 
+
 SPECIAL = np.array([-np.inf, 3, np.nan], np.float32)
 
 

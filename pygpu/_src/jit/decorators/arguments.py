@@ -116,7 +116,11 @@ def whole_number(arg: Any) -> Any:
 
 def copy_back(back: list[Any]) -> None:
     """Set the host arrays that to_device() noted."""
-    for host, array in back:
+    for one in back:
+        if callable(one):  # an extension's
+            one()
+            continue
+        host, array = one
         if isinstance(host, np.void):
             found = array.get()[()]
             for name in host.dtype.names or ():

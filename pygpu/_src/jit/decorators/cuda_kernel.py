@@ -56,6 +56,7 @@ def jit(
     src: str | None = None,
     check: bool | None = None,
     launch_bounds: int | tuple[int, ...] | None = None,
+    extensions: Any = (),
     **unused: Any,
 ) -> Any:
     """A decorator that compiles a Python function to a CUDA kernel, or with ``device=True`` to a
@@ -66,7 +67,9 @@ def jit(
     debug, lineinfo: for debuggers and profilers. check: whether indices are checked, see
     pygpu.kernel; debug asks for it. launch_bounds: the largest block that launches may have, or
     a tuple that begins with it. link: files of CUDA C or CUSources whose functions the kernel
-    calls, see declare_device. Other options of Numba are accepted and have no effect (compiled code
+    calls, see declare_device. extensions: objects whose prepare_args(type, value, stream=, retr=)
+    returns the type and the value of each argument before a launch, and may append functions to
+    retr, which are called after it. Other options of Numba are accepted and have no effect (compiled code
     is always cached on disk). Raises KernelError at the first call for a function that cannot be
     compiled.
     """
@@ -99,9 +102,20 @@ def jit(
             check=check,
             launch_bounds=launch_bounds,
             external=external,
+            extensions=extensions,
         )
     return _decorate(
-        function, device, (), options, fastmath, exact, src, check, launch_bounds, external
+        function,
+        device,
+        (),
+        options,
+        fastmath,
+        exact,
+        src,
+        check,
+        launch_bounds,
+        external,
+        extensions,
     )
 
 
@@ -130,6 +144,7 @@ def _decorate(
     check: bool | None = None,
     launch_bounds: int | tuple[int, ...] | None = None,
     external: Any = (),
+    extensions: Any = (),
 ) -> Any:
     inner = python_function(function)
     if inner is None:
@@ -148,4 +163,5 @@ def _decorate(
         freezes=True,
         most_threads=launch_bounds[0] if isinstance(launch_bounds, tuple) else launch_bounds,
         external=external,
+        extensions=extensions,
     )

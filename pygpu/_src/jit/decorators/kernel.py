@@ -78,11 +78,13 @@ class Kernel(KernelBase):
         freezes: bool = False,
         most_threads: int | None = None,
         external: Sequence[tuple[str, str]] = (),
+        extensions: Sequence[Any] = (),
     ) -> None:
         self.py_func = function
         self.freezes = freezes
         self.most_threads = most_threads
         self.external = tuple(external)
+        self.extensions = list(extensions)
         self.check = check
         self.src = src
         self.exact = exact
@@ -129,6 +131,7 @@ class Kernel(KernelBase):
             "freezes": self.freezes,
             "most_threads": self.most_threads,
             "external": self.external,
+            "extensions": self.extensions,
         }
 
     def __repr__(self) -> str:
@@ -430,8 +433,6 @@ class Kernel(KernelBase):
 
     # ---- Numba's names
 
-    extensions: Sequence[Any] = ()
-
     def specialize(self, *args: Any) -> Kernel:
         """A kernel for arguments of these types only, which may be given as types, too. The same
         one is returned for the same types."""
@@ -514,6 +515,8 @@ class Kernel(KernelBase):
             raise self._wrong_queue(queue)
         check_report.before_launch(backend, queue)
         back: list[Any] = []
+        if self.extensions:
+            args = self._extended(args, queue, back)
         if self._pointers:
             args = self._with_pointers(args)
         args = tuple([arguments.to_device(self.__name__, a, backend, queue, back) for a in args])
@@ -568,6 +571,16 @@ class Kernel(KernelBase):
             f"{self.__name__}: the arrays are on OpenCL, and are worked on by a CommandQueue, "
             f"not by a {type(queue).__name__}"
         )
+
+    def _extended(self, args: tuple[Any, ...], queue: Any, back: list[Any]) -> tuple[Any, ...]:
+        """The arguments as the extensions prepare them, the last one first."""
+        found = []
+        for value in args:
+            kind = None
+            for one in reversed(self.extensions):
+                kind, value = one.prepare_args(kind, value, stream=queue or 0, retr=back)
+            found.append(value)
+        return tuple(found)
 
     def _with_pointers(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, addresses for pointers of a signature as arrays of no known length."""
