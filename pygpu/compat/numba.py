@@ -13,7 +13,7 @@ import numpy as np
 from pygpu._src.jit.decorators.guvectorize import guvectorize as _guvectorize
 from pygpu._src.jit.decorators.jit import jit
 from pygpu._src.jit.decorators.vectorize import vectorize as _vectorize
-from pygpu._src.jit.signature import TYPES, Signature, Tuple, Type, UniTuple, as_type
+from pygpu._src.jit.signature import TYPES, ScalarType, Signature, Tuple, Type, UniTuple, as_type
 from pygpu._src.jit.signature import ArrayType as Array
 from pygpu._src.jit.signature import PointerType as CPointer
 from pygpu._src.jit.source import keep_texts
@@ -25,7 +25,12 @@ from pygpu.compat.numba_integers import widening
 
 __all__ = [
     "Array",
+    "Boolean",
     "CPointer",
+    "Complex",
+    "Float",
+    "Integer",
+    "Number",
     "Record",
     "Tuple",
     "Type",
@@ -90,6 +95,27 @@ farray = carray
 
 
 numpy_version = tuple(int(part) for part in np.__version__.split(".")[:2])
+
+
+class _OfKind(type):
+    """The class of types whose numbers are of some kinds, for isinstance()."""
+
+    kinds: str
+
+    def __new__(cls, name: str, kinds: str) -> Any:
+        made = super().__new__(cls, name, (), {})
+        made.kinds = kinds
+        return made
+
+    def __init__(cls, name: str, kinds: str) -> None:
+        super().__init__(name, (), {})
+
+    def __instancecheck__(cls, obj: Any) -> bool:
+        return isinstance(obj, ScalarType) and obj.dtype.kind in cls.kinds
+
+
+Boolean, Integer, Float = _OfKind("Boolean", "b"), _OfKind("Integer", "iu"), _OfKind("Float", "f")
+Complex, Number = _OfKind("Complex", "c"), _OfKind("Number", "iufc")
 
 
 class Record:

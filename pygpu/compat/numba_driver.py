@@ -144,6 +144,18 @@ def array_core(ary: Any) -> Any:
     return ary[tuple([0 if s == 0 else slice(None) for s in ary.strides])]
 
 
+class DeviceRecord(DeviceNDArray):
+    """A device array of no dimension: one record."""
+
+    def __init__(self, dtype: Any, stream: Any = 0, gpu_data: Any = None) -> None:
+        super().__init__((), np.dtype(dtype))
+
+
+def from_record_like(rec: Any, stream: Any = 0, gpu_data: Any = None) -> DeviceRecord:
+    """A new record of the dtype of *rec*."""
+    return DeviceRecord(rec.dtype)
+
+
 def from_array_like(ary: Any, stream: Any = 0, gpu_data: Any = None) -> DeviceNDArray:
     """A new device array of the shape, dtype and strides of *ary*."""
     if gpu_data is not None:

@@ -205,6 +205,12 @@ def test_numbas_arrays():
         stream = cuda.stream()
         b = cuda.device_array(3, stream=stream)
         assert b.stream == stream and b.__cuda_array_interface__["stream"] == stream.handle
+        records = cuda.device_array(2, np.dtype([("x", "i4"), ("y", "f4", 2)]))
+        records[1]["x"], records[1]["y"][0] = 7, 2.5
+        assert records.copy_to_host()["x"][1] == 7 and records[1]["y"][0] == 2.5
+        one = np.zeros(1, records.dtype)[0]
+        records[1].copy_to_host(one)
+        assert one["x"] == 7
         like = np.zeros((4, 6, 8)).transpose(2, 0, 1)
         for make in (cuda.device_array_like, cuda.pinned_array_like):
             assert make(like).strides == like.strides

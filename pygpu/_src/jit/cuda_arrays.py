@@ -97,9 +97,17 @@ class DeviceNDArray(GPUArray):
     """A device array as ``numba.cuda`` has them: a GPUArray with copy_to_host() and
     copy_to_device(), whose single items are host numbers."""
 
-    def copy_to_host(self, ary: np.ndarray | None = None, stream: Any = 0) -> np.ndarray:
-        """The contents as a host array, *ary* or a new one. With a stream it does not wait."""
+    _gives_records = False  # whether single records are views, as Numba's are
+
+    def copy_to_host(self, ary: Any = None, stream: Any = 0) -> Any:
+        """The contents as a host array, *ary* or a new one; of a record, *ary* may be one. With a
+        stream it does not wait."""
         stream = stream_of(stream)
+        if isinstance(ary, np.void):
+            found = self._get(None, stream, True, "copy_to_host")[0]
+            for name in self.dtype.names or ():
+                ary[name] = found[()][name]
+            return ary
         if ary is not None and ary.shape != self.shape:
             raise ValueError(f"copy_to_host: incompatible shape: {ary.shape} for {self.shape}")
         if ary is not None and not ary.flags.writeable:
@@ -172,6 +180,8 @@ class DeviceNDArray(GPUArray):
     def __getitem__(self, item: Any) -> Any:
         found = super().__getitem__(item)
         if getattr(found, "shape", None) == ():
+            if self._gives_records and found.dtype.names:
+                return found
             return found.get()[()]
         return found
 

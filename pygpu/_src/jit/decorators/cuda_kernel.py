@@ -69,9 +69,9 @@ def jit(
     a tuple that begins with it. link: files of CUDA C or CUSources whose functions the kernel
     calls, see declare_device. extensions: objects whose prepare_args(type, value, stream=, retr=)
     returns the type and the value of each argument before a launch, and may append functions to
-    retr, which are called after it. Other options of Numba are accepted and have no effect (compiled code
-    is always cached on disk). Raises KernelError at the first call for a function that cannot be
-    compiled.
+    retr, which are called after it. Other options of Numba are accepted and have no effect
+    (compiled code is always cached on disk). Raises KernelError at the first call for a function
+    that cannot be compiled.
     """
     function = python_function(func_or_sig)
     options: list[str] = []
