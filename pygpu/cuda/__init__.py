@@ -26,7 +26,7 @@ _SUBMODULES = {
     "reduction", "scan", "tools",
 }  # fmt: skip
 
-_NUMBA = ("decorators.cuda_kernel", "cuda_arrays", "ipc_arrays", "decorators.cuda_reduce")
+_NUMBA = ("decorators.cuda_kernel", "cuda_arrays", "decorators.cuda_reduce")
 """The modules of pygpu._src.jit that have Numba's names."""
 
 

@@ -152,6 +152,19 @@ def guards_hold(guards: Sequence[tuple[Any, str, Any]]) -> bool:
     return True
 
 
+def _check_alone(function: Any, unit: emit.Unit, result: Type) -> None:
+    """Raise KernelError for what a function that is compiled alone, without a kernel, cannot do."""
+    name, source = function.__name__, source_of(function)
+    if unit.external:
+        raise source.error(f"{name} calls a function in CUDA C, which only kernels can")
+    if any(isinstance(t, OptionalType) for t in flat_tuples(result)):
+        raise source.error(
+            f"{name} may end without return, which gives None; add a return at its end"
+        )
+    if not all(isinstance(t, Scalar) for t in flat_types(result) if t != VOID):
+        raise source.error(f"{result} cannot be returned to the host")
+
+
 def compile_function(
     func: Any,
     arg_types: Sequence[Any],
@@ -191,17 +204,7 @@ def compile_function(
         unit = make_unit(str(name), fp64, prefix)
         unit.checks, unit.tests = check, None
         inner = device_function(unit, function, types, src or getattr(func, "src", None))
-        if unit.external:
-            raise source_of(function).error(
-                f"{function.__name__} calls a function in CUDA C, which only kernels can"
-            )
-        if any(isinstance(t, OptionalType) for t in flat_tuples(inner.result)):
-            raise source_of(function).error(
-                f"{function.__name__} may end without return, which gives None; add a return at "
-                "its end"
-            )
-        if not all(isinstance(t, Scalar) for t in flat_types(inner.result) if t != VOID):
-            raise source_of(function).error(f"{inner.result} cannot be returned to the host")
+        _check_alone(function, unit, inner.result)
         returned = () if inner.result == VOID else tuple(t.dtype for t in flat_types(inner.result))
         root = unit.texts.pop(inner.name)
         result = CompiledFunction(

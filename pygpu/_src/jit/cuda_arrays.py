@@ -29,6 +29,7 @@ from pygpu._src.runtime.cuda.streams import (
 )
 
 from .decorators.arguments import In, InOut, Out
+from .ipc_arrays import IpcArrayHandle, IpcHandle, ipc_handle, open_ipc_array
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -61,6 +62,7 @@ __all__ = [
     "mapped",
     "mapped_array",
     "mapped_array_like",
+    "open_ipc_array",
     "per_thread_default_stream",
     "pinned",
     "pinned_array",
@@ -99,7 +101,7 @@ class DeviceNDArray(GPUArray):
 
     _gives_records = False  # whether single records are views, as Numba's are
 
-    def copy_to_host(self, ary: Any = None, stream: Any = 0) -> Any:
+    def copy_to_host(self, ary: np.ndarray | np.void | None = None, stream: Any = 0) -> np.ndarray:
         """The contents as a host array, *ary* or a new one; of a record, *ary* may be one. With a
         stream it does not wait."""
         stream = stream_of(stream)
@@ -107,7 +109,7 @@ class DeviceNDArray(GPUArray):
             found = self._get(None, stream, True, "copy_to_host")[0]
             for name in self.dtype.names or ():
                 ary[name] = found[()][name]
-            return ary
+            return ary  # type: ignore[return-value]
         if ary is not None and ary.shape != self.shape:
             raise ValueError(f"copy_to_host: incompatible shape: {ary.shape} for {self.shape}")
         if ary is not None and not ary.flags.writeable:
@@ -168,8 +170,6 @@ class DeviceNDArray(GPUArray):
     def get_ipc_handle(self) -> Any:
         """A handle by which another process opens the array. Raises an error of the driver for
         memory that it does not share."""
-        from .ipc_arrays import IpcArrayHandle, ipc_handle
-
         desc = {"shape": self.shape, "dtype": self.dtype, "strides": self.strides}
         return IpcArrayHandle(ipc_handle(self.gpu_data, self), desc)
 
@@ -196,6 +196,9 @@ class DeviceNDArray(GPUArray):
             raise ValueError("split: arrays of one dimension only")
         for begin in range(0, self.size, section):
             yield self[begin : begin + section]
+
+
+IpcHandle.array_class = DeviceNDArray
 
 
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
@@ -544,8 +547,6 @@ class ContextInfo:
 
     def get_ipc_handle(self, memory: Any) -> Any:
         """A handle by which another process opens memory, ``array.gpu_data``."""
-        from .ipc_arrays import ipc_handle
-
         return ipc_handle(memory)
 
     def get_active_blocks_per_multiprocessor(

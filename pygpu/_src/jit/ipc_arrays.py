@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pygpu import _cuda
+from pygpu._src.array.cuda_array import GPUArray
 from pygpu._src.runtime.backends import backend_of
 
-from .cuda_arrays import DeviceNDArray
-
-__all__ = ["open_ipc_array"]
+__all__ = ["IpcArrayHandle", "IpcHandle", "ipc_handle", "open_ipc_array"]
 
 
 class _Bytes(NamedTuple):
@@ -27,7 +26,10 @@ class IpcHandle:
 
     base: the memory, which must live as long as others use it; None in other processes. handle: the
     driver's, of the allocation in which the piece begins at *offset*; size: of the piece [bytes].
+    array_class: of the arrays that it makes.
     """
+
+    array_class: Any = GPUArray
 
     def __init__(self, base: Any, handle: Any, size: int, offset: int = 0) -> None:
         self.base = base
@@ -49,12 +51,11 @@ class IpcHandle:
 
     open_direct = open_staged = open
 
-    def open_array(
-        self, context: Any, shape: Any, dtype: Any, strides: Any = None
-    ) -> DeviceNDArray:
+    def open_array(self, context: Any, shape: Any, dtype: Any, strides: Any = None) -> Any:
         """The piece as an array, until close()."""
-        return DeviceNDArray(
-            shape, np.dtype(dtype), gpudata=self.open(context), strides=strides, base=self._opened
+        address = self.open(context)
+        return self.array_class(
+            shape, np.dtype(dtype), gpudata=address, strides=strides, base=self._opened
         )
 
     def close(self) -> None:
@@ -73,7 +74,7 @@ class IpcArrayHandle:
         self._ipc_handle = ipc_handle
         self._array_desc = array_desc
 
-    def open(self) -> DeviceNDArray:
+    def open(self) -> Any:
         """The array in this process, until close()."""
         return self._ipc_handle.open_array(None, **self._array_desc)
 
@@ -81,7 +82,7 @@ class IpcArrayHandle:
         """Give up the memory of the array that was opened."""
         self._ipc_handle.close()
 
-    def __enter__(self) -> DeviceNDArray:
+    def __enter__(self) -> Any:
         return self.open()
 
     def __exit__(self, *exc: object) -> None:
@@ -99,7 +100,7 @@ def ipc_handle(memory: Any, base: Any = None) -> IpcHandle:
 @contextmanager
 def open_ipc_array(
     handle: Any, shape: Any, dtype: Any, strides: Any = None, offset: int = 0
-) -> Iterator[DeviceNDArray]:
+) -> Iterator[Any]:
     """The array behind a handle of 64 bytes, inside the with block."""
     dtype = np.dtype(dtype)
     size = int(np.prod(shape)) * dtype.itemsize

@@ -464,8 +464,9 @@ def _round(
     if fc.unit.widens and value.dtype.kind == "f" and value.dtype.itemsize < 8:
         # As Numba does, in double precision.
         wide = Value(WEAK_FLOAT, emit.convert(value, WEAK_FLOAT))
-        t = value.type
-        return Value(t, emit.convert(_round(fc, node, [wide, digits], {}), t))
+        single = value.type
+        assert isinstance(single, Scalar)
+        return Value(single, emit.convert(_round(fc, node, [wide, digits], {}), single))
     if not digits.is_const:
         return _round_to(fc, node, value, fc.as_number(digits, node))
     if not isinstance(digits.const, (int, np.integer)):

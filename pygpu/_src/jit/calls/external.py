@@ -115,9 +115,12 @@ class ExternalFunction:
         """A function that returns the result which the C function writes."""
         declared = []
         for i, (value, kind) in enumerate(zip(args, self.sig.args)):
-            is_pointer = isinstance(value.type, ArrayType)
-            c = emit.pointer_type(value.type) if is_pointer else emit.c_type(Scalar(kind.dtype))
-            declared.append(f"{c} x{i}")
+            t_arg = value.type
+            if isinstance(t_arg, ArrayType):
+                c = emit.pointer_type(t_arg)
+            else:
+                c = f"{emit.c_type(Scalar(kind.dtype))} "
+            declared.append(f"{c}x{i}")
         name = f"pgx_{self.name}_{zlib.crc32(', '.join(declared).encode()):x}"
         result = "bool" if t.dtype.kind == "b" else emit.c_type(t)
         passed = ", ".join(["&r", *(f"x{i}" for i in range(len(declared)))])

@@ -75,11 +75,6 @@ def jit(
     """
     function = python_function(func_or_sig)
     options: list[str] = []
-    if isinstance(launch_bounds, tuple) and len(launch_bounds) > 3:
-        raise ValueError(
-            f"cuda.jit: Got {len(launch_bounds)} launch bounds: at most three are known, "
-            f"{launch_bounds!r}"
-        )
     if debug and check is None:
         check = True
     if debug:
@@ -88,35 +83,30 @@ def jit(
         options.append("-lineinfo")
     if max_registers is not None:
         options.append(f"--maxrregcount={int(max_registers)}")
-    external = sources(link, "cuda.jit") if link else ()
-    if function is None:
-        signatures = _signatures(func_or_sig)
-        return functools.partial(
-            _decorate,
-            device=device,
-            signatures=signatures,
-            options=options,
-            fastmath=fastmath,
-            exact=exact,
-            src=src,
-            check=check,
-            launch_bounds=launch_bounds,
-            external=external,
-            extensions=extensions,
-        )
-    return _decorate(
-        function,
-        device,
-        (),
-        options,
-        fastmath,
-        exact,
-        src,
-        check,
-        launch_bounds,
-        external,
-        extensions,
+    given: dict[str, Any] = {
+        "device": device,
+        "signatures": _signatures(func_or_sig) if function is None else (),
+        "options": options,
+        "fastmath": fastmath,
+        "exact": exact,
+        "src": src,
+        "check": check,
+        "launch_bounds": launch_bounds,
+        "external": sources(link, "cuda.jit") if link else (),
+        "extensions": extensions,
+    }
+    return (
+        functools.partial(_decorate, **given) if function is None else _decorate(function, **given)
     )
+
+
+def _most_threads(bounds: int | tuple[int, ...] | None) -> int | None:
+    """The first of launch_bounds. Raises ValueError for more than there are."""
+    if not isinstance(bounds, tuple):
+        return bounds
+    if not 1 <= len(bounds) <= 3:
+        raise ValueError(f"cuda.jit: Got {len(bounds)} launch bounds: one to three, not {bounds!r}")
+    return bounds[0]
 
 
 def _signatures(given: Any) -> list[Any]:
@@ -161,7 +151,7 @@ def _decorate(
         fastmath=fastmath,
         check=check,
         freezes=True,
-        most_threads=launch_bounds[0] if isinstance(launch_bounds, tuple) else launch_bounds,
+        most_threads=_most_threads(launch_bounds),
         external=external,
         extensions=extensions,
     )

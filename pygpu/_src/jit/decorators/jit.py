@@ -41,8 +41,8 @@ class DeviceFunction:
 
     def __getitem__(self, config: Any) -> Any:
         raise KernelError(
-            f"Cannot compile a device function as a kernel: {self.__name__}[...]; decorate it "
-            "without device=True"
+            f"Cannot compile a device function as a kernel: {self.py_func.__name__}[...]; decorate "
+            "it without device=True"
         )
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

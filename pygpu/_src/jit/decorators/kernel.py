@@ -515,11 +515,7 @@ class Kernel(KernelBase):
             raise self._wrong_queue(queue)
         check_report.before_launch(backend, queue)
         back: list[Any] = []
-        if self.extensions:
-            args = self._extended(args, queue, back)
-        if self._pointers:
-            args = self._with_pointers(args)
-        args = tuple([arguments.to_device(self.__name__, a, backend, queue, back) for a in args])
+        args = self._on_device(args, backend, queue, back)
         made = self._specialized(backend, args)
         if self._declared:
             args = tuple(map(arguments.declared_number, args, made.arg_types))
@@ -559,8 +555,7 @@ class Kernel(KernelBase):
             self._check_asserts(made, backend, queue, error)
         arguments.copy_back(back)
         steps, tests = made.steps, made.program
-        plain = not any(isinstance(t, ObjectType) and t.value is not None for t in made.arg_types)
-        if error is None and steps is not None and tests is not None and ordered and plain:
+        if error is None and steps is not None and tests is not None and ordered:
             if all(map(operator.is_, given, args)):
                 cuda, more = backend.name == "cuda", (record, made.number)
                 self._remember(args, made.kernel, steps, made.guards, queue, cuda, tests, more)
@@ -571,6 +566,16 @@ class Kernel(KernelBase):
             f"{self.__name__}: the arrays are on OpenCL, and are worked on by a CommandQueue, "
             f"not by a {type(queue).__name__}"
         )
+
+    def _on_device(
+        self, args: tuple[Any, ...], backend: Backend, queue: Any, back: list[Any]
+    ) -> tuple[Any, ...]:
+        """The arguments with device arrays for host arrays; what is to be copied back is noted."""
+        if self.extensions:
+            args = self._extended(args, queue, back)
+        if self._pointers:
+            args = self._with_pointers(args)
+        return tuple([arguments.to_device(self.__name__, a, backend, queue, back) for a in args])
 
     def _extended(self, args: tuple[Any, ...], queue: Any, back: list[Any]) -> tuple[Any, ...]:
         """The arguments as the extensions prepare them, the last one first."""

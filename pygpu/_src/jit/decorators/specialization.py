@@ -21,7 +21,7 @@ from ..calls import builtins, external, intrinsics, mathematics, numpy_functions
 from ..compiler import make_unit
 from ..infer import infer
 from ..source import KernelError
-from ..types import ArrayType, Scalar, TupleType, Type, c_name
+from ..types import ArrayType, ObjectType, Scalar, TupleType, Type, c_name
 from ..walk.context import FunctionContext
 
 __all__ = ["Specialization"]
@@ -46,6 +46,17 @@ def _check_number(source: Any, parameters: int) -> None:
             f"items of tuples and lengths of arrays, and may have {_MOST_PARAMETERS}; pass "
             "tuples as arrays"
         )
+
+
+def _by_value(arg_types: Sequence[Type]) -> bool:
+    """Whether arguments are told apart by more than their classes: members of an Enum."""
+    return any(isinstance(t, ObjectType) and t.value is not None for t in arg_types)
+
+
+def _folders(unit: Any) -> list[str]:
+    """The options for the files that linked C text includes."""
+    found = [*unit.external.values(), *external.search_paths()] if unit.external else []
+    return [f"-I{folder}" for folder in dict.fromkeys(found) if folder]
 
 
 def _captured(unit: Any, source: Any, backend: Backend) -> list[Any]:
@@ -115,15 +126,13 @@ class Specialization:
         if backend.name == "cuda":
             _check_number(source, len(declared))
         self.program = ranges.program([*self.tests])
-        self.steps = None if self.cooperative else self._steps()
+        self.steps = None if self.cooperative or _by_value(arg_types) else self._steps()
         head = "".join(f"    {line}\n" for line in starts)
         for t in arg_types:
             unit.need(*_dtypes_of(t))
         root = f"PG_KERNEL void {self.name}({', '.join(declared)})\n{{\n{head}{body}\n}}\n"
         self.text = "".join(unit.external) + unit.text(root)
-        if unit.external:
-            folders = dict.fromkeys([*unit.external.values(), *external.search_paths()])
-            options = [*options, *(f"-I{folder}" for folder in folders if folder)]
+        options = [*options, *_folders(unit)]
         self.features = frozenset(unit.features)
         self._compile(backend, [*options, *(backend.dialect.exact if exact else ())])
         self.record_bytes = (
