@@ -1,6 +1,7 @@
 """The types of the names that pygpu.cuda has from numba.cuda."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Literal, overload
 
 from typing_extensions import ParamSpec, TypeVar
@@ -95,6 +96,7 @@ from .kernel_types import (
 )
 
 __all__ = [
+    "CUSource",
     "DeviceNDArray",
     "In",
     "InOut",
@@ -114,6 +116,7 @@ __all__ = [
     "clz",
     "const",
     "current_context",
+    "declare_device",
     "default_stream",
     "defer_cleanup",
     "detect",
@@ -152,6 +155,7 @@ __all__ = [
     "match_all_sync",
     "match_any_sync",
     "nanosleep",
+    "open_ipc_array",
     "per_thread_default_stream",
     "pinned",
     "pinned_array",
@@ -219,6 +223,22 @@ def jit(
     cache: bool = False, fastmath: bool = False, max_registers: int | None = None,
     exact: bool = False, src: str | None = None, check: bool | None = None, **unused: Any,
 ) -> FunctionDecorator: ...
+
+class CUSource:
+    """Functions in CUDA C, and the name of their file for messages of the compiler."""
+    data: bytes | str
+    name: str
+    def __init__(
+        self, data: bytes | str, name: str = "<unnamed-cu>", **unused: Any
+    ) -> None: ...
+
+def declare_device(
+    name: str, sig: Any, link: Any = (), use_cooperative: bool = False, abi: str = "numba",
+    **unused: Any,
+) -> Any: ...
+def open_ipc_array(
+    handle: Any, shape: Any, dtype: Any, strides: Any = None, offset: int = 0
+) -> AbstractContextManager[DeviceNDArray]: ...
 
 class Reduce:
     """Numba's form of it: the result is a NumPy number of the dtype of the items."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pygpu._src.jit.decorators.guvectorize import guvectorize as _guvectorize
 from pygpu._src.jit.decorators.jit import jit
 from pygpu._src.jit.decorators.vectorize import vectorize as _vectorize
-from pygpu._src.jit.signature import TYPES, Tuple, Type, UniTuple
+from pygpu._src.jit.signature import TYPES, ScalarType, Signature, Tuple, Type, UniTuple, as_type
 from pygpu._src.jit.signature import ArrayType as Array
 from pygpu._src.jit.signature import PointerType as CPointer
 from pygpu._src.jit.source import keep_texts
@@ -23,23 +25,35 @@ from pygpu.compat.numba_integers import widening
 
 __all__ = [
     "Array",
+    "Boolean",
     "CPointer",
+    "Complex",
+    "Float",
+    "Integer",
+    "Number",
     "Record",
     "Tuple",
     "Type",
     "UniTuple",
     "as_dtype",
     "carray",
+    "complex_domain",
     "config",
     "farray",
     "from_dtype",
     "guvectorize",
+    "integer_domain",
     "jit",
     "literal_unroll",
     "literally",
     "njit",
+    "number_domain",
     "prange",
+    "real_domain",
+    "signature",
+    "signed_domain",
     "typeof",
+    "unsigned_domain",
     "vectorize",
     *TYPES,
     *_errors,
@@ -49,6 +63,12 @@ globals().update(TYPES)
 numba_warnings.install()
 keep_texts()  # Numba reads bytecode and needs no source
 njit = jit
+signed_domain = frozenset(TYPES[f"int{n}"] for n in (8, 16, 32, 64))
+unsigned_domain = frozenset(TYPES[f"uint{n}"] for n in (8, 16, 32, 64))
+integer_domain = signed_domain | unsigned_domain
+real_domain = frozenset((TYPES["float32"], TYPES["float64"]))
+complex_domain = frozenset((TYPES["complex64"], TYPES["complex128"]))
+number_domain = integer_domain | real_domain | complex_domain
 if TYPE_CHECKING:
     from pygpu._src.kernel_types import guvectorize, vectorize
 else:
@@ -58,17 +78,11 @@ prange = range
 
 def from_dtype(dtype: Any) -> Any:
     """The type of a NumPy dtype, of numbers or of records, as signatures write it."""
-    import numpy as np
-
-    from pygpu._src.jit.signature import as_type
-
     return as_type(np.dtype(dtype))
 
 
 def as_dtype(kind: Any) -> Any:
     """The NumPy dtype of a type of numbers or records."""
-    import numpy as np
-
     return np.dtype(getattr(kind, "dtype", kind))
 
 
@@ -80,15 +94,42 @@ def carray(pointer: Any, shape: Any, dtype: Any = None) -> Any:
 farray = carray
 
 
+numpy_version = tuple(int(part) for part in np.__version__.split(".")[:2])
+
+
+class _OfKind(type):
+    """The class of types whose numbers are of some kinds, for isinstance()."""
+
+    kinds: str
+
+    def __new__(cls, name: str, kinds: str) -> Any:
+        made = super().__new__(cls, name, (), {})
+        made.kinds = kinds
+        return made
+
+    def __init__(cls, name: str, kinds: str) -> None:
+        super().__init__(name, (), {})
+
+    def __instancecheck__(cls, obj: Any) -> bool:
+        return isinstance(obj, ScalarType) and obj.dtype.kind in cls.kinds
+
+
+Boolean, Integer, Float = _OfKind("Boolean", "b"), _OfKind("Integer", "iu"), _OfKind("Float", "f")
+Complex, Number = _OfKind("Complex", "c"), _OfKind("Number", "iufc")
+
+
 class Record:
     """Makes types of records."""
 
     @staticmethod
     def make_c_struct(fields: Any) -> Any:
         """The type of a struct as C lays it out. fields: (name, type) of each."""
-        import numpy as np
-
         return from_dtype(np.dtype([(n, getattr(t, "dtype", t)) for n, t in fields], align=True))
+
+
+def signature(returns: Any, *args: Any) -> Signature:
+    """The types of a function's result and arguments, as numba.cuda.typing has it."""
+    return Signature(as_type(returns), tuple(map(as_type, args)))
 
 
 def literally(value: Any) -> Any:
@@ -96,14 +137,21 @@ def literally(value: Any) -> Any:
     return value
 
 
+def _emit_argument(fc: Any, node: Any, args: Any, kwargs: Any) -> Any:
+    """A call in a kernel: its argument."""
+    from pygpu._src.jit.walk.registry import count
+
+    count("literal_unroll", args, kwargs, 1, 1)
+    return args[0]
+
+
+literally.emit_call = _emit_argument  # type: ignore[attr-defined]
 literal_unroll = literally
 
 
 def typeof(value: Any) -> Any:
     """The type of a number or an array, as signatures write it."""
-    import numpy as np
-
-    from pygpu._src.jit.signature import ArrayType, as_type
+    from pygpu._src.jit.signature import ArrayType
 
     found = value if hasattr(value, "dtype") else np.asarray(value)
     if getattr(found, "ndim", 0):

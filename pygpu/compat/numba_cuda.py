@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from pygpu._src.jit.cuda_arrays import MemoryPointer
 from pygpu._src.jit.decorators.cuda_kernel import jit as _jit
+from pygpu._src.jit.decorators.kernel import Kernel
+from pygpu.compat import numba_arrays
 from pygpu.compat import numba_config as config
 from pygpu.compat.numba import guvectorize, literal_unroll, literally, vectorize
 from pygpu.compat.numba_driver import runtime
-from pygpu.compat.numba_errors import KernelRuntimeError
+from pygpu.compat.numba_errors import KernelRuntimeError, NumbaInvalidConfigWarning
 from pygpu.compat.numba_integers import widening
 from pygpu.errors import RuntimeError as CudaSupportError
 
 __all__ = [
     "HAS_NUMBA",
-    "CUSource",
     "CudaSupportError",
     "KernelRuntimeError",
     "MemoryPointer",
@@ -26,7 +29,6 @@ __all__ = [
     "compile_ptx_for_current_device",
     "config",
     "cuda_error",
-    "declare_device",
     "get_supported_ccs",
     "guvectorize",
     "implementation",
@@ -40,10 +42,46 @@ __all__ = [
     "vectorize",
 ]
 
+
+def _with_warnings(decorator: Any) -> Any:
+    """The decorator, with Numba's checks of its options."""
+
+    @functools.wraps(decorator)
+    def decorate(*args: Any, **options: Any) -> Any:
+        debug = options.get("debug")
+        debug = config.CUDA_DEBUGINFO_DEFAULT if debug is None else debug
+        opt = options.get("opt")
+        if debug and (config.OPT if opt is None else opt):
+            warnings.warn(
+                "debug=True with optimization is not supported by CUDA, and may crash in Numba; "
+                "set opt=False",
+                NumbaInvalidConfigWarning,
+                stacklevel=3,
+            )
+        carveout = options.get("shared_memory_carveout")
+        if isinstance(carveout, str):
+            if carveout.lower() not in ("default", "maxl1", "maxshared"):
+                raise ValueError(f"cuda.jit: Invalid carveout value: {carveout!r}")
+        elif carveout is not None and not -1 <= carveout <= 100:
+            raise ValueError(
+                f"cuda.jit: a shared memory carveout must be between -1 and 100, not {carveout!r}"
+            )
+        return decorator(*args, **options)
+
+    return decorate
+
+
+def checked(kernel: Any) -> Any:
+    """A kernel whose signatures it can be compiled for, as Numba says at the decorator."""
+    if isinstance(kernel, Kernel):
+        kernel.check_signatures()
+    return kernel
+
+
 if TYPE_CHECKING:
     from pygpu._src.cuda_kernel_types import jit
 else:
-    jit = widening(_jit)
+    jit = widening(_with_warnings(_jit), checked)
 
 
 def compile_ptx(pyfunc: Any, sig: Any, *unused: Any, **more: Any) -> Any:
@@ -56,15 +94,9 @@ def compile_ptx(pyfunc: Any, sig: Any, *unused: Any, **more: Any) -> Any:
 
 compile = compile_for_current_device = compile_ptx_for_current_device = compile_ptx
 compile_all = compile_ptx
+numba_arrays.install()
 HAS_NUMBA = True  # "import numba" finds names, too
 implementation = "NVIDIA"
-
-
-class CUSource:
-    """Functions in CUDA C, and the name of their file."""
-
-    def __init__(self, data: bytes | str, name: str = "<unnamed-cu>") -> None:
-        self.data, self.name = data, name
 
 
 def cuda_error() -> str | None:
@@ -86,14 +118,6 @@ def is_bfloat16_supported() -> bool:
 def is_fp8_supported() -> bool:
     """False: NumPy has no such numbers."""
     return False
-
-
-def declare_device(name: str, sig: Any, **unused: Any) -> Any:
-    """Refused: functions of other compilers are not linked. Raises NotImplementedError."""
-    raise NotImplementedError(
-        f"cuda.declare_device({name!r}): functions in CUDA C are not linked to kernels in Python; "
-        "write the function in Python, or the kernel in C (pygpu.cuda.compiler.SourceModule)"
-    )
 
 
 def get_supported_ccs() -> tuple[tuple[int, int], ...]:

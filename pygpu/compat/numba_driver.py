@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from pygpu._src.jit.cuda_arrays import (
     DeviceNDArray,
     current_context,
@@ -51,6 +53,24 @@ class NvvmError(Exception):
 
 class NvvmSupportError(ImportError):
     """For programs that catch it; never raised: there is no NVVM here."""
+
+
+def _have_nvjitlink() -> bool:
+    """False: nothing is linked, C text is compiled with the kernel."""
+    return False
+
+
+def device_memory_size(array: Any) -> int:
+    """The bytes of a device array, or of a host array that the device sees."""
+    return int(array.nbytes)
+
+
+def device_memset(dst: Any, val: int, size: int, stream: Any = 0) -> None:
+    """Set *size* bytes of a device array, or of a host array that the device sees."""
+    if isinstance(dst, np.ndarray):
+        dst.reshape(-1).view(np.uint8)[:size] = val
+        return
+    _driver.memset_d8(dst.gpu_data.device_pointer_value, val, size)
 
 
 def get_version() -> tuple[int, int]:
@@ -122,6 +142,18 @@ def array_core(ary: Any) -> Any:
     if not ary.strides or not ary.size:
         return ary
     return ary[tuple([0 if s == 0 else slice(None) for s in ary.strides])]
+
+
+class DeviceRecord(DeviceNDArray):
+    """A device array of no dimension: one record."""
+
+    def __init__(self, dtype: Any, stream: Any = 0, gpu_data: Any = None) -> None:
+        super().__init__((), np.dtype(dtype))
+
+
+def from_record_like(rec: Any, stream: Any = 0, gpu_data: Any = None) -> DeviceRecord:
+    """A new record of the dtype of *rec*."""
+    return DeviceRecord(rec.dtype)
 
 
 def from_array_like(ary: Any, stream: Any = 0, gpu_data: Any = None) -> DeviceNDArray:

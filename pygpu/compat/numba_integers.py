@@ -17,15 +17,16 @@ def _marked(function: Any) -> Any:
     return function
 
 
-def widening(decorator: Any) -> Any:
+def widening(decorator: Any, then: Any = lambda made: made) -> Any:
     """The decorator, for functions whose integers of less than 64 bits are computed in 64, as Numba
-    does: the sum of two uint8 is a uint64, of an int32 and 1 an int64."""
+    does: the sum of two uint8 is a uint64, of an int32 and 1 an int64. then: called with what the
+    decorator makes."""
 
     @functools.wraps(decorator)
     def decorate(*args: Any, **kwargs: Any) -> Any:
         if args and python_function(args[0]) is not None:
-            return decorator(_marked(args[0]), *args[1:], **kwargs)
+            return then(decorator(_marked(args[0]), *args[1:], **kwargs))
         made = decorator(*args, **kwargs)
-        return lambda function: made(_marked(function))
+        return lambda function: then(made(_marked(function)))
 
     return decorate

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from math import prod
 
 import numpy as np
 
+from pygpu._src.jit.calls import external
 from pygpu._src.jit.cuda_arrays import MappedArray
 from pygpu._src.jit.decorators import arguments, kernel
 from pygpu.compat import numba_config as config
@@ -20,6 +22,12 @@ def install() -> None:
     """Give the warnings from now on."""
     kernel.on_configure = _low_occupancy
     arguments.on_host_copy = _host_copy
+    external.search_paths = _search_paths
+
+
+def _search_paths() -> list[str]:
+    """The folders in which linked C text finds the files that it includes."""
+    return [one for one in str(config.CUDA_NVRTC_EXTRA_SEARCH_PATHS).split(os.pathsep) if one]
 
 
 def _warn(text: str) -> None:

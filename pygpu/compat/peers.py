@@ -162,7 +162,7 @@ def _numba_places() -> dict[str, tuple[str, ...]]:
         "core.types": names,
         "cuda": ("pygpu.compat.numba_cuda", "pygpu.cuda", "pygpu.compat.numba_types"),
         "cuda.api": ("pygpu.cuda",),
-        "cuda.args": ("pygpu._src.jit.cuda_arrays",),
+        "cuda.args": ("pygpu._src.jit.decorators.arguments",),
         "cuda.cg": ("pygpu.cuda.cg",),
         "cuda.core": names,
         "cuda.core.errors": ("pygpu.compat.numba_errors",),

@@ -67,6 +67,9 @@ def test_results_have_numpys_dtype(dtype: str, name: str) -> None:
     assert made.return_types == (reduction(np.ones(2, dtype)).dtype,)
 
 
+SPECIAL = np.array([-np.inf, 3, np.nan], np.float32)
+
+
 def test_new_arrays_and_views(make: Any) -> None:
     @pygpu.kernel
     def build(o, z, n):
@@ -91,10 +94,12 @@ def test_new_arrays_and_views(make: Any) -> None:
         o[8] = any((0, o[0])) and not all((1, n - n))
         o[9] = z.reshape(n, 2)[1, 0].real
         o[10] = z.reshape(n, 3).size  # not as many items: a view of nothing
+        o[11] = z.reshape(n, n - 3).shape[1]
+        o[12] = np.nanmax(SPECIAL)
 
-    out = make(np.zeros(11))
+    out = make(np.zeros(13))
     build[1, 1](out, make(np.array([1 + 2j, 3 + 4j, 5, 6])), 2)
-    assert out.get().tolist() == [4, 8.5, 12, 6, 22.5, 15, 15, 4, 1, 5, 0]
+    assert out.get().tolist() == [4, 8.5, 12, 6, 22.5, 15, 15, 4, 1, 5, 0, 2, 3]
 
 
 def over_an_axis(a):

@@ -115,18 +115,6 @@ def test_command_line() -> None:
     subprocess.run([sys.executable, "-c", text], check=True, timeout=60)
 
 
-def recursive(x):
-    return recursive(x - 1) if x > 0 else x
-
-
-def even(x):
-    return True if x == 0 else odd(x - 1)
-
-
-def odd(x):
-    return False if x == 0 else even(x - 1)
-
-
 def a_list(x):
     return [x][0]
 
@@ -247,8 +235,6 @@ def power_of_two_strings(x):
 
 
 REFUSED = [
-    (recursive, I4, "calls itself", "recursive(x - 1)"),
-    (even, I4, "calls itself", "even(x - 1)"),
     (a_list, I4, "lists are not supported", "[x]"),
     (a_dict, I4, "dictionaries are not supported", "{1: x}"),
     (a_string, I4, "strings are only supported in print", '"a"'),

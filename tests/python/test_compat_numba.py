@@ -136,3 +136,84 @@ def test_integers_of_numba():
         own[1, 1](pixel, out)
         assert out[0] == (200 + 220) % 256
         """)
+
+
+def test_numbas_language():
+    """What its kernels do otherwise than pygpu's own: print, round, divisions, signatures."""
+    check("""
+        compat.install("numba")
+        import enum, io, os, sys, numpy as np
+        from numba import cuda, literal_unroll, types
+        from numba.core.errors import TypingError
+
+        class Color(enum.Enum):
+            red, green = 1, 2
+
+        @cuda.jit
+        def several(out, a, b, items):
+            out[0] = a is b
+            out[1] = a != b
+            out[2] = round(out[2], 3)
+            n = 3
+            for item in literal_unroll(items):
+                out[n] = item[0] / 4
+                n += 1
+            print(cuda.threadIdx, 0.5, n)
+
+        out = np.zeros(6, np.float32)
+        out[2] = 0.3425
+        several[1, 1](out, Color.red, Color.red, (np.ones(1), np.ones(1, np.int8)))
+        assert out.tolist() == [1, 0, np.float32(0.343), 0.25, 0.25, 0], out
+        several[1, 1](out, Color.red, Color.green, (np.ones(1), np.ones(1, np.int8)))
+        assert out[:2].tolist() == [0, 1]
+
+        @cuda.jit(debug=True, opt=False)
+        def divides(a, b):
+            a[0] = a[0] // b[0]
+            a[1] = b.shape[a[0]]
+
+        for numbers, error in (([1, 0], ZeroDivisionError), ([7, 1], IndexError)):
+            try:
+                divides[1, 1](np.array([numbers[0], 0]), np.array([numbers[1]]))
+            except error:
+                continue
+            raise AssertionError(error)
+
+        try:
+            @cuda.jit("void(float32[:])")
+            def wrong(a):
+                a[0] = missing
+        except TypingError as error:
+            assert "missing" in str(error)
+        else:
+            raise AssertionError
+        assert types.int32 in types.integer_domain and types.float32 not in types.integer_domain
+        """)
+
+
+def test_numbas_arrays():
+    check("""
+        compat.install("numba")
+        import numpy as np
+        from numba import cuda
+
+        a = cuda.to_device(np.zeros((2, 3)))
+        shown = a.__cuda_array_interface__
+        assert shown["strides"] is None and shown["stream"] is None and a.stream == 0
+        assert a[:, 1].__cuda_array_interface__["strides"] == (24,)
+        assert a and not cuda.device_array(0)
+        stream = cuda.stream()
+        b = cuda.device_array(3, stream=stream)
+        assert b.stream == stream and b.__cuda_array_interface__["stream"] == stream.handle
+        records = cuda.device_array(2, np.dtype([("x", "i4"), ("y", "f4", 2)]))
+        records[1]["x"], records[1]["y"][0] = 7, 2.5
+        assert records.copy_to_host()["x"][1] == 7 and records[1]["y"][0] == 2.5
+        one = np.zeros(1, records.dtype)[0]
+        records[1].copy_to_host(one)
+        assert one["x"] == 7
+        like = np.zeros((4, 6, 8)).transpose(2, 0, 1)
+        for make in (cuda.device_array_like, cuda.pinned_array_like):
+            assert make(like).strides == like.strides
+            assert make(like[::2]).strides == np.empty_like(like[::2]).strides
+            assert make(np.zeros((0, 3))).shape == (0, 3)
+        """)

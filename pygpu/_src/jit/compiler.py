@@ -16,11 +16,10 @@ from pygpu._src.util.frozen import Frozen
 
 from . import emit
 from . import source as sources
-from .infer import Function, infer, set_literals
+from .infer import Active, Function, infer, set_literals
 from .source import KernelError, python_function
-from .types import VOID, Scalar, Type, as_type, flat_types
+from .types import VOID, OptionalType, Scalar, Type, as_type, flat_tuples, flat_types
 from .walk.context import FunctionContext
-from .walk.variables import c_name
 
 __all__ = ["CompiledFunction", "compile_function"]
 
@@ -82,17 +81,17 @@ def device_function(
     of the arguments, see KnownRanges.ranges_of, if indices are checked."""
     key = (function, tuple(arg_types), *literals, *given)
     source = source_of(function, src)
+    fc = FunctionContext(unit, source, arg_types, given_ranges=given)
+    active = fc.active = Active(fc, key, len(unit.stack))
     unit.stack.append(function)
+    unit.active.append(active)
     try:
-        fc = FunctionContext(unit, source, arg_types, given_ranges=given)
         set_literals(fc, literals)
         lines, result = infer(fc)
     finally:
         unit.stack.pop()
-    codes = "_".join(t.code for t in arg_types)
-    name = unit.unique(
-        f"{unit.prefix}_{c_name(source.name).replace('<lambda>', 'lambda')}__{codes}"
-    )
+        unit.active.pop()
+    name = active.name
     declared: list[str] = []
     for t, c in zip(arg_types, fc.vars.parameter_names()):
         declared += emit.parameters(t, c)
@@ -104,9 +103,16 @@ def device_function(
         for i, t in enumerate(flat_types(result)):
             declared += emit.results(t, f"r_{i}")
     body = "\n".join(lines)
-    unit.texts[name] = f"PG_INLINE {kind} {name}({', '.join(declared) or 'void'})\n{{\n{body}\n}}\n"
+    head = f"{kind} {name}({', '.join(declared) or 'void'})"
+    recursive = active.is_recursive or active.lowest < active.depth
+    if recursive:
+        unit.prototypes[name] = f"PG_FUNCTION {head};\n"
+    unit.texts[name] = f"{'PG_FUNCTION' if recursive else 'PG_INLINE'} {head}\n{{\n{body}\n}}\n"
     made = Function(name, result, tuple(fc.implicit))
-    unit.functions[key] = made
+    if active.lowest == active.depth:
+        unit.functions[key] = made
+    elif unit.active:  # it calls a function around it, whose result may still change
+        unit.active[-1].lowest = min(unit.active[-1].lowest, active.lowest)
     return made
 
 
@@ -116,6 +122,7 @@ def make_unit(dialect: str, fp64: bool, prefix: str, int64_atomics: bool = True)
     from .calls import (  # noqa: F401
         array_methods,
         builtins,
+        external,
         mathematics,
         numpy_functions,
         reductions,
@@ -143,6 +150,19 @@ def guards_hold(guards: Sequence[tuple[Any, str, Any]]) -> bool:
             except ValueError:
                 return False
     return True
+
+
+def _check_alone(function: Any, unit: emit.Unit, result: Type) -> None:
+    """Raise KernelError for what a function that is compiled alone, without a kernel, cannot do."""
+    name, source = function.__name__, source_of(function)
+    if unit.external:
+        raise source.error(f"{name} calls a function in CUDA C, which only kernels can")
+    if any(isinstance(t, OptionalType) for t in flat_tuples(result)):
+        raise source.error(
+            f"{name} may end without return, which gives None; add a return at its end"
+        )
+    if not all(isinstance(t, Scalar) for t in flat_types(result) if t != VOID):
+        raise source.error(f"{result} cannot be returned to the host")
 
 
 def compile_function(
@@ -184,8 +204,7 @@ def compile_function(
         unit = make_unit(str(name), fp64, prefix)
         unit.checks, unit.tests = check, None
         inner = device_function(unit, function, types, src or getattr(func, "src", None))
-        if not all(isinstance(t, Scalar) for t in flat_types(inner.result) if t != VOID):
-            raise source_of(function).error(f"{inner.result} cannot be returned to the host")
+        _check_alone(function, unit, inner.result)
         returned = () if inner.result == VOID else tuple(t.dtype for t in flat_types(inner.result))
         root = unit.texts.pop(inner.name)
         result = CompiledFunction(

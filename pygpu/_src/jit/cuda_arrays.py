@@ -29,6 +29,7 @@ from pygpu._src.runtime.cuda.streams import (
 )
 
 from .decorators.arguments import In, InOut, Out
+from .ipc_arrays import IpcArrayHandle, IpcHandle, ipc_handle, open_ipc_array
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -61,6 +62,7 @@ __all__ = [
     "mapped",
     "mapped_array",
     "mapped_array_like",
+    "open_ipc_array",
     "per_thread_default_stream",
     "pinned",
     "pinned_array",
@@ -97,9 +99,17 @@ class DeviceNDArray(GPUArray):
     """A device array as ``numba.cuda`` has them: a GPUArray with copy_to_host() and
     copy_to_device(), whose single items are host numbers."""
 
-    def copy_to_host(self, ary: np.ndarray | None = None, stream: Any = 0) -> np.ndarray:
-        """The contents as a host array, *ary* or a new one. With a stream it does not wait."""
+    _gives_records = False  # whether single records are views, as Numba's are
+
+    def copy_to_host(self, ary: np.ndarray | np.void | None = None, stream: Any = 0) -> np.ndarray:
+        """The contents as a host array, *ary* or a new one; of a record, *ary* may be one. With a
+        stream it does not wait."""
         stream = stream_of(stream)
+        if isinstance(ary, np.void):
+            found = self._get(None, stream, True, "copy_to_host")[0]
+            for name in self.dtype.names or ():
+                ary[name] = found[()][name]
+            return ary  # type: ignore[return-value]
         if ary is not None and ary.shape != self.shape:
             raise ValueError(f"copy_to_host: incompatible shape: {ary.shape} for {self.shape}")
         if ary is not None and not ary.flags.writeable:
@@ -157,6 +167,12 @@ class DeviceNDArray(GPUArray):
         stream = stream_of(stream)
         return super().setitem(subscript, value, queue if stream is None else stream, wait_for)
 
+    def get_ipc_handle(self) -> Any:
+        """A handle by which another process opens the array. Raises an error of the driver for
+        memory that it does not share."""
+        desc = {"shape": self.shape, "dtype": self.dtype, "strides": self.strides}
+        return IpcArrayHandle(ipc_handle(self.gpu_data, self), desc)
+
     def getitem(self, item: Any, stream: Any = 0) -> Any:
         """``array[item]``"""
         return self[item]
@@ -164,6 +180,8 @@ class DeviceNDArray(GPUArray):
     def __getitem__(self, item: Any) -> Any:
         found = super().__getitem__(item)
         if getattr(found, "shape", None) == ():
+            if self._gives_records and found.dtype.names:
+                return found
             return found.get()[()]
         return found
 
@@ -178,6 +196,9 @@ class DeviceNDArray(GPUArray):
             raise ValueError("split: arrays of one dimension only")
         for begin in range(0, self.size, section):
             yield self[begin : begin + section]
+
+
+IpcHandle.array_class = DeviceNDArray
 
 
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
@@ -206,17 +227,29 @@ def device_array(
     order: str = "C",
     stream: Any = 0,
 ) -> DeviceNDArray:
-    """A new, uninitialized device array."""
-    return DeviceNDArray(shape, _dtype(dtype), strides=strides, order=order)
+    """A new, uninitialized device array. stream: of its operations."""
+    made = DeviceNDArray(shape, _dtype(dtype), strides=strides, order=order)
+    return made.bind(stream) if stream_of(stream) is not None else made
 
 
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
-    """A new device array of the shape, dtype and order of *ary*."""
-    strides = ary.strides
-    dense = prod(ary.shape) == 0 or 0 in strides
-    flags = layout.flags(ary.shape, strides, ary.dtype.itemsize)
-    order = "F" if not dense and flags[1] and not flags[0] else "C"
-    return DeviceNDArray(ary.shape, ary.dtype, order=order)
+    """A new device array of the shape, dtype and order of *ary*: without gaps, its axes in the
+    order of their strides."""
+    return device_array(ary.shape, ary.dtype, _strides_like(ary), stream=stream)
+
+
+def _strides_like(ary: Any) -> tuple[int, ...] | None:
+    """The strides of an array without gaps whose axes follow each other as those of *ary*; None
+    for C order."""
+    shape, strides, itemsize = ary.shape, ary.strides, ary.dtype.itemsize
+    if prod(shape) == 0 or 0 in strides or layout.flags(shape, strides, itemsize)[0]:
+        return None
+    found = [0] * len(shape)
+    step = itemsize
+    for axis in sorted(range(len(shape)), key=lambda i: (abs(strides[i]), -i)):
+        found[axis] = step
+        step *= shape[axis]
+    return tuple(found)
 
 
 def pinned_array(
@@ -244,8 +277,11 @@ managed_array = mapped_array
 
 def pinned_array_like(ary: Any) -> np.ndarray:
     """A host array in page-locked memory, of the shape, dtype and order of *ary*."""
-    f_only = ary.flags.f_contiguous and not ary.flags.c_contiguous
-    return pinned_array(ary.shape, ary.dtype, order="F" if f_only else "C")
+    axes = sorted(range(ary.ndim), key=lambda i: -(_strides_like(ary) or ary.strides)[i])
+    if _strides_like(ary) is None:
+        return pinned_array(ary.shape, ary.dtype)
+    flat = pinned_array(tuple(ary.shape[i] for i in axes), ary.dtype)
+    return flat.transpose(np.argsort(axes))
 
 
 mapped_array_like = pinned_array_like
@@ -508,6 +544,10 @@ class ContextInfo:
 
     def reset(self) -> None:
         synchronize()
+
+    def get_ipc_handle(self, memory: Any) -> Any:
+        """A handle by which another process opens memory, ``array.gpu_data``."""
+        return ipc_handle(memory)
 
     def get_active_blocks_per_multiprocessor(
         self, func: Any, blocksize: int, memsize: int = 0, flags: Any = None

@@ -18,7 +18,7 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.ufunc_loops import expression
 
 from .ir import Value
-from .types import ArrayType, RecordType, Scalar, Type
+from .types import ArrayType, RecordType, Scalar, Type, c_name
 
 __all__ = ["Unit", "c_type", "convert", "literal", "operate", "parameters", "pointer_type"]
 
@@ -80,11 +80,15 @@ class Unit:
         self.shared_bytes = 1 << 18  # of a block's shared memory at most; the driver may have less
         self.wants_constant = False  # whether an error is for want of a number that is known
         self.widens = False  # whether arithmetic of small integers has 64 bits, as Numba's
+        self.divides = False  # whether a division by zero raises an exception, as Python's
         self.cooperative = False  # whether all blocks must run at once
         self.functions: dict[Any, Any] = {}
         self.names: dict[str, int] = {}
         self.device_function: Any = None  # compiles one; see compiler.make_unit()
         self.stack: list[Any] = []  # functions that are being compiled
+        self.active: list[Any] = []  # the same as calls of themselves see them, see infer.Active
+        self.external: dict[str, str] = {}  # texts in CUDA C, and the folders of their files
+        self.prototypes: dict[str, str] = {}  # of recursive functions
         self.guards: dict[tuple[int, str], tuple[Any, str, Any]] = {}
         # Messages of failed assertions, and indices that are checked: their numbers, from 1.
         self.asserts: dict[Any, int] = {}
@@ -115,6 +119,11 @@ class Unit:
         self.names[name] = count + 1
         return f"{name}_{count}" if count else name
 
+    def function_name(self, name: str, arg_types: Sequence[Type]) -> str:
+        """A new C name for a device function."""
+        plain = c_name(name).replace("<lambda>", "lambda")
+        return self.unique(f"{self.prefix}_{plain}__{'_'.join(t.code for t in arg_types)}")
+
     def need(self, *found: np.dtype[Any]) -> None:
         """Note what these dtypes need of the prefix."""
         self.features |= dtypes.features(*found)
@@ -126,7 +135,9 @@ class Unit:
         """*root* behind what it uses: not what was made on the way to the final types."""
         used = set(WORD.findall(root))
         kept = [root]
-        for text in reversed([*self.types.values(), *self.texts.values()]):
+        for text in reversed(
+            [*self.types.values(), *self.prototypes.values(), *self.texts.values()]
+        ):
             if not used.isdisjoint(_DEFINED.findall(text)):
                 kept.append(text)
                 used.update(WORD.findall(text))

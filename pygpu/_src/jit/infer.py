@@ -8,6 +8,7 @@ does, and the last text counts. What the walk does for each kind of node is in
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -29,10 +30,11 @@ from .walk import (  # noqa: F401 - they register what they do for nodes
 )
 from .walk.constants import constant
 from .walk.context import FunctionContext
-from .walk.statements import block, terminates
+from .walk.names import NotYet
+from .walk.statements import block, return_value, terminates
 from .walk.variables import Split, variable_value
 
-__all__ = ["Function", "infer", "set_literals"]
+__all__ = ["Active", "Function", "infer", "set_literals"]
 
 _ROUNDS = 40
 
@@ -44,6 +46,48 @@ class Function:
         self.name = name
         self.result = result
         self.implicit = tuple(implicit)
+
+
+class Active(Function):
+    """A function that is being compiled, as calls of itself see it. key: its types; depth: how many
+    are being compiled around it."""
+
+    def __init__(self, fc: FunctionContext, key: Any, depth: int) -> None:
+        self.fc = fc
+        self.key = key
+        self.depth = depth
+        self.lowest = depth  # of those around it that it calls
+        self.is_recursive = False
+        self.implicit = ()
+        self._name = ""
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Its name in C, chosen when it is first needed."""
+        if not self._name:
+            self._name = self.fc.unit.function_name(self.fc.source.name, self.key[1])
+        return self._name
+
+    @property
+    def result(self) -> Any:  # type: ignore[override]
+        """The type that it returns, as far as it is known; None if it is not."""
+        if self.fc.result is None and not returns_a_value(self.fc.body):
+            return VOID
+        return self.fc.result
+
+    def needs_more(self, fc: FunctionContext) -> bool:
+        """Whether the walk that is over found parameters that calls of itself did not pass."""
+        before, self.implicit = self.implicit, tuple(fc.implicit)
+        return self.is_recursive and before != self.implicit
+
+
+def returns_a_value(body: Sequence[ast.stmt]) -> bool:
+    """Whether there is a return with an expression."""
+    return any(
+        isinstance(node, ast.Return) and node.value is not None
+        for statement in body
+        for node in ast.walk(statement)
+    )
 
 
 def set_literals(fc: FunctionContext, literals: Sequence[tuple[Any, ...]]) -> None:
@@ -75,17 +119,22 @@ def _infer(fc: FunctionContext) -> tuple[list[str], Type]:
         except Split:
             fc.vars.analyse()
             continue
-        if not terminates(fc.body) and fc.result not in (None, VOID):
-            raise fc.source.error(
-                f"{fc.source.name} returns {fc.result} in one place, and may end without return, "
-                "which gives None; add a return at its end"
-            )
+        if fc.result not in (None, VOID) and not terminates(fc.body):
+            return_value(fc, Value(VOID), fc.source.node)
+        if fc.active is not None and fc.active.needs_more(fc):
+            continue
         if not (fc.changed or fc.vars.is_outdated):
             break
     else:
+        if fc.active is not None and fc.active.is_recursive:
+            raise fc.source.error("Return type of recursive function does not converge")
         raise fc.source.error("the types of the variables do not settle")
     if fc.pending is not None:
-        raise fc.pending
+        if fc.waits_for is None or fc.waits_for is fc.active:
+            raise fc.pending
+        fc.waits_for.fc.changed = True  # it compiles this function again
+        if fc.result is None:
+            raise NotYet(fc.pending, fc.waits_for)
     return [*_declarations(fc), *fc.lines], fc.result or VOID
 
 

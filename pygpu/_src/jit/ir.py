@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .types import ArrayType, ObjectType, RecordType, Scalar, TupleType, Type
+from .types import ArrayType, ObjectType, OptionalType, RecordType, Scalar, TupleType, Type, Void
 
 __all__ = ["Method", "MISSING", "Value", "flat_values", "wide_enough"]
 
@@ -77,7 +77,17 @@ class Value:
 
     @property
     def is_tuple(self) -> bool:
-        return isinstance(self.type, TupleType)
+        return self.type.__class__ is TupleType
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether it may be None; items are the value and whether there is one."""
+        return self.type.__class__ is OptionalType
+
+    @property
+    def is_none(self) -> bool:
+        """Whether it is None for sure."""
+        return self.const is None or self.type.__class__ is Void
 
     @property
     def is_const(self) -> bool:
@@ -98,7 +108,7 @@ class Value:
 
 def flat_values(value: Value) -> list[Value]:
     """The numbers that a tuple is made of."""
-    if value.is_tuple:
+    if isinstance(value.type, TupleType):
         return [inner for item in value.items for inner in flat_values(item)]
     return [value]
 

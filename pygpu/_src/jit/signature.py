@@ -40,9 +40,12 @@ __all__ = [
 
 
 class Type:
-    """The base of all of these."""
+    """The base of all of these, and of types that programs define."""
 
     __slots__ = ()
+
+    def __init__(self, name: str = "") -> None:
+        pass
 
 
 class ScalarType(Type):
@@ -412,6 +415,8 @@ def _node(node: ast.expr, whole: str) -> Any:
     if isinstance(node, ast.Call) and not node.keywords:
         if isinstance(node.func, ast.Name) and node.func.id in _SEVERAL:
             return _tuple(node, whole)
+        if isinstance(node.func, ast.Name) and node.func.id == "CPointer" and len(node.args) == 1:
+            return PointerType(_node(node.args[0], whole))
         head = _node(node.func, whole)
         args = tuple(_node(item, whole) for item in node.args)
         if isinstance(head, (Signature, ArrayType)) or any(

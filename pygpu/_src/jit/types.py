@@ -18,15 +18,18 @@ from pygpu._src.codegen import dtypes
 __all__ = [
     "ArrayType",
     "ObjectType",
+    "OptionalType",
     "RecordType",
     "Scalar",
     "TupleType",
     "Type",
     "VOID",
     "as_type",
+    "c_name",
     "distance",
     "distances",
     "fitting",
+    "flat_tuples",
     "flat_types",
     "join",
 ]
@@ -168,6 +171,30 @@ class TupleType(_Type):
         return f"({', '.join(map(str, self.items))})"
 
 
+class OptionalType(TupleType):
+    """A value that may be None: in C the value, and whether there is one."""
+
+    __slots__ = ()
+
+    def __init__(self, item: Any) -> None:
+        super().__init__((item, BOOL))
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.items
+
+    @property
+    def item(self) -> Any:
+        """The type of the value."""
+        return self.items[0]
+
+    @property
+    def code(self) -> str:
+        return f"n_{self.item.code}"
+
+    def __str__(self) -> str:
+        return f"{self.item} or None"
+
+
 class Void(_Type):
     """Nothing: what a function without ``return`` gives."""
 
@@ -245,6 +272,8 @@ def join(a: Any, b: Any) -> Any:
     """The type of a variable that is assigned both types; None if there is none."""
     if a == b:
         return a
+    if any(isinstance(t, (OptionalType, Void)) for t in (a, b)):
+        return _join_optional(a, b)
     if isinstance(a, Scalar) and isinstance(b, Scalar):
         if a.weak and b.weak:
             return a if _RANK[a.dtype.kind] >= _RANK[b.dtype.kind] else b
@@ -264,6 +293,19 @@ def join(a: Any, b: Any) -> Any:
         items = tuple(map(join, a.items, b.items))
         return None if None in items else TupleType(items, a.names if a.names == b.names else ())
     return None
+
+
+def _join_optional(a: Any, b: Any) -> Any:
+    """The type of what is a value or None."""
+    found = None
+    for t in (a, b):
+        item = t.item if isinstance(t, OptionalType) else t
+        if isinstance(item, Void):
+            continue
+        found = item if found is None else join(found, item)
+        if found is None or has_object(found):
+            return None
+    return OptionalType(found)
 
 
 def distance(want: np.dtype[Any], have: Scalar) -> int | None:
@@ -311,6 +353,19 @@ def flat_types(t: Type) -> list[Any]:
     if isinstance(t, TupleType):
         return [inner for item in t.items for inner in flat_types(item)]
     return [t]
+
+
+def flat_tuples(t: Type) -> list[Any]:
+    """The type itself, and if it is a tuple all tuples in it."""
+    return [t] + [inner for item in getattr(t, "items", ()) for inner in flat_tuples(item)]
+
+
+def c_name(name: str) -> str:
+    """A Python name as part of a C name, another one for each name."""
+    if name.isascii() and name.isidentifier():
+        return name
+    plain = (c.isascii() and (c.isalnum() or c == "_") and c != "u" for c in name)
+    return "".join(c if kept else f"u{ord(c):x}_" for c, kept in zip(name, plain))
 
 
 def has_object(t: Any) -> bool:

@@ -154,6 +154,12 @@ def _reshape(
     if "-1" in texts:
         rest = product_text([n for n in texts if n != "-1"] or ["1"])
         texts[texts.index("-1")] = _divided(size, rest)
+    elif any(not (item.is_const or item.nonneg) for item in given):
+        rest = fc.stable(
+            product_text([n if n.isdigit() else f"({n} == -1 ? 1 : {n})" for n in texts])
+        )
+        texts = [n if n.isdigit() else f"({n} == -1 ? {_divided(size, rest)} : {n})" for n in texts]
+        texts = list(map(fc.stable, texts))
     made = product_text(texts)
     if made.isdigit() and size.isdigit():
         if made != size:

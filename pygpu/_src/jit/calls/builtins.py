@@ -461,6 +461,12 @@ def _round(
         text = call_ufunc(fc, node, "rint", [value])[0].text
         return Value(WEAK_INT, f"((pg_i64){text})", nonneg=value.nonneg)
     digits = args[1]
+    if fc.unit.widens and value.dtype.kind == "f" and value.dtype.itemsize < 8:
+        # As Numba does, in double precision.
+        wide = Value(WEAK_FLOAT, emit.convert(value, WEAK_FLOAT))
+        single = value.type
+        assert isinstance(single, Scalar)
+        return Value(single, emit.convert(_round(fc, node, [wide, digits], {}), single))
     if not digits.is_const:
         return _round_to(fc, node, value, fc.as_number(digits, node))
     if not isinstance(digits.const, (int, np.integer)):

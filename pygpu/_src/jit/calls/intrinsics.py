@@ -141,7 +141,10 @@ def _warps(fc: FunctionContext, node: ast.AST, name: str) -> None:
 def _dimensions(args: list[Value], kwargs: dict[str, Value], name: str) -> int:
     count(name, args, kwargs, 1, 1)
     if args[0].const not in (1, 2, 3):
-        raise WrongCall(f"{name}() takes the number of dimensions, 1, 2 or 3, as a constant")
+        raise WrongCall(
+            f"{name}() takes the number of dimensions, 1, 2 or 3, as a constant "
+            "(RequireLiteralValue)"
+        )
     return int(args[0].const)
 
 

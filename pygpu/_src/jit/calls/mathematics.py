@@ -63,6 +63,10 @@ def polar(z: Any) -> Any:
 
 
 def rect(r: Any, phi: Any) -> Any:
+    if r == 0 and not math.isfinite(phi):
+        return complex(r * 0, r * 0)
+    if phi == 0:  # the sign of 0 is kept, also for an infinite r
+        return complex(r, math.copysign(1.0, r) * phi)
     return complex(r * math.cos(phi), r * math.sin(phi))
 
 

@@ -17,7 +17,7 @@ from ..walk.context import FunctionContext
 from ..walk.conversions import cast
 from ..walk.registry import WrongCall, count
 
-__all__ = ["VECTORS", "VectorType"]
+__all__ = ["VECTORS", "VectorType", "vector_types"]
 
 _LETTERS = ("x", "y", "z", "w")
 _C_NAMES = {
@@ -37,7 +37,14 @@ class VectorType:
     def __init__(self, dtype: str, size: int) -> None:
         self.__name__ = f"{dtype}x{size}"
         self.dtype = np.dtype(dtype)
-        self.size = size
+        self.size = self.num_elements = size
+        self.name = self.__name__
+        self.base_type = self.dtype.type
+
+    @property
+    def user_facing_object(self) -> VectorType:
+        """Itself, under a name of Numba."""
+        return self
 
     def __call__(self, *args: Any) -> Any:
         raise TypeError(f"{self.__name__}() can only be called in a kernel")
@@ -75,4 +82,4 @@ def _make() -> dict[str, VectorType]:
     return found
 
 
-VECTORS = _make()
+VECTORS = vector_types = _make()

@@ -58,6 +58,11 @@ class InOut(_Directed):
     """``k[...](cuda.InOut(a))``: copied both ways, as a plain host array is."""
 
 
+def wrap_arg(value: Any, default: Any = InOut) -> Any:
+    """The value as In, Out or InOut, by default as *default*."""
+    return value if isinstance(value, _Directed) else default(value)
+
+
 def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]) -> Any:
     """A host array as a device array; what is to be copied back is noted. name: for messages."""
     if isinstance(arg, (GPUArray, int, float)):
@@ -111,7 +116,11 @@ def whole_number(arg: Any) -> Any:
 
 def copy_back(back: list[Any]) -> None:
     """Set the host arrays that to_device() noted."""
-    for host, array in back:
+    for one in back:
+        if callable(one):  # an extension's
+            one()
+            continue
+        host, array = one
         if isinstance(host, np.void):
             found = array.get()[()]
             for name in host.dtype.names or ():

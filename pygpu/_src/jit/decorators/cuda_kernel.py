@@ -21,13 +21,22 @@ from typing import Any
 from ..calls import cache_hints, intrinsics
 from ..calls.atomics import atomic
 from ..calls.cache_hints import *  # noqa: F403
+from ..calls.external import CUSource, declare_device, sources
 from ..calls.intrinsics import *  # noqa: F403
 from ..calls.vectors import VECTORS
 from ..source import KernelError, python_function
 from .jit import DeviceFunction
 from .kernel import Kernel
 
-__all__ = [*intrinsics.__all__, *cache_hints.__all__, "atomic", "jit", *VECTORS]
+__all__ = [
+    *intrinsics.__all__,
+    *cache_hints.__all__,
+    "CUSource",
+    "atomic",
+    "declare_device",
+    "jit",
+    *VECTORS,
+]
 globals().update(VECTORS)
 
 
@@ -47,6 +56,7 @@ def jit(
     src: str | None = None,
     check: bool | None = None,
     launch_bounds: int | tuple[int, ...] | None = None,
+    extensions: Any = (),
     **unused: Any,
 ) -> Any:
     """A decorator that compiles a Python function to a CUDA kernel, or with ``device=True`` to a
@@ -56,9 +66,12 @@ def jit(
     fastmath: the compiler may be inexact. exact: no fused multiply-add. max_registers: of a thread.
     debug, lineinfo: for debuggers and profilers. check: whether indices are checked, see
     pygpu.kernel; debug asks for it. launch_bounds: the largest block that launches may have, or
-    a tuple that begins with it. Other options of Numba are accepted and have no
-    effect (compiled code is always cached on disk). Raises KernelError at the first call for a
-    function that cannot be compiled.
+    a tuple that begins with it. link: files of CUDA C or CUSources whose functions the kernel
+    calls, see declare_device. extensions: objects whose prepare_args(type, value, stream=, retr=)
+    returns the type and the value of each argument before a launch, and may append functions to
+    retr, which are called after it. Other options of Numba are accepted and have no effect
+    (compiled code is always cached on disk). Raises KernelError at the first call for a function
+    that cannot be compiled.
     """
     function = python_function(func_or_sig)
     options: list[str] = []
@@ -70,22 +83,30 @@ def jit(
         options.append("-lineinfo")
     if max_registers is not None:
         options.append(f"--maxrregcount={int(max_registers)}")
-    if link:
-        raise KernelError("cuda.jit: link= is not supported; write a SourceModule")
-    if function is None:
-        signatures = _signatures(func_or_sig)
-        return functools.partial(
-            _decorate,
-            device=device,
-            signatures=signatures,
-            options=options,
-            fastmath=fastmath,
-            exact=exact,
-            src=src,
-            check=check,
-            launch_bounds=launch_bounds,
-        )
-    return _decorate(function, device, (), options, fastmath, exact, src, check, launch_bounds)
+    given: dict[str, Any] = {
+        "device": device,
+        "signatures": _signatures(func_or_sig) if function is None else (),
+        "options": options,
+        "fastmath": fastmath,
+        "exact": exact,
+        "src": src,
+        "check": check,
+        "launch_bounds": launch_bounds,
+        "external": sources(link, "cuda.jit") if link else (),
+        "extensions": extensions,
+    }
+    return (
+        functools.partial(_decorate, **given) if function is None else _decorate(function, **given)
+    )
+
+
+def _most_threads(bounds: int | tuple[int, ...] | None) -> int | None:
+    """The first of launch_bounds. Raises ValueError for more than there are."""
+    if not isinstance(bounds, tuple):
+        return bounds
+    if not 1 <= len(bounds) <= 3:
+        raise ValueError(f"cuda.jit: Got {len(bounds)} launch bounds: one to three, not {bounds!r}")
+    return bounds[0]
 
 
 def _signatures(given: Any) -> list[Any]:
@@ -112,6 +133,8 @@ def _decorate(
     src: str | None,
     check: bool | None = None,
     launch_bounds: int | tuple[int, ...] | None = None,
+    external: Any = (),
+    extensions: Any = (),
 ) -> Any:
     inner = python_function(function)
     if inner is None:
@@ -128,5 +151,7 @@ def _decorate(
         fastmath=fastmath,
         check=check,
         freezes=True,
-        most_threads=launch_bounds[0] if isinstance(launch_bounds, tuple) else launch_bounds,
+        most_threads=_most_threads(launch_bounds),
+        external=external,
+        extensions=extensions,
     )

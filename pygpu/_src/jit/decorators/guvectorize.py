@@ -35,6 +35,7 @@ from . import device, loops
 from .axes import Axes
 from .loops import Loop
 from .operands import IGNORED, array_or_none, operand, plain, stream_of, where_of
+from .pickling import by_name, notice
 from .place import Place, check_target
 
 __all__ = ["GUFunc", "guvectorize"]
@@ -81,8 +82,16 @@ class GUFunc:
         self._loops: list[Loop] = []
         self._axes: dict[Loop, tuple[int, ...]] = {}
         self._cache: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
+        self._given = tuple(given)
         for one in given:
             self._add(one)
+        notice(self)
+
+    def __reduce__(self) -> Any:
+        return by_name(self)
+
+    def _options(self) -> dict[str, Any]:
+        return {"given": self._given, "text": self.signature, "target": self.target}
 
     def __repr__(self) -> str:
         return f"<gufunc {self._name!r} {self.signature}>"

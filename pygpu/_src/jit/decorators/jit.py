@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -30,15 +31,30 @@ class DeviceFunction:
                     f"has {count} parameters"
                 )
         functools.update_wrapper(self, function)
+        if "cloudpickle" in sys.modules:
+            from .pickling import notice
+
+            notice(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.py_func(*args, **kwargs)
 
+    def __getitem__(self, config: Any) -> Any:
+        raise KernelError(
+            f"Cannot compile a device function as a kernel: {self.py_func.__name__}[...]; decorate "
+            "it without device=True"
+        )
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
-    def __reduce__(self) -> str:
-        return self.py_func.__qualname__  # pickled by name, as functions are
+    def __reduce__(self) -> Any:
+        from .pickling import by_name
+
+        return by_name(self)
+
+    def _options(self) -> dict[str, Any]:
+        return {"declared": self.declared}
 
     def __repr__(self) -> str:
         return f"<pygpu.jit function {self.py_func.__qualname__}>"

@@ -7,6 +7,7 @@ takes them, and launches.
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 import math
@@ -25,7 +26,8 @@ from pygpu._src.runtime.backends import backend_of
 from pygpu.errors import LogicError
 
 from .. import check_report
-from ..compiler import guards_hold, source_of
+from ..compiler import guards_hold, make_unit, source_of
+from ..infer import infer
 from ..source import KernelError, python_function
 from ..types import (
     ArrayType,
@@ -38,7 +40,9 @@ from ..types import (
     fitting,
     weak,
 )
+from ..walk.context import FunctionContext
 from . import arguments
+from .pickling import by_name, notice
 from .specialization import Specialization
 
 __all__ = ["Kernel", "Specialization", "kernel"]
@@ -73,16 +77,21 @@ class Kernel(KernelBase):
         check: bool | None = None,
         freezes: bool = False,
         most_threads: int | None = None,
+        external: Sequence[tuple[str, str]] = (),
+        extensions: Sequence[Any] = (),
     ) -> None:
         self.py_func = function
         self.freezes = freezes
         self.most_threads = most_threads
+        self.external = tuple(external)
+        self.extensions = list(extensions)
         self.check = check
         self.src = src
         self.exact = exact
         self.fastmath = fastmath
         self.options = list(options)
         self._backend_name = backend
+        self._given = [tuple(s) for s in signatures]
         self._declared = [tuple(as_type_of_signature(a) for a in s) for s in signatures]
         self._pointers = {
             i: a.dtype for s in signatures for i, a in enumerate(s) if hasattr(a, "is_pointer")
@@ -105,9 +114,25 @@ class Kernel(KernelBase):
                     f"{self._count} parameters"
                 )
         functools.update_wrapper(self, function)
+        notice(self)
 
-    def __reduce__(self) -> str:
-        return self.py_func.__qualname__  # pickled by name, as functions are
+    def __reduce__(self) -> Any:
+        return by_name(self)
+
+    def _options(self) -> dict[str, Any]:
+        """The options of a kernel like this one."""
+        return {
+            "backend": self._backend_name,
+            "signatures": self._given,
+            "exact": self.exact,
+            "options": self.options,
+            "fastmath": self.fastmath,
+            "check": self.check,
+            "freezes": self.freezes,
+            "most_threads": self.most_threads,
+            "external": self.external,
+            "extensions": self.extensions,
+        }
 
     def __repr__(self) -> str:
         return f"<pygpu kernel {self.py_func.__qualname__}>"
@@ -148,7 +173,10 @@ class Kernel(KernelBase):
         """A launch of at least *n* threads in one dimension, *tpb* to a block; 0: as many as fit on
         CUDA, at most 256 on OpenCL. sharedmem: Numba's name of *shared*."""
         if not isinstance(n, (int, np.integer)) or n < 0:
-            raise ValueError(f"{self.__name__}.forall: {n!r} threads")
+            raise ValueError(
+                f"{self.__name__}.forall: {n!r} threads: Can't create ForAll with negative task "
+                f"count: {n!r}"
+            )
         return ForAll(self, n, tpb, stream, shared or sharedmem)
 
     def _threads(self, args: tuple[Any, ...], queue: Any) -> int:
@@ -219,6 +247,8 @@ class Kernel(KernelBase):
             return TupleType(items, getattr(arg, "_fields", ()))
         if arg is None:
             return ObjectType(None)
+        if isinstance(arg, enum.Enum) and not isinstance(arg, _PYTHON):
+            return ObjectType(arg)
         for python in _PYTHON:
             if isinstance(arg, python):
                 return weak(python)
@@ -268,6 +298,8 @@ class Kernel(KernelBase):
                     not isinstance(a, GPUArray) or a.offset == 0 for a in arg
                 )
                 key.append(self._type_of(arg, 0))
+            elif isinstance(arg, enum.Enum) and not isinstance(arg, _PYTHON):
+                key.append(arg)
             else:
                 key.append(arg.__class__)
         key.append(at_start)
@@ -286,6 +318,15 @@ class Kernel(KernelBase):
         """The kernels compiled for a backend; the function does not keep its context alive."""
         found = self._known.get(backend)
         return self._known.setdefault(backend, {}) if found is None else found
+
+    def check_signatures(self) -> None:
+        """Raise KernelError if the function cannot be compiled for the types of a signature. No
+        device is needed for that."""
+        for kinds in self._declared:
+            unit = make_unit("cuda", True, "pgf")
+            unit.captured = []
+            unit.stack.append(self.py_func)
+            infer(FunctionContext(unit, self._source, kinds, kernel=True))
 
     def _compile(
         self,
@@ -309,6 +350,8 @@ class Kernel(KernelBase):
             forced,
             self.freezes,
             self.freezes and bool(self._declared),
+            self.freezes and self.check is True,
+            self.external,
         )
 
     def _for_launch(
@@ -390,8 +433,6 @@ class Kernel(KernelBase):
 
     # ---- Numba's names
 
-    extensions: Sequence[Any] = ()
-
     def specialize(self, *args: Any) -> Kernel:
         """A kernel for arguments of these types only, which may be given as types, too. The same
         one is returned for the same types."""
@@ -403,17 +444,7 @@ class Kernel(KernelBase):
         backend = self._backend_for(args, None)
         found = self._specializations.get((backend.name, kinds))
         if found is None:
-            found = Kernel(
-                self.py_func,
-                backend=self._backend_name,
-                src=self.src,
-                exact=self.exact,
-                options=self.options,
-                fastmath=self.fastmath,
-                check=self.check,
-                freezes=self.freezes,
-                most_threads=self.most_threads,
-            )
+            found = Kernel(self.py_func, src=self.src, **{**self._options(), "signatures": ()})
             if len(kinds) != self._count:
                 raise TypeError(
                     f"{self.__name__}.specialize: {len(kinds)} types, and the function has "
@@ -484,9 +515,7 @@ class Kernel(KernelBase):
             raise self._wrong_queue(queue)
         check_report.before_launch(backend, queue)
         back: list[Any] = []
-        if self._pointers:
-            args = self._with_pointers(args)
-        args = tuple([arguments.to_device(self.__name__, a, backend, queue, back) for a in args])
+        args = self._on_device(args, backend, queue, back)
         made = self._specialized(backend, args)
         if self._declared:
             args = tuple(map(arguments.declared_number, args, made.arg_types))
@@ -537,6 +566,26 @@ class Kernel(KernelBase):
             f"{self.__name__}: the arrays are on OpenCL, and are worked on by a CommandQueue, "
             f"not by a {type(queue).__name__}"
         )
+
+    def _on_device(
+        self, args: tuple[Any, ...], backend: Backend, queue: Any, back: list[Any]
+    ) -> tuple[Any, ...]:
+        """The arguments with device arrays for host arrays; what is to be copied back is noted."""
+        if self.extensions:
+            args = self._extended(args, queue, back)
+        if self._pointers:
+            args = self._with_pointers(args)
+        return tuple([arguments.to_device(self.__name__, a, backend, queue, back) for a in args])
+
+    def _extended(self, args: tuple[Any, ...], queue: Any, back: list[Any]) -> tuple[Any, ...]:
+        """The arguments as the extensions prepare them, the last one first."""
+        found = []
+        for value in args:
+            kind = None
+            for one in reversed(self.extensions):
+                kind, value = one.prepare_args(kind, value, stream=queue or 0, retr=back)
+            found.append(value)
+        return tuple(found)
 
     def _with_pointers(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, addresses for pointers of a signature as arrays of no known length."""

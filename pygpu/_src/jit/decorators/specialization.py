@@ -17,13 +17,12 @@ from pygpu.errors import LogicError
 from .. import check_report, emit, ranges
 
 # Loaded now, not in a call.
-from ..calls import builtins, intrinsics, mathematics, numpy_functions  # noqa: F401
+from ..calls import builtins, external, intrinsics, mathematics, numpy_functions  # noqa: F401
 from ..compiler import make_unit
 from ..infer import infer
 from ..source import KernelError
-from ..types import ArrayType, Scalar, TupleType, Type
+from ..types import ArrayType, ObjectType, Scalar, TupleType, Type, c_name
 from ..walk.context import FunctionContext
-from ..walk.variables import c_name
 
 __all__ = ["Specialization"]
 
@@ -47,6 +46,17 @@ def _check_number(source: Any, parameters: int) -> None:
             f"items of tuples and lengths of arrays, and may have {_MOST_PARAMETERS}; pass "
             "tuples as arrays"
         )
+
+
+def _by_value(arg_types: Sequence[Type]) -> bool:
+    """Whether arguments are told apart by more than their classes: members of an Enum."""
+    return any(isinstance(t, ObjectType) and t.value is not None for t in arg_types)
+
+
+def _folders(unit: Any) -> list[str]:
+    """The options for the files that linked C text includes."""
+    found = [*unit.external.values(), *external.search_paths()] if unit.external else []
+    return [f"-I{folder}" for folder in dict.fromkeys(found) if folder]
 
 
 def _captured(unit: Any, source: Any, backend: Backend) -> list[Any]:
@@ -80,12 +90,16 @@ class Specialization:
         forced: frozenset[Any] = frozenset(),
         freezes: bool = False,
         cuts: bool = False,
+        divides: bool = False,
+        linked: Sequence[tuple[str, str]] = (),
     ) -> None:
         self._cuts = cuts  # integers that a declared type does not hold, as Numba does
         limits = backend.limits
         unit = make_unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
         unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
         unit.checks, unit.forced, unit.captured = check, forced, []
+        unit.divides = divides
+        unit.external.update(linked)
         for t in arg_types:
             _check_fp64(t, backend, source.name)
         unit.stack.append(source.function)
@@ -112,12 +126,13 @@ class Specialization:
         if backend.name == "cuda":
             _check_number(source, len(declared))
         self.program = ranges.program([*self.tests])
-        self.steps = None if self.cooperative else self._steps()
+        self.steps = None if self.cooperative or _by_value(arg_types) else self._steps()
         head = "".join(f"    {line}\n" for line in starts)
         for t in arg_types:
             unit.need(*_dtypes_of(t))
         root = f"PG_KERNEL void {self.name}({', '.join(declared)})\n{{\n{head}{body}\n}}\n"
-        self.text = unit.text(root)
+        self.text = "".join(unit.external) + unit.text(root)
+        options = [*options, *_folders(unit)]
         self.features = frozenset(unit.features)
         self._compile(backend, [*options, *(backend.dialect.exact if exact else ())])
         self.record_bytes = (

@@ -40,6 +40,7 @@ from .operands import (
     stream_of,
     where_of,
 )
+from .pickling import by_name, notice
 from .place import Place, check_target
 
 __all__ = ["UFunc", "vectorize"]
@@ -96,12 +97,16 @@ class UFunc:
                 outputs = device.compile(function, inputs).results
             self._add(Loop(inputs, outputs))
         self._is_typed = bool(given)
+        notice(self)
 
     def __repr__(self) -> str:
         return f"<ufunc {self._name!r}>"
 
     def __reduce__(self) -> Any:
-        raise TypeError(f"{self._name}: a ufunc of a Python function cannot be pickled")
+        return by_name(self)
+
+    def _options(self) -> dict[str, Any]:
+        return {"given": self.declared, "target": self.target, "identity": self.identity}
 
     # ---- what NumPy's ufuncs tell of themselves
 

@@ -49,7 +49,7 @@ def named_expression(fc: FunctionContext, node: ast.NamedExpr) -> Value:
 def assign(fc: FunctionContext, target: ast.expr, value: Value) -> None:
     """Assignment to a name, an item, or several of them."""
     if isinstance(target, ast.Name):
-        if value.is_tuple and any(_mentions(fc, i, target) for i in value.items):
+        if any(_mentions(fc, i, target) for i in value.items):
             value = fc.keep(value)
         assign_name(fc, target, value)
     elif isinstance(target, (ast.Tuple, ast.List)):
@@ -71,7 +71,7 @@ def assign(fc: FunctionContext, target: ast.expr, value: Value) -> None:
     elif isinstance(target, ast.Subscript):
         _store_item(fc, target, value)
     elif isinstance(target, ast.Attribute):
-        store_field(fc, target, fc.expr(target.value), target.attr, value)
+        store_field(fc, target, fc.value(target.value), target.attr, value)
     else:
         raise fc.source.error("starred assignment is not supported", target)
 
@@ -111,7 +111,7 @@ def _texts_of(value: Value) -> list[str]:
 
 def _store_item(fc: FunctionContext, target: ast.Subscript, value: Value) -> None:
     """``array[...] = value``."""
-    array = fc.expr(target.value)
+    array = fc.value(target.value)
     name = field_name(fc, array, target.slice)
     if name is not None:
         store_field(fc, target, array, name, value)
@@ -160,7 +160,7 @@ def augmented_assignment(fc: FunctionContext, node: ast.AugAssign) -> None:
         _augment_item(fc, node)
         return
     if isinstance(node.target, ast.Attribute):
-        record = fc.keep(fc.expr(node.target.value))
+        record = fc.keep(fc.value(node.target.value))
         old = field_value(fc, record, node.target.attr, node.target)
         new = binary(fc, node, node.op, old, fc.expr(node.value))
         store_field(fc, node.target, record, node.target.attr, new)
@@ -174,7 +174,7 @@ def _augment_item(fc: FunctionContext, node: ast.AugAssign) -> None:
     """``array[i] += value``: the index is evaluated once."""
     target = node.target
     assert isinstance(target, ast.Subscript)
-    array = fc.expr(target.value)
+    array = fc.value(target.value)
     name = field_name(fc, array, target.slice)
     if name is not None:
         array = fc.keep(array)

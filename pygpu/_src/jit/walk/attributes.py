@@ -26,7 +26,7 @@ _METHODS = frozenset(
 
 @visits_expression(ast.Attribute)
 def attribute(fc: FunctionContext, node: ast.Attribute) -> Value:
-    value = fc.expr(node.value)
+    value = fc.value(node.value)
     name = node.attr
     if value.is_object:
         try:

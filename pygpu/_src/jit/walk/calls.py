@@ -29,7 +29,9 @@ from .comparisons import FUNCTIONS, compare
 from .constants import constant
 from .context import FunctionContext
 from .conversions import cast, dtype_of, item_type
+from .names import NotYet
 from .operators import binary, call_ufunc
+from .optional import unwrapped
 from .registry import Handler, WrongCall, find, visits_expression
 from .sequences import unpack
 from .variables import variable_value
@@ -37,6 +39,7 @@ from .variables import variable_value
 __all__ = ["METHODS", "call_function"]
 
 METHODS: dict[str, Handler] = {}  # of arrays, which is the first argument
+_MOST_TYPES = 16  # for which a function that calls itself is compiled
 
 
 def _describe(obj: Any) -> str:
@@ -178,6 +181,7 @@ def _call_declared(
     kinds = dict(zip(names, chosen.args))
 
     def converted(kind: Any, value: Value) -> Value:
+        value = unwrapped(value)
         if value.is_tuple and len(value.items) == len(getattr(kind, "items", ())):
             items = list(map(converted, kind.items, value.items))
             return Value(TupleType(tuple(v.type for v in items)), items=items)
@@ -229,7 +233,7 @@ def call_function(
         return Value(made.result, f"{made.name}({', '.join(texts)})")
     if made.result == VOID:
         return Value(VOID, f"{made.name}({', '.join(texts)})")
-    fc.statement_only(node, "a call of a function that returns a tuple or an array")
+    fc.statement_only(node, "a call of a function that returns a tuple, an array or None")
     parts = []
     given = " ".join(texts)  # what it returns may be any of it
     for t in flat_types(made.result):
@@ -256,11 +260,10 @@ def device_function(
     """The function for these types. If it needs a number that is known, for the shape of its
     own array, it is compiled for the numbers among *values* that are."""
     key: tuple[Any, ...] = (function, arg_types)
+    around = sum(f.__code__ is function.__code__ for f in fc.unit.stack)
+    if around:
+        return _recursive(fc, node, function, arg_types, src, around)
     given = tuple(map(fc.ranges.ranges_of, values)) if fc.unit.checks else ()
-    if any(f.__code__ is function.__code__ for f in fc.unit.stack):
-        raise fc.source.error(
-            f"{function.__name__} calls itself; devices have no recursion, write a loop", node
-        )
     known = tuple(as_known(v) for v in values)
     made = fc.unit.functions.get((*key, *given)) or fc.unit.functions.get((*key, *known, *given))
     if made is not None:
@@ -272,6 +275,44 @@ def device_function(
         if not (fc.unit.wants_constant and any(known)):
             raise
     return fc.unit.device_function(fc.unit, function, arg_types, src, known, given)
+
+
+def _recursive(
+    fc: FunctionContext,
+    node: ast.AST,
+    function: types.FunctionType,
+    arg_types: Any,
+    src: str | None,
+    around: int,
+) -> Any:
+    """The function for these types where it is called by itself, maybe through others. *around*:
+    how many of it, for other types, are being compiled."""
+    name = function.__name__
+    if fc.unit.dialect == "opencl":
+        raise fc.source.error(f"{name} calls itself; OpenCL has no recursion, write a loop", node)
+    if len(fc.unit.stack) > len(fc.unit.active) and fc.unit.stack[0] is function:
+        raise fc.source.error(f"{name} is a kernel, which cannot call itself", node)
+    made = fc.unit.functions.get((function, arg_types))
+    if made is not None:
+        return made
+    for active in fc.unit.active:
+        if active.key == (function, arg_types):
+            if fc.active is not None:
+                fc.active.lowest = min(fc.active.lowest, active.depth)
+            if active.result is None:
+                raise NotYet(
+                    fc.source.error(
+                        f"cannot type infer runaway recursion: {name} returns nothing but what it "
+                        "returns itself",
+                        node,
+                    ),
+                    active,
+                )
+            active.is_recursive = True
+            return active
+    if around >= _MOST_TYPES:
+        raise fc.source.error(f"{name} calls itself with ever new types", node)
+    return fc.unit.device_function(fc.unit, function, arg_types, src)
 
 
 def _call_array_method(

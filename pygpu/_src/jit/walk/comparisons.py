@@ -16,6 +16,7 @@ from .constants import constant
 from .context import FunctionContext
 from .known_ranges import together
 from .operators import BINARY, call_ufunc
+from .optional import is_there, unwrapped
 from .registry import visits_expression
 from .sequences import collection
 
@@ -89,34 +90,10 @@ def compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Valu
 
 def _compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
     if isinstance(op, (ast.Is, ast.IsNot)):
-        if a.is_const and b.is_const:
-            same = a.const is b.const
-        elif (a.is_object and a.const is None) or (b.is_object and b.const is None):
-            same = False
-        elif a.is_array and b.is_array:
-            return _same_memory(fc, node, op, a, b)
-        elif _differ(a, b):
-            same = False
-        elif a.is_scalar and a.text == b.text and a.text.isidentifier():
-            same = True  # one variable
-        else:
-            raise fc.source.error("`is` is not supported for numbers; use ==", node)
-        return constant(fc, same == isinstance(op, ast.Is), node)
+        return _identity(fc, node, op, a, b)
     if isinstance(op, (ast.In, ast.NotIn)):
-        if not b.is_tuple or not a.is_scalar:
-            raise fc.source.error("`in` is supported for numbers in tuples, lists and sets", node)
-        a = fc.keep(a) if not fc.conditional else a
-        texts = []
-        for item in b.items:
-            found = compare(fc, node, ast.Eq(), a, item)
-            if found.is_const and found.const:
-                return constant(fc, isinstance(op, ast.In), node)
-            if not found.is_const:
-                texts.append(found.text)
-        if not texts:
-            return constant(fc, isinstance(op, ast.NotIn), node)
-        text = f"({' || '.join(texts)})"
-        return Value(WEAK_BOOL, text if isinstance(op, ast.In) else f"!{text}")
+        return _membership(fc, node, op, a, b)
+    a, b = unwrapped(a), unwrapped(b)
     name, python, sign = _COMPARE[type(op)]
     if a.is_const and b.is_const:
         return constant(fc, python(a.const, b.const), node)
@@ -141,6 +118,47 @@ def _compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Val
         raise fc.source.error(f"{sign} is not defined for complex numbers", node)
     result = call_ufunc(fc, node, name, [a, b])[0]
     return Value(BOOL, result.text)
+
+
+def _identity(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
+    """``a is b``"""
+    for one, other in ((a, b), (b, a)):
+        if one.is_optional and other.is_none:
+            there = is_there(one).text
+            return Value(WEAK_BOOL, there if isinstance(op, ast.IsNot) else f"!{there}")
+    if a.is_none and b.is_none:
+        same = True
+    elif a.is_const and b.is_const:
+        same = a.const is b.const
+    elif a.is_none or b.is_none:
+        same = False
+    elif a.is_array and b.is_array:
+        return _same_memory(fc, node, op, a, b)
+    elif _differ(a, b):
+        same = False
+    elif a.is_scalar and a.text == b.text and a.text.isidentifier():
+        same = True  # one variable
+    else:
+        raise fc.source.error("`is` is not supported for numbers; use ==", node)
+    return constant(fc, same == isinstance(op, ast.Is), node)
+
+
+def _membership(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
+    """``a in b``"""
+    if not b.is_tuple or not a.is_scalar:
+        raise fc.source.error("`in` is supported for numbers in tuples, lists and sets", node)
+    a = fc.keep(a) if not fc.conditional else a
+    texts = []
+    for item in b.items:
+        found = compare(fc, node, ast.Eq(), a, item)
+        if found.is_const and found.const:
+            return constant(fc, isinstance(op, ast.In), node)
+        if not found.is_const:
+            texts.append(found.text)
+    if not texts:
+        return constant(fc, isinstance(op, ast.NotIn), node)
+    text = f"({' || '.join(texts)})"
+    return Value(WEAK_BOOL, text if isinstance(op, ast.In) else f"!{text}")
 
 
 def _differ(a: Value, b: Value) -> bool:

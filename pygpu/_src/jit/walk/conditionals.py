@@ -6,9 +6,11 @@ import ast
 
 from .. import emit, ranges
 from ..ir import Value, wide_enough
-from ..types import BOOL, ArrayType, RecordType, Scalar, TupleType, join
+from ..types import BOOL, VOID, ArrayType, OptionalType, RecordType, Scalar, TupleType, join
 from .context import FunctionContext
 from .known_ranges import is_integer, together
+from .names import NotYet
+from .optional import as_optional
 from .registry import visits_expression
 from .truth import truth_of
 
@@ -55,14 +57,27 @@ def conditional_expression(fc: FunctionContext, node: ast.IfExp) -> Value:
     test = truth_of(fc, node.test)
     if test.is_const:
         return fc.expr(node.body if test.const else node.orelse)
+    depth = fc.conditional
     fc.conditional += 1
+    early: NotYet | None = None  # where a function calls itself before its type is known
     with fc.ranges.only_if(test):
-        a = fc.expr(node.body)
+        try:
+            a = fc.expr(node.body)
+        except NotYet as error:
+            early, a, fc.conditional = error, Value(VOID), depth + 1
         one = fc.ranges.range_of(a) if fc.unit.checks and is_integer(a) else None
     with fc.ranges.only_if(test, False):
-        b = fc.expr(node.orelse)
+        try:
+            b = fc.expr(node.orelse)
+        except NotYet as error:
+            if early is not None:
+                raise
+            early, a, b, fc.conditional = error, Value(VOID), a, depth + 1
         two = fc.ranges.range_of(b) if fc.unit.checks and is_integer(b) else None
     fc.conditional -= 1
+    if early is not None:
+        fc.postpone(early)
+        return b
     found = choose(fc, node, test.text, a, b)
     if one is not None and two is not None and is_integer(found):
         found.range = fc.ranges.wrapped(ranges.join(one, two), found)
@@ -71,6 +86,8 @@ def conditional_expression(fc: FunctionContext, node: ast.IfExp) -> Value:
 
 def choose(fc: FunctionContext, node: ast.AST, test: str, a: Value, b: Value) -> Value:
     """``a if test else b``"""
+    if a.is_none != b.is_none:  # `x if test else None`
+        a, b = (Value(VOID) if v.is_none else v for v in (a, b))
     t = join(a.type, b.type)
     if t is None or (a.is_object and not a.const == b.const):
         raise fc.source.error(f"the two values have different types: {a.type} and {b.type}", node)
@@ -81,6 +98,8 @@ def choose(fc: FunctionContext, node: ast.AST, test: str, a: Value, b: Value) ->
         return Value(t, text, nonneg=a.nonneg and b.nonneg)
     if isinstance(t, RecordType):
         return Value(t, f"({test} ? {a.text} : {b.text})")
+    if isinstance(t, OptionalType):
+        a, b = as_optional(t, a), as_optional(t, b)
     if isinstance(t, TupleType):
         items = [choose(fc, node, test, x, y) for x, y in zip(a.items, b.items)]
         return Value(t, items=items)

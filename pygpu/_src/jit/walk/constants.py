@@ -74,7 +74,10 @@ def constant_array(fc: FunctionContext, array: np.ndarray, node: ast.AST) -> Val
     shape = [str(n) for n in array.shape]
     key = ("table", array.dtype, array.shape, array.tobytes())
     storage = dtypes.storage_type(array.dtype)
-    as_words = array.dtype.kind in "cV"  # C has no literals of these
+    # C has no literals of these, and CUDA none of NaN and infinity that a table could begin with.
+    as_words = array.dtype.kind in "cV" or (
+        array.dtype.char in "fd" and not np.isfinite(array).all()
+    )
     if as_words:
         array = np.frombuffer(array.tobytes() + bytes(-array.nbytes % 8), np.uint64)
         storage = "pg_u64"

@@ -13,8 +13,9 @@ from pygpu._src.codegen import dtypes
 from .. import emit
 from ..ir import Value
 from ..source import KernelError, Source
-from ..types import ArrayType, RecordType, Scalar, TupleType, Type
+from ..types import ArrayType, OptionalType, RecordType, Scalar, TupleType, Type
 from .known_ranges import KnownRanges
+from .optional import as_optional, unwrapped
 from .registry import EXPRESSIONS
 from .variables import Variables, variable_value
 
@@ -56,12 +57,14 @@ class FunctionContext:
         self.ranges = KnownRanges(unit, given_ranges)
         self.result: Type | None = None
         self.ordered: set[int] = set()  # statements whose parts must be done in order
+        self.active: Any = None  # what calls of itself see, see infer.Active
         self.pointers: set[str] = set()  # variables that may point into an array of its own
 
     def begin_walk(self) -> None:
         """Forget the text of the last walk."""
         self.changed = False  # whether the walk found what the next one must know
         self.pending: KernelError | None = None
+        self.waits_for: Any = None  # the function for whose result something is pending
         self.vars.begin_walk()
         self.ranges.begin_walk(self.vars.arguments(), self.kernel)
         self.implicit: dict[str, None] = {}
@@ -81,6 +84,11 @@ class FunctionContext:
         self.accesses = 0  # to memory, in the expressions of the statement itself
         self.writes = False
 
+    def postpone(self, error: Any) -> None:
+        """Note that something of this walk is not known yet. error: a NotYet."""
+        if self.pending is None:
+            self.pending, self.waits_for = error.error, error.active
+
     # ---- expressions
 
     def expr(self, node: ast.expr) -> Value:
@@ -91,12 +99,17 @@ class FunctionContext:
             raise self.source.error(f"{kind} is not supported in kernels", node)
         return visitor(self, node)
 
+    def value(self, node: ast.expr) -> Value:
+        """The value of an expression that is used as what it is if it is not None."""
+        return unwrapped(self.expr(node))
+
     def number(self, node: ast.expr, what: str = "a number") -> Value:
         """An expression that must be a number."""
         return self.as_number(self.expr(node), node, what)
 
     def as_number(self, value: Value, node: ast.AST, what: str = "a number") -> Value:
         """The value, if it is a number."""
+        value = unwrapped(value)
         if not value.is_scalar:
             hint = ""
             if value.is_array:
@@ -202,6 +215,8 @@ class FunctionContext:
 
     def store_variable(self, t: Type, name: str, value: Value) -> list[str]:
         """Statements that set a C variable of type *t*."""
+        if isinstance(t, OptionalType):
+            value = as_optional(t, value)
         if isinstance(t, Scalar):
             text = emit.convert(value, t)
             return [] if text == name else [f"{name} = {text};"]

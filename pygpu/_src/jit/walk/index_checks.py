@@ -34,8 +34,10 @@ __all__ = [
     "checked_load",
     "checked_record",
     "joined",
+    "need_helper",
     "place_text",
     "proven",
+    "raised",
     "report",
     "site_of",
 ]
@@ -146,6 +148,12 @@ class Checked(str):
     def outside(self, text: str) -> str:
         """Whether a variable with its value is out of bounds."""
         return f"{text} == {_NONE}" if self.strided else f"{text} < 0"
+
+
+def raised(fc: FunctionContext, kind: type[Exception], message: str, node: Any) -> Raised:
+    """An exception of Python that an operation of the kernel raises."""
+    place = f"{fc.source.filename}:{getattr(node, 'lineno', 1) + fc.source.first}"
+    return Raised(kind, (message,), place)
 
 
 def proven(fc: FunctionContext, value: Value, n: str, site: Site) -> bool:

@@ -12,6 +12,7 @@ from ..types import ArrayType, TupleType
 from .conditionals import choose
 from .constants import constant
 from .context import FunctionContext
+from .index_checks import need_helper, raised, report
 from .items import index_text, item_place, load
 from .records import field_name, field_value
 from .registry import visits_expression
@@ -22,7 +23,7 @@ __all__ = ["view_or_place"]
 
 @visits_expression(ast.Subscript)
 def subscript(fc: FunctionContext, node: ast.Subscript) -> Value:
-    value = fc.expr(node.value)
+    value = fc.value(node.value)
     if value.is_tuple:
         return _tuple_item(fc, value, node)
     name = field_name(fc, value, node.slice)
@@ -63,7 +64,11 @@ def _tuple_item(fc: FunctionContext, value: Value, node: ast.Subscript) -> Value
     if not value.items:
         raise fc.source.error("tuple index out of range", node)
     n = str(len(value.items))
-    i = fc.stable(index_text(fc, index, n, node))
+    text = index_text(fc, index, n, node)
+    if fc.unit.checks and not fc.ranges.is_within(index, len(value.items)):
+        about = report(fc, raised(fc, IndexError, "tuple index out of range", node))
+        text = f"{need_helper(fc, 'pgc_in')}({text}, {n}, {about})"
+    i = fc.stable(text)
     found = value.items[-1]
     for k in reversed(range(len(value.items) - 1)):
         found = choose(fc, node, f"({i} == {k})", value.items[k], found)
@@ -81,7 +86,7 @@ def view_or_place(
         if isinstance(part, ast.Slice):
             given.append(part)
             continue
-        item = fc.expr(part)
+        item = fc.value(part)
         if item.is_tuple:
             given += item.items
         else:

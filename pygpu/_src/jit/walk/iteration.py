@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .. import emit
 from ..ir import Method, Value
-from ..types import WEAK_INT, ArrayType, ObjectType, join
+from ..types import VOID, WEAK_INT, ArrayType, ObjectType, join
 from .assignment import assign
 from .attributes import product_text
 from .constants import constant
@@ -18,7 +18,7 @@ from .items import item_place, load, moved
 from .sequences import collection
 from .slices import slice_view
 
-__all__ = ["Items", "Range", "iteration"]
+__all__ = ["Items", "Range", "Unrolled", "iteration"]
 
 
 class Range(NamedTuple):
@@ -37,14 +37,33 @@ class Items(NamedTuple):
     assign: Callable[[str, ast.expr], None]
 
 
-def iteration(fc: FunctionContext, node: ast.expr) -> Range | Items:
+class Unrolled(NamedTuple):
+    """The items of a tuple whose types differ: the loop's body is written once for each."""
+
+    items: list[Value]
+
+
+def iteration(fc: FunctionContext, node: ast.expr) -> Range | Items | Unrolled:
     """The iterable of a for loop."""
     if isinstance(node, ast.Call):
         function = fc.expr(node.func)
         target = function.const if function.is_object else None
         if _is_range(target):
             return _range(fc, node)
-    return _iterable(fc, node)
+        if target is enumerate or target is zip or target is reversed:
+            return _iterable(fc, node)
+    value = collection(fc, node)
+    if value.is_tuple and _common(value.items) is None:
+        return Unrolled(list(fc.keep(value).items))
+    return _iterable(fc, node, value)
+
+
+def _common(items: Any) -> Any:
+    """The type of a variable for all of the items; None if there is none."""
+    common = items[0].type if items else VOID
+    for one in items[1:]:
+        common = None if common is None else join(common, one.type)
+    return None if isinstance(common, ObjectType) else common
 
 
 def _is_range(called: Any) -> bool:
@@ -64,12 +83,12 @@ def _range(fc: FunctionContext, node: ast.Call) -> Range:
     return Range(args[0], args[1], args[2] if len(args) == 3 else one)
 
 
-def _iterable(fc: FunctionContext, node: ast.expr) -> Items:
-    if isinstance(node, ast.Call):
+def _iterable(fc: FunctionContext, node: ast.expr, value: Value | None = None) -> Items:
+    if isinstance(node, ast.Call) and value is None:
         found = _called_iterable(fc, node)
         if found is not None:
             return found
-    value = collection(fc, node)
+    value = collection(fc, node) if value is None else value
     if isinstance(value.const, Method) and value.const.name == "flat":
         return _flat_items(fc, value.const.value)
     if isinstance(node, ast.Set) and not all(item.is_const for item in value.items):
@@ -94,10 +113,7 @@ def _iterable(fc: FunctionContext, node: ast.expr) -> Items:
         return Items(array.shape[0], item)
     if value.is_tuple:
         items = fc.keep(value).items  # the loop may change what they are computed from
-        common = items[0].type if items else None
-        for one in items[1:]:
-            common = join(common, one.type)
-        if items and (common is None or isinstance(common, ObjectType)):
+        if _common(items) is None:
             raise fc.source.error("the items of the tuple have no common type", node)
 
         def choose(counter: str, target: ast.expr) -> None:

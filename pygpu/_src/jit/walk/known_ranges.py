@@ -102,6 +102,11 @@ class KnownRanges:
 
     # ---- ranges
 
+    def is_within(self, index: Value, n: int) -> bool:
+        """Whether an index is known to be one of *n* items, from their begin or end."""
+        low, high = self.range_of(index)
+        return isinstance(low, int) and isinstance(high, int) and -n <= low and high < n
+
     def range_of(self, value: Value) -> Range:
         """The range of an integer."""
         if value.is_const and isinstance(value.const, (int, np.integer)):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import types
+from typing import Any
 
 from .. import emit
 from ..ir import Value, wide_enough
 from ..source import KernelError
-from ..types import VOID, ArrayType, Scalar, TupleType, has_object, join
+from ..types import VOID, ArrayType, OptionalType, Scalar, TupleType, has_object, join
 from .constants import constant
 from .context import FunctionContext
+from .optional import as_optional
 from .registry import visits_expression
 from .variables import Variable, variable_name, variable_value
 
@@ -18,10 +20,12 @@ __all__ = ["NotYet", "assign_name", "read_name", "read_variable"]
 
 
 class NotYet(Exception):
-    """An expression uses a variable whose type is not known in this walk."""
+    """An expression uses a variable whose type is not known in this walk, or calls a function that
+    is being compiled, *active*, and whose result is not known yet."""
 
-    def __init__(self, error: KernelError) -> None:
+    def __init__(self, error: KernelError, active: Any = None) -> None:
         self.error = error
+        self.active = active
 
 
 @visits_expression(ast.Name)
@@ -61,6 +65,7 @@ def read_variable(fc: FunctionContext, key: str, node: ast.Name) -> Value:
     if (early or known is not None) and key not in fc.vars.may_be_unset:
         fc.vars.may_be_unset.add(key)  # so it needs a variable, which is 0 until it is set
         fc.changed = True
+    fc.vars.reads_none = fc.vars.reads_none or v.type == VOID
     return variable_value(v.type, v.cname, v.nonneg)
 
 
@@ -68,7 +73,9 @@ def assign_name(fc: FunctionContext, target: ast.Name, value: Value) -> None:
     """``name = value``."""
     name = target.id
     if value.type == VOID:
-        raise fc.source.error(f"{name} would be None: the function returns nothing", target)
+        if value.text:
+            fc.emit(f"{value.text};")
+        value = constant(fc, None, target)
     key = fc.vars.key_of(target, stored=True)
     fc.vars.assigned.add(key)
     v = fc.vars.by_key.get(key)
@@ -80,6 +87,9 @@ def assign_name(fc: FunctionContext, target: ast.Name, value: Value) -> None:
     if fc.vars.is_single(key) and _is_alias(fc, key, v, value):
         fc.vars.const_locals[key] = value
         return
+    if value.is_none:
+        fc.vars.split_name(name)
+        value = Value(VOID)
     if value.is_object:
         fc.vars.split_name(name)
         raise fc.source.error(f"{value.const!r} cannot be kept in a variable that changes", target)
@@ -93,6 +103,8 @@ def assign_name(fc: FunctionContext, target: ast.Name, value: Value) -> None:
         )
     if isinstance(new, Scalar):
         new = wide_enough(new, value)
+    if isinstance(new, OptionalType):
+        value = as_optional(new, value)
     nonneg = v.nonneg and value.nonneg
     if new != v.type or nonneg != v.nonneg:
         fc.changed = True

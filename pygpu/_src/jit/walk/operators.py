@@ -17,6 +17,7 @@ from ..source import KernelError
 from ..types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, TupleType, join
 from .constants import constant
 from .context import FunctionContext
+from .index_checks import raised, report
 from .registry import visits_expression
 from .truth import truth_of
 
@@ -53,6 +54,7 @@ _EXACT = set(
     "absolute ceil conjugate copysign fabs floor fmax fmin maximum minimum negative positive rint "
     "sign trunc".split()
 )
+_DIVISIONS = {"floor_divide", "remainder", "true_divide"}
 _LINE = 60  # operations of a long sum in one statement
 _WEAK_DTYPES = {np.dtype("?"), np.dtype("i8"), np.dtype("f8"), np.dtype("c16")}
 
@@ -94,6 +96,8 @@ def _binary(fc: FunctionContext, node: ast.AST, op: ast.operator, a: Value, b: V
             raise fc.source.error(f"{sign}: {error}", node) from None
     if name == "power":
         return _power(fc, node, a, b)
+    if fc.unit.divides and name in _DIVISIONS and not (b.is_const and b.const != 0):
+        b = _not_zero(fc, node, b)
     assert isinstance(a.type, Scalar) and isinstance(b.type, Scalar)
     if a.is_weak and b.is_weak:
         return _weak_binary(fc, node, name, sign, a, b)
@@ -106,6 +110,21 @@ def _binary(fc: FunctionContext, node: ast.AST, op: ast.operator, a: Value, b: V
         nonneg = False
     result.nonneg = result.nonneg or nonneg
     return result
+
+
+def _not_zero(fc: FunctionContext, node: ast.AST, b: Value) -> Value:
+    """A divisor, of which it is reported if it is 0."""
+    assert isinstance(b.type, Scalar)
+    about = report(fc, raised(fc, ZeroDivisionError, "division by zero", node))
+    kind, name = emit.c_type(b.type), f"pgc_divisor_{dtypes.code(b.type.dtype)}"
+    fc.unit.need(b.type.dtype)
+    fc.unit.texts.setdefault(
+        name,
+        f"PG_INLINE {kind} {name}({kind} x, PG_GLOBAL pg_i32 *e, pg_i32 k, pg_i64 b, pg_i64 t, "
+        f"pg_i32 site)\n{{ if (!{emit.truth(Value(b.type, 'x'))}) pgc_bad(e, k, b, t, site, 0, 0); "
+        "return x; }\n",
+    )
+    return fc.ranges.copied(Value(b.type, f"{name}({b.text}, {about})", nonneg=b.nonneg), b)
 
 
 def _widened(

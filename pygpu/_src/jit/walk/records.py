@@ -66,7 +66,8 @@ def field_name(fc: FunctionContext, value: Value, node: ast.expr) -> str | None:
             if index.is_object and isinstance(index.const, str):
                 return index.const
             names = value.dtype.names or ()
-            if value.is_record and isinstance(index.const, int):
+            one = value.is_record or not value.shape
+            if one and isinstance(index.const, int):
                 if not -len(names) <= index.const < len(names):
                     raise fc.source.error(f"a record of {len(names)} fields", node)
                 return names[index.const]

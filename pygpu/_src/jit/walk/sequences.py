@@ -9,6 +9,7 @@ from ..types import TupleType
 from .constants import constant
 from .context import FunctionContext
 from .items import item_place, load
+from .optional import unwrapped
 from .registry import visits_expression
 
 __all__ = ["collection", "unpack"]
@@ -35,7 +36,7 @@ def collection(fc: FunctionContext, node: ast.expr) -> Value:
         if all(v.is_scalar and v.is_const for v in values):  # each once, in Python's order
             return constant(fc, tuple(frozenset(v.const for v in values)), node)
         return Value(TupleType(tuple(v.type for v in values)), items=values)
-    value = fc.expr(node)
+    value = fc.value(node)
     if value.is_object and type(value.const) is frozenset:
         return constant(fc, tuple(value.const), node)
     return value
@@ -45,6 +46,7 @@ def unpack(
     fc: FunctionContext, value: Value, node: ast.AST, count: int | None = None
 ) -> list[Value]:
     """The items of a tuple, or the first *count* of an array with one axis."""
+    value = unwrapped(value)
     if value.is_tuple:
         return list(value.items)
     if value.is_array and count is not None and len(value.shape) == 1:

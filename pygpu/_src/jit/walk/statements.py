@@ -14,6 +14,7 @@ from ..types import (
     WEAK_INT,
     ArrayType,
     ObjectType,
+    OptionalType,
     RecordType,
     Scalar,
     Void,
@@ -23,12 +24,14 @@ from ..types import (
 from .assignment import assign
 from .context import FunctionContext
 from .index_checks import Raised, report
-from .iteration import Range, iteration
+from .iteration import Range, Unrolled, iteration
 from .names import NotYet
+from .optional import as_optional
 from .registry import STATEMENTS, visits_statement
+from .sequences import unpack
 from .truth import truth_of
 
-__all__ = ["block", "terminates"]
+__all__ = ["block", "return_value", "terminates"]
 
 
 def block(fc: FunctionContext, statements: Sequence[ast.stmt]) -> None:
@@ -49,10 +52,12 @@ def _statements(fc: FunctionContext, statements: Sequence[ast.stmt]) -> None:
         fc.begin_statement(id(statement))
         if fc.vars.has_walrus:
             fc.vars.renewed = _named(statement)
+        inside = fc.indent, fc.conditional
         try:
             visitor(fc, statement)
         except NotYet as error:
-            fc.pending = fc.pending or error.error
+            fc.postpone(error)
+            fc.indent, fc.conditional = inside
         except OverflowError as error:  # a constant that its type cannot hold
             raise fc.source.error(str(error), statement) from None
         if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
@@ -99,9 +104,10 @@ def expression_statement(fc: FunctionContext, node: ast.Expr) -> None:
 
 @visits_statement(ast.If)
 def if_statement(fc: FunctionContext, node: ast.If) -> None:
+    fc.vars.reads_none = False
     test = truth_of(fc, node.test)
     if test.is_const:  # only one of them is ever taken
-        fc.vars.decided[id(node)] = bool(test.const)
+        fc.vars.decide(node, test)
         _statements(fc, node.body if test.const else node.orelse)
         return
     fc.emit(f"if ({emit.bare(test.text)}) {{")
@@ -124,10 +130,11 @@ def while_loop(fc: FunctionContext, node: ast.While) -> None:
     fc.forget_stored(node)
     place = len(fc.lines)
     fc.indent += 1
+    fc.vars.reads_none = False
     test = truth_of(fc, node.test)
     fc.indent -= 1
     if test.is_const:
-        fc.vars.decided[id(node)] = bool(test.const)
+        fc.vars.decide(node, test)
     if len(fc.lines) > place or test.is_const:
         fc.lines.insert(place, "    " * fc.indent + "for (;;) {")
         if not (test.is_const and test.const):
@@ -183,6 +190,9 @@ def continue_statement(fc: FunctionContext, node: ast.Continue) -> None:
 def for_loop(fc: FunctionContext, node: ast.For) -> None:
     flag = _loop_flag(fc, node)
     source = iteration(fc, node.iter)
+    if isinstance(source, Unrolled):
+        _unrolled_loop(fc, node, source.items, flag)
+        return
     counter = fc.counter()
     before = fc.ranges.state()
     fc.forget_stored(node)
@@ -194,6 +204,48 @@ def for_loop(fc: FunctionContext, node: ast.For) -> None:
         source.assign(counter, node.target)
         fc.indent -= 1
     _loop_body(fc, node, flag, before)
+
+
+def _unrolled_loop(fc: FunctionContext, node: ast.For, items: list[Value], flag: str) -> None:
+    """The body once for each item of a tuple; in it, the target's names are the item."""
+    if not flag and _has_break(node.body):
+        flag = fc.temp("int ")
+        fc.emit(f"{flag} = 0;")
+    for item in items:
+        counter = fc.counter()
+        go_on = f" && !{flag}" if flag else ""
+        fc.forget_stored(node)
+        fc.emit(f"for (int {counter} = 0; {counter} < 1{go_on}; {counter}++) {{")
+        bound = _bind(fc, node.target, item)
+        fc.flags.append(flag)
+        _inner(fc, node.body)
+        fc.flags.pop()
+        fc.emit("}")
+        for key in bound:
+            del fc.vars.const_locals[key]
+    fc.forget_stored(node)
+    if node.orelse:
+        fc.emit(f"if ({f'!{flag}' if flag else '1'}) {{")
+        _inner(fc, node.orelse)
+        fc.emit("}")
+        fc.forget_stored(node)
+
+
+def _bind(fc: FunctionContext, target: ast.expr, value: Value) -> list[str]:
+    """Make the names of a loop's target stand for a value."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        parts = unpack(fc, value, target, len(target.elts))
+        if len(parts) != len(target.elts):
+            raise fc.source.error(f"{len(parts)} values for {len(target.elts)} names", target)
+        return [key for t, part in zip(target.elts, parts) for key in _bind(fc, t, part)]
+    if not isinstance(target, ast.Name) or fc.vars.stores.get(target.id) != 3:  # see Variables
+        raise fc.source.error(
+            "the items of the tuple have no common type, so what they are assigned to must be "
+            "names that nothing else is assigned to",
+            target,
+        )
+    fc.vars.const_locals[target.id] = value
+    return [target.id]
 
 
 def _begin_range(fc: FunctionContext, node: ast.For, counter: str, source: Range) -> None:
@@ -230,6 +282,11 @@ def _begin_range(fc: FunctionContext, node: ast.For, counter: str, source: Range
 @visits_statement(ast.Return)
 def return_statement(fc: FunctionContext, node: ast.Return) -> None:
     value = Value(VOID) if node.value is None else fc.expr(node.value)
+    return_value(fc, value, node)
+
+
+def return_value(fc: FunctionContext, value: Value, node: ast.AST) -> None:
+    """Leave the function with a value."""
     if value.is_object and value.const is None:
         value = Value(VOID)
     if fc.kernel:
@@ -254,12 +311,14 @@ def return_statement(fc: FunctionContext, node: ast.Return) -> None:
     elif isinstance(new, Void):
         fc.emit("return;")
     else:
+        if isinstance(new, OptionalType):
+            value = as_optional(new, value)
         for i, (item, part) in enumerate(zip(flat_types(new), flat_values(value))):
             _give_back(fc, item, f"*r_{i}", part, node)
         fc.emit("return;")
 
 
-def _give_back(fc: FunctionContext, t: Any, name: str, value: Value, node: ast.Return) -> None:
+def _give_back(fc: FunctionContext, t: Any, name: str, value: Value, node: ast.AST) -> None:
     """Sets a part of the result through its parameters."""
     if isinstance(t, Scalar):
         fc.emit(f"{name} = {emit.bare(emit.convert(value, t))};")

@@ -11,6 +11,7 @@ from ..types import WEAK_BOOL
 from .constants import constant
 from .context import FunctionContext
 from .known_ranges import together
+from .optional import is_there, unwrapped
 
 __all__ = ["truth_of", "truth_of_value"]
 
@@ -61,6 +62,13 @@ def truth_of_value(fc: FunctionContext, value: Value, node: ast.AST) -> Value:
     """The truth of a value, as a bool."""
     if value.is_const:
         return constant(fc, bool(value.const), node)
+    if value.is_optional:
+        there, truth = is_there(value), truth_of_value(fc, unwrapped(value), node)
+        if truth.is_const:
+            return there if truth.const else truth
+        return Value(WEAK_BOOL, f"({there.text} && {truth.text})")
+    if value.is_none:
+        return constant(fc, False, node)
     if value.is_tuple:
         return constant(fc, bool(value.items), node)
     value = fc.as_number(value, node, "a truth value")

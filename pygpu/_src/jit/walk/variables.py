@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 
 from ..ir import Value
-from ..types import ArrayType, ObjectType, RecordType, Scalar, TupleType, Type
+from ..types import ArrayType, ObjectType, RecordType, Scalar, TupleType, Type, c_name
 from .reaching_definitions import Reaching
 
-__all__ = ["Split", "Variable", "Variables", "c_name", "variable_name", "variable_value"]
+__all__ = ["Split", "Variable", "Variables", "variable_name", "variable_value"]
 
 _PART = re.compile(r"_(\d+|[ns]\d+|re|im|x)$")
 
@@ -28,14 +28,6 @@ class Variable:
         self.cname = cname
         self.type: Type | None = None
         self.nonneg = True
-
-
-def c_name(name: str) -> str:
-    """A Python name as part of a C name, another one for each name."""
-    if name.isascii() and name.isidentifier():
-        return name
-    plain = (c.isascii() and (c.isalnum() or c == "_") and c != "u" for c in name)
-    return "".join(c if kept else f"u{ord(c):x}_" for c, kept in zip(name, plain))
 
 
 def variable_name(name: str) -> str:
@@ -83,6 +75,7 @@ class Variables:
         self.literals: dict[str, Value] = {}  # parameters whose numbers are known
         self.may_be_unset: set[str] = set()
         self.has_walrus = False
+        self.reads_none = False  # whether an expression read a variable that is None so far
         self.stores = self._count_stores(body)
         for name, t in zip(parameters, self.arg_types):
             self._add_parameter(name, t)
@@ -97,6 +90,12 @@ class Variables:
         self.assigned: set[str] = set()
         self.renewed: dict[str, int] = {}
         self.const_locals.update(self.literals)
+
+    def decide(self, node: ast.AST, test: Value) -> None:
+        """Note what the test of an ``if`` or ``while`` is known to be, unless that may change: a
+        variable that is None so far may have other values."""
+        if not self.reads_none:
+            self.decided[id(node)] = bool(test.const)
 
     @property
     def is_outdated(self) -> bool:

@@ -1,0 +1,105 @@
+"""Pickles of kernels, device functions and ufuncs.
+
+Like functions, they are pickled by name. cloudpickle, by which Dask and others send functions to
+other processes, pickles a function by value if its name means nothing there: if it was made in
+another function, or in the main program. For cloudpickle the same holds for what is made of it: the
+function goes with the options and with the source text, which the other process may not have.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import textwrap
+import types
+from typing import Any
+
+from ..compiler import source_of
+from ..source import KernelError, python_function
+
+__all__ = ["by_name", "notice"]
+
+_noticed: set[type] = set()
+
+
+def notice(obj: Any) -> None:
+    """Let cloudpickle, if it is loaded, know the class of an object."""
+    cls = type(obj)
+    if cls in _noticed:
+        return
+    module = sys.modules.get("cloudpickle")
+    table = getattr(getattr(module, "Pickler", None), "dispatch_table", None)
+    if table is not None:
+        table[cls] = _reduced
+        _noticed.add(cls)
+
+
+def by_name(obj: Any) -> Any:
+    """What ``__reduce__`` returns: the name, or for a local function what is needed to make it."""
+    notice(obj)
+    name = obj.py_func.__qualname__
+    return _by_value(obj) if "<locals>" in name else name
+
+
+def _reduced(obj: Any) -> Any:
+    """The same for cloudpickle."""
+    name = obj.py_func.__qualname__
+    module = obj.py_func.__module__
+    found: Any = None if module == "__main__" else sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return name if found is obj else _by_value(obj)
+
+
+def _by_value(obj: Any) -> Any:
+    # First an empty object: the function may mention it.
+    return _empty, (type(obj),), _state(obj), None, None, _restore
+
+
+def _empty(cls: Any) -> Any:
+    return cls.__new__(cls)
+
+
+def _state(obj: Any) -> tuple[Any, ...]:
+    texts: dict[types.FunctionType, str] = {}
+    _collect(obj.py_func, texts)
+    return obj.py_func, obj._options(), list(texts.items())
+
+
+def _restore(obj: Any, state: tuple[Any, ...]) -> None:
+    function, options, texts = state
+    for one, text in texts:
+        source_of(one, text)
+    obj.__init__(function, **options)
+
+
+def _collect(function: types.FunctionType, texts: dict[types.FunctionType, str]) -> None:
+    """The source texts of a function and of the plain functions that it calls, as far as they are
+    pickled with it."""
+    if function in texts:
+        return
+    try:
+        texts[function] = _text(function)
+    except KernelError:  # what calls it will say so
+        return
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    for name in (*function.__code__.co_names, *cells):
+        found = function.__globals__.get(name)
+        if name in cells:
+            try:
+                found = cells[name].cell_contents
+            except ValueError:
+                continue
+        plain = found if isinstance(found, types.FunctionType) else None
+        if plain is None and type(found) in _noticed:
+            plain = python_function(found)
+        if plain is not None and plain.__module__ == function.__module__:
+            _collect(plain, texts)
+
+
+def _text(function: types.FunctionType) -> str:
+    source = source_of(function)
+    node = source.node
+    if isinstance(node, ast.Lambda):
+        return f"({ast.unparse(node)})"
+    return textwrap.dedent("\n".join(source.lines[node.lineno - 1 : node.end_lineno])) + "\n"
