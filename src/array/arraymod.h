@@ -2,6 +2,7 @@
 #ifndef PYGPU_ARRAYMOD_H
 #define PYGPU_ARRAYMOD_H
 
+#include "array/types.h"
 #include "common/gpuarray.h"
 
 typedef enum {
@@ -18,16 +19,13 @@ typedef enum {
 } Op;
 
 typedef struct {
-    PyTypeObject *GPUArrayType, *EventListType, *KernelTableType, *PlanType, *PlansType,
-        *TensorType, *KernelBaseType, *LauncherType, *FastPathType, *ProgramType, *FusedCallType;
-    PyTypeObject *PlansOfBackendsType;
-    PyObject *ids; /* dict: the number of an operation by its name, or by NumPy's ufunc */
-    PyObject
-        *array_ufunc; /* "_array_ufunc", interned: what the fast path leaves of NumPy's ufuncs */
-    PyObject *call_word, *out_word; /* "__call__" and "out", interned */
-    PyObject *table;                /* "table", interned */
-    PyObject *comparison_dtype; /* "_comparison_dtype", interned: what a class answers that keeps
-                                   another system's comparisons */
+#define X(name, base, public) PyTypeObject *name##Type;
+    ARR_TYPES(X)
+#undef X
+#define X(name, text) PyObject *name;
+    ARR_STRINGS(X)
+#undef X
+    PyObject *ids;     /* dict: the number of an operation by its name, or by NumPy's ufunc */
     PyObject *trace;   /* trace(function, args, options): calls of pygpu.xp while a function is
                           traced; see pygpu/_src/array/trace_arrays.py */
     PyObject *operate; /* operate(name, out or None, *operands): what the fast path leaves; see
@@ -38,11 +36,12 @@ typedef struct {
 extern int arr_tracing;  /* functions that are being traced, in any thread */
 extern State *arr_state; /* of the one interpreter */
 extern PyModuleDef arr_module;
-extern PyType_Spec arr_GPUArray_spec, arr_EventList_spec, arr_KernelTable_spec, arr_Plan_spec,
-    arr_Plans_spec, arr_Tensor_spec;
-extern PyType_Spec arr_PlansOfBackends_spec;
-extern PyType_Spec arr_Program_spec, arr_FusedCall_spec;
-extern PyType_Spec arr_KernelBase_spec, arr_Launcher_spec, arr_FastPath_spec;
+#define X(name, base, public) extern PyType_Spec arr_##name##_spec;
+ARR_TYPES(X)
+#undef X
+#define X(table) extern PyMethodDef table[];
+ARR_FUNCTIONS(X)
+#undef X
 
 static inline int arr_is_array(PyObject *op) {
     return PyObject_TypeCheck(op, arr_state->GPUArrayType);

@@ -34,7 +34,6 @@ typedef struct {
 } ArrayValues;
 extern ArrayValues arr_values;
 
-extern PyMethodDef arr_backend_functions[];
 void arr_forget_backends(void); /* at the end of the process */
 
 #endif

@@ -120,7 +120,6 @@ PyObject *chain_launch(const Chain *chain, uint32_t live);
 enum { CHAIN_NEW, CHAIN_SEEN, CHAIN_FREQUENT /* now: to be reported */, CHAIN_REPORTED };
 int chain_count(const Chain *chain, uint32_t live);
 PyObject *chain_describe(const Chain *chain, uint32_t live); /* for Python; NULL on failure */
-extern PyMethodDef arr_chain_functions[], arr_chain_store_functions[];
 typedef struct {
     long watched, deferred, fused, unfused, compiled;
 } ChainCounts;

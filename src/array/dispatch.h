@@ -14,7 +14,6 @@ int arr_fast_plan(Py_ssize_t id, Py_ssize_t extra, PyObject *const *operands, in
  * an exception. */
 Py_ssize_t arr_id(PyObject *name, int add);
 
-extern PyMethodDef arr_call_functions[];
 PyObject *arr_array_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                           PyObject *kwnames);
 extern const char arr_array_ufunc_doc[];

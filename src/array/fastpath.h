@@ -38,7 +38,6 @@ PyArray_Descr *arr_read_dtype(PyObject *obj); /* a number's dtype that devices h
                                                  without an exception: Python decides */
 /* 1 with *out, or 0: no int that fits. Runs no code of a program. */
 int arr_read_int(PyObject *obj, Py_ssize_t *out);
-extern PyMethodDef arr_create_functions[];
 
 /* create.c: whether a CUDA backend's context is current, and so what is queued on the default
  * stream queued on that of its arrays */

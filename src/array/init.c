@@ -83,11 +83,11 @@ static int make_strings(State *state) {
     const struct {
         PyObject **at;
         const char *text;
-    } rows[] = {{&state->array_ufunc, "_array_ufunc"},
-                {&state->call_word, "__call__"},
-                {&state->out_word, "out"},
-                {&state->table, "table"},
-                {&state->comparison_dtype, "_comparison_dtype"}};
+    } rows[] = {
+#define X(name, text) {&state->name, text},
+        ARR_STRINGS(X)
+#undef X
+    };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if ((*rows[i].at = PyUnicode_InternFromString(rows[i].text)) == NULL) {
             return -1;
@@ -96,30 +96,22 @@ static int make_strings(State *state) {
     return 0;
 }
 
-/* Types in the order of making; those with a name in the module are added to it. */
 static int make_types(PyObject *module, State *state) {
     const struct {
         PyTypeObject **at;
         PyType_Spec *spec;
         PyTypeObject *base;
-        int is_named;
-    } rows[] = {{&state->GPUArrayType, &arr_GPUArray_spec, NULL, 1},
-                {&state->EventListType, &arr_EventList_spec, &PyList_Type, 0},
-                {&state->KernelTableType, &arr_KernelTable_spec, NULL, 1},
-                {&state->TensorType, &arr_Tensor_spec, NULL, 1},
-                {&state->PlanType, &arr_Plan_spec, NULL, 0},
-                {&state->PlansType, &arr_Plans_spec, NULL, 1},
-                {&state->PlansOfBackendsType, &arr_PlansOfBackends_spec, NULL, 1},
-                {&state->KernelBaseType, &arr_KernelBase_spec, NULL, 1},
-                {&state->LauncherType, &arr_Launcher_spec, NULL, 1},
-                {&state->FastPathType, &arr_FastPath_spec, NULL, 1},
-                {&state->ProgramType, &arr_Program_spec, NULL, 1},
-                {&state->FusedCallType, &arr_FusedCall_spec, NULL, 1}};
+        int is_public;
+    } rows[] = {
+#define X(name, base, public) {&state->name##Type, &arr_##name##_spec, base, public},
+        ARR_TYPES(X)
+#undef X
+    };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         *rows[i].at = (PyTypeObject *)PyType_FromModuleAndSpec(module, rows[i].spec,
                                                                (PyObject *)rows[i].base);
         if (*rows[i].at == NULL ||
-            (rows[i].is_named && PyModule_AddType(module, *rows[i].at) < 0)) {
+            (rows[i].is_public && PyModule_AddType(module, *rows[i].at) < 0)) {
             return -1;
         }
     }
@@ -158,33 +150,30 @@ static int module_exec(PyObject *module) {
     import_array1(-1);
     State *state = PyModule_GetState(module);
     arr_state = state;
-    return make_operation_names(state) < 0 || make_strings(state) < 0 ||
-                   make_types(module, state) < 0 || add_constants(module) < 0 ||
-                   PyModule_AddFunctions(module, arr_call_functions) < 0 ||
-                   PyModule_AddFunctions(module, arr_backend_functions) < 0 ||
-                   PyModule_AddFunctions(module, arr_chain_functions) < 0 ||
-                   PyModule_AddFunctions(module, arr_chain_store_functions) < 0 ||
-                   PyModule_AddFunctions(module, arr_create_functions) < 0
-               ? -1
-               : 0;
+    if (make_operation_names(state) < 0 || make_strings(state) < 0 ||
+        make_types(module, state) < 0 || add_constants(module) < 0) {
+        return -1;
+    }
+    PyMethodDef *const tables[] = {
+#define X(table) table,
+        ARR_FUNCTIONS(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        if (PyModule_AddFunctions(module, tables[i]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     State *state = PyModule_GetState(module);
-    Py_VISIT(state->GPUArrayType);
-    Py_VISIT(state->EventListType);
-    Py_VISIT(state->KernelTableType);
-    Py_VISIT(state->TensorType);
+#define X(name, base, public) Py_VISIT(state->name##Type);
+    ARR_TYPES(X)
+#undef X
     Py_VISIT(state->operate);
-    Py_VISIT(state->PlanType);
-    Py_VISIT(state->PlansType);
-    Py_VISIT(state->PlansOfBackendsType);
-    Py_VISIT(state->KernelBaseType);
-    Py_VISIT(state->LauncherType);
-    Py_VISIT(state->ProgramType);
-    Py_VISIT(state->FusedCallType);
     Py_VISIT(state->trace);
-    Py_VISIT(state->FastPathType);
     Py_VISIT(state->ids);
     return 0;
 }
@@ -201,31 +190,20 @@ static void module_free(void *op) {
         return;
     }
     module_clear((PyObject *)op);
-    Py_CLEAR(state->GPUArrayType);
-    Py_CLEAR(state->EventListType);
-    Py_CLEAR(state->KernelTableType);
-    Py_CLEAR(state->PlanType);
-    Py_CLEAR(state->PlansType);
-    Py_CLEAR(state->PlansOfBackendsType);
-    Py_CLEAR(state->KernelBaseType);
-    Py_CLEAR(state->LauncherType);
-    Py_CLEAR(state->ProgramType);
-    Py_CLEAR(state->FusedCallType);
+#define X(name, base, public) Py_CLEAR(state->name##Type);
+    ARR_TYPES(X)
+#undef X
     Py_CLEAR(state->trace);
-    Py_CLEAR(state->FastPathType);
     arr_forget_chains();
     arr_forget_backends();
     arr_forget_layouts();
     Py_CLEAR(state->ids);
-    Py_CLEAR(state->array_ufunc);
-    Py_CLEAR(state->call_word);
-    Py_CLEAR(state->out_word);
-    Py_CLEAR(state->TensorType);
-    Py_CLEAR(state->table);
+#define X(name, text) Py_CLEAR(state->name);
+    ARR_STRINGS(X)
+#undef X
     for (int i = 0; i < OP_COUNT; i++) {
         Py_CLEAR(state->names[i]);
     }
-    Py_CLEAR(state->comparison_dtype);
 }
 
 static PyModuleDef_Slot module_slots[] = {

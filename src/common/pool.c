@@ -1,6 +1,63 @@
 /* pool.c - blocks that a memory pool holds, in lists by size class (size_classes.c). */
 #include "common/pool.h"
 
+/* ---- life ------------------------------------------------------------------------------------ */
+
+void pg_pool_join(PgPool *self, PyObject *owner, PgPool **pools,
+                  void (*free_block)(PgBlock *block)) {
+    self->free_block = free_block;
+    self->owner = owner;
+    self->next = *pools;
+    self->link = pools;
+    if (*pools != NULL) {
+        (*pools)->link = &self->next;
+    }
+    *pools = self;
+}
+
+void pg_pool_moved(PgPool *self, PyObject *owner) {
+    self->owner = owner;
+    *self->link = self;
+    if (self->next != NULL) {
+        self->next->link = &self->next;
+    }
+}
+
+void pg_pool_end(PgPool *self, PyObject *owner, PyObject *weakrefs) {
+    if (self->link != NULL) {
+        *self->link = self->next;
+        if (self->next != NULL) {
+            self->next->link = self->link;
+        }
+    }
+    if (weakrefs != NULL) {
+        PyObject_ClearWeakRefs(owner);
+    }
+    pg_pool_free_all(self);
+    for (int e = 0; e < PG_BIN_EXPONENTS; e++) {
+        PyMem_Free(self->bins[e]);
+        self->bins[e] = NULL;
+    }
+}
+
+PgPool *pg_pool_from(PgPool *from) {
+    while (from != NULL && Py_REFCNT(from->owner) == 0) {
+        from = from->next;
+    }
+    if (from != NULL) {
+        Py_INCREF(from->owner);
+    }
+    return from;
+}
+
+PgPool *pg_pool_after(PgPool *self) {
+    PgPool *next = pg_pool_from(self->next);
+    Py_DECREF(self->owner);
+    return next;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
 int pg_pool_size_block(PgPool *self, PgBlock *block, uint32_t bin) {
     PgBlock ***exponent = &self->bins[bin >> self->leading_bits];
     if (*exponent == NULL &&
@@ -23,7 +80,7 @@ static size_t bins_of(const PgPool *self, int exponent) {
     return self->bins[exponent] != NULL ? (size_t)1 << self->leading_bits : 0;
 }
 
-Py_ssize_t pg_pool_free_all(PgPool *self, void (*free_block)(PgBlock *block)) {
+Py_ssize_t pg_pool_free_all(PgPool *self) {
     Py_ssize_t n = 0;
     for (int e = PG_BIN_EXPONENTS - 1; e >= 0; e--) {
         for (size_t m = bins_of(self, e); m-- > 0;) {
@@ -31,7 +88,7 @@ Py_ssize_t pg_pool_free_all(PgPool *self, void (*free_block)(PgBlock *block)) {
             while ((block = self->bins[e][m]) != NULL) {
                 self->bins[e][m] = block->next;
                 self->held_blocks--;
-                free_block(block);
+                self->free_block(block);
                 n++;
             }
         }
@@ -55,23 +112,26 @@ int pg_pool_visit(const PgPool *self,
     return 0;
 }
 
-void pg_pool_clear(PgPool *self) {
-    for (int e = 0; e < PG_BIN_EXPONENTS; e++) {
-        PyMem_Free(self->bins[e]);
-        self->bins[e] = NULL;
-    }
-}
-
 /* ---- methods --------------------------------------------------------------------------------- */
 
-PyObject *pg_pool_bin_number(const PgPool *self, PyObject *size) {
+PyObject *pg_pool_free_held(PgPool *self, PyObject *Py_UNUSED(unused)) {
+    pg_pool_free_all(self);
+    Py_RETURN_NONE;
+}
+
+PyObject *pg_pool_stop_holding(PgPool *self, PyObject *unused) {
+    self->stopped = 1;
+    return pg_pool_free_held(self, unused);
+}
+
+PyObject *pg_pool_bin_number(PgPool *self, PyObject *size) {
     size_t bytes;
     return pg_as_size(size, "bin_number", "size", &bytes) < 0
                ? NULL
                : PyLong_FromUnsignedLong(pg_bin_number(bytes, self->leading_bits));
 }
 
-PyObject *pg_pool_alloc_size(const PgPool *self, PyObject *bin) {
+PyObject *pg_pool_alloc_size(PgPool *self, PyObject *bin) {
     uint32_t number;
     if (pg_as_u32(bin, "alloc_size", "bin", &number) < 0) {
         return NULL;

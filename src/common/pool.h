@@ -13,13 +13,16 @@ typedef struct PgBlock {
     size_t size, asked; /* bytes: there are, and were asked for */
 } PgBlock;
 
-typedef struct {
+typedef struct PgPool {
     unsigned leading_bits;
     int stopped; /* freed blocks are not held */
     char trace;
     Py_ssize_t held_blocks, active_blocks, managed_bytes, active_bytes;
     PgBlock **bins[PG_BIN_EXPONENTS]; /* by exponent and mantissa: lists of held blocks; made when
                                          first needed */
+    void (*free_block)(PgBlock *block);
+    PyObject *owner;             /* the Python object, which contains this */
+    struct PgPool *next, **link; /* all pools of a module; GIL held */
 } PgPool;
 
 /* The list of a bin; NULL: it was not made yet. */
@@ -33,24 +36,82 @@ static inline void pg_pool_hold(PgPool *self, PgBlock *block, unsigned leading_b
     *bin = block;
     self->held_blocks++;
 }
+/* A block is handed out, or its owner is gone. */
+static inline void pg_pool_count_out(PgPool *self, const PgBlock *block) {
+    self->active_blocks++;
+    self->active_bytes += (Py_ssize_t)block->asked;
+}
+static inline void pg_pool_count_back(PgPool *self, const PgBlock *block) {
+    self->active_blocks--;
+    self->active_bytes -= (Py_ssize_t)block->asked;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+/* Puts a new pool on the list of its module's pools. */
+void pg_pool_join(PgPool *self, PyObject *owner, PgPool **pools,
+                  void (*free_block)(PgBlock *block));
+/* It was copied to another object. */
+void pg_pool_moved(PgPool *self, PyObject *owner);
+/* For tp_dealloc: takes it off the list, clears weak references, frees all held blocks. */
+void pg_pool_end(PgPool *self, PyObject *owner, PyObject *weakrefs);
+/* Go through a module's pools while any of them may end: the first one from *from* on that is not
+ * being deallocated, with a reference to it; the one after self, whose reference is dropped. */
+PgPool *pg_pool_from(PgPool *from);
+PgPool *pg_pool_after(PgPool *self);
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
 /* Gives a new block its bin and size, and makes the bin's list now, so that holding the block
  * cannot fail. -1 with an exception. */
 int pg_pool_size_block(PgPool *self, PgBlock *block, uint32_t bin);
 /* The line of a request, if pools are traced. */
 void pg_pool_print(const PgPool *self, size_t size, uint32_t bin, int held);
 /* Frees all held blocks, the largest first; how many there were. */
-Py_ssize_t pg_pool_free_all(PgPool *self, void (*free_block)(PgBlock *block));
+Py_ssize_t pg_pool_free_all(PgPool *self);
 /* Visits all held blocks. */
 int pg_pool_visit(const PgPool *self,
                   int (*visit_block)(PgBlock *block, visitproc visit, void *arg), visitproc visit,
                   void *arg);
-void pg_pool_clear(PgPool *self); /* the lists, which are empty */
 
-/* The methods. */
-PyObject *pg_pool_bin_number(const PgPool *self, PyObject *size);
-PyObject *pg_pool_alloc_size(const PgPool *self, PyObject *bin);
+/* ---- for Python ------------------------------------------------------------------------------ */
+
+PyObject *pg_pool_free_held(PgPool *self, PyObject *unused);
+PyObject *pg_pool_stop_holding(PgPool *self, PyObject *unused);
+PyObject *pg_pool_bin_number(PgPool *self, PyObject *size);
+PyObject *pg_pool_alloc_size(PgPool *self, PyObject *bin);
 PyObject *pg_pool_set_trace(PgPool *self, PyObject *flag);
-/* The members, of a struct that has the pool as *field*. */
+
+/* Defines the methods of *type*, a struct that has the pool as *field*. */
+#define PG_POOL_METHOD(type, field, name)                       \
+    static PyObject *Pool_##name(PyObject *op, PyObject *obj) { \
+        return pg_pool_##name(&((type *)op)->field, obj);       \
+    }
+#define PG_DEFINE_POOL_METHODS(type, field)   \
+    PG_POOL_METHOD(type, field, free_held)    \
+    PG_POOL_METHOD(type, field, stop_holding) \
+    PG_POOL_METHOD(type, field, bin_number)   \
+    PG_POOL_METHOD(type, field, alloc_size)   \
+    PG_POOL_METHOD(type, field, set_trace)
+/* Their rows in its table. */
+#define PG_POOL_METHODS                                                                            \
+    {"free_held", Pool_free_held, METH_NOARGS,                                                     \
+     "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks, the largest first."},         \
+        {"stop_holding", Pool_stop_holding, METH_NOARGS,                                           \
+         "stop_holding($self, /)\n--\n\n() -> None\n\nFree all held blocks, and from now on each " \
+         "block as soon as its owner drops it."},                                                  \
+        {"bin_number", Pool_bin_number, METH_O,                                                    \
+         "bin_number($self, size, /)\n--\n\n(size: int, /) -> int\n\nThe bin that serves a "       \
+         "request of *size* bytes."},                                                              \
+        {"alloc_size", Pool_alloc_size, METH_O,                                                    \
+         "alloc_size($self, bin, /)\n--\n\n(bin: int, /) -> int\n\nThe size of the blocks of a "   \
+         "bin [bytes]."},                                                                          \
+    {                                                                                              \
+        "set_trace", Pool_set_trace, METH_O,                                                       \
+            "set_trace($self, flag, /)\n--\n\n(flag: bool, /) -> None\n\nPrint a line for each "   \
+            "request."                                                                             \
+    }
+/* The members of such a type. */
 #define PG_POOL_MEMBERS(type, field)                                                 \
     {"held_blocks", T_PYSSIZET, offsetof(type, field.held_blocks), READONLY,         \
      "int: free blocks that wait for a request"},                                    \

@@ -17,7 +17,7 @@ MISSING = -90001
 """PG_STATUS_MISSING: what pygpu says itself where an old driver lacks the function."""
 
 
-def trials(counts: dict[str, int]) -> list[tuple[str, int, int, int]]:
+def trials(counts: dict[str, int], _scenario: str) -> list[tuple[str, int, int, int]]:
     """(function, code, nth, times)."""
     found = []
     for name, count in counts.items():

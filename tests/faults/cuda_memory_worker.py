@@ -254,6 +254,7 @@ def main() -> None:
         tell(stream, step="start")
         actions = prepare(Base())
         gc.collect()
+        gc.freeze()  # as memory_worker.run()
         failed = {}
         for use, (name, action) in enumerate(actions.items()):
             if use % step == first and use >= start // 1000:

@@ -27,6 +27,8 @@ of the same kind."""
 OUT_OF_MEMORY = (-4, -5, -6)
 """MEM_OBJECT_ALLOCATION_FAILURE (the one that is a MemoryError, as in PyOpenCL), ..._RESOURCES,
 ..._HOST_MEMORY."""
+COMPILING = {"programs", "failing_builds", "compiled_and_linked", "cached_builds", "kernels"}
+"""Scenarios of which each trial compiles: they have the first of these codes only."""
 MEMORY_ERROR = -4
 """The code that is a MemoryError."""
 INSIDE = (
@@ -58,16 +60,17 @@ def settle(wanted: dict[str, int]) -> dict[str, int]:
         time.sleep(0.005)
 
 
-def trials(counts: dict[str, int]) -> list[tuple[str, int, int, int]]:
+def trials(counts: dict[str, int], scenario: str) -> list[tuple[str, int, int, int]]:
     """(function, code, nth, times): -30 at each place; the out-of-memory codes once and for ever
     at the first."""
     found = []
+    codes = OUT_OF_MEMORY[:1] if scenario in COMPILING else OUT_OF_MEMORY
     for name, count in counts.items():
         places = sorted({*range(1, min(NTH, count) + 1), count})
         found += [(name, -30, nth, 1) for nth in places]
         # Without clSetUserEventStatus there is no way to let commands go; failing once, there is.
         often = (1,) if name == "clSetUserEventStatus" else (1, 10**6)
-        found += [(name, code, 1, times) for code in OUT_OF_MEMORY for times in often]
+        found += [(name, code, 1, times) for code in codes for times in often]
     return found
 
 
@@ -129,6 +132,7 @@ def run(stream: TextIO, name: str, skipped: int, count: bool = False) -> None:
     tell(stream, step="start")
     base = Base()
     gc.collect()
+    gc.freeze()  # a collection after each trial need not look at all modules again
     baseline = handles()
     SCENARIOS[name](base)
     problems = again(base, name, baseline)
@@ -136,7 +140,7 @@ def run(stream: TextIO, name: str, skipped: int, count: bool = False) -> None:
     SCENARIOS[name](base)
     counts = hooks._call_counts(reset=True)
     tell(stream, step="counts", counts=counts, problems=problems)
-    todo = [] if count else trials(counts)
+    todo = [] if count else trials(counts, name)
     for number, trial in enumerate(todo[skipped:], skipped):
         tell(stream, step="try", number=number, trial=trial)
         wrong = attempt(base, name, trial, baseline)

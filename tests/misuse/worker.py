@@ -78,6 +78,8 @@ def main() -> None:
         load_cases(CUDA_FILES if cuda else CASE_FILES)
         report(results, step="start")
         env = importlib.import_module("cuda_env" if cuda else "harness").Env()
+        gc.collect()
+        gc.freeze()  # the collections around each case need not look at all modules again
         for name in sys.argv[2:]:
             report(results, step="begin", case=name)
             print(f"@@{name}", file=sys.stderr, flush=True)

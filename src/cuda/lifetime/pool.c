@@ -12,7 +12,7 @@
 #include "cuda/memory.h"
 #include "cuda/simulator_hooks.h"
 
-static Pool *pools; /* all there are; GIL held */
+static PgPool *pools; /* all there are; GIL held */
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
@@ -66,8 +66,7 @@ void cud_pools_tell(void *function) {
 
 void cud_block_return(Block *block) {
     Pool *pool = block->pool;
-    pool->held.active_blocks--;
-    pool->held.active_bytes -= (Py_ssize_t)block->head.asked;
+    pg_pool_count_back(&pool->held, &block->head);
     if (pool->held.stopped || !pool->context->alive) {
         Block_free(block);
     } else {
@@ -151,8 +150,7 @@ Block *cud_pool_take(Pool *self, size_t size, const char *call) {
     if (PG_UNLIKELY(tell_use != NULL) && block->ptr != 0) {
         (void)tell_use(block->ptr, size);
     }
-    self->held.active_blocks++;
-    self->held.active_bytes += (Py_ssize_t)size;
+    pg_pool_count_out(&self->held, &block->head);
     Py_INCREF((PyObject *)self); /* block->pool */
     return block;
 }
@@ -161,26 +159,11 @@ static void free_block(PgBlock *head) {
     Block_free(block_of(head));
 }
 
-/* Frees all held blocks. */
-static void free_held(Pool *self) {
-    pg_pool_free_all(&self->held, free_block);
-}
-
-/* The next one from *from* on, kept. */
-static Pool *walk(Pool *from) {
-    while (from != NULL && Py_REFCNT((PyObject *)from) == 0) { /* it is being deallocated */
-        from = from->next;
-    }
-    return (Pool *)Py_XNewRef((PyObject *)from);
-}
-
 void cud_pools_trim(Context *of) {
-    for (Pool *pool = walk(pools), *next; pool != NULL; pool = next) {
-        if (of == NULL || pool->context == of) {
-            free_held(pool);
+    for (PgPool *pool = pg_pool_from(pools); pool != NULL; pool = pg_pool_after(pool)) {
+        if (of == NULL || ((Pool *)pool->owner)->context == of) {
+            pg_pool_free_all(pool);
         }
-        next = walk(pool->next);
-        Py_DECREF((PyObject *)pool);
     }
 }
 
@@ -196,12 +179,7 @@ Pool *cud_pool_new(PyTypeObject *type, int host, unsigned int flags) {
     self->host = host;
     self->held.leading_bits = POOL_BITS;
     self->flags = flags;
-    self->next = pools;
-    self->link = &pools;
-    if (pools != NULL) {
-        pools->link = &self->next;
-    }
-    pools = self;
+    pg_pool_join(&self->held, (PyObject *)self, &pools, free_block);
     return self;
 }
 
@@ -224,63 +202,16 @@ int cud_pool_traverse(PyObject *op, visitproc visit, void *arg) {
 void cud_pool_dealloc(PyObject *op) {
     Pool *self = (Pool *)op;
     PyObject_GC_UnTrack(op);
-    if (self->link != NULL) {
-        *self->link = self->next;
-        if (self->next != NULL) {
-            self->next->link = self->link;
-        }
-    }
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
-    free_held(self);
-    pg_pool_clear(&self->held);
+    pg_pool_end(&self->held, op, self->weakrefs);
     Py_XDECREF((PyObject *)self->context);
     cud_object_free(op);
 }
 
 /* ---- methods --------------------------------------------------------------------------------- */
 
-static PyObject *Pool_free_held(PyObject *op, PyObject *Py_UNUSED(ignored)) {
-    free_held((Pool *)op);
-    Py_RETURN_NONE;
-}
+PG_DEFINE_POOL_METHODS(Pool, held)
 
-static PyObject *Pool_stop_holding(PyObject *op, PyObject *Py_UNUSED(ignored)) {
-    ((Pool *)op)->held.stopped = 1;
-    free_held((Pool *)op);
-    Py_RETURN_NONE;
-}
-
-static PyObject *Pool_bin_number(PyObject *op, PyObject *size) {
-    return pg_pool_bin_number(&((Pool *)op)->held, size);
-}
-
-static PyObject *Pool_alloc_size(PyObject *op, PyObject *bin) {
-    return pg_pool_alloc_size(&((Pool *)op)->held, bin);
-}
-
-static PyObject *Pool_set_trace(PyObject *op, PyObject *flag) {
-    return pg_pool_set_trace(&((Pool *)op)->held, flag);
-}
-
-PyMethodDef cud_pool_methods[] = {
-    PG_NO_PICKLE,
-    {"free_held", Pool_free_held, METH_NOARGS,
-     "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks, the largest first."},
-    {"stop_holding", Pool_stop_holding, METH_NOARGS,
-     "stop_holding($self, /)\n--\n\n() -> None\n\nFree all held blocks, and from now on each block "
-     "as soon as its owner drops it."},
-    {"bin_number", Pool_bin_number, METH_O,
-     "bin_number($self, size, /)\n--\n\n(size: int, /) -> int\n\nThe bin that serves a request of "
-     "*size* bytes."},
-    {"alloc_size", Pool_alloc_size, METH_O,
-     "alloc_size($self, bin, /)\n--\n\n(bin: int, /) -> int\n\nThe size of the blocks of a bin "
-     "[bytes]."},
-    {"set_trace", Pool_set_trace, METH_O,
-     "set_trace($self, flag, /)\n--\n\n(flag: bool, /) -> None\n\nPrint a line for each request."},
-    {NULL, NULL, 0, NULL},
-};
+PyMethodDef cud_pool_methods[] = {PG_NO_PICKLE, PG_POOL_METHODS, {NULL, NULL, 0, NULL}};
 PyMemberDef cud_pool_members[] = {
     PG_POOL_MEMBERS(Pool, held),
     {NULL, 0, 0, 0, NULL},

@@ -32,7 +32,6 @@ typedef struct Pool {
     int host;
     unsigned int flags; /* host: of its memory */
     PgPool held;
-    struct Pool *next, **link; /* all pools, for cud_pools_trim() */
 } Pool;
 
 #define POOL_BITS 4 /* leading bits that tell bins apart, as in PyCUDA */

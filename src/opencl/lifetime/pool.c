@@ -3,15 +3,14 @@
  *
  * A request takes any held block of its bin. Whether commands of a former owner still use it is no
  * question then: the block remembers their queues, and the first command of the new owner on
- * another queue waits for them
- * (usage.c). */
+ * another queue waits for them (usage.c). */
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/lifetime/pool.h"
 #include "opencl/lifetime/usage.h"
 #include "opencl/opencl.h"
 #include "opencl/svm.h"
 
-static Pool *pools; /* all there are; GIL held */
+static PgPool *pools; /* all there are; GIL held */
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
@@ -117,8 +116,7 @@ static PyObject *Pool_allocate_size(Pool *self, PyObject *obj) {
         return NULL;
     }
     Py_INCREF(self); /* block->pool */
-    self->held.active_blocks++;
-    self->held.active_bytes += (Py_ssize_t)size;
+    pg_pool_count_out(&self->held, &block->head);
     return result;
 }
 
@@ -126,25 +124,10 @@ static void free_block(PgBlock *head) {
     ocl_block_free(block_of(head));
 }
 
-/* Frees all held blocks; returns how many there were. */
-static Py_ssize_t Pool_free_all(Pool *self) {
-    return pg_pool_free_all(&self->held, free_block);
-}
-
-/* The next one from *from* on, kept. */
-static Pool *walk(Pool *from) {
-    while (from != NULL && Py_REFCNT(from) == 0) { /* it is being deallocated */
-        from = from->next;
-    }
-    return (Pool *)Py_XNewRef((PyObject *)from);
-}
-
 int ocl_trim_pools(State *Py_UNUSED(state)) {
     Py_ssize_t n = 0;
-    for (Pool *pool = walk(pools), *next; pool != NULL; pool = next) {
-        n += Pool_free_all(pool);
-        next = walk(pool->next);
-        Py_DECREF(pool);
+    for (PgPool *pool = pg_pool_from(pools); pool != NULL; pool = pg_pool_after(pool)) {
+        n += pg_pool_free_all(pool);
     }
     return n > 0;
 }
@@ -189,12 +172,7 @@ static PyObject *Pool_make(PyTypeObject *type, PyObject *args, PyObject *kwargs,
     self->held.leading_bits = (unsigned)leading_bits;
     self->make = svm ? ocl_pool_make_svm : ocl_pool_make_buffer;
     self->wrap = svm ? ocl_pool_wrap_svm : ocl_pool_wrap_buffer;
-    self->next = pools;
-    self->link = &pools;
-    if (pools != NULL) {
-        pools->link = &self->next;
-    }
-    pools = self;
+    pg_pool_join(&self->held, (PyObject *)self, &pools, free_block);
     return (PyObject *)self;
 }
 
@@ -203,11 +181,7 @@ static int is_made(const Pool *self) {
 }
 
 static void moved(PyObject *op, PyObject *Py_UNUSED(made)) {
-    Pool *self = (Pool *)op;
-    *self->link = self;
-    if (self->next != NULL) {
-        self->next->link = &self->next;
-    }
+    pg_pool_moved(&((Pool *)op)->held, op);
 }
 
 static int visit_block(PgBlock *head, visitproc visit, void *arg) {
@@ -231,17 +205,7 @@ static void Pool_dealloc(PyObject *op) {
     Pool *self = (Pool *)op;
     PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
-    if (self->link != NULL) {
-        *self->link = self->next;
-        if (self->next != NULL) {
-            self->next->link = self->link;
-        }
-    }
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
-    Pool_free_all(self);
-    pg_pool_clear(&self->held);
+    pg_pool_end(&self->held, op, self->weakrefs);
     Py_XDECREF((PyObject *)self->allocator);
     type->tp_free(op);
     Py_DECREF(type);
@@ -279,45 +243,12 @@ static PyObject *Pool_allocate(PyObject *op, PyObject *const *args, Py_ssize_t n
     return Pool_vectorcall(op, args, (size_t)nargs, kwnames);
 }
 
-static PyObject *Pool_free_held(PyObject *op, PyObject *Py_UNUSED(ignored)) {
-    Pool_free_all((Pool *)op);
-    Py_RETURN_NONE;
-}
-
-static PyObject *Pool_stop_holding(PyObject *op, PyObject *Py_UNUSED(ignored)) {
-    ((Pool *)op)->held.stopped = 1;
-    Pool_free_all((Pool *)op);
-    Py_RETURN_NONE;
-}
-
-static PyObject *Pool_bin_number(PyObject *op, PyObject *size) {
-    return pg_pool_bin_number(&((Pool *)op)->held, size);
-}
-
-static PyObject *Pool_alloc_size(PyObject *op, PyObject *bin) {
-    return pg_pool_alloc_size(&((Pool *)op)->held, bin);
-}
-
-static PyObject *Pool_set_trace(PyObject *op, PyObject *flag) {
-    return pg_pool_set_trace(&((Pool *)op)->held, flag);
-}
+PG_DEFINE_POOL_METHODS(Pool, held)
 
 static PyMethodDef Pool_methods[] = {
     PG_NO_PICKLE,
     {"allocate", FAST(Pool_allocate), Pool_allocate__doc__},
-    {"free_held", Pool_free_held, METH_NOARGS,
-     "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks."},
-    {"stop_holding", Pool_stop_holding, METH_NOARGS,
-     "stop_holding($self, /)\n--\n\n() -> None\n\nFree all held blocks, and from now on each block "
-     "as soon as its owner drops it."},
-    {"bin_number", Pool_bin_number, METH_O,
-     "bin_number($self, size, /)\n--\n\n(size: int, /) -> int\n\nThe bin that serves a request of "
-     "*size* bytes."},
-    {"alloc_size", Pool_alloc_size, METH_O,
-     "alloc_size($self, bin, /)\n--\n\n(bin: int, /) -> int\n\nThe size of the blocks of a bin "
-     "[bytes]."},
-    {"set_trace", Pool_set_trace, METH_O,
-     "set_trace($self, flag, /)\n--\n\n(flag: bool, /) -> None\n\nPrint a line for each request."},
+    PG_POOL_METHODS,
     {"_set_trace", Pool_set_trace, METH_O,
      "_set_trace($self, flag, /)\n--\n\n(flag: bool, /) -> None\n\nset_trace(), by PyOpenCL's "
      "name."},

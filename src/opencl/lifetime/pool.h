@@ -36,7 +36,6 @@ typedef struct Pool {
     int (*make)(struct Pool *self, Block *block); /* gets memory of block->size bytes */
     PyObject *(*wrap)(
         Block *block); /* an object that owns the block; NULL with an exception: nobody does */
-    struct Pool *next, **link; /* all pools, for ocl_trim_pools() */
 } Pool;
 
 /* An owner has gone: its block is held for the next one, or freed. */

@@ -2,8 +2,7 @@
  *
  * The object of a returned block stays with the block as a shell: without references, but whole,
  * its driver handle included. The next request makes it alive again, so that allocating and freeing
- * costs neither memory management nor a driver
- * call. */
+ * costs neither memory management nor a driver call. */
 #include "opencl/context.h"
 #include "opencl/lifetime/pool.h"
 #include "opencl/lifetime/usage.h"
@@ -60,12 +59,6 @@ static int PooledBuffer_clear(PyObject *op) { /* the rest is needed to give the 
     return 0;
 }
 
-/* The block's owner is going: no longer counted. */
-static void leave(Block *block) {
-    block->pool->held.active_blocks--;
-    block->pool->held.active_bytes -= (Py_ssize_t)block->head.asked;
-}
-
 static void PooledBuffer_dealloc(PyObject *op) {
     Memory *self = (Memory *)op;
     PyObject_GC_UnTrack(op);
@@ -85,12 +78,12 @@ static void PooledBuffer_dealloc(PyObject *op) {
         ocl_memory_dealloc(op);
     } else if (pool->held.stopped) {
         self->mem = NULL;
-        leave(block);
+        pg_pool_count_back(&pool->held, &block->head);
         ocl_block_free(block);
         ocl_memory_dealloc(op);
     } else {
         block->shell = self;
-        leave(block);
+        pg_pool_count_back(&pool->held, &block->head);
         ocl_block_return(block);
     }
     Py_DECREF(pool); /* perhaps the last reference: then the shell is freed here */
@@ -115,7 +108,7 @@ static PyObject *PooledBuffer_release(PyObject *op, PyObject *Py_UNUSED(ignored)
         Py_RETURN_NONE;
     }
     Pool *pool = block->pool;
-    leave(block);
+    pg_pool_count_back(&pool->held, &block->head);
     if (self->users > 0) {
         /* A command of another thread is being enqueued with it: this buffer is not for reuse. It
          * goes when that is done. */

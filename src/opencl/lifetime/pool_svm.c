@@ -50,8 +50,7 @@ void ocl_pool_return_svm(Svm *self) {
     Block *block = self->pool;
     Pool *pool = block->pool;
     self->pool = NULL;
-    pool->held.active_blocks--;
-    pool->held.active_bytes -= (Py_ssize_t)block->head.asked;
+    pg_pool_count_back(&pool->held, &block->head);
     if (!(pool->allocator->flags & CL_MEM_SVM_FINE_GRAIN_BUFFER)) {
         return_block(block);
         return;
