@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
 
 __all__ = [
+    "ML_CODES",
     "cast",
     "code",
     "compute_type",
@@ -79,9 +80,9 @@ _CODES = {
 }
 _BY_CODE = {value: np.dtype(key) for key, value in _CODES.items()}
 # What kernels compute with, of the types of ml_dtypes.
-_ML_CODES = {"bfloat16": "f16b", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
+ML_CODES = {"bfloat16": "f16b", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
 _USER_TYPES = 256  # the number of the first dtype that another package has registered with NumPy
-_NARROW = {"f16": "half", **{name: name for name in _ML_CODES.values()}}  # code -> feature
+_NARROW = {"f16": "half", **{name: name for name in ML_CODES.values()}}  # code -> feature
 _HELD: dict[str, tuple[str, ...]] = {
     "f16": ("b8", "i8", "u8", "f8e4m3", "f8e5m2"),
     "f16b": ("b8", "i8", "u8", "f8e4m3", "f8e5m2"),
@@ -101,7 +102,7 @@ def code(dtype: np.dtype[Any]) -> str:
     if dtype.kind == "b":
         return "b8"
     if is_of_ml_dtypes(dtype):
-        found = _ML_CODES.get(dtype.name)
+        found = ML_CODES.get(dtype.name)
         if found is not None:
             _BY_CODE.setdefault(found, dtype)
             return found
