@@ -29,12 +29,12 @@ def check(call: str, name: object) -> str:
 
 @contextmanager
 def precision(name: str) -> Iterator[None]:
-    """Inside, products of matrices of float32 and complex64 are computed with this precision where
-    a device is faster with it: "highest" (the default), "tf32" (factors of 11 significant bits, sums
-    in float32), "bf16x3" (float32 only: factors of 16 bits, as sums of two bfloat16 numbers) or "bf16x9"
-    (of 24 bits, as sums of three).
+    """Inside, matrix products of float32 and complex64 have this precision where that is faster.
 
-    It holds for the current thread, or the current task of asyncio, as contextvars do.
+    name: "highest" (the default), "tf32" (factors are rounded to 11 significant bits, sums are
+    float32), "bf16x3" (factors of 16 bits, as sums of two bfloat16 numbers; float32 only) or
+    "bf16x9" (of 24 bits, as sums of three). It holds for the current thread, or the current task
+    of asyncio.
     """
     token = _asked.set(check("precision", name))
     try:

@@ -91,7 +91,8 @@ def _narrow_dtype(name: str) -> np.dtype[Any]:
         raise ImportError(
             f"{name}: NumPy has such a type by the package ml_dtypes: pip install pygpu[ml-dtypes]"
         ) from error
-    return np.dtype(getattr(module, name.removeprefix("pygpu_")))
+    dtype: np.dtype[Any] = np.dtype(getattr(module, name.removeprefix("pygpu_")))
+    return dtype
 
 
 class DTypeRegistry:

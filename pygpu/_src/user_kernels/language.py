@@ -166,8 +166,8 @@ def _no_narrow_numbers(parameters: list[Parameter]) -> list[Parameter]:
     for p in parameters:
         if not p.vector and isinstance(p.dtype, np.dtype) and is_of_ml_dtypes(p.dtype):
             raise TypeError(
-                f"'{p.declaration.strip()}': numbers of {p.dtype} are not passed to kernels: declare "
-                f"'float {p.name}'"
+                f"'{p.declaration.strip()}': numbers of {p.dtype} are not passed to kernels: "
+                f"declare 'float {p.name}'"
             )
     return parameters
 

@@ -83,9 +83,10 @@ def product(
     add: bool = False,
 ) -> bool:
     """``out = a @ b`` (add: ``out += a @ b``) of aligned arrays whose last two axes are the
-    matrices'; batch and steps: the axes before them, and their strides [bytes] in a, b, out. a and b have one
-    dtype, which is out's too, or one of 16 bits where that is float32. False if cuBLAS cannot do
-    it, or is not there; nothing was done then."""
+    matrices'; batch and steps: the axes before them, and their strides [bytes] in a, b, out.
+
+    a and b have one dtype, which is out's too, or one of 16 bits where that is float32. False if
+    cuBLAS cannot do it, or is not there; nothing was done then."""
     given, made = _code(a), _code(out)
     if given not in _TYPES or given != _code(b) or len(batch) > 1:
         return False
