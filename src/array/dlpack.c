@@ -29,10 +29,10 @@ static int ml_type_of(PyArray_Descr *dtype, DLDataType *out) {
     if (module == NULL) {
         return -1;
     }
-    int ours = PyUnicode_Check(module) && PyUnicode_CompareWithASCIIString(module, "ml_dtypes") == 0;
+    int ours = PyUnicode_Check(module) &&
+               PyUnicode_CompareWithASCIIString(module, "ml_dtypes") == 0;
     Py_DECREF(module);
-    PyObject *name =
-        ours ? PyObject_GetAttrString((PyObject *)dtype->typeobj, "__name__") : NULL;
+    PyObject *name = ours ? PyObject_GetAttrString((PyObject *)dtype->typeobj, "__name__") : NULL;
     if (name == NULL) {
         return ours ? -1 : 0;
     }

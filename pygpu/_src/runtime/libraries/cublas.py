@@ -90,9 +90,7 @@ def product(
     given, made = _code(a), _code(out)
     if given not in _TYPES or given != _code(b) or len(batch) > 1:
         return False
-    if made != given and (made != "f32" or a.itemsize != 2):
-        return False
-    if not LIBRARY.available():
+    if (made != given and (made != "f32" or a.itemsize != 2)) or not LIBRARY.available():
         return False
     places = []
     for x in (a, b, out):
@@ -103,9 +101,9 @@ def product(
     apart = [s[0] if s else 0 for s in steps]
     (m, n), k = out.shape[-2:], a.shape[-1]
     count = batch[0] if batch else 1
-    if max(m, n, k, count, *(ld for _, ld in places)) > _INT_MAX:
-        return False
-    if any(s < 0 or s % x.itemsize for s, x in zip(apart, (a, b, out), strict=True)):
+    if max(m, n, k, count, *(ld for _, ld in places)) > _INT_MAX or any(
+        s < 0 or s % x.itemsize for s, x in zip(apart, (a, b, out), strict=True)
+    ):
         return False
     (op_a, ld_a), (op_b, ld_b), (turned, ld_out) = places
     first, second = (b, op_b, ld_b, apart[1]), (a, op_a, ld_a, apart[0])
@@ -119,24 +117,28 @@ def product(
     with handles.running(LIBRARY, out, [a, b, out]) as queue:
         handle = _handles.get(out.backend, queue)
         at_1, at_2, at_out = (handles.pointer(x, queue) for x in (first[0], second[0], out))
-        sizes = (handle, first[1], second[1], n, m, k, alpha)
-        made_code = _TYPES[made][0]
         function = "cublasGemmEx" if count == 1 else "cublasGemmStridedBatchedEx"
         if count == 1:
             args: tuple[Any, ...] = (
                 *(at_1, code, first[2], at_2, code, second[2]),
-                *(beta, at_out, made_code, ld_out),
+                *(beta, at_out, _TYPES[made][0], ld_out),
             )
         else:
             args = (
                 *(at_1, code, first[2], first[3] // a.itemsize),
                 *(at_2, code, second[2], second[3] // a.itemsize),
-                *(beta, at_out, made_code, ld_out, apart[2] // out.itemsize, count),
+                *(beta, at_out, _TYPES[made][0], ld_out, apart[2] // out.itemsize, count),
             )
-        if wanted != compute:
-            status = LIBRARY.function(function)(*sizes, *args, wanted, -1)
-            if status not in _REFUSED:
-                LIBRARY.check(function, status)
-                return True
-        LIBRARY.call(function, *sizes, *args, compute, -1)
+        args = (handle, first[1], second[1], n, m, k, alpha, *args)
+        _multiply(function, args, [compute] if wanted == compute else [wanted, compute])
     return True
+
+
+def _multiply(function: str, args: tuple[Any, ...], computes: list[int]) -> None:
+    """Call with the first type of computation that this cuBLAS has on this device."""
+    for compute in computes[:-1]:
+        status = LIBRARY.function(function)(*args, compute, -1)
+        if status not in _REFUSED:
+            LIBRARY.check(function, status)
+            return
+    LIBRARY.call(function, *args, computes[-1], -1)
