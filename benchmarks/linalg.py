@@ -1,4 +1,4 @@
-"""Linear algebra: pygpu on CUDA and OpenCL beside cuBLAS, CLBlast, CuPy, PyTorch and NumPy.
+"""Linear algebra: pygpu on CUDA and OpenCL beside cuBLAS, CLBlast, CuPy, PyTorch, JAX and NumPy.
 
 python benchmarks/linalg.py [--cases WORD ...] [--systems NAME ...] [--seconds S] [--quick]
     [--tiles ROWS,COLUMNS,DEEP,EACH_ROW,EACH_COLUMN[,RESIDENT][/PARTS] ...] [--json FILE]
@@ -29,13 +29,15 @@ from fft import Run, least, table
 
 
 class Case(NamedTuple):
-    """left, right: shapes; turned: which operands are transposed views ("", "a", "b", "ab")."""
+    """left, right: shapes; turned: which operands are transposed views ("", "a", "b", "ab");
+    precision: see pygpu.linalg.precision."""
 
     name: str
     left: tuple[int, ...]
     right: tuple[int, ...]
     dtype: str
     turned: str = ""
+    precision: str = "highest"
 
     @property
     def multiplications(self) -> int:
@@ -52,6 +54,9 @@ def cases(quick: bool) -> Iterator[Case]:
         for n in (512, 1024) if quick else (512, 1024, 2048, 4096):
             if n < 4096 or char in "fe":
                 yield Case(f"square {n} {name}", (n, n), (n, n), char)
+    for precision in ("tf32", "bf16x3"):
+        for n in (1024,) if quick else (1024, 4096):
+            yield Case(f"square {n} float32 {precision}", (n, n), (n, n), "f", "", precision)
     for char in "fd":
         name = NAMES[char]
         for turned in ("a", "b", "ab"):
@@ -116,8 +121,11 @@ class Systems:
         self, case: Case, make: Callable[[np.ndarray], Any], library: bool
     ) -> Callable[[], Any]:
         """a @ b, by a library or by pygpu's kernels."""
+        from pygpu import linalg
         from pygpu._src.array import matmul
 
+        if case.precision != "highest" and not library:
+            raise LookupError("pygpu's kernels compute at the highest precision")
         if self.library is None:
             self.library = matmul._library
         a, b = operands(case, make)
@@ -126,7 +134,9 @@ class Systems:
         if library and matmul._library(a, np.dtype(case.dtype), matmul.matmul(a, b)) is None:
             raise LookupError("the library is not installed")
         if self.check and case.multiplications < 1 << 31:
-            compare(case, matmul.matmul(a, b).get())
+            compare(case, linalg.matmul(a, b, precision=case.precision).get())
+        if case.precision != "highest":
+            return lambda: linalg.matmul(a, b, precision=case.precision)
         return lambda: a @ b
 
     def cuda(self, case: Case) -> Run:
@@ -158,6 +168,8 @@ class Systems:
             import cupy
         except ImportError as error:
             raise LookupError(str(error)) from None
+        if case.precision != "highest":
+            raise LookupError("CuPy's precision is a setting of the process")
         a, b = operands(case, cupy.asarray)
         return lambda: a @ b, cupy.cuda.Device().synchronize
 
@@ -168,12 +180,36 @@ class Systems:
             raise LookupError(str(error)) from None
         if not torch.cuda.is_available():
             raise LookupError("PyTorch finds no GPU")
+        if case.precision == "bf16x3":
+            raise LookupError("PyTorch has no such precision")
+        torch.backends.cuda.matmul.allow_tf32 = case.precision == "tf32"
         a, b = operands(case, lambda x: torch.from_numpy(x).cuda())
         return lambda: a @ b, torch.cuda.synchronize
+
+    def jax(self, case: Case) -> Run:
+        try:
+            import jax
+        except ImportError as error:
+            raise LookupError(str(error)) from None
+        if case.dtype not in "feF" or jax.default_backend() != "gpu":
+            raise LookupError("JAX has no such numbers, or no GPU")
+        names = {"highest": "highest", "tf32": "tensorfloat32", "bf16x3": "BF16_BF16_F32_X3"}
+        a, b = operands(case, jax.numpy.asarray)
+        with jax.default_matmul_precision(names[case.precision]):
+            product = jax.jit(lambda x, y: x @ y).lower(a, b).compile()
+        last = [product(a, b)]
+
+        def call() -> Any:
+            last[0] = product(a, b)
+            return last[0]
+
+        return call, lambda: last[0].block_until_ready()
 
     def numpy(self, case: Case) -> Run:
         if case.dtype == "e":
             raise LookupError("NumPy has no BLAS for float16")
+        if case.precision != "highest":
+            raise LookupError("NumPy computes at the highest precision")
         a, b = operands(case, np.asarray)
         return lambda: a @ b, lambda: None
 
@@ -184,7 +220,8 @@ def compare(case: Case, got: np.ndarray) -> None:
     wide = np.complex128 if case.dtype in "FD" else np.float64
     a, b = a.astype(wide), b.astype(wide)
     bound = np.abs(a) @ np.abs(b)
-    eps = np.finfo(got.dtype).eps
+    coarse = {"tf32": 2.0**-10, "bf16x3": 2.0**-16}
+    eps = coarse.get(case.precision, float(np.finfo(got.dtype).eps))
     worst = float((np.abs(got - a @ b) / (bound * eps)).max())
     if not worst < 30 + 2 * a.shape[-1] ** 0.5:
         raise ArithmeticError(f"error of {worst} units")
@@ -245,7 +282,7 @@ def main() -> None:
     options = parser.parse_args()
 
     systems = Systems(options.check)
-    known = ["cuda", "cublas", "opencl", "clblast", "cupy", "torch", "numpy"]
+    known = ["cuda", "cublas", "opencl", "clblast", "cupy", "torch", "jax", "numpy"]
     names = options.systems or known
     choices = ["", *options.tiles]
     results: dict[str, dict[str, float]] = {}

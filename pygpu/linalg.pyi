@@ -2,6 +2,7 @@
 the class too."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -45,6 +46,7 @@ __all__ = [
     "norm",
     "outer",
     "pinv",
+    "precision",
     "qr",
     "slogdet",
     "solve",
@@ -61,6 +63,7 @@ __all__ = [
 _Any: TypeAlias = GPUArray[Any]
 _Inexact: TypeAlias = GPUArray[np.inexact[Any]]  # real where all values are
 _Operand: TypeAlias = GPUArray[Any] | NDArray[Any]  # at least one is on a device
+_Precision: TypeAlias = Literal["highest", "tf32", "bf16x3", "bf16x9"]
 _Axis: TypeAlias = int | tuple[int, ...] | None
 _Axes: TypeAlias = int | tuple[int | Sequence[int], int | Sequence[int]]
 _Order: TypeAlias = float | Literal["fro", "f", "nuc"] | None
@@ -166,9 +169,10 @@ def tensorinv(a: _Any, ind: int = 2) -> Floating: ...
 # ---- products
 
 @overload
-def matmul(x1: ArrayT, x2: ArrayT, /) -> ArrayT: ...
+def matmul(x1: ArrayT, x2: ArrayT, /, *, precision: _Precision | None = None) -> ArrayT: ...
 @overload
-def matmul(x1: _Operand, x2: _Operand, /) -> _Any: ...
+def matmul(x1: _Operand, x2: _Operand, /, *, precision: _Precision | None = None) -> _Any: ...
+def precision(name: _Precision) -> AbstractContextManager[None]: ...
 @overload
 def multi_dot(arrays: Sequence[ArrayT], *, out: ArrayT | None = None) -> ArrayT: ...
 @overload

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from builtins import bool as _bool
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from pygpu._src.array.device import Device, as_device
+from pygpu._src.codegen import dtypes
 
 from ._arguments import need_arrays
 
@@ -154,7 +156,9 @@ def finfo(type: DTypeLike | GPUArray[Any] | np.generic, /) -> _FloatInfo:
     """bits, dtype, eps, max, min, smallest_normal of a floating dtype, or an array's; of a complex
     one, of its parts."""
     dtype = _dtype_of(type)
-    if dtype.kind not in "fc":
+    if dtypes.is_narrow(dtype) and dtypes.is_of_ml_dtypes(dtype):
+        return _FloatInfo(sys.modules["ml_dtypes"].finfo(dtype), dtype)
+    if dtypes.kind(dtype) not in "fc":
         raise TypeError(f"finfo: a floating dtype is needed, not {dtype}")
     real = np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
     return _FloatInfo(np.finfo(real), real)
@@ -174,8 +178,8 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> _bool:
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
     if isinstance(kind, str):
-        if dtype.kind == "f" and kind in ("real floating", "numeric"):
-            return True  # float16 too
+        if dtypes.kind(dtype) == "f" and kind in ("real floating", "numeric"):
+            return True  # float16 and those of ml_dtypes too
         return dtype in _of_kind(kind)
     return _bool(dtype == np.dtype(kind))
 

@@ -4,9 +4,60 @@
 #include "common/dlpack.h"
 #include "array/arraymod.h"
 
+/* The types of ml_dtypes that DLPack has: NumPy numbers them as they are registered. */
+static const struct {
+    const char *name;
+    uint8_t code, bits;
+} ml_types[] = {
+    {"bfloat16", DL_BFLOAT, 16},
+    {"float8_e3m4", DL_FLOAT8_E3M4, 8},
+    {"float8_e4m3", DL_FLOAT8_E4M3, 8},
+    {"float8_e4m3b11fnuz", DL_FLOAT8_E4M3B11FNUZ, 8},
+    {"float8_e4m3fn", DL_FLOAT8_E4M3FN, 8},
+    {"float8_e4m3fnuz", DL_FLOAT8_E4M3FNUZ, 8},
+    {"float8_e5m2", DL_FLOAT8_E5M2, 8},
+    {"float8_e5m2fnuz", DL_FLOAT8_E5M2FNUZ, 8},
+    {"float8_e8m0fnu", DL_FLOAT8_E8M0FNU, 8},
+};
+#define ML_TYPES (sizeof ml_types / sizeof *ml_types)
+
 /* ---- export ---------------------------------------------------------------------------------- */
 
+/* Whether a dtype is of ml_dtypes, and which; -1 with an exception. */
+static int ml_type_of(PyArray_Descr *dtype, DLDataType *out) {
+    PyObject *module = PyObject_GetAttrString((PyObject *)dtype->typeobj, "__module__");
+    if (module == NULL) {
+        return -1;
+    }
+    int ours = PyUnicode_Check(module) &&
+               PyUnicode_CompareWithASCIIString(module, "ml_dtypes") == 0;
+    Py_DECREF(module);
+    PyObject *name = ours ? PyObject_GetAttrString((PyObject *)dtype->typeobj, "__name__") : NULL;
+    if (name == NULL) {
+        return ours ? -1 : 0;
+    }
+    int found = 0;
+    for (size_t i = 0; i < ML_TYPES && !found; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, ml_types[i].name) == 0) {
+            *out = (DLDataType){ml_types[i].code, ml_types[i].bits, 1};
+            found = 1;
+        }
+    }
+    Py_DECREF(name);
+    return found;
+}
+
+static int no_type(PyArray_Descr *dtype) {
+    PyErr_Format(PyExc_BufferError, "__dlpack__: DLPack has no type for dtype %R",
+                 (PyObject *)dtype);
+    return -1;
+}
+
 static int type_of(PyArray_Descr *dtype, DLDataType *out) {
+    if (dtype->type_num >= NPY_USERDEF) { /* whose kind says nothing */
+        int found = ml_type_of(dtype, out);
+        return found > 0 ? 0 : found < 0 ? -1 : no_type(dtype);
+    }
     switch (dtype->kind) {
     case 'b':
         out->code = DL_BOOL;
@@ -24,9 +75,7 @@ static int type_of(PyArray_Descr *dtype, DLDataType *out) {
         out->code = DL_COMPLEX;
         break;
     default:
-        PyErr_Format(PyExc_BufferError, "__dlpack__: DLPack has no type for dtype %R",
-                     (PyObject *)dtype);
-        return -1;
+        return no_type(dtype);
     }
     out->bits = (uint8_t)(8 * PyDataType_ELSIZE(dtype));
     out->lanes = 1;
@@ -126,7 +175,30 @@ static int refuse(const char *why) {
     return -1;
 }
 
-static int numpy_type(DLDataType type) {
+/* The dtype of one of ml_types, from the package, which is imported by the first such tensor. */
+static PyArray_Descr *ml_dtype(const char *name) {
+    PyObject *module = PyImport_ImportModule("ml_dtypes");
+    if (module == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_ImportError)) {
+            PyErr_Clear();
+            PyErr_Format(PyExc_BufferError,
+                         "from_dlpack: NumPy has no %s: install ml_dtypes (pip install "
+                         "pygpu[ml-dtypes]), or convert it to float32 first",
+                         name);
+        }
+        return NULL;
+    }
+    PyObject *type = PyObject_GetAttrString(module, name);
+    Py_DECREF(module);
+    PyArray_Descr *dtype = NULL;
+    if (type != NULL && !PyArray_DescrConverter(type, &dtype)) {
+        dtype = NULL;
+    }
+    Py_XDECREF(type);
+    return dtype;
+}
+
+static PyArray_Descr *dtype_of(DLDataType type) {
     static const struct {
         uint8_t code, bits;
         int num;
@@ -139,27 +211,27 @@ static int numpy_type(DLDataType type) {
     };
     for (size_t i = 0; type.lanes == 1 && i < sizeof known / sizeof *known; i++) {
         if (known[i].code == type.code && known[i].bits == type.bits) {
-            return known[i].num;
+            return PyArray_DescrFromType(known[i].num);
+        }
+    }
+    for (size_t i = 0; type.lanes == 1 && i < ML_TYPES; i++) {
+        if (ml_types[i].code == type.code && ml_types[i].bits == type.bits) {
+            return ml_dtype(ml_types[i].name);
         }
     }
     PyErr_Format(PyExc_BufferError,
-                 "from_dlpack: NumPy has no dtype for DLPack's type (code %d, %d bits, %d lanes)%s",
-                 type.code, type.bits, type.lanes,
-                 type.code == DL_BFLOAT ? ", bfloat16: convert it to float32 first" : "");
-    return -1;
+                 "from_dlpack: NumPy has no dtype for DLPack's type (code %d, %d bits, %d lanes)",
+                 type.code, type.bits, type.lanes);
+    return NULL;
 }
 
 /* Copies what the header says, once it has been found to make sense. */
 static int read_header(Tensor *self, const DLTensor *tensor) {
-    int num = numpy_type(tensor->dtype);
-    if (num < 0) {
-        return -1;
-    }
     int n = tensor->ndim;
     if (n < 0 || n > ARRAY_MAX_DIMS || (n > 0 && tensor->shape == NULL)) {
         return refuse("the number of axes is not between 0 and 32, or the shape is missing");
     }
-    self->dtype = PyArray_DescrFromType(num);
+    self->dtype = dtype_of(tensor->dtype);
     if (self->dtype == NULL) {
         return -1;
     }
@@ -302,7 +374,10 @@ static PyObject *Tensor_get_interface(PyObject *op, void *Py_UNUSED(closure)) {
         return NULL;
     }
     PyObject *shape = Tensor_get_shape(op, NULL), *strides = Tensor_get_strides(op, NULL);
-    PyObject *name = PyObject_GetAttrString((PyObject *)self->dtype, "str");
+    /* A typestr has nothing but bytes for types that NumPy does not have itself. */
+    PyObject *name = self->dtype->type_num >= NPY_USERDEF
+                         ? PyUnicode_FromFormat("|V%zd", (Py_ssize_t)PyDataType_ELSIZE(self->dtype))
+                         : PyObject_GetAttrString((PyObject *)self->dtype, "str");
     PyObject *read_only = self->flags & DL_READ_ONLY ? Py_True : Py_False;
     PyObject *result = NULL;
     if (shape != NULL && strides != NULL && name != NULL) {

@@ -14,6 +14,17 @@ enum {
     DL_CUDA_MANAGED = 13
 };
 enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
+/* Types of 8 bits, of DLPack 1.1. */
+enum {
+    DL_FLOAT8_E3M4 = 7,
+    DL_FLOAT8_E4M3 = 8,
+    DL_FLOAT8_E4M3B11FNUZ = 9,
+    DL_FLOAT8_E4M3FN = 10,
+    DL_FLOAT8_E4M3FNUZ = 11,
+    DL_FLOAT8_E5M2 = 12,
+    DL_FLOAT8_E5M2FNUZ = 13,
+    DL_FLOAT8_E8M0FNU = 14
+};
 enum { DL_READ_ONLY = 1, DL_IS_COPIED = 2 };
 #define DL_MAJOR 1
 #define DL_MINOR 0

@@ -44,8 +44,12 @@ static int fits_record(PgItems *items, PyArray_Descr *dtype) {
 }
 
 int pg_items_take(PgItems *items, PyArray_Descr *dtype) {
-    if (items->kind == 0 || dtype->type_num >= NPY_USERDEF) {
+    if (items->kind == 0) {
         return 1;
+    }
+    if (dtype->type_num >= NPY_USERDEF) { /* whose kind says nothing: bfloat16 and others */
+        size_t size = (size_t)PyDataType_ELSIZE(dtype);
+        return size > 2 || size == items->size;
     }
     if (PyDataType_HASSUBARRAY(dtype)) {
         return pg_items_take(items, PyDataType_SUBARRAY(dtype)->base);

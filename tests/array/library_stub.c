@@ -7,6 +7,7 @@
 #include <string.h>
 
 int stub_handles, stub_calls, stub_plans; /* handles and plans: that are open */
+int stub_computes[4], stub_has; /* how often float was computed as 68, 77, 78, others; whether it has 77 and 78 */
 int stub_refuse; /* whether a stream is refused */
 void *stub_stream;
 void (*stub_wait)(void);    /* for what is on the stream: these functions compute at once */
@@ -51,6 +52,12 @@ static double complex get(const void *p, int type, int64_t i) {
     case 1: return ((const double *)p)[i];
     case 4: return ((const float complex *)p)[i];
     case 5: return ((const double complex *)p)[i];
+    case 14: {
+        uint32_t bits = (uint32_t)((const uint16_t *)p)[i] << 16;
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    }
     default: return (double)((const _Float16 *)p)[i];
     }
 }
@@ -61,6 +68,13 @@ static void put(void *p, int type, int64_t i, double complex v) {
     case 1: ((double *)p)[i] = creal(v); break;
     case 4: ((float complex *)p)[i] = (float complex)v; break;
     case 5: ((double complex *)p)[i] = v; break;
+    case 14: { /* to nearest even, of finite numbers */
+        float value = (float)creal(v);
+        uint32_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        ((uint16_t *)p)[i] = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+        break;
+    }
     default: ((_Float16 *)p)[i] = (_Float16)creal(v);
     }
 }
@@ -68,11 +82,20 @@ static void put(void *p, int type, int64_t i, double complex v) {
 int cublasGemmStridedBatchedEx(void *handle, int ta, int tb, int m, int n, int k, const void *alpha, const void *a, int at, int lda, long long sa,
                                const void *b, int bt, int ldb, long long sb, const void *beta, void *c, int ct, int ldc, long long sc, int count,
                                int compute, int algo) {
-    int scalar = at == 2 ? 0 : at;
-    if (!handle || at != bt || at != ct || lda < (ta ? k : m) || ldb < (tb ? n : k) || ldc < m || compute != (at == 1 || at == 5 ? 70 : 68) || algo != -1 ||
-        get(alpha, scalar, 0) != 1 || get(beta, scalar, 0) != 0) {
+    int scalar = at == 2 || at == 14 ? 0 : at, narrow = at == 2 || at == 14;
+    if ((compute == 77 || compute == 78) && (at == 0 || at == 4)) {
+        if (!stub_has) {
+            return 15;
+        }
+    } else if (compute != (at == 1 || at == 5 ? 70 : 68)) {
         return 7;
     }
+    double complex more = get(beta, scalar, 0);
+    if (!handle || at != bt || (at != ct && !(narrow && ct == 0)) || lda < (ta ? k : m) || ldb < (tb ? n : k) || ldc < m || algo != -1 ||
+        get(alpha, scalar, 0) != 1 || (more != 0 && more != 1)) {
+        return 7;
+    }
+    stub_computes[compute == 68 ? 0 : compute == 77 ? 1 : compute == 78 ? 2 : 3]++;
     called();
     for (int r = 0; r < count; r++) {
         for (int j = 0; j < n; j++) {
@@ -82,7 +105,8 @@ int cublasGemmStridedBatchedEx(void *handle, int ta, int tb, int m, int n, int k
                     sum += get(a, at, r * sa + (ta ? (int64_t)i * lda + l : (int64_t)l * lda + i)) *
                            get(b, bt, r * sb + (tb ? (int64_t)l * ldb + j : (int64_t)j * ldb + l));
                 }
-                put(c, ct, r * sc + (int64_t)j * ldc + i, sum);
+                const int64_t at_out = r * sc + (int64_t)j * ldc + i;
+                put(c, ct, at_out, more != 0 ? sum + get(c, ct, at_out) : sum);
             }
         }
     }

@@ -252,7 +252,7 @@ def test_headers_that_make_no_sense():
         ({"ndim": -1}, "number of axes"),
         ({"ndim": 33}, "number of axes"),
         ({"ndim": 2, "shape": ctypes.POINTER(ctypes.c_int64)()}, None),
-        ({"dtype": Type(4, 16, 1)}, "bfloat16"),
+        ({"dtype": Type(4, 32, 1)}, "code 4, 32 bits"),
         ({"dtype": Type(2, 32, 4)}, "4 lanes"),
         ({"dtype": Type(2, 80, 1)}, "80 bits"),
         ({"shape": (2, -1)}, "negative"),
@@ -279,6 +279,14 @@ def test_headers_that_make_no_sense():
     for wrong in (None, "dltensor", object()):
         with pytest.raises(TypeError, match="capsule"):
             _array._dlpack_import(wrong)
+
+
+def test_bfloat16_without_its_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    foreign = Foreign(dtype=Type(4, 16, 1))
+    with pytest.raises(BufferError, match="no bfloat16: install ml_dtypes"):
+        _array._dlpack_import(foreign.capsule)
+    assert foreign.deleted == 0
 
 
 def test_read_only_memory_is_copied(on):

@@ -480,3 +480,59 @@ def test_the_interpreter_ends_with_open_handles(compiled, make, end):
     )
     assert (done.returncode, done.stdout) == (0, "used\n"), done.stderr
     assert "Traceback" not in done.stderr and "Exception" not in done.stderr
+
+
+# ---- precision of products
+
+
+def computes(stub):
+    return list((ctypes.c_int * 4).in_dll(stub, "stub_computes"))
+
+
+@pytest.mark.parametrize("has", [1, 0])
+def test_precision_of_products(stub, has):
+    from pygpu import linalg
+
+    ctypes.c_int.in_dll(stub, "stub_has").value = has
+    a, b = rand(70, 80, dtype="f"), rand(80, 90, dtype="f")
+    x, y, want = put(a), put(b), a.astype("f8") @ b
+    for name, place in (("highest", 0), ("tf32", 1), ("bf16x9", 2)):
+        before = computes(stub)
+        close(linalg.matmul(x, y, precision=name), want.astype("f"), 5)
+        after = computes(stub)
+        assert after[place if has else 0] == before[place if has else 0] + 1
+    with linalg.precision("tf32"):
+        before = computes(stub)
+        close(x @ y, want.astype("f"), 5)
+        close(put(a.astype("f8")) @ put(b.astype("f8")), want)  # of other dtypes nothing changes
+        assert computes(stub)[1] == before[1] + has
+
+
+def test_three_products_of_bfloat16(stub):
+    from pygpu import linalg
+
+    a, b = rand(3, 70, 80, dtype="f"), rand(80, 90, dtype="f")
+    want = a.astype("f8") @ b
+    for x in (put(a), put(a.transpose(0, 2, 1).copy()).transpose(0, 2, 1)):
+        got = linalg.matmul(x, put(b), precision="bf16x3").get()
+        error = abs(got - want).max() / abs(want).max()
+        assert 1e-7 < error < 2e-5  # products of bfloat16 have 4e-3, of float32 1e-7
+    large = np.full((70, 80), 3.4e38, "f")  # which the nearest bfloat16 is infinite of
+    got = linalg.matmul(put(large), put(np.eye(80, 90, dtype="f")), precision="bf16x3")
+    np.testing.assert_allclose(got.get()[:, :80], large, rtol=1e-4)
+
+
+def test_products_of_narrow_floats(stub):
+    ml = pytest.importorskip("ml_dtypes")
+    a, b = rand(70, 80), rand(80, 90)
+    for dtype, digits in ((ml.bfloat16, 1e-2), (ml.float8_e4m3fn, 0.1), (ml.float8_e5m2, 0.2)):
+        x, y = a.astype(dtype), b.astype(dtype)
+        want = x.astype("f8") @ y.astype("f8")
+        before = calls(stub)
+        got = put(x) @ put(y)
+        assert got.dtype == dtype and calls(stub) == before + 1
+        np.testing.assert_allclose(got.get().astype("f8"), want, rtol=digits, atol=digits)
+        out = put(np.zeros((70, 90), "f"))
+        np.matmul(put(x), put(y), out=out)
+        assert calls(stub) == before + 2
+        np.testing.assert_allclose(out.get(), want, rtol=1e-5, atol=1e-5)

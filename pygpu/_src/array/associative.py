@@ -50,8 +50,7 @@ class Function(Frozen):
 
 
 def _item(x: DType, number: DType) -> str:
-    loaded = "pg_from_f16(x)" if dtypes.code(x) == "f16" else "x"
-    return dtypes.cast(loaded, x, number)
+    return dtypes.cast(dtypes.from_bits(x, "x"), x, number)
 
 
 def _text(function: Function, x: DType, y: DType) -> str:

@@ -25,7 +25,8 @@ def number_of(operation: Operation, stored: np.dtype[Any]) -> int:
     no part in chains."""
     if operation.index or operation.guard or len(operation.outputs) != 1:
         return 0
-    if not all(map(dtypes.is_numeric, (*operation.inputs, *operation.outputs, stored))):
+    kinds = (*operation.inputs, *operation.outputs, stored)
+    if not all(map(dtypes.is_numeric, kinds)) or any(map(dtypes.is_of_ml_dtypes, kinds)):
         return 0
     if operation.outputs[0] != stored:
         if operation.name != "copy" or np.float16 in (stored, *operation.inputs):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 
 from pygpu import _array, _cuda
-from pygpu._src.codegen.dtypes import native
+from pygpu._src.codegen.dtypes import is_of_ml_dtypes, native
 from pygpu._src.codegen.fastpath import fastpath
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda.vectors import vec
@@ -273,12 +273,13 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
         queue, dtype = self.queue, self.dtype
         if self.base_data is None:
             self.backend.name  # noqa: B018 - says that there is no memory
+        typestr = f"|V{dtype.itemsize}" if is_of_ml_dtypes(dtype) else dtype.str
         return {
             "shape": self.shape,
             "strides": self.strides,
             "data": (int(self.base_data) + self.offset if self.size else 0, False),
-            "typestr": dtype.str,
-            "descr": dtype.descr,
+            "typestr": typestr,
+            "descr": dtype.descr if dtype.str == typestr else [("", typestr)],
             "stream": 1 if queue is None else queue.handle or 1,
             "version": 3,
         }

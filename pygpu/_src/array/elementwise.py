@@ -242,8 +242,8 @@ def as_scalar(value: Any, dtype: np.dtype[Any]) -> Any:
 
     Raises OverflowError for a Python int that does not fit, and for inf as an integer; ValueError
     for NaN as an integer; TypeError for a Python complex number as a real one."""
-    if dtype.kind == "f" and dtype.itemsize == 2:
-        return np.float32(np.float16(value))
+    if dtypes.is_narrow(dtype):
+        return np.float32(dtype.type(value))
     if dtype.kind == "b":
         return np.uint8(bool(value))
     if isinstance(value, int) and dtype.kind in "iu":
@@ -251,7 +251,7 @@ def as_scalar(value: Any, dtype: np.dtype[Any]) -> Any:
         if not limits.min <= value <= limits.max:
             raise OverflowError(f"Python integer {value} out of bounds for {dtype.name}")
     if isinstance(value, np.generic):
-        if value.dtype.kind not in "biufc":
+        if dtypes.kind(value.dtype) not in "biufc":
             raise TypeError(f"cannot convert {value.dtype} to {dtype}")
         return value.astype(dtype)
     box = np.empty((), dtype)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pygpu import _array
+from pygpu._src.codegen import dtypes
 
 from . import elementwise
 from .chain_operations import number_of
@@ -71,13 +72,21 @@ def _kind(operand: Any) -> int | None:
     return None
 
 
+def _all_planned(operands: Sequence[Any]) -> bool:
+    """Whether plans take all operands, of which the table does not take some."""
+    return all(
+        _kind(x) is not None or (isinstance(x, _array.GPUArray) and dtypes.kind(x.dtype) in "biufc")
+        for x in operands
+    )
+
+
 def _numbers_pass(call: Call, operation: elementwise.Operation) -> bool:
     """Whether a launch converts the numbers among the operands just as as_scalar() would."""
     for operand, computed in zip(call.operands, operation.inputs, strict=True):
         if isinstance(operand, _array.GPUArray):
             continue
-        if call.name == "power" or computed.kind in "bc" or computed.num == 23:
-            return False  # float16: numbers are rounded first
+        if call.name == "power" or computed.kind in "bc" or dtypes.is_narrow(computed):
+            return False  # narrow floats: numbers are rounded first
         if isinstance(operand, np.generic) and operand.dtype != computed:
             return False
         if isinstance(operand, float) and computed.kind in "iu":
@@ -97,17 +106,23 @@ def elementwise_call(
     out = outs[0]
     arrays = [x for x in call.operands if isinstance(x, _array.GPUArray)]
     kinds = [_kind(x) for x in call.operands]
+    # The table knows NumPy's own dtypes; plans also have those of ml_dtypes.
+    narrow = any(dtypes.is_of_ml_dtypes(x.dtype) for x in (*arrays, out))
     if (
         len(outs) != 1
         or not (arrays or call.out is not None)
-        or None in kinds
+        or (None in kinds and not (narrow and _all_planned(call.operands)))
         or len(kinds) > _array._CALL_MAX
     ):
         return
-    if not _numbers_pass(call, operation) or out.dtype.kind not in "biufc":
+    if not _numbers_pass(call, operation) or dtypes.kind(out.dtype) not in "biufc":
         return
     table = backend.table
-    dense = launch.dense and all(x._c_contiguous and x.shape == out.shape for x in (*arrays, out))
+    dense = (
+        not narrow
+        and launch.dense
+        and all(x._c_contiguous and x.shape == out.shape for x in (*arrays, out))
+    )
     if dense and out.dtype == operation.outputs[0]:
         key = ("call", call.name, *kinds)
         dtype = backend.kernels.get(key)

@@ -14,7 +14,7 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.libraries.layouts import layout_of
 
-from . import launch_cache, layout, primitives, products, ufuncs
+from . import elementwise, launch_cache, layout, precision, primitives, products, ufuncs
 from .reduction import reduce
 
 __all__ = ["diagonal", "matmul", "outer", "tensordot", "trace"]
@@ -103,8 +103,9 @@ def _product(a: Any, b: Any, number: np.dtype[Any], out: Any) -> products.Again 
     if a.shape[-1] == 0:
         primitives.fill(out, 0)
         return None
+    wanted = precision.asked()
     library = _library(a, number, out)
-    if library is not None and _by_library(library, a, b, number, out):
+    if library is not None and _by_library(library, a, b, number, out, wanted):
         return None
     again = products.product(a, b, number, out)
     return again if library is None else None
@@ -116,7 +117,9 @@ _FEW = 1 << 15  # multiplications, for which calling a library costs more than i
 def _library(a: Any, number: np.dtype[Any], out: Any) -> Any:
     """cuBLAS or CLBlast, if they are there and know such a product; None otherwise."""
     backend = out.backend
-    if out.dtype != number or number.kind not in "fc" or out.size * a.shape[-1] < _FEW:
+    if dtypes.kind(number) not in "fc" or out.size * a.shape[-1] < _FEW:
+        return None
+    if out.dtype != number and not (dtypes.is_narrow(number) and out.dtype == np.float32):
         return None
     lib: Any
     if backend.name == "cuda":
@@ -126,7 +129,7 @@ def _library(a: Any, number: np.dtype[Any], out: Any) -> Any:
     else:
         from pygpu._src.runtime.libraries import clblast as lib
 
-        if number.char not in "fd" or not lib.usable(backend):
+        if out.dtype != number or number.char not in "fd" or not lib.usable(backend):
             return None
     return lib if lib.LIBRARY.available() else None
 
@@ -140,8 +143,16 @@ def _is_faster_than_cublas(number: np.dtype[Any], shape: Shape, k: int) -> bool:
     return min(m, n) <= 64 or (len(shape) > 2 and max(m, n, k) <= 128)
 
 
-def _by_library(lib: Any, a: Any, b: Any, number: np.dtype[Any], out: Any) -> bool:
+def _by_library(lib: Any, a: Any, b: Any, number: np.dtype[Any], out: Any, wanted: str) -> bool:
     """The product by a library, if it can do it."""
+    if dtypes.is_narrow(number) and number.itemsize == 1:  # which float16 holds
+        number, result = np.dtype(np.float16), out
+        if out.dtype != np.float32:
+            out = primitives.empty(out, out.shape, np.float32)
+        done = _by_library(lib, a, b, number, out, wanted)
+        if done and result is not out:
+            result._copy_from(out)
+        return done
     operands = []
     for x in (a, b):
         x = primitives.astype(x, number)
@@ -149,6 +160,22 @@ def _by_library(lib: Any, a: Any, b: Any, number: np.dtype[Any], out: Any) -> bo
             x = primitives.c_order(x)
         operands.append(x)
     a, b = operands
+    if out.backend.name != "cuda" or number.char not in "fF" or wanted == "highest":
+        return _called(lib, a, b, out)
+    if wanted != "bf16x3":
+        return _called(lib, a, b, out, precision=wanted)
+    if number.char == "F":
+        return _called(lib, a, b, out)
+    (a, a_low), (b, b_low) = _split(a), _split(b)
+    return (  # small ones first; that of the second parts would be below the last bit
+        _called(lib, a_low, b, out)
+        and _called(lib, a, b_low, out, add=True)
+        and _called(lib, a, b, out, add=True)
+    )
+
+
+def _called(lib: Any, a: Any, b: Any, out: Any, **options: Any) -> bool:
+    """A library's product of stacks of matrices that broadcast, if it can do it."""
     stack = out.shape[:-2]
     batch, steps = layout.collapse(
         stack,
@@ -156,7 +183,24 @@ def _by_library(lib: Any, a: Any, b: Any, number: np.dtype[Any], out: Any) -> bo
         layout.broadcast_strides(b.shape[:-2], b.strides[:-2], stack),
         out.strides[:-2],
     )
-    return bool(lib.product(a, b, out, batch, steps))
+    return bool(lib.product(a, b, out, batch, steps, **options))
+
+
+# The bits of two bfloat16 numbers: the nearest to a float32, or the largest, and what is left.
+_SPLIT = """\
+pg_u16 high = pg_to_f16b(x0);
+if ((high & 0x7fff) == 0x7f80 && isfinite(x0)) high = (pg_u16)(PG_BITS_F32(x0) >> 16);
+y0 = high;
+y1 = (pg_u16)(isfinite(x0) ? pg_to_f16b(x0 - pg_from_f16b(high)) : 0);"""
+
+
+def _split(x: Any) -> list[Any]:
+    """Two arrays of bits of bfloat16, which need no package here; their sums have 16 bits of x."""
+    bits = np.dtype(np.uint16)
+    operation = elementwise.Operation(
+        "split_bf16", (x.dtype,), (bits, bits), _SPLIT, features=frozenset({"f16b"})
+    )
+    return ufuncs.apply(operation, [x], [None, None])
 
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:

@@ -71,9 +71,9 @@ def _result_dtypes(kind: str, a: Any, dtype: Any, out: Any) -> tuple[np.dtype[An
     if kind in ("mean", "var", "std"):
         if given is None:
             given = np.dtype(np.float64) if x.kind in "biu" else x
-            if kind == "mean" and out is not None and out.dtype.kind in "fc":
+            if kind == "mean" and out is not None and dtypes.kind(out.dtype) in "fc":
                 given = np.result_type(given, out.dtype)
-                return given, out.dtype if given.kind == out.dtype.kind else given
+                return given, out.dtype if dtypes.kind(given) == dtypes.kind(out.dtype) else given
         if kind != "mean" and given.kind == "c":
             return given, np.dtype(f"f{given.itemsize // 2}")
         if given.kind in "biu":  # what NumPy divides in
@@ -103,7 +103,7 @@ def _empty_result(kind: str, dtype: np.dtype[Any], initial: Any) -> Any:
     if kind in ("mean", "var", "std"):
         text = "Mean of empty slice." if kind == "mean" else "Degrees of freedom <= 0 for slice"
         warnings.warn(text, RuntimeWarning, stacklevel=5)
-        return np.nan if dtype.kind in "fc" else 0
+        return np.nan if dtypes.kind(dtype) in "fc" else 0
     if kind in ("prod", "all"):
         return 1 if initial is None else initial
     return 0 if initial is None else initial

@@ -135,7 +135,7 @@ def _kernel(
     find: Callable[..., Any] = kernel_cache.get,
 ) -> Any:
     """The kernel *name* for keys of a dtype, in a text that *key* tells apart."""
-    kind = "u" if dtype.kind == "b" else dtype.kind
+    kind = "u" if dtype.kind == "b" else dtypes.code(dtype)
     return find(
         backend,
         ("sort", name, kind, dtype.itemsize, positions, key),
@@ -259,7 +259,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
         a = take(a, sorter)
     if not primitives.is_array(v) and not isinstance(v, (int, float, complex, np.generic)):
         v = np.asarray(v)
-        if v.dtype.kind not in "biufc":
+        if dtypes.kind(v.dtype) not in "biufc":
             raise TypeError(f"searchsorted: v must hold numbers, not items of dtype {v.dtype}")
     dtype = dtypes.result_type(a, v)
     if dtype.kind == "c":

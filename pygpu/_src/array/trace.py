@@ -123,7 +123,7 @@ class Graph:
             f"{dtypes.cast(f'v{j}', self.nodes[j].dtype, d)};"
             for i, (j, d) in enumerate(zip(node.inputs, node.takes, strict=True))
         )
-        rounded = "pg_from_f16(pg_to_f16(y0))" if dtypes.code(node.dtype) == "f16" else "y0"
+        rounded = dtypes.rounded(node.dtype, "y0")
         return f"{kind} v{place}; {{ {values} {kind} y0; {node.what} v{place} = {rounded}; }}"
 
     def text(

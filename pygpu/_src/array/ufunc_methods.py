@@ -43,7 +43,7 @@ def _loop(name: str, dtype: Any, wanted: Any) -> Any:
 def _step(operation: Any, cell: np.dtype[Any], item: np.dtype[Any], value: str) -> str:
     """Statements that join an item, of memory, to what ``cell`` has."""
     (a, b), (number,) = operation.inputs, operation.outputs
-    loaded = "pg_from_f16(item)" if dtypes.code(item) == "f16" else "item"
+    loaded = dtypes.from_bits(item, "item")
     so_far = dtypes.cast(dtypes.load(cell, "cell", "0"), cell, a)
     return (
         f"{{ const {dtypes.storage_type(item)} item = {value}; "
@@ -56,8 +56,7 @@ def _step(operation: Any, cell: np.dtype[Any], item: np.dtype[Any], value: str) 
 
 def _begin(cell: np.dtype[Any], item: np.dtype[Any], value: str) -> str:
     """Statements that set ``cell`` to an item of memory."""
-    loaded = "pg_from_f16(first)" if dtypes.code(item) == "f16" else "first"
-    store = dtypes.store(cell, "cell", "0", loaded, item)
+    store = dtypes.store(cell, "cell", "0", dtypes.from_bits(item, "first"), item)
     return f"{{ const {dtypes.storage_type(item)} first = {value}; {store} }}"
 
 

@@ -341,12 +341,12 @@ def apply(
 def _rounded(
     operation: elementwise.Operation, stored: tuple[np.dtype[Any], ...]
 ) -> elementwise.Operation:
-    """The operation whose float16 outputs, which kernels compute as float, are rounded before they
-    are converted to what they are stored as."""
+    """The operation whose outputs of narrow floats, which kernels compute as float, are rounded
+    before they are converted to what they are stored as."""
     rounds = " ".join(
-        f"y{i} = pg_from_f16(pg_to_f16(y{i}));"
+        f"y{i} = {dtypes.rounded(have, f'y{i}')};"
         for i, (have, to) in enumerate(zip(operation.outputs, stored, strict=True))
-        if have != to and have.kind == "f" and have.itemsize == 2 and to.kind in "fc"
+        if have != to and dtypes.is_narrow(have) and dtypes.kind(to) in "fc"
     )
     if not rounds:
         return operation

@@ -58,7 +58,7 @@ _LIMITS: dict[str, tuple[str, str]] = {  # lowest, highest
     "u32": ("0", "4294967295U"),
     "i64": ("(-0x7fffffffffffffffL - 1)", "0x7fffffffffffffffL"),
     "u64": ("0", "0xffffffffffffffffUL"),
-    "f16": ("-PG_INF_F32", "PG_INF_F32"),
+    **dict.fromkeys(("f16", "f16b", "f8e4m3", "f8e5m2"), ("-PG_INF_F32", "PG_INF_F32")),
     "f32": ("-PG_INF_F32", "PG_INF_F32"),
     "f64": ("-PG_INF_F64", "PG_INF_F64"),
 }
@@ -488,7 +488,7 @@ def _block(kind: str, x: DType, number: DType) -> str:
         body = _VARIANCE_BLOCK
     elif kind in ("argmin", "argmax"):
         body, number = _POSITION_BLOCK.replace("BETTER", "<" if kind == "argmin" else ">"), x
-        floating = x.kind == "f"
+        floating = dtypes.kind(x) == "f"
         body = re.sub(r"ISNAN\(([^()]+)\)", r" || \1 != \1" if floating else "", body)
         body = body.replace("NOTNAN", " && (best == best || acc.v != acc.v)" if floating else "")
         body = body.replace("BOTHNAN", " || (x != x && best != best)" if floating else "")

@@ -37,10 +37,13 @@ PG_ALIGNED(pointer, bytes)   whether an address is a multiple
 PG_PAST(pointer, bytes)      how far an address is behind a multiple (a power of two)
 PG_NAN_F32, PG_INF_F32, ...  and F64
 pg_i8 ... pg_u64, pg_f32, pg_f64
-                             numbers; pg_b8 is a bool in memory (0 or 1), pg_f16 the bits of a half
+                             numbers; pg_b8 is a bool in memory (0 or 1), pg_f16 the bits of a half,
+                             pg_f16b, pg_f8e4m3, pg_f8e5m2 those of bfloat16 and of float8 types
 pg_c64, pg_c128              complex numbers: members re, im; functions in :mod:`complex_text`
 pg_from_f16(bits), pg_to_f16(x), pg_to_f16d(x)
                              a half as float; a float or double rounded once to a half
+pg_from_f16b(bits), pg_to_f16b(x), ...
+                             the same for the other narrow floats, of a float
 pg_atomic_add_i32(p, x), ... see ATOMICS
 ===========================  =====================================================================
 
@@ -58,6 +61,7 @@ from typing import TYPE_CHECKING
 
 from .prelude.atomics import CUDA_ATOMICS, OPENCL_ATOMICS
 from .prelude.complex import complex_functions, used_complex_functions
+from .prelude.narrow_floats import FORMATS, narrow_functions
 from .prelude.warp import CUDA_WARPS, OPENCL_WARPS
 
 if TYPE_CHECKING:
@@ -118,6 +122,9 @@ _OPENCL = """\
 #define pg_i64 long
 #define pg_u64 ulong
 #define pg_f16 ushort
+#define pg_f16b ushort
+#define pg_f8e4m3 uchar
+#define pg_f8e5m2 uchar
 #define pg_f32 float
 #define PG_NAN_F32 NAN
 #define PG_INF_F32 INFINITY
@@ -172,6 +179,9 @@ typedef unsigned int pg_u32;
 typedef long long pg_i64;
 typedef unsigned long long pg_u64;
 typedef unsigned short pg_f16;
+typedef unsigned short pg_f16b;
+typedef unsigned char pg_f8e4m3;
+typedef unsigned char pg_f8e5m2;
 typedef float pg_f32;
 typedef double pg_f64;
 #define PG_NAN_F32 __int_as_float(0x7fc00000)
@@ -236,13 +246,14 @@ class Dialect:
     def prefix(self, features: Iterable[str] = ()) -> str:
         """The text before a kernel's own.
 
-        features: "half" for float16 items in memory, "complex" for the functions of complex_text,
+        features: "half" for float16 items in memory, "f16b", "f8e4m3", "f8e5m2" for those of
+        bfloat16, float8_e4m3fn and float8_e5m2, "complex" for the functions of complex_text,
         "atomics" for pg_atomic_*, "warps" for what :mod:`warp_text` has.
         """
         key = frozenset(features)
         text = self._prefixes.get(key)
         if text is None:
-            unknown = key - {"half", "complex", "atomics", "warps"}
+            unknown = key - {"half", "complex", "atomics", "warps", *FORMATS}
             if unknown:
                 raise ValueError(f"Dialect.prefix: unknown features {sorted(unknown)}")
             text = self._prefixes.setdefault(key, self._make_prefix(key))
@@ -266,7 +277,7 @@ class Dialect:
         raise NotImplementedError
 
     def _rest(self, features: frozenset[str], atomics: str, warps: str) -> str:
-        text = _COMMON
+        text = _COMMON + narrow_functions(features)
         if "warps" in features:
             text += warps
         if "atomics" in features:

@@ -9,13 +9,19 @@ dtype              storage    compute
 bool               pg_b8      pg_b8
 int8 ... uint64    pg_i8 ...  the same
 float16            pg_f16     pg_f32
+bfloat16           pg_f16b    pg_f32
+float8_e4m3fn      pg_f8e4m3  pg_f32
+float8_e5m2        pg_f8e5m2  pg_f32
 float32, float64   pg_f32     the same
 complex64, 128     pg_c64     the same
 others (structs)   pg_bytesN  the same; only moved, never computed with
 =================  =========  =========
 
-Results are rounded to the storage type when they are stored, so float16 arithmetic is what NumPy
-does.
+*Narrow* floats are those that are stored as bits and computed in float32: float16, and the types of
+ml_dtypes, which is never imported here: such a dtype comes from a program that has it. Results are
+rounded to the storage type when they are stored, so arithmetic is what NumPy does.
+
+Names of real floating-point types begin with f, whatever dtype.kind says (of bfloat16: "V").
 """
 
 from __future__ import annotations
@@ -33,19 +39,27 @@ if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
 
 __all__ = [
+    "ML_CODES",
     "cast",
     "code",
     "compute_type",
     "declare",
     "features",
+    "from_bits",
+    "holds",
+    "is_narrow",
+    "is_of_ml_dtypes",
     "is_numeric",
+    "kind",
     "load",
     "native",
     "needs_fp64",
     "require",
     "result_type",
+    "rounded",
     "storage_type",
     "store",
+    "to_bits",
 ]
 
 _CODES = {
@@ -65,6 +79,21 @@ _CODES = {
     "c16": "c128",
 }
 _BY_CODE = {value: np.dtype(key) for key, value in _CODES.items()}
+# What kernels compute with, of the types of ml_dtypes.
+ML_CODES = {"bfloat16": "f16b", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
+_USER_TYPES = 256  # the number of the first dtype that another package has registered with NumPy
+_NARROW = {"f16": "half", **{name: name for name in ML_CODES.values()}}  # code -> feature
+_HELD: dict[str, tuple[str, ...]] = {
+    "f16": ("b8", "i8", "u8", "f8e4m3", "f8e5m2"),
+    "f16b": ("b8", "i8", "u8", "f8e4m3", "f8e5m2"),
+    "f8e4m3": ("b8",),
+    "f8e5m2": ("b8",),
+}
+
+
+def is_of_ml_dtypes(dtype: np.dtype[Any]) -> bool:
+    """Whether it is one of the package's, of which dtype.kind and dtype.str say nothing."""
+    return dtype.num >= _USER_TYPES and dtype.type.__module__ == "ml_dtypes"
 
 
 @cache
@@ -72,7 +101,12 @@ def code(dtype: np.dtype[Any]) -> str:
     """The short name of a dtype in kernels: "f32", "b8", ...; "v12" for 12 bytes of any other."""
     if dtype.kind == "b":
         return "b8"
-    if dtype.kind in "iufc":
+    if is_of_ml_dtypes(dtype):
+        found = ML_CODES.get(dtype.name)
+        if found is not None:
+            _BY_CODE.setdefault(found, dtype)
+            return found
+    elif dtype.kind in "iufc":
         found = _CODES.get(f"{dtype.kind}{dtype.itemsize}")
         if found is not None:
             return found
@@ -89,6 +123,19 @@ def from_code(name: str) -> np.dtype[Any]:
 def is_numeric(dtype: np.dtype[Any]) -> bool:
     """Whether kernels can compute with it: not for structs, dates, strings, long double."""
     return code(dtype)[0] != "v"
+
+
+def is_narrow(dtype: np.dtype[Any]) -> bool:
+    """Whether kernels store its bits, and compute in float32."""
+    return code(dtype) in _NARROW
+
+
+def kind(dtype: np.dtype[Any]) -> str:
+    """dtype.kind, but "f" for the floating-point types of ml_dtypes and "V" for its others, of
+    which NumPy says anything."""
+    if not is_of_ml_dtypes(dtype):
+        return dtype.kind
+    return "f" if code(dtype)[0] == "f" else "V"
 
 
 @fastpath("native")
@@ -116,8 +163,7 @@ def storage_type(dtype: np.dtype[Any]) -> str:
 
 def compute_type(dtype: np.dtype[Any]) -> str:
     """The type of a local variable for an item."""
-    name = storage_type(dtype)
-    return "pg_f32" if name == "pg_f16" else name
+    return "pg_f32" if code(dtype) in _NARROW else storage_type(dtype)
 
 
 @cache
@@ -148,18 +194,38 @@ def features(*dtypes: np.dtype[Any]) -> set[str]:
     found = set()
     for dtype in dtypes:
         name = code(dtype)
-        if name == "f16":
-            found.add("half")
+        if name in _NARROW:
+            found.add(_NARROW[name])
         elif name[0] == "c":
             found.add("complex")
     return found
 
 
+def from_bits(dtype: np.dtype[Any], item: str) -> str:
+    """An item of memory, which was read already, as an expression of the compute type."""
+    name = code(dtype)
+    return f"pg_from_{name}({item})" if name in _NARROW else item
+
+
+def to_bits(dtype: np.dtype[Any], value: str) -> str:
+    """What a value of the compute type is in memory."""
+    name = code(dtype)
+    return f"pg_to_{name}({value})" if name in _NARROW else value
+
+
+def rounded(dtype: np.dtype[Any], value: str) -> str:
+    """A value of the compute type, rounded to what memory holds of it."""
+    return from_bits(dtype, to_bits(dtype, value))
+
+
+def holds(dtype: np.dtype[Any], other: np.dtype[Any]) -> bool:
+    """Whether a narrow float holds all numbers of another dtype, so that nothing is rounded."""
+    return code(other) == code(dtype) or code(other) in _HELD[code(dtype)]
+
+
 def load(dtype: np.dtype[Any], pointer: str, index: str) -> str:
     """An expression of the compute type for pointer[index]."""
-    if code(dtype) == "f16":
-        return f"pg_from_f16({pointer}[{index}])"
-    return f"{pointer}[{index}]"
+    return from_bits(dtype, f"{pointer}[{index}]")
 
 
 def store(
@@ -167,12 +233,11 @@ def store(
 ) -> str:
     """A statement that stores an expression *value* of the compute type of dtype *of* (by default
     *dtype* itself), converted as NumPy's astype does."""
-    if code(dtype) == "f16":
-        if of is not None and code(of) in ("f64", "i32", "u32", "i64", "u64", "c128"):
+    if code(dtype) == "f16" and of is not None:
+        if code(of) in ("f64", "i32", "u32", "i64", "u64", "c128"):  # rounded once
             real = f"({value}).re" if code(of) == "c128" else value
             return f"{pointer}[{index}] = pg_to_f16d({real});"
-        return f"{pointer}[{index}] = pg_to_f16({cast(value, of or dtype, dtype)});"
-    return f"{pointer}[{index}] = {cast(value, of or dtype, dtype)};"
+    return f"{pointer}[{index}] = {to_bits(dtype, cast(value, of or dtype, dtype))};"
 
 
 def cast(value: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:

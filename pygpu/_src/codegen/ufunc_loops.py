@@ -1,6 +1,6 @@
 """The loops of ufuncs: statements over x0, x1 that set y0 (and y1), by the codes of the loop.
 
-A loop in float16 is computed in float. Integers wrap around; division of integers by zero gives 0.
+A loop in a narrow float (float16, bfloat16, float8) is computed in float. Integers wrap around; division of integers by zero gives 0.
 """
 
 from __future__ import annotations
@@ -106,21 +106,27 @@ NAMES = (
 )
 
 
-# The next half towards another one, as floats, by the bits.
+# The next narrow float towards another one, as floats, by the bits.
 _NEXT = """\
-PG_INLINE float pg_next_f16(float x, float to)
+PG_INLINE float pg_next_CODE(float x, float to)
 {
     if (isnan(x) || isnan(to) || x == to)
         return isnan(x) ? x : to;
-    pg_u16 bits = pg_to_f16(x);
+    UNSIGNED bits = pg_to_CODE(x);
     if (x == 0.0f)
-        return pg_from_f16((pg_u16)(to > 0.0f ? 1 : 0x8001));
-    return pg_from_f16((pg_u16)((x < to) == (x > 0.0f) ? bits + 1 : bits - 1));
+        return pg_from_CODE((UNSIGNED)(to > 0.0f ? 1 : SIGN | 1));
+    return pg_from_CODE((UNSIGNED)((x < to) == (x > 0.0f) ? bits + 1 : bits - 1));
 }
 """
-_NEXT_HALF = {
-    "nextafter": "y0 = pg_next_f16(x0, x1);",
-    "spacing": "y0 = isinf(x0) ? x0 - x0 : pg_next_f16(x0, PG_INF_F32) - x0;",
+_NEXT_NARROW = {
+    "nextafter": "y0 = pg_next_CODE(x0, x1);",
+    "spacing": "y0 = isinf(x0) ? x0 - x0 : pg_next_CODE(x0, PG_INF_F32) - x0;",
+}
+_UNSIGNED = {  # of the narrow floats: the type of the bits, and the sign's
+    "f16": ("pg_u16", "0x8000"),
+    "f16b": ("pg_u16", "0x8000"),
+    "f8e4m3": ("pg_u8", "0x80"),
+    "f8e5m2": ("pg_u8", "0x80"),
 }
 
 
@@ -129,9 +135,17 @@ def expression(name: str, codes: tuple[str, ...]) -> Found | None:
     name = {"mod": "remainder", "divide": "true_divide", "conj": "conjugate"}.get(name, name)
     name = {"degrees": "rad2deg", "radians": "deg2rad"}.get(name, name)
     c = codes[0]
-    if c == "f16" and name in ("nextafter", "spacing"):
-        return _NEXT_HALF[name], _NEXT
-    c = "f32" if c == "f16" else c
+    if c in _UNSIGNED:
+        if name in _NEXT_NARROW:
+            unsigned, sign = _UNSIGNED[c]
+            text = _NEXT.replace("UNSIGNED", unsigned).replace("SIGN", sign)
+            body = _NEXT_NARROW[name].replace("CODE", c)
+            if c != "f16":  # NumPy's spacing of a float16 is positive, that of others has its sign
+                body = body.replace("x0, PG_INF_F32", "x0, copysign(PG_INF_F32, x0)")
+            return body, text.replace("CODE", c)
+        if name == "sign" and c != "f16":  # of -0.0 as ml_dtypes has it
+            return "y0 = x0 > 0 ? 1.0f : x0 < 0 ? -1.0f : x0;", ""
+        c = "f32"
     if c[0] == "v":
         return None
     found: str | Found | None

@@ -226,9 +226,10 @@ def literal(value: Any, dtype: np.dtype[Any]) -> str:
         if value < 0:
             return f"({value})"
         return f"{value}u" if name in ("u32", "u64") else str(value)
-    if dtype.kind == "f":
+    if name[0] == "f":
         single = name != "f64"
-        number = np.float32(np.float16(value)) if name == "f16" else dtype.type(value)
+        narrow = dtypes.is_narrow(dtype)
+        number = np.float32(dtype.type(value)) if narrow else dtype.type(value)
         kind = "F32" if single else "F64"
         if math.isnan(number):
             return f"PG_NAN_{kind}"

@@ -13,6 +13,7 @@ dtype('uint32')
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 import threading
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from pygpu._src.codegen.dtypes import is_of_ml_dtypes
 from pygpu._src.util.public import publish
 
 if TYPE_CHECKING:
@@ -46,6 +48,13 @@ __all__ = [
 # Patterns are compiled by their first use: that is half of this module's import time.
 _VECTOR_NAME = r"u?(char|short|int|long|float|double)(2|3|4|8|16)\Z"
 
+# In kernels from snippets: the name of a type of ml_dtypes, which is imported by the first of them.
+NARROW_NAMES = {
+    "bfloat16": "pygpu_bfloat16",
+    "float8_e4m3fn": "pygpu_float8_e4m3fn",
+    "float8_e5m2": "pygpu_float8_e5m2",
+}
+
 ArgumentT = TypeVar("ArgumentT")
 
 
@@ -69,7 +78,21 @@ class _NamesToDtypes(dict[str, "np.dtype[Any]"]):
             registry._add_vector_types()
             if name in self:
                 return self[name]
+        if name in NARROW_NAMES.values():
+            self[name] = dtype = _narrow_dtype(name)
+            return dtype
         raise KeyError(name)
+
+
+def _narrow_dtype(name: str) -> np.dtype[Any]:
+    try:
+        module = importlib.import_module("ml_dtypes")
+    except ImportError as error:
+        raise ImportError(
+            f"{name}: NumPy has such a type by the package ml_dtypes: pip install pygpu[ml-dtypes]"
+        ) from error
+    dtype: np.dtype[Any] = np.dtype(getattr(module, name.removeprefix("pygpu_")))
+    return dtype
 
 
 class DTypeRegistry:
@@ -161,6 +184,8 @@ class DTypeRegistry:
         if name is None and dtype.fields is not None and self is TYPE_REGISTRY:
             self._add_vector_types()
             name = self.dtype_to_name.get(dtype)
+        if name is None and is_of_ml_dtypes(dtype):
+            name = NARROW_NAMES.get(dtype.name)
         if name is None:
             raise ValueError(
                 f"unable to map dtype '{dtype}' to a C type; register a structure with "

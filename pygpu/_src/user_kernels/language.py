@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pygpu._src.codegen.dtypes import ML_CODES, is_of_ml_dtypes
+from pygpu._src.runtime.c_types import NARROW_NAMES
 from pygpu._src.runtime.c_types import dtype_to_ctype as cl_ctype
 from pygpu._src.util.lazy import lazy
 
@@ -136,6 +138,40 @@ def _special(backend: Backend, texts: Sequence[str]) -> str:
     return text
 
 
+# A struct, so that arithmetic on the bits is an error of the compiler.
+_NARROW = """\
+typedef struct {{ pg_{code} bits; }} pygpu_{name};
+PG_INLINE float pygpu_from_{name}(pygpu_{name} x) {{ return pg_from_{code}(x.bits); }}
+PG_INLINE pygpu_{name} pygpu_to_{name}(float x)
+{{
+    pygpu_{name} result;
+    result.bits = pg_to_{code}(x);
+    return result;
+}}
+"""
+
+
+def _narrow(texts: Sequence[str], dtypes: Iterable[Any]) -> tuple[set[str], str]:
+    """The features of the prefix, and the types and functions, of the narrow floats of ml_dtypes
+    that dtypes and texts name."""
+    named = {name for name in NARROW_NAMES if any(f"_{name}" in text for text in texts)}
+    named |= {d.name for d in dtypes if d is not None and is_of_ml_dtypes(d)} & {*NARROW_NAMES}
+    codes = {name: ML_CODES[name] for name in sorted(named)}
+    text = "".join(_NARROW.format(name=name, code=code) for name, code in codes.items())
+    return {*codes.values()}, text
+
+
+def _no_narrow_numbers(parameters: list[Parameter]) -> list[Parameter]:
+    """The parameters. Raises TypeError for a number that would be a struct."""
+    for p in parameters:
+        if not p.vector and isinstance(p.dtype, np.dtype) and is_of_ml_dtypes(p.dtype):
+            raise TypeError(
+                f"'{p.declaration.strip()}': numbers of {p.dtype} are not passed to kernels: "
+                f"declare 'float {p.name}'"
+            )
+    return parameters
+
+
 class _OpenCL(Language):
     name = "opencl"
     index = long = "long"
@@ -153,7 +189,7 @@ class _OpenCL(Language):
 
     def parse(self, arguments: Any) -> list[Parameter]:
         if type(arguments) is str:
-            return list(self._parse_text(arguments))
+            return _no_narrow_numbers(list(self._parse_text(arguments)))
         if not isinstance(arguments, str):
             arguments = _listed(arguments)
             if any(isinstance(item, Parameter) for item in arguments):
@@ -161,7 +197,8 @@ class _OpenCL(Language):
                     item if isinstance(item, Parameter) else self.parse([item])[0]
                     for item in arguments
                 ]
-        return [self._parameter(item) for item in cl_arguments.parse_arg_list(arguments)]
+        parameters = [self._parameter(item) for item in cl_arguments.parse_arg_list(arguments)]
+        return _no_narrow_numbers(parameters)
 
     @lru_cache(maxsize=256)  # noqa: B019 - there is one object of this class
     def _parse_text(self, arguments: str) -> tuple[Parameter, ...]:
@@ -188,7 +225,9 @@ class _OpenCL(Language):
         )
 
     def prefix(self, backend: Backend, texts: Sequence[str], dtypes: Iterable[Any]) -> str:
-        text = backend.dialect.prefix() + "#pragma OPENCL FP_CONTRACT ON\n"
+        dtypes = list(dtypes)
+        features, narrow = _narrow(texts, dtypes)
+        text = backend.dialect.prefix(features) + "#pragma OPENCL FP_CONTRACT ON\n" + narrow
         if _has_complex(texts, dtypes):
             if backend.limits.fp64:
                 text += "#define PYOPENCL_DEFINE_CDOUBLE\n"
@@ -246,10 +285,11 @@ class _CUDA(Language):
         if isinstance(arguments, str):
             arguments = [part for part in arguments.split(",") if part.strip()]
         arguments = _listed(arguments)
-        return [
+        parameters = [
             self._parameter(dtypes.parse_c_arg(item) if isinstance(item, str) else item)
             for item in arguments
         ]
+        return _no_narrow_numbers(parameters)
 
     def _parameter(self, item: Any) -> Parameter:
         from pygpu._src.runtime.cuda.c_types import VectorArg
@@ -277,8 +317,10 @@ class _CUDA(Language):
 
     def prefix(self, backend: Backend, texts: Sequence[str], dtypes: Iterable[Any]) -> str:
         dtypes = list(dtypes)
-        half = any(d is not None and d.char == "e" for d in dtypes)
-        text = backend.dialect.prefix({"half"} if half else ())
+        features, narrow = _narrow(texts, dtypes)
+        if any(d is not None and d.char == "e" for d in dtypes):
+            features.add("half")
+        text = backend.dialect.prefix(features) + narrow
         if _has_complex(texts, dtypes):
             text += "#include <pycuda-complex.hpp>\n"
         return text + _special(backend, texts)

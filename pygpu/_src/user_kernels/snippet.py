@@ -18,6 +18,7 @@ import numpy as np
 
 from pygpu._array import Plans, PlansOfBackends
 from pygpu._src.array import layout
+from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 
@@ -56,7 +57,7 @@ def reinterprets(given: np.dtype[Any], declared: np.dtype[Any]) -> bool:
         return True
     if given.itemsize != declared.itemsize:
         return False
-    kinds = given.kind + declared.kind
+    kinds = dtypes.kind(given) + dtypes.kind(declared)
     return "V" in kinds or all(kind in "iub" for kind in kinds)
 
 
@@ -90,6 +91,8 @@ def check_arrays(call: str, parameters: Sequence[Parameter], args: Sequence[Any]
 
 
 def _dtype_name(dtype: np.dtype[Any]) -> str:
+    if dtypes.is_of_ml_dtypes(dtype):
+        return f"ml_dtypes.{dtype.name}"
     return f"np.{dtype.name}" if dtype.names is None and dtype.kind != "V" else repr(dtype)
 
 

@@ -391,6 +391,8 @@ def _called(
 ) -> Any:
     """The function of this name; launched as before if there was such a call."""
     choice = _choice()
+    if dtypes.is_of_ml_dtypes(a.dtype) and dtypes.is_narrow(a.dtype):
+        a = primitives.astype(a, np.dtype(np.float32))
     if not a.backend.transforms:
         return host_fallback.compute(a, getattr(np.fft, name), a, n, axes, norm, out=out)
     key = found = None

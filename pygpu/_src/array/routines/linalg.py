@@ -19,6 +19,8 @@ from numpy.linalg import LinAlgError
 
 from pygpu._src.array import layout, primitives, ufuncs
 from pygpu._src.array import matmul as products
+from pygpu._src.array import precision as precisions
+from pygpu._src.array.precision import precision
 from pygpu._src.array.reduction import reduce
 
 from . import factorizations, host_fallback, manipulation
@@ -50,6 +52,7 @@ __all__ = [
     "norm",
     "outer",
     "pinv",
+    "precision",
     "qr",
     "slogdet",
     "solve",
@@ -310,9 +313,14 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
 # ---- products
 
 
-def matmul(x1: Any, x2: Any, /) -> Any:
-    """``x1 @ x2``."""
-    return products.matmul(*_array(x1, x2))
+def matmul(x1: Any, x2: Any, /, *, precision: str | None = None) -> Any:
+    """``x1 @ x2``. precision: "highest", "tf32", "bf16x3" or "bf16x9", as of the context of that
+    name; None: that of the context."""
+    if precision is None:
+        return products.matmul(*_array(x1, x2))
+    precisions.check("matmul", precision)
+    with precisions.precision(precision):
+        return products.matmul(*_array(x1, x2))
 
 
 def multi_dot(arrays: Any, *, out: Any = None) -> Any:

@@ -12,6 +12,7 @@ from pygpu._src.array import advanced_indexing, primitives, ufuncs
 from pygpu._src.array.scan import scan
 
 from . import joining, statistics
+from .narrow import in_float32
 
 __all__ = ["table"]
 
@@ -196,7 +197,7 @@ def _median(
 
 def table() -> dict[str, Callable[..., Any]]:
     """Names of NumPy, and what does their work."""
-    return {
+    functions: dict[str, Callable[..., Any]] = {
         "nanargmax": _position("argmax", -np.inf),
         "nanargmin": _position("argmin", np.inf),
         "nancumprod": _running("cumprod", 1),
@@ -212,3 +213,4 @@ def table() -> dict[str, Callable[..., Any]]:
         "nansum": _reduction("sum", 0),
         "nanvar": _spread(False),
     }
+    return {name: in_float32(function) for name, function in functions.items()}

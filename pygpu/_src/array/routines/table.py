@@ -3,6 +3,7 @@ another one, or are short in terms of others. What each does is written where it
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from pygpu._src.array import (
     ufuncs,
 )
 from pygpu._src.array.scan import scan
+from pygpu._src.codegen import dtypes
 
 from . import (
     einsum,
@@ -32,6 +34,7 @@ from . import (
     special,
     statistics,
 )
+from .narrow import in_float32
 
 __all__ = [
     "cumulative_prod",
@@ -202,8 +205,8 @@ def _nan_to_num(
         for part in (result.real, result.imag):
             _nan_to_num(part, False, nan, posinf, neginf)
         return result
-    if x.dtype.kind == "f":
-        limits = np.finfo(x.dtype)
+    if dtypes.kind(x.dtype) == "f":
+        limits = np.finfo(x.dtype) if x.dtype.num < 256 else sys.modules["ml_dtypes"].finfo(x.dtype)
         for test, value in (
             (np.isnan(x), nan),
             (x == np.inf, limits.max if posinf is None else posinf),
@@ -378,12 +381,14 @@ def _statistics() -> dict[str, Callable[..., Any]]:
         "isin": lambda a, b, assume_unique=False, invert=False, *, kind=None: sets.isin(
             a, b, invert
         ),
-        "median": lambda a, axis=None, out=None, overwrite_input=False, keepdims=False: (
-            statistics.median(a, axis, out, keepdims=bool(keepdims))
+        "median": in_float32(
+            lambda a, axis=None, out=None, overwrite_input=False, keepdims=False: statistics.median(
+                a, axis, out, keepdims=bool(keepdims)
+            )
         ),
         "partition": lambda a, kth, axis=-1, **options: statistics.partition(a, kth, axis),
-        "percentile": _quantile(100),
-        "quantile": _quantile(1),
+        "percentile": in_float32(_quantile(100)),
+        "quantile": in_float32(_quantile(1)),
         "setdiff1d": sets.setdiff1d,
         "union1d": sets.union1d,
         "unique_all": _unique("index", "inverse", "counts"),

@@ -38,7 +38,13 @@ __all__ = [
 
 DType = np.dtype[Any]
 Memory = Sequence[DType | None]  # of each operand, outputs first: None for a number
-_PLAIN = {"pg_b8": "pg_u8", "pg_f16": "pg_u16"}  # as vectors in memory
+_PLAIN = {  # as vectors in memory
+    "pg_b8": "pg_u8",
+    "pg_f16": "pg_u16",
+    "pg_f16b": "pg_u16",
+    "pg_f8e4m3": "pg_u8",
+    "pg_f8e5m2": "pg_u8",
+}
 
 
 class Operation(Frozen):
@@ -123,12 +129,12 @@ class Array(Operand):
 
     def load(self, pointer: str, index: str) -> str:
         """The item at ``<name>_<pointer>[index]`` as a value of the compute type. What is computed
-        as float16 is rounded to it first: its compute type is float."""
+        as a narrow float is rounded to it first: its compute type is float."""
         item = dtypes.load(self.stored, f"{self.name}_{pointer}", index)
         value = dtypes.cast(item, self.stored, self.computed)
-        exact = dtypes.code(self.stored) in ("f16", "b8", "i8", "u8")
-        if dtypes.code(self.computed) == "f16" and not exact:
-            value = f"pg_from_f16(pg_to_f16({value}))"
+        narrow = dtypes.is_narrow(self.computed)
+        if narrow and not dtypes.holds(self.computed, self.stored):
+            value = dtypes.rounded(self.computed, value)
         return value
 
     def take(self, pointer: str, index: str) -> str:

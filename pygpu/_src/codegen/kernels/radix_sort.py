@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.template import Template
 
 __all__ = [
@@ -26,6 +27,14 @@ __all__ = [
 
 DType = np.dtype[Any]
 GROUP = 256
+_LAST = {  # the bits of the largest number: infinity but where there is none
+    "f16": "0x7c00",
+    "f16b": "0x7f80",
+    "f8e4m3": "0x7e",
+    "f8e5m2": "0x7c",
+    "f32": "0x7f800000",
+    "f64": "0x7ff0000000000000",
+}
 SMALL = 2048  # items that one group sorts in local memory
 
 
@@ -34,12 +43,13 @@ def keys_text(dtype: DType, ties: bool) -> str:
     bits = 8 * dtype.itemsize
     sign = f"((K)1 << {bits - 1})"
     text = f"typedef pg_u{bits} X;\ntypedef pg_u{bits} K;\n"
-    if dtype.kind in "bu":
+    kind = dtypes.kind(dtype)
+    if kind in "bu":
         key = item = "return x;"
-    elif dtype.kind == "i":
+    elif kind == "i":
         key = item = f"return (K)(x ^ {sign});"
     else:
-        infinity = {16: "0x7c00", 32: "0x7f800000", 64: "0x7ff0000000000000"}[bits]
+        infinity = _LAST[dtypes.code(dtype)]
         suffix = "UL" if bits == 64 else "U"
         zero = f"if (x == {sign}) x = 0; " if ties else ""
         nan = f"if ((K)(x & (K)~{sign}) > (K){infinity}{suffix}) x = (K)(x & (K)~{sign}); "

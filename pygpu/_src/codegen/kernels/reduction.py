@@ -53,8 +53,10 @@ def _vector_loads(op: Operation, form: Form, index: str, v: str, item: str) -> d
     loads = {}
     for n, _ in operands_of(op, form):
         element = f"{n}_v{v}.item[{item}]"
-        if n != "w" and dtypes.code(op.inputs[names_of(op).index(n)]) == "f16":
-            element = f"RED_HALF({element})"
+        dtype = None if n == "w" else op.inputs[names_of(op).index(n)]
+        if dtype is not None and dtypes.is_narrow(dtype):
+            half = dtypes.code(dtype) == "f16"
+            element = f"RED_HALF({element})" if half else dtypes.from_bits(dtype, element)
         loads[n] = element
     return loads
 

@@ -116,7 +116,7 @@ class Specialization:
         self.name = f"pgk_{c_name(source.name)}"
         starts: list[str] = []
         declared: list[str] = []
-        self.plan: list[tuple[Any, str, int]] = []
+        self.plan: list[tuple[Any, str, Any]] = []
         body = "\n".join(lines)
         used = set(emit.WORD.findall(body))
         for i, (t, name) in enumerate(zip(arg_types, fc.vars.parameter_names())):
@@ -230,8 +230,10 @@ class Specialization:
                 starts.append(f"{emit.c_type(t)} {name} = ({emit.c_type(t)}){name}_whole;")
             else:
                 declared.append(f"{emit.c_type(t)} {name}")
-            what = {"f16": "half", "b8": "bool"}.get(code, "number")
-            self.plan.append((where, what, 0))
+            if dtypes.is_narrow(t.dtype):
+                self.plan.append((where, "narrow", t.dtype))
+            else:
+                self.plan.append((where, "bool" if code == "b8" else "number", 0))
         elif isinstance(t, ArrayType):
             storage = dtypes.storage_type(t.dtype)
             if self.at_start:
@@ -283,8 +285,8 @@ class Specialization:
                 found.append(arg.offset)
             elif what == "bool":
                 found.append(1 if arg else 0)
-            elif what == "half":
-                found.append(float(np.float16(arg)))
+            elif what == "narrow":
+                found.append(float(axis.type(arg)))
             elif what == "real":
                 found.append(arg.real)
             elif what == "imag":

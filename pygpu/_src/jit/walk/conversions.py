@@ -43,8 +43,8 @@ def cast(
         except (OverflowError, TypeError) as error:
             raise WrongCall(str(error)) from None
     text = emit.convert(value, t)
-    if dtypes.code(dtype) == "f16" and value.type != t:
-        text = f"pg_from_f16(pg_to_f16({text}))"
+    if value.type != t:
+        text = dtypes.rounded(dtype, text)
     was: Any = value.type
     if was.weak and was.dtype.kind == "c" != dtype.kind:
         raise WrongCall(f"numpy.{dtype}() of a complex number")

@@ -264,11 +264,8 @@ def call_ufunc(
         message = str(error).splitlines()[0]
         raise fc.source.error(f"{name}({kinds}): {message}", node) from None
     outs = loop[len(values) :]
-    if name not in _EXACT:  # float16 is rounded after each operation, as NumPy does
-        texts = [
-            f"pg_from_f16(pg_to_f16({text}))" if dtypes.code(d) == "f16" else text
-            for d, text in zip(outs, texts)
-        ]
+    if name not in _EXACT:  # narrow floats are rounded after each operation, as NumPy does
+        texts = [dtypes.rounded(d, text) for d, text in zip(outs, texts)]
     is_weak = all_weak and not strong
     return [
         Value(

@@ -168,7 +168,7 @@ def by_bytes(fc: FunctionContext, what: str, t: RecordType, dtype: np.dtype[Any]
     storage, code = dtypes.storage_type(dtype), dtypes.code(dtype)
     name = f"pgu_{what}_{t.space}_{code}"
     kind, n = emit.pointer_type(t), dtype.itemsize
-    number = "pg_from_f16(u.v)" if code == "f16" else "u.v"
+    number = dtypes.from_bits(dtype, "u.v")
     union = f"union {{ {storage} v; char b[{n}]; }} u;"
     if what == "load":
         text = (
@@ -184,7 +184,7 @@ def by_bytes(fc: FunctionContext, what: str, t: RecordType, dtype: np.dtype[Any]
     else:
         text = (
             f"PG_INLINE void {name}({kind}p, {dtypes.compute_type(dtype)} x) {{ {union} "
-            f"u.v = x; for (int i = 0; i < {n}; i++) p[i] = u.b[i]; }}\n"
+            f"u.v = {dtypes.to_bits(dtype, 'x')}; for (int i = 0; i < {n}; i++) p[i] = u.b[i]; }}\n"
         )
     fc.unit.texts.setdefault(name, text)
     return name

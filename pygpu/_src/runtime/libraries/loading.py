@@ -73,7 +73,10 @@ class Library:
 
     def call(self, function: str, *args: Any) -> None:
         """Call a function. Raises pygpu.RuntimeError (MemoryError) with its name and status."""
-        status = self.function(function)(*args)
+        self.check(function, self.function(function)(*args))
+
+    def check(self, function: str, status: int) -> None:
+        """Raise for the status that a function returned, if it is an error."""
         if status != 0:
             name = self.status.get(status, "unknown status")
             kind = "MemoryError" if "ALLOC_FAILED" in name else "RuntimeError"

@@ -1,0 +1,43 @@
+"""How precisely products of float32 and complex64 are computed: as asked for, of a context.
+
+A precision is a wish: a product is never computed less precisely, and where a device has nothing
+faster it is computed at "highest".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+__all__ = ["NAMES", "asked", "check", "precision"]
+
+NAMES = ("highest", "tf32", "bf16x3", "bf16x9")
+_asked: ContextVar[str] = ContextVar("pygpu_precision", default="highest")
+asked = _asked.get
+
+
+def check(call: str, name: object) -> str:
+    """The name of a precision. Raises what says which there are."""
+    if not isinstance(name, str):
+        raise TypeError(f"{call}: precision must be a str, not {type(name).__name__}")
+    if name not in NAMES:
+        known = ", ".join(map(repr, NAMES))
+        raise ValueError(f"{call}: there is no precision {name!r}: it must be one of {known}")
+    return name
+
+
+@contextmanager
+def precision(name: str) -> Iterator[None]:
+    """Inside, matrix products of float32 and complex64 have this precision where that is faster.
+
+    name: "highest" (the default), "tf32" (factors are rounded to 11 significant bits, sums are
+    float32), "bf16x3" (factors of 16 bits, as sums of two bfloat16 numbers; float32 only) or
+    "bf16x9" (of 24 bits, as sums of three). It holds for the current thread, or the current task
+    of asyncio.
+    """
+    token = _asked.set(check("precision", name))
+    try:
+        yield
+    finally:
+        _asked.reset(token)
