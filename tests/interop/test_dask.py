@@ -134,7 +134,8 @@ def out_of_memory():
 
 if __name__ == "__main__":
     dask.config.set({"array.backend": "pygpu", "distributed.worker.preload": ["pygpu.dask"]})
-    with LocalCluster(2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None,
+                      host="127.0.0.1") as cluster:
         with Client(cluster) as client:
             client.register_plugin(pygpu.dask.DeviceOfWorker(sys.argv[1:3]))
             places = sorted(client.run(device).values())
