@@ -428,7 +428,7 @@ def dask_programs(quick: bool, client: Any) -> dict[str, Callable[[], Any]]:
     items = 2**10 if quick else 2**29
     x = random_chunks((64 * items,), (items,))  # 128 GiB, of which few chunks are there at a time
     rows, columns = (64, 16) if quick else (2**19, 1024)
-    matrix = random_chunks((24 * rows, columns), (rows, columns)).persist()  # 48 GiB
+    matrix = random_chunks((16 * rows, columns), (rows, columns)).persist()  # 32 GiB
     wait_for(matrix)
     rng = da.random.default_rng(1)
     rank = 8 if quick else 100
