@@ -12,6 +12,8 @@ import pytest
 dask = pytest.importorskip("dask", reason="dask is not installed")
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 
+from interop.gpus import two_gpus  # noqa: E402
+
 import pygpu.dask as pd  # noqa: E402
 from pygpu import xp  # noqa: E402
 from pygpu._array import GPUArray  # noqa: E402
@@ -195,9 +197,10 @@ def test_a_cluster(names, tmp_path):
     pytest.importorskip("distributed", reason="distributed is not installed")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
+    real = two_gpus() and "simulator" not in names
     environment = {
         **os.environ,
-        "PYGPU_CUDA": "simulator",
+        "PYGPU_CUDA": "driver" if real else "simulator",
         "PYGPU_SIM_DEVICES": "2",
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     }
@@ -236,13 +239,9 @@ if __name__ == "__main__":
 
 
 @pytest.mark.gpu
+@pytest.mark.skipif("not two_gpus()", reason="there are not two NVIDIA GPUs")
 def test_a_cluster_of_dask_cuda(tmp_path):
     pytest.importorskip("dask_cuda", reason="dask-cuda is not installed")
-    from pygpu import _cuda
-
-    _cuda.init()
-    if _cuda._is_simulator() or _cuda.Device.count() < 2:
-        pytest.skip("there are not two NVIDIA GPUs")
     program = tmp_path / "program.py"
     program.write_text(DASK_CUDA)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from pygpu import _cuda
+from interop.gpus import two_gpus
 
 for needed in ("nccl.core", "cuda.core"):
     pytest.importorskip(needed, reason="nccl4py is not installed")
@@ -130,14 +129,6 @@ if __name__ == "__main__":
 )
 
 
-def two_gpus() -> bool:
-    try:
-        _cuda.init()
-        return not _cuda._is_simulator() and _cuda.Device.count() > 1
-    except Exception:
-        return False
-
-
 @pytest.fixture
 def environment(tmp_path):
     """The libraries of two GPUs, or in their place the simulator and the stub."""
@@ -171,7 +162,7 @@ def test_one_process_for_two_devices(tmp_path, environment):
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not two_gpus(), reason="there are not two NVIDIA GPUs")
+@pytest.mark.skipif("not two_gpus()", reason="there are not two NVIDIA GPUs")
 def test_a_process_for_each_gpu(tmp_path, environment):
     program = tmp_path / "program.py"
     program.write_text(TWO_PROCESSES)
