@@ -69,7 +69,9 @@ for _ in range(STEPS):
 
 w1, w2 = (w.get() for w in copies[0])
 right = float(((np.tanh(inputs @ w1) @ w2 > 0) == (classes > 0)).mean())
-print(f"{right:.1%} right, trained on", ", ".join(map(str, devices)), f"({reason})" if reason else "")
+print(
+    f"{right:.1%} right, trained on", ", ".join(map(str, devices)), f"({reason})" if reason else ""
+)
 assert right > 0.9
 for other in copies[1:]:  # all have taken the same steps
     assert all((a.get() == b.get()).all() for a, b in zip(other, copies[0]))
