@@ -12,6 +12,8 @@ import pytest
 dask = pytest.importorskip("dask", reason="dask is not installed")
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 
+from interop.gpus import two_gpus  # noqa: E402
+
 import pygpu.dask as pd  # noqa: E402
 from pygpu import xp  # noqa: E402
 from pygpu._array import GPUArray  # noqa: E402
@@ -110,6 +112,43 @@ def test_messages(on):
         assert (y.get() == host).all()
 
 
+class Received:
+    """Bytes on a device as a transport makes them: known by their interface only."""
+
+    def __init__(self, array):
+        self._array = array
+        self.nbytes = array.nbytes
+        self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+
+def test_messages_on_the_device():
+    """The family of UCX: the frames are device memory, and nothing is copied on the way back."""
+    pytest.importorskip("distributed", reason="distributed is not installed")
+    from distributed.protocol import deserialize, serialize
+
+    families = ("cuda", "dask", "pickle")
+    device = xp.Device("cuda")
+    for host in (
+        np.arange(12.0).reshape(3, 4),
+        np.asfortranarray(np.arange(6, dtype="i2").reshape(2, 3)),
+        np.zeros((0, 2), "c8"),
+        np.array(5, "u1"),
+        np.array([(1, 2.0)], [("a", "i4"), ("b", "f8")]),
+    ):
+        x = device.put(host)
+        header, frames = serialize(x, serializers=families)
+        assert header["serializer"] == "cuda" and sum(f.nbytes for f in frames) == host.nbytes
+        frames = [Received(f) for f in frames]
+        y = deserialize(header, frames, deserializers=families)
+        assert type(y) is type(x) and y.dtype == host.dtype and y.shape == host.shape
+        assert host.size == 0 or (y.strides == x.strides and int(y.gpudata) == int(x.gpudata))
+        assert (y.get() == host).all()
+    header, frames = serialize(device.put(np.arange(9))[::2], serializers=families)  # with gaps
+    assert deserialize(header, frames, deserializers=families).get().tolist() == [0, 2, 4, 6, 8]
+    header, frames = serialize(xp.ones(3, device="opencl"), serializers=families)
+    assert header["serializer"] == "dask"  # UCX does not read OpenCL's memory
+
+
 PROGRAM = """
 import os
 import sys
@@ -134,7 +173,8 @@ def out_of_memory():
 
 if __name__ == "__main__":
     dask.config.set({"array.backend": "pygpu", "distributed.worker.preload": ["pygpu.dask"]})
-    with LocalCluster(2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None,
+                      host="127.0.0.1") as cluster:
         with Client(cluster) as client:
             client.register_plugin(pygpu.dask.DeviceOfWorker(sys.argv[1:3]))
             places = sorted(client.run(device).values())
@@ -157,9 +197,10 @@ def test_a_cluster(names, tmp_path):
     pytest.importorskip("distributed", reason="distributed is not installed")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
+    real = two_gpus() and "simulator" not in names
     environment = {
         **os.environ,
-        "PYGPU_CUDA": "simulator",
+        "PYGPU_CUDA": "driver" if real else "simulator",
         "PYGPU_SIM_DEVICES": "2",
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     }
@@ -173,3 +214,39 @@ def test_a_cluster(names, tmp_path):
     assert done.returncode == 0, done.stderr
     expected = ["2", "True True", "True True", "no memory for this task"]
     assert done.stdout.splitlines() == expected, done.stderr
+
+
+DASK_CUDA = """
+import dask
+import dask.array as da
+import pygpu.dask
+from dask.distributed import Client
+from dask_cuda import LocalCUDACluster
+
+def bus():
+    import pygpu.xp as xp
+    return xp.default_device().driver_device.pci_bus_id()
+
+if __name__ == "__main__":
+    dask.config.set({"array.backend": "pygpu", "distributed.worker.preload": ["pygpu.dask"]})
+    with LocalCUDACluster(n_workers=2, protocol="tcp", dashboard_address=None) as cluster:
+        with Client(cluster) as client:
+            client.register_plugin(pygpu.dask.DeviceOfWorker(["cuda:0"]))  # of those it may see
+            print(len(set(client.run(bus).values())))
+            x = da.random.default_rng(3).random(size=40_000, chunks=10_000)
+            print(abs(float(x.rechunk(40_000).mean().compute()) - 0.5) < 0.02)
+"""
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif("not two_gpus()", reason="there are not two NVIDIA GPUs")
+def test_a_cluster_of_dask_cuda(tmp_path):
+    pytest.importorskip("dask_cuda", reason="dask-cuda is not installed")
+    program = tmp_path / "program.py"
+    program.write_text(DASK_CUDA)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(
+        [sys.executable, str(program)], env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["2", "True"], done.stderr

@@ -182,7 +182,7 @@ def as_device(obj: AnyDevice | Backend = None) -> Device:
     from pygpu import _cuda
 
     if isinstance(obj, _cuda.Stream):
-        return Device(backend_of(obj), obj)
+        return Device(backend_of(obj.context), obj)  # which need not be the current one
     if isinstance(obj, _cuda.Context):
         return Device(backend_of(obj))
     if isinstance(obj, _cuda.Device):

@@ -14,6 +14,7 @@ from dask.sizeof import sizeof
 
 from pygpu._array import GPUArray
 from pygpu._src.array.device import as_device, default_device, devices, set_default_device
+from pygpu._src.array.interchange import from_cuda_array
 from pygpu._src.user_kernels.bit_generator import Philox4x32
 from pygpu._src.util.lazy import provided
 
@@ -185,24 +186,57 @@ def _device_bytes(value: Any) -> int:
     return int(value.nbytes) if isinstance(value, GPUArray) else 0
 
 
+def _described(array: Any, order: str) -> dict[str, Any]:
+    """What a message says of an array besides its bytes."""
+    dtype = array.dtype
+    kind = dtype.str if dtype.names is None else dtype.descr
+    return {"dtype": kind, "shape": array.shape, "order": order}
+
+
+def _dtype_of(header: dict[str, Any]) -> np.dtype[Any]:
+    kind = header["dtype"]
+    return np.dtype(kind if isinstance(kind, str) else [tuple(f) for f in kind])
+
+
 def _serialize(array: Any) -> tuple[dict[str, Any], list[Any]]:
-    """How distributed sends arrays: the items as one frame of bytes."""
+    """The family "dask": the items as one frame of bytes, on the host."""
     host = array.get()
     order = "C" if host.flags.c_contiguous else "F"
-    names = host.dtype.names is not None
-    header = {"dtype": host.dtype.descr if names else host.dtype.str, "shape": host.shape}
     frames = [memoryview(host.ravel(order="K").view(np.uint8))] if host.size else []
-    return header | {"order": order}, frames
+    return _described(host, order), frames
 
 
 def _deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
-    dtype = header["dtype"]
-    dtype = np.dtype(dtype if isinstance(dtype, str) else [tuple(f) for f in dtype])
+    dtype = _dtype_of(header)
     data = np.frombuffer(frames[0], dtype) if frames else np.empty(0, dtype)
     return default_device().put(data.reshape(tuple(header["shape"]), order=header["order"]))
 
 
+def _serialize_on_device(array: Any) -> tuple[dict[str, Any], list[Any]]:
+    """The family "cuda", of transports that read device memory (UCX): the items as they lie there,
+    which are complete, as the transport does not know the stream."""
+    source = array._dense()
+    order = "C" if source._c_contiguous else "F"
+    frames = [source.ravel(order="K").view(np.uint8)] if source.size else []
+    source.backend.synchronize(source.queue)
+    return _described(source, order), frames
+
+
+def _deserialize_on_device(header: dict[str, Any], frames: list[Any]) -> Any:
+    """An array over the memory that the transport received into."""
+    dtype, shape = _dtype_of(header), tuple(header["shape"])
+    if not frames:
+        here = default_device()
+        return (here if here.kind == "cuda" else as_device("cuda")).empty(shape, dtype)
+    data = frames[0] if isinstance(frames[0], GPUArray) else from_cuda_array(frames[0])
+    return data.view(dtype).reshape(shape, order=header["order"])
+
+
 if _messages is not None:
+    from distributed.protocol import cuda as _on_device
+
     for _cls in (GPUArray, provided("opencl array"), provided("cuda array")):
         _messages.dask_serialize.register(_cls)(_serialize)
         _messages.dask_deserialize.register(_cls)(_deserialize)
+    _on_device.cuda_serialize.register(provided("cuda array"))(_serialize_on_device)
+    _on_device.cuda_deserialize.register(provided("cuda array"))(_deserialize_on_device)

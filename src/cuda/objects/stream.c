@@ -439,6 +439,10 @@ static PyObject *Stream_get_priority(PyObject *op, void *Py_UNUSED(closure)) {
                                   : cud_raise(self->state, "cuStreamGetPriority", status);
 }
 
+static PyObject *Stream_get_context(PyObject *op, void *Py_UNUSED(closure)) {
+    return Py_NewRef((PyObject *)((Stream *)op)->context);
+}
+
 static PyObject *Stream_get_flags(PyObject *op, void *Py_UNUSED(closure)) {
     Stream *self = (Stream *)op;
     unsigned int flags = 0;
@@ -495,6 +499,7 @@ static PyMethodDef Stream_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Stream_getset[] = {
+    {"context", Stream_get_context, NULL, "Context: the context it was made in", NULL},
     {"handle", Stream_get_handle, NULL, "int: the CUstream", NULL},
     {"priority", Stream_get_priority, NULL, "int: smaller numbers have higher priority", NULL},
     {"flags", Stream_get_flags, NULL, "int: of stream_flags", NULL},
