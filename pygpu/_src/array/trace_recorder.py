@@ -40,8 +40,9 @@ __all__ = ["Aliased", "Recorder"]
 _RUN, _LAUNCH, _VIEW, _NEW, _NUMBER, _PYTHON = range(6)
 _MOST_ARRAYS = 14  # of one kernel
 _MOST_STEPS = 40  # of a value that several kernels compute, each for itself
+_MOST_NODES = 400  # of a kernel: compilers take long for more
 _LONG = 4096  # items of a row: longer ones need many rows to keep a device busy
-_MOST_LOCAL = 24 << 10  # bytes of local memory of a kernel over rows
+_MOST_LOCAL = 96  # bytes that a work-item has in local memory of a kernel over rows
 
 
 class Aliased(Exception):
@@ -267,14 +268,23 @@ class Recorder(Graph):
             self._elementwise(members, shape)
 
     def _prepare(self, place: int) -> None:
-        """Compute what a kernel for a node cannot compute on the way."""
-        for k in self.needed((place,), self.made):
+        """Compute what a kernel for a node cannot compute on the way, or would compute again."""
+        needed = self.needed((place,), self.made)
+        others = [
+            k for k in needed if k not in self.made and self.nodes[k].kind in ("reduce", "view")
+        ]
+        shared: set[int] = set()
+        for k in others:
+            shared.update(self.needed((k,), self.made))
+        for k in needed:
             if k == place or k in self.made:
                 continue
-            if self.nodes[k].kind in ("reduce", "view"):
+            if k in others:
                 self.force([k])
-            elif self.nodes[k].kind == "step" and len(self.needed((k,), self.made)) > _MOST_STEPS:
-                self.force([k])
+            elif self.nodes[k].kind == "step":
+                most = _MOST_STEPS if k in shared else _MOST_NODES
+                if len(self.needed((k,), self.made)) > most:
+                    self.force([k])
 
     def _operands(self, leaves: Sequence[int]) -> list[int]:
         return [
@@ -878,25 +888,23 @@ class _Region:
             if node.kind == "view":
                 stages.append(fused_rows.Stage(f"PG_UNUSED const {kind} v{k} = v{node.inputs[0]};"))
             elif node.kind == "reduce":
-                stage, size = self._stage(k, stops)
+                stage, size = self._stage(k)
                 operations.append(stage)
-                local += size * fused_rows.GROUP
+                local += size
                 stages.append(stage)
             else:
                 stages.append(fused_rows.Stage(r.statement(k)))
         if local > _MOST_LOCAL:
             return None
-        full = tuple(k for k in places if self.level[k] == "full")
-        items, reads = self._items(full, stops)
         used = [r.nodes[k] for k in every]
         arrays = tuple((k, r.nodes[k].dtype) for k in leaves)
         plan = fused_rows.Plan(
             arrays,
             tuple((k, r.nodes[k].dtype) for k in numbers),
             tuple((f"v{k}", r.nodes[k].dtype, self.level[k] == "full") for k in places),
+            tuple(places),
             tuple(stages),
-            items,
-            reads,
+            self._items(every, stops),
             "".join(dict.fromkeys(n.helpers for n in used if n.helpers)),
             frozenset(dtypes.features(*(d for n in used for d in (n.dtype, *n.takes))))
             | frozenset(f for s in operations if s.operation for f in s.operation.features),
@@ -908,21 +916,22 @@ class _Region:
             return None
         return plan, registers
 
-    def _stage(self, place: int, stops: set[int]) -> tuple[fused_rows.Stage, int]:
+    def _stage(self, place: int) -> tuple[fused_rows.Stage, int]:
         r, node = self.recorder, self.recorder.nodes[place]
         kind, _, _, _, ddof, _, number = node.what
         (child,) = node.inputs
         operation = accumulators.operation(kind, (r.nodes[child].dtype,), number, node.dtype)
-        items, reads = self._items((child,), stops)
-        stage = fused_rows.Stage("", operation, items, reads, f"v{child}", f"v{place}", float(ddof))
+        stage = fused_rows.Stage("", operation, child, f"v{place}", float(ddof))
         return stage, operation.acc_bytes
 
-    def _items(self, places: tuple[int, ...], stops: set[int]) -> tuple[Any, Any]:
-        """(statements, arrays) for what is computed for each item."""
+    def _items(self, every: Sequence[int], stops: set[int]) -> tuple[fused_rows.Item, ...]:
+        """What is computed for each item."""
         r = self.recorder
-        rows = {k for k, level in self.level.items() if level != "full"}
-        needed = r.needed(places, stops | rows) if places else []
-        full = [k for k in needed if k not in rows]
-        reads = tuple(k for k in needed if k in stops or r.nodes[k].kind == "array")
-        steps = [k for k in full if k not in reads]
-        return tuple(r.statement(k) for k in steps), reads
+        found = []
+        for k in every:
+            node = r.nodes[k]
+            if k in stops or node.kind == "array":
+                found.append(fused_rows.Item(k, node.dtype, (), ""))
+            elif self.level.get(k) == "full":
+                found.append(fused_rows.Item(k, node.dtype, node.inputs, r.statement(k)))
+        return tuple(found)

@@ -11,7 +11,7 @@ import numpy as np
 
 from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.kernels import fused_rows
+from pygpu._src.codegen.kernels import fused_rows, fused_rows_gpu
 from pygpu._src.runtime import kernel_cache
 
 from . import elementwise, launch_cache, layout, primitives, reduction, ufuncs
@@ -144,6 +144,20 @@ class New:
         return like._new(self.shape, self.dtype, self.strides)
 
 
+def _vector(arrays: Sequence[tuple[Any, tuple[int, ...], str]]) -> int:
+    """How many items of rows can be moved in one access: 16 bytes of the largest, if all rows of
+    (array, strides, letter) begin at multiples of that, where memory does."""
+    dense = [(a, s) for a, s, letter in arrays if letter == "c"]
+    if not dense:
+        return 1
+    vector = max(16 // max(a.itemsize for a, _ in dense), 1)
+    while vector > 1 and any(
+        start % (vector * a.itemsize) for a, s in dense for start in (a.offset, *s[:-1])
+    ):
+        vector //= 2
+    return vector
+
+
 class Rows:
     """A kernel that does whole rows: reductions over the last axis, what they reduce, and what is
     computed from them. Operands: results, then arrays, then numbers."""
@@ -182,24 +196,32 @@ class Rows:
         dense = "".join(
             "c" if s[-1] == o.itemsize else "s" for s, o in zip(out_strides, outs, strict=True)
         )
-        cpu = backend.limits.is_cpu
-        lanes, groups, size = fused_rows.geometry(rows, length, backend.limits.units, cpu)
-        each = fused_rows.kept_items(length, lanes, cpu)
-        key = ("fused rows", self.name, len(kept_shape), letters, dense, each)
-        kernel = kernel_cache.get(
-            backend,
-            key,
-            lambda: (
-                fused_rows.source(plan, len(kept_shape), letters, dense, cpu, each),
-                "fused_rows",
-            ),
-            plan.features,
-        )
+        limits = backend.limits
+        form: Any = None
+        if limits.is_cpu:
+            groups, size = max(min(rows, limits.units * 4), 1), 1
+        else:
+            pieces = _vector([*zip(read, strides, letters), *zip(outs, out_strides, dense)])
+            form = fused_rows_gpu.geometry(
+                plan, rows, length, pieces, limits.units, limits.group_size, limits.warps
+            )
+            together = form.group // form.lanes
+            groups, size = min(-(-rows // together), 1 << 20), form.group
+        key = ("fused rows", self.name, len(kept_shape), letters, dense, form)
+
+        def make() -> tuple[str, str]:
+            axes = len(kept_shape)
+            if form is None:
+                return fused_rows.cpu_source(plan, axes, letters, dense), "fused_rows"
+            return fused_rows_gpu.source(plan, axes, letters, dense, form), "fused_rows"
+
+        features = plan.features | ({"warps"} if form is not None and form.warps else set())
+        kernel = kernel_cache.get(backend, key, make, features)
         numbers = [
             elementwise.as_scalar(x, d)
             for x, d in zip(operands[n + len(read) :], plan.number_dtypes, strict=True)
         ]
-        constants = [rows, length, lanes, *kept_shape[1:]]
+        constants = [rows, length, *kept_shape[1:]]
         for s, step in zip(kept, [*steps, *(s[-1] for s in out_strides)], strict=True):
             constants += [*s, step]
         same = all(x is y for x, y in zip(read, arrays, strict=True))

@@ -5,6 +5,7 @@ inline PTX), a group that runs also goes on while another waits for it, so group
 that began before them. All 32 work-items must come to each of these:
 
 * pg_warp_up(x, d), pg_warp_down(x, d): the pg_u32 x of the work-item d places before, or after;
+* pg_warp_xor(x, d): the pg_u32 x of the work-item whose number differs by the bit d;
 * pg_warp_all(x): the pg_u32 x of the last work-item;
 * pg_warp_vote(p): a bit for each work-item, set where the int p is not 0;
 * pg_warp_sync(): what they wrote before is seen by the others after.
@@ -24,6 +25,7 @@ CUDA_WARPS = """\
 #define PG_DEVICE_FENCE __threadfence()
 #define pg_warp_up(x, d) __shfl_up_sync(0xffffffffu, x, d)
 #define pg_warp_down(x, d) __shfl_down_sync(0xffffffffu, x, d)
+#define pg_warp_xor(x, d) __shfl_xor_sync(0xffffffffu, x, d)
 #define pg_warp_all(x) __shfl_sync(0xffffffffu, x, 31)
 #define pg_warp_vote(p) __ballot_sync(0xffffffffu, p)
 #define pg_warp_sync() __syncwarp()
@@ -46,6 +48,12 @@ PG_INLINE uint pg_warp_down(uint x, uint d)
 {
     uint r;
     __asm__ volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(x), "r"(d));
+    return r;
+}
+PG_INLINE uint pg_warp_xor(uint x, uint d)
+{
+    uint r;
+    __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(x), "r"(d));
     return r;
 }
 PG_INLINE uint pg_warp_all(uint x)
