@@ -63,6 +63,9 @@ static inline int cud_allocation_use(Allocation *self, CUstream handle, Stream *
 int cud_allocation_alive(Allocation *self, const char *call);
 /* The address of an allocation goes to somebody who may use it on any stream. */
 int cud_allocation_expose(Allocation *self, const char *call);
+/* What arrays deferred is launched: somebody looks who makes no call of ours. 0, or -1 with an
+ * exception. */
+int cud_launch_deferred(Allocation *self, const char *call);
 
 /* Of any kind. */
 static inline int cud_is_allocation(State *state, PyObject *obj) {

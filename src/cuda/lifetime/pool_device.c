@@ -106,11 +106,40 @@ static PyObject *Pooled_bind_to_stream_impl(PyObject *op, PyObject *const *a) {
     Py_RETURN_NONE;
 }
 
+PG_DOC(Pooled_address__doc__, "_address", "$self, stream=None", "(stream: object = None) -> int",
+       "The address, for work that the caller queues on *stream* at once and on no other: unlike "
+       "int(), it leaves the memory to operations that are deferred.");
+PG_FUNCTION(Pooled_address, 1)
+static PyObject *Pooled_address_impl(PyObject *op, PyObject *const *a) {
+    Allocation *self = (Allocation *)op;
+    const char *call = "PooledDeviceAllocation._address";
+    CUstream handle;
+    Stream *stream;
+    if (cud_allocation_alive(self, call) < 0 ||
+        cud_as_stream(self->state, a[0], call, &handle, &stream) < 0) {
+        return NULL;
+    }
+    Context *current = cud_context_current(self->state);
+    int home = current == self->context;
+    Py_XDECREF((PyObject *)current);
+    if (current == NULL) {
+        return NULL;
+    }
+    /* Another context's default stream is not the one that the caller means. */
+    int failed = handle == NULL && !home ? cud_allocation_expose(self, call)
+                                         : cud_allocation_use(self, handle, stream);
+    if (failed == 0) {
+        failed = cud_launch_deferred(self, call);
+    }
+    return failed < 0 ? NULL : PyLong_FromUnsignedLongLong(self->ptr);
+}
+
 static PyMethodDef Pooled_methods[] = {
     {"free", Pooled_free, METH_NOARGS,
      "free($self, /)\n--\n\n() -> None\n\nReturn the memory to the pool now. Any later use raises "
      "an error."},
     {"bind_to_stream", FAST(Pooled_bind_to_stream), Pooled_bind_to_stream__doc__},
+    {"_address", FAST(Pooled_address), Pooled_address__doc__},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot Pooled_slots[] = {

@@ -190,20 +190,24 @@ int cud_device_range(State *state, PyObject *obj, const char *call, const char *
     return 0;
 }
 
-int cud_allocation_expose(Allocation *self, const char *call) {
-    if (cud_allocation_alive(self, call) < 0 ||
-        (self->usage != NULL && !self->usage->exposed &&
-         cud_usage_expose(self->state, self->usage, self->context) < 0)) {
-        return -1;
-    }
+int cud_launch_deferred(Allocation *self, const char *call) {
     if (PG_UNLIKELY(pg_trap & PG_TRAP_DEFERRED) && pg_flush != NULL) {
-        CUresult status = (CUresult)pg_flush(); /* from now on others look without a call of ours */
+        CUresult status = (CUresult)pg_flush();
         if (status != CUDA_SUCCESS) {
             cud_raise(self->state, call, status);
             return -1;
         }
     }
     return 0;
+}
+
+int cud_allocation_expose(Allocation *self, const char *call) {
+    if (cud_allocation_alive(self, call) < 0 ||
+        (self->usage != NULL && !self->usage->exposed &&
+         cud_usage_expose(self->state, self->usage, self->context) < 0)) {
+        return -1;
+    }
+    return cud_launch_deferred(self, call); /* from now on others look without a call of ours */
 }
 
 /* ---- views ----------------------------------------------------------------------------------- */

@@ -354,8 +354,8 @@ def _at(memory: Any, offset: int, queue: Any) -> Any:
     and its uses are counted."""
     if offset == 0:
         return memory
-    if queue is not None and isinstance(memory, _cuda.PooledDeviceAllocation):
-        memory.bind_to_stream(queue)
+    if isinstance(memory, _cuda.PooledDeviceAllocation):
+        return memory._address(queue) + offset
     return int(memory) + offset
 
 

@@ -119,8 +119,8 @@ class Handles:
 def pointer(array: Any, queue: Any) -> int:
     """The address of an array's first item, for a call that uses it on a stream."""
     memory = array.base_data
-    if queue is not None and isinstance(memory, _cuda.PooledDeviceAllocation):
-        memory.bind_to_stream(queue)
+    if isinstance(memory, _cuda.PooledDeviceAllocation):
+        return memory._address(queue) + int(array.offset)
     return int(memory) + int(array.offset)
 
 
