@@ -150,7 +150,7 @@ def _vector(arrays: Sequence[tuple[Any, tuple[int, ...], str]]) -> int:
     dense = [(a, s) for a, s, letter in arrays if letter == "c"]
     if not dense:
         return 1
-    vector = max(16 // max(a.itemsize for a, _ in dense), 1)
+    vector: int = max(16 // max(a.itemsize for a, _ in dense), 1)
     while vector > 1 and any(
         start % (vector * a.itemsize) for a, s in dense for start in (a.offset, *s[:-1])
     ):

@@ -228,7 +228,8 @@ def _deserialize_on_device(header: dict[str, Any], frames: list[Any]) -> Any:
     if not frames:
         here = default_device()
         return (here if here.kind == "cuda" else as_device("cuda")).empty(shape, dtype)
-    data = frames[0] if isinstance(frames[0], GPUArray) else from_cuda_array(frames[0])
+    frame = frames[0]
+    data: Any = frame if isinstance(frame, GPUArray) else from_cuda_array(frame)
     return data.view(dtype).reshape(shape, order=header["order"])
 
 
@@ -238,5 +239,6 @@ if _messages is not None:
     for _cls in (GPUArray, provided("opencl array"), provided("cuda array")):
         _messages.dask_serialize.register(_cls)(_serialize)
         _messages.dask_deserialize.register(_cls)(_deserialize)
-    _on_device.cuda_serialize.register(provided("cuda array"))(_serialize_on_device)
-    _on_device.cuda_deserialize.register(provided("cuda array"))(_deserialize_on_device)
+    _cls = provided("cuda array")
+    _on_device.cuda_serialize.register(_cls)(_serialize_on_device)  # type: ignore[no-untyped-call]
+    _on_device.cuda_deserialize.register(_cls)(_deserialize_on_device)  # type: ignore[no-untyped-call]
