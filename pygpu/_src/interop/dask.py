@@ -228,12 +228,16 @@ def _deserialize_on_device(header: dict[str, Any], frames: list[Any]) -> Any:
     if not frames:
         here = default_device()
         return (here if here.kind == "cuda" else as_device("cuda")).empty(shape, dtype)
-    data = frames[0] if isinstance(frames[0], GPUArray) else from_cuda_array(frames[0])
+    data: Any = frames[0]
+    if not isinstance(data, GPUArray):
+        data = from_cuda_array(data)
     return data.view(dtype).reshape(shape, order=header["order"])
 
 
 if _messages is not None:
-    from distributed.protocol import cuda as _on_device
+    from distributed.protocol import cuda
+
+    _on_device: Any = cuda  # has no types
 
     for _cls in (GPUArray, provided("opencl array"), provided("cuda array")):
         _messages.dask_serialize.register(_cls)(_serialize)
