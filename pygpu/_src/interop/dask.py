@@ -228,17 +228,19 @@ def _deserialize_on_device(header: dict[str, Any], frames: list[Any]) -> Any:
     if not frames:
         here = default_device()
         return (here if here.kind == "cuda" else as_device("cuda")).empty(shape, dtype)
-    frame = frames[0]
-    data: Any = frame if isinstance(frame, GPUArray) else from_cuda_array(frame)
+    data: Any = frames[0]
+    if not isinstance(data, GPUArray):
+        data = from_cuda_array(data)
     return data.view(dtype).reshape(shape, order=header["order"])
 
 
 if _messages is not None:
-    from distributed.protocol import cuda as _on_device
+    from distributed.protocol import cuda
+
+    _on_device: Any = cuda  # has no types
 
     for _cls in (GPUArray, provided("opencl array"), provided("cuda array")):
         _messages.dask_serialize.register(_cls)(_serialize)
         _messages.dask_deserialize.register(_cls)(_deserialize)
-    _cls = provided("cuda array")
-    _on_device.cuda_serialize.register(_cls)(_serialize_on_device)  # type: ignore[no-untyped-call]
-    _on_device.cuda_deserialize.register(_cls)(_deserialize_on_device)  # type: ignore[no-untyped-call]
+    _on_device.cuda_serialize.register(provided("cuda array"))(_serialize_on_device)
+    _on_device.cuda_deserialize.register(provided("cuda array"))(_deserialize_on_device)
