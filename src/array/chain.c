@@ -100,11 +100,11 @@ static void tell_event(const Chain *of, PyObject *event) {
 static int launch_all(const Chain *of, uint32_t live, int *fused) {
     PyObject *event = NULL;
     int status = 0;
-    if (live == 0) { /* the program has dropped all of it */
+    if (live == 0 && of->end.plan == NULL) { /* the program has dropped all of it */
         *fused = 0;
         return 0;
     }
-    if (of->n_steps > 1) {
+    if (chain_length(of) > 1) {
         event = chain_launch(of, live);
         if (event == NULL) {
             PyErr_Clear();
@@ -118,6 +118,13 @@ static int launch_all(const Chain *of, uint32_t live, int *fused) {
     for (int i = 0; i < of->n_steps && !*fused; i++) {
         arr_chain_counts.unfused++;
         Py_XSETREF(event, launch_step(of, &of->steps[i]));
+        if (event == NULL) {
+            status = status == 0 ? status_of_exception(of) : (PyErr_Clear(), status);
+        }
+    }
+    if (of->end.plan != NULL && !*fused) {
+        arr_chain_counts.unfused++;
+        Py_XSETREF(event, chain_launch_end(of));
         if (event == NULL) {
             status = status == 0 ? status_of_exception(of) : (PyErr_Clear(), status);
         }
@@ -155,10 +162,10 @@ static void teaches(int something) {
 
 /* What is to be known of a chain that is complete. */
 static void learn(Chain *of, uint32_t live) {
-    if (of->n_steps < 2 || wanted.backend != NULL) {
+    if (chain_length(of) < 2 || wanted.backend != NULL) {
         return;
     }
-    int found = live != 0 ? chain_count(of, live) : CHAIN_NEW;
+    int found = live != 0 || of->end.plan != NULL ? chain_count(of, live) : CHAIN_NEW;
     teaches(found == CHAIN_SEEN || found == CHAIN_FREQUENT);
     if (found != CHAIN_FREQUENT) {
         return;
@@ -192,6 +199,9 @@ static void flush(int go_on) {
     flusher = PyThread_get_thread_ident();
     arr_chain_serial++;
     uint32_t live = chain_live(of);
+    if (of->end.plan != NULL && !chain_end_live(of)) {
+        chain_remove_end(of);
+    }
     int fused = 0, cuda = of->table->cuda, status = of->deferred ? launch_all(of, live, &fused) : 0;
     if (status != 0) {
         failed[cuda] = status;
@@ -284,7 +294,7 @@ static int all_private(const PgDeferral *deferral, const GPUArray *out, PyObject
 /* After the step was appended: whether it is deferred. */
 static int decide(void) {
     int known = arr_chain_mode == 2 || chain_prefix_known(chain->now.hash);
-    if (chain->n_steps == 1) {
+    if (chain_length(chain) == 1) {
         chain->deferred = known;
         arr_chain_serial++;
     }
@@ -321,7 +331,8 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
     if (!chain->deferred) {
         chain_sweep(chain);
     }
-    if (begins(launch, out) || !chain_append(chain, launch, first, out, operands, n)) {
+    if (begins(launch, out) || chain->end.plan != NULL ||
+        !chain_append(chain, launch, first, out, operands, n)) {
         chain_flush();
         if (!chain_append(chain, launch, first, out, operands, n)) {
             return 0;
@@ -348,6 +359,53 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
     if (chain->n_steps == 1) {
         chain_timer_start(arr_chain_serial);
     }
+    return 1;
+}
+
+/* What a plan needs between its launches, if it may be deferred: now, so that memory runs out where
+ * it did. Taking it may launch the chain. */
+static PyObject *new_scratch(const Plan *plan, const GPUArray *first) {
+    if (plan->n_scratch != 1 || !chain->deferred) {
+        return NULL;
+    }
+    Py_ssize_t size = (Py_ssize_t)PyDataType_ELSIZE(plan->scratch_dtypes[0]);
+    PyObject *scratch =
+        table_allocate(first->table, first->backend, first->allocator, plan->scratch[0] * size);
+    PyErr_Clear(); /* the launch meets it again */
+    return scratch;
+}
+
+int chain_add_end(Plan *plan, GPUArray *first, GPUArray *out, const GPUArray *operand) {
+    arr_chain_own = 0;
+    int cuda = first->table->cuda;
+    const PgDeferral *deferral = deferrals[cuda];
+    if (deferral == NULL || chain->n_steps == 0 || !deferral->may_wait(first->queue) ||
+        !deferral->is_private(out->base_data) || !deferral->is_private(operand->base_data) ||
+        !arr_events_private(out)) {
+        return 0;
+    }
+    PyObject *scratch = new_scratch(plan, first);
+    wait_for_other();
+    int added = chain_append_end(chain, plan, first, out, operand, &scratch);
+    int put_off = added && decide() && may_have_event(out);
+    if (added && !put_off && chain->deferred) { /* as in chain_add() */
+        chain_goes_on(chain->now.hash);
+        chain_remove_end(chain);
+        flush(1);
+        added = chain_append_end(chain, plan, first, out, operand, &scratch);
+    }
+    Py_XDECREF(scratch);
+    if (!added) {
+        return 0;
+    }
+    if (!put_off) {
+        arr_chain_counts.watched++;
+        arr_chain_own = 1;
+        clear_trap(cuda);
+        return 0;
+    }
+    set_trap(cuda);
+    arr_chain_counts.deferred++;
     return 1;
 }
 

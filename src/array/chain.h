@@ -46,6 +46,17 @@ typedef struct {
     int uses;                         /* references of the chain to it, as a result of this step */
 } ChainStep;
 
+/* A reduction of a step's result, with which a chain ends. Numbers of operations from here on are
+ * of reductions. */
+#define CHAIN_REDUCTIONS (1 << 20)
+
+typedef struct {
+    Plan *plan;     /* owned, as are memory and scratch; NULL: there is none */
+    int op, source; /* which reduction; of which step */
+    PyObject *memory, *scratch;
+    Place out;
+} ChainEnd;
+
 /* How much of a chain is filled. */
 typedef struct {
     int leaves, numbers;
@@ -62,12 +73,13 @@ typedef struct {
     int deferred;    /* else the steps are launched, and only counted */
     int n_steps, ndim;
     Py_ssize_t shape[CHAIN_DIMS];
-    ChainMark now, before; /* hash: of the words; before: without the last step */
-    uint64_t prefixes[CHAIN_STEPS];
+    ChainMark now, before;              /* hash: of the words; before: without the last step */
+    uint64_t prefixes[CHAIN_STEPS + 1]; /* the last: with the reduction at the end */
     Py_ssize_t key[CHAIN_WORDS];
     ChainStep steps[CHAIN_STEPS];
     Place leaves[CHAIN_LEAVES];
     PyObject *numbers[CHAIN_NUMBERS]; /* borrowed from the steps */
+    ChainEnd end;
 } Chain;
 
 extern int arr_chain_mode; /* 0: off; 1: on; 2: every chain waits until it must go, for tests */
@@ -85,6 +97,8 @@ static inline void chain_launched(void) {
  * called after the launch. */
 int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObject *const *operands,
               int n);
+/* The same for a plan that reduces one array: it may be the end of the chain that computes it. */
+int chain_add_end(Plan *plan, GPUArray *first, GPUArray *out, const GPUArray *operand);
 /* Reports frequent chains to Python; to be called where any code may run. */
 void chain_report(void);
 void chain_wake(void); /* there is a new kernel: watching is worth its time again */
@@ -96,11 +110,33 @@ void chain_flush(void);
 int chain_append(Chain *chain, const ChainLaunch *launch, GPUArray *first, GPUArray *out,
                  PyObject *const *operands, int n);
 void chain_remove_last(Chain *chain);
+/* The same for a reduction at the end. *scratch: memory between its launches, which a deferred one
+ * needs; NULL afterwards if it was taken over. */
+int chain_append_end(Chain *chain, Plan *plan, GPUArray *first, GPUArray *out,
+                     const GPUArray *operand, PyObject **scratch);
+void chain_remove_end(Chain *chain);
 void chain_clear(Chain *chain);
 /* Lets go of results that the program has dropped. */
 void chain_sweep(Chain *chain);
 /* Which results are still of interest, one bit each. */
 uint32_t chain_live(const Chain *chain);
+
+/* chain_end.c */
+/* Whether the program has the result of the reduction. */
+static inline int chain_end_live(const Chain *chain) {
+    return chain->end.plan != NULL && Py_REFCNT(chain->end.memory) > 1;
+}
+/* Steps, and the reduction at the end. */
+static inline int chain_length(const Chain *chain) {
+    return chain->n_steps + (chain->end.plan != NULL);
+}
+/* Launches the reduction by itself: the event, or None; NULL with an exception. */
+PyObject *chain_launch_end(const Chain *chain);
+/* Where a fused kernel leaves the parts of the results, or the results. 0, or -1 with an
+ * exception. */
+int chain_put_end(Args *args, const ChainEnd *end);
+/* Joins the parts, by (kernel, sizes, local, numbers). */
+PyObject *chain_launch_join(const Chain *chain, PyObject *join);
 
 /* chain_timer.c */
 extern long arr_chain_wait_us; /* how long a chain waits, or twice that, but for getting the GIL */

@@ -227,6 +227,54 @@ int chain_append(Chain *chain, const ChainLaunch *launch, GPUArray *first, GPUAr
     return 1;
 }
 
+/* Which step's result an array is; -1: of none. */
+static int step_of(const Chain *chain, const Place *place) {
+    for (int i = chain->n_steps - 1; i >= 0; i--) {
+        const ChainStep *step = &chain->steps[i];
+        if (step->out.memory == place->memory) {
+            return same_place(&step->out, place) ? i : -1;
+        }
+    }
+    return -1;
+}
+
+int chain_append_end(Chain *chain, Plan *plan, GPUArray *first, GPUArray *out,
+                     const GPUArray *operand, PyObject **scratch) {
+    Place from, *to = &chain->end.out;
+    if (chain->n_steps == 0 || chain->end.plan != NULL || chain->now.rewrites ||
+        chain->table != first->table || chain->queue != first->queue || plan->n_scratch > 1 ||
+        !place_of(operand, &from) || !place_of(out, to)) {
+        return 0;
+    }
+    ChainMark mark = chain->now;
+    int source = step_of(chain, &from);
+    if (source < 0 || (chain->deferred && plan->n_scratch > 0 && *scratch == NULL) ||
+        !put_word(chain, plan->op) || !put_word(chain, source) || !put_place(chain, to)) {
+        chain->now = mark;
+        return 0;
+    }
+    chain->before = mark;
+    chain->end.plan = (Plan *)Py_NewRef((PyObject *)plan);
+    chain->end.memory = Py_NewRef(to->memory);
+    chain->end.scratch = *scratch;
+    *scratch = NULL;
+    chain->end.op = plan->op;
+    chain->end.source = source;
+    chain->prefixes[chain->n_steps] = chain->now.hash;
+    return 1;
+}
+
+static void release_end(Chain *chain) {
+    Py_CLEAR(chain->end.plan);
+    Py_CLEAR(chain->end.memory);
+    Py_CLEAR(chain->end.scratch);
+}
+
+void chain_remove_end(Chain *chain) {
+    release_end(chain);
+    chain->now = chain->before;
+}
+
 static void release(ChainStep *step) {
     for (int i = 0; i <= step->n; i++) {
         Py_CLEAR(step->objects[i]);
@@ -247,6 +295,7 @@ void chain_clear(Chain *chain) {
     for (int i = 0; i < chain->n_steps; i++) {
         release(&chain->steps[i]);
     }
+    release_end(chain);
     Py_CLEAR(chain->table);
     Py_CLEAR(chain->backend);
     Py_CLEAR(chain->queue);

@@ -63,9 +63,19 @@ static PyObject *key_of(const Chain *chain, uint32_t live) {
     return key;
 }
 
-/* (kernel, sizes, local, results, operands, numbers): results are numbers of steps, operands of
- * leaves, or -1 - the number of a number. */
-enum { MADE_KERNEL, MADE_SIZES, MADE_LOCAL, MADE_RESULTS, MADE_OPERANDS, MADE_NUMBERS, MADE_COUNT };
+/* (kernel, sizes, local, results, operands, numbers, join): results are numbers of steps, operands
+ * of leaves, or -1 - the number of a number. join: None, or (kernel, sizes, local, numbers) for the
+ * parts that a reduction at the end leaves. */
+enum {
+    MADE_KERNEL,
+    MADE_SIZES,
+    MADE_LOCAL,
+    MADE_RESULTS,
+    MADE_OPERANDS,
+    MADE_NUMBERS,
+    MADE_JOIN,
+    MADE_COUNT
+};
 
 static int put_arguments(Args *args, const Chain *chain, PyObject *made) {
     PyObject *results = PyTuple_GET_ITEM(made, MADE_RESULTS),
@@ -85,6 +95,9 @@ static int put_arguments(Args *args, const Chain *chain, PyObject *made) {
             return -1;
         }
     }
+    if (chain->end.plan != NULL && chain_put_end(args, &chain->end) < 0) {
+        return -1;
+    }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(numbers); i++) {
         args_put(args, PyTuple_GET_ITEM(numbers, i));
     }
@@ -98,6 +111,10 @@ PyObject *chain_launch(const Chain *chain, uint32_t live) {
     if (made == NULL || !PyTuple_CheckExact(made)) {
         return NULL;
     }
+    int in_parts = PyTuple_GET_ITEM(made, MADE_JOIN) != Py_None;
+    if (in_parts != (chain->end.scratch != NULL)) {
+        return NULL;
+    }
     Py_INCREF(made);
     Args args;
     args.n = args.n_owned = 0;
@@ -107,6 +124,10 @@ PyObject *chain_launch(const Chain *chain, uint32_t live) {
                                          PyTuple_GET_ITEM(made, MADE_LOCAL), &args)
                           : NULL;
     args_clear(&args);
+    PyObject *join = PyTuple_GET_ITEM(made, MADE_JOIN);
+    if (event != NULL && join != Py_None) {
+        Py_SETREF(event, chain_launch_join(chain, join));
+    }
     Py_DECREF(made);
     return event;
 }
@@ -127,7 +148,7 @@ static int known_again(const Chain *chain, uint32_t live) {
     PyObject *key = key_of(chain, live);
     PyObject *made = key != NULL ? PyDict_GetItemWithError(chain->table->chains, key) : NULL;
     int known = made != NULL;
-    for (int i = 0; i < chain->n_steps && known; i++) {
+    for (int i = 0; i < chain_length(chain) && known; i++) {
         prefix_add(chain->prefixes[i]);
     }
     Py_XDECREF(key);
@@ -197,28 +218,43 @@ static PyObject *describe_all(const Chain *chain, int steps) {
     return tuple;
 }
 
+/* (operation, step, place of the result), or None */
+static PyObject *describe_end(const Chain *chain) {
+    const ChainEnd *end = &chain->end;
+    if (end->plan == NULL) {
+        Py_RETURN_NONE;
+    }
+    PyObject *out = describe_place(&end->out);
+    return out != NULL ? Py_BuildValue("(iiN)", end->op, end->source, out) : NULL;
+}
+
 PyObject *chain_describe(const Chain *chain, uint32_t live) {
     PyObject *key = key_of(chain, live), *shape = tuple_of(chain->shape, chain->ndim),
              *steps = describe_all(chain, 1), *leaves = describe_all(chain, 0),
-             *hashes =
-                 PyBytes_FromStringAndSize((const char *)chain->prefixes,
-                                           chain->n_steps * (Py_ssize_t)sizeof *chain->prefixes);
-    if (key == NULL || shape == NULL || steps == NULL || leaves == NULL || hashes == NULL) {
+             *hashes = PyBytes_FromStringAndSize(
+                 (const char *)chain->prefixes,
+                 chain_length(chain) * (Py_ssize_t)sizeof *chain->prefixes),
+             *end = describe_end(chain);
+    if (key == NULL || shape == NULL || steps == NULL || leaves == NULL || hashes == NULL ||
+        end == NULL) {
         Py_XDECREF(key);
         Py_XDECREF(shape);
         Py_XDECREF(steps);
         Py_XDECREF(leaves);
         Py_XDECREF(hashes);
+        Py_XDECREF(end);
         return NULL;
     }
-    return Py_BuildValue("(ONNNNIN)", chain->backend, key, shape, steps, leaves, (unsigned int)live,
-                         hashes);
+    return Py_BuildValue("(ONNNNINN)", chain->backend, key, shape, steps, leaves,
+                         (unsigned int)live, hashes, end);
 }
 
 PG_DOC(chain_known__doc__, "_chain_known", "table, key, hashes, made",
        "(table: KernelTable, key: bytes, hashes: bytes, made: tuple[Any, ...]) -> None",
-       "Launch (kernel, sizes, local size, results, operands, numbers) for the chain of this key. "
-       "results: numbers of steps; operands: numbers of leaves, or -1 - the number of a number.");
+       "Launch (kernel, sizes, local size, results, operands, numbers, join) for the chain of this "
+       "key. results: numbers of steps; operands: numbers of leaves, or -1 - the number of a "
+       "number. join: None, or (kernel, sizes, local size, numbers), which joins the parts of a "
+       "reduction.");
 static ArgSpec chain_known_args = PG_ARGSPEC(chain_known__doc__);
 
 /* Whether all are numbers of results, or of operands: what else is in the key is ours. */
@@ -232,6 +268,19 @@ static int in_range(PyObject *tuple, long low, long high) {
     return 1;
 }
 
+/* Whether arguments of so many operands, a reduction's result and so many numbers have room. */
+static int fits(Py_ssize_t operands, Py_ssize_t numbers) {
+    return 2 * (operands + 1) <= 64 && 2 * (operands + 1) + numbers <= ARGS_MAX;
+}
+
+static int is_join(PyObject *join) {
+    return join == Py_None || (PyTuple_CheckExact(join) && PyTuple_GET_SIZE(join) == 4 &&
+                               PyTuple_CheckExact(PyTuple_GET_ITEM(join, 1)) &&
+                               PyTuple_CheckExact(PyTuple_GET_ITEM(join, 2)) &&
+                               PyTuple_CheckExact(PyTuple_GET_ITEM(join, 3)) &&
+                               PyTuple_GET_SIZE(PyTuple_GET_ITEM(join, 3)) <= 32);
+}
+
 static PyObject *chain_known(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
                              PyObject *kwnames) {
     PyObject *a[4];
@@ -241,19 +290,19 @@ static PyObject *chain_known(PyObject *Py_UNUSED(module), PyObject *const *args,
     int ok = Py_TYPE(a[0]) == arr_state->KernelTableType && PyBytes_CheckExact(a[1]) &&
              PyBytes_CheckExact(a[2]) && PyTuple_CheckExact(a[3]) &&
              PyTuple_GET_SIZE(a[3]) == MADE_COUNT;
-    for (int i = MADE_SIZES; ok && i < MADE_COUNT; i++) {
+    for (int i = MADE_SIZES; ok && i < MADE_JOIN; i++) {
         ok = PyTuple_CheckExact(PyTuple_GET_ITEM(a[3], i));
     }
+    ok = ok && is_join(PyTuple_GET_ITEM(a[3], MADE_JOIN));
     ok = ok && in_range(PyTuple_GET_ITEM(a[3], MADE_RESULTS), 0, CHAIN_STEPS) &&
          in_range(PyTuple_GET_ITEM(a[3], MADE_OPERANDS), -CHAIN_NUMBERS, CHAIN_LEAVES) &&
-         2 * PyTuple_GET_SIZE(PyTuple_GET_ITEM(a[3], MADE_RESULTS)) +
-                 2 * PyTuple_GET_SIZE(PyTuple_GET_ITEM(a[3], MADE_OPERANDS)) +
-                 PyTuple_GET_SIZE(PyTuple_GET_ITEM(a[3], MADE_NUMBERS)) <=
-             64;
+         fits(PyTuple_GET_SIZE(PyTuple_GET_ITEM(a[3], MADE_RESULTS)) +
+                  PyTuple_GET_SIZE(PyTuple_GET_ITEM(a[3], MADE_OPERANDS)),
+              PyTuple_GET_SIZE(PyTuple_GET_ITEM(a[3], MADE_NUMBERS)));
     if (!ok) {
         if (!PyErr_Occurred()) {
             PyErr_SetString(PyExc_TypeError, "_chain_known: a table, a key, hashes and a tuple of "
-                                             "six are needed, as _chain() gave them");
+                                             "seven are needed, as _chain() gave them");
         }
         return NULL;
     }

@@ -249,6 +249,15 @@ static PyObject *run_in_chain(Plan *plan, GPUArray *first, PyObject *const *oper
     if (plan->dtype != NULL && made == NULL) {
         return NULL;
     }
+    if (plan->op >= CHAIN_REDUCTIONS) {
+        if (n == 1 && made != NULL &&
+            chain_add_end(plan, first, (GPUArray *)made, (GPUArray *)operands[0])) {
+            return made;
+        }
+        made = plan_run_into(plan, first, operands, made);
+        chain_launched();
+        return made;
+    }
     const Step *step = &plan->steps[0];
     ChainLaunch launch = {plan->op, step->kernel, step->sizes, step->local, step->numbers};
     if (chain_add(&launch, first, made != NULL ? (GPUArray *)made : out, operands, n)) {

@@ -12,12 +12,16 @@ from pygpu._src.util.lazy import lazy
 if TYPE_CHECKING:
     from pygpu._src.codegen.kernels.elementwise import Operation
 
-__all__ = ["OPERATIONS", "number_of"]
+__all__ = ["FIRST_REDUCTION", "OPERATIONS", "REDUCTIONS", "number_of", "number_of_reduction"]
 
 _MOST = 1 << 16
+FIRST_REDUCTION = 1 << 20  # CHAIN_REDUCTIONS in src/array/chain.h
 
 OPERATIONS: list[Operation] = []  # that of number n at n - 1
 _numbers: dict[Operation, int] = {}
+# (kind, axes, dtype that is calculated in) of number n at n - FIRST_REDUCTION
+REDUCTIONS: list[tuple[str, tuple[int, ...], np.dtype[Any]]] = []
+_numbers_of_reductions: dict[tuple[str, tuple[int, ...], np.dtype[Any]], int] = {}
 
 
 def number_of(operation: Operation, stored: np.dtype[Any]) -> int:
@@ -38,6 +42,20 @@ def number_of(operation: Operation, stored: np.dtype[Any]) -> int:
             return 0
         OPERATIONS.append(operation)
         number = _numbers.setdefault(operation, len(OPERATIONS))
+    return number
+
+
+def number_of_reduction(kind: str, axes: tuple[int, ...], calculated: np.dtype[Any]) -> int:
+    """The number by which C knows a reduction that may end a chain; 0 if it may not."""
+    if not axes:
+        return 0
+    key = kind, axes, calculated
+    number = _numbers_of_reductions.get(key)
+    if number is None:
+        if len(REDUCTIONS) >= _MOST:
+            return 0
+        REDUCTIONS.append(key)
+        number = _numbers_of_reductions.setdefault(key, FIRST_REDUCTION + len(REDUCTIONS) - 1)
     return number
 
 

@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pygpu import _array
+from pygpu._src.codegen.kernels.reduction import GROUP
 
-from . import elementwise
+from . import chain_reductions, elementwise
 from .chain_operations import OPERATIONS as _operations
 from .trace import Graph, Node
 
@@ -34,6 +35,7 @@ __all__ = ["counts", "flush", "is_on", "set_from_environment", "set_mode"]
 
 _FROM_STEP, _FROM_NUMBER = 100, 200  # as in src/array/chain.h
 _MOST_ARRAYS = 20  # of one kernel, results included
+_MOST_NUMBERS = 50  # that a kernel with a reduction takes beside them
 _MOST_THREADS = 4
 
 _jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -76,13 +78,15 @@ class _Job(NamedTuple):
     shape: tuple[int, ...]
     operation: elementwise.Operation
     places: tuple[_Place | None, ...]  # of the kernel's operands, None for a number
+    end: tuple[int, _Place, _Place, str] | None  # the reduction: number, places of what it reduces
+    #                                              and of its result, the variable
     results: tuple[int, ...]
     operands: tuple[int, ...]
 
 
 def _job(description: tuple[Any, ...]) -> _Job | None:
     """What to compile for a chain, as ``chain_describe()`` in C gives it."""
-    backend, key, shape, steps, leaves, live, hashes = description
+    backend, key, shape, steps, leaves, live, hashes, end = description
     graph = Graph(backend.name)
     inputs: dict[int, tuple[int, _Place | None]] = {}  # node: (as in _chain_known(), its place)
     arrays = []
@@ -110,7 +114,8 @@ def _job(description: tuple[Any, ...]) -> _Job | None:
         )
         made.append(graph.add(step))
     results = [i for i in range(len(steps)) if live >> i & 1]
-    leaves_of, text, helpers, features = graph.text(tuple(made[i] for i in results))
+    wanted = results if end is None else [*results, end[1]]
+    leaves_of, text, helpers, features = graph.text(tuple(made[i] for i in wanted))
     if len(results) + len(leaves_of) > _MOST_ARRAYS:
         return None
     for number, *_ in steps:
@@ -122,6 +127,10 @@ def _job(description: tuple[Any, ...]) -> _Job | None:
     fused = elementwise.Operation(
         "chain", types, outs, body, helpers, features, key=digest.hexdigest()
     )
+    reduced = None
+    if end is not None:
+        of = _Place(*steps[end[1]][2])
+        reduced = end[0], of, _Place(*end[2]), f"v{made[end[1]]}"
     places = (*(_Place(*steps[i][2]) for i in results), *(inputs[k][1] for k in leaves_of))
     return _Job(
         weakref.ref(backend),
@@ -130,6 +139,7 @@ def _job(description: tuple[Any, ...]) -> _Job | None:
         shape,
         fused,
         places,
+        reduced,
         tuple(results),
         tuple(inputs[k][0] for k in leaves_of),
     )
@@ -140,15 +150,41 @@ def _make(job: _Job) -> None:
     backend = job.backend()
     if backend is None:
         return
+    if job.end is not None:
+        _make_reduction(backend, job, *job.end)
+        return
     launch = elementwise.prepare(backend, job.operation, job.places, job.shape)
-    groups, local = launch.groups, launch.group_size
+    sizes = _sizes(backend, launch.groups, launch.group_size)
+    made = (launch.kernel, *sizes, job.results, job.operands, launch.numbers, None)
+    _array._chain_known(backend.table, job.key, job.hashes, made)
+
+
+def _sizes(backend: Backend, groups: Any, local: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Sizes of a launch as C takes them."""
     groups = (groups,) if isinstance(groups, int) else tuple(groups)
     local = (local,) if isinstance(local, int) else tuple(local)
     if backend.name == "opencl":
-        groups = tuple(n * s for n, s in zip(groups, local, strict=True))
-    else:
-        local = (*local, 1, 1)[:3]
-    made = (launch.kernel, groups, local, job.results, job.operands, launch.numbers)
+        return tuple(n * s for n, s in zip(groups, local, strict=True)), local
+    return groups, (*local, 1, 1)[:3]
+
+
+def _make_reduction(
+    backend: Backend, job: _Job, number: int, of: _Place, out: _Place, value: str
+) -> None:
+    """The same for a chain that ends with a reduction."""
+    step = job.operation
+    n = len(job.results)
+    steps = step.body, value, step.inputs, step.helpers, step.features, f"{step.key} {value}"
+    outputs, inputs = job.places[:n], job.places[n:]
+    found = chain_reductions.prepare(backend, number, job.shape, of, out, outputs, inputs, steps)
+    if found is None or len(found.numbers) > _MOST_NUMBERS:
+        return
+    join = None
+    if found.join is not None:
+        kernel, groups, numbers = found.join
+        join = kernel, *_sizes(backend, groups, GROUP), numbers
+    sizes = _sizes(backend, found.groups, GROUP)
+    made = (found.kernel, *sizes, job.results, job.operands, found.numbers, join)
     _array._chain_known(backend.table, job.key, job.hashes, made)
 
 

@@ -25,6 +25,7 @@ from pygpu._src.runtime import kernel_cache
 from pygpu._src.util.frozen import Frozen
 
 from . import elementwise, launch_cache, layout, primitives
+from .chain_operations import number_of_reduction
 
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
@@ -285,7 +286,9 @@ def _run(
         numbers = [*plan.final_numbers, *finish]
         primitives.launch(a, plan.final, plan.final_groups, size, [target], [out], numbers)
     if call is not None and call[1] >= 0 and not any(plan.flips):
-        _tell(backend, call, plan, operands, out, finish, size)
+        alone = op is None and len(operands) == 1
+        chained = number_of_reduction(kind, axes, number) if alone else 0
+        _tell(backend, call, plan, operands, out, finish, size, chained)
     return out
 
 
@@ -297,6 +300,7 @@ def _tell(
     out: Any,
     finish: list[Any],
     size: int,
+    chained: int,
 ) -> None:
     """Let C launch the same without asking."""
     name, extra = call
@@ -314,7 +318,9 @@ def _tell(
             )
         )
     scratch = ((np.dtype(np.uint8), plan.parts_bytes),) if plan.parts_bytes else ()
-    backend.table.plans.add(name, extra, tuple(operands), None, out, tuple(steps), scratch)
+    backend.table.plans.add(
+        name, extra, tuple(operands), None, out, tuple(steps), scratch, op=chained
+    )
 
 
 def _initial(value: Any, number: np.dtype[Any]) -> list[Any]:

@@ -1,0 +1,152 @@
+"""Reductions with which chains end (:mod:`.chains`): their numbers, and the launches of a kernel
+that computes, stores and reduces.
+
+A reduction walks its items as its own kernel would (``_geometry()`` of :mod:`.reduction`), so the
+result has the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pygpu._src.codegen import accumulators, dtypes
+from pygpu._src.codegen.kernels import chain_reduction
+from pygpu._src.runtime import kernel_cache
+
+from . import layout, reduction
+from .chain_operations import FIRST_REDUCTION, REDUCTIONS
+
+if TYPE_CHECKING:
+    from pygpu._src.codegen.kernels.reduction_parts import Form
+    from pygpu._src.runtime.backend import Backend
+
+__all__ = ["Launches", "prepare"]
+
+
+class Launches(NamedTuple):
+    """Kernel, groups and numbers of the fused launch; those of the one that joins parts, or
+    None."""
+
+    kernel: Any
+    groups: int
+    numbers: tuple[Any, ...]
+    join: tuple[Any, int, tuple[Any, ...]] | None
+
+
+def _c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
+    strides, step = [], itemsize
+    for n in reversed(shape):
+        strides.append(step)
+        step *= n
+    return tuple(reversed(strides))
+
+
+def _in_c_order(place: Any) -> bool:
+    expected = _c_strides(place.shape, place.itemsize)
+    return all(
+        n == 1 or s == t for n, s, t in zip(place.shape, place.strides, expected, strict=True)
+    )
+
+
+def _is_vector(form: Form, place: Any, kept: tuple[int, ...], reduced: tuple[int, ...]) -> bool:
+    """Whether a work-item may move form.vector items of an array in one access, wherever it is."""
+    unit = form.vector * place.itemsize
+    along, rest = (kept[-1], (*kept[:-1], *reduced)) if form.columns else (reduced[0], kept)
+    if not form.columns and len(reduced) != 1:
+        return False
+    aligned = place.offset % unit == 0 and all(s % unit == 0 for s in rest)
+    return unit <= 16 and along == place.itemsize and aligned
+
+
+def prepare(
+    backend: Backend,
+    number: int,
+    shape: tuple[int, ...],
+    reduced_place: Any,
+    out: Any,
+    outputs: Sequence[Any],
+    inputs: Sequence[Any],
+    steps: tuple[str, str, tuple[np.dtype[Any], ...], str, frozenset[str], str],
+) -> Launches | None:
+    """The launches for the reduction of this number, of a value whose own array would be at
+    *reduced_place*, into *out*. outputs, inputs: places of arrays, None for numbers. steps: body,
+    value, dtypes of inputs, helpers, features, key. None: it is left to its own kernel."""
+    kind, axes, calculated = REDUCTIONS[number - FIRST_REDUCTION]
+    places = [*outputs, *(p for p in inputs if p is not None)]
+    used = (reduced_place.dtype, *(p.dtype for p in places))
+    if backend.limits.is_cpu or np.float16 in used or not _in_c_order(reduced_place):
+        return None
+    out_strides = out.strides
+    if len(out_strides) == len(shape):
+        out_strides = tuple(s for k, s in enumerate(out_strides) if k not in axes)
+    virtual = _c_strides(shape, reduced_place.itemsize)
+    op = accumulators.operation(kind, (reduced_place.dtype,), calculated, out.dtype)
+    kept_shape, kept, red_shape, red, flips = reduction._walks(
+        kind, shape, (virtual,), axes, out_strides
+    )
+    form, lanes, groups, segments = reduction._geometry(
+        backend,
+        op,
+        kept_shape,
+        kept,
+        red_shape,
+        red,
+        [reduced_place.itemsize],
+        [reduced_place.offset],
+        False,
+        False,
+    )
+    strides = [layout.broadcast_strides(p.shape, p.strides, shape) for p in places]
+    all_kept, by_kept, all_red, by_red, all_flips = reduction._walks(
+        kind, shape, (virtual, *strides), axes, out_strides
+    )
+    if any((*flips, *all_flips)) or (form.columns and all_kept[-1] % form.vector):
+        return None
+    joint = form.but(kept=len(all_kept), reduced=len(all_red))
+    moved = [
+        _is_vector(joint, p, k, r)
+        for p, k, r in zip(places, by_kept[1:-1], by_red[1:], strict=True)
+    ]
+    vectors = iter(moved)
+    body, value, input_dtypes, helpers, features, key = steps
+    of = chain_reduction.Steps(
+        body,
+        value,
+        reduced_place.dtype,
+        input_dtypes,
+        tuple(p is not None for p in inputs),
+        tuple(p.dtype for p in outputs),
+        tuple(next(vectors) if p is not None else False for p in (*outputs, *inputs)),
+        helpers,
+    )
+    walks = zip(by_kept[1:-1], by_red[1:], strict=True)
+    numbers = (
+        *(prod(kept_shape), prod(red_shape), segments, lanes),
+        *(*all_kept[1:], *all_red[1:]),
+        *(n for k, r in walks for n in (*k, *r)),
+        *by_kept[-1],
+        *_finish(shape, axes),
+    )
+    kernel = kernel_cache.get(
+        backend,
+        ("chain reduction", op.key, joint, key, of.is_array, of.vectors),
+        lambda: chain_reduction.source(op, joint, of),
+        {*op.features, *features, *dtypes.features(*used)},
+    )
+    if not form.parts:
+        return Launches(kernel, groups, numbers, None)
+    n_out = prod(kept_shape)
+    final, final_groups, final_numbers = reduction._final(
+        backend, op, form, n_out, segments, len(kept_shape)
+    )
+    join = final, final_groups, (*final_numbers, *kept_shape[1:], *kept[-1], *_finish(shape, axes))
+    return Launches(kernel, groups, numbers, join)
+
+
+def _finish(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, float]:
+    """The number of items of a result, and ddof."""
+    return prod(shape[k] for k in axes), 0.0

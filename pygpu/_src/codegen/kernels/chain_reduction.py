@@ -1,0 +1,374 @@
+"""The kernel of a chain of elementwise steps whose last result is reduced: it computes the items,
+stores the results of steps that are still wanted, and reduces.
+
+It does what the chain's own kernel and those of :mod:`.reduction` do one after the other, to the
+bit: work-items take the items in the same order as if they read them from memory, which a
+reduction's Form, lanes and segments determine. Only for GPUs.
+
+Parameters: arrays that are written, operands in their order (arrays, numbers), the result or the
+parts of it, then n_out, n_red, segments, lanes, the lengths of the kept axes but the first, of the
+reduced axes but the first, for each array its strides along these axes (kept, then reduced), those
+of the result along the kept axes [bytes], count and ddof.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.accumulators import Operation
+from pygpu._src.codegen.template import Template
+from pygpu._src.util.frozen import Frozen
+
+from .reduction import GROUP, UNROLL
+from .reduction_parts import (
+    Form,
+    finish_of,
+    finish_parameters,
+    out_type,
+    unravel_at,
+)
+
+__all__ = ["Steps", "source"]
+
+DType = np.dtype[Any]
+
+
+class Steps(Frozen):
+    """What is computed from the operands x0, x1, ... (*inputs*; None in *vectors* and *stored*
+    tells a number) by the statements *body*: y0, y1, ... of dtypes *outputs*, and *value* of dtype
+    *of*, which is reduced. vectors: for outputs, then inputs, whether a work-item may move several
+    of its items in one access.
+    """
+
+    body: str
+    value: str
+    of: DType
+    inputs: tuple[DType, ...]
+    is_array: tuple[bool, ...]
+    outputs: tuple[DType, ...]
+    vectors: tuple[bool, ...]
+    helpers: str
+
+    @property
+    def arrays(self) -> list[tuple[str, DType, bool]]:
+        """(name, dtype, by vectors) of outputs, then of inputs that are arrays."""
+        names = [f"y{i}" for i in range(len(self.outputs))]
+        names += [f"x{i}" for i in range(len(self.inputs))]
+        kept = [*([True] * len(self.outputs)), *self.is_array]
+        every = zip(names, (*self.outputs, *self.inputs), self.vectors, kept, strict=True)
+        return [(name, dtype, vector) for name, dtype, vector, array in every if array]
+
+
+def _pointer(name: str) -> str:
+    """Of an array's storage type, const for an input."""
+    return "PG_GLOBAL " if name[0] == "y" else "PG_GLOBAL const "
+
+
+def _type(dtype: DType) -> str:
+    return dtypes.storage_type(dtype)
+
+
+def _parameters(op: Operation, form: Form, steps: Steps) -> str:
+    lines = [f"PG_ARRAY({_type(d)}, y{i}_p)" for i, d in enumerate(steps.outputs)]
+    for i, (dtype, array) in enumerate(zip(steps.inputs, steps.is_array, strict=True)):
+        kind = dtypes.compute_type(dtype)
+        lines.append(f"PG_ARRAY_IN({_type(dtype)}, x{i}_p)" if array else f"{kind} x{i}_n")
+    lines.append("PG_ARRAY(red_acc, parts)" if form.parts else f"PG_ARRAY({out_type(op)}, out)")
+    lines.append("pg_i64 n_out, pg_i64 n_red, pg_i64 segments, pg_i32 lanes")
+    lines += [f"pg_i64 kept{k}" for k in range(1, form.kept)]
+    lines += [f"pg_i64 reduced{k}" for k in range(1, form.reduced)]
+    for name, _, _ in steps.arrays:
+        lines += [f"pg_i64 {name}_k{k}" for k in range(form.kept)]
+        lines += [f"pg_i64 {name}_r{k}" for k in range(form.reduced)]
+    lines += [f"pg_i64 out_k{k}" for k in range(form.kept)]
+    return ", ".join([*lines, *finish_parameters(op, False)])
+
+
+def _start(op: Operation, form: Form, steps: Steps) -> str:
+    lines = [
+        f"PG_START{'' if n[0] == 'y' else '_IN'}({_type(d)}, {n}_p);" for n, d, _ in steps.arrays
+    ]
+    lines.append("PG_START(red_acc, parts);" if form.parts else f"PG_START({out_type(op)}, out);")
+    return " ".join(lines)
+
+
+def _rows(form: Form, steps: Steps) -> str:
+    """Declares ``<name>_row``, where the items of result *o* begin."""
+    names = [n for n, _, _ in steps.arrays]
+    lines = [" ".join(f"pg_i64 {n}_at = 0;" for n in names)]
+    lines.append("{ " + unravel_at(names, "kept", form.kept, "o", "pg_i64") + " }")
+    for n in names:
+        char = f"({_pointer(n)}char *){n}_p"
+        lines.append(f"{_pointer(n)}char *{n}_row = {char} + {n}_at;")
+    return "\n        ".join(lines)
+
+
+def _item(form: Form, steps: Steps, acc: str, given: dict[str, str], k: str = "0") -> str:
+    """Takes in the item at index *r* (a variable) of a row, the *k*-th column from the row's: given
+    are expressions for operands that were read, and places for results that are stored later."""
+    index = "pg_u32" if form.small else "pg_i64"
+    left = [(n, d) for n, d, _ in steps.arrays if n not in given]
+    lines = []
+    if left:
+        lines.append(" ".join(f"pg_i64 {n}_at = 0;" for n, _ in left))
+        names = [n for n, _ in left]
+        lines.append("{ " + unravel_at(names, "reduced", form.reduced, "r", index) + " }")
+    across = f" + {k} * {{}}_k{form.kept - 1}" if k != "0" else ""
+    for n, d in left:
+        place = f"{n}_row + {n}_at{across.format(n)}"
+        lines.append(f"{_pointer(n)}{_type(d)} *{n}_i = ({_pointer(n)}{_type(d)} *)({place});")
+    for i, (dtype, array) in enumerate(zip(steps.inputs, steps.is_array, strict=True)):
+        n = f"x{i}"
+        value = given.get(n, f"{n}_i[0]") if array else f"{n}_n"
+        lines.append(f"PG_UNUSED const {dtypes.compute_type(dtype)} {n} = {value};")
+    lines += [f"{dtypes.compute_type(d)} y{i};" for i, d in enumerate(steps.outputs)]
+    lines.append(steps.body)
+    lines += [f"{given.get(f'y{i}', f'y{i}_i[0]')} = y{i};" for i in range(len(steps.outputs))]
+    lines.append(f"{acc} = red_item({acc}, {steps.value}, r);")
+    return "{ " + "\n            ".join(lines) + " }"
+
+
+def _result(op: Operation, form: Form, index: str, segment: str) -> str:
+    if form.parts:
+        by_row = f"({index}) * segments + ({segment})"
+        place = f"({segment}) * n_out + ({index})" if form.columns else by_row
+        return f"parts[{place}] = acc;"
+    at = "pg_i64 out_at = 0; { " + unravel_at(["out"], "kept", form.kept, index, "pg_i64") + " }"
+    return f"{at} {finish_of(op, False, 'acc', 'out_at')}"
+
+
+_ROW_VECTORS = Template("""\
+            if (o * n_red % $v == 0) {
+                for (; t + tile <= n_red; t += step) {
+                    PG_UNROLL for (int b = 0; b < $unroll; b += $block) {
+                        $declared
+                        PG_UNROLL for (int u = 0; u < $block; u++) {
+                            pg_i64 r = t + ((b + u) * lanes + lane) * $v;
+                            $fetch
+                        }
+                        PG_UNROLL for (int u = 0; u < $block; u++) {
+                            pg_i64 first = t + ((b + u) * lanes + lane) * $v;
+                            PG_UNROLL for (int k = 0; k < $v; k++) {
+                                pg_i64 r = first + k;
+                                $taken
+                            }
+                            $put
+                        }
+                    }
+                }
+                if (t < n_red) {
+                    pg_i64 q = t + lane * $v;
+                    for (; q + $v <= n_red; q += lanes * $v)
+                        PG_UNROLL for (int k = 0; k < $v; k++) {
+                            pg_i64 r = q + k;
+                            $one
+                        }
+                    for (pg_i64 r = q, end = q + $v < n_red ? q + $v : n_red; r < end; r++)
+                        $last
+                }
+                t = n_red;
+            }
+""")
+
+_ROWS = Template("""\
+PG_KERNEL void chain_rows($parameters)
+{
+    PG_LOCAL red_acc sums[$group];
+    $start
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), lane = id & (lanes - 1), row = id / lanes;
+    pg_i64 rows = $group / lanes, tile = (pg_i64)lanes * $stretch, step = tile * segments;
+    pg_i64 total = ((n_out + rows - 1) / rows) * segments;
+    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {
+        pg_i64 segment = g % segments, o = g / segments * rows + row;
+        red_acc accs[$sums];
+        PG_UNROLL for (int k = 0; k < $sums; k++)
+            accs[k] = red_none();
+        if (o < n_out) {
+        $rows
+            pg_i64 t = segment * tile;
+$main            for (; t < n_red; t += step) {
+                pg_i64 end = t + tile < n_red ? t + tile : n_red;
+                for (pg_i64 r = t + lane; r < end; r += lanes)
+                    $last
+            }
+        }
+        PG_UNROLL for (int k = 1; k < $sums; k++)
+            accs[0] = red_join(accs[0], accs[k]);
+        sums[id] = accs[0];
+        for (pg_i32 d = lanes >> 1; d > 0; d >>= 1) {
+            PG_BARRIER;
+            if (lane < d)
+                sums[id] = red_join(sums[id], sums[id + d]);
+        }
+        if (lane == 0 && o < n_out) {
+            red_acc acc = sums[id];
+            $result
+        }
+        PG_BARRIER;
+    }
+}
+""")
+
+
+def _vectors_of(steps: Steps) -> list[tuple[str, DType]]:
+    return [(n, d) for n, d, vector in steps.arrays if vector]
+
+
+def _block(steps: Steps, unroll: int) -> int:
+    """Vectors of each operand that a work-item has on their way."""
+    return {0: unroll, 1: unroll, 2: unroll // 2}.get(len(_vectors_of(steps)), unroll // 4)
+
+
+def _unit(dtype: DType) -> str:
+    """Of a vector: bools are bytes there."""
+    return "pg_u8" if _type(dtype) == "pg_b8" else _type(dtype)
+
+
+def _gpu_rows(op: Operation, form: Form, steps: Steps) -> str:
+    v = form.vector
+    sums = min(v, 4)
+    main, last = "", _item(form, steps, "accs[0]", {})
+    if v > 1:
+        moved = _vectors_of(steps)
+        block = _block(steps, UNROLL)
+        declared = " ".join(f"PG_VECTOR({_unit(d)}, {v}) {n}_v[{block}];" for n, d in moved)
+        fetch = " ".join(
+            f"{n}_v[u] = *(PG_GLOBAL const PG_VECTOR({_unit(d)}, {v}) *)"
+            f"({n}_row + r * (pg_i64)sizeof({_type(d)}));"
+            for n, d in moved
+            if n[0] == "x"
+        )
+        put = " ".join(
+            f"*(PG_GLOBAL PG_VECTOR({_unit(d)}, {v}) *)"
+            f"({n}_row + first * (pg_i64)sizeof({_type(d)})) = {n}_v[u];"
+            for n, d in moved
+            if n[0] == "y"
+        )
+        given = {n: f"{n}_v[u].item[k]" for n, _ in moved}
+        main = _ROW_VECTORS.fill(
+            v=v,
+            unroll=UNROLL,
+            block=block,
+            declared=declared,
+            fetch=fetch or "(void)r;",
+            taken=_item(form, steps, f"accs[k % {sums}]", given),
+            put=put,
+            one=_item(form, steps, f"accs[k % {sums}]", {}),
+            last=last,
+        )
+    return _ROWS.fill(
+        parameters=_parameters(op, form, steps),
+        group=GROUP,
+        start=_start(op, form, steps),
+        stretch=v * UNROLL,
+        sums=sums,
+        rows=_rows(form, steps),
+        main=main,
+        last=last,
+        result=_result(op, form, "o", "segment"),
+    )
+
+
+_COLUMNS = Template("""\
+PG_KERNEL void chain_columns($parameters)
+{
+    PG_LOCAL red_acc sums[$group];
+    $start
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), x_lane = id & (lanes - 1), deep_id = id / lanes;
+    pg_i32 deep = $group / lanes;
+    pg_i64 width = (pg_i64)lanes * $v, tile = (pg_i64)deep * $unroll, step = tile * segments;
+    pg_i64 across = (n_out + width - 1) / width, total = across * segments;
+    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {
+        pg_i64 segment = g / across, o = (g % across) * width + x_lane * $v;
+        red_acc accs[$v];
+        PG_UNROLL for (int k = 0; k < $v; k++)
+            accs[k] = red_none();
+        if (o < n_out) {
+        $rows
+            pg_i64 t = segment * tile;
+            for (; t + tile <= n_red; t += step) {
+                PG_UNROLL for (int b = 0; b < $unroll; b += $block) {
+                    $declared
+                    PG_UNROLL for (int u = 0; u < $block; u++) {
+                        pg_i64 r = t + (b + u) * deep + deep_id;
+                        $fetch
+                    }
+                    PG_UNROLL for (int u = 0; u < $block; u++) {
+                        pg_i64 r = t + (b + u) * deep + deep_id;
+                        PG_UNROLL for (int k = 0; k < $v; k++) $taken
+                        $put
+                    }
+                }
+            }
+            for (pg_i64 r = t + deep_id; r < n_red; r += deep)
+                PG_UNROLL for (int k = 0; k < $v; k++) $last
+        }
+        PG_UNROLL for (int k = 0; k < $v; k++) {
+            PG_BARRIER;
+            sums[id] = accs[k];
+            for (pg_i32 d = deep >> 1; d > 0; d >>= 1) {
+                PG_BARRIER;
+                if (deep_id < d)
+                    sums[id] = red_join(sums[id], sums[id + d * lanes]);
+            }
+            if (deep_id == 0 && o < n_out) {
+                red_acc acc = sums[id];
+                $result
+            }
+        }
+        PG_BARRIER;
+    }
+}
+""")
+
+
+def _gpu_columns(op: Operation, form: Form, steps: Steps) -> str:
+    v, unroll = form.vector, 8 if op.plain else 4
+    index = "pg_u32" if form.small else "pg_i64"
+    moved = _vectors_of(steps) if v > 1 else []
+    block = _block(steps, unroll)
+
+    def at(names: list[str]) -> str:
+        zero = " ".join(f"pg_i64 {n}_at = 0;" for n in names)
+        return zero + " { " + unravel_at(names, "reduced", form.reduced, "r", index) + " }"
+
+    reads = [(n, d) for n, d in moved if n[0] == "x"]
+    writes = [(n, d) for n, d in moved if n[0] == "y"]
+    fetch = " ".join(
+        f"{n}_v[u] = *(PG_GLOBAL const PG_VECTOR({_unit(d)}, {v}) *)({n}_row + {n}_at);"
+        for n, d in reads
+    )
+    put = " ".join(
+        f"*(PG_GLOBAL PG_VECTOR({_unit(d)}, {v}) *)({n}_row + {n}_at) = {n}_v[u];"
+        for n, d in writes
+    )
+    given = {n: f"{n}_v[u].item[k]" for n, _ in moved}
+    return _COLUMNS.fill(
+        parameters=_parameters(op, form, steps),
+        group=GROUP,
+        start=_start(op, form, steps),
+        v=v,
+        unroll=unroll,
+        block=block,
+        rows=_rows(form, steps),
+        declared=" ".join(f"PG_VECTOR({_unit(d)}, {v}) {n}_v[{block}];" for n, d in moved),
+        fetch=f"{at([n for n, _ in reads])} {fetch}" if reads else "(void)r;",
+        taken=_item(form, steps, "accs[k]", given, "k"),
+        put=f"{{ {at([n for n, _ in writes])} {put} }}" if writes else "",
+        last=_item(form, steps, "accs[k]", {}, "k"),
+        result=_result(op, form, "(o + k)", "segment"),
+    )
+
+
+def source(op: Operation, form: Form, steps: Steps) -> tuple[str, str]:
+    """(text without the dialect's prefix, name) of the kernel."""
+    vectors = ""
+    if form.vector > 1:
+        units = dict.fromkeys(_unit(d) for _, d in _vectors_of(steps))
+        vectors = "".join(f"PG_DECLARE_VECTOR({unit}, {form.vector})\n" for unit in units)
+    make = _gpu_columns if form.columns else _gpu_rows
+    text = op.text + steps.helpers + vectors + make(op, form, steps)
+    return text, "chain_columns" if form.columns else "chain_rows"
