@@ -4,6 +4,7 @@ operands and let C do the next such one alone (see ``src/array/program.c``)."""
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -158,6 +159,30 @@ def _vector(arrays: Sequence[tuple[Any, tuple[int, ...], str]]) -> int:
     return vector
 
 
+class _RowLayout:
+    """Where rows lie: the axes before the last one, of all operands together, and how the items of
+    a row follow each other in each operand ("b": one item for all, "c": dense, "s": strided)."""
+
+    def __init__(self, shape: tuple[int, ...], read: Sequence[Any], outs: Sequence[Any]) -> None:
+        length = shape[-1]
+        self.strides = [layout.broadcast_strides(a.shape, a.strides, shape) for a in read]
+        self.out_strides = [
+            o.strides if o.ndim == len(shape) else (*o.strides, 0) for o in outs
+        ]  # a result of one item a row may lack the last axis
+        self.kept_shape, self.kept = layout.collapse(
+            shape[:-1] or (1,),
+            *((s[:-1] or (0,)) for s in (*self.strides, *self.out_strides)),
+        )
+        self.rows = math.prod(self.kept_shape)
+        self.letters = "".join(
+            "b" if s[-1] == 0 or length == 1 else "c" if s[-1] == a.itemsize else "s"
+            for s, a in zip(self.strides, read, strict=True)
+        )
+        self.dense = "".join(
+            "c" if s[-1] == o.itemsize else "s" for s, o in zip(self.out_strides, outs, strict=True)
+        )
+
+
 class Rows:
     """A kernel that does whole rows: reductions over the last axis, what they reduce, and what is
     computed from them. Operands: results, then arrays, then numbers."""
@@ -166,6 +191,26 @@ class Rows:
         self.plan, self.shape = plan, shape
         digest = hashlib.sha256(repr(plan).encode()).hexdigest()
         self.name = f"rows {digest} {shape}"
+
+    def _geometry(
+        self, backend: Backend, at: _RowLayout, read: Sequence[Any], outs: Sequence[Any]
+    ) -> tuple[Any, int, int]:
+        """The form of the kernel (None on CPU devices), how many groups, and their size."""
+        limits = backend.limits
+        if limits.is_cpu:
+            return None, max(min(at.rows, limits.units * 4), 1), 1
+        pieces = _vector([*zip(read, at.strides, at.letters), *zip(outs, at.out_strides, at.dense)])
+        form = fused_rows_gpu.geometry(
+            self.plan,
+            at.rows,
+            self.shape[-1],
+            pieces,
+            limits.units,
+            limits.group_size,
+            limits.warps,
+        )
+        together = form.group // form.lanes
+        return form, min(-(-at.rows // together), 1 << 20), form.group
 
     def __call__(self, *operands: Any) -> None:
         plan = self.plan
@@ -176,41 +221,12 @@ class Rows:
         backend: Backend = first.backend
         dtypes.require(backend, "fuse", *(a.dtype for a in (*outs, *arrays)), *plan.computed)
         read = [a._aligned() for a in arrays]
-        strides = [layout.broadcast_strides(a.shape, a.strides, self.shape) for a in read]
-        length = self.shape[-1]
-        out_strides = [
-            o.strides if o.ndim == len(self.shape) else (*o.strides, 0) for o in outs
-        ]  # a result of one item a row may lack the last axis
-        kept_shape, kept = layout.collapse(
-            self.shape[:-1] or (1,),
-            *((s[:-1] or (0,)) for s in (*strides, *out_strides)),
-        )
-        rows = 1
-        for k in kept_shape:
-            rows *= k
-        steps = [s[-1] for s in strides]
-        letters = "".join(
-            "b" if s == 0 or length == 1 else "c" if s == a.itemsize else "s"
-            for s, a in zip(steps, read, strict=True)
-        )
-        dense = "".join(
-            "c" if s[-1] == o.itemsize else "s" for s, o in zip(out_strides, outs, strict=True)
-        )
-        limits = backend.limits
-        form: Any = None
-        if limits.is_cpu:
-            groups, size = max(min(rows, limits.units * 4), 1), 1
-        else:
-            pieces = _vector([*zip(read, strides, letters), *zip(outs, out_strides, dense)])
-            form = fused_rows_gpu.geometry(
-                plan, rows, length, pieces, limits.units, limits.group_size, limits.warps
-            )
-            together = form.group // form.lanes
-            groups, size = min(-(-rows // together), 1 << 20), form.group
-        key = ("fused rows", self.name, len(kept_shape), letters, dense, form)
+        at = _RowLayout(self.shape, read, outs)
+        form, groups, size = self._geometry(backend, at, read, outs)
+        axes, letters, dense = len(at.kept_shape), at.letters, at.dense
+        key = ("fused rows", self.name, axes, letters, dense, form)
 
         def make() -> tuple[str, str]:
-            axes = len(kept_shape)
             if form is None:
                 return fused_rows.cpu_source(plan, axes, letters, dense), "fused_rows"
             return fused_rows_gpu.source(plan, axes, letters, dense, form), "fused_rows"
@@ -221,8 +237,9 @@ class Rows:
             elementwise.as_scalar(x, d)
             for x, d in zip(operands[n + len(read) :], plan.number_dtypes, strict=True)
         ]
-        constants = [rows, length, *kept_shape[1:]]
-        for s, step in zip(kept, [*steps, *(s[-1] for s in out_strides)], strict=True):
+        constants = [at.rows, self.shape[-1], *at.kept_shape[1:]]
+        steps = [s[-1] for s in (*at.strides, *at.out_strides)]
+        for s, step in zip(at.kept, steps, strict=True):
             constants += [*s, step]
         same = all(x is y for x, y in zip(read, arrays, strict=True))
         quiet = same and not any(a._foreign for a in (*outs, *read))
