@@ -622,3 +622,85 @@ def test_any_program(make, mode, steps, repeat):
     for a, b, c in zip(fused, plain, expected, strict=True):
         np.testing.assert_array_equal(a, b)
         np.testing.assert_allclose(a, c, rtol=1e-3, atol=1e-4)
+
+
+# ---- a reduction at the end
+
+
+def _norm(x, y):
+    return (x * y).sum()
+
+
+def _kept(x, y):
+    e = np.exp(x - y)
+    return e, e.sum(axis=-1, keepdims=True)
+
+
+REDUCED = {
+    "sum of all": _norm,
+    "rows, and what they are of": _kept,
+    "sums of columns": lambda x, y: (x * y + x).sum(axis=0),
+    "extremum": lambda x, y: (x - y).max(axis=-1),
+    "positions": lambda x, y: (x * y).argmin(axis=0),
+    "deviation": lambda x, y: (x * y).std(axis=0),
+    "truth": lambda x, y: (x > y).any(axis=-1),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [
+        *((name, ((30, 17), (30, 1))) for name in REDUCED),
+        ("rows, and what they are of", ((4, 20000), (20000,))),
+        ("sum of all", ((2, 30, 4), (30, 4))),
+        ("sums of columns", ((200, 3), (1, 3))),
+    ],
+)
+def test_a_reduction_ends_a_chain_with_the_same_bits(make, shapes, name):
+    """Of odd and even rows, of rows that are in parts, of operands that are broadcast."""
+    program = REDUCED[name]
+    chains.set_mode(0)
+    arrays = [make(rand(*shape, seed=i)) for i, shape in enumerate(shapes)]
+
+    def results():
+        made = program(*arrays)
+        return made if isinstance(made, tuple) else (made,)
+
+    plain = [r.get() for r in results()]
+    chains.set_mode(1, wait=True, often=1, wait_us=2_000_000)
+    try:
+        for _ in range(5):
+            kept = results()  # what nobody keeps is not computed
+            chains.flush()
+        before = chains.counts()
+        kept = results()
+        chains.flush()
+        after = chains.counts()
+        for expected, r in zip(plain, kept, strict=True):
+            assert r.get().tobytes() == expected.tobytes()
+            assert r.dtype == expected.dtype and r.shape == expected.shape
+        if make.name == "cuda":
+            assert after["fused"] == before["fused"] + 1
+            assert after["unfused"] == before["unfused"]
+    finally:
+        chains.set_mode(0)
+
+
+def test_a_reduction_that_was_put_off_reads_what_was_there(make, late):
+    a = rand(100)
+    x = make(a)
+    total = (x * 2).sum()
+    x.fill(7)
+    assert float(total.get()) == pytest.approx(float((a * 2).sum()), rel=1e-5)
+    assert float(x.get()[0]) == 7
+
+
+def test_a_reduction_that_was_dropped_is_not_launched(make, late):
+    x = make(rand(100))
+    (x * 2).sum()  # its kernels are compiled
+    chains.flush()
+
+    def dropped():
+        (x * 2).sum()
+
+    assert launches(make, dropped) == 0

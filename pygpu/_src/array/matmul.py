@@ -136,9 +136,10 @@ def _library(a: Any, number: np.dtype[Any], out: Any) -> Any:
 
 def _is_faster_than_cublas(number: np.dtype[Any], shape: Shape, k: int) -> bool:
     """Whether pygpu's kernels were measured to be faster (benchmarks/linalg.py on an H100): for
-    float32, few rows or columns, or stacks of small matrices."""
+    float32, few rows or columns, or stacks of small matrices. With a vector, the host's time for
+    the library's call alone is longer than most products."""
     m, n = shape[-2:]
-    if number.char != "f" or min(m, n) == 1:
+    if number.char != "f":
         return False
     return min(m, n) <= 64 or (len(shape) > 2 and max(m, n, k) <= 128)
 
