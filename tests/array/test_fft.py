@@ -105,7 +105,13 @@ def test_several_axes(make, name):
     ],
 )
 @pytest.mark.parametrize(
-    "name, dtype", [("fftn", "F"), ("ifftn", "D"), ("fftn", "f"), ("rfftn", "d")]
+    "name, dtype",
+    [
+        ("fftn", "F"),
+        pytest.param("ifftn", "D", marks=pytest.mark.slow),
+        pytest.param("fftn", "f", marks=pytest.mark.slow),
+        ("rfftn", "d"),
+    ],
 )
 def test_images(make, name, dtype, shape, axes):
     """Axes that are next to each other in memory are transformed in one pass."""

@@ -15,6 +15,9 @@ DTYPES = [BFLOAT16, np.dtype(ml.float8_e4m3fn), np.dtype(ml.float8_e5m2)]
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of hosts: overflow, NaN
 
 every_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=str)
+two_dtypes = pytest.mark.parametrize(  # of both sizes; the third where there is time
+    "dtype", [*DTYPES[:2], pytest.param(DTYPES[2], marks=pytest.mark.slow)], ids=str
+)
 
 
 def bits_of(dtype):
@@ -220,7 +223,7 @@ def test_statistics_are_those_of_float32(on):
     equal(np.median(a[:-1], axis=0), np.asarray(np.median(exact[:-1])).astype(x.dtype))
 
 
-@every_dtype
+@two_dtypes
 def test_sorting_puts_nan_last(make, dtype):
     x = np.random.default_rng(3).permutation(patterns(dtype))[: 1000 if dtype == BFLOAT16 else 256]
     got = np.sort(make(x)).get().astype(np.float32)
@@ -248,7 +251,7 @@ def saxpy(a, x, y):
         y[i] = a * x[i] + y[i] + 0.5
 
 
-@every_dtype
+@two_dtypes
 def test_kernels_from_python(make, dtype):
     x = patterns(dtype)[16:96]
     y = make(x[::-1].copy())
