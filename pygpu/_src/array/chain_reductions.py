@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -62,6 +62,40 @@ def _is_vector(form: Form, place: Any, kept: tuple[int, ...], reduced: tuple[int
     return unit <= 16 and along == place.itemsize and aligned
 
 
+# Body, value, dtypes of the inputs, helpers, features, key.
+StepTexts: TypeAlias = tuple[str, str, tuple[np.dtype[Any], ...], str, frozenset[str], str]
+
+
+def _steps(
+    steps: StepTexts,
+    reduced: np.dtype[Any],
+    outputs: Sequence[Any],
+    inputs: Sequence[Any],
+    moved: Sequence[bool],
+) -> chain_reduction.Steps:
+    """What the kernel does before it reduces. moved: of each array, whether in vectors."""
+    body, value, input_dtypes, helpers, _, _ = steps
+    vectors = iter(moved)
+    return chain_reduction.Steps(
+        body,
+        value,
+        reduced,
+        input_dtypes,
+        tuple(p is not None for p in inputs),
+        tuple(p.dtype for p in outputs),
+        tuple(next(vectors) if p is not None else False for p in (*outputs, *inputs)),
+        helpers,
+    )
+
+
+def _kept_strides(out: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    """The result's strides along the axes that are not reduced."""
+    strides: tuple[int, ...] = out.strides
+    if len(strides) == len(shape):  # keepdims
+        return tuple(s for k, s in enumerate(strides) if k not in axes)
+    return strides
+
+
 def prepare(
     backend: Backend,
     number: int,
@@ -70,35 +104,25 @@ def prepare(
     out: Any,
     outputs: Sequence[Any],
     inputs: Sequence[Any],
-    steps: tuple[str, str, tuple[np.dtype[Any], ...], str, frozenset[str], str],
+    steps: StepTexts,
 ) -> Launches | None:
     """The launches for the reduction of this number, of a value whose own array would be at
-    *reduced_place*, into *out*. outputs, inputs: places of arrays, None for numbers. steps: body,
-    value, dtypes of inputs, helpers, features, key. None: it is left to its own kernel."""
+    *reduced_place*, into *out*. outputs, inputs: places of arrays, None for numbers. None: it is
+    left to its own kernel."""
     kind, axes, calculated = REDUCTIONS[number - FIRST_REDUCTION]
     places = [*outputs, *(p for p in inputs if p is not None)]
     used = (reduced_place.dtype, *(p.dtype for p in places))
     if backend.limits.is_cpu or np.float16 in used or not _in_c_order(reduced_place):
         return None
-    out_strides = out.strides
-    if len(out_strides) == len(shape):
-        out_strides = tuple(s for k, s in enumerate(out_strides) if k not in axes)
+    out_strides = _kept_strides(out, shape, axes)
     virtual = _c_strides(shape, reduced_place.itemsize)
     op = accumulators.operation(kind, (reduced_place.dtype,), calculated, out.dtype)
     kept_shape, kept, red_shape, red, flips = reduction._walks(
         kind, shape, (virtual,), axes, out_strides
     )
+    at = [reduced_place.itemsize], [reduced_place.offset]
     form, lanes, groups, segments = reduction._geometry(
-        backend,
-        op,
-        kept_shape,
-        kept,
-        red_shape,
-        red,
-        [reduced_place.itemsize],
-        [reduced_place.offset],
-        False,
-        False,
+        backend, op, kept_shape, kept, red_shape, red, *at, False, False
     )
     strides = [layout.broadcast_strides(p.shape, p.strides, shape) for p in places]
     all_kept, by_kept, all_red, by_red, all_flips = reduction._walks(
@@ -107,25 +131,12 @@ def prepare(
     if any((*flips, *all_flips)) or (form.columns and all_kept[-1] % form.vector):
         return None
     joint = form.but(kept=len(all_kept), reduced=len(all_red))
-    moved = [
-        _is_vector(joint, p, k, r)
-        for p, k, r in zip(places, by_kept[1:-1], by_red[1:], strict=True)
-    ]
-    vectors = iter(moved)
-    body, value, input_dtypes, helpers, features, key = steps
-    of = chain_reduction.Steps(
-        body,
-        value,
-        reduced_place.dtype,
-        input_dtypes,
-        tuple(p is not None for p in inputs),
-        tuple(p.dtype for p in outputs),
-        tuple(next(vectors) if p is not None else False for p in (*outputs, *inputs)),
-        helpers,
-    )
-    walks = zip(by_kept[1:-1], by_red[1:], strict=True)
+    walks = list(zip(by_kept[1:-1], by_red[1:], strict=True))
+    moved = [_is_vector(joint, p, k, r) for p, (k, r) in zip(places, walks, strict=True)]
+    of = _steps(steps, reduced_place.dtype, outputs, inputs, moved)
+    n_out = prod(kept_shape)
     numbers = (
-        *(prod(kept_shape), prod(red_shape), segments, lanes),
+        *(n_out, prod(red_shape), segments, lanes),
         *(*all_kept[1:], *all_red[1:]),
         *(n for k, r in walks for n in (*k, *r)),
         *by_kept[-1],
@@ -133,18 +144,15 @@ def prepare(
     )
     kernel = kernel_cache.get(
         backend,
-        ("chain reduction", op.key, joint, key, of.is_array, of.vectors),
+        ("chain reduction", op.key, joint, steps[-1], of.is_array, of.vectors),
         lambda: chain_reduction.source(op, joint, of),
-        {*op.features, *features, *dtypes.features(*used)},
+        {*op.features, *steps[-2], *dtypes.features(*used)},
     )
     if not form.parts:
         return Launches(kernel, groups, numbers, None)
-    n_out = prod(kept_shape)
-    final, final_groups, final_numbers = reduction._final(
-        backend, op, form, n_out, segments, len(kept_shape)
-    )
-    join = final, final_groups, (*final_numbers, *kept_shape[1:], *kept[-1], *_finish(shape, axes))
-    return Launches(kernel, groups, numbers, join)
+    final, count, given = reduction._final(backend, op, form, n_out, segments, len(kept_shape))
+    rest = (*given, *kept_shape[1:], *kept[-1], *_finish(shape, axes))
+    return Launches(kernel, groups, numbers, (final, count, rest))
 
 
 def _finish(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, float]:
