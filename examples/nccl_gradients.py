@@ -6,7 +6,7 @@ the same program runs on that device alone.
 
 import numpy as np
 
-from pygpu import xp
+import pygpu.xp as xp
 
 HIDDEN, STEPS, RATE = 24, 150, 0.5
 SHAPES = {"w1": (3, HIDDEN), "w2": (HIDDEN, 1)}
