@@ -313,6 +313,20 @@ static int may_have_event(GPUArray *out) {
     return arr_set_event(out, chain->event) == 0;
 }
 
+/* The answer of chain_add() and chain_add_end(): whether the operation that was appended is put
+ * off. If not, there is no trap yet: its own launch may do what it likes. */
+static int counted(int cuda, int put_off) {
+    if (put_off) {
+        set_trap(cuda);
+        arr_chain_counts.deferred++;
+    } else {
+        arr_chain_counts.watched++;
+        arr_chain_own = 1;
+        clear_trap(cuda);
+    }
+    return put_off;
+}
+
 int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObject *const *operands,
               int n) {
     arr_chain_own = 0;
@@ -348,18 +362,11 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
         }
         put_off = decide() && may_have_event(out);
     }
-    if (!put_off) { /* no trap yet: its own launch may do what it likes */
-        arr_chain_counts.watched++;
-        arr_chain_own = 1;
-        clear_trap(cuda);
-        return 0;
-    }
-    set_trap(cuda);
-    arr_chain_counts.deferred++;
-    if (chain->n_steps == 1) {
+    counted(cuda, put_off);
+    if (put_off && chain->n_steps == 1) {
         chain_timer_start(arr_chain_serial);
     }
-    return 1;
+    return put_off;
 }
 
 /* What a plan needs between its launches, if it may be deferred: now, so that memory runs out where
@@ -398,15 +405,7 @@ int chain_add_end(Plan *plan, GPUArray *first, GPUArray *out, const GPUArray *op
     if (!added) {
         return 0;
     }
-    if (!put_off) {
-        arr_chain_counts.watched++;
-        arr_chain_own = 1;
-        clear_trap(cuda);
-        return 0;
-    }
-    set_trap(cuda);
-    arr_chain_counts.deferred++;
-    return 1;
+    return counted(cuda, put_off);
 }
 
 /* Whatever is launched next ends the chain that is watched. */

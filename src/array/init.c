@@ -4,6 +4,7 @@
 #include "array/fastpath.h"
 #include "array/launch_codes.h"
 #include "array/launch_plan.h"
+#include "common/module_state.h"
 
 State *arr_state; /* one interpreter: see module_exec() */
 int arr_tracing;
@@ -159,12 +160,7 @@ static int module_exec(PyObject *module) {
         ARR_FUNCTIONS(X)
 #undef X
     };
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        if (PyModule_AddFunctions(module, tables[i]) < 0) {
-            return -1;
-        }
-    }
-    return 0;
+    return pg_add_functions(module, tables, sizeof tables / sizeof tables[0]);
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {

@@ -35,6 +35,15 @@ int pg_add_types(PyObject *module, const PgTypeRow *rows, size_t n) {
     return 0;
 }
 
+int pg_add_functions(PyObject *module, PyMethodDef *const *tables, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (PyModule_AddFunctions(module, tables[i]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 /* ---- methods of the module ------------------------------------------------------------------- */
 
 static PyObject *watch(PyObject *module, PyObject *args) {

@@ -46,6 +46,10 @@ typedef struct {
 /* Makes the types and adds them to the module, except one without a base: the root, from which all
  * others derive. -1 with an exception. */
 int pg_add_types(PyObject *module, const PgTypeRow *rows, size_t n);
+
+/* The functions of all tables. 0, or -1 with an exception set. */
+int pg_add_functions(PyObject *module, PyMethodDef *const *tables, size_t n);
+
 /* tp_new of the root. The root is immutable, so that object.__new__ makes no such object, even if a
  * program assigns to a type's __new__. */
 PyObject *pg_refuse_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);

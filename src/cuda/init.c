@@ -63,12 +63,7 @@ static int module_exec(PyObject *module) {
         CUD_FUNCTIONS(X)
 #undef X
     };
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        if (PyModule_AddFunctions(module, tables[i]) < 0) {
-            return -1;
-        }
-    }
-    return 0;
+    return pg_add_functions(module, tables, sizeof tables / sizeof tables[0]);
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {

@@ -105,10 +105,8 @@ static int module_exec(PyObject *module) {
         OCL_FUNCTIONS(X)
 #undef X
     };
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        if (PyModule_AddFunctions(module, tables[i]) < 0) {
-            return -1;
-        }
+    if (pg_add_functions(module, tables, sizeof tables / sizeof tables[0]) < 0) {
+        return -1;
     }
     return ocl_pending_ready(state);
 }

@@ -523,7 +523,7 @@ def test_three_products_of_bfloat16(stub):
 
 
 def test_products_of_narrow_floats(stub):
-    ml = pytest.importorskip("ml_dtypes")
+    ml = pytest.importorskip("ml_dtypes", reason="the package ml_dtypes is not installed")
     a, b = rand(70, 80), rand(80, 90)
     for dtype, digits in ((ml.bfloat16, 1e-2), (ml.float8_e4m3fn, 0.1), (ml.float8_e5m2, 0.2)):
         x, y = a.astype(dtype), b.astype(dtype)

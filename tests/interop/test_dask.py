@@ -93,17 +93,20 @@ def test_limit(on):
     assert store._on_device == 0
 
 
+MESSAGES = (
+    np.arange(12.0).reshape(3, 4),
+    np.asfortranarray(np.arange(6, dtype="i2").reshape(2, 3)),
+    np.zeros((0, 2), "c8"),
+    np.array(5, "u1"),
+    np.array([(1, 2.0)], [("a", "i4"), ("b", "f8")]),
+)
+
+
 def test_messages(on):
     pytest.importorskip("distributed", reason="distributed is not installed")
     from distributed.protocol import deserialize, serialize
 
-    for host in (
-        np.arange(12.0).reshape(3, 4),
-        np.asfortranarray(np.arange(6, dtype="i2").reshape(2, 3)),
-        np.zeros((0, 2), "c8"),
-        np.array(5, "u1"),
-        np.array([(1, 2.0)], [("a", "i4"), ("b", "f8")]),
-    ):
+    for host in MESSAGES:
         x = xp.default_device().put(host)
         header, frames = serialize(x)
         assert header["serializer"] == "dask" and sum(f.nbytes for f in frames) == host.nbytes
@@ -128,13 +131,7 @@ def test_messages_on_the_device():
 
     families = ("cuda", "dask", "pickle")
     device = xp.Device("cuda")
-    for host in (
-        np.arange(12.0).reshape(3, 4),
-        np.asfortranarray(np.arange(6, dtype="i2").reshape(2, 3)),
-        np.zeros((0, 2), "c8"),
-        np.array(5, "u1"),
-        np.array([(1, 2.0)], [("a", "i4"), ("b", "f8")]),
-    ):
+    for host in MESSAGES:
         x = device.put(host)
         header, frames = serialize(x, serializers=families)
         assert header["serializer"] == "cuda" and sum(f.nbytes for f in frames) == host.nbytes

@@ -13,7 +13,7 @@ import pytest
 from interop.gpus import two_gpus
 
 for needed in ("nccl.core", "cuda.core"):
-    pytest.importorskip(needed, reason="nccl4py is not installed")
+    pytest.importorskip(needed, reason=f"{needed} is not installed")
 
 STUB = Path(__file__).with_name("nccl_stub.c")
 

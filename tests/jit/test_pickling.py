@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-pytest.importorskip("cloudpickle")
+pytest.importorskip("cloudpickle", reason="cloudpickle is not installed")
 
 SENDER = """
 import pickle, sys

@@ -24,6 +24,8 @@ from pygpu._src.util.frozen import Frozen
 
 from .reduction import GROUP, UNROLL
 from .reduction_parts import (
+    COLUMN_JOIN,
+    ROWS,
     Form,
     finish_of,
     finish_parameters,
@@ -173,45 +175,6 @@ _ROW_VECTORS = Template("""\
             }
 """)
 
-_ROWS = Template("""\
-PG_KERNEL void chain_rows($parameters)
-{
-    PG_LOCAL red_acc sums[$group];
-    $start
-    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), lane = id & (lanes - 1), row = id / lanes;
-    pg_i64 rows = $group / lanes, tile = (pg_i64)lanes * $stretch, step = tile * segments;
-    pg_i64 total = ((n_out + rows - 1) / rows) * segments;
-    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {
-        pg_i64 segment = g % segments, o = g / segments * rows + row;
-        red_acc accs[$sums];
-        PG_UNROLL for (int k = 0; k < $sums; k++)
-            accs[k] = red_none();
-        if (o < n_out) {
-        $rows
-            pg_i64 t = segment * tile;
-$main            for (; t < n_red; t += step) {
-                pg_i64 end = t + tile < n_red ? t + tile : n_red;
-                for (pg_i64 r = t + lane; r < end; r += lanes)
-                    $last
-            }
-        }
-        PG_UNROLL for (int k = 1; k < $sums; k++)
-            accs[0] = red_join(accs[0], accs[k]);
-        sums[id] = accs[0];
-        for (pg_i32 d = lanes >> 1; d > 0; d >>= 1) {
-            PG_BARRIER;
-            if (lane < d)
-                sums[id] = red_join(sums[id], sums[id + d]);
-        }
-        if (lane == 0 && o < n_out) {
-            red_acc acc = sums[id];
-            $result
-        }
-        PG_BARRIER;
-    }
-}
-""")
-
 
 def _vectors_of(steps: Steps) -> list[tuple[str, DType]]:
     return [(n, d) for n, d, vector in steps.arrays if vector]
@@ -259,7 +222,8 @@ def _gpu_rows(op: Operation, form: Form, steps: Steps) -> str:
             one=_item(form, steps, f"accs[k % {sums}]", {}),
             last=last,
         )
-    return _ROWS.fill(
+    return ROWS.fill(
+        name="chain_rows",
         parameters=_parameters(op, form, steps),
         group=GROUP,
         start=_start(op, form, steps),
@@ -267,12 +231,14 @@ def _gpu_rows(op: Operation, form: Form, steps: Steps) -> str:
         sums=sums,
         rows=_rows(form, steps),
         main=main,
-        last=last,
+        take_one=last,
+        out_at="",
         result=_result(op, form, "o", "segment"),
     )
 
 
-_COLUMNS = Template("""\
+_COLUMNS = Template(
+    """\
 PG_KERNEL void chain_columns($parameters)
 {
     PG_LOCAL red_acc sums[$group];
@@ -306,23 +272,9 @@ PG_KERNEL void chain_columns($parameters)
             for (pg_i64 r = t + deep_id; r < n_red; r += deep)
                 PG_UNROLL for (int k = 0; k < $v; k++) $last
         }
-        PG_UNROLL for (int k = 0; k < $v; k++) {
-            PG_BARRIER;
-            sums[id] = accs[k];
-            for (pg_i32 d = deep >> 1; d > 0; d >>= 1) {
-                PG_BARRIER;
-                if (deep_id < d)
-                    sums[id] = red_join(sums[id], sums[id + d * lanes]);
-            }
-            if (deep_id == 0 && o < n_out) {
-                red_acc acc = sums[id];
-                $result
-            }
-        }
-        PG_BARRIER;
-    }
-}
-""")
+"""
+    + COLUMN_JOIN
+)
 
 
 def _gpu_columns(op: Operation, form: Form, steps: Steps) -> str:
@@ -359,6 +311,7 @@ def _gpu_columns(op: Operation, form: Form, steps: Steps) -> str:
         taken=_item(form, steps, "accs[k]", given, "k"),
         put=f"{{ {at([n for n, _ in writes])} {put} }}" if writes else "",
         last=_item(form, steps, "accs[k]", {}, "k"),
+        out_at="",
         result=_result(op, form, "(o + k)", "segment"),
     )
 

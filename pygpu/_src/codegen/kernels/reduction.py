@@ -19,6 +19,8 @@ from pygpu._src.codegen.template import Template
 
 from . import reduction_cpu
 from .reduction_parts import (
+    COLUMN_JOIN,
+    ROWS,
     Form,
     finish_of,
     finish_parameters,
@@ -81,45 +83,6 @@ $reads
             }
 """)
 
-_ROWS = Template("""\
-PG_KERNEL void red_rows($parameters)
-{
-    PG_LOCAL red_acc sums[$group];
-    $start
-    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), lane = id & (lanes - 1), row = id / lanes;
-    pg_i64 rows = $group / lanes, tile = (pg_i64)lanes * $stretch, step = tile * segments;
-    pg_i64 total = ((n_out + rows - 1) / rows) * segments;
-    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {
-        pg_i64 segment = g % segments, o = g / segments * rows + row;
-        red_acc accs[$sums];
-        PG_UNROLL for (int k = 0; k < $sums; k++)
-            accs[k] = red_none();
-        if (o < n_out) {
-        $rows
-            pg_i64 t = segment * tile;
-$main            for (; t < n_red; t += step) {
-                pg_i64 end = t + tile < n_red ? t + tile : n_red;
-                for (pg_i64 r = t + lane; r < end; r += lanes) { $take_one }
-            }
-        }
-        PG_UNROLL for (int k = 1; k < $sums; k++)
-            accs[0] = red_join(accs[0], accs[k]);
-        sums[id] = accs[0];
-        for (pg_i32 d = lanes >> 1; d > 0; d >>= 1) {
-            PG_BARRIER;
-            if (lane < d)
-                sums[id] = red_join(sums[id], sums[id + d]);
-        }
-        if (lane == 0 && o < n_out) {
-            red_acc acc = sums[id];
-            $out_at
-            $result
-        }
-        PG_BARRIER;
-    }
-}
-""")
-
 
 def _gpu_rows(op: Operation, form: Form) -> str:
     operands = operands_of(op, form)
@@ -163,7 +126,8 @@ def _gpu_rows(op: Operation, form: Form) -> str:
             one_taken=one_taken,
             take_one=take_at(op, form, "accs[0]", "r"),
         )
-    return _ROWS.fill(
+    return ROWS.fill(
+        name="red_rows",
         parameters=parameters_of(op, form),
         group=GROUP,
         start=start_of(op, form),
@@ -191,7 +155,8 @@ PG_INLINE PG_VECTOR($t, $v) red_fetch_$n(PG_GLOBAL const $t *row, pg_i64 at, int
 }
 """)
 
-_COLUMNS = Template("""\
+_COLUMNS = Template(
+    """\
 ${fetchers}PG_KERNEL void red_columns($parameters)
 {
     PG_LOCAL red_acc sums[$group];
@@ -226,24 +191,9 @@ $aligned    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {
                 PG_UNROLL for (int k = 0; k < $v; k++) { $last }
             }
         }
-        PG_UNROLL for (int k = 0; k < $v; k++) {
-            PG_BARRIER;
-            sums[id] = accs[k];
-            for (pg_i32 d = deep >> 1; d > 0; d >>= 1) {
-                PG_BARRIER;
-                if (deep_id < d)
-                    sums[id] = red_join(sums[id], sums[id + d * lanes]);
-            }
-            if (deep_id == 0 && o < n_out) {
-                red_acc acc = sums[id];
-                $out_at
-                $result
-            }
-        }
-        PG_BARRIER;
-    }
-}
-""")
+"""
+    + COLUMN_JOIN
+)
 
 
 def _gpu_columns(op: Operation, form: Form) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.accumulators import Operation
+from pygpu._src.codegen.template import Template
 from pygpu._src.util.frozen import Frozen
 
 __all__ = [
+    "COLUMN_JOIN",
+    "ROWS",
     "Form",
     "finish_of",
     "finish_parameters",
@@ -219,3 +222,65 @@ def out_at_of(op: Operation, form: Form, index: str) -> str:
     if form.parts:
         return ""
     return "pg_i64 out_at = 0; { " + unravel_at(["out"], "kept", form.kept, index, "pg_i64") + " }"
+
+
+# ---- what reductions of arrays and of chains have in common: joining what work-items summed up -------
+
+ROWS = Template("""\
+PG_KERNEL void $name($parameters)
+{
+    PG_LOCAL red_acc sums[$group];
+    $start
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), lane = id & (lanes - 1), row = id / lanes;
+    pg_i64 rows = $group / lanes, tile = (pg_i64)lanes * $stretch, step = tile * segments;
+    pg_i64 total = ((n_out + rows - 1) / rows) * segments;
+    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {
+        pg_i64 segment = g % segments, o = g / segments * rows + row;
+        red_acc accs[$sums];
+        PG_UNROLL for (int k = 0; k < $sums; k++)
+            accs[k] = red_none();
+        if (o < n_out) {
+        $rows
+            pg_i64 t = segment * tile;
+$main            for (; t < n_red; t += step) {
+                pg_i64 end = t + tile < n_red ? t + tile : n_red;
+                for (pg_i64 r = t + lane; r < end; r += lanes) { $take_one }
+            }
+        }
+        PG_UNROLL for (int k = 1; k < $sums; k++)
+            accs[0] = red_join(accs[0], accs[k]);
+        sums[id] = accs[0];
+        for (pg_i32 d = lanes >> 1; d > 0; d >>= 1) {
+            PG_BARRIER;
+            if (lane < d)
+                sums[id] = red_join(sums[id], sums[id + d]);
+        }
+        if (lane == 0 && o < n_out) {
+            red_acc acc = sums[id];
+            $out_at
+            $result
+        }
+        PG_BARRIER;
+    }
+}
+""")
+
+COLUMN_JOIN = """\
+        PG_UNROLL for (int k = 0; k < $v; k++) {
+            PG_BARRIER;
+            sums[id] = accs[k];
+            for (pg_i32 d = deep >> 1; d > 0; d >>= 1) {
+                PG_BARRIER;
+                if (deep_id < d)
+                    sums[id] = red_join(sums[id], sums[id + d * lanes]);
+            }
+            if (deep_id == 0 && o < n_out) {
+                red_acc acc = sums[id];
+                $out_at
+                $result
+            }
+        }
+        PG_BARRIER;
+    }
+}
+"""

@@ -21,7 +21,7 @@ from ..signature import PointerType, Signature, Void, parse
 from ..source import KernelError
 from ..types import VOID, ArrayType, Scalar
 from ..walk.context import FunctionContext
-from ..walk.registry import Handler, WrongCall, count, finds
+from ..walk.registry import Handler, WrongCall, count, finds, one_array
 
 __all__ = ["CUSource", "ExternalFunction", "declare_device", "sources"]
 
@@ -181,7 +181,4 @@ def _from_buffer(obj: Any) -> Handler | None:
 def _pointer_of(
     fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
 ) -> Value:
-    count("from_buffer", args, kwargs, 1, 1)
-    if not args[0].is_array:
-        raise WrongCall(f"from_buffer() takes an array, not {args[0].type}")
-    return args[0]
+    return one_array("from_buffer", args, kwargs)

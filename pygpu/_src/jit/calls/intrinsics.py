@@ -21,7 +21,7 @@ from ..walk.conditionals import choose
 from ..walk.context import FunctionContext
 from ..walk.conversions import item_type
 from ..walk.operators import call_ufunc
-from ..walk.registry import Handler, WrongCall, count
+from ..walk.registry import Handler, WrongCall, count, one_array
 
 __all__ = [
     "activemask",
@@ -549,10 +549,7 @@ class _Const:
     def _emit(
         fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
     ) -> Value:
-        count("const.array_like", args, kwargs, 1, 1)
-        if not args[0].is_array:
-            raise WrongCall(f"const.array_like() takes an array, not {args[0].type}")
-        return args[0]
+        return one_array("const.array_like", args, kwargs)
 
     def __init__(self) -> None:
         self.array_like = Intrinsic(

@@ -26,6 +26,7 @@ __all__ = [
     "find",
     "finds",
     "handles",
+    "one_array",
     "visits_expression",
     "visits_statement",
 ]
@@ -101,3 +102,11 @@ def count(what: str, args: list[Value], kwargs: dict[str, Value], low: int, high
     if not low <= len(args) <= high:
         expected = str(low) if low == high else f"{low} to {high}"
         raise WrongCall(f"{what}() takes {expected} arguments, {len(args)} given")
+
+
+def one_array(what: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    """The argument of a builtin that takes one array."""
+    count(what, args, kwargs, 1, 1)
+    if not args[0].is_array:
+        raise WrongCall(f"{what}() takes an array, not {args[0].type}")
+    return args[0]
