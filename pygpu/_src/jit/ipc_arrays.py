@@ -105,5 +105,8 @@ def open_ipc_array(
     dtype = np.dtype(dtype)
     size = int(np.prod(shape)) * dtype.itemsize
     opened = IpcHandle(None, handle, size, offset)
-    yield opened.open_array(None, shape, dtype, strides)
-    opened.close()
+    array = opened.open_array(None, shape, dtype, strides)
+    try:
+        yield array
+    finally:
+        opened.close()
