@@ -300,7 +300,9 @@ static void add_compiler_words(Words *words, const CxxCompiler *cxx, const Optio
         words_add(words, "-fno-caret-diagnostics");
         return;
     }
-    words_add(words, "-fno-ipa-icf"); /* kernels are told apart by address */
+    words_add(words, "-fno-ipa-icf");            /* kernels are told apart by address */
+    words_add(words, "-fno-tree-slp-vectorize"); /* of two doubles that are converted to float and
+                                                    back, g++ 12 leaves out both conversions */
     words_add(words, "-fno-diagnostics-show-caret");
     words_add(words, "-fno-gnu-unique");
     words_add(words, "-gstatement-frontiers"); /* lines of calls that are inlined away */
