@@ -266,6 +266,10 @@ PyObject *pg_refuse_pickle(PyObject *op, PyObject *protocol);
 /* ---- threads (thread.c) ---------------------------------------------------------------------- */
 
 int pg_is_main_thread(void);
+/* Runs the function in a thread of its own, with the GIL and with signals blocked. Also works in
+ * atexit callbacks, where CPython 3.12 and later refuse _thread.start_new_thread(). -1 with an
+ * exception. */
+int pg_start_thread(void (*run)(void));
 double pg_seconds(void); /* monotonic */
 void pg_sleep_us(long us);
 void pg_yield_cpu(void);

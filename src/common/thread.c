@@ -1,5 +1,6 @@
-/* thread.c - clocks, naps and which thread may see signals. */
+/* thread.c - clocks, naps, threads of our own and which thread may see signals. */
 #include "common/pg.h"
+#include "common/pthread_compat.h"
 
 #ifdef _WIN32
 #include <windows.h>
@@ -53,4 +54,52 @@ int pg_is_main_thread(void) {
         }
     }
     return PyThread_get_thread_ident() == main_thread;
+}
+
+/* ---- starting a thread ----------------------------------------------------------------------- */
+
+typedef struct {
+    void (*run)(void);
+    PyInterpreterState *interpreter;
+    PyThread_type_lock entered; /* held until the thread has a state, or has none */
+    int failed;
+} ThreadStart;
+
+static void enter_thread(void *data) {
+    ThreadStart *start = data;
+    void (*run)(void) = start->run;
+    PyThreadState *state = PyThreadState_New(start->interpreter); /* needs no GIL */
+    start->failed = state == NULL;
+    PyThread_release_lock(start->entered); /* *start is gone from here on */
+    if (state == NULL) {
+        return;
+    }
+    PyEval_RestoreThread(state);
+    run();
+    PyThreadState_Clear(state);
+    PyThreadState_DeleteCurrent();
+}
+
+int pg_start_thread(void (*run)(void)) {
+    ThreadStart start = {run, PyInterpreterState_Get(), PyThread_allocate_lock(), 0};
+    if (start.entered == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    PyThread_acquire_lock(start.entered, WAIT_LOCK);
+    pg_signal_mask mask;
+    pg_block_signals(&mask); /* signals belong to Python's main thread */
+    int refused = PyThread_start_new_thread(enter_thread, &start) == PYTHREAD_INVALID_THREAD_ID;
+    pg_restore_signals(&mask);
+    if (!refused) {
+        PyThread_acquire_lock(start.entered, WAIT_LOCK);
+    }
+    PyThread_release_lock(start.entered);
+    PyThread_free_lock(start.entered);
+    if (refused) {
+        PyErr_SetString(PyExc_RuntimeError, "can't start new thread");
+    } else if (start.failed) {
+        PyErr_NoMemory();
+    }
+    return refused || start.failed ? -1 : 0;
 }

@@ -118,7 +118,8 @@ static Job *next_job(void) {
     return job;
 }
 
-static PyObject *call_jobs(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+/* What the thread runs, with the GIL. */
+static void call_jobs(void) {
     for (;;) {
         Job *job;
         Py_BEGIN_ALLOW_THREADS
@@ -136,7 +137,6 @@ static PyObject *call_jobs(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(igno
     pthread_mutex_lock(&lock);
     running = 0;
     pthread_mutex_unlock(&lock);
-    Py_RETURN_NONE;
 }
 
 /* atexit: the interpreter is whole still. What has begun may end; nothing begins any more. */
@@ -160,7 +160,6 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
     Py_RETURN_NONE;
 }
 
-static PyMethodDef call_jobs_method = {"_call_jobs", call_jobs, METH_NOARGS, NULL};
 static PyMethodDef at_exit_method = {"_at_exit", at_exit, METH_NOARGS, NULL};
 
 /* -1 with an exception. */
@@ -173,28 +172,17 @@ static int start_thread(void) {
     if (!needed) {
         return 0;
     }
-    PyObject *result = NULL, *started = NULL;
+    PyObject *result = NULL;
     PyObject *atexit = registered ? NULL : PyImport_ImportModule("atexit"),
              *exit_function = atexit != NULL ? PyCFunction_New(&at_exit_method, NULL) : NULL;
     if (exit_function != NULL) {
         result = PyObject_CallMethod(atexit, "register", "O", exit_function);
         registered = result != NULL;
     }
-    PyObject *threads = registered ? PyImport_ImportModule("_thread") : NULL,
-             *function = threads != NULL ? PyCFunction_New(&call_jobs_method, NULL) : NULL;
-    if (function != NULL) {
-        pg_signal_mask mask;
-        pg_block_signals(&mask); /* signals belong to Python's main thread */
-        started = PyObject_CallMethod(threads, "start_new_thread", "O()", function);
-        pg_restore_signals(&mask);
-    }
-    int failed = started == NULL;
     Py_XDECREF(result);
     Py_XDECREF(atexit);
     Py_XDECREF(exit_function);
-    Py_XDECREF(threads);
-    Py_XDECREF(function);
-    Py_XDECREF(started);
+    int failed = !registered || pg_start_thread(call_jobs) < 0;
     if (failed) {
         pthread_mutex_lock(&lock);
         running = 0;

@@ -266,7 +266,7 @@ static unsigned long dispatcher; /* the thread */
 
 /* What the thread runs. It has the GIL at the end, so at_exit(), which waits for that, goes on when
  * the thread is gone. */
-static PyObject *dispatch(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+static void dispatch(void) {
     int go_on = 1, suspect = 0, owe = 0;
     dispatcher = PyThread_get_thread_ident();
     while (go_on) {
@@ -289,10 +289,7 @@ static PyObject *dispatch(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignor
     pthread_mutex_lock(&lock);
     running = 0;
     pthread_mutex_unlock(&lock);
-    Py_RETURN_NONE;
 }
-
-static PyMethodDef dispatch_method = {"_dispatch", dispatch, METH_NOARGS, NULL};
 
 /* Any thread, GIL or not. */
 static void push(Pending *record) {
@@ -317,19 +314,7 @@ static int start_dispatcher(void) {
     }
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *threads = PyImport_ImportModule("_thread"),
-             *function = threads != NULL ? PyCFunction_New(&dispatch_method, NULL) : NULL,
-             *started = NULL;
-    if (function != NULL) {
-        pg_signal_mask mask;
-        pg_block_signals(&mask); /* signals belong to Python's main thread */
-        started = PyObject_CallMethod(threads, "start_new_thread", "O()", function);
-        pg_restore_signals(&mask);
-    }
-    int failed = started == NULL;
-    Py_XDECREF(threads);
-    Py_XDECREF(function);
-    Py_XDECREF(started);
+    int failed = pg_start_thread(dispatch) < 0;
     PyErr_Restore(
         type, value,
         traceback); /* a failure's own exception goes: the callers know what to do instead */
