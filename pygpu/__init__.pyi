@@ -25,6 +25,7 @@ from . import (
     ipython_ext as ipython_ext,
     linalg as linalg,
     mpi as mpi,
+    profiling as profiling,
     pykernel as pykernel,
     random as random,
     reduction as reduction,
@@ -155,6 +156,9 @@ from ._src.kernel_types import (
     threadfence_system as threadfence_system,
     vectorize as vectorize,
     warpsize as warpsize,
+)
+from ._src.observe.benchmark import (
+    benchmark as benchmark,
 )
 from ._src.runtime.memory import (
     memory_info as memory_info,
@@ -411,6 +415,7 @@ __all__ = [
     "SVMMap",
     "WaitList",
     "allow_host_copies",
+    "benchmark",
     "choose_devices",
     "create_some_context",
     "csvm_empty",

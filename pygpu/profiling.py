@@ -1,0 +1,8 @@
+"""What a program looks at its own work with: see docs/guide/seeing.md.
+
+The functions are `pygpu.benchmark()` and its neighbours; the classes of their results are here.
+"""
+
+from ._src.observe.benchmark import BenchmarkResult, Times, benchmark
+
+__all__ = ["BenchmarkResult", "Times", "benchmark"]
