@@ -135,6 +135,7 @@ _LAZY = {
     "WaitList": "typing",
     "_csc": "_src.runtime.opencl.device_selection",
     "allow_host_copies": "_src.array.methods",
+    "autotune": "_src.observe.autotune",
     "benchmark": "_src.observe.benchmark",
     "choose_devices": "_src.runtime.opencl.device_selection",
     "create_some_context": "_src.runtime.opencl.device_selection",

@@ -157,6 +157,9 @@ from ._src.kernel_types import (
     vectorize as vectorize,
     warpsize as warpsize,
 )
+from ._src.observe.autotune import (
+    autotune as autotune,
+)
 from ._src.observe.benchmark import (
     benchmark as benchmark,
 )
@@ -415,6 +418,7 @@ __all__ = [
     "SVMMap",
     "WaitList",
     "allow_host_copies",
+    "autotune",
     "benchmark",
     "choose_devices",
     "create_some_context",

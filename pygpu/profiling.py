@@ -3,6 +3,7 @@
 The functions are `pygpu.benchmark()` and its neighbours; the classes of their results are here.
 """
 
+from ._src.observe.autotune import Autotuned, Tuned, autotune
 from ._src.observe.benchmark import BenchmarkResult, Times, benchmark
 
-__all__ = ["BenchmarkResult", "Times", "benchmark"]
+__all__ = ["Autotuned", "BenchmarkResult", "Times", "Tuned", "autotune", "benchmark"]

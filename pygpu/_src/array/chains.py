@@ -83,7 +83,7 @@ class _Job(NamedTuple):
     #                                              and of its result, the variable
     results: tuple[int, ...]
     operands: tuple[int, ...]
-    count: int  # of operations
+    length: int  # in operations
 
 
 def _job(description: tuple[Any, ...]) -> _Job | None:
@@ -157,7 +157,7 @@ def _make(job: _Job) -> None:
         "fusion",
         log.INFO,
         "a chain of %d operations on arrays of shape %s becomes one kernel%s",
-        job.count,
+        job.length,
         job.shape,
         "" if job.end is None else " with the reduction at its end",
     )
@@ -222,7 +222,7 @@ def _work() -> None:
             _make(job)
         except Exception as error:  # the operations go on as they did, one launch each
             _failures.append(job.key)
-            log.tell("fusion", log.INFO, "a chain of %d operations stays: %s", job.count, error)
+            log.tell("fusion", log.INFO, "a chain of %d operations stays: %s", job.length, error)
         finally:
             del job
 
