@@ -56,4 +56,5 @@
     X(ocl_region_functions)   \
     X(ocl_piece_functions)    \
     X(ocl_gate_functions)     \
+    X(ocl_profile_functions)  \
     X(ocl_deferral_methods)
