@@ -156,6 +156,7 @@ _LAZY = {
     "kernel": "_src.jit.decorators.kernel",
     "KernelError": "_src.jit.source",
     "memory_info": "_src.runtime.memory",
+    "profile": "_src.observe.profile",
     "program_kind": "_src.runtime.opencl.build",
     "reduce": "_src.jit.decorators.reduce",
     "svm_empty": "_src.runtime.opencl.svm",

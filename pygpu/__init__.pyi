@@ -163,6 +163,9 @@ from ._src.observe.autotune import (
 from ._src.observe.benchmark import (
     benchmark as benchmark,
 )
+from ._src.observe.profile import (
+    profile as profile,
+)
 from ._src.runtime.memory import (
     memory_info as memory_info,
 )
@@ -439,6 +442,7 @@ __all__ = [
     "kernel",
     "KernelError",
     "memory_info",
+    "profile",
     "program_kind",
     "reduce",
     "svm_empty",

@@ -5,5 +5,17 @@ The functions are `pygpu.benchmark()` and its neighbours; the classes of their r
 
 from ._src.observe.autotune import Autotuned, Tuned, autotune
 from ._src.observe.benchmark import BenchmarkResult, Times, benchmark
+from ._src.observe.profile import Command, Profile, Range, profile
 
-__all__ = ["Autotuned", "BenchmarkResult", "Times", "Tuned", "autotune", "benchmark"]
+__all__ = [
+    "Autotuned",
+    "BenchmarkResult",
+    "Command",
+    "Profile",
+    "Range",
+    "Times",
+    "Tuned",
+    "autotune",
+    "benchmark",
+    "profile",
+]

@@ -65,3 +65,41 @@ PgRecord *pg_profile_take(size_t *n, size_t *left_out) {
     }
     return taken;
 }
+
+/* ---- ranges of NVTX -------------------------------------------------------------------------- */
+
+static PgNvtxPush nvtx_push;
+static PgNvtxPop nvtx_pop;
+
+void pg_profile_push(const char *name) {
+    if (nvtx_push != NULL) {
+        (void)nvtx_push(name);
+    }
+}
+
+void pg_profile_pop(void) {
+    if (nvtx_pop != NULL) {
+        (void)nvtx_pop();
+    }
+}
+
+PG_DOC(profile_nvtx__doc__, "_profile_nvtx", "push, pop", "(push: int, pop: int) -> None",
+       "The addresses of nvtxRangePushA and nvtxRangePop, which are called around each recorded "
+       "command; 0 and 0: none are.");
+PG_FUNCTION(profile_nvtx, 2)
+static PyObject *profile_nvtx_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
+    uint64_t push, pop;
+    if (pg_as_u64(a[0], "_profile_nvtx", "push", &push) < 0 ||
+        pg_as_u64(a[1], "_profile_nvtx", "pop", &pop) < 0) {
+        return NULL;
+    }
+    uintptr_t addresses[2] = {(uintptr_t)push, (uintptr_t)pop};
+    memcpy(&nvtx_push, &addresses[0], sizeof nvtx_push);
+    memcpy(&nvtx_pop, &addresses[1], sizeof nvtx_pop);
+    Py_RETURN_NONE;
+}
+
+PyMethodDef pg_profile_functions[] = {
+    {"_profile_nvtx", FAST(profile_nvtx), profile_nvtx__doc__},
+    {NULL, NULL, 0, NULL},
+};

@@ -27,6 +27,11 @@ int pg_profile_add(const PgRecord *record);
 int pg_profile_begin(size_t limit);
 /* Ends the list: what it has, how many, how many were left out. Free it by PyMem_RawFree. */
 PgRecord *pg_profile_take(size_t *n, size_t *left_out);
+/* Around each command while NVTX's functions are known; nothing otherwise. They take no GIL. */
+typedef int (*PgNvtxPush)(const char *name);
+typedef int (*PgNvtxPop)(void);
+void pg_profile_push(const char *name), pg_profile_pop(void);
+extern PyMethodDef pg_profile_functions[];
 void pg_profile_name(PgRecord *record, const char *name);
 
 #endif

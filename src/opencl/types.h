@@ -57,4 +57,5 @@
     X(ocl_piece_functions)    \
     X(ocl_gate_functions)     \
     X(ocl_profile_functions)  \
+    X(pg_profile_functions)   \
     X(ocl_deferral_methods)

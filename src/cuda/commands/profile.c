@@ -78,6 +78,7 @@ static void drop(CUevent event) {
 }
 
 static void begin(PgRecord *record, CUstream stream) {
+    pg_profile_push(record->name[0] != '\0' ? record->name : record->kind);
     record->queue = stream;
     record->thread = PyThread_get_thread_ident();
     if (cud_capturing == 0) { /* else the events would become a part of the graph */
@@ -89,6 +90,7 @@ static void begin(PgRecord *record, CUstream stream) {
 
 static void end(PgRecord *record, CUresult status) {
     record->end = pg_seconds();
+    pg_profile_pop();
     if (status == CUDA_SUCCESS && record->first != NULL) {
         record->last = mark((CUstream)record->queue);
     }
@@ -98,11 +100,11 @@ static void end(PgRecord *record, CUresult status) {
     }
 }
 
-#define RECORD(what, amount, stream, fn, ...)                \
-    PgRecord record = {.kind = (what), .bytes = (amount)};   \
-    begin(&record, stream);                                  \
-    CUresult status = real.fn(__VA_ARGS__);                  \
-    end(&record, status);                                    \
+#define RECORD(what, amount, stream, fn, ...)              \
+    PgRecord record = {.kind = (what), .bytes = (amount)}; \
+    begin(&record, stream);                                \
+    CUresult status = real.fn(__VA_ARGS__);                \
+    end(&record, status);                                  \
     return status
 
 static const char TO_DEVICE[] = "copy to device", TO_HOST[] = "copy to host",
@@ -119,10 +121,11 @@ static void name_kernel(PgRecord *record, CUfunction function) {
     pg_profile_name(record, name);
 }
 
-static CUresult CUDA_CALL_CONVENTION
-on_cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                  unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params,
-                  void **extra) {
+static CUresult CUDA_CALL_CONVENTION on_cuLaunchKernel(CUfunction function, unsigned gx,
+                                                       unsigned gy, unsigned gz, unsigned bx,
+                                                       unsigned by, unsigned bz, unsigned shared,
+                                                       CUstream stream, void **params,
+                                                       void **extra) {
     PgRecord record = {.kind = "kernel", .size = {gx, gy, gz, bx, by, bz}};
     name_kernel(&record, function);
     begin(&record, stream);
@@ -150,20 +153,20 @@ static CUresult CUDA_CALL_CONVENTION on_cuGraphLaunch(CUgraphExec graph, CUstrea
 }
 
 /* Functions of these types: with a size and without, on a stream and on the default one. */
-#define COPY(fn, what, To, From)                                                               \
-    static CUresult CUDA_CALL_CONVENTION on_##fn(To to, From from, size_t size) {              \
-        RECORD(what, size, NULL, fn, to, from, size);                                          \
-    }                                                                                          \
-    static CUresult CUDA_CALL_CONVENTION on_##fn##Async(To to, From from, size_t size,         \
-                                                        CUstream stream) {                     \
-        RECORD(what, size, stream, fn##Async, to, from, size, stream);                         \
+#define COPY(fn, what, To, From)                                                       \
+    static CUresult CUDA_CALL_CONVENTION on_##fn(To to, From from, size_t size) {      \
+        RECORD(what, size, NULL, fn, to, from, size);                                  \
+    }                                                                                  \
+    static CUresult CUDA_CALL_CONVENTION on_##fn##Async(To to, From from, size_t size, \
+                                                        CUstream stream) {             \
+        RECORD(what, size, stream, fn##Async, to, from, size, stream);                 \
     }
-#define BOX(fn, Box, amount)                                                                   \
-    static CUresult CUDA_CALL_CONVENTION on_##fn(const Box *box) {                             \
-        RECORD("copy of a box", amount, NULL, fn, box);                                        \
-    }                                                                                          \
-    static CUresult CUDA_CALL_CONVENTION on_##fn##Async(const Box *box, CUstream stream) {     \
-        RECORD("copy of a box", amount, stream, fn##Async, box, stream);                       \
+#define BOX(fn, Box, amount)                                                               \
+    static CUresult CUDA_CALL_CONVENTION on_##fn(const Box *box) {                         \
+        RECORD("copy of a box", amount, NULL, fn, box);                                    \
+    }                                                                                      \
+    static CUresult CUDA_CALL_CONVENTION on_##fn##Async(const Box *box, CUstream stream) { \
+        RECORD("copy of a box", amount, stream, fn##Async, box, stream);                   \
     }
 #define SET(fn, Value)                                                                         \
     static CUresult CUDA_CALL_CONVENTION on_##fn(CUdeviceptr to, Value value, size_t n) {      \
@@ -177,8 +180,8 @@ static CUresult CUDA_CALL_CONVENTION on_cuGraphLaunch(CUgraphExec graph, CUstrea
 COPY(cuMemcpyHtoD, TO_DEVICE, CUdeviceptr, const void *)
 COPY(cuMemcpyDtoH, TO_HOST, void *, CUdeviceptr)
 COPY(cuMemcpyDtoD, ON_DEVICE, CUdeviceptr, CUdeviceptr)
-BOX(cuMemcpy2D, CUDA_MEMCPY2D, box->WidthInBytes *box->Height)
-BOX(cuMemcpy3D, CUDA_MEMCPY3D, box->WidthInBytes *box->Height *box->Depth)
+BOX(cuMemcpy2D, CUDA_MEMCPY2D, box->WidthInBytes * box->Height)
+BOX(cuMemcpy3D, CUDA_MEMCPY3D, box->WidthInBytes * box->Height * box->Depth)
 SET(cuMemsetD8, unsigned char)
 SET(cuMemsetD16, unsigned short)
 SET(cuMemsetD32, unsigned int)
@@ -192,50 +195,33 @@ static CUresult CUDA_CALL_CONVENTION on_cuMemcpyPeerAsync(CUdeviceptr to, CUcont
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-#define REPLACED(X)                           \
-    X(cuLaunchKernel)                         \
-    X(cuLaunchKernelEx)                       \
-    X(cuGraphLaunch)                          \
-    X(cuMemcpyHtoD)                           \
-    X(cuMemcpyHtoDAsync)                      \
-    X(cuMemcpyDtoH)                           \
-    X(cuMemcpyDtoHAsync)                      \
-    X(cuMemcpyDtoD)                           \
-    X(cuMemcpyDtoDAsync)                      \
-    X(cuMemcpy2D)                             \
-    X(cuMemcpy2DAsync)                        \
-    X(cuMemcpy3D)                             \
-    X(cuMemcpy3DAsync)                        \
-    X(cuMemsetD8)                             \
-    X(cuMemsetD8Async)                        \
-    X(cuMemsetD16)                            \
-    X(cuMemsetD16Async)                       \
-    X(cuMemsetD32)                            \
-    X(cuMemsetD32Async)                       \
+#define REPLACED(X)      \
+    X(cuLaunchKernel)    \
+    X(cuLaunchKernelEx)  \
+    X(cuGraphLaunch)     \
+    X(cuMemcpyHtoD)      \
+    X(cuMemcpyHtoDAsync) \
+    X(cuMemcpyDtoH)      \
+    X(cuMemcpyDtoHAsync) \
+    X(cuMemcpyDtoD)      \
+    X(cuMemcpyDtoDAsync) \
+    X(cuMemcpy2D)        \
+    X(cuMemcpy2DAsync)   \
+    X(cuMemcpy3D)        \
+    X(cuMemcpy3DAsync)   \
+    X(cuMemsetD8)        \
+    X(cuMemsetD8Async)   \
+    X(cuMemsetD16)       \
+    X(cuMemsetD16Async)  \
+    X(cuMemsetD32)       \
+    X(cuMemsetD32Async)  \
     X(cuMemcpyPeerAsync)
 
-PG_DOC(profile_begin__doc__, "_profile_begin", "limit", "(limit: int) -> bool",
-       "Record the commands that are queued from now on, *limit* of them at most. False if no "
-       "driver is loaded, or they are recorded already.");
-PG_FUNCTION(profile_begin, 1)
-static PyObject *profile_begin_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
-    size_t limit;
-    if (pg_as_size(a[0], "_profile_begin", "limit", &limit) < 0) {
-        return NULL;
-    }
-    if (!cud_driver.ready || active || (pg_trap & PG_TRAP_FORKED)) {
-        Py_RETURN_FALSE;
-    }
-    if (lock == NULL && (lock = PyThread_allocate_lock()) == NULL) {
-        return PyErr_NoMemory();
-    }
-    if (pg_profile_begin(limit) < 0) {
-        return NULL;
-    }
+static void replace(void) {
     void *found = pg_library_symbol(cud_driver.library, "cuFuncGetName");
     memcpy(&get_name, &found, sizeof get_name);
+    cud_when_ready = NULL;
     real = cu;
-    active = 1;
 #define X(fn)            \
     if (cu.fn != NULL) { \
         cu.fn = on_##fn; \
@@ -244,6 +230,32 @@ static PyObject *profile_begin_impl(PyObject *Py_UNUSED(module), PyObject *const
 #undef X
     if (cud_capturing == 0) {
         (void)base_of_current(); /* before anything runs */
+    }
+}
+
+PG_DOC(profile_begin__doc__, "_profile_begin", "limit", "(limit: int) -> bool",
+       "Record the commands that are queued from now on, *limit* of them at most. False if they "
+       "are recorded already, or in a child of fork().");
+PG_FUNCTION(profile_begin, 1)
+static PyObject *profile_begin_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
+    size_t limit;
+    if (pg_as_size(a[0], "_profile_begin", "limit", &limit) < 0) {
+        return NULL;
+    }
+    if (active || (pg_trap & PG_TRAP_FORKED)) {
+        Py_RETURN_FALSE;
+    }
+    if (lock == NULL && (lock = PyThread_allocate_lock()) == NULL) {
+        return PyErr_NoMemory();
+    }
+    if (pg_profile_begin(limit) < 0) {
+        return NULL;
+    }
+    active = 1;
+    if (cud_driver.ready) {
+        replace();
+    } else {
+        cud_when_ready = replace;
     }
     Py_RETURN_TRUE;
 }
@@ -256,6 +268,11 @@ static double moment(void *event, const Base *base) {
         return -1;
     }
     CU_CALL(status, cuEventQuery, (CUevent)event);
+    if (status == CUDA_ERROR_NOT_READY) {
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuEventSynchronize, (CUevent)event);
+        Py_END_ALLOW_THREADS
+    }
     if (status == CUDA_SUCCESS) {
         CU_CALL(status, cuEventElapsedTime, &ms, base->event, (CUevent)event);
     }
@@ -272,12 +289,11 @@ static PyObject *record_tuple(const PgRecord *record) {
     PyObject *times = first >= 0 && last >= first
                           ? Py_BuildValue("(dddd)", record->begin, record->begin, first, last)
                           : Py_NewRef(Py_None);
-    return Py_BuildValue("(szKKddkN(III)(III)K)", record->kind,
-                         record->name[0] != '\0' ? record->name : NULL,
-                         (unsigned long long)(uintptr_t)record->queue,
-                         (unsigned long long)record->bytes, record->begin, record->end,
-                         record->thread, times, s[0], s[1], s[2], s[3], s[4], s[5],
-                         (unsigned long long)(uintptr_t)(base != NULL ? base->context : NULL));
+    return Py_BuildValue(
+        "(szKKddkN(III)(III)K)", record->kind, record->name[0] != '\0' ? record->name : NULL,
+        (unsigned long long)(uintptr_t)record->queue, (unsigned long long)record->bytes,
+        record->begin, record->end, record->thread, times, s[0], s[1], s[2], s[3], s[4], s[5],
+        (unsigned long long)(uintptr_t)(base != NULL ? base->context : NULL));
 }
 
 static void destroy(void *event) {
@@ -297,6 +313,7 @@ static PyObject *profile_end(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ig
         REPLACED(X)
 #undef X
         active = 0;
+        cud_when_ready = NULL;
     }
     size_t n, lost;
     PgRecord *records = pg_profile_take(&n, &lost);

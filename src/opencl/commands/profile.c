@@ -38,7 +38,9 @@ static void note(PgRecord *record, cl_command_queue queue, cl_int status, cl_eve
 #define RECORD(what, amount, fn, ...)                                             \
     PgRecord record = {.kind = (what), .bytes = (amount), .begin = pg_seconds()}; \
     cl_event own = NULL, *at = event != NULL ? event : &own;                      \
+    pg_profile_push(record.kind);                                                 \
     cl_int status = real.fn(queue, __VA_ARGS__, n, list, at);                     \
+    pg_profile_pop();                                                             \
     note(&record, queue, status, *at, event == NULL);                             \
     return status
 #define WAITS cl_uint n, const cl_event *list, cl_event *event
@@ -53,14 +55,16 @@ static cl_int CL_API_CALL on_clEnqueueNDRangeKernel(cl_command_queue queue, cl_k
                                                     WAITS) {
     PgRecord record = {.kind = "kernel", .begin = pg_seconds()};
     cl_event own = NULL, *at = event != NULL ? event : &own;
-    cl_int status =
-        real.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, n, list, at);
     char name[PG_PROFILE_NAME] = "";
     if (real.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) !=
         CL_SUCCESS) {
         memcpy(name, "kernel", sizeof "kernel");
     }
     pg_profile_name(&record, name);
+    pg_profile_push(name);
+    cl_int status =
+        real.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, n, list, at);
+    pg_profile_pop();
     for (cl_uint i = 0; i < dims && i < 3; i++) {
         size_t size = local != NULL ? local[i] : 0;
         record.size[i] = (unsigned)(size > 0 ? global[i] / size : global[i]);
@@ -209,37 +213,46 @@ static void *CL_API_CALL on_clEnqueueMapBuffer(cl_command_queue queue, cl_mem me
     X(clEnqueueSVMMemFill)        \
     X(clEnqueueMapBuffer)
 
+static void replace(void) {
+    ocl_when_ready = NULL;
+    real = cl;
+#define X(fn)            \
+    if (cl.fn != NULL) { \
+        cl.fn = on_##fn; \
+    }
+    REPLACED(X)
+#undef X
+}
+
 PG_DOC(profile_begin__doc__, "_profile_begin", "limit", "(limit: int) -> bool",
-       "Record the commands that are enqueued from now on, *limit* of them at most. False if no "
-       "library is loaded, or they are recorded already.");
+       "Record the commands that are enqueued from now on, *limit* of them at most. False if "
+       "they are recorded already, or in a child of fork().");
 PG_FUNCTION(profile_begin, 1)
 static PyObject *profile_begin_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
     size_t limit;
     if (pg_as_size(a[0], "_profile_begin", "limit", &limit) < 0) {
         return NULL;
     }
-    if (!ocl_driver.ready || active || (pg_trap & PG_TRAP_FORKED)) {
+    if (active || (pg_trap & PG_TRAP_FORKED)) {
         Py_RETURN_FALSE;
     }
     if (pg_profile_begin(limit) < 0) {
         return NULL;
     }
-    real = cl;
     active = ocl_queues_profiled = 1;
-#define X(fn)             \
-    if (cl.fn != NULL) {  \
-        cl.fn = on_##fn; \
+    if (ocl_driver.ready) {
+        replace();
+    } else {
+        ocl_when_ready = replace;
     }
-    REPLACED(X)
-#undef X
     Py_RETURN_TRUE;
 }
 
 /* When a command ran, by the device's clock [s]; None if that is not known. */
 static PyObject *times_of(cl_event event) {
-    static const cl_profiling_info which[4] = {CL_PROFILING_COMMAND_QUEUED,
-                                               CL_PROFILING_COMMAND_SUBMIT,
-                                               CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
+    static const cl_profiling_info which[4] = {
+        CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT, CL_PROFILING_COMMAND_START,
+        CL_PROFILING_COMMAND_END};
     cl_ulong times[4] = {0};
     cl_int status = CL_SUCCESS, exec = CL_QUEUED;
     if (event != NULL) {
@@ -261,23 +274,23 @@ static PyObject *times_of(cl_event event) {
 
 static PyObject *record_tuple(const PgRecord *record) {
     const unsigned *s = record->size;
-    return Py_BuildValue("(szKKddkN(III)(III))", record->kind,
-                         record->name[0] != '\0' ? record->name : NULL,
-                         (unsigned long long)(uintptr_t)record->queue,
-                         (unsigned long long)record->bytes, record->begin, record->end,
-                         record->thread, times_of((cl_event)record->last), s[0], s[1], s[2], s[3],
-                         s[4], s[5]);
+    return Py_BuildValue(
+        "(szKKddkN(III)(III))", record->kind, record->name[0] != '\0' ? record->name : NULL,
+        (unsigned long long)(uintptr_t)record->queue, (unsigned long long)record->bytes,
+        record->begin, record->end, record->thread, times_of((cl_event)record->last), s[0], s[1],
+        s[2], s[3], s[4], s[5]);
 }
 
 static PyObject *profile_end(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     if (active) {
-#define X(fn)                       \
-    if (cl.fn == on_##fn) {         \
-        cl.fn = real.fn;            \
+#define X(fn)               \
+    if (cl.fn == on_##fn) { \
+        cl.fn = real.fn;    \
     }
         REPLACED(X)
 #undef X
         active = ocl_queues_profiled = 0;
+        ocl_when_ready = NULL;
     }
     size_t n, lost;
     PgRecord *records = pg_profile_take(&n, &lost);
@@ -299,12 +312,23 @@ static PyObject *profile_end(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ig
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
+/* With the handles that records have. */
 static PyObject *queues_alive(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     State *state = PyModule_GetState(module);
-    return ocl_instances(state, state->CommandQueueType);
+    PyObject *list = ocl_instances(state, state->CommandQueueType);
+    for (Py_ssize_t i = 0; list != NULL && i < PyList_GET_SIZE(list); i++) {
+        PyObject *queue = PyList_GET_ITEM(list, i);
+        unsigned long long handle = (unsigned long long)(uintptr_t)((Queue *)queue)->queue;
+        PyObject *pair = Py_BuildValue("(OK)", queue, handle);
+        if (pair == NULL || PyList_SetItem(list, i, pair) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
 }
 
-PG_DOC(profile_queue__doc__, "_profile_queue", "queue, on", "(queue: CommandQueue, on: bool) -> bool",
+PG_DOC(profile_queue__doc__, "_profile_queue", "queue, on",
+       "(queue: CommandQueue, on: bool) -> bool",
        "Let a queue record times, or not any more, after all its commands. False if it cannot: "
        "others have its handle, or commands wait for user events.");
 PG_FUNCTION(profile_queue, 2)
@@ -325,7 +349,8 @@ PyMethodDef ocl_profile_functions[] = {
      "commands, as (kind, kernel, queue, bytes, begin and end of the call, thread, times on the "
      "device, groups, group), and how many there were beyond the limit."},
     {"_queues_alive", queues_alive, METH_NOARGS,
-     "_queues_alive()\n--\n\n() -> list[CommandQueue]\n\nAll queues that there are."},
+     "_queues_alive()\n--\n\n() -> list[tuple[CommandQueue, int]]\n\nAll queues that there are, "
+     "and their handles."},
     {"_profile_queue", FAST(profile_queue), profile_queue__doc__},
     {NULL, NULL, 0, NULL},
 };
