@@ -156,11 +156,13 @@ _LAZY = {
     "kernel": "_src.jit.decorators.kernel",
     "KernelError": "_src.jit.source",
     "memory_info": "_src.runtime.memory",
+    "memory_report": "_src.observe.memory_report",
     "profile": "_src.observe.profile",
     "program_kind": "_src.runtime.opencl.build",
     "reduce": "_src.jit.decorators.reduce",
     "svm_empty": "_src.runtime.opencl.svm",
     "svm_empty_like": "_src.runtime.opencl.svm",
+    "track_memory": "_src.observe.memory_report",
     "vectorize": "_src.jit.decorators.vectorize",
 }
 # What kernels written in Python use, on every backend; `from pygpu import *` leaves these out, as

@@ -163,6 +163,10 @@ from ._src.observe.autotune import (
 from ._src.observe.benchmark import (
     benchmark as benchmark,
 )
+from ._src.observe.memory_report import (
+    memory_report as memory_report,
+    track_memory as track_memory,
+)
 from ._src.observe.profile import (
     profile as profile,
 )
@@ -442,10 +446,12 @@ __all__ = [
     "kernel",
     "KernelError",
     "memory_info",
+    "memory_report",
     "profile",
     "program_kind",
     "reduce",
     "svm_empty",
     "svm_empty_like",
+    "track_memory",
     "vectorize",
 ]

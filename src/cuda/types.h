@@ -47,6 +47,7 @@
     X(cud_deferral_methods)          \
     X(cud_profile_functions)         \
     X(pg_profile_functions)          \
+    X(pg_track_functions)            \
     X(cud_enum_functions)            \
     X(cud_nvrtc_functions)           \
     X(cud_memory_functions)          \

@@ -58,4 +58,5 @@
     X(ocl_gate_functions)     \
     X(ocl_profile_functions)  \
     X(pg_profile_functions)   \
+    X(pg_track_functions)     \
     X(ocl_deferral_methods)

@@ -1,5 +1,6 @@
 /* image.c - Image: pixels in 1, 2 or 3 dimensions, or an array of such, in a format that the device
  * converts. */
+#include "common/track.h"
 #include "opencl/api/info.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
@@ -529,6 +530,8 @@ static PyObject *make(State *state, PyTypeObject *type, Context *context, cl_mem
         if (self->pool == NULL) {
             ocl_memory_unpin(plan->buffer);
         }
+    } else {
+        pg_memory_made((PyObject *)self, self->size);
     }
     return (PyObject *)self;
 }
