@@ -120,6 +120,7 @@ enqueue_svm_migratemem = enqueue_svm_migrate_mem
 _provide("build", "pygpu._src.runtime.opencl.build")
 _provide("capture_call", "pygpu._src.runtime.opencl.capture_call")
 _provide("gl", "pygpu._src.runtime.opencl.gl")
+_provide("image_html", "pygpu._src.runtime.opencl.image_html")
 _provide("svm", "pygpu._src.runtime.opencl.svm")
 _provide("transfer", "pygpu._src.runtime.opencl.transfer")
 del globals()["_provide"]
