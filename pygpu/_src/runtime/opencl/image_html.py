@@ -59,7 +59,8 @@ def _pixels(image: Any) -> np.ndarray | None:
         return np.ascontiguousarray(colours)
     if np.dtype(dtype).kind == "f":  # from 0 to 1
         with np.errstate(invalid="ignore"):
-            return (np.nan_to_num(np.clip(colours, 0, 1)) * 255).astype(np.uint8)
+            shades: np.ndarray = np.nan_to_num(np.clip(colours, 0, 1)) * 255
+        return shades.astype(np.uint8)
     return np.stack([grey(colours[..., k]) for k in range(3)], axis=-1)
 
 
