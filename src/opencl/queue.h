@@ -13,8 +13,8 @@ typedef struct Queue {
     int shared;    /* its handle may have got commands that this object does not know of */
     unsigned enqueued, finished; /* commands, and those known to be done: the driver's queue may be
                                     full of the others */
-    unsigned failures; /* of ocl_event_failures(): those that its order has been kept over; see
-                          pocl_order.c */
+    unsigned failures;      /* of ocl_event_failures(): those that its order has been kept over; see
+                               pocl_order.c */
     cl_command_queue other; /* the handle with which a profile exchanges it; NULL: none yet */
     size_t n_marks, room_for_marks;
     cl_event *marks;
