@@ -104,7 +104,7 @@ def test_chains(make, records):
         chains.set_mode(0)
         chains.set_from_environment()
     assert (y.get() == np.arange(7) + 1).all()
-    assert [text for text in records("fusion") if "a chain of 3 operations on arrays of" in text]
+    assert [text for text in records("fusion") if text.startswith("a chain of ")]
 
 
 def test_nothing_is_done_while_nobody_listens(caplog):

@@ -249,11 +249,16 @@ def memory_report() -> MemoryReport:
         del memory
     lines = [MemoryLine(*key, *entry) for key, entry in sums.items()]
     lines.sort(key=lambda line: (-line.nbytes, line.file, line.line))
-    devices = []
+    devices: dict[str, DeviceMemory] = {}
     for backend in _backends():
         info = memory_info(backend.context) if backend.name == "cuda" else _of_opencl(backend)
-        devices.append(DeviceMemory(backend.label, info.total, info.in_use, info.held, info.free))
-    return MemoryReport(tuple(lines), tuple(devices), _on)
+        name = backend.label
+        before = devices.get(name)  # of another context
+        in_use, held = (0, 0) if before is None else (before.in_use, before.held)
+        devices[name] = DeviceMemory(
+            name, info.total, in_use + info.in_use, held + info.held, info.free
+        )
+    return MemoryReport(tuple(lines), tuple(devices.values()), _on)
 
 
 def _of_opencl(backend: Backend) -> Any:
