@@ -120,6 +120,7 @@ enqueue_svm_migratemem = enqueue_svm_migrate_mem
 _provide("build", "pygpu._src.runtime.opencl.build")
 _provide("capture_call", "pygpu._src.runtime.opencl.capture_call")
 _provide("gl", "pygpu._src.runtime.opencl.gl")
+_provide("image_html", "pygpu._src.runtime.opencl.image_html")
 _provide("svm", "pygpu._src.runtime.opencl.svm")
 _provide("transfer", "pygpu._src.runtime.opencl.transfer")
 del globals()["_provide"]
@@ -135,6 +136,8 @@ _LAZY = {
     "WaitList": "typing",
     "_csc": "_src.runtime.opencl.device_selection",
     "allow_host_copies": "_src.array.methods",
+    "autotune": "_src.observe.autotune",
+    "benchmark": "_src.observe.benchmark",
     "choose_devices": "_src.runtime.opencl.device_selection",
     "create_some_context": "_src.runtime.opencl.device_selection",
     "csvm_empty": "_src.runtime.opencl.svm",
@@ -154,10 +157,13 @@ _LAZY = {
     "kernel": "_src.jit.decorators.kernel",
     "KernelError": "_src.jit.source",
     "memory_info": "_src.runtime.memory",
+    "memory_report": "_src.observe.memory_report",
+    "profile": "_src.observe.profile",
     "program_kind": "_src.runtime.opencl.build",
     "reduce": "_src.jit.decorators.reduce",
     "svm_empty": "_src.runtime.opencl.svm",
     "svm_empty_like": "_src.runtime.opencl.svm",
+    "track_memory": "_src.observe.memory_report",
     "vectorize": "_src.jit.decorators.vectorize",
 }
 # What kernels written in Python use, on every backend; `from pygpu import *` leaves these out, as
@@ -198,6 +204,7 @@ _SUBMODULES = {
     "ipython_ext",
     "linalg",
     "mpi",
+    "profiling",
     "pykernel",
     "random",
     "reduction",

@@ -25,6 +25,7 @@ from . import (
     ipython_ext as ipython_ext,
     linalg as linalg,
     mpi as mpi,
+    profiling as profiling,
     pykernel as pykernel,
     random as random,
     reduction as reduction,
@@ -155,6 +156,19 @@ from ._src.kernel_types import (
     threadfence_system as threadfence_system,
     vectorize as vectorize,
     warpsize as warpsize,
+)
+from ._src.observe.autotune import (
+    autotune as autotune,
+)
+from ._src.observe.benchmark import (
+    benchmark as benchmark,
+)
+from ._src.observe.memory_report import (
+    memory_report as memory_report,
+    track_memory as track_memory,
+)
+from ._src.observe.profile import (
+    profile as profile,
 )
 from ._src.runtime.memory import (
     memory_info as memory_info,
@@ -411,6 +425,8 @@ __all__ = [
     "SVMMap",
     "WaitList",
     "allow_host_copies",
+    "autotune",
+    "benchmark",
     "choose_devices",
     "create_some_context",
     "csvm_empty",
@@ -430,9 +446,12 @@ __all__ = [
     "kernel",
     "KernelError",
     "memory_info",
+    "memory_report",
+    "profile",
     "program_kind",
     "reduce",
     "svm_empty",
     "svm_empty_like",
+    "track_memory",
     "vectorize",
 ]

@@ -25,6 +25,7 @@ from pygpu._array import GPUArray
 from pygpu._src.array import chains, trace_arrays, trace_recorder
 from pygpu._src.array.trace import Number, Tracer, Untraceable
 from pygpu._src.codegen import dtypes
+from pygpu._src.util import log
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -189,17 +190,31 @@ class Fused(_array.FusedCall, Generic[_P, _R]):
             recorder.restore()
             program = _plain_program(len(args), watched)
             result = NotImplemented
+            self._tell_plain("arguments share memory")
         except (Untraceable, OverflowError) as error:
             recorder.restore()
             if isinstance(error, Untraceable):
                 raise
+            self._tell_plain(error)
             return self._plain(args)
+        else:
+            log.tell(
+                "fusion",
+                log.INFO,
+                "%s: operations %d, launches %d",
+                self.plain.__qualname__,
+                sum(node.kind == "step" for node in recorder.nodes),
+                recorder.launches(),
+            )
         if len(self._programs) >= _MOST:
             self._programs.clear()
         if not self._remember(args, program) or any(self._is_static):
             key = (kinds, self._layouts(args)) if program.shaped else kinds
             self._programs[key] = program
         return self._plain(args) if result is NotImplemented else result
+
+    def _tell_plain(self, why: object) -> None:
+        log.tell("fallback", log.INFO, "%s is not fused: %s", self.plain.__qualname__, why)
 
 
 def _trace(

@@ -45,6 +45,9 @@
 #define CUD_FUNCTIONS(X)             \
     X(cud_driver_methods)            \
     X(cud_deferral_methods)          \
+    X(cud_profile_functions)         \
+    X(pg_profile_functions)          \
+    X(pg_track_functions)            \
     X(cud_enum_functions)            \
     X(cud_nvrtc_functions)           \
     X(cud_memory_functions)          \

@@ -13,8 +13,9 @@ typedef struct Queue {
     int shared;    /* its handle may have got commands that this object does not know of */
     unsigned enqueued, finished; /* commands, and those known to be done: the driver's queue may be
                                     full of the others */
-    unsigned failures; /* of ocl_event_failures(): those that its order has been kept over; see
-                          pocl_order.c */
+    unsigned failures;      /* of ocl_event_failures(): those that its order has been kept over; see
+                               pocl_order.c */
+    cl_command_queue other; /* the handle with which a profile exchanges it; NULL: none yet */
     size_t n_marks, room_for_marks;
     cl_event *marks;
     struct Gates *gates; /* that its last command is behind, and so the next one, if it is in order;
@@ -27,6 +28,10 @@ PyObject *ocl_queue_wrap(State *state, cl_command_queue handle);
 /* Also launches deferred work, as does what begins a command otherwise: a command follows. */
 Queue *ocl_as_queue(State *state, PyObject *obj, const char *call);
 int ocl_launch_deferred(Queue *self); /* 0, or -1 with an exception */
+/* Exchanges the handle for one that records times (on), or back. 1; 0 if that cannot be; -1 with an
+ * exception. */
+int ocl_queue_profile(Queue *self, int on);
+extern int ocl_queues_profiled; /* new queues record times */
 int ocl_queue_check(Queue *self,
                     const char *call); /* warns if the queue was left as a context manager */
 /* To be called before each command. 1 if it might block in the driver, so that the GIL should be

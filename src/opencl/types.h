@@ -56,4 +56,7 @@
     X(ocl_region_functions)   \
     X(ocl_piece_functions)    \
     X(ocl_gate_functions)     \
+    X(ocl_profile_functions)  \
+    X(pg_profile_functions)   \
+    X(pg_track_functions)     \
     X(ocl_deferral_methods)

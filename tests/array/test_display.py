@@ -13,6 +13,7 @@ import pytest
 
 import pygpu
 from pygpu._src.array import display
+from pygpu._src.util import pictures
 
 NAMES = {"opencl": "cl.Array", "cuda": "cuda.GPUArray"}
 SMALL = [
@@ -82,7 +83,7 @@ def test_pictures_of_large_arrays_are_small(make):
     host = np.zeros((3, 1000), "u1")
     host[0, 0] = 200
     pixels = pixels_of(make(host)._repr_html_())
-    assert pixels.shape[0] == 3 and pixels.shape[1] <= display.SIDE
+    assert pixels.shape[0] == 3 and pixels.shape[1] <= pictures.SIDE
     assert pixels[0, 0, 0] == 255 and pixels.astype(int).sum() == 255
 
 
@@ -95,7 +96,7 @@ def test_colours_are_shown_as_they_are(make):
     "values", [[np.nan, 1, 2, np.inf], [np.nan] * 4, [7.0] * 4, [-1.7e308, 0, 1.7e308, 0]], ids=str
 )
 def test_any_numbers_make_a_picture(values):
-    grey = display._grey(np.array(values).reshape(2, 2))
+    grey = pictures.grey(np.array(values).reshape(2, 2))
     assert grey.dtype == np.uint8
     if len({value for value in values if np.isfinite(value)}) > 1:
         assert grey.max() == 255 and grey.min() == 0

@@ -35,6 +35,7 @@ LAYERS = {
     "pygpu._src.user_kernels": 5,
     "pygpu._src.jit": 5,
     "pygpu._src.interop": 5,
+    "pygpu._src.observe": 5,
     "pygpu": 6,
     "pygpu._src.diagnosis": 6,
 }

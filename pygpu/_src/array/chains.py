@@ -23,6 +23,7 @@ import numpy as np
 
 from pygpu import _array
 from pygpu._src.codegen.kernels.reduction import GROUP
+from pygpu._src.util import log
 
 from . import chain_reductions, elementwise
 from .chain_operations import OPERATIONS as _operations
@@ -82,6 +83,7 @@ class _Job(NamedTuple):
     #                                              and of its result, the variable
     results: tuple[int, ...]
     operands: tuple[int, ...]
+    length: int  # in operations
 
 
 def _job(description: tuple[Any, ...]) -> _Job | None:
@@ -142,6 +144,7 @@ def _job(description: tuple[Any, ...]) -> _Job | None:
         reduced,
         tuple(results),
         tuple(inputs[k][0] for k in leaves_of),
+        len(steps),
     )
 
 
@@ -150,6 +153,14 @@ def _make(job: _Job) -> None:
     backend = job.backend()
     if backend is None:
         return
+    log.tell(
+        "fusion",
+        log.INFO,
+        "a chain of %d operations on arrays of shape %s becomes one kernel%s",
+        job.length,
+        job.shape,
+        "" if job.end is None else " with the reduction at its end",
+    )
     if job.end is not None:
         _make_reduction(backend, job, *job.end)
         return
@@ -209,8 +220,9 @@ def _work() -> None:
     while (job := _jobs.get()) is not None:
         try:
             _make(job)
-        except Exception:  # the operations go on as they did, one launch each
+        except Exception as error:  # the operations go on as they did, one launch each
             _failures.append(job.key)
+            log.tell("fusion", log.INFO, "a chain of %d operations stays: %s", job.length, error)
         finally:
             del job
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import html
 import itertools
-import struct
-import zlib
-from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from pygpu._src.util.pictures import SIDE, grey, image_element, png
 
 if TYPE_CHECKING:
     from .array_types import GPUArray
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["array_html", "array_repr", "array_str", "png"]
 
 COPIED = 1 << 16  # up to so many bytes are copied rather than gathered
-SIDE = 128  # of a picture, in pixels
 
 
 def _edges(array: GPUArray[Any], edge: int) -> np.ndarray:
@@ -73,40 +71,6 @@ def array_repr(array: GPUArray[Any], name: str) -> str:
 # ---- HTML
 
 
-def png(pixels: np.ndarray) -> bytes:
-    """A PNG file of uint8 pixels: grey (h, w), or colours (h, w, 3) or (h, w, 4)."""
-    height, width = pixels.shape[:2]
-    kind = {2: 0, 3: 2 if pixels.shape[-1] == 3 else 6}[pixels.ndim]
-    rows = np.zeros((height, pixels[0].size + 1), np.uint8)  # each begins with its filter: none
-    rows[:, 1:] = pixels.reshape(height, -1)
-
-    def chunk(name: bytes, data: bytes) -> bytes:
-        return (
-            struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        )
-
-    header = struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(rows.tobytes()))
-        + chunk(b"IEND", b"")
-    )
-
-
-def _grey(values: np.ndarray) -> np.ndarray:
-    """From the least finite value (black) to the largest (white); what is not finite is black."""
-    scaled = (np.abs(values) if values.dtype.kind == "c" else values).astype(np.float64)
-    finite = np.isfinite(scaled)
-    if not finite.any():
-        return np.zeros(values.shape, np.uint8)
-    low, high = scaled[finite].min(), scaled[finite].max()
-    # Halves, so that the difference of two very large numbers is finite.
-    span = high / 2 - low / 2
-    scaled[~finite] = low
-    return (255 * ((scaled / 2 - low / 2) / span if span else scaled * 0)).astype(np.uint8)
-
-
 def _picture(array: GPUArray[Any]) -> np.ndarray | None:
     """Pixels of a 2-D array of numbers or of an image of uint8; None of anything else."""
     image = array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype == np.uint8
@@ -114,7 +78,7 @@ def _picture(array: GPUArray[Any]) -> np.ndarray | None:
         return None
     steps = tuple(slice(None, None, -(-n // SIDE)) for n in array.shape[:2])
     small = array.get()[steps] if array.nbytes <= COPIED else array[steps].get()
-    return small if image else _grey(small)
+    return small if image else grey(small)
 
 
 def _bytes(n: int) -> str:
@@ -142,12 +106,7 @@ def array_html(array: GPUArray[Any], name: str) -> str:
     pixels = _picture(array)
     picture = ""
     if pixels is not None:
-        scale = max(1, SIDE // max(pixels.shape[:2]))
-        picture = (
-            f"<img alt='the items as a picture' width='{pixels.shape[1] * scale}' "
-            f"height='{pixels.shape[0] * scale}' style='image-rendering:pixelated' "
-            f"src='data:image/png;base64,{b64encode(png(pixels)).decode()}'>"
-        )
+        picture = image_element(pixels, "the items as a picture")
     items = f"<pre>{html.escape(array_str(array))}</pre>"
     return (
         "<div style='display:flex;gap:1em;align-items:center;flex-wrap:wrap'>"

@@ -20,7 +20,9 @@ from functools import cache as once
 from pathlib import Path
 from typing import Any
 
+from pygpu._src.util import log
 from pygpu._src.util.package_folder import PACKAGE_FOLDER
+from pygpu._src.util.user_frame import user_stacklevel
 from pygpu.errors import _make_error
 
 __all__ = [
@@ -155,11 +157,12 @@ def _search(cuda: Any, choice: str) -> bool:
     if not (_open(cuda, path) and _has_device(cuda, path)):
         return False
     if choice == "auto":
+        log.tell("fallback", log.INFO, "no NVIDIA GPU was found: kernels of CUDA run on the CPU")
         warnings.warn(
             f"no NVIDIA GPU was found: kernels run on the CPU. Set {CHOICE}=simulator to run there "
             f"without this warning, or {CHOICE}=driver to get an error instead.",
             SimulatorWarning,
-            stacklevel=_user_level(),
+            stacklevel=user_stacklevel(),
         )
     return True
 
@@ -193,13 +196,3 @@ def _drivers() -> list[str]:
         return []  # NVIDIA's last driver for macOS is older than CUDA 11.8
     wsl = "/usr/lib/wsl/lib/libcuda.so.1"
     return ["libcuda.so.1", *([wsl] if os.path.exists(wsl) else [])]
-
-
-def _user_level() -> int:
-    """How far up the stack the user's frame is, for the warning to point there."""
-    level, frame = 1, sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").split(".")[0] not in ("pygpu", "importlib"):
-            break
-        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
-    return level

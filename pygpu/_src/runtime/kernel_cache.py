@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pygpu._src.util import log
+
 if TYPE_CHECKING:
     from .backend import Backend
 
@@ -94,7 +96,8 @@ def start(
     def work() -> None:
         try:
             _compile(backend, key, make, features, exact, quick)
-        except BaseException:
+        except BaseException as error:
+            log.tell("compile", log.INFO, "a kernel was not compiled in advance: %s", error)
             return
         finally:
             backend.compiling.pop(key, None)

@@ -40,6 +40,8 @@ const char *cud_detail(void) {
     return last_detail != NULL ? last_detail() : "";
 }
 
+void (*cud_when_ready)(void);
+
 int cud_driver_ready(State *state) {
     if (pg_trap & PG_TRAP_FORKED) { /* set only where the parent had used the driver */
         cud_raise(state, "cuInit", PG_STATUS_FORKED);
@@ -63,6 +65,9 @@ int cud_driver_ready(State *state) {
     }
     pg_trap_watch_fork();
     cud_driver.ready = 1;
+    if (cud_when_ready != NULL) {
+        cud_when_ready();
+    }
     return 0;
 }
 

@@ -94,6 +94,7 @@ extern long cud_live[LIVE_KINDS];
 /* Loads the driver and initializes it if that has not been done; -1 with an exception that lists
  * what was tried. */
 int cud_driver_ready(State *state);
+extern void (*cud_when_ready)(void); /* called once, when it has been loaded; NULL: nothing */
 int cud_driver_version(
     void); /* as cuDriverGetVersion: 12040 is 12.4; 0 before the driver is loaded */
 /* The simulator's last words on what went wrong in this thread; "" on a real driver. */

@@ -4,6 +4,7 @@
  * The object of a returned block stays with the block as a shell: without references, but whole.
  * The next request makes it alive again, so that allocating and freeing costs neither memory
  * management nor a driver call. */
+#include "common/track.h"
 #include "cuda/cuda.h"
 #include "cuda/lifetime/pool.h"
 #include "cuda/lifetime/usage.h"
@@ -29,6 +30,7 @@ static PyObject *wrap(Block *block) {
     self->head.size = block->head.asked;
     self->head.usage = &block->usage;
     self->block = block;
+    pg_memory_made((PyObject *)self, self->head.size);
     return (PyObject *)self;
 }
 

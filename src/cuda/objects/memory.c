@@ -3,6 +3,7 @@
  * An allocation belongs to the context that was current when it was made, and is given back there
  * from whatever thread it is dropped in. The driver may wait for running kernels when it takes
  * memory back, so the GIL is released for that. */
+#include "common/track.h"
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/lifetime/usage.h"
@@ -61,6 +62,9 @@ Allocation *cud_allocation_new(State *state, PyTypeObject *type, Context *contex
         self->size = size;
         self->context = (Context *)Py_NewRef((PyObject *)context);
         self->kind = kind;
+        if (kind != MEMORY_POOLED && kind != MEMORY_IPC) {
+            pg_memory_made((PyObject *)self, size);
+        }
     }
     return self;
 }

@@ -24,6 +24,8 @@ PgDriver ocl_driver = {
     .call_counts = ocl_call_counts,
 };
 
+void (*ocl_when_ready)(void);
+
 int ocl_driver_ready(State *state) {
     if (pg_trap & PG_TRAP_FORKED) { /* set only where the parent had used a driver */
         ocl_raise(state, "OpenCL", PG_STATUS_FORKED);
@@ -39,6 +41,9 @@ int ocl_driver_ready(State *state) {
     }
     pg_trap_watch_fork();
     ocl_driver.ready = 1;
+    if (ocl_when_ready != NULL) {
+        ocl_when_ready();
+    }
     return 0;
 }
 

@@ -62,6 +62,7 @@ extern long ocl_live[LIVE_KINDS];
 
 /* Loads the driver if that has not been done; -1 with an exception that lists what was tried. */
 int ocl_driver_ready(State *state);
+extern void (*ocl_when_ready)(void); /* called once, when it has been loaded; NULL: nothing */
 /* An extension function of one platform, or NULL. */
 void *ocl_extension_function(cl_platform_id platform, const char *name);
 /* Whether the table has an extension's function (FN_clX) for a platform; where the library lacks

@@ -25,6 +25,20 @@ PyObject *ocl_find_instance(const State *state, PyTypeObject *type, const void *
     return NULL;
 }
 
+PyObject *ocl_instances(const State *state, PyTypeObject *type) {
+    PyObject *list = PyList_New(0);
+    for (int i = 0; i < N_KNOWN && list != NULL; i++) {
+        for (PyObject *op = known[i]; op != NULL; op = ((OclInstance *)op)->next_instance) {
+            if (((OclInstance *)op)->state == state && Py_REFCNT(op) > 0 &&
+                PyObject_TypeCheck(op, type) && PyList_Append(list, op) < 0) {
+                Py_CLEAR(list);
+                break;
+            }
+        }
+    }
+    return list;
+}
+
 void ocl_remember(PyObject *op) {
     PyObject **first = known_by(((OclInstance *)op)->handle);
     ((OclInstance *)op)->next_instance = *first;

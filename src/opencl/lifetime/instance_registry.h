@@ -13,6 +13,8 @@ typedef struct {
 /* The object of a handle, or NULL without an exception; a new reference. None while driver calls
  * are trapped: who counts or fails them is to see them all. */
 PyObject *ocl_find_instance(const State *state, PyTypeObject *type, const void *handle);
+/* All objects of a type, a new list; NULL with an exception. */
+PyObject *ocl_instances(const State *state, PyTypeObject *type);
 void ocl_remember(PyObject *op); /* its dealloc has to forget it */
 int ocl_forget(PyObject *op);    /* 1 if it was known */
 void ocl_forget_all(void);

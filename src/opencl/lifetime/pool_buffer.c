@@ -3,6 +3,7 @@
  * The object of a returned block stays with the block as a shell: without references, but whole,
  * its driver handle included. The next request makes it alive again, so that allocating and freeing
  * costs neither memory management nor a driver call. */
+#include "common/track.h"
 #include "opencl/context.h"
 #include "opencl/lifetime/pool.h"
 #include "opencl/lifetime/usage.h"
@@ -45,6 +46,7 @@ PyObject *ocl_pool_wrap_buffer(Block *block) {
         self->type = CL_MEM_OBJECT_BUFFER;
     }
     self->pool = block;
+    pg_memory_made((PyObject *)self, block->head.asked);
     return (PyObject *)self;
 }
 

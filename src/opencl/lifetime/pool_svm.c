@@ -1,4 +1,5 @@
 /* pool_svm.c - the blocks of an SVMPool: shared virtual memory for PooledSVM. */
+#include "common/track.h"
 #include "opencl/context.h"
 #include "opencl/lifetime/pool.h"
 #include "opencl/lifetime/usage.h"
@@ -31,6 +32,7 @@ PyObject *ocl_pool_wrap_svm(Block *block) {
         self->usage = &block->usage;
         self->bound = (Queue *)Py_XNewRef(queue);
         self->pool = block;
+        pg_memory_made((PyObject *)self, self->size);
     }
     return (PyObject *)self;
 }

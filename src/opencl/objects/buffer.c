@@ -1,4 +1,5 @@
 /* buffer.c - Buffer: plain device memory, and regions of it. */
+#include "common/track.h"
 #include "opencl/api/info.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
@@ -140,6 +141,7 @@ PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, 
     self->flags = flags;
     self->added_flags = added;
     self->type = CL_MEM_OBJECT_BUFFER;
+    pg_memory_made((PyObject *)self, size);
     return (PyObject *)self;
 }
 

@@ -1,6 +1,8 @@
 /* image.c - Image: pixels in 1, 2 or 3 dimensions, or an array of such, in a format that the device
  * converts. */
+#include "common/track.h"
 #include "opencl/api/info.h"
+#include "opencl/api/roles.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
 #include "opencl/lifetime/completion.h"
@@ -529,6 +531,8 @@ static PyObject *make(State *state, PyTypeObject *type, Context *context, cl_mem
         if (self->pool == NULL) {
             ocl_memory_unpin(plan->buffer);
         }
+    } else {
+        pg_memory_made((PyObject *)self, self->size);
     }
     return (PyObject *)self;
 }
@@ -712,7 +716,17 @@ static PyObject *Image_get_shape(PyObject *op, void *Py_UNUSED(closure)) {
     return shape;
 }
 
+static PyObject *Image_repr_html(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    PyObject *module = ocl_role("image_html");
+    PyObject *html = module != NULL ? PyObject_CallMethod(module, "image_html", "O", op) : NULL;
+    Py_XDECREF(module);
+    return html;
+}
+
 static PyMethodDef Image_methods[] = {
+    {"_repr_html_", Image_repr_html, METH_NOARGS,
+     "_repr_html_($self, /)\n--\n\n() -> str\n\nWhat notebooks show: a picture, and what repr() "
+     "says."},
     {"get_image_info", Image_get_image_info, METH_O,
      "get_image_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by "
      "number (image_info.NAME)."},

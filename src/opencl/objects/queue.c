@@ -142,6 +142,60 @@ int ocl_queue_check(Queue *self, const char *call) {
     return result;
 }
 
+/* ---- recording times ------------------------------------------------------------------------- */
+
+int ocl_queues_profiled;
+
+static cl_command_queue make_other(const Queue *self, cl_int *status) {
+    cl_command_queue made = NULL;
+    cl_context context = self->context->context;
+    cl_device_id device = self->device->id;
+    cl_bitfield flags = self->properties | CL_QUEUE_PROFILING_ENABLE;
+    cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, flags, 0};
+    *status = CL_SUCCESS;
+    if (self->device->version >= 200 && self->context->version >= 200 &&
+        cl.clCreateCommandQueueWithProperties != NULL) {
+        CL_MAKE(made, *status, clCreateCommandQueueWithProperties, context, device, list);
+    } else {
+        CL_MAKE(made, *status, clCreateCommandQueue, context, device, flags);
+    }
+    return made;
+}
+
+static cl_int finish_handle(cl_command_queue handle) {
+    cl_int status = CL_SUCCESS;
+    Py_BEGIN_ALLOW_THREADS
+    CL_CALL(status, clFinish, handle);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
+int ocl_queue_profile(Queue *self, int on) {
+    cl_command_queue before = self->queue;
+    cl_int status;
+    int is_on = (self->properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+    if (is_on == on) {
+        return 1;
+    }
+    /* Waiting for a user event could be for ever. */
+    if (before == NULL || self->finalized || self->shared || ocl_user_events_pending() > 0 ||
+        (self->properties & CL_QUEUE_ON_DEVICE) || (!on && self->other == NULL)) {
+        return 0;
+    }
+    if (finish_handle(before) != CL_SUCCESS || self->queue != before || self->shared ||
+        (self->other == NULL && (self->other = make_other(self, &status)) == NULL)) {
+        return 0;
+    }
+    ocl_forget((PyObject *)self);
+    ocl_queue_forget_order(self);
+    self->queue = self->other;
+    self->other = before;
+    self->properties ^= CL_QUEUE_PROFILING_ENABLE;
+    ocl_remember((PyObject *)self);
+    (void)finish_handle(before); /* what another thread has given to it meanwhile */
+    return 1;
+}
+
 int ocl_queues_busy, ocl_queues_shared;
 static int queues_lost; /* one was dropped of which it was not known whether it is idle */
 
@@ -363,6 +417,9 @@ static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *k
         goto fail;
     }
     ocl_remember((PyObject *)self);
+    if (PG_UNLIKELY(ocl_queues_profiled) && ocl_queue_profile(self, 1) < 0) {
+        goto fail;
+    }
     return (PyObject *)self;
 fail:
     Py_DECREF(self);
@@ -399,6 +456,11 @@ static void Queue_dealloc(PyObject *op) {
     if (self->enqueued != self->finished) {
         ocl_queues_busy--;
         queues_lost = 1;
+    }
+    if (self->other != NULL) {
+        cl_int status = CL_SUCCESS; /* has nobody to go to */
+        CL_CALL(status, clReleaseCommandQueue, self->other);
+        (void)status;
     }
     if (self->queue != NULL) {
         ocl_queue_let_go(self);

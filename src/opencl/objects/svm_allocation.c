@@ -1,5 +1,6 @@
 /* svm_allocation.c - SVMAllocation: shared virtual memory of one context, and the capsule that
  * frees it. */
+#include "common/track.h"
 #include "opencl/context.h"
 #include "opencl/enqueue.h"
 #include "opencl/event.h"
@@ -128,6 +129,7 @@ PyObject *ocl_svm_allocation_new(State *state, PyTypeObject *type, Context *cont
             return NULL;
         }
     }
+    pg_memory_made((PyObject *)self, size);
     return (PyObject *)self;
 }
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from typing import Any
 
 import numpy as np
 
 from pygpu._array import GPUArray
+from pygpu._src.util import log
+from pygpu._src.util.user_frame import user_stacklevel
 
 __all__ = ["compute"]
 
@@ -37,6 +38,13 @@ def compute(like: Any, function: Any, *args: Any, **options: Any) -> Any:
     once in a process, unless an array has no items, or with quiet=True."""
     global _warned
     quiet = options.pop("quiet", False)
+    log.tell(
+        "fallback",
+        log.INFO,
+        "%s runs on the host: no library for %s computes it",
+        f"{function.__module__}.{function.__name__}",
+        like.backend.label,
+    )
     if not quiet and not _warned and all(x.size for x in args if isinstance(x, GPUArray)):
         _warned = True
         name = f"{function.__module__}.{function.__name__}"
@@ -45,7 +53,7 @@ def compute(like: Any, function: Any, *args: Any, **options: Any) -> Any:
             "docs/arrays/linalg_fft.md lists such functions and what to install. "
             "This warning is shown once.",
             UserWarning,
-            stacklevel=_user_level(),
+            stacklevel=user_stacklevel(),
         )
     out = options.pop("out", None)
     host = function(*_to_host(args), **{k: _to_host(v) for k, v in options.items()})
@@ -53,12 +61,3 @@ def compute(like: Any, function: Any, *args: Any, **options: Any) -> Any:
         return _to_device(like, host)
     out[...] = _to_device(like, host)
     return out
-
-
-def _user_level() -> int:
-    level, frame = 1, sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").split(".")[0] not in ("pygpu", "numpy"):
-            break
-        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
-    return level

@@ -17,6 +17,7 @@ from pygpu._src.codegen.dialect import CUDADialect
 from pygpu._src.runtime import kernel_cache
 from pygpu._src.runtime.backend import Backend, Compiled, Limits, call_allocator
 from pygpu._src.runtime.cuda.errors import is_unknown_address
+from pygpu._src.util import log
 from pygpu._src.util.memoize import FirstArgCache
 
 from . import kernel_images, recipes, source_module
@@ -296,7 +297,9 @@ class CUDABackend(Backend):
             else:
                 module = kernel_images.find(store, key)
                 if module is not None:
+                    log.tell("cache", log.DEBUG, "hit: %s", lambda: log.kernel_names(source))
                     return _Module(module)
+                log.tell("cache", log.DEBUG, "miss: %s", lambda: log.kernel_names(source))
                 result = source_module.compile_generated(
                     source, source_module.known_options(options)
                 )

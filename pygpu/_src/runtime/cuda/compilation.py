@@ -19,7 +19,7 @@ from typing import Any
 from pygpu._cuda import Context
 from pygpu._src.drivers.cuda_loader import simulator_path
 from pygpu._src.runtime import disk_cache
-from pygpu._src.util import child_process
+from pygpu._src.util import child_process, log
 from pygpu.errors import CompileError
 
 from . import kernel_sources, nvrtc
@@ -155,10 +155,12 @@ class Compilation:
         if key is not None and self.store is not None:
             entry = self.store.read(key)
             known: nvrtc.Compiled | None = _unpack(entry) if entry is not None else None
+            self._tell_of_cache(known is not None)
             if known is not None:
                 self._keep_image(key, known)
                 return known
-        result = run(words)
+        with log.compiling(self.source, lambda: _architecture_of(words)):
+            result = run(words)
         if result.log:
             warnings.warn(
                 "The CUDA compiler succeeded, but said the following:\n" + result.log,
@@ -174,6 +176,10 @@ class Compilation:
                     self.store, self.source, self.words, self.folders, self.expressions
                 )
         return result
+
+    def _tell_of_cache(self, hit: bool) -> None:
+        what = "hit" if hit else "miss"
+        log.tell("cache", log.DEBUG, "%s: %s", what, lambda: log.kernel_names(self.source))
 
     def _keep_image(self, key: str, result: nvrtc.Compiled) -> None:
         """Answer the same question from memory next time, if nothing else can change the answer."""
@@ -205,6 +211,14 @@ class Compilation:
                 _keys.pop(next(iter(_keys)), None)
             _keys[depends] = self.key_without_headers = name
         return name
+
+
+def _architecture_of(words: Sequence[str]) -> str:
+    """For messages: sm_90, or the simulator."""
+    if nvrtc.is_simulated():
+        return "the simulator"
+    found = [word.partition("=")[2] for word in words if word.startswith("--gpu-architecture=")]
+    return found[-1] if found else "CUDA"
 
 
 def _include_words(words: Sequence[str]) -> list[str]:

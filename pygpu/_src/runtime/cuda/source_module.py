@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 from pygpu._cuda import Function, Module, init, module_from_buffer
 from pygpu._src.runtime import disk_cache
 from pygpu._src.runtime.cuda.debugging import is_debugging
+from pygpu._src.util import log
 from pygpu._src.util.package_folder import PACKAGE_FOLDER
 from pygpu._src.util.public import publish
 from pygpu.errors import CompileError, Error
@@ -445,6 +446,7 @@ def _compile(
         question = (parts, _device_architecture(), tuple(words), tuple(include_dirs or ()))
         found = kernel_sources.find(question)
         if found is not None:
+            log.tell("cache", log.DEBUG, "hit in memory: %s", lambda: log.kernel_names(source))
             return found
     if not no_extern_c:
         source = f'extern "C" {{\n#line 1 "{NAME}"\n{source}\n}}\n'

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache as once
 from typing import TYPE_CHECKING, Any
 
+from pygpu._src.util import log
 from pygpu._src.util.package_folder import OPENCL_HEADERS
 from pygpu._src.util.sequences import as_list
 from pygpu.errors import (
@@ -289,9 +290,11 @@ def warn_of_logs(logs: dict[Device, str], stacklevel: int) -> None:
 
 def _join_logs(logs: dict[Device, str]) -> str:
     together: dict[str, list[str]] = {}
-    for device, log in logs.items():
-        together.setdefault(log, []).append(repr(device))
-    return "\n\n".join(f"Build on {', '.join(names)}:\n\n{log}" for log, names in together.items())
+    for device, said in logs.items():
+        together.setdefault(said, []).append(repr(device))
+    return "\n\n".join(
+        f"Build on {', '.join(names)}:\n\n{said}" for said, names in together.items()
+    )
 
 
 @once
@@ -387,11 +390,11 @@ def _failure(
 
     folders = disk_cache.include_folders(options.words)
     quoted = {}
-    for device, log in logs.items():
+    for device, said in logs.items():
         for alias, folder in options.aliases.items():
-            log = log.replace(alias, folder)
-        if log:
-            quoted[device] = annotate(log, source, folders, headers)
+            said = said.replace(alias, folder)
+        if said:
+            quoted[device] = annotate(said, source, folders, headers)
     parts = [_SUMMARY.get(error.code, "the compiler refuses the options")]
     parts += [
         _join_logs(quoted) if quoted else "(the driver gave no log)",
@@ -455,6 +458,16 @@ def _start_afresh(program: Program, call: str) -> None:
         raise _refuse_rebuild(call)
 
 
+def _names_of(devices: Sequence[Device]) -> str:
+    return ", ".join(dict.fromkeys(device.name.strip() for device in devices))
+
+
+def tell_of_cache(hit: bool, source: bytes | str | None) -> None:
+    """Log whether the binary of a source was found on disk."""
+    what = "hit" if hit else "miss"
+    log.tell("cache", log.DEBUG, "%s: %s", what, lambda: log.kernel_names(source))
+
+
 def build_program(
     program: Program,
     options: str | Sequence[str | bytes] | None,
@@ -484,10 +497,12 @@ def build_program(
     if store is not None and source is not None:
         keys = disk_cache.keys(source, all_options.words, targets)
         logs = store.load(program, targets, keys, all_options.encoded) if keys else None
+        tell_of_cache(logs is not None, source)
         if logs is not None:
             warn_of_logs(logs, stacklevel=2)
             return
-    _build(program, given, devices, targets, all_options)
+    with log.compiling(source, lambda: _names_of(targets)):
+        _build(program, given, devices, targets, all_options)
     logs = _collect_logs(program, targets)
     if store is not None and keys:
         store.save(program, targets, keys, logs)
@@ -538,7 +553,8 @@ def compile_program(
     pairs = as_list(headers or (), "Program.compile", "headers")
     _start_afresh(program, "clCompileProgram")
     try:
-        program._compile(all_options.encoded, targets if devices is not None else None, pairs)
+        with log.compiling(program._source_bytes, lambda: _names_of(targets)):
+            program._compile(all_options.encoded, targets if devices is not None else None, pairs)
     except Error as error:
         if error.code == _INVALID_OPERATION:
             raise

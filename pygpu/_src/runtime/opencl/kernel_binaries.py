@@ -53,7 +53,9 @@ def build(program: Any, source: str, prefix: str | None, words: Sequence[str], d
     entry = store.read(key)
     if entry is not None and entry[0]:
         if store.load(program, [device], [key], options.encoded) is not None:
+            programs.tell_of_cache(True, source)
             return program
+    programs.tell_of_cache(False, source)
     if entry is None:
         return _keep(store, key, program, words, device, _FOR_NEW)
     return _keep(store, key, program, words, device, _FOR_MARKED)

@@ -1,0 +1,411 @@
+"""``@pygpu.autotune``: the fastest of several configurations, found by trying them.
+
+What was found is kept in the process, and on disk by the rules of the cache of binaries
+(docs/guide/cache.md), under everything that it depends on: the function's text, the configurations,
+the key, the device and its driver.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import itertools
+import math
+import threading
+import time
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import update_wrapper
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pygpu import _cuda
+from pygpu._array import GPUArray
+from pygpu._src.jit.decorators.kernel import Kernel
+from pygpu._src.runtime import disk_cache
+from pygpu._src.runtime.backend import Backend
+from pygpu._src.util import log
+from pygpu._src.util.frozen import Frozen
+from pygpu._src.util.public import publish
+
+from . import text
+from .benchmark import _measure, _wait
+from .saved import Saved
+from .work import Work, current_work, find_work, surroundings
+
+__all__ = ["Autotuned", "Tuned", "autotune"]
+
+_FORMAT = "autotune 1"
+_LEAST, _MOST = 3, 50  # timed calls of a configuration
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_LAUNCH = ("block", "grid", "shared")  # what a configuration of a kernel may set besides arguments
+
+Config = dict[str, Any]
+
+
+class Tuned(Frozen):
+    """What the trials for one key found.
+
+    config: the fastest one. times: of a call with each configuration [s], in order; nan for one
+    that failed. from_disk: whether they were read from the cache.
+    """
+
+    config: Config
+    times: tuple[float, ...]
+    from_disk: bool = False
+
+
+def _read_configs(configs: Any) -> list[Config]:
+    if isinstance(configs, Mapping):  # all combinations
+        for name, values in configs.items():
+            if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+                raise TypeError(
+                    f"autotune: configs[{name!r}] must be the values to try, such as a list, not "
+                    f"{type(values).__name__}"
+                )
+        names = list(configs)
+        products = itertools.product(*(list(configs[name]) for name in names))
+        made: list[Any] = [dict(zip(names, values)) for values in products]
+    elif isinstance(configs, (str, bytes)) or not isinstance(configs, Iterable):
+        raise TypeError(
+            "autotune: configs must be a list of dicts, or a dict of lists, not "
+            f"{type(configs).__name__}"
+        )
+    else:
+        made = list(configs)
+    if not made:
+        raise ValueError("autotune: configs is empty; there is nothing to try")
+    for i, config in enumerate(made):
+        if not isinstance(config, Mapping) or not all(isinstance(k, str) for k in config):
+            raise TypeError(f"autotune: configs[{i}] must be a dict by names, not {config!r}")
+    return [dict(config) for config in made]
+
+
+class Autotuned:
+    """A function, or kernel, with the configuration that is fastest for its arguments.
+
+    results: what was found so far, by key.
+    """
+
+    __name__: str
+    __qualname__: str
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        configs: list[Config],
+        key: tuple[str, ...],
+        restore: tuple[str, ...] | None,
+        seconds: float,
+        cache: bool,
+    ) -> None:
+        self.function = function
+        self.configs = configs
+        self.key = key
+        self.results: dict[Any, Tuned] = {}
+        self._restore = restore
+        self._seconds = seconds
+        self._cache = cache
+        self._lock = threading.RLock()
+        update_wrapper(self, function)
+        plain = function.py_func if isinstance(function, Kernel) else function
+        self._signature = inspect.signature(plain)
+        self._names = list(self._signature.parameters)
+        self._check_names()
+
+    def _check_names(self) -> None:
+        parameters = self._signature.parameters
+        more = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+        known = {*parameters, *(_LAUNCH if isinstance(self.function, Kernel) else ())}
+        for what, names in (("key", self.key), ("restore", self._restore or ())):
+            unknown = [name for name in names if name not in parameters]
+            if unknown:
+                raise ValueError(
+                    f"autotune: {what} names {unknown[0]!r}, which is not a parameter of "
+                    f"{self.__name__}{self._signature}"
+                )
+        for config in self.configs:
+            unknown = [name for name in config if name not in known]
+            if unknown and not more:
+                raise ValueError(
+                    f"autotune: a configuration sets {unknown[0]!r}, which is not a parameter of "
+                    f"{self.__name__}{self._signature}"
+                )
+            if isinstance(self.function, Kernel) and "block" not in config:
+                raise ValueError(
+                    f"autotune: {config!r} does not set 'block', the threads of the kernel's blocks"
+                )
+
+    def __repr__(self) -> str:
+        return f"<autotuned {self.__qualname__}: {len(self.configs)} configurations>"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._run(self.best(*args, **kwargs).config, args, kwargs)
+
+    def forall(self, n: int, stream: Any = None) -> Callable[..., Any]:
+        """Of a kernel: what launches at least *n* threads in one dimension."""
+        if not isinstance(self.function, Kernel):
+            raise TypeError(f"{self.__name__}.forall: only kernels have it")
+        n = n.__index__()
+        if n < 0:
+            raise ValueError(f"{self.__name__}.forall: {n} threads")
+        options = {} if stream is None else {"stream": stream}
+
+        def launch(*args: Any) -> Any:
+            return self(*args, grid=lambda config: max(-(-n // _threads(config)), 1), **options)
+
+        return launch
+
+    def best(self, *args: Any, **kwargs: Any) -> Tuned:
+        """The result for these arguments: what is known, or by trials, which leave what is in the
+        arguments as it was."""
+        key = self._key_of(args, kwargs)
+        known = self.results.get(key)
+        if known is not None:
+            return known
+        with self._lock:
+            known = self.results.get(key)
+            if known is None:
+                known = self.results[key] = self._find(key, args, kwargs)
+        return known
+
+    # ---- calls
+
+    def _run(self, config: Config, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not isinstance(self.function, Kernel):
+            return self.function(*args, **kwargs, **config)
+        options = dict(kwargs)
+        options.update((k, v) for k, v in config.items() if k not in ("grid",))
+        grid = config.get("grid", options.get("grid"))
+        options["grid"] = grid(config) if callable(grid) else grid
+        return self.function(*args, **options)
+
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        if not kwargs and len(args) <= len(self._names):
+            found = dict(zip(self._names, args))
+            if all(name in found for name in self.key):
+                return found
+        own = {k: v for k, v in kwargs.items() if k in self._signature.parameters}
+        bound = self._signature.bind_partial(*args, **own)
+        bound.apply_defaults()
+        return bound.arguments
+
+    def _key_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        found: list[Any] = []
+        backend: Any = None
+        for arg in (*args, *kwargs.values()) if kwargs else args:
+            if isinstance(arg, GPUArray):
+                found.append((arg.dtype.str, arg.ndim))
+                backend = backend or arg.backend
+            elif isinstance(arg, np.ndarray):
+                found.append((arg.dtype.str, arg.ndim))
+            else:
+                found.append(type(arg).__name__)
+        if self.key:
+            bound = self._bound(args, kwargs)
+            found += [self._plain(name, bound.get(name)) for name in self.key]
+        return (None if backend is None else backend.label), tuple(found)
+
+    def _plain(self, name: str, value: Any) -> Any:
+        """A value as a part of a key."""
+        if isinstance(value, (GPUArray, np.ndarray)):
+            return tuple(value.shape)
+        if isinstance(value, np.generic):
+            return value.item()
+        if isinstance(value, (tuple, list)):
+            return tuple(self._plain(name, item) for item in value)
+        if isinstance(value, np.dtype):
+            return value.str
+        if not isinstance(value, _PLAIN):
+            raise TypeError(
+                f"{self.__name__}: key names {name!r}, and a {type(value).__name__} cannot be part "
+                "of a key; numbers, strings, tuples and arrays (for their shape) can"
+            )
+        return value
+
+    # ---- trials
+
+    def _find(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tuned:
+        around = () if isinstance(self.function, Kernel) else surroundings(self.function)
+        works = find_work(args, kwargs, around) or current_work()
+        store, name = self._entry(key, works)
+        known = None if store is None else self._read(store.read(name))
+        if known is not None:
+            log.tell("autotune", log.DEBUG, "%s: %s, from disk", self.__name__, known.config)
+            return known
+        names = self._restore
+        values = (*args, *kwargs.values())
+        if names is not None:
+            bound = self._bound(args, kwargs)
+            values = tuple(bound[name] for name in names if name in bound)
+        saved = Saved(values, works)
+        begin = time.perf_counter()
+        times: list[float] = []
+        errors: list[tuple[Config, Exception]] = []
+        for config in self.configs:
+            try:
+                times.append(self._time(config, args, kwargs, works))
+            except Exception as error:
+                times.append(math.nan)
+                errors.append((config, error))
+                log.tell("autotune", log.INFO, "%s: %s failed: %s", self.__name__, config, error)
+            finally:
+                saved.restore()
+        if len(errors) == len(times):
+            raise self._failure(errors)
+        best = int(np.nanargmin(times))
+        found = Tuned(self.configs[best], tuple(times))
+        log.tell(
+            "autotune",
+            log.INFO,
+            "%s: %s is the fastest of %d configurations, %s; the trials took %s",
+            self.__name__,
+            found.config,
+            len(times),
+            text.seconds(times[best]),
+            text.seconds(time.perf_counter() - begin),
+        )
+        if store is not None and not errors:  # what failed may be tried again another time
+            facts = {"autotune": _FORMAT, "best": best, "times": times}
+            store.write(name, b"", facts)
+        return found
+
+    def _time(
+        self, config: Config, args: tuple[Any, ...], kwargs: dict[str, Any], works: list[Work]
+    ) -> float:
+        """The seconds of a call: on the device, where that is known."""
+
+        def call() -> Any:
+            return self._run(config, args, kwargs)
+
+        result = call()  # compiles
+        works = works or find_work(result)
+        _wait(works)
+        start = time.perf_counter()
+        call()
+        _wait(works)
+        one = time.perf_counter() - start
+        count = min(max(int(self._seconds / max(one, 1e-9)), _LEAST), _MOST)
+        _, total, device = _measure(call, works, count, math.inf)
+        return float(np.median(total if device is None else device))
+
+    def _failure(self, errors: list[tuple[Config, Exception]]) -> Exception:
+        first = errors[0][1]
+        what = f"autotune: none of the {len(errors)} configurations of {self.__name__} works"
+        if all(type(e) is type(first) and str(e) == str(first) for _, e in errors):
+            first.add_note(f"{what}, all for this reason")
+            return first
+        lines = [f"  {config}: {type(error).__name__}: {error}" for config, error in errors]
+        failure = RuntimeError("\n".join([what, *lines]))
+        failure.__cause__ = first
+        return failure
+
+    # ---- on disk
+
+    def _entry(self, key: Any, works: list[Work]) -> tuple[disk_cache.Entries | None, str]:
+        """The cache, None for none, and the name of the entry in it."""
+        folder = _folder()
+        if not self._cache or folder is None or len(works) != 1:
+            return None, ""
+        source = _source_of(self.function)
+        if source is None:
+            return None, ""
+        parts = (
+            _FORMAT,
+            f"{self.function.__module__}.{self.__qualname__}",
+            source,
+            self.configs,
+            key[1],
+            _identity(works[0][0]),
+            disk_cache._surroundings(),
+        )
+        digest = hashlib.sha256(repr(parts).encode("utf-8", "surrogateescape"))
+        return disk_cache.Entries(folder), digest.hexdigest()
+
+    def _read(self, entry: tuple[bytes, dict[str, Any]] | None) -> Tuned | None:
+        if entry is None:
+            return None
+        try:
+            facts = entry[1]
+            times = tuple(map(float, facts["times"]))
+            if facts["autotune"] == _FORMAT and len(times) == len(self.configs):
+                return Tuned(self.configs[range(len(times))[facts["best"]]], times, True)
+        except (KeyError, TypeError, ValueError, IndexError):
+            pass
+        return None
+
+
+def _threads(config: Config) -> int:
+    block = config["block"]
+    return int(math.prod(block) if isinstance(block, (tuple, list)) else block)
+
+
+def _folder() -> Path | None:
+    """Of the cache; None for none."""
+    return None if disk_cache._switched_off() else disk_cache.default_folder()
+
+
+def _source_of(function: Any) -> str | None:
+    """The function's text, with that of the kernels and functions of the program that it names;
+    None if there is none."""
+    found: list[Any] = [inspect.unwrap(function)]
+    for one in () if isinstance(function, Kernel) else surroundings(function):
+        plain = inspect.unwrap(one) if callable(one) and not isinstance(one, type) else None
+        if isinstance(plain, types.FunctionType) and plain not in found:
+            if plain.__module__.partition(".")[0] not in ("pygpu", "numpy"):
+                found.append(plain)
+    try:
+        return "\0".join(map(inspect.getsource, found))
+    except (OSError, TypeError):
+        return None
+
+
+def _identity(backend: Backend) -> Any:
+    if backend.name == "opencl":
+        return disk_cache._identity(backend.device)
+    device = backend.device
+    return device.name(), device.compute_capability(), _cuda.get_driver_version()
+
+
+def autotune(
+    configs: Sequence[Mapping[str, Any]] | Mapping[str, Sequence[Any]],
+    *,
+    key: str | Sequence[str] = (),
+    restore: str | Sequence[str] | None = None,
+    seconds: float = 0.05,
+    cache: bool = True,
+) -> Callable[[Callable[..., Any]], Autotuned]:
+    """A decorator that calls a function with the fastest of several configurations.
+
+    configs: dicts of keyword arguments, or a dict of lists for all combinations. Of a
+    :func:`pygpu.kernel`, "block" is the size of its blocks, "grid" and "shared" as in a launch, and
+    other names are parameters of the kernel. The first call for each kind of arguments tries all,
+    and undoes what the trials did to the arguments. key: names of parameters whose values (of
+    arrays the shapes) matter as well as the types of all. restore: names of the parameters that the
+    function writes to; None is all arrays. seconds: for timing a configuration. cache: whether
+    results are kept on disk. Raises ValueError and TypeError for wrong arguments; a call raises
+    what a configuration raises only if all fail.
+    """
+    found = _read_configs(configs)
+    keys = (key,) if isinstance(key, str) else tuple(key)
+    names = (restore,) if isinstance(restore, str) else None if restore is None else tuple(restore)
+    if not isinstance(seconds, (int, float)) or not 0 < seconds < math.inf:
+        raise ValueError(f"autotune: seconds must be a positive number, not {seconds!r}")
+
+    def decorate(function: Callable[..., Any]) -> Autotuned:
+        if not callable(function):
+            raise TypeError(
+                f"autotune: a function or kernel is decorated, not {type(function).__name__}"
+            )
+        return Autotuned(function, found, keys, names, float(seconds), bool(cache))
+
+    return decorate
+
+
+publish(globals(), ["autotune"], "pygpu")
+publish(globals(), ["Autotuned", "Tuned"], "pygpu.profiling")

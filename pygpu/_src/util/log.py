@@ -1,0 +1,86 @@
+"""Records for `logging`, of what is not on any hot path: compilations, caches, fallbacks, fusion.
+
+The loggers are "pygpu.compile", "pygpu.cache", "pygpu.fallback" and "pygpu.fusion". A program that
+has not imported `logging` has no handler for them: for it nothing is imported, and nothing written.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache as once
+from typing import TYPE_CHECKING, Any
+
+from . import progress
+from .user_frame import user_stacklevel
+
+if TYPE_CHECKING:
+    import re
+
+__all__ = ["DEBUG", "INFO", "compiling", "is_on", "kernel_names", "tell"]
+
+DEBUG, INFO = 10, 20  # as in logging
+
+_MOST_NAMES = 3
+_MOST_TEXT = 1 << 20  # of a source that is looked through
+
+
+def is_on(name: str, level: int) -> bool:
+    """Whether somebody listens to the logger ``pygpu.<name>`` at that level."""
+    logging = sys.modules.get("logging")
+    return logging is not None and logging.getLogger(f"pygpu.{name}").isEnabledFor(level)
+
+
+def tell(name: str, level: int, message: str, *args: Any) -> None:
+    """Log for ``pygpu.<name>``, with the user's file and line. An argument that is a function is
+    called if somebody listens."""
+    if not is_on(name, level):
+        return
+    values = [arg() if callable(arg) else arg for arg in args]
+    logger = sys.modules["logging"].getLogger(f"pygpu.{name}")
+    logger.log(level, message, *values, stacklevel=user_stacklevel())
+
+
+@once
+def _pattern() -> re.Pattern[str]:
+    import re
+
+    marks = r"(?:(?:__attribute__\s*\(\([^;{]*?\)\)|__launch_bounds__\s*\([^)]*\))\s*)*"
+    kinds = r"(?:\bPG_KERNEL|\b(?:__)?kernel|__global__)"
+    return re.compile(rf"{kinds}\s+(?:static\s+)?{marks}void\s+{marks}(\w+)\s*[(<]")
+
+
+def kernel_names(source: str | bytes | None) -> str:
+    """The kernels that a source defines, for messages: "a, b and 3 more"."""
+    if isinstance(source, bytes):
+        source = source[:_MOST_TEXT].decode("utf-8", "replace")
+    found = list(dict.fromkeys(_pattern().findall((source or "")[:_MOST_TEXT])))
+    if not found:
+        return "a program without kernels" if source else "a program"
+    more = len(found) - _MOST_NAMES
+    text = ", ".join(found[:_MOST_NAMES])
+    return f"{text} and {more} more" if more > 0 else text
+
+
+@contextmanager
+def compiling(source: str | bytes | None, device: Callable[[], str]) -> Iterator[None]:
+    """Around a compilation: a record that tells how long it took, and a line on a terminal while
+    it takes long."""
+    start = time.perf_counter()
+    with progress.line(lambda: f"compiling {kernel_names(source)} for {device()}"):
+        try:
+            yield
+        except BaseException:
+            _tell_end("failed to compile", source, device, start)
+            raise
+    _tell_end("compiled", source, device, start)
+
+
+def _tell_end(
+    what: str, source: str | bytes | None, device: Callable[[], str], start: float
+) -> None:
+    if is_on("compile", INFO):
+        ms = (time.perf_counter() - start) * 1e3
+        tell("compile", INFO, "%s %s for %s in %.0f ms", what, kernel_names(source), device(), ms)

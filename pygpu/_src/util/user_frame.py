@@ -1,0 +1,34 @@
+"""The line of the user's program that called."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+
+__all__ = ["user_frame", "user_stacklevel"]
+
+_OURS = frozenset(("pygpu", "importlib", "numpy", "contextlib", "functools", "threading"))
+
+
+def _is_ours(frame: FrameType) -> bool:
+    name = frame.f_globals.get("__name__")
+    return isinstance(name, str) and name.partition(".")[0] in _OURS
+
+
+def user_frame(depth: int = 1) -> FrameType | None:
+    """The nearest frame outside of pygpu and of what it is called through, from the caller's
+    *depth*-th caller on; None if there is none."""
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None and _is_ours(frame):
+        frame = frame.f_back
+    return frame
+
+
+def user_stacklevel() -> int:
+    """How far up the stack that frame is, for warnings and records of a log that the caller
+    writes."""
+    level = 1
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_ours(frame):
+        level, frame = level + 1, frame.f_back
+    return level
