@@ -1,0 +1,252 @@
+"""Structured arrays: comparison, assignment and order by fields, as NumPy has them.
+
+Memory holds whole records, which the kernels that move items move as bytes. What looks into a
+record does so through views of its fields, one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+from pygpu._src.util.lazy import lazy
+
+from . import advanced_indexing, layout, primitives, ufuncs
+
+__all__ = [
+    "argsort",
+    "assign",
+    "compare",
+    "has_gaps",
+    "has_records",
+    "is_list_of_names",
+    "searchsorted",
+    "set_items",
+    "sort",
+    "view_of_fields",
+]
+
+_joining = lazy("pygpu._src.array.routines.joining")
+DType = np.dtype[Any]
+
+
+def has_records(dtype: DType) -> bool:
+    """Whether items are records or bytes without a meaning: not those of ml_dtypes."""
+    return dtype.type is np.void
+
+
+def has_gaps(dtype: DType) -> bool:
+    """Whether a record has bytes that none of its fields has, as a view of some fields has."""
+    if dtype.fields is None:
+        return dtype.subdtype is not None and has_gaps(dtype.subdtype[0])
+    parts = [dtype.fields[name][0] for name in dtype.names or ()]
+    used = sum(part.itemsize for part in parts)
+    return used < dtype.itemsize or any(map(has_gaps, parts))
+
+
+def is_list_of_names(key: Any) -> bool:
+    """Whether an index names fields."""
+    return type(key) is list and bool(key) and all(type(name) is str for name in key)
+
+
+def view_of_fields(a: Any, names: list[str]) -> Any:
+    """a[["x", "y"]]: a view of records with some of the fields."""
+    if a.dtype.names is None:
+        raise IndexError(f"the dtype {a.dtype} has no field {names[0]!r}: it has none")
+    return a._view(a.shape, a.strides, a.offset, a.dtype[names])
+
+
+# ---- comparison
+
+
+def compare(name: str, operands: Sequence[Any], outs: Sequence[Any] | None, where: Any) -> Any:
+    """numpy.equal or not_equal of records: of all fields, or of any."""
+    like: Any = next(x for x in operands if isinstance(x, GPUArray))
+    if where is not True:
+        raise TypeError(f"{name}: where= is not supported for structured arrays on a device")
+    arrays = [x if isinstance(x, GPUArray) else like._from_host(np.asarray(x)) for x in operands]
+    kinds = [a.dtype for a in arrays]
+    if not all(map(has_records, kinds)):
+        raise TypeError("Cannot compare structured or void to non-void arrays.")
+    try:
+        np.result_type(*kinds)
+    except TypeError:
+        raise TypeError(
+            "Cannot compare structured arrays unless they have a common dtype. I.e. "
+            "`np.result_type(arr1, arr2)` must be defined."
+        ) from None
+    shape = layout.broadcast_shapes(*(a.shape for a in arrays))
+    spread = [
+        a._view(shape, layout.broadcast_strides(a.shape, a.strides, shape), a.offset)
+        for a in arrays
+    ]
+    found = _compared(name, *spread)
+    if outs is None or outs[0] is None:
+        return found
+    outs[0][...] = found
+    return outs[0]
+
+
+def _compared(name: str, a: Any, b: Any) -> Any:
+    """Items of two arrays of one shape."""
+    if a.dtype.names is None:
+        return _compared_bytes(name, a, b)
+    join = "logical_and" if name == "equal" else "logical_or"
+    found = None
+    for left, right in zip(a.dtype.names, b.dtype.names, strict=True):
+        x, y = a._field(left), b._field(right)
+        if x.dtype.kind in "SUV":
+            part = _compared(name, x, y)
+        else:
+            part = ufuncs.call(name, (x, y))
+        if part.ndim > a.ndim:  # a field of several items
+            axes = tuple(range(a.ndim, part.ndim))
+            part = part._reduce("all" if name == "equal" else "any", axes)
+        found = part if found is None else ufuncs.call(join, (found, part))
+    if found is None:  # there are no fields
+        return primitives.empty(a, a.shape, np.bool_).fill(name == "equal")
+    return found
+
+
+def _compared_bytes(name: str, a: Any, b: Any) -> Any:
+    if a.dtype.itemsize != b.dtype.itemsize:
+        raise TypeError(f"{name}: texts of {a.dtype} and {b.dtype} differ in length")
+    part = ufuncs.call(name, (a._bytes(), b._bytes()))
+    return part._reduce("all" if name == "equal" else "any", a.ndim)
+
+
+# ---- assignment
+
+
+def assign(to: Any, source: Any, queue: Any = None, wait_for: Any = None) -> Any:
+    """Set records from those of another array, field by field in their order, or all fields from
+    an array of another kind. Returns the last event."""
+    names, others = to.dtype.names, source.dtype.names
+    if names is None or (others is not None and len(names) != len(others)):
+        if names is None and others is not None and len(others) == 1:
+            return to._copy_from(source._field(others[0]), queue, wait_for)
+        raise TypeError(f"cannot convert items of {source.dtype} to {to.dtype}")
+    shape = to.shape
+    whole = layout.broadcast_strides(source.shape, source.strides, shape)
+    source = source._view(shape, whole, source.offset)
+    event = None
+    for k, name in enumerate(names):
+        view = to._field(name)
+        part = source if others is None else source._field(others[k])
+        while others is None and part.ndim < view.ndim:
+            part = part._view((*part.shape, 1), (*part.strides, 0), part.offset)
+        event = view._copy_from(part, queue, wait_for)
+        primitives.changed(to, view)
+    return event
+
+
+def set_items(a: Any, key: Any, value: Any) -> None:
+    """a[key] = value where records of *a* have bytes that are not theirs: field by field."""
+    if not isinstance(value, GPUArray):
+        given = value if isinstance(value, (np.ndarray, np.void)) else np.array(value, a.dtype)
+        value = a._from_host(np.asarray(given))
+    if len(value.dtype.names or ()) != len(a.dtype.names):
+        raise TypeError(f"setitem: cannot convert items of {value.dtype} to {a.dtype}")
+    for name, other in zip(a.dtype.names, value.dtype.names, strict=True):
+        view = a._field(name)
+        if view._is_aligned:
+            view[key] = value._field(other)
+            primitives.changed(a, view)
+            continue
+        field = view._copy(order="C")  # kernels write whole items at their addresses only
+        field[key] = value._field(other)
+        view._copy_bytes(field)
+        primitives.changed(a, view)
+
+
+# ---- order
+
+
+def _columns(a: Any, names: Sequence[str] | None = None) -> Iterator[Any]:
+    """Arrays of the shape of *a* by which its items are ordered, the first one first."""
+    dtype, end = a.dtype, (Ellipsis,)
+    if dtype.names is not None:
+        for name in dtype.names if names is None else names:
+            field = a._field(name)
+            inner = field.shape[a.ndim :]
+            for place in np.ndindex(*inner):
+                yield from _columns(field[(*end, *place)] if inner else field)
+    elif dtype.kind in "SUV":
+        width = 4 if dtype.kind == "U" else 1
+        parts = a._bytes().view(np.dtype(f"u{width}")) if width > 1 else a._bytes()
+        for k in range(parts.shape[-1]):
+            yield parts[(*end, k)]
+    else:
+        yield a._aligned()
+
+
+def _names(dtype: DType, order: Any) -> Sequence[str] | None:
+    """All fields, those of *order* first."""
+    if order is None:
+        return None
+    if dtype.names is None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    wanted = [order] if isinstance(order, str) else list(order)
+    for name in wanted:
+        if name not in dtype.names:
+            raise ValueError(f"unknown field name: {name}")
+    if len(set(wanted)) < len(wanted):
+        raise ValueError(f"duplicate field names in order={order!r}")
+    return [*wanted, *(name for name in dtype.names if name not in wanted)]
+
+
+def argsort(a: Any, axis: int | None = -1, order: Any = None) -> Any:
+    """The indices that sort records along an axis, by fields: of equal ones the next field counts,
+    and the place comes last."""
+    names = _names(a.dtype, order)
+    by_key = lazy("pygpu._src.array.sort")
+    if axis is None:
+        a, axis = primitives.flat(a), -1
+    if a.ndim == 0:
+        layout.normalize_axis(axis, 1)
+        return primitives.as_array(a, np.zeros(1, np.int64))
+    axis = layout.normalize_axis(axis, a.ndim)
+    found = None
+    for key in reversed(list(_columns(a, names))):
+        if found is None:
+            found = by_key.argsort(key, axis)
+        else:
+            ranked = advanced_indexing.take_along_axis(key, found, axis)
+            again = by_key.argsort(ranked, axis)
+            found = advanced_indexing.take_along_axis(found, again, axis)
+    if found is None:  # no field, no order
+        found = by_key.argsort(primitives.empty(a, a.shape, np.uint8).fill(0), axis)
+    return found
+
+
+def sort(a: Any, axis: int | None = -1, order: Any = None) -> Any:
+    """A copy sorted as argsort() says."""
+    if axis is None:
+        a, axis = primitives.flat(a), -1
+    layout.normalize_axis(axis, a.ndim)
+    return advanced_indexing.take_along_axis(a, argsort(a, axis, order), axis)
+
+
+def searchsorted(a: Any, v: Any, side: str) -> Any:
+    """numpy.searchsorted of records: where they are in the order of both, less their own number."""
+    dtype = np.result_type(a.dtype, v.dtype)
+    items, wanted = (primitives.flat(primitives.astype(x, dtype)) for x in (a, v))
+    left = side == "left"
+    both = _joining.concatenate([wanted, items] if left else [items, wanted])
+    place = argsort(both)  # stable: of equal ones the first part's come first
+    many = wanted.size
+    here = ufuncs.call("less", (place, many)) if left else None
+    if here is None:
+        here = ufuncs.call("greater_equal", (place, items.size))
+    (at,) = advanced_indexing.nonzero(here)  # in the order of their values
+    whose = advanced_indexing.take(place, at, mode="clip")
+    if not left:
+        whose = ufuncs.call("subtract", (whose, items.size))
+    count = _joining.arange_into(primitives.empty(a, (many,), np.int64), 0, 1)
+    out = primitives.empty(a, (many,), np.int64)
+    if many:
+        advanced_indexing.put_along_axis(out, whose, ufuncs.call("subtract", (at, count)), 0)
+    return primitives.reshape(out, v.shape)
