@@ -276,6 +276,8 @@ def setitem(a: Any, key: Any, value: Any) -> None:
     if a.dtype.names is not None and lazy("pygpu._src.array.structured").has_gaps(a.dtype):
         lazy("pygpu._src.array.structured").set_items(a, key, value)
         return
+    if a.dtype.names is not None and isinstance(value, (tuple, list)):
+        value = np.array(value, a.dtype)  # a record, or several
     mask = _whole_mask(a, key)
     single = np.ndim(value) == 0 if not primitives.is_array(value) else value.size == 1
     if mask is not None and single:

@@ -167,18 +167,20 @@ def set_items(a: Any, key: Any, value: Any) -> None:
 
 def _columns(a: Any, names: Sequence[str] | None = None) -> Iterator[Any]:
     """Arrays of the shape of *a* by which its items are ordered, the first one first."""
-    dtype, end = a.dtype, (Ellipsis,)
+    dtype = a.dtype
     if dtype.names is not None:
         for name in dtype.names if names is None else names:
-            field = a._field(name)
-            inner = field.shape[a.ndim :]
-            for place in np.ndindex(*inner):
-                yield from _columns(field[(*end, *place)] if inner else field)
+            kind, offset = dtype.fields[name][:2]
+            if kind.subdtype is None:
+                yield from _columns(a._field(name))
+            else:  # several items are compared by their bytes, as NumPy does
+                whole = np.dtype(f"V{kind.itemsize}")
+                yield from _columns(a._view(a.shape, a.strides, a.offset + offset, whole))
     elif dtype.kind in "SUV":
         width = 4 if dtype.kind == "U" else 1
         parts = a._bytes().view(np.dtype(f"u{width}")) if width > 1 else a._bytes()
         for k in range(parts.shape[-1]):
-            yield parts[(*end, k)]
+            yield parts[..., k]
     else:
         yield a._aligned()
 

@@ -430,7 +430,7 @@ def has_dates(dtype: Any, numbers: Iterable[Any]) -> bool:
 def _dates_plan(call: str, start: Any, stop: Any, step: Any, dtype: Any) -> tuple[Any, ...]:
     """(start, step, n, dtype) of dates or durations; start and step are counts of the unit."""
     what = None if dtype is None else np.dtype(dtype)
-    ends = [None if x is None else _as_date(x, what) for x in (start, stop, step)]
+    ends: list[Any] = [None if x is None else _as_date(x, what) for x in (start, stop, step)]
     kinds = [x.dtype for x in ends if x is not None]
     is_date = any(kind.kind == "M" for kind in kinds) or (what is not None and what.kind == "M")
     if what is None or np.datetime_data(what)[0] == "generic":
@@ -443,7 +443,7 @@ def _dates_plan(call: str, start: Any, stop: Any, step: Any, dtype: Any) -> tupl
         raise ValueError(f"{call}: requires both a start and a stop for dates")
     first = 0 if ends[0] is None else _count(ends[0], what)
     by = 1 if ends[2] is None else _count(ends[2], length)
-    last: Any = ends[1]
+    last = ends[1]
     if is_date and last.dtype.kind != "M":  # so long after the start
         last = first + _count(last, length)
     else:
