@@ -64,14 +64,14 @@ def sort(a: Any, axis: int | None = -1, order: Any = None) -> Any:
     """A sorted copy along an axis (None: of the flat array). order: fields of records that come
     first. Raises np.exceptions.AxisError."""
     if order is not None:
-        return lazy("pygpu._src.array.structured").sort(a, axis, order)
+        return lazy("pygpu._src.array.record_order").sort(argsort, a, axis, order)
     return _sorted(a, axis, False)
 
 
 def argsort(a: Any, axis: int | None = -1, order: Any = None) -> Any:
     """The int64 indices that sort along an axis; equal items keep their order."""
     if order is not None:
-        return lazy("pygpu._src.array.structured").argsort(a, axis, order)
+        return lazy("pygpu._src.array.record_order").argsort(argsort, a, axis, order)
     return _sorted(a, axis, True)
 
 
@@ -85,8 +85,8 @@ def _sorted(a: Any, axis: int | None, positions: bool) -> Any:
     a = a._aligned()
     if not dtypes.computes(a.dtype):
         if a.dtype.type is np.void:
-            structured = lazy("pygpu._src.array.structured")
-            return structured.argsort(a, axis) if positions else structured.sort(a, axis)
+            records = lazy("pygpu._src.array.record_order")
+            return (records.argsort if positions else records.sort)(argsort, a, axis)
         raise TypeError(f"{call}: a device does not sort dtype {a.dtype}")
     if axis is None:
         a, axis = primitives.flat(a), -1
@@ -272,8 +272,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
         if a.dtype.type is not np.void and dtypes.kind(v.dtype) not in "biufcmM":
             raise TypeError(f"searchsorted: v must hold numbers, not items of dtype {v.dtype}")
     if a.dtype.type is np.void:
-        return lazy("pygpu._src.array.structured").searchsorted(
-            a, primitives.as_array(a, v, call="searchsorted"), side
+        return lazy("pygpu._src.array.record_order").searchsorted(
+            argsort, a, primitives.as_array(a, v, call="searchsorted"), side
         )
     dtype = dtypes.result_type(a, v)
     if dtype.kind == "c":

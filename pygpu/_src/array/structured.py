@@ -1,4 +1,4 @@
-"""Structured arrays: comparison, assignment and order by fields, as NumPy has them.
+"""Structured arrays: comparison and assignment by fields, as NumPy has them.
 
 Memory holds whole records, which the kernels that move items move as bytes. What looks into a
 record does so through views of its fields, one after the other.
@@ -6,31 +6,27 @@ record does so through views of its fields, one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.util.lazy import lazy
 
-from . import advanced_indexing, layout, primitives, ufuncs
+from . import layout, primitives
 
 __all__ = [
-    "argsort",
     "assign",
     "compare",
     "has_gaps",
     "has_records",
     "is_list_of_names",
-    "searchsorted",
     "set_items",
-    "sort",
     "view_of_fields",
 ]
 
-_joining = lazy("pygpu._src.array.routines.joining")
 DType = np.dtype[Any]
+Call = Callable[[str, Sequence[Any]], Any]
 
 
 def has_records(dtype: DType) -> bool:
@@ -62,8 +58,10 @@ def view_of_fields(a: Any, names: list[str]) -> Any:
 # ---- comparison
 
 
-def compare(name: str, operands: Sequence[Any], outs: Sequence[Any] | None, where: Any) -> Any:
-    """numpy.equal or not_equal of records: of all fields, or of any."""
+def compare(
+    call: Call, name: str, operands: Sequence[Any], outs: Sequence[Any] | None, where: Any
+) -> Any:
+    """numpy.equal or not_equal of records: of all fields, or of any. call: does that of a field."""
     like: Any = next(x for x in operands if isinstance(x, GPUArray))
     if where is not True:
         raise TypeError(f"{name}: where= is not supported for structured arrays on a device")
@@ -83,38 +81,38 @@ def compare(name: str, operands: Sequence[Any], outs: Sequence[Any] | None, wher
         a._view(shape, layout.broadcast_strides(a.shape, a.strides, shape), a.offset)
         for a in arrays
     ]
-    found = _compared(name, *spread)
+    found = _compared(call, name, *spread)
     if outs is None or outs[0] is None:
         return found
     outs[0][...] = found
     return outs[0]
 
 
-def _compared(name: str, a: Any, b: Any) -> Any:
+def _compared(call: Call, name: str, a: Any, b: Any) -> Any:
     """Items of two arrays of one shape."""
     if a.dtype.names is None:
-        return _compared_bytes(name, a, b)
+        return _compared_bytes(call, name, a, b)
     join = "logical_and" if name == "equal" else "logical_or"
     found = None
     for left, right in zip(a.dtype.names, b.dtype.names, strict=True):
         x, y = a._field(left), b._field(right)
-        if x.dtype.kind in "SUV":
-            part = _compared(name, x, y)
+        if has_records(x.dtype) or x.dtype.kind in "SU":
+            part = _compared(call, name, x, y)
         else:
-            part = ufuncs.call(name, (x, y))
+            part = call(name, (x, y))
         if part.ndim > a.ndim:  # a field of several items
             axes = tuple(range(a.ndim, part.ndim))
             part = part._reduce("all" if name == "equal" else "any", axes)
-        found = part if found is None else ufuncs.call(join, (found, part))
+        found = part if found is None else call(join, (found, part))
     if found is None:  # there are no fields
         return primitives.empty(a, a.shape, np.bool_).fill(name == "equal")
     return found
 
 
-def _compared_bytes(name: str, a: Any, b: Any) -> Any:
+def _compared_bytes(call: Call, name: str, a: Any, b: Any) -> Any:
     if a.dtype.itemsize != b.dtype.itemsize:
         raise TypeError(f"{name}: texts of {a.dtype} and {b.dtype} differ in length")
-    part = ufuncs.call(name, (a._bytes(), b._bytes()))
+    part = call(name, (a._bytes(), b._bytes()))
     return part._reduce("all" if name == "equal" else "any", a.ndim)
 
 
@@ -160,95 +158,3 @@ def set_items(a: Any, key: Any, value: Any) -> None:
         field[key] = value._field(other)
         view._copy_bytes(field)
         primitives.changed(a, view)
-
-
-# ---- order
-
-
-def _columns(a: Any, names: Sequence[str] | None = None) -> Iterator[Any]:
-    """Arrays of the shape of *a* by which its items are ordered, the first one first."""
-    dtype = a.dtype
-    if dtype.names is not None:
-        for name in dtype.names if names is None else names:
-            kind, offset = dtype.fields[name][:2]
-            if kind.subdtype is None:
-                yield from _columns(a._field(name))
-            else:  # several items are compared by their bytes, as NumPy does
-                whole = np.dtype(f"V{kind.itemsize}")
-                yield from _columns(a._view(a.shape, a.strides, a.offset + offset, whole))
-    elif dtype.kind in "SUV":
-        width = 4 if dtype.kind == "U" else 1
-        parts = a._bytes().view(np.dtype(f"u{width}")) if width > 1 else a._bytes()
-        for k in range(parts.shape[-1]):
-            yield parts[..., k]
-    else:
-        yield a._aligned()
-
-
-def _names(dtype: DType, order: Any) -> Sequence[str] | None:
-    """All fields, those of *order* first."""
-    if order is None:
-        return None
-    if dtype.names is None:
-        raise ValueError("Cannot specify order when the array has no fields.")
-    wanted = [order] if isinstance(order, str) else list(order)
-    for name in wanted:
-        if name not in dtype.names:
-            raise ValueError(f"unknown field name: {name}")
-    if len(set(wanted)) < len(wanted):
-        raise ValueError(f"duplicate field names in order={order!r}")
-    return [*wanted, *(name for name in dtype.names if name not in wanted)]
-
-
-def argsort(a: Any, axis: int | None = -1, order: Any = None) -> Any:
-    """The indices that sort records along an axis, by fields: of equal ones the next field counts,
-    and the place comes last."""
-    names = _names(a.dtype, order)
-    by_key = lazy("pygpu._src.array.sort")
-    if axis is None:
-        a, axis = primitives.flat(a), -1
-    if a.ndim == 0:
-        layout.normalize_axis(axis, 1)
-        return primitives.as_array(a, np.zeros(1, np.int64))
-    axis = layout.normalize_axis(axis, a.ndim)
-    found = None
-    for key in reversed(list(_columns(a, names))):
-        if found is None:
-            found = by_key.argsort(key, axis)
-        else:
-            ranked = advanced_indexing.take_along_axis(key, found, axis)
-            again = by_key.argsort(ranked, axis)
-            found = advanced_indexing.take_along_axis(found, again, axis)
-    if found is None:  # no field, no order
-        found = by_key.argsort(primitives.empty(a, a.shape, np.uint8).fill(0), axis)
-    return found
-
-
-def sort(a: Any, axis: int | None = -1, order: Any = None) -> Any:
-    """A copy sorted as argsort() says."""
-    if axis is None:
-        a, axis = primitives.flat(a), -1
-    layout.normalize_axis(axis, a.ndim)
-    return advanced_indexing.take_along_axis(a, argsort(a, axis, order), axis)
-
-
-def searchsorted(a: Any, v: Any, side: str) -> Any:
-    """numpy.searchsorted of records: where they are in the order of both, less their own number."""
-    dtype = np.result_type(a.dtype, v.dtype)
-    items, wanted = (primitives.flat(primitives.astype(x, dtype)) for x in (a, v))
-    left = side == "left"
-    both = _joining.concatenate([wanted, items] if left else [items, wanted])
-    place = argsort(both)  # stable: of equal ones the first part's come first
-    many = wanted.size
-    here = ufuncs.call("less", (place, many)) if left else None
-    if here is None:
-        here = ufuncs.call("greater_equal", (place, items.size))
-    (at,) = advanced_indexing.nonzero(here)  # in the order of their values
-    whose = advanced_indexing.take(place, at, mode="clip")
-    if not left:
-        whose = ufuncs.call("subtract", (whose, items.size))
-    count = _joining.arange_into(primitives.empty(a, (many,), np.int64), 0, 1)
-    out = primitives.empty(a, (many,), np.int64)
-    if many:
-        advanced_indexing.put_along_axis(out, whose, ufuncs.call("subtract", (at, count)), 0)
-    return primitives.reshape(out, v.shape)

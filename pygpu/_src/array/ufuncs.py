@@ -267,7 +267,7 @@ def call(
         if any(isinstance(d, np.dtype) and d.type is np.void for d in kinds[:2]):
             if name not in ("equal", "not_equal"):
                 raise TypeError(f"{name}: records have no order; compare a field, as a['x']")
-            return lazy("pygpu._src.array.structured").compare(name, inputs, out, where)
+            return lazy("pygpu._src.array.structured").compare(call, name, inputs, out, where)
         truth = _misfit(name, inputs)
         if truth is not None:
             inputs = [np.bool_(truth), np.bool_(True)]
