@@ -180,7 +180,8 @@ class Fused(_array.FusedCall, Generic[_P, _R]):
 
     def _first(self, kinds: Any, args: tuple[Any, ...]) -> Any:
         """Trace the function; the results for these arguments."""
-        if not any(isinstance(a, GPUArray) for a in args):
+        arrays: list[Any] = [a for a in args if isinstance(a, GPUArray)]
+        if not arrays or any(dtypes.is_date(a.dtype) for a in arrays):
             return self._plain(args)
         watched = _watched(self.plain)
         recorder = trace_recorder.Recorder(args, trace_arrays.TracedArray)

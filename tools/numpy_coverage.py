@@ -23,14 +23,13 @@ DISPATCHED = type(np.sum)
 # Why a function that takes arrays does not take those on a device.
 REFUSED = {
     "apply_over_axes": "calls a Python function with arrays of the host",
-    "busday_count": "dates",
-    "busday_offset": "dates",
+    "busday_count": "calendars of the host: np.busday_count(a.get(), b.get())",
+    "busday_offset": "calendars of the host, as busday_count",
     "common_type": "converts by class of the host; np.result_type(a, b) works",
-    "datetime_as_string": "dates",
+    "datetime_as_string": "strings: np.datetime_as_string(a.get())",
     "einsum_path": "plans on the host, from shapes: pass arrays of the host",
     "geomspace": "ends are numbers of the host; xp.linspace makes arrays on a device",
-    "is_busday": "dates",
-    "isnat": "dates",
+    "is_busday": "calendars of the host, as busday_count",
     "ix_": "index arrays of the host; a[i[:, None], j] takes those of a device",
     "linspace": "ends are numbers of the host; xp.linspace makes arrays on a device",
     "logspace": "ends are numbers of the host; xp.linspace makes arrays on a device",

@@ -436,6 +436,10 @@ def arange(
 ) -> Any:
     """Evenly spaced numbers from start (0 if only one number is given) to before stop."""
     where = as_device(device)
+    if joining.has_dates(dtype, (start, stop, step)):
+        given = (start,) if stop is None else (start, stop, step)
+        first, by, n, kind, _ = joining.arange_plan("arange", given, {"dtype": dtype})
+        return joining.arange_into(where.empty((n,), dtypes.native(kind)), first, by)
     if stop is None:
         start, stop = 0, start
     for x in (start, stop, step):

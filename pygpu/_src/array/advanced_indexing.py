@@ -15,6 +15,7 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels import gather
 from pygpu._src.runtime import kernel_cache
+from pygpu._src.util.lazy import lazy
 
 from . import launch_cache, layout, primitives
 from .index_errors import Report
@@ -272,6 +273,11 @@ def getitem(a: Any, key: Any) -> Any:
 
 def setitem(a: Any, key: Any, value: Any) -> None:
     """a[key] = value where key has arrays, lists or bools in it."""
+    if a.dtype.names is not None and lazy("pygpu._src.array.structured").has_gaps(a.dtype):
+        lazy("pygpu._src.array.structured").set_items(a, key, value)
+        return
+    if a.dtype.names is not None and isinstance(value, (tuple, list)):
+        value = np.array(value, a.dtype)  # a record, or several
     mask = _whole_mask(a, key)
     single = np.ndim(value) == 0 if not primitives.is_array(value) else value.size == 1
     if mask is not None and single:
@@ -289,7 +295,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
     found = _Advanced(a, key)
     if not primitives.is_array(value):
         given = np.asarray(value)
-        if given.dtype.kind in "mM":
+        if given.dtype.kind in "mM" and a.dtype.kind not in "mM":
             raise TypeError(f"cannot convert {given.dtype} to {a.dtype}")
         if given.dtype == a.dtype:
             value = given
@@ -299,7 +305,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
             converted = np.empty(given.shape, a.dtype)
             converted[...] = value
             value = converted
-    if not primitives.is_array(value) and value.ndim == 0 and dtypes.is_numeric(a.dtype):
+    if not primitives.is_array(value) and value.ndim == 0 and dtypes.computes(a.dtype):
         number, value = value[()], primitives.empty(a, (), a.dtype)
         value._copy_from(number)  # a launch, where a copy from the host would wait
     value = primitives.as_array(a, value)

@@ -136,7 +136,7 @@ def reduce(
     a = a._aligned()
     kept = tuple(k for k in range(a.ndim) if k not in axes)
     number = function.dtype
-    dtypes.require(a.backend, function.name, a.dtype, number, out.dtype)
+    dtypes.require(a.backend, function.name, a.dtype, number, out.dtype, dates=True)
     if out.size == 0:
         return
     if prod(a.shape[k] for k in axes) == 0:
@@ -339,7 +339,7 @@ def scan(function: Function, a: Any, axis: int, out: Any) -> None:
     a = a._aligned()
     backend: Backend = a.backend
     number = function.dtype
-    dtypes.require(backend, function.name, a.dtype, number, out.dtype)
+    dtypes.require(backend, function.name, a.dtype, number, out.dtype, dates=True)
     if a.size == 0:
         return
     if function.known in ("sum", "prod"):

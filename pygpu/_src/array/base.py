@@ -340,8 +340,12 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         if not self.backend.limits.fp64 and dtypes.needs_fp64(dtype):
             if isinstance(other, ArrayCore) and (dtype, source.shape) == (self.dtype, self.shape):
                 return self._copy_bytes(other, queue, wait_for)  # the device can do that much
-        if not isinstance(other, GPUArray) and not dtypes.is_numeric(dtype):
+        if not isinstance(other, GPUArray) and not dtypes.computes(dtype):
             other = self._from_host(np.asarray(other, dtype))
+        if dtype.type is np.void or self.dtype.type is np.void:
+            structured = lazy("pygpu._src.array.structured")
+            if dtype != self.dtype or structured.has_gaps(dtype):
+                return structured.assign(self, other, queue, wait_for)
         if self.size == 0:
             return None
         if self.size >= _TRANSPOSED and isinstance(other, ArrayCore) and wait_for is None:

@@ -40,7 +40,7 @@ def __getattr__(name: str) -> Any:
 def _vector(backend: Backend, memory: Sequence[np.dtype[Any] | None]) -> int:
     """How many items of a contiguous kernel are one piece of memory: 16 bytes of the largest."""
     arrays = [d for d in memory if d is not None]
-    if backend.limits.is_cpu or not all(map(dtypes.is_numeric, arrays)):
+    if backend.limits.is_cpu or not all(map(dtypes.computes, arrays)):
         return 1
     return max(16 // max(d.itemsize for d in arrays), 1)
 
@@ -170,7 +170,7 @@ def _tiles(
     outs = len(operation.outputs)
     if length < 32 or "s" in letters or "b" in letters[:outs]:
         return None
-    if not all(a is None or dtypes.is_numeric(a) for a in memory):
+    if not all(a is None or dtypes.computes(a) for a in memory):
         return None
     vector = max(16 // max(a.itemsize for a, c in zip(arrays, letters) if c == "c"), 1)
     ndim = len(shape)
@@ -192,11 +192,12 @@ def _tiles(
 
 
 def _key(operation: Operation, memory: tuple[np.dtype[Any] | None, ...]) -> tuple[Any, ...]:
+    computed = operation.outputs + operation.inputs
     return (
         operation.name,
         operation.key,
-        tuple(map(dtypes.code, operation.outputs + operation.inputs)),
-        tuple(None if d is None else dtypes.code(d) for d in memory),
+        tuple(map(dtypes.code, computed)),
+        tuple(map(dtypes.memory_code, memory, computed)),
     )
 
 
@@ -250,6 +251,10 @@ def as_scalar(value: Any, dtype: np.dtype[Any]) -> Any:
         limits = np.iinfo(dtype)
         if not limits.min <= value <= limits.max:
             raise OverflowError(f"Python integer {value} out of bounds for {dtype.name}")
+    if dtypes.is_date(dtype):
+        date = np.empty((), dtype)
+        date[...] = value  # also of a text or an object of the module datetime
+        return date.view(np.int64)[()]
     if isinstance(value, np.generic):
         if dtypes.kind(value.dtype) not in "biufc":
             raise TypeError(f"cannot convert {value.dtype} to {dtype}")

@@ -34,6 +34,8 @@ class Indexing(ArrayCore[_ScalarT_co]):
         """The view of the basic part of an index, and the rest of it."""
         if isinstance(key, str):
             return self._field(key), []
+        if type(key) is list and key and type(key[0]) is str:
+            return lazy("pygpu._src.array.structured").view_of_fields(self, key), []
         index = layout.parse_index(self.shape, self.strides, key)
         return (
             self._view(index.shape, index.strides, self.offset + index.offset),
@@ -60,7 +62,8 @@ class Indexing(ArrayCore[_ScalarT_co]):
             and key.ndim
             and (key.dtype.kind in "iu" or key.shape == self.shape)
         ):
-            return lazy("pygpu._src.array.advanced_indexing").getitem(self, key)
+            if type(key) is not list or not key or type(key[0]) is not str:
+                return lazy("pygpu._src.array.advanced_indexing").getitem(self, key)
         view, advanced = self._basic(key)
         if advanced:
             index = lazy("pygpu._src.array.advanced_indexing")
@@ -94,14 +97,17 @@ class Indexing(ArrayCore[_ScalarT_co]):
                 return None  # a[key] += b has written the items already
             value = disjoint(value, [view])
         elif not isinstance(value, (int, float, complex, np.generic)):
-            if isinstance(value, tuple) and view.dtype.names is not None:
-                value = np.array(value, view.dtype)  # a record
+            if view.dtype.kind in "mM":
+                value = _as_dates(value, view.dtype)
+            if isinstance(value, (tuple, list)) and view.dtype.names is not None:
+                value = np.array(value, view.dtype)  # a record, or several
             host = np.asarray(value)
             if host.dtype.kind == "O":
                 raise TypeError(
                     f"setitem: a {type(value).__name__} is neither an array nor a number"
                 )
-            if host.shape == view.shape and host.dtype == view.dtype and wait_for is None:
+            whole = host.shape == view.shape and host.dtype == view.dtype and wait_for is None
+            if whole and not (view.dtype.names and _has_gaps(view.dtype)):
                 return view._set(host, queue, True, "setitem")
             value = host[()] if host.ndim == 0 else _fitted(self._from_host(host), view.shape)
         elif isinstance(value, complex) and view.dtype.kind not in "bc":
@@ -112,6 +118,17 @@ class Indexing(ArrayCore[_ScalarT_co]):
         """``self[...] = value`` for a device array or a number of any dtype."""
         if self.size:
             self._copy_from(value)
+
+
+def _has_gaps(dtype: np.dtype[Any]) -> bool:
+    gaps: bool = lazy("pygpu._src.array.structured").has_gaps(dtype)
+    return gaps
+
+
+def _as_dates(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Texts, None and objects of the module datetime as an array of dates or durations."""
+    host = np.asarray(value)
+    return host.astype(dtype) if host.dtype.kind in "OUS" else host
 
 
 def _is_same(view: Any, value: Any) -> bool:

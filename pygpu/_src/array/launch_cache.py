@@ -75,7 +75,8 @@ def _kind(operand: Any) -> int | None:
 def _all_planned(operands: Sequence[Any]) -> bool:
     """Whether plans take all operands, of which the table does not take some."""
     return all(
-        _kind(x) is not None or (isinstance(x, _array.GPUArray) and dtypes.kind(x.dtype) in "biufc")
+        _kind(x) is not None
+        or (isinstance(x, _array.GPUArray) and dtypes.kind(x.dtype) in "biufcmM")
         for x in operands
     )
 
@@ -106,8 +107,8 @@ def elementwise_call(
     out = outs[0]
     arrays = [x for x in call.operands if isinstance(x, _array.GPUArray)]
     kinds = [_kind(x) for x in call.operands]
-    # The table knows NumPy's own dtypes; plans also have those of ml_dtypes.
-    narrow = any(dtypes.is_of_ml_dtypes(x.dtype) for x in (*arrays, out))
+    # The table knows NumPy's own dtypes of numbers; plans also have those of ml_dtypes and dates.
+    narrow = any(dtypes.is_of_ml_dtypes(x.dtype) or x.dtype.kind in "mM" for x in (*arrays, out))
     if (
         len(outs) != 1
         or not (arrays or call.out is not None)
@@ -115,7 +116,7 @@ def elementwise_call(
         or len(kinds) > _array._CALL_MAX
     ):
         return
-    if not _numbers_pass(call, operation) or dtypes.kind(out.dtype) not in "biufc":
+    if not _numbers_pass(call, operation) or dtypes.kind(out.dtype) not in "biufcmM":
         return
     table = backend.table
     dense = (

@@ -187,7 +187,7 @@ def nonzero(a: Any) -> tuple[Any, ...]:
     if a.size == 0:
         return tuple(primitives.empty(a, (0,), np.int64) for _ in range(a.ndim))
     n = a.size
-    if n <= single_group.FEW and dtypes.is_numeric(a.dtype):
+    if n <= single_group.FEW and dtypes.computes(a.dtype):
         out, found = single_group.places(a, True)
         return tuple(_row(out, found, n * k) for k in range(a.ndim))
     dtypes.code(a.dtype)

@@ -382,16 +382,17 @@ class ArrayBase(Shaping[_ScalarT_co]):
     def argsort(
         self, axis: int | None = -1, kind: Any = None, order: Any = None, **options: Any
     ) -> Any:
-        """Indices that sort along an axis; equal items stay in order."""
+        """Indices that sort along an axis; equal items stay in order. order: fields of records that
+        come first."""
         sort = lazy("pygpu._src.array.sort")
 
-        return sort.argsort(self, axis)
+        return sort.argsort(self, axis, order)
 
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None, **options: Any) -> None:
-        """Sort along an axis, in place."""
+        """Sort along an axis, in place. order: fields of records that come first."""
         sort = lazy("pygpu._src.array.sort")
 
-        self._copy_from(sort.sort(self, axis))
+        self._copy_from(sort.sort(self, axis, order))
 
     def partition(self, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
         """Put the kth item along an axis where sorting would, smaller ones before it, in place."""

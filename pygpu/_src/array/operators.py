@@ -34,11 +34,33 @@ def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
         special = _POWERS.get(b)  # as NumPy does
         if special is not None:
             return ufuncs.call(special, (a,), None if out is None else (out,))
-    result = ufuncs.call(name, operands, None if out is None else (out,))
+    try:
+        result = ufuncs.call(name, operands, None if out is None else (out,))
+    except TypeError:
+        if not _differ(name, operands):
+            raise
+        shapes = (x.shape for x in operands if isinstance(x, _array.GPUArray))
+        empty = lazy("pygpu._src.array.primitives").empty
+        shape = lazy("pygpu._src.array.layout").broadcast_shapes(*shapes)
+        result = empty(first, shape, np.bool_).fill(name == "not_equal")
     old = type(first)._comparison_dtype
     if old is not None and name in _COMPARISONS:
         return result.astype(first.dtype if old == "same" else old)
     return result
+
+
+def _differ(name: str, operands: Any) -> bool:
+    """Whether ``==`` or ``!=`` compares a date with what is never equal to one."""
+    kinds = tuple(map(ufuncs.kind_of, operands))
+    if name not in ("equal", "not_equal") or not any(
+        isinstance(kind, np.dtype) and kind.kind in "mM" for kind in kinds
+    ):
+        return False
+    try:
+        ufuncs.resolve(name, (*kinds, None))
+    except TypeError:
+        return True
+    return False
 
 
 def matmul(a: Any, b: Any, out: Any = None) -> Any:

@@ -59,6 +59,8 @@ def _result_dtypes(kind: str, a: Any, dtype: Any, out: Any) -> tuple[np.dtype[An
     """(dtype of the calculation, dtype of the result)."""
     given = None if dtype is None else np.dtype(dtype)
     x: np.dtype[Any] = a.dtype
+    if dtypes.is_date(x):
+        return _result_of_dates(kind, x, given)
     if kind in ("sum", "prod"):
         if given is None and out is not None:  # whose dtype counts as an operand's
             return np.result_type(x, out.dtype), out.dtype
@@ -89,6 +91,27 @@ def _result_dtypes(kind: str, a: Any, dtype: Any, out: Any) -> tuple[np.dtype[An
     return x, x
 
 
+def _result_of_dates(
+    kind: str, x: np.dtype[Any], dtype: np.dtype[Any] | None
+) -> tuple[np.dtype[Any], np.dtype[Any]]:
+    """_result_dtypes() of dates and durations. Raises what NumPy raises."""
+    if dtype is not None and dtype != x:
+        raise TypeError(
+            f"{kind}: dtype= {dtype} for items of {x} is not supported; convert with .astype()"
+        )
+    ufunc = {"sum": np.add, "prod": np.multiply, "mean": np.add, "ptp": np.subtract}.get(kind)
+    if kind in ("var", "std"):
+        raise TypeError(
+            f"{kind}: squares of {x} have no dtype; divide by a unit first, as in "
+            "x / numpy.timedelta64(1, 's')"
+        )
+    if ufunc is not None:
+        return x, ufunc.resolve_dtypes((x, x, None))[2]
+    if kind in ("any", "all"):
+        return x, np.dtype(np.bool_)
+    return x, np.dtype(np.int64) if kind in ("argmin", "argmax", "count_nonzero") else x
+
+
 def _empty_result(kind: str, dtype: np.dtype[Any], initial: Any) -> Any:
     """The result of no items, to be stored as *dtype*."""
     if kind in ("argmin", "argmax"):
@@ -104,6 +127,8 @@ def _empty_result(kind: str, dtype: np.dtype[Any], initial: Any) -> Any:
     if kind in ("mean", "var", "std"):
         text = "Mean of empty slice." if kind == "mean" else "Degrees of freedom <= 0 for slice"
         warnings.warn(text, RuntimeWarning, stacklevel=5)
+        if dtypes.is_date(dtype):
+            return np.timedelta64("NaT")
         return np.nan if dtypes.kind(dtype) in "fc" else 0
     if kind in ("prod", "all"):
         return 1 if initial is None else initial
@@ -172,7 +197,7 @@ def reduce(
     full = tuple([1 if k in axes else n for k, n in enumerate(shape)])
     number, result_dtype = _result_dtypes(kind, a, dtype, out)
     _check(kind, a, number, where, initial)
-    dtypes.require(a.backend, kind, a.dtype, number)
+    dtypes.require(a.backend, kind, a.dtype, number, dates=True)
     wanted = full if keepdims else kept
     if out is None:
         out = primitives.empty(a, wanted, result_dtype)
@@ -287,7 +312,9 @@ def _run(
         primitives.launch(a, plan.final, plan.final_groups, size, [target], [out], numbers)
     if call is not None and call[1] >= 0 and not any(plan.flips):
         alone = op is None and len(operands) == 1
-        chained = number_of_reduction(kind, axes, number) if alone else 0
+        chained = 0
+        if alone and dtypes.is_numeric(number):
+            chained = number_of_reduction(kind, axes, number)
         _tell(backend, call, plan, operands, out, finish, size, chained)
     return out
 

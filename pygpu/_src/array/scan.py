@@ -70,7 +70,7 @@ def scan(kind: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: 
     a = a._aligned()
     call, kind = kind, kind.removeprefix("cum")
     number, result_dtype = _result_dtypes(kind, a, dtype, out)
-    dtypes.require(a.backend, call, a.dtype, number)
+    dtypes.require(a.backend, call, a.dtype, number, dates=True)
     if axis is None:
         if a.ndim != 1:
             a = primitives.flat(a)
@@ -148,7 +148,7 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, An
     features = dtypes.features(a.dtype, number, out.dtype)
     dense = n == 1 or (x_step == a.itemsize and y_step == out.itemsize)
     place = [*kept_shape[1:], *x_kept, *y_kept, x_step, y_step]
-    key = (kind, a.dtype, number, out.dtype, len(kept_shape))
+    key = (kind, *map(dtypes.unitless, (a.dtype, number, out.dtype)), len(kept_shape))
     units, cpu = backend.limits.units, backend.limits.is_cpu
     kept = len(kept_shape)
     vector = max(16 // max(out.itemsize, a.itemsize, size), 1)

@@ -219,9 +219,12 @@ class Shaping(Indexing[_ScalarT_co]):
             )
         if order not in ("K", "C", "F"):
             order = layout.as_order("astype", order, self._f_contiguous and not self._c_contiguous)
+        if dtype.kind == self.dtype.kind and dtype.str[1:] in ("M8", "m8"):
+            dtype = self.dtype  # a date without a unit: of the unit that there is
         if dtype == self.dtype:
             return self._copy(queue, order) if copy else self
-        dtypes.require(self.backend, "astype", dtype, self.dtype)
+        if dtype.type is not np.void or self.dtype.names is None:
+            dtypes.require(self.backend, "astype", dtype, self.dtype, dates=True)
         shape, strides = self.shape, None
         if order == "F" or (order == "K" and self._f_contiguous and not self._c_contiguous):
             strides = layout.f_strides(shape, dtype.itemsize)

@@ -7,6 +7,7 @@ The order is NumPy's: NaN comes last, complex numbers by real part, then imagina
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date, timedelta
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,9 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels import onesweep, radix_sort
 from pygpu._src.runtime import kernel_cache
+from pygpu._src.util.lazy import lazy
 
-from . import elementwise, layout, primitives, single_group
+from . import elementwise, layout, primitives, single_group, ufuncs
 from .advanced_indexing import nonzero, take, take_along_axis
 from .launch_cache import RESULT, step
 from .scan import scan
@@ -58,13 +60,18 @@ def _back(rows: Any, axis: int) -> Any:
     return out
 
 
-def sort(a: Any, axis: int | None = -1) -> Any:
-    """A sorted copy along an axis (None: of the flat array). Raises np.exceptions.AxisError."""
+def sort(a: Any, axis: int | None = -1, order: Any = None) -> Any:
+    """A sorted copy along an axis (None: of the flat array). order: fields of records that come
+    first. Raises np.exceptions.AxisError."""
+    if order is not None:
+        return lazy("pygpu._src.array.record_order").sort(argsort, a, axis, order)
     return _sorted(a, axis, False)
 
 
-def argsort(a: Any, axis: int | None = -1) -> Any:
+def argsort(a: Any, axis: int | None = -1, order: Any = None) -> Any:
     """The int64 indices that sort along an axis; equal items keep their order."""
+    if order is not None:
+        return lazy("pygpu._src.array.record_order").argsort(argsort, a, axis, order)
     return _sorted(a, axis, True)
 
 
@@ -76,7 +83,10 @@ def _sorted(a: Any, axis: int | None, positions: bool) -> Any:
         return known
     given = a
     a = a._aligned()
-    if not dtypes.is_numeric(a.dtype):
+    if not dtypes.computes(a.dtype):
+        if a.dtype.type is np.void:
+            records = lazy("pygpu._src.array.record_order")
+            return (records.argsort if positions else records.sort)(argsort, a, axis)
         raise TypeError(f"{call}: a device does not sort dtype {a.dtype}")
     if axis is None:
         a, axis = primitives.flat(a), -1
@@ -258,9 +268,13 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     if sorter is not None:
         a = take(a, sorter)
     if not primitives.is_array(v) and not isinstance(v, (int, float, complex, np.generic)):
-        v = np.asarray(v)
-        if dtypes.kind(v.dtype) not in "biufc":
+        v = ufuncs.to_operand(v, a) if isinstance(v, (date, timedelta)) else np.asarray(v)
+        if a.dtype.type is not np.void and dtypes.kind(v.dtype) not in "biufcmM":
             raise TypeError(f"searchsorted: v must hold numbers, not items of dtype {v.dtype}")
+    if a.dtype.type is np.void:
+        return lazy("pygpu._src.array.record_order").searchsorted(
+            argsort, a, primitives.as_array(a, v, call="searchsorted"), side
+        )
     dtype = dtypes.result_type(a, v)
     if dtype.kind == "c":
         raise TypeError("searchsorted: complex numbers are not supported")
@@ -283,6 +297,8 @@ def _differ(dtype: np.dtype[Any], equal_nan: bool) -> elementwise.Operation:
     """Whether two neighbours are different items."""
     code = dtypes.code(dtype)
     differ = f"!pg_{code}_eq(x0, x1)" if code[0] == "c" else "x0 != x1"
+    if not equal_nan and code == "t64":
+        differ += " || x0 == PG_NAT"
     if equal_nan and code[0] in "fc":
         nan = "({0}.re != {0}.re || {0}.im != {0}.im)" if code[0] == "c" else "({0} != {0})"
         differ += f" && !({nan.format('x0')} && {nan.format('x1')})"
@@ -303,7 +319,10 @@ def _is_first(a: Any, equal_nan: bool) -> Any:
         left = a._view((n - 1,), (size,), a.offset)
         right = a._view((n - 1,), (size,), a.offset + size)
         rest = first._view((n - 1,), (1,), first.offset + 1)
-        rest._run(_differ(a.dtype, equal_nan), [rest], [left, right], (n - 1,))
+        if a.dtype.type is np.void:
+            rest._copy_from(ufuncs.call("not_equal", (left, right)))
+        else:
+            rest._run(_differ(a.dtype, equal_nan), [rest], [left, right], (n - 1,))
         primitives.changed(first, rest)
     return first
 
@@ -352,7 +371,7 @@ def unique(
 ) -> Any:
     """The sorted distinct items of an array, as numpy.unique without an axis."""
     shape, n = a.shape, a.size
-    if 0 < n <= single_group.FEW:
+    if 0 < n <= single_group.FEW and a.dtype.type is not np.void:
         positions = return_index or return_inverse
         flat = a if a.ndim == 1 else primitives.flat(a)
         order = argsort(flat) if positions else None

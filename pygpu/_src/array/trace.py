@@ -87,6 +87,8 @@ class Graph:
         if getattr(np, name).nout != 1:
             raise Untraceable(f"fuse: {name} has two results")
         loop = ufuncs.resolve(name, (*kinds, None))
+        if any(map(dtypes.is_date, loop)):
+            raise Untraceable(f"fuse: {name} of dates or durations")
         if name == "power" and loop[0].kind in "iu" and kinds[1] is int:
             if isinstance(operands[1], Number) or operands[1] < 0:
                 raise Untraceable("fuse: integers to the power of an argument; convert it first")

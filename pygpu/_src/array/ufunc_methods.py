@@ -61,13 +61,14 @@ def _begin(cell: np.dtype[Any], item: np.dtype[Any], value: str) -> str:
 
 
 def _kernel(backend: Any, key: Any, operation: Any, text: str, *kinds: np.dtype[Any]) -> Any:
-    dtypes.require(backend, operation.name, *operation.inputs, *operation.outputs, *kinds)
-    names = tuple(dtypes.code(d) for d in (*operation.inputs, *operation.outputs, *kinds))
+    every = (*operation.inputs, *operation.outputs, *kinds)
+    dtypes.require(backend, operation.name, *every, dates=True)
+    names = tuple(d.str if dtypes.is_date(d) else dtypes.code(d) for d in every)
     return kernel_cache.get(
         backend,
         ("fold", operation.name, operation.key, names, key),
         lambda: (operation.helpers + text, "fold"),
-        operation.features | dtypes.features(*operation.inputs, *operation.outputs, *kinds),
+        operation.features | dtypes.features(*every),
     )
 
 

@@ -7,6 +7,7 @@ computes is an expression in :mod:`ufunc_table`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +17,7 @@ from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.ufunc_loops import expression
 from pygpu._src.runtime.backend import differ
+from pygpu._src.util.lazy import lazy
 
 from . import elementwise, launch_cache, layout
 
@@ -124,14 +126,16 @@ def is_array(obj: Any) -> bool:
 
 
 def to_operand(obj: Any, like: Any) -> Any:
-    """An operand of a ufunc beside the device array *like*: a device array, or a number (Python's
-    or NumPy's). Host arrays are copied to the device. NotImplemented for anything else.
+    """An operand of a ufunc beside the device array *like*: a device array, or a number or date
+    (Python's or NumPy's). Host arrays are copied to the device. NotImplemented for anything else.
     """
     if isinstance(obj, (GPUArray, bool, int, float, complex, np.generic)):
         return obj
     if isinstance(obj, np.ndarray):
         return obj[()] if obj.ndim == 0 else like._from_host(obj)
-    return NotImplemented
+    if isinstance(obj, date):
+        return np.datetime64(obj)
+    return np.timedelta64(obj) if isinstance(obj, timedelta) else NotImplemented
 
 
 def kind_of(operand: Any) -> Any:
@@ -260,6 +264,10 @@ def call(
     same_device(name, every)
     kinds = [kind_of(a) for a in inputs] + [None if o is None else o.dtype for o in outs]
     if name in _COMPARE or name == "not_equal":
+        if any(isinstance(d, np.dtype) and d.type is np.void for d in kinds[:2]):
+            if name not in ("equal", "not_equal"):
+                raise TypeError(f"{name}: records have no order; compare a field, as a['x']")
+            return lazy("pygpu._src.array.structured").compare(call, name, inputs, out, where)
         truth = _misfit(name, inputs)
         if truth is not None:
             inputs = [np.bool_(truth), np.bool_(True)]
@@ -273,7 +281,7 @@ def call(
     loop = resolve(name, tuple(kinds), casting, kind, signature)
     loop_in, loop_out = loop[: len(inputs)], loop[len(inputs) :]
     backend = first.backend
-    dtypes.require(backend, name, *loop)
+    dtypes.require(backend, name, *loop, dates=True)
     if name == "power" and loop_in[0].kind in "iu" and _is_negative(inputs[1]):
         raise ValueError("Integers to negative integer powers are not allowed.")
     remembered = None

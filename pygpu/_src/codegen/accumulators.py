@@ -58,6 +58,7 @@ _LIMITS: dict[str, tuple[str, str]] = {  # lowest, highest
     "u32": ("0", "4294967295U"),
     "i64": ("(-0x7fffffffffffffffL - 1)", "0x7fffffffffffffffL"),
     "u64": ("0", "0xffffffffffffffffUL"),
+    "t64": ("(-0x7fffffffffffffffL)", "0x7fffffffffffffffL"),  # NaT is below
     **dict.fromkeys(("f16", "f16b", "f8e4m3", "f8e5m2"), ("-PG_INF_F32", "PG_INF_F32")),
     "f32": ("-PG_INF_F32", "PG_INF_F32"),
     "f64": ("-PG_INF_F64", "PG_INF_F64"),
@@ -88,6 +89,8 @@ def _sum_like(kind: str, x: DType, number: DType) -> tuple[str, str, str, str]:
         zero = "-0.0f" if kind_type == "pg_f32" else "-0.0"
         none = zero if kind == "sum" else f"({kind_type})1"
         return kind_type, none, value, "a + b" if kind == "sum" else "a * b"
+    if code == "t64":
+        return "pg_i64", "0", value, "pg_t64_add(a, b)"
     # signed sums wrap as unsigned ones, where that is defined
     bits = 1 if code == "b8" else int(code[1:])
     acc = "pg_u64" if bits == 64 else "pg_u32"
@@ -145,6 +148,8 @@ def _divide(number: DType, value: str, by: str) -> str:
     if code[0] == "c":
         part = "pg_f32" if code == "c64" else "pg_f64"
         return f"pg_{code}_make(({value}).re / ({part})({by}), ({value}).im / ({part})({by}))"
+    if code == "t64":
+        return f"{value} == PG_NAT || {by} == 0 ? PG_NAT : {value} / ({by})"
     return f"{value} / ({dtypes.compute_type(number)})({by})"
 
 
@@ -235,6 +240,8 @@ def _extremum(kind: str, x: DType, out: DType) -> tuple[str, int]:
         none = f"({acc}){_LIMITS[code][1 if less else 0]}"
         first = "a < b" if less else "a > b"
         join = f"{first} || a != a ? a : b" if code[0] == "f" else f"{first} ? a : b"
+        if code == "t64" and not less:  # NaT, the lowest, wins
+            join = f"a == PG_NAT || (b != PG_NAT && {first}) ? a : b"
     text = _plain(acc, none, "x", join) + _begin(x, "v") + _store("a", x, out)
     return text, _size(acc)
 
@@ -258,6 +265,8 @@ def _peak_to_peak(x: DType, out: DType) -> tuple[str, int]:
         highest, lowest = f"({acc}){highest}", f"({acc}){lowest}"
         unsigned = f"pg_u{code[1:]}" if code[0] in "iu" else acc
         value = f"({acc})(({unsigned})a.high - ({unsigned})a.low)"
+        if code == "t64":  # of which a.low is NaT if one is
+            value = "pg_t64_subtract(a.high, a.low)"
     text = f"""\
 typedef struct {{ {acc} low, high; }} red_acc;
 PG_INLINE red_acc red_none(void) {{ red_acc a; a.low = {highest}; a.high = {lowest}; return a; }}
@@ -289,6 +298,8 @@ def _position(kind: str, x: DType, out: DType) -> tuple[str, int]:
         zero = f"pg_{code}_make(0, 0)"
     else:
         before, equal, zero = f"{p}.v < {q}.v", "a.v == b.v", "0"
+    if code == "t64" and kind == "argmax":  # NaT, the lowest, wins
+        before = "a.v != PG_NAT && (b.v == PG_NAT || a.v < b.v)"
     nans = ""
     if code[0] in "fc":
         nans = f"""\
@@ -303,6 +314,8 @@ def _position(kind: str, x: DType, out: DType) -> tuple[str, int]:
         sooner = f"{new_nan} ? !{old_nan} : !{old_nan} && {sooner}"
     else:
         sooner = f"{x_first} < {y_first}" + (" || (x != x && a.v == a.v)" * (code[0] == "f"))
+        if code == "t64" and kind == "argmax":
+            sooner = "a.v != PG_NAT && (x == PG_NAT || a.v < x)"
     text = f"""\
 typedef struct {{ pg_i64 i; {acc} v; }} red_acc;
 PG_INLINE red_acc red_none(void) {{ red_acc a; a.v = {zero}; a.i = -1; return a; }}
@@ -310,7 +323,7 @@ PG_INLINE red_acc red_join(red_acc a, red_acc b)
 {{
     if (a.i < 0 || b.i < 0)
         return a.i < 0 ? b : a;
-{nans}    return {before} || ({equal} && b.i < a.i) ? b : a;
+{nans}    return ({before}) || ({equal} && b.i < a.i) ? b : a;
 }}
 PG_INLINE red_acc red_item(red_acc a, X x, pg_i64 i) /* i is above those before */
 {{
@@ -481,7 +494,7 @@ _POSITION_BLOCK = """\
 
 
 def _block(kind: str, x: DType, number: DType) -> str:
-    if x.kind == "c" or number.kind == "c":
+    if x.kind == "c" or number.kind == "c" or dtypes.is_date(x):
         return ""
     load = dtypes.load(x, "x_row", "@")
     if kind in ("var", "std"):
@@ -543,8 +556,10 @@ def operation(
 ) -> Operation:
     """The reduction *kind* of arrays of dtypes *inputs*, calculated in *number*, stored as *out*.
 
-    some: not all items count (a mask is given).
+    some: not all items count (a mask is given). Those of dates serve all units.
     """
+    inputs = tuple(map(dtypes.unitless, inputs))
+    number, out = dtypes.unitless(number), dtypes.unitless(out)
     x = inputs[0]
     if kind in ("sum", "prod") or (kind == "mean" and not some):
         text, size = _sum(kind, x, number, out)

@@ -60,6 +60,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from .prelude.atomics import CUDA_ATOMICS, OPENCL_ATOMICS
+from .prelude.calendar import date_functions
 from .prelude.complex import complex_functions, used_complex_functions
 from .prelude.narrow_floats import FORMATS, narrow_functions
 from .prelude.warp import CUDA_WARPS, OPENCL_WARPS
@@ -248,12 +249,12 @@ class Dialect:
 
         features: "half" for float16 items in memory, "f16b", "f8e4m3", "f8e5m2" for those of
         bfloat16, float8_e4m3fn and float8_e5m2, "complex" for the functions of complex_text,
-        "atomics" for pg_atomic_*, "warps" for what :mod:`warp_text` has.
+        "dates" for the functions of dates, "atomics" for pg_atomic_*, "warps" for what :mod:`warp_text` has.
         """
         key = frozenset(features)
         text = self._prefixes.get(key)
         if text is None:
-            unknown = key - {"half", "complex", "atomics", "warps", *FORMATS}
+            unknown = key - {"half", "complex", "dates", "atomics", "warps", *FORMATS}
             if unknown:
                 raise ValueError(f"Dialect.prefix: unknown features {sorted(unknown)}")
             text = self._prefixes.setdefault(key, self._make_prefix(key))
@@ -282,6 +283,8 @@ class Dialect:
             text += warps
         if "atomics" in features:
             text += atomics
+        if "dates" in features:
+            text += date_functions(self.limits.fp64)
         if "complex" in features:
             text += complex_functions("c64")
             if self.limits.fp64:

@@ -14,6 +14,7 @@ float8_e4m3fn      pg_f8e4m3  pg_f32
 float8_e5m2        pg_f8e5m2  pg_f32
 float32, float64   pg_f32     the same
 complex64, 128     pg_c64     the same
+datetime64, ...    pg_i64     the same; NaT is the lowest, see :mod:`.dates`
 others (structs)   pg_bytesN  the same; only moved, never computed with
 =================  =========  =========
 
@@ -31,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import dates
 from .fastpath import fastpath
 
 if TYPE_CHECKING:
@@ -43,15 +45,18 @@ __all__ = [
     "cast",
     "code",
     "compute_type",
+    "computes",
     "declare",
     "features",
     "from_bits",
     "holds",
+    "is_date",
     "is_narrow",
     "is_of_ml_dtypes",
     "is_numeric",
     "kind",
     "load",
+    "memory_code",
     "native",
     "needs_fp64",
     "require",
@@ -60,6 +65,7 @@ __all__ = [
     "storage_type",
     "store",
     "to_bits",
+    "unitless",
 ]
 
 _CODES = {
@@ -81,6 +87,7 @@ _CODES = {
 _BY_CODE = {value: np.dtype(key) for key, value in _CODES.items()}
 # What kernels compute with, of the types of ml_dtypes.
 ML_CODES = {"bfloat16": "f16b", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
+_DATE = np.dtype("m8")  # stands for dates and durations of all units
 _USER_TYPES = 256  # the number of the first dtype that another package has registered with NumPy
 _NARROW = {"f16": "half", **{name: name for name in ML_CODES.values()}}  # code -> feature
 _HELD: dict[str, tuple[str, ...]] = {
@@ -98,7 +105,8 @@ def is_of_ml_dtypes(dtype: np.dtype[Any]) -> bool:
 
 @cache
 def code(dtype: np.dtype[Any]) -> str:
-    """The short name of a dtype in kernels: "f32", "b8", ...; "v12" for 12 bytes of any other."""
+    """The short name of a dtype in kernels: "f32", "b8", ...; "t64" for dates and durations of any
+    unit; "v12" for 12 bytes of any other."""
     if dtype.kind == "b":
         return "b8"
     if is_of_ml_dtypes(dtype):
@@ -110,6 +118,8 @@ def code(dtype: np.dtype[Any]) -> str:
         found = _CODES.get(f"{dtype.kind}{dtype.itemsize}")
         if found is not None:
             return found
+    elif dtype.kind in "mM":
+        return "t64"
     if dtype.hasobject:
         raise TypeError(f"dtype {dtype} holds Python objects, which a device cannot use")
     return f"v{dtype.itemsize}"
@@ -121,8 +131,35 @@ def from_code(name: str) -> np.dtype[Any]:
 
 
 def is_numeric(dtype: np.dtype[Any]) -> bool:
-    """Whether kernels can compute with it: not for structs, dates, strings, long double."""
+    """Whether it is of numbers that kernels compute with: not structs, dates, strings, long double."""
+    return code(dtype)[0] not in "vt"
+
+
+def is_date(dtype: np.dtype[Any]) -> bool:
+    """Whether its items are dates or durations: datetime64 and timedelta64."""
+    return dtype.kind in "mM" and not is_of_ml_dtypes(dtype)
+
+
+def computes(dtype: np.dtype[Any]) -> bool:
+    """Whether kernels hold an item in a variable of a C type: numbers and dates."""
     return code(dtype)[0] != "v"
+
+
+def unitless(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """A dtype in the key of a kernel that is the same for dates of all units; others unchanged."""
+    return _DATE if is_date(dtype) else dtype
+
+
+@cache
+def memory_code(stored: np.dtype[Any] | None, computed: np.dtype[Any]) -> str | None:
+    """An operand in the key of a kernel: how it lies in memory, and of dates how they are
+    converted. None for a number that is an argument."""
+    if stored is None:
+        return None
+    name = code(stored)
+    if name == "t64" and code(computed) == "t64" and stored != computed:
+        return f"{name} {stored.str} {computed.str}"
+    return name
 
 
 def is_narrow(dtype: np.dtype[Any]) -> bool:
@@ -158,6 +195,8 @@ def native(dtype: DTypeLike, call: str = "array") -> np.dtype[Any]:
 def storage_type(dtype: np.dtype[Any]) -> str:
     """The type of items in memory."""
     name = code(dtype)
+    if name == "t64":
+        return "pg_i64"
     return f"pg_bytes{name[1:]}" if name[0] == "v" else f"pg_{name}"
 
 
@@ -170,7 +209,7 @@ def compute_type(dtype: np.dtype[Any]) -> str:
 def alignment(dtype: np.dtype[Any]) -> int:
     """The alignment of items in kernels [bytes]."""
     size = dtype.itemsize
-    return size if is_numeric(dtype) else _unit(size)
+    return size if computes(dtype) else _unit(size)
 
 
 def _unit(size: int) -> int:
@@ -198,6 +237,8 @@ def features(*dtypes: np.dtype[Any]) -> set[str]:
             found.add(_NARROW[name])
         elif name[0] == "c":
             found.add("complex")
+        elif name == "t64":
+            found.add("dates")
     return found
 
 
@@ -234,7 +275,7 @@ def store(
     """A statement that stores an expression *value* of the compute type of dtype *of* (by default
     *dtype* itself), converted as NumPy's astype does."""
     if code(dtype) == "f16" and of is not None:
-        if code(of) in ("f64", "i32", "u32", "i64", "u64", "c128"):  # rounded once
+        if code(of) in ("f64", "i32", "u32", "i64", "u64", "t64", "c128"):  # rounded once
             real = f"({value}).re" if code(of) == "c128" else value
             return f"{pointer}[{index}] = pg_to_f16d({real});"
     return f"{pointer}[{index}] = {to_bits(dtype, cast(value, of or dtype, dtype))};"
@@ -243,6 +284,12 @@ def store(
 def cast(value: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
     """*value* of *source*'s compute type converted to *target*'s, as NumPy's astype does."""
     a, b = code(source), code(target)
+    if "t64" in (a, b):
+        if a == b:
+            return dates.convert(value, source, target)
+        if a[0] in "fc" or "v" in (a[0], b[0]):
+            return _date_of(value, source, target)
+        a, b = (("i64" if name == "t64" else name) for name in (a, b))
     if a == b:
         return f"(pg_{a})({value})" if a[0] in "iu" else value
     if a[0] == "v" or b[0] == "v":
@@ -268,15 +315,31 @@ def cast(value: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
     return f"({real})({value})"
 
 
+def _date_of(value: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
+    """A real or complex number as a date: NaT for one that is none, or too large."""
+    name = code(source)
+    if name[0] == "v" or code(target)[0] == "v":
+        raise TypeError(f"cannot convert {source} to {target} on a device")
+    real = f"({value}).re" if name[0] == "c" else value
+    wide = name in ("f64", "c128")
+    return f"pg_t64_from_{'f64' if wide else 'f32'}({real})"
+
+
 def needs_fp64(*dtypes: np.dtype[Any]) -> bool:
     """Whether kernels with these dtypes compute in double."""
     return any(code(d) in ("f64", "c128") for d in dtypes)
 
 
-def require(backend: Backend, call: str, *dtypes: np.dtype[Any]) -> None:
-    """Raise TypeError if the device cannot compute with one of the dtypes."""
+def require(backend: Backend, call: str, *dtypes: np.dtype[Any], dates: bool = False) -> None:
+    """Raise TypeError if the device cannot compute with one of the dtypes. dates: those of dates
+    are as good as those of numbers."""
     for dtype in dtypes:
-        if not is_numeric(dtype):
+        if not (computes(dtype) if dates else is_numeric(dtype)):
+            if is_date(dtype):
+                raise TypeError(
+                    f"{call}: a device does not compute this of dtype {dtype}; pass numbers, as of "
+                    "x.view('int64') or x / numpy.timedelta64(1, 's')"
+                )
             raise TypeError(f"{call}: a device does not compute with dtype {dtype}")
     if needs_fp64(*dtypes) and not backend.limits.fp64:
         raise TypeError(

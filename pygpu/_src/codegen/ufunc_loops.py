@@ -5,6 +5,8 @@ A loop in a narrow float (float16, bfloat16, float8) is computed in float. Integ
 
 from __future__ import annotations
 
+from . import dates
+
 __all__ = ["NAMES", "STANDARD_NAMES", "expression"]
 
 # NumPy's names of ufuncs that the array API standard calls otherwise
@@ -101,7 +103,7 @@ NAMES = (
     *"float_power negative positive absolute conjugate conj invert bitwise_and bitwise_or".split(),
     *"bitwise_xor left_shift right_shift logical_and logical_or logical_xor logical_not".split(),
     *"maximum minimum fmax fmin fmod hypot arctan2 copysign nextafter ldexp frexp modf".split(),
-    *"isnan isinf isfinite signbit sign square reciprocal deg2rad rad2deg degrees".split(),
+    *"isnan isinf isfinite isnat signbit sign square reciprocal deg2rad rad2deg degrees".split(),
     *"radians logaddexp logaddexp2 heaviside gcd lcm spacing bitwise_count".split(),
 )
 
@@ -135,6 +137,8 @@ def expression(name: str, codes: tuple[str, ...]) -> Found | None:
     name = {"mod": "remainder", "divide": "true_divide", "conj": "conjugate"}.get(name, name)
     name = {"degrees": "rad2deg", "radians": "deg2rad"}.get(name, name)
     c = codes[0]
+    if "t64" in codes:
+        return dates.expression(name, codes)
     if c in _UNSIGNED:
         if name in _NEXT_NARROW:
             unsigned, sign = _UNSIGNED[c]

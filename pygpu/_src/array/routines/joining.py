@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date, timedelta
 from functools import lru_cache
 from math import ceil
 from typing import Any
@@ -31,6 +32,7 @@ __all__ = [
     "concatenate",
     "diff",
     "dot",
+    "has_dates",
     "multi_put",
     "multi_take",
     "multi_take_put",
@@ -74,7 +76,7 @@ def _choose_operation(
         (dtype,),
         # both values are read before, or a CPU branches on each item and cannot use vectors
         f"y0 = {test} ? x1 : x2;"
-        if dtypes.is_numeric(dtype)
+        if dtypes.computes(dtype)
         else f"if ({test}) y0 = x1; else y0 = x2;",
     )
 
@@ -102,7 +104,7 @@ def choose(
         raise TypeError(f"{call}: operands must be arrays or numbers")
     arrays = [x for x in operands if isinstance(x, GPUArray)]
     ufuncs.same_device(call, arrays if out is None else [*arrays, out])
-    structs = [x.dtype for x in arrays[1:] if not dtypes.is_numeric(x.dtype)]
+    structs = [x.dtype for x in arrays[1:] if not dtypes.computes(x.dtype)]
     dtype = structs[0] if structs else dtypes.result_type(*operands[1:])
     kind = operands[0].dtype if hasattr(operands[0], "dtype") else np.asarray(operands[0]).dtype
     shape = layout.broadcast_shapes(*(a.shape for a in arrays))
@@ -405,6 +407,8 @@ def arange_plan(call: str, args: tuple[Any, ...], options: dict[str, Any]) -> tu
     start, stop, step = given.get("start") or 0, given["stop"], given.get("step", 1)
     step = 1 if step is None else step
     explicit = dtype is not None
+    if has_dates(dtype, given.values()):
+        return (*_dates_plan(call, given.get("start"), stop, given.get("step"), dtype), explicit)
     dtype = np.dtype(dtype) if explicit else np.array([start, stop, step]).dtype
     if step == 0:
         raise ValueError(f"{call}: step must not be 0")
@@ -414,6 +418,57 @@ def arange_plan(call: str, args: tuple[Any, ...], options: dict[str, Any]) -> tu
         types = ", ".join(type(x).__name__ for x in (start, stop, step))
         raise TypeError(f"{call}: start, stop and step must be numbers, not {types}") from None
     return start, step, n, dtype, explicit
+
+
+def has_dates(dtype: Any, numbers: Iterable[Any]) -> bool:
+    """Whether a range is one of dates or durations."""
+    if dtype is not None and np.dtype(dtype).kind in "mM":
+        return True
+    return any(isinstance(x, (np.datetime64, np.timedelta64, date, timedelta)) for x in numbers)
+
+
+def _dates_plan(call: str, start: Any, stop: Any, step: Any, dtype: Any) -> tuple[Any, ...]:
+    """(start, step, n, dtype) of dates or durations; start and step are counts of the unit."""
+    what = None if dtype is None else np.dtype(dtype)
+    ends: list[Any] = [None if x is None else _as_date(x, what) for x in (start, stop, step)]
+    kinds = [x.dtype for x in ends if x is not None]
+    is_date = any(kind.kind == "M" for kind in kinds) or (what is not None and what.kind == "M")
+    if what is None or np.datetime_data(what)[0] == "generic":
+        what = np.result_type(*(k for k in kinds if k.kind in "mM"), *("m8",) * (not is_date))
+        if is_date:
+            unit = [np.dtype(k.str.replace("m8", "M8")) for k in kinds if k.kind in "mM"]
+            what = np.result_type(*unit)
+    length = np.dtype(what.str.replace("M8", "m8"))
+    if is_date and (start is None or (ends[0] is not None and ends[0].dtype.kind != "M")):
+        raise ValueError(f"{call}: requires both a start and a stop for dates")
+    first = 0 if ends[0] is None else _count(ends[0], what)
+    by = 1 if ends[2] is None else _count(ends[2], length)
+    last = ends[1]
+    if is_date and last.dtype.kind != "M":  # so long after the start
+        last = first + _count(last, length)
+    else:
+        last = _count(last, what)
+    if by == 0:
+        raise ValueError(f"{call}: step must not be 0")
+    lowest = np.iinfo(np.int64).min
+    if lowest in (first, last, by):
+        raise ValueError(f"{call}: cannot use a NaT (not-a-time) datetime value")
+    return first, by, len(range(first, last, by)), what
+
+
+def _as_date(x: Any, dtype: np.dtype[Any] | None) -> Any:
+    """A number, a date or a duration of NumPy; texts by the dtype."""
+    if isinstance(x, str):
+        return np.datetime64(x) if dtype is None else np.array(x, dtype)[()]
+    if isinstance(x, date):
+        return np.datetime64(x)
+    return np.timedelta64(x) if isinstance(x, timedelta) else np.asarray(x)[()]
+
+
+def _count(x: Any, dtype: np.dtype[Any]) -> int:
+    box = np.empty((), dtype)
+    box[...] = x
+    return int(box.view(np.int64)[()])
 
 
 @lru_cache(maxsize=64)
@@ -434,7 +489,9 @@ def arange_into(array: Any, start: Any, step: Any, queue: Any = None) -> Any:
         array._copy_from(arange_into(array._new(array.shape, real), start, step, queue), queue)
         return array
     # the step is the difference of the first two, both converted: 1 for 0.5, 1.25, ... as integers
-    first: Any = np.arange(start, start + 2 * step, step, dtype=dtype)[:2] if array.size > 1 else []
+    first: Any = []
+    if array.size > 1 and dtype.kind not in "mM":
+        first = np.arange(start, start + 2 * step, step, dtype=dtype)[:2]
     if len(first) == 2 and dtype.kind in "fiu":
         with np.errstate(over="ignore"):  # of small integers, which wrap
             start, step = first[0], first[1] - first[0]

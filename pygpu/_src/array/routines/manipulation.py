@@ -428,7 +428,7 @@ def triangle(a: Any, k: int = 0, upper: bool = False) -> Any:
         raise TypeError(f"{'triu' if upper else 'tril'}: an array without axes has no triangle")
     if a.ndim == 1:  # each row of a square, as in NumPy
         a = broadcast_to(a, (a.size, a.size))
-    dtypes.require(a.backend, "triu" if upper else "tril", a.dtype)
+    dtypes.require(a.backend, "triu" if upper else "tril", a.dtype, dates=True)
     out = primitives.empty(a, a.shape, a.dtype)
     if out.size:
         rows, columns = a.shape[-2:]

@@ -35,6 +35,8 @@ def _reduction(kind: str, instead: Any) -> Callable[..., Any]:
     def call(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **options: Any) -> Any:
         options = _given(options | {"dtype": dtype, "out": out})
         options = {k: v for k, v in options.items() if v is not None or k == "where"}
+        if a.dtype.kind in "mM" and kind in ("max", "min"):
+            return getattr(np, "f" + kind).reduce(a, axis, **options)
         if a.dtype.kind == "f" and kind in ("max", "min"):
             where = ufuncs.call("isnan", (a,))
             empty = where._reduce("all", axis, keepdims=bool(options.get("keepdims", False)))

@@ -35,7 +35,7 @@ def _there(like: Any, x: Any, dtype: Any = None) -> Any:
 def _argwhere(a: Any) -> Any:
     if a.ndim == 0:
         return _argwhere(manipulation.atleast(1, [a]))[:, :0]
-    if 0 < a.size <= single_group.FEW and dtypes.is_numeric(a.dtype):
+    if 0 < a.size <= single_group.FEW and dtypes.computes(a.dtype):
         return single_group.places(a, False)[0]
     return joining.stack(masks.nonzero(a), 1)
 
@@ -204,11 +204,11 @@ def _infinite(sign: float) -> Callable[..., Any]:
 
 
 def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
-    return sort.sort(a, axis)
+    return sort.sort(a, axis, order)
 
 
 def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
-    return sort.argsort(a, axis)
+    return sort.argsort(a, axis, order)
 
 
 def _unique(

@@ -38,7 +38,8 @@ def isin(element: Any, test: Any, invert: bool = False) -> Any:
     if b.size <= _FEW or dtype.kind == "c":
         found = ufuncs.call(name, (manipulation.expand_dims(a, a.ndim), b))
         return found._reduce("all" if invert else "any", a.ndim)
-    dtypes.require(a.backend, "isin", dtype)
+    if dtype.type is not np.void:
+        dtypes.require(a.backend, "isin", dtype, dates=True)
     ordered = sort.sort(primitives.astype(b, dtype))
     a = primitives.astype(a, dtype)
     at = sort.searchsorted(ordered, a)
@@ -86,7 +87,7 @@ def setdiff1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
 def unique_rows(a: Any, axis: int, index: bool, inverse: bool, counts: bool) -> Any:
     """numpy.unique along an axis: the distinct rows, in their order. There are as many sorts as a
     row has items."""
-    if not dtypes.is_numeric(a.dtype):
+    if not dtypes.computes(a.dtype):
         raise TypeError(f"unique: a device does not sort dtype {a.dtype}")
     axis = layout.normalize_axis(axis, a.ndim)
     turned = manipulation.moveaxis(a, axis, 0)

@@ -65,20 +65,28 @@ def kept(result: Any, a: Any, axes: tuple[int, ...], keepdims: bool, front: int 
 
 
 def _nan_where_nan(result: Any, last: Any) -> Any:
-    return joining.choose(
-        "quantile", ufuncs.call("isnan", (last,)), result.dtype.type(np.nan), result
-    )
+    return joining.choose("quantile", ufuncs.call("isnan", (last,)), _nan(result.dtype), result)
+
+
+def _nan(dtype: np.dtype[Any]) -> Any:
+    """The NaN of a dtype, or its NaT."""
+    return dtype.type("NaT" if dtypes.is_date(dtype) else np.nan)
 
 
 def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """numpy.median: NaN where there is one."""
-    rows, axes = sorted_rows("median", a, axis, kinds="fiubc")
+    rows, axes = sorted_rows("median", a, axis, kinds="fiubcm")
     n = rows.shape[0]
     if n == 0:
-        result = primitives.empty(rows, rows.shape[1:], rows.dtype).fill(np.nan)
+        result = primitives.empty(rows, rows.shape[1:], rows.dtype).fill(_nan(rows.dtype))
     else:
         low, high = rows[(n - 1) // 2], rows[n // 2]
-        result = low if n % 2 else (low + high) * rows.dtype.type(0.5)
+        if n % 2:
+            result = low
+        elif rows.dtype.kind == "m":
+            result = (low + high) / 2
+        else:
+            result = (low + high) * rows.dtype.type(0.5)
         result = _nan_where_nan(result, rows[-1])
     return given_to(out, kept(result, a, axes, keepdims))
 
@@ -143,8 +151,10 @@ def quantile(
         raise ValueError("Quantiles must be in the range [0, 1]")
     whole = method in _ROUNDED or method in _STEPS
     whole = whole or (method == "linear" and wanted.dtype.kind in "iub")
-    rows, axes = sorted_rows("quantile", a, axis, whole)
-    if not number and not whole:  # arrays and lists count in the result's dtype
+    rows, axes = sorted_rows("quantile", a, axis, whole, "fiubmM")
+    if (
+        not number and not whole and not dtypes.is_date(rows.dtype)
+    ):  # arrays and lists count in the result's dtype
         rows = primitives.astype(rows, np.result_type(rows.dtype, given))
     n, rest = rows.shape[0], rows.shape[1:]
     if n == 0 and rows.dtype.kind != "f":
@@ -153,7 +163,7 @@ def quantile(
         result = primitives.empty(rows, (*wanted.shape, *rest), rows.dtype).fill(np.nan)
     else:
         result = _between(rows, *_places(method, n, wanted.ravel()))
-        if rows.dtype.kind == "f":
+        if rows.dtype.kind in "fmM":
             result = _nan_where_nan(result, rows[-1])
         result = result.reshape((*wanted.shape, *rest))
     return given_to(out, kept(result, a, axes, keepdims, wanted.ndim))
@@ -163,18 +173,19 @@ def _between(rows: Any, first: Any, share: Any) -> Any:
     """Items of sorted rows, and shares of those that follow them (None: none), stacked."""
     n, rest = rows.shape[0], rows.shape[1:]
     after = np.minimum(first + 1, n - 1)
+    kind = np.float64 if dtypes.is_date(rows.dtype) else rows.dtype
     if first.size == 1:  # the most common call: nothing has to be copied to the device
         low, high = rows[int(first[0])], rows[int(after[0])]
         if share is None:
             return low._copy()
-        part = share.astype(rows.dtype)[0]
+        part = share.astype(kind)[0]
         step = high - low
         return low + step * part if part < 0.5 else high - step * (1 - part)
     low = take(rows, first, 0)
     if share is None:
         return low
     high = take(rows, after, 0)
-    share = share.astype(rows.dtype).reshape((-1,) + (1,) * len(rest))
+    share = share.astype(kind).reshape((-1,) + (1,) * len(rest))
     step = high - low
     near, far = rows._from_host(share), rows._from_host(1 - share)
     return joining.choose("quantile", near < 0.5, low + step * near, high - step * far)

@@ -53,7 +53,9 @@ def _like(value: Any) -> Callable[..., Any]:
 
     def make(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None,
              **options: Any) -> Any:  # fmt: skip
-        return _full_like(a, value, dtype, order, subok, shape)
+        if value != 0:
+            return _full_like(a, value, dtype, order, subok, shape)
+        return _full_like(a, None, dtype, order, subok, shape).fill(0)  # whatever the dtype
 
     return make
 

@@ -46,6 +46,8 @@ def keys_text(dtype: DType, ties: bool) -> str:
     kind = dtypes.kind(dtype)
     if kind in "bu":
         key = item = "return x;"
+    elif kind in "mM":  # NaT, the lowest, goes last
+        key, item = f"return (K)((x ^ {sign}) - 1);", f"return (K)((x + 1) ^ {sign});"
     elif kind == "i":
         key = item = f"return (K)(x ^ {sign});"
     else:

@@ -110,6 +110,8 @@ def _differ(dtype: DType, equal_nan: bool) -> str:
     else:
         a, b = (dtypes.load(dtype, "x", f"AT({i})") for i in ("i", "i - 1"))
         text, nan = f"{a} != {b}", "({0} != {0})"
+    if not equal_nan and code == "t64":
+        text = f"{text} || {a} == PG_NAT"
     if equal_nan and code[0] in "fc":
         text += f" && !({nan.format(a)} && {nan.format(b)})"
     return f"(i == 0 || ({text}))"
