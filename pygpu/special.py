@@ -18,41 +18,74 @@ from typing import TYPE_CHECKING, Any
 from pygpu._src.array.routines.special import call, keep, log_softmax, logsumexp, softmax
 
 if TYPE_CHECKING:
-    from pygpu._src.array.special_types import Binary, Pair, Ternary, Unary
+    from pygpu._src.array.special_types import Binary, Pair, Quadruple, Quaternary, Ternary, Unary
 
 __all__ = [
+    "agm",
+    "bdtr",
+    "bdtrc",
+    "bdtri",
     "beta",
     "betainc",
     "betaincc",
     "betainccinv",
     "betaincinv",
     "betaln",
+    "binom",
     "boxcox",
     "boxcox1p",
+    "cbrt",
+    "chdtr",
+    "chdtrc",
+    "chdtri",
+    "cosdg",
     "cosm1",
+    "cotdg",
     "dawsn",
     "digamma",
     "ellipe",
+    "ellipeinc",
+    "ellipj",
     "ellipk",
+    "ellipkinc",
     "ellipkm1",
+    "elliprc",
+    "elliprd",
+    "elliprf",
+    "elliprg",
     "entr",
     "erf",
     "erfc",
     "erfcinv",
     "erfcx",
+    "erfi",
     "erfinv",
+    "eval_chebyc",
+    "eval_chebys",
     "eval_chebyt",
     "eval_chebyu",
+    "eval_gegenbauer",
+    "eval_genlaguerre",
     "eval_hermite",
     "eval_hermitenorm",
+    "eval_jacobi",
     "eval_laguerre",
     "eval_legendre",
+    "eval_sh_chebyt",
+    "eval_sh_chebyu",
+    "eval_sh_jacobi",
+    "eval_sh_legendre",
     "exp1",
     "exp10",
+    "exp2",
     "expi",
     "expit",
+    "expm1",
     "expn",
     "exprel",
+    "fdtr",
+    "fdtrc",
+    "fdtri",
     "fresnel",
     "gamma",
     "gammainc",
@@ -61,6 +94,9 @@ __all__ = [
     "gammaincinv",
     "gammaln",
     "gammasgn",
+    "gdtr",
+    "gdtrc",
+    "gdtrix",
     "huber",
     "i0",
     "i0e",
@@ -74,40 +110,62 @@ __all__ = [
     "j1",
     "jn",
     "jv",
+    "jve",
     "k0",
     "k0e",
     "k1",
     "k1e",
     "kl_div",
     "kn",
+    "kolmogorov",
     "kv",
     "kve",
     "legendre_p",
+    "log1p",
     "log_expit",
     "log_ndtr",
     "log_softmax",
     "loggamma",
     "logit",
     "logsumexp",
+    "nbdtr",
+    "nbdtrc",
+    "nbdtri",
     "ndtr",
     "ndtri",
+    "ndtri_exp",
+    "pdtr",
+    "pdtrc",
+    "pdtri",
+    "poch",
     "polygamma",
+    "powm1",
     "pseudo_huber",
     "psi",
+    "radian",
     "rel_entr",
     "rgamma",
+    "round",
     "shichi",
     "sici",
     "sinc",
+    "sindg",
     "softmax",
+    "softplus",
     "spence",
+    "stdtr",
+    "stdtrit",
+    "tandg",
+    "wrightomega",
     "xlog1py",
     "xlogy",
     "y0",
     "y1",
     "yn",
     "yv",
+    "yve",
     "zeta",
+    "zetac",
 ]
 
 
@@ -132,6 +190,15 @@ def _three(name: str, what: str, method: str = "") -> Any:
         a: Any, b: Any, x: Any, /, out: Any = None, *, where: Any = True, dtype: Any = None
     ) -> Any:
         return call(name, (a, b, x), out, where=where, dtype=dtype)
+
+    return _named(function, name, what, method)
+
+
+def _four(name: str, what: str, method: str = "") -> Any:
+    def function(
+        a: Any, b: Any, c: Any, x: Any, /, out: Any = None, *, where: Any = True, dtype: Any = None
+    ) -> Any:
+        return call(name, (a, b, c, x), out, where=where, dtype=dtype)
 
     return _named(function, name, what, method)
 
@@ -404,6 +471,157 @@ eval_laguerre: Binary = _two(
     "eval_laguerre(n, x): Laguerre's polynomial of degree n",
     "the recurrence AMS 55 22.7.12",
 )
+cbrt: Unary = _one("cbrt", "The cube root")
+exp2: Unary = _one("exp2", "2**x")
+expm1: Unary = _one("expm1", "exp(x) - 1, without cancellation")
+log1p: Unary = _one("log1p", "log(1 + x), without cancellation")
+round: Unary = _one("round", "The nearest integer, of two the even one")
+sindg: Unary = _one(
+    "sindg", "The sine of degrees, exact at multiples of 30", "turned to -45 to 45 degrees, exactly"
+)
+cosdg: Unary = _one(
+    "cosdg",
+    "The cosine of degrees, exact at multiples of 30",
+    "turned to -45 to 45 degrees, exactly",
+)
+tandg: Unary = _one("tandg", "The tangent of degrees", "turned to -90 to 90 degrees, exactly")
+cotdg: Unary = _one("cotdg", "The cotangent of degrees", "turned to -90 to 90 degrees, exactly")
+ndtri_exp: Unary = _one(
+    "ndtri_exp", "The x with log_ndtr(x) = y", "Newton's steps on log_ndtr, ndtri near 0"
+)
+kolmogorov: Unary = _one(
+    "kolmogorov",
+    "The limit of the survival function of Kolmogorov's statistic",
+    "the theta series for large and small x (DLMF 20.7.32)",
+)
+wrightomega: Unary = _one(
+    "wrightomega",
+    "The w with w + log(w) = x",
+    "the steps of Lawrence, Corless and Jeffrey (2012), Halley's below 1",
+)
+erfi: Unary = _one("erfi", "-i erf(i x), the integral of 2 exp(t**2) / sqrt(pi)", "dawsn")
+zetac: Unary = _one(
+    "zetac", "Riemann's zeta function minus 1, without cancellation for x > 1", "as zeta"
+)
+chdtr: Binary = _two(
+    "chdtr",
+    "chdtr(v, x): the chi-squared distribution function of v degrees of freedom",
+    "gammainc",
+)
+chdtrc: Binary = _two("chdtrc", "chdtrc(v, x): 1 - chdtr(v, x), without cancellation", "gammaincc")
+chdtri: Binary = _two("chdtri", "chdtri(v, p): the x with chdtrc(v, x) = p", "gammainccinv")
+pdtr: Binary = _two(
+    "pdtr",
+    "pdtr(k, m): the probability of at most k events, Poisson-distributed with mean m",
+    "gammaincc",
+)
+pdtrc: Binary = _two("pdtrc", "pdtrc(k, m): 1 - pdtr(k, m), without cancellation", "gammainc")
+pdtri: Binary = _two("pdtri", "pdtri(k, y): the mean m with pdtr(k, m) = y", "gammainccinv")
+stdtr: Binary = _two(
+    "stdtr", "stdtr(df, t): Student's distribution function", "betainc and betaincc"
+)
+stdtrit: Binary = _two("stdtrit", "stdtrit(df, p): the t with stdtr(df, t) = p", "betaincinv")
+agm: Binary = _two("agm", "agm(a, b): the arithmetic-geometric mean")
+powm1: Binary = _two("powm1", "powm1(x, y): x**y - 1, without cancellation", "expm1 near 0")
+binom: Binary = _two(
+    "binom", "binom(x, y): the binomial coefficient, of real arguments", "products, beta"
+)
+poch: Binary = _two(
+    "poch", "poch(z, m): Pochhammer's symbol, gamma(z + m) / gamma(z)", "products, gamma, gammaln"
+)
+elliprc: Binary = _two(
+    "elliprc", "elliprc(x, y): Carlson's degenerate elliptic integral R_C", "DLMF 19.6.15"
+)
+ellipkinc: Binary = _two(
+    "ellipkinc",
+    "ellipkinc(phi, m): the incomplete elliptic integral of the first kind",
+    "elliprf, DLMF 19.25.5",
+)
+ellipeinc: Binary = _two(
+    "ellipeinc",
+    "ellipeinc(phi, m): the incomplete elliptic integral of the second kind",
+    "elliprf and elliprd, DLMF 19.25.9 and 19.25.10",
+)
+jve: Binary = _two("jve", "jve(v, x): the same as jv, for real x")
+yve: Binary = _two("yve", "yve(v, x): the same as yv, for real x")
+eval_chebyc: Binary = _two("eval_chebyc", "eval_chebyc(n, x): 2 * eval_chebyt(n, x / 2)")
+eval_chebys: Binary = _two("eval_chebys", "eval_chebys(n, x): eval_chebyu(n, x / 2)")
+eval_sh_chebyt: Binary = _two("eval_sh_chebyt", "eval_sh_chebyt(n, x): eval_chebyt(n, 2 * x - 1)")
+eval_sh_chebyu: Binary = _two("eval_sh_chebyu", "eval_sh_chebyu(n, x): eval_chebyu(n, 2 * x - 1)")
+eval_sh_legendre: Binary = _two(
+    "eval_sh_legendre", "eval_sh_legendre(n, x): eval_legendre(n, 2 * x - 1)"
+)
+gdtr: Ternary = _three(
+    "gdtr", "gdtr(a, b, x): the gamma distribution function of rate a and shape b", "gammainc"
+)
+gdtrc: Ternary = _three(
+    "gdtrc", "gdtrc(a, b, x): 1 - gdtr(a, b, x), without cancellation", "gammaincc"
+)
+gdtrix: Ternary = _three("gdtrix", "gdtrix(a, b, p): the x with gdtr(a, b, x) = p", "gammaincinv")
+bdtr: Ternary = _three(
+    "bdtr", "bdtr(k, n, p): the probability of at most k successes in n trials", "betaincc"
+)
+bdtrc: Ternary = _three(
+    "bdtrc", "bdtrc(k, n, p): 1 - bdtr(k, n, p), without cancellation", "betainc"
+)
+bdtri: Ternary = _three("bdtri", "bdtri(k, n, y): the p with bdtr(k, n, p) = y", "betainccinv")
+nbdtr: Ternary = _three(
+    "nbdtr", "nbdtr(k, n, p): the probability of at most k failures before n successes", "betainc"
+)
+nbdtrc: Ternary = _three(
+    "nbdtrc", "nbdtrc(k, n, p): 1 - nbdtr(k, n, p), without cancellation", "betaincc"
+)
+nbdtri: Ternary = _three("nbdtri", "nbdtri(k, n, y): the p with nbdtr(k, n, p) = y", "betaincinv")
+fdtr: Ternary = _three(
+    "fdtr", "fdtr(dfn, dfd, x): the distribution function of F", "betainc and betaincc"
+)
+fdtrc: Ternary = _three(
+    "fdtrc",
+    "fdtrc(dfn, dfd, x): 1 - fdtr(dfn, dfd, x), without cancellation",
+    "betainc and betaincc",
+)
+fdtri: Ternary = _three(
+    "fdtri", "fdtri(dfn, dfd, p): the x with fdtr(dfn, dfd, x) = p", "betaincinv"
+)
+elliprf: Ternary = _three(
+    "elliprf",
+    "elliprf(x, y, z): Carlson's elliptic integral R_F",
+    "duplication (B. C. Carlson, 1995)",
+)
+elliprd: Ternary = _three(
+    "elliprd",
+    "elliprd(x, y, z): Carlson's elliptic integral R_D",
+    "duplication (B. C. Carlson, 1995)",
+)
+elliprg: Ternary = _three(
+    "elliprg", "elliprg(x, y, z): Carlson's elliptic integral R_G", "R_F and R_D, DLMF 19.21.10"
+)
+radian: Ternary = _three("radian", "radian(d, m, s): degrees, minutes and seconds in radians")
+eval_gegenbauer: Ternary = _three(
+    "eval_gegenbauer",
+    "eval_gegenbauer(n, alpha, x): Gegenbauer's polynomial of degree n",
+    "the recurrence AMS 55 22.7.3",
+)
+eval_genlaguerre: Ternary = _three(
+    "eval_genlaguerre",
+    "eval_genlaguerre(n, alpha, x): the associated Laguerre polynomial of degree n",
+    "the recurrence AMS 55 22.7.12",
+)
+eval_jacobi: Quaternary = _four(
+    "eval_jacobi",
+    "eval_jacobi(n, alpha, beta, x): Jacobi's polynomial of degree n",
+    "the recurrence AMS 55 22.7.1",
+)
+eval_sh_jacobi: Quaternary = _four(
+    "eval_sh_jacobi",
+    "eval_sh_jacobi(n, p, q, x): Jacobi's polynomial on [0, 1], divided by binom(2 * n + p - 1, n)",
+    "as eval_jacobi",
+)
+ellipj: Quadruple = _two(
+    "ellipj",
+    "ellipj(u, m): (sn, cn, dn, ph), Jacobi's elliptic functions and the amplitude",
+    "the arithmetic-geometric mean, DLMF 22.20",
+)
 
 
 def zeta(x: Any, q: Any = None, out: Any = None, *, where: Any = True, dtype: Any = None) -> Any:
@@ -418,6 +636,14 @@ def zeta(x: Any, q: Any = None, out: Any = None, *, where: Any = True, dtype: An
 
 
 keep(zeta, "zeta")
+
+
+def softplus(x: Any, /, out: Any = None, *, where: Any = True, dtype: Any = None) -> Any:
+    """log(1 + exp(x)), without overflow and cancellation."""
+    return call("softplus", (x,), out, where=where, dtype=dtype)
+
+
+keep(softplus, "softplus")
 
 
 legendre_p: Binary = _two(

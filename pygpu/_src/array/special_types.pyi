@@ -35,3 +35,17 @@ class Pair(Protocol):
         self, x: Operand, /, out: tuple[GPUArray[Any] | None, GPUArray[Any] | None] | None = None,
         *, where: Any = True, dtype: Any = None,
     ) -> tuple[Floating, Floating]: ...
+
+class Quaternary(Protocol):
+    """A function of the items of four operands."""
+    def __call__(
+        self, a: Operand, b: Operand, c: Operand, x: Operand, /, out: Out = None, *,
+        where: Any = True, dtype: Any = None,
+    ) -> Floating: ...
+
+class Quadruple(Protocol):
+    """A function of the items of two operands with four results."""
+    def __call__(
+        self, a: Operand, b: Operand, /, out: tuple[GPUArray[Any] | None, ...] | None = None,
+        *, where: Any = True, dtype: Any = None,
+    ) -> tuple[Floating, Floating, Floating, Floating]: ...

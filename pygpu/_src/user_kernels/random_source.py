@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["BLOCKS", "BOUNDED", "UNIT", "distribution", "draws", "fill_text", "poisson_text"]
-__all__ += ["sobol_text"]
+from .random_functions import FUNCTIONS, UNIT
+
+__all__ = ["BLOCKS", "BOUNDED", "distribution", "draws", "fill_text", "poisson_text", "sobol_text"]
 
 _TYPES = "typedef struct { pg_u32 v[4]; } pg_words;\n"
 
@@ -79,58 +80,38 @@ PG_INLINE pg_W pg_sobol(PG_GLOBAL const pg_W *directions, pg_u64 index)
 }
 """
 
-UNIT = """\
-PG_INLINE pg_f32 pg_unit32(pg_u32 w) /* [0, 1) */
-{ return (pg_f32)(w >> 8) * 5.9604644775390625e-8f; }
-PG_INLINE pg_f32 pg_open32(pg_u32 w) /* (0, 1] */
-{ return ((pg_f32)(w >> 8) + 1.0f) * 5.9604644775390625e-8f; }
-PG_INLINE pg_f32 pg_inner32(pg_u32 w) /* (0, 1) */
-{ return ((pg_f32)(w >> 9) + 0.5f) * 1.1920928955078125e-7f; }
-#ifdef PG_FP64
-PG_INLINE pg_f64 pg_unit64(pg_u32 a, pg_u32 b)
-{ return (pg_f64)(((pg_u64)a << 32 | b) >> 11) * 1.1102230246251565e-16; }
-PG_INLINE pg_f64 pg_open64(pg_u32 a, pg_u32 b)
-{ return ((pg_f64)(((pg_u64)a << 32 | b) >> 11) + 1.0) * 1.1102230246251565e-16; }
-PG_INLINE pg_f64 pg_inner64(pg_u32 a, pg_u32 b)
-{ return ((pg_f64)(((pg_u64)a << 32 | b) >> 12) + 0.5) * 2.220446049250313e-16; }
-#endif
-"""
-
 _NORMAL32 = """\
-pg_f32 r0 = sqrt(-2.0f * log(pg_open32(w.v[0]))), r1 = sqrt(-2.0f * log(pg_open32(w.v[2])));
-pg_f32 t0 = 2.0f * pg_unit32(w.v[1]), t1 = 2.0f * pg_unit32(w.v[3]);
-pg_f32 z[4] = {r0 * cospi(t0), r0 * sinpi(t0), r1 * cospi(t1), r1 * sinpi(t1)};
+pg_f32 z[4];
+pg_normal32(w.v[0], w.v[1], z);
+pg_normal32(w.v[2], w.v[3], z + 2);
 """
 _NORMAL64 = """\
-pg_f64 r = sqrt(-2.0 * log(pg_open64(w.v[0], w.v[1]))), t = 2.0 * pg_unit64(w.v[2], w.v[3]);
-pg_f64 z[2] = {r * cospi(t), r * sinpi(t)};
+pg_f64 z[2];
+pg_normal64(w.v[0], w.v[1], w.v[2], w.v[3], z);
 """
 
-
-# Functions of one uniform number u, by inversion: (its interval, expression). Of (0, 1), u is never
-# so near to an end that the result is infinite.
+# Functions of a uniform number u of (0, 1], by inversion, or of
+# (0, 1) where an end would be infinite ("inner"), or of the random words themselves.
 _INVERTED = {
-    "exponential": ("open", "scale * fabs(log(u))"),
-    "rayleigh": ("open", "scale * sqrt(-2 * log(u))"),
-    "weibull": ("open", "scale == 0 ? scale : pow(fabs(log(u)), 1 / scale)"),
-    "pareto": ("open", "expm1(fabs(log(u)) / scale)"),
-    "power": ("open", "pow(u, 1 / scale)"),
-    "cauchy": ("inner", "-scale * cospi(u) / sinpi(u) + shift"),
-    "gumbel": ("inner", "shift - scale * log(-log(u))"),
-    "laplace": (
-        "inner",
-        "u < HALF ? shift + scale * log(2 * u) : shift - scale * log(2 - 2 * u)",
-    ),
-    "logistic": ("inner", "shift + scale * (log(u) - log1p(-u))"),
+    "exponential": "scale * fabs(log(u))",
+    "rayleigh": "scale * radius(u)",
+    "weibull": "scale == 0 ? scale : pow(fabs(log(u)), 1 / scale)",
+    "pareto": "expm1(fabs(log(u)) / scale)",
+    "power": "pow(u, 1 / scale)",
+    "gumbel": "shift - scale * log(-log(inner))",
+    "logistic": "shift + scale * (log(inner) - log(1 - inner))",
+    "laplace": "shift + scale * laplace(words)",
+    "cauchy": "shift + scale * cauchy(words)",
 }
 
 
 def _inverted(kind: str, code: str) -> str:
-    interval, formula = _INVERTED[kind]
+    bits = code[1:]
     words = "w.v[2 * j], w.v[2 * j + 1]" if code == "f64" else "w.v[j]"
-    half = "0.5" if code == "f64" else "0.5f"
-    formula = re.sub(r"\bu\b", f"pg_{interval}{code[1:]}({words})", formula)
-    return formula.replace("HALF", half)
+    formula = re.sub(r"\b(log|radius|laplace|cauchy)\b", rf"pg_\g<1>{bits}", _INVERTED[kind])
+    formula = re.sub(r"\bu\b", f"pg_open{bits}(words)", formula)
+    formula = re.sub(r"\binner\b", f"pg_inner{bits}(words)", formula)
+    return formula.replace("words", words)
 
 
 def distribution(kind: str, code: str) -> tuple[int, str, str]:
@@ -310,7 +291,7 @@ def fill_text(generator: str, kind: str, code: str, cpu: bool = False) -> tuple[
     else:
         blocks = _blocks_one_by_one(generator, code, items, before, item)
     text = f"""\
-{BLOCKS[generator]}{UNIT}{helpers}PG_DECLARE_VECTOR(pg_{code}, {items})
+{BLOCKS[generator]}{UNIT}{FUNCTIONS}{helpers}PG_DECLARE_VECTOR(pg_{code}, {items})
 PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_u64 c_low, pg_u64 c_high, pg_u64 k_low,
                       pg_u64 k_high, {scale} scale, {shift} shift, pg_i64 n)
 {{
@@ -348,6 +329,16 @@ _DRAWS_OF = {
     "f64": """\
 typedef pg_f64 pg_real;
 #define PG_R(x) x
+#define pg_log(x) pg_log64(x)
+PG_INLINE pg_f64 pg_next_normal(pg_draws *d) /* G. E. P. Box, M. E. Muller (1958) */
+{
+    pg_f64 z[2];
+    pg_draws_fill(d, 2);
+    const pg_u32 a = d->w.v[2 * d->left], b = d->w.v[2 * d->left + 1];
+    pg_draws_fill(d, 2);
+    pg_normal64(a, b, d->w.v[2 * d->left], d->w.v[2 * d->left + 1], z);
+    return z[0];
+}
 PG_INLINE pg_f64 pg_next_unit(pg_draws *d) /* (0, 1] */
 {
     pg_draws_fill(d, 2);
@@ -362,6 +353,16 @@ PG_INLINE pg_f64 pg_next_inner(pg_draws *d) /* (0, 1) */
     "f32": """\
 typedef pg_f32 pg_real;
 #define PG_R(x) x##f
+#define pg_log(x) pg_log32(x)
+PG_INLINE pg_f32 pg_next_normal(pg_draws *d)
+{
+    pg_f32 z[2];
+    pg_draws_fill(d, 4);
+    const pg_u32 a = d->w.v[d->left];
+    pg_draws_fill(d, 4);
+    pg_normal32(a, d->w.v[d->left], z);
+    return z[0];
+}
 PG_INLINE pg_f32 pg_next_unit(pg_draws *d)
 {
     pg_draws_fill(d, 4);
@@ -378,7 +379,7 @@ PG_INLINE pg_f32 pg_next_inner(pg_draws *d)
 
 def draws(code: str) -> str:
     """Philox and the functions that draw the numbers of one item, of type "f32" or "f64"."""
-    return f"{BLOCKS['philox']}{UNIT}{_DRAWS}{_DRAWS_OF[code]}"
+    return f"{BLOCKS['philox']}{UNIT}{FUNCTIONS}{_DRAWS}{_DRAWS_OF[code]}"
 
 
 POISSON = """\

@@ -42,20 +42,29 @@ def _functions() -> dict[str, Function]:
             "erf erfc erfcx erfinv erfcinv ndtr ndtri log_ndtr dawsn gamma rgamma gammasgn gammaln "
             "loggamma digamma j0 j1 y0 y1 i0 i0e i1 i1e k0 k0e k1 k1e expit logit log_expit entr "
             "exprel cosm1 sinc exp10 exp1 expi ellipk ellipkm1 "
-            "ellipe spence",
+            "ellipe spence cbrt exp2 expm1 log1p round sindg cosdg tandg cotdg ndtri_exp kolmogorov "
+            "wrightomega erfi zetac softplus",
         ),
         (
             "xx",
             "beta betaln gammainc gammaincc gammaincinv gammainccinv jv yv iv ive kv kve xlogy "
             "xlog1py rel_entr kl_div huber pseudo_huber zeta boxcox boxcox1p inv_boxcox "
-            "inv_boxcox1p",
+            "inv_boxcox1p chdtr chdtrc chdtri pdtr pdtrc pdtri stdtr stdtrit agm powm1 binom poch "
+            "elliprc ellipkinc ellipeinc",
         ),
-        ("xxx", "betainc betaincc betaincinv betainccinv"),
+        (
+            "xxx",
+            "betainc betaincc betaincinv betainccinv gdtr gdtrc gdtrix bdtr bdtrc bdtri nbdtr "
+            "nbdtrc nbdtri fdtr fdtrc fdtri elliprf elliprd elliprg radian",
+        ),
         (
             "nx",
             "yn kn expn polygamma eval_legendre eval_chebyt eval_chebyu eval_hermite "
-            "eval_hermitenorm eval_laguerre",
+            "eval_hermitenorm eval_laguerre eval_chebyc eval_chebys eval_sh_chebyt eval_sh_chebyu "
+            "eval_sh_legendre",
         ),
+        ("nxx", "eval_gegenbauer eval_genlaguerre"),
+        ("nxxx", "eval_jacobi eval_sh_jacobi"),
     ):
         found |= {name: Function(kinds, (name,)) for name in names.split()}
     found |= {
@@ -66,6 +75,9 @@ def _functions() -> dict[str, Function]:
         "fresnel": Function("x", ("fresnel_s", "fresnel_c")),
         "sici": Function("x", ("si", "ci")),
         "shichi": Function("x", ("shi", "chi")),
+        "ellipj": Function("xx", ("ellipj_sn", "ellipj_cn", "ellipj_dn", "ellipj_ph")),
+        "jve": Function("xx", ("jv",)),
+        "yve": Function("xx", ("yv",)),
     }
     return dict(sorted(found.items()))
 
@@ -91,7 +103,10 @@ _LIMITS = {
         "MAXLOG": "88.72283",
     },
 }
-_MODULES = ("elementary", "error", "gamma", "incomplete", "bessel", "integrals")
+_MODULES = (
+    *("elementary", "error", "gamma", "incomplete", "bessel", "integrals"),
+    *("statistics", "elliptic"),
+)
 _HEAD = re.compile(r"^(?:REAL|int|void) sp_(\w+)\(", re.M)
 _POLY = re.compile(r"\b(POLY|REVERSED)\((\w+), (\w+)\)")
 _LITERAL = re.compile(r"(?<![\w.])(\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)(?![\w.])")
