@@ -6,7 +6,8 @@
 [1.772454, 1.0, 6.0]
 
 They are called as NumPy's ufuncs are, with ``out=``, ``where=`` and ``dtype=`` (float32 or
-float64). Results are float32 for float32, float16 and small integers, float64 otherwise.
+float64). Results are float32 for float32, float16 and small integers, float64 otherwise. Some take
+complex numbers as well.
 scipy.special's own functions called with an array on a device are these. Accuracy, limits and the
 use in kernels: docs/arrays/special.md.
 """
@@ -18,7 +19,16 @@ from typing import TYPE_CHECKING, Any
 from pygpu._src.array.routines.special import call, keep, log_softmax, logsumexp, softmax
 
 if TYPE_CHECKING:
-    from pygpu._src.array.special_types import Binary, Pair, Quadruple, Quaternary, Ternary, Unary
+    from pygpu._src.array.special_types import (
+        Binary,
+        Pair,
+        Plane,
+        PlaneBinary,
+        Quadruple,
+        Quaternary,
+        Ternary,
+        Unary,
+    )
 
 __all__ = [
     "agm",
@@ -120,6 +130,7 @@ __all__ = [
     "kolmogorov",
     "kv",
     "kve",
+    "lambertw",
     "legendre_p",
     "log1p",
     "log_expit",
@@ -156,6 +167,7 @@ __all__ = [
     "stdtr",
     "stdtrit",
     "tandg",
+    "wofz",
     "wrightomega",
     "xlog1py",
     "xlogy",
@@ -211,17 +223,17 @@ def _named(function: Any, name: str, what: str, method: str) -> Any:
     return function
 
 
-erf: Unary = _one(
+erf: Plane = _one(
     "erf",
     "The error function, 2/sqrt(pi) times the integral of exp(-t**2) from 0 to x",
     "Cephes's rational functions (S. L. Moshier, 1984)",
 )
-erfc: Unary = _one(
+erfc: Plane = _one(
     "erfc",
     "1 - erf(x), without cancellation",
     "Cephes's rational functions, with exp(-x**2) in two parts",
 )
-erfcx: Unary = _one("erfcx", "exp(x**2) * erfc(x)", "Cephes's rational functions")
+erfcx: Plane = _one("erfcx", "exp(x**2) * erfc(x)", "Cephes's rational functions")
 erfinv: Unary = _one(
     "erfinv",
     "The x with erf(x) = y",
@@ -232,33 +244,33 @@ erfcinv: Unary = _one(
     "The x with erfc(x) = y",
     "DLMF 7.17.2 and AMS 55 26.2.23, then Halley's steps",
 )
-ndtr: Unary = _one("ndtr", "The standard normal distribution function", "erf and erfc")
+ndtr: Plane = _one("ndtr", "The standard normal distribution function", "erf and erfc")
 ndtri: Unary = _one("ndtri", "The inverse of ndtr", "erfcinv")
 log_ndtr: Unary = _one("log_ndtr", "The logarithm of ndtr", "erfcx below -1")
-dawsn: Unary = _one(
+dawsn: Plane = _one(
     "dawsn",
     "Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x",
     "DLMF 7.6.3, Rybicki's sum (1989), DLMF 7.12.1",
 )
-gamma: Unary = _one(
+gamma: Plane = _one(
     "gamma",
     "The gamma function",
     "Cephes: a rational function on [2, 3], Stirling's series, reflection",
 )
-rgamma: Unary = _one("rgamma", "1/gamma(x), 0 at the poles", "gamma")
+rgamma: Plane = _one("rgamma", "1/gamma(x), 0 at the poles", "gamma")
 gammasgn: Unary = _one("gammasgn", "The sign of gamma(x)")
 gammaln: Unary = _one(
     "gammaln",
     "The logarithm of abs(gamma(x))",
     "Cephes; Taylor's series at 1, AMS 55 6.1.33",
 )
-loggamma: Unary = _one("loggamma", "The logarithm of gamma(x), NaN below 0", "gammaln")
-digamma: Unary = _one(
+loggamma: Plane = _one("loggamma", "The logarithm of gamma(x), NaN below 0", "gammaln")
+digamma: Plane = _one(
     "digamma",
     "The derivative of gammaln",
     "Boost's rational function on [1, 2], the asymptotic series, reflection",
 )
-psi: Unary = _one("psi", "The same as digamma")
+psi: Plane = _one("psi", "The same as digamma")
 polygamma: Binary = _two(
     "polygamma",
     "polygamma(n, x): the n-th derivative of digamma",
@@ -390,8 +402,8 @@ kve: Binary = _two("kve", "kve(v, x): exp(x) * kv(v, x)", "as iv")
 expit: Unary = _one("expit", "The logistic function, 1 / (1 + exp(-x))")
 logit: Unary = _one("logit", "log(p / (1 - p))")
 log_expit: Unary = _one("log_expit", "The logarithm of expit")
-xlogy: Binary = _two("xlogy", "xlogy(x, y): x * log(y), 0 where x is 0")
-xlog1py: Binary = _two("xlog1py", "xlog1py(x, y): x * log1p(y), 0 where x is 0")
+xlogy: PlaneBinary = _two("xlogy", "xlogy(x, y): x * log(y), 0 where x is 0")
+xlog1py: PlaneBinary = _two("xlog1py", "xlog1py(x, y): x * log1p(y), 0 where x is 0")
 entr: Unary = _one("entr", "-x * log(x), -inf below 0")
 rel_entr: Binary = _two("rel_entr", "rel_entr(x, y): x * log(x / y), inf outside the domain")
 kl_div: Binary = _two("kl_div", "kl_div(x, y): x * log(x / y) - x + y, inf outside the domain")
@@ -411,8 +423,8 @@ inv_boxcox1p: Binary = _two(
     "inv_boxcox1p",
     "inv_boxcox1p(y, lmbda): the x with boxcox1p(x, lmbda) = y",
 )
-exp1: Unary = _one("exp1", "The exponential integral E1, NaN below 0", "as expn")
-expi: Unary = _one("expi", "The exponential integral Ei", "DLMF 6.6.2 and 6.12.2")
+exp1: Plane = _one("exp1", "The exponential integral E1, NaN below 0", "as expn")
+expi: Plane = _one("expi", "The exponential integral Ei", "DLMF 6.6.2 and 6.12.2")
 expn: Binary = _two(
     "expn",
     "expn(n, x): the generalized exponential integral of order n",
@@ -473,8 +485,8 @@ eval_laguerre: Binary = _two(
 )
 cbrt: Unary = _one("cbrt", "The cube root")
 exp2: Unary = _one("exp2", "2**x")
-expm1: Unary = _one("expm1", "exp(x) - 1, without cancellation")
-log1p: Unary = _one("log1p", "log(1 + x), without cancellation")
+expm1: Plane = _one("expm1", "exp(x) - 1, without cancellation")
+log1p: Plane = _one("log1p", "log(1 + x), without cancellation")
 round: Unary = _one("round", "The nearest integer, of two the even one")
 sindg: Unary = _one(
     "sindg", "The sine of degrees, exact at multiples of 30", "turned to -45 to 45 degrees, exactly"
@@ -499,7 +511,7 @@ wrightomega: Unary = _one(
     "The w with w + log(w) = x",
     "the steps of Lawrence, Corless and Jeffrey (2012), Halley's below 1",
 )
-erfi: Unary = _one("erfi", "-i erf(i x), the integral of 2 exp(t**2) / sqrt(pi)", "dawsn")
+erfi: Plane = _one("erfi", "-i erf(i x), the integral of 2 exp(t**2) / sqrt(pi)", "dawsn")
 zetac: Unary = _one(
     "zetac", "Riemann's zeta function minus 1, without cancellation for x > 1", "as zeta"
 )
@@ -636,6 +648,25 @@ def zeta(x: Any, q: Any = None, out: Any = None, *, where: Any = True, dtype: An
 
 
 keep(zeta, "zeta")
+
+
+wofz: Plane = _one(
+    "wofz",
+    "Faddeeva's function, exp(-z**2) * erfc(-i z), always complex",
+    "G. P. M. Poppe, C. M. J. Wijers, Algorithm 680 (1990)",
+)
+
+
+def lambertw(z: Any, k: Any = 0, tol: float = 1e-8) -> Any:
+    """The w with w * exp(w) = z, on the k-th branch; always complex. tol is not used: results have
+    all digits.
+
+    Method: Halley's steps (R. Corless, G. Gonnet, D. Hare, D. Jeffrey, D. Knuth, 1996).
+    """
+    return call("lambertw", (z, k))
+
+
+keep(lambertw, "lambertw")
 
 
 def softplus(x: Any, /, out: Any = None, *, where: Any = True, dtype: Any = None) -> Any:

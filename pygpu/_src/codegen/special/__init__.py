@@ -4,7 +4,8 @@ A template is C with the names below. Each of its functions ``sp_<name>`` become
 ``pgs_<name>_<code>``; :func:`parts` has those that one function calls, in an order that compiles.
 
 =================  ===================================================================
-REAL, INT          the type: pg_f32 or pg_f64; int
+REAL, INT, CPLX    the type: pg_f32 or pg_f64; int; pg_c64 or pg_c128
+cx_mul(a, b) ...   the functions of complex numbers in the prelude
 POLY(table, z)     the polynomial of that table, written out; REVERSED from the other end
 CHEB(table, z)     the sum of Chebyshev polynomials of that table
 TABLE(table)       the table as a constant array
@@ -27,11 +28,23 @@ __all__ = ["FUNCTIONS", "Function", "expression", "overloads", "parts", "used_in
 
 
 class Function(NamedTuple):
-    """kinds: of the arguments, "x" a real number and "n" an integer. texts: the functions of the
-    template for the results."""
+    """kinds: of the arguments, "x" a number and "n" an integer. texts: the functions of the
+    templates for the results. plane: that for complex numbers, if there is one."""
 
     kinds: str
     texts: tuple[str, ...]
+    plane: str = ""
+
+    @property
+    def results(self) -> int:
+        """How many there are."""
+        return len(self.texts) or 1
+
+
+_IN_THE_PLANE = (
+    "dawsn digamma erf erfc erfcx erfi exp1 expi expm1 gamma lambertw log1p loggamma ndtr rgamma "
+    "wofz xlog1py xlogy".split()
+)
 
 
 def _functions() -> dict[str, Function]:
@@ -79,6 +92,10 @@ def _functions() -> dict[str, Function]:
         "jve": Function("xx", ("jv",)),
         "yve": Function("xx", ("yv",)),
     }
+    found |= {"wofz": Function("x", ()), "lambertw": Function("xn", ())}
+    for name in _IN_THE_PLANE:
+        found[name] = found[name]._replace(plane=f"c_{name}")
+    found["psi"] = found["psi"]._replace(plane="c_digamma")
     return dict(sorted(found.items()))
 
 
@@ -103,11 +120,12 @@ _LIMITS = {
         "MAXLOG": "88.72283",
     },
 }
+_COMPLEX = {"f32": "c64", "f64": "c128"}
 _MODULES = (
     *("elementary", "error", "gamma", "incomplete", "bessel", "integrals"),
-    *("statistics", "elliptic"),
+    *("statistics", "elliptic", "plane"),
 )
-_HEAD = re.compile(r"^(?:REAL|int|void) sp_(\w+)\(", re.M)
+_HEAD = re.compile(r"^(?:REAL|CPLX|int|void) sp_(\w+)\(", re.M)
 _POLY = re.compile(r"\b(POLY|REVERSED)\((\w+), (\w+)\)")
 _LITERAL = re.compile(r"(?<![\w.])(\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)(?![\w.])")
 _LIMIT = 1000000  # of integer orders
@@ -164,6 +182,9 @@ def _rendered(name: str, code: str) -> tuple[str, tuple[str, ...]]:
     text = re.sub(r"\bINF\b", f"PG_INF_{upper}", text)
     text = re.sub(r"\bINT\b", "int", text)
     text = re.sub(r"\bREAL\b", f"pg_{code}", text)
+    plane = _COMPLEX[code]
+    text = re.sub(r"\bCPLX\b", f"pg_{plane}", text)
+    text = re.sub(r"\bcx_(\w+)", rf"pg_{plane}_\1", text)
     if not text.startswith("PG_TABLE"):
         text = "PG_FUNCTION " + text
     return text, tuple(called)
@@ -184,16 +205,24 @@ def _computed(name: str, code: str, fp64: bool) -> str:
     return "f64" if fp64 and name not in NARROW else code
 
 
+def _arguments(name: str, code: str, computed: str) -> str:
+    values = []
+    for k, kind in enumerate(FUNCTIONS[name].kinds):
+        if kind == "n":
+            values.append(f"(int)x{k}")
+        elif code[0] == "c":
+            real = "f64" if computed == "c128" else "f32"
+            values.append(f"pg_{computed}_make((pg_{real})x{k}.re, (pg_{real})x{k}.im)")
+        else:
+            values.append(f"(pg_{computed})x{k}")
+    return ", ".join(values)
+
+
 def _call(name: str, text: str, code: str, computed: str) -> str:
-    function = FUNCTIONS[name]
-    values = [
-        f"(int)x{k}" if kind == "n" else f"(pg_{computed})x{k}"
-        for k, kind in enumerate(function.kinds)
-    ]
-    value = f"pgs_{text}_{computed}({', '.join(values)})"
+    value = f"pgs_{text}_{computed}({_arguments(name, code, computed)})"
     if computed != code:
         value = f"(pg_{code}){value}"
-    if function.kinds[0] == "n":
+    if FUNCTIONS[name].kinds[0] == "n":
         nan = f"PG_NAN_{code.upper()}"
         value = f"x0 > {_LIMIT} || x0 < -{_LIMIT} ? {nan} : {value}"
     return value
@@ -203,12 +232,22 @@ def _call(name: str, text: str, code: str, computed: str) -> str:
 def expression(name: str, code: str, fp64: bool) -> tuple[str, dict[str, str]]:
     """The statements over x0, x1, ... that set y0 (and y1), and the texts that they need.
 
-    code: "f32" or "f64", of the real arguments; integers are pg_i64.
+    code: "f32" or "f64", of the real arguments, or "c64" or "c128"; integers are pg_i64.
     """
+    function = FUNCTIONS[name]
+    if code[0] == "c":
+        real, computed = ("f64", "c128") if fp64 else ("f32", "c64")
+        part = "f32" if code == "c64" else "f64"
+        body = (
+            f"{{ const pg_{computed} w = pgs_{function.plane}_{real}("
+            f"{_arguments(name, code, computed)}); "
+            f"y0.re = (pg_{part})w.re; y0.im = (pg_{part})w.im; }}"
+        )
+        return body, parts(function.plane, real)
     computed = _computed(name, code, fp64)
     body = ""
     texts: dict[str, str] = {}
-    for k, text in enumerate(FUNCTIONS[name].texts):
+    for k, text in enumerate(function.texts):
         body += f"y{k} = {_call(name, text, code, computed)}; "
         texts |= parts(text, computed)
     return body.rstrip(), texts

@@ -420,10 +420,12 @@ REAL sp_eval_genlaguerre(INT n, REAL a, REAL x)
 REAL sp_eval_jacobi(INT n, REAL a, REAL b, REAL x)
 {
     REAL d = (a + b + 2.0) * (x - 1.0) / (2.0 * (a + 1.0)), p = d + 1.0;
+    if (n == 0)
+        return 1.0;
     if (isnan(a) || isnan(b) || isnan(x))
         return NAN_;
-    if (n < 1)
-        return n < 0 ? 0.0 : 1.0;
+    if (n < 0)
+        return 0.0;
     if (n == 1)
         return 0.5 * (2.0 * (a + 1.0) + (a + b + 2.0) * (x - 1.0));
     for (int j = 1; j < n; j++) {

@@ -131,7 +131,7 @@ REAL sp_ellipkinc(REAL phi, REAL m)
     s = sin(rest);
     c = cos(rest);
     if (m == 1.0 && fabs(phi) >= 1.5707963267948966)
-        return copysign(INF, phi);
+        return INF;
     f = s * sp_elliprf(c * c, 1.0 - m * s * s, 1.0);
     return turns == 0.0 ? f : f + 2.0 * turns * sp_ellipk(m);
 }

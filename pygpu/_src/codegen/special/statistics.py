@@ -132,7 +132,7 @@ REAL sp_fdtrc(REAL a, REAL b, REAL x)
 REAL sp_fdtri(REAL a, REAL b, REAL p)
 {
     REAL w;
-    if (!(a > 0.0 && b > 0.0 && p > 0.0 && p <= 1.0))
+    if (!(a > 0.0 && b > 0.0 && p >= 0.0 && p <= 1.0))
         return NAN_;
     w = sp_betaincinv(0.5 * a, 0.5 * b, p);
     if (w <= 0.5)
@@ -220,7 +220,7 @@ REAL sp_kolmogorov(REAL x)
         sum = t * (1.0 + t8 * (1.0 + t8 * t8 * (1.0 + t8 * t8 * t8)));
         return 1.0 - 2.5066282746310005024 / x * sum;
     }
-    for (int k = 4; k > 0; k--)
+    for (int k = 6; k > 0; k--)
         sum = exp(-2.0 * x * x * (k * k)) - sum;
     return 2.0 * sum;
 }
@@ -263,14 +263,14 @@ REAL sp_binom(REAL n, REAL k)
     REAL whole = floor(k), product = 1.0;
     if (isnan(n) || isnan(k) || (n < 0.0 && n == floor(n)))
         return NAN_;
-    if (k == whole && (fabs(n) > 1e-8 || n == 0.0)) {
+    if (k == whole) {
         REAL m = whole;
         if (n == floor(n) && n > 0.0 && m > 0.5 * n)
             m = n - m;
         if (m >= 0.0 && m < 20.0) {
             REAL below = 1.0;
             for (int i = 1; i <= (int)m; i++) {
-                product *= i + n - m;
+                product *= n - (i - 1);
                 below *= i;
                 if (fabs(product) > 1e50) {
                     product /= below;
@@ -291,6 +291,10 @@ REAL sp_binom(REAL n, REAL k)
 REAL sp_poch(REAL a, REAL m)
 {
     REAL product = 1.0, sum = a + m;
+    if (m == 0.0)
+        return 1.0;
+    if (isnan(m) && a <= 0.0 && a == floor(a))
+        return 0.0;
     if (isnan(a) || isnan(m))
         return NAN_;
     if (m == floor(m) && fabs(m) < 64.0) {
