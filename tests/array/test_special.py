@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -469,6 +471,18 @@ def test_the_inverse_of_log_ndtr_inverts(make):
     y = -(10.0 ** np.linspace(-10, 10, 41))
     x = special.ndtri_exp(make(y)).get()
     np.testing.assert_allclose(scipy_special.log_ndtr(x), y, rtol=2e-14)
+
+
+def test_the_documentation_has_each_name_of_scipy():
+    text = (Path(__file__).parents[2] / "docs/arrays/special.md").read_text()
+    here, beside = text.split("## What SciPy has beside these")
+    tables = ["\n".join(x for x in part.splitlines() if x[:1] == "|") for part in (here, beside)]
+    here, beside = (set(re.findall(r"\w+", " ".join(re.findall("`([^`]*)`", t)))) for t in tables)
+    names = {name for name in scipy_special.__all__ if not name.endswith("_roots")}
+    names = {name for name in names if not name.startswith("roots_") and name != "test"}
+    assert names & set(special.__all__) <= here
+    assert names - set(special.__all__) <= beside
+    assert not beside & set(special.__all__) - {"jv", "yv", "iv", "kv", "binom", "poch", "gamma"}
 
 
 def test_every_name_is_scipys():
