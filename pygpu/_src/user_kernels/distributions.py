@@ -16,8 +16,7 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 from pygpu._src.util.lazy import lazy
 
-from .random_functions import FUNCTIONS as MATH
-from .random_functions import UNIT
+from .random_functions import UNIT, functions
 from .random_source import BLOCKS, BOUNDED, POISSON, distribution, draws
 
 if TYPE_CHECKING:
@@ -462,7 +461,7 @@ def dense_operation(kind: str, real: np.dtype[Any]) -> tuple[Operation, int]:
     items, before, item = distribution(kind, code)
     body = _AT.format(items=items)
     body += f"PG_UNUSED const pg_{code} scale = x3, shift = x4; {before} y0 = {item};"
-    helpers = BLOCKS["philox"] + UNIT + MATH
+    helpers = BLOCKS["philox"] + UNIT + functions(code)
     return _made(f"random_dense_{kind}_{code}", (real, real), real, body, helpers), items
 
 

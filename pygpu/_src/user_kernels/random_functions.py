@@ -8,14 +8,29 @@ driver.
 
 from __future__ import annotations
 
-__all__ = ["FUNCTIONS", "UNIT"]
+__all__ = ["UNIT", "functions"]
 
 
-def _polynomial(z: str, values: str, suffix: str = "") -> str:
-    """The polynomial in *z* of these coefficients, the constant one first, by Horner's rule."""
-    text, *others = (value + suffix for value in reversed(values.split()))
+def _polynomial(z: str, values: str) -> str:
+    """The polynomial in *z* of these coefficients of float, the constant one first, by Horner's
+    rule."""
+    text, *others = (f"{value}f" for value in reversed(values.split()))
     for value in others:
-        text = f"PG_FMA{suffix and 'F'}({text}, {z}, {value})"
+        text = f"PG_FMAF({text}, {z}, {value})"
+    return text
+
+
+_numbers: list[str] = []
+
+
+def _polynomial64(z: str, values: str) -> str:
+    """The same of double. The coefficients are in memory: as literals, each would take NVIDIA GPUs
+    two instructions more, which is a third of all."""
+    first = len(_numbers)
+    _numbers.extend(values.split())
+    *others, text = (f"pg_numbers[{k}]" for k in range(first, len(_numbers)))
+    for value in reversed(others):
+        text = f"PG_FMA({text}, {z}, {value})"
     return text
 
 
@@ -70,34 +85,31 @@ _COS64 = """1.0 -4.934802200544679 4.058712126416747 -1.3352627688519174 0.23533
 
 # Products are added without rounding them first where that is quick, whatever the options say. The
 # turn is by a fraction of 32 (64) bits: the nearest quarter turn, and x half turns more.
-FUNCTIONS = f"""\
-#if !defined(__OPENCL_VERSION__) || defined(FP_FAST_FMAF)
-#define PG_FMAF(a, b, c) fma(a, b, c)
-#else
-#define PG_FMAF(a, b, c) mad(a, b, c)
-#endif
-#if !defined(__OPENCL_VERSION__) || defined(FP_FAST_FMA)
-#define PG_FMA(a, b, c) fma(a, b, c)
-#else
-#define PG_FMA(a, b, c) mad(a, b, c)
-#endif
+_ROOT = """\
 #ifdef PG_CPU
 #define PG_ROOT(x, above_zero) sqrt(x)
 #else
 #define PG_ROOT(x, above_zero) ((x) * rsqrt((x) + (above_zero)))
 #endif
+"""
+_FLOAT = f"""\
+#if !defined(__OPENCL_VERSION__) || defined(FP_FAST_FMAF)
+#define PG_FMAF(a, b, c) fma(a, b, c)
+#else
+#define PG_FMAF(a, b, c) mad(a, b, c)
+#endif
 PG_INLINE pg_f32 pg_log32(pg_f32 u) /* of a normal number above 0 */
 {{
     const pg_u32 bits = PG_BITS_F32(u) - 0x3F3504F3u;
     const pg_f32 f = PG_FROM_BITS_F32((bits & 0x007FFFFFu) + 0x3F3504F3u) - 1.0f, ff = f * f;
-    const pg_f32 q = {_polynomial("f", _LOG32, "f")};
+    const pg_f32 q = {_polynomial("f", _LOG32)};
     return PG_FMAF((pg_f32)((pg_i32)bits >> 23), 0.6931472f, PG_FMAF(ff, q, f));
 }}
 PG_INLINE void pg_turn32(pg_u32 turn, pg_f32 *c, pg_f32 *s)
 {{
     const pg_f32 x = (pg_f32)(pg_i32)(turn << 2) * 1.1641532182693481e-10f, xx = x * x;
-    const pg_f32 sine = x * {_polynomial("xx", _SIN32, "f")};
-    const pg_f32 cosine = {_polynomial("xx", _COS32, "f")};
+    const pg_f32 sine = x * {_polynomial("xx", _SIN32)};
+    const pg_f32 cosine = {_polynomial("xx", _COS32)};
     const pg_u32 quarter = turn + 0x20000000u;
     const int odd = (quarter & 0x40000000u) != 0u;
     *c = pg_signed32(odd ? sine : cosine, quarter + 0x40000000u);
@@ -124,13 +136,14 @@ PG_INLINE pg_f32 pg_cauchy32(pg_u32 w) /* -cot(pi u) */
     pg_turn32(w >> 1 | 1u, &c, &s);
     return -c / s;
 }}
-#ifdef PG_FP64
+"""
+_DOUBLE = f"""\
 PG_INLINE pg_f64 pg_log64(pg_f64 u)
 {{
     const pg_u64 bits = PG_BITS_F64(u);
     const pg_u32 high = (pg_u32)(bits >> 32) - 0x3FE6A09Eu;
     const pg_f64 f = pg_joined((high & 0x000FFFFFu) + 0x3FE6A09Eu, (pg_u32)bits) - 1.0, ff = f * f;
-    const pg_f64 q = {_polynomial("f", _LOG64)};
+    const pg_f64 q = {_polynomial64("f", _LOG64)};
     const pg_f64 e = pg_joined(0x43300000u, (high >> 20) ^ 0x800u) - 4503599627372544.0;
     return PG_FMA(e, 0.6931471805599453, PG_FMA(ff, q, f));
 }}
@@ -138,8 +151,8 @@ PG_INLINE void pg_turn64(pg_u32 turn, pg_u32 low, pg_f64 *c, pg_f64 *s)
 {{
     const pg_f64 x = (pg_joined(0x41200000u, (turn << 2 | low >> 30) ^ 0x80000000u)
                       - 524288.2501220703125) + pg_joined(0x3F200000u, low << 2), xx = x * x;
-    const pg_f64 sine = x * {_polynomial("xx", _SIN64)};
-    const pg_f64 cosine = {_polynomial("xx", _COS64)};
+    const pg_f64 sine = x * {_polynomial64("xx", _SIN64)};
+    const pg_f64 cosine = {_polynomial64("xx", _COS64)};
     const pg_u32 quarter = turn + 0x20000000u;
     const int odd = (quarter & 0x40000000u) != 0u;
     *c = pg_signed64(odd ? sine : cosine, quarter + 0x40000000u);
@@ -166,5 +179,23 @@ PG_INLINE pg_f64 pg_cauchy64(pg_u32 a, pg_u32 b)
     pg_turn64(a >> 1, a << 31 | b >> 1 | 1u, &c, &s);
     return -c / s;
 }}
-#endif
 """
+_DOUBLE = f"""\
+#if !defined(__OPENCL_VERSION__) || defined(FP_FAST_FMA)
+#define PG_FMA(a, b, c) fma(a, b, c)
+#else
+#define PG_FMA(a, b, c) mad(a, b, c)
+#endif
+#ifdef __OPENCL_VERSION__
+#define PG_NUMBERS __constant pg_f64
+#else
+#define PG_NUMBERS __constant__ pg_f64 /* not const, or they would become literals */
+#endif
+PG_NUMBERS pg_numbers[] = {{{", ".join(_numbers)}}};
+{_DOUBLE}"""
+
+
+def functions(code: str) -> str:
+    """The functions of float or double ("f32" or "f64"); of the latter's where the device has it.
+    They need UNIT."""
+    return _ROOT + {"f32": _FLOAT, "f64": _DOUBLE}[code] if code[0] == "f" else ""
