@@ -6,7 +6,8 @@
 [1.772454, 1.0, 6.0]
 
 They are called as NumPy's ufuncs are, with ``out=``, ``where=`` and ``dtype=`` (float32 or
-float64). Results are float32 for float32, float16 and small integers, float64 otherwise.
+float64). Results are float32 for float32, float16 and small integers, float64 otherwise. Some take
+complex numbers as well.
 scipy.special's own functions called with an array on a device are these. Accuracy, limits and the
 use in kernels: docs/arrays/special.md.
 """
@@ -18,41 +19,83 @@ from typing import TYPE_CHECKING, Any
 from pygpu._src.array.routines.special import call, keep, log_softmax, logsumexp, softmax
 
 if TYPE_CHECKING:
-    from pygpu._src.array.special_types import Binary, Pair, Ternary, Unary
+    from pygpu._src.array.special_types import (
+        Binary,
+        Pair,
+        Plane,
+        PlaneBinary,
+        Quadruple,
+        Quaternary,
+        Ternary,
+        Unary,
+    )
 
 __all__ = [
+    "agm",
+    "bdtr",
+    "bdtrc",
+    "bdtri",
     "beta",
     "betainc",
     "betaincc",
     "betainccinv",
     "betaincinv",
     "betaln",
+    "binom",
     "boxcox",
     "boxcox1p",
+    "cbrt",
+    "chdtr",
+    "chdtrc",
+    "chdtri",
+    "cosdg",
     "cosm1",
+    "cotdg",
     "dawsn",
     "digamma",
     "ellipe",
+    "ellipeinc",
+    "ellipj",
     "ellipk",
+    "ellipkinc",
     "ellipkm1",
+    "elliprc",
+    "elliprd",
+    "elliprf",
+    "elliprg",
     "entr",
     "erf",
     "erfc",
     "erfcinv",
     "erfcx",
+    "erfi",
     "erfinv",
+    "eval_chebyc",
+    "eval_chebys",
     "eval_chebyt",
     "eval_chebyu",
+    "eval_gegenbauer",
+    "eval_genlaguerre",
     "eval_hermite",
     "eval_hermitenorm",
+    "eval_jacobi",
     "eval_laguerre",
     "eval_legendre",
+    "eval_sh_chebyt",
+    "eval_sh_chebyu",
+    "eval_sh_jacobi",
+    "eval_sh_legendre",
     "exp1",
     "exp10",
+    "exp2",
     "expi",
     "expit",
+    "expm1",
     "expn",
     "exprel",
+    "fdtr",
+    "fdtrc",
+    "fdtri",
     "fresnel",
     "gamma",
     "gammainc",
@@ -61,6 +104,9 @@ __all__ = [
     "gammaincinv",
     "gammaln",
     "gammasgn",
+    "gdtr",
+    "gdtrc",
+    "gdtrix",
     "huber",
     "i0",
     "i0e",
@@ -74,40 +120,64 @@ __all__ = [
     "j1",
     "jn",
     "jv",
+    "jve",
     "k0",
     "k0e",
     "k1",
     "k1e",
     "kl_div",
     "kn",
+    "kolmogorov",
     "kv",
     "kve",
+    "lambertw",
     "legendre_p",
+    "log1p",
     "log_expit",
     "log_ndtr",
     "log_softmax",
     "loggamma",
     "logit",
     "logsumexp",
+    "nbdtr",
+    "nbdtrc",
+    "nbdtri",
     "ndtr",
     "ndtri",
+    "ndtri_exp",
+    "pdtr",
+    "pdtrc",
+    "pdtri",
+    "poch",
     "polygamma",
+    "powm1",
     "pseudo_huber",
     "psi",
+    "radian",
     "rel_entr",
     "rgamma",
+    "round",
     "shichi",
     "sici",
     "sinc",
+    "sindg",
     "softmax",
+    "softplus",
     "spence",
+    "stdtr",
+    "stdtrit",
+    "tandg",
+    "wofz",
+    "wrightomega",
     "xlog1py",
     "xlogy",
     "y0",
     "y1",
     "yn",
     "yv",
+    "yve",
     "zeta",
+    "zetac",
 ]
 
 
@@ -136,6 +206,15 @@ def _three(name: str, what: str, method: str = "") -> Any:
     return _named(function, name, what, method)
 
 
+def _four(name: str, what: str, method: str = "") -> Any:
+    def function(
+        a: Any, b: Any, c: Any, x: Any, /, out: Any = None, *, where: Any = True, dtype: Any = None
+    ) -> Any:
+        return call(name, (a, b, c, x), out, where=where, dtype=dtype)
+
+    return _named(function, name, what, method)
+
+
 def _named(function: Any, name: str, what: str, method: str) -> Any:
     function.__name__ = function.__qualname__ = name
     source = f"\n\nMethod: {method}." if method else ""
@@ -144,17 +223,17 @@ def _named(function: Any, name: str, what: str, method: str) -> Any:
     return function
 
 
-erf: Unary = _one(
+erf: Plane = _one(
     "erf",
     "The error function, 2/sqrt(pi) times the integral of exp(-t**2) from 0 to x",
     "Cephes's rational functions (S. L. Moshier, 1984)",
 )
-erfc: Unary = _one(
+erfc: Plane = _one(
     "erfc",
     "1 - erf(x), without cancellation",
     "Cephes's rational functions, with exp(-x**2) in two parts",
 )
-erfcx: Unary = _one("erfcx", "exp(x**2) * erfc(x)", "Cephes's rational functions")
+erfcx: Plane = _one("erfcx", "exp(x**2) * erfc(x)", "Cephes's rational functions")
 erfinv: Unary = _one(
     "erfinv",
     "The x with erf(x) = y",
@@ -165,33 +244,33 @@ erfcinv: Unary = _one(
     "The x with erfc(x) = y",
     "DLMF 7.17.2 and AMS 55 26.2.23, then Halley's steps",
 )
-ndtr: Unary = _one("ndtr", "The standard normal distribution function", "erf and erfc")
+ndtr: Plane = _one("ndtr", "The standard normal distribution function", "erf and erfc")
 ndtri: Unary = _one("ndtri", "The inverse of ndtr", "erfcinv")
 log_ndtr: Unary = _one("log_ndtr", "The logarithm of ndtr", "erfcx below -1")
-dawsn: Unary = _one(
+dawsn: Plane = _one(
     "dawsn",
     "Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x",
     "DLMF 7.6.3, Rybicki's sum (1989), DLMF 7.12.1",
 )
-gamma: Unary = _one(
+gamma: Plane = _one(
     "gamma",
     "The gamma function",
     "Cephes: a rational function on [2, 3], Stirling's series, reflection",
 )
-rgamma: Unary = _one("rgamma", "1/gamma(x), 0 at the poles", "gamma")
+rgamma: Plane = _one("rgamma", "1/gamma(x), 0 at the poles", "gamma")
 gammasgn: Unary = _one("gammasgn", "The sign of gamma(x)")
 gammaln: Unary = _one(
     "gammaln",
     "The logarithm of abs(gamma(x))",
     "Cephes; Taylor's series at 1, AMS 55 6.1.33",
 )
-loggamma: Unary = _one("loggamma", "The logarithm of gamma(x), NaN below 0", "gammaln")
-digamma: Unary = _one(
+loggamma: Plane = _one("loggamma", "The logarithm of gamma(x), NaN below 0", "gammaln")
+digamma: Plane = _one(
     "digamma",
     "The derivative of gammaln",
     "Boost's rational function on [1, 2], the asymptotic series, reflection",
 )
-psi: Unary = _one("psi", "The same as digamma")
+psi: Plane = _one("psi", "The same as digamma")
 polygamma: Binary = _two(
     "polygamma",
     "polygamma(n, x): the n-th derivative of digamma",
@@ -323,8 +402,8 @@ kve: Binary = _two("kve", "kve(v, x): exp(x) * kv(v, x)", "as iv")
 expit: Unary = _one("expit", "The logistic function, 1 / (1 + exp(-x))")
 logit: Unary = _one("logit", "log(p / (1 - p))")
 log_expit: Unary = _one("log_expit", "The logarithm of expit")
-xlogy: Binary = _two("xlogy", "xlogy(x, y): x * log(y), 0 where x is 0")
-xlog1py: Binary = _two("xlog1py", "xlog1py(x, y): x * log1p(y), 0 where x is 0")
+xlogy: PlaneBinary = _two("xlogy", "xlogy(x, y): x * log(y), 0 where x is 0")
+xlog1py: PlaneBinary = _two("xlog1py", "xlog1py(x, y): x * log1p(y), 0 where x is 0")
 entr: Unary = _one("entr", "-x * log(x), -inf below 0")
 rel_entr: Binary = _two("rel_entr", "rel_entr(x, y): x * log(x / y), inf outside the domain")
 kl_div: Binary = _two("kl_div", "kl_div(x, y): x * log(x / y) - x + y, inf outside the domain")
@@ -344,8 +423,8 @@ inv_boxcox1p: Binary = _two(
     "inv_boxcox1p",
     "inv_boxcox1p(y, lmbda): the x with boxcox1p(x, lmbda) = y",
 )
-exp1: Unary = _one("exp1", "The exponential integral E1, NaN below 0", "as expn")
-expi: Unary = _one("expi", "The exponential integral Ei", "DLMF 6.6.2 and 6.12.2")
+exp1: Plane = _one("exp1", "The exponential integral E1, NaN below 0", "as expn")
+expi: Plane = _one("expi", "The exponential integral Ei", "DLMF 6.6.2 and 6.12.2")
 expn: Binary = _two(
     "expn",
     "expn(n, x): the generalized exponential integral of order n",
@@ -404,6 +483,157 @@ eval_laguerre: Binary = _two(
     "eval_laguerre(n, x): Laguerre's polynomial of degree n",
     "the recurrence AMS 55 22.7.12",
 )
+cbrt: Unary = _one("cbrt", "The cube root")
+exp2: Unary = _one("exp2", "2**x")
+expm1: Plane = _one("expm1", "exp(x) - 1, without cancellation")
+log1p: Plane = _one("log1p", "log(1 + x), without cancellation")
+round: Unary = _one("round", "The nearest integer, of two the even one")
+sindg: Unary = _one(
+    "sindg", "The sine of degrees, exact at multiples of 30", "turned to -45 to 45 degrees, exactly"
+)
+cosdg: Unary = _one(
+    "cosdg",
+    "The cosine of degrees, exact at multiples of 30",
+    "turned to -45 to 45 degrees, exactly",
+)
+tandg: Unary = _one("tandg", "The tangent of degrees", "turned to -90 to 90 degrees, exactly")
+cotdg: Unary = _one("cotdg", "The cotangent of degrees", "turned to -90 to 90 degrees, exactly")
+ndtri_exp: Unary = _one(
+    "ndtri_exp", "The x with log_ndtr(x) = y", "Newton's steps on log_ndtr, ndtri near 0"
+)
+kolmogorov: Unary = _one(
+    "kolmogorov",
+    "The limit of the survival function of Kolmogorov's statistic",
+    "the theta series for large and small x (DLMF 20.7.32)",
+)
+wrightomega: Unary = _one(
+    "wrightomega",
+    "The w with w + log(w) = x",
+    "the steps of Lawrence, Corless and Jeffrey (2012), Halley's below 1",
+)
+erfi: Plane = _one("erfi", "-i erf(i x), the integral of 2 exp(t**2) / sqrt(pi)", "dawsn")
+zetac: Unary = _one(
+    "zetac", "Riemann's zeta function minus 1, without cancellation for x > 1", "as zeta"
+)
+chdtr: Binary = _two(
+    "chdtr",
+    "chdtr(v, x): the chi-squared distribution function of v degrees of freedom",
+    "gammainc",
+)
+chdtrc: Binary = _two("chdtrc", "chdtrc(v, x): 1 - chdtr(v, x), without cancellation", "gammaincc")
+chdtri: Binary = _two("chdtri", "chdtri(v, p): the x with chdtrc(v, x) = p", "gammainccinv")
+pdtr: Binary = _two(
+    "pdtr",
+    "pdtr(k, m): the probability of at most k events, Poisson-distributed with mean m",
+    "gammaincc",
+)
+pdtrc: Binary = _two("pdtrc", "pdtrc(k, m): 1 - pdtr(k, m), without cancellation", "gammainc")
+pdtri: Binary = _two("pdtri", "pdtri(k, y): the mean m with pdtr(k, m) = y", "gammainccinv")
+stdtr: Binary = _two(
+    "stdtr", "stdtr(df, t): Student's distribution function", "betainc and betaincc"
+)
+stdtrit: Binary = _two("stdtrit", "stdtrit(df, p): the t with stdtr(df, t) = p", "betaincinv")
+agm: Binary = _two("agm", "agm(a, b): the arithmetic-geometric mean")
+powm1: Binary = _two("powm1", "powm1(x, y): x**y - 1, without cancellation", "expm1 near 0")
+binom: Binary = _two(
+    "binom", "binom(x, y): the binomial coefficient, of real arguments", "products, beta"
+)
+poch: Binary = _two(
+    "poch", "poch(z, m): Pochhammer's symbol, gamma(z + m) / gamma(z)", "products, gamma, gammaln"
+)
+elliprc: Binary = _two(
+    "elliprc", "elliprc(x, y): Carlson's degenerate elliptic integral R_C", "DLMF 19.6.15"
+)
+ellipkinc: Binary = _two(
+    "ellipkinc",
+    "ellipkinc(phi, m): the incomplete elliptic integral of the first kind",
+    "elliprf, DLMF 19.25.5",
+)
+ellipeinc: Binary = _two(
+    "ellipeinc",
+    "ellipeinc(phi, m): the incomplete elliptic integral of the second kind",
+    "elliprf and elliprd, DLMF 19.25.9 and 19.25.10",
+)
+jve: Binary = _two("jve", "jve(v, x): the same as jv, for real x")
+yve: Binary = _two("yve", "yve(v, x): the same as yv, for real x")
+eval_chebyc: Binary = _two("eval_chebyc", "eval_chebyc(n, x): 2 * eval_chebyt(n, x / 2)")
+eval_chebys: Binary = _two("eval_chebys", "eval_chebys(n, x): eval_chebyu(n, x / 2)")
+eval_sh_chebyt: Binary = _two("eval_sh_chebyt", "eval_sh_chebyt(n, x): eval_chebyt(n, 2 * x - 1)")
+eval_sh_chebyu: Binary = _two("eval_sh_chebyu", "eval_sh_chebyu(n, x): eval_chebyu(n, 2 * x - 1)")
+eval_sh_legendre: Binary = _two(
+    "eval_sh_legendre", "eval_sh_legendre(n, x): eval_legendre(n, 2 * x - 1)"
+)
+gdtr: Ternary = _three(
+    "gdtr", "gdtr(a, b, x): the gamma distribution function of rate a and shape b", "gammainc"
+)
+gdtrc: Ternary = _three(
+    "gdtrc", "gdtrc(a, b, x): 1 - gdtr(a, b, x), without cancellation", "gammaincc"
+)
+gdtrix: Ternary = _three("gdtrix", "gdtrix(a, b, p): the x with gdtr(a, b, x) = p", "gammaincinv")
+bdtr: Ternary = _three(
+    "bdtr", "bdtr(k, n, p): the probability of at most k successes in n trials", "betaincc"
+)
+bdtrc: Ternary = _three(
+    "bdtrc", "bdtrc(k, n, p): 1 - bdtr(k, n, p), without cancellation", "betainc"
+)
+bdtri: Ternary = _three("bdtri", "bdtri(k, n, y): the p with bdtr(k, n, p) = y", "betainccinv")
+nbdtr: Ternary = _three(
+    "nbdtr", "nbdtr(k, n, p): the probability of at most k failures before n successes", "betainc"
+)
+nbdtrc: Ternary = _three(
+    "nbdtrc", "nbdtrc(k, n, p): 1 - nbdtr(k, n, p), without cancellation", "betaincc"
+)
+nbdtri: Ternary = _three("nbdtri", "nbdtri(k, n, y): the p with nbdtr(k, n, p) = y", "betaincinv")
+fdtr: Ternary = _three(
+    "fdtr", "fdtr(dfn, dfd, x): the distribution function of F", "betainc and betaincc"
+)
+fdtrc: Ternary = _three(
+    "fdtrc",
+    "fdtrc(dfn, dfd, x): 1 - fdtr(dfn, dfd, x), without cancellation",
+    "betainc and betaincc",
+)
+fdtri: Ternary = _three(
+    "fdtri", "fdtri(dfn, dfd, p): the x with fdtr(dfn, dfd, x) = p", "betaincinv"
+)
+elliprf: Ternary = _three(
+    "elliprf",
+    "elliprf(x, y, z): Carlson's elliptic integral R_F",
+    "duplication (B. C. Carlson, 1995)",
+)
+elliprd: Ternary = _three(
+    "elliprd",
+    "elliprd(x, y, z): Carlson's elliptic integral R_D",
+    "duplication (B. C. Carlson, 1995)",
+)
+elliprg: Ternary = _three(
+    "elliprg", "elliprg(x, y, z): Carlson's elliptic integral R_G", "R_F and R_D, DLMF 19.21.10"
+)
+radian: Ternary = _three("radian", "radian(d, m, s): degrees, minutes and seconds in radians")
+eval_gegenbauer: Ternary = _three(
+    "eval_gegenbauer",
+    "eval_gegenbauer(n, alpha, x): Gegenbauer's polynomial of degree n",
+    "the recurrence AMS 55 22.7.3",
+)
+eval_genlaguerre: Ternary = _three(
+    "eval_genlaguerre",
+    "eval_genlaguerre(n, alpha, x): the associated Laguerre polynomial of degree n",
+    "the recurrence AMS 55 22.7.12",
+)
+eval_jacobi: Quaternary = _four(
+    "eval_jacobi",
+    "eval_jacobi(n, alpha, beta, x): Jacobi's polynomial of degree n",
+    "the recurrence AMS 55 22.7.1",
+)
+eval_sh_jacobi: Quaternary = _four(
+    "eval_sh_jacobi",
+    "eval_sh_jacobi(n, p, q, x): Jacobi's polynomial on [0, 1], divided by binom(2 * n + p - 1, n)",
+    "as eval_jacobi",
+)
+ellipj: Quadruple = _two(
+    "ellipj",
+    "ellipj(u, m): (sn, cn, dn, ph), Jacobi's elliptic functions and the amplitude",
+    "the arithmetic-geometric mean, DLMF 22.20",
+)
 
 
 def zeta(x: Any, q: Any = None, out: Any = None, *, where: Any = True, dtype: Any = None) -> Any:
@@ -418,6 +648,33 @@ def zeta(x: Any, q: Any = None, out: Any = None, *, where: Any = True, dtype: An
 
 
 keep(zeta, "zeta")
+
+
+wofz: Plane = _one(
+    "wofz",
+    "Faddeeva's function, exp(-z**2) * erfc(-i z), always complex",
+    "G. P. M. Poppe, C. M. J. Wijers, Algorithm 680 (1990)",
+)
+
+
+def lambertw(z: Any, k: Any = 0, tol: float = 1e-8) -> Any:
+    """The w with w * exp(w) = z, on the k-th branch; always complex. tol is not used: results have
+    all digits.
+
+    Method: Halley's steps (R. Corless, G. Gonnet, D. Hare, D. Jeffrey, D. Knuth, 1996).
+    """
+    return call("lambertw", (z, k))
+
+
+keep(lambertw, "lambertw")
+
+
+def softplus(x: Any, /, out: Any = None, *, where: Any = True, dtype: Any = None) -> Any:
+    """log(1 + exp(x)), without overflow and cancellation."""
+    return call("softplus", (x,), out, where=where, dtype=dtype)
+
+
+keep(softplus, "softplus")
 
 
 legendre_p: Binary = _two(

@@ -12,6 +12,8 @@ simulator. The standard's version before is :mod:`pygpu.xp.v2024_12`.
 """
 
 import math as _math
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from pygpu import special
 from pygpu._src.array.device import Device, as_device, default_device, set_default_device
@@ -25,6 +27,9 @@ from ._info import __array_namespace_info__
 from ._linear import *  # noqa: F403
 from ._manipulation import *  # noqa: F403
 from ._statistics import *  # noqa: F403
+
+if _TYPE_CHECKING:
+    from pygpu import random as random
 
 __array_api_version__: str = "2025.12"
 
@@ -61,3 +66,12 @@ __all__ += _statistics.__all__
 _traceable(globals(), __all__)
 _traceable(vars(linalg), linalg.__all__)
 _traceable(vars(fft), fft.__all__)
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "random":  # which is no part of the standard, and takes time to import
+        from pygpu import random
+
+        globals()[name] = random
+        return random
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -556,3 +556,9 @@ def test_no_double_in_kernels_of_single_precision(name):
     text = re.sub(r"PG_R\([^()]*\)|/\*.*?\*/", "", text, flags=re.DOTALL)
     assert "f64" not in text
     assert re.findall(r"\b\d+\.\d*(?:e-?\d+)?(?![\dfe])", text) == []
+
+
+def test_the_array_namespace_has_it():
+    assert xp.random is random
+    with pytest.raises(AttributeError, match=r"pygpu\.xp.*nothing"):
+        xp.nothing  # noqa: B018

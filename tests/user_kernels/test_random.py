@@ -98,6 +98,42 @@ def test_distributions(side, name, dtype):
     assert abs((np.abs(z) > 1.96).mean() - 0.05) < 0.006
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_are_those_of_the_random_words(side, dtype):
+    """Logarithms, roots, sines and cosines are right to the last digits, also in the tails."""
+    key, n = [17, 4], 40000
+    per_block = 16 // np.dtype(dtype).itemsize
+    words = side.array(np.zeros(4 * n // per_block, np.uint32))
+    Generator("philox", key, 9).fill(words, "bits")
+    word = words.get().astype(np.uint64)
+    if dtype == np.float64:
+        word = word[0::2] << 32 | word[1::2]
+    bits, long = 8 * np.dtype(dtype).itemsize, np.longdouble
+    v = (word.astype(long) + 0.5) / long(2) ** bits
+    u = v if bits == 32 else ((word >> np.uint64(11)).astype(long) + 1) / long(2) ** 53
+    found = {}
+    for kind in ("exponential", "laplace", "normal"):
+        array = side.array(np.zeros(n, dtype))
+        Generator("philox", key, 9).fill(array, kind)
+        found[kind] = array.get().astype(long)
+    eps = np.finfo(dtype).eps
+    assert np.allclose(found["exponential"], -np.log(u), rtol=4 * eps, atol=eps / 2)
+    wanted = np.where(v < 0.5, np.log(2 * v), -np.log(2 - 2 * v))
+    step = long(2) ** -min(bits, 53) / np.minimum(v, 1 - v)  # of the uniform number, relative
+    assert np.all(np.abs(found["laplace"] - wanted) < 4 * step + 4 * eps * np.abs(wanted) + eps)
+    first, second = (found["normal"][k::2] for k in (0, 1))
+    if bits == 32:
+        radius, turn = np.sqrt(-2 * np.log(u[0::2])), word[1::2]
+    else:
+        odd = (word[0::2] >> np.uint64(11) | np.uint64(1)).astype(long)
+        radius, turn = np.sqrt(-2 * np.log(odd / long(2) ** 53)), word[1::2]
+    turned = 2 * long(np.pi) * (turn.astype(long) / long(2) ** bits)
+    turned += turn.astype(long) / long(2) ** bits * long(2.4492935982947064e-16)  # pi's rest
+    allowed = 6 * eps * np.maximum(1, radius) + eps / radius
+    assert np.all(np.abs(first - radius * np.cos(turned)) < allowed)
+    assert np.all(np.abs(second - radius * np.sin(turned)) < allowed)
+
+
 def test_integers(side):
     from pygpu.clrandom import PhiloxGenerator
 

@@ -7,7 +7,7 @@ import numpy as np
 from pygpu._src.array.array_types import GPUArray as GPUArray
 
 Floating: TypeAlias = GPUArray[np.floating[Any]]
-Operand: TypeAlias = GPUArray[Any] | float | np.generic | np.ndarray[Any, Any]
+Operand: TypeAlias = GPUArray[Any] | complex | np.generic | np.ndarray[Any, Any]
 Out: TypeAlias = GPUArray[Any] | tuple[GPUArray[Any]] | None
 
 class Unary(Protocol):
@@ -22,6 +22,18 @@ class Binary(Protocol):
         self, a: Operand, b: Operand, /, out: Out = None, *, where: Any = True, dtype: Any = None
     ) -> Floating: ...
 
+class Plane(Protocol):
+    """A function of each item, of complex numbers too."""
+    def __call__(
+        self, x: Operand, /, out: Out = None, *, where: Any = True, dtype: Any = None
+    ) -> GPUArray[Any]: ...
+
+class PlaneBinary(Protocol):
+    """A function of the items of two operands, of complex numbers too."""
+    def __call__(
+        self, a: Operand, b: Operand, /, out: Out = None, *, where: Any = True, dtype: Any = None
+    ) -> GPUArray[Any]: ...
+
 class Ternary(Protocol):
     """A function of the items of three operands."""
     def __call__(
@@ -35,3 +47,17 @@ class Pair(Protocol):
         self, x: Operand, /, out: tuple[GPUArray[Any] | None, GPUArray[Any] | None] | None = None,
         *, where: Any = True, dtype: Any = None,
     ) -> tuple[Floating, Floating]: ...
+
+class Quaternary(Protocol):
+    """A function of the items of four operands."""
+    def __call__(
+        self, a: Operand, b: Operand, c: Operand, x: Operand, /, out: Out = None, *,
+        where: Any = True, dtype: Any = None,
+    ) -> Floating: ...
+
+class Quadruple(Protocol):
+    """A function of the items of two operands with four results."""
+    def __call__(
+        self, a: Operand, b: Operand, /, out: tuple[GPUArray[Any] | None, ...] | None = None,
+        *, where: Any = True, dtype: Any = None,
+    ) -> tuple[Floating, Floating, Floating, Floating]: ...

@@ -16,20 +16,13 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 from pygpu._src.util.lazy import lazy
 
-from .random_source import BLOCKS, BOUNDED, POISSON, UNIT, distribution, draws
+from .random_functions import UNIT, functions
+from .random_source import BLOCKS, BOUNDED, POISSON, distribution, draws
 
 if TYPE_CHECKING:
     from pygpu._src.codegen.kernels.elementwise import Operation
 
 __all__ = ["FUNCTIONS", "WHOLE", "bounded_operation", "dense_operation", "needed", "operation"]
-
-_NORMAL = """\
-PG_INLINE pg_real pg_next_normal(pg_draws *d) /* G. E. P. Box, M. E. Muller (1958) */
-{
-    const pg_real r = sqrt(PG_R(-2.0) * log(pg_next_unit(d)));
-    return r * cospi(PG_R(2.0) * pg_next_unit(d));
-}
-"""
 
 # log of a Gamma variate is what dirichlet() and beta() need where the variate itself is 0.
 _GAMMA = """\
@@ -44,7 +37,7 @@ PG_INLINE pg_real pg_gamma_from_1(pg_draws *d, pg_real a)
             continue;
         if (u < PG_R(1.0) - PG_R(0.0331) * xx * xx)
             return b * v;
-        if (log(u) < PG_R(0.5) * xx + b * (PG_R(1.0) - v + log(v)))
+        if (pg_log(u) < PG_R(0.5) * xx + b * (PG_R(1.0) - v + pg_log(v)))
             return b * v;
     }
 }
@@ -363,7 +356,6 @@ PG_INLINE pg_real pg_logseries(pg_draws *d, pg_real p)
 """
 
 _TEXTS = {
-    "normal": _NORMAL,
     "gamma": _GAMMA,
     "beta": _BETA,
     "chi": _CHI,
@@ -382,25 +374,25 @@ _TEXTS = {
 
 # Of a distribution: what its item is, of parameters a, b, c, and the texts needed for it.
 FUNCTIONS = {
-    "gamma": ("b == PG_R(0.0) ? PG_R(0.0) : b * pg_gamma(&d, a)", "normal gamma"),
-    "beta": ("pg_beta(&d, a, b)", "normal gamma beta"),
-    "chisquare": ("pg_chisquare(&d, a)", "normal gamma chi"),
-    "noncentral_chisquare": ("pg_noncentral(&d, a, b)", "normal gamma chi poisson noncentral"),
-    "f": ("pg_f_variate(&d, a, b)", "normal gamma chi"),
+    "gamma": ("b == PG_R(0.0) ? PG_R(0.0) : b * pg_gamma(&d, a)", "gamma"),
+    "beta": ("pg_beta(&d, a, b)", "gamma beta"),
+    "chisquare": ("pg_chisquare(&d, a)", "gamma chi"),
+    "noncentral_chisquare": ("pg_noncentral(&d, a, b)", "gamma chi poisson noncentral"),
+    "f": ("pg_f_variate(&d, a, b)", "gamma chi"),
     "noncentral_f": (
         "pg_noncentral(&d, a, c) / a / (pg_chisquare(&d, b) / b)",
-        "normal gamma chi poisson noncentral",
+        "gamma chi poisson noncentral",
     ),
-    "standard_t": ("pg_standard_t(&d, a)", "normal gamma chi"),
-    "vonmises": ("pg_vonmises(&d, a, b)", "normal vonmises"),
-    "wald": ("pg_wald(&d, a, b)", "normal wald"),
+    "standard_t": ("pg_standard_t(&d, a)", "gamma chi"),
+    "vonmises": ("pg_vonmises(&d, a, b)", "vonmises"),
+    "wald": ("pg_wald(&d, a, b)", "wald"),
     "triangular": ("pg_triangular(&d, a, b, c)", "triangular"),
     "binomial": ("pg_binomial(&d, a, b)", "binomial"),
     "poisson": ("pg_poisson_or_minus(&d, a)", "poisson counts"),
     "geometric": ("pg_geometric(&d, a)", "poisson counts"),
     "negative_binomial": (
         "pg_negative_binomial(&d, a, b)",
-        "normal gamma poisson counts negative_binomial",
+        "gamma poisson counts negative_binomial",
     ),
     "hypergeometric": ("pg_hypergeometric(&d, a, b, c)", "hypergeometric"),
     "zipf": ("pg_zipf(&d, a)", "zipf"),
@@ -469,7 +461,7 @@ def dense_operation(kind: str, real: np.dtype[Any]) -> tuple[Operation, int]:
     items, before, item = distribution(kind, code)
     body = _AT.format(items=items)
     body += f"PG_UNUSED const pg_{code} scale = x3, shift = x4; {before} y0 = {item};"
-    helpers = BLOCKS["philox"] + UNIT
+    helpers = BLOCKS["philox"] + UNIT + functions(code)
     return _made(f"random_dense_{kind}_{code}", (real, real), real, body, helpers), items
 
 

@@ -1,7 +1,8 @@
 """Mathematical functions of arrays by their names in C: what clmath and cumath are made of.
 
 Integers are converted as NumPy's functions do (int8 to float16, int16 to float32, others to
-float64); float16 is computed in float32. Results are those of the device's own functions.
+float64); float16 is computed in float32. Results are those of the device's own functions; those of
+erf, erfc, lgamma and tgamma, whose errors OpenCL leaves open or large, are pygpu.special's.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import numpy as np
 from pygpu._array import GPUArray
 from pygpu._src.array import elementwise, launch_cache, layout, ufuncs
 from pygpu._src.codegen import dtypes
+from pygpu._src.util.lazy import lazy
 
 __all__ = ["NAMES", "apply", "binary", "float_dtype", "split"]
 
 # Functions whose text is not simply name(x0) in both languages; {T} is the type of x0.
 _SAME = (
-    "acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi erf erfc exp exp10 exp2 expm1 fabs "
-    "floor lgamma log log10 log1p log2 logb rint round sin sinh sinpi sqrt tan tanh tgamma trunc"
+    "acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi exp exp10 exp2 expm1 fabs floor log "
+    "log10 log1p log2 logb rint round sin sinh sinpi sqrt tan tanh trunc"
 ).split()
 _TEXTS = {
     **{name: f"{name}(x0)" for name in _SAME},
@@ -30,6 +32,7 @@ _TEXTS = {
     "tanpi": "sinpi(x0) / cospi(x0)",
     "ilogb": "({T})ilogb(x0)",
 }
+_SPECIAL = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln", "tgamma": "gamma"}
 _OPENCL = {name: f"{name}(x0)" for name in ("acospi", "asinpi", "atanpi", "tanpi")}
 _COMPLEX = frozenset(
     "acos acosh asin asinh atan atanh cos cosh exp log sin sinh sqrt tan tanh".split()
@@ -40,7 +43,7 @@ _BINARY = {
     "atan2pi": "atan2(x0, x1) * ({T})0.31830988618379067154",
     "ldexp": "ldexp(x0, x1)",
 }
-NAMES = tuple(sorted(_TEXTS))
+NAMES = tuple(sorted({*_TEXTS, *_SPECIAL}))
 
 
 def float_dtype(*given: Any, call: str, backend: Any) -> np.dtype[Any]:
@@ -55,7 +58,8 @@ def float_dtype(*given: Any, call: str, backend: Any) -> np.dtype[Any]:
 
 
 @cache
-def _unary(language: str, name: str, dtype: np.dtype[Any]) -> elementwise.Operation:
+def _unary(language: str, name: str, dtype: np.dtype[Any], fp64: bool) -> elementwise.Operation:
+    helpers = ""
     if dtype.kind == "c":
         if name == "log10":
             real = "pg_f32" if dtype.itemsize == 8 else "pg_f64"
@@ -66,13 +70,20 @@ def _unary(language: str, name: str, dtype: np.dtype[Any]) -> elementwise.Operat
         else:
             raise TypeError(f"{name}: there is no such function of complex numbers")
         features = frozenset(["complex"])
+    elif name in _SPECIAL:  # as pygpu.special computes them
+        code = "f64" if dtype.itemsize == 8 else "f32"
+        body, texts = lazy("pygpu._src.codegen.special").expression(_SPECIAL[name], code, fp64)
+        helpers = "".join(texts.values())
+        features = frozenset()
     else:
         text = _TEXTS[name]
         if language == "opencl":
             text = _OPENCL.get(name, text)
         body = f"y0 = {text.replace('{T}', dtypes.compute_type(dtype))};"
         features = frozenset()
-    return elementwise.Operation(f"function_{name}", (dtype,), (dtype,), body, features=features)
+    return elementwise.Operation(
+        f"function_{name}", (dtype,), (dtype,), body, helpers, features=features
+    )
 
 
 def _result(call: str, like: Any, shape: Any, dtype: np.dtype[Any], out: Any, queue: Any) -> Any:
@@ -109,7 +120,7 @@ def apply(name: str, array: Any, queue: Any = None, out: Any = None) -> Any:
     _check(name, array)
     backend = array.backend
     dtype = float_dtype(array.dtype, call=name, backend=backend)
-    operation = _unary(backend.name, name, dtype)
+    operation = _unary(backend.name, name, dtype, backend.limits.fp64)
     result = _result(name, array, array.shape, dtype, out, queue)
     _run(array, operation, [result], [array], array.shape, queue, (out,))
     return result

@@ -318,7 +318,7 @@ class Generator:
         out: _Out = None,
     ) -> GPUArray[Any]:
         """Normal numbers of mean *loc* and standard deviation *scale* (G. E. P. Box, M. E. Muller,
-        1958). Of float32, they end at 5.8 deviations, of float64 at 8.6."""
+        1958). Of float32, they end at 6.7 deviations, of float64 at 8.6."""
         return self._located("normal", loc, scale, size, dtype, out)
 
     def exponential(

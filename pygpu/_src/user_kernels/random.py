@@ -77,10 +77,11 @@ class Generator:
                 )
             scale = min(int(scale), _MASK64)
         backend, queue = array.backend, array.queue if queue is None else queue
-        key = "filling", self.name, kind, array.dtype
+        carries = (self.counter & _MASK64) + array.nbytes > _MASK64  # there are not as many blocks
+        key = "filling", self.name, kind, array.dtype, carries
         known = backend.kernels.get(key)
         if known is None:
-            known = backend.kernels[key] = self._prepare(backend, array.dtype, kind, call)
+            known = backend.kernels[key] = self._prepare(backend, key, call)
         kernel, per_block, each, rule = known
         n = array.size * each
         blocks = -(-n // per_block)
@@ -113,10 +114,11 @@ class Generator:
         return event
 
     def _prepare(
-        self, backend: Any, dtype: np.dtype[Any], kind: str, call: str
+        self, backend: Any, key: tuple[Any, ...], call: str
     ) -> tuple[Any, int, int, tuple[int, int, int]]:
-        """The kernel that fills arrays of a dtype, how many numbers a block of it makes, how many
-        an item has, and kernel_cache.rule(). Raises TypeError if there are no such numbers."""
+        """The kernel of a key of fill(), how many numbers a block of it makes, how many an item
+        has, and kernel_cache.rule(). Raises TypeError if there are no such numbers."""
+        _, _, kind, dtype, carries = key
         item, each = item_dtype(dtype, call)
         if item.kind in "iu" and kind not in ("bits", "integer", "bounded"):
             raise TypeError(f"{call}: {kind} numbers are floats, and the array has {dtype}")
@@ -126,8 +128,8 @@ class Generator:
         code = dtypes.code(item)
         kernel = kernel_cache.get(
             backend,
-            ("random", self.name, kind, code),
-            lambda: fill_text(self.name, kind, code, backend.limits.is_cpu),
+            ("random", self.name, kind, code, carries),
+            lambda: fill_text(self.name, kind, code, backend.limits.is_cpu, carries),
             exact=False,
         )
         per_block = distribution(kind, code)[0]
@@ -136,7 +138,6 @@ class Generator:
             most = min(most, backend.limits.units * 16)
         whole = kind in ("integer", "bounded")
         kinds = (_array._KIND_INT,) * 4 + (_array._KIND_INT if whole else _array._KIND_FLOAT,) * 2
-        name = "filling", self.name, kind, dtype
         if each == 1:
-            backend.table.add(name, kinds, kernel, dtype, per_group, most, size)
+            backend.table.add(key, kinds, kernel, dtype, per_group, most, size)
         return kernel, per_block, each, (per_group, most, size)

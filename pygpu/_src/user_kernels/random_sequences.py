@@ -284,7 +284,7 @@ pg_real top = -PG_INF;
         for (pg_i64 j = 0; j < length; j++)
             item[j] /= sum;
 """,
-        "normal gamma",
+        "gamma",
     ),
     "multinomial": (
         """\

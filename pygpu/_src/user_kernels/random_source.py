@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["BLOCKS", "BOUNDED", "UNIT", "distribution", "draws", "fill_text", "poisson_text"]
-__all__ += ["sobol_text"]
+from .random_functions import UNIT, functions
+
+__all__ = ["BLOCKS", "BOUNDED", "distribution", "draws", "fill_text", "poisson_text", "sobol_text"]
 
 _TYPES = "typedef struct { pg_u32 v[4]; } pg_words;\n"
 
@@ -79,58 +80,38 @@ PG_INLINE pg_W pg_sobol(PG_GLOBAL const pg_W *directions, pg_u64 index)
 }
 """
 
-UNIT = """\
-PG_INLINE pg_f32 pg_unit32(pg_u32 w) /* [0, 1) */
-{ return (pg_f32)(w >> 8) * 5.9604644775390625e-8f; }
-PG_INLINE pg_f32 pg_open32(pg_u32 w) /* (0, 1] */
-{ return ((pg_f32)(w >> 8) + 1.0f) * 5.9604644775390625e-8f; }
-PG_INLINE pg_f32 pg_inner32(pg_u32 w) /* (0, 1) */
-{ return ((pg_f32)(w >> 9) + 0.5f) * 1.1920928955078125e-7f; }
-#ifdef PG_FP64
-PG_INLINE pg_f64 pg_unit64(pg_u32 a, pg_u32 b)
-{ return (pg_f64)(((pg_u64)a << 32 | b) >> 11) * 1.1102230246251565e-16; }
-PG_INLINE pg_f64 pg_open64(pg_u32 a, pg_u32 b)
-{ return ((pg_f64)(((pg_u64)a << 32 | b) >> 11) + 1.0) * 1.1102230246251565e-16; }
-PG_INLINE pg_f64 pg_inner64(pg_u32 a, pg_u32 b)
-{ return ((pg_f64)(((pg_u64)a << 32 | b) >> 12) + 0.5) * 2.220446049250313e-16; }
-#endif
-"""
-
 _NORMAL32 = """\
-pg_f32 r0 = sqrt(-2.0f * log(pg_open32(w.v[0]))), r1 = sqrt(-2.0f * log(pg_open32(w.v[2])));
-pg_f32 t0 = 2.0f * pg_unit32(w.v[1]), t1 = 2.0f * pg_unit32(w.v[3]);
-pg_f32 z[4] = {r0 * cospi(t0), r0 * sinpi(t0), r1 * cospi(t1), r1 * sinpi(t1)};
+pg_f32 z[4];
+pg_normal32(w.v[0], w.v[1], z);
+pg_normal32(w.v[2], w.v[3], z + 2);
 """
 _NORMAL64 = """\
-pg_f64 r = sqrt(-2.0 * log(pg_open64(w.v[0], w.v[1]))), t = 2.0 * pg_unit64(w.v[2], w.v[3]);
-pg_f64 z[2] = {r * cospi(t), r * sinpi(t)};
+pg_f64 z[2];
+pg_normal64(w.v[0], w.v[1], w.v[2], w.v[3], z);
 """
 
-
-# Functions of one uniform number u, by inversion: (its interval, expression). Of (0, 1), u is never
-# so near to an end that the result is infinite.
+# Functions of a uniform number u of (0, 1], by inversion, or of
+# (0, 1) where an end would be infinite ("inner"), or of the random words themselves.
 _INVERTED = {
-    "exponential": ("open", "scale * fabs(log(u))"),
-    "rayleigh": ("open", "scale * sqrt(-2 * log(u))"),
-    "weibull": ("open", "scale == 0 ? scale : pow(fabs(log(u)), 1 / scale)"),
-    "pareto": ("open", "expm1(fabs(log(u)) / scale)"),
-    "power": ("open", "pow(u, 1 / scale)"),
-    "cauchy": ("inner", "-scale * cospi(u) / sinpi(u) + shift"),
-    "gumbel": ("inner", "shift - scale * log(-log(u))"),
-    "laplace": (
-        "inner",
-        "u < HALF ? shift + scale * log(2 * u) : shift - scale * log(2 - 2 * u)",
-    ),
-    "logistic": ("inner", "shift + scale * (log(u) - log1p(-u))"),
+    "exponential": "scale * fabs(log(u))",
+    "rayleigh": "scale * radius(u)",
+    "weibull": "scale == 0 ? scale : pow(fabs(log(u)), 1 / scale)",
+    "pareto": "expm1(fabs(log(u)) / scale)",
+    "power": "pow(u, 1 / scale)",
+    "gumbel": "shift - scale * log(-log(inner))",
+    "logistic": "shift + scale * (log(inner) - log(1 - inner))",
+    "laplace": "shift + scale * laplace(words)",
+    "cauchy": "shift + scale * cauchy(words)",
 }
 
 
 def _inverted(kind: str, code: str) -> str:
-    interval, formula = _INVERTED[kind]
+    bits = code[1:]
     words = "w.v[2 * j], w.v[2 * j + 1]" if code == "f64" else "w.v[j]"
-    half = "0.5" if code == "f64" else "0.5f"
-    formula = re.sub(r"\bu\b", f"pg_{interval}{code[1:]}({words})", formula)
-    return formula.replace("HALF", half)
+    formula = re.sub(r"\b(log|radius|laplace|cauchy)\b", rf"pg_\g<1>{bits}", _INVERTED[kind])
+    formula = re.sub(r"\bu\b", f"pg_open{bits}(words)", formula)
+    formula = re.sub(r"\binner\b", f"pg_inner{bits}(words)", formula)
+    return formula.replace("words", words)
 
 
 def distribution(kind: str, code: str) -> tuple[int, str, str]:
@@ -226,39 +207,63 @@ PG_INLINE pg_u64 pg_bounded64(pg_u64 x, pg_u64 most, pg_u64 at, int j, pg_u64 c_
 """
 BOUNDED = _BELOW + _BOUNDED
 
-# Counter and key of a block; c_low and the others are parameters of the kernel.
+# The counter of a block; c_low and c_high are parameters of the kernel.
 _COUNTER = """\
 PG_UNUSED const pg_u64 at = c_low + (pg_u64)({block});
-        pg_u64 low = c_low + (pg_u64)({block}), high = c_high + (low < c_low ? 1 : 0);
         pg_words c;
-        c.v[0] = (pg_u32)low; c.v[1] = (pg_u32)(low >> 32);
-        c.v[2] = (pg_u32)high; c.v[3] = (pg_u32)(high >> 32);"""
+        c.v[0] = (pg_u32)at; c.v[1] = (pg_u32)(at >> 32);
+        c.v[2] = (pg_u32)c_high; c.v[3] = (pg_u32)(c_high >> 32);"""
+_CARRIED = """
+        if (at < c_low) {
+            const pg_u64 high = c_high + 1u;
+            c.v[2] = (pg_u32)high; c.v[3] = (pg_u32)(high >> 32);
+        }"""
+
+
+def _counter(block: str, carries: bool) -> str:
+    return _COUNTER.format(block=block) + (_CARRIED if carries else "")
+
 
 _SIDE_BY_SIDE = 64  # blocks
 
 
-def _blocks_one_by_one(generator: str, code: str, items: int, before: str, item: str) -> str:
-    return f"""\
-    const int aligned = PG_ALIGNED(out, sizeof(PG_VECTOR(pg_{code}, {items})));
-    PG_FOR(block, blocks) {{
-        {_COUNTER.format(block="block")}
+def _blocks_one_by_one(
+    generator: str, code: str, items: int, before: str, item: str, carries: bool
+) -> str:
+    """For GPUs: blocks that are whole, each with one store of 16 bytes, and then the others, of
+    which there is one, or all of an array that is not aligned. Tests in the first loop would cost a
+    tenth of the rate."""
+
+    def loop(first: str, end: str, store: str) -> str:
+        return f"""\
+    for (pg_i64 block = {first} + PG_ID(0); block < {end}; block += PG_IDS(0)) {{
+        {_counter("block", carries)}
         pg_words w = pg_{generator}(c, k);
         {before}
         PG_VECTOR(pg_{code}, {items}) items;
+        PG_UNROLL
         for (int j = 0; j < {items}; j++)
             items.item[j] = {item};
-        pg_i64 first = block * {items};
-        if (aligned && first + {items} <= n)
-            ((PG_GLOBAL PG_VECTOR(pg_{code}, {items}) *)out)[block] = items;
-        else
-            for (int j = 0; j < {items}; j++)
-                if (first + j < n)
-                    out[first + j] = items.item[j];
+        {store}
     }}
 """
 
+    return f"""\
+    const int aligned = PG_ALIGNED(out, sizeof(PG_VECTOR(pg_{code}, {items})));
+    const pg_i64 whole = aligned ? n / {items} : 0;
+{loop("0", "whole", f"((PG_GLOBAL PG_VECTOR(pg_{code}, {items}) *)out)[block] = items;")}\
+{
+        loop(
+            "whole",
+            "blocks",
+            f'''for (int j = 0; j < {items}; j++)
+            if (block * {items} + j < n)
+                out[block * {items} + j] = items.item[j];''',
+        )
+    }"""
 
-def _blocks_side_by_side(generator: str, items: int, before: str, item: str) -> str:
+
+def _blocks_side_by_side(generator: str, items: int, before: str, item: str, carries: bool) -> str:
     """For CPUs: the words of many blocks first, in a loop that a compiler can make vectors of."""
 
     def store(j: str, bound: str) -> str:
@@ -281,7 +286,7 @@ for (int lane = 0; lane < {_SIDE_BY_SIDE}; lane++) {{
         pg_u32 w0[{_SIDE_BY_SIDE}], w1[{_SIDE_BY_SIDE}], w2[{_SIDE_BY_SIDE}], w3[{_SIDE_BY_SIDE}];
         PG_INDEPENDENT
         for (int lane = 0; lane < {_SIDE_BY_SIDE}; lane++) {{
-        {_COUNTER.format(block=f"part * {_SIDE_BY_SIDE} + lane")}
+        {_counter(f"part * {_SIDE_BY_SIDE} + lane", carries)}
             pg_words w = pg_{generator}(c, k);
             w0[lane] = w.v[0]; w1[lane] = w.v[1]; w2[lane] = w.v[2]; w3[lane] = w.v[3];
         }}
@@ -295,10 +300,13 @@ for (int lane = 0; lane < {_SIDE_BY_SIDE}; lane++) {{
 """
 
 
-def fill_text(generator: str, kind: str, code: str, cpu: bool = False) -> tuple[str, str]:
+def fill_text(
+    generator: str, kind: str, code: str, cpu: bool = False, carries: bool = False
+) -> tuple[str, str]:
     """The text and the name of the kernel that fills an array of n items.
 
     Its arguments: the array, four words of the counter, four of the key, scale, shift, and n.
+    carries: the lower half of the counter may overflow into the upper one.
     """
     items, before, item = distribution(kind, code)
     scale = "pg_u64" if kind in ("integer", "bounded") else "pg_f64" if code == "f64" else "pg_f32"
@@ -306,11 +314,11 @@ def fill_text(generator: str, kind: str, code: str, cpu: bool = False) -> tuple[
     helpers = BOUNDED if kind == "bounded" else _BELOW
     name = f"pg_{generator}_{kind}_{code}"
     if cpu:
-        blocks = _blocks_side_by_side(generator, items, before, item)
+        blocks = _blocks_side_by_side(generator, items, before, item, carries)
     else:
-        blocks = _blocks_one_by_one(generator, code, items, before, item)
+        blocks = _blocks_one_by_one(generator, code, items, before, item, carries)
     text = f"""\
-{BLOCKS[generator]}{UNIT}{helpers}PG_DECLARE_VECTOR(pg_{code}, {items})
+{BLOCKS[generator]}{UNIT}{functions(code)}{helpers}PG_DECLARE_VECTOR(pg_{code}, {items})
 PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_u64 c_low, pg_u64 c_high, pg_u64 k_low,
                       pg_u64 k_high, {scale} scale, {shift} shift, pg_i64 n)
 {{
@@ -348,6 +356,16 @@ _DRAWS_OF = {
     "f64": """\
 typedef pg_f64 pg_real;
 #define PG_R(x) x
+#define pg_log(x) pg_log64(x)
+PG_INLINE pg_f64 pg_next_normal(pg_draws *d) /* G. E. P. Box, M. E. Muller (1958) */
+{
+    pg_f64 z[2];
+    pg_draws_fill(d, 2);
+    const pg_u32 a = d->w.v[2 * d->left], b = d->w.v[2 * d->left + 1];
+    pg_draws_fill(d, 2);
+    pg_normal64(a, b, d->w.v[2 * d->left], d->w.v[2 * d->left + 1], z);
+    return z[0];
+}
 PG_INLINE pg_f64 pg_next_unit(pg_draws *d) /* (0, 1] */
 {
     pg_draws_fill(d, 2);
@@ -362,6 +380,16 @@ PG_INLINE pg_f64 pg_next_inner(pg_draws *d) /* (0, 1) */
     "f32": """\
 typedef pg_f32 pg_real;
 #define PG_R(x) x##f
+#define pg_log(x) pg_log32(x)
+PG_INLINE pg_f32 pg_next_normal(pg_draws *d)
+{
+    pg_f32 z[2];
+    pg_draws_fill(d, 4);
+    const pg_u32 a = d->w.v[d->left];
+    pg_draws_fill(d, 4);
+    pg_normal32(a, d->w.v[d->left], z);
+    return z[0];
+}
 PG_INLINE pg_f32 pg_next_unit(pg_draws *d)
 {
     pg_draws_fill(d, 4);
@@ -378,7 +406,7 @@ PG_INLINE pg_f32 pg_next_inner(pg_draws *d)
 
 def draws(code: str) -> str:
     """Philox and the functions that draw the numbers of one item, of type "f32" or "f64"."""
-    return f"{BLOCKS['philox']}{UNIT}{_DRAWS}{_DRAWS_OF[code]}"
+    return f"{BLOCKS['philox']}{UNIT}{functions(code)}{_DRAWS}{_DRAWS_OF[code]}"
 
 
 POISSON = """\

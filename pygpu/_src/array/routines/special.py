@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 # the names here of ufuncs that SciPy's functions call
-_UFUNCS = {"_zeta": "zeta", "_riemann_zeta": "riemann_zeta"}
+_UFUNCS = {"_zeta": "zeta", "_riemann_zeta": "riemann_zeta", "_lambertw": "lambertw"}
 
 
 @cache
@@ -38,28 +38,35 @@ def _operation(name: str, dtype: np.dtype[Any], fp64: bool) -> elementwise.Opera
     body, texts = expression(name, dtypes.code(dtype), fp64)
     kinds = FUNCTIONS[name].kinds
     inputs = tuple(np.dtype(np.int64) if kind == "n" else dtype for kind in kinds)
-    outputs = (dtype,) * len(FUNCTIONS[name].texts)
+    outputs = (dtype,) * FUNCTIONS[name].results
     return elementwise.Operation(f"special_{name}", inputs, outputs, body, "".join(texts.values()))
 
 
 def loop_dtype(name: str, kinds: Sequence[Any], fp64: bool) -> np.dtype[Any]:
-    """float32 or float64, from the dtypes of the real arguments or Python's classes of numbers."""
+    """float32 or float64, from the dtypes of the arguments or Python's classes of numbers; of
+    complex arguments, and of functions whose results always are, complex64 or complex128."""
+    function = FUNCTIONS[name]
+    allowed = "biufc" if function.plane else "biuf"
     strong = [kind for kind in kinds if not isinstance(kind, type)]
     for kind in kinds:
-        if kind is complex or (not isinstance(kind, type) and kind.kind not in "biuf"):
+        letter = np.dtype(kind).kind if isinstance(kind, type) else kind.kind
+        if letter not in allowed:
             what = kind.__name__ if isinstance(kind, type) else kind
-            raise TypeError(f"{name}: real numbers are needed, not {what}")
+            wanted = "numbers are" if function.plane else "real numbers are"
+            raise TypeError(f"{name}: {wanted} needed, not {what}")
     numbers = [kind(0) if isinstance(kind, type) else kind for kind in kinds]
     dtype = np.result_type(np.float32, np.result_type(*numbers))
     if not strong:
-        dtype = np.dtype(np.float64)
-    if not fp64 and not any(kind.kind == "f" for kind in strong):
-        dtype = np.dtype(np.float32)
+        dtype = np.result_type(np.float64, dtype)
+    if not function.texts:
+        dtype = np.result_type(np.complex64, dtype)
+    if not fp64 and not any(kind.kind in "fc" for kind in strong):
+        dtype = np.dtype(np.complex64 if dtype.kind == "c" else np.float32)
     return dtype
 
 
 def _integer(name: str, value: Any) -> Any:
-    """An argument that must be an integer: an order or a degree."""
+    """An argument that must be an integer: an order, a degree or a branch."""
     kind = getattr(value, "dtype", None)
     if kind is None and isinstance(value, float) and value.is_integer():
         return int(value)
@@ -67,8 +74,10 @@ def _integer(name: str, value: Any) -> Any:
         return int(value)
     if kind is None or kind.kind not in "biu":
         what = type(value).__name__ if kind is None else kind
+        place = "first" if FUNCTIONS[name].kinds[0] == "n" else "second"
         raise TypeError(
-            f"{name}: the first argument must be an integer, not {what}; convert it by .astype(int)"
+            f"{name}: the {place} argument must be an integer, not {what}; convert it by "
+            ".astype(int)"
         )
     return int(value) if isinstance(value, np.generic) else value
 
@@ -78,21 +87,23 @@ def call(
 ) -> Any:
     """The function of each item of the broadcast operands, which are arrays and numbers.
 
-    out: an array, or a tuple of one for each result. dtype: float32 or float64, of the calculation.
+    out: an array, or a tuple of one for each result. dtype: of the calculation.
     """
     key, function = f"special_{name}", FUNCTIONS[name]
+    if name == "lambertw":
+        operands = operands[:2]  # SciPy's ufunc has a tolerance as well
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out
     plain = where is True and dtype is None
-    if plain and len(function.texts) == 1 and len(operands) == len(function.kinds):
+    if plain and function.results == 1 and len(operands) == len(function.kinds):
         known = launch_cache.known(key, *operands, out=out)
         if known is not None:
             return known
     if len(operands) != len(function.kinds):
         raise TypeError(f"{name}: {len(function.kinds)} arguments are needed, not {len(operands)}")
-    outs = list(out) if isinstance(out, tuple) else [out] * len(function.texts)
-    if len(outs) != len(function.texts) or (out is not None and outs.count(out) > 1):
-        raise TypeError(f"{name}: out must be a tuple of {len(function.texts)} arrays")
+    outs = list(out) if isinstance(out, tuple) else [out] * function.results
+    if len(outs) != function.results or (out is not None and outs.count(out) > 1):
+        raise TypeError(f"{name}: out must be a tuple of {function.results} arrays")
     given = [o for o in outs if o is not None]
     for o in given:
         if not isinstance(o, GPUArray):
@@ -137,8 +148,11 @@ def _operation_for(
         found = loop_dtype(name, real, fp64)
     else:
         found = np.dtype(dtype)
-        if found not in (np.float32, np.float64):
-            raise TypeError(f"{name}: dtype must be float32 or float64, not {found}")
+        function = FUNCTIONS[name]
+        allowed = ["float32", "float64"] if function.texts else []
+        allowed += ["complex64", "complex128"] if function.plane else []
+        if found.name not in allowed:
+            raise TypeError(f"{name}: dtype must be {' or '.join(allowed)}, not {found}")
     dtypes.require(backend, name, found)
     return _operation(name, found, fp64)
 
@@ -156,9 +170,9 @@ def name_of(function: Any) -> str | None:
     if isinstance(function, np.ufunc):
         return of_scipy(function)
     found = _functions.get(function)
-    if found is None and getattr(function, "__module__", None) == "scipy.special._basic":
+    if found is None and str(getattr(function, "__module__", None)).startswith("scipy.special."):
         name: str = function.__name__
-        return name if name in ("zeta", "polygamma") else None
+        return name if name in ("zeta", "polygamma", "lambertw", "softplus") else None
     return found
 
 

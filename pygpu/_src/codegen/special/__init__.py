@@ -4,7 +4,8 @@ A template is C with the names below. Each of its functions ``sp_<name>`` become
 ``pgs_<name>_<code>``; :func:`parts` has those that one function calls, in an order that compiles.
 
 =================  ===================================================================
-REAL, INT          the type: pg_f32 or pg_f64; int
+REAL, INT, CPLX    the type: pg_f32 or pg_f64; int; pg_c64 or pg_c128
+cx_mul(a, b) ...   the functions of complex numbers in the prelude
 POLY(table, z)     the polynomial of that table, written out; REVERSED from the other end
 CHEB(table, z)     the sum of Chebyshev polynomials of that table
 TABLE(table)       the table as a constant array
@@ -27,11 +28,23 @@ __all__ = ["FUNCTIONS", "Function", "expression", "overloads", "parts", "used_in
 
 
 class Function(NamedTuple):
-    """kinds: of the arguments, "x" a real number and "n" an integer. texts: the functions of the
-    template for the results."""
+    """kinds: of the arguments, "x" a number and "n" an integer. texts: the functions of the
+    templates for the results. plane: that for complex numbers, if there is one."""
 
     kinds: str
     texts: tuple[str, ...]
+    plane: str = ""
+
+    @property
+    def results(self) -> int:
+        """How many there are."""
+        return len(self.texts) or 1
+
+
+_IN_THE_PLANE = (
+    "dawsn digamma erf erfc erfcx erfi exp1 expi expm1 gamma lambertw log1p loggamma ndtr rgamma "
+    "wofz xlog1py xlogy".split()
+)
 
 
 def _functions() -> dict[str, Function]:
@@ -42,20 +55,29 @@ def _functions() -> dict[str, Function]:
             "erf erfc erfcx erfinv erfcinv ndtr ndtri log_ndtr dawsn gamma rgamma gammasgn gammaln "
             "loggamma digamma j0 j1 y0 y1 i0 i0e i1 i1e k0 k0e k1 k1e expit logit log_expit entr "
             "exprel cosm1 sinc exp10 exp1 expi ellipk ellipkm1 "
-            "ellipe spence",
+            "ellipe spence cbrt exp2 expm1 log1p round sindg cosdg tandg cotdg ndtri_exp kolmogorov "
+            "wrightomega erfi zetac softplus",
         ),
         (
             "xx",
             "beta betaln gammainc gammaincc gammaincinv gammainccinv jv yv iv ive kv kve xlogy "
             "xlog1py rel_entr kl_div huber pseudo_huber zeta boxcox boxcox1p inv_boxcox "
-            "inv_boxcox1p",
+            "inv_boxcox1p chdtr chdtrc chdtri pdtr pdtrc pdtri stdtr stdtrit agm powm1 binom poch "
+            "elliprc ellipkinc ellipeinc",
         ),
-        ("xxx", "betainc betaincc betaincinv betainccinv"),
+        (
+            "xxx",
+            "betainc betaincc betaincinv betainccinv gdtr gdtrc gdtrix bdtr bdtrc bdtri nbdtr "
+            "nbdtrc nbdtri fdtr fdtrc fdtri elliprf elliprd elliprg radian",
+        ),
         (
             "nx",
             "yn kn expn polygamma eval_legendre eval_chebyt eval_chebyu eval_hermite "
-            "eval_hermitenorm eval_laguerre",
+            "eval_hermitenorm eval_laguerre eval_chebyc eval_chebys eval_sh_chebyt eval_sh_chebyu "
+            "eval_sh_legendre",
         ),
+        ("nxx", "eval_gegenbauer eval_genlaguerre"),
+        ("nxxx", "eval_jacobi eval_sh_jacobi"),
     ):
         found |= {name: Function(kinds, (name,)) for name in names.split()}
     found |= {
@@ -66,7 +88,14 @@ def _functions() -> dict[str, Function]:
         "fresnel": Function("x", ("fresnel_s", "fresnel_c")),
         "sici": Function("x", ("si", "ci")),
         "shichi": Function("x", ("shi", "chi")),
+        "ellipj": Function("xx", ("ellipj_sn", "ellipj_cn", "ellipj_dn", "ellipj_ph")),
+        "jve": Function("xx", ("jv",)),
+        "yve": Function("xx", ("yv",)),
     }
+    found |= {"wofz": Function("x", ()), "lambertw": Function("xn", ())}
+    for name in _IN_THE_PLANE:
+        found[name] = found[name]._replace(plane=f"c_{name}")
+    found["psi"] = found["psi"]._replace(plane="c_digamma")
     return dict(sorted(found.items()))
 
 
@@ -91,8 +120,12 @@ _LIMITS = {
         "MAXLOG": "88.72283",
     },
 }
-_MODULES = ("elementary", "error", "gamma", "incomplete", "bessel", "integrals")
-_HEAD = re.compile(r"^(?:REAL|int|void) sp_(\w+)\(", re.M)
+_COMPLEX = {"f32": "c64", "f64": "c128"}
+_MODULES = (
+    *("elementary", "error", "gamma", "incomplete", "bessel", "integrals"),
+    *("statistics", "elliptic", "plane"),
+)
+_HEAD = re.compile(r"^(?:REAL|CPLX|int|void) sp_(\w+)\(", re.M)
 _POLY = re.compile(r"\b(POLY|REVERSED)\((\w+), (\w+)\)")
 _LITERAL = re.compile(r"(?<![\w.])(\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)(?![\w.])")
 _LIMIT = 1000000  # of integer orders
@@ -149,6 +182,9 @@ def _rendered(name: str, code: str) -> tuple[str, tuple[str, ...]]:
     text = re.sub(r"\bINF\b", f"PG_INF_{upper}", text)
     text = re.sub(r"\bINT\b", "int", text)
     text = re.sub(r"\bREAL\b", f"pg_{code}", text)
+    plane = _COMPLEX[code]
+    text = re.sub(r"\bCPLX\b", f"pg_{plane}", text)
+    text = re.sub(r"\bcx_(\w+)", rf"pg_{plane}_\1", text)
     if not text.startswith("PG_TABLE"):
         text = "PG_FUNCTION " + text
     return text, tuple(called)
@@ -169,16 +205,24 @@ def _computed(name: str, code: str, fp64: bool) -> str:
     return "f64" if fp64 and name not in NARROW else code
 
 
+def _arguments(name: str, code: str, computed: str) -> str:
+    values = []
+    for k, kind in enumerate(FUNCTIONS[name].kinds):
+        if kind == "n":
+            values.append(f"(int)x{k}")
+        elif code[0] == "c":
+            real = "f64" if computed == "c128" else "f32"
+            values.append(f"pg_{computed}_make((pg_{real})x{k}.re, (pg_{real})x{k}.im)")
+        else:
+            values.append(f"(pg_{computed})x{k}")
+    return ", ".join(values)
+
+
 def _call(name: str, text: str, code: str, computed: str) -> str:
-    function = FUNCTIONS[name]
-    values = [
-        f"(int)x{k}" if kind == "n" else f"(pg_{computed})x{k}"
-        for k, kind in enumerate(function.kinds)
-    ]
-    value = f"pgs_{text}_{computed}({', '.join(values)})"
+    value = f"pgs_{text}_{computed}({_arguments(name, code, computed)})"
     if computed != code:
         value = f"(pg_{code}){value}"
-    if function.kinds[0] == "n":
+    if FUNCTIONS[name].kinds[0] == "n":
         nan = f"PG_NAN_{code.upper()}"
         value = f"x0 > {_LIMIT} || x0 < -{_LIMIT} ? {nan} : {value}"
     return value
@@ -188,12 +232,22 @@ def _call(name: str, text: str, code: str, computed: str) -> str:
 def expression(name: str, code: str, fp64: bool) -> tuple[str, dict[str, str]]:
     """The statements over x0, x1, ... that set y0 (and y1), and the texts that they need.
 
-    code: "f32" or "f64", of the real arguments; integers are pg_i64.
+    code: "f32" or "f64", of the real arguments, or "c64" or "c128"; integers are pg_i64.
     """
+    function = FUNCTIONS[name]
+    if code[0] == "c":
+        real, computed = ("f64", "c128") if fp64 else ("f32", "c64")
+        part = "f32" if code == "c64" else "f64"
+        body = (
+            f"{{ const pg_{computed} w = pgs_{function.plane}_{real}("
+            f"{_arguments(name, code, computed)}); "
+            f"y0.re = (pg_{part})w.re; y0.im = (pg_{part})w.im; }}"
+        )
+        return body, parts(function.plane, real)
     computed = _computed(name, code, fp64)
     body = ""
     texts: dict[str, str] = {}
-    for k, text in enumerate(FUNCTIONS[name].texts):
+    for k, text in enumerate(function.texts):
         body += f"y{k} = {_call(name, text, code, computed)}; "
         texts |= parts(text, computed)
     return body.rstrip(), texts

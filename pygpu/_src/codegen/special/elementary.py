@@ -160,6 +160,92 @@ REAL sp_exp10(REAL x)
     return pow(10.0, x);
 }
 
+REAL sp_exp2(REAL x)
+{
+    return exp2(x);
+}
+
+REAL sp_expm1(REAL x)
+{
+    return expm1(x);
+}
+
+REAL sp_log1p(REAL x)
+{
+    return log1p(x);
+}
+
+REAL sp_cbrt(REAL x)
+{
+    return cbrt(x);
+}
+
+REAL sp_round(REAL x)
+{
+    return rint(x);
+}
+
+/* sine and cosine of degrees, exact at multiples of 30 and 45: turned to -45 to 45 first */
+REAL sp_sine_of(REAL rest, INT quarter)
+{
+    REAL r = rest * 1.7453292519943295769e-2, value = quarter & 1 ? cos(r) : sin(r);
+    if (fabs(rest) == 30.0 && !(quarter & 1))
+        value = copysign(0.5, rest);
+    return quarter & 2 ? -value : value;
+}
+
+REAL sp_sindg(REAL x)
+{
+    REAL r = fmod(fabs(x), 360.0), turns = rint(r / 90.0), value;
+    if (!(fabs(x) < INF))
+        return NAN_;
+    value = sp_sine_of(r - 90.0 * turns, (int)turns);
+    return x < 0.0 ? -value : value;
+}
+
+REAL sp_cosdg(REAL x)
+{
+    REAL r = fmod(fabs(x), 360.0), turns = rint(r / 90.0);
+    if (!(fabs(x) < INF))
+        return NAN_;
+    return sp_sine_of(r - 90.0 * turns, (int)turns + 1);
+}
+
+REAL sp_tandg(REAL x)
+{
+    REAL r = fmod(fabs(x), 180.0), value;
+    if (!(fabs(x) < INF))
+        return NAN_;
+    if (r == 90.0)
+        return INF;
+    value = r > 90.0 ? r - 180.0 : r;
+    value = fabs(value) == 45.0 ? copysign(1.0, value) : tan(value * 1.7453292519943295769e-2);
+    return x < 0.0 ? -value : value;
+}
+
+REAL sp_cotdg(REAL x)
+{
+    REAL r = fmod(fabs(x), 180.0), value;
+    if (!(fabs(x) < INF))
+        return NAN_;
+    if (r == 0.0)
+        return INF;
+    value = r > 90.0 ? r - 180.0 : r;
+    if (fabs(value) < 45.0)
+        value = 1.0 / tan(value * 1.7453292519943295769e-2);
+    else if (fabs(value) == 45.0)
+        value = copysign(1.0, value);
+    else
+        value = tan((copysign(90.0, value) - value) * 1.7453292519943295769e-2);
+    return x < 0.0 ? -value : value;
+}
+
+/* degrees, minutes and seconds in radians */
+REAL sp_radian(REAL d, REAL m, REAL s)
+{
+    return ((d * 60.0 + m) * 60.0 + s) * 4.848136811095359935899141e-6;
+}
+
 /* log(1 + x) - x */
 REAL sp_log1pmx(REAL x)
 {
@@ -272,5 +358,87 @@ REAL sp_eval_laguerre(INT n, REAL x)
         p += d;
     }
     return p;
+}
+
+REAL sp_eval_chebyc(INT n, REAL x)
+{
+    return 2.0 * sp_eval_chebyt(n, 0.5 * x);
+}
+
+REAL sp_eval_chebys(INT n, REAL x)
+{
+    return sp_eval_chebyu(n, 0.5 * x);
+}
+
+REAL sp_eval_sh_chebyt(INT n, REAL x)
+{
+    return sp_eval_chebyt(n, 2.0 * x - 1.0);
+}
+
+REAL sp_eval_sh_chebyu(INT n, REAL x)
+{
+    return sp_eval_chebyu(n, 2.0 * x - 1.0);
+}
+
+REAL sp_eval_sh_legendre(INT n, REAL x)
+{
+    return sp_eval_legendre(n, 2.0 * x - 1.0);
+}
+
+/* AMS 55 22.7.3 */
+REAL sp_eval_gegenbauer(INT n, REAL a, REAL x)
+{
+    REAL before = 1.0, now = 2.0 * a * x;
+    if (n < 0 || isnan(a) || isnan(x))
+        return n < 0 && !isnan(x) && !isnan(a) ? 0.0 : NAN_;
+    if (n == 0)
+        return 1.0;
+    for (int k = 1; k < n; k++) {
+        REAL next = (2.0 * (k + a) * x * now - (k + 2.0 * a - 1.0) * before) / (k + 1.0);
+        before = now;
+        now = next;
+    }
+    return now;
+}
+
+/* AMS 55 22.7.12, as steps of the polynomial */
+REAL sp_eval_genlaguerre(INT n, REAL a, REAL x)
+{
+    REAL d = -x / (a + 1.0), p = d + 1.0;
+    if (!(a > -1.0) || isnan(x))
+        return NAN_;
+    if (n < 1)
+        return n < 0 ? 0.0 : 1.0;
+    for (int k = 1; k < n; k++) {
+        d = -x / (k + a + 1.0) * p + (REAL)k / (k + a + 1.0) * d;
+        p += d;
+    }
+    return sp_binom(n + a, (REAL)n) * p;
+}
+
+/* AMS 55 22.7.1, as steps of the polynomial divided by its value at 1 */
+REAL sp_eval_jacobi(INT n, REAL a, REAL b, REAL x)
+{
+    REAL d = (a + b + 2.0) * (x - 1.0) / (2.0 * (a + 1.0)), p = d + 1.0;
+    if (n == 0)
+        return 1.0;
+    if (isnan(a) || isnan(b) || isnan(x))
+        return NAN_;
+    if (n < 0)
+        return 0.0;
+    if (n == 1)
+        return 0.5 * (2.0 * (a + 1.0) + (a + b + 2.0) * (x - 1.0));
+    for (int j = 1; j < n; j++) {
+        REAL k = j, t = 2.0 * k + a + b;
+        d = (t * (t + 1.0) * (t + 2.0) * (x - 1.0) * p + 2.0 * k * (k + b) * (t + 2.0) * d) /
+            (2.0 * (k + a + 1.0) * (k + a + b + 1.0) * t);
+        p += d;
+    }
+    return sp_binom(n + a, (REAL)n) * p;
+}
+
+REAL sp_eval_sh_jacobi(INT n, REAL p, REAL q, REAL x)
+{
+    return sp_eval_jacobi(n, p - q, q - 1.0, 2.0 * x - 1.0) / sp_binom(2.0 * n + p - 1.0, (REAL)n);
 }
 """

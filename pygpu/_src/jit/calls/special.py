@@ -57,7 +57,7 @@ def _call(
     body, texts = expression(name, code, fc.unit.fp64)
     for key, text in texts.items():
         fc.unit.texts.setdefault(key, text)
-    results = len(FUNCTIONS[name].texts)
+    results = FUNCTIONS[name].results
     declared = ", ".join(
         f"{'pg_i64' if kind == 'n' else f'pg_{code}'} x{k}" for k, kind in enumerate(kinds)
     )
