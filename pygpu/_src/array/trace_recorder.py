@@ -24,11 +24,13 @@ from pygpu._src.codegen import accumulators, dtypes
 from pygpu._src.codegen.kernels import fused_rows
 
 from . import elementwise, layout, reduction, ufuncs
+from . import trace_nests as nests
 from .trace import Graph, Node, Number, Tracer, Untraceable
 from .trace_steps import (
     Elementwise,
     FusedReduction,
     Into,
+    Nest,
     New,
     Reduction,
     Rows,
@@ -247,6 +249,7 @@ class Recorder(Graph):
             for k in dict.fromkeys(places)
             if k not in self.made and (copies or self.nodes[k].kind != "array")
         ]
+        wanted = self._nests(wanted)
         if self._rows(wanted):
             return
         for k in wanted:
@@ -269,22 +272,23 @@ class Recorder(Graph):
 
     def _prepare(self, place: int) -> None:
         """Compute what a kernel for a node cannot compute on the way, or would compute again."""
-        needed = self.needed((place,), self.made)
-        others = [
-            k for k in needed if k not in self.made and self.nodes[k].kind in ("reduce", "view")
-        ]
         shared: set[int] = set()
-        for k in others:
-            shared.update(self.needed((k,), self.made))
+        while True:
+            needed = self.needed((place,), self.made)
+            others = [k for k in needed if k != place and self._is_apart(k)]
+            if not others:
+                break
+            for k in others:
+                shared.update(self.needed((k,), self.made))
+            self.force([others[-1]])
         for k in needed:
-            if k == place or k in self.made:
-                continue
-            if k in others:
-                self.force([k])
-            elif self.nodes[k].kind == "step":
+            if k != place and k not in self.made and self.nodes[k].kind == "step":
                 most = _MOST_STEPS if k in shared else _MOST_NODES
                 if len(self.needed((k,), self.made)) > most:
                     self.force([k])
+
+    def _is_apart(self, place: int) -> bool:
+        return place not in self.made and self.nodes[place].kind in ("reduce", "view")
 
     def _operands(self, leaves: Sequence[int]) -> list[int]:
         return [
@@ -449,6 +453,47 @@ class Recorder(Graph):
                 if shape and node.what[5] == (len(shape) - 1,):
                     return shape
         return None
+
+    # ---- nests
+
+    def _nests(self, places: list[int]) -> list[int]:
+        """Compute nodes of one shape by kernels that do small reductions on the way to large ones.
+        Returns those that are left."""
+        if not any(self._has_small(k) for k in places):
+            return places
+        shapes = dict.fromkeys(self.shapes[k] for k in places)
+        left: list[int] = []
+        for shape in shapes:
+            members = [k for k in places if self.shapes[k] == shape]
+            if not self._nest(members):
+                left += members
+        return left
+
+    def _has_small(self, place: int) -> bool:
+        """Whether a small reduction is among what a node comes from, with a larger shape."""
+        size = prod(self.shapes[place])
+        for k in self.needed((place,), self.made):
+            node = self.nodes[k]
+            if node.kind == "reduce" and k != place and k not in self.made:
+                reduced = prod(self.shapes[node.inputs[0]][a] for a in node.what[5])
+                if 0 < reduced <= nests.SMALL and prod(self.shapes[k]) > size:
+                    return True
+        return False
+
+    def _nest(self, places: list[int]) -> bool:
+        found = nests.plan(self, places)
+        if found is None:
+            return False
+        plan, registers = found
+        self.shaped = True
+        arrays = [x for x in self._values(registers) if isinstance(x, GPUArray)]
+        outs = [self.empty(arrays, self.shapes[k], self.nodes[k].dtype) for k in places]
+        step = Nest(plan)
+        every = [*outs, *registers]
+        step(*self._values(every))
+        self._add(_LAUNCH, every, (), name=step.name, function=step)
+        self.made.update(zip(places, outs, strict=True))
+        return True
 
     # ---- assignments
 
