@@ -353,7 +353,10 @@ class TracedArray(Tracer):
                 )
             return lambda *args, **options: self._reduce(name, *args, **options)
         if name in _TO_HOST:
-            raise Untraceable(f"fuse: .{name} of an array, which is on the host or its memory")
+            raise Untraceable(
+                f"fuse: .{name} copies an array to the host or hands out its memory; call it outside, "
+                "on what the function returns"
+            )
         if name in _DATA_DEPENDENT:
             _refuse_shape(name)
         if name.startswith("_"):

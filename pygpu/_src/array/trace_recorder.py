@@ -725,7 +725,7 @@ class Recorder(Graph):
 
     # ---- the program
 
-    def program(self, results: Sequence[Any], wrap: int, watched: tuple[Any, ...]) -> Any:
+    def program(self, results: Sequence[Any], form: Any, watched: tuple[Any, ...]) -> Any:
         """(Program, the values of the results in this call)."""
         lazy = [x.place for x in results if isinstance(x, Tracer) and x.is_lazy]
         self.force(lazy, copies=True)
@@ -756,17 +756,16 @@ class Recorder(Graph):
             (code, reads, made, tuple(drops.get(i, ())), *rest)
             for i, (code, reads, made, *rest) in enumerate(steps)
         )
-        made = _array.FusedProgram(
+        return _array.FusedProgram(
             len(self.values),
             whole,
             tuple(registers),
-            wrap,
+            form,
             tuple(self.constants),
             watched,
             self.shaped,
             self.mutates,
-        )
-        return made, self._values(registers)
+        ), self._values(registers)
 
     def _result_number(self, number: Number) -> int:
         key = number.read, type(number.value)
