@@ -396,8 +396,8 @@ static PyObject *collect(Collector *c, PyObject *form) {
         return collect_dict(c, form);
     }
     int number = c->next++;
-    PyObject *value =
-        number < c->program->n_results ? c->registers[c->program->results[number]] : NULL;
+    PyObject *value = number < c->program->n_results ? c->registers[c->program->results[number]]
+                                                     : NULL;
     if (value == NULL) {
         PyErr_SetString(PyExc_SystemError, "FusedProgram: a result is missing");
         return NULL;

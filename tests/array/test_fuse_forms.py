@@ -277,7 +277,7 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "masks": (lambda x: x[x > 0], "call it outside"),
     "shapes by values": (lambda x: np.nonzero(x), "call it outside"),
     "unique": (lambda x: xp.unique_values(x), "call it outside"),
-    "to the host": (lambda x: x.get(), "on the host"),
+    "to the host": (lambda x: x.get(), "call it outside"),
     "NumPy array": (lambda x: np.asarray(x), "use numpy.where"),
     "sets": (lambda x: {1, 2}, "tuples, lists and dicts"),
     "strings of arrays": (lambda x: np.array2string(x), "numpy.array2string"),
