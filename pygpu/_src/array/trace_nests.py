@@ -31,6 +31,7 @@ _MOST_DEPTH = 100  # of steps upon steps, as Python's stack is limited
 _MOST_SUMS = 16  # of a work-item
 _MOST_BYTES = 256  # of these
 _MOST_ARRAYS = 14
+_BUSY = 512  # work-items that a unit should have
 _LONG = 4096  # items of a loop: longer ones need many rows to keep a device busy
 
 Index = tuple[Any, ...]  # of each axis a variable's name or a number
@@ -50,9 +51,12 @@ def plan(recorder: Recorder, places: list[int]) -> Any:
     limits = recorder.like.backend.limits
     if not limits.is_cpu and limits.group_size < fused_nests.GROUP:
         return None
-    each = 2 if not limits.is_cpu and rows >= 8 * limits.units else 1
+    each = 2 if not limits.is_cpu and rows >= 16 * limits.units else 1
+    lanes = 1
+    while lanes < fused_nests.LANES and rows * lanes < limits.units * _BUSY * each:
+        lanes *= 2
     try:
-        return _Writer(recorder, shape, each).plan(places, rows)
+        return _Writer(recorder, shape, each).plan(places, rows, lanes)
     except _Unsuited:
         return None
 
@@ -73,7 +77,7 @@ class _Writer:
         self.helpers: dict[str, None] = {}
         self.used: set[np.dtype[Any]] = set()
 
-    def plan(self, places: list[int], rows: int) -> Any:
+    def plan(self, places: list[int], rows: int, lanes: int) -> Any:
         r = self.recorder
         outputs = []
         for row in range(self.each):
@@ -84,7 +88,7 @@ class _Writer:
                     name, _ = self.value(place, combination, 2)
                     outputs.append((row, i, name, self._address(f"y{i}", combination)))
         limits = r.like.backend.limits
-        few = rows < (limits.units if limits.is_cpu else 2 * limits.units)
+        few = rows < (limits.units if limits.is_cpu else 4 * limits.units)
         if not self.sums or not self.small or (few and self.length > _LONG):
             raise _Unsuited
         registers = [r.made[k] if k in r.made else r.register(k) for k in self.leaves]
@@ -105,6 +109,7 @@ class _Writer:
                 tuple(n > _SHORT for n in self.shape),
                 self.length,
                 self.each,
+                lanes,
                 "".join(self.helpers),
                 frozenset(dtypes.features(*self.used))
                 | frozenset(f for o in self.operations for f in o.features),
@@ -158,6 +163,8 @@ class _Writer:
         self.used.update(node.takes)
         if node.kind == "reduce":
             return self._reduce(place, index, where, name)
+        if node.kind == "product":
+            return self._product(place, index, where, name)
         inputs, at = [], 0
         for child in node.inputs:
             variable, its = self.value(child, _of_input(r.shapes.get(child, ()), index), where)
@@ -187,7 +194,26 @@ class _Writer:
         self.lines[at].append(f"PG_UNUSED const {kind} {name} = {item};")
         return name, at
 
-    # ---- reductions
+    # ---- reductions and products
+
+    def _product(self, place: int, index: Index, where: int, name: str) -> tuple[str, int]:
+        node, (i, j) = self.recorder.nodes[place], index
+        a, b = node.inputs
+        kind, at = dtypes.compute_type(node.dtype), 0
+        lines = [f"{kind} {name} = 0;"]
+        for k in range(self.recorder.shapes[a][1]):
+            x, its = self.value(a, (i, k), where)
+            y, others = self.value(b, (k, j), where)
+            at = max(at, its, others)
+            lines.append(f"{name} = fma({x}, {y}, {name});")
+        return self._put_small(lines, at, where, name)
+
+    def _put_small(self, lines: list[str], at: int, where: int, name: str) -> tuple[str, int]:
+        if where == 1 and at == 2:
+            raise _Unsuited
+        self.small = self.small or at == 1
+        self.lines[at].append("\n        ".join(lines))
+        return name, at
 
     def _operation(self, place: int) -> tuple[Any, int]:
         r, node = self.recorder, self.recorder.nodes[place]
@@ -247,11 +273,7 @@ class _Writer:
             variable, its = self.value(child, tuple(whole), where)
             at = max(at, its)
             lines.append(f"acc_{name} = {p}_item(acc_{name}, {variable}, {i});")
-        if where == 1 and at == 2:
-            raise _Unsuited
-        self.small = self.small or at == 1
-        self.lines[at].append("\n        ".join([*lines, store]))
-        return name, at
+        return self._put_small([*lines, store], at, where, name)
 
 
 def _of_input(shape: tuple[int, ...], index: Index) -> Index:

@@ -299,9 +299,9 @@ class Nest:
         if limits.is_cpu:
             groups, size = max(min(rows, limits.units * 4), 1), 1
         else:
-            together = fused_nests.GROUP // fused_nests.LANES * plan.each
+            together = fused_nests.GROUP // plan.lanes * plan.each
             groups, size = min(-(-rows // together), 1 << 20), fused_nests.GROUP
-        warps = limits.warps and not limits.is_cpu
+        warps = limits.warps and not limits.is_cpu and plan.lanes > 1
         text = fused_nests.source(plan, known, limits.is_cpu, warps)
         key = ("fused nest", hashlib.sha256(text.encode()).hexdigest())
         features = plan.features | ({"warps"} if warps else set())

@@ -22,7 +22,7 @@ __all__ = ["GROUP", "LANES", "Plan", "Sum", "source", "store", "sum_of"]
 
 DType = np.dtype[Any]
 GROUP = 128
-LANES = 32  # work-items that share a row on a GPU
+LANES = 32  # work-items that share rows at most: those of a warp
 _BAKED = 64  # strides [bytes] up to here are numbers in the text
 _MOST_SHORT = 1 << 24  # turns that are counted in 32 bits, as are the bytes of baked strides
 _PARTS = 16  # accumulators side by side on a CPU
@@ -41,7 +41,8 @@ class Sum(Frozen):
 class Plan(Frozen):
     """A nest. lines: statements for a row, in the loop, behind it. outputs: (row of the
     work-item, result, variable, the strides and indices of where it goes). large: the axes of the
-    results that are rows. length: turns of the loop. each: rows of a work-item."""
+    results that are rows. length: turns of the loop. each: rows of a work-item. lanes: work-items
+    that share rows on a GPU."""
 
     arrays: tuple[tuple[int, DType], ...]
     numbers: tuple[tuple[int, DType], ...]
@@ -55,6 +56,7 @@ class Plan(Frozen):
     large: tuple[bool, ...]
     length: int
     each: int
+    lanes: int
     helpers: str
     features: frozenset[str]
     computed: tuple[DType, ...]
@@ -116,7 +118,7 @@ def source(plan: Plan, strides: Sequence[tuple[int | None, ...]], cpu: bool, war
     bounds = f"PG_BOUNDS({GROUP}, 1) " if warps and not cpu else ""
     local = (
         ""
-        if cpu or warps
+        if cpu or warps or plan.lanes == 1
         else "".join(
             f"    PG_LOCAL red{i}_acc sums{i}[{GROUP}];\n" for i in range(len(plan.operations))
         )
@@ -177,7 +179,8 @@ def _block(lines: Sequence[str], indent: int) -> str:
 
 
 def _gpu(plan: Plan, rows: list[int], warps: bool) -> str:
-    together, each = GROUP // LANES, plan.each
+    lanes, each = plan.lanes, plan.each
+    together = GROUP // lanes
     begin = []
     for i in range(each):
         begin.append(f"const int is_row{i} = first + {i} < rows;")
@@ -190,17 +193,17 @@ def _gpu(plan: Plan, rows: list[int], warps: bool) -> str:
         *(f"acc_{s.name} = red{s.operation}_item(acc_{s.name}, {s.value}, j);" for s in plan.sums),
     ]
     end = []
-    for s in plan.sums:
+    for s in plan.sums if lanes > 1 else ():
         p, a = f"red{s.operation}", f"acc_{s.name}"
         if warps:
             end.append(
-                f"PG_UNROLL for (int d = 1; d < {LANES}; d <<= 1) {{ const {p}_acc other = "
+                f"PG_UNROLL for (int d = 1; d < {lanes}; d <<= 1) {{ const {p}_acc other = "
                 f"{p}_xor({a}, d); {a} = lane & d ? {p}_join(other, {a}) : {p}_join({a}, other); }}"
             )
             continue
         sums = f"sums{s.operation}"
         end.append(
-            f"{sums}[id] = {a}; for (pg_i32 d = {LANES // 2}; d > 0; d >>= 1) {{ PG_BARRIER; "
+            f"{sums}[id] = {a}; for (pg_i32 d = {lanes // 2}; d > 0; d >>= 1) {{ PG_BARRIER; "
             f"if (lane < d) {sums}[id] = {p}_join({sums}[id], {sums}[id + d]); }} PG_BARRIER; "
             f"{a} = {sums}[id - lane]; PG_BARRIER;"
         )
@@ -208,12 +211,12 @@ def _gpu(plan: Plan, rows: list[int], warps: bool) -> str:
     end += _puts(plan, "if (lane == 0 && is_rowROW) ")
     turns = "pg_i32" if plan.length <= _MOST_SHORT else "pg_i64"
     return f"""\
-    const pg_i32 id = (pg_i32)PG_LOCAL_ID(0), lane = id & {LANES - 1};
+    const pg_i32 id = (pg_i32)PG_LOCAL_ID(0), lane = id & {lanes - 1};
     const pg_i64 rounds = (rows + {together * each - 1}) / {together * each};
     for (pg_i64 g = PG_GROUP_ID(0); g < rounds; g += PG_GROUPS(0)) {{
-        const pg_i64 first = (g * {together} + id / {LANES}) * {each};
+        const pg_i64 first = (g * {together} + id / {lanes}) * {each};
         {_block(begin, 8)}
-        for ({turns} j = lane; j < length; j += {LANES}) {{
+        for ({turns} j = lane; j < length; j += {lanes}) {{
             {_block(turn, 12)}
         }}
         {_block(end, 8)}
