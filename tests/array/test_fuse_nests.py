@@ -54,7 +54,7 @@ def test_nearest_by_products_of_matrices(make, monkeypatch, busy):
     monkeypatch.setattr("pygpu._src.array.trace_nests._BUSY", busy)
     x, y = R.normal(size=(70, 5)).astype("f4"), R.normal(size=(40, 5)).astype("f4")
     fused, arrays = check(nearest_by_product, [x, y], make)
-    assert make.calls(lambda: fused(*arrays))[0] <= 2
+    assert make.backend.limits.is_cpu or make.calls(lambda: fused(*arrays))[0] <= 2
     check(nearest_by_product, [x.astype("f8")[::-1], y.astype("f8")], make)
 
 

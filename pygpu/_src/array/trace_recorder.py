@@ -164,6 +164,7 @@ class Recorder(Graph):
                 and 0 < one[1] == other[0] <= nests.SMALL
                 and a.dtype.char in "fd"
                 and precision.asked() == "highest"
+                and not self.like.backend.limits.is_cpu
             ):
                 node = Node("product", function, (a.place, b.place), (a.dtype,) * 2, a.dtype)
                 return self.new(node, (one[0], other[1]))
@@ -508,7 +509,7 @@ class Recorder(Graph):
     def _is_small(self, node: Node) -> bool:
         if node.kind == "reduce":
             return 0 < prod(self.shapes[node.inputs[0]][a] for a in node.what[5]) <= nests.SMALL
-        return node.kind == "product"
+        return bool(node.kind == "product")
 
     def _nest(self, places: list[int]) -> bool:
         found = nests.plan(self, places)
