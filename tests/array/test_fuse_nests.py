@@ -63,7 +63,7 @@ def test_products_that_are_written_later(make):
         d = x @ y
         y[0] = 0
         e = np.matmul(x, y)
-        return d.max(1), e.max(1), d, (x @ y[:, :2]).argmin(0)
+        return d.max(1), e.max(1), d, (x @ y[:, :2]).argmin(0), (x[:1] @ y).argmax(1) + 1
 
     x, y = R.normal(size=(37, 4)).astype("f4"), R.normal(size=(4, 40)).astype("f4")
     fused = pygpu.fuse(function)

@@ -114,6 +114,8 @@ class _Region:
             (child,) = node.inputs
             bare = r.shapes[place] == self.kept and self._find_bare(child)
             return "row" if bare else None
+        if node.kind == "product":
+            return None
         levels = [self._level(k) for k in node.inputs]
         if None in levels or not self._loads(place) and "bare" not in levels:
             return None
