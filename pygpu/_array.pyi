@@ -55,7 +55,7 @@ class FusedProgram:
         n_registers: int,
         steps: tuple[Any, ...],
         results: tuple[int, ...],
-        wrap: int,
+        form: Any,
         constants: tuple[tuple[int, Any], ...],
         watched: tuple[Any, ...],
         shaped: bool,

@@ -41,6 +41,7 @@ _R = TypeVar("_R")
 
 _MOST = 256  # variants of a function
 _NUMBERS = (int, float, complex)
+_RESULTS = (type(None), Tracer, Number, str, bytes, np.generic, *_NUMBERS)
 _NUMBER = 4  # the code of a step, as in src/array/program.h
 
 
@@ -79,7 +80,7 @@ def _never(args: Any) -> None:
 def _plain_program(n: int, watched: tuple[Any, ...]) -> Any:
     """A program that runs the plain function."""
     step = (_NUMBER, (), (n,), (), None, 0, _never, int, (), (), 0)
-    return _array.FusedProgram(n + 1, (step,), (n,), 0, (), watched, True, False)
+    return _array.FusedProgram(n + 1, (step,), (n,), None, (), watched, True, False)
 
 
 class Fused(_array.FusedCall, Generic[_P, _R]):
@@ -232,19 +233,30 @@ def _trace(
     ]
     with trace_arrays.tracing(recorder):
         result = function(*stands)
-        wrap = 1 if isinstance(result, tuple) else 2 if isinstance(result, list) else 0
-        results = list(result) if wrap else [result]
-        for x in results:
-            if not (
-                x is None or isinstance(x, (Tracer, Number, str, bytes, np.generic, *_NUMBERS))
-            ):
-                raise Untraceable(
-                    f"fuse: the function returns a {type(x).__name__}; it may return arrays, "
-                    "numbers and tuples of them"
-                )
-        program, values = recorder.program(results, wrap, watched)
-    made = values[0] if wrap == 0 else tuple(values) if wrap == 1 else values
-    return program, made
+        results: list[Any] = []
+        form = _each_result(result, results.append)
+        program, values = recorder.program(results, form, watched)
+    remaining = iter(values)
+    return program, _each_result(result, lambda _: next(remaining), keep=True)
+
+
+def _each_result(result: Any, do: Callable[[Any], Any], *, keep: bool = False) -> Any:
+    """The tuples, lists and dicts of a result, with None for each array or number in them, or, if
+    *keep*, with what *do* gives for it."""
+    if isinstance(result, tuple) and (type(result) is tuple or hasattr(result, "_make")):
+        items = [_each_result(x, do, keep=keep) for x in result]
+        return tuple(items) if type(result) is tuple else type(result)(*items)
+    if type(result) is list:
+        return [_each_result(x, do, keep=keep) for x in result]
+    if type(result) is dict:
+        return {k: _each_result(x, do, keep=keep) for k, x in result.items()}
+    if not isinstance(result, _RESULTS):
+        raise Untraceable(
+            f"fuse: the function returns a {type(result).__name__}; it may return arrays, numbers, "
+            "and tuples, lists and dicts of them"
+        )
+    made = do(result)
+    return made if keep else None
 
 
 def _stand(recorder: trace_recorder.Recorder, i: int, arg: Any) -> Any:

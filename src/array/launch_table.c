@@ -12,13 +12,27 @@ PG_DOC(Table_new__doc__, "KernelTable", "cuda, allocate, local",
        "memory; local: the size of a work-group.");
 static ArgSpec Table_new_args = PG_ARGSPEC(Table_new__doc__);
 
+/* Interned: a kernel compares the names of its keywords by address first. */
+static PyObject *interned_names(void) {
+    static const char *const names[] = {"block", "grid", "stream"};
+    PyObject *made = PyTuple_New(3);
+    for (Py_ssize_t i = 0; made != NULL && i < 3; i++) {
+        PyObject *name = PyUnicode_InternFromString(names[i]);
+        if (name == NULL) {
+            Py_CLEAR(made);
+        } else {
+            PyTuple_SET_ITEM(made, i, name);
+        }
+    }
+    return made;
+}
+
 static PyObject *Table_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[3];
     if (pg_args_tuple(&Table_new_args, args, kwargs, a) < 0) {
         return NULL;
     }
-    if (grid_names == NULL &&
-        (grid_names = Py_BuildValue("(sss)", "block", "grid", "stream")) == NULL) {
+    if (grid_names == NULL && (grid_names = interned_names()) == NULL) {
         return NULL;
     }
     int cuda = pg_as_bool(a[0], 0);

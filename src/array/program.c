@@ -90,13 +90,13 @@ static int read_step(PyObject *obj, ProgramStep *step, Py_ssize_t n_registers) {
 }
 
 PG_DOC(Program_new__doc__, "FusedProgram",
-       "n_registers, steps, results, wrap, constants, watched, shaped, mutates",
-       "(n_registers: int, steps: tuple[Any, ...], results: tuple[int, ...], wrap: int, constants: "
+       "n_registers, steps, results, form, constants, watched, shaped, mutates",
+       "(n_registers: int, steps: tuple[Any, ...], results: tuple[int, ...], form: Any, constants: "
        "tuple[tuple[int, Any], ...], watched: tuple[Any, ...], shaped: bool, mutates: bool)",
        "The steps of a function. A step is (code, registers that it reads, that it sets, that are "
        "not needed afterwards, name, extra, Python function, dtype or type, shape, strides, "
-       "bytes). wrap: 0 for a single result, 1 for a tuple, 2 for a list. watched: (dict, name, "
-       "value) or (cell, None, value).");
+       "bytes). form: tuples, lists and dicts with None in the place of each result, in order. "
+       "watched: (dict, name, value) or (cell, None, value).");
 static ArgSpec Program_new_args = PG_ARGSPEC(Program_new__doc__);
 
 static int fill(Program *self, PyObject *const *a, Py_ssize_t n_registers) {
@@ -146,13 +146,11 @@ static PyObject *Program_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         return NULL;
     }
     Py_ssize_t n_registers = PyLong_AsSsize_t(a[0]);
-    long wrap = PyLong_AsLong(a[3]);
-    if (PyErr_Occurred()) {
+    if (n_registers == -1 && PyErr_Occurred()) {
         return NULL;
     }
-    if (n_registers < 0 || n_registers > INT16_MAX || wrap < 0 || wrap > 2 ||
-        !PyTuple_Check(a[1]) || !PyTuple_Check(a[2]) || !PyTuple_Check(a[4]) ||
-        !PyTuple_Check(a[5]) || (wrap == 0 && PyTuple_GET_SIZE(a[2]) != 1)) {
+    if (n_registers < 0 || n_registers > INT16_MAX || !PyTuple_Check(a[1]) ||
+        !PyTuple_Check(a[2]) || !PyTuple_Check(a[4]) || !PyTuple_Check(a[5])) {
         PyErr_SetString(PyExc_ValueError, "FusedProgram: wrong arguments");
         return NULL;
     }
@@ -161,7 +159,7 @@ static PyObject *Program_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         return NULL;
     }
     self->n_registers = (int)n_registers;
-    self->wrap = (int)wrap;
+    self->form = Py_NewRef(a[3]);
     self->constants = Py_NewRef(a[4]);
     self->watched = Py_NewRef(a[5]);
     self->shaped = (char)(a[6] == Py_True);
@@ -175,6 +173,7 @@ static PyObject *Program_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
 static int Program_traverse(PyObject *op, visitproc visit, void *arg) {
     Program *self = (Program *)op;
     Py_VISIT(Py_TYPE(op));
+    Py_VISIT(self->form);
     Py_VISIT(self->constants);
     Py_VISIT(self->watched);
     for (int i = 0; i < self->n_steps; i++) {
@@ -196,6 +195,7 @@ static void Program_dealloc(PyObject *op) {
     }
     PyMem_Free(self->steps);
     PyMem_Free(self->results);
+    Py_XDECREF(self->form);
     Py_XDECREF(self->constants);
     Py_XDECREF(self->watched);
     type->tp_free(op);
@@ -333,30 +333,76 @@ static int run_step(const ProgramStep *step, PyObject **registers, PyObject *arg
     return 1;
 }
 
-static PyObject *collect(const Program *self, PyObject *const *registers) {
-    PyObject *made = self->wrap == 0   ? NULL
-                     : self->wrap == 1 ? PyTuple_New(self->n_results)
-                                       : PyList_New(self->n_results);
-    if (self->wrap != 0 && made == NULL) {
-        return NULL;
-    }
-    for (int i = 0; i < self->n_results; i++) {
-        PyObject *value = registers[self->results[i]];
-        if (value == NULL) {
-            Py_XDECREF(made);
-            PyErr_SetString(PyExc_SystemError, "FusedProgram: a result is missing");
-            return NULL;
-        }
-        if (self->wrap == 0) {
-            return Py_NewRef(value);
-        }
-        if (self->wrap == 1) {
-            PyTuple_SET_ITEM(made, i, Py_NewRef(value));
+/* What a call returns, and which result comes next. */
+typedef struct {
+    const Program *program;
+    PyObject *const *registers;
+    int next;
+} Collector;
+
+static PyObject *collect(Collector *c, PyObject *form);
+
+static PyObject *collect_tuple(Collector *c, PyObject *form) {
+    PyObject *made = PyTuple_New(PyTuple_GET_SIZE(form));
+    for (Py_ssize_t i = 0; made != NULL && i < PyTuple_GET_SIZE(form); i++) {
+        PyObject *item = collect(c, PyTuple_GET_ITEM(form, i));
+        if (item == NULL) {
+            Py_CLEAR(made);
         } else {
-            PyList_SET_ITEM(made, i, Py_NewRef(value));
+            PyTuple_SET_ITEM(made, i, item);
+        }
+    }
+    if (made != NULL && !PyTuple_CheckExact(form)) { /* a named tuple */
+        Py_SETREF(made, PyObject_Call((PyObject *)Py_TYPE(form), made, NULL));
+    }
+    return made;
+}
+
+static PyObject *collect_list(Collector *c, PyObject *form) {
+    PyObject *made = PyList_New(PyList_GET_SIZE(form));
+    for (Py_ssize_t i = 0; made != NULL && i < PyList_GET_SIZE(form); i++) {
+        PyObject *item = collect(c, PyList_GET_ITEM(form, i));
+        if (item == NULL) {
+            Py_CLEAR(made);
+        } else {
+            PyList_SET_ITEM(made, i, item);
         }
     }
     return made;
+}
+
+static PyObject *collect_dict(Collector *c, PyObject *form) {
+    PyObject *made = PyDict_New(), *key, *value;
+    Py_ssize_t i = 0;
+    while (made != NULL && PyDict_Next(form, &i, &key, &value)) {
+        PyObject *item = collect(c, value);
+        if (item == NULL || PyDict_SetItem(made, key, item) < 0) {
+            Py_CLEAR(made);
+        }
+        Py_XDECREF(item);
+    }
+    return made;
+}
+
+/* New: what *form* stands for. Its depth is bounded by Python's stack, which made it. */
+static PyObject *collect(Collector *c, PyObject *form) {
+    if (PyTuple_Check(form)) {
+        return collect_tuple(c, form);
+    }
+    if (PyList_CheckExact(form)) {
+        return collect_list(c, form);
+    }
+    if (PyDict_CheckExact(form)) {
+        return collect_dict(c, form);
+    }
+    int number = c->next++;
+    PyObject *value = number < c->program->n_results ? c->registers[c->program->results[number]]
+                                                     : NULL;
+    if (value == NULL) {
+        PyErr_SetString(PyExc_SystemError, "FusedProgram: a result is missing");
+        return NULL;
+    }
+    return Py_NewRef(value);
 }
 
 PyObject *program_run(Program *self, PyObject *args) {
@@ -383,7 +429,7 @@ PyObject *program_run(Program *self, PyObject *args) {
         }
     }
     if (state == 1) {
-        result = collect(self, registers);
+        result = collect(&(Collector){self, registers, 0}, self->form);
     } else if (state == 0) {
         result = Py_NewRef(Py_NotImplemented);
     }

@@ -22,12 +22,12 @@ typedef struct {
 typedef struct Program {
     PyObject_HEAD
     int n_registers, n_steps, n_results;
-    int wrap;     /* results are 0: the only one itself, 1: a tuple, 2: a list */
     char shaped;  /* made for the shapes and strides of the arguments, too */
     char mutates; /* writes to arguments: cannot be begun again */
     ProgramStep *steps;
     int16_t *results;
     PyObject *constants; /* tuple of (register, value) */
+    PyObject *form;      /* of what is returned: containers as given, None for each result */
     PyObject *watched;   /* tuple of (dict or cell, name, value) */
 } Program;
 

@@ -8,7 +8,7 @@ so a fused function gives the bits that the plain one gives.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
@@ -114,19 +114,22 @@ class Graph:
                     waiting += self.nodes[place].inputs
         return sorted(found)
 
-    def statement(self, place: int) -> str:
-        """The statement that sets v<place> of a literal or a step from those of its inputs."""
+    def statement(self, place: int, name: str = "", inputs: Sequence[str] = ()) -> str:
+        """The statement that sets a variable of a literal or a step from those of its inputs;
+        without names v<place>, and v<number> of each input."""
         node = self.nodes[place]
+        name = name or f"v{place}"
+        inputs = inputs or [f"v{k}" for k in node.inputs]
         kind = dtypes.compute_type(node.dtype)
         if node.kind == "literal":
-            return f"PG_UNUSED const {kind} v{place} = {node.what};"
+            return f"PG_UNUSED const {kind} {name} = {node.what};"
         values = " ".join(
             f"PG_UNUSED const {dtypes.compute_type(d)} x{i} = "
-            f"{dtypes.cast(f'v{j}', self.nodes[j].dtype, d)};"
+            f"{dtypes.cast(inputs[i], self.nodes[j].dtype, d)};"
             for i, (j, d) in enumerate(zip(node.inputs, node.takes, strict=True))
         )
         rounded = dtypes.rounded(node.dtype, "y0")
-        return f"{kind} v{place}; {{ {values} {kind} y0; {node.what} v{place} = {rounded}; }}"
+        return f"{kind} {name}; {{ {values} {kind} y0; {node.what} {name} = {rounded}; }}"
 
     def text(
         self, places: tuple[int, ...], cut: Collection[int] = ()

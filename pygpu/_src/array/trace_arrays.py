@@ -263,10 +263,16 @@ class TracedArray(Tracer):
     __imatmul__ = _inplace("matmul")
 
     def __matmul__(self, other: Any) -> Any:
-        return self.graph.opaque(operator.matmul, (self, other), {})
+        return self.graph.matmul(operator.matmul, self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return self.graph.opaque(operator.matmul, (other, self), {})
+
+    def dot(self, b: Any, out: Any = None) -> Any:
+        if out is None:
+            return self.graph.matmul(np.dot, self, b)
+        self.graph.opaque(_method, ("dot", self, b), {"out": out}, (out,))
+        return out
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -331,6 +337,8 @@ class TracedArray(Tracer):
                 raise Untraceable(f"fuse: out= of {name} is not an argument of the function")
             outs[0]._update(made)
             return outs[0]
+        if name == "matmul" and method == "__call__" and not options:
+            return self.graph.matmul(np.matmul, *inputs)
         if method == "reduce" and isinstance(inputs[0], Tracer) and outs is None:
             return super().__array_ufunc__(ufunc, method, *inputs, **options)
         function = ufunc if method == "__call__" else getattr(ufunc, method)
@@ -353,7 +361,10 @@ class TracedArray(Tracer):
                 )
             return lambda *args, **options: self._reduce(name, *args, **options)
         if name in _TO_HOST:
-            raise Untraceable(f"fuse: .{name} of an array, which is on the host or its memory")
+            raise Untraceable(
+                f"fuse: .{name} copies an array to the host or hands out its memory; call it "
+                "outside, on what the function returns"
+            )
         if name in _DATA_DEPENDENT:
             _refuse_shape(name)
         if name.startswith("_"):
@@ -456,6 +467,8 @@ def _numpy_function(graph: Recorder, function: Any, args: Any, options: Any) -> 
             return first.clip(*args[1:])
         if name in ("shape", "ndim", "size") and len(args) == 1:
             return getattr(first, name)
+        if name == "dot" and len(args) == 2 and not options:
+            return graph.matmul(np.dot, *args)
         if name == "copy":
             return first.copy()
         if name == "expand_dims":
@@ -520,6 +533,8 @@ def _xp_function(graph: Recorder, name: str, args: Any, options: dict[str, Any])
         return _where(*(graph._operand(x) for x in args))
     if not isinstance(first, TracedArray):
         return NotImplemented
+    if name == "matmul" and len(args) == 2 and not options:
+        return graph.matmul(np.matmul, *args)
     if name in REDUCTIONS and len(args) == 1:
         return first._reduce(name, **options)
     if name in ("zeros_like", "ones_like", "empty_like") and not options.get("device"):

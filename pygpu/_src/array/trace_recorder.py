@@ -20,15 +20,16 @@ import numpy as np
 
 from pygpu import _array
 from pygpu._array import GPUArray
-from pygpu._src.codegen import accumulators, dtypes
-from pygpu._src.codegen.kernels import fused_rows
+from pygpu._src.codegen import dtypes
 
-from . import elementwise, layout, reduction, ufuncs
+from . import elementwise, layout, precision, reduction, trace_rows, ufuncs
+from . import trace_nests as nests
 from .trace import Graph, Node, Number, Tracer, Untraceable
 from .trace_steps import (
     Elementwise,
     FusedReduction,
     Into,
+    Nest,
     New,
     Reduction,
     Rows,
@@ -38,11 +39,11 @@ from .trace_steps import (
 __all__ = ["Aliased", "Recorder"]
 
 _RUN, _LAUNCH, _VIEW, _NEW, _NUMBER, _PYTHON = range(6)
+_APART = ("reduce", "view", "product")  # nodes that are no steps of an elementwise kernel
 _MOST_ARRAYS = 14  # of one kernel
 _MOST_STEPS = 40  # of a value that several kernels compute, each for itself
 _MOST_NODES = 400  # of a kernel: compilers take long for more
 _LONG = 4096  # items of a row: longer ones need many rows to keep a device busy
-_MOST_LOCAL = 96  # bytes that a work-item has in local memory of a kernel over rows
 
 
 class Aliased(Exception):
@@ -152,6 +153,23 @@ class Recorder(Graph):
         what = (kind, axis, given, keep, options["ddof"], axes, number)
         return self.new(Node("reduce", what, (child.place,), (child.dtype,), result), kept)
 
+    def matmul(self, function: Callable[..., Any], a: Any, b: Any) -> Any:
+        """A product of matrices: of short rows and columns lazily, as kernels compute them on the
+        way, else by the ordinary function."""
+        self.shaped = True
+        if isinstance(a, Tracer) and isinstance(b, Tracer) and a.dtype == b.dtype:
+            one, other = self.shapes[a.place], self.shapes[b.place]
+            if (
+                len(one) == len(other) == 2
+                and 0 < one[1] == other[0] <= nests.SMALL
+                and a.dtype.char in "fd"
+                and precision.asked() == "highest"
+                and not self.like.backend.limits.is_cpu
+            ):
+                node = Node("product", function, (a.place, b.place), (a.dtype,) * 2, a.dtype)
+                return self.new(node, (one[0], other[1]))
+        return self.opaque(function, (a, b), {})
+
     def insert(self, child: Any, shape: tuple[int, ...]) -> Any:
         """A stand-in with further axes of length 1."""
         node = Node("view", shape, (child.place,), (child.dtype,), child.dtype)
@@ -251,6 +269,7 @@ class Recorder(Graph):
             for k in dict.fromkeys(places)
             if k not in self.made and (copies or self.nodes[k].kind != "array")
         ]
+        wanted = self._nests(wanted)
         if self._rows(wanted):
             return
         for k in wanted:
@@ -262,6 +281,8 @@ class Recorder(Graph):
                 continue
             if node.kind == "reduce":
                 self._reduction(k)
+            elif node.kind == "product":
+                self._product(k)
             elif node.kind == "view":
                 source = self.register(node.inputs[0])
                 shape = self.shapes[k]
@@ -273,22 +294,23 @@ class Recorder(Graph):
 
     def _prepare(self, place: int) -> None:
         """Compute what a kernel for a node cannot compute on the way, or would compute again."""
-        needed = self.needed((place,), self.made)
-        others = [
-            k for k in needed if k not in self.made and self.nodes[k].kind in ("reduce", "view")
-        ]
         shared: set[int] = set()
-        for k in others:
-            shared.update(self.needed((k,), self.made))
+        while True:
+            needed = self.needed((place,), self.made)
+            others = [k for k in needed if k != place and self._is_apart(k)]
+            if not others:
+                break
+            for k in others:
+                shared.update(self.needed((k,), self.made))
+            self.force([others[-1]])
         for k in needed:
-            if k == place or k in self.made:
-                continue
-            if k in others:
-                self.force([k])
-            elif self.nodes[k].kind == "step":
+            if k != place and k not in self.made and self.nodes[k].kind == "step":
                 most = _MOST_STEPS if k in shared else _MOST_NODES
                 if len(self.needed((k,), self.made)) > most:
                     self.force([k])
+
+    def _is_apart(self, place: int) -> bool:
+        return place not in self.made and self.nodes[place].kind in _APART
 
     def _operands(self, leaves: Sequence[int]) -> list[int]:
         return [
@@ -415,6 +437,14 @@ class Recorder(Graph):
             (made,) = self._add(_PYTHON, registers, (out,), function=_in_tuple(step))
         self.made[place] = made
 
+    def _product(self, place: int) -> None:
+        node = self.nodes[place]
+        registers = [self.register(k) for k in node.inputs]
+        call = _Call(node.what, [_Place(0), _Place(1)], {})
+        made = call.made(self._values(registers))
+        call.expect([made])
+        (self.made[place],) = self._add(_PYTHON, registers, (made,), function=call)
+
     # ---- rows
 
     def _rows(self, places: list[int]) -> bool:
@@ -428,7 +458,7 @@ class Recorder(Graph):
         few = rows < (limits.units if limits.is_cpu else 2 * limits.units)
         if not rows or not length or (few and length > _LONG):
             return False
-        found = _Region(self, shape).plan(places)
+        found = trace_rows.plan(self, shape, places)
         if found is None:
             return False
         plan, registers = found
@@ -453,6 +483,52 @@ class Recorder(Graph):
                 if shape and node.what[5] == (len(shape) - 1,):
                     return shape
         return None
+
+    # ---- nests
+
+    def _nests(self, places: list[int]) -> list[int]:
+        """Compute nodes of one shape by kernels that do small reductions on the way to large ones.
+        Returns those that are left."""
+        if not any(self._has_small(k) for k in places):
+            return places
+        shapes = dict.fromkeys(self.shapes[k] for k in places)
+        left: list[int] = []
+        for shape in shapes:
+            members = [k for k in places if self.shapes[k] == shape]
+            if not self._nest(members):
+                left += members
+        return left
+
+    def _has_small(self, place: int) -> bool:
+        """Whether a small reduction is among what a node comes from, with a larger shape."""
+        size = prod(self.shapes[place])
+        return any(
+            k != place
+            and k not in self.made
+            and prod(self.shapes.get(k, ())) > size
+            and self._is_small(self.nodes[k])
+            for k in self.needed((place,), self.made)
+        )
+
+    def _is_small(self, node: Node) -> bool:
+        if node.kind == "reduce":
+            return 0 < prod(self.shapes[node.inputs[0]][a] for a in node.what[5]) <= nests.SMALL
+        return bool(node.kind == "product")
+
+    def _nest(self, places: list[int]) -> bool:
+        found = nests.plan(self, places)
+        if found is None:
+            return False
+        plan, registers = found
+        self.shaped = True
+        arrays = [x for x in self._values(registers) if isinstance(x, GPUArray)]
+        outs = [self.empty(arrays, self.shapes[k], self.nodes[k].dtype) for k in places]
+        step = Nest(plan)
+        every = [*outs, *registers]
+        step(*self._values(every))
+        self._add(_LAUNCH, every, (), name=step.name, function=step)
+        self.made.update(zip(places, outs, strict=True))
+        return True
 
     # ---- assignments
 
@@ -506,7 +582,7 @@ class Recorder(Graph):
                 read = self.made[k]
             elif self.nodes[k].kind == "array":
                 read = self._register_of(k)
-            elif self.nodes[k].kind in ("reduce", "view"):
+            elif self.nodes[k].kind in _APART:
                 if self._depends(k, root):
                     return True
                 continue
@@ -543,7 +619,7 @@ class Recorder(Graph):
         ]
         if isinstance(value, Tracer):
             for k in self.needed((value.place,), self.made):
-                if k not in self.made and self.nodes[k].kind in ("reduce", "view"):
+                if k not in self.made and self.nodes[k].kind in _APART:
                     self.force([k])
         if waiting:
             self.force([t.place for t in waiting], copies=True)
@@ -684,7 +760,7 @@ class Recorder(Graph):
 
     # ---- the program
 
-    def program(self, results: Sequence[Any], wrap: int, watched: tuple[Any, ...]) -> Any:
+    def program(self, results: Sequence[Any], form: Any, watched: tuple[Any, ...]) -> Any:
         """(Program, the values of the results in this call)."""
         lazy = [x.place for x in results if isinstance(x, Tracer) and x.is_lazy]
         self.force(lazy, copies=True)
@@ -715,17 +791,16 @@ class Recorder(Graph):
             (code, reads, made, tuple(drops.get(i, ())), *rest)
             for i, (code, reads, made, *rest) in enumerate(steps)
         )
-        made = _array.FusedProgram(
+        return _array.FusedProgram(
             len(self.values),
             whole,
             tuple(registers),
-            wrap,
+            form,
             tuple(self.constants),
             watched,
             self.shaped,
             self.mutates,
-        )
-        return made, self._values(registers)
+        ), self._values(registers)
 
     def _result_number(self, number: Number) -> int:
         key = number.read, type(number.value)
@@ -783,159 +858,3 @@ class _Call:
                 f"fuse: {_name(self.function)} gave arrays of other shapes than before"
             )
         return arrays
-
-
-class _Region:
-    """The nodes that one kernel over rows of a shape computes."""
-
-    def __init__(self, recorder: Recorder, shape: tuple[int, ...]) -> None:
-        self.recorder, self.shape = recorder, shape
-        self.kept = (*shape[:-1], 1)
-        self.level: dict[int, str] = {}  # "full", "row", "bare": a row's without the last axis
-        self.cut: set[int] = set()
-
-    def plan(self, places: list[int]) -> Any:
-        """(plan, registers of its operands); None if it does not suit them."""
-        r = self.recorder
-        for place in places:
-            level = self._level(place)
-            wanted = {"full": self.shape, "row": self.kept, "bare": self.shape[:-1]}
-            if place in self.cut or level is None or r.shapes[place] != wanted[level]:
-                return None
-        inner = [k for k in r.needed(tuple(places), self._stops()) if k not in self._stops()]
-        reduces = [k for k in inner if r.nodes[k].kind == "reduce"]
-        if not reduces or (len(reduces) == 1 and list(places) == reduces):
-            return None
-        for k in sorted(self.cut):
-            if r.nodes[k].kind != "array" and k not in r.made:
-                r.force([k])
-        return self._describe(places)
-
-    def _stops(self) -> set[int]:
-        return self.cut | set(self.recorder.made)
-
-    def _level(self, place: int) -> str | None:
-        """How often a node is computed; None if this kernel cannot. Nodes that are computed before
-        are put into *cut*."""
-        if place in self.level:
-            return self.level[place]
-        level = self._find(place)
-        if level is None and self._loads(place):
-            self.cut.add(place)
-            level = self._of_array(place)
-        if level is not None:
-            self.level[place] = level
-        return level
-
-    def _loads(self, place: int) -> bool:
-        """Whether a node may be read as an array."""
-        shape = self.recorder.shapes.get(place)
-        if shape is None:
-            return False
-        try:
-            return layout.broadcast_shapes(shape, self.shape) == self.shape
-        except ValueError:
-            return False
-
-    def _of_array(self, place: int) -> str | None:
-        shape = self.recorder.shapes[place]
-        if not self._loads(place):
-            return None
-        return "row" if not shape or (shape[-1] == 1 and self.shape[-1] != 1) else "full"
-
-    def _find(self, place: int) -> str | None:
-        r, node = self.recorder, self.recorder.nodes[place]
-        if node.kind in ("number", "literal"):
-            return "row"
-        if place in r.made or node.kind == "array":
-            return self._of_array(place)
-        if node.kind == "reduce":
-            (child,) = node.inputs
-            if r.shapes[child] != self.shape or node.what[5] != (len(self.shape) - 1,):
-                return None
-            if self._level(child) is None:
-                return None
-            return "row" if node.what[3] or len(self.shape) == 1 else "bare"
-        if node.kind == "view":
-            (child,) = node.inputs
-            bare = r.shapes[place] == self.kept and self._find_bare(child)
-            return "row" if bare else None
-        levels = [self._level(k) for k in node.inputs]
-        if None in levels or not self._loads(place) and "bare" not in levels:
-            return None
-        if "bare" in levels:
-            pure = all(
-                level == "bare" or r.nodes[k].kind in ("number", "literal")
-                for k, level in zip(node.inputs, levels, strict=True)
-            )
-            return "bare" if pure else None
-        if "full" in levels:
-            return "full"
-        return "row" if r.shapes[place] in (self.kept, ()) or self.shape[-1] == 1 else "full"
-
-    def _find_bare(self, place: int) -> bool:
-        return self._level(place) == "bare" and place not in self.cut
-
-    def _describe(self, places: list[int]) -> Any:
-        r = self.recorder
-        stops = self._stops()
-        every = r.needed(tuple(places), stops)
-        leaves = [k for k in every if k in stops or r.nodes[k].kind == "array"]
-        numbers = [k for k in every if k not in stops and r.nodes[k].kind == "number"]
-        operations, local = [], 0
-        stages = []
-        for k in every:
-            node = r.nodes[k]
-            if k in leaves or k in numbers or self.level.get(k) == "full":
-                continue
-            kind = dtypes.compute_type(node.dtype)
-            if node.kind == "view":
-                stages.append(fused_rows.Stage(f"PG_UNUSED const {kind} v{k} = v{node.inputs[0]};"))
-            elif node.kind == "reduce":
-                stage, size = self._stage(k)
-                operations.append(stage)
-                local += size
-                stages.append(stage)
-            else:
-                stages.append(fused_rows.Stage(r.statement(k)))
-        if local > _MOST_LOCAL:
-            return None
-        used = [r.nodes[k] for k in every]
-        arrays = tuple((k, r.nodes[k].dtype) for k in leaves)
-        plan = fused_rows.Plan(
-            arrays,
-            tuple((k, r.nodes[k].dtype) for k in numbers),
-            tuple((f"v{k}", r.nodes[k].dtype, self.level[k] == "full") for k in places),
-            tuple(places),
-            tuple(stages),
-            self._items(every, stops),
-            "".join(dict.fromkeys(n.helpers for n in used if n.helpers)),
-            frozenset(dtypes.features(*(d for n in used for d in (n.dtype, *n.takes))))
-            | frozenset(f for s in operations if s.operation for f in s.operation.features),
-            tuple({n.dtype for n in used}),
-        )
-        registers = [r.made[k] if k in r.made else r.register(k) for k in leaves]
-        registers += [r._number(r.nodes[k].what) for k in numbers]
-        if len(registers) + len(places) > _MOST_ARRAYS:
-            return None
-        return plan, registers
-
-    def _stage(self, place: int) -> tuple[fused_rows.Stage, int]:
-        r, node = self.recorder, self.recorder.nodes[place]
-        kind, _, _, _, ddof, _, number = node.what
-        (child,) = node.inputs
-        operation = accumulators.operation(kind, (r.nodes[child].dtype,), number, node.dtype)
-        stage = fused_rows.Stage("", operation, child, f"v{place}", float(ddof))
-        return stage, operation.acc_bytes
-
-    def _items(self, every: Sequence[int], stops: set[int]) -> tuple[fused_rows.Item, ...]:
-        """What is computed for each item."""
-        r = self.recorder
-        found = []
-        for k in every:
-            node = r.nodes[k]
-            if k in stops or node.kind == "array":
-                found.append(fused_rows.Item(k, node.dtype, (), ""))
-            elif self.level.get(k) == "full":
-                found.append(fused_rows.Item(k, node.dtype, node.inputs, r.statement(k)))
-        return tuple(found)

@@ -4,15 +4,15 @@ operands and let C do the next such one alone (see ``src/array/program.c``)."""
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.kernels import fused_rows, fused_rows_gpu
+from pygpu._src.codegen.kernels import fused_nests, fused_rows, fused_rows_gpu
 from pygpu._src.runtime import kernel_cache
 
 from . import elementwise, launch_cache, layout, primitives, reduction, ufuncs
@@ -20,7 +20,16 @@ from . import elementwise, launch_cache, layout, primitives, reduction, ufuncs
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
 
-__all__ = ["Elementwise", "FusedReduction", "Into", "New", "Reduction", "Rows", "ShapeChanged"]
+__all__ = [
+    "Elementwise",
+    "FusedReduction",
+    "Into",
+    "Nest",
+    "New",
+    "Reduction",
+    "Rows",
+    "ShapeChanged",
+]
 
 
 class ShapeChanged(OverflowError):
@@ -173,7 +182,7 @@ class _RowLayout:
             shape[:-1] or (1,),
             *((s[:-1] or (0,)) for s in (*self.strides, *self.out_strides)),
         )
-        self.rows = math.prod(self.kept_shape)
+        self.rows = prod(self.kept_shape)
         self.letters = "".join(
             "b" if s[-1] == 0 or length == 1 else "c" if s[-1] == a.itemsize else "s"
             for s, a in zip(self.strides, read, strict=True)
@@ -181,6 +190,31 @@ class _RowLayout:
         self.dense = "".join(
             "c" if s[-1] == o.itemsize else "s" for s, o in zip(self.out_strides, outs, strict=True)
         )
+
+
+def _launch(
+    name: str,
+    number_dtypes: tuple[np.dtype[Any], ...],
+    kernel: Any,
+    groups: int,
+    size: int,
+    n: int,
+    operands: Sequence[Any],
+    read: Sequence[Any],
+    constants: Sequence[int],
+) -> None:
+    """Launch a kernel for *n* results, arrays and numbers, and let C do the next such launch. read:
+    the arrays, copied where they were not aligned."""
+    outs, arrays, given = operands[:n], operands[n : n + len(read)], operands[n + len(read) :]
+    backend: Backend = outs[0].backend
+    numbers = [elementwise.as_scalar(x, d) for x, d in zip(given, number_dtypes, strict=True)]
+    same = all(x is y for x, y in zip(read, arrays, strict=True))
+    quiet = same and not any(a._foreign for a in (*outs, *read))
+    primitives.launch(outs[0], kernel, groups, size, read, outs, [*numbers, *constants])
+    if quiet and all(_as_it_is(x, d) for x, d in zip(given, number_dtypes, strict=True)):
+        places = [*range(n, n + len(read)), *range(n), *range(n + len(read), len(operands))]
+        step = launch_cache.step(backend, kernel, groups, size, places, constants)
+        backend.table.plans.add(name, 0, operands, None, None, (step,), (), tuple(range(n)))
 
 
 class Rows:
@@ -233,21 +267,46 @@ class Rows:
 
         features = plan.features | ({"warps"} if form is not None and form.warps else set())
         kernel = kernel_cache.get(backend, key, make, features)
-        numbers = [
-            elementwise.as_scalar(x, d)
-            for x, d in zip(operands[n + len(read) :], plan.number_dtypes, strict=True)
-        ]
         constants = [at.rows, self.shape[-1], *at.kept_shape[1:]]
         steps = [s[-1] for s in (*at.strides, *at.out_strides)]
         for s, step in zip(at.kept, steps, strict=True):
             constants += [*s, step]
-        same = all(x is y for x, y in zip(read, arrays, strict=True))
-        quiet = same and not any(a._foreign for a in (*outs, *read))
-        primitives.launch(first, kernel, groups, size, read, outs, [*numbers, *constants])
-        given = operands[n + len(read) :]
-        if quiet and all(_as_it_is(x, d) for x, d in zip(given, plan.number_dtypes, strict=True)):
-            places = [*range(n, n + len(read)), *range(n), *range(n + len(read), len(operands))]
-            step = launch_cache.step(backend, kernel, groups, size, places, constants)
-            backend.table.plans.add(
-                self.name, 0, operands, None, None, (step,), (), tuple(range(n))
-            )
+        _launch(self.name, plan.number_dtypes, kernel, groups, size, n, operands, read, constants)
+
+
+class Nest:
+    """A kernel for nests of loops. Operands: results, then arrays, then numbers."""
+
+    def __init__(self, plan: fused_nests.Plan) -> None:
+        self.plan = plan
+        digest = hashlib.sha256(repr(plan).encode()).hexdigest()
+        self.name = f"nest {digest}"
+
+    def __call__(self, *operands: Any) -> None:
+        plan = self.plan
+        n = len(plan.results)
+        outs, arrays = operands[:n], operands[n : n + len(plan.arrays)]
+        first = outs[0]
+        ufuncs.same_device("fuse", [*outs, *arrays])
+        backend: Backend = first.backend
+        dtypes.require(backend, "fuse", *(a.dtype for a in (*outs, *arrays)), *plan.computed)
+        read = [a._aligned() for a in arrays]
+        strides = [a.strides for a in (*read, *outs)]
+        known = tuple(fused_nests.baked(s) for s in strides)
+        lengths = [k for k, large in zip(plan.shape, plan.large, strict=True) if large]
+        rows = prod(lengths)
+        limits = backend.limits
+        if limits.is_cpu:
+            groups, size = max(min(rows, limits.units * 4), 1), 1
+        else:
+            together = fused_nests.GROUP // plan.lanes * plan.each
+            groups, size = min(-(-rows // together), 1 << 20), fused_nests.GROUP
+        warps = limits.warps and not limits.is_cpu and plan.lanes > 1
+        text = fused_nests.source(plan, known, limits.is_cpu, warps)
+        key = ("fused nest", hashlib.sha256(text.encode()).hexdigest())
+        features = plan.features | ({"warps"} if warps else set())
+        kernel = kernel_cache.get(backend, key, lambda: (text, "fused_nest"), features)
+        constants = [rows, plan.length, *lengths[1:]]
+        for its, baked in zip(strides, known, strict=True):
+            constants += [s for s, b in zip(its, baked, strict=True) if b is None]
+        _launch(self.name, plan.number_dtypes, kernel, groups, size, n, operands, read, constants)
