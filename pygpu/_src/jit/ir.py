@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from .types import ArrayType, ObjectType, OptionalType, RecordType, Scalar, TupleType, Type, Void
+from .types import (
+    ArrayType,
+    DateType,
+    ObjectType,
+    OptionalType,
+    RecordType,
+    Scalar,
+    TupleType,
+    Type,
+    Void,
+)
 
 __all__ = ["Method", "MISSING", "Value", "flat_values", "wide_enough"]
 
@@ -65,7 +75,13 @@ class Value:
 
     @property
     def is_scalar(self) -> bool:
-        return isinstance(self.type, Scalar)
+        """Whether it is a number."""
+        return isinstance(self.type, Scalar) and not isinstance(self.type, DateType)
+
+    @property
+    def is_date(self) -> bool:
+        """Whether it is a datetime64 or timedelta64."""
+        return isinstance(self.type, DateType)
 
     @property
     def is_array(self) -> bool:

@@ -505,8 +505,8 @@ def _shared_array(
     fc.statement_only(node, "shared.array()")
     shape, named = _shape(fc, args, kwargs, "shared.array")
     dtype = item_type(fc, named, node)
-    storage = dtypes.storage_type(dtype)
     t = ArrayType(dtype, len(shape), True, "local")
+    storage = dtypes.storage_type(t.dtype)
     size = _product(shape)
     if shape == (0,):  # as many bytes as the launch says
         fc.need_implicit("pg_dynamic", "PG_LOCAL_PTR char *pg_dynamic", "dynamic")
@@ -533,8 +533,8 @@ def _local_array(
     if size == 0:
         raise WrongCall("local.array() with no items")
     _at_most(fc, "local.array()", size * dtype.itemsize, _LOCAL_BYTES, node)
-    name = fc.temp(f"{dtypes.storage_type(dtype)} ", f"[{size}]")
     t = ArrayType(dtype, len(shape), True, "private")
+    name = fc.temp(f"{dtypes.storage_type(t.dtype)} ", f"[{size}]")
     return Value(t, name, shape=[str(n) for n in shape])
 
 

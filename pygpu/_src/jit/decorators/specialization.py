@@ -17,11 +17,11 @@ from pygpu.errors import LogicError
 from .. import check_report, emit, ranges
 
 # Loaded now, not in a call.
-from ..calls import builtins, external, intrinsics, mathematics, numpy_functions  # noqa: F401
+from ..calls import builtins, dates, external, intrinsics, mathematics, numpy_functions  # noqa: F401
 from ..compiler import make_unit
 from ..infer import infer
 from ..source import KernelError
-from ..types import ArrayType, ObjectType, Scalar, TupleType, Type, c_name
+from ..types import ArrayType, DateType, ObjectType, Scalar, TupleType, Type, c_name
 from ..walk.context import FunctionContext
 
 __all__ = ["Specialization"]
@@ -150,7 +150,9 @@ class Specialization:
 
     def _compile(self, backend: Backend, options: Sequence[str]) -> None:
         full = backend.dialect.source(self.text, self.features)
-        kernel = backend.compile(full, options).kernel(self.name)
+        made = backend.compile(full, options)
+        self.from_cache = made.from_cache
+        kernel = made.kernel(self.name)
         self._kernel = weakref.ref(kernel)
         backend.kept[self] = kernel
 
@@ -217,7 +219,10 @@ class Specialization:
     ) -> None:
         """The C parameters of one argument, without those that nothing reads."""
         where: Any = path[0] if len(path) == 1 else path
-        if isinstance(t, Scalar):
+        if isinstance(t, DateType):
+            declared.append(f"pg_i64 {name}")
+            self.plan.append((where, "date", 0))
+        elif isinstance(t, Scalar):
             code = dtypes.code(t.dtype)
             if code[0] == "c":  # as two numbers: PoCL misplaces structs among the arguments
                 part = "pg_f32" if code == "c64" else "pg_f64"
@@ -287,6 +292,8 @@ class Specialization:
                 found.append(1 if arg else 0)
             elif what == "narrow":
                 found.append(float(axis.type(arg)))
+            elif what == "date":
+                found.append(int(arg.view(np.int64)))
             elif what == "real":
                 found.append(arg.real)
             elif what == "imag":

@@ -12,6 +12,7 @@ import numpy as np
 from .. import emit
 from ..ir import Value
 from ..types import BOOL, WEAK_BOOL, Scalar, join
+from . import date_operations
 from .constants import constant
 from .context import FunctionContext
 from .known_ranges import together
@@ -47,7 +48,10 @@ def comparison(fc: FunctionContext, node: ast.Compare) -> Value:
     for i, (op, right_node) in enumerate(zip(node.ops, node.comparators)):
         is_in = isinstance(op, (ast.In, ast.NotIn))
         right = collection(fc, right_node) if is_in else fc.expr(right_node)
-        if i + 1 < len(node.ops) and right.is_scalar and not right.is_const:
+        if i + 1 < len(node.ops) and right.is_date:
+            right = once = fc.keep(right) if not fc.conditional else right
+            value = compare(fc, node, op, left, right)
+        elif i + 1 < len(node.ops) and right.is_scalar and not right.is_const:
             once = right
             if not right.text.isidentifier():  # it is used twice
                 assert isinstance(right.type, Scalar)
@@ -84,6 +88,8 @@ def comparison(fc: FunctionContext, node: ast.Compare) -> Value:
 
 
 def compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
+    if type(op) in _COMPARE and date_operations.any_date(a, b):
+        return date_operations.operate(fc, node, _COMPARE[type(op)][0], [a, b])[0]
     result = _compare(fc, node, op, a, b)
     return fc.ranges.tested(result, _COMPARE[type(op)][0], a, b) if type(op) in _COMPARE else result
 

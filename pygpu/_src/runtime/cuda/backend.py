@@ -68,8 +68,9 @@ def _default_context() -> Any:
 
 
 class _Module(Compiled):
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Any, from_cache: bool = False) -> None:
         self.module = module
+        self.from_cache = from_cache
 
     def kernel(self, name: str) -> Any:
         return self.module.get_function(name)
@@ -296,7 +297,7 @@ class CUDABackend(Backend):
             else:
                 module = kernel_images.find(store, key)
                 if module is not None:
-                    return _Module(module)
+                    return _Module(module, True)
                 result = source_module.compile_generated(
                     source, source_module.known_options(options)
                 )
