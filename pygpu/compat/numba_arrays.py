@@ -2,48 +2,99 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from pygpu._src.array.cuda_array import GPUArray
-from pygpu._src.jit.cuda_arrays import DeviceNDArray
+from pygpu._src.jit import cuda_arrays
+from pygpu._src.jit.cuda_arrays import DeviceNDArray as _DeviceNDArray
 from pygpu._src.jit.signature import ArrayType, as_type
 
-__all__ = ["install"]
+__all__ = [
+    "DeviceNDArray",
+    "as_cuda_array",
+    "device_array",
+    "device_array_like",
+    "from_cuda_array_interface",
+    "mapped",
+    "to_device",
+]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def install() -> None:
-    """From now on device arrays of this process are true if they have items, as lists are, their
-    stream is 0 if it is the default one, and their ``__cuda_array_interface__`` has no strides if
-    they are contiguous, and no stream if it is the default one. Single records are views of them,
-    so that their fields can be set."""
-    cls: Any = DeviceNDArray
-    cls.__bool__ = _has_items
-    cls._gives_records = True
-    cls._numba_type_ = property(_type)
-    cls.stream = property(_stream, doc=GPUArray.stream.__doc__)
-    cls.__cuda_array_interface__ = property(_interface)
+class DeviceNDArray(_DeviceNDArray):
+    """A device array that a program for Numba makes: it is true if it has items, as lists are, its
+    stream is 0 if it is the default one, and its ``__cuda_array_interface__`` has no strides if it
+    is contiguous, and no stream if that is the default one. Single records are views of it, so that
+    their fields can be set. Arrays of pygpu.cuda in the same process are as they were."""
+
+    _gives_records = True
+
+    def __init__(self, shape: Any, *args: Any, **options: Any) -> None:
+        """DeviceNDArray(shape, strides, dtype), or as pygpu's arrays are made."""
+        if len(args) >= 2 and (args[0] is None or isinstance(args[0], (tuple, list))):
+            strides, dtype, *more = args
+            if more or options.get("gpu_data") is not None:
+                raise NotImplementedError("DeviceNDArray: gpu_data is not supported")
+            super().__init__(shape, dtype, strides=strides)
+        else:
+            super().__init__(shape, *args, **options)
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type of the array in signatures; of a record its own."""
+        if not self.ndim:
+            return as_type(self.dtype)
+        layout = "C" if self._c_contiguous else "F" if self._f_contiguous else "A"
+        return ArrayType(self.dtype, self.ndim, layout)
+
+    @property
+    def stream(self) -> Any:
+        """The stream of the array's operations, 0 for the default one."""
+        return 0 if self.queue is None else self.queue
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        found: dict[str, Any] = GPUArray.__cuda_array_interface__.fget(self)  # type: ignore[attr-defined]
+        if self._c_contiguous:
+            found["strides"] = None
+        if self.queue is None:
+            found["stream"] = None
+        return found
 
 
-def _has_items(self: Any) -> bool:
-    return len(self) > 0
+def _as_numba(made: Any) -> Any:
+    """A new array as Numba's programs expect it."""
+    if type(made) is _DeviceNDArray:
+        made.__class__ = DeviceNDArray
+    return made
 
 
-def _type(self: Any) -> Any:
-    """The type of the array in signatures; of a record its own."""
-    if not self.ndim:
-        return as_type(self.dtype)
-    layout = "C" if self._c_contiguous else "F" if self._f_contiguous else "A"
-    return ArrayType(self.dtype, self.ndim, layout)
+def _makes_numba_arrays(function: _F) -> _F:
+    @functools.wraps(function)
+    def make(*args: Any, **options: Any) -> Any:
+        made = function(*args, **options)
+        is_new = all(made is not given for given in (*args, *options.values()))
+        return _as_numba(made) if is_new else made
+
+    return make  # type: ignore[return-value]
 
 
-def _stream(self: Any) -> Any:
-    return 0 if self.queue is None else self.queue
+to_device = _makes_numba_arrays(cuda_arrays.to_device)
+device_array = _makes_numba_arrays(cuda_arrays.device_array)
+device_array_like = _makes_numba_arrays(cuda_arrays.device_array_like)
+as_cuda_array = _makes_numba_arrays(cuda_arrays.as_cuda_array)
+from_cuda_array_interface = _makes_numba_arrays(cuda_arrays.from_cuda_array_interface)
 
 
-def _interface(self: Any) -> dict[str, Any]:
-    found: dict[str, Any] = GPUArray.__cuda_array_interface__.fget(self)  # type: ignore[attr-defined]
-    if self._c_contiguous:
-        found["strides"] = None
-    if self.queue is None:
-        found["stream"] = None
-    return found
+@contextmanager
+def mapped(*arys: Any, stream: Any = 0) -> Iterator[Any]:
+    """As numba.cuda.mapped."""
+    with cuda_arrays.mapped(*arys, stream=stream) as made:
+        yield list(map(_as_numba, made)) if isinstance(made, list) else _as_numba(made)

@@ -274,7 +274,8 @@ class Kernel(KernelBase):
     def _match(self, found: tuple[Type, ...]) -> tuple[Type, ...]:
         """The types by the signatures that were declared: numbers take the declared type."""
         best: tuple[Type, ...] | None = None
-        least, nearest = -1, []
+        least = -1
+        nearest: list[tuple[Type, ...]] = []
         for declared in self._declared:
             if len(declared) != len(found):
                 continue

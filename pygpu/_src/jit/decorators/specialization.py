@@ -36,6 +36,8 @@ _CODES = {
     "pg_error": _array._GIVE_RECORD,
     "pg_kernel": _array._GIVE_ID,
 }
+# Of a thread, if a function calls itself: CUDA gives 1 KiB, and no compiler knows how deep it goes.
+_STACK_OF_RECURSION = 8192
 _MOST_PARAMETERS = 512  # of 8 bytes: the 4 KiB that every CUDA device takes
 
 
@@ -133,6 +135,8 @@ class Specialization:
         root = f"PG_KERNEL void {self.name}({', '.join(declared)})\n{{\n{head}{body}\n}}\n"
         self.text = "".join(unit.external) + unit.text(root)
         options = [*options, *_folders(unit)]
+        if unit.prototypes:  # of functions that call themselves
+            backend.need_stack(_STACK_OF_RECURSION)  # type: ignore[attr-defined]
         self.features = frozenset(unit.features)
         self._compile(backend, [*options, *(backend.dialect.exact if exact else ())])
         self.record_bytes = (

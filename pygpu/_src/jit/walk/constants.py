@@ -45,7 +45,7 @@ def constant(fc: FunctionContext, obj: Any, node: ast.AST) -> Value:
         nonneg = obj.dtype.kind in "biu" and bool(obj >= 0)  # type: ignore[operator]
         return Value(Scalar(obj.dtype), text, const=obj, nonneg=nonneg)
     if isinstance(obj, np.generic) and is_date(obj.dtype):
-        text = emit.literal(int(obj.view("i8")), np.dtype("i8"))  # type: ignore[call-overload]
+        text = emit.literal(int(obj.view("i8")), np.dtype("i8"))
         return Value(DateType(obj.dtype), text)
     if isinstance(obj, tuple):
         items = [constant(fc, item, node) for item in obj]

@@ -33,6 +33,7 @@ _HERE = nullcontext()
 _DISABLE_TIMING = (
     2  # event_flags.DISABLE_TIMING; the enumerations are loaded when they are asked for
 )
+_STACK_SIZE = 0  # limit.STACK_SIZE
 _FIRST_PAGES = 65536  # [bytes]: nothing is ever there
 
 
@@ -276,6 +277,12 @@ class CUDABackend(Backend):
             with self._home(queue):
                 driver.memset_d8_async(_at(dest, offset, queue), byte, nbytes, queue)
         return None
+
+    def need_stack(self, size: int) -> None:
+        """Give threads at least *size* bytes of stack, if they have less."""
+        with _current(self.context):
+            if driver.Context.get_limit(_STACK_SIZE) < size:
+                driver.Context.set_limit(_STACK_SIZE, size)
 
     def compile(self, source: str, options: Sequence[str] = ()) -> Compiled:
         prefix = self.dialect.prefix_of(source)
