@@ -25,23 +25,25 @@ __all__ = [
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-class DeviceNDArray(_DeviceNDArray):
+class _MadeAsNumbas(type(_DeviceNDArray)):  # type: ignore[misc]
+    """DeviceNDArray(shape, strides, dtype) also makes an array."""
+
+    def __call__(cls, shape: Any, *args: Any, **options: Any) -> Any:
+        if len(args) < 2 or not (args[0] is None or isinstance(args[0], (tuple, list))):
+            return super().__call__(shape, *args, **options)
+        strides, dtype, *more = args
+        if any(m not in (0, None) for m in (*more, *options.values())):
+            raise NotImplementedError("DeviceNDArray: stream and gpu_data are not supported")
+        return super().__call__(shape, dtype, strides=strides)
+
+
+class DeviceNDArray(_DeviceNDArray, metaclass=_MadeAsNumbas):
     """A device array that a program for Numba makes: it is true if it has items, as lists are, its
     stream is 0 if it is the default one, and its ``__cuda_array_interface__`` has no strides if it
     is contiguous, and no stream if that is the default one. Single records are views of it, so that
     their fields can be set. Arrays of pygpu.cuda in the same process are as they were."""
 
     _gives_records = True
-
-    def __init__(self, shape: Any, *args: Any, **options: Any) -> None:
-        """DeviceNDArray(shape, strides, dtype), or as pygpu's arrays are made."""
-        if len(args) >= 2 and (args[0] is None or isinstance(args[0], (tuple, list))):
-            strides, dtype, *more = args
-            if more or options.get("gpu_data") is not None:
-                raise NotImplementedError("DeviceNDArray: gpu_data is not supported")
-            super().__init__(shape, dtype, strides=strides)
-        else:
-            super().__init__(shape, *args, **options)
 
     def __bool__(self) -> bool:
         return len(self) > 0

@@ -11,8 +11,8 @@ from pygpu._src.jit.cuda_arrays import DeviceNDArray as _AnyDeviceNDArray
 from pygpu._src.jit.cuda_arrays import current_context, gpus, require_context
 from pygpu._src.runtime.cuda.streams import Event as Event
 from pygpu._src.runtime.cuda.streams import Stream as Stream
-from pygpu.cuda import driver as _driver
 from pygpu.compat.numba_arrays import DeviceNDArray, to_device
+from pygpu.cuda import driver as _driver
 from pygpu.errors import Error, RuntimeError
 
 __all__ = [
