@@ -37,7 +37,7 @@ from . import kernel as kernel_module
 from .axes import Axes
 from .dates import DateViews, has_dates
 from .loops import Loop
-from .operands import IGNORED, array_or_none, operand, plain, stream_of, where_of
+from .operands import array_or_none, check_options, operand, plain, stream_of, where_of
 from .pickling import by_name, notice
 from .place import Place, check_target
 
@@ -587,9 +587,7 @@ def guvectorize(
     fit.
     """
     check_target(target, "guvectorize")
-    unknown = set(options) - set(IGNORED)
-    if unknown:
-        raise TypeError(f"guvectorize: unknown option {sorted(unknown)[0]!r}")
+    check_options("guvectorize", options, target)
     if layout is None:
         ftylist_or_layout, layout = [], ftylist_or_layout
     given = signatures(ftylist_or_layout, "guvectorize")

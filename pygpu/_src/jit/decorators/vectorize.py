@@ -31,9 +31,9 @@ from . import binary, device, loops
 from .dates import DateViews, has_dates
 from .loops import Loop
 from .operands import (
-    IGNORED,
     array_or_none,
     as_mask,
+    check_options,
     keep_order,
     numbers,
     operand,
@@ -566,9 +566,7 @@ def vectorize(
     Returns a :class:`UFunc`. Raises TypeError for signatures that do not fit the function.
     """
     check_target(target, "vectorize")
-    unknown = set(options) - set(IGNORED)
-    if unknown:
-        raise TypeError(f"vectorize: unknown option {sorted(unknown)[0]!r}")
+    check_options("vectorize", options, target)
     if callable(ftylist_or_function) and not hasattr(ftylist_or_function, "dtype"):
         return UFunc(plain(ftylist_or_function), (), target, identity)
     given = signatures(ftylist_or_function, "vectorize")
