@@ -11,6 +11,7 @@ from pygpu._src.array.cuda_array import GPUArray
 from pygpu._src.jit import cuda_arrays
 from pygpu._src.jit.cuda_arrays import DeviceNDArray as _DeviceNDArray
 from pygpu._src.jit.signature import ArrayType, as_type
+from pygpu.compat import numba_config
 
 __all__ = [
     "DeviceNDArray",
@@ -91,8 +92,26 @@ def _makes_numba_arrays(function: _F) -> _F:
 to_device = _makes_numba_arrays(cuda_arrays.to_device)
 device_array = _makes_numba_arrays(cuda_arrays.device_array)
 device_array_like = _makes_numba_arrays(cuda_arrays.device_array_like)
-as_cuda_array = _makes_numba_arrays(cuda_arrays.as_cuda_array)
-from_cuda_array_interface = _makes_numba_arrays(cuda_arrays.from_cuda_array_interface)
+
+
+def from_cuda_array_interface(desc: Any, owner: Any = None, sync: bool = True) -> Any:
+    """The array that a dictionary describes, on the same memory. Its operations are queued on the
+    stream that *desc* names. sync: wait for that stream."""
+    made = _as_numba(cuda_arrays.from_cuda_array_interface(desc, owner, sync=False))
+    handle = desc.get("stream")
+    if handle is None:
+        return made
+    stream = cuda_arrays.external_stream(handle)
+    if sync and numba_config.CUDA_ARRAY_INTERFACE_SYNC:
+        stream.synchronize()
+    return made.bind(stream)
+
+
+def as_cuda_array(obj: Any, sync: bool = True) -> Any:
+    """An array of another library, on the same memory; see from_cuda_array_interface."""
+    if not cuda_arrays.is_cuda_array(obj):
+        raise TypeError("as_cuda_array: the object has no __cuda_array_interface__")
+    return from_cuda_array_interface(obj.__cuda_array_interface__, owner=obj, sync=sync)
 
 
 @contextmanager

@@ -186,6 +186,12 @@ made = [b, b[0], b + 1, b.T, b.copy(), cuda.device_array(3), cuda.device_array_l
 made += [DeviceNDArray((2, 3), (24, 8), np.float64), cuda.as_cuda_array(b)]
 assert all(type(x) is DeviceNDArray for x in made), made
 assert bool(b) and b.stream == 0 and b.__cuda_array_interface__["strides"] is None
+queue = cuda.stream()
+shown = a.bind(queue).__cuda_array_interface__
+foreign = type("Foreign", (), {"__cuda_array_interface__": shown})()
+bound = cuda.as_cuda_array(foreign)
+assert bound.stream.external and bound.stream.handle == shown["stream"]
+assert cuda.as_cuda_array(b).stream == 0 and not cuda.default_stream().external
 assert cuda.to_device(a) is a and type(a) is not DeviceNDArray
 assert a.__cuda_array_interface__["strides"] == (8,) and a.stream is None
 try:

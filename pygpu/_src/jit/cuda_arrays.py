@@ -376,7 +376,7 @@ def from_cuda_array_interface(desc: Any, owner: Any = None, sync: bool = True) -
     """
     call = "from_cuda_array_interface"
     if isinstance(desc, dict) and desc.get("mask") is not None:
-        raise NotImplementedError(f"{call}: arrays with a mask")
+        raise NotImplementedError(f"{call}: Masked arrays are not supported")
     shown = foreign_memory.read(desc, f"{call}: desc")
     backend_of(None)
     foreign_memory.check_current(call, shown)
