@@ -141,6 +141,22 @@ def test_local_arrays_device_functions_and_tuples(target: str) -> None:
     assert ints.tolist() == [2, days[0] + 14, (last - first).view("i8") // 2, days.sum()]
 
 
+def test_parts_of_a_statement_are_read_in_order(target: str) -> None:
+    def later(d):  # type: ignore[no-untyped-def]
+        d[0] += np.timedelta64(10, "D")
+        return d[0]
+
+    @pygpu.kernel(backend=target)
+    def k(d, out):  # type: ignore[no-untyped-def]
+        out[0] = d[0] - later(d)
+        later(d)
+        d[1:] = d[0]
+
+    d, out = np.zeros(3, "M8[D]"), np.zeros(1, "m8[D]")
+    k[1, 1](d, out)
+    assert out.view("i8")[0] == -10 and d.view("i8").tolist() == [20, 20, 20]
+
+
 def test_vectorize_with_signatures_converts_to_their_units(target: str) -> None:
     day, hours = np.dtype("M8[D]"), np.dtype("m8[h]")
 

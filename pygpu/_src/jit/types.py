@@ -8,6 +8,7 @@ its strides in bytes. :func:`join` is the type of a variable that is assigned bo
 
 from __future__ import annotations
 
+import enum
 import zlib
 from typing import Any
 
@@ -20,6 +21,7 @@ from .dates import common_unit, is_date, stored
 __all__ = [
     "ArrayType",
     "DateType",
+    "EnumType",
     "ObjectType",
     "OptionalType",
     "RecordType",
@@ -137,6 +139,32 @@ class DateType(Scalar):
 
 def _code_of_date(date: np.dtype[Any]) -> str:
     return "".join(c for c in date.str if c.isalnum())
+
+
+class EnumType(Scalar):
+    """A member of an Enum that is known only on the device: in C its number among the members. Like
+    a date it is not a number."""
+
+    __slots__ = ("kind_of",)
+
+    kind_of: type[enum.Enum]
+
+    def __init__(self, kind: type[enum.Enum]) -> None:
+        super().__init__(np.dtype("i8"))
+        self.kind_of = kind
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EnumType) and other.kind_of is self.kind_of
+
+    def __hash__(self) -> int:
+        return hash(self.kind_of)
+
+    @property
+    def code(self) -> str:
+        return f"e{c_name(self.kind_of.__name__)}"
+
+    def __str__(self) -> str:
+        return f"member of {self.kind_of.__name__}"
 
 
 class ArrayType(_Type):
@@ -340,6 +368,8 @@ def join(a: Any, b: Any) -> Any:
         return a
     if any(isinstance(t, (OptionalType, Void)) for t in (a, b)):
         return _join_optional(a, b)
+    if isinstance(a, EnumType) or isinstance(b, EnumType):
+        return None
     if isinstance(a, DateType) or isinstance(b, DateType):
         return _join_dates(a, b)
     if isinstance(a, Scalar) and isinstance(b, Scalar):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import emit
-from ..ir import Value
+from ..ir import Value, as_enum
 from ..types import BOOL, WEAK_BOOL, Scalar, join
 from . import date_operations
 from .constants import constant
@@ -100,6 +100,8 @@ def _compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Val
     if isinstance(op, (ast.In, ast.NotIn)):
         return _membership(fc, node, op, a, b)
     a, b = unwrapped(a), unwrapped(b)
+    if (a.is_enum or b.is_enum) and isinstance(op, (ast.Eq, ast.NotEq)):
+        return _members(fc, node, isinstance(op, ast.Eq), a, b)
     name, python, sign = _COMPARE[type(op)]
     if a.is_const and b.is_const:
         return constant(fc, python(a.const, b.const), node)
@@ -132,6 +134,8 @@ def _identity(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Va
         if one.is_optional and other.is_none:
             there = is_there(one).text
             return Value(WEAK_BOOL, there if isinstance(op, ast.IsNot) else f"!{there}")
+    if a.is_enum or b.is_enum:
+        return _members(fc, node, isinstance(op, ast.Is), a, b)
     if a.is_none and b.is_none:
         same = True
     elif a.is_const and b.is_const:
@@ -149,9 +153,17 @@ def _identity(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Va
     return constant(fc, same == isinstance(op, ast.Is), node)
 
 
+def _members(fc: FunctionContext, node: ast.AST, same: bool, a: Value, b: Value) -> Value:
+    """Whether two members of Enums, of which one is known only on the device, are the same."""
+    a, b = as_enum(a), as_enum(b)
+    if a.type != b.type:
+        return constant(fc, not same, node)
+    return Value(WEAK_BOOL, f"({a.text} {'==' if same else '!='} {b.text})")
+
+
 def _membership(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
     """``a in b``"""
-    if not b.is_tuple or not a.is_scalar:
+    if not b.is_tuple or not (a.is_scalar or a.is_enum):
         raise fc.source.error("`in` is supported for numbers in tuples, lists and sets", node)
     a = fc.keep(a) if not fc.conditional else a
     texts = []

@@ -68,7 +68,7 @@ def binary_operation(fc: FunctionContext, node: ast.BinOp) -> Value:
     value = fc.expr(chain[-1].left)
     for n, part in enumerate(reversed(chain)):
         value = binary(fc, part, part.op, value, fc.expr(part.right))
-        if n % _LINE == _LINE - 1 and not fc.conditional and value.is_scalar:
+        if n % _LINE == _LINE - 1 and not fc.conditional and isinstance(value.type, Scalar):
             value = fc.keep(value)  # compilers take some 250 brackets in brackets
     return value
 

@@ -92,7 +92,7 @@ def only_inside(
 
 
 def same_ndim(fc: FunctionContext, view: Value, value: Value, node: ast.AST) -> None:
-    if value.is_scalar:
+    if isinstance(value.type, Scalar):
         return
     assert isinstance(view.type, ArrayType)
     if not isinstance(value.type, ArrayType) or value.type.ndim != view.type.ndim:
