@@ -86,6 +86,7 @@ def _makes_numba_arrays(function: _F) -> _F:
         is_new = all(made is not given for given in (*args, *options.values()))
         return _as_numba(made) if is_new else made
 
+    make.__module__ = __name__  # where pickle finds it
     return make  # type: ignore[return-value]
 
 

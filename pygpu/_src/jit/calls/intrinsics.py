@@ -244,6 +244,8 @@ def syncwarp(
 
 def _mask(value: Value) -> str:
     """A mask of threads: -1 stands for all."""
+    if not value.is_scalar or value.dtype.kind not in "iu":
+        raise WrongCall(f"Mask type must be an integer, not {value.type}")
     if value.is_const and isinstance(value.const, int):
         return f"0x{value.const & 0xFFFFFFFF:x}u"
     return f"((pg_u32){value.text})"
@@ -278,7 +280,10 @@ def _ballot(name: str, doc: str) -> Any:
     ) -> Value:
         count(name, args, kwargs, 2, 2)
         _warps(fc, node, name)
-        text = f"__{name}({_mask(args[0])}, (int){emit.truth(fc.as_number(args[1], node))})"
+        test = fc.as_number(args[1], node)
+        if test.dtype.kind not in "biu":
+            raise WrongCall(f"Predicate must be an integer or boolean, not {test.type}")
+        text = f"__{name}({_mask(args[0])}, (int){emit.truth(test)})"
         if name == "ballot_sync":
             return kept(fc, Value(_U32, text, nonneg=True))
         return kept(fc, Value(BOOL, f"((pg_b8)({text} != 0))"))
