@@ -41,6 +41,23 @@ _STACK_OF_RECURSION = 8192
 _MOST_PARAMETERS = 512  # of 8 bytes: the 4 KiB that every CUDA device takes
 
 
+def _unit_for(
+    backend: Backend,
+    check: bool,
+    forced: frozenset[Any],
+    divides: bool,
+    linked: Sequence[tuple[str, str]],
+) -> Any:
+    """A unit for a kernel of this backend; see Specialization for the others."""
+    limits = backend.limits
+    unit = make_unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
+    unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
+    unit.checks, unit.forced, unit.captured = check, forced, []
+    unit.divides = divides
+    unit.external.update(linked)
+    return unit
+
+
 def _check_number(source: Any, parameters: int) -> None:
     if parameters > _MOST_PARAMETERS:
         raise source.error(
@@ -96,12 +113,7 @@ class Specialization:
         linked: Sequence[tuple[str, str]] = (),
     ) -> None:
         self._cuts = cuts  # integers that a declared type does not hold, as Numba does
-        limits = backend.limits
-        unit = make_unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
-        unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
-        unit.checks, unit.forced, unit.captured = check, forced, []
-        unit.divides = divides
-        unit.external.update(linked)
+        unit = _unit_for(backend, check, forced, divides, linked)
         for t in arg_types:
             _check_fp64(t, backend, source.name)
         unit.stack.append(source.function)
