@@ -157,6 +157,19 @@ def test_parts_of_a_statement_are_read_in_order(target: str) -> None:
     assert out.view("i8")[0] == -10 and d.view("i8").tolist() == [20, 20, 20]
 
 
+def test_chains_and_membership(target: str) -> None:
+    @pygpu.kernel(backend=target)
+    def k(a, out):  # type: ignore[no-untyped-def]
+        out[0] = a[0] < a[1] < np.datetime64("2021-01-01")
+        out[1] = not (a[1] - a[0])
+        out[2] = a[0] in (a[1], np.datetime64("2020-01-01"))
+        out[3] = a[1] in (a[0], np.datetime64("NaT"))
+
+    out = np.zeros(4, bool)
+    k[1, 1](np.array(["2020-01-01", "2020-01-03"], "M8[D]"), out)
+    assert out.tolist() == [True, False, True, False]
+
+
 def test_vectorize_with_signatures_converts_to_their_units(target: str) -> None:
     day, hours = np.dtype("M8[D]"), np.dtype("m8[h]")
 
@@ -223,6 +236,10 @@ def test_what_has_no_meaning_is_refused(function: Any, text: str, opencl_maker: 
 
 
 def test_units_without_a_fixed_factor_are_told_apart() -> None:
+    generic = np.dtype("m8")
+    assert dates.conversion(np.dtype("m8[s]"), generic) is None
+    assert dates.conversion(generic, np.dtype("m8[s]")) == (1, 1)
+    assert dates.conversion(np.dtype("m8[D]"), np.dtype("m8[as]")) is None  # too large
     for a, b in itertools.permutations(("m8[Y]", "m8[D]", "m8[M]"), 2):
         factors = dates.conversion(np.dtype(a), np.dtype(b))
         assert (factors is None) == ("m8[D]" in (a, b))

@@ -6,7 +6,7 @@ the finer one, by a factor that is known when the kernel is compiled.
 
 from __future__ import annotations
 
-from fractions import Fraction
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -84,7 +84,7 @@ def common_unit(a: np.dtype[Any], b: np.dtype[Any], kind: str) -> np.dtype[Any] 
     is none that a kernel can convert both to."""
     try:
         found = np.promote_types(_of_kind(a, "m"), _of_kind(b, "m"))
-    except TypeError:
+    except (TypeError, OverflowError):
         return None
     if conversion(a, found) is None or conversion(b, found) is None:
         return None
@@ -104,6 +104,7 @@ def conversion(a: np.dtype[Any], b: np.dtype[Any]) -> tuple[int, int] | None:
     sizes = _MONTHS if one in _MONTHS else _SIZES
     if two not in sizes:
         return None
-    factor = Fraction(n * sizes[one], m * sizes[two])
-    up, down = factor.numerator, factor.denominator
+    up, down = n * sizes[one], m * sizes[two]
+    common = gcd(up, down)
+    up, down = up // common, down // common
     return (up, down) if max(up, down) < 1 << 63 else None

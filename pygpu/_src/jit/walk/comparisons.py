@@ -163,7 +163,7 @@ def _members(fc: FunctionContext, node: ast.AST, same: bool, a: Value, b: Value)
 
 def _membership(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
     """``a in b``"""
-    if not b.is_tuple or not (a.is_scalar or a.is_enum):
+    if not b.is_tuple or not (a.is_scalar or a.is_enum or a.is_date):
         raise fc.source.error("`in` is supported for numbers in tuples, lists and sets", node)
     a = fc.keep(a) if not fc.conditional else a
     texts = []

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import emit
-from ..dates import common_unit, is_date
+from ..dates import common_unit, conversion, is_date
 from ..ir import MISSING, Value
 from ..types import BOOL, WEAK_FLOAT, WEAK_INT, DateType, Scalar
 from .context import FunctionContext
@@ -195,7 +195,7 @@ def date_of(fc: FunctionContext, value: Value, date: np.dtype[Any], node: ast.AS
     t, to = value.type, DateType(date)
     if not isinstance(t, DateType):
         raise fc.source.error(f"{t} does not become {date}", node)
-    if common_unit(t.date, date, date.kind) is None or t.date.kind != date.kind:
+    if conversion(t.date, date) is None or t.date.kind != date.kind:
         raise fc.source.error(
             f"{t} does not become {date} in kernels: convert it with astype() before the launch",
             node,
