@@ -67,7 +67,8 @@ def test_durations_agree_with_numpy(target: str) -> None:
     assert same(
         x, np.array([a + b, a - b, a % b, np.minimum(a, b), np.fmax(a, b), np.maximum(a, b)])
     )
-    assert same(y, np.array([-a, abs(a), np.sign(a)]))
+    there = ~np.isnat(a)  # NumPy's sign of NaT depends on its version
+    assert same(y[:2], np.array([-a, abs(a)])) and same(y[2][there], np.sign(a)[there])
     assert same(z, np.array([a * 3, 2.5 * a, a / -2, a // 3, a / 1.7, a / 0]))
     assert same(whole, a // b) and same(ratio, a / b)
     assert same(less, a < b) and same(equal, a == b)
