@@ -3,8 +3,9 @@
 The names of kernels are typed as what they are inside a kernel: `threadIdx.x` is an int.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Literal, Protocol, TypeAlias, overload
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -47,6 +48,11 @@ class Launcher(Generic[_P, _R_co]):
     shared: int
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R_co: ...
 
+class CompileStats(NamedTuple):
+    cache_path: str | None
+    cache_hits: Counter[Any]
+    cache_misses: Counter[Any]
+
 class Kernel(Generic[_P, _R_co]):
     """A kernel: ``k[blocks, threads, stream, shared](*args)`` launches it, or
     ``k(*args, grid=blocks, block=threads)``."""
@@ -83,6 +89,10 @@ class Kernel(Generic[_P, _R_co]):
     def inspect_source(self, type: Any, /, *types: Any, backend: Any = None) -> str: ...
     def inspect_asm(self, signature: Any = None) -> Any: ...
     def inspect_types(self, file: Any = None) -> None: ...
+    def compile(self, signature: _Signature) -> Any: ...
+    def recompile(self) -> None: ...
+    @property
+    def stats(self) -> CompileStats: ...
     def specialize(self, *args: Any) -> Kernel[_P, _R_co]: ...
     @property
     def specializations(self) -> dict[Any, Kernel[_P, _R_co]]: ...

@@ -13,7 +13,17 @@ import numpy as np
 from pygpu._src.jit.decorators.guvectorize import guvectorize as _guvectorize
 from pygpu._src.jit.decorators.jit import jit
 from pygpu._src.jit.decorators.vectorize import vectorize as _vectorize
-from pygpu._src.jit.signature import TYPES, ScalarType, Signature, Tuple, Type, UniTuple, as_type
+from pygpu._src.jit.signature import (
+    TYPES,
+    NPDatetime,
+    NPTimedelta,
+    ScalarType,
+    Signature,
+    Tuple,
+    Type,
+    UniTuple,
+    as_type,
+)
 from pygpu._src.jit.signature import ArrayType as Array
 from pygpu._src.jit.signature import PointerType as CPointer
 from pygpu._src.jit.source import keep_texts
@@ -30,6 +40,8 @@ __all__ = [
     "Complex",
     "Float",
     "Integer",
+    "NPDatetime",
+    "NPTimedelta",
     "Number",
     "Record",
     "Tuple",

@@ -5,6 +5,11 @@ environment sets as Numba's."""
 import os
 
 
+def _OptLevel(level: int | str = 3) -> int:
+    """A level of optimization; "max" is 3."""
+    return 3 if level == "max" else int(level)
+
+
 def _switch(name: str) -> int:
     return int(os.environ.get(f"NUMBA_{name}", "1").strip() not in ("0", ""))
 
@@ -24,7 +29,6 @@ DISABLE_JIT = 0
 DISABLE_PERFORMANCE_WARNINGS = 0
 ENABLE_CUDASIM = 0
 OPT = 3
-_OptLevel = int
 NUMBA_DEFAULT_NUM_THREADS = 1
 NUMBA_NUM_THREADS = 1
 THREADING_LAYER = "default"

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Any
 from pygpu._src.jit.cuda_arrays import MemoryPointer
 from pygpu._src.jit.decorators.cuda_kernel import jit as _jit
 from pygpu._src.jit.decorators.kernel import Kernel
-from pygpu.compat import numba_arrays
 from pygpu.compat import numba_config as config
 from pygpu.compat.numba import guvectorize, literal_unroll, literally, vectorize
+from pygpu.compat.numba_arrays import (
+    DeviceNDArray,
+    as_cuda_array,
+    device_array,
+    device_array_like,
+    from_cuda_array_interface,
+    mapped,
+    to_device,
+)
 from pygpu.compat.numba_driver import runtime
 from pygpu.compat.numba_errors import KernelRuntimeError, NumbaInvalidConfigWarning
 from pygpu.compat.numba_integers import widening
@@ -20,8 +28,10 @@ from pygpu.errors import RuntimeError as CudaSupportError
 __all__ = [
     "HAS_NUMBA",
     "CudaSupportError",
+    "DeviceNDArray",
     "KernelRuntimeError",
     "MemoryPointer",
+    "as_cuda_array",
     "compile",
     "compile_all",
     "compile_for_current_device",
@@ -29,6 +39,9 @@ __all__ = [
     "compile_ptx_for_current_device",
     "config",
     "cuda_error",
+    "device_array",
+    "device_array_like",
+    "from_cuda_array_interface",
     "get_supported_ccs",
     "guvectorize",
     "implementation",
@@ -38,7 +51,9 @@ __all__ = [
     "jit",
     "literal_unroll",
     "literally",
+    "mapped",
     "runtime",
+    "to_device",
     "vectorize",
 ]
 
@@ -94,7 +109,6 @@ def compile_ptx(pyfunc: Any, sig: Any, *unused: Any, **more: Any) -> Any:
 
 compile = compile_for_current_device = compile_ptx_for_current_device = compile_ptx
 compile_all = compile_ptx
-numba_arrays.install()
 HAS_NUMBA = True  # "import numba" finds names, too
 implementation = "NVIDIA"
 

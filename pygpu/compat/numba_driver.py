@@ -7,15 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.jit.cuda_arrays import (
-    DeviceNDArray,
-    current_context,
-    gpus,
-    require_context,
-    to_device,
-)
+from pygpu._src.jit.cuda_arrays import DeviceNDArray as _AnyDeviceNDArray
+from pygpu._src.jit.cuda_arrays import current_context, gpus, require_context
 from pygpu._src.runtime.cuda.streams import Event as Event
 from pygpu._src.runtime.cuda.streams import Stream as Stream
+from pygpu.compat.numba_arrays import DeviceNDArray, to_device
 from pygpu.cuda import driver as _driver
 from pygpu.errors import Error, RuntimeError
 
@@ -122,7 +118,7 @@ runtime: _Runtime = _Runtime()
 
 def is_cuda_ndarray(obj: Any) -> bool:
     """Whether it is a device array."""
-    return isinstance(obj, DeviceNDArray)
+    return isinstance(obj, _AnyDeviceNDArray)
 
 
 def require_cuda_ndarray(obj: Any) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pygpu._src.jit.cuda_arrays import DeviceNDArray, current_context
+from pygpu._src.jit.cuda_arrays import current_context
 from pygpu._src.runtime.cuda.streams import stream_of
+from pygpu.compat.numba_arrays import DeviceNDArray
 
 __all__ = ["transpose"]
 

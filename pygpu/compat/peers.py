@@ -161,7 +161,7 @@ def _numba_places() -> dict[str, tuple[str, ...]]:
         "core.errors": ("pygpu.compat.numba_errors",),
         "core.types": names,
         "cuda": ("pygpu.compat.numba_cuda", "pygpu.cuda", "pygpu.compat.numba_types"),
-        "cuda.api": ("pygpu.cuda",),
+        "cuda.api": ("pygpu.compat.numba_arrays", "pygpu.cuda"),
         "cuda.args": ("pygpu._src.jit.decorators.arguments",),
         "cuda.cg": ("pygpu.cuda.cg",),
         "cuda.core": names,

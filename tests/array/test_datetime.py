@@ -134,12 +134,32 @@ PG_KERNEL void loops(PG_ARRAY_IN(pg_u8, in), PG_ARRAY(pg_u8, out), pg_i64 n)
                 pytest.fail(f"{what} of {shown} gives {got[k]}, not {expected[k]}")
 
 
+def overflows(ufunc: Any, *items: Any) -> bool:
+    try:
+        ufunc(*items)
+    except OverflowError:
+        return True
+    return False
+
+
+def without_overflow(ufunc: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The operands, with the first ones in place of those for which NumPy 2.5 and later raises."""
+    if not overflows(ufunc, *given):
+        return given
+    over = [overflows(ufunc, *items) for items in zip(*given)]
+    assert not all(over)
+    first = over.index(False)
+    return tuple(np.where(over, x[first], x) for x in given)
+
+
 def test_every_loop(make: Any) -> None:
     a, b = (x.ravel() for x in np.meshgrid(NUMBERS, NUMBERS))
     todo = []
     for name, kinds, operation in programs():
+        ufunc = getattr(np, name)
         given = tuple(operand(kind, x) for kind, x in zip(kinds, (a, b)))
-        todo.append((f"{name} {kinds}", operation, given, getattr(np, name)(*given)))
+        given = without_overflow(ufunc, given)
+        todo.append((f"{name} {kinds}", operation, given, ufunc(*given)))
     assert len(todo) > 35
     # the texts are one for both backends: each is run on one of them, which saves half the time
     run_in_one_kernel(make, todo[::3] if make.name == "opencl" else todo[1::3] + todo[2::3])

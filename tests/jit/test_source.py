@@ -288,11 +288,11 @@ def test_refused_in_kernels(make: Any) -> None:
 
     with pytest.raises(KernelError, match="a kernel returns nothing"):
         returns[1, 1](make(np.zeros(3)))
-    a = make(np.zeros(3, "M8[s]"))
+    a = make(np.zeros(3, "S4"))
     with pytest.raises(KernelError, match="kernels have no arrays of"):
         returns[1, 1](a)
-    with pytest.raises(KernelError, match=r"no datetime64\[D\]; pass x.view"):
-        returns[1, 1](np.datetime64("2020-01-01"))
+    with pytest.raises(KernelError, match=r"kernels have no <U1"):
+        returns[1, 1](np.str_("x"))
     with pytest.raises(TypeError, match="can only be called in a kernel"):
         cuda.grid(1)
     with pytest.raises(KernelError, match="put staticmethod above the decorator"):

@@ -512,7 +512,8 @@ class Recorder(Graph):
 
     def _is_small(self, node: Node) -> bool:
         if node.kind == "reduce":
-            return 0 < prod(self.shapes[node.inputs[0]][a] for a in node.what[5]) <= nests.SMALL
+            items: int = prod(self.shapes[node.inputs[0]][a] for a in node.what[5])
+            return 0 < items <= nests.SMALL
         return bool(node.kind == "product")
 
     def _nest(self, places: list[int]) -> bool:

@@ -18,7 +18,16 @@ from . import emit
 from . import source as sources
 from .infer import Active, Function, infer, set_literals
 from .source import KernelError, python_function
-from .types import VOID, OptionalType, Scalar, Type, as_type, flat_tuples, flat_types
+from .types import (
+    VOID,
+    OptionalType,
+    Scalar,
+    Type,
+    as_type,
+    flat_tuples,
+    flat_types,
+    numpy_dtype,
+)
 from .walk.context import FunctionContext
 
 __all__ = ["CompiledFunction", "compile_function"]
@@ -122,6 +131,7 @@ def make_unit(dialect: str, fp64: bool, prefix: str, int64_atomics: bool = True)
     from .calls import (  # noqa: F401
         array_methods,
         builtins,
+        dates,
         external,
         mathematics,
         numpy_functions,
@@ -131,6 +141,7 @@ def make_unit(dialect: str, fp64: bool, prefix: str, int64_atomics: bool = True)
 
     unit = emit.Unit(dialect, fp64, prefix, int64_atomics)
     unit.device_function = device_function
+    unit.refuses = dates.refused
     return unit
 
 
@@ -205,7 +216,7 @@ def compile_function(
         unit.checks, unit.tests = check, None
         inner = device_function(unit, function, types, src or getattr(func, "src", None))
         _check_alone(function, unit, inner.result)
-        returned = () if inner.result == VOID else tuple(t.dtype for t in flat_types(inner.result))
+        returned = () if inner.result == VOID else tuple(map(numpy_dtype, flat_types(inner.result)))
         root = unit.texts.pop(inner.name)
         result = CompiledFunction(
             inner.name,

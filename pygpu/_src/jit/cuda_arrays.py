@@ -262,7 +262,35 @@ def pinned_array(
 
 
 class MappedArray(np.ndarray):
-    """A host array of mapped_array() or managed_array(), which Numba does not copy."""
+    """A host array of mapped_array(), which Numba does not copy."""
+
+
+class ManagedArray(np.ndarray):
+    """A host array in managed memory: kernels use the memory itself, and nothing is copied. The
+    host must wait (cuda.synchronize()) before it looks at what a kernel writes. Views are managed
+    arrays; copies and results of arithmetic are plain memory, which launches copy."""
+
+    _stream: Any = None
+
+    def __array_finalize__(self, obj: Any) -> None:
+        self._stream = getattr(obj, "_stream", None)
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether the items lie in managed memory."""
+        base: Any = self
+        while isinstance(base, np.ndarray):
+            base = base.base
+        return isinstance(base, _cuda.ManagedAllocation)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if not self.is_managed:
+            raise AttributeError("this array is not in managed memory")
+        shown = self.__array_interface__
+        stream = None if self._stream is None else int(self._stream.handle) or 1
+        names = ("shape", "typestr", "descr", "data", "strides")
+        return {**{name: shown[name] for name in names}, "stream": stream, "version": 3}
 
 
 def mapped_array(
@@ -272,7 +300,23 @@ def mapped_array(
     return pinned_array(shape, dtype, strides, order).view(MappedArray)
 
 
-managed_array = mapped_array
+def managed_array(
+    shape: Any,
+    dtype: Any = np.float64,
+    strides: Any = None,
+    order: str = "C",
+    stream: Any = 0,
+    attach_global: bool = True,
+) -> ManagedArray:
+    """An array in managed memory, which the host and kernels use alike. stream: on which it is
+    used. attach_global: any stream may use it."""
+    backend_of(None)
+    if strides is not None:
+        raise NotImplementedError("managed_array: strides; make a view of the array")
+    flags = enums.mem_attach_flags.GLOBAL if attach_global else enums.mem_attach_flags.HOST
+    made = _cuda.managed_empty(shape, _dtype(dtype), order, int(flags)).view(ManagedArray)
+    made._stream = stream_of(stream)
+    return made
 
 
 def pinned_array_like(ary: Any) -> np.ndarray:
@@ -332,7 +376,7 @@ def from_cuda_array_interface(desc: Any, owner: Any = None, sync: bool = True) -
     """
     call = "from_cuda_array_interface"
     if isinstance(desc, dict) and desc.get("mask") is not None:
-        raise NotImplementedError(f"{call}: arrays with a mask")
+        raise NotImplementedError(f"{call}: Masked arrays are not supported")
     shown = foreign_memory.read(desc, f"{call}: desc")
     backend_of(None)
     foreign_memory.check_current(call, shown)

@@ -17,8 +17,9 @@ from pygpu._src.array import ufuncs
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.ufunc_loops import expression
 
+from . import dates
 from .ir import Value
-from .types import ArrayType, RecordType, Scalar, Type, c_name
+from .types import ArrayType, DateType, RecordType, Scalar, Type, c_name
 
 __all__ = ["Unit", "c_type", "convert", "literal", "operate", "parameters", "pointer_type"]
 
@@ -54,6 +55,7 @@ PG_INLINE pg_i64 pg_steps(pg_i64 start, pg_i64 stop, pg_i64 step)
     return start > stop ? (start - stop - 1) / -step + 1 : 0;
 }
 """,
+    **dates.HELPERS,
 }
 
 
@@ -74,7 +76,8 @@ class Unit:
         self.fp64 = fp64
         self.int64_atomics = int64_atomics
         self.prefix = prefix
-        self.texts: dict[Any, str] = {}  # in the order in which they are needed
+        # In the order in which they are needed; conversions of dates may need the first one.
+        self.texts: dict[Any, str] = {"pgd_scale": dates.HELPERS["pgd_scale"]}
         self.types: dict[str, str] = {}  # what stands before the texts
         self.features: set[str] = set()
         self.shared_bytes = 1 << 18  # of a block's shared memory at most; the driver may have less
@@ -85,6 +88,7 @@ class Unit:
         self.functions: dict[Any, Any] = {}
         self.names: dict[str, int] = {}
         self.device_function: Any = None  # compiles one; see compiler.make_unit()
+        self.refuses: Any = None  # why a function takes no dates, see calls/dates.py
         self.stack: list[Any] = []  # functions that are being compiled
         self.active: list[Any] = []  # the same as calls of themselves see them, see infer.Active
         self.external: dict[str, str] = {}  # texts in CUDA C, and the folders of their files
@@ -248,6 +252,8 @@ def literal(value: Any, dtype: np.dtype[Any]) -> str:
 def convert(value: Value, to: Scalar) -> str:
     """The text of a number converted to another type, as NumPy's astype does."""
     assert isinstance(value.type, Scalar)
+    if isinstance(to, DateType):
+        return _date(value, to)
     if value.is_const:
         try:
             found = literal(value.const, to.dtype)
@@ -260,6 +266,18 @@ def convert(value: Value, to: Scalar) -> str:
     if to.dtype == np.dtype("i8") and value.type.dtype.kind in "biu" and value.type.dtype != "u8":
         return f"(pg_i64){value.text}"
     return f"({dtypes.cast(value.text, value.type.dtype, to.dtype)})"
+
+
+def _date(value: Value, to: DateType) -> str:
+    """The text of a date or duration in another unit."""
+    if value.type == to:
+        return value.text
+    assert isinstance(value.type, DateType)
+    factors = dates.conversion(value.type.date, to.date)
+    assert factors is not None  # join() says so
+    if factors == (1, 1):
+        return value.text
+    return f"pgd_scale({value.text}, {factors[0]}, {factors[1]})"
 
 
 def truth(value: Value) -> str:

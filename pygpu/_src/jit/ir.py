@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .types import ArrayType, ObjectType, OptionalType, RecordType, Scalar, TupleType, Type, Void
+from .types import (
+    ArrayType,
+    DateType,
+    EnumType,
+    ObjectType,
+    OptionalType,
+    RecordType,
+    Scalar,
+    TupleType,
+    Type,
+    Void,
+)
 
-__all__ = ["Method", "MISSING", "Value", "flat_values", "wide_enough"]
+__all__ = ["Method", "MISSING", "Value", "as_enum", "flat_values", "wide_enough"]
 
 
 class _Missing:
@@ -65,7 +77,18 @@ class Value:
 
     @property
     def is_scalar(self) -> bool:
-        return isinstance(self.type, Scalar)
+        """Whether it is a number."""
+        return self.type.__class__ is Scalar
+
+    @property
+    def is_date(self) -> bool:
+        """Whether it is a datetime64 or timedelta64."""
+        return isinstance(self.type, DateType)
+
+    @property
+    def is_enum(self) -> bool:
+        """Whether it is a member of an Enum that is known only on the device."""
+        return isinstance(self.type, EnumType)
 
     @property
     def is_array(self) -> bool:
@@ -123,6 +146,15 @@ def wide_enough(t: Scalar, *values: Value) -> Scalar:
                 if not limits.min <= value.const <= limits.max and t.dtype != np.uint64:
                     return Scalar(np.dtype("i8"))
     return t
+
+
+def as_enum(value: Value) -> Value:
+    """A member of an Enum as a value that the device knows; other values as they are."""
+    member = value.const
+    if not value.is_object or not isinstance(member, enum.Enum):
+        return value
+    kind = type(member)
+    return Value(EnumType(kind), str(list(kind).index(kind(member.value))))
 
 
 class Method:

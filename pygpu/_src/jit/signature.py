@@ -311,6 +311,16 @@ def UniTuple(item: Any, count: int) -> TupleType:
     return TupleType([item] * count)
 
 
+def NPDatetime(unit: str) -> ScalarType:
+    """The type of dates in a unit, under Numba's name."""
+    return _scalar(f"M8[{unit}]")
+
+
+def NPTimedelta(unit: str) -> ScalarType:
+    """The type of durations in a unit, under Numba's name."""
+    return _scalar(f"m8[{unit}]")
+
+
 def record(dtype: Any) -> ScalarType:
     """The type of the items of an array of structs."""
     found = np.dtype(dtype)
@@ -318,7 +328,10 @@ def record(dtype: Any) -> ScalarType:
 
 
 def _scalar(dtype: Any) -> ScalarType:
-    return _SCALARS.get(np.dtype(dtype)) or record(dtype)
+    found = np.dtype(dtype)
+    if found.kind in "mM":
+        return ScalarType(str(found), found)
+    return _SCALARS.get(found) or record(found)
 
 
 def _is_type(obj: Any) -> bool:
@@ -345,6 +358,8 @@ def as_type(obj: Any) -> Any:
         found = _SCALARS.get(dtype)
         if dtype.names and not dtype.hasobject:
             return record(dtype)
+        if dtype.kind in "mM":
+            return ScalarType(str(dtype), dtype)
         if found is None:
             raise TypeError(f"signature: devices do not compute with dtype {dtype}")
         return found

@@ -8,6 +8,7 @@ its strides in bytes. :func:`join` is the type of a variable that is assigned bo
 
 from __future__ import annotations
 
+import enum
 import zlib
 from typing import Any
 
@@ -15,8 +16,12 @@ import numpy as np
 
 from pygpu._src.codegen import dtypes
 
+from .dates import common_unit, is_date, stored
+
 __all__ = [
     "ArrayType",
+    "DateType",
+    "EnumType",
     "ObjectType",
     "OptionalType",
     "RecordType",
@@ -32,6 +37,8 @@ __all__ = [
     "flat_tuples",
     "flat_types",
     "join",
+    "numpy_dtype",
+    "scalar_type",
 ]
 
 _SPACES = {"global": "g", "local": "l", "private": "p", "constant": "k"}
@@ -100,13 +107,75 @@ class Scalar(_Type):
         return self.python.__name__ if self.weak else self.dtype.name
 
 
+class DateType(Scalar):
+    """A datetime64 or timedelta64. In C it is an int64, as which variables and parameters are
+    declared, but it is not a number: see :attr:`Value.is_scalar`."""
+
+    __slots__ = ("date",)
+
+    date: np.dtype[Any]
+
+    def __init__(self, date: np.dtype[Any]) -> None:
+        super().__init__(stored(date))
+        self.date = date
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DateType) and other.date == self.date
+
+    def __hash__(self) -> int:
+        return hash(self.date)
+
+    @property
+    def code(self) -> str:
+        return _code_of_date(self.date)
+
+    @property
+    def kind(self) -> Any:
+        return self.date
+
+    def __str__(self) -> str:
+        return str(self.date)
+
+
+def _code_of_date(date: np.dtype[Any]) -> str:
+    return "".join(c for c in date.str if c.isalnum())
+
+
+class EnumType(Scalar):
+    """A member of an Enum that is known only on the device: in C its number among the members. Like
+    a date it is not a number."""
+
+    __slots__ = ("kind_of",)
+
+    kind_of: type[enum.Enum]
+
+    def __init__(self, kind: type[enum.Enum]) -> None:
+        super().__init__(np.dtype("i8"))
+        self.kind_of = kind
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EnumType) and other.kind_of is self.kind_of
+
+    def __hash__(self) -> int:
+        return hash(self.kind_of)
+
+    @property
+    def code(self) -> str:
+        return f"e{c_name(self.kind_of.__name__)}"
+
+    def __str__(self) -> str:
+        return f"member of {self.kind_of.__name__}"
+
+
 class ArrayType(_Type):
     """An array. contiguous: in C order, so its strides follow from its shape. space: where it lies:
-    "global", "local" (of a work-group), "private" (of a work-item) or "constant"."""
+    "global", "local" (of a work-group), "private" (of a work-item) or "constant". dtype: of what
+    memory holds, int64 for dates; date: the dtype of these, else None."""
 
-    __slots__ = ("contiguous", "dtype", "ndim", "space")
+    __slots__ = ("contiguous", "date", "dtype", "ndim", "space")
 
     contiguous: bool
+    date: np.dtype[Any] | None
     dtype: np.dtype[Any]
     ndim: int
     space: str
@@ -114,12 +183,24 @@ class ArrayType(_Type):
     def __init__(
         self, dtype: np.dtype[Any], ndim: int, contiguous: bool = True, space: str = "global"
     ) -> None:
-        self.dtype, self.ndim, self.contiguous, self.space = dtype, ndim, contiguous, space
+        self.date = dtype if is_date(dtype) else None
+        self.dtype, self.ndim = stored(dtype), ndim
+        self.contiguous, self.space = contiguous, space
+
+    @property
+    def item_dtype(self) -> np.dtype[Any]:
+        """The dtype as programs see it."""
+        return self.date or self.dtype
+
+    @property
+    def item_type(self) -> Scalar:
+        """The type of an item that is no record."""
+        return Scalar(self.dtype) if self.date is None else DateType(self.date)
 
     @property
     def code(self) -> str:
         letter = "c" if self.contiguous else "s"
-        code = dtypes.code(self.dtype)
+        code = dtypes.code(self.dtype) if self.date is None else _code_of_date(self.date)
         if self.dtype.names:  # structs of one size differ
             code += f"_{zlib.crc32(repr(self.dtype).encode()):x}"
         return f"{_SPACES[self.space]}{self.ndim}{letter}{code}"
@@ -127,7 +208,7 @@ class ArrayType(_Type):
     def __str__(self) -> str:
         place = "" if self.space == "global" else f"{self.space} "
         order = "" if self.contiguous else ", strided"
-        return f"{place}array({self.dtype.name}, {self.ndim}-d{order})"
+        return f"{place}array({self.item_dtype.name}, {self.ndim}-d{order})"
 
 
 class RecordType(_Type):
@@ -255,7 +336,18 @@ def as_type(obj: Any) -> Type:
         return TupleType(tuple(map(as_type, obj)))
     if obj is None:
         return ObjectType(None)
-    return Scalar(as_dtype(obj))
+    found = as_dtype(obj)
+    return DateType(found) if is_date(found) else Scalar(found)
+
+
+def scalar_type(dtype: np.dtype[Any]) -> Scalar:
+    """The type of a NumPy number, date or duration."""
+    return DateType(dtype) if is_date(dtype) else Scalar(dtype)
+
+
+def numpy_dtype(t: Scalar) -> np.dtype[Any]:
+    """The dtype of what a value of this type is on the host."""
+    return t.date if isinstance(t, DateType) else t.dtype
 
 
 def as_dtype(obj: Any) -> np.dtype[Any]:
@@ -263,6 +355,8 @@ def as_dtype(obj: Any) -> np.dtype[Any]:
     complex. Raises TypeError if devices do not compute with it."""
     found = obj if isinstance(obj, type) else getattr(obj, "dtype", obj)
     dtype = np.dtype(found) if found is not None else None
+    if is_date(dtype) and dtype.isnative:  # type: ignore[union-attr]
+        return dtype  # type: ignore[return-value]
     if dtype is None or not dtype.isnative or dtype.hasobject or not dtypes.is_numeric(dtype):
         raise TypeError(f"{obj!r} is not a dtype that kernels compute with")
     return dtype
@@ -274,6 +368,10 @@ def join(a: Any, b: Any) -> Any:
         return a
     if any(isinstance(t, (OptionalType, Void)) for t in (a, b)):
         return _join_optional(a, b)
+    if isinstance(a, EnumType) or isinstance(b, EnumType):
+        return None
+    if isinstance(a, DateType) or isinstance(b, DateType):
+        return _join_dates(a, b)
     if isinstance(a, Scalar) and isinstance(b, Scalar):
         if a.weak and b.weak:
             return a if _RANK[a.dtype.kind] >= _RANK[b.dtype.kind] else b
@@ -282,9 +380,9 @@ def join(a: Any, b: Any) -> Any:
         except TypeError:
             return None
     if isinstance(a, ArrayType) and isinstance(b, ArrayType):
-        if (a.dtype, a.ndim, a.space) != (b.dtype, b.ndim, b.space):
+        if (a.item_dtype, a.ndim, a.space) != (b.item_dtype, b.ndim, b.space):
             return None
-        return ArrayType(a.dtype, a.ndim, False, a.space)
+        return ArrayType(a.item_dtype, a.ndim, False, a.space)
     if isinstance(a, RecordType) and isinstance(b, RecordType):
         if (a.dtype, a.space) != (b.dtype, b.space):
             return None
@@ -293,6 +391,14 @@ def join(a: Any, b: Any) -> Any:
         items = tuple(map(join, a.items, b.items))
         return None if None in items else TupleType(items, a.names if a.names == b.names else ())
     return None
+
+
+def _join_dates(a: Any, b: Any) -> Any:
+    """The type of two dates, or of two durations, in the finer unit."""
+    if not (isinstance(a, DateType) and isinstance(b, DateType)) or a.date.kind != b.date.kind:
+        return None
+    found = common_unit(a.date, b.date, a.date.kind)
+    return None if found is None else DateType(found)
 
 
 def _join_optional(a: Any, b: Any) -> Any:
@@ -323,7 +429,11 @@ def distance(want: np.dtype[Any], have: Scalar) -> int | None:
 def fitting(want: Type, have: Type) -> Type | None:
     """The type of an argument by the one that was declared for it, None if it does not fit."""
     if isinstance(want, ArrayType) and isinstance(have, ArrayType):
-        return have if (want.dtype, want.ndim) == (have.dtype, have.ndim) else None
+        return have if (want.item_dtype, want.ndim) == (have.item_dtype, have.ndim) else None
+    if isinstance(want, DateType) and isinstance(have, DateType):
+        return want if np.can_cast(have.date, want.date, "same_kind") else None
+    if isinstance(want, DateType) or isinstance(have, DateType):
+        return None
     if isinstance(want, Scalar) and isinstance(have, Scalar):
         return None if distance(want.dtype, have) is None else want
     if isinstance(want, TupleType) and isinstance(have, TupleType):
@@ -338,6 +448,8 @@ def distances(want: Type, have: Type) -> int:
     """The sum of how far the numbers are from what is declared, of types that fit."""
     if isinstance(want, TupleType) and isinstance(have, TupleType):
         return sum(map(distances, want.items, have.items))
+    if isinstance(want, DateType) or isinstance(have, DateType):
+        return int(want != have)
     if isinstance(want, Scalar) and isinstance(have, Scalar):
         return distance(want.dtype, have) or 0
     return 0

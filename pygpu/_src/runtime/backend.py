@@ -49,7 +49,9 @@ class Limits(Frozen):
 
 
 class Compiled(ABC):
-    """A compiled source."""
+    """A compiled source. from_cache: whether it is known to come from the disk cache."""
+
+    from_cache: bool = False
 
     @abstractmethod
     def kernel(self, name: str) -> Any:

@@ -61,7 +61,7 @@ def _filled(
     if like:
         if not isinstance(shape.type, ArrayType):
             raise WrongCall(f"numpy.{name}() takes an array, not {shape.type}")
-        dtype = dtype or constant(fc, shape.type.dtype, node)
+        dtype = dtype or constant(fc, shape.type.item_dtype, node)
         shape = _shape_value(shape)
     elif number is not None and dtype is None:
         dtype = constant(fc, fc.as_number(number, node).dtype, node)
@@ -98,7 +98,8 @@ def _copy(
     fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
 ) -> Value:
     count("copy", args, kwargs, 1, 1)
-    return _converted(fc, node, args[0], args[0].dtype, "copy")
+    assert isinstance(args[0].type, ArrayType)
+    return _converted(fc, node, args[0], args[0].type.item_dtype, "copy")
 
 
 @_method("astype")
@@ -124,7 +125,7 @@ def _fill(
     count("fill", args, kwargs, 2, 2)
     fc.statement_only(node, "fill()")
     writable(fc, args[0], node)
-    fill(fc, args[0], fc.as_number(args[1], node), node)
+    fill(fc, args[0], args[1] if args[1].is_date else fc.as_number(args[1], node), node)
     return Value(VOID)
 
 
@@ -168,7 +169,7 @@ def _reshape(
         signs = "".join(f" && {n} >= 0" for n in texts if not n.isdigit())
         fits = fc.stable(f"({made} == {size}{signs})")
         texts = [fc.stable(f"({fits} ? {n} : 0)") for n in texts]
-    return Value(ArrayType(t.dtype, len(texts), True, t.space), array.text, shape=texts)
+    return Value(ArrayType(t.item_dtype, len(texts), True, t.space), array.text, shape=texts)
 
 
 def _divided(size: str, rest: str) -> str:

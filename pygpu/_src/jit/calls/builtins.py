@@ -18,6 +18,7 @@ from ..types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, Tuple
 from ..walk.constants import constant
 from ..walk.context import FunctionContext
 from ..walk.conversions import cast
+from ..walk.date_operations import any_date
 from ..walk.items import length_value
 from ..walk.operators import binary, call_ufunc
 from ..walk.registry import HANDLERS, Handler, WrongCall, count, finds, handles
@@ -397,6 +398,8 @@ def _make_complex(fc: FunctionContext, node: ast.AST, args: list[Value], t: Scal
 @handles(builtins.abs)
 def _abs(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("abs", args, kwargs, 1, 1)
+    if args[0].is_date:
+        return call_ufunc(fc, node, "absolute", args)[0]
     value = fc.as_number(args[0], node)
     if value.is_const:
         return constant(fc, abs(value.const), node)
@@ -416,6 +419,11 @@ def _extreme(name: str) -> Handler:
         if len(args) == 1 and args[0].is_tuple:
             args = list(args[0].items)
         count(name, args, kwargs, 1, 1000)
+        if any_date(*args):  # NaT wins, as in numpy.minimum
+            best, full = args[0], f"{name}imum"
+            for other in args[1:]:
+                best = call_ufunc(fc, node, full, [best, other])[0]
+            return best
         best = fc.as_number(args[0], node)
         for other in args[1:]:
             other = fc.as_number(other, node)

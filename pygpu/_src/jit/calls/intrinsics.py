@@ -244,6 +244,8 @@ def syncwarp(
 
 def _mask(value: Value) -> str:
     """A mask of threads: -1 stands for all."""
+    if not value.is_scalar or value.dtype.kind not in "iu":
+        raise WrongCall(f"Mask type must be an integer, not {value.type}")
     if value.is_const and isinstance(value.const, int):
         return f"0x{value.const & 0xFFFFFFFF:x}u"
     return f"((pg_u32){value.text})"
@@ -278,7 +280,10 @@ def _ballot(name: str, doc: str) -> Any:
     ) -> Value:
         count(name, args, kwargs, 2, 2)
         _warps(fc, node, name)
-        text = f"__{name}({_mask(args[0])}, (int){emit.truth(fc.as_number(args[1], node))})"
+        test = fc.as_number(args[1], node)
+        if test.dtype.kind not in "biu":
+            raise WrongCall(f"Predicate must be an integer or boolean, not {test.type}")
+        text = f"__{name}({_mask(args[0])}, (int){emit.truth(test)})"
         if name == "ballot_sync":
             return kept(fc, Value(_U32, text, nonneg=True))
         return kept(fc, Value(BOOL, f"((pg_b8)({text} != 0))"))
@@ -505,8 +510,8 @@ def _shared_array(
     fc.statement_only(node, "shared.array()")
     shape, named = _shape(fc, args, kwargs, "shared.array")
     dtype = item_type(fc, named, node)
-    storage = dtypes.storage_type(dtype)
     t = ArrayType(dtype, len(shape), True, "local")
+    storage = dtypes.storage_type(t.dtype)
     size = _product(shape)
     if shape == (0,):  # as many bytes as the launch says
         fc.need_implicit("pg_dynamic", "PG_LOCAL_PTR char *pg_dynamic", "dynamic")
@@ -533,8 +538,8 @@ def _local_array(
     if size == 0:
         raise WrongCall("local.array() with no items")
     _at_most(fc, "local.array()", size * dtype.itemsize, _LOCAL_BYTES, node)
-    name = fc.temp(f"{dtypes.storage_type(dtype)} ", f"[{size}]")
     t = ArrayType(dtype, len(shape), True, "private")
+    name = fc.temp(f"{dtypes.storage_type(t.dtype)} ", f"[{size}]")
     return Value(t, name, shape=[str(n) for n in shape])
 
 

@@ -46,6 +46,11 @@ class VectorType:
         """Itself, under a name of Numba."""
         return self
 
+    @property
+    def aliases(self) -> list[str]:
+        """Its other names, which are those of CUDA C: float4 is float32x4."""
+        return [k for k, v in VECTORS.items() if v is self and k != self.__name__]
+
     def __call__(self, *args: Any) -> Any:
         raise TypeError(f"{self.__name__}() can only be called in a kernel")
 

@@ -14,7 +14,7 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 
-from ..types import Scalar
+from ..types import Scalar, numpy_dtype
 
 __all__ = ["In", "InOut", "Out", "pointer_view", "to_device", "view_of"]
 
@@ -72,7 +72,7 @@ def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]
         copies_in, copies_out, arg = arg.copies_in, arg.copies_out, arg.value
         if isinstance(arg, GPUArray):
             return arg
-    if isinstance(arg, np.ndarray):
+    if isinstance(arg, np.ndarray) and not _is_managed(arg, backend):
         dtypes.native(arg.dtype, name)
         if on_host_copy is not None:
             on_host_copy(arg)
@@ -100,10 +100,16 @@ def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]
     return arg
 
 
+def _is_managed(arg: np.ndarray, backend: Backend) -> bool:
+    """Whether a host array lies in memory that kernels use without a copy."""
+    return backend.name == "cuda" and getattr(arg, "is_managed", False)
+
+
 def declared_number(arg: Any, kind: Any) -> Any:
     """A NumPy number in the type that the signature says; other arguments as they are."""
-    if isinstance(arg, np.generic) and isinstance(kind, Scalar) and arg.dtype != kind.dtype:
-        return arg.astype(kind.dtype)
+    if isinstance(arg, np.generic) and isinstance(kind, Scalar):
+        dtype = numpy_dtype(kind)
+        return arg if arg.dtype == dtype else arg.astype(dtype)
     return arg
 
 

@@ -28,13 +28,16 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.runtime import kernel_cache
 
 from .. import check_report
+from ..dates import stored
 from ..signature import layout_of, signatures
 from ..types import ArrayType
 from ..walk.index_checks import PLACES
 from . import device, loops
+from . import kernel as kernel_module
 from .axes import Axes
+from .dates import DateViews, has_dates
 from .loops import Loop
-from .operands import IGNORED, array_or_none, operand, plain, stream_of, where_of
+from .operands import array_or_none, check_options, operand, plain, stream_of, where_of
 from .pickling import by_name, notice
 from .place import Place, check_target
 
@@ -121,7 +124,12 @@ class GUFunc:
         ).text
 
     def _add(self, one: Any) -> None:
-        if len(one.args) != self.nargs or one.results:
+        if one.results:
+            raise TypeError(
+                f"guvectorize: signature {one!r}: guvectorized functions cannot return values, and "
+                f"it specifies {one.returns!r} return type; write to the outputs, and return void"
+            )
+        if len(one.args) != self.nargs:
             raise TypeError(
                 f"guvectorize: signature {one!r}: it has the types of {self.nin} inputs and then "
                 f"of {self.nout} outputs, and returns void"
@@ -173,8 +181,8 @@ class GUFunc:
         name = self._name
         if not self.nin <= len(args) <= self.nargs:
             raise TypeError(
-                f"{name}() takes {self.nin} inputs and may be given {self.nout} outputs, not "
-                f"{len(args)} arguments"
+                f"{name}(): gufunc accepts {_positional(self.nin)} (the inputs) or "
+                f"{_positional(self.nargs)} (the outputs, too). Got {_positional(len(args))}."
             )
         loops.check_casting(name, casting)
         outs = self._outs(args, out)
@@ -185,13 +193,16 @@ class GUFunc:
             return self._on_axes(chosen, inputs, outs, options)
         backend, here = where_of(self, [*inputs, *outs])
         loop = self._find(inputs, outs, dtype)
-        dtypes.require(backend, name, *loop.inputs, *loop.outputs)
+        dtypes.require(backend, name, *map(stored, (*loop.inputs, *loop.outputs)))
         for o, d in zip(outs, loop.outputs):
             if o is not None and not np.can_cast(d, o.dtype, casting):
                 raise TypeError(
                     f"{name}: cannot cast a result from {d} to {o.dtype} with casting rule "
                     f"{casting!r}"
                 )
+        dated = DateViews(name, loop, inputs, outs) if has_dates(loop) else None
+        if dated is not None:
+            inputs, outs = dated.inputs, dated.outs
         outer, sizes = self._shapes(inputs, outs)
         given = outs
         outs = [self._led_by_ones(o, outer, core) for o, core in zip(outs, self._out)]
@@ -208,6 +219,8 @@ class GUFunc:
             if o is not view:
                 primitives.changed(o, view) if is_array(o) else None
                 results[k] = o
+        if dated is not None:
+            results = dated.results(results)
         return results[0] if len(results) == 1 else tuple(results)
 
     def _on_axes(
@@ -325,7 +338,7 @@ class GUFunc:
             send, new = here.to_device, here.new
         operands: list[Any] = []
         sent: dict[int, Any] = {}
-        for a, d, n in zip(inputs, loop.inputs, axes):
+        for a, d, n in zip(inputs, map(stored, loop.inputs), axes):
             if not is_array(a) and not (isinstance(a, np.ndarray) and a.ndim):
                 a = elementwise.as_scalar(np.asarray(a)[()] if _is_host(a) else a, d)
                 if n == 0:
@@ -339,7 +352,7 @@ class GUFunc:
                 a = made
             operands.append(primitives.astype(a._aligned(), d))
         results: list[Any] = []
-        for o, d, shape in zip(outs, loop.outputs, shapes):
+        for o, d, shape in zip(outs, map(stored, loop.outputs), shapes):
             if is_array(o) and o.dtype == d and o._is_aligned:
                 results.append(o)
             else:
@@ -418,6 +431,8 @@ class GUFunc:
         if found[2]:
             numbers += [record, found[2]]
         groups, size = self._grid(backend.limits, n)
+        if kernel_module.on_configure is not None and backend.name == "cuda":
+            kernel_module.on_configure((groups,))
         target = like if queue is None else _queued(like, queue)
         primitives.launch(target, kernel, groups, size, arrays[: -len(results)], results, numbers)
 
@@ -461,7 +476,7 @@ class GUFunc:
     ) -> str:
         """The kernel around the device function."""
         names = [f"p{k}" for k in range(self.nargs)]
-        every = (*loop.inputs, *loop.outputs)
+        every = tuple(map(stored, (*loop.inputs, *loop.outputs)))
         parameters, scalars, rest, starts, body, args = [], [], [], [], [], []
         arrays = [n for n, s in zip(names, scalar) if not s]
         for n, d, s in zip(names, every, scalar):
@@ -519,6 +534,10 @@ def _on_host(result: Any, out: Any, queue: Any) -> Any:
     return out
 
 
+def _positional(count: int) -> str:
+    return f"{count} positional argument{'s' if count != 1 else ''}"
+
+
 def _is_host(obj: Any) -> bool:
     return isinstance(obj, np.ndarray)
 
@@ -568,9 +587,7 @@ def guvectorize(
     fit.
     """
     check_target(target, "guvectorize")
-    unknown = set(options) - set(IGNORED)
-    if unknown:
-        raise TypeError(f"guvectorize: unknown option {sorted(unknown)[0]!r}")
+    check_options("guvectorize", options, target)
     if layout is None:
         ftylist_or_layout, layout = [], ftylist_or_layout
     given = signatures(ftylist_or_layout, "guvectorize")

@@ -14,19 +14,23 @@ import math
 import operator
 import types
 import weakref
+from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pygpu._array import GPUArray, KernelBase, Launcher
 from pygpu._src.codegen import dtypes
+from pygpu._src.runtime import disk_cache
 from pygpu._src.runtime.backend import Backend, differ
 from pygpu._src.runtime.backends import backend_of
 from pygpu.errors import LogicError
 
 from .. import check_report
+from .. import signature as _signature
 from ..compiler import guards_hold, make_unit, source_of
+from ..dates import stored
 from ..infer import infer
 from ..source import KernelError, python_function
 from ..types import (
@@ -38,6 +42,8 @@ from ..types import (
     as_type,
     distances,
     fitting,
+    numpy_dtype,
+    scalar_type,
     weak,
 )
 from ..walk.context import FunctionContext
@@ -45,12 +51,20 @@ from . import arguments
 from .pickling import by_name, notice
 from .specialization import Specialization
 
-__all__ = ["Kernel", "Specialization", "kernel"]
+__all__ = ["CompileStats", "Kernel", "Specialization", "kernel"]
 
 _PYTHON = (bool, int, float, complex)
 
 # Called with the blocks of a new launch configuration of a CUDA kernel: compat gives warnings.
 on_configure: Callable[[tuple[int, ...]], None] | None = None
+
+
+class CompileStats(NamedTuple):
+    """See :attr:`Kernel.stats`. cache_path: the folder of the disk cache."""
+
+    cache_path: str | None
+    cache_hits: Counter[Any]
+    cache_misses: Counter[Any]
 
 
 class Kernel(KernelBase):
@@ -200,8 +214,8 @@ class Kernel(KernelBase):
         shared = kwargs.pop("shared", 0)
         if grid is None or block is None:
             raise ValueError(
-                f"kernel {self.__name__!r} needs a launch size: {self.__name__}[blocks, threads]"
-                "(...), or grid= and block="
+                f"kernel {self.__name__!r} needs a launch size (launch configuration was not "
+                f"specified): {self.__name__}[blocks, threads](...), or grid= and block="
             )
         made: Any = self._launcher(grid, block, queue if stream is None else stream, shared)
         return made(*args, **kwargs)
@@ -226,11 +240,8 @@ class Kernel(KernelBase):
             return weak(kind)
         if isinstance(arg, GPUArray):
             dtype: Any = arg.dtype
-            if not dtypes.is_numeric(dtype) and not dtype.names:
-                hint = "; pass array.view('int64')" if dtype.kind in "mM" else ""
-                raise KernelError(
-                    f"{self._where(position)}: kernels have no arrays of {dtype}{hint}"
-                )
+            if not dtypes.is_numeric(stored(dtype)) and not dtype.names:
+                raise KernelError(f"{self._where(position)}: kernels have no arrays of {dtype}")
             if not arg._is_aligned:  # type: ignore[attr-defined]
                 raise ValueError(
                     f"{self._where(position)}: items begin at addresses that are not multiples of "
@@ -238,10 +249,9 @@ class Kernel(KernelBase):
                 )
             return ArrayType(dtype, arg.ndim, arg._c_contiguous)
         if isinstance(arg, np.generic):
-            if not dtypes.is_numeric(arg.dtype):
-                hint = "; pass x.view('int64')" if arg.dtype.kind in "mM" else ""
-                raise KernelError(f"{self._where(position)}: kernels have no {arg.dtype}{hint}")
-            return Scalar(arg.dtype)
+            if not dtypes.is_numeric(stored(arg.dtype)):
+                raise KernelError(f"{self._where(position)}: kernels have no {arg.dtype}")
+            return scalar_type(arg.dtype)
         if isinstance(arg, tuple):
             items = tuple(self._type_of(a, position) for a in arg)
             return TupleType(items, getattr(arg, "_fields", ()))
@@ -265,6 +275,7 @@ class Kernel(KernelBase):
         """The types by the signatures that were declared: numbers take the declared type."""
         best: tuple[Type, ...] | None = None
         least = -1
+        nearest: list[tuple[Type, ...]] = []
         for declared in self._declared:
             if len(declared) != len(found):
                 continue
@@ -274,13 +285,25 @@ class Kernel(KernelBase):
                 continue
             far = sum(map(distances, declared, found))
             if best is None or far < least:
-                best, least = tuple(result), far  # type: ignore[arg-type]
+                best, least, nearest = tuple(result), far, []  # type: ignore[arg-type]
+            if far == least:
+                nearest.append(declared)
         if best is not None:
+            if self.freezes and least and len(set(nearest)) > 1:
+                raise self._ambiguous(found, nearest)
             return best
         wanted = " or ".join("(" + ", ".join(map(str, d)) + ")" for d in self._declared)
         raise TypeError(
             f"{self.__name__}: No matching definition: the arguments are "
             f"({', '.join(map(str, found))}), and the signature says {wanted}"
+        )
+
+    def _ambiguous(self, found: tuple[Type, ...], nearest: Sequence[tuple[Type, ...]]) -> TypeError:
+        """Several signatures fit the arguments equally well, and none exactly."""
+        rows = "".join(f"\n({', '.join(map(str, one))}) -> none" for one in nearest)
+        return TypeError(
+            f"{self.__name__}: Ambiguous overloading for {self.py_func!r} "
+            f"({', '.join(map(str, found))}):{rows}\nconvert the arguments to the types of one"
         )
 
     def _specialized(self, backend: Backend, args: Sequence[Any]) -> Specialization:
@@ -372,6 +395,59 @@ class Kernel(KernelBase):
             found = self._compile(backend, made.arg_types, made.at_start, forced)
             self._checked[made] = found
         return found
+
+    def compile(self, signature: Any) -> Specialization:
+        """Compile the kernel now for the types of a signature, so that the first call with such
+        arguments need not. signature: "void(float32[:], int32)", a tuple of types, or text that
+        signatures are written with. Returns the compiled kernel, also an item of overloads. Raises
+        TypeError if the kernel has signatures, and this is none of them."""
+        given = _signature.parse(signature).args
+        kinds = tuple(as_type_of_signature(t) for t in given)
+        if len(kinds) != self._count:
+            raise TypeError(
+                f"{self.__name__}.compile: a signature of {len(kinds)} types, and the function "
+                f"has {self._count} parameters"
+            )
+        if self._declared:
+            kinds = self._match(kinds)
+        backend = _default_backend(self._backend_name)
+        known = self._known_for(backend)
+        found = next((s for s in known.values() if s.arg_types == kinds), None)
+        if found is None or not guards_hold(found.guards):
+            found = self._compile(backend, kinds, True)
+            known[self._key_of(backend, kinds)] = found
+        return found
+
+    def _key_of(self, backend: Backend, kinds: Sequence[Type]) -> tuple[Any, ...]:
+        """The key of a kernel for arguments of these types, as :meth:`_specialized` has it."""
+        key: list[Any] = [check_report.mode(self.check, backend)[0]]
+        for t in kinds:
+            if isinstance(t, ArrayType):
+                key.append((t.item_dtype, t.ndim, t.contiguous, True))
+            elif isinstance(t, Scalar):
+                key.append(t.python if t.weak else numpy_dtype(t))
+            else:
+                key.append(t)
+        return (*key, True)
+
+    def recompile(self) -> None:
+        """Compile all that was compiled anew, with the values that names from outside have now."""
+        for backend, known in list(self._known.items()):
+            was = list(known.items())
+            known.clear()
+            for key, made in was:
+                known[key] = self._compile(backend, made.arg_types, made.at_start)
+
+    @property
+    def stats(self) -> CompileStats:
+        """How often a compiled kernel came from the disk cache, by the types of its arguments, and
+        how often it had to be compiled."""
+        hits: Counter[Any] = Counter()
+        misses: Counter[Any] = Counter()
+        for made in self._all_known():
+            (hits if made.from_cache else misses)[made.arg_types] += 1
+        folder = disk_cache.default_folder()
+        return CompileStats(None if folder is None else str(folder), hits, misses)
 
     # ---- what was compiled
 
@@ -617,9 +693,14 @@ class Kernel(KernelBase):
 def _fitting_bits(want: Type, have: Type) -> Type | None:
     """As fitting(); arrays of integers of the same size are read as what was declared, as Numba
     does."""
+    dates = getattr(want, "date", None) or getattr(have, "date", None)
     if isinstance(want, ArrayType) and isinstance(have, ArrayType) and want.ndim == have.ndim:
         both = want.dtype, have.dtype
-        if all(d.kind in "iu" for d in both) and both[0].itemsize == both[1].itemsize:
+        if (
+            dates is None
+            and all(d.kind in "iu" for d in both)
+            and both[0].itemsize == both[1].itemsize
+        ):
             return ArrayType(want.dtype, have.ndim, have.contiguous, have.space)
     return fitting(want, have)
 
@@ -660,7 +741,9 @@ def _loosely(key: Any) -> list[Any]:
     given = getattr(key, "args", key)
     kinds = map(as_type_of_signature, given if isinstance(given, (tuple, list)) else (given,))
     return [
-        (k.dtype, getattr(k, "ndim", None)) if isinstance(k, (Scalar, ArrayType)) else k
+        (getattr(k, "date", None) or k.dtype, getattr(k, "ndim", None))
+        if isinstance(k, (Scalar, ArrayType))
+        else k
         for k in kinds
     ]
 
@@ -683,13 +766,18 @@ class ForAll:
 def _size(kernel: Kernel, what: str, value: Any) -> tuple[int, ...]:
     """Blocks or threads as a tuple of ints."""
     items = value if isinstance(value, (tuple, list)) else (value,)
+    dim = "griddim" if what == "blocks" else "blockdim"  # as Numba names them
     try:
         found = tuple(n.__index__() for n in items)
     except (AttributeError, TypeError):
-        found = (-1,)
+        raise TypeError(
+            f"{kernel.__name__}: {what} must be an int or up to three of them, not {value!r}: "
+            f"{dim} must be a sequence of integers, got {list(items)!r}"
+        ) from None
     if not 1 <= len(found) <= 3 or min(found) < 0:
         raise ValueError(
-            f"{kernel.__name__}: {what} must be a number or up to three of them, not {value!r}"
+            f"{kernel.__name__}: {what} must be an int or up to three of them, none negative, not "
+            f"{value!r}: {dim} must be a sequence of 1, 2 or 3 integers, got {list(items)!r}"
         )
     if max(found) >= 2**31:  # CUDA's limit; some OpenCL drivers take more and never end
         raise ValueError(f"{kernel.__name__}: {what} {value!r}: at most {2**31 - 1} in a direction")

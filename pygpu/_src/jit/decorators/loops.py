@@ -16,6 +16,8 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 from pygpu._src.util.frozen import Frozen
 
+from ..dates import is_date, stored
+
 __all__ = [
     "Loop",
     "check_casting",
@@ -112,7 +114,7 @@ def infer_inputs(kinds: Sequence[Any], dtype: DType | None = None) -> tuple[Any,
     calculation, if the call gives one: inputs that it can hold are converted to it.
     """
     kinds = promoted(kinds)
-    strong = [k for k in kinds if isinstance(k, np.dtype)]
+    strong = [k for k in kinds if isinstance(k, np.dtype) and not is_date(k)]
     found: list[DType] = []
     weak: list[Any] = []
     for kind in kinds:
@@ -127,6 +129,6 @@ def infer_inputs(kinds: Sequence[Any], dtype: DType | None = None) -> tuple[Any,
         weak.append(int if kind is int and one == np.int64 and dtype is None else None)
         found.append(one)
     for one in found:
-        if not dtypes.is_numeric(one):
+        if not dtypes.is_numeric(stored(one)):
             raise TypeError(f"a device does not compute with dtype {one}")
     return tuple(found), tuple(weak)

@@ -17,6 +17,15 @@ DType = np.dtype[Any]
 IGNORED = ("nopython", "cache", "fastmath", "forceobj", "looplift", "writable_args")
 
 
+def check_options(call: str, options: dict[str, Any], target: str | None) -> None:
+    """Refuse options of a decorator that are not known, or that ask for Python on a GPU."""
+    unknown = set(options) - set(IGNORED)
+    if unknown:
+        raise TypeError(f"{call}: unknown option {sorted(unknown)[0]!r}")
+    if target == "cuda" and options.get("nopython") is False:
+        raise TypeError("nopython flag must be True")
+
+
 def stream_of(queue: Any, stream: Any) -> Any:
     """The stream or queue of a call: Numba's stream 0 is the default one."""
     if queue is not None and stream is not None:

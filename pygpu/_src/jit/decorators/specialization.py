@@ -17,11 +17,11 @@ from pygpu.errors import LogicError
 from .. import check_report, emit, ranges
 
 # Loaded now, not in a call.
-from ..calls import builtins, external, intrinsics, mathematics, numpy_functions  # noqa: F401
+from ..calls import builtins, dates, external, intrinsics, mathematics, numpy_functions  # noqa: F401
 from ..compiler import make_unit
 from ..infer import infer
 from ..source import KernelError
-from ..types import ArrayType, ObjectType, Scalar, TupleType, Type, c_name
+from ..types import ArrayType, DateType, ObjectType, Scalar, TupleType, Type, c_name
 from ..walk.context import FunctionContext
 
 __all__ = ["Specialization"]
@@ -36,7 +36,26 @@ _CODES = {
     "pg_error": _array._GIVE_RECORD,
     "pg_kernel": _array._GIVE_ID,
 }
+# Of a thread, if a function calls itself: CUDA gives 1 KiB, and no compiler knows how deep it goes.
+_STACK_OF_RECURSION = 8192
 _MOST_PARAMETERS = 512  # of 8 bytes: the 4 KiB that every CUDA device takes
+
+
+def _unit_for(
+    backend: Backend,
+    check: bool,
+    forced: frozenset[Any],
+    divides: bool,
+    linked: Sequence[tuple[str, str]],
+) -> Any:
+    """A unit for a kernel of this backend; see Specialization for the others."""
+    limits = backend.limits
+    unit = make_unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
+    unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
+    unit.checks, unit.forced, unit.captured = check, forced, []
+    unit.divides = divides
+    unit.external.update(linked)
+    return unit
 
 
 def _check_number(source: Any, parameters: int) -> None:
@@ -94,12 +113,7 @@ class Specialization:
         linked: Sequence[tuple[str, str]] = (),
     ) -> None:
         self._cuts = cuts  # integers that a declared type does not hold, as Numba does
-        limits = backend.limits
-        unit = make_unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
-        unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
-        unit.checks, unit.forced, unit.captured = check, forced, []
-        unit.divides = divides
-        unit.external.update(linked)
+        unit = _unit_for(backend, check, forced, divides, linked)
         for t in arg_types:
             _check_fp64(t, backend, source.name)
         unit.stack.append(source.function)
@@ -133,6 +147,8 @@ class Specialization:
         root = f"PG_KERNEL void {self.name}({', '.join(declared)})\n{{\n{head}{body}\n}}\n"
         self.text = "".join(unit.external) + unit.text(root)
         options = [*options, *_folders(unit)]
+        if unit.prototypes:  # of functions that call themselves
+            backend.need_stack(_STACK_OF_RECURSION)  # type: ignore[attr-defined]
         self.features = frozenset(unit.features)
         self._compile(backend, [*options, *(backend.dialect.exact if exact else ())])
         self.record_bytes = (
@@ -150,7 +166,9 @@ class Specialization:
 
     def _compile(self, backend: Backend, options: Sequence[str]) -> None:
         full = backend.dialect.source(self.text, self.features)
-        kernel = backend.compile(full, options).kernel(self.name)
+        made = backend.compile(full, options)
+        self.from_cache = made.from_cache
+        kernel = made.kernel(self.name)
         self._kernel = weakref.ref(kernel)
         backend.kept[self] = kernel
 
@@ -217,7 +235,10 @@ class Specialization:
     ) -> None:
         """The C parameters of one argument, without those that nothing reads."""
         where: Any = path[0] if len(path) == 1 else path
-        if isinstance(t, Scalar):
+        if isinstance(t, DateType):
+            declared.append(f"pg_i64 {name}")
+            self.plan.append((where, "date", 0))
+        elif isinstance(t, Scalar):
             code = dtypes.code(t.dtype)
             if code[0] == "c":  # as two numbers: PoCL misplaces structs among the arguments
                 part = "pg_f32" if code == "c64" else "pg_f64"
@@ -287,6 +308,8 @@ class Specialization:
                 found.append(1 if arg else 0)
             elif what == "narrow":
                 found.append(float(axis.type(arg)))
+            elif what == "date":
+                found.append(int(arg.view(np.int64)))
             elif what == "real":
                 found.append(arg.real)
             elif what == "imag":

@@ -25,13 +25,15 @@ from pygpu._src.array import elementwise, launch_cache, layout, ufuncs
 from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
 
+from ..dates import is_date, stored
 from ..signature import signatures
 from . import binary, device, loops
+from .dates import DateViews, has_dates
 from .loops import Loop
 from .operands import (
-    IGNORED,
     array_or_none,
     as_mask,
+    check_options,
     keep_order,
     numbers,
     operand,
@@ -47,6 +49,13 @@ __all__ = ["UFunc", "vectorize"]
 
 DType = np.dtype[Any]
 _count = itertools.count()
+
+
+def _check_units(name: str, results: Sequence[DType], outputs: Sequence[DType]) -> None:
+    """Refuse results that are dates where the signature says something else, or reversely."""
+    for have, want in zip(results, outputs):
+        if have != want and (is_date(have) or is_date(want)):
+            raise TypeError(f"{name}: returns {have}, and its signature says {want}")
 
 
 class UFunc:
@@ -203,23 +212,24 @@ class UFunc:
                 self._add(loop)
         outs = [f"r{k}" for k in range(len(loop.outputs))]
         args = [f"x{k}" for k in range(self.nin)]
-        declared = " ".join(
-            f"{dtypes.compute_type(d)} {r};" for d, r in zip(function.results, outs)
-        )
+        _check_units(self._name, function.results, loop.outputs)
+        ins, ends = ([stored(d) for d in part] for part in (loop.inputs, loop.outputs))
+        found_types = [stored(d) for d in function.results]
+        declared = " ".join(f"{dtypes.compute_type(d)} {r};" for d, r in zip(found_types, outs))
         stores = " ".join(
             f"y{k} = {dtypes.cast(r, of, d)};"
-            for k, (r, of, d) in enumerate(zip(outs, function.results, loop.outputs))
+            for k, (r, of, d) in enumerate(zip(outs, found_types, ends))
         )
         operation = elementwise.Operation(
             f"vectorize_{self._name}",
-            loop.inputs,
-            loop.outputs,
+            tuple(ins),
+            tuple(ends),
             f"{declared} {function.call(outs, args)} {stores}",
             function.text,
             function.features,
             key=(function.key, loop.outputs),
         )
-        dtypes.require(backend, self._name, *loop.inputs, *loop.outputs)
+        dtypes.require(backend, self._name, *ins, *ends)
         self._cache[key] = loop, operation
         if function.guards:
             self._used.append(function)
@@ -288,14 +298,25 @@ class UFunc:
                     f"{name}: cannot cast a result from {d} to {o.dtype} with casting rule "
                     f"{casting!r}"
                 )
+        dated = DateViews(name, loop, inputs, outs) if has_dates(loop) else None
+        if dated is not None:
+            inputs, outs = dated.inputs, dated.outs
         queue = stream_of(queue, stream)
         if here is None:
             call = None
-            if mask is None and wanted is None and queue is None and casting == "same_kind":
+            if (
+                dated is None
+                and mask is None
+                and wanted is None
+                and queue is None
+                and casting == "same_kind"
+            ):
                 call = launch_cache.Call(self._key, tuple(args[: self.nin]), outs[0])
             results = self._on_device(operation, inputs, outs, mask, queue, call)
         else:
             results = self._on_host(operation, inputs, outs, mask, queue, here)
+        if dated is not None:
+            results = dated.results(results)
         return results[0] if len(results) == 1 else tuple(results)
 
     def _outs(self, args: tuple[Any, ...], out: Any) -> list[Any]:
@@ -416,6 +437,10 @@ class UFunc:
     def _binary(self, given: DType, dtype: Any, backend: Any) -> Any:
         """The function as core.ordered.Function, for items of dtype *given*."""
         wanted = None if dtype is None else np.dtype(dtype)
+        if is_date(given) or is_date(wanted):
+            raise TypeError(
+                f"{self._name}: reduce and accumulate take no {given}; view it as int64"
+            )
         key = given, wanted, backend.name, backend.limits.fp64
         found = self._binaries.get(key)
         if found is not None:
@@ -541,9 +566,7 @@ def vectorize(
     Returns a :class:`UFunc`. Raises TypeError for signatures that do not fit the function.
     """
     check_target(target, "vectorize")
-    unknown = set(options) - set(IGNORED)
-    if unknown:
-        raise TypeError(f"vectorize: unknown option {sorted(unknown)[0]!r}")
+    check_options("vectorize", options, target)
     if callable(ftylist_or_function) and not hasattr(ftylist_or_function, "dtype"):
         return UFunc(plain(ftylist_or_function), (), target, identity)
     given = signatures(ftylist_or_function, "vectorize")

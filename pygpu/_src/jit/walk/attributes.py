@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import emit, ranges
 from ..ir import Method, Value
-from ..types import WEAK_INT, ArrayType, ObjectType, Scalar, TupleType
+from ..types import WEAK_INT, ArrayType, DateType, ObjectType, Scalar, TupleType
 from .constants import constant, guard_attribute
 from .context import FunctionContext
 from .items import length_value
@@ -47,6 +47,11 @@ def attribute(fc: FunctionContext, node: ast.Attribute) -> Value:
         return value.items[value.type.names.index(name)]
     if value.origin is not None and hasattr(value.origin, name):
         return constant(fc, getattr(value.origin, name), node)
+    if isinstance(value.type, DateType):
+        if name == "dtype":
+            return constant(fc, value.type.date, node)
+        if name in ("astype", "view"):
+            return Value(ObjectType(Method(name, value)), const=Method(name, value))
     if value.is_scalar:
         assert isinstance(value.type, Scalar)
         if name == "dtype":
@@ -82,7 +87,7 @@ def _array_attribute(fc: FunctionContext, value: Value, name: str, node: ast.AST
     if name == "ndim":
         return constant(fc, value.type.ndim, node)
     if name == "dtype":
-        return constant(fc, value.type.dtype, node)
+        return constant(fc, value.type.item_dtype, node)
     if name == "itemsize":
         return constant(fc, value.type.dtype.itemsize, node)
     if name == "nbytes":
@@ -91,7 +96,7 @@ def _array_attribute(fc: FunctionContext, value: Value, name: str, node: ast.AST
         items = [Value(WEAK_INT, s) for s in emit.strides_of(value)]
         return Value(TupleType((WEAK_INT,) * len(items)), items=items)
     if name == "T":
-        t = ArrayType(value.type.dtype, value.type.ndim, value.type.ndim < 2, value.type.space)
+        t = ArrayType(value.type.item_dtype, value.type.ndim, value.type.ndim < 2, value.type.space)
         strides = None if t.contiguous else list(reversed(emit.strides_of(value)))
         if value.type.ndim < 2:
             return value
@@ -115,7 +120,7 @@ def _flat(fc: FunctionContext, value: Value, node: ast.AST) -> Value:
     if not t.contiguous:
         return constant(fc, Method("flat", value), node)
     size = product_text(value.shape)
-    return Value(ArrayType(t.dtype, 1, True, t.space), value.text, shape=[size])
+    return Value(ArrayType(t.item_dtype, 1, True, t.space), value.text, shape=[size])
 
 
 def _part(fc: FunctionContext, value: Value, name: str, node: ast.AST) -> Value:

@@ -29,6 +29,7 @@ from .comparisons import FUNCTIONS, compare
 from .constants import constant
 from .context import FunctionContext
 from .conversions import cast, dtype_of, item_type
+from .date_operations import to_dtype
 from .names import NotYet
 from .operators import binary, call_ufunc
 from .optional import unwrapped
@@ -39,6 +40,7 @@ from .variables import variable_value
 __all__ = ["METHODS", "call_function"]
 
 METHODS: dict[str, Handler] = {}  # of arrays, which is the first argument
+_METHODS_OF_DATES = frozenset("astype copy fill flatten ravel reshape".split())
 _MOST_TYPES = 16  # for which a function that calls itself is compiled
 
 
@@ -122,6 +124,9 @@ def call_object(
     emitter = getattr(target, "emit_call", None)
     handler = emitter if emitter is not None else find(target)
     if handler is not None:
+        refusal = fc.unit.refuses(target, [*args, *kwargs.values()])
+        if refusal:
+            raise fc.source.error(refusal, node)
         try:
             result: Value = handler(fc, node, args, kwargs)
         except WrongCall as error:
@@ -186,6 +191,8 @@ def _call_declared(
             items = list(map(converted, kind.items, value.items))
             return Value(TupleType(tuple(v.type for v in items)), items=items)
         dtype = getattr(kind, "dtype", None)
+        if dtype is not None and value.is_date:
+            return to_dtype(fc, value, dtype, node)
         if dtype is None or hasattr(kind, "ndim") or not value.is_scalar or dtype.names:
             return value
         if value.dtype.kind == "c" and dtype.kind != "c":
@@ -322,6 +329,14 @@ def _call_array_method(
         if len(args) != 1 or kwargs:
             raise fc.source.error("view() takes a dtype", node)
         return view_as(fc, method.value, item_type(fc, args[0], node), node)
+    array_type = method.value.type
+    assert isinstance(array_type, ArrayType)
+    if array_type.date is not None and method.name not in _METHODS_OF_DATES:
+        raise fc.source.error(
+            f"{method.name}() of an array of {array_type.date} is not supported in kernels; view "
+            "it as int64",
+            node,
+        )
     handler = METHODS.get(method.name)
     if handler is None:
         raise fc.source.error(f"{method.name} of an array cannot be called in kernels", node)
@@ -334,6 +349,10 @@ def _call_array_method(
 def call_method(fc: FunctionContext, node: ast.Call, method: Method) -> Value:
     """A method of a number."""
     value = method.value
+    if value.is_date:
+        if len(node.args) != 1 or node.keywords:
+            raise fc.source.error(f"{method.name}() of {value.type} takes a dtype", node)
+        return to_dtype(fc, value, dtype_of(fc, fc.expr(node.args[0]), node), node)
     if method.name == "bit_count":
         if node.args or node.keywords or value.dtype.kind not in "iu":
             raise fc.source.error(f"{value.type} has no bit_count() with these arguments", node)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import emit
-from ..ir import Value
+from ..ir import Value, as_enum
 from ..types import BOOL, WEAK_BOOL, Scalar, join
+from . import date_operations
 from .constants import constant
 from .context import FunctionContext
 from .known_ranges import together
@@ -47,7 +48,10 @@ def comparison(fc: FunctionContext, node: ast.Compare) -> Value:
     for i, (op, right_node) in enumerate(zip(node.ops, node.comparators)):
         is_in = isinstance(op, (ast.In, ast.NotIn))
         right = collection(fc, right_node) if is_in else fc.expr(right_node)
-        if i + 1 < len(node.ops) and right.is_scalar and not right.is_const:
+        if i + 1 < len(node.ops) and right.is_date:
+            right = once = fc.keep(right) if not fc.conditional else right
+            value = compare(fc, node, op, left, right)
+        elif i + 1 < len(node.ops) and right.is_scalar and not right.is_const:
             once = right
             if not right.text.isidentifier():  # it is used twice
                 assert isinstance(right.type, Scalar)
@@ -84,6 +88,8 @@ def comparison(fc: FunctionContext, node: ast.Compare) -> Value:
 
 
 def compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
+    if type(op) in _COMPARE and date_operations.any_date(a, b):
+        return date_operations.operate(fc, node, _COMPARE[type(op)][0], [a, b])[0]
     result = _compare(fc, node, op, a, b)
     return fc.ranges.tested(result, _COMPARE[type(op)][0], a, b) if type(op) in _COMPARE else result
 
@@ -94,6 +100,8 @@ def _compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Val
     if isinstance(op, (ast.In, ast.NotIn)):
         return _membership(fc, node, op, a, b)
     a, b = unwrapped(a), unwrapped(b)
+    if (a.is_enum or b.is_enum) and isinstance(op, (ast.Eq, ast.NotEq)):
+        return _members(fc, node, isinstance(op, ast.Eq), a, b)
     name, python, sign = _COMPARE[type(op)]
     if a.is_const and b.is_const:
         return constant(fc, python(a.const, b.const), node)
@@ -126,6 +134,8 @@ def _identity(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Va
         if one.is_optional and other.is_none:
             there = is_there(one).text
             return Value(WEAK_BOOL, there if isinstance(op, ast.IsNot) else f"!{there}")
+    if a.is_enum or b.is_enum:
+        return _members(fc, node, isinstance(op, ast.Is), a, b)
     if a.is_none and b.is_none:
         same = True
     elif a.is_const and b.is_const:
@@ -143,9 +153,17 @@ def _identity(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Va
     return constant(fc, same == isinstance(op, ast.Is), node)
 
 
+def _members(fc: FunctionContext, node: ast.AST, same: bool, a: Value, b: Value) -> Value:
+    """Whether two members of Enums, of which one is known only on the device, are the same."""
+    a, b = as_enum(a), as_enum(b)
+    if a.type != b.type:
+        return constant(fc, not same, node)
+    return Value(WEAK_BOOL, f"({a.text} {'==' if same else '!='} {b.text})")
+
+
 def _membership(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
     """``a in b``"""
-    if not b.is_tuple or not a.is_scalar:
+    if not b.is_tuple or not (a.is_scalar or a.is_enum or a.is_date):
         raise fc.source.error("`in` is supported for numbers in tuples, lists and sets", node)
     a = fc.keep(a) if not fc.conditional else a
     texts = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from .. import emit, ranges
-from ..ir import Value, wide_enough
+from ..ir import Value, as_enum, wide_enough
 from ..types import BOOL, VOID, ArrayType, OptionalType, RecordType, Scalar, TupleType, join
 from .context import FunctionContext
 from .known_ranges import is_integer, together
@@ -88,6 +88,8 @@ def choose(fc: FunctionContext, node: ast.AST, test: str, a: Value, b: Value) ->
     """``a if test else b``"""
     if a.is_none != b.is_none:  # `x if test else None`
         a, b = (Value(VOID) if v.is_none else v for v in (a, b))
+    if a.type != b.type:
+        a, b = as_enum(a), as_enum(b)
     t = join(a.type, b.type)
     if t is None or (a.is_object and not a.const == b.const):
         raise fc.source.error(f"the two values have different types: {a.type} and {b.type}", node)

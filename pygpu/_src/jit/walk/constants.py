@@ -12,8 +12,9 @@ from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
 
 from .. import emit
+from ..dates import is_date
 from ..ir import Value
-from ..types import ArrayType, ObjectType, Scalar, TupleType, weak
+from ..types import ArrayType, DateType, ObjectType, Scalar, TupleType, weak
 from .captured_arrays import captured_array, is_device_array
 from .context import FunctionContext
 from .registry import visits_expression
@@ -43,6 +44,9 @@ def constant(fc: FunctionContext, obj: Any, node: ast.AST) -> Value:
         text = emit.literal(obj, obj.dtype)
         nonneg = obj.dtype.kind in "biu" and bool(obj >= 0)  # type: ignore[operator]
         return Value(Scalar(obj.dtype), text, const=obj, nonneg=nonneg)
+    if isinstance(obj, np.generic) and is_date(obj.dtype):
+        text = emit.literal(int(obj.view("i8")), np.dtype("i8"))
+        return Value(DateType(obj.dtype), text)
     if isinstance(obj, tuple):
         items = [constant(fc, item, node) for item in obj]
         names = getattr(obj, "_fields", ())
@@ -61,6 +65,10 @@ def constant(fc: FunctionContext, obj: Any, node: ast.AST) -> Value:
 
 def constant_array(fc: FunctionContext, array: np.ndarray, node: ast.AST) -> Value:
     """A constant array: part of the program."""
+    if is_date(array.dtype):
+        found = constant_array(fc, array.view("i8"), node)
+        found.type = ArrayType(array.dtype, array.ndim, True, "constant")
+        return found
     if not (dtypes.is_numeric(array.dtype) or array.dtype.names) or array.dtype.hasobject:
         raise fc.source.error(f"constant arrays of {array.dtype} are not supported", node)
     fc.need_dtype(array.dtype, node)

@@ -152,7 +152,11 @@ class FunctionContext:
         if self.writes and self.accesses > 1 and self.statement not in self.ordered:
             self.ordered.add(self.statement)
             self.changed = True
-        if self.statement in self.ordered and value.is_scalar and not self.conditional:
+        if (
+            self.statement in self.ordered
+            and isinstance(value.type, Scalar)
+            and not self.conditional
+        ):
             return self.keep(value)
         return value
 

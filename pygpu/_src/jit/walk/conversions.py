@@ -10,10 +10,12 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 
 from .. import emit
+from ..dates import is_date
 from ..ir import Value
 from ..types import Scalar, as_dtype
 from .constants import constant
 from .context import FunctionContext
+from .date_operations import to_dtype
 from .registry import WrongCall
 
 __all__ = ["cast", "dtype_of", "item_type"]
@@ -29,6 +31,8 @@ def cast(
 ) -> Value:
     """``numpy.float32(value)`` and the like. wraps: a constant that an integer type does not hold
     is taken modulo its range, as Numba's types do, and C; NumPy's raise."""
+    if value.is_date and dtype.kind in "iu":
+        return to_dtype(fc, value, dtype, node)
     value = fc.as_number(value, node)
     fc.need_dtype(dtype, call)
     t = Scalar(dtype)
@@ -60,7 +64,8 @@ def item_type(fc: FunctionContext, value: Value, node: ast.AST) -> np.dtype[Any]
         fc.unit.need(named)
         return named
     dtype = dtype_of(fc, value, node)
-    fc.need_dtype(dtype, node)
+    if not is_date(dtype):
+        fc.need_dtype(dtype, node)
     return dtype
 
 

@@ -8,7 +8,7 @@ from pygpu._src.codegen import dtypes
 
 from .. import emit
 from ..ir import Value
-from ..types import WEAK_INT, ArrayType, Scalar
+from ..types import WEAK_INT, ArrayType
 from .context import FunctionContext
 from .index_checks import Checked, checked_index, checked_load, joined, proven, site_of
 from .records import record_at
@@ -50,7 +50,7 @@ def load(fc: FunctionContext, value: Value, pointer: str, index: str) -> Value:
         text = checked_load(fc, value.type, pointer, index)
     else:
         text = dtypes.load(dtype, pointer, index)
-    return Value(Scalar(dtype), text, nonneg=dtype.kind in "bu")
+    return Value(value.type.item_type, text, nonneg=dtype.kind in "bu")
 
 
 def item_place(

@@ -311,7 +311,7 @@ class KnownRanges:
 
 
 def is_integer(value: Value) -> bool:
-    return isinstance(value.type, Scalar) and value.type.dtype.kind in "iu"
+    return value.is_scalar and value.dtype.kind in "iu"
 
 
 def together(facts: Sequence[Any], is_and: bool) -> Any:

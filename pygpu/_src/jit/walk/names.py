@@ -7,7 +7,7 @@ import types
 from typing import Any
 
 from .. import emit
-from ..ir import Value, wide_enough
+from ..ir import Value, as_enum, wide_enough
 from ..source import KernelError
 from ..types import VOID, ArrayType, OptionalType, Scalar, TupleType, has_object, join
 from .constants import constant
@@ -90,6 +90,7 @@ def assign_name(fc: FunctionContext, target: ast.Name, value: Value) -> None:
     if value.is_none:
         fc.vars.split_name(name)
         value = Value(VOID)
+    value = as_enum(value)
     if value.is_object:
         fc.vars.split_name(name)
         raise fc.source.error(f"{value.const!r} cannot be kept in a variable that changes", target)

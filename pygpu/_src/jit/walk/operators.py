@@ -15,6 +15,7 @@ from .. import emit
 from ..ir import Value
 from ..source import KernelError
 from ..types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, TupleType, join
+from . import date_operations
 from .constants import constant
 from .context import FunctionContext
 from .index_checks import raised, report
@@ -67,12 +68,14 @@ def binary_operation(fc: FunctionContext, node: ast.BinOp) -> Value:
     value = fc.expr(chain[-1].left)
     for n, part in enumerate(reversed(chain)):
         value = binary(fc, part, part.op, value, fc.expr(part.right))
-        if n % _LINE == _LINE - 1 and not fc.conditional and value.is_scalar:
+        if n % _LINE == _LINE - 1 and not fc.conditional and isinstance(value.type, Scalar):
             value = fc.keep(value)  # compilers take some 250 brackets in brackets
     return value
 
 
 def binary(fc: FunctionContext, node: ast.AST, op: ast.operator, a: Value, b: Value) -> Value:
+    if date_operations.any_date(a, b) and type(op) in BINARY:
+        return date_operations.operate(fc, node, BINARY[type(op)][0], [a, b])[0]
     result = _binary(fc, node, op, a, b)
     return fc.ranges.computed(result, BINARY[type(op)][0], a, b)
 
@@ -251,6 +254,8 @@ def call_ufunc(
     fc: FunctionContext, node: ast.AST, name: str, values: Sequence[Value], strong: bool = False
 ) -> list[Value]:
     """NumPy's ufunc of numbers. strong: results of Python numbers are NumPy's."""
+    if date_operations.any_date(*values):
+        return date_operations.operate(fc, node, name, values)
     values = [fc.as_number(v, node) for v in values]
     try:
         loop, all_weak = emit.resolve(name, values)
@@ -281,7 +286,11 @@ def call_ufunc(
 def unary_operation(fc: FunctionContext, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.Not):
         return truth_of(fc, node)
-    value = fc.number(node.operand)
+    given = fc.value(node.operand)
+    if given.is_date:
+        names: dict[type, str] = {ast.USub: "negative", ast.UAdd: "positive", ast.Invert: "invert"}
+        return date_operations.operate(fc, node, names[type(node.op)], [given])[0]
+    value = fc.as_number(given, node.operand)
     assert isinstance(value.type, Scalar)
     kind = value.type.dtype.kind
     if fc.unit.widens and not value.is_weak and kind in "iu":

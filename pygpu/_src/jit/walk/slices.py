@@ -55,7 +55,7 @@ def slice_view(fc: FunctionContext, value: Value, given: list[Any], node: ast.AS
     contiguous = whole_rest
     if inside:  # out of bounds it is a view of nothing, not of the first row
         shape = [_empty_unless(fc, " && ".join(inside), n) for n in shape]
-    kind = ArrayType(t.dtype, len(shape), contiguous, t.space)
+    kind = ArrayType(t.item_dtype, len(shape), contiguous, t.space)
     pointer = value.text if not offsets else moved(t, value.text, " + ".join(offsets))
     return Value(kind, pointer, shape=shape, strides=None if contiguous else steps)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import emit
-from ..ir import Value, flat_values
+from ..ir import Value, as_enum, flat_values
 from ..types import (
     VOID,
     WEAK_INT,
@@ -95,7 +95,7 @@ def expression_statement(fc: FunctionContext, node: ast.Expr) -> None:
     if isinstance(node.value, ast.Constant):
         return  # a docstring, ...
     value = fc.expr(node.value)
-    if value.is_scalar and not value.is_const:
+    if isinstance(value.type, Scalar) and not value.is_const:
         if "(" in value.text:
             fc.emit(f"(void){value.text};")
     elif value.type == VOID and value.text:
@@ -289,6 +289,7 @@ def return_value(fc: FunctionContext, value: Value, node: ast.AST) -> None:
     """Leave the function with a value."""
     if value.is_object and value.const is None:
         value = Value(VOID)
+    value = as_enum(value)
     if fc.kernel:
         if value.type != VOID:
             raise fc.source.error("a kernel returns nothing; write results to an array", node)

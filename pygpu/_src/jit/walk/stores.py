@@ -12,6 +12,7 @@ from .. import emit
 from ..ir import Value
 from ..types import VOID, WEAK_INT, ArrayType, RecordType, Scalar
 from .context import FunctionContext
+from .date_operations import as_stored
 from .index_checks import Checked, place_text
 from .items import item_place, load
 from .operators import call_ufunc
@@ -50,6 +51,10 @@ def store(
     if not dtypes.is_numeric(array.type.dtype):
         store_record(fc, array.type, pointer, index, value, node)
         return
+    if array.type.date is not None or value.is_date:
+        text = as_stored(fc, array.type.date, value, node)
+        fc.emit(f"{pointer}[{index}] = {emit.bare(text)};")
+        return
     value = fc.as_number(value, node, "a number")
     assert isinstance(value.type, Scalar)
     dtype, of = array.type.dtype, value.type.dtype
@@ -68,7 +73,7 @@ def store(
 
 def finished(fc: FunctionContext, value: Value) -> Value:
     """A value whose text calls no function that may wait for other threads."""
-    return fc.keep(value) if value.is_scalar and "pgf_" in value.text else value
+    return fc.keep(value) if isinstance(value.type, Scalar) and "pgf_" in value.text else value
 
 
 def only_inside(
@@ -87,7 +92,7 @@ def only_inside(
 
 
 def same_ndim(fc: FunctionContext, view: Value, value: Value, node: ast.AST) -> None:
-    if value.is_scalar:
+    if isinstance(value.type, Scalar):
         return
     assert isinstance(view.type, ArrayType)
     if not isinstance(value.type, ArrayType) or value.type.ndim != view.type.ndim:

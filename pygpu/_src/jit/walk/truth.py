@@ -71,6 +71,8 @@ def truth_of_value(fc: FunctionContext, value: Value, node: ast.AST) -> Value:
         return constant(fc, False, node)
     if value.is_tuple:
         return constant(fc, bool(value.items), node)
+    if value.is_date and value.type.date.kind == "m":  # type: ignore[union-attr]
+        return Value(WEAK_BOOL, f"({value.text} != 0)")
     value = fc.as_number(value, node, "a truth value")
     result = Value(WEAK_BOOL, emit.truth(value))
     result.facts = value.facts

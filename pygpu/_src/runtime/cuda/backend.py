@@ -34,6 +34,7 @@ _HERE = nullcontext()
 _DISABLE_TIMING = (
     2  # event_flags.DISABLE_TIMING; the enumerations are loaded when they are asked for
 )
+_STACK_SIZE = 0  # limit.STACK_SIZE
 _FIRST_PAGES = 65536  # [bytes]: nothing is ever there
 
 
@@ -69,8 +70,9 @@ def _default_context() -> Any:
 
 
 class _Module(Compiled):
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Any, from_cache: bool = False) -> None:
         self.module = module
+        self.from_cache = from_cache
 
     def kernel(self, name: str) -> Any:
         return self.module.get_function(name)
@@ -277,6 +279,12 @@ class CUDABackend(Backend):
                 driver.memset_d8_async(_at(dest, offset, queue), byte, nbytes, queue)
         return None
 
+    def need_stack(self, size: int) -> None:
+        """Give threads at least *size* bytes of stack, if they have less."""
+        with _current(self.context):
+            if driver.Context.get_limit(_STACK_SIZE) < size:
+                driver.Context.set_limit(_STACK_SIZE, size)
+
     def compile(self, source: str, options: Sequence[str] = ()) -> Compiled:
         prefix = self.dialect.prefix_of(source)
         with _current(self.context):
@@ -298,7 +306,7 @@ class CUDABackend(Backend):
                 module = kernel_images.find(store, key)
                 if module is not None:
                     log.tell("cache", log.DEBUG, "hit: %s", lambda: log.kernel_names(source))
-                    return _Module(module)
+                    return _Module(module, True)
                 log.tell("cache", log.DEBUG, "miss: %s", lambda: log.kernel_names(source))
                 result = source_module.compile_generated(
                     source, source_module.known_options(options)

@@ -45,7 +45,10 @@ class Handle(int):
 
 
 class Stream(_cuda.Stream):
-    """A stream with Numba's auto_synchronize(), callbacks and a handle that has a value."""
+    """A stream with Numba's auto_synchronize(), callbacks and a handle that has a value. external:
+    whether external_stream() made it."""
+
+    external: bool = False
 
     @property
     def handle(self) -> Handle:
@@ -85,13 +88,19 @@ def stream() -> Stream:
 
 def external_stream(ptr: int) -> Stream:
     """A stream of another library, from its handle; it must live as long as it is used."""
+    found = _from_handle(ptr)
+    found.external = True
+    return found
+
+
+def _from_handle(ptr: int) -> Stream:
     backend_of(None)
     return Stream.from_handle(ptr)  # type: ignore[return-value]
 
 
 def default_stream() -> Stream:
     """The default stream."""
-    return external_stream(1)
+    return _from_handle(1)
 
 
 legacy_default_stream = default_stream
@@ -99,7 +108,7 @@ legacy_default_stream = default_stream
 
 def per_thread_default_stream() -> Stream:
     """The default stream of this thread, which does not wait for the other threads' ones."""
-    return external_stream(2)
+    return _from_handle(2)
 
 
 class Event(_cuda.Event):
