@@ -96,6 +96,7 @@ def convert(value: str, source: DType, target: DType) -> str:
 
 # ---- loops of ufuncs
 
+SIGN_IS_FLOAT = "m->d" in np.sign.types  # of a duration: since NumPy 2.5, where that of NaT is NaN
 _NAT = ("x0 == PG_NAT", "x0 == PG_NAT || x1 == PG_NAT")
 _SAME = {  # of operands that are all dates or durations
     "less": "x0 != PG_NAT && x0 < x1",  # NaT is the lowest
@@ -113,7 +114,9 @@ _SAME = {  # of operands that are all dates or durations
     "negative": "(pg_i64)((pg_u64)0 - (pg_u64)x0)",  # NaT stays what it is
     "absolute": "x0 < 0 ? (pg_i64)((pg_u64)0 - (pg_u64)x0) : x0",
     "positive": "x0",
-    "sign": "(x0 > 0) - (x0 < 0)",
+    "sign": f"{_NAT[0]} ? PG_NAN_F64 : (pg_f64)((x0 > 0) - (x0 < 0))"
+    if SIGN_IS_FLOAT
+    else "(x0 > 0) - (x0 < 0)",
     "isnat": _NAT[0],
     "isnan": _NAT[0],
     "isfinite": "x0 != PG_NAT",

@@ -48,6 +48,8 @@ HELPERS = {
     "pgd_negative": "PG_INLINE pg_i64 pgd_negative(pg_i64 x) { return (pg_i64)(0 - (pg_u64)x); }\n",
     "pgd_absolute": "PG_INLINE pg_i64 pgd_absolute(pg_i64 x)\n"
     f"{{ return x == {_NAT} || x >= 0 ? x : -x; }}\n",
+    "pgd_float_sign": "PG_INLINE pg_f64 pgd_float_sign(pg_i64 x) "
+    f"{{ return x == {_NAT} ? PG_NAN_F64 : (pg_f64)((x > 0) - (x < 0)); }}\n",
     "pgd_sign": "PG_INLINE pg_i64 pgd_sign(pg_i64 x) { return (x > 0) - (x < 0); }\n",
     "pgd_equal": "PG_INLINE pg_b8 pgd_equal(pg_i64 x, pg_i64 y)\n"
     f"{{ return x == y && x != {_NAT}; }}\n",

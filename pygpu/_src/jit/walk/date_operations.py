@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._src.codegen.dates import SIGN_IS_FLOAT
+
 from .. import emit
 from ..dates import common_unit, conversion, is_date
 from ..ir import MISSING, Value
@@ -66,6 +68,8 @@ def _unary(fc: FunctionContext, name: str, value: Value) -> Value | None:
         return None
     if name == "positive":
         return value
+    if name == "sign" and SIGN_IS_FLOAT:
+        return Value(_FLOAT64, _call(fc, "float_sign", value.text))
     return Value(t, _call(fc, name, value.text))
 
 
