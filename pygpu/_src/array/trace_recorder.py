@@ -508,8 +508,9 @@ class Recorder(Graph):
 
     def _is_small(self, node: Node) -> bool:
         if node.kind == "reduce":
-            return 0 < prod(self.shapes[node.inputs[0]][a] for a in node.what[5]) <= nests.SMALL
-        return bool(node.kind == "product")
+            reduced = prod(self.shapes[node.inputs[0]][a] for a in node.what[5])
+            return bool(0 < reduced <= nests.SMALL)
+        return node.kind == "product"
 
     def _nest(self, places: list[int]) -> bool:
         found = nests.plan(self, places)
