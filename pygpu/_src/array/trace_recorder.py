@@ -175,10 +175,6 @@ class Recorder(Graph):
         node = Node("view", shape, (child.place,), (child.dtype,), child.dtype)
         return self.new(node, shape)
 
-    def launches(self) -> int:
-        """How many of the steps so far launch kernels."""
-        return sum(step[0] in (_RUN, _LAUNCH) for step in self.steps)
-
     # ---- steps
 
     def _add(
@@ -512,9 +508,9 @@ class Recorder(Graph):
 
     def _is_small(self, node: Node) -> bool:
         if node.kind == "reduce":
-            items: int = prod(self.shapes[node.inputs[0]][a] for a in node.what[5])
-            return 0 < items <= nests.SMALL
-        return bool(node.kind == "product")
+            reduced = prod(self.shapes[node.inputs[0]][a] for a in node.what[5])
+            return bool(0 < reduced <= nests.SMALL)
+        return node.kind == "product"
 
     def _nest(self, places: list[int]) -> bool:
         found = nests.plan(self, places)
