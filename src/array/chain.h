@@ -10,9 +10,10 @@
 
 #include "array/launch_plan.h"
 
-#define CHAIN_STEPS   24
+#define CHAIN_STEPS   28
 #define CHAIN_LEAVES  12
-#define CHAIN_NUMBERS 20
+#define CHAIN_NUMBERS CHAIN_OPERANDS
+#define CHAIN_OPERANDS 22 /* leaves and numbers */
 #define CHAIN_DIMS    ARRAY_INLINE_DIMS
 #define CHAIN_WORDS   512
 #define CHAINS_MOST   4096 /* that have a kernel, of a backend */
@@ -29,7 +30,8 @@ typedef struct {
 } Place;
 
 /* The launch of one operation by itself. kernel, sizes, local, numbers: as in Step of a plan, but
- * numbers may be a single int. */
+ * numbers may be a single int. kernel NULL, as the others: a copy by the driver, of arrays without
+ * gaps in the same order. */
 typedef struct {
     int op; /* which operation: 0 for what takes no part in chains */
     PyObject *kernel, *sizes, *local, *numbers;
@@ -97,6 +99,8 @@ static inline void chain_launched(void) {
  * called after the launch. */
 int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObject *const *operands,
               int n);
+/* The number of the operation that copies items of a dtype; 0: it takes no part. */
+int chain_copying(int type);
 /* The same for a plan that reduces one array: it may be the end of the chain that computes it. */
 int chain_add_end(Plan *plan, GPUArray *first, GPUArray *out, const GPUArray *operand);
 /* Reports frequent chains to Python; to be called where any code may run. */

@@ -2,9 +2,13 @@
 again.
 
 C watches which elementwise operations follow each other (``src/array/chain.h``) and tells
-:func:`_on_frequent` of a chain that came often. A thread compiles one kernel for the whole chain.
+:func:`on_frequent` of a chain that came often. A thread compiles one kernel for the whole chain.
 Once it is ready, C defers such operations until the chain is complete and launches that kernel;
 results that the program has dropped by then are not written to memory.
+
+The program never waits for that thread, and the thread stays behind the program: it compiles one
+kernel at a time, and only while the program has compiled nothing for a while. So a program that
+ends soon has lost nothing.
 
 Each step is computed and rounded as by the kernel of its own, so results are the same to the bit.
 """
@@ -16,6 +20,7 @@ import hashlib
 import os
 import queue
 import threading
+import time
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,24 +28,36 @@ import numpy as np
 
 from pygpu import _array
 from pygpu._src.codegen.kernels.reduction import GROUP
+from pygpu._src.runtime import kernel_cache
 
-from . import chain_reductions, elementwise
+from . import chain_mode, chain_reductions, elementwise
+from .chain_mode import counts, flush, is_on, set_from_environment, set_mode
 from .chain_operations import OPERATIONS as _operations
+from .chain_operations import number_of
 from .trace import Graph, Node
 
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
 
-__all__ = ["counts", "flush", "is_on", "set_from_environment", "set_mode"]
+__all__ = [
+    "copying",
+    "counts",
+    "flush",
+    "is_on",
+    "on_frequent",
+    "set_from_environment",
+    "set_mode",
+]
 
 _FROM_STEP, _FROM_NUMBER = 100, 200  # as in src/array/chain.h
-_MOST_ARRAYS = 20  # of one kernel, results included
+_MOST_OPERANDS = 30  # of one kernel: results, arrays and numbers
 _MOST_NUMBERS = 50  # that a kernel with a reduction takes beside them
-_MOST_THREADS = 4
+# [s] without another compilation before one begins. On CPUs it takes the cores that kernels need.
+_QUIET, _QUIET_ON_CPUS = 0.05, 0.3
 
-_jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+_jobs: queue.SimpleQueue[tuple[weakref.ref[Backend], tuple[Any, ...]] | None] = queue.SimpleQueue()
 _threads: list[threading.Thread] = []
-_wait = False  # for tests: a chain is compiled before the next operation
+_ends = threading.Event()
 
 
 class _Place(NamedTuple):
@@ -72,7 +89,6 @@ _DTYPES += [np.dtype(np.float16)]  # 23
 class _Job(NamedTuple):
     """A chain, and what becomes of it."""
 
-    backend: weakref.ref[Backend]
     key: bytes
     hashes: bytes
     shape: tuple[int, ...]
@@ -84,9 +100,9 @@ class _Job(NamedTuple):
     operands: tuple[int, ...]
 
 
-def _job(description: tuple[Any, ...]) -> _Job | None:
-    """What to compile for a chain, as ``chain_describe()`` in C gives it."""
-    backend, key, shape, steps, leaves, live, hashes, end = description
+def _job(backend: Backend, description: tuple[Any, ...]) -> _Job | None:
+    """What to compile for a chain, as ``chain_describe()`` in C gives it, without the backend."""
+    key, shape, steps, leaves, live, hashes, end = description
     graph = Graph(backend.name)
     inputs: dict[int, tuple[int, _Place | None]] = {}  # node: (as in _chain_known(), its place)
     arrays = []
@@ -116,7 +132,7 @@ def _job(description: tuple[Any, ...]) -> _Job | None:
     results = [i for i in range(len(steps)) if live >> i & 1]
     wanted = results if end is None else [*results, end[1]]
     leaves_of, text, helpers, features = graph.text(tuple(made[i] for i in wanted))
-    if len(results) + len(leaves_of) > _MOST_ARRAYS:
+    if len(results) + len(leaves_of) > _MOST_OPERANDS:
         return None
     for number, *_ in steps:
         features |= _operations[number - 1].features
@@ -133,7 +149,6 @@ def _job(description: tuple[Any, ...]) -> _Job | None:
         reduced = end[0], of, _Place(*end[2]), f"v{made[end[1]]}"
     places = (*(_Place(*steps[i][2]) for i in results), *(inputs[k][1] for k in leaves_of))
     return _Job(
-        weakref.ref(backend),
         key,
         hashes,
         shape,
@@ -145,10 +160,10 @@ def _job(description: tuple[Any, ...]) -> _Job | None:
     )
 
 
-def _make(job: _Job) -> None:
+def _make(backend: Backend, description: tuple[Any, ...]) -> None:
     """Compile a chain's kernel and tell C."""
-    backend = job.backend()
-    if backend is None:
+    job = _job(backend, description)
+    if job is None:
         return
     if job.end is not None:
         _make_reduction(backend, job, *job.end)
@@ -188,71 +203,56 @@ def _make_reduction(
     _array._chain_known(backend.table, job.key, job.hashes, made)
 
 
-def _on_frequent(description: tuple[Any, ...]) -> None:
+def on_frequent(description: tuple[Any, ...]) -> None:
     """A chain came often: called by C."""
-    job = _job(description)
-    if job is None:
+    backend, *rest = description
+    if chain_mode.waits():
+        _make(backend, tuple(rest))
         return
-    if _wait:
-        _make(job)
-        return
-    _jobs.put(job)
-    if len(_threads) < min(_MOST_THREADS, os.cpu_count() or 1):
-        if not _threads:
-            atexit.register(_stop)
+    _jobs.put((weakref.ref(backend), tuple(rest)))
+    if not _threads:
         thread = threading.Thread(target=_work, name="pygpu compiles chains", daemon=True)
+        atexit.register(_stop)
         _threads.append(thread)
         thread.start()
 
 
 def _work() -> None:
-    while (job := _jobs.get()) is not None:
+    kernel_cache.background.add(threading.get_ident())
+    _array._chain_compiler()
+    while (item := _jobs.get()) is not None and not _ends.is_set():
+        reference, description = item
+        backend = reference()
+        if backend is None:
+            continue
+        on_cpu = backend.limits.is_cpu
+        quiet = _QUIET_ON_CPUS if on_cpu else _QUIET
+        while (left := quiet - kernel_cache.quiet_for()) > 0:
+            if _ends.wait(left):
+                return
+        begin = time.monotonic()
         try:
-            _make(job)
+            _make(backend, description)
         except Exception:  # the operations go on as they did, one launch each
-            _failures.append(job.key)
+            _failures.append(description[0])
         finally:
-            del job
+            del backend, item, description
+        if on_cpu and _ends.wait(time.monotonic() - begin):  # the program has half of the time
+            return
 
 
-_failures: list[bytes] = []
+_failures: list[bytes] = []  # keys
 
 
 def _stop() -> None:
-    for _ in _threads:
-        _jobs.put(None)
+    _ends.set()
+    _jobs.put(None)
     for thread in _threads:
         thread.join(5.0)  # a compilation that has begun
 
 
-def set_mode(mode: int, *, wait: bool = False, often: int = 3, wait_us: int = 300) -> None:
-    """0: each operation is a launch; 1: chains that come *often* times are one; 2: as 1, and every
-    operation waits until it must be launched, which only tests want.
-
-    wait: compile at once. wait_us: after so many microseconds a chain goes if nothing else happens.
-    """
-    global _wait
-    _wait = wait
-    _array._chain_set(mode, _on_frequent, often, wait_us)
-
-
-def is_on() -> bool:
-    """Whether chains become one launch."""
-    return _array._chain_counts()["mode"] != 0
-
-
-def counts() -> dict[str, int]:
-    """How many operations were watched and deferred, and the launches that came of them."""
-    return _array._chain_counts()
-
-
-def flush() -> None:
-    """Launch deferred work."""
-    _array._chain_flush()
-
-
-def set_from_environment() -> None:
-    """PYGPU_FUSE: 0, 1, or for tests "wait" (compile at once) and "late" (mode 2)."""
-    value = os.environ.get("PYGPU_FUSE", "0")
-    if value not in ("", "0"):
-        set_mode(2 if value == "late" else 1, wait=value in ("wait", "late"))
+def copying(number: int) -> int:
+    """The number of the operation that copies items of a dtype, by its number."""
+    dtype = _DTYPES[number]
+    body = "y0 = x0;"
+    return number_of(elementwise.Operation("copy", (dtype,), (dtype,), body), dtype)
