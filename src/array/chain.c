@@ -239,6 +239,11 @@ static void flush(int go_on) {
 }
 
 void chain_flush(void) {
+    broken = 1;
+    flush(0);
+}
+
+void chain_flush_late(void) {
     flush(0);
 }
 
@@ -417,7 +422,7 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
     }
     if (begins(launch, out) || chain->end.plan != NULL ||
         !chain_append(chain, launch, first, out, operands, n)) {
-        chain_flush();
+        flush(0);
         if (!chain_append(chain, launch, first, out, operands, n)) {
             return 0;
         }

@@ -108,6 +108,7 @@ void chain_report(void);
 void chain_wake(void); /* there is a new kernel: watching is worth its time again */
 /* Launches deferred work. If that fails, the next command of the backend does, with the status. */
 void chain_flush(void);
+void chain_flush_late(void); /* the same, where the program did nothing */
 
 /* chain_key.c */
 /* 1: the step is the chain's last now; 0: it does not belong to it, or there is no room. */
