@@ -526,8 +526,7 @@ void chain_report(void) {
 
 /* ---- for Python ------------------------------------------------------------------------------ */
 
-PG_DOC(chain_set__doc__, "_chain_set",
-       "mode, on_frequent=None, often=3, wait_us=300, on_copy=None",
+PG_DOC(chain_set__doc__, "_chain_set", "mode, on_frequent=None, often=3, wait_us=300, on_copy=None",
        "(mode: int, on_frequent: Callable[[tuple[Any, ...]], None] | None = None, often: int = 3, "
        "wait_us: int = 300, on_copy: Callable[[int], int] | None = None) -> None",
        "Whether operations in a row become one launch: 0 no, 1 yes; 2: every operation is deferred "

@@ -10,13 +10,13 @@
 
 #include "array/launch_plan.h"
 
-#define CHAIN_STEPS   28
-#define CHAIN_LEAVES  12
-#define CHAIN_NUMBERS CHAIN_OPERANDS
+#define CHAIN_STEPS    28
+#define CHAIN_LEAVES   12
+#define CHAIN_NUMBERS  CHAIN_OPERANDS
 #define CHAIN_OPERANDS 22 /* leaves and numbers */
-#define CHAIN_DIMS    ARRAY_INLINE_DIMS
-#define CHAIN_WORDS   512
-#define CHAINS_MOST   4096 /* that have a kernel, of a backend */
+#define CHAIN_DIMS     ARRAY_INLINE_DIMS
+#define CHAIN_WORDS    512
+#define CHAINS_MOST    4096 /* that have a kernel, of a backend */
 
 /* Where an operand of a step comes from: a leaf, the result of a step, or a number. */
 enum { FROM_LEAF = 0, FROM_STEP = 100, FROM_NUMBER = 200 };

@@ -86,9 +86,9 @@ static PyObject *duplicate(GPUArray *self, PyArray_Descr *dtype, int same) {
     GPUArray *made = make(self, dtype, &nbytes);
     int state = -1;
     if (made != NULL) {
-        state = !same || self->flags == 0       ? convert((PyObject *)self, made)
+        state = !same || self->flags == 0      ? convert((PyObject *)self, made)
                 : copy(self, made, nbytes) < 0 ? -1
-                                                : 1;
+                                               : 1;
     }
     if (state <= 0) {
         Py_CLEAR(made);

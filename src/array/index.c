@@ -108,8 +108,7 @@ PyObject *fast_getitem(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
 
 static int same_shape(const Walk *walk, const GPUArray *value) {
     return walk->ndim == value->ndim &&
-           memcmp(walk->shape, ARRAY_SHAPE(value),
-                  (size_t)value->ndim * sizeof *walk->shape) == 0;
+           memcmp(walk->shape, ARRAY_SHAPE(value), (size_t)value->ndim * sizeof *walk->shape) == 0;
 }
 
 /* Whether the value is the items themselves: a[key] += b has written them already. */

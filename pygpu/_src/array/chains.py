@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import atexit
 import hashlib
-import os
 import queue
 import threading
 import time
