@@ -294,7 +294,7 @@ static struct {
     unsigned n;             /* how many there were */
     unsigned period;        /* 0: they do not repeat */
     unsigned part;          /* operations of a chain, while they do */
-    unsigned phase;         /* operations since a round began */
+    unsigned phase;         /* operations since another command, where rounds begin */
     unsigned next_search;   /* when to look for a period again */
 } loop;
 
@@ -310,7 +310,6 @@ static int repeats_after(unsigned period) {
 
 static void set_period(unsigned period) {
     loop.period = period;
-    loop.phase = 0;
     if (period > CHAIN_STEPS) {
         unsigned parts = (period + CHAIN_STEPS - 1) / CHAIN_STEPS;
         loop.part = (period + parts - 1) / parts;
@@ -340,14 +339,11 @@ static int begins(const ChainLaunch *launch, const GPUArray *out) {
         loop.period = 0;
     }
     if (loop.period == 0 && (int)(loop.n - loop.next_search) >= 0) {
-        find_period(); /* before this operation: a round begins with it */
+        find_period();
     }
     loop.seen[loop.n++ % HISTORY] = token;
-    if (loop.period == 0) {
-        return 0;
-    }
-    unsigned at = loop.phase++ % loop.period;
-    return chain->n_steps > 0 && at % loop.part == 0;
+    unsigned at = loop.phase++;
+    return loop.period != 0 && chain->n_steps > 0 && at % loop.period % loop.part == 0;
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */

@@ -2,9 +2,9 @@
  *
  * A chain is watched first: its operations are launched one by one, and what it consisted of is
  * counted. Python makes a kernel for a chain that comes again and again
- * (pygpu/_src/array/chains.py). From then on, operations that begin such a chain are deferred until
- * it is complete, or until any other command is about to reach the driver (common/deferral.h).
- * Results that the program has dropped by then are never written to memory. */
+ * (pygpu/_src/array/chain_compiler.py). From then on, operations that begin such a chain are
+ * deferred until it is complete, or until any other command is about to reach the driver
+ * (common/deferral.h). Results that the program has dropped by then are never written to memory. */
 #ifndef PYGPU_ARRAY_CHAIN_H
 #define PYGPU_ARRAY_CHAIN_H
 

@@ -27,7 +27,7 @@ from pygpu._src.runtime.cuda.vectors import vec
 from pygpu._src.util.lazy import lazy
 from pygpu._src.util.public import publish
 
-from . import chain_mode, layout
+from . import chains, layout
 from .base import _ScalarT_co, contiguous_host
 from .cuda_functions import (
     all,
@@ -728,4 +728,4 @@ def _memcpy_discontig(dst: Any, src: Any, async_: bool = False, stream: Any = No
 
 publish(globals(), ["_unpickle", *__all__], "pygpu.cuda.gpuarray")
 
-chain_mode.start()
+chains.start()

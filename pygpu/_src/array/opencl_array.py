@@ -26,7 +26,7 @@ from pygpu._src.runtime.backends import backend_of
 from pygpu._src.util.lazy import lazy
 from pygpu._src.util.public import publish
 
-from . import chain_mode, layout
+from . import chains, layout
 from .base import _ScalarT_co, contiguous_host
 from .methods import ArrayBase
 from .routines import joining
@@ -803,4 +803,4 @@ def as_strided(
 
 publish(globals(), ["_unpickle", *__all__], "pygpu.array")
 
-chain_mode.start()
+chains.start()
