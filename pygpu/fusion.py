@@ -292,19 +292,20 @@ def fuse(function: Any = None, *, static: Iterable[str] = ()) -> Any:
 
 def on() -> None:
     """From now on, elementwise operations on arrays that follow each other again and again become
-    one launch, with the same results. ``PYGPU_FUSE=1`` in the environment does the same.
+    one launch, with the same results, as they do unless :func:`off` was called or ``PYGPU_FUSE=0``
+    is in the environment.
     """
     chains.set_mode(1)
 
 
 def off() -> None:
-    """From now on, each operation is a launch of its own, as it is unless :func:`on` was called.
-    Operations that were deferred are launched."""
+    """From now on, each operation of plain array code is a launch of its own. Operations that were
+    deferred are launched. ``PYGPU_FUSE=0`` in the environment does the same."""
     chains.set_mode(0)
 
 
 def statistics() -> dict[str, int]:
-    """What :func:`on` has done in this process.
+    """What fusing plain array code has done in this process.
 
     ``watched``: operations that were launched one by one, while chains were looked for;
     ``compiled``: chains that have a kernel; ``deferred``: operations that waited for others;

@@ -123,7 +123,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
             if copy is False:
                 raise ValueError(f"asarray: {array.dtype} to {kind} needs a copy, and copy=False")
             return array.astype(kind)
-        return array._copy() if copy else array
+        return array.copy() if copy else array
     foreign = not isinstance(obj, (np.ndarray, np.generic)) and (
         hasattr(obj, "__cuda_array_interface__") or hasattr(obj, "__dlpack__")
     )

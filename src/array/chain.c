@@ -2,6 +2,7 @@
 #include "array/chain.h"
 
 #include "array/backend_ops.h"
+#include "array/fastpath.h"
 #include "common/deferral.h"
 #include "common/pthread_compat.h"
 
@@ -13,11 +14,14 @@ volatile unsigned long arr_chain_serial = 0;
 /* Of the backends whose launches may be deferred: OpenCL, CUDA. NULL: not loaded. */
 static PgDeferral *deferrals[2];
 static PyObject *on_frequent; /* callable: a chain came often */
+static PyObject *on_copy;     /* callable: the number of the operation that copies */
 
 static Chain buffers[2], wanted;
 static uint32_t wanted_live;
 static Chain *chain = &buffers[0]; /* the other one is being launched, or empty */
 static int broken = 1;             /* another command came since the last step */
+static unsigned long compiler;     /* the thread that compiles in the background; 0: none */
+static int reporting;              /* chain_report() runs Python */
 static volatile int flushing;
 static unsigned long flusher; /* the thread that does */
 static int failed[2];         /* the status that the next command of a backend is to report */
@@ -48,6 +52,15 @@ static void clear_traps(void) {
 
 /* The event, or None; NULL with an exception. */
 static PyObject *launch_step(const Chain *of, const ChainStep *step) {
+    if (step->launch.kernel == NULL) {
+        PyArray_Descr *dtype = PyArray_DescrFromType(step->out.type);
+        Py_ssize_t size = dtype != NULL ? (Py_ssize_t)PyDataType_ELSIZE(dtype) : 0;
+        Py_XDECREF((PyObject *)dtype);
+        for (int i = 0; i < step->out.ndim; i++) {
+            size *= step->out.dims[i];
+        }
+        return arr_copy_memory(of->table, of->queue, step->objects[0], step->objects[1], size);
+    }
     Args args;
     args.n = args.n_owned = 0;
     for (int i = 0; i <= step->n; i++) {
@@ -139,6 +152,7 @@ static int launch_all(const Chain *of, uint32_t live, int *fused) {
 #define REST_AFTER 48 /* chains in a row that teach nothing */
 #define REST_LEAST 256
 #define REST_MOST  (1L << 16)
+#define REST_SIZE  (1L << 20) /* items: of larger arrays a look costs nothing beside the launch */
 
 static long resting; /* operations that are not looked at from now on */
 static long rest = REST_LEAST;
@@ -162,7 +176,11 @@ static void teaches(int something) {
 
 /* What is to be known of a chain that is complete. */
 static void learn(Chain *of, uint32_t live) {
-    if (chain_length(of) < 2 || wanted.backend != NULL) {
+    if (wanted.backend != NULL) {
+        return;
+    }
+    if (chain_length(of) < 2) {
+        teaches(0);
         return;
     }
     int found = live != 0 || of->end.plan != NULL ? chain_count(of, live) : CHAIN_NEW;
@@ -221,6 +239,11 @@ static void flush(int go_on) {
 }
 
 void chain_flush(void) {
+    broken = 1;
+    flush(0);
+}
+
+void chain_flush_late(void) {
     flush(0);
 }
 
@@ -236,8 +259,11 @@ static int flush_from_anywhere(int cuda) {
 #endif
         return 0; /* nobody will look at the results */
     }
+    if (compiler != 0 && compiler == PyThread_get_thread_ident()) {
+        return 0; /* it loads kernels, which nothing that waits depends on */
+    }
     PyGILState_STATE state = PyGILState_Ensure();
-    broken = 1;
+    broken |= !reporting && !arr_allocating;
     flush(0);
     int status = failed[cuda];
     failed[cuda] = 0;
@@ -255,24 +281,69 @@ static int flush_for_cuda(void) {
 
 /* ---- where chains begin --------------------------------------------------------------------- */
 
-#define CUT_AFTER 8 /* steps: a loop of fewer becomes several rounds in one chain */
+#define CHAIN_TYPES 24 /* of NumPy, by their numbers */
 
-/* What followed another command: there loops begin, so that chains which begin there come again. */
-static uint64_t beginnings[64];
+#define HISTORY    128 /* operations, a power of two */
+#define PERIOD_MAX (HISTORY / 2)
 
-static uint64_t *beginning(const ChainLaunch *launch, const GPUArray *out) {
-    uint64_t hash = ((uint64_t)launch->op * 0x9E3779B97F4A7C15u) ^ (uint64_t)out->size;
-    return &beginnings[(hash ^ hash >> 29) % 64];
+/* A loop of elementwise operations alone has no end that a chain could see, and chains of the
+ * greatest length would be cut at ever different places of it. So operations are compared with
+ * those before: once they repeat, chains end where a round does, or after equal parts of one. */
+static struct {
+    uint32_t seen[HISTORY]; /* the operations, as numbers, around the ring */
+    unsigned n;             /* how many there were */
+    unsigned period;        /* 0: they do not repeat */
+    unsigned part;          /* operations of a chain, while they do */
+    unsigned phase;         /* operations since another command, where rounds begin */
+    unsigned next_search;   /* when to look for a period again */
+} loop;
+
+static int repeats_after(unsigned period) {
+    unsigned length = period < 12 ? 12 : period;
+    for (unsigned i = 1; i <= length; i++) {
+        if (loop.seen[(loop.n - i) % HISTORY] != loop.seen[(loop.n - i - period) % HISTORY]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void set_period(unsigned period) {
+    loop.period = period;
+    if (period > CHAIN_STEPS) {
+        unsigned parts = (period + CHAIN_STEPS - 1) / CHAIN_STEPS;
+        loop.part = (period + parts - 1) / parts;
+    } else if (period != 0) { /* several rounds */
+        loop.part = loop.period = CHAIN_STEPS / period * period;
+    }
+}
+
+static void find_period(void) {
+    loop.next_search = loop.n + CHAIN_STEPS;
+    for (unsigned period = 1; period <= PERIOD_MAX && 2 * period + 12 <= loop.n; period++) {
+        if (repeats_after(period)) {
+            set_period(period);
+            return;
+        }
+    }
 }
 
 /* Whether a new chain begins with this operation. */
 static int begins(const ChainLaunch *launch, const GPUArray *out) {
-    uint64_t *at = beginning(launch, out), mark = (uint64_t)launch->op << 32 | 1;
-    if (broken) {
-        *at = mark;
+    uint32_t token = (uint32_t)launch->op * 0x9E3779B9u ^ (uint32_t)out->size;
+    if (broken) { /* by another command: a loop, or one of its rounds, begins here */
+        loop.phase = 0;
+        broken = 0;
     }
-    broken = 0;
-    return chain->n_steps >= CUT_AFTER && *at == mark;
+    if (loop.period != 0 && loop.seen[(loop.n - loop.period) % HISTORY] != token) {
+        loop.period = 0;
+    }
+    if (loop.period == 0 && (int)(loop.n - loop.next_search) >= 0) {
+        find_period();
+    }
+    loop.seen[loop.n++ % HISTORY] = token;
+    unsigned at = loop.phase++;
+    return loop.period != 0 && chain->n_steps > 0 && at % loop.period % loop.part == 0;
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */
@@ -330,7 +401,7 @@ static int counted(int cuda, int put_off) {
 int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObject *const *operands,
               int n) {
     arr_chain_own = 0;
-    if (resting > 0 && chain->n_steps == 0) {
+    if (resting > 0 && chain->n_steps == 0 && out->size < REST_SIZE) {
         broken = 1;
         resting--;
         return 0;
@@ -347,7 +418,7 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
     }
     if (begins(launch, out) || chain->end.plan != NULL ||
         !chain_append(chain, launch, first, out, operands, n)) {
-        chain_flush();
+        flush(0);
         if (!chain_append(chain, launch, first, out, operands, n)) {
             return 0;
         }
@@ -367,6 +438,21 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
         chain_timer_start(arr_chain_serial);
     }
     return put_off;
+}
+
+int chain_copying(int type) {
+    static int numbers[CHAIN_TYPES]; /* -1: none */
+    if (type < 0 || type >= CHAIN_TYPES || on_copy == NULL) {
+        return 0;
+    }
+    if (numbers[type] == 0) {
+        PyObject *number = PyObject_CallFunction(on_copy, "i", type);
+        long value = number != NULL ? PyLong_AsLong(number) : -1;
+        PyErr_Clear();
+        Py_XDECREF(number);
+        numbers[type] = value > 0 && value < CHAIN_REDUCTIONS ? (int)value : -1;
+    }
+    return numbers[type] > 0 ? numbers[type] : 0;
 }
 
 /* What a plan needs between its launches, if it may be deferred: now, so that memory runs out where
@@ -424,7 +510,9 @@ void chain_report(void) {
     PyObject *description = chain_describe(&wanted, wanted_live);
     Py_CLEAR(wanted.backend);
     arr_chain_wanted = 0;
+    reporting = 1;
     PyObject *result = description != NULL ? PyObject_CallOneArg(on_frequent, description) : NULL;
+    reporting = 0;
     Py_XDECREF(description);
     if (result == NULL) {
         PyErr_WriteUnraisable(on_frequent);
@@ -434,17 +522,18 @@ void chain_report(void) {
 
 /* ---- for Python ------------------------------------------------------------------------------ */
 
-PG_DOC(chain_set__doc__, "_chain_set", "mode, on_frequent=None, often=3, wait_us=300",
+PG_DOC(chain_set__doc__, "_chain_set", "mode, on_frequent=None, often=3, wait_us=300, on_copy=None",
        "(mode: int, on_frequent: Callable[[tuple[Any, ...]], None] | None = None, often: int = 3, "
-       "wait_us: int = 300) -> None",
+       "wait_us: int = 300, on_copy: Callable[[int], int] | None = None) -> None",
        "Whether operations in a row become one launch: 0 no, 1 yes; 2: every operation is deferred "
        "as long as it may be. on_frequent is called for a chain that came *often* times; wait_us: "
-       "microseconds after which a chain goes if nothing else happens.");
+       "microseconds after which a chain goes if nothing else happens; on_copy: the number of the "
+       "operation that copies items of a dtype, by its number.");
 static ArgSpec chain_set_args = PG_ARGSPEC(chain_set__doc__);
 
 static PyObject *chain_set(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
                            PyObject *kwnames) {
-    PyObject *a[4];
+    PyObject *a[5];
     uint32_t mode, often = 3, wait_us = 300;
     if (pg_args(&chain_set_args, args, nargs, kwnames, a) < 0 ||
         pg_as_u32(a[0], "_chain_set", "mode", &mode) < 0 ||
@@ -454,6 +543,9 @@ static PyObject *chain_set(PyObject *Py_UNUSED(module), PyObject *const *args, P
     }
     if (a[1] != NULL && a[1] != Py_None) {
         Py_XSETREF(on_frequent, Py_NewRef(a[1]));
+    }
+    if (a[4] != NULL && a[4] != Py_None) {
+        Py_XSETREF(on_copy, Py_NewRef(a[4]));
     }
     chain_flush();
     chain_wake();
@@ -486,6 +578,11 @@ static PyObject *chain_connect(PyObject *Py_UNUSED(module), PyObject *const *arg
     Py_RETURN_NONE;
 }
 
+static PyObject *chain_compiler(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    compiler = PyThread_get_thread_ident();
+    Py_RETURN_NONE;
+}
+
 static PyObject *flush_now(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     chain_flush();
     Py_RETURN_NONE;
@@ -501,11 +598,15 @@ void arr_forget_chains(void) {
         }
     }
     Py_CLEAR(on_frequent);
+    Py_CLEAR(on_copy);
 }
 
 PyMethodDef arr_chain_functions[] = {
     {"_chain_set", FAST(chain_set), chain_set__doc__},
     {"_chain_connect", FAST(chain_connect), chain_connect__doc__},
+    {"_chain_compiler", chain_compiler, METH_NOARGS,
+     "_chain_compiler()\n--\n\n() -> None\n\nThis thread compiles in the background: its calls "
+     "of the driver launch nothing that was deferred."},
     {"_chain_flush", flush_now, METH_NOARGS,
      "_chain_flush()\n--\n\n() -> None\n\nLaunch deferred work. If that fails, the next command "
      "does."},

@@ -2,20 +2,21 @@
  *
  * A chain is watched first: its operations are launched one by one, and what it consisted of is
  * counted. Python makes a kernel for a chain that comes again and again
- * (pygpu/_src/array/chains.py). From then on, operations that begin such a chain are deferred until
- * it is complete, or until any other command is about to reach the driver (common/deferral.h).
- * Results that the program has dropped by then are never written to memory. */
+ * (pygpu/_src/array/chain_compiler.py). From then on, operations that begin such a chain are
+ * deferred until it is complete, or until any other command is about to reach the driver
+ * (common/deferral.h). Results that the program has dropped by then are never written to memory. */
 #ifndef PYGPU_ARRAY_CHAIN_H
 #define PYGPU_ARRAY_CHAIN_H
 
 #include "array/launch_plan.h"
 
-#define CHAIN_STEPS   24
-#define CHAIN_LEAVES  12
-#define CHAIN_NUMBERS 20
-#define CHAIN_DIMS    ARRAY_INLINE_DIMS
-#define CHAIN_WORDS   512
-#define CHAINS_MOST   4096 /* that have a kernel, of a backend */
+#define CHAIN_STEPS    28
+#define CHAIN_LEAVES   12
+#define CHAIN_NUMBERS  CHAIN_OPERANDS
+#define CHAIN_OPERANDS 22 /* leaves and numbers */
+#define CHAIN_DIMS     ARRAY_INLINE_DIMS
+#define CHAIN_WORDS    512
+#define CHAINS_MOST    4096 /* that have a kernel, of a backend */
 
 /* Where an operand of a step comes from: a leaf, the result of a step, or a number. */
 enum { FROM_LEAF = 0, FROM_STEP = 100, FROM_NUMBER = 200 };
@@ -29,7 +30,8 @@ typedef struct {
 } Place;
 
 /* The launch of one operation by itself. kernel, sizes, local, numbers: as in Step of a plan, but
- * numbers may be a single int. */
+ * numbers may be a single int. kernel NULL, as the others: a copy by the driver, of arrays without
+ * gaps in the same order. */
 typedef struct {
     int op; /* which operation: 0 for what takes no part in chains */
     PyObject *kernel, *sizes, *local, *numbers;
@@ -97,6 +99,8 @@ static inline void chain_launched(void) {
  * called after the launch. */
 int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObject *const *operands,
               int n);
+/* The number of the operation that copies items of a dtype; 0: it takes no part. */
+int chain_copying(int type);
 /* The same for a plan that reduces one array: it may be the end of the chain that computes it. */
 int chain_add_end(Plan *plan, GPUArray *first, GPUArray *out, const GPUArray *operand);
 /* Reports frequent chains to Python; to be called where any code may run. */
@@ -104,6 +108,7 @@ void chain_report(void);
 void chain_wake(void); /* there is a new kernel: watching is worth its time again */
 /* Launches deferred work. If that fails, the next command of the backend does, with the status. */
 void chain_flush(void);
+void chain_flush_late(void); /* the same, where the program did nothing */
 
 /* chain_key.c */
 /* 1: the step is the chain's last now; 0: it does not belong to it, or there is no room. */

@@ -64,6 +64,11 @@ static int safe_number(PyObject *op) {
     return PyArray_IsScalar(op, Floating) || PyArray_IsScalar(op, Integer);
 }
 
+/* For one more operand of the kernel. */
+static int has_room(const Chain *chain) {
+    return chain->now.leaves + chain->now.numbers < CHAIN_OPERANDS;
+}
+
 /* Where an array comes from, as a source; -1 if the chain cannot take it. */
 static int source_of(Chain *chain, const Place *place) {
     for (int i = chain->n_steps - 1; i >= 0; i--) {
@@ -77,7 +82,7 @@ static int source_of(Chain *chain, const Place *place) {
             return FROM_LEAF + i;
         }
     }
-    if (chain->now.leaves == CHAIN_LEAVES) {
+    if (chain->now.leaves == CHAIN_LEAVES || !has_room(chain)) {
         return -1;
     }
     chain->leaves[chain->now.leaves] = *place;
@@ -142,7 +147,7 @@ static int read_operands(Chain *chain, ChainStep *step, PyObject *const *operand
         Place place;
         int source;
         if (!arr_is_array(operands[i])) {
-            if (!safe_number(operands[i]) || chain->now.numbers == CHAIN_NUMBERS) {
+            if (!safe_number(operands[i]) || !has_room(chain)) {
                 return -1;
             }
             step->objects[1 + i] = operands[i];
@@ -217,10 +222,10 @@ int chain_append(Chain *chain, const ChainLaunch *launch, GPUArray *first, GPUAr
     for (int i = 0; i <= n; i++) {
         Py_INCREF(step->objects[i]);
     }
-    Py_INCREF(launch->kernel);
-    Py_INCREF(launch->sizes);
-    Py_INCREF(launch->local);
-    Py_INCREF(launch->numbers);
+    Py_XINCREF(launch->kernel);
+    Py_XINCREF(launch->sizes);
+    Py_XINCREF(launch->local);
+    Py_XINCREF(launch->numbers);
     step->uses = 1;
     count_uses(chain, step, 1);
     chain->prefixes[chain->n_steps++] = chain->now.hash;

@@ -1,5 +1,6 @@
 /* duplicate.c - copy() and astype(): new arrays with the items of another one, in the order of its
  * axes. */
+#include "array/chain.h"
 #include "array/fastpath.h"
 
 /* Strides of items without gaps whose axes lie in memory as those of *self* do (NumPy's order "K");
@@ -51,6 +52,24 @@ static int convert(PyObject *self, GPUArray *made) {
     return state;
 }
 
+/* The items of an array without gaps, in new memory, or later with a chain. 0, or -1 with an
+ * exception. */
+static int copy(GPUArray *self, GPUArray *made, Py_ssize_t nbytes) {
+    int op = arr_chain_mode != 0 && self->offset == 0 ? chain_copying(self->dtype->type_num) : 0;
+    if (op != 0) {
+        ChainLaunch launch = {.op = op};
+        PyObject *operand = (PyObject *)self;
+        if (chain_add(&launch, self, made, &operand, 1)) {
+            return 0;
+        }
+    }
+    int status = arr_copy_items(self, made, nbytes);
+    if (op != 0) {
+        chain_launched();
+    }
+    return status;
+}
+
 /* An allocator of a program's is called once, which only Python can promise where a kernel may not
  * be known yet. */
 static PyObject *duplicate(GPUArray *self, PyArray_Descr *dtype, int same) {
@@ -67,9 +86,9 @@ static PyObject *duplicate(GPUArray *self, PyArray_Descr *dtype, int same) {
     GPUArray *made = make(self, dtype, &nbytes);
     int state = -1;
     if (made != NULL) {
-        state = !same || self->flags == 0                ? convert((PyObject *)self, made)
-                : arr_copy_items(self, made, nbytes) < 0 ? -1
-                                                         : 1;
+        state = !same || self->flags == 0      ? convert((PyObject *)self, made)
+                : copy(self, made, nbytes) < 0 ? -1
+                                               : 1;
     }
     if (state <= 0) {
         Py_CLEAR(made);

@@ -52,6 +52,10 @@ int arr_write(GPUArray *self, PyObject *host, int blocking);
 int arr_fill_number(GPUArray *self, PyObject *value); /* 1: done, 0: left to Python */
 int arr_copy_items(const GPUArray *self, GPUArray *made,
                    Py_ssize_t nbytes); /* without gaps, to the start of new memory */
+/* The same between the starts of two memories, on a queue or stream: the event, or None; NULL with
+ * an exception. */
+PyObject *arr_copy_memory(const Table *table, PyObject *queue, PyObject *to, PyObject *from,
+                          Py_ssize_t nbytes);
 int arr_can_command(
     const GPUArray *self); /* whether commands on its queue need not wait for anything else */
 

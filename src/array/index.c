@@ -73,29 +73,77 @@ static int add_item(Walk *walk, PyObject *item, int left) {
                                     : 0;
 }
 
-PyObject *fast_getitem(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
-    GPUArray *self = as_array(a[0]);
-    if (self == NULL || a[1] == NULL) {
-        return NULL;
-    }
-    int tuple = PyTuple_CheckExact(a[1]), left = self->ndim, dots = 0;
-    Py_ssize_t count = tuple ? PyTuple_GET_SIZE(a[1]) : 1;
-    PyObject *const *items = tuple ? &PyTuple_GET_ITEM(a[1], 0) : &a[1];
+/* Where the items of a basic index are: 1, or 0 for what is left to Python. */
+static int find(Walk *walk, GPUArray *self, PyObject *const *key) {
+    int tuple = PyTuple_CheckExact(*key), left = self->ndim, dots = 0;
+    Py_ssize_t count = tuple ? PyTuple_GET_SIZE(*key) : 1;
+    PyObject *const *items = tuple ? &PyTuple_GET_ITEM(*key, 0) : key;
     for (Py_ssize_t k = 0; k < count; k++) {
         dots += items[k] == Py_Ellipsis;
         left -= items[k] != Py_Ellipsis && items[k] != Py_None;
     }
     if (left < 0 || dots > 1) {
-        return NULL;
+        return 0;
     }
-    Walk walk = {.array = self, .offset = self->offset};
+    walk->array = self;
+    walk->offset = self->offset;
+    walk->at = walk->ndim = 0;
     for (Py_ssize_t k = 0; k < count; k++) {
-        if (!add_item(&walk, items[k], left)) {
-            return NULL;
+        if (!add_item(walk, items[k], left)) {
+            return 0;
         }
     }
-    if (dots == 0 && !add_axes(&walk, left)) {
+    return dots != 0 || add_axes(walk, left);
+}
+
+static PyObject *view_of(GPUArray *self, const Walk *walk) {
+    return arr_view(self, self->dtype, walk->offset, walk->ndim, walk->shape, walk->strides);
+}
+
+PyObject *fast_getitem(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    GPUArray *self = as_array(a[0]);
+    Walk walk;
+    return self != NULL && a[1] != NULL && find(&walk, self, &a[1]) ? view_of(self, &walk) : NULL;
+}
+
+static int same_shape(const Walk *walk, const GPUArray *value) {
+    return walk->ndim == value->ndim &&
+           memcmp(walk->shape, ARRAY_SHAPE(value), (size_t)value->ndim * sizeof *walk->shape) == 0;
+}
+
+/* Whether the value is the items themselves: a[key] += b has written them already. */
+static int is_same(const Walk *walk, const GPUArray *self, const GPUArray *value) {
+    return value->base_data == self->base_data && value->offset == walk->offset &&
+           value->dtype == self->dtype &&
+           memcmp(walk->strides, ARRAY_STRIDES(value),
+                  (size_t)value->ndim * sizeof *walk->strides) == 0;
+}
+
+/* self, key, value: arrays of the same shape, by a kernel that is known. */
+PyObject *fast_setitem(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    static PyObject *copy_word;
+    GPUArray *self = as_array(a[0]), *value = as_array(a[2]);
+    Walk walk;
+    if (self == NULL || value == NULL || a[1] == NULL || Py_TYPE(self) != Py_TYPE(value) ||
+        !of_own_class(self) || !find(&walk, self, &a[1]) || !same_shape(&walk, value)) {
         return NULL;
     }
-    return arr_view(self, self->dtype, walk.offset, walk.ndim, walk.shape, walk.strides);
+    if (is_same(&walk, self, value)) {
+        Py_RETURN_NONE;
+    }
+    if (copy_word == NULL && (copy_word = PyUnicode_InternFromString("copy")) == NULL) {
+        return NULL;
+    }
+    Py_ssize_t id = arr_id(copy_word, 0);
+    PyObject *view = id >= 0 ? view_of(self, &walk) : NULL, *result = NULL;
+    if (view == NULL) {
+        return NULL;
+    }
+    int state = arr_fast(id, &a[2], 1, (GPUArray *)view, &result);
+    Py_DECREF(view);
+    if (state <= 0) {
+        return NULL;
+    }
+    Py_DECREF(result);
+    Py_RETURN_NONE;
 }

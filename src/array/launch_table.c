@@ -253,6 +253,8 @@ static int is_ours(PyObject *allocator) {
     return 0;
 }
 
+int arr_allocating = 0;
+
 PyObject *table_allocate(const Table *self, PyObject *backend, PyObject *allocator,
                          Py_ssize_t nbytes) {
     if (allocator != Py_None && nbytes > 0 && !is_ours(allocator)) {
@@ -263,8 +265,10 @@ PyObject *table_allocate(const Table *self, PyObject *backend, PyObject *allocat
         return NULL;
     }
     /* Others' allocators may refuse 0 bytes, as OpenCL does. */
+    arr_allocating++;
     PyObject *memory =
         PyObject_CallOneArg(allocator == Py_None || nbytes == 0 ? self->allocate : allocator, size);
+    arr_allocating--;
     Py_DECREF(size);
     return memory;
 }

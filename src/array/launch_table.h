@@ -98,6 +98,7 @@ PyObject *table_launch_entry(Table *self, uint64_t key, PyObject *queue, Args *a
 Entry *table_counted(const Table *self, uint64_t key, Py_ssize_t n);
 /* Memory of so many bytes, new: of the pool (allocator None), or of another pool of ours; what
  * anybody else's allocator gives is looked at by the backend. */
+extern int arr_allocating; /* table_allocate() asks a pool, which may ask the driver */
 PyObject *table_allocate(const Table *self, PyObject *backend, PyObject *allocator,
                          Py_ssize_t nbytes);
 

@@ -153,6 +153,19 @@ out:
     return status;
 }
 
+PyObject *arr_copy_memory(const Table *table, PyObject *queue, PyObject *to, PyObject *from,
+                          Py_ssize_t nbytes) {
+    PyObject *size = PyLong_FromSsize_t(nbytes), *zero = PyLong_FromLong(0), *event = NULL;
+    if (size != NULL && zero != NULL && make_words() == 0) {
+        PyObject *cuda[] = {to, from, size, queue}, *opencl[] = {queue, to, from, size, zero};
+        event = table->cuda ? PyObject_Vectorcall(arr_cuda.copy, cuda, 4, NULL)
+                            : command(arr_opencl.copy, opencl, 3, count_and_offset_words);
+    }
+    Py_XDECREF(size);
+    Py_XDECREF(zero);
+    return event;
+}
+
 /* ---- get, set -------------------------------------------------------------------------------- */
 
 /* Whether a blocking copy between the array and a host array is one command. */

@@ -17,6 +17,7 @@ os.environ.setdefault("PYGPU_CUDA", "auto")
 import pygpu
 from pygpu import _cuda
 from pygpu._src.array import chains
+from pygpu._src.runtime import kernel_cache
 from pygpu.cuda import driver, gpuarray
 from pygpu.cuda.compiler import SourceModule
 
@@ -42,7 +43,7 @@ def on():
     """Chains become one launch as soon as they were seen."""
     chains.set_mode(1, wait=True, often=1, wait_us=2_000_000)
     yield
-    chains.set_mode(0)
+    chains.set_from_environment()
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def late():
     """Every operation is deferred as long as it may be."""
     chains.set_mode(2, wait=True, often=1, wait_us=2_000_000)
     yield
-    chains.set_mode(0)
+    chains.set_from_environment()
 
 
 def launches(make, call) -> int:
@@ -192,7 +193,7 @@ def test_what_never_comes_again_is_not_watched(make):
             chains.flush()
         assert chains.counts()["watched"] < before + 400
     finally:
-        chains.set_mode(0)
+        chains.set_from_environment()
 
 
 def test_broadcasting_and_views(make, on):
@@ -226,6 +227,56 @@ def test_in_place_on_the_same_items(make, on):
         host *= 0.5
         host -= 0.25
     same(x, host)
+
+
+def test_a_loop_of_elementwise_operations_is_cut_where_it_repeats(on):
+    """Four rounds of seven operations a launch, whatever came before the loop."""
+    chains.set_mode(1, wait=True, often=3, wait_us=2_000_000)
+    a, b = rand(50), rand(50, seed=2)
+    x, v = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
+
+    def rounds(x, v, n):
+        for _ in range(n):
+            f = -x - np.float32(0.1) * v
+            v = v + np.float32(0.01) * f
+            x = x + np.float32(0.01) * v
+        return x, v
+
+    for _ in range(8):
+        rounds(x, v, 60)
+        chains.flush()
+    before = chains.counts()
+    x, v = rounds(x, v, 60)
+    chains.flush()
+    after = chains.counts()
+    assert after["watched"] == before["watched"]
+    assert after["fused"] + after["unfused"] - before["fused"] - before["unfused"] <= 60  # of 420
+    for device, host in zip((x, v), rounds(a, b, 60), strict=True):
+        same(device, host)
+
+
+def test_copies_are_part_of_a_chain(make, on):
+    chains.set_mode(1, wait=True, often=3, wait_us=2_000_000)
+    a, b = rand(6, 8), rand(6, 8, seed=2)
+    x, y = make(a), make(b)
+
+    def both(x, y):
+        z = (x + 1).copy()
+        z *= 2
+        y[...] = z - x
+        return z.copy() + y
+
+    kept = []
+    for _ in range(12):
+        kept = [both(x, y)]
+        chains.flush()
+    assert launches(make, lambda: kept.append(both(x, y))) == 1
+    same(kept[-1], both(a, b))
+    same(y, b)
+    chains.set_mode(2, wait=True)
+    z = (x + 1).copy()  # the copy by itself, if nothing else joins
+    chains.flush()
+    same(z, a + 1)
 
 
 def test_an_overlapping_write_is_not_in_the_chain_that_reads(make, on):
@@ -448,7 +499,7 @@ y = (x + 1) * 2
     assert (done.returncode, done.stdout) == (0, "")
 
 
-@pytest.mark.parametrize("value, mode", [("0", 0), ("", 0), ("1", 1), ("late", 2)])
+@pytest.mark.parametrize("value, mode", [("0", 0), ("", 1), ("1", 1), ("late", 2)])
 def test_the_environment(value, mode):
     program = "import pygpu.cuda.gpuarray; from pygpu._src.array import chains\n"
     program += "print(chains.counts()['mode'])"
@@ -462,6 +513,7 @@ def test_the_environment(value, mode):
 
 
 def test_on_and_statistics():
+    pygpu.fusion.off()
     assert not chains.is_on()
     pygpu.fusion.on()
     try:
@@ -474,7 +526,74 @@ def test_on_and_statistics():
             "unfused",
         }
     finally:
-        pygpu.fusion.off()
+        chains.set_from_environment()
+
+
+@pytest.mark.parametrize("first", ["pygpu.array", "pygpu.cuda.gpuarray"])
+def test_it_is_on_until_it_is_turned_off(first):
+    program = f"""
+import {first}
+from pygpu import fusion
+from pygpu._src.array import chains
+assert chains.is_on()
+fusion.off()
+import pygpu.array, pygpu.cuda.gpuarray
+assert not chains.is_on()
+"""
+    environment = {k: v for k, v in os.environ.items() if k != "PYGPU_FUSE"}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+
+
+# ---- compiling in the background
+
+
+def test_kernels_are_compiled_when_nobody_compiles():
+    x = gpuarray.to_gpu(rand(77))
+    (x + 1) * 2 - x  # compiles what it needs
+    backend = x.backend
+    entered, go_on = threading.Event(), threading.Event()
+
+    def slowly():
+        entered.set()
+        go_on.wait(30)
+        return "PG_KERNEL void k(PG_ARRAY(pg_i32, x)) { PG_START(pg_i32, x); x[0] = 1; }", "k"
+
+    def often():
+        before = chains.counts()["compiled"]
+        for _ in range(4):
+            kept = (x + 1) * 2 - x
+            chains.flush()
+            del kept
+        return before
+
+    program = threading.Thread(
+        target=in_context, args=(lambda: kernel_cache.get(backend, ("slowly",), slowly),)
+    )
+    chains.set_mode(1, often=3)
+    try:
+        program.start()
+        assert entered.wait(30)
+        before = often()
+        x + 1
+        time.sleep(0.3)
+        assert chains.counts()["compiled"] == before
+        go_on.set()
+        deadline = time.monotonic() + 60
+        while chains.counts()["compiled"] == before and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert chains.counts()["compiled"] == before + 1
+    finally:
+        go_on.set()
+        program.join()
+        chains.set_from_environment()
+
+
+def in_context(work):
+    _cuda.Device(0).retain_primary_context().push()
+    try:
+        work()
+    finally:
+        _cuda.Context.pop()
 
 
 # ---- any program
@@ -485,6 +604,7 @@ _STEPS = st.lists(
             ["add", "sub", "mul", "max", "abs", "where", "iadd", "imul", "set", "view", "sum"]
             + [
                 "copy",
+                "assign",
                 "address",
                 "drop",
                 "raw",
@@ -533,6 +653,8 @@ def run(arrays, steps, raw, more):
             arrays[i] = a + b.sum(0) * 0.125
         elif name == "copy":
             arrays[i] = b.copy()
+        elif name == "assign":
+            a[...] = b
         elif name == "wide":
             arrays[i] = (a.astype(np.float64) * 0.5 + b).astype(np.float32)
         elif name == "mean":
@@ -618,7 +740,7 @@ def test_any_program(make, mode, steps, repeat):
                 run(arrays, steps, *parts)
             return [a.get() for a in arrays]
         finally:
-            chains.set_mode(0)
+            chains.set_from_environment()
 
     expected = [rand(4, 5, seed=s) for s in range(6)]
     with np.errstate(all="ignore"):
@@ -689,7 +811,7 @@ def test_a_reduction_ends_a_chain_with_the_same_bits(make, shapes, name):
             assert after["fused"] == before["fused"] + 1
             assert after["unfused"] == before["unfused"]
     finally:
-        chains.set_mode(0)
+        chains.set_from_environment()
 
 
 def test_a_reduction_that_was_put_off_reads_what_was_there(make, late):

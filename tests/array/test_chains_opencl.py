@@ -31,14 +31,14 @@ def queue(opencl_maker):
 def fused(request):
     chains.set_mode(request.param, wait=True, often=1, wait_us=2_000_000)
     yield
-    chains.set_mode(0)
+    chains.set_from_environment()
 
 
 @pytest.fixture
 def late():
     chains.set_mode(2, wait=True, often=1, wait_us=2_000_000)
     yield
-    chains.set_mode(0)
+    chains.set_from_environment()
 
 
 def rand(n=32, seed=1):

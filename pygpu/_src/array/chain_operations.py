@@ -12,9 +12,17 @@ from pygpu._src.util.lazy import lazy
 if TYPE_CHECKING:
     from pygpu._src.codegen.kernels.elementwise import Operation
 
-__all__ = ["FIRST_REDUCTION", "OPERATIONS", "REDUCTIONS", "number_of", "number_of_reduction"]
+__all__ = [
+    "FIRST_REDUCTION",
+    "OPERATIONS",
+    "REDUCTIONS",
+    "number_of",
+    "number_of_copy",
+    "number_of_reduction",
+]
 
 _MOST = 1 << 16
+_CODES = "?bBhHiIlLqQfdgFDG"  # of the dtypes with the numbers from 0; float16 has 23
 FIRST_REDUCTION = 1 << 20  # CHAIN_REDUCTIONS in src/array/chain.h
 
 OPERATIONS: list[Operation] = []  # that of number n at n - 1
@@ -43,6 +51,15 @@ def number_of(operation: Operation, stored: np.dtype[Any]) -> int:
         OPERATIONS.append(operation)
         number = _numbers.setdefault(operation, len(OPERATIONS))
     return number
+
+
+def number_of_copy(number: int) -> int:
+    """The same for the operation that copies items of a dtype, by NumPy's number of it."""
+    dtype = np.dtype(_CODES[number]) if number < len(_CODES) else np.dtype(np.float16)
+    operation: Operation = lazy("pygpu._src.codegen.kernels.elementwise").Operation(
+        "copy", (dtype,), (dtype,), "y0 = x0;"
+    )
+    return number_of(operation, dtype)
 
 
 def number_of_reduction(kind: str, axes: tuple[int, ...], calculated: np.dtype[Any]) -> int:

@@ -1,251 +1,58 @@
-"""Plain array code as few launches: kernels for operations that come one after the other again and
-again.
+"""Plain array code as few launches: whether operations in a row become one.
 
-C watches which elementwise operations follow each other (``src/array/chain.h``) and tells
-:func:`_on_frequent` of a chain that came often. A thread compiles one kernel for the whole chain.
-Once it is ready, C defers such operations until the chain is complete and launches that kernel;
-results that the program has dropped by then are not written to memory.
-
-Each step is computed and rounded as by the kernel of its own, so results are the same to the bit.
+C decides by itself (``src/array/chain.h``), and :mod:`.chain_compiler` makes the kernels. That is
+imported when there is something to compile.
 """
 
 from __future__ import annotations
 
-import atexit
-import hashlib
 import os
-import queue
-import threading
-import weakref
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from pygpu import _array
-from pygpu._src.codegen.kernels.reduction import GROUP
-from pygpu._src.util import log
+from pygpu._src.util.lazy import lazy
 
-from . import chain_reductions, elementwise
-from .chain_operations import OPERATIONS as _operations
-from .trace import Graph, Node
+from .chain_operations import number_of_copy
 
-if TYPE_CHECKING:
-    from pygpu._src.runtime.backend import Backend
+__all__ = ["counts", "flush", "is_on", "set_from_environment", "set_mode", "start"]
 
-__all__ = ["counts", "flush", "is_on", "set_from_environment", "set_mode"]
+_OFTEN = 6  # a chain that came so many times gets a kernel
 
-_FROM_STEP, _FROM_NUMBER = 100, 200  # as in src/array/chain.h
-_MOST_ARRAYS = 20  # of one kernel, results included
-_MOST_NUMBERS = 50  # that a kernel with a reduction takes beside them
-_MOST_THREADS = 4
-
-_jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-_threads: list[threading.Thread] = []
-_wait = False  # for tests: a chain is compiled before the next operation
-
-
-class _Place(NamedTuple):
-    """An array of a chain as :func:`elementwise.prepare` reads one."""
-
-    number: int
-    offset: int  # modulo 32
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-
-    @property
-    def base_data(self) -> None:
-        """That there is one tells arrays from numbers."""
-        return None
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return _DTYPES[self.number]
-
-    @property
-    def itemsize(self) -> int:
-        return self.dtype.itemsize
-
-
-_DTYPES = [np.dtype(code) for code in "?bBhHiIlLqQfdgFDG"] + [np.dtype("O")] * 6
-_DTYPES += [np.dtype(np.float16)]  # 23
-
-
-class _Job(NamedTuple):
-    """A chain, and what becomes of it."""
-
-    backend: weakref.ref[Backend]
-    key: bytes
-    hashes: bytes
-    shape: tuple[int, ...]
-    operation: elementwise.Operation
-    places: tuple[_Place | None, ...]  # of the kernel's operands, None for a number
-    end: tuple[int, _Place, _Place, str] | None  # the reduction: number, places of what it reduces
-    #                                              and of its result, the variable
-    results: tuple[int, ...]
-    operands: tuple[int, ...]
-    length: int  # in operations
-
-
-def _job(description: tuple[Any, ...]) -> _Job | None:
-    """What to compile for a chain, as ``chain_describe()`` in C gives it."""
-    backend, key, shape, steps, leaves, live, hashes, end = description
-    graph = Graph(backend.name)
-    inputs: dict[int, tuple[int, _Place | None]] = {}  # node: (as in _chain_known(), its place)
-    arrays = []
-    for i, leaf in enumerate(leaves):
-        place = _Place(*leaf)
-        node = graph.add(Node("array", i, (), (), place.dtype))
-        inputs[node] = i, place
-        arrays.append(node)
-    made: list[int] = []
-    count = 0
-    for number, sources, _ in steps:
-        operation = _operations[number - 1]
-        nodes = []
-        for source, dtype in zip(sources, operation.inputs, strict=True):
-            if source >= _FROM_NUMBER:
-                node = graph.add(Node("number", count, (), (), dtype))
-                inputs[node] = -1 - count, None
-                count += 1
-            else:
-                node = made[source - _FROM_STEP] if source >= _FROM_STEP else arrays[source]
-            nodes.append(node)
-        (result,) = operation.outputs
-        step = Node(
-            "step", operation.body, tuple(nodes), operation.inputs, result, operation.helpers
-        )
-        made.append(graph.add(step))
-    results = [i for i in range(len(steps)) if live >> i & 1]
-    wanted = results if end is None else [*results, end[1]]
-    leaves_of, text, helpers, features = graph.text(tuple(made[i] for i in wanted))
-    if len(results) + len(leaves_of) > _MOST_ARRAYS:
-        return None
-    for number, *_ in steps:
-        features |= _operations[number - 1].features
-    body = "\n        ".join([text, *(f"y{i} = v{made[k]};" for i, k in enumerate(results))])
-    types = tuple(graph.nodes[k].dtype for k in leaves_of)
-    outs = tuple(graph.nodes[made[k]].dtype for k in results)
-    digest = hashlib.sha256("\0".join((body, helpers, *map(str, types + outs))).encode())
-    fused = elementwise.Operation(
-        "chain", types, outs, body, helpers, features, key=digest.hexdigest()
-    )
-    reduced = None
-    if end is not None:
-        of = _Place(*steps[end[1]][2])
-        reduced = end[0], of, _Place(*end[2]), f"v{made[end[1]]}"
-    places = (*(_Place(*steps[i][2]) for i in results), *(inputs[k][1] for k in leaves_of))
-    return _Job(
-        weakref.ref(backend),
-        key,
-        hashes,
-        shape,
-        fused,
-        places,
-        reduced,
-        tuple(results),
-        tuple(inputs[k][0] for k in leaves_of),
-        len(steps),
-    )
-
-
-def _make(job: _Job) -> None:
-    """Compile a chain's kernel and tell C."""
-    backend = job.backend()
-    if backend is None:
-        return
-    log.tell(
-        "fusion",
-        log.INFO,
-        "a chain of %d operations on arrays of shape %s becomes one kernel%s",
-        job.length,
-        job.shape,
-        "" if job.end is None else " with the reduction at its end",
-    )
-    if job.end is not None:
-        _make_reduction(backend, job, *job.end)
-        return
-    launch = elementwise.prepare(backend, job.operation, job.places, job.shape)
-    sizes = _sizes(backend, launch.groups, launch.group_size)
-    made = (launch.kernel, *sizes, job.results, job.operands, launch.numbers, None)
-    _array._chain_known(backend.table, job.key, job.hashes, made)
-
-
-def _sizes(backend: Backend, groups: Any, local: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Sizes of a launch as C takes them."""
-    groups = (groups,) if isinstance(groups, int) else tuple(groups)
-    local = (local,) if isinstance(local, int) else tuple(local)
-    if backend.name == "opencl":
-        return tuple(n * s for n, s in zip(groups, local, strict=True)), local
-    return groups, (*local, 1, 1)[:3]
-
-
-def _make_reduction(
-    backend: Backend, job: _Job, number: int, of: _Place, out: _Place, value: str
-) -> None:
-    """The same for a chain that ends with a reduction."""
-    step = job.operation
-    n = len(job.results)
-    steps = step.body, value, step.inputs, step.helpers, step.features, f"{step.key} {value}"
-    outputs, inputs = job.places[:n], job.places[n:]
-    found = chain_reductions.prepare(backend, number, job.shape, of, out, outputs, inputs, steps)
-    if found is None or len(found.numbers) > _MOST_NUMBERS:
-        return
-    join = None
-    if found.join is not None:
-        kernel, groups, numbers = found.join
-        join = kernel, *_sizes(backend, groups, GROUP), numbers
-    sizes = _sizes(backend, found.groups, GROUP)
-    made = (found.kernel, *sizes, job.results, job.operands, found.numbers, join)
-    _array._chain_known(backend.table, job.key, job.hashes, made)
+_waits = False  # for tests: a chain is compiled before the next operation
+_started = False
 
 
 def _on_frequent(description: tuple[Any, ...]) -> None:
-    """A chain came often: called by C."""
-    job = _job(description)
-    if job is None:
-        return
-    if _wait:
-        _make(job)
-        return
-    _jobs.put(job)
-    if len(_threads) < min(_MOST_THREADS, os.cpu_count() or 1):
-        if not _threads:
-            atexit.register(_stop)
-        thread = threading.Thread(target=_work, name="pygpu compiles chains", daemon=True)
-        _threads.append(thread)
-        thread.start()
+    lazy("pygpu._src.array.chain_compiler").on_frequent(description, _waits)
 
 
-def _work() -> None:
-    while (job := _jobs.get()) is not None:
-        try:
-            _make(job)
-        except Exception as error:  # the operations go on as they did, one launch each
-            _failures.append(job.key)
-            log.tell("fusion", log.INFO, "a chain of %d operations stays: %s", job.length, error)
-        finally:
-            del job
-
-
-_failures: list[bytes] = []
-
-
-def _stop() -> None:
-    for _ in _threads:
-        _jobs.put(None)
-    for thread in _threads:
-        thread.join(5.0)  # a compilation that has begun
-
-
-def set_mode(mode: int, *, wait: bool = False, often: int = 3, wait_us: int = 300) -> None:
+def set_mode(mode: int, *, wait: bool = False, often: int = _OFTEN, wait_us: int = 300) -> None:
     """0: each operation is a launch; 1: chains that come *often* times are one; 2: as 1, and every
     operation waits until it must be launched, which only tests want.
 
     wait: compile at once. wait_us: after so many microseconds a chain goes if nothing else happens.
     """
-    global _wait
-    _wait = wait
-    _array._chain_set(mode, _on_frequent, often, wait_us)
+    global _waits
+    _waits = wait
+    _array._chain_set(mode, _on_frequent, often, wait_us, number_of_copy)
+
+
+def set_from_environment() -> None:
+    """PYGPU_FUSE: 0 or 1 (the default), or for tests "wait" (compile at once) and "late" (mode
+    2)."""
+    value = os.environ.get("PYGPU_FUSE", "1")
+    if value in ("wait", "late"):
+        set_mode(2 if value == "late" else 1, wait=True, often=3)
+    else:
+        set_mode(0 if value == "0" else 1)
+
+
+def start() -> None:
+    """Set the mode when the first arrays are imported."""
+    global _started
+    if not _started:
+        _started = True
+        set_from_environment()
 
 
 def is_on() -> bool:
@@ -261,10 +68,3 @@ def counts() -> dict[str, int]:
 def flush() -> None:
     """Launch deferred work."""
     _array._chain_flush()
-
-
-def set_from_environment() -> None:
-    """PYGPU_FUSE: 0, 1, or for tests "wait" (compile at once) and "late" (mode 2)."""
-    value = os.environ.get("PYGPU_FUSE", "0")
-    if value not in ("", "0"):
-        set_mode(2 if value == "late" else 1, wait=value in ("wait", "late"))

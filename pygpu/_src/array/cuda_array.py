@@ -12,7 +12,6 @@ default stream, unless a function is given another one.
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Sequence
 from math import prod
@@ -28,7 +27,7 @@ from pygpu._src.runtime.cuda.vectors import vec
 from pygpu._src.util.lazy import lazy
 from pygpu._src.util.public import publish
 
-from . import layout
+from . import chains, layout
 from .base import _ScalarT_co, contiguous_host
 from .cuda_functions import (
     all,
@@ -729,5 +728,4 @@ def _memcpy_discontig(dst: Any, src: Any, async_: bool = False, stream: Any = No
 
 publish(globals(), ["_unpickle", *__all__], "pygpu.cuda.gpuarray")
 
-if os.environ.get("PYGPU_FUSE"):
-    lazy("pygpu._src.array.chains").set_from_environment()
+chains.start()

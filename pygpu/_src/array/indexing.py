@@ -71,6 +71,7 @@ class Indexing(ArrayCore[_ScalarT_co]):
             return index.getitem(self, key)
         return view
 
+    @fastpath("setitem")
     def __setitem__(self, key: Any, value: Any) -> None:
         self.setitem(key, value)
 

@@ -12,7 +12,6 @@ The first argument of functions that make arrays is a CommandQueue. Arrays of CU
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, Self, overload
@@ -27,7 +26,7 @@ from pygpu._src.runtime.backends import backend_of
 from pygpu._src.util.lazy import lazy
 from pygpu._src.util.public import publish
 
-from . import layout
+from . import chains, layout
 from .base import _ScalarT_co, contiguous_host
 from .methods import ArrayBase
 from .routines import joining
@@ -804,5 +803,4 @@ def as_strided(
 
 publish(globals(), ["_unpickle", *__all__], "pygpu.array")
 
-if os.environ.get("PYGPU_FUSE"):
-    lazy("pygpu._src.array.chains").set_from_environment()
+chains.start()

@@ -8,6 +8,7 @@ reading one file per process.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +19,27 @@ if TYPE_CHECKING:
 
 __all__ = [
     "compile_at_once",
+    "background",
     "copy_bytes",
     "get",
     "grid",
     "group_shape",
     "keep_plan",
+    "quiet_for",
     "rule",
     "source",
     "start",
 ]
+
+
+background: set[int] = set()  # threads that compile what nobody waits for
+_compiling = 0  # kernels that others are waiting for
+_compiled = 0.0  # when the last of them was ready
+
+
+def quiet_for() -> float:
+    """For how long [s] nobody has waited for a compiler."""
+    return 0.0 if _compiling else time.monotonic() - _compiled
 
 
 def source(backend: Backend, text: str, features: Iterable[str] = ()) -> str:
@@ -61,6 +74,25 @@ def get(
 
 
 def _compile(
+    backend: Backend,
+    key: Hashable,
+    make: Callable[[], tuple[str, str]],
+    features: Iterable[str],
+    exact: bool,
+    quick: bool,
+) -> Any:
+    global _compiling, _compiled
+    awaited = threading.get_ident() not in background
+    _compiling += awaited
+    try:
+        return _build(backend, key, make, features, exact, quick)
+    finally:
+        if awaited:
+            _compiling -= 1
+            _compiled = time.monotonic()
+
+
+def _build(
     backend: Backend,
     key: Hashable,
     make: Callable[[], tuple[str, str]],
