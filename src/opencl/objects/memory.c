@@ -30,9 +30,9 @@ static cl_int Memory_query(void *self, cl_uint param, size_t size, void *value, 
     return status;
 }
 
-/* Objects whose handle somebody else may have: from_int_ptr() need not ask the driver what they
- * know. Borrowed, two for each place. Not those of pools, whose handles pass from object to
- * object. */
+/* Objects whose handle others may know, so that from_int_ptr() can copy from them instead of
+ * querying the driver. Borrowed, two per slot. Pooled buffers are excluded, because their handles
+ * move between objects. */
 #define N_GIVEN 128
 static Memory *given[N_GIVEN][2];
 
@@ -63,7 +63,7 @@ static void forget_given(Memory *self, cl_mem mem) {
 static const Memory *find_given(State *state, cl_mem mem) {
     Memory *const *place = given_by(mem);
     for (int i = 0; i < 2 && !PG_UNLIKELY(pg_trap);
-         i++) { /* who counts or fails calls is to see them all */
+         i++) { /* tests that count or fail calls must see all of them */
         if (place[i] != NULL && place[i]->mem == mem && place[i]->state == state) {
             return place[i];
         }
@@ -84,7 +84,7 @@ int ocl_memory_alive(Memory *self, const char *call) {
     return 0;
 }
 
-/* Gives up the object's own reference. */
+/* Releases the object's own reference. */
 static void let_go(Memory *self, cl_mem mem) {
     CL_RELEASE(LIVE_MEM, clReleaseMemObject, mem);
     if (self->region != NULL) {
@@ -208,7 +208,8 @@ int ocl_memory_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-static int Memory_clear(PyObject *op) { /* hostbuf is lent to the device until the driver lets go */
+static int Memory_clear(PyObject *op) { /* the device uses hostbuf until the driver destroys the
+                                         * memory object */
     Py_CLEAR(((Memory *)op)->dict);
     return 0;
 }
@@ -273,7 +274,7 @@ static PyObject *Memory_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         let_go(self, mem);
     }
     if (!self->exposed) {
-        Py_CLEAR(self->hostbuf); /* locked in memory by the driver's own record until it is done */
+        Py_CLEAR(self->hostbuf); /* the driver's own record keeps it locked until then */
     }
     Py_RETURN_NONE;
 }
@@ -298,7 +299,8 @@ static PyObject *Memory_get_host_array_impl(PyObject *op, PyObject *const *a) {
                           "the object was not made with mem_flags.USE_HOST_PTR");
     }
     cl_int status = Memory_query(self, CL_MEM_HOST_PTR, sizeof pointer, &pointer, NULL);
-    self->exposed = 1; /* from here on: what the arguments below run may release it */
+    self->exposed = 1; /* from here on, because parsing the arguments below may run code that
+                        * releases it */
     if (status != CL_SUCCESS || pointer == NULL) {
         return ocl_raise(self->state, "clGetMemObjectInfo",
                          status != CL_SUCCESS ? status : CL_INVALID_VALUE);
@@ -317,7 +319,7 @@ static PyObject *Memory_get_int_ptr(PyObject *op, void *closure) {
     Memory *self = (Memory *)op;
     note_given(self, 1);
     self->exposed = 1;
-    cl_int status = pg_launch_deferred(); /* whoever has the handle may look */
+    cl_int status = pg_launch_deferred(); /* whoever gets the handle may read the memory */
     return status == CL_SUCCESS ? ocl_handle_int_ptr(op, closure)
                                 : ocl_raise(self->state, "clEnqueueNDRangeKernel", status);
 }
