@@ -25,7 +25,7 @@
 #define WIDE          16   /* bytes of a widened pattern */
 #define WIDE_ENOUGH   4    /* patterns of this width are as fast as wider ones */
 #define WORTH_CUTTING 4096 /* bytes; fewer do not pay for a second command */
-#define SEED          4096 /* bytes to fill elsewhere and copy, where a fill cannot start in place */
+#define SEED          4096 /* bytes to fill elsewhere and copy, where no fill can start */
 #define LONGEST       128  /* bytes of the longest pattern */
 
 static size_t test_piece, test_reach; /* for tests; 0 means the driver's limit */
