@@ -333,8 +333,8 @@ static int after_launch(Function *self, PyObject *const *args, Py_ssize_t nargs,
 
 /* A wait was interrupted. The arguments' allocations are released when the device is done, because
  * freeing them now would wait after all. */
-static void let_go_later(Function *self, const Launch *launch, PyObject *const *args,
-                         Py_ssize_t nargs) {
+static void release_later(Function *self, const Launch *launch, PyObject *const *args,
+                          Py_ssize_t nargs) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *owners = PyTuple_New(nargs);
@@ -619,7 +619,7 @@ PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf
         PyObject *stream = options[KEY_stream] != NULL ? options[KEY_stream] : Py_None;
         result = launch_around(self, &launch, params, size, args, nargs, stream, timed);
         if (result == NULL && !PyErr_ExceptionMatches(PyExc_Exception)) { /* KeyboardInterrupt */
-            let_go_later(self, &launch, args, nargs);
+            release_later(self, &launch, args, nargs);
         }
     } else if (function_submit(self, &launch, params, size, args, nargs) == 0) {
         result = Py_NewRef(Py_None);

@@ -53,7 +53,7 @@ static void call_function(HostCall *self) {
     Py_DECREF(function);
 }
 
-static void take_off(Job *job) {
+static void unlink_job(Job *job) {
     Job **link = &first;
     while (*link != NULL && *link != job) {
         link = &(*link)->next;
@@ -92,7 +92,7 @@ static void CUDA_CB run(void *data) {
         here = job->state == JOB_WAITING && !stopping && pg_seconds() > patience;
     }
     if (job->state == JOB_WAITING) {
-        take_off(job);
+        unlink_job(job);
     }
     int forget = job->state == JOB_RUNNING; /* the function seems to take forever: its thread may
                                              * still access the job */
@@ -113,7 +113,7 @@ static Job *next_job(void) {
     }
     Job *job = stopping ? NULL : first;
     if (job != NULL) {
-        take_off(job);
+        unlink_job(job);
         job->state = JOB_RUNNING;
     }
     pthread_mutex_unlock(&lock);

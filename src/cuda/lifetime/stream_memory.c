@@ -27,14 +27,14 @@ static void free_on(Allocation *self, CUstream handle) {
     cud_live[LIVE_MEM]--;
 }
 
-static void forget(Ordered *order) {
+static void release_order(Ordered *order) {
     cud_usage_clear(&order->usage);
     Py_CLEAR(order->stream);
 }
 
 void cud_ordered_forget(Allocation *self) {
     if (self->usage != NULL) { /* NULL if its creation failed half-way */
-        forget((Ordered *)self->usage);
+        release_order((Ordered *)self->usage);
     }
 }
 
@@ -51,7 +51,7 @@ void cud_ordered_free(Allocation *self) {
     } else {
         cud_live[LIVE_MEM]--;
     }
-    forget(order);
+    release_order(order);
     PyErr_Restore(type, value, traceback);
 }
 
@@ -133,7 +133,7 @@ static PyObject *mem_alloc_async_impl(PyObject *module, PyObject *const *a) {
     }
     Usage *usage = self->usage;
     if (size > 0 && allocate(self, size, handle) < 0) {
-        forget((Ordered *)usage);
+        release_order((Ordered *)usage);
         Py_CLEAR(self);
     } else if (cud_usage_add(state, usage, context, handle, stream) < 0) {
         Py_CLEAR(self);

@@ -8,7 +8,7 @@
 #include "cuda/keepalive.h"
 
 /* The object's context is gone, and so is the object's retain. GIL held. */
-static void forget(Context *self) {
+static void mark_dead(Context *self) {
     if (self->retained) {
         self->retained = self->alive = 0;
         cud_live[LIVE_CONTEXT]--;
@@ -19,11 +19,11 @@ static void forget(Context *self) {
 
 /* Marks objects of the device's former primary context as dead; handle: the present primary
  * context, NULL if there is none. */
-static void forget_others(State *state, CUdevice device, CUcontext handle) {
+static void mark_others_dead(State *state, CUdevice device, CUcontext handle) {
     for (Context *self = cud_contexts; self != NULL; self = self->next) {
         if (self->state == state && self->kind == CONTEXT_PRIMARY && self->device == device &&
             self->handle != handle) {
-            forget(self);
+            mark_dead(self);
         }
     }
 }
@@ -38,7 +38,7 @@ PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
     Py_END_ALLOW_THREADS
     if (status == CUDA_SUCCESS &&
         !active) { /* before the next line activates it, possibly at the same address */
-        forget_others(state, device, NULL);
+        mark_others_dead(state, device, NULL);
     }
     Py_BEGIN_ALLOW_THREADS
     CU_CALL(status, cuDevicePrimaryCtxRetain, &handle, device);
@@ -46,7 +46,7 @@ PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
     if (status != CUDA_SUCCESS) {
         return cud_raise(state, "cuDevicePrimaryCtxRetain", status);
     }
-    forget_others(state, device, handle);
+    mark_others_dead(state, device, handle);
     Context *self = cud_context_find(state, handle);
     if (self != NULL && self->retained) { /* one retain per object */
         CU_BESIDE(status, cuDevicePrimaryCtxRelease, device);
@@ -72,7 +72,7 @@ void cud_primary_lost(State *state) {
         if (self->state == state && self->kind == CONTEXT_PRIMARY && self->alive) {
             CU_BESIDE(status, cuDevicePrimaryCtxGetState, self->device, &flags, &active);
             if (status == CUDA_SUCCESS && !active) {
-                forget(self);
+                mark_dead(self);
             }
         }
         next = (Context *)Py_XNewRef((PyObject *)self->next);

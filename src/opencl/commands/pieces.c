@@ -161,7 +161,8 @@ static cl_int copy_piece(Queue *queue, const void *command, size_t start, size_t
 }
 
 /* Copies what was filled from start to end onward, to the fill's end. */
-static cl_int spread(Chain *chain, Queue *queue, const OclFill *fill, size_t start, size_t end) {
+static cl_int copy_onward(Chain *chain, Queue *queue, const OclFill *fill, size_t start,
+                          size_t end) {
     size_t most = piece_of(queue);
     FillCopy copy = {fill, NULL, start};
     cl_int status = CL_SUCCESS;
@@ -174,7 +175,7 @@ static cl_int spread(Chain *chain, Queue *queue, const OclFill *fill, size_t sta
     return status;
 }
 
-#define SEED_NAME "pygpu.seed"
+#define SEED_NAME "pygpu.fill_seed"
 
 static void free_seed(PyObject *capsule) {
     CL_RELEASE(LIVE_MEM, clReleaseMemObject, PyCapsule_GetPointer(capsule, SEED_NAME));
@@ -182,7 +183,7 @@ static void free_seed(PyObject *capsule) {
 
 /* Releases the memory when the event completes: NVIDIA's driver might otherwise wait for the
  * commands that use it, with the GIL held. */
-static void seed_let_go(Queue *queue, cl_mem mem, cl_event event) {
+static void release_seed(Queue *queue, cl_mem mem, cl_event event) {
     PyObject *capsule = PyCapsule_New(mem, SEED_NAME, free_seed);
     if (capsule == NULL) {
         PyErr_Clear();
@@ -196,8 +197,8 @@ static void seed_let_go(Queue *queue, cl_mem mem, cl_event event) {
 }
 
 /* Fills the first bytes, at most SEED, through another buffer. middle: the same fill, widened. */
-static cl_int seed(Chain *chain, Queue *queue, const OclFill *fill, const OclFill *middle,
-                   size_t *end) {
+static cl_int fill_seed(Chain *chain, Queue *queue, const OclFill *fill, const OclFill *middle,
+                        size_t *end) {
     cl_int status = CL_SUCCESS;
     cl_mem mem;
     CL_MAKE(mem, status, clCreateBuffer, queue->context->context, CL_MEM_READ_WRITE, SEED, NULL);
@@ -212,7 +213,7 @@ static cl_int seed(Chain *chain, Queue *queue, const OclFill *fill, const OclFil
     if (status == CL_SUCCESS) {
         status = add_piece(chain, queue, copy_piece, &copy, 0, *end);
     }
-    seed_let_go(queue, mem, chain->last);
+    release_seed(queue, mem, chain->last);
     return status;
 }
 
@@ -234,15 +235,15 @@ static cl_int add_fill(Chain *chain, Queue *queue, const OclFill *fill, OclFill 
     size_t reach = reach_of(middle), end;
     cl_int status;
     if (before > reach || reach - before < WORTH_CUTTING) {
-        status = seed(chain, queue, fill, middle, &end);
-        return status == CL_SUCCESS ? spread(chain, queue, fill, 0, end) : status;
+        status = fill_seed(chain, queue, fill, middle, &end);
+        return status == CL_SUCCESS ? copy_onward(chain, queue, fill, 0, end) : status;
     }
     size_t room = (reach - before - head) / LONGEST * LONGEST;
     middle->size = middle->size < room ? middle->size : room;
     end = head + middle->size;
     status = add_all(chain, queue, fill_piece, middle, head, middle->size);
     if (status == CL_SUCCESS) {
-        status = spread(chain, queue, fill, head, end);
+        status = copy_onward(chain, queue, fill, head, end);
     }
     if (status == CL_SUCCESS && head > 0) {
         FillCopy copy = {fill, NULL, WIDE};

@@ -42,11 +42,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static Pending *first, **last = &first; /* under lock */
 static int running, stopping, busy;     /* under lock */
-static int owed;                        /* under lock: user events must be failed now */
-static double owed_from; /* under lock: when to try again to fail user events, or 0 */
-static int pause_ms;     /* under lock: the delay before the latest of these attempts */
+static int failures_due;                /* under lock: user events must be failed now */
+static double retry_at;    /* under lock: when to try again to fail user events, or 0 */
+static int retry_delay_ms; /* under lock: the delay before the latest of these attempts */
 static int n_polled,
-    look_at_holds;           /* under lock: keepalive.c has objects that the dispatcher must poll */
+    poll_keepalives;         /* under lock: keepalive.c has objects that the dispatcher must poll */
 static int exiting;          /* GIL held */
 static Pending *outstanding; /* under lock */
 static double suspect_until; /* under lock: until then, events may fail without a callback */
@@ -120,7 +120,7 @@ static void append(Pending *record) {
 }
 
 /* lock held */
-static void leave_outstanding(Pending *record) {
+static void remove_outstanding(Pending *record) {
     if (record->link != NULL) {
         *record->link = record->later;
         if (record->later != NULL) {
@@ -132,7 +132,7 @@ static void leave_outstanding(Pending *record) {
 }
 
 /* lock held */
-static void join_outstanding(Pending *record) {
+static void add_outstanding(Pending *record) {
     record->later = outstanding;
     record->link = &outstanding;
     if (outstanding != NULL) {
@@ -170,7 +170,7 @@ static void collect_silent(void) {
         if (status == CL_SUCCESS &&
             (exec < CL_COMPLETE || (all[i]->polled && exec <= all[i]->at)) &&
             all[i]->link != NULL) {
-            leave_outstanding(all[i]);
+            remove_outstanding(all[i]);
             all[i]->given_up = !all[i]->polled;
             all[i]->status = exec;
             append(all[i]);
@@ -192,18 +192,18 @@ void ocl_suspect_failures(void) {
 
 /* Waits, without the GIL, until there is something to do, and takes the list. Returns 0 to stop.
  * *suspect: events may fail without a callback; if set on entry, they have just been polled and
- * are left alone for one interval. *owe: user events must be failed. */
-static int wait_for_work(Pending **list, int *suspect, int *owe) {
+ * are left alone for one interval. *fail_events: user events must be failed. */
+static int wait_for_work(Pending **list, int *suspect, int *fail_events) {
     int looked = *suspect;
     pthread_mutex_lock(&lock);
     busy = 0;
     for (;;) {
         *suspect = (outstanding != NULL && pg_seconds() < suspect_until) || n_polled > 0 ||
-                   look_at_holds;
-        if (owed_from > 0 && pg_seconds() >= owed_from) {
-            owed = 1;
+                   poll_keepalives;
+        if (retry_at > 0 && pg_seconds() >= retry_at) {
+            failures_due = 1;
         }
-        if (stopping || first != NULL || owed || (*suspect && !looked)) {
+        if (stopping || first != NULL || failures_due || (*suspect && !looked)) {
             break;
         }
         if (*suspect) {
@@ -211,16 +211,16 @@ static int wait_for_work(Pending **list, int *suspect, int *owe) {
                             (ocl_quirks_in_use & OCL_QUIRK_CALLS_BACK_LATE) && n_polled > 0
                                 ? LOOK_OFTEN_MS
                                 : LOOK_MS);
-        } else if (owed_from > 0) {
-            pg_cond_wait_ms(&wake, &lock, pause_ms);
+        } else if (retry_at > 0) {
+            pg_cond_wait_ms(&wake, &lock, retry_delay_ms);
         } else {
             pthread_cond_wait(&wake, &lock);
         }
         looked = 0;
     }
     int go_on = !stopping;
-    *owe = owed;
-    owed = 0;
+    *fail_events = failures_due;
+    failures_due = 0;
     *list = NULL;
     if (go_on && first != NULL) {
         *list = first;
@@ -232,32 +232,32 @@ static int wait_for_work(Pending **list, int *suspect, int *owe) {
     return go_on;
 }
 
-static void look_around(void) {
+static void poll_outstanding(void) {
     collect_silent();
     pthread_mutex_lock(&lock);
-    int wanted = look_at_holds;
-    look_at_holds = 0; /* others may set it again from now on */
+    int wanted = poll_keepalives;
+    poll_keepalives = 0; /* others may set it again from now on */
     pthread_mutex_unlock(&lock);
     if (wanted && ocl_keepalive_look_after() > 0) {
         pthread_mutex_lock(&lock);
-        look_at_holds = 1;
+        poll_keepalives = 1;
         pthread_mutex_unlock(&lock);
     }
 }
 
 /* Fails dropped user events. If the driver refuses, it is tried again later, because nobody else
  * can end the commands that wait for them. */
-static void fail_dropped(void) {
+static void fail_dropped_events(void) {
     ocl_fail_dropped_user_events();
     pthread_mutex_lock(&lock);
     if (ocl_user_events_dropped == 0) {
-        owed_from = 0;
-        pause_ms = 0;
+        retry_at = 0;
+        retry_delay_ms = 0;
     } else {
-        pause_ms = pause_ms == 0                  ? LOOK_MS
-                   : pause_ms < PAUSE_MOST_MS / 2 ? pause_ms * 2
-                                                  : PAUSE_MOST_MS;
-        owed_from = pg_seconds() + pause_ms * 1e-3;
+        retry_delay_ms = retry_delay_ms == 0                  ? LOOK_MS
+                         : retry_delay_ms < PAUSE_MOST_MS / 2 ? retry_delay_ms * 2
+                                                              : PAUSE_MOST_MS;
+        retry_at = pg_seconds() + retry_delay_ms * 1e-3;
     }
     pthread_mutex_unlock(&lock);
 }
@@ -267,23 +267,23 @@ static unsigned long dispatcher; /* its thread id */
 /* The thread's function. It ends with the GIL held, and at_exit() waits for the GIL, so when that
  * continues the thread is gone. */
 static void dispatch(void) {
-    int go_on = 1, suspect = 0, owe = 0;
+    int go_on = 1, suspect = 0, fail_events = 0;
     dispatcher = PyThread_get_thread_ident();
     while (go_on) {
         Pending *list;
         Py_BEGIN_ALLOW_THREADS
-        go_on = wait_for_work(&list, &suspect, &owe);
+        go_on = wait_for_work(&list, &suspect, &fail_events);
         Py_END_ALLOW_THREADS
         while (list != NULL) {
             Pending *record = list;
             list = record->next;
             Pending_finish(record);
         }
-        if (go_on && owe) {
-            fail_dropped();
+        if (go_on && fail_events) {
+            fail_dropped_events();
         }
         if (go_on && suspect) {
-            look_around();
+            poll_outstanding();
         }
     }
     pthread_mutex_lock(&lock);
@@ -296,7 +296,7 @@ static void push(Pending *record) {
     pthread_mutex_lock(&lock);
     if (!stopping && !record->given_up) { /* while stopping the record stays: the interpreter is
                                            * being finalized */
-        leave_outstanding(record);
+        remove_outstanding(record);
         append(record);
         pthread_cond_signal(&wake);
     }
@@ -331,7 +331,7 @@ int ocl_owe_failures(void) {
     }
     pthread_mutex_lock(&lock);
     int heard = !stopping;
-    owed |= heard;
+    failures_due |= heard;
     pthread_cond_signal(&wake);
     pthread_mutex_unlock(&lock);
     return heard ? 0 : -1;
@@ -340,7 +340,7 @@ int ocl_owe_failures(void) {
 void ocl_owe_look_at_holds(void) {
     if (start_dispatcher() == 0) {
         pthread_mutex_lock(&lock);
-        look_at_holds = 1;
+        poll_keepalives = 1;
         pthread_cond_signal(&wake);
         pthread_mutex_unlock(&lock);
     }
@@ -374,7 +374,7 @@ static cl_int watch(Pending *record, cl_event event, cl_int at, int may_poll) {
     record->event = event;
     record->at = at;
     pthread_mutex_lock(&lock);
-    join_outstanding(record);
+    add_outstanding(record);
     pthread_mutex_unlock(&lock);
     if (ocl_quirks_in_use & OCL_QUIRK_CALLS_BACK_LATE) {
         status = CL_INVALID_OPERATION;
@@ -392,7 +392,7 @@ static cl_int watch(Pending *record, cl_event event, cl_int at, int may_poll) {
         pthread_cond_signal(&wake);
         status = CL_SUCCESS;
     } else {
-        leave_outstanding(record);
+        remove_outstanding(record);
     }
     pthread_mutex_unlock(&lock);
     if (!may_poll) {

@@ -143,7 +143,7 @@ typedef struct {
     size_t n, room;
 } Found;
 
-static Found look_through(const WaitList *list) {
+static Found scan_wait_list(const WaitList *list) {
     Found found = {NULL, 0, 0};
     for (Py_ssize_t i = 0; list->keep != NULL && i < PyTuple_GET_SIZE(list->keep); i++) {
         Event *event = (Event *)PyTuple_GET_ITEM(list->keep, i);
@@ -194,7 +194,7 @@ int ocl_gates_collect(WaitList *list, Queue *queue) {
         return -1;
     }
     Gates *order = queue->gates;
-    Found found = look_through(list);
+    Found found = scan_wait_list(list);
     if (found.n == 0 && order == NULL) {
         return 0;
     }

@@ -18,7 +18,7 @@ static cl_int outcome(cl_event event) {
                : CL_QUEUED;
 }
 
-static void let_go(cl_event event) {
+static void release_event(cl_event event) {
     ocl_live[LIVE_EVENT]++; /* it was not counted when it was made */
     ocl_event_let_go(event);
 }
@@ -31,7 +31,7 @@ static void prune(Queue *self) {
         if (outcome(mark) > CL_COMPLETE) {
             self->marks[kept++] = mark;
         } else {
-            let_go(mark);
+            release_event(mark);
         }
     }
     self->n_marks = kept;
@@ -69,7 +69,7 @@ void ocl_queue_keep_order(Queue *self) {
         if (self->n_marks > 0 &&
             cl.clEnqueueMarkerWithWaitList(self->queue, (cl_uint)self->n_marks, self->marks,
                                            &after) == CL_SUCCESS) {
-            let_go(after);
+            release_event(after);
         }
     }
     if (ocl_user_events_pending() > 0) {
@@ -81,7 +81,7 @@ void ocl_queue_keep_order(Queue *self) {
 
 void ocl_queue_forget_order(Queue *self) {
     for (size_t i = 0; i < self->n_marks; i++) {
-        let_go(self->marks[i]);
+        release_event(self->marks[i]);
     }
     self->n_marks = 0;
     PyMem_Free(self->marks);

@@ -43,7 +43,7 @@ static cl_context place_context;
 static cl_command_queue place_queue;
 static cl_uint n_threads;
 
-static void leave(Gathering *self) { /* lock held; releases it */
+static void release_gathering(Gathering *self) { /* lock held; releases it */
     int last = --self->users == 0;
     pthread_mutex_unlock(&lock);
     if (last) {
@@ -52,7 +52,7 @@ static void leave(Gathering *self) { /* lock held; releases it */
 }
 
 /* Runs in each of PoCL's threads; for PoCL's device without threads, in the caller's. */
-static void CL_CALLBACK stand(void *arguments) {
+static void CL_CALLBACK park_thread(void *arguments) {
     Gathering *self = *(Gathering **)arguments;
     double end = pg_seconds() + GIVE_UP_SECONDS;
     pthread_mutex_lock(&lock);
@@ -65,7 +65,7 @@ static void CL_CALLBACK stand(void *arguments) {
             break;
         }
     }
-    leave(self);
+    release_gathering(self);
 }
 
 static cl_ulong device_number(cl_device_id device, cl_device_info param) {
@@ -132,14 +132,14 @@ static int prepare_place(cl_device_id device) {
 }
 
 /* Sends a native kernel to each thread. Returns 0 on failure. */
-static int call_together(Gathering *self) {
+static int start_parking(Gathering *self) {
     for (cl_uint i = 0; i < n_threads; i++) {
         void *argument = self;
         pthread_mutex_lock(&lock);
         self->users++;
         pthread_mutex_unlock(&lock);
-        if (cl.clEnqueueNativeKernel(place_queue, stand, &argument, sizeof argument, 0, NULL, NULL,
-                                     0, NULL, NULL) != CL_SUCCESS) {
+        if (cl.clEnqueueNativeKernel(place_queue, park_thread, &argument, sizeof argument, 0, NULL,
+                                     NULL, 0, NULL, NULL) != CL_SUCCESS) {
             pthread_mutex_lock(&lock);
             self->users--;
             pthread_mutex_unlock(&lock);
@@ -178,7 +178,7 @@ int ocl_quiesce_begin(cl_device_id device, double seconds, int interruptible) {
     self->users = 1;
     self->caller = PyThread_get_thread_ident();
     current = self;
-    int waiting = call_together(self), result = 0;
+    int waiting = start_parking(self), result = 0;
     while (waiting) {
         Py_BEGIN_ALLOW_THREADS
         await_arrivals(self);
@@ -205,7 +205,7 @@ void ocl_quiesce_end(void) {
     pthread_mutex_lock(&lock);
     self->over = 1;
     pthread_cond_broadcast(&changed);
-    leave(self);
+    release_gathering(self);
 }
 
 /* ---- the end of the process ------------------------------------------------------------------ */
@@ -223,8 +223,8 @@ void ocl_quiesce_note(Context *context) {
 
 static double patience = EXIT_SECONDS; /* of the final stop */
 
-static int stand_for_ever(void) { /* after Python's finalization; returns 0 if a thread has not
-                                   * arrived */
+static int park_forever(void) { /* after Python's finalization; returns 0 if a thread has not
+                                 * arrived */
     Gathering *self = current == NULL && available() && prepare_place(last_device)
                           ? PyMem_RawCalloc(1, sizeof *self)
                           : NULL;
@@ -235,7 +235,7 @@ static int stand_for_ever(void) { /* after Python's finalization; returns 0 if a
     self->begun = 1; /* the threads must not give up */
     self->caller = PyThread_get_thread_ident();
     double end = pg_seconds() + patience;
-    int waiting = call_together(self);
+    int waiting = start_parking(self);
     while (waiting && pg_seconds() < end) {
         await_arrivals(self);
         pthread_mutex_lock(&lock);
@@ -246,14 +246,14 @@ static int stand_for_ever(void) { /* after Python's finalization; returns 0 if a
 }
 
 #ifdef __GLIBC__
-static void at_the_end(int status, void *arg) {
-    if (!stand_for_ever()) {
+static void on_process_exit(int status, void *arg) {
+    if (!park_forever()) {
         ocl_leave_at_once(status, arg);
     }
 }
 #else
-static void at_the_end(void) {
-    (void)stand_for_ever();
+static void on_process_exit(void) {
+    (void)park_forever();
 }
 #endif
 
@@ -271,8 +271,8 @@ void ocl_quiesce_at_exit(void) {
     }
     /* runs before the handlers that the driver's libraries have registered so far */
 #ifdef __GLIBC__
-    (void)on_exit(at_the_end, NULL);
+    (void)on_exit(on_process_exit, NULL);
 #else
-    (void)atexit(at_the_end);
+    (void)atexit(on_process_exit);
 #endif
 }

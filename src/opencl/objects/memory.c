@@ -33,11 +33,11 @@ static cl_int Memory_query(void *self, cl_uint param, size_t size, void *value, 
 /* Objects whose handle others may know, so that from_int_ptr() can copy from them instead of
  * querying the driver. Borrowed, two per slot. Pooled buffers are excluded, because their handles
  * move between objects. */
-#define N_GIVEN 128
-static Memory *given[N_GIVEN][2];
+#define N_SHARED 128
+static Memory *shared[N_SHARED][2];
 
 static Memory **given_by(cl_mem mem) {
-    return given[((uintptr_t)mem >> 4 ^ (uintptr_t)mem >> 11) % N_GIVEN];
+    return shared[((uintptr_t)mem >> 4 ^ (uintptr_t)mem >> 11) % N_SHARED];
 }
 
 static void note_given(Memory *self, int instead_of_another) {
@@ -51,7 +51,7 @@ static void note_given(Memory *self, int instead_of_another) {
     }
 }
 
-static void forget_given(Memory *self, cl_mem mem) {
+static void forget_shared(Memory *self, cl_mem mem) {
     Memory **place = given_by(mem);
     for (int i = 0; i < 2; i++) {
         if (place[i] == self) {
@@ -85,7 +85,7 @@ int ocl_memory_alive(Memory *self, const char *call) {
 }
 
 /* Releases the object's own reference. */
-static void let_go(Memory *self, cl_mem mem) {
+static void release_own(Memory *self, cl_mem mem) {
     CL_RELEASE(LIVE_MEM, clReleaseMemObject, mem);
     if (self->region != NULL) {
         ocl_region_let_go(self);
@@ -98,7 +98,7 @@ void ocl_memory_unpin(Memory *self) {
     if (--self->users == 0 && self->retired != NULL) {
         cl_mem mem = self->retired;
         self->retired = NULL;
-        let_go(self, mem);
+        release_own(self, mem);
     }
 }
 
@@ -224,8 +224,8 @@ void ocl_memory_dealloc(PyObject *op) {
     if (self->mem != NULL) {
         cl_mem mem = self->mem;
         self->mem = NULL;
-        forget_given(self, mem);
-        let_go(self, mem);
+        forget_shared(self, mem);
+        release_own(self, mem);
     }
     if (self->parent != NULL && self->pool != NULL) { /* see Buffer_region */
         ocl_memory_unpin((Memory *)self->parent);
@@ -267,11 +267,11 @@ static PyObject *Memory_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     }
     cl_mem mem = self->mem;
     self->mem = NULL;
-    forget_given(self, mem);
+    forget_shared(self, mem);
     if (self->users > 0) {
         self->retired = mem;
     } else {
-        let_go(self, mem);
+        release_own(self, mem);
     }
     if (!self->exposed) {
         Py_CLEAR(self->hostbuf); /* the driver's own record keeps it locked until then */

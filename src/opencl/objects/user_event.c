@@ -4,7 +4,7 @@
  * (pocl_quiesce.c), which may have to wait for running kernels. set_status() does that wait
  * itself; for a dropped event the dispatcher of completion.c does.
  *
- * Intel's CPU runtime may be told of a failure only in some cases; see gates.c. */
+ * Intel's CPU runtime may be sent of a failure only in some cases; see gates.c. */
 #include "opencl/context.h"
 #include "opencl/event.h"
 #include "opencl/lifetime/completion.h"
@@ -52,7 +52,7 @@ static void unlink_record(struct UserEventRecord *record) {
 }
 
 /* The status to pass to the driver instead. */
-static cl_int to_tell(const struct UserEventRecord *record, cl_int status) {
+static cl_int driver_status(const struct UserEventRecord *record, cl_int status) {
     return status < 0 && record->gate != NULL && record->gate->must_hear_complete ? CL_COMPLETE
                                                                                   : status;
 }
@@ -76,7 +76,7 @@ static int abandon(struct UserEventRecord *record) {
     set_outcome(record, -1);
     for (int tries = 0; tries < 3; tries++) {
         cl_int status = CL_SUCCESS;
-        CL_CALL(status, clSetUserEventStatus, record->event, to_tell(record, -1));
+        CL_CALL(status, clSetUserEventStatus, record->event, driver_status(record, -1));
         if (status == CL_SUCCESS || status == CL_INVALID_OPERATION /* already set */ ||
             status == PG_STATUS_FORKED) {
             return 1;
@@ -129,7 +129,7 @@ void ocl_fail_dropped_user_events(void) {
     }
 }
 
-static void look_after_dropped(void) {
+static void retry_dropped(void) {
     if (ocl_user_events_dropped > 0) {
         abandon_dropped(0);
         if (any_device(1) != NULL) {
@@ -150,7 +150,7 @@ static PyObject *UserEvent_make(PyTypeObject *type, PyObject *const *a) {
         ocl_need_version(state, "clCreateUserEvent", context->version, 110) < 0) {
         return NULL;
     }
-    look_after_dropped();
+    retry_dropped();
     struct UserEventRecord *record = PyMem_Calloc(1, sizeof *record);
     if (record == NULL) {
         return PyErr_NoMemory();
@@ -256,8 +256,9 @@ static void UserEvent_dealloc(PyObject *op) {
 
 /* Sets the status in the driver. Returns -1 with an exception if PoCL's threads could not be
  * stopped, else 0 and the driver's *status. */
-static int tell(Event *self, struct UserEventRecord *record, cl_int number, cl_int *status) {
-    cl_int told = to_tell(record, number);
+static int set_driver_status(Event *self, struct UserEventRecord *record, cl_int number,
+                             cl_int *status) {
+    cl_int sent = driver_status(record, number);
     *status = CL_SUCCESS;
     if (number < 0) {
         set_outcome(record, number); /* set first, because the driver's call wakes those who wait */
@@ -266,10 +267,10 @@ static int tell(Event *self, struct UserEventRecord *record, cl_int number, cl_i
     }
     int still = number < 0 ? ocl_quiesce_begin(record->device, PATIENCE_SECONDS, 1) : 0;
     if (record->device != NULL && still >= 0) {
-        CL_CALL(*status, clSetUserEventStatus, self->event, told);
+        CL_CALL(*status, clSetUserEventStatus, self->event, sent);
     } else if (still >= 0) {
         Py_BEGIN_ALLOW_THREADS
-        CL_CALL(*status, clSetUserEventStatus, self->event, told);
+        CL_CALL(*status, clSetUserEventStatus, self->event, sent);
         Py_END_ALLOW_THREADS
     }
     if (still > 0) {
@@ -305,16 +306,16 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
     unlink_record(record);
     ocl_user_events_unset++; /* until the call has returned: it may fail commands whose events must
                               * not be released meanwhile */
-    int told = tell(self, record, (cl_int)number, &status);
+    int sent = set_driver_status(self, record, (cl_int)number, &status);
     ocl_user_events_unset--;
     PyObject *result = NULL;
-    if (told < 0 || status != CL_SUCCESS) { /* commands are still waiting: another attempt, or
+    if (sent < 0 || status != CL_SUCCESS) { /* commands are still waiting: another attempt, or
                                              * dropping the event, must reach them */
         link_record(record);
         self->user = record;
         set_outcome(record, CL_SUBMITTED);
         ocl_override_callbacks(self->event, 0);
-        if (told >= 0) {
+        if (sent >= 0) {
             ocl_raise(self->state, "clSetUserEventStatus", status);
         }
     } else {
