@@ -175,7 +175,7 @@ static cl_int copy_onward(Chain *chain, Queue *queue, const OclFill *fill, size_
     return status;
 }
 
-#define SEED_NAME "pygpu.fill_seed"
+#define SEED_NAME "pygpu.seed"
 
 static void free_seed(PyObject *capsule) {
     CL_RELEASE(LIVE_MEM, clReleaseMemObject, PyCapsule_GetPointer(capsule, SEED_NAME));

@@ -4,7 +4,7 @@
  * (pocl_quiesce.c), which may have to wait for running kernels. set_status() does that wait
  * itself; for a dropped event the dispatcher of completion.c does.
  *
- * Intel's CPU runtime may be sent of a failure only in some cases; see gates.c. */
+ * Intel's CPU runtime may be told of a failure only in some cases; see gates.c. */
 #include "opencl/context.h"
 #include "opencl/event.h"
 #include "opencl/lifetime/completion.h"
