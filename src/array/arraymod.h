@@ -25,16 +25,16 @@ typedef struct {
 #define X(name, text) PyObject *name;
     ARR_STRINGS(X)
 #undef X
-    PyObject *ids;     /* dict: the number of an operation by its name, or by NumPy's ufunc */
-    PyObject *trace;   /* trace(function, args, options): calls of pygpu.xp while a function is
-                          traced; see pygpu/_src/array/trace_arrays.py */
-    PyObject *operate; /* operate(name, out or None, *operands): what the fast path leaves; see
-                          pygpu/_src/array/operators.py */
+    PyObject *ids;     /* dict: an operation's number by its name or NumPy ufunc */
+    PyObject *trace;   /* trace(function, args, options): handles calls of pygpu.xp while a
+                        * function is traced; see pygpu/_src/array/trace_arrays.py */
+    PyObject *operate; /* operate(name, out or None, *operands): handles what the fast path cannot;
+                        * see pygpu/_src/array/operators.py */
     PyObject *names[OP_COUNT]; /* interned */
 } State;
 
-extern int arr_tracing;  /* functions that are being traced, in any thread */
-extern State *arr_state; /* of the one interpreter */
+extern int arr_tracing;  /* number of functions being traced, in any thread */
+extern State *arr_state; /* of the only interpreter */
 extern PyModuleDef arr_module;
 #define X(name, base, public) extern PyType_Spec arr_##name##_spec;
 ARR_TYPES(X)
@@ -47,7 +47,8 @@ static inline int arr_is_array(PyObject *op) {
     return PyObject_TypeCheck(op, arr_state->GPUArrayType);
 }
 
-/* What a weak reference refers to, new; NULL without an exception if that is gone, or for NULL. */
+/* Returns a new reference to what a weak reference (or NULL) refers to; NULL without an exception
+ * if that is gone. */
 static inline PyObject *arr_alive(PyObject *weak) {
     PyObject *found = NULL;
 #if PY_VERSION_HEX >= 0x030D0000
@@ -61,7 +62,7 @@ static inline PyObject *arr_alive(PyObject *weak) {
     return found;
 }
 
-/* Whether a weak reference, or NULL, refers to op. */
+/* Whether a weak reference (or NULL) refers to op. */
 static inline int arr_refers(PyObject *weak, const PyObject *op) {
 #if PY_VERSION_HEX >= 0x030D0000
     PyObject *found = arr_alive(weak);
@@ -73,35 +74,35 @@ static inline int arr_refers(PyObject *weak, const PyObject *op) {
 }
 
 /* gpuarray.c */
-/* A new array beside another one: same type, backend, queue, allocator; in the shape and order of
- * that one. Takes data over. */
+/* A new array with the same type, backend, queue, allocator, shape and order as like. Takes over
+ * data. */
 PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data);
-/* The same in another layout: shape and strides [bytes]. */
+/* The same with another layout: shape, and strides in bytes. */
 PyObject *arr_new_beside(GPUArray *like, PyArray_Descr *dtype, PyObject *data, int ndim,
                          const Py_ssize_t *shape, const Py_ssize_t *strides);
-/* Fills a header that may have been filled before: at the start of memory, which it takes over. 0,
- * or -1 with an exception. */
+/* Initializes a header, possibly not for the first time. The array begins at the start of memory,
+ * which it takes over. Returns 0, or -1 with an exception. */
 int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, PyObject *data,
               PyObject *allocator, PyArray_Descr *dtype, int ndim, const Py_ssize_t *shape,
               const Py_ssize_t *strides);
 
 /* layout.c: all return 0, or -1 with an exception */
 int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape,
-                   const Py_ssize_t *strides); /* strides NULL: C order; dtype is set */
+                   const Py_ssize_t *strides); /* strides NULL means C order; dtype must be set */
 int arr_set_offset(GPUArray *self, Py_ssize_t offset);
-int arr_tell_layout(GPUArray *self); /* after dims, size or dtype were set otherwise */
+int arr_tell_layout(GPUArray *self); /* call after setting dims, size or dtype in other ways */
 void arr_clear_layout(GPUArray *self);
-void arr_forget_layouts(void); /* at the end of the process */
+void arr_forget_layouts(void); /* called when the process ends */
 
 /* events.c */
-int arr_foreign(const GPUArray *self); /* whether events may be of other queues than the array's */
-void arr_cross(GPUArray *self);        /* from now on they may */
+int arr_foreign(const GPUArray *self); /* whether events may belong to other queues than the
+                                        * array's */
+void arr_cross(GPUArray *self);        /* records that they may from now on */
 PyObject *arr_events(GPUArray *self);  /* the list, borrowed; NULL with an exception */
-int arr_share_events(GPUArray *view, GPUArray *self); /* 0, or -1 with an exception */
-int arr_set_event(
-    GPUArray *self,
-    PyObject *event); /* makes it the only one, Py_None for none; 0, or -1 with an exception */
-int arr_events_private(const GPUArray *self); /* whether no program has the list, which may look */
+int arr_share_events(GPUArray *view, GPUArray *self); /* returns 0, or -1 with an exception */
+int arr_set_event(GPUArray *self, PyObject *event);   /* makes it the only event; Py_None: no event.
+                                                       * Returns 0, or -1 with an   exception */
+int arr_events_private(const GPUArray *self); /* whether no program has a reference to the list */
 void arr_drop_events(GPUArray *self);
 PyObject *arr_get_events(PyObject *op, void *closure);
 int arr_set_events(PyObject *op, PyObject *value, void *closure);
@@ -109,10 +110,10 @@ PyObject *arr_get_foreign(PyObject *op, void *closure);
 int arr_set_foreign(PyObject *op, PyObject *value, void *closure);
 
 /* dlpack.c */
-/* Tests of launches as numbers, after a look at what they take; -1 with an exception, and perhaps
- * *numbers to be freed. */
+/* Parses the tests of launches into numbers, and checks the arguments they refer to. Returns -1
+ * with an exception; *numbers may have to be freed even then. */
 int arr_tests_read(PyObject *tests, PyObject *args, int64_t **numbers, Py_ssize_t *count);
-/* Whether they hold. args: like those that arr_tests_read() saw. */
+/* Whether the tests hold. args: of the kinds that arr_tests_read() checked. */
 int arr_tests_hold(const int64_t *tests, Py_ssize_t n, PyObject *grid, PyObject *block,
                    PyObject *const *args);
 extern volatile int32_t arr_record_words[];

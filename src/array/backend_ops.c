@@ -1,10 +1,10 @@
-/* backend_ops.c - how backends register what C uses of them. */
+/* backend_ops.c - where backends register what C calls of theirs. */
 #include "array/backend_ops.h"
 
 BackendOps arr_cuda, arr_opencl;
 ArrayValues arr_values;
 
-/* The place of an entry, NULL with an exception if there is none of that name. */
+/* The address of an entry, or NULL with an exception if there is none of that name. */
 static PyObject **entry(PyObject *owner, PyObject *name) {
     BackendOps *ops = NULL;
     if (PyUnicode_CompareWithASCIIString(owner, "cuda") == 0) {

@@ -1,23 +1,23 @@
-/* backend_ops.h - the classes and commands of each backend that C uses without asking Python. */
+/* backend_ops.h - the classes and commands of each backend that C uses directly. */
 #ifndef PYGPU_ARRAY_BACKEND_OPS_H
 #define PYGPU_ARRAY_BACKEND_OPS_H
 
 #include "array/arraymod.h"
 
-/* What a backend registers when it is imported; NULL until then, and what it does not have. */
+/* A backend registers these when it is imported; NULL before that, and for what it lacks. */
 /* clang-format off */
 #define BACKEND_OPS(X) \
     X(array_class)       /* the class of its arrays */ \
-    X(pools)             /* types of our allocators, whose memory has the size asked for */ \
-    X(copy)              /* OpenCL: every copy; CUDA: on the device */ \
-    X(fill)              /* repeats a byte */ \
+    X(pools)             /* types of our allocators, whose memory has the requested size */ \
+    X(copy)              /* OpenCL: any copy; CUDA: copies on the device */ \
+    X(fill)              /* repeats one byte */ \
     X(to_device)         /* CUDA: from the host */ \
     X(to_host)           /* CUDA */ \
     X(current_context)   /* CUDA */ \
-    X(default_allocator) /* CUDA: what allocator=None is, too */ \
-    X(address_range)     /* CUDA: (start, size) of the allocation that holds an address */ \
-    X(shared_memory)     /* OpenCL: the type of SVM pointers, which copies treat apart */ \
-    X(zero_byte)         /* OpenCL: the pattern that fill takes */
+    X(default_allocator) /* CUDA: what allocator=None means as well */ \
+    X(address_range)     /* CUDA: (start, size) of the allocation at an address */ \
+    X(shared_memory)     /* OpenCL: the type of SVM pointers, which copies treat differently */ \
+    X(zero_byte)         /* OpenCL: the pattern for fill */
 /* clang-format on */
 
 typedef struct {
@@ -27,13 +27,13 @@ typedef struct {
 } BackendOps;
 extern BackendOps arr_cuda, arr_opencl;
 
-/* What is the same for both. */
+/* What both backends share. */
 typedef struct {
     PyObject *flags;      /* tuple of 4: the flags objects for C and F contiguity */
     PyObject *no_backend; /* of an array whose __init__() was not called */
 } ArrayValues;
 extern ArrayValues arr_values;
 
-void arr_forget_backends(void); /* at the end of the process */
+void arr_forget_backends(void); /* called when the process ends */
 
 #endif

@@ -1,12 +1,12 @@
-/* create.c - new arrays: the constructors of both classes, zeros(), full(), empty_like(), to_gpu(),
- * to_device() and their like. */
+/* create.c - new arrays: the constructors of both classes, zeros(), full(), empty_like(),
+ * to_gpu(), to_device() and similar functions. */
 #include "array/fastpath.h"
 
-/* ---- where arrays are made ------------------------------------------------------------------- */
+/* ---- where an array is made ------------------------------------------------------------------ */
 
 typedef struct {
     PyObject *backend, *queue;
-    Table *table; /* all owned */
+    Table *table; /* all are owned references */
 } Place;
 
 static void leave(Place *place) {
@@ -27,13 +27,13 @@ static int with_table(Place *place, PyObject *table) {
     return 1;
 }
 
-/* All of these: 1 with *place, 0: Python finds out, -1 with an exception. */
+/* These functions return 1 with *place, 0 to leave the call to Python, -1 with an exception. */
 
-/* The CUDA context that was asked for last, and its backend: weak references, as the context has
- * the backend. */
+/* The last CUDA context asked for, and its backend. Weak references, because the context owns the
+ * backend. */
 static struct { PyObject *context, *backend; } recent;
 
-/* The context that is current, if it was that last time too. */
+/* Succeeds if the current context is the same as last time. */
 static int cuda_place(Place *place) {
     *place = (Place){NULL, NULL, NULL};
     if (recent.context == NULL || arr_cuda.current_context == NULL) {
@@ -60,15 +60,15 @@ int arr_is_current(const PyObject *backend) {
     if (state > 0) {
         leave(&place);
     } else if (state < 0) {
-        PyErr_Clear(); /* Python meets it again */
+        PyErr_Clear(); /* Python will get the same error */
     }
     return same;
 }
 
 #define QUEUES 4
 
-/* Queues that arrays were made on, and their backends: weak references, as a queue's context has
- * the backend. */
+/* Queues on which arrays were made, and their backends. Weak references, because a queue's context
+ * owns the backend. */
 static struct { PyObject *queue, *backend; } known[QUEUES];
 static int next_instance;
 
@@ -105,7 +105,8 @@ static PyObject *know(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssi
     }
     int i = 0;
     while (i < QUEUES &&
-           known[i].queue != queue) { /* an object has one weak reference without a callback */
+           known[i].queue != queue) { /* every object has at most one weak reference without a
+                                       * callback, so identity can be compared */
         i++;
     }
     if (i == QUEUES) {
@@ -155,7 +156,8 @@ typedef struct {
     Py_ssize_t nbytes, shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS];
 } Form;
 
-/* The rest of a form that has dtype, ndim, shape and fortran. 1, or 0: too large. */
+/* Computes the rest of a form from dtype, ndim, shape and fortran. Returns 1, or 0 if it is too
+ * large. */
 static int measure(Form *form) {
     Py_ssize_t step = (Py_ssize_t)PyDataType_ELSIZE(form->dtype),
                most = ((Py_ssize_t)1 << 62) / (step > 0 ? step : 1), size = 1;
@@ -164,7 +166,7 @@ static int measure(Form *form) {
         if (n < 0 || (n > 0 && (most /= n) == 0)) {
             return 0;
         }
-        form->strides[k] = step; /* in Fortran order */
+        form->strides[k] = step; /* Fortran order */
         step *= n > 0 ? n : 1;
         size *= n;
     }
@@ -191,7 +193,7 @@ static int read_shape(Form *form, PyObject *obj) {
     return 1;
 }
 
-/* Whether an argument *order* is known. */
+/* Whether the argument *order* is valid. */
 static int read_order(Form *form, PyObject *order) {
     form->fortran = 0;
     if (order == NULL) {
@@ -205,7 +207,7 @@ static int read_order(Form *form, PyObject *order) {
     return letter == 'C' || letter == 'F';
 }
 
-/* 1, or 0 with nothing owned. */
+/* Returns 1, or 0 on failure (nothing is then owned). */
 static int read_form(Form *form, PyObject *shape, PyObject *dtype, PyObject *order) {
     form->dtype = NULL;
     if (shape == NULL || !read_shape(form, shape) || !read_order(form, order)) {
@@ -218,7 +220,8 @@ static int read_form(Form *form, PyObject *shape, PyObject *dtype, PyObject *ord
     return form->dtype != NULL;
 }
 
-/* The form of another array in another dtype; 0: axes in an order of their own. */
+/* The form of another array with another dtype; 0 if its axes are in neither C nor Fortran
+ * order. */
 static int form_like(Form *form, const GPUArray *like, PyArray_Descr *dtype) {
     if (like->flags == 0 && like->ndim > 1) {
         return 0;
@@ -230,8 +233,8 @@ static int form_like(Form *form, const GPUArray *like, PyArray_Descr *dtype) {
     return measure(form);
 }
 
-/* Fills a header with memory, which it takes over (NULL: an exception is set); 0, or -1 with an
- * exception. self may have been made before. */
+/* Initializes a header with memory, which it takes over (NULL: an exception is set). Returns 0, or
+ * -1 with an exception. self may have been initialized before. */
 static int make_of(GPUArray *self, const Place *place, const Form *form, PyObject *allocator,
                    PyObject *data) {
     if (data == NULL) {
@@ -258,7 +261,7 @@ static PyObject *make(PyObject *type, const Place *place, const Form *form, PyOb
     return (PyObject *)self;
 }
 
-/* An array that is filled with a number; takes it over. */
+/* Fills an array with a number; takes over the array. */
 static PyObject *filled(PyObject *array, PyObject *value) {
     int state = array != NULL ? arr_fill_number((GPUArray *)array, value) : -1;
     if (state > 0 || array == NULL) {
@@ -280,12 +283,12 @@ static PyObject *filled_with(PyObject *array, long value) {
     return result;
 }
 
-/* The allocator of a call; PyCUDA's default one means the pool here. */
+/* The allocator for a call; PyCUDA's default allocator means the pool here. */
 static PyObject *allocator_of(PyObject *given) {
     return given == NULL || given == arr_cuda.default_allocator ? Py_None : given;
 }
 
-/* What numpy.asarray() makes of a number. */
+/* The dtype that numpy.asarray() gives a number. */
 static PyObject *dtype_of_number(PyObject *value) {
     int overflow = 0;
     if (PyFloat_CheckExact(value)) {
@@ -315,8 +318,8 @@ static PyObject *cuda_new(PyObject *shape, PyObject *dtype, PyObject *allocator,
     return array;
 }
 
-/* Whether the driver knows memory at *data* from which nbytes are left; else Python says what is
- * wrong. */
+/* Whether the driver knows the memory at *data*, with at least nbytes left; otherwise Python
+ * reports what is wrong. */
 static int has_room(PyObject *data, Py_ssize_t nbytes) {
     PyObject *number = arr_cuda.address_range != NULL ? PyNumber_Long(data) : NULL;
     PyObject *range = number != NULL ? PyObject_CallOneArg(arr_cuda.address_range, data) : NULL;
@@ -414,7 +417,8 @@ PyObject *fast_cuda_ones_like(PyObject *const *a, Py_ssize_t n) {
     return array != NULL ? filled_with(array, 1) : NULL;
 }
 
-/* A host array without gaps, of a dtype that devices have: its form. 1, or 0 with nothing owned. */
+/* The form of a contiguous host array of a dtype that devices support. Returns 1, or 0 with
+ * nothing owned. */
 static int form_of_host(Form *form, PyObject *host) {
     if (host == NULL || !PyArray_CheckExact(host)) {
         return 0;
@@ -526,7 +530,7 @@ PyObject *fast_opencl_full(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     return array != NULL ? filled(array, a[2]) : NULL;
 }
 
-/* The array itself, or a dtype for it, on its own queue and of its own class. */
+/* For the array itself, or a dtype for it, on its own queue and with its own class. */
 static PyObject *new_like(GPUArray *like, PyObject *given) {
     Form form;
     if (like == NULL || (PyObject *)Py_TYPE(like) != arr_opencl.array_class ||
@@ -570,7 +574,7 @@ PyObject *fast_to_device(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
             array = make(arr_opencl.array_class, &place, &form, or_none(a[2]));
             if (array != NULL &&
                 !arr_can_command(
-                    (GPUArray *)array)) { /* shared virtual memory, from an allocator */
+                    (GPUArray *)array)) { /* shared virtual memory, provided by an allocator */
                 PyObject *done = PyObject_CallMethod(array, "set", "OOO", a[1], place.queue,
                                                      blocking ? Py_False : Py_True);
                 Py_XDECREF(done);

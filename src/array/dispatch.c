@@ -1,5 +1,5 @@
-/* dispatch.c - operations on arrays by name: kernels that are known are launched here, everything
- * else is left to Python. */
+/* dispatch.c - operations on arrays by name: known kernels are launched here, everything else is
+ * left to Python. */
 #include "array/dispatch.h"
 
 #include "array/chain.h"
@@ -25,9 +25,9 @@ Py_ssize_t arr_id(PyObject *name, int add) {
     return number;
 }
 
-/* ---- operands without gaps, of one shape, on one queue in order ------------------------------ */
+/* ---- contiguous operands of one shape, on one in-order queue --------------------------------- */
 
-/* Type number of a NumPy number that a kernel takes as it is, -1 of others. */
+/* The type number of a NumPy number that kernels take unchanged, -1 for others. */
 static int scalar_type(const PyObject *op) {
     const PyTypeObject *type = Py_TYPE(op);
     return type == &PyFloat32ArrType_Type   ? NPY_FLOAT
@@ -43,7 +43,7 @@ static int scalar_type(const PyObject *op) {
                                             : -1;
 }
 
-/* What an operand is; -1 if it is nothing for the table. */
+/* The kind of an operand; -1 if the table cannot handle it. */
 static inline int kind_of(PyObject *op, const PyTypeObject *type) {
     if (Py_TYPE(op) == type) {
         int number = ((GPUArray *)op)->dtype->type_num;
@@ -59,8 +59,8 @@ static inline int kind_of(PyObject *op, const PyTypeObject *type) {
     return number < 0 ? -1 : KIND_SCALAR + number;
 }
 
-/* Items are where kernels can read them: sizes of numbers are powers of two, and arrays here have
- * no gaps. */
+/* Whether kernels can read the items in place: the sizes of numbers are powers of two, and arrays
+ * here are contiguous. */
 static inline int aligned(const GPUArray *array) {
     return (array->offset & (ARRAY_ITEMSIZE(array) - 1)) == 0;
 }
@@ -76,8 +76,8 @@ static inline int usable(const GPUArray *array, const GPUArray *first) {
            aligned(array);
 }
 
-/* Whether writing one array may change items of the other before they are read: all but the very
- * same items count. */
+/* Whether writing out may change items of read before they are read. Exactly the same items are
+ * safe; any other overlap is not. */
 static int may_clash(const GPUArray *out, const GPUArray *read) {
     if (out == read) {
         return 0;
@@ -108,12 +108,12 @@ static GPUArray *first_of(PyObject *const *operands, int n) {
     return NULL;
 }
 
-/* The launch of an entry was tried. As arr_fast(). */
+/* Handles the result of launching an entry. Returns as arr_fast(). */
 static int finish(GPUArray *out, PyObject *event, int numbers, PyObject **result) {
     if (event == NULL) {
         Py_DECREF((PyObject *)out);
         if (!PyErr_Occurred()) {
-            return 0; /* the table has changed meanwhile */
+            return 0; /* the table changed in the meantime */
         }
         if (numbers && PyErr_ExceptionMatches(PyExc_OverflowError)) {
             PyErr_Clear(); /* a number that does not fit: NumPy's rules decide */
@@ -131,8 +131,8 @@ static int finish(GPUArray *out, PyObject *event, int numbers, PyObject **result
     return 1;
 }
 
-/* What each operand is, for the key; how many are numbers, -1 if one is nothing for the table. The
- * caller has looked at first. */
+/* Reads the operands' kinds, for the key. Returns how many are numbers, -1 if the table cannot
+ * handle one. The caller has checked first. */
 static inline int read_kinds(PyObject *const *operands, int n, const GPUArray *first, int *kinds) {
     const PyTypeObject *type = Py_TYPE(first);
     int numbers = 0;
@@ -152,8 +152,8 @@ static inline int read_kinds(PyObject *const *operands, int n, const GPUArray *f
     return numbers;
 }
 
-/* A new array for the result of the entry with this key, in the layout of the first operand. NULL
- * without an exception: the entry has gone meanwhile. */
+/* Makes a new array for the result of the entry with this key, in the layout of the first operand.
+ * NULL without an exception: the entry is gone. */
 static inline GPUArray *new_result(Table *table, uint64_t key, const Entry *entry,
                                    GPUArray *first) {
     PyObject *data = table_allocate(table, first->backend, first->allocator,
@@ -161,19 +161,20 @@ static inline GPUArray *new_result(Table *table, uint64_t key, const Entry *entr
     if (data == NULL) {
         return NULL;
     }
-    entry = table_find(table, key); /* an allocator may have done anything */
+    entry = table_find(table, key); /* an allocator may have run any code */
     if (entry == NULL) {
         Py_DECREF(data);
         return NULL;
     }
-    /* Kept: a new object may let garbage be collected. */
+    /* Keep it: making an object may collect garbage. */
     PyArray_Descr *dtype = (PyArray_Descr *)Py_NewRef((PyObject *)entry->dtype);
     GPUArray *made = (GPUArray *)arr_new_like(first, dtype, data);
     Py_DECREF((PyObject *)dtype);
     return made;
 }
 
-/* The arguments of an entry's kernel but the number of items. 0, or -1 with an exception. */
+/* Adds all arguments of an entry's kernel except the number of items. Returns 0, or -1 with an
+ * exception. */
 static inline int put_operands(Args *args, const GPUArray *out, PyObject *const *operands,
                                const int *kinds, int n) {
     args->n = args->n_owned = 0;
@@ -189,19 +190,19 @@ static inline int put_operands(Args *args, const GPUArray *out, PyObject *const 
     return failed ? -1 : 0;
 }
 
-/* Whether the operation of an entry is deferred, so that others may join it. */
+/* Whether the operation of an entry was deferred, so that later ones can be fused with it. */
 static int put_off_entry(Table *table, uint64_t key, GPUArray *first, GPUArray *out,
                          PyObject *const *operands, int n) {
     const Entry *entry = table_counted(table, key, first->size);
     if (entry == NULL || entry->op == 0) {
-        PyErr_Clear(); /* the launch meets it again */
+        PyErr_Clear(); /* the launch will get the same error */
         return 0;
     }
     ChainLaunch launch = {entry->op, entry->kernel, entry->sizes, table->local, entry->n_object};
     return chain_add(&launch, first, out, operands, n);
 }
 
-/* As arr_fast(). */
+/* Returns as arr_fast(). */
 static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *first, GPUArray *out,
                     PyObject **result) {
     Table *table = first->table;
@@ -240,9 +241,9 @@ static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *f
     return finish(out, event, numbers, result);
 }
 
-/* ---- any layouts that were seen before ------------------------------------------------------- */
+/* ---- layouts seen before --------------------------------------------------------------------- */
 
-/* plan_run() for an operation that chains know: it may be put off. */
+/* plan_run() for an operation that can be part of a chain: it may be deferred. */
 static PyObject *run_in_chain(Plan *plan, GPUArray *first, PyObject *const *operands, int n,
                               GPUArray *out) {
     PyObject *made = plan->dtype != NULL ? plan_new_result(plan, first) : NULL;
@@ -268,7 +269,7 @@ static PyObject *run_in_chain(Plan *plan, GPUArray *first, PyObject *const *oper
     return made;
 }
 
-/* The operands, then out if there is one, which extra says. As arr_fast(). */
+/* The operands, then out if extra says that there is one. Returns as arr_fast(). */
 static int by_plan(Py_ssize_t id, Py_ssize_t extra, PyObject *const *operands, int n, GPUArray *out,
                    PyObject **result) {
     PyObject *all[CALL_MAX + 1];
@@ -332,7 +333,7 @@ int arr_fast_plan(Py_ssize_t id, Py_ssize_t extra, PyObject *const *operands, in
     return by_plan(id, extra, operands, n, NULL, result);
 }
 
-/* ---- for Python ------------------------------------------------------------------------------ */
+/* ---- Python interface ------------------------------------------------------------------------ */
 
 static const char call_doc[] = "_call(name, /, *operands, out=None)\n--\n\n(name: Any, /, "
                                "*operands: Any, out: Any = None) -> Any\n\n"
@@ -360,7 +361,7 @@ static PyObject *call(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssi
     return done > 0 ? result : done < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* How the axes of a reduction are said in a key; -1: not there. */
+/* Encodes the axes of a reduction for a key; -1 if that is impossible. */
 static Py_ssize_t axes_word(PyObject *axis, PyObject *keepdims) {
     Py_ssize_t word = keepdims == Py_True ? 1 : keepdims == Py_False ? 2 : -1;
     if (word < 0) {
@@ -379,7 +380,8 @@ static Py_ssize_t axes_word(PyObject *axis, PyObject *keepdims) {
             return -1;
         }
         int overflow;
-        long number = PyLong_AsLongAndOverflow(item, &overflow); /* an int: nothing else can fail */
+        long number = PyLong_AsLongAndOverflow(item, &overflow); /* it is an int, so only overflow
+                                                                  * is possible */
         if (overflow != 0 || number < -ARRAY_MAX_DIMS || number >= ARRAY_MAX_DIMS) {
             return -1;
         }
@@ -429,7 +431,7 @@ const char arr_array_ufunc_doc[] =
     "/, *inputs: Any, **options: Any) -> Any\n\n"
     "What NumPy's ufuncs ask of an array: the ufunc on the device.";
 
-/* The out of out=(array,), NULL if it is anything else. */
+/* Returns the out of out=(array,), or NULL for anything else. */
 static PyObject *single_out(PyObject *out) {
     return PyTuple_CheckExact(out) && PyTuple_GET_SIZE(out) == 1 &&
                    arr_is_array(PyTuple_GET_ITEM(out, 0))

@@ -1,10 +1,10 @@
-/* dlpack.c - DLPack's capsules: made over an array's memory, and taken over from other libraries.
+/* dlpack.c - DLPack capsules: exported for an array's memory, and imported from other libraries.
  *
- * Which memory, which device and which stream is decided in pygpu/_src/array/interchange.py. */
+ * pygpu/_src/array/interchange.py decides on the memory, device and stream. */
 #include "common/dlpack.h"
 #include "array/arraymod.h"
 
-/* The types of ml_dtypes that DLPack has: NumPy numbers them as they are registered. */
+/* The ml_dtypes types that DLPack has. NumPy numbers them in the order of their registration. */
 static const struct {
     const char *name;
     uint8_t code, bits;
@@ -23,7 +23,7 @@ static const struct {
 
 /* ---- export ---------------------------------------------------------------------------------- */
 
-/* Whether a dtype is of ml_dtypes, and which; -1 with an exception. */
+/* Whether a dtype is from ml_dtypes, and which; -1 with an exception. */
 static int ml_type_of(PyArray_Descr *dtype, DLDataType *out) {
     PyObject *module = PyObject_GetAttrString((PyObject *)dtype->typeobj, "__module__");
     if (module == NULL) {
@@ -54,7 +54,7 @@ static int no_type(PyArray_Descr *dtype) {
 }
 
 static int type_of(PyArray_Descr *dtype, DLDataType *out) {
-    if (dtype->type_num >= NPY_USERDEF) { /* whose kind says nothing */
+    if (dtype->type_num >= NPY_USERDEF) { /* user-defined types, whose kind is meaningless */
         int found = ml_type_of(dtype, out);
         return found > 0 ? 0 : found < 0 ? -1 : no_type(dtype);
     }
@@ -160,14 +160,14 @@ PyObject *arr_dlpack_export(PyObject *Py_UNUSED(module), PyObject *const *args, 
 
 typedef struct {
     PyObject_HEAD
-    DLManagedTensor *plain; /* one of these, once it is ours */
+    DLManagedTensor *plain; /* one of these is set once we own the tensor */
     DLManagedTensorVersioned *versioned;
     PyArray_Descr *dtype;
     uint64_t address, offset;
     DLDevice device;
     uint64_t flags;
     int ndim;
-    Py_ssize_t shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS]; /* [bytes] */
+    Py_ssize_t shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS]; /* in bytes */
 } Tensor;
 
 static int refuse(const char *why) {
@@ -175,7 +175,7 @@ static int refuse(const char *why) {
     return -1;
 }
 
-/* The dtype of one of ml_types, from the package, which is imported by the first such tensor. */
+/* The dtype of one of ml_types; the first such tensor imports the package. */
 static PyArray_Descr *ml_dtype(const char *name) {
     PyObject *module = PyImport_ImportModule("ml_dtypes");
     if (module == NULL) {
@@ -225,7 +225,7 @@ static PyArray_Descr *dtype_of(DLDataType type) {
     return NULL;
 }
 
-/* Copies what the header says, once it has been found to make sense. */
+/* Copies the header after checking that it makes sense. */
 static int read_header(Tensor *self, const DLTensor *tensor) {
     int n = tensor->ndim;
     if (n < 0 || n > ARRAY_MAX_DIMS || (n > 0 && tensor->shape == NULL)) {
@@ -294,7 +294,7 @@ PyObject *arr_dlpack_import(PyObject *Py_UNUSED(module), PyObject *capsule) {
     if (self == NULL) {
         return NULL;
     }
-    /* Whatever fails from here on, the capsule still owns its tensor, and ends it. */
+    /* If anything fails below, the capsule still owns its tensor and deletes it. */
     if (plain) {
         DLManagedTensor *managed = PyCapsule_GetPointer(capsule, DL_PLAIN);
         if (managed == NULL || read_header(self, &managed->tensor) < 0 ||
@@ -329,7 +329,7 @@ fail:
 static void Tensor_dealloc(PyObject *op) {
     Tensor *self = (Tensor *)op;
     PyTypeObject *tp = Py_TYPE(op);
-    PyObject *type, *value, *traceback; /* a deleter may run Python code */
+    PyObject *type, *value, *traceback; /* the deleter may run Python code */
     PyErr_Fetch(&type, &value, &traceback);
     if (self->plain != NULL && self->plain->deleter != NULL) {
         self->plain->deleter(self->plain);
@@ -365,7 +365,7 @@ static PyObject *Tensor_get_device(PyObject *op, void *Py_UNUSED(closure)) {
     return Py_BuildValue("(ii)", (int)((Tensor *)op)->device.type, (int)((Tensor *)op)->device.id);
 }
 
-/* So that NumPy sees memory of the host; it keeps the tensor. */
+/* Lets NumPy view host memory; the view keeps the tensor alive. */
 static PyObject *Tensor_get_interface(PyObject *op, void *Py_UNUSED(closure)) {
     Tensor *self = (Tensor *)op;
     int32_t kind = self->device.type;
@@ -374,7 +374,7 @@ static PyObject *Tensor_get_interface(PyObject *op, void *Py_UNUSED(closure)) {
         return NULL;
     }
     PyObject *shape = Tensor_get_shape(op, NULL), *strides = Tensor_get_strides(op, NULL);
-    /* A typestr has nothing but bytes for types that NumPy does not have itself. */
+    /* For types that NumPy lacks, a typestr can only say how many bytes there are. */
     PyObject *name = self->dtype->type_num >= NPY_USERDEF
                          ? PyUnicode_FromFormat("|V%zd", (Py_ssize_t)PyDataType_ELSIZE(self->dtype))
                          : PyObject_GetAttrString((PyObject *)self->dtype, "str");

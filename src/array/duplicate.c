@@ -3,12 +3,12 @@
 #include "array/chain.h"
 #include "array/fastpath.h"
 
-/* Strides of items without gaps whose axes lie in memory as those of *self* do (NumPy's order "K");
- * returns how many bytes the items are, of which there are some. */
+/* Computes contiguous strides whose axes are in the same memory order as those of *self* (NumPy's
+ * order "K"). Returns the size of all items in bytes. The array must not be empty. */
 static Py_ssize_t keep_order(const GPUArray *self, Py_ssize_t step, Py_ssize_t *strides) {
     int order[ARRAY_MAX_DIMS];
     const Py_ssize_t *given = ARRAY_STRIDES(self);
-    for (int k = 0; k < self->ndim; k++) { /* sorted by insertion: the widest step first */
+    for (int k = 0; k < self->ndim; k++) { /* insertion sort, largest stride first */
         int at = k;
         for (; at > 0 && Py_ABS(given[order[at - 1]]) < Py_ABS(given[k]); at--) {
             order[at] = order[at - 1];
@@ -26,7 +26,7 @@ static Py_ssize_t keep_order(const GPUArray *self, Py_ssize_t step, Py_ssize_t *
     return step;
 }
 
-/* A new, uninitialized array beside self. */
+/* A new, uninitialized array on the same queue as self. */
 static GPUArray *make(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t *nbytes) {
     Py_ssize_t strides[ARRAY_MAX_DIMS];
     *nbytes = keep_order(self, (Py_ssize_t)PyDataType_ELSIZE(dtype), strides);
@@ -37,7 +37,7 @@ static GPUArray *make(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t *nbytes) 
                : NULL;
 }
 
-/* Sets the items of a new array by a kernel that is known for these layouts. As arr_fast(). */
+/* Sets the items of a new array with a kernel known for these layouts. Returns as arr_fast(). */
 static int convert(PyObject *self, GPUArray *made) {
     static PyObject *copy_word;
     if (copy_word == NULL && (copy_word = PyUnicode_InternFromString("copy")) == NULL) {
@@ -79,8 +79,8 @@ static PyObject *duplicate(GPUArray *self, PyArray_Descr *dtype, int same) {
     }
     Py_ssize_t nbytes, itemsize = (Py_ssize_t)PyDataType_ELSIZE(dtype);
     if (self->size == 0 || itemsize == 0 ||
-        self->size >
-            ((Py_ssize_t)1 << 62) / itemsize) { /* items that repeat may be more than memory has */
+        self->size > ((Py_ssize_t)1 << 62) / itemsize) { /* with repeated items (stride 0) the size
+                                                          * may exceed any memory */
         return NULL;
     }
     GPUArray *made = make(self, dtype, &nbytes);
@@ -108,9 +108,9 @@ PyObject *fast_copy(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
         return NULL;
     }
     int here = a[1] == NULL ||
-               (self->table->cuda
-                    ? a[1] == Py_None
-                    : a[1] == self->queue && a[1] != Py_None); /* OpenCL's None: without a queue */
+               (self->table->cuda ? a[1] == Py_None
+                                  : a[1] == self->queue && a[1] != Py_None); /* OpenCL: None means
+                                                                              * without a queue */
     return here ? duplicate(self, self->dtype, 1) : NULL;
 }
 

@@ -1,18 +1,19 @@
-/* events.c - EventList: the OpenCL events that the contents of some memory depend on, shared by all
- * arrays that are views of one another. */
+/* events.c - EventList: the OpenCL events on which the contents of some memory depend, shared by
+ * all arrays that are views of one another. */
 #include "array/chain.h"
 #include "array/dispatch.h"
 
 typedef struct {
     PyListObject list;
-    Py_ssize_t arrays; /* that have it: other references are a program's, which may look at it */
-    PyObject *pending; /* a list of the one event that is to replace all here, empty until the
-                          launch that was deferred; or NULL */
-    char crossed; /* events of several queues may be in it: whoever uses the memory has to wait for
-                     them */
+    Py_ssize_t arrays; /* number of arrays that have it: any other reference is a program's, which
+                        * may read it */
+    PyObject *pending; /* a list for the single event that will replace all of these; empty until
+                        * the deferred launch is made; or NULL */
+    char crossed; /* it may contain events of several queues: users of the memory have to wait for
+                   * them */
 } EventList;
 
-/* ---- the type -------------------------------------------------------------------------------- */
+/* ---- type ------------------------------------------------------------------------------------ */
 
 static int EventList_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(op));
@@ -23,11 +24,12 @@ static int EventList_traverse(PyObject *op, visitproc visit, void *arg) {
 static void EventList_dealloc(PyObject *op) {
     PyTypeObject *type = Py_TYPE(op);
     Py_CLEAR(((EventList *)op)->pending);
-    PyList_Type.tp_dealloc(op); /* which untracks it, and frees by tp_free of the type */
+    PyList_Type.tp_dealloc(op); /* list's dealloc untracks the object and frees it by the type's
+                                 * tp_free */
     Py_DECREF(type);
 }
 
-/* Events that a program adds by itself may be of any queue. */
+/* An event that a program adds may be of any queue. */
 static PyObject *EventList_append(PyObject *op, PyObject *event) {
     ((EventList *)op)->crossed = 1;
     return PyList_Append(op, event) < 0 ? NULL : Py_NewRef(Py_None);
@@ -66,16 +68,16 @@ PyType_Spec arr_EventList_spec = {.name = "pygpu._array.EventList",
 
 static PyObject *make(void) {
     return arr_state->EventListType->tp_alloc(arr_state->EventListType,
-                                              0); /* zeroed: an empty list */
+                                              0); /* zeroed, that is, an empty list */
 }
 
 static int is_shared(PyObject *obj) {
     return Py_IS_TYPE(obj, arr_state->EventListType);
 }
 
-/* ---- of an array ----------------------------------------------------------------------------- */
+/* ---- an array's events ----------------------------------------------------------------------- */
 
-/* CUDA orders by streams, which keys and launches look at: events of another array make none
+/* CUDA orders work by streams, which keys and launches check, so another array's events are never
  * foreign there. */
 static int on_cuda(const GPUArray *self) {
     return self->table != NULL && self->table->cuda;
@@ -103,7 +105,7 @@ void arr_drop_events(GPUArray *self) {
     Py_CLEAR(self->event);
 }
 
-/* An event, or a list for one (see EventList), as the only one of a list. */
+/* Makes an event, or a list for one (see EventList), the only item of a list. */
 static int put_alone(PyObject *events, PyObject *event) {
     if (event != NULL && PyList_CheckExact(event)) {
         Py_XSETREF(((EventList *)events)->pending, Py_NewRef(event));
@@ -113,14 +115,14 @@ static int put_alone(PyObject *events, PyObject *event) {
     if (PyList_GET_SIZE(events) == 1 && event != NULL) {
         return PyList_SetItem(events, 0, Py_NewRef(event));
     }
-    Py_INCREF(events); /* what goes may run code that gives the array another list */
+    Py_INCREF(events); /* dropping items may run code that gives the array another list */
     int failed = PyList_SetSlice(events, 0, PyList_GET_SIZE(events), NULL) < 0 ||
                  (event != NULL && PyList_Append(events, event) < 0);
     Py_DECREF(events);
     return failed ? -1 : 0;
 }
 
-/* The list, which takes the last event. What was deferred stays so. */
+/* Returns the list after adding the last event to it. Deferred work stays deferred. */
 static PyObject *list_of(GPUArray *self) {
     if (self->events == NULL) {
         PyObject *made = make();
@@ -159,7 +161,7 @@ PyObject *arr_events(GPUArray *self) {
             put_alone(events, PyList_GET_SIZE(pending) > 0 ? PyList_GET_ITEM(pending, 0) : NULL);
     }
     Py_DECREF(pending);
-    Py_DECREF(events); /* the array's */
+    Py_DECREF(events); /* the array's reference */
     return failed < 0 ? NULL : self->events;
 }
 
@@ -183,8 +185,8 @@ void arr_cross(GPUArray *self) {
     }
 }
 
-/* Of a queue in order only the last event counts; whoever used the memory from another queue has
- * waited for those before. */
+/* For an in-order queue only the last event matters: whoever used the memory on another queue has
+ * waited for the earlier ones. */
 int arr_set_event(GPUArray *self, PyObject *event) {
     PyObject *events = self->events;
     event = event != Py_None ? event : NULL;
@@ -210,7 +212,7 @@ PyObject *arr_get_events(PyObject *op, void *Py_UNUSED(closure)) {
     return Py_XNewRef(arr_events((GPUArray *)op));
 }
 
-/* The events of another array are shared with it from now on; others are copied. */
+/* Events assigned from another array are shared with it; other lists are copied. */
 int arr_set_events(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
     GPUArray *self = (GPUArray *)op;
     if (value != NULL && value == self->events) { /* of a view, or after array.events += [...] */

@@ -1,8 +1,8 @@
-/* fastpath.c - FastPath: a Python function that has a fast path in C for the arguments that nearly
- * all calls have.
+/* fastpath.c - FastPath: a Python function with a fast path in C for the arguments of nearly all
+ * calls.
  *
- * What is not common (rare options, anything wrong) goes to the function itself, so that its rules
- * and errors are written once. */
+ * Everything else (rare options, any mistake) goes to the Python function, so that its rules and
+ * errors are written only once. */
 #include "array/fastpath.h"
 
 #define PARAMETERS_MAX 16
@@ -13,7 +13,7 @@ typedef struct {
     FastFunction fast;
     int variadic, n_positional, n;
     PyObject *function;
-    PyObject *names; /* of parameters: a tuple, interned */
+    PyObject *names; /* of the parameters: a tuple of interned strings */
 } FastPath;
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -54,8 +54,8 @@ PyObject *fast_native(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     return a[0] != NULL ? (PyObject *)arr_read_dtype(a[0]) : NULL;
 }
 
-/* Puts arguments in the order of the parameters; 0: some are missing, too many, or by names that
- * the function has to look at. */
+/* Puts the arguments in the order of the parameters. Returns 0 if some are missing, too many, or
+ * have names that the function must check. */
 static int bind(const FastPath *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
                 PyObject **a) {
     if (nargs > self->n_positional) {
@@ -79,7 +79,8 @@ static int bind(const FastPath *self, PyObject *const *args, Py_ssize_t nargs, P
     return 1;
 }
 
-/* No fast path: a function of pygpu.xp, which may be called while a function is traced. */
+/* For a function without a fast path: one of pygpu.xp, which may be called while a function is
+ * traced. */
 PyObject *fast_traced(PyObject *const *Py_UNUSED(a), Py_ssize_t Py_UNUSED(n)) {
     return NULL;
 }
@@ -124,7 +125,7 @@ static PyObject *FastPath_call(PyObject *op, PyObject *const *args, size_t nargs
     return PyObject_Vectorcall(self->function, args, nargsf, kwnames);
 }
 
-/* ---- lifecycle ------------------------------------------------------------------------------- */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
@@ -136,7 +137,8 @@ static const struct {
 #undef FASTPATH
 };
 
-/* The names of parameters, from the function's code. 0, or -1 with an exception. */
+/* Reads the names of the parameters from the function's code. Returns 0, or -1 with an
+ * exception. */
 static int read_parameters(FastPath *self) {
     PyObject *code = PyObject_GetAttrString(self->function, "__code__");
     PyObject *positional = code != NULL ? PyObject_GetAttrString(code, "co_argcount") : NULL;
@@ -203,7 +205,7 @@ static int FastPath_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-/* No tp_clear: a function that has a cycle through its globals breaks it by itself. */
+/* No tp_clear: a function breaks a cycle through its globals itself. */
 static void FastPath_dealloc(PyObject *op) {
     FastPath *self = (FastPath *)op;
     PyTypeObject *type = Py_TYPE(op);
@@ -214,13 +216,13 @@ static void FastPath_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-/* ---- as the function ------------------------------------------------------------------------- */
+/* ---- acting as the function ------------------------------------------------------------------ */
 
 static PyObject *FastPath_descr_get(PyObject *op, PyObject *obj, PyObject *Py_UNUSED(type)) {
     return obj == NULL || obj == Py_None ? Py_NewRef(op) : PyMethod_New(op, obj);
 }
 
-/* Everything that help(), inspect and the like ask is the function's. */
+/* Attributes for help(), inspect and so on are the function's. */
 static PyObject *FastPath_getattro(PyObject *op, PyObject *name) {
     static const char *const own[] = {"__wrapped__", "__call__",   "__get__",
                                       "__class__",   "__reduce__", "__reduce_ex__"};
@@ -240,7 +242,7 @@ static PyObject *FastPath_repr(PyObject *op) {
     return PyObject_Repr(((FastPath *)op)->function);
 }
 
-/* As functions: by name. */
+/* Pickled by name, like functions. */
 static PyObject *FastPath_reduce(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     return PyObject_GetAttrString(((FastPath *)op)->function, "__qualname__");
 }

@@ -1,14 +1,14 @@
-/* fastpath.h - calls that are done in C where their arguments are of the common kinds, and in
- * Python elsewhere. */
+/* fastpath.h - functions that are handled in C if their arguments are of the common kinds,
+ * otherwise in Python. */
 #ifndef PYGPU_ARRAY_FASTPATH_H
 #define PYGPU_ARRAY_FASTPATH_H
 
 #include "array/backend_ops.h"
 #include "array/dispatch.h"
 
-/* a: n arguments in the order of the function's parameters, NULL where one was left out; of a
- * variadic function just those given. NULL without an exception: not for this fast path, nothing
- * was done, and Python is asked. */
+/* a: n arguments in the order of the function's parameters, NULL where omitted; for a variadic
+ * function only those given. Returns NULL without an exception if this fast path does not apply:
+ * nothing was done, and Python is called. */
 typedef PyObject *(*FastFunction)(PyObject *const *a, Py_ssize_t n);
 
 #define FASTPATH(name, variadic) PyObject *fast_##name(PyObject *const *a, Py_ssize_t n);
@@ -22,34 +22,33 @@ static inline int not_set(const PyObject *value) {
     return value == NULL || value == Py_False || value == Py_None;
 }
 
-/* An argument that is an array, else NULL. */
+/* The argument if it is an array, otherwise NULL. */
 static inline GPUArray *as_array(PyObject *op) {
     return op != NULL && arr_is_array(op) ? (GPUArray *)op : NULL;
 }
-/* Whether it is of one of the two classes themselves, whose methods are those that are known
- * here. */
+/* Whether its type is exactly one of our two classes, so that no method is overridden. */
 static inline int of_own_class(const GPUArray *array) {
     return (PyObject *)Py_TYPE(array) == arr_cuda.array_class ||
            (PyObject *)Py_TYPE(array) == arr_opencl.array_class;
 }
 
 /* fastpath.c */
-PyArray_Descr *arr_read_dtype(PyObject *obj); /* a number's dtype that devices have, new; NULL
-                                                 without an exception: Python decides */
-/* 1 with *out, or 0: no int that fits. Runs no code of a program. */
+PyArray_Descr *arr_read_dtype(PyObject *obj); /* the dtype of a number, if devices support it, new;
+                                               * NULL without an exception to leave it to Python */
+/* Returns 1 with *out, or 0 if it is not an int that fits. Runs no code of the program. */
 int arr_read_int(PyObject *obj, Py_ssize_t *out);
 
-/* create.c: whether a CUDA backend's context is current, and so what is queued on the default
- * stream queued on that of its arrays */
+/* create.c: whether a CUDA backend's context is current, so that its arrays' default stream is the
+ * current one */
 int arr_is_current(const PyObject *backend);
 
 /* view.c */
 PyObject *arr_view(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t offset, int ndim,
                    const Py_ssize_t *shape, const Py_ssize_t *strides);
 
-/* transfer.c: 0, or -1 with an exception */
+/* transfer.c: these return 0, or -1 with an exception */
 int arr_write(GPUArray *self, PyObject *host, int blocking);
-int arr_fill_number(GPUArray *self, PyObject *value); /* 1: done, 0: left to Python */
+int arr_fill_number(GPUArray *self, PyObject *value); /* 1: done; 0: left to Python */
 int arr_copy_items(const GPUArray *self, GPUArray *made,
                    Py_ssize_t nbytes); /* without gaps, to the start of new memory */
 /* The same between the starts of two memories, on a queue or stream: the event, or None; NULL with

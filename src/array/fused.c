@@ -1,26 +1,28 @@
 /* fused.c - FusedCall: a function of @pygpu.fuse, whose calls find their Program without Python.
  *
- * A program is kept by the kinds of the arguments; one that was made for shapes and strides by
- * these as well. Keys name no backend or queue by reference: a function outlives contexts. */
+ * A program is stored by the kinds of the arguments, and if it depends on shapes and strides, by
+ * these as well. Keys contain no references to backends or queues, because a function outlives
+ * contexts. */
 #include "array/fastpath.h"
 #include "array/program.h"
 
 #define ARGUMENTS_MOST 32
 #define KEY_WORDS      512
-#define PROGRAMS_MOST  512 /* all are forgotten then */
+#define PROGRAMS_MOST  512 /* at this number all are dropped */
 
 typedef struct {
     PyObject_HEAD
-    PyObject *plain;    /* the function */
-    PyObject *programs; /* dict: key as bytes: Program, or None: see the longer key */
-    PyObject *kept;     /* list: objects whose addresses are in keys */
-    Py_ssize_t n;       /* parameters */
-    uint32_t is_static; /* of which, bits */
+    PyObject *plain;    /* the plain function */
+    PyObject *programs; /* dict: key as bytes -> Program, or None: use the longer key */
+    PyObject *kept;     /* list of objects whose addresses occur in keys */
+    Py_ssize_t n;       /* number of parameters */
+    uint32_t is_static; /* bit set of the static ones */
 } FusedCall;
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* The same for each array: kinds first, so that they are a key of their own, then the layouts. */
+/* The same information for each array: kinds first, so that they form a key by themselves, then
+ * the layouts. */
 typedef struct {
     size_t kinds, words;
     Py_ssize_t key[KEY_WORDS];
@@ -37,7 +39,7 @@ static int is_number(PyObject *op) {
            (PyArray_IsScalar(op, Number) && !(Py_TYPE(op)->tp_flags & Py_TPFLAGS_HEAPTYPE));
 }
 
-/* Three words. */
+/* Adds three words. */
 static int add_kind(CallKey *key, PyObject *op, int is_static, const Table **table) {
     Py_ssize_t *to = key->key + key->words;
     key->words += 3;
@@ -68,7 +70,8 @@ static int add_layout(CallKey *key, PyObject *const *args, Py_ssize_t i) {
     if (key->words + 3 + 2 * (size_t)array->ndim > KEY_WORDS) {
         return 0;
     }
-    Py_ssize_t same = -1, apart = 0; /* an earlier argument in the same memory, and how far away */
+    Py_ssize_t same = -1, apart = 0; /* the earlier argument in the same memory, and the distance
+                                      * to it */
     for (Py_ssize_t k = 0; k < i && same < 0; k++) {
         const GPUArray *other = arr_is_array(args[k]) ? (GPUArray *)args[k] : NULL;
         if (other != NULL && (other->base_data == array->base_data ||
@@ -86,7 +89,7 @@ static int add_layout(CallKey *key, PyObject *const *args, Py_ssize_t i) {
     return 1;
 }
 
-/* 1, or 0 for arguments that have no key. */
+/* Returns 1, or 0 for arguments that cannot have a key. */
 static int make_key(const FusedCall *self, PyObject *const *args, CallKey *key) {
     const Table *table = NULL;
     key->words = 0;
@@ -108,7 +111,7 @@ static int complete_key(const FusedCall *self, PyObject *const *args, CallKey *k
     return 1;
 }
 
-/* Borrowed, NULL if there is none, perhaps with an exception. */
+/* Returns a borrowed reference; NULL if there is none, or with an exception. */
 static PyObject *find(const FusedCall *self, const CallKey *key, size_t words) {
     PyObject *bytes =
         PyBytes_FromStringAndSize((const char *)key->key, (Py_ssize_t)(words * sizeof *key->key));
@@ -127,8 +130,8 @@ static int store(FusedCall *self, const CallKey *key, size_t words, PyObject *va
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* The program for the arguments, new; NULL if there is none that may be run, perhaps with an
- * exception. */
+/* Returns the program for the arguments, a new reference; NULL if there is none that can be run,
+ * or with an exception. */
 static Program *program_for(const FusedCall *self, PyObject *const *args) {
     CallKey key;
     if (!make_key(self, args, &key)) {
@@ -149,7 +152,8 @@ static PyObject *run(const FusedCall *self, Program *program, PyObject *args) {
     PyObject *result = program_run(program, args);
     int again = result == Py_NotImplemented ||
                 (result == NULL && !program->mutates &&
-                 PyErr_ExceptionMatches(PyExc_OverflowError)); /* a step's type cannot hold it */
+                 PyErr_ExceptionMatches(PyExc_OverflowError)); /* the type of a step cannot
+                                                                * represent it */
     if (!again) {
         return result;
     }
@@ -177,7 +181,7 @@ static PyObject *FusedCall_call(PyObject *op, PyObject *args, PyObject *kwargs) 
     return result;
 }
 
-/* ---- for Python ------------------------------------------------------------------------------ */
+/* ---- Python interface ------------------------------------------------------------------------ */
 
 static const char find_doc[] =
     "_find($self, args, /)\n--\n\n(args: tuple[Any, ...], /) -> FusedProgram | None\n\n"
@@ -277,7 +281,7 @@ static PyObject *FusedCall_new(PyTypeObject *type, PyObject *args, PyObject *kwa
         self->is_static |= (uint32_t)(PyTuple_GET_ITEM(a[1], i) == Py_True) << i;
     }
     if (self->n > ARGUMENTS_MOST) {
-        self->n = -1; /* no call has so many: Python does them all */
+        self->n = -1; /* too many parameters: all calls are left to Python */
     }
     if (self->programs == NULL || self->kept == NULL) {
         Py_CLEAR(self);

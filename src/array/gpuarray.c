@@ -1,5 +1,5 @@
-/* gpuarray.c - GPUArray: shape, strides, dtype and memory of an array on a device; the base of the
- * arrays of both backends. */
+/* gpuarray.c - GPUArray: shape, strides, dtype and memory of a device array; the base class of
+ * both backends' arrays. */
 #include "array/fastpath.h"
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -25,7 +25,7 @@ static int read_tuple(PyObject *obj, const char *name, Py_ssize_t *out) {
     return (int)n;
 }
 
-/* Overflow-safe: the bytes of all items fit. */
+/* Checks that the size of all items in bytes does not overflow. */
 static int check_shape(const Py_ssize_t *shape, int n, Py_ssize_t itemsize) {
     Py_ssize_t most = PY_SSIZE_T_MAX / (itemsize > 0 ? itemsize : 1);
     for (int i = 0; i < n; i++) {
@@ -44,7 +44,7 @@ static int check_shape(const Py_ssize_t *shape, int n, Py_ssize_t itemsize) {
     return 0;
 }
 
-/* ---- lifecycle ------------------------------------------------------------------------------- */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 static PyObject *GPUArray_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
                               PyObject *Py_UNUSED(kwargs)) {
@@ -73,9 +73,9 @@ PG_DOC(GPUArray_init__doc__, "_init",
        "against the memory.");
 static ArgSpec GPUArray_init_args = PG_ARGSPEC(GPUArray_init__doc__);
 
-/* Whether arrays of the class are made by an __init__ of a program's, which C does not call. */
+/* Whether the class has an __init__ of the program's, which C must not bypass. */
 static int has_own_init(PyTypeObject *type) {
-    static PyObject *word; /* for the life of the process */
+    static PyObject *word; /* kept until the process ends */
     if ((PyObject *)type == arr_opencl.array_class || (PyObject *)type == arr_cuda.array_class) {
         return 0;
     }
@@ -84,7 +84,7 @@ static int has_own_init(PyTypeObject *type) {
     }
     PyObject *answer = PyObject_GetAttr((PyObject *)type, word);
     if (answer == NULL) {
-        PyErr_Clear(); /* the header alone */
+        PyErr_Clear(); /* only the header */
         return 0;
     }
     int own = PyObject_IsTrue(answer);
@@ -175,7 +175,7 @@ static int GPUArray_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-/* Nothing that a kernel's launch may be reading now goes before the array itself. */
+/* A launch may be reading the other members, so they stay until the dealloc. */
 static int GPUArray_clear(PyObject *op) {
     GPUArray *self = (GPUArray *)op;
     Py_XSETREF(self->allocator, Py_NewRef(Py_None));
@@ -238,7 +238,7 @@ PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data) {
     return arr_new_beside(like, dtype, data, like->ndim, ARRAY_SHAPE(like), as_given);
 }
 
-/* ---- views ----------------------------------------------------------------------------------- */
+/* ---- operations on one must be seen by the other --------------------------------------------- */
 
 PG_DOC(GPUArray_view__doc__, "_view", "$self, /, shape, strides, offset, dtype=None, cls=None",
        "(shape: tuple[int, ...], strides: tuple[int, ...] | None, offset: int, dtype: "
@@ -283,8 +283,8 @@ static PyObject *GPUArray_set_event(PyObject *op, PyObject *event) {
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-/* What a kernel of CUDA takes for the array: an object of the class's own where the items begin
- * later than the memory. */
+/* What a CUDA kernel takes for the array; if the items do not begin at the start of the memory,
+ * the class makes an object for the address. */
 static PyObject *GPUArray_get_gpudata(PyObject *op, void *Py_UNUSED(closure)) {
     GPUArray *self = (GPUArray *)op;
     if (self->size == 0) {
@@ -330,15 +330,15 @@ static Py_ssize_t GPUArray_length(PyObject *op) {
     return ARRAY_SHAPE(self)[0];
 }
 
-/* Other memory for the same header, once _place_in() of the class has checked it. */
+/* Gives the header other memory, after _place_in() of the class has checked it. */
 static int place_in(PyObject *op, PyObject *data, PyObject *offset) {
     PyObject *done = PyObject_CallMethod(op, "_place_in", "OO", data, offset);
     Py_XDECREF(done);
     return done != NULL ? 0 : -1;
 }
 
-/* Python reads a member of this kind as fast as an attribute of a class written in Python, and
- * faster than by a function; so what can be set is set here. */
+/* Python reads a T_OBJECT_EX member as fast as an attribute of a Python class, and faster than a
+ * getter, so attributes are members, and setting them is handled here. */
 static int GPUArray_setattro(PyObject *op, PyObject *name, PyObject *value) {
     GPUArray *self = (GPUArray *)op;
     int queue = PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "queue") == 0;
@@ -351,7 +351,7 @@ static int GPUArray_setattro(PyObject *op, PyObject *name, PyObject *value) {
     int ours = found != NULL && Py_IS_TYPE(found, &PyMemberDescr_Type) &&
                PyDescr_TYPE(found) == arr_state->GPUArrayType;
     Py_XDECREF(found);
-    if (!ours) { /* a program's class has something else of that name */
+    if (!ours) { /* a program's class defines this name differently */
         PyErr_Clear();
         return PyObject_GenericSetAttr(op, name, value);
     }
@@ -458,8 +458,8 @@ PyType_Spec arr_GPUArray_spec = {
     .name = "pygpu.GPUArray",
     .basicsize = sizeof(GPUArray),
     .slots = GPUArray_slots,
-    /* Programs change the classes made of it; as it cannot be changed itself, object.__new__ makes
-       none of them. */
+    /* The type is immutable but its subclasses are not, so that object.__new__ cannot create
+     * instances of any of them. */
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
              Py_TPFLAGS_IMMUTABLETYPE,
 };

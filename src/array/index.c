@@ -1,14 +1,14 @@
-/* index.c - a[...] with ints, slices, Ellipsis and None: a view, made without Python. */
+/* index.c - a[...] with ints, slices, Ellipsis and None: makes a view without Python. */
 #include "array/fastpath.h"
 
-/* The view as it grows; at: the axis of the array that comes next. */
+/* The view under construction; at: the next axis of the array. */
 typedef struct {
     const GPUArray *array;
     int at, ndim;
     Py_ssize_t offset, shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS];
 } Walk;
 
-/* All of these: 1, or 0 for what is left to Python. */
+/* These return 1, or 0 to leave the call to Python. */
 
 static int add(Walk *walk, Py_ssize_t length, Py_ssize_t stride) {
     if (walk->ndim == ARRAY_MAX_DIMS) {
@@ -33,8 +33,8 @@ static int add_slice(Walk *walk, PyObject *slice) {
     const PySliceObject *given = (PySliceObject *)slice;
     Py_ssize_t start, stop, step, ignored, stride = ARRAY_STRIDES(walk->array)[walk->at];
     PyObject *const ends[] = {given->start, given->stop, given->step};
-    for (int k = 0; k < 3;
-         k++) { /* ints alone, whose reading runs no code of a program; huge ones are cut below */
+    for (int k = 0; k < 3; k++) { /* only ints, because reading them runs no code of the program;
+                                   * huge ones are clipped below */
         if (ends[k] != Py_None && !PyLong_CheckExact(ends[k]) && !arr_read_int(ends[k], &ignored)) {
             return 0;
         }
@@ -51,8 +51,7 @@ static int add_slice(Walk *walk, PyObject *slice) {
     }
     walk->at++;
     return add(walk, n,
-               step <= most && step >= -most ? step * stride
-                                             : stride); /* of one item at most, else */
+               step <= most && step >= -most ? step * stride : stride); /* a single item, or none */
 }
 
 static int add_axes(Walk *walk, int n) {

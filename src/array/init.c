@@ -1,4 +1,4 @@
-/* init.c - the extension module pygpu._array: the header of arrays and its operators. */
+/* init.c - the extension module pygpu._array: the array header and its operators. */
 #define PG_IMPORT_NUMPY
 #include "array/chain.h"
 #include "array/fastpath.h"
@@ -6,7 +6,7 @@
 #include "array/launch_plan.h"
 #include "common/module_state.h"
 
-State *arr_state; /* one interpreter: see module_exec() */
+State *arr_state; /* there is only one interpreter: see module_exec() */
 int arr_tracing;
 
 static const char set_operate_doc[] =
@@ -119,7 +119,7 @@ static int make_types(PyObject *module, State *state) {
     return 0;
 }
 
-/* What Python describes launches by. */
+/* The constants with which Python describes launches. */
 static int add_constants(PyObject *module) {
 #define ROW(name) \
     { "_" #name, name }

@@ -1,13 +1,13 @@
-/* launch_codes.h - the numbers by which Python describes a launch: constants of the module, with an
- * underscore before their names. */
+/* launch_codes.h - the codes with which Python describes a launch; the module exports them with a
+ * leading underscore. */
 #ifndef PYGPU_ARRAY_LAUNCH_CODES_H
 #define PYGPU_ARRAY_LAUNCH_CODES_H
 
-/* What of an argument is given: KernelBase._remember(). */
+/* What to pass for an argument; see KernelBase._remember(). */
 enum { GIVE_NUMBER, GIVE_MEMORY, GIVE_OFFSET, GIVE_SHAPE, GIVE_STRIDES, GIVE_RECORD, GIVE_ID };
 enum { GIVE_COUNT = GIVE_ID + 1 };
 
-/* What a launch is asked: pygpu/_src/jit/ranges.py. */
+/* The tests made before a launch; see pygpu/_src/jit/ranges.py. */
 enum {
     TEST_CONSTANT,
     TEST_VALUE,
@@ -24,7 +24,7 @@ enum {
     TEST_LESS
 };
 
-/* Of the memory where kernels on CPU devices write what they found wrong. */
+/* The memory in which kernels on CPU devices report errors. */
 #define RECORD_BYTES 65536
 
 #endif

@@ -1,13 +1,13 @@
-/* launch_plan.c - Plans: launches that are remembered by the shapes, strides and dtypes of their
- * operands. */
+/* launch_plan.c - Plans: launches cached by the shapes, strides and dtypes of their operands. */
 #include "array/dispatch.h"
 
-#define PLANS_MOST \
-    2048 /* all are forgotten then: programs with ever new shapes shall not fill the memory */
+#define PLANS_MOST                                                                                \
+    2048 /* at this number all are dropped, so that programs with ever new shapes do not fill the \
+          * memory */
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* What dtypes of a number say about themselves; others are told apart by their address. */
+/* The data type as a number, for plain numeric dtypes; others are identified by their address. */
 static inline int plain(const PyArray_Descr *dtype) {
     return dtype->type_num <= NPY_CDOUBLE || dtype->type_num == NPY_HALF;
 }
@@ -46,7 +46,7 @@ static int key_number(Key *key, PyObject *op) {
         if (!PyArray_IsScalar(op, Number) || (Py_TYPE(op)->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
             return 0;
         }
-        /* A type's address: types of NumPy's own numbers live as long as the process. */
+        /* A type's address: NumPy's own number types live until the process ends. */
         word = WORD_SCALAR | (Py_ssize_t)((uintptr_t)Py_TYPE(op) << 3);
     }
     if (key->words + 1 > PLAN_WORDS) {
@@ -61,7 +61,7 @@ int plan_key(Key *key, Py_ssize_t id, Py_ssize_t extra, PyObject *const *operand
     key->n_keep = 0;
     key->key[0] = id;
     key->key[1] = extra;
-    key->words = 3; /* the third: the backend, so that several may share a store */
+    key->words = 3; /* the third word is the backend, so that several backends can share a store */
     for (int i = 0; i < n; i++) {
         if (!(arr_is_array(operands[i]) ? key_array(key, (GPUArray *)operands[i])
                                         : key_number(key, operands[i]))) {
@@ -84,7 +84,7 @@ static uint64_t hash_of(const Py_ssize_t *words, size_t n) {
     return hash;
 }
 
-/* ---- a plan ---------------------------------------------------------------------------------- */
+/* ---- plans ----------------------------------------------------------------------------------- */
 
 static int Plan_traverse(PyObject *op, visitproc visit, void *arg) {
     Plan *self = (Plan *)op;
@@ -96,7 +96,8 @@ static int Plan_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-/* No clearing: who runs a plan needs its kernels; a cycle through it is cut where its store is. */
+/* No tp_clear: a running plan needs its kernels. A cycle through a plan is broken where it is
+ * stored. */
 static void Plan_dealloc(PyObject *op) {
     Plan *self = (Plan *)op;
     PyTypeObject *type = Py_TYPE(op);
@@ -226,7 +227,8 @@ static int store(Plans *self, Plan *plan) {
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* (kernel, sizes, local, operands, numbers, whole). 1: too many of something. */
+/* Reads (kernel, sizes, local, operands, numbers, whole). Returns 1 if there is too much of
+ * something. */
 static int read_step(Step *step, PyObject *obj, Py_ssize_t n_operands, int n_scratch) {
     PyObject *operands, *numbers, *kernel, *sizes, *local;
     if (!PyTuple_Check(obj) ||
@@ -326,7 +328,7 @@ PG_DOC(
     "number of the operation for chains, 0 of none. False for operands that are not remembered.");
 static ArgSpec Plans_add_args = PG_ARGSPEC(Plans_add__doc__);
 
-/* The arguments of Plans.add(), in their order. */
+/* The arguments of Plans.add(), in order. */
 enum {
     ADD_NAME,
     ADD_EXTRA,
@@ -356,7 +358,7 @@ static int check_types(PyObject *const *a) {
     return 0;
 }
 
-/* Marks the operands whose numbers are in a tuple. 0, or -1 with an exception. */
+/* Marks the operands whose numbers are in a tuple. Returns 0, or -1 with an exception. */
 static int read_written(Plan *plan, PyObject *numbers, PyObject *const *operands,
                         Py_ssize_t n_operands) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(numbers); i++) {
@@ -373,7 +375,8 @@ static int read_written(Plan *plan, PyObject *numbers, PyObject *const *operands
     return 0;
 }
 
-/* Everything of a plan but its key and result. 1: too many of something; -1 with an exception. */
+/* Reads everything of a plan except its key and result. Returns 1 if there is too much of
+ * something, -1 with an exception. */
 static int fill_plan(Plan *plan, PyObject *const *a, PyObject *const *operands,
                      Py_ssize_t n_operands) {
     int state = a[ADD_SCRATCH] != NULL ? read_scratch(plan, a[ADD_SCRATCH]) : 0;
@@ -435,7 +438,7 @@ static PyObject *Plans_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* What a step works on: the operands, and what is new. */
+/* What steps work on: the operands, and new arrays. */
 typedef struct {
     PyObject *const *operands;
     PyObject *result, *scratch[PLAN_SCRATCH];
@@ -477,7 +480,7 @@ static PyObject *new_array(GPUArray *first, PyArray_Descr *dtype, int ndim, cons
     return data != NULL ? arr_new_beside(first, dtype, data, ndim, shape, strides) : NULL;
 }
 
-/* The event of the last step, or None; NULL on failure. */
+/* Returns the event of the last step, or None; NULL on failure. */
 static PyObject *run_steps(const Plan *plan, const GPUArray *first, const Set *set) {
     PyObject *event = Py_NewRef(Py_None);
     for (int i = 0; i < plan->n_steps && event != NULL; i++) {

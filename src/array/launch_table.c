@@ -1,10 +1,10 @@
-/* launch_table.c - KernelTable: the kernels that operators and functions launch without asking
- * Python, by name and kinds of operands. */
+/* launch_table.c - KernelTable: kernels that operators and functions launch without Python, by
+ * name and kinds of operands. */
 #include "array/fastpath.h"
 
-static PyObject *grid_names; /* ("block", "grid", "stream"), for the life of the process */
+static PyObject *grid_names; /* ("block", "grid", "stream"), kept until the process ends */
 
-/* ---- lifecycle ------------------------------------------------------------------------------- */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 PG_DOC(Table_new__doc__, "KernelTable", "cuda, allocate, local",
        "(cuda: bool, allocate: Callable[[int], Any], local: tuple[int, ...])",
@@ -89,7 +89,7 @@ static int Table_clear(PyObject *op) {
     if (self->chains != NULL) {
         PyDict_Clear(self->chains);
     }
-    return 0; /* plans stay: a launch may be using one */
+    return 0; /* plans stay, because a launch may be using one */
 }
 
 static void Table_dealloc(PyObject *op) {
@@ -232,8 +232,8 @@ void args_clear(Args *args) {
     args->n = args->n_owned = 0;
 }
 
-/* Whether it is a pool or allocator of ours, or a method of one: what these return is memory of
- * that size. */
+/* Whether it is one of our pools or allocators, or a method of one, whose memory has the requested
+ * size. */
 static int is_ours(PyObject *allocator) {
     if (PyMethod_Check(allocator)) {
         allocator = PyMethod_GET_SELF(allocator);
@@ -273,9 +273,9 @@ PyObject *table_allocate(const Table *self, PyObject *backend, PyObject *allocat
     return memory;
 }
 
-/* The objects that tell a launch how many items there are; kept for the next one. The entry, NULL
- * if it has gone meanwhile, or with an exception: making a tuple may collect garbage, whose code
- * may do anything. */
+/* Makes the objects that give a launch the number of items, and caches them for the next launch.
+ * Returns the entry; NULL if it is gone, or with an exception: making a tuple may collect garbage,
+ * which may run any code. */
 static Entry *set_count(const Table *self, Entry *entry, Py_ssize_t n) {
     uint64_t key = entry->key;
     Py_ssize_t groups = n / entry->per_group + (n % entry->per_group != 0);
@@ -299,7 +299,7 @@ PyObject *table_launch(const Table *self, PyObject *kernel, PyObject *queue, PyO
     PyObject **slots = args->slots;
     size_t n = (size_t)args->n;
     PyObject *result;
-    Py_INCREF(queue); /* the array's, which may get another one meanwhile */
+    Py_INCREF(queue); /* the array's, which may be replaced in the meantime */
     if (self->cuda) {
         slots[3 + n] = local;
         slots[4 + n] = sizes;
@@ -325,7 +325,7 @@ PyObject *table_launch_entry(Table *self, uint64_t key, PyObject *queue, Args *a
     if (entry == NULL) {
         return NULL;
     }
-    /* Another thread may change the entry while a launch gives up the GIL. */
+    /* Another thread may change the entry while a launch releases the GIL. */
     PyObject *kernel = Py_NewRef(entry->kernel), *count = Py_NewRef(entry->n_object),
              *sizes = Py_NewRef(entry->sizes);
     args_put(args, count);

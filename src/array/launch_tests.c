@@ -1,13 +1,12 @@
-/* launch_tests.c - what a launch of a kernel written in Python compares before: see
- * pygpu/_src/jit/ranges.py. And the memory where kernels on CPU devices write what they found
- * wrong. */
+/* launch_tests.c - the comparisons before the launch of a kernel written in Python, see
+ * pygpu/_src/jit/ranges.py; and the memory in which kernels on CPU devices report errors. */
 #include "array/arraymod.h"
 #include "array/launch_codes.h"
 
 #define MAX_STACK 64
 
-/* How many numbers follow the code of a test, and how many values it takes from the stack; -1: no
- * such code. */
+/* How many numbers follow the code of a test; *takes: how many values it pops from the stack. -1:
+ * unknown code. */
 static int test_width(int64_t code, int *takes) {
     *takes = code <= TEST_SIZE ? 0 : code == TEST_FITS || code == TEST_MINUS ? 1 : 2;
     return code < 0 || code > TEST_LESS              ? -1
@@ -16,7 +15,7 @@ static int test_width(int64_t code, int *takes) {
                                                      : 0;
 }
 
-/* The tests as numbers, after a look at what they take: the launch need not look then. */
+/* Parses the tests into numbers and checks which arguments they use, so that launches need not. */
 int arr_tests_read(PyObject *tests, PyObject *args, int64_t **numbers, Py_ssize_t *count) {
     Py_ssize_t n = PyTuple_GET_SIZE(tests), n_args = PyTuple_GET_SIZE(args);
     if (n == 0) {
@@ -55,26 +54,26 @@ int arr_tests_read(PyObject *tests, PyObject *args, int64_t **numbers, Py_ssize_
     return 0;
 }
 
-/* A size of the launch in a direction; 1 where it has none. */
+/* A size of the launch in one dimension; 1 if it has no such dimension. */
 static int64_t size_of(PyObject *sizes, int64_t d) {
     return d < PyTuple_GET_SIZE(sizes) ? PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, d)) : 1;
 }
 
-/* What a number is; 0 if it is not one of 64 bits. */
+/* The value of an integer; 0 if it is not one that fits into 64 bits. */
 static int integer_of(PyObject *arg, int64_t *value) {
     if (PyLong_CheckExact(arg)) {
         int overflow;
         *value = PyLong_AsLongLongAndOverflow(arg, &overflow);
         return !overflow;
     }
-    PyObject *number = PyNumber_Index(arg); /* NumPy's */
+    PyObject *number = PyNumber_Index(arg); /* a NumPy integer */
     int found = number != NULL && integer_of(number, value);
     Py_XDECREF(number);
     PyErr_Clear();
     return found;
 }
 
-/* a <code> b, in *a; 0 if 64 bits do not hold it. */
+/* Computes a <code> b in *a; 0 if it overflows 64 bits. */
 static int join(int64_t code, int64_t *a, int64_t b) {
     switch (code) {
     case TEST_ADD:
@@ -98,8 +97,8 @@ static int join(int64_t code, int64_t *a, int64_t b) {
     }
 }
 
-/* Whether what the kernel does not check itself holds of a launch; arr_tests_read() has looked at
- * the numbers. */
+/* Whether a launch satisfies the conditions that the kernel does not check itself;
+ * arr_tests_read() has checked the numbers. */
 int arr_tests_hold(const int64_t *tests, Py_ssize_t n, PyObject *grid, PyObject *block,
                    PyObject *const *args) {
     int64_t stack[MAX_STACK];
@@ -140,10 +139,11 @@ int arr_tests_hold(const int64_t *tests, Py_ssize_t n, PyObject *grid, PyObject 
     return 1;
 }
 
-/* ---- the record ------------------------------------------------------------------------------ */
+/* ---- error record ---------------------------------------------------------------------------- */
 
 _Alignas(4096) volatile int32_t
-    arr_record_words[RECORD_BYTES / sizeof(int32_t)]; /* the first is not 0 if something is told */
+    arr_record_words[RECORD_BYTES / sizeof(int32_t)]; /* the first word is not 0 if an error was
+                                                       * reported */
 
 const char arr_record_doc[] = "_record()\n--\n\n() -> memoryview\n\n"
                               "The memory where kernels on CPU devices write what they found "

@@ -1,5 +1,5 @@
-/* launcher.c - KernelBase and Launcher: kernels written in Python, launched without asking Python
- * once they were compiled for such arguments. */
+/* launcher.c - KernelBase and Launcher: launch kernels written in Python without running Python,
+ * once they are compiled for arguments of these types. */
 #include "array/arraymod.h"
 #include "array/launch_codes.h"
 
@@ -8,22 +8,22 @@
 #define MAX_STEPS   96
 #define MAX_CONFIGS 64
 
-/* One argument of the compiled kernel: what of which argument of the call. */
+/* One argument of the compiled kernel: which property of which call argument to pass. */
 typedef struct {
     unsigned char what, arg, axis;
 } Step;
 
-/* A compiled kernel, and what the arguments must be for it. What belongs to a context is referred
- * to weakly: a function of a program outlives contexts, and must not keep them. */
+/* A compiled kernel, and what the arguments must be for it. References to a context's objects are
+ * weak: a program's function outlives contexts, and must not keep them alive. */
 typedef struct {
-    PyObject *kernel;  /* weak; NULL: none */
-    PyObject *backend; /* weak: of the arrays */
-    PyObject *queue;   /* weak; OpenCL: a queue that runs in order; CUDA: NULL */
-    PyObject *guards;  /* tuple of (dictionary, class or cell, name, value): names from outside that
-                          mean what they meant */
-    PyObject *record,
-        *id; /* what GIVE_RECORD (a buffer is weak) and GIVE_ID give; None: it writes no record */
-    int64_t *tests; /* what must hold of a launch; NULL: nothing */
+    PyObject *kernel;  /* weak; NULL: unused */
+    PyObject *backend; /* weak; the arrays' backend */
+    PyObject *queue;   /* weak; OpenCL: an in-order queue; CUDA: NULL */
+    PyObject *guards;  /* tuple of (dictionary, class or cell, name, value): global names that must
+                        * still have these values */
+    PyObject *record, *id; /* the objects for GIVE_RECORD (a weak reference if it is a buffer) and
+                            * GIVE_ID; None: it writes no record */
+    int64_t *tests;        /* tests that a launch must pass; NULL: none */
     Py_ssize_t n_tests;
     int cuda, n, n_steps;
     uintptr_t codes[MAX_ARGS];
@@ -33,7 +33,7 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     PyObject *configs; /* dict: Launchers by (blocks, threads) */
-    int next;          /* the place that the next new kernel takes */
+    int next;          /* the slot for the next new kernel */
     Known known[KNOWN];
 } KernelBase;
 
@@ -41,7 +41,7 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     PyObject *kernel, *grid, *block, *queue, *shared, *global_size;
-    PyObject *names; /* CUDA: the keywords of a launch */
+    PyObject *names; /* CUDA: keyword names of a launch */
     int empty;
 } Launcher;
 
@@ -98,10 +98,10 @@ static void KernelBase_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-/* ---- what an argument is --------------------------------------------------------------------- */
+/* ---- kinds of arguments ---------------------------------------------------------------------- */
 
-/* A number for the kind of an argument, 0 if Python has to look at it. Arrays have odd ones, the
- * others are addresses of types. */
+/* A number for the kind of an argument, 0 to leave it to Python. Arrays have odd ones; the others
+ * are addresses of types. */
 static uintptr_t code_of(PyObject *arg) {
     if (PyLong_CheckExact(arg) || PyFloat_CheckExact(arg)) {
         return (uintptr_t)Py_TYPE(arg);
@@ -120,18 +120,18 @@ static uintptr_t code_of(PyObject *arg) {
             }
         }
         if (bits & (ARRAY_ITEMSIZE(a) - 1)) {
-            return 0; /* not aligned */
+            return 0; /* unaligned */
         }
         unsigned flags = (a->flags & ARRAY_C ? 1u : 0u) | (a->offset == 0 ? 2u : 0u);
         return ((uintptr_t)type << 16 | (uintptr_t)a->ndim << 8 | flags << 1) | 1;
     }
     return PyArray_IsScalar(arg, Number) && !(Py_TYPE(arg)->tp_flags & Py_TPFLAGS_HEAPTYPE)
                ? (uintptr_t)Py_TYPE(arg)
-               : 0; /* a class may go */
+               : 0; /* a type may be freed */
 }
 
-/* The codes of all arguments and the backend of their arrays (borrowed); 0 if Python has to look at
- * them. */
+/* Reads the codes of all arguments and the backend of their arrays (borrowed); 0 to leave them to
+ * Python. */
 static int codes_of(PyObject *const *args, Py_ssize_t n, uintptr_t *codes, PyObject **backend) {
     *backend = NULL;
     if (n > MAX_ARGS) {
@@ -160,7 +160,7 @@ static int all_hold(PyObject *guards) {
             now = PyDict_GetItemWithError(place, PyTuple_GET_ITEM(guard, 1));
         } else if (PyType_Check(place)) { /* an attribute of a class */
             now = PyObject_GetAttr(place, PyTuple_GET_ITEM(guard, 1));
-            Py_XDECREF(now); /* the guard holds the value that it is compared with */
+            Py_XDECREF(now); /* the guard keeps the value with which it is compared */
         } else {
             now = PyCell_Check(place) ? PyCell_GET(place) : NULL;
         }
@@ -172,7 +172,8 @@ static int all_hold(PyObject *guards) {
     return 1;
 }
 
-/* The same; looking at a class may run code that forgets the kernel: then they do not hold. */
+/* The same; looking up an attribute may run code that drops the kernel, in which case they do not
+ * hold. */
 static int guards_hold(const Known *known) {
     PyObject *guards = Py_NewRef(known->guards), *kernel = Py_NewRef(known->kernel);
     int hold = all_hold(guards) && known->guards == guards && known->kernel == kernel;
@@ -230,7 +231,7 @@ static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known 
     return 0;
 }
 
-/* The arguments of KernelBase._remember(), in their order. */
+/* The arguments of KernelBase._remember(), in order. */
 enum {
     REMEMBER_ARGS,
     REMEMBER_KERNEL,
@@ -262,7 +263,8 @@ static int check_types(PyObject *const *a) {
     return 0;
 }
 
-/* The objects of a compiled kernel, weak where Known says so. 0, or -1 with an exception. */
+/* Sets the objects of a compiled kernel, weak where Known says so. Returns 0, or -1 with an
+ * exception. */
 static int hold_objects(Known *known, PyObject *const *a, PyObject *backend, int cuda) {
     PyObject *record = PyTuple_GET_ITEM(a[REMEMBER_GIVEN], 0);
     known->kernel = PyWeakref_NewRef(a[REMEMBER_KERNEL], NULL);
@@ -272,7 +274,7 @@ static int hold_objects(Known *known, PyObject *const *a, PyObject *backend, int
         return -1;
     }
     known->guards = Py_NewRef(a[REMEMBER_GUARDS]);
-    /* OpenCL: a buffer, which is its context's */
+    /* OpenCL: a buffer, which keeps its context alive */
     known->record = record == Py_None || PyLong_Check(record) ? Py_NewRef(record)
                                                               : PyWeakref_NewRef(record, NULL);
     known->id = Py_NewRef(PyTuple_GET_ITEM(a[REMEMBER_GIVEN], 1));
@@ -280,8 +282,8 @@ static int hold_objects(Known *known, PyObject *const *a, PyObject *backend, int
     return known->record != NULL ? 0 : -1;
 }
 
-/* Where a kernel goes: in the place of one for the same arguments (a name from outside changed), or
- * else of the oldest. */
+/* The slot for a kernel: that of one for the same arguments (when a global name has changed),
+ * otherwise the oldest. */
 static Known *place_for(KernelBase *self, const Known *made, const PyObject *backend) {
     Known *place = NULL;
     for (int i = 0; i < KNOWN; i++) {
@@ -337,7 +339,7 @@ static PyObject *KernelBase_subscript(PyObject *op, PyObject *config) {
         if (found != NULL) {
             return Py_NewRef(found);
         }
-        PyErr_Clear(); /* not hashable: a list */
+        PyErr_Clear(); /* not hashable, such as a list */
     }
     PyObject *made = PyObject_CallMethod(op, "_configure", "(O)", config);
     if (made != NULL && plain) {
@@ -373,12 +375,13 @@ PyType_Spec arr_KernelBase_spec = {
 
 /* ---- Launcher -------------------------------------------------------------------------------- */
 
-/* The arguments of a launch while they are put together. */
+/* The arguments of a launch while they are assembled. */
 typedef struct {
     Py_ssize_t n;
     int n_owned;
-    PyObject *owned[MAX_STEPS + 1]; /* a conversion may run code that gives arrays other memory */
-    PyObject *slots[1 + 3 + MAX_STEPS + 4]; /* the first is for PY_VECTORCALL_ARGUMENTS_OFFSET */
+    PyObject *owned[MAX_STEPS + 1]; /* a conversion may run code that replaces arrays' memory */
+    PyObject *slots[1 + 3 + MAX_STEPS + 4]; /* the first slot is for
+                                             * PY_VECTORCALL_ARGUMENTS_OFFSET */
 } LaunchArgs;
 
 static inline void put(LaunchArgs *to, PyObject *arg) {
@@ -390,7 +393,8 @@ static inline void put_owned(LaunchArgs *to, PyObject *arg) {
     put(to, arg);
 }
 
-/* Queue and sizes, which come first on OpenCL. 0: the arrays' queue is not the kernel's. */
+/* Adds queue and sizes, which come first on OpenCL. Returns 0 if the arrays' queue is not the
+ * kernel's. */
 static inline int put_queue(LaunchArgs *to, const Launcher *self, const Known *known,
                             PyObject *const *args) {
     PyObject *queue = arr_alive(known->queue);
@@ -409,7 +413,7 @@ static inline int put_queue(LaunchArgs *to, const Launcher *self, const Known *k
     return 1;
 }
 
-/* Whether an array has a stream of its own, which Python takes for the launch. */
+/* Whether an array has its own stream, which Python uses for the launch. */
 static inline int has_stream(const Known *known, PyObject *const *args) {
     for (int i = 0; i < known->n; i++) {
         if (known->codes[i] & 1 && ((GPUArray *)args[i])->queue != Py_None) {
@@ -419,7 +423,7 @@ static inline int has_stream(const Known *known, PyObject *const *args) {
     return 0;
 }
 
-/* 1; 0: the context is gone; -1 with an exception. */
+/* Returns 1; 0 if the context is gone; -1 with an exception. */
 static inline int put_step(LaunchArgs *to, const Known *known, const Step *step, PyObject *arg) {
     const GPUArray *a = (GPUArray *)arg;
     Py_ssize_t value;
@@ -456,7 +460,7 @@ static inline int put_step(LaunchArgs *to, const Known *known, const Step *step,
     return 1;
 }
 
-/* 1: launched, *result is new; 0: the kernel is gone; -1 with an exception. */
+/* Returns 1 if launched (*result is new); 0 if the kernel is gone; -1 with an exception. */
 static inline int call_kernel(LaunchArgs *to, const Launcher *self, const Known *known,
                               PyObject **result) {
     PyObject *names = NULL;
@@ -471,7 +475,7 @@ static inline int call_kernel(LaunchArgs *to, const Launcher *self, const Known 
         }
     }
     PyObject *kernel =
-        arr_alive(known->kernel); /* kept: a conversion may run Python, and that forget it */
+        arr_alive(known->kernel); /* keep it: a conversion may run Python code that drops it */
     if (kernel == NULL) {
         return 0;
     }
@@ -481,7 +485,7 @@ static inline int call_kernel(LaunchArgs *to, const Launcher *self, const Known 
     return *result != NULL ? 1 : -1;
 }
 
-/* 1: launched, *result is new; 0: Python has to do it; -1 with an exception. */
+/* Returns 1 if launched (*result is new); 0 to leave it to Python; -1 with an exception. */
 static int launch(const Launcher *self, const Known *known, PyObject *const *args,
                   PyObject **result) {
     LaunchArgs to;

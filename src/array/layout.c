@@ -1,8 +1,7 @@
-/* layout.c - the layout of an array: shape and strides, whether there are gaps, and all of it as
- * Python's objects. */
+/* layout.c - the layout of an array: shape and strides, contiguity, and these as Python objects. */
 #include "array/arraymod.h"
 
-/* ---- as Python's objects --------------------------------------------------------------------- */
+/* ---- Python objects -------------------------------------------------------------------------- */
 
 static void clear_told(Told *told) {
     Py_CLEAR(told->shape);
@@ -35,7 +34,7 @@ static int make_told(Told *told, const GPUArray *array) {
 static struct {
     int ndim;
     Py_ssize_t itemsize, size, dims[2 * ARRAY_INLINE_DIMS];
-    Told told; /* shape NULL: none here */
+    Told told; /* shape is NULL in an empty slot */
 } recent[RECENT];
 
 int arr_tell_layout(GPUArray *self) {

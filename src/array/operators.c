@@ -1,9 +1,9 @@
-/* operators.c - the operators of arrays: what is not done here goes to operate() in Python
- * (pygpu/_src/array/operators.py). */
+/* operators.c - the operators of arrays; what they cannot handle goes to operate() in
+ * pygpu/_src/array/operators.py. */
 #include "array/operators.h"
 #include "array/dispatch.h"
 
-/* operate(name, out or None, a[, b]) */
+/* Calls operate(name, out or None, a[, b]). */
 static PyObject *slow(Op op, PyObject *out, PyObject *a, PyObject *b) {
     if (arr_state->operate == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "pygpu._array is used through pygpu.array and "
@@ -27,8 +27,8 @@ static PyObject *binary(Op op, PyObject *a, PyObject *b) {
 static PyObject *inplace(Op op, PyObject *a, PyObject *b) {
     PyObject *result = arr_is_array(a) ? operate(op, a, a, b) : slow(op, a, a, b);
     if (result == Py_NotImplemented && op == OP_add) {
-        /* CPython takes the += of a Python class derived from this one for that of a sequence as
-         * well, and what that returns for the result: `a += "x"` would set a to NotImplemented. */
+        /* For a Python subclass of this type, CPython also tries += as that of a sequence and
+         * would use whatever it returns as the result: `a += "x"` would set a to NotImplemented. */
         Py_DECREF(result);
         return PyNumber_Add(a, b);
     }
@@ -89,7 +89,7 @@ PyObject *arr_richcompare(PyObject *a, PyObject *b, int op) {
         return NULL;
     }
     PyErr_Clear();
-    int own = dtype != NULL && dtype != Py_None; /* the kernels in the table give bool */
+    int own = dtype != NULL && dtype != Py_None; /* the kernels in the table return bool */
     Py_XDECREF(dtype);
     return own ? slow(ops[op], NULL, a, b) : binary(ops[op], a, b);
 }

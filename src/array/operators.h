@@ -1,4 +1,4 @@
-/* operators.h - the slots of operators.c, as rows of a type's table. */
+/* operators.h - the operator slots, as rows of a type's slot table. */
 #ifndef PYGPU_ARRAY_OPERATORS_H
 #define PYGPU_ARRAY_OPERATORS_H
 

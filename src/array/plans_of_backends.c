@@ -1,16 +1,16 @@
 /* plans_of_backends.c - PlansOfBackends: the Plans of an object that outlives contexts, such as
  * CUDA's ElementwiseKernel.
  *
- * Plans refer to kernels, and these to their context. So the Plans are kept by their backend, and
- * the object refers to both weakly: it keeps no context that the program has dropped. */
+ * Plans refer to kernels, and these to their context. So the backend owns the Plans, and the
+ * object refers to both weakly: it must not keep a context alive that the program has dropped. */
 #include "array/dispatch.h"
 #include "array/launch_plan.h"
 
-#define BACKENDS 4 /* the last ones; others are asked for in Python, which links them again */
+#define BACKENDS 4 /* the latest ones; for others Python is called, which links them again */
 
 typedef struct {
     PyObject_HEAD
-    int next; /* the place that is given up next */
+    int next; /* the slot to be replaced next */
     struct {
         PyObject *backend, *plans; /* weak */
     } known[BACKENDS];

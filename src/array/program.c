@@ -1,7 +1,8 @@
-/* program.c - Program: the steps of a function of @pygpu.fuse, and their run over registers.
+/* program.c - Program: the steps of a function of @pygpu.fuse, which operate on registers.
  *
- * A register holds an array or a number: first the arguments, then what steps make. A step that
- * finds no plan for its operands calls a Python function, which does it and adds the plan. */
+ * A register holds an array or a number: first the arguments, then the results of steps. If a step
+ * finds no plan for its operands, it calls a Python function, which performs it and adds the
+ * plan. */
 #include "array/program.h"
 
 #include "array/fastpath.h"
@@ -108,7 +109,7 @@ static int fill(Program *self, PyObject *const *a, Py_ssize_t n_registers) {
         return -1;
     }
     for (Py_ssize_t i = 0; i < n_steps; i++) {
-        self->n_steps = (int)i + 1; /* what was read of it is freed with the others */
+        self->n_steps = (int)i + 1; /* counted now, so that what was read of it is freed */
         if (read_step(PyTuple_GET_ITEM(a[1], i), &self->steps[i], n_registers) < 0) {
             return -1;
         }
@@ -182,7 +183,7 @@ static int Program_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-/* No clearing: a call may be running the steps; a cycle is cut where programs are kept. */
+/* No tp_clear: a call may be running the steps. A cycle is broken where programs are stored. */
 static void Program_dealloc(PyObject *op) {
     Program *self = (Program *)op;
     PyTypeObject *type = Py_TYPE(op);
@@ -215,7 +216,7 @@ int program_fresh(const Program *self) {
             }
         } else {
             value = PyCell_Get(where);
-            Py_XDECREF(value); /* compared, and not used */
+            Py_XDECREF(value); /* only compared, not used */
         }
         if (value != PyTuple_GET_ITEM(item, 2)) {
             return 0;
@@ -274,7 +275,7 @@ static PyObject *make_new(const ProgramStep *step, PyObject *operand) {
                         : NULL;
 }
 
-/* 1 done, 0 for plain code, -1 with an exception. */
+/* Returns 1 if done, 0 to run the plain function, -1 with an exception. */
 static int run_step(const ProgramStep *step, PyObject **registers, PyObject *args) {
     PyObject *operands[OPERANDS_MOST], *made = NULL;
     for (int i = 0; i < step->n_in; i++) {
@@ -302,7 +303,7 @@ static int run_step(const ProgramStep *step, PyObject **registers, PyObject *arg
         made = PyObject_CallOneArg(step->function, args);
         if (made != NULL && (PyObject *)Py_TYPE(made) != step->type) {
             Py_DECREF(made);
-            return 0; /* as 2**n is an int or a float, by the sign of n */
+            return 0; /* the result of 2**n is an int or a float, depending on the sign of n */
         }
         break;
     default:
@@ -417,7 +418,7 @@ PyObject *program_run(Program *self, PyObject *args) {
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self->constants); i++) {
         PyObject *pair = PyTuple_GET_ITEM(self->constants, i);
-        long at = PyLong_AsLong(PyTuple_GET_ITEM(pair, 0)); /* checked when it was made */
+        long at = PyLong_AsLong(PyTuple_GET_ITEM(pair, 0)); /* checked when the program was made */
         Py_XSETREF(registers[at], Py_NewRef(PyTuple_GET_ITEM(pair, 1)));
     }
     int state = 1;

@@ -1,21 +1,22 @@
-/* program.h - functions of @pygpu.fuse as lists of steps that need no Python. */
+/* program.h - functions of @pygpu.fuse as lists of steps that run without Python. */
 #ifndef PYGPU_ARRAY_PROGRAM_H
 #define PYGPU_ARRAY_PROGRAM_H
 
 #include "array/dispatch.h"
 
 /* What a step does. RUN: an operation by name with a new result; LAUNCH: a plan that writes
- * operands; VIEW, NEW: of a layout; NUMBER: computed from the arguments; PYTHON: anything else. */
+ * operands; VIEW, NEW: an array with a given layout; NUMBER: a number computed from the arguments;
+ * PYTHON: anything else. */
 enum { STEP_RUN, STEP_LAUNCH, STEP_VIEW, STEP_NEW, STEP_NUMBER, STEP_PYTHON };
 
 typedef struct {
     int code, n_in, n_out, n_drop;
-    int16_t *registers;   /* in, then out, then those that no later step needs */
-    Py_ssize_t id, extra; /* RUN, LAUNCH: as for arr_fast() and by plan */
-    PyObject *function;   /* what C leaves to Python */
-    PyObject *type;       /* NUMBER: that the value must have; VIEW, NEW: the dtype */
+    int16_t *registers;   /* inputs, then outputs, then those that no later step needs */
+    Py_ssize_t id, extra; /* RUN, LAUNCH: as for arr_fast(), and the key's extra for plans */
+    PyObject *function;   /* called where C cannot handle the step */
+    PyObject *type;       /* NUMBER: the type that the value must have; VIEW, NEW: the dtype */
     int ndim;             /* VIEW, NEW */
-    Py_ssize_t delta;     /* VIEW: bytes from the first item of the operand */
+    Py_ssize_t delta;     /* VIEW: byte offset from the operand's first item */
     Py_ssize_t *dims;     /* shape, then strides */
 } ProgramStep;
 
@@ -31,9 +32,10 @@ typedef struct Program {
     PyObject *watched;   /* tuple of (dict or cell, name, value) */
 } Program;
 
-/* Whether names still refer to what they did; -1 with an exception. */
+/* Whether the watched names still have the same values; -1 with an exception. */
 int program_fresh(const Program *self);
-/* The results for arguments; NotImplemented (nothing was done): plain code has to do it. */
+/* Returns the results for the arguments; NotImplemented (nothing was done) if the plain function
+ * has to run. */
 PyObject *program_run(Program *self, PyObject *args);
 
 #endif

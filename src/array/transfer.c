@@ -1,9 +1,9 @@
-/* transfer.c - get(), set(), fill() and copies of arrays without gaps: one command of the driver,
- * asked for without Python. */
+/* transfer.c - get(), set(), fill() and copies of contiguous arrays, each as one driver command
+ * issued without Python. */
 #include "array/fastpath.h"
 
 static PyObject *src_offset_word, *dst_offset_word, *blocking_word, *dst_and_blocking_words,
-    *count_and_offset_words; /* names of keywords, for the life of the process */
+    *count_and_offset_words; /* keyword names, kept until the process ends */
 
 static int make_words(void) {
     if (dst_and_blocking_words == NULL) {
@@ -32,8 +32,8 @@ int arr_can_command(const GPUArray *self) {
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* Where a CUDA array begins: its memory, whose end is known and whose uses are counted, or an
- * address inside it. */
+/* The start of a CUDA array: its memory object, whose size is known and whose uses are tracked, or
+ * an address inside it. */
 static PyObject *place_of(const GPUArray *self) {
     if (self->offset == 0) {
         return Py_NewRef(self->base_data);
@@ -77,8 +77,8 @@ static int cuda_read(const GPUArray *self, PyObject *host) {
     return status;
 }
 
-/* A command whose first three arguments are the array's queue and memory and what is copied: the
- * array may get others while it waits. */
+/* A command whose first three arguments are the array's queue and memory and the other side of the
+ * copy. They are kept, because the array may get others during a wait. */
 static PyObject *command(PyObject *function, PyObject *const *args, size_t n, PyObject *names) {
     PyObject *held[] = {Py_NewRef(args[0]), Py_NewRef(args[1]), Py_NewRef(args[2])};
     PyObject *result = PyObject_Vectorcall(function, args, n, names);
@@ -168,13 +168,13 @@ PyObject *arr_copy_memory(const Table *table, PyObject *queue, PyObject *to, PyO
 
 /* ---- get, set -------------------------------------------------------------------------------- */
 
-/* Whether a blocking copy between the array and a host array is one command. */
+/* Whether a blocking copy between the array and a host array is a single command. */
 static int can_copy(const GPUArray *self) {
     return self->flags != 0 && arr_can_command(self) &&
            (!self->table->cuda || self->queue == Py_None);
 }
 
-/* A host array of the same dtype, shape and order of items. */
+/* Whether it is a host array with the same dtype, shape and order. */
 static int fits(const GPUArray *self, PyObject *host) {
     if (!PyArray_CheckExact(host)) {
         return 0;
@@ -251,14 +251,14 @@ static int is_zero(PyObject *value) {
         double number = PyFloat_AS_DOUBLE(value);
         uint64_t bits;
         memcpy(&bits, &number, sizeof bits);
-        return bits == 0; /* not -0.0 */
+        return bits == 0; /* -0.0 does not qualify */
     }
     int overflow;
     return PyLong_CheckExact(value) && PyLong_AsLongAndOverflow(value, &overflow) == 0 &&
            overflow == 0;
 }
 
-/* All bytes 0; 0, or -1 with an exception. */
+/* Sets all bytes to 0. Returns 0, or -1 with an exception. */
 static int clear(GPUArray *self) {
     PyObject *nbytes = PyLong_FromSsize_t(self->size * ARRAY_ITEMSIZE(self)),
              *offset = PyLong_FromSsize_t(self->table->cuda ? 0 : self->offset);
@@ -268,7 +268,7 @@ static int clear(GPUArray *self) {
         goto out;
     }
     if (self->table->cuda) {
-        PyObject *args[] = {place, offset /* the byte: 0 */, nbytes, self->queue};
+        PyObject *args[] = {place, offset /* the byte 0 */, nbytes, self->queue};
         status = done(PyObject_Vectorcall(arr_cuda.fill, args, 4, NULL));
     } else {
         PyObject *args[] = {self->queue, self->base_data, arr_opencl.zero_byte, offset, nbytes};

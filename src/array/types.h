@@ -1,4 +1,4 @@
-/* types.h - the extension types of pygpu._array: X(name, base, whether the module has it by name).
+/* types.h - the extension types of pygpu._array: X(name, base, whether the module exports it).
  * Each has a PyType_Spec arr_NAME_spec in the file of its noun. */
 #define ARR_TYPES(X)              \
     X(GPUArray, NULL, 1)          \
@@ -14,7 +14,7 @@
     X(Program, NULL, 1)           \
     X(FusedCall, NULL, 1)
 
-/* Tables of the module's functions, by file. */
+/* The tables of module functions, one per file. */
 #define ARR_FUNCTIONS(X)         \
     X(arr_call_functions)        \
     X(arr_backend_functions)     \
@@ -22,9 +22,9 @@
     X(arr_chain_store_functions) \
     X(arr_create_functions)
 
-/* Strings that are looked up, interned: X(member of State, text).
- * array_ufunc: what the fast path leaves of NumPy's ufuncs
- * comparison_dtype: what a class answers that keeps another system's comparisons */
+/* Strings used for lookups, interned: X(member of State, text). array_ufunc: handles NumPy ufuncs
+ * that the fast path cannot. comparison_dtype: set on a class that keeps another system's
+ * comparisons. */
 #define ARR_STRINGS(X)             \
     X(array_ufunc, "_array_ufunc") \
     X(call_word, "__call__")       \

@@ -1,10 +1,11 @@
-/* view.c - views in another shape, order of axes or dtype: reshape, ravel, transpose, squeeze,
+/* view.c - views with another shape, order of axes or dtype: reshape, ravel, transpose, squeeze,
  * view. */
 #include "array/fastpath.h"
 
 PyObject *arr_view(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t offset, int ndim,
                    const Py_ssize_t *shape, const Py_ssize_t *strides) {
-    if (!of_own_class(self)) { /* a program's class, whose attributes views may have to carry on */
+    if (!of_own_class(self)) { /* a program's class, which may have to pass attributes on to
+                                * views */
         PyObject *lengths = pg_tuple_of(shape, ndim),
                  *steps = strides != NULL ? pg_tuple_of(strides, ndim) : Py_NewRef(Py_None);
         PyObject *made = lengths != NULL && steps != NULL
@@ -19,15 +20,15 @@ PyObject *arr_view(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t offset, int 
         (GPUArray *)arr_new_beside(self, dtype, Py_NewRef(self->base_data), ndim, shape, strides);
     if (view != NULL) {
         if ((offset != 0 && arr_set_offset(view, offset) < 0) ||
-            arr_share_events(view, self) < 0) { /* what is done through one counts for the other */
+            arr_share_events(view, self) < 0) { /* operations on one must be seen by the other */
             Py_CLEAR(view);
         }
     }
     return (PyObject *)view;
 }
 
-/* The ints that follow self, or those of the one tuple or list that does; how many, -1: left to
- * Python. */
+/* Reads the ints after self, or those of a single tuple or list. Returns how many, or -1 to leave
+ * the call to Python. */
 static int read_ints(PyObject *const *a, Py_ssize_t n, Py_ssize_t *out) {
     PyObject *const *items = a + 1;
     Py_ssize_t count = n - 1;
@@ -105,8 +106,8 @@ PyObject *fast_squeeze(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
 
 /* ---- shape ----------------------------------------------------------------------------------- */
 
-/* The length that -1 stands for, checked against the number of items: 1, or 0 if the shape does not
- * fit. */
+/* Computes the length for -1, and checks the number of items. Returns 1, or 0 if the shape does
+ * not fit. */
 static int complete(Py_ssize_t *shape, int ndim, Py_ssize_t size) {
     Py_ssize_t known = 1;
     int unknown = -1;

@@ -1,7 +1,8 @@
-/* args.c - arguments of C functions, parsed by the signature line of their docstring. */
+/* args.c - parses the arguments of C functions by the signature line of their docstrings. */
 #include "common/pg.h"
 
-/* The end of the parameter at p; *name_end is where its name ends, before a default. */
+/* Finds the end of the parameter that starts at p. *name_end is set to the end of its name, before
+ * any default. */
 static const char *skip_parameter(const char *p, const char **name_end) {
     int depth = 0;
     *name_end = NULL;
@@ -23,7 +24,8 @@ static const char *skip_parameter(const char *p, const char **name_end) {
     return p;
 }
 
-/* Reads "name($self, /, a, b=1, *, c=None)\n--" once. Returns -1 with an exception. */
+/* Parses "name($self, /, a, b=1, *, c=None)\n--". Runs once per function. Returns -1 with an
+ * exception. */
 static int ArgSpec_prepare(ArgSpec *spec) {
     const char *p = spec->doc, *open = strchr(p, '(');
     size_t length = open != NULL ? (size_t)(open - p) : 0;
@@ -79,7 +81,7 @@ static int set_keyword(ArgSpec *spec, PyObject *key, PyObject *value, PyObject *
     while (i < spec->n && spec->names[i] != key) {
         i++;
     }
-    if (i == spec->n) { /* not interned, perhaps */
+    if (i == spec->n) { /* the name may not be interned */
         for (i = 0; i < spec->n; i++) {
             int equal = PyObject_RichCompareBool(spec->names[i], key, Py_EQ);
             if (equal < 0) {

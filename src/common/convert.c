@@ -1,5 +1,5 @@
-/* convert.c - Python objects to C integers, sizes and host buffers, with errors that name the call
- * and the argument. */
+/* convert.c - converts Python objects to C integers, sizes and host buffers; its errors name the
+ * call and the argument. */
 #include "common/pg.h"
 
 const char *pg_type_name(PyObject *obj) {
@@ -7,7 +7,7 @@ const char *pg_type_name(PyObject *obj) {
     return dot != NULL ? dot + 1 : name;
 }
 
-/* A new reference to an int, or NULL with a TypeError that names the argument. */
+/* Returns a new reference to an int, or NULL with a TypeError that names the argument. */
 static PyObject *as_index(PyObject *obj, const char *call, const char *name) {
     if (PyLong_CheckExact(obj)) {
         return Py_NewRef(obj);
@@ -23,7 +23,7 @@ static PyObject *as_index(PyObject *obj, const char *call, const char *name) {
 
 static int out_of_range(const char *call, const char *name, PyObject *value, const char *range) {
     PyErr_Clear();
-    PyObject *text = PyObject_Str(value); /* fails for an int of too many digits */
+    PyObject *text = PyObject_Str(value); /* fails for an int with too many digits */
     if (text == NULL) {
         PyErr_Clear();
         PyErr_Format(PyExc_OverflowError, "%s: %s is out of range (%s)", call, name, range);
@@ -158,7 +158,7 @@ PyObject *pg_tuple(PyObject *obj, const char *call, const char *name, const char
         Py_DECREF(item);
     }
     Py_DECREF(iterator);
-    if (PyErr_Occurred()) { /* of the iterator */
+    if (PyErr_Occurred()) { /* raised by the iterator */
         Py_CLEAR(list);
     }
     PyObject *tuple = list != NULL ? PyList_AsTuple(list) : NULL;
@@ -197,7 +197,7 @@ int pg_add(size_t a, size_t b, size_t *out) {
 
 int pg_check_items(const Py_buffer *view, const char *call, const char *name) {
     for (const char *at = view->format; at != NULL && *at != '\0'; at++) {
-        if (*at == ':') { /* the name of a field, up to the next one */
+        if (*at == ':') { /* a field name, up to the next colon */
             at = strchr(at + 1, ':');
             if (at == NULL) {
                 break;
@@ -212,11 +212,12 @@ int pg_check_items(const Py_buffer *view, const char *call, const char *name) {
 }
 
 int pg_get_buffer(PyObject *obj, const char *call, const char *name, int write, Py_buffer *view) {
-    if (PyArray_CheckExact(obj)) { /* NumPy would describe the items first, which takes longer */
+    if (PyArray_CheckExact(obj)) { /* a shortcut: NumPy's buffer protocol would describe the items
+                                    * first, which is slower */
         PyArrayObject *array = (PyArrayObject *)obj;
         int flags = PyArray_FLAGS(array),
             may_write = (flags & NPY_ARRAY_WRITEABLE) != 0 &&
-                        (unsigned)flags >> 31 == 0; /* the last: with a warning */
+                        (unsigned)flags >> 31 == 0; /* only the last, with a warning */
         if ((flags & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)) && (may_write || !write) &&
             !PyDataType_REFCHK(PyArray_DESCR(array))) {
             return PyBuffer_FillInfo(view, obj, PyArray_DATA(array), PyArray_NBYTES(array),
@@ -258,7 +259,7 @@ int pg_get_view(PyObject *obj, const char *call, const char *name, int write, Py
     }
     if (PyArray_Check(obj) &&
         (PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_BufferError))) {
-        /* A dtype without a buffer format (datetime64, for one) still has plain bytes. */
+        /* A dtype without a buffer format (datetime64, for example) still has plain bytes. */
         PyErr_Clear();
         return PyBuffer_FillInfo(view, obj, PyArray_DATA((PyArrayObject *)obj),
                                  PyArray_NBYTES((PyArrayObject *)obj), !write, PyBUF_SIMPLE);

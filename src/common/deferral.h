@@ -1,27 +1,28 @@
-/* deferral.h - what arrays ask of a backend so that they may defer launches: its commands must
- * call them before any other command reaches the driver. */
+/* deferral.h - the interface through which arrays defer launches. A backend must run the deferred
+ * launches before any other command reaches the driver. */
 #ifndef PG_DEFERRAL_H
 #define PG_DEFERRAL_H
 
 #include "common/pg.h"
 
-/* Whether the memory (any object) is seen by nobody but through commands of this backend, and
- * belongs to nothing that a capture records. */
+/* Whether only commands of this backend can access the memory (any object), and no capture records
+ * its owner. */
 typedef int (*PgPrivate)(PyObject *memory);
-/* Whether launches on the queue (any object) may come later: it runs in order, and nothing special
- * holds of it now. */
+/* Whether launches on the queue (any object) may be deferred: it runs in order, and nothing rules
+ * that out at the moment. */
 typedef int (*PgMayWait)(PyObject *queue);
-/* Launches deferred work; with the GIL held or not. 0, or the status that the driver gave. */
+/* Launches the deferred work, with or without the GIL. Returns 0 or the driver's status. */
 typedef int (*PgFlush)(void);
 
-/* A backend's side, in a capsule of this name. */
+/* A backend's functions and flags, passed in a capsule of this name. */
 #define PG_DEFERRAL_CAPSULE "pygpu.deferral"
 typedef struct {
     PgPrivate is_private;
     PgMayWait may_wait;
-    int unknown;    /* the status of a launch that failed without one */
-    int *trap;      /* its pg_trap, whose bit PG_TRAP_DEFERRED says that something is deferred */
-    PgFlush *flush; /* its pg_flush */
+    int unknown;    /* reported when a launch failed without a status */
+    int *trap;      /* the backend's pg_trap; its bit PG_TRAP_DEFERRED is set while launches are
+                     * deferred */
+    PgFlush *flush; /* the backend's pg_flush */
 } PgDeferral;
 
 #endif

@@ -1,7 +1,7 @@
-/* dlpack.c - DLPack's capsules over pygpu's memory.
+/* dlpack.c - DLPack capsules that export pygpu's memory.
  *
- * A consumer may drop what it got in any thread, with or without the GIL, also after the
- * interpreter has gone. */
+ * A consumer may call the deleter in any thread, with or without the GIL, even after the
+ * interpreter has been finalized. */
 #include "common/dlpack.h"
 #include <stdatomic.h>
 
@@ -10,9 +10,9 @@ typedef struct {
         DLManagedTensor plain;
         DLManagedTensorVersioned versioned;
     } as;
-    PyObject *owner; /* what keeps the memory */
+    PyObject *owner; /* keeps the memory alive */
     void (*let_go)(PyObject *owner);
-    atomic_int holders; /* the capsule, and who may call the deleter */
+    atomic_int holders; /* references: one for the capsule, one for whoever may call the deleter */
     atomic_int ended;
     int64_t dims[];
 } Export;
@@ -23,15 +23,15 @@ static void export_drop(Export *self) {
     }
 }
 
-/* A consumer that fails half way may call the deleter and leave the capsule as if it had not
- * (PyTorch does, of devices that it does not know). */
+/* A consumer that fails half-way may call the deleter without renaming the capsule, so the deleter
+ * may run twice. PyTorch does this for device types that it does not know. */
 static void export_end(Export *self) {
     if (atomic_exchange(&self->ended, 1)) {
         return;
     }
     if (Py_IsInitialized()) {
         PyGILState_STATE gil = PyGILState_Ensure();
-        PyObject *type, *value, *traceback; /* an error of the caller's is not ours to lose */
+        PyObject *type, *value, *traceback; /* preserve the caller's exception */
         PyErr_Fetch(&type, &value, &traceback);
         if (self->let_go != NULL) {
             self->let_go(self->owner);
@@ -50,7 +50,8 @@ static void delete_versioned(DLManagedTensorVersioned *tensor) {
     export_end(tensor->manager);
 }
 
-static void drop_capsule(PyObject *capsule) { /* a consumer renames what it has taken over */
+static void drop_capsule(PyObject *capsule) { /* a consumer renames a capsule that it has taken
+                                               * over */
     Export *self = PyCapsule_GetContext(capsule);
     if (PyCapsule_IsValid(capsule, DL_PLAIN) || PyCapsule_IsValid(capsule, DL_VERSIONED)) {
         export_end(self);

@@ -1,5 +1,5 @@
-/* dlpack.h - the structures of DLPack's specification, version 1.0, and its plain ones from before;
- * capsules of them. */
+/* dlpack.h - the structures of DLPack 1.0 and their unversioned predecessors, and capsules that
+ * hold them. */
 #ifndef PG_DLPACK_H
 #define PG_DLPACK_H
 
@@ -14,7 +14,7 @@ enum {
     DL_CUDA_MANAGED = 13
 };
 enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
-/* Types of 8 bits, of DLPack 1.1. */
+/* 8-bit types, added in DLPack 1.1. */
 enum {
     DL_FLOAT8_E3M4 = 7,
     DL_FLOAT8_E4M3 = 8,
@@ -41,7 +41,7 @@ typedef struct {
     DLDevice device;
     int32_t ndim;
     DLDataType dtype;
-    int64_t *shape, *strides; /* strides in items; NULL: C order */
+    int64_t *shape, *strides; /* strides in items; NULL means C order */
     uint64_t byte_offset;
 } DLTensor;
 
@@ -61,14 +61,14 @@ typedef struct DLManagedTensorVersioned {
     DLTensor tensor;
 } DLManagedTensorVersioned;
 
-/* Names of capsules: of those that nobody has taken over yet, and of those that somebody has. */
+/* Capsule names: before and after a consumer has taken the capsule over. */
 #define DL_PLAIN          "dltensor"
 #define DL_VERSIONED      "dltensor_versioned"
 #define DL_USED_PLAIN     "used_dltensor"
 #define DL_USED_VERSIONED "used_dltensor_versioned"
 
-/* A capsule that keeps *owner*; shape and strides are copied. let_go: called before the owner is
- * dropped, with the GIL; NULL: nothing. */
+/* Makes a capsule that keeps *owner* alive; shape and strides are copied. let_go, unless NULL, is
+ * called with the GIL just before the owner is dropped. */
 PyObject *pg_dlpack_capsule(const DLTensor *tensor, PyObject *owner,
                             void (*let_go)(PyObject *owner), int versioned, uint64_t flags);
 

@@ -1,9 +1,10 @@
-/* driver_table.c - loading a driver's library into a table, and what tests ask of it. */
+/* driver_table.c - loads a driver's library into a function table, and provides the test hooks for
+ * it. */
 #include "common/driver_table.h"
 #include "common/module_state.h"
 
 static void **slots_of(const PgDriver *self) {
-    /* Object and function pointers may be exchanged on every system that has dlsym. */
+    /* Object and function pointers are interchangeable on every system that has dlsym. */
     return (void **)self->table;
 }
 
@@ -81,7 +82,7 @@ int pg_driver_unload(PgDriver *self) {
     return 0;
 }
 
-/* ---- methods of the module ------------------------------------------------------------------- */
+/* ---- module methods -------------------------------------------------------------------------- */
 
 static PgDriver *driver_of(PyObject *module) {
     return ((PgState *)PyModule_GetState(module))->driver;
@@ -92,7 +93,7 @@ static PyObject *loaded_library(PyObject *module, PyObject *Py_UNUSED(ignored)) 
     return self->library != NULL ? PyUnicode_FromString(self->path) : Py_NewRef(Py_None);
 }
 
-/* Adds a number to a dict; -1 with an exception. */
+/* Adds a number to a dict. Returns -1 with an exception. */
 static int add_number(PyObject *dict, const char *name, long value) {
     PyObject *number = PyLong_FromLong(value);
     int failed = number == NULL || PyDict_SetItemString(dict, name, number) < 0;

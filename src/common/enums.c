@@ -1,4 +1,4 @@
-/* enums.c - enumerations of a driver as data, from which Python makes classes. */
+/* enums.c - a driver's enumerations as data from which Python makes classes. */
 #include "common/enums.h"
 
 PyObject *pg_enumerations(const PgEnumRow *rows, size_t n) {

@@ -1,4 +1,4 @@
-/* error.c - exceptions that both systems raise. */
+/* error.c - raises exceptions of the classes that OpenCL and CUDA share. */
 #include "common/pg.h"
 
 const PgStatus *pg_find_status(const PgStatus *rows, size_t n, int code) {

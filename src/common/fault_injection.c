@@ -1,6 +1,5 @@
-/* fault_injection.c - the seam through which every driver call goes when it must not simply be
- * made: tests inject failures by the call's name, calls are counted, and in a child of fork() no
- * driver is called at all. */
+/* fault_injection.c - intercepts driver calls while pg_trap is set: injects failures for tests,
+ * counts calls, launches deferred work first, and blocks every call in a forked child. */
 #include "common/pg.h"
 
 #ifndef _WIN32
@@ -11,9 +10,9 @@ int pg_trap = 0;
 PgFault pg_fault;
 int (*pg_flush)(void) = NULL;
 
-/* Of OpenCL's calls, those that reach a queue or wait. A launch is not among them: it is made while
- * its kernel is locked, which a deferred one may need, so launches begin with
- * pg_launch_deferred(). */
+/* The OpenCL calls that submit or wait for commands. Launches are excluded: they are made while
+ * their kernel is locked, and a deferred launch may need the same lock. They call
+ * pg_launch_deferred() first instead. */
 static int is_command(const char *name) {
     static const char launch[] = "clEnqueueNDRangeKernel";
     return strncmp(name, "clFinish", 8) == 0 || strncmp(name, "clFlush", 7) == 0 ||
@@ -21,7 +20,7 @@ static int is_command(const char *name) {
            (strncmp(name, "clEnqueue", 9) == 0 && strcmp(name, launch) != 0);
 }
 
-/* Calls that only ask, and whose answers no launch changes. */
+/* Calls that only query, and whose results do not depend on launches. */
 static int only_asks(const char *name) {
     if (strncmp(name, "cl", 2) == 0) {
         return !is_command(name);
@@ -38,15 +37,15 @@ static int only_asks(const char *name) {
 }
 
 int pg_trapped(const char *name, long *count, int *status) {
-    /* Touches no Python object: it also runs where the GIL is released. (Deferred work takes
-     * the GIL.) */
+    /* This also runs without the GIL, so it must not touch Python objects. (Launching deferred
+     * work takes the GIL.) */
     if (pg_trap & PG_TRAP_FORKED) {
         *status = PG_STATUS_FORKED;
         return 1;
     }
     if ((pg_trap & PG_TRAP_DEFERRED) && pg_flush != NULL && !only_asks(name)) {
         int failed = pg_flush();
-        if (failed != 0) { /* what was to come before this call did not */
+        if (failed != 0) { /* a launch that belongs before this call failed */
             *status = failed;
             return 1;
         }
@@ -84,7 +83,7 @@ void pg_trap_watch_fork(void) {
 }
 
 void pg_collect(void) {
-    int enabled = PyGC_Enable(); /* PyGC_Collect() does nothing while it is off */
+    int enabled = PyGC_Enable(); /* PyGC_Collect() does nothing while the collector is disabled */
     PyGC_Collect();
     if (!enabled) {
         PyGC_Disable();

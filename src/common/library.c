@@ -1,4 +1,5 @@
-/* library.c - shared libraries opened at run time: nothing of pygpu is linked to a driver. */
+/* library.c - opens shared libraries at run time, because pygpu is not linked against any
+ * driver. */
 #include "common/pg.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #ifdef _WIN32
 #include <windows.h>
 
-/* Paths come as UTF-8, which the functions for narrow characters would read in the system's code
+/* Paths are UTF-8. The narrow-character functions would interpret them in the system's code
  * page. */
 void *pg_library_open(const char *path, int global, char *error, size_t error_size) {
     (void)global;

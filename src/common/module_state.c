@@ -1,4 +1,4 @@
-/* module_state.c - the common part of the states of pygpu._opencl and pygpu._cuda. */
+/* module_state.c - the part of the module state that pygpu._opencl and pygpu._cuda share. */
 #include "common/module_state.h"
 
 /* ---- types ----------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ int pg_add_functions(PyObject *module, PyMethodDef *const *tables, size_t n) {
     return 0;
 }
 
-/* ---- methods of the module ------------------------------------------------------------------- */
+/* ---- module methods -------------------------------------------------------------------------- */
 
 static PyObject *watch(PyObject *module, PyObject *args) {
     PgState *self = PyModule_GetState(module);
@@ -60,7 +60,7 @@ static PyObject *watch(PyObject *module, PyObject *args) {
         return NULL;
     }
     self->report = view.buf;
-    PyBuffer_Release(&view); /* the reporter keeps it, or it is there for ever */
+    PyBuffer_Release(&view); /* safe: the reporter keeps the memory alive, or it is never freed */
     Py_XSETREF(self->reporter, Py_NewRef(reporter));
     Py_RETURN_NONE;
 }

@@ -1,33 +1,32 @@
-/* module_state.h - what the states of pygpu._opencl and pygpu._cuda have in common, and how the
+/* module_state.h - the state that pygpu._opencl and pygpu._cuda have in common, and how the
  * modules make their types. */
 #ifndef PG_MODULE_STATE_H
 #define PG_MODULE_STATE_H
 
 #include "common/driver_table.h"
 
-/* LogicError, RuntimeError, make_error: of pygpu.errors
- * array_type: pygpu.GPUArray, once arrays are used
- * reporter: see pg_report() */
+/* LogicError, RuntimeError, make_error: from pygpu.errors. array_type: pygpu.GPUArray, once arrays
+ * are used. reporter: see pg_report(). */
 #define PG_STATE_OBJECTS(X) X(LogicError) X(RuntimeError) X(make_error) X(array_type) X(reporter)
 
-/* The beginning of a module's state. */
+/* The first member of a module's state. */
 typedef struct {
-    PyObject *module; /* borrowed: the module owns its state */
+    PyObject *module; /* borrowed, because the module owns its state */
     PgDriver *driver;
 #define X(name) PyObject *name;
     PG_STATE_OBJECTS(X)
 #undef X
-    const volatile int32_t *report; /* NULL: nothing reports */
+    const volatile int32_t *report; /* NULL if nothing reports */
 } PgState;
 
-/* For a module's exec, first. -1 with an exception, also in a sub-interpreter, as Python 3.12
- * refuses by itself: package cannot be imported there. */
+/* Call first in a module's exec. Returns -1 with an exception. It also fails in a sub-interpreter,
+ * which Python 3.12 would refuse by itself: package cannot be imported there. */
 int pg_state_init(PgState *self, PyObject *module, PgDriver *driver, const char *package);
 int pg_state_visit(const PgState *self, visitproc visit, void *arg);
 void pg_state_clear(PgState *self);
 
-/* Kernels on CPU devices tell in a word of memory that they found something wrong, and reporter()
- * raises what: -1 then. */
+/* Kernels on CPU devices report errors by setting a word of memory; reporter() then raises the
+ * error, and this returns -1. */
 static inline int pg_report(const PgState *self) {
     if (!PG_UNLIKELY(self->report != NULL && *self->report != 0)) {
         return 0;
@@ -37,20 +36,20 @@ static inline int pg_report(const PgState *self) {
     return done != NULL ? 0 : -1;
 }
 
-/* A type of a module: where its state has the type and its bases, which come before it. */
+/* A type of a module, and where its state stores the type and its bases. Bases must precede it. */
 typedef struct {
     PyType_Spec *spec;
-    size_t slot, base, second; /* offsets, 0: no such base */
+    size_t slot, base, second; /* offsets; 0 means no such base */
 } PgTypeRow;
 
-/* Makes the types and adds them to the module, except one without a base: the root, from which all
- * others derive. -1 with an exception. */
+/* Makes the types and adds them to the module, except the one without a base: the root from which
+ * all others derive. Returns -1 with an exception. */
 int pg_add_types(PyObject *module, const PgTypeRow *rows, size_t n);
 
-/* The functions of all tables. 0, or -1 with an exception set. */
+/* Adds the functions of all tables. Returns 0, or -1 with an exception. */
 int pg_add_functions(PyObject *module, PyMethodDef *const *tables, size_t n);
 
-/* tp_new of the root. The root is immutable, so that object.__new__ makes no such object, even if a
+/* tp_new of the root. The root is immutable, so object.__new__ cannot bypass this, even if a
  * program assigns to a type's __new__. */
 PyObject *pg_refuse_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 

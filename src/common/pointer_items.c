@@ -1,9 +1,9 @@
-/* pointer_items.c - what a kernel's pointer points to, compared with the dtype of the memory it is
- * given. */
+/* pointer_items.c - compares the item type of a kernel's pointer parameter with the dtype of the
+ * memory passed to it. */
 #include "common/pg.h"
 
-/* Whether numbers of a NumPy kind and size [bytes] are what the kernel reads: of one size, and
- * integers for integers, of either sign. What is not a number fits everything. */
+/* Whether the kernel can read numbers of a NumPy kind and size [bytes]: the size must match, and
+ * integers (of either sign) must meet integers. Items that are not numbers always fit. */
 int pg_items_fit(const PgItems *items, char kind, size_t size) {
     int is_float = 0;
     switch (kind) {
@@ -26,11 +26,12 @@ int pg_items_fit(const PgItems *items, char kind, size_t size) {
     if (items->kind == 0) {
         return 1;
     }
-    /* 16 bits are a float16, a bfloat16 or an integer that holds one */
+    /* 16 bits may be a float16, a bfloat16, or an integer that carries one */
     return size == items->size && (size == 2 || is_float == (items->kind == 'f'));
 }
 
-/* Whether a field of the record is what the kernel reads: a float4 is a record of four. */
+/* Whether some field of the record is what the kernel reads: a float4 is a record of four
+ * floats. */
 static int fits_record(PgItems *items, PyArray_Descr *dtype) {
     PyObject *names = PyDataType_NAMES(dtype);
     Py_ssize_t n = PyTuple_GET_SIZE(names);
@@ -47,7 +48,8 @@ int pg_items_take(PgItems *items, PyArray_Descr *dtype) {
     if (items->kind == 0) {
         return 1;
     }
-    if (dtype->type_num >= NPY_USERDEF) { /* whose kind says nothing: bfloat16 and others */
+    if (dtype->type_num >= NPY_USERDEF) { /* user-defined types, such as bfloat16, whose kind is
+                                           * meaningless */
         size_t size = (size_t)PyDataType_ELSIZE(dtype);
         return size > 2 || size == items->size;
     }
@@ -88,7 +90,7 @@ int pg_items_take_buffer(const PgItems *items, PyObject *obj, PyObject **given) 
         return 0;
     }
     if (PyObject_GetBuffer(obj, &view, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) {
-        PyErr_Clear(); /* who copies it will say why it cannot be */
+        PyErr_Clear(); /* copying the array will report the error */
         return 0;
     }
     const char *format = view.format != NULL ? view.format : "B";

@@ -1,7 +1,7 @@
-/* pool.c - blocks that a memory pool holds, in lists by size class (size_classes.c). */
+/* pool.c - the blocks that a memory pool holds, in lists by size class (size_classes.c). */
 #include "common/pool.h"
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 void pg_pool_join(PgPool *self, PyObject *owner, PgPool **pools,
                   void (*free_block)(PgBlock *block)) {
@@ -75,7 +75,7 @@ void pg_pool_print(const PgPool *self, size_t size, uint32_t bin, int held) {
                        held ? "held block" : "new block", self->managed_bytes);
 }
 
-/* How many bins an exponent has lists of. */
+/* The number of bins for which an exponent has lists. */
 static size_t bins_of(const PgPool *self, int exponent) {
     return self->bins[exponent] != NULL ? (size_t)1 << self->leading_bits : 0;
 }

@@ -1,31 +1,31 @@
-/* pool.h - what the memory pools of both systems share: blocks that are held by size class, and the
- * counts of them. */
+/* pool.h - what the memory pools of both backends share: held blocks by size class, and their
+ * statistics. */
 #ifndef PG_POOL_H
 #define PG_POOL_H
 
 #include "common/pg.h"
 #include "common/size_classes.h"
 
-/* A part of each block. */
+/* The common first part of a block. */
 typedef struct PgBlock {
-    struct PgBlock *next; /* held: the next one of the bin */
+    struct PgBlock *next; /* the next held block in the bin */
     uint32_t bin;
-    size_t size, asked; /* bytes: there are, and were asked for */
+    size_t size, asked; /* in bytes: of the block, and as requested */
 } PgBlock;
 
 typedef struct PgPool {
     unsigned leading_bits;
-    int stopped; /* freed blocks are not held */
+    int stopped; /* freed blocks are no longer held */
     char trace;
     Py_ssize_t held_blocks, active_blocks, managed_bytes, active_bytes;
-    PgBlock **bins[PG_BIN_EXPONENTS]; /* by exponent and mantissa: lists of held blocks; made when
-                                         first needed */
+    PgBlock **bins[PG_BIN_EXPONENTS]; /* lists of held blocks by exponent and mantissa, allocated
+                                       * on first use */
     void (*free_block)(PgBlock *block);
-    PyObject *owner;             /* the Python object, which contains this */
-    struct PgPool *next, **link; /* all pools of a module; GIL held */
+    PyObject *owner;             /* the Python object that contains this struct */
+    struct PgPool *next, **link; /* all pools of a module; protected by the GIL */
 } PgPool;
 
-/* The list of a bin; NULL: it was not made yet. */
+/* The list of a bin, or NULL if it has not been allocated. */
 static inline PgBlock **pg_pool_bin(const PgPool *self, uint32_t bin, unsigned leading_bits) {
     PgBlock **exponent = self->bins[bin >> leading_bits];
     return exponent == NULL ? NULL : &exponent[bin & ((1u << leading_bits) - 1u)];
@@ -36,7 +36,7 @@ static inline void pg_pool_hold(PgPool *self, PgBlock *block, unsigned leading_b
     *bin = block;
     self->held_blocks++;
 }
-/* A block is handed out, or its owner is gone. */
+/* A block is handed out, or its owner was destroyed. */
 static inline void pg_pool_count_out(PgPool *self, const PgBlock *block) {
     self->active_blocks++;
     self->active_bytes += (Py_ssize_t)block->asked;
@@ -46,35 +46,36 @@ static inline void pg_pool_count_back(PgPool *self, const PgBlock *block) {
     self->active_bytes -= (Py_ssize_t)block->asked;
 }
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
-/* Puts a new pool on the list of its module's pools. */
+/* Adds a new pool to the list of its module's pools. */
 void pg_pool_join(PgPool *self, PyObject *owner, PgPool **pools,
                   void (*free_block)(PgBlock *block));
-/* It was copied to another object. */
+/* Call after the struct was copied into another object. */
 void pg_pool_moved(PgPool *self, PyObject *owner);
-/* For tp_dealloc: takes it off the list, clears weak references, frees all held blocks. */
+/* For tp_dealloc: unlinks the pool, clears weak references, and frees all held blocks. */
 void pg_pool_end(PgPool *self, PyObject *owner, PyObject *weakrefs);
-/* Go through a module's pools while any of them may end: the first one from *from* on that is not
- * being deallocated, with a reference to it; the one after self, whose reference is dropped. */
+/* Iterate over a module's pools while any of them may be destroyed. The first returns a new
+ * reference to the first pool, starting at *from*, that is not being deallocated; the second does
+ * so after self and drops the reference to self. */
 PgPool *pg_pool_from(PgPool *from);
 PgPool *pg_pool_after(PgPool *self);
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Gives a new block its bin and size, and makes the bin's list now, so that holding the block
- * cannot fail. -1 with an exception. */
+/* Sets a new block's bin and size. It allocates the bin's list already, so that holding the block
+ * later cannot fail. Returns -1 with an exception. */
 int pg_pool_size_block(PgPool *self, PgBlock *block, uint32_t bin);
-/* The line of a request, if pools are traced. */
+/* Prints a line about a request, if tracing is on. */
 void pg_pool_print(const PgPool *self, size_t size, uint32_t bin, int held);
-/* Frees all held blocks, the largest first; how many there were. */
+/* Frees all held blocks, largest first. Returns how many there were. */
 Py_ssize_t pg_pool_free_all(PgPool *self);
-/* Visits all held blocks. */
+/* For tp_traverse: visits all held blocks. */
 int pg_pool_visit(const PgPool *self,
                   int (*visit_block)(PgBlock *block, visitproc visit, void *arg), visitproc visit,
                   void *arg);
 
-/* ---- for Python ------------------------------------------------------------------------------ */
+/* ---- Python interface ------------------------------------------------------------------------ */
 
 PyObject *pg_pool_free_held(PgPool *self, PyObject *unused);
 PyObject *pg_pool_stop_holding(PgPool *self, PyObject *unused);
@@ -82,7 +83,7 @@ PyObject *pg_pool_bin_number(PgPool *self, PyObject *size);
 PyObject *pg_pool_alloc_size(PgPool *self, PyObject *bin);
 PyObject *pg_pool_set_trace(PgPool *self, PyObject *flag);
 
-/* Defines the methods of *type*, a struct that has the pool as *field*. */
+/* Defines the methods of *type*, a struct whose member *field* is the pool. */
 #define PG_POOL_METHOD(type, field, name)                       \
     static PyObject *Pool_##name(PyObject *op, PyObject *obj) { \
         return pg_pool_##name(&((type *)op)->field, obj);       \
@@ -93,7 +94,7 @@ PyObject *pg_pool_set_trace(PgPool *self, PyObject *flag);
     PG_POOL_METHOD(type, field, bin_number)   \
     PG_POOL_METHOD(type, field, alloc_size)   \
     PG_POOL_METHOD(type, field, set_trace)
-/* Their rows in its table. */
+/* Their rows in the method table. */
 #define PG_POOL_METHODS                                                                            \
     {"free_held", Pool_free_held, METH_NOARGS,                                                     \
      "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks, the largest first."},         \
@@ -111,7 +112,7 @@ PyObject *pg_pool_set_trace(PgPool *self, PyObject *flag);
             "set_trace($self, flag, /)\n--\n\n(flag: bool, /) -> None\n\nPrint a line for each "   \
             "request."                                                                             \
     }
-/* The members of such a type. */
+/* Their rows in the member table. */
 #define PG_POOL_MEMBERS(type, field)                                                 \
     {"held_blocks", T_PYSSIZET, offsetof(type, field.held_blocks), READONLY,         \
      "int: free blocks that wait for a request"},                                    \

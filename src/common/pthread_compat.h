@@ -1,5 +1,5 @@
-/* pthread_compat.h - the few POSIX thread calls that pygpu needs, on Windows through the native
- * primitives. */
+/* pthread_compat.h - the few POSIX thread functions that pygpu needs; on Windows they are built on
+ * the native primitives. */
 #ifndef PG_PTHREAD_COMPAT_H
 #define PG_PTHREAD_COMPAT_H
 
@@ -44,7 +44,7 @@ static inline int pthread_create(pthread_t *thread, void *attributes, void *(*st
     *thread = _beginthreadex(NULL, 0, pg_thread_main, record, 0, NULL);
     return *thread != 0 ? 0 : -1;
 }
-/* Waits at most ms milliseconds; 0 if woken. */
+/* Waits for at most ms milliseconds. Returns 0 if woken. */
 static inline int pg_cond_wait_ms(pthread_cond_t *c, pthread_mutex_t *m, long ms) {
     return SleepConditionVariableSRW(c, m, (DWORD)ms, 0) ? 0 : 1;
 }
@@ -62,7 +62,7 @@ static inline void pg_block_signals(pg_signal_mask *mask) {
 static inline void pg_restore_signals(pg_signal_mask *mask) {
     pthread_sigmask(SIG_SETMASK, mask, NULL);
 }
-/* Waits at most ms milliseconds; 0 if woken. */
+/* Waits for at most ms milliseconds. Returns 0 if woken. */
 static inline int pg_cond_wait_ms(pthread_cond_t *c, pthread_mutex_t *m, long ms) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);

@@ -1,5 +1,5 @@
-/* revocable_array.c - ndarrays over memory that can be taken back: they are known by a weak
- * reference, and made empty then. */
+/* revocable_array.c - ndarrays over memory that can be revoked. They are tracked by a weak
+ * reference and emptied when the memory goes. */
 #include "common/pg.h"
 
 PyArrayObject *pg_revocable_array(PyObject *weak) {

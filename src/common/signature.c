@@ -1,11 +1,11 @@
-/* signature.c - inspect.signature() of kernels. Nothing here runs unless somebody asks: an editor,
- * a notebook, help(). */
+/* signature.c - inspect.signature() for kernels. This runs only on demand: for an editor, a
+ * notebook, help(). */
 #include "common/signature.h"
 
 enum { POSITIONAL_ONLY = 0, VAR_POSITIONAL = 2, KEYWORD_ONLY = 3 }; /* inspect._ParameterKind */
 
-/* A parameter of this name, or with underscores behind it if Python has no such name or it is
- * taken. Appended to the list. */
+/* Appends a parameter of this name, with underscores appended if it is taken or not a Python
+ * identifier. */
 static int add(PyObject *list, PyObject *make, PyObject *taken, PyObject *name, int kind,
                PyObject *annotation, PyObject *standard) {
     PyObject *iskeyword = NULL, *module = PyImport_ImportModule("keyword"), *own = Py_NewRef(name);
@@ -43,7 +43,8 @@ static int add(PyObject *list, PyObject *make, PyObject *taken, PyObject *name, 
     return result;
 }
 
-/* What is left out means, as a new reference: the few values that keywords of kernels have. */
+/* Returns the default value that the text denotes, as a new reference: one of the few that
+ * keywords of kernels have. */
 static PyObject *default_of(const char *text) {
     return strcmp(text, "False") == 0    ? Py_NewRef(Py_False)
            : strcmp(text, "0") == 0      ? PyLong_FromLong(0)
@@ -72,7 +73,8 @@ static int add_named(PyObject *list, PyObject *make, PyObject *taken, const char
     return 0;
 }
 
-/* "const float *a" is the parameter a of the type "const float *"; without a name it is argN. */
+/* "const float *a" becomes a parameter a annotated "const float *"; without a name it becomes
+ * argN. */
 static int add_declared(PyObject *list, PyObject *make, PyObject *taken, PyObject *declaration,
                         Py_ssize_t number) {
     PyObject *name = NULL, *type = NULL;
@@ -125,7 +127,7 @@ static int add_parameters(PyObject *list, PyObject *make, PyObject *taken, PyObj
     return result;
 }
 
-/* Keywords are written in calls, and keep their names; a parameter of the same name does not. */
+/* Keywords appear in calls, so they keep their names; a parameter of the same name is renamed. */
 static int add_all(PyObject *list, PyObject *make, const PgCallForm *form, PyObject *declarations) {
     PyObject *taken = PySet_New(NULL), *last = PyList_New(0), *all = NULL;
     int result = -1;
@@ -136,7 +138,7 @@ static int add_all(PyObject *list, PyObject *make, const PgCallForm *form, PyObj
         all = PySequence_InPlaceConcat(list, last);
         result = all != NULL ? 0 : -1;
     }
-    Py_XDECREF(all); /* the list itself */
+    Py_XDECREF(all); /* the list, not its items */
     Py_XDECREF(taken);
     Py_XDECREF(last);
     return result;
@@ -214,7 +216,7 @@ int pg_add_signature(PyTypeObject *type, getter make) {
         return -1;
     }
     SignatureOf *self = (SignatureOf *)((PyTypeObject *)own)->tp_alloc((PyTypeObject *)own, 0);
-    Py_DECREF(own); /* the object keeps it */
+    Py_DECREF(own); /* the type now owns it */
     if (self == NULL) {
         return -1;
     }

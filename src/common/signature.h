@@ -1,24 +1,25 @@
-/* signature.h - inspect.signature() of kernels, made from the declarations of their parameters. */
+/* signature.h - makes inspect.signature() of kernels from the declarations of their parameters. */
 #ifndef PYGPU_SIGNATURE_H
 #define PYGPU_SIGNATURE_H
 
 #include "common/pg.h"
 
-/* What a kernel's call takes besides its parameters: names before them, and keywords after. */
+/* What a kernel call takes besides the kernel's parameters: names before them, and keywords after
+ * them. */
 typedef struct {
-    const char *const *before;   /* ends with NULL, as keywords does */
-    const char *const *keywords; /* "name" is required, "name=" may be left out */
+    const char *const *before;   /* both lists end with NULL */
+    const char *const *keywords; /* "name" is required, "name=" is optional */
 } PgCallForm;
 
-/* declarations: a list of str "float *a" or None; NULL with an exception is passed on, None means
- * that nothing is known. A new inspect.Signature. */
+/* Makes a new inspect.Signature. declarations: a list of "float *a" or None; None instead of a
+ * list means that nothing is known, and NULL with an exception is passed on. */
 PyObject *pg_make_signature(const PgCallForm *form, PyObject *declarations);
 
-/* ", "-joined declarations of a list, for reprs: "float *a, int n"; None is "?". */
+/* Joins declarations by ", " for reprs: "float *a, int n". None becomes "?". */
 PyObject *pg_join_declarations(PyObject *declarations);
 
-/* Gives a type's objects __signature__, made by getter, and not the type itself, whose own
- * signature is that of its constructor. -1 with an exception. */
+/* Gives instances of a type a __signature__ made by the getter. The type itself keeps the
+ * signature of its constructor. Returns -1 with an exception. */
 int pg_add_signature(PyTypeObject *type, getter make);
 
 #endif

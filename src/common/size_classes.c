@@ -1,9 +1,8 @@
 /* size_classes.c - size classes of the memory pools.
  *
  * A size is written as 2**e * 1.m in binary; its bin is (e, the first leading_bits bits of m). All
- * sizes of a bin get blocks of the largest size in it, so a block wastes less than 2**-leading_bits
- * of itself, and every freed block serves its whole
- * bin. */
+ * sizes of a bin get blocks of the largest size in it, so a block wastes less than
+ * 2**-leading_bits of its size, and a freed block serves every request of its bin. */
 #include "common/size_classes.h"
 
 static unsigned highest_bit(size_t size) {

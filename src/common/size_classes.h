@@ -9,11 +9,10 @@
 #define PG_MAX_LEADING_BITS 12
 #define PG_BIN_EXPONENTS    64
 
-/* leading_bits: 0 to PG_MAX_LEADING_BITS bits after the highest one tell bins apart:
- * 2**leading_bits of them per power of two. */
+/* leading_bits: how many bits after the highest one distinguish bins, 0 to PG_MAX_LEADING_BITS.
+ * There are 2**leading_bits bins per power of two. */
 uint32_t pg_bin_number(size_t size, unsigned leading_bits);
-/* The size of the blocks of a bin, the largest that belongs there: never less than any size that
- * maps to it. */
+/* The block size of a bin: the largest size that maps to it. */
 size_t pg_bin_size(uint32_t bin, unsigned leading_bits);
 
 #endif

@@ -1,4 +1,4 @@
-/* thread.c - clocks, naps, threads of our own and which thread may see signals. */
+/* thread.c - clocks, sleeping, our own threads, and which thread handles signals. */
 #include "common/pg.h"
 #include "common/pthread_compat.h"
 
@@ -35,8 +35,8 @@ void pg_yield_cpu(void) {
 }
 #endif
 
-/* Python delivers signals to its main thread alone. The first caller, at import, decides which that
- * is. */
+/* Python delivers signals only to its main thread. The first call, at import, records which thread
+ * that is. */
 int pg_is_main_thread(void) {
     static unsigned long main_thread = 0;
     if (main_thread == 0) {
@@ -61,16 +61,17 @@ int pg_is_main_thread(void) {
 typedef struct {
     void (*run)(void);
     PyInterpreterState *interpreter;
-    PyThread_type_lock entered; /* held until the thread has a state, or has none */
+    PyThread_type_lock entered; /* held until the new thread has a thread state, or has failed to
+                                 * get one */
     int failed;
 } ThreadStart;
 
 static void enter_thread(void *data) {
     ThreadStart *start = data;
     void (*run)(void) = start->run;
-    PyThreadState *state = PyThreadState_New(start->interpreter); /* needs no GIL */
+    PyThreadState *state = PyThreadState_New(start->interpreter); /* does not need the GIL */
     start->failed = state == NULL;
-    PyThread_release_lock(start->entered); /* *start is gone from here on */
+    PyThread_release_lock(start->entered); /* *start is no longer valid from here on */
     if (state == NULL) {
         return;
     }

@@ -1,11 +1,11 @@
 /* cuda.h - what all files of pygpu._cuda share: module state, the head of an object, helpers.
  *
- * Lifetimes: an object embeds (strongly) its Context, so a handle never outlives it; the order of
- * release is the order of dealloc. A context that was destroyed (Context.detach) stays as an object
- * with alive = 0, and nothing is called for handles inside it. Errors: helpers return -1 or NULL
- * with a Python exception set; driver calls leave their status in an int. Current context: the
- * driver's own, per thread. Where none is current, the first use makes the device's primary context
- * current. */
+ * Lifetimes: an object owns a reference to its Context, so no handle outlives its context, and
+ * deallocs release handles in the right order. After a context was destroyed (Context.detach), its
+ * object remains with alive = 0, and the driver is not called for handles inside it. Errors:
+ * helpers return -1 or NULL with a Python exception set; driver calls leave their status in an
+ * int. Current context: the driver's own, per thread. If none is current, the first use makes the
+ * device's primary context current. */
 #ifndef PYGPU_CUDA_H
 #define PYGPU_CUDA_H
 
@@ -15,13 +15,13 @@
 
 /* ---- module state ---------------------------------------------------------------------------- */
 
-/* Types by name and base, bases first; X(name, base), the base may be object. */
+/* Types by name and base, each after its base: X(name, base). The base may be object. */
 #include "cuda/types.h"
 /* clang-format off */
-/* default_context: the primary context that a first use made current, kept for the process
- * foreign_contexts: dict: by device, the last context of another library
- * device_names: attributes that were asked for by name, see cud_attribute()
- * last_function: name of the kernel of the last launch, for the message of a kernel that failed */
+/* default_context: the primary context that the first use made current, kept until the process
+ * ends. foreign_contexts: dict, the last context of another library for each device. device_names:
+ * cache for cud_attribute(). last_function: name of the last kernel launched, for the error
+ * message if it fails. */
 #define CUD_OBJECTS(X) \
     X(default_context) X(foreign_contexts) X(device_names) X(function_names) X(last_function)
 /* clang-format on */
@@ -31,7 +31,7 @@ typedef struct Stream Stream;
 
 typedef struct State {
     PgState common;
-    PyTypeObject *objectType; /* what all types derive from */
+    PyTypeObject *objectType; /* the base of all types */
 #define X(name, base) PyTypeObject *name##Type;
     CUD_TYPES(X)
 #undef X
@@ -42,20 +42,19 @@ typedef struct State {
 } State;
 
 extern PyModuleDef cud_module;
-/* All live objects, borrowed, of whatever copy of the module. Not in its state: at the
- * interpreter's end that may be freed before them. */
+/* All live objects, borrowed, from every copy of the module. They are not in its state, which may
+ * be freed before them at interpreter exit. */
 extern Context *cud_contexts;
 extern Stream *cud_streams;
-State *cud_state_of(
-    PyTypeObject *type); /* also for subclasses made in Python; NULL with an exception */
+State *cud_state_of(PyTypeObject *type); /* also for Python subclasses; NULL with an exception */
 
-/* device.c: the __init__ of types whose __new__ does it all, for subclasses that call it with their
- * arguments. */
+/* device.c: an __init__ that does nothing, for types whose __new__ does all the work; subclasses
+ * may call it with their arguments. */
 int cud_init_nothing(PyObject *self, PyObject *args, PyObject *kwargs);
-/* tp_setattro of types whose attributes are fields of a structure: a new name is a misspelt one,
- * unless a subclass has it. */
+/* tp_setattro of types whose attributes are fields of a structure: a new name is refused as a
+ * misspelling, unless a subclass allows it. */
 int cud_set_field(PyObject *op, PyObject *name, PyObject *value);
-/* Whether a subclass has an __init__ of its own, whose arguments are none of our tp_new's. */
+/* Whether a subclass has its own __init__, so that its arguments are not meant for our tp_new. */
 static inline int cud_has_init(PyTypeObject *type, initproc ours) {
     return type->tp_init != ours;
 }
@@ -66,14 +65,14 @@ static inline int cud_has_init(PyTypeObject *type, initproc ours) {
     PyObject_HEAD       \
     State *state;       \
     PyObject *weakrefs; \
-    PyObject *dict; /* attributes that a program gave the object, or NULL */
+    PyObject *dict; /* attributes that the program set on the object, or NULL */
 
 typedef struct {
     CUD_HEAD
 } CudObject;
 
-/* The end of every tp_dealloc. Attributes go last: code that runs then finds the object in no list
- * any more. */
+/* Call at the end of every tp_dealloc. The attributes are dropped last: code that this runs can no
+ * longer find the object in any list. */
 static inline void cud_object_free(PyObject *op) {
     PyTypeObject *type = Py_TYPE(op);
     Py_CLEAR(((CudObject *)op)->dict);
@@ -81,15 +80,15 @@ static inline void cud_object_free(PyObject *op) {
     Py_DECREF(type);
 }
 
-/* The beginning of every tp_traverse. A cycle through attributes is cut where their dict is
- * cleared. */
+/* Call at the beginning of every tp_traverse. A cycle through attributes is broken by clearing
+ * their dict. */
 #define CUD_VISIT(op)                        \
     do {                                     \
         Py_VISIT(Py_TYPE(op));               \
         Py_VISIT(((CudObject *)(op))->dict); \
     } while (0)
 int cud_object_traverse(PyObject *op, visitproc visit,
-                        void *arg); /* of what refers to nothing else */
+                        void *arg); /* for types that refer to nothing else */
 
 #define X(name, base) extern PyType_Spec cud_##name##_spec;
 CUD_TYPES(X)
@@ -101,6 +100,6 @@ CUD_FUNCTIONS(X)
 
 #define CUD_FLAGS         \
     (Py_TPFLAGS_DEFAULT | \
-     Py_TPFLAGS_HAVE_GC) /* classes can be given attributes, as PyCUDA's, and so can objects */
+     Py_TPFLAGS_HAVE_GC) /* programs can set attributes on classes and objects, as with PyCUDA */
 
 #endif

@@ -7,7 +7,7 @@
 typedef struct {
     CUD_HEAD
     CUevent handle;
-    CUevent spare; /* as a Stream's */
+    CUevent spare; /* see Stream's */
     Context *context;
     int owned;
     unsigned int flags;

@@ -1,4 +1,4 @@
-/* host_array.h - the layout of an ndarray over memory of the driver. */
+/* host_array.h - the layout of an ndarray over driver memory. */
 #ifndef PYGPU_CUDA_HOST_ARRAY_H
 #define PYGPU_CUDA_HOST_ARRAY_H
 
@@ -14,10 +14,10 @@ typedef struct ArrayLayout {
 
 int cud_array_layout(const char *call, PyObject *shape, PyObject *dtype, PyObject *order,
                      ArrayLayout *layout);
-/* Takes layout->dtype. owner becomes the base; *weak (may be NULL) a weak reference to the
+/* Takes over layout->dtype. owner becomes the base; *weak, if given, a weak reference to the
  * array. */
 PyObject *cud_array_over(PyObject *owner, ArrayLayout *layout, void *data, PyObject **weak);
-/* Shape and dtype of another array, in its order. */
+/* The shape and dtype of another array, in the order of its axes. */
 int cud_array_layout_like(const char *call, PyObject *other, ArrayLayout *layout);
 void cud_array_zero(PyObject *array);
 

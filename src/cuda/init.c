@@ -1,4 +1,4 @@
-/* init.c - the extension module pygpu._cuda: its state, its types, its functions. */
+/* init.c - the extension module pygpu._cuda: its state, types and functions. */
 #define PG_IMPORT_NUMPY
 #include "cuda/cuda.h"
 #include "cuda/objects/function.h"
@@ -79,8 +79,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
 }
 
 static int module_clear(PyObject *module) {
-    /* Types keep using the state through their objects until the module itself goes, so the error
-     * classes stay too. */
+    /* Objects use the state until the module itself is destroyed, so the error classes must stay,
+     * too. */
     State *state = PyModule_GetState(module);
     Py_CLEAR(state->last_function);
     Py_CLEAR(state->objectType);

@@ -1,9 +1,9 @@
-/* print.h - what kernels have printed on the simulator. */
+/* print.h - what kernels print on the simulator. */
 #ifndef PYGPU_CUDA_PRINT_H
 #define PYGPU_CUDA_PRINT_H
 
-/* What kernels have printed on the simulator goes to sys.stdout: after waiting. Keeps an exception
- * that is set. */
+/* Writes what kernels have printed on the simulator to sys.stdout; call after waiting. Preserves
+ * an exception that is set. */
 void cud_print(void);
 
 #endif

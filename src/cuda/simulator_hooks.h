@@ -1,9 +1,9 @@
-/* simulator_hooks.h - what only the simulator has; each is NULL on a real driver. */
+/* simulator_hooks.h - functions that only the simulator has; each is NULL on a real driver. */
 #ifndef PYGPU_CUDA_SIMULATOR_HOOKS_H
 #define PYGPU_CUDA_SIMULATOR_HOOKS_H
 
 void cud_waiting_from(void *function); /* pygpuSimWaiting */
 void cud_pools_tell(void *function);   /* pygpuSimUse */
-int cud_print_from(void *function);    /* pygpuSimReadOutput; -1 with an exception */
+int cud_print_from(void *function);    /* pygpuSimReadOutput; returns -1 with an exception */
 
 #endif

@@ -1,5 +1,5 @@
-/* types.h - the extension types of pygpu._cuda, bases before what derives from them: X(name, base).
- * Each has a PyType_Spec cud_NAME_spec in the file of its noun. */
+/* types.h - the extension types of pygpu._cuda, each after its base: X(name, base). Each has a
+ * PyType_Spec cud_NAME_spec in the file of its noun. */
 #define CUD_TYPES(X)                            \
     X(Device, object)                           \
     X(Context, object)                          \
@@ -41,7 +41,7 @@
     X(Graph, object)                            \
     X(GraphExec, object)
 
-/* Tables of the module's functions, by file. */
+/* The tables of module functions, one per file. */
 #define CUD_FUNCTIONS(X)             \
     X(cud_driver_methods)            \
     X(cud_deferral_methods)          \

@@ -4,7 +4,7 @@
 
 #include "opencl/platform.h"
 
-/* What the checks before a command need; asked once for a device. 0: unknown, so not checked. */
+/* What the checks before a command need; queried once per device. 0 means unknown, so unchecked. */
 typedef struct {
     int known;
     cl_uint max_work_item_dimensions;
@@ -12,7 +12,7 @@ typedef struct {
     size_t max_work_group_size;
     cl_ulong local_mem_size;
     cl_ulong max_mem_alloc_size;
-    cl_uint mem_base_addr_align; /* bits */
+    cl_uint mem_base_addr_align; /* in bits */
     cl_bitfield svm_capabilities;
 } DeviceLimits;
 
@@ -20,8 +20,8 @@ typedef struct Device {
     OCL_KNOWN_HEAD(cl_device_id, id)
     Platform *platform;
     int version;
-    int owned;     /* a sub-device: its handle is released */
-    int shares_gl; /* 1, or -1 if it does not; 0: not asked yet */
+    int owned;     /* a sub-device, whose handle must be released */
+    int shares_gl; /* 1, or -1 if it does not; 0 if not queried yet */
     DeviceLimits limits;
     PyObject *dict;
 } Device;
@@ -30,11 +30,11 @@ PyObject *ocl_device_wrap(State *state, cl_device_id id, Platform *platform,
                           int owned); /* platform may be NULL */
 cl_int ocl_device_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret);
 const DeviceLimits *ocl_device_limits(Device *self);
-/* 1 if the device's extensions have this one, 0 if not; -1 with an exception. */
+/* Returns 1 if the device has this extension, 0 if not, -1 with an exception. */
 int ocl_device_has_extension(Device *self, const char *name);
 Device *ocl_as_device(State *state, PyObject *obj, const char *call, const char *name);
-/* Device handles from None (all of the context), a Device, or an iterable of Devices. *out is PyMem
- * memory; *n entries. keep receives a list that owns the Device objects. */
+/* Gets device handles from None (all of the context), a Device, or an iterable of Devices. *out is
+ * PyMem memory with *n entries. keep receives a list that keeps the Device objects alive. */
 int ocl_as_devices(State *state, PyObject *obj, const char *call, cl_device_id **out, cl_uint *n,
                    PyObject **keep);
 

@@ -1,10 +1,11 @@
-/* enqueue.h - what commands that are enqueued have in common. */
+/* enqueue.h - what all enqueued commands have in common. */
 #ifndef PYGPU_OPENCL_ENQUEUE_H
 #define PYGPU_OPENCL_ENQUEUE_H
 
 #include "opencl/event.h"
 
-/* Makes an enqueue call; with the GIL released if the driver may have to wait for room. */
+/* Makes an enqueue call, releasing the GIL if the driver may have to wait for space in its
+ * queue. */
 #define OCL_ENQUEUE(queue, status, fn, ...)   \
     do {                                      \
         if (ocl_queue_may_block(queue)) {     \
@@ -16,16 +17,16 @@
         }                                     \
     } while (0)
 
-/* A command on the device: finishes what every enqueue_* function ends with. Turns status into an
- * exception or event into an Event; clears the wait list. */
+/* The common end of all enqueue_* functions: turns status into an exception or event into an
+ * Event, and clears the wait list. */
 PyObject *ocl_finish_enqueue(Queue *queue, const char *routine, cl_int status, cl_event event,
                              WaitList *list);
-/* The same for a command that reads or writes host memory: takes over *view. host becomes the
- * NannyEvent's ward. A blocking command was enqueued without blocking and is waited for here, so
- * that Ctrl-C works and other threads run. */
+/* The same for a command that reads or writes host memory; takes over *view. host becomes the
+ * NannyEvent's ward. A blocking command was enqueued as non-blocking and is waited for here, so
+ * that Ctrl-C works and other threads can run. */
 PyObject *ocl_finish_host_copy(Queue *queue, const char *routine, cl_int status, cl_event event,
                                WaitList *list, Py_buffer *view, PyObject *host, int blocking);
-/* An Event for a command that has nothing to do: a marker after the wait list. */
+/* An Event for a command with nothing to do: a marker after the wait list. */
 PyObject *ocl_enqueue_nothing(Queue *queue, WaitList *list);
 
 #endif

@@ -1,4 +1,4 @@
-/* init.c - the extension module pygpu._opencl: its state, its types, its functions. */
+/* init.c - the extension module pygpu._opencl: its state, types and functions. */
 #define PG_IMPORT_NUMPY
 #include "opencl/commands/box.h"
 #include "opencl/commands/pieces.h"
@@ -30,8 +30,8 @@ static PyStructSequence_Desc name_version_desc = {
     "pygpu.NameVersion", "A name with its version, as OpenCL 3.0 reports them.",
     name_version_fields, 2};
 
-/* Made by the thousand, so without a tuple and a dict of their arguments; but a program may have
- * given the type another __init__. */
+/* For types created in large numbers: vectorcall avoids the tuple and dict of arguments. A program
+ * may have assigned another __init__ to the type, though. */
 #define MADE_BY_VECTORCALL(Name, prefix)                                               \
     static initproc Name##_init;                                                       \
     static newfunc Name##_new;                                                         \
@@ -122,8 +122,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
 }
 
 static int module_clear(PyObject *module) {
-    /* Types keep using the state through their objects until the module itself goes, so the error
-     * classes stay too. */
+    /* Objects use the state until the module itself is destroyed, so the error classes must stay,
+     * too. */
     State *state = PyModule_GetState(module);
     Py_CLEAR(state->objectType);
 #define X(name, base) Py_CLEAR(state->name##Type);

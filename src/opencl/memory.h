@@ -4,25 +4,24 @@
 
 #include "opencl/context.h"
 
-/* A memory object: Buffer, Image, Pipe, PooledBuffer. mem is NULL once released. */
+/* A memory object: Buffer, Image, Pipe, PooledBuffer. mem is NULL after release(). */
 typedef struct Memory {
     OCL_HEAD
     cl_mem mem;
     Context *context;
-    PyObject *hostbuf; /* the object given as hostbuf with USE_HOST_PTR, else NULL */
-    size_t size;       /* bytes; 0 for an image */
+    PyObject *hostbuf; /* the object passed as hostbuf with USE_HOST_PTR, otherwise NULL */
+    size_t size;       /* in bytes; 0 for an image */
     cl_bitfield flags,
-        added_flags; /* added: what the driver was told besides; see ocl_flags_to_commit() */
+        added_flags; /* added_flags: flags added for the driver; see ocl_flags_to_commit() */
     cl_mem_object_type type;
-    int users, exposed; /* calls with the GIL released that use mem now; an array may look at
-                           hostbuf: it stays as long as the object */
-    cl_mem retired;     /* released meanwhile: given back when users is 0 */
-    void *pool;         /* PooledBuffer and its regions: the block, see pool.c */
-    PyObject *parent;   /* a region: the object that it is a part of; drivers differ in keeping that
-                           alive themselves */
-    struct Region *region; /* a region: its place in the list ... */
-    struct Region
-        *regions; /* ... of a buffer that is no region, see region.c; NULL where there is none */
+    int users, exposed; /* users: calls that use mem now, with the GIL released. exposed: an array
+                         * may view hostbuf, so it stays as long as the object */
+    cl_mem retired;     /* released while in use; given back when users drops to 0 */
+    void *pool;         /* PooledBuffer and its sub-buffers: the block, see pool.c */
+    PyObject *parent;   /* sub-buffer: the object it is part of, as drivers differ in keeping that
+                         * alive */
+    struct Region *region;  /* sub-buffer: its place in the list ... */
+    struct Region *regions; /* ... of the whole buffer, see region.c; NULL if there is none */
     PyObject *dict;
 } Memory;
 
@@ -30,27 +29,27 @@ PyObject *ocl_memory_wrap(State *state, PyTypeObject *type, cl_mem mem, int reta
                           Context *context); /* context may be NULL */
 void ocl_memory_dealloc(PyObject *op);
 int ocl_memory_traverse(PyObject *op, visitproc visit, void *arg);
-/* A live memory object (or buffer) of the given context (NULL: any) or NULL with an exception that
- * says what came. */
+/* Returns a live memory object (or buffer) of the given context (NULL: any), or NULL with an
+ * exception that describes obj. */
 Memory *ocl_as_memory(State *state, PyObject *obj, const char *call, const char *name,
                       cl_context context),
     *ocl_as_buffer(State *state, PyObject *obj, const char *call, const char *name,
                    cl_context context);
-int ocl_memory_alive(Memory *self, const char *call); /* 0, or -1 with "was released" */
-/* Around a driver call that is made with the GIL released: another thread's release() takes effect
- * only afterwards. */
+int ocl_memory_alive(Memory *self, const char *call); /* returns 0, or -1 with "was released" */
+/* Around a driver call without the GIL: release() by another thread takes effect only
+ * afterwards. */
 static inline void ocl_memory_pin(Memory *self) {
     self->users++;
 }
 void ocl_memory_unpin(Memory *self);
 int ocl_check_mem_flags(State *state, const char *call,
-                        cl_mem_flags flags); /* -1 with a LogicError */
-/* Fills a fresh object with a handle that it takes over; reads size, flags and type from the
+                        cl_mem_flags flags); /* returns -1 with a LogicError */
+/* Fills a fresh object with a handle, which it takes over; reads size, flags and type from the
  * driver. */
 int ocl_memory_fill(Memory *self, cl_mem mem, Context *context);
 PG_VECTORCALL(ocl_buffer);
 cl_mem_flags ocl_flags_to_commit(const Context *context, cl_mem_flags flags, size_t size);
-/* asked: by the user, for the message. */
+/* asked: the size that the user asked for, for the message. */
 PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, cl_mem_flags flags,
                             size_t size, size_t asked, void *host);
 

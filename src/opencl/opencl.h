@@ -1,9 +1,8 @@
 /* opencl.h - what all files of pygpu._opencl share: module state, the head of an object, helpers.
  *
- * Lifetimes: an object embeds (strongly) what its handle needs, so the order of release is the
- * order of dealloc. Errors: helpers return -1 or NULL with a Python exception set; driver calls
- * leave their status in an
- * int. */
+ * Lifetimes: an object owns references to what its handle needs, so deallocs release handles in
+ * the right order. Errors: helpers return -1 or NULL with a Python exception set; driver calls
+ * leave their status in an int. */
 #ifndef PYGPU_OPENCL_H
 #define PYGPU_OPENCL_H
 
@@ -27,7 +26,7 @@ typedef struct Program Program;
 
 typedef struct State {
     PgState common;
-    PyTypeObject *objectType; /* what all types derive from */
+    PyTypeObject *objectType; /* the base of all types */
 #define X(name, base) PyTypeObject *name##Type;
     OCL_TYPES(X)
 #undef X
@@ -35,8 +34,7 @@ typedef struct State {
 } State;
 
 extern PyModuleDef ocl_module;
-State *ocl_state_of(
-    PyTypeObject *type); /* also for subclasses made in Python; NULL with an exception */
+State *ocl_state_of(PyTypeObject *type); /* also for Python subclasses; NULL with an exception */
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
@@ -47,14 +45,14 @@ State *ocl_state_of(
 
 #define OCL_KNOWN_HEAD(type, name) \
     OCL_HEAD type name;            \
-    PyObject *next_instance; /* of a kind that is found by its handle: instance_registry.h */
+    PyObject *next_instance; /* of a kind that is found by handle: instance_registry.h */
 
 typedef struct {
     OCL_HEAD
 } OclObject;
 
-/* Every object that owns a handle has it right after the head, so that handle.c serves them all.
- * NULL: released. */
+/* Every object that owns a handle has it right after the head, so that handle.c works for all of
+ * them. NULL after release(). */
 typedef struct {
     OCL_HEAD
     void *handle;
@@ -64,8 +62,8 @@ int ocl_as_handle(State *state, PyObject *obj, const char *call, size_t *out);
 Py_hash_t ocl_handle_hash(PyObject *op);
 PyObject *ocl_handle_int_ptr(PyObject *op, void *closure);
 PyObject *ocl_handle_compare(PyObject *op, PyObject *other, int how);
-int ocl_compares_by(PyObject *op,
-                    richcmpfunc compare); /* of one of our types, or of a class made of one */
+int ocl_compares_by(PyObject *op, richcmpfunc compare); /* whether it is an instance of one of our
+                                                         * types or of a subclass */
 #define OCL_HANDLE_SLOTS                              \
     {Py_tp_hash, (void *)ocl_handle_hash}, {          \
         Py_tp_richcompare, (void *)ocl_handle_compare \
@@ -81,6 +79,6 @@ OCL_TYPES(X)
 OCL_FUNCTIONS(X)
 #undef X
 
-#define OCL_FLAGS Py_TPFLAGS_DEFAULT /* classes can be given attributes, as PyOpenCL's */
+#define OCL_FLAGS Py_TPFLAGS_DEFAULT /* programs can assign class attributes, as with PyOpenCL */
 
 #endif

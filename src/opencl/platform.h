@@ -13,7 +13,7 @@ typedef struct Platform {
 
 PyObject *ocl_platform_wrap(State *state, cl_platform_id id);
 int ocl_version_number(const char *text); /* "OpenCL 1.2 ..." -> 120 */
-/* -1 with a LogicError (INVALID_OPERATION) unless version >= needed (e.g. 200). */
+/* Returns -1 with a LogicError (INVALID_OPERATION) unless version >= needed (e.g. 200). */
 int ocl_need_version(State *state, const char *routine, int version, int needed);
 
 #endif

@@ -1,5 +1,5 @@
-/* types.h - the extension types of pygpu._opencl, bases before what derives from them:
- * X(name, base). Each has a PyType_Spec ocl_NAME_spec in the file of its noun. */
+/* types.h - the extension types of pygpu._opencl, each after its base: X(name, base). Each has a
+ * PyType_Spec ocl_NAME_spec in the file of its noun. */
 #define OCL_TYPES(X)                     \
     X(Platform, object)                  \
     X(Device, object)                    \
@@ -36,7 +36,7 @@
     X(GLRenderBuffer, MemoryObject)      \
     X(GLTexture, Image)
 
-/* Tables of the module's functions, by file. */
+/* The tables of module functions, one per file. */
 #define OCL_FUNCTIONS(X)      \
     X(ocl_driver_methods)     \
     X(ocl_platform_functions) \

@@ -1,9 +1,12 @@
-/* cu_api.h - the part of the CUDA driver's and of NVRTC's interface that pygpu calls: types, structures, constants.
+/* cu_api.h - the part of the interfaces of the CUDA driver and NVRTC that pygpu calls: types,
+ * structures, constants.
  *
- * Written for pygpu so that a build needs no CUDA toolkit. Names, widths and numbers are those of the documented interface; a contract
- * test compares each with cuda.h where that is installed. Enumerations are plain ints here: what a driver answers may be newer than
- * any list. Functions are rows of cuda.fn and nvrtc.fn, numbers that users see are rows of enums.def: nothing is linked.
- * The CPU simulator includes this file too, so that both sides agree. */
+ * Written for pygpu so that a build needs no CUDA toolkit. Names, widths and numbers are those of
+ * the documented interface; a contract test compares each with cuda.h where that is installed.
+ * Enumerations are plain ints here, because a driver's answer may be newer than any list.
+ * Functions are rows of cuda.fn and nvrtc.fn, because nothing is linked, and numbers that users
+ * see are rows of enums.def. The CPU simulator includes this file as well, so that both sides
+ * agree. */
 #ifndef PYGPU_CU_API_H
 #define PYGPU_CU_API_H
 
@@ -122,7 +125,7 @@ typedef struct {
     size_t WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D;
 
-typedef struct { /* as CUDA_MEMCPY3D, with contexts in the reserved places */
+typedef struct { /* like CUDA_MEMCPY3D, with contexts in the reserved fields */
     size_t srcXInBytes, srcY, srcZ, srcLOD;
     CUmemorytype srcMemoryType;
     const void *srcHost;
@@ -230,7 +233,8 @@ typedef struct {
     CUgraphNode errorNode, errorFromNode;
 } CUgraphExecUpdateResultInfo;
 
-/* Of the simulator alone: who waits for a child process asks whether to stop; not 0: yes. */
+/* Only for the simulator: code that waits for a child process calls this to ask whether to stop;
+ * nonzero means yes. */
 typedef struct {
     int (*interrupted)(void *data);
     void *data;

@@ -1,7 +1,7 @@
-/* driver.c - the CUDA driver: loaded at first use into a table of functions; nothing is linked.
+/* driver.c - loads the CUDA driver into a table of functions at first use; nothing is linked.
  *
- * Which file to load (libcuda, or the simulator) is decided in pygpu/_src/drivers/cuda_loader.py;
- * here it is opened, its symbols are looked up, and test hooks are offered. */
+ * pygpu/_src/drivers/cuda_loader.py decides which file to load (libcuda, or the simulator). This
+ * file opens it, looks up its symbols, and provides test hooks. */
 #include "common/module_state.h"
 #include "cuda/cuda.h"
 #include "cuda/keepalive.h"
@@ -12,7 +12,7 @@ long cud_call_counts[FN_COUNT];
 long cud_live[LIVE_KINDS];
 
 static int driver_version;
-static const char *(*last_detail)(void); /* of the simulator */
+static const char *(*last_detail)(void); /* only the simulator has it */
 
 const PgFunction cud_functions[FN_COUNT] = {
 #define CU_FN(since, name, symbol, params) \
@@ -43,7 +43,7 @@ const char *cud_detail(void) {
 void (*cud_when_ready)(void);
 
 int cud_driver_ready(State *state) {
-    if (pg_trap & PG_TRAP_FORKED) { /* set only where the parent had used the driver */
+    if (pg_trap & PG_TRAP_FORKED) { /* set only if the parent process had used the driver */
         cud_raise(state, "cuInit", PG_STATUS_FORKED);
         return -1;
     }
@@ -75,7 +75,7 @@ PG_DOC(load_library__doc__, "_load_library", "path", "(path: str) -> None",
        "Open the CUDA driver library at *path* and look its functions up.\n\nRaises OSError with "
        "the linker's own words.");
 
-/* Whether pygpu can use an opened driver; -1 with an exception. */
+/* Checks whether pygpu can use an opened driver; -1 with an exception. */
 static int read_version(void *opened, int *version) {
     CUresult(CUDA_CALL_CONVENTION * get_version)(int *);
     *(void **)(void *)&get_version = pg_library_symbol(opened, "cuDriverGetVersion");
@@ -122,8 +122,8 @@ static PyObject *unload_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
     Py_RETURN_NONE;
 }
 
-/* For the loader, which does not take a driver without a device: cuInit's status, and the number of
- * devices. */
+/* For the loader, which rejects a driver without devices: returns cuInit's status and the number
+ * of devices. */
 static PyObject *probe(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     CUresult status = CUDA_SUCCESS;
     int count = 0;
@@ -133,9 +133,9 @@ static PyObject *probe(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)
     if (status == CUDA_SUCCESS) {
         CU_CALL(status, cuDeviceGetCount, &count);
     }
-    const char *text = NULL,
-               *detail = status > 0 ? cud_detail()
-                                    : ""; /* such as a setting of the simulator that is none */
+    const char *text = NULL, *detail = status > 0
+                                           ? cud_detail()
+                                           : ""; /* such as an invalid setting of the simulator */
     if (status > 0 && cu.cuGetErrorString != NULL) {
         cu.cuGetErrorString(status, &text);
     }
@@ -177,7 +177,7 @@ static PyObject *handle_counts(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     static const char *const kinds[LIVE_KINDS] = {"context", "module", "stream", "event",
                                                   "mem",     "host",   "array",  "texture",
                                                   "graph",   "link",   "pool"};
-    /* What finished work used is let go of by the next call. */
+    /* Otherwise finished work would keep its resources until the next call. */
     cud_keepalive_drain(PyModule_GetState(module));
     return pg_handle_counts(cud_live, kinds, LIVE_KINDS);
 }

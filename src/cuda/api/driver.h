@@ -1,4 +1,4 @@
-/* driver.h - the driver's functions, and the calls of them. */
+/* driver.h - the table of the driver's functions, and the macros that call them. */
 #ifndef PYGPU_CUDA_DRIVER_H
 #define PYGPU_CUDA_DRIVER_H
 
@@ -18,42 +18,46 @@ enum {
 #define CU_OTHER(since, name, symbol, params)
 #include "cuda/api/cuda.fn"
     FN_COUNT_DRIVER,
-    FN_BEFORE_NVRTC = FN_COUNT_DRIVER - 1, /* NVRTC's, for the traps: nvrtc.c has the table */
+    FN_BEFORE_NVRTC = FN_COUNT_DRIVER - 1, /* then NVRTC's functions, for the traps; nvrtc.c has
+                                            * their table */
 #define NVRTC_FN(required, name, params) FN_##name,
 #define NVRTC_OTHER(required, name, params)
 #include "cuda/api/nvrtc.fn"
     FN_COUNT
 };
 
-extern CuTable cu; /* NULL where the driver lacks a function, all NULL before the first use */
+extern CuTable cu; /* NULL where the driver lacks a function; all NULL before first use */
 extern long cud_call_counts[FN_COUNT];
 extern PgDriver cud_driver;
-extern const PgFunction cud_functions[FN_COUNT]; /* the driver's, then NVRTC's */
+extern const PgFunction cud_functions[FN_COUNT]; /* the driver's functions, then NVRTC's */
 
-/* Makes a call. Nothing but this one call stands between BEGIN and END of a released GIL. */
+/* Makes a call. Between BEGIN and END, which release and reacquire the GIL, there is nothing but
+ * this one call. */
 #define CU_CALL(status, fn, ...)                                                               \
     ((void)((PG_UNLIKELY(pg_trap) && pg_trapped(#fn, &cud_call_counts[FN_##fn], &(status))) || \
             (PG_UNLIKELY(cu.fn == NULL) ? ((status) = PG_STATUS_MISSING, 0)                    \
                                         : ((status) = cu.fn(__VA_ARGS__), 0))))
 
-/* ---- calls that may stand behind others ------------------------------------------------------ */
+/* ---- calls that may have to wait in the driver ----------------------------------------------- */
 
-/* A call keeps the GIL if it takes a microsecond. It takes as long as the device likes when it
- * finds the driver's queue full, or another thread that waits for room in it; and for ever, if what
- * the queue waits for needs the GIL: a Python function that a stream is to call. So the GIL is
- * given up when such a function is pending, and when so much was queued since somebody waited that
- * the queue, which holds 1024 launches, may be full (what other libraries queue is not seen). */
-extern long cud_host_calls; /* Python functions that a stream may be about to call: host_call.c */
-extern unsigned cud_queued; /* commands since somebody waited */
-extern CUcontext cud_idle;  /* nothing was queued in this context since its default stream was seen
-                               idle; NULL: in none */
+/* These calls normally take a microsecond, so they keep the GIL. But a call takes as long as the
+ * device needs if it finds the driver's queue full or another thread waiting for space in it, and
+ * it never returns if the queue waits for something that needs the GIL: a Python function that a
+ * stream is to call. So the GIL is released while such a function is pending, and when so much was
+ * queued since the last wait that the queue, which holds 1024 launches, may be full. (Work queued
+ * by other libraries is not counted.) */
+extern long cud_host_calls; /* number of Python functions that a stream may be about to call:
+                             * host_call.c */
+extern unsigned cud_queued; /* number of commands since the last wait */
+extern CUcontext cud_idle;  /* the context in which nothing was queued since its default stream was
+                             * seen idle; NULL: none */
 #define CUD_QUEUE_MANY 900
-void cud_queue_waited(double seconds); /* that long such a call took: a short one says that the
-                                          queue is not full yet */
+void cud_queue_waited(double seconds); /* reports how long such a call took: a short one shows that
+                                        * the queue is not full yet */
 
-/* CU_CALL with the GIL held for what may so be held up: _QUEUED if it puts something into a stream,
- * _BESIDE otherwise. Other threads may run meanwhile: what the call uses must be kept, and looked
- * at again after it. */
+/* CU_CALL with the GIL held, for calls that may have to wait like that: _QUEUED if it adds work to
+ * a stream, _BESIDE otherwise. Other threads may run meanwhile, so whatever the call uses must be
+ * kept alive, and checked again afterwards. */
 #define CU_QUEUED(status, fn, ...)          \
     do {                                    \
         CU_COUNT_QUEUED();                  \
@@ -74,7 +78,7 @@ void cud_queue_waited(double seconds); /* that long such a call took: a short on
         }                                                                     \
     } while (0)
 
-/* Live handles by kind, for the leak tests; changed only with the GIL held. */
+/* Live handles by kind, for the leak tests. The GIL protects them. */
 enum {
     LIVE_CONTEXT,
     LIVE_MODULE,
@@ -91,13 +95,13 @@ enum {
 };
 extern long cud_live[LIVE_KINDS];
 
-/* Loads the driver and initializes it if that has not been done; -1 with an exception that lists
- * what was tried. */
+/* Loads and initializes the driver if necessary. Returns -1 with an exception that lists what was
+ * tried. */
 int cud_driver_ready(State *state);
 extern void (*cud_when_ready)(void); /* called once, when it has been loaded; NULL: nothing */
 int cud_driver_version(
-    void); /* as cuDriverGetVersion: 12040 is 12.4; 0 before the driver is loaded */
-/* The simulator's last words on what went wrong in this thread; "" on a real driver. */
+    void); /* as from cuDriverGetVersion: 12040 is 12.4; 0 before the driver is loaded */
+/* The simulator's details about the latest failure in this thread; "" on a real driver. */
 const char *cud_detail(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* enums.c - the enumerations of the driver as data; pygpu/_src/drivers/enumerations.py makes the
- * classes. */
+/* enums.c - the driver's enumerations as data from which pygpu/_src/drivers/enumerations.py makes
+ * the classes. */
 #include "cuda/api/enums.h"
 #include "common/enums.h"
 #include "cuda/cuda.h"
@@ -51,7 +51,7 @@ PyObject *cud_attribute(PyObject *op, PyObject *name, PyTypeObject *type, PyObje
     PyObject *own = ((CudObject *)op)->dict;
     if (known != NULL && Py_TYPE(op) == type && (own == NULL || PyDict_GET_SIZE(own) == 0)) {
         int changed = PyDict_Contains(type->tp_dict,
-                                      name); /* a program may give the class attributes later */
+                                      name); /* a program may add attributes to the class later */
         if (changed <= 0) {
             *is_member = changed == 0;
             return changed == 0 ? Py_NewRef(known) : NULL;
@@ -67,16 +67,16 @@ PyObject *cud_attribute(PyObject *op, PyObject *name, PyTypeObject *type, PyObje
     PyObject *members = cud_enumeration(cls),
              *upper = members != NULL ? PyObject_CallMethod(name, "upper", NULL) : NULL;
     found = upper != NULL ? PyObject_GetAttr(members, upper) : NULL;
-    if (found != NULL &&
-        (!PyObject_TypeCheck(found, (PyTypeObject *)members) ||
-         PyUnicode_CompareWithASCIIString(upper, "MAX") == 0)) { /* none of its own */
+    if (found != NULL && (!PyObject_TypeCheck(found, (PyTypeObject *)members) ||
+                          PyUnicode_CompareWithASCIIString(upper, "MAX") == 0)) { /* not a member */
         Py_CLEAR(found);
         PyErr_SetNone(PyExc_AttributeError);
     }
     Py_XDECREF(upper);
     Py_XDECREF(members);
     if (found == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
-        PyErr_Restore(error, value, traceback); /* of the name that was asked for */
+        PyErr_Restore(error, value, traceback); /* the error names the attribute that was looked
+                                                 * up */
         return NULL;
     }
     Py_XDECREF(error);

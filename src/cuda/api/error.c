@@ -1,11 +1,11 @@
-/* error.c - status codes of the CUDA driver as Python exceptions. */
+/* error.c - raises the CUDA driver's status codes as Python exceptions. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/keepalive.h"
 
 #include <stdarg.h>
 
-/* What every later call of the context would answer, too. */
+/* Errors after which every later call in the context fails as well. */
 #define UNUSABLE                                                                              \
     "the context is unusable from now on, and often the process: restart it (in a notebook, " \
     "restart the kernel)"
@@ -24,7 +24,7 @@ static const PgStatus *find_row(CUresult status) {
     return pg_find_status(status_rows, sizeof status_rows / sizeof status_rows[0], (int)status);
 }
 
-/* The driver's own words for a status: a name that PyCUDA's users know from its messages. */
+/* The driver's own name for a status, which PyCUDA's users know from its messages. */
 static const char *text_of(CUresult status, const PgStatus *row) {
     const char *text = NULL;
     if (status > 0 && cu.cuGetErrorString != NULL && !(pg_trap & PG_TRAP_FORKED) &&
@@ -34,7 +34,7 @@ static const char *text_of(CUresult status, const PgStatus *row) {
     return row != NULL ? row->name : "unknown error";
 }
 
-/* Whether a kernel has failed, so that it should be said which was the last. */
+/* Whether a kernel has failed, so that the message should name the last one launched. */
 static int is_kernel_fault(CUresult status) {
     return status == CUDA_ERROR_ILLEGAL_ADDRESS || status == CUDA_ERROR_LAUNCH_TIMEOUT ||
            status == CUDA_ERROR_ASSERT ||
@@ -50,14 +50,15 @@ static PyObject *describe(State *state, const char *routine, CUresult status, Py
             "the driver (CUDA %d.%d) does not have this function; a newer driver may",
             version / 1000, version % 1000 / 10);
     }
-    const char *detail = status > 0 && !own ? cud_detail() : ""; /* else of another call */
+    const char *detail = status > 0 && !own ? cud_detail() : ""; /* otherwise it belongs to another
+                                                                  * call */
     const char *said = what != NULL ? PyUnicode_AsUTF8(what) : NULL;
     if (*detail != '\0' && !PyErr_Occurred() && (said == NULL || strstr(said, detail) == NULL)) {
         Py_XSETREF(what, what != NULL ? PyUnicode_FromFormat("%U; %s", what, detail)
                                       : PyUnicode_FromString(detail));
     }
-    if (*detail != '\0') { /* said once: a later error that is our own is not about it, and this
-                              call empties it */
+    if (*detail != '\0') { /* shown only once: a later error found by our own checks is unrelated
+                            * to it, and this call clears it */
         int ignored;
         (void)cu.cuDriverGetVersion(&ignored);
     }
@@ -79,8 +80,8 @@ static PyObject *describe(State *state, const char *routine, CUresult status, Py
     return what;
 }
 
-/* twin: "ValueError" or "TypeError" to make the class one that is that builtin too, or ""; NULL:
- * that, and no call of the driver failed. */
+/* twin: "ValueError" or "TypeError" if the exception is to be that builtin too, or "". NULL means
+ * "" for an error found by our own checks. */
 static PyObject *raise_error(State *state, const char *routine, CUresult status, const char *twin,
                              PyObject *extra) {
     int own = twin == NULL;
@@ -88,7 +89,7 @@ static PyObject *raise_error(State *state, const char *routine, CUresult status,
     const PgStatus *row = find_row(status);
     const char *kind = row != NULL ? row->kind : "LogicError";
     if (status == CUDA_ERROR_CONTEXT_IS_DESTROYED) {
-        cud_primary_lost(state); /* so that the next use begins anew */
+        cud_primary_lost(state); /* so that the next use starts afresh */
     }
     int told = extra == NULL || status == PG_STATUS_FORKED || is_kernel_fault(status);
     const char *hint = row != NULL && told ? row->hint : "";
@@ -140,7 +141,7 @@ int cud_retry(State *state, CUresult status, int *tries) {
         return 0;
     }
     ++*tries;
-    pg_collect(); /* arrays in cycles give their memory back */
+    pg_collect(); /* arrays in reference cycles release their memory */
     cud_keepalive_drain(state);
     cud_pools_trim(NULL);
     return 1;

@@ -1,7 +1,7 @@
-/* nvrtc.c - NVRTC, the run-time compiler for CUDA C++: loaded at first use, nothing is linked.
+/* nvrtc.c - NVRTC, the run-time compiler for CUDA C++; loaded at first use, not linked.
  *
- * Which library to load, options and headers are decided in pygpu/_src/runtime/cuda/nvrtc.py; the
- * simulator brings functions of the same names. */
+ * pygpu/_src/runtime/cuda/nvrtc.py decides on the library, options and headers. The simulator
+ * provides functions of the same names. */
 #include "cuda/api/waiting.h"
 #include "cuda/cuda.h"
 
@@ -20,7 +20,7 @@ static PgDriver library = {
 
 static const char *(*error_string)(nvrtcResult result); /* nvrtcGetErrorString */
 
-/* Traps for tests, as around the driver's calls; a child of fork() may compile. */
+/* Traps for tests, as around the driver's calls. A forked child may still compile. */
 #define NVRTC_CALL(result, fn, ...)                                    \
     ((void)((PG_UNLIKELY(pg_trap) && !(pg_trap & PG_TRAP_FORKED) &&    \
              pg_trapped(#fn, &cud_call_counts[FN_##fn], &(result))) || \
@@ -127,7 +127,7 @@ static const char **texts_of(PyObject *tuple) {
     return texts;
 }
 
-/* What the program has of a kind, as bytes; None if there is none. */
+/* A kind of output of the program as bytes; None if there is none. */
 #define OUTPUT(what)                                                               \
     static PyObject *get_##what(nvrtcProgram program) {                            \
         size_t size = 0;                                                           \
@@ -206,7 +206,7 @@ static void Lists_clear(Lists *self) {
     }
 }
 
-/* 0, or -1 with an exception; to be cleared in both cases. */
+/* Returns 0, or -1 with an exception. Must be cleared in either case. */
 static int Lists_read(Lists *self, PyObject *const args[LISTS]) {
     for (int i = 0; i < LISTS; i++) {
         self->tuples[i] = pg_tuple(args[i], "_nvrtc_compile", "argument", "str", 100000);
@@ -223,8 +223,8 @@ static int Lists_read(Lists *self, PyObject *const args[LISTS]) {
     return 0;
 }
 
-/* Compiles, and says by which function the result was given; touches no Python object. *program is
- * to be destroyed unless it is NULL. */
+/* Compiles, and sets the name of the function that returned the result. Touches no Python objects.
+ * Unless *program is NULL, it must be destroyed. */
 static nvrtcResult compile(const char *source, const char *name, const Lists *lists,
                            nvrtcProgram *program, const char **routine) {
     nvrtcResult result = NVRTC_SUCCESS;
@@ -243,7 +243,7 @@ static nvrtcResult compile(const char *source, const char *name, const Lists *li
     return result;
 }
 
-/* What _nvrtc_compile() returns; NULL with an exception. */
+/* Makes the result of _nvrtc_compile(); NULL with an exception. */
 static PyObject *answer_of(nvrtcProgram program, const Lists *lists, nvrtcResult result,
                            const char *routine) {
     int well = result == NVRTC_SUCCESS;

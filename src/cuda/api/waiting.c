@@ -1,5 +1,5 @@
-/* waiting.c - Ctrl-C while the simulator waits for a C++ compiler: it asks now and then whether to
- * stop, and handlers of Python's signals run then. On a real driver nobody asks. */
+/* waiting.c - makes Ctrl-C work while the simulator waits for a C++ compiler: from time to time it
+ * asks whether to stop, and Python's signal handlers run then. A real driver never asks. */
 #include "cuda/api/waiting.h"
 #include "cuda/cuda.h"
 #include "cuda/simulator_hooks.h"
@@ -10,7 +10,7 @@ void cud_waiting_from(void *function) {
     *(void **)(void *)&ask_thread = function;
 }
 
-/* Called without the GIL by the thread that waits. */
+/* The waiting thread calls this without the GIL. */
 static int is_interrupted(void *data) {
     CudWaiting *waiting = data;
     PyEval_RestoreThread(waiting->state);

@@ -1,4 +1,4 @@
-/* waiting.h - a call that may wait for child processes of the simulator, without the GIL. */
+/* waiting.h - calls that may wait, without the GIL, for child processes of the simulator. */
 #ifndef PYGPU_CUDA_WAITING_H
 #define PYGPU_CUDA_WAITING_H
 
@@ -10,6 +10,6 @@ typedef struct {
     PyThreadState *state;
 } CudWaiting;
 void cud_waiting_begin(CudWaiting *waiting);
-int cud_waiting_end(CudWaiting *waiting); /* -1 if the handler of a signal has raised */
+int cud_waiting_end(CudWaiting *waiting); /* returns -1 if a signal handler raised */
 
 #endif

@@ -1,4 +1,4 @@
-/* array_copy.c - copies of runs of bytes in and out of arrays: memcpy_htoa, atoh, dtoa, atod,
+/* array_copy.c - copies of contiguous bytes to and from arrays: memcpy_htoa, atoh, dtoa, atod,
  * atoa. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
@@ -7,11 +7,11 @@
 #include "cuda/objects/array.h"
 #include "cuda/objects/pointer.h"
 
-/* An array, and n bytes at offset index in it. Pinned if that is right. */
+/* Parses an array and a range of n bytes at offset index in it. Pins the array on success. */
 static int take_array(State *state, PyObject *obj, const char *call, const char *name,
                       PyObject *index_arg, size_t n, ArrayObject **out, size_t *index) {
     if (pg_as_size(index_arg, call, "index", index) < 0 ||
-        cud_as_array(state, obj, call, name, out) < 0) { /* a number's __index__ may free it */
+        cud_as_array(state, obj, call, name, out) < 0) { /* the __index__ of a number may free it */
         return -1;
     }
     size_t bytes = cud_array_bytes(*out);
@@ -28,7 +28,7 @@ static PyObject *finish(State *state, const char *routine, CUresult status) {
     return status != CUDA_SUCCESS ? cud_raise(state, routine, status) : Py_NewRef(Py_None);
 }
 
-/* Host memory and an array; write: to the host. */
+/* Copies between host memory and an array; write: to the host. */
 static PyObject *with_host(State *state, const char *call, PyObject *array_arg, PyObject *index_arg,
                            PyObject *host_arg, int write) {
     HostBytes host;
@@ -65,7 +65,7 @@ static PyObject *with_host(State *state, const char *call, PyObject *array_arg, 
     return result;
 }
 
-/* Device memory and an array; write: to device memory. */
+/* Copies between device memory and an array; write: to device memory. */
 static PyObject *with_device(State *state, const char *call, PyObject *array_arg,
                              PyObject *index_arg, PyObject *device_arg, PyObject *length_arg,
                              int write) {

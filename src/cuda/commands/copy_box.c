@@ -1,8 +1,8 @@
 /* copy_box.c - Memcpy2D, Memcpy3D, Memcpy3DPeer: copies of rectangles and boxes between host
  * memory, device memory and arrays.
  *
- * An object describes a copy and may be called any number of times. It keeps what its ends are, so
- * that they outlive it, and each call checks that the box lies inside of both. */
+ * An object describes a copy and can be called any number of times. It keeps source and
+ * destination alive, and each call checks that the box lies inside both. */
 #include "cuda/capture.h"
 #include "cuda/context.h"
 #include "cuda/cuda.h"
@@ -15,28 +15,28 @@
 
 enum { BOX_2D, BOX_3D, BOX_PEER };
 
-/* One end. What the driver is told is in Box.copy; here is whose memory that is. */
+/* Source or destination. Box.copy has what the driver needs; this records who owns the memory. */
 typedef struct {
-    PyObject
-        *object; /* ndarray or exporter, allocation, ArrayObject; NULL: only an address is known */
-    Py_buffer view; /* of an exporter that is no ndarray; view.obj NULL: none */
-    void *host; /* MEMORY HOST, and UNIFIED over host memory: where it begins, and how far it goes
-                   from there */
+    PyObject *object; /* ndarray or exporter, allocation, ArrayObject; NULL if only an address is
+                       * known */
+    Py_buffer view;   /* of an exporter that is not an ndarray; view.obj is NULL if there is none */
+    void *host;       /* MEMORY HOST, and UNIFIED over host memory: its start and size */
     size_t room;
-    CUdeviceptr base; /* of the allocation, when it was set */
-    Context *context; /* PEER: set_*_context() */
+    CUdeviceptr base; /* start of the allocation at the time it was set */
+    Context *context; /* PEER: from set_*_context() */
 } End;
 
 typedef struct {
     CUD_HEAD
     vectorcallfunc call;
     int kind;
-    int running;             /* calls that are in the driver, without the GIL: the ends must stay */
-    CUDA_MEMCPY3D_PEER copy; /* has all fields of the others */
+    int running;             /* number of calls inside the driver without the GIL: the ends must
+                              * not change */
+    CUDA_MEMCPY3D_PEER copy; /* this struct has all fields of the others */
     End src, dst;
 } Box;
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 static void End_clear(End *end) {
     PyObject *object = end->object;
@@ -78,7 +78,7 @@ static int Box_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(self->dst.object);
     Py_VISIT((PyObject *)self->src.context);
     Py_VISIT((PyObject *)self->dst.context);
-    return 0; /* no tp_clear: a call may be under way */
+    return 0; /* no tp_clear, because a call may be running */
 }
 
 static void Box_dealloc(PyObject *op) {
@@ -96,7 +96,7 @@ static void Box_dealloc(PyObject *op) {
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-/* Bytes from data on that an array of these strides reaches. */
+/* The distance in bytes from data to the end of an array with these strides. */
 static size_t reach(int n, const Py_ssize_t *shape, const Py_ssize_t *strides,
                     Py_ssize_t itemsize) {
     size_t end = (size_t)itemsize;
@@ -111,8 +111,8 @@ static size_t reach(int n, const Py_ssize_t *shape, const Py_ssize_t *strides,
     return end;
 }
 
-/* What an end is from now on; next is taken over. -1 with an exception: a call that runs without
- * the GIL uses what it was. */
+/* Replaces an end; takes over next. Returns -1 with an exception if a call running without the GIL
+ * uses the old one. */
 static int End_put(Box *self, End *end, End next, const char *call) {
     if (self->running > 0) {
         End_clear(&next);
@@ -126,7 +126,7 @@ static int End_put(Box *self, End *end, End next, const char *call) {
     return 0;
 }
 
-/* Any strided host memory. */
+/* Sets an end to any strided host memory. */
 static int End_set_host(Box *self, End *end, PyObject *obj, const char *call, int write) {
     End next = {.object = NULL};
     if (PyArray_Check(obj)) {
@@ -171,7 +171,7 @@ static int End_set_device(Box *self, End *end, PyObject *obj, const char *call,
                           CUdeviceptr *address) {
     DevicePointer at;
     State *state = self->state;
-    Context *context = cud_context_current(state); /* an address is looked up in it */
+    Context *context = cud_context_current(state); /* an address is looked up in this context */
     Py_XDECREF((PyObject *)context);
     if (context == NULL || cud_device_pointer(state, obj, call, "the argument", &at) < 0) {
         return -1;
@@ -263,7 +263,8 @@ typedef struct {
     CUdeviceptr device;
 } Corner;
 
-/* Bytes from the start of an end to the end of the box in it; -1 with an exception. */
+/* The distance in bytes from the start of an end to the end of the box in it; -1 with an
+ * exception. */
 static int span(Box *self, const char *call, const Corner *at, size_t width, size_t height,
                 size_t depth, size_t *out) {
     size_t row, y, slices, bytes, before;
@@ -279,7 +280,7 @@ static int span(Box *self, const char *call, const Corner *at, size_t width, siz
             return -1;
         }
     } else if (*at->pitch == 0) {
-        *at->pitch = row; /* a single row needs none */
+        *at->pitch = row; /* a single row needs no pitch */
     }
     if (slices > 1 && *at->rows < y) {
         cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
@@ -322,7 +323,8 @@ static int check_array(Box *self, const char *call, const ArrayObject *array, co
     return 0;
 }
 
-/* room: of the end, if it is the one that was set; else of what is at the address. */
+/* room: the size of the end, if it is the object that was set; otherwise the size found at the
+ * address. */
 static int check_linear(Box *self, const char *call, Corner *at, int is_known, size_t room) {
     const CUDA_MEMCPY3D_PEER *c = &self->copy;
     size_t bytes;
@@ -371,7 +373,7 @@ static int check_end(Box *self, const char *call, const End *end, Corner *at) {
     return -1;
 }
 
-/* ---- the call -------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static Allocation *allocation_of(Box *self, End *end) {
     return end->object != NULL && cud_is_allocation(self->state, end->object)
@@ -427,20 +429,20 @@ static const char *const routines[3][3] = {
     {"cuMemcpy3D", "cuMemcpy3D", "cuMemcpy3DAsync"},
     {"cuMemcpy3DPeer", "cuMemcpy3DPeer", "cuMemcpy3DPeerAsync"}};
 
-/* One call: what it was given, and what it found of the ends, source first. */
+/* One call: its arguments, and what it found out about both ends, source first. */
 typedef struct {
     const char *call, *routine;
-    Context *context; /* the current one */
+    Context *context; /* the current context */
     CUstream handle;
     Stream *stream;
     CUDA_MEMCPY3D_PEER copy;
     Corner corners[2];
-    PyObject *objects[2]; /* owned: the ends may be set anew meanwhile */
+    PyObject *objects[2]; /* owned, because the ends may be replaced meanwhile */
     Allocation *allocations[2];
     ArrayObject *arrays[2];
 } Run;
 
-/* The contexts of both ends, whose memory is used on the stream from now on. */
+/* Finds the contexts of both ends, and records the use of their memory on the stream. */
 static int use_ends(Box *self, Run *run, End *const ends[2]) {
     CUcontext *const contexts[] = {&run->copy.srcContext, &run->copy.dstContext};
     for (int i = 0; i < 2; i++) {
@@ -459,7 +461,7 @@ static int use_ends(Box *self, Run *run, End *const ends[2]) {
     return 0;
 }
 
-/* Waiting may have let other threads free or replace the ends: -1 if so. Pins them. */
+/* Pins the ends. Returns -1 if other threads freed or replaced them during a wait. */
 static int pin_ends(Box *self, Run *run, End *const ends[2]) {
     for (int i = 0; i < 2; i++) {
         run->allocations[i] = allocation_of(self, ends[i]);
@@ -499,7 +501,7 @@ static void unpin_ends(const Run *run) {
     }
 }
 
-/* What the copy uses stays until the stream is through with it, or while a graph may run it. */
+/* Keeps what the copy uses until the stream is done with it, or as long as a graph may run it. */
 static void keep_ends(State *state, const Run *run) {
     for (int i = 0; i < 2; i++) {
         int device = run->allocations[i] != NULL || run->arrays[i] != NULL;
@@ -517,7 +519,7 @@ static void keep_ends(State *state, const Run *run) {
     }
 }
 
-/* Checks the ends, and copies. */
+/* Checks the ends, then copies. */
 static PyObject *copy_checked(Box *self, Run *run, int aligned, int async) {
     State *state = self->state;
     CUDA_MEMCPY3D_PEER *c = &run->copy;
@@ -535,7 +537,7 @@ static PyObject *copy_checked(Box *self, Run *run, int aligned, int async) {
                     from->type != CU_MEMORYTYPE_UNIFIED && to->type != CU_MEMORYTYPE_UNIFIED;
     if (!async && !on_device &&
         cud_wait_before_copy(state, run->routine, SIZE_MAX) <
-            0) { /* the driver itself does not wait within a device */
+            0) { /* for copies within a device the driver itself does not wait */
         return NULL;
     }
     if (pin_ends(self, run, ends) < 0) {
@@ -592,7 +594,7 @@ static ArgSpec Memcpy2D_call_args = PG_ARGSPEC(Memcpy2D_call__doc__);
 PG_DOC(Memcpy3D_call__doc__, "Memcpy3D", "stream=None", "(stream: object = None) -> None", "");
 static ArgSpec Memcpy3D_call_args = PG_ARGSPEC(Memcpy3D_call__doc__);
 
-/* PyCUDA takes a bool or a stream in the first place. */
+/* In PyCUDA the first argument may be a bool or a stream. */
 static PyObject *box_vectorcall(PyObject *op, PyObject *const *args, size_t nargs,
                                 PyObject *kwnames) {
     Box *self = (Box *)op;

@@ -1,10 +1,10 @@
 /* copy_box_tables.h - attributes and methods of the three types of copy_box.c, which includes this
- * at its end. */
+ * file at its end. */
 
 typedef struct {
     const char *name;
     size_t offset;
-    int width; /* bytes: a size, an address, or an int */
+    int width; /* of the field in bytes: a size, an address, or an int */
 } Field;
 
 static PyObject *Box_get(PyObject *op, void *closure) {

@@ -1,11 +1,11 @@
-/* function_launch.c - calling a kernel: keywords, sizes, packing the arguments on the C stack,
+/* function_launch.c - calls a kernel: keywords, sizes, packing the arguments on the C stack,
  * cuLaunchKernel.
  *
- * The GIL is kept for the driver's call, which takes a microsecond; releasing it would let a busy
- * thread have it for milliseconds before every launch. It is released where the call may take long
- * or must wait: for the first launch of a kernel, which may load code; while the driver's queue may
- * be full; while Python functions wait in a stream, which need the GIL before the queue can
- * move. */
+ * The GIL is held during the driver's call, which takes a microsecond: if it were released, a busy
+ * thread could keep it for milliseconds before every launch. It is released where the call may
+ * take long or must wait: for a kernel's first launch, which may load code; while the driver's
+ * queue may be full; and while Python functions are pending in a stream, because they need the GIL
+ * before the queue can advance. */
 #include "cuda/capture.h"
 #include "cuda/context.h"
 #include "cuda/cuda.h"
@@ -16,7 +16,7 @@
 
 /* ---- the driver's call ----------------------------------------------------------------------- */
 
-/* Touches no Python object. */
+/* Touches no Python objects. */
 static CUresult call_driver(const Plan *plan, const Launch *launch, void **extra) {
     CUresult status = CUDA_SUCCESS;
     if (PG_UNLIKELY(launch->cooperative || launch->clustered)) {
@@ -57,9 +57,9 @@ static CUresult call_without_gil(Plan *plan, const Launch *launch, void **extra)
     return status;
 }
 
-/* The thread has no current context, or another one: in the function's own, then. What comes next
- * is done in the other one, whose default stream knows nothing of the function's: the kernel on
- * that is waited for. */
+/* Used when the thread has no current context, or another one: launches in the function's own
+ * context. If the kernel runs on the default stream it is waited for, because later work goes to
+ * the other context's default stream, which is not ordered with this one. */
 static CUresult call_in_own_context(Function *self, const Launch *launch, void **extra,
                                     CUresult first) {
     ContextGuard guard;
@@ -75,7 +75,7 @@ static CUresult call_in_own_context(Function *self, const Launch *launch, void *
                 CU_CALL(status, cuStreamSynchronize, NULL);
             }
         } else {
-            status = first; /* it was its own: something else is wrong */
+            status = first; /* it was already current, so the cause is something else */
         }
         cud_context_leave(&guard);
     }
@@ -97,7 +97,7 @@ static int raise_launch(Function *self, const Launch *launch, CUresult status) {
                        "%u) of (%u, %u, %u) threads do not fit; see max_active_blocks()",
                        self->name, g[0], g[1], g[2], b[0], b[1], b[2]);
     } else if (status >= 700 && status < 720 && status != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES) {
-        cud_raise(state, routine, status); /* an earlier kernel's, which the message tells */
+        cud_raise(state, routine, status); /* an earlier kernel's error, as the message says */
     } else {
         cud_raise_with(
             state, routine, status,
@@ -107,7 +107,7 @@ static int raise_launch(Function *self, const Launch *launch, CUresult status) {
     return -1;
 }
 
-/* A graph that captures the launch keeps what it uses. */
+/* If the launch is captured, makes the graph keep what it uses. */
 static void keep_for_capture(Function *self, const Launch *launch, PyObject *const *args,
                              Py_ssize_t nargs) {
     PyObject *owners = PyTuple_New(nargs + 1);
@@ -222,8 +222,8 @@ static inline int copy_exact(const Param *param, Context *context, PyObject *arg
     }
 }
 
-/* Where the parameters are is not known: as PyCUDA does, one after the other, each at its natural
- * alignment; those whose type the source tells are converted as everywhere. */
+/* The positions of the parameters are unknown: like PyCUDA, packs them one after the other at
+ * their natural alignment. Those whose type the source declares are converted as usual. */
 static int pack_natural(Function *self, PyObject *const *args, Py_ssize_t nargs,
                         unsigned char **params, size_t *size, const Launch *launch, Keep *keep) {
     size_t room = PARAMS_ON_STACK, end = 0;
@@ -259,7 +259,8 @@ static int pack_natural(Function *self, PyObject *const *args, Py_ssize_t nargs,
             return -1;
         }
         if (i < n_declared && self->plan->params != NULL) {
-            self->plan->params[i].items = param.items; /* what it has learned */
+            self->plan->params[i].items = param.items; /* what the conversion has remembered about
+                                                        * the items */
         }
         end += bytes;
     }
@@ -277,8 +278,8 @@ static int count_handlers(Function *self, PyObject *const *args, Py_ssize_t narg
     return n;
 }
 
-/* What was copied through the default stream comes before the work of the stream, even of one that
- * does not wait for it. */
+/* Orders copies made on the default stream before the work of the stream, even of a non-blocking
+ * one. */
 static int order_copies(Function *self, const Launch *launch) {
     const char *routine;
     if (launch->stream == NULL) {
@@ -330,10 +331,10 @@ static int after_launch(Function *self, PyObject *const *args, Py_ssize_t nargs,
     return 0;
 }
 
-/* A wait was interrupted. What the arguments allocated goes when the device is done: giving it back
- * now would wait after all. */
-static void let_go_later(Function *self, const Launch *launch, PyObject *const *args,
-                         Py_ssize_t nargs) {
+/* A wait was interrupted. The arguments' allocations are released when the device is done, because
+ * freeing them now would wait after all. */
+static void release_later(Function *self, const Launch *launch, PyObject *const *args,
+                          Py_ssize_t nargs) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *owners = PyTuple_New(nargs);
@@ -361,7 +362,7 @@ enum {
     KEY_cluster,
     KEY_COUNT
 };
-static PyObject *keys[KEY_COUNT]; /* interned, for the life of the process */
+static PyObject *keys[KEY_COUNT]; /* interned, and kept until the process ends */
 
 static int make_keys(void) {
     static const char *const names[KEY_COUNT] = {
@@ -374,7 +375,7 @@ static int make_keys(void) {
     return 0;
 }
 
-/* PyCUDA's text: all keywords that nobody knows. */
+/* Raises PyCUDA's error for unknown keywords, with all of them. */
 static int unknown_keywords(PyObject *kwnames) {
     PyObject *unknown = PyList_New(0), *comma = PyUnicode_FromString(","), *joined = NULL;
     for (Py_ssize_t i = 0; unknown != NULL && i < PyTuple_GET_SIZE(kwnames); i++) {
@@ -405,7 +406,7 @@ static int read_keywords(PyObject *const *values, PyObject *kwnames, PyObject **
         while (k < KEY_COUNT && keys[k] != name) {
             k++;
         }
-        if (PG_UNLIKELY(k == KEY_COUNT)) { /* not interned, perhaps */
+        if (PG_UNLIKELY(k == KEY_COUNT)) { /* the name may not be interned */
             if (make_keys() < 0) {
                 return -1;
             }
@@ -441,7 +442,7 @@ int function_read_stream(Function *self, PyObject *stream, Launch *launch) {
     return 0;
 }
 
-/* texrefs, time_kernel, cooperative, cluster. */
+/* Reads texrefs, time_kernel, cooperative, cluster. */
 static int read_rare(Function *self, PyObject **options, Launch *launch, int *timed) {
     if (options[KEY_texrefs] != NULL && options[KEY_texrefs] != Py_None) {
         Py_ssize_t n = PyObject_Length(options[KEY_texrefs]);
@@ -468,8 +469,7 @@ static int read_rare(Function *self, PyObject **options, Launch *launch, int *ti
                : 0;
 }
 
-/* A launch with handlers or a clock around it, in the function's own context: their copies go
- * there. */
+/* A launch with handlers or timing, in the function's own context, as handlers copy there. */
 static PyObject *launch_around(Function *self, Launch *launch, unsigned char *params, size_t size,
                                PyObject *const *args, Py_ssize_t nargs, PyObject *stream,
                                int timed) {
@@ -505,7 +505,7 @@ static PyObject *launch_around(Function *self, Launch *launch, unsigned char *pa
     Py_RETURN_NONE;
 }
 
-/* Everything but the arguments. 0, or -1 with an exception. */
+/* Reads everything but the arguments. Returns 0, or -1 with an exception. */
 static inline int read_launch(Function *self, PyObject **options, Launch *launch, int *timed) {
     PyObject *block = options[KEY_block], *grid = options[KEY_grid], *stream = options[KEY_stream];
     if (PG_UNLIKELY(block == NULL || block == Py_None)) {
@@ -538,7 +538,7 @@ static inline int read_launch(Function *self, PyObject **options, Launch *launch
                : 0;
 }
 
-/* The function's context, current while there are handlers: what they allocate belongs there. */
+/* Makes the function's context current while there are handlers, so that they allocate there. */
 typedef struct {
     int entered;
     ContextGuard guard;
@@ -554,8 +554,8 @@ static int enter_context(Function *self, Entered *entered) {
     return 0;
 }
 
-/* Arguments whose places are known. converted: objects have been asked for what they are, which may
- * have run a program's code. 0, or -1 with an exception. */
+/* Packs arguments whose positions are known. converted: whether objects were asked for their
+ * address, which may have run the program's code. Returns 0, or -1 with an exception. */
 static inline int pack_known(Function *self, PyObject *const *args, Py_ssize_t nargs,
                              unsigned char *params, const Launch *launch, Keep *keep,
                              Entered *entered, int *converted) {
@@ -619,7 +619,7 @@ PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf
         PyObject *stream = options[KEY_stream] != NULL ? options[KEY_stream] : Py_None;
         result = launch_around(self, &launch, params, size, args, nargs, stream, timed);
         if (result == NULL && !PyErr_ExceptionMatches(PyExc_Exception)) { /* KeyboardInterrupt */
-            let_go_later(self, &launch, args, nargs);
+            release_later(self, &launch, args, nargs);
         }
     } else if (function_submit(self, &launch, params, size, args, nargs) == 0) {
         result = Py_NewRef(Py_None);

@@ -1,6 +1,6 @@
-/* function_prepare.c - prepare(), prepared_call() and its kin: the types of the arguments are
- * declared once, as characters of the struct module, and numbers are converted as that module does,
- * with its exception. */
+/* function_prepare.c - prepare(), prepared_call() and similar methods: the argument types are
+ * declared once, as format characters of the struct module, and numbers are converted as struct
+ * does, with its exceptions. */
 #include "cuda/cuda.h"
 #include "cuda/memory.h"
 #include "cuda/objects/function.h"
@@ -11,10 +11,10 @@ typedef struct {
 } Item;
 
 struct Prepared {
-    int refs; /* the function's, and those of launches whose arguments' own code may prepare it
-               * anew */
+    int refs; /* owned by the function, and by launches whose arguments may run code that prepares
+               * it again */
     int n;
-    size_t size;      /* of the parameters [bytes] */
+    size_t size;      /* of all parameters, in bytes */
     PyObject *format; /* str */
     Item items[1];    /* n */
 };
@@ -27,7 +27,7 @@ void prepared_free(Prepared *prepared) {
 }
 
 static PyObject *struct_error(void) {
-    static PyObject *error; /* for the life of the process */
+    static PyObject *error; /* cached until the process ends */
     if (error == NULL) {
         PyObject *module = PyImport_ImportModule("struct");
         error = module != NULL ? PyObject_GetAttrString(module, "error") : NULL;
@@ -47,7 +47,7 @@ static int raise_struct(const char *format, ...) {
     return -1;
 }
 
-/* ---- the declaration ------------------------------------------------------------------------- */
+/* ---- declaration ----------------------------------------------------------------------------- */
 
 static int size_of_code(char code, unsigned *size, unsigned *align) {
     switch (code) {
@@ -91,8 +91,8 @@ static int size_of_code(char code, unsigned *size, unsigned *align) {
     }
 }
 
-/* The characters of one entry of arg_types: a NumPy type or dtype, a str as it is, anything else is
- * a pointer. */
+/* Returns the format characters for one entry of arg_types: those of a NumPy type or dtype, a str
+ * unchanged, "P" for anything else. */
 static PyObject *chars_of(PyObject *entry) {
     if (PyUnicode_Check(entry)) {
         return Py_NewRef(entry);
@@ -149,9 +149,9 @@ static PyObject *format_of(PyObject *arg_types) {
     return joined;
 }
 
-#define MOST_BYTES 32764 /* that a kernel can take */
+#define MOST_BYTES 32764 /* the most that a kernel can take */
 
-/* Reads the format; counts only if out is NULL. */
+/* Parses the format. If out is NULL it only counts. */
 static int parse(const char *text, Prepared *out, int *count, size_t *size) {
     int n = 0;
     size_t end = 0;
@@ -211,8 +211,8 @@ static int parse(const char *text, Prepared *out, int *count, size_t *size) {
     return 0;
 }
 
-/* Moves the items to where the kernel reads them. What is declared must be what it takes, or at
- * least as many bytes. */
+/* Moves the items to the offsets that the kernel reads. Each declared type must have the
+ * parameter's size or more bytes. */
 static int fit(Function *self, Prepared *prepared) {
     const Plan *plan = self->plan;
     if (plan->n_params < 0) {
@@ -231,7 +231,7 @@ static int fit(Function *self, Prepared *prepared) {
         return 0;
     }
     if (prepared->size == plan->size) {
-        return 0; /* a struct declared by its members */
+        return 0; /* a struct whose members are declared one by one */
     }
     if (!same) {
         PyErr_Format(PyExc_TypeError,
@@ -309,7 +309,7 @@ PyObject *Function_get_arg_format(PyObject *op, void *Py_UNUSED(closure)) {
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-/* As struct.pack does: __index__ and the range of the type. */
+/* As in struct.pack: __index__, and a range check for the type. */
 static int pack_integer(const Item *item, PyObject *arg, unsigned char *at) {
     PyObject *index = PyLong_CheckExact(arg) ? Py_NewRef(arg) : PyNumber_Index(arg);
     if (index == NULL) {
@@ -363,7 +363,7 @@ static int pack_real(const Item *item, PyObject *arg, unsigned char *at) {
         float narrow = (float)number;
         if (Py_IS_INFINITY(narrow) && !Py_IS_INFINITY(number)) {
             PyErr_SetString(PyExc_OverflowError,
-                            "float too large to pack with f format"); /* struct's */
+                            "float too large to pack with f format"); /* struct's message */
             return -1;
         }
         memcpy(at, &narrow, 4);
@@ -414,7 +414,7 @@ static int pack_bytes(const Item *item, PyObject *arg, unsigned char *at) {
     return result;
 }
 
-/* A pointer: whatever a launch takes for one; what it does not take is struct's error. */
+/* A pointer: accepts whatever a launch accepts; otherwise raises struct's error. */
 static int pack_pointer(Function *self, int n, int i, PyObject *arg, unsigned char *at,
                         const Launch *launch, Keep *keep) {
     static const Param pointer = {.size = sizeof(CUdeviceptr), .kind = PARAM_POINTER};
@@ -426,7 +426,7 @@ static int pack_pointer(Function *self, int n, int i, PyObject *arg, unsigned ch
             return 0;
         }
     }
-    const Plan *plan = self->plan; /* of a kernel, it stays */
+    const Plan *plan = self->plan; /* the kernel's plan does not change */
     Param param = pointer;
     int is_told = n == plan->n_params || n == plan->n_declared;
     PgItems *items = is_told ? &plan->params[i].items : &param.items;
@@ -436,7 +436,7 @@ static int pack_pointer(Function *self, int n, int i, PyObject *arg, unsigned ch
     *items = param.items;
     if (result < 0) {
         if (param.items.wrong) {
-            return -1; /* this is not struct's to say */
+            return -1; /* an error that struct does not have */
         }
         if (PyErr_ExceptionMatches(PyExc_TypeError) &&
             !PyErr_ExceptionMatches(self->state->common.LogicError)) {
@@ -454,7 +454,7 @@ static int pack_pointer(Function *self, int n, int i, PyObject *arg, unsigned ch
     return 0;
 }
 
-/* An error of struct's says which argument of which kernel it is about. */
+/* Adds to an error of struct's which argument of which kernel it is about. */
 static void name_argument(Function *self, int i) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -508,11 +508,11 @@ static int pack(Function *self, const Prepared *prepared, PyObject *const *args,
     return 0;
 }
 
-/* ---- the calls ------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static PyObject *shared_size_name;
 
-/* shared_size, the only keyword. PyCUDA's exception for others. */
+/* Reads shared_size, the only keyword. Others raise PyCUDA's exception. */
 static int read_shared_size(Function *self, PyObject *const *values, PyObject *kwnames,
                             unsigned *out) {
     if (shared_size_name == NULL &&
@@ -532,7 +532,7 @@ static int read_shared_size(Function *self, PyObject *const *values, PyObject *k
     return 0;
 }
 
-/* Everything but the arguments. 0, or -1 with an exception. */
+/* Reads everything but the arguments. Returns 0, or -1 with an exception. */
 static inline int read_launch(Function *self, int n_leading, PyObject *const *args,
                               PyObject *const *values, PyObject *kwnames, Launch *launch) {
     launch->stream = NULL;
@@ -595,7 +595,8 @@ static int launch_prepared(Function *self, const Prepared *prepared, const char 
     return result;
 }
 
-/* n_leading: grid, block and, for the asynchronous call, the stream. */
+/* n_leading: the number of arguments before the kernel's: grid, block and, for the asynchronous
+ * call, the stream. */
 int function_prepared_launch(Function *self, const char *call, int n_leading, PyObject *const *args,
                              Py_ssize_t nargs, PyObject *kwnames) {
     Prepared *prepared = self->prepared;

@@ -1,5 +1,5 @@
-/* function_timed.c - prepared_timed_call(): a launch between two events, and what gives the time
- * between them. */
+/* function_timed.c - prepared_timed_call(): a launch between two events, and the function that
+ * returns the time between them. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/objects/function.h"

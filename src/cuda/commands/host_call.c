@@ -1,13 +1,14 @@
-/* host_call.c - launch_host_func: a Python function as a piece of work of a stream.
+/* host_call.c - launch_host_func(): queues a Python function on a stream.
  *
- * The driver calls back on a thread of its own and goes on with the stream when that returns.
- * Nothing of Python is done there: one thread of ours, started with the first such function, calls
- * it meanwhile; so an interpreter that is going, or without memory for one more thread's state,
- * ends no thread of the driver's. Only while that thread is kept busy by another function for long
- * does the driver's take the GIL itself, as the one may be waiting for the other.
+ * The driver runs a callback on its own thread, and continues the stream when that returns. The
+ * callback runs no Python code: our own thread, started with the first such function, calls it
+ * while the driver's waits. So a driver thread cannot be killed by an interpreter that is shutting
+ * down, or fail for lack of memory for a thread state. Only if our thread is kept busy by another
+ * function for long does the driver's thread take the GIL itself, because one function may be
+ * waiting for the other.
  *
- * As long as such a function may be called (cud_host_calls), calls that may wait for the device
- * give the GIL up. */
+ * While such a function may be called (cud_host_calls), calls that may wait for the device release
+ * the GIL. */
 #include "common/pthread_compat.h"
 #include "cuda/capture.h"
 #include "cuda/context.h"
@@ -16,8 +17,8 @@
 #include "cuda/stream.h"
 
 #define CALL_NAME        "pygpu.host_call"
-#define PATIENCE_SECONDS 0.2 /* a function waits for the one before it */
-#define EXIT_SECONDS     2.0 /* what has begun at exit may take so long */
+#define PATIENCE_SECONDS 0.2 /* how long a function waits for the previous one */
+#define EXIT_SECONDS     2.0 /* how long functions that have started may take at exit */
 
 long cud_host_calls;
 
@@ -25,7 +26,7 @@ typedef struct {
     PyObject *function, *args;
 } HostCall;
 
-/* ---- the thread that calls ------------------------------------------------------------------- */
+/* ---- the calling thread ---------------------------------------------------------------------- */
 
 enum { JOB_WAITING, JOB_RUNNING, JOB_DONE };
 typedef struct Job {
@@ -36,11 +37,11 @@ typedef struct Job {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
-static Job *first, **last = &first; /* under lock, as all below */
+static Job *first, **last = &first; /* under lock, as are all below */
 static int running, stopping;
 static double stopped_at;
 
-/* GIL held. */
+/* Call with the GIL held. */
 static void call_function(HostCall *self) {
     PyObject *function = Py_NewRef(self->function), *args = Py_NewRef(self->args);
     PyObject *result = PyObject_CallObject(function, args);
@@ -52,7 +53,7 @@ static void call_function(HostCall *self) {
     Py_DECREF(function);
 }
 
-static void take_off(Job *job) {
+static void unlink_job(Job *job) {
     Job **link = &first;
     while (*link != NULL && *link != job) {
         link = &(*link)->next;
@@ -64,7 +65,7 @@ static void take_off(Job *job) {
     }
 }
 
-/* On the driver's thread. */
+/* Runs on the driver's thread. */
 static void call_here(HostCall *self) {
     PyGILState_STATE gil = PyGILState_Ensure();
     call_function(self);
@@ -74,7 +75,7 @@ static void call_here(HostCall *self) {
 static void CUDA_CB run(void *data) {
     Job *job = malloc(sizeof *job);
     pthread_mutex_lock(&lock);
-    if (stopping || job == NULL) { /* the interpreter is going or gone; or no memory for anything */
+    if (stopping || job == NULL) { /* the interpreter is shutting down or gone; or out of memory */
         pthread_mutex_unlock(&lock);
         free(job);
         return;
@@ -91,9 +92,10 @@ static void CUDA_CB run(void *data) {
         here = job->state == JOB_WAITING && !stopping && pg_seconds() > patience;
     }
     if (job->state == JOB_WAITING) {
-        take_off(job);
+        unlink_job(job);
     }
-    int forget = job->state == JOB_RUNNING; /* for ever, it seems: it may look at the job yet */
+    int forget = job->state == JOB_RUNNING; /* the function seems to take forever: its thread may
+                                             * still access the job */
     pthread_mutex_unlock(&lock);
     if (!forget) {
         free(job);
@@ -103,7 +105,7 @@ static void CUDA_CB run(void *data) {
     }
 }
 
-/* Without the GIL: the next job; NULL to stop. */
+/* Waits, without the GIL, for the next job; NULL to stop. */
 static Job *next_job(void) {
     pthread_mutex_lock(&lock);
     while (first == NULL && !stopping) {
@@ -111,14 +113,14 @@ static Job *next_job(void) {
     }
     Job *job = stopping ? NULL : first;
     if (job != NULL) {
-        take_off(job);
+        unlink_job(job);
         job->state = JOB_RUNNING;
     }
     pthread_mutex_unlock(&lock);
     return job;
 }
 
-/* What the thread runs, with the GIL. */
+/* The thread's function, with the GIL held. */
 static void call_jobs(void) {
     for (;;) {
         Job *job;
@@ -139,7 +141,8 @@ static void call_jobs(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* atexit: the interpreter is whole still. What has begun may end; nothing begins any more. */
+/* atexit callback; the interpreter is still intact. Functions that have started may finish; no
+ * others start. */
 static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     if (pg_trap & PG_TRAP_FORKED) {
         Py_RETURN_NONE;
@@ -162,12 +165,12 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
 
 static PyMethodDef at_exit_method = {"_at_exit", at_exit, METH_NOARGS, NULL};
 
-/* -1 with an exception. */
+/* Returns -1 with an exception. */
 static int start_thread(void) {
     static int registered = 0;
     pthread_mutex_lock(&lock);
     int needed = !running && !stopping;
-    running |= needed; /* at once: Python may run other code below */
+    running |= needed; /* set now, because Python may run other code below */
     pthread_mutex_unlock(&lock);
     if (!needed) {
         return 0;
@@ -201,7 +204,7 @@ static void drop(PyObject *capsule) {
     PyMem_Free(self);
 }
 
-/* A capsule that owns the call of a function with these arguments. */
+/* Makes a capsule that owns the call of a function with these arguments. */
 static PyObject *make_call(PyObject *function, PyObject *const *args, Py_ssize_t nargs) {
     PyObject *capsule = NULL, *tuple = PyTuple_New(nargs);
     HostCall *self = PyMem_Calloc(1, sizeof *self);
@@ -219,7 +222,7 @@ static PyObject *make_call(PyObject *function, PyObject *const *args, Py_ssize_t
     return capsule;
 }
 
-/* The capsule stays until the call was made, or as long as a graph may make it. */
+/* Keeps the capsule until the call was made, or as long as a graph may make it. */
 static void keep_call(State *state, Context *context, CUstream handle, Stream *stream,
                       PyObject *capsule) {
     CUresult status;
@@ -230,7 +233,8 @@ static void keep_call(State *state, Context *context, CUstream handle, Stream *s
         }
         cud_keepalive(state, context, handle, stream, capsule);
         cud_context_leave(&guard);
-    } else { /* another thread destroyed the context: it may be called yet, so it stays */
+    } else { /* another thread destroyed the context, but the function may still be called, so the
+              * capsule leaks */
         Py_INCREF(capsule);
     }
 }

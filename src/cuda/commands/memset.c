@@ -1,4 +1,5 @@
-/* memset.c - filling device memory with a repeated value of 1, 2 or 4 bytes: whole, or in rows. */
+/* memset.c - fills device memory, contiguous or in rows, with a repeated value of 1, 2 or 4
+ * bytes. */
 #include "cuda/capture.h"
 #include "cuda/context.h"
 #include "cuda/cuda.h"
@@ -8,7 +9,7 @@
 
 typedef struct {
     const char *name;
-    unsigned width; /* bytes of a value */
+    unsigned width; /* bytes per value */
     int rows, async;
 } Fill;
 
@@ -65,7 +66,7 @@ static CUresult fill_rows_now(const Fill *fill, CUdeviceptr to, size_t pitch, ui
     return status;
 }
 
-/* A value of the fill's width; negative ones by their two's complement. */
+/* Parses a value of the fill's width; negative ones become their two's complement. */
 static int as_value(PyObject *obj, const Fill *fill, uint32_t *out) {
     int64_t value, limit = (int64_t)1 << (8 * fill->width);
     if (pg_as_i64(obj, fill->name, "data", &value) < 0) {
@@ -80,14 +81,13 @@ static int as_value(PyObject *obj, const Fill *fill, uint32_t *out) {
     return 0;
 }
 
-/* How much is filled. */
+/* The extent of a fill. */
 typedef struct {
-    size_t width, height, pitch; /* in items, rows and bytes; width is all of a fill that is not in
-                                    rows */
-    size_t bytes;                /* from the first to the end of the last */
+    size_t width, height, pitch; /* in items, rows and bytes; a contiguous fill has only width */
+    size_t bytes;                /* from the start of the first item to the end of the last */
 } Extent;
 
-/* values: size, or width, height and pitch. 0, or -1 with an exception. */
+/* values: size, or width, height and pitch. Returns 0, or -1 with an exception. */
 static inline int read_extent(const Fill *fill, PyObject *const values[3], Extent *to) {
     to->height = to->pitch = 0;
     if (!fill->rows) {
@@ -134,7 +134,7 @@ static inline int check_alignment(State *state, const Fill *fill, CUdeviceptr to
     return 0;
 }
 
-/* The driver's call for memory that is in use. 0, or -1 with an exception. */
+/* Makes the driver's call; the memory is pinned. Returns 0, or -1 with an exception. */
 static inline int fill_pinned(State *state, const Fill *fill, CUdeviceptr to, uint32_t value,
                               const Extent *n, CUstream stream) {
     CUresult status;
@@ -158,7 +158,7 @@ static inline int fill_pinned(State *state, const Fill *fill, CUdeviceptr to, ui
     return 0;
 }
 
-/* sizes: as in read_extent(). */
+/* sizes: see read_extent(). */
 static PyObject *run(State *state, const Fill *fill, PyObject *dest, PyObject *data,
                      PyObject *const sizes[3], PyObject *stream_arg) {
     Extent extent;

@@ -1,7 +1,7 @@
-/* pack_arguments.c - Python objects as parameters of a kernel: written to where the kernel reads
- * them, by the parameter's own size and, where the source or the PTX tells, its kind. What one
- * argument did last is remembered by type (Param.exact), so that this file is asked once for
- * arguments of the usual types. */
+/* pack_arguments.c - converts Python objects to kernel parameters, which are written to where the
+ * kernel reads them, according to the parameter's size and, if the source or the PTX declares it,
+ * its kind. The last type converted for each parameter is remembered (Param.exact), so that
+ * arguments of the usual types come here only once. */
 #include "common/gpuarray.h"
 #include "cuda/cuda.h"
 #include "cuda/objects/function.h"
@@ -43,7 +43,7 @@ int function_refuse(Function *self, Py_ssize_t i, const char *format, ...) {
 int function_refuse_range(Function *self, Py_ssize_t i, PyObject *arg, const char *to) {
     PyErr_Clear();
     PyObject *text = PyObject_Repr(arg);
-    if (text == NULL) { /* before the next line, whose error must stay */
+    if (text == NULL) { /* before the next line, which must not replace the error */
         PyErr_Clear();
     }
     PyObject *place = function_place(self, i);
@@ -76,7 +76,8 @@ const char *function_numpy_type(const Param *param) {
     }
 }
 
-/* Programs of PyCUDA, which does not look at dtypes, get a warning. given: the dtype. */
+/* Programs written for PyCUDA, which does not check dtypes, get a warning instead of an error.
+ * given: the dtype. */
 int function_refuse_items(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
                           PyObject *given) {
     PyTypeObject *ours = (PyTypeObject *)self->state->common.array_type;
@@ -101,13 +102,14 @@ int function_compare_dtype(Function *self, Py_ssize_t i, Param *param, PyObject 
     if (pg_items_take(&param->items, dtype)) {
         return 0;
     }
-    Py_INCREF(dtype); /* a warning may run any code */
+    Py_INCREF(dtype); /* the warning may run any code */
     int result = function_refuse_items(self, i, param, arg, (PyObject *)dtype);
     Py_DECREF(dtype);
     return result;
 }
 
-/* Of what In and its like copy. A subclass may put anything into the memory that it gives. */
+/* Checks what In, Out and InOut copy. A subclass may put anything into the memory that it
+ * provides. */
 static int check_handler(Function *self, Py_ssize_t i, Param *param, Handler *handler) {
     if (pg_items_unchecked(&param->items) || handler->array == NULL ||
         !handler_is_plain(self->state, (PyObject *)handler)) {
@@ -166,7 +168,7 @@ static int store_real(Function *self, Py_ssize_t i, const Param *param, PyObject
     return 0;
 }
 
-/* To the nearest, ties to even; a NaN stays one. */
+/* Rounds to nearest, ties to even; a NaN stays a NaN. */
 static int store_bfloat(Function *self, Py_ssize_t i, PyObject *arg, double number,
                         unsigned char *at) {
     float narrow = (float)number;
@@ -222,7 +224,7 @@ static int store_integer(Function *self, Py_ssize_t i, const Param *param, PyObj
             return function_refuse_range(self, i, arg, to);
         }
     }
-    memcpy(at, &bits, size); /* little-endian, as every host of a GPU: the low bytes come first */
+    memcpy(at, &bits, size); /* all GPU hosts are little-endian, so the low bytes come first */
     return 0;
 }
 
@@ -281,7 +283,7 @@ static int use_number(Function *self, Py_ssize_t i, const Param *param, PyObject
 
 /* ---- NumPy ----------------------------------------------------------------------------------- */
 
-/* Whether bytes of a NumPy type of this kind mean what the kernel reads. */
+/* Whether bytes of a NumPy type of this kind are what the kernel reads. */
 static int kind_fits(const Param *param, char kind, size_t size) {
     int whole = kind == 'i' || kind == 'u' || kind == 'b';
     switch (param->kind) {
@@ -297,8 +299,8 @@ static int kind_fits(const Param *param, char kind, size_t size) {
         return kind == 'V' || kind == 'u';
     case PARAM_COMPLEX:
         return kind == 'c' || kind == 'V' ||
-               kind == 'f'; /* a float2 is a complex to some and two floats, or an array of two, to
-                               others */
+               kind == 'f'; /* some use float2 as a complex number, others as two floats or as an
+                             * array of two */
     default:
         return 1;
     }
@@ -312,7 +314,7 @@ static uint8_t copy_of(size_t size) {
                        : COPY_16;
 }
 
-/* Size of a plain number, whose bytes lie behind the object's head; 0 if it is none. */
+/* The size of a plain number, whose bytes follow the object header; 0 if it is not one. */
 static size_t plain_number(PyTypeObject *type, char *kind) {
 #define NUMBER(Type, c_type, code)         \
     if (type == &Py##Type##ArrType_Type) { \
@@ -344,7 +346,7 @@ static int use_scalar(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
     char kind = 'V';
     size_t size = plain_number(Py_TYPE(arg), &kind);
     if (size != 0) {
-        if (kind == 'b' && param->size != 1) { /* numpy.bool_ is like Python's */
+        if (kind == 'b' && param->size != 1) { /* numpy.bool_ is treated like Python's bool */
             PyObject *number = PyBool_FromLong(((PyBoolScalarObject *)arg)->obval);
             int result = use_number(self, i, param, number, at);
             Py_DECREF(number);
@@ -398,7 +400,7 @@ static int use_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
     PyArrayObject *array = (PyArrayObject *)arg;
     PyObject *owner = owner_of(array);
     if (owner != NULL && PyObject_TypeCheck(owner, self->state->ManagedAllocationType)) {
-        CUdeviceptr pointer; /* managed memory has one address for all */
+        CUdeviceptr pointer; /* managed memory has the same address on host and device */
         PyTypeObject *exact = param->exact;
         uint8_t copy = param->copy;
         if (function_check_dtype(self, i, param, arg, PyArray_DESCR(array)) < 0) {
@@ -422,7 +424,8 @@ static int use_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
     }
     if (param->kind == PARAM_POINTER &&
         !(PyArray_NDIM(array) == 0 && kind_fits(param, dtype->kind, size))) {
-        return refuse_kind(self, i, param, arg); /* even one of 8 bytes: it is not an address */
+        return refuse_kind(self, i, param, arg); /* even one of 8 bytes, because it is not an
+                                                  * address */
     }
     if (size != param->size) {
         return function_refuse(self, i,
@@ -442,7 +445,7 @@ static int use_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
         self, i, "an array passed by value must be contiguous and in the machine's byte order");
 }
 
-/* One of our arrays: the address of its first item. */
+/* One of our arrays: passes the address of its first item. */
 static int use_device_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
                             unsigned char *at, const Launch *launch, Keep *keep) {
     GPUArray *array = (GPUArray *)arg;
@@ -463,9 +466,9 @@ static int use_device_array(Function *self, Py_ssize_t i, Param *param, PyObject
     return result;
 }
 
-/* ---- everything ------------------------------------------------------------------------------ */
+/* ---- all other types ------------------------------------------------------------------------- */
 
-/* bytes, ctypes structures and the like: a struct by its bytes. */
+/* bytes, ctypes structures and similar: the bytes of a struct. */
 static int use_bytes(Function *self, Py_ssize_t i, const Param *param, PyObject *arg,
                      unsigned char *at) {
     Py_buffer view;
@@ -482,7 +485,7 @@ static int use_bytes(Function *self, Py_ssize_t i, const Param *param, PyObject 
     return result;
 }
 
-/* An object that is known by its attributes or by the protocols that it has. */
+/* Objects recognized by their attributes or by the protocols they implement. */
 static int use_protocol(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
                         unsigned char *at, const Launch *launch, Keep *keep) {
     int used = function_use_gpudata(self, i, param, arg, at, launch, keep);
@@ -493,7 +496,7 @@ static int use_protocol(Function *self, Py_ssize_t i, Param *param, PyObject *ar
         return used < 0 ? -1 : 0;
     }
     if (PyIndex_Check(arg) && param->kind != PARAM_FLOAT && param->kind != PARAM_BFLOAT &&
-        param->kind != PARAM_COMPLEX) { /* handles of textures and the like */
+        param->kind != PARAM_COMPLEX) { /* handles of textures and similar */
         PyObject *number = PyNumber_Index(arg);
         if (number == NULL) {
             return -1;
@@ -555,7 +558,7 @@ int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
     return use_protocol(self, i, param, arg, at, launch, keep);
 }
 
-/* What C would make of a struct: the alignment of its most aligned member. */
+/* The alignment of a struct in C: that of its most aligned member. */
 static size_t align_of(PyArray_Descr *dtype) {
     size_t align = (size_t)PyDataType_ALIGNMENT(dtype);
     if (PyDataType_HASSUBARRAY(dtype)) {
@@ -575,12 +578,12 @@ static size_t align_of(PyArray_Descr *dtype) {
     return align > 0 ? align : 1;
 }
 
-/* Of a ctypes.Structure, Union, Array or number; other objects are left alone. -1 with an
+/* For a ctypes Structure, Union, Array or number; other objects are ignored. Returns -1 with an
  * exception. */
 static int ctypes_align(PyObject *arg, size_t *align) {
     PyObject *modules = PyImport_GetModuleDict(),
-             *ctypes = PyDict_GetItemString(modules,
-                                            "ctypes"); /* who has such an object has imported it */
+             *ctypes = PyDict_GetItemString(modules, "ctypes"); /* the program has such an object,
+                                                                 * so it has imported ctypes */
     PyObject *base = ctypes != NULL ? PyObject_GetAttrString(ctypes, "Structure") : NULL,
              *answer = NULL;
     PyObject *data = base != NULL ? PyObject_GetAttrString(base, "__base__") : NULL; /* _CData */

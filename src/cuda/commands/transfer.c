@@ -1,8 +1,8 @@
-/* transfer.c - copies between the host and device memory, within a device and between devices.
+/* transfer.c - copies between the host and device memory, within a device, and between devices.
  *
- * Sizes are checked against the allocation before the driver is asked. A copy that waits does so
- * first, where Ctrl-C is heard, and then lets the driver copy. What an asynchronous copy reads or
- * writes on the host is held until it is done. */
+ * Sizes are checked against the allocation before the driver is called. A blocking copy first
+ * waits in a way that Ctrl-C can interrupt, and then makes the driver's call. Host memory that an
+ * asynchronous copy reads or writes is kept alive until the copy is done. */
 #include "cuda/capture.h"
 #include "cuda/context.h"
 #include "cuda/cuda.h"
@@ -14,8 +14,7 @@
 #include "cuda/print.h"
 #include "cuda/stream.h"
 
-#define SMALL \
-    65536 /* a copy of so many bytes takes less than other threads would wait for the GIL */
+#define SMALL 65536 /* a copy of this size takes less time than getting the GIL back would */
 
 int cud_host_bytes(State *state, PyObject *obj, const char *call, const char *name, int write,
                    HostBytes *out) {
@@ -59,7 +58,7 @@ int cud_wait_before_copy(State *state, const char *routine, size_t size) {
     CUcontext current = NULL;
     CU_CALL(status, cuCtxGetCurrent, &current);
     if (status == CUDA_SUCCESS && current != NULL &&
-        current == cud_idle) { /* what another library queued is waited for by the copy */
+        current == cud_idle) { /* the copy itself waits for work queued by other libraries */
         return 0;
     }
     CU_BESIDE(status, cuStreamQuery, NULL);
@@ -77,7 +76,7 @@ int cud_wait_before_copy(State *state, const char *routine, size_t size) {
 
 /* ---- host and device ------------------------------------------------------------------------- */
 
-/* A current context, made if there is none; -1 with an exception. */
+/* Returns the current context, creating one if necessary; -1 with an exception. */
 static int have_context(State *state) {
     Context *context = cud_context_current(state);
     Py_XDECREF((PyObject *)context);
@@ -175,11 +174,12 @@ static PyObject *memcpy_dtoh_impl(PyObject *module, PyObject *const *a) {
     return result;
 }
 
-/* What keeps the bytes of host memory where they are; new, NULL with an exception. */
+/* A new reference to what keeps the host memory in place; NULL with an exception. */
 static inline PyObject *owner_of(PyObject *host) {
     PyObject *owner = cud_host_owner(host);
     if (owner == NULL &&
-        PyErr_ExceptionMatches(PyExc_TypeError)) { /* an ndarray subclass's odd dtype, for one */
+        PyErr_ExceptionMatches(PyExc_TypeError)) { /* for example, the unusual dtype of an ndarray
+                                                    * subclass */
         PyErr_Clear();
         owner = Py_NewRef(host);
     }
@@ -217,7 +217,7 @@ static PyObject *copy_async(State *state, const char *call, PyObject *device, Py
     }
     cud_pin(at.allocation);
     CU_COUNT_QUEUED();
-    if (write) { /* to or from pageable memory the driver may wait for the stream */
+    if (write) { /* for pageable memory the driver may wait for the stream */
         Py_BEGIN_ALLOW_THREADS
         CU_CALL(status, cuMemcpyDtoHAsync, host.data, at.ptr, host.size, handle);
         Py_END_ALLOW_THREADS
@@ -348,7 +348,7 @@ static PyObject *from_device_impl(PyObject *module, PyObject *const *a) {
         return NULL;
     }
     if (cud_device_range(state, a[0], "from_device", "devptr", layout.size, &at) <
-        0) { /* before memory is taken for it */
+        0) { /* before allocating memory */
         Py_DECREF(layout.dtype);
         return NULL;
     }
@@ -368,7 +368,7 @@ static PyObject *from_device_like_impl(PyObject *module, PyObject *const *a) {
                             "%s: other_ary must be an ndarray of plain values, not %s", call,
                             pg_type_name(a[1]));
     }
-    /* Its items lie without gaps, in the order of the other's strides. */
+    /* A contiguous array whose axes have the order of the other's strides. */
     return fill_new(PyModule_GetState(module), call, a[0],
                     PyArray_NewLikeArray((PyArrayObject *)a[1], NPY_KEEPORDER, NULL, 0));
 }

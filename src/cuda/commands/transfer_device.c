@@ -1,5 +1,5 @@
-/* transfer_device.c - copies from device memory to device memory: memcpy_dtod, and memcpy_peer
- * between contexts. */
+/* transfer_device.c - copies between device memory: memcpy_dtod, and memcpy_peer between
+ * contexts. */
 #include "cuda/capture.h"
 #include "cuda/context.h"
 #include "cuda/cuda.h"
@@ -12,10 +12,11 @@ typedef struct {
     size_t size;
     CUstream handle;
     Stream *stream;
-    Context *context; /* the current one, owned */
+    Context *context; /* the current context, owned */
 } Copy;
 
-/* Ends of a copy of size bytes that exist; 1 if there is something to do, -1 with an exception. */
+/* Parses both ends of a copy of size bytes and checks that they are alive. Returns 1 if there is
+ * anything to copy, -1 with an exception. */
 static int copy_prepare(State *state, const char *call, PyObject *dest, PyObject *src,
                         PyObject *size, PyObject *stream, Copy *copy) {
     copy->handle = NULL;
@@ -56,7 +57,8 @@ static int copy_prepare(State *state, const char *call, PyObject *dest, PyObject
 static PyObject *copy_finish(State *state, Copy *copy, int prepared, const char *routine,
                              CUresult status) {
     if (prepared > 0) {
-        if (status == CUDA_SUCCESS && PG_UNLIKELY(cud_capturing > 0)) { /* the graph uses both */
+        if (status == CUDA_SUCCESS && PG_UNLIKELY(cud_capturing > 0)) { /* keep both for the
+                                                                         * graph */
             Allocation *const ends[] = {copy->to.allocation, copy->from.allocation};
             for (int i = 0; i < 2; i++) {
                 if (ends[i] != NULL) {
@@ -112,7 +114,7 @@ static PyObject *memcpy_dtod_async_impl(PyObject *module, PyObject *const *a) {
     return copy_finish(state, &copy, prepared, "cuMemcpyDtoDAsync", status);
 }
 
-/* The context of one end: given, or that of the allocation, or the current one. Borrowed. */
+/* The context of one end: the given one, that of the allocation, or the current one. Borrowed. */
 static Context *end_context(State *state, const char *call, const char *name, PyObject *given,
                             const DevicePointer *at, Context *current) {
     if (given != NULL && given != Py_None) {

@@ -1,12 +1,12 @@
-/* wait.c - waiting for the device: with the GIL released, and in Python's main thread interruptible
- * by signals. */
+/* wait.c - waits for the device with the GIL released; in Python's main thread, signals can
+ * interrupt the wait. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/print.h"
 #include "cuda/stream.h"
 
-#define SPIN_SECONDS  100e-6 /* asked without a pause so long: most waits end here */
-#define SLICE_SECONDS 40e-3  /* how late Ctrl-C may be noticed */
+#define SPIN_SECONDS  100e-6 /* polls without pause for this long: most waits end within it */
+#define SLICE_SECONDS 40e-3  /* the maximum delay of Ctrl-C */
 
 typedef enum { WAIT_STREAM, WAIT_EVENT } WaitKind;
 
@@ -20,8 +20,9 @@ static CUresult ask(WaitKind kind, void *handle) {
     return status;
 }
 
-/* Asks until it is done, failed, or a signal handler raised (-1). Pauses are a sixteenth of the
- * time waited, so that a long wait neither burns a core nor ends much too late. */
+/* Polls until the work is done or has failed, or a signal handler raised (-1). The pauses are a
+ * sixteenth of the time waited so far, so that a long wait neither keeps a core busy nor ends much
+ * too late. */
 static int poll(WaitKind kind, void *handle, CUresult *status) {
     double begin = pg_seconds();
     for (;;) {
@@ -53,8 +54,10 @@ static int poll(WaitKind kind, void *handle, CUresult *status) {
 unsigned cud_queued;
 CUcontext cud_idle;
 
-#define LOOK_AGAIN 128   /* commands until it is looked again, after one that did not wait */
-#define LONG_CALL  50e-6 /* seconds: this one waited */
+#define LOOK_AGAIN                                                                           \
+    128                 /* after a call that did not wait, this many commands until the next \
+                         * check */
+#define LONG_CALL 50e-6 /* in seconds: a call this long had to wait */
 
 void cud_queue_waited(double seconds) {
     if (cud_queued > CUD_QUEUE_MANY && seconds < LONG_CALL) {
@@ -62,8 +65,8 @@ void cud_queue_waited(double seconds) {
     }
 }
 
-static CUcontext waited; /* the context that was waited for as a whole, if nothing was queued in any
-                            since then */
+static CUcontext waited; /* the context that was waited for as a whole, if nothing was queued in
+                          * any context since */
 
 static int report(State *state, const char *routine, CUresult status) {
     if (cud_queued != 0) {
@@ -112,14 +115,13 @@ int cud_wait_context(State *state, const char *routine) {
     unsigned queued = cud_queued;
     CU_CALL(status, cuCtxGetCurrent, &current);
     int capturing = 0, quiet = current != NULL && current == waited && cud_queued == 0 &&
-                               cud_host_calls == 0; /* then the driver's wait ends at once */
+                               cud_host_calls == 0; /* then the driver's wait returns at once */
     for (Stream *stream = cud_streams; stream != NULL; stream = stream->next) {
-        capturing |= stream->capturing; /* a query would spoil the capture; the driver refuses the
-                                           wait by itself */
+        capturing |= stream->capturing; /* a query would invalidate the capture, whereas the driver
+                                         * refuses the wait without that */
     }
-    if (!quiet && !capturing &&
-        pg_is_main_thread()) { /* first what can be interrupted; what is left then is what other
-                                  libraries queued */
+    if (!quiet && !capturing && pg_is_main_thread()) { /* first the part that can be interrupted,
+                                                        * then whatever other libraries queued */
         if (poll(WAIT_STREAM, NULL, &status) < 0) {
             return -1;
         }
@@ -141,7 +143,7 @@ int cud_wait_context(State *state, const char *routine) {
         CU_CALL(status, cuCtxSynchronize);
         Py_END_ALLOW_THREADS
     }
-    int alone = cud_queued == queued; /* no other thread queued anything meanwhile */
+    int alone = cud_queued == queued; /* no other thread queued anything in the meantime */
     int failed = report(state, routine, status);
     waited = failed == 0 && alone ? current : NULL;
     return failed;

@@ -1,5 +1,5 @@
-/* deferral.c - CUDA's side of launches that arrays defer: which memory nobody else can see, and
- * the capsule by which arrays reach the traps of this module. */
+/* deferral.c - CUDA's side of the launches that arrays defer: which memory is private to pygpu,
+ * and the capsule through which arrays reach this module's traps. */
 #include "common/deferral.h"
 #include "cuda/capture.h"
 #include "cuda/context.h"
@@ -8,8 +8,8 @@
 
 static PyTypeObject *pooled; /* borrowed from the module's state */
 
-/* Memory of a pool whose address was not given away. Nothing is deferred while a stream is being
- * captured, since what reaches it then belongs to the graph. */
+/* Pool memory whose address was never given away. Nothing is deferred while any stream is being
+ * captured, because a deferred launch could end up in the graph. */
 static int is_private(PyObject *memory) {
     if (Py_TYPE(memory) != pooled || cud_capturing > 0) {
         return 0;
@@ -19,7 +19,7 @@ static int is_private(PyObject *memory) {
            !self->usage->exposed && self->users == 0 && self->context->alive;
 }
 
-/* The default stream. */
+/* Only the default stream. */
 static int may_wait(PyObject *queue) {
     return queue == Py_None;
 }

@@ -1,5 +1,5 @@
-/* host_room.c - how much memory the machine has left. Page-locked memory is taken at once, and
- * Linux ends the process that takes more than there is, where a driver would only have said so. */
+/* host_room.c - how much memory the machine has left. Page-locked memory is allocated at once, and
+ * Linux kills a process that takes more than there is, before the driver could report an error. */
 #include "cuda/cuda.h"
 #include "cuda/host_memory.h"
 
@@ -9,8 +9,8 @@
 #define UNKNOWN UINT64_MAX
 #define MATTERS ((size_t)64 << 20)
 
-/* The number that a line of a file begins with, after *key*; UNKNOWN if there is no such file, line
- * or number. */
+/* Reads the number that follows *key* at the start of a line; UNKNOWN if there is no such file,
+ * line or number. */
 static uint64_t number_in(const char *path, const char *key) {
     char line[256];
     uint64_t number = UNKNOWN;
@@ -28,7 +28,7 @@ static uint64_t number_in(const char *path, const char *key) {
     return number;
 }
 
-/* What is left of the limit of a container. Files that are only cached count as free. */
+/* What is left of a container's memory limit. The page cache counts as free. */
 static uint64_t left_of(const char *limit_path, const char *used_path, const char *stat_path,
                         const char *cached) {
     const uint64_t limit = number_in(limit_path, ""), used = number_in(used_path, ""),

@@ -1,22 +1,21 @@
-/* keepalive.c - host memory and other objects that queued work still uses, kept until it is done.
+/* keepalive.c - keeps host memory and other objects alive until queued work no longer uses them.
  *
- * Behind asynchronous calls an event is recorded; objects are let go of when a later call finds
- * their event done. Nothing waits for that: no callback runs on a driver's thread, and no dealloc
- * blocks. An event costs a third of a small copy, so small copies on one stream share one: the last
- * record of the list stays open for more of them until it is full, something else comes, or
- * somebody asks. */
+ * An event is recorded after each asynchronous call, and the objects are released when a later
+ * call finds it complete. Nothing waits for that: no callback runs on a driver thread, and no
+ * dealloc blocks. Recording an event costs a third of a small copy, so small copies on one stream
+ * share one: the last record of the list stays open for more of them until it is full, anything
+ * else is recorded, or its status is needed. */
 #include "cuda/capture.h"
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/keepalive.h"
 
-#define BATCH 16           /* small copies of a record */
-#define LARGE (256 * 1024) /* bytes that are not kept longer than they must be */
+#define BATCH 16           /* small copies per record */
+#define LARGE (256 * 1024) /* bytes: memory of this size is not kept longer than necessary */
 
 typedef struct Keepalive {
     struct Keepalive *next;
-    Context
-        *context; /* strong; borrowed in the spare ones, which a context takes along when it goes */
+    Context *context; /* strong; borrowed in spare records, which are freed with their context */
     CUevent event;
     CUstream stream; /* of an open record */
     enum { OPEN, CLOSING, RECORDED, DONE } stage;
@@ -25,12 +24,12 @@ typedef struct Keepalive {
     PyObject *owners[BATCH];
 } Keepalive;
 
-/* In the order of the calls; the GIL protects them. */
+/* In the order of the calls; protected by the GIL. */
 static Keepalive *first, **last = &first;
-static Keepalive *open;      /* the last one, if small copies may still join it */
-static int closing;          /* records whose event is being recorded */
-static unsigned long joined; /* copies that joined one, ever */
-static Keepalive *spare;     /* with events of spare->context that can be recorded again */
+static Keepalive *open;      /* the last record, if small copies may still be added */
+static int closing;          /* number of records whose event is being recorded */
+static unsigned long joined; /* total number of copies ever added to records */
+static Keepalive *spare;     /* spare records with reusable events of spare->context */
 static int n_spare;
 #define MAX_SPARE 32
 
@@ -60,7 +59,7 @@ static CUresult get_event(Context *context, Keepalive **out) {
     return CUDA_SUCCESS;
 }
 
-/* The record is off the list, and its reference to the context is somebody else's. */
+/* Call after unlinking the record; the caller owns its reference to the context. */
 static void destroy(Keepalive *hold) {
     ContextGuard guard;
     CUresult status;
@@ -71,7 +70,7 @@ static void destroy(Keepalive *hold) {
     PyMem_Free(hold);
 }
 
-/* The record is off the list: its event is kept for the next one, its owners go. */
+/* Call after unlinking the record: keeps its event for reuse and drops its owners. */
 static void finish(Keepalive *hold) {
     PyObject *owners[BATCH];
     int n = hold->n;
@@ -85,7 +84,7 @@ static void finish(Keepalive *hold) {
     } else {
         destroy(hold);
     }
-    for (int i = 0; i < n; i++) { /* last: it may run any code */
+    for (int i = 0; i < n; i++) { /* last, because it may run any code */
         Py_DECREF(owners[i]);
     }
     Py_DECREF((PyObject *)context);
@@ -98,7 +97,7 @@ void cud_keepalive_context_gone(Context *context) {
             *link = hold->next;
             n_spare--;
             destroy(hold);
-            link = &spare; /* others may have been here meanwhile */
+            link = &spare; /* other threads may have been here in the meantime */
         } else {
             link = &hold->next;
         }
@@ -122,13 +121,13 @@ static void append(Keepalive *hold, PyObject *owner) {
     last = &hold->next;
 }
 
-/* No event tells when the work is done: it is waited for. */
+/* No event tells when the work is done, so this waits for it. */
 static void wait_instead(CUstream handle) {
     CUresult status = CUDA_SUCCESS;
     Py_BEGIN_ALLOW_THREADS
     CU_CALL(status, cuStreamSynchronize, handle);
     Py_END_ALLOW_THREADS(void)
-    status; /* an error means that nothing runs any more */
+    status; /* an error means that nothing is running any more */
 }
 
 static void close_record(Keepalive *hold) {
@@ -137,10 +136,10 @@ static void close_record(Keepalive *hold) {
     if (hold == open) {
         open = NULL;
     }
-    hold->stage = CLOSING; /* nobody takes it off the list meanwhile */
+    hold->stage = CLOSING; /* so that nobody unlinks it in the meantime */
     closing++;
     if (cud_context_enter(hold->context, &guard, &status) ==
-        0) { /* the default stream is that of the current context */
+        0) { /* the default stream belongs to the current context */
         CU_QUEUED(status, cuEventRecord, hold->event, hold->stream);
         if (status != CUDA_SUCCESS) {
             wait_instead(hold->stream);
@@ -152,12 +151,12 @@ static void close_record(Keepalive *hold) {
 }
 
 void cud_keepalive_close(void) {
-    while (open != NULL) { /* other threads may open one meanwhile */
+    while (open != NULL) { /* other threads may open another one in the meantime */
         close_record(open);
     }
 }
 
-static int asking; /* a thread asks for the first record's event: nobody else may take it off */
+static int asking; /* a thread is querying the first record's event: nobody else may unlink it */
 
 void cud_keepalive_drain(State *state) {
     (void)state;
@@ -176,9 +175,9 @@ void cud_keepalive_drain(State *state) {
             asking = 0;
         }
         if (status == CUDA_ERROR_NOT_READY) {
-            return; /* those behind it wait their turn: they are mostly of the same stream */
+            return; /* later records have to wait their turn: they are mostly of the same stream */
         }
-        finish(take_first()); /* an error means that nothing runs any more */
+        finish(take_first()); /* an error means that nothing is running any more */
     }
 }
 
@@ -209,7 +208,7 @@ void cud_keepalive(State *state, Context *context, CUstream handle, Stream *stre
         CU_QUEUED(status, cuEventRecord, hold->event, handle);
         if (status != CUDA_SUCCESS) {
             destroy(hold);
-            Py_DECREF((PyObject *)context); /* the record's */
+            Py_DECREF((PyObject *)context); /* the record's reference */
         }
     }
     if (status != CUDA_SUCCESS) {
@@ -224,8 +223,8 @@ void cud_keepalive(State *state, Context *context, CUstream handle, Stream *stre
 
 void cud_keepalive_copy(State *state, Context *context, CUstream handle, Stream *stream,
                         PyObject *owner, size_t size) {
-    /* A stream that is only known by its handle may go without our being told, and captures know
-     * nothing of records. */
+    /* A stream known only by its handle may be destroyed without our knowledge, and captures do
+     * not see shared records. */
     if (size >= LARGE || cud_capturing > 0 || (stream == NULL ? handle != NULL : !stream->owned)) {
         cud_keepalive(state, context, handle, stream, owner);
         return;
@@ -240,7 +239,8 @@ void cud_keepalive_copy(State *state, Context *context, CUstream handle, Stream 
             Py_DECREF(kept);
             return;
         }
-        cud_keepalive_close(); /* another thread's, which came while this one was without the GIL */
+        cud_keepalive_close(); /* it belongs to another thread that ran while this one was without
+                                * the GIL */
         hold->stage = OPEN;
         hold->stream = handle;
         hold->calls = 1;
@@ -271,7 +271,7 @@ void cud_keepalive_forget(State *state, Context *context) {
     (void)state;
     Keepalive *theirs = NULL;
     cud_keepalive_close();
-    while (asking || closing) { /* for a moment */
+    while (asking || closing) { /* only briefly */
         Py_BEGIN_ALLOW_THREADS
         pg_yield_cpu();
         Py_END_ALLOW_THREADS
@@ -282,8 +282,8 @@ void cud_keepalive_forget(State *state, Context *context) {
             *link = hold->next;
             hold->next = theirs;
             theirs = hold;
-            if (hold == open) { /* of another thread, that came meanwhile: its stream is waited for
-                                   below, by the driver */
+            if (hold == open) { /* added by another thread in the meantime: the driver's wait below
+                                 * covers its stream */
                 open = NULL;
             }
         } else {

@@ -1,9 +1,9 @@
-/* pool.c - the memory pools' common part: freed memory held by size class for the next request, so
- * that most need no driver call.
+/* pool.c - the common part of the memory pools: they hold freed memory by size class for later
+ * requests, so that most need no driver call.
  *
- * A request takes any held block of its bin. Whether work of a former owner still uses it is no
- * question then: the block remembers the streams, and the first work of the new owner on another
- * stream waits for it (usage.c). */
+ * A request takes any held block of its bin, even if work of a former owner still uses it: the
+ * block records the streams, and the new owner's first work on another stream waits for them
+ * (usage.c). */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/host_memory.h"
@@ -12,7 +12,7 @@
 #include "cuda/memory.h"
 #include "cuda/simulator_hooks.h"
 
-static PgPool *pools; /* all there are; GIL held */
+static PgPool *pools; /* all pools; protected by the GIL */
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
@@ -20,7 +20,7 @@ static Block *block_of(PgBlock *head) {
     return (Block *)(void *)((char *)head - offsetof(Block, head));
 }
 
-/* Not held, nobody's. */
+/* Call with a block that is neither held nor owned. */
 static void Block_free(Block *block) {
     Pool *pool = block->pool;
     Context *context = pool->context;
@@ -37,7 +37,7 @@ static void Block_free(Block *block) {
     PyMem_Free(block);
     Py_INCREF((PyObject *)context);
     if (ptr != 0) {
-        cud_memory_free(context, ptr); /* the driver waits for work that uses it */
+        cud_memory_free(context, ptr); /* the driver waits for work that still uses it */
     }
     if (data != NULL) {
         ContextGuard guard;
@@ -55,7 +55,8 @@ static void Block_free(Block *block) {
     Py_DECREF((PyObject *)context);
 }
 
-static int (*tell_use)(CUdeviceptr base, size_t size); /* pygpuSimUse, if it looks at that */
+static int (*tell_use)(CUdeviceptr base, size_t size); /* pygpuSimUse, if the simulator checks the
+                                                        * use of memory */
 
 void cud_pools_tell(void *function) {
     *(void **)(void *)&tell_use = function;
@@ -76,7 +77,7 @@ void cud_block_return(Block *block) {
     Py_DECREF((PyObject *)pool);
 }
 
-/* Memory for a new block, in the pool's own context. */
+/* Allocates memory for a new block in the pool's own context. */
 static int Block_fill(Pool *self, Block *block, size_t asked, const char *call) {
     ContextGuard guard;
     CUresult status;
@@ -112,7 +113,7 @@ static Block *Block_new(Pool *self, uint32_t bin, size_t asked, const char *call
     return block;
 }
 
-/* Takes a held block off its list, if possible one whose former work can be waited for. */
+/* Takes a held block off its list, preferably one whose former work can be waited for. */
 static Block *take_held(PgBlock **bin) {
     for (PgBlock **link = bin; *link != NULL; link = &(*link)->next) {
         Block *block = block_of(*link);
@@ -151,7 +152,7 @@ Block *cud_pool_take(Pool *self, size_t size, const char *call) {
         (void)tell_use(block->ptr, size);
     }
     pg_pool_count_out(&self->held, &block->head);
-    Py_INCREF((PyObject *)self); /* block->pool */
+    Py_INCREF((PyObject *)self); /* for block->pool */
     return block;
 }
 
@@ -167,7 +168,7 @@ void cud_pools_trim(Context *of) {
     }
 }
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 Pool *cud_pool_new(PyTypeObject *type, int host, unsigned int flags) {
     State *state = cud_state_of(type);
@@ -185,7 +186,7 @@ Pool *cud_pool_new(PyTypeObject *type, int host, unsigned int flags) {
 
 static int visit_block(PgBlock *head, visitproc visit, void *arg) {
     Block *block = block_of(head);
-    if (block->shell != NULL) { /* dead, but it keeps its context */
+    if (block->shell != NULL) { /* a dead object, which still keeps its context */
         Py_VISIT((PyObject *)block->shell->head.context);
     }
     return cud_usage_visit(&block->usage, visit, arg);
@@ -196,7 +197,7 @@ int cud_pool_traverse(PyObject *op, visitproc visit, void *arg) {
     CUD_VISIT(op);
     Py_VISIT((PyObject *)self->context);
     return pg_pool_visit(&self->held, visit_block, visit, arg);
-    /* no tp_clear: the context is needed to free blocks */
+    /* no tp_clear, because the context is needed to free blocks */
 }
 
 void cud_pool_dealloc(PyObject *op) {

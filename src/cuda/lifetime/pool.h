@@ -12,12 +12,12 @@ struct Pool;
 /* Memory that a pool owns, held or handed out. */
 typedef struct Block {
     PgBlock head;
-    struct Pool *pool; /* held: the owner; handed out: a strong reference */
-    CUdeviceptr ptr;   /* of the device, or */
-    void *data;        /* of the host */
+    struct Pool *pool; /* borrowed from the owner while held, a strong reference while handed out */
+    CUdeviceptr ptr;   /* device memory, or */
+    void *data;        /* host memory */
     Usage usage;
     struct Pooled
-        *shell; /* held: the dead object of its last owner, made alive again for the next one */
+        *shell; /* held: its last owner's dead object, which is revived for the next request */
 } Block;
 
 typedef struct Pooled { /* a PooledDeviceAllocation */
@@ -28,19 +28,19 @@ typedef struct Pooled { /* a PooledDeviceAllocation */
 typedef struct Pool {
     CUD_HEAD
     Context *
-        context; /* of all its memory: the one that was current at the first request; NULL before */
+        context; /* of all its memory: the current context at the first request; NULL before that */
     int host;
-    unsigned int flags; /* host: of its memory */
+    unsigned int flags; /* host: flags of its memory */
     PgPool held;
 } Pool;
 
-#define POOL_BITS 4 /* leading bits that tell bins apart, as in PyCUDA */
+#define POOL_BITS 4 /* how many leading bits distinguish bins, as in PyCUDA */
 
 Pool *cud_pool_new(PyTypeObject *type, int host, unsigned int flags);
-/* A block of at least size bytes, counted as handed out; NULL with an exception. */
+/* Returns a block of at least size bytes, counted as handed out; NULL with an exception. */
 Block *cud_pool_take(Pool *self, size_t size, const char *call);
-/* Its owner has gone: it is held for the next one, or freed. Drops the owner's reference to the
- * pool. */
+/* Call when its owner is gone: the block is held for the next request, or freed. Drops the owner's
+ * reference to the pool. */
 void cud_block_return(Block *block);
 int cud_pool_traverse(PyObject *op, visitproc visit, void *arg);
 void cud_pool_dealloc(PyObject *op);

@@ -1,4 +1,4 @@
-/* pool_device.c - DeviceMemoryPool and PooledDeviceAllocation: device memory that goes back to its
+/* pool_device.c - DeviceMemoryPool and PooledDeviceAllocation: device memory that returns to its
  * pool.
  *
  * The object of a returned block stays with the block as a shell: without references, but whole.
@@ -18,7 +18,7 @@ static PyObject *wrap(Block *block) {
     if (self != NULL) {
         block->shell = NULL;
         PyObject_Init((PyObject *)self, type);
-        Py_DECREF(type); /* the shell kept its reference */
+        Py_DECREF(type); /* the shell kept its reference to the type */
         PyObject_GC_Track((PyObject *)self);
     } else {
         self = (Pooled *)cud_allocation_new(pool->state, type, pool->context, block->ptr, 0,
@@ -52,14 +52,14 @@ static void Pooled_dealloc(PyObject *op) {
         PyObject_ClearWeakRefs(op);
     }
     if (PG_UNLIKELY(self->head.dict != NULL)) {
-        Py_CLEAR(self->head.dict); /* the object's memory serves the next one */
+        Py_CLEAR(self->head.dict); /* the object will be reused by the next request */
     }
     Block *block = self->block;
     if (block != NULL && !block->pool->held.stopped) {
         block->shell = self;
         self->block = NULL;
         cud_block_return(
-            block); /* perhaps the last reference to the pool: then the shell is freed there */
+            block); /* possibly the last reference to the pool: this then frees the shell */
         return;
     }
     self->head.ptr = 0;
@@ -127,7 +127,7 @@ static PyObject *Pooled_address_impl(PyObject *op, PyObject *const *a) {
     if (current == NULL) {
         return NULL;
     }
-    /* Another context's default stream is not the one that the caller means. */
+    /* The default stream of another context is not the one that the caller means. */
     int failed = handle == NULL && !home ? cud_allocation_expose(self, call)
                                          : cud_allocation_use(self, handle, stream);
     if (failed == 0) {
@@ -160,7 +160,7 @@ PyType_Spec cud_PooledDeviceAllocation_spec = {
     .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 };
 
-/* ---- the pool -------------------------------------------------------------------------------- */
+/* ---- pools ----------------------------------------------------------------------------------- */
 
 PG_DOC(DeviceMemoryPool__doc__, "DeviceMemoryPool", "", "()",
        "A pool of device memory, which keeps dropped memory for reuse.\n\n"
@@ -172,7 +172,7 @@ static PyObject *DeviceMemoryPool_new(PyTypeObject *type, PyObject *args, PyObje
     State *state = cud_state_of(type);
     if (state == NULL || (type == state->DeviceMemoryPoolType &&
                           pg_args_tuple(&DeviceMemoryPool_args, args, kwargs, a) < 0)) {
-        return NULL; /* what a subclass is made of is its own affair */
+        return NULL; /* a subclass may be constructed in its own way */
     }
     return (PyObject *)cud_pool_new(type, 0, 0);
 }

@@ -1,5 +1,5 @@
 /* pool_host.c - PageLockedMemoryPool, PageLockedAllocator and PooledHostAllocation: page-locked
- * host memory that goes back to its pool. */
+ * host memory that returns to its pool. */
 #include "cuda/cuda.h"
 #include "cuda/host_array.h"
 #include "cuda/host_memory.h"
@@ -116,7 +116,7 @@ static PyObject *PageLockedMemoryPool_new(PyTypeObject *type, PyObject *args, Py
     State *state = cud_state_of(type);
     if (state == NULL || (type == state->PageLockedMemoryPoolType &&
                           pg_args_tuple(&PageLockedMemoryPool_args, args, kwargs, a) < 0)) {
-        return NULL; /* a subclass hands it to __init__ */
+        return NULL; /* a subclass passes it to __init__ */
     }
     return (PyObject *)cud_pool_new(type, 1, 0);
 }

@@ -1,9 +1,9 @@
-/* stream_memory.c - memory that is allocated and freed in the order of a stream: mem_alloc_async,
+/* stream_memory.c - memory that is allocated and freed in stream order: mem_alloc_async,
  * mem_free_async.
  *
- * The driver reuses it as soon as the stream gets there, without waiting for anything. An
- * allocation that is dropped is freed in the order of the stream that it was made on, after what
- * other streams were seen to do with it. */
+ * The driver reuses it as soon as the stream gets there, without any wait. An allocation that is
+ * dropped is freed in the order of the stream on which it was made, after the work on other
+ * streams that is known to use it. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/lifetime/usage.h"
@@ -11,15 +11,15 @@
 #include "cuda/stream.h"
 
 typedef struct {
-    Usage usage;     /* first: Allocation.usage points here */
-    CUstream handle; /* that it was allocated on */
+    Usage usage;     /* must be first: Allocation.usage points here */
+    CUstream handle; /* the stream of the allocation */
     Stream *stream;
 } Ordered;
 
 static void free_on(Allocation *self, CUstream handle) {
     CUresult status = CUDA_SUCCESS;
     CU_QUEUED(status, cuMemFreeAsync, self->ptr, handle);
-    if (status != CUDA_SUCCESS) { /* the stream is being captured, perhaps */
+    if (status != CUDA_SUCCESS) { /* the stream may be in a capture */
         Py_BEGIN_ALLOW_THREADS
         CU_CALL(status, cuMemFree, self->ptr);
         Py_END_ALLOW_THREADS
@@ -27,14 +27,14 @@ static void free_on(Allocation *self, CUstream handle) {
     cud_live[LIVE_MEM]--;
 }
 
-static void forget(Ordered *order) {
+static void release_order(Ordered *order) {
     cud_usage_clear(&order->usage);
     Py_CLEAR(order->stream);
 }
 
 void cud_ordered_forget(Allocation *self) {
-    if (self->usage != NULL) { /* NULL: it was not made to the end */
-        forget((Ordered *)self->usage);
+    if (self->usage != NULL) { /* NULL if its creation failed half-way */
+        release_order((Ordered *)self->usage);
     }
 }
 
@@ -51,7 +51,7 @@ void cud_ordered_free(Allocation *self) {
     } else {
         cud_live[LIVE_MEM]--;
     }
-    forget(order);
+    release_order(order);
     PyErr_Restore(type, value, traceback);
 }
 
@@ -63,7 +63,7 @@ PG_DOC(mem_alloc_async__doc__, "mem_alloc_async", "bytes, stream=None",
        "point. Other streams must be ordered after the allocation; pygpu's calls that receive the "
        "object ensure this.\n\n"
        "Raises MemoryError if the device is out of memory, LogicError if it has no memory pools.");
-/* A new allocation without memory, in the order of a stream. NULL with an exception. */
+/* Makes a new allocation, without memory yet, in a stream's order. NULL with an exception. */
 static Allocation *new_ordered(State *state, Context *context, size_t size, CUstream handle,
                                Stream *stream) {
     Ordered *order = PyMem_Calloc(1, sizeof *order);
@@ -84,7 +84,7 @@ static Allocation *new_ordered(State *state, Context *context, size_t size, CUst
     return self;
 }
 
-/* 0, or -1 with an exception. */
+/* Returns 0, or -1 with an exception. */
 static int allocate(Allocation *self, size_t size, CUstream handle) {
     CUresult status;
     int tries = 0, again;
@@ -133,12 +133,12 @@ static PyObject *mem_alloc_async_impl(PyObject *module, PyObject *const *a) {
     }
     Usage *usage = self->usage;
     if (size > 0 && allocate(self, size, handle) < 0) {
-        forget((Ordered *)usage);
+        release_order((Ordered *)usage);
         Py_CLEAR(self);
     } else if (cud_usage_add(state, usage, context, handle, stream) < 0) {
         Py_CLEAR(self);
     } else {
-        cud_usage_pass_on(usage); /* others come after the allocation */
+        cud_usage_pass_on(usage); /* other streams must wait for the allocation */
     }
 done:
     Py_DECREF((PyObject *)context);

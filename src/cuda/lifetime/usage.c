@@ -1,15 +1,15 @@
-/* usage.c - which streams may still use a piece of memory, and how the work of a new owner comes
+/* usage.c - which streams may still use a piece of memory, and how a new owner's work is ordered
  * after a former owner's.
  *
- * Memory of a pool gets its next owner as soon as it is dropped. Nothing is asked of the driver
- * while one stream does all the work, as it runs in order, and nothing between the default stream
- * and ordinary ones, which the driver orders. Otherwise the new owner's stream waits for an event
- * behind what the former owner's has queued.
+ * Pool memory can be handed to the next owner as soon as it is dropped. As long as one stream does
+ * all the work, the driver is not called, because a stream runs in order; nor between the default
+ * stream and ordinary ones, which the driver orders. Otherwise the new owner's stream waits for an
+ * event recorded after the former owner's work.
  *
- * An address that was given away as a number may be used on streams that nobody told us of. Then
- * the default stream, which ordinary streams are ordered with, stands for all of them. Of a stream
- * that is not ours not even the handle can be trusted later: the whole context is waited for
- * instead. */
+ * An address that was given away as a number may be used on streams that we do not know of. The
+ * default stream, with which ordinary streams are ordered, then stands for all of them. For a
+ * stream that is not ours, even the handle may later be invalid, so the whole context is waited
+ * for. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/lifetime/usage.h"
@@ -59,7 +59,7 @@ static int UseSet_add(UseSet *set, CUstream handle, Stream *stream, Context *con
 }
 
 static void UseSet_clear(UseSet *set) {
-    UseSet old = *set; /* dropping a stream can run code that comes back here */
+    UseSet old = *set; /* dropping a stream may run code that re-enters this file */
     *set = (UseSet){{NULL, NULL, NULL}, NULL, 0};
     for (int i = 0; i < UseSet_size(&old); i++) {
         StreamUse *use = UseSet_get(&old, i);
@@ -77,7 +77,7 @@ static int UseSet_visit(const UseSet *set, visitproc visit, void *arg) {
     return 0;
 }
 
-/* Whether the driver orders a stream with the default stream of its context by itself. */
+/* Whether the driver orders a stream with its context's default stream by itself. */
 static int is_ordinary(CUstream handle) {
     unsigned int flags = 0;
     CUresult status = CUDA_SUCCESS;
@@ -99,15 +99,14 @@ static CUresult ask_capturing(CUstream handle, int *capturing, const char **rout
     return status;
 }
 
-/* Work queued on handle from now on comes after what is queued on former (in its own context) by
- * now. */
+/* Orders later work on handle after the work queued so far on former (in its own context). */
 static CUresult order_one(CUstream handle, const StreamUse *former, int host_waits,
                           const char **routine) {
     ContextGuard guard;
     CUresult status;
     CUevent event = NULL;
     if (cud_context_enter(former->context, &guard, &status) < 0) {
-        return CUDA_SUCCESS; /* gone with its work */
+        return CUDA_SUCCESS; /* destroyed, together with its work */
     }
     if (is_foreign(former)) {
         *routine = "cuCtxSynchronize";
@@ -141,10 +140,10 @@ static CUresult order_one(CUstream handle, const StreamUse *former, int host_wai
     return status;
 }
 
-/* Whether the driver does that by itself. context: of handle. */
+/* Whether the driver ensures that by itself. context: of handle. */
 static int driver_orders(CUstream handle, const Context *context, const StreamUse *former) {
     if (former->handle == handle && handle != NULL) {
-        return handle != CU_STREAM_PER_THREAD; /* that is another stream in each thread */
+        return handle != CU_STREAM_PER_THREAD; /* that is a different stream in each thread */
     }
     if (former->context != context || is_foreign(former)) {
         return 0;
@@ -153,13 +152,13 @@ static int driver_orders(CUstream handle, const Context *context, const StreamUs
            (is_default(former) && is_ordinary(handle));
 }
 
-/* The same for all of a set. */
+/* The same for all members of a set. */
 static CUresult order_after(CUstream handle, const Context *context, const UseSet *set,
                             const char **routine) {
     StreamUse former[LOCAL_USES], *copy = former; /* the set may change while the GIL is released */
     int n = UseSet_size(set), exchanged = 0, captured = -1;
     CUresult status = CUDA_SUCCESS, ignored = CUDA_SUCCESS;
-    CUstreamCaptureMode mode = 2; /* relaxed: waiting is allowed */
+    CUstreamCaptureMode mode = 2; /* relaxed: this permits waiting during a capture */
     if (n > LOCAL_USES && (copy = PyMem_Malloc((size_t)n * sizeof *copy)) == NULL) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -177,7 +176,7 @@ static CUresult order_after(CUstream handle, const Context *context, const UseSe
             if (status != CUDA_SUCCESS) {
                 break;
             }
-            if (captured) { /* a graph cannot depend on what is outside of it: the host waits */
+            if (captured) { /* a graph cannot depend on work outside it, so the host waits */
                 CU_CALL(ignored, cuThreadExchangeStreamCaptureMode, &mode);
                 exchanged = ignored == CUDA_SUCCESS;
             }
@@ -197,7 +196,7 @@ static CUresult order_after(CUstream handle, const Context *context, const UseSe
     return status;
 }
 
-/* The calling thread's context: the default stream is that one's. */
+/* The calling thread's context, because the default stream belongs to that. */
 static Context *context_of(State *state, Stream *stream) {
     return stream != NULL ? (Context *)Py_NewRef((PyObject *)stream->context)
                           : cud_context_current(state);
@@ -251,8 +250,8 @@ int cud_allocation_use_first(Allocation *self, CUstream handle, Stream *stream) 
 
 void cud_usage_pass_on(Usage *usage) {
     usage->latest = CUD_NO_STREAM;
-    if (usage->now.first.context ==
-        NULL) { /* this owner used it nowhere that we know of: those before count still */
+    if (usage->now.first.context == NULL) { /* this owner has not used it, as far as we know: the
+                                             * streams in before still matter */
         usage->was_exposed |= usage->exposed;
         usage->exposed = 0;
         return;
@@ -283,8 +282,8 @@ int cud_usage_expose(State *state, Usage *usage, Context *home) {
         if (is_default(use) && use->context == home) {
             continue;
         }
-        /* What is on ordinary streams from now on comes after the default stream, and that after
-         * the former owner's. */
+        /* Later work on ordinary streams comes after the default stream, and that is ordered after
+         * the former owner's work. */
         const char *routine = "";
         ContextGuard guard;
         CUresult status;
@@ -296,7 +295,7 @@ int cud_usage_expose(State *state, Usage *usage, Context *home) {
         if (status == CUDA_SUCCESS) {
             status =
                 order_one(NULL, &behind, 0,
-                          &routine); /* work on the default stream, for the others to wait for */
+                          &routine); /* work on the default stream for other streams to wait for */
         }
         cud_context_leave(&guard);
         if (status != CUDA_SUCCESS) {

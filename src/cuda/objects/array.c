@@ -1,4 +1,4 @@
-/* array.c - Array: device memory in an order of the driver's own, for textures and surfaces;
+/* array.c - Array: device memory in a layout known only to the driver, for textures and surfaces;
  * ArrayDescriptor, ArrayDescriptor3D. */
 #include "cuda/api/enums.h"
 #include "cuda/context.h"
@@ -9,7 +9,7 @@
 
 typedef struct {
     CUD_HEAD
-    CUDA_ARRAY3D_DESCRIPTOR descriptor; /* of an ArrayDescriptor: Depth and Flags stay 0 */
+    CUDA_ARRAY3D_DESCRIPTOR descriptor; /* an ArrayDescriptor leaves Depth and Flags 0 */
 } Descriptor;
 
 static PyObject *Descriptor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -124,7 +124,7 @@ size_t cud_format_size(CUarray_format format) {
     switch (format) {
     case 0x01:
     case 0x08:
-        return 1; /* 8 bits without and with a sign */
+        return 1; /* 8 bits, unsigned and signed */
     case 0x02:
     case 0x09:
     case 0x10:
@@ -223,7 +223,7 @@ static void destroy(ArrayObject *self) {
     cud_live[LIVE_ARRAY]--;
     if (cud_context_enter_free(self->context, &guard, &status) == 0) {
         Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuArrayDestroy, handle); /* waits for work that uses it */
+        CU_CALL(status, cuArrayDestroy, handle); /* waits for work that still uses it */
         Py_END_ALLOW_THREADS
         cud_context_leave(&guard);
     }
@@ -289,7 +289,8 @@ static PyObject *Array_get_descriptor(PyObject *op, PyObject *Py_UNUSED(ignored)
     }
     ContextGuard guard;
     self->users++;
-    if (cud_context_enter(self->context, &guard, &status) == 0) { /* a thread may have none */
+    if (cud_context_enter(self->context, &guard, &status) == 0) { /* the thread may have no current
+                                                                   * context */
         CU_BESIDE(status, cuArrayGetDescriptor, &flat, self->handle);
         cud_context_leave(&guard);
     }
@@ -315,7 +316,8 @@ static PyObject *Array_get_descriptor_3d(PyObject *op, PyObject *Py_UNUSED(ignor
     }
     ContextGuard guard;
     self->users++;
-    if (cud_context_enter(self->context, &guard, &status) == 0) { /* a thread may have none */
+    if (cud_context_enter(self->context, &guard, &status) == 0) { /* the thread may have no current
+                                                                   * context */
         CU_BESIDE(status, cuArray3DGetDescriptor, &deep, self->handle);
         cud_context_leave(&guard);
     }

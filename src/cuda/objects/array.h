@@ -1,4 +1,4 @@
-/* array.h - arrays of texels. */
+/* array.h - CUDA arrays, which textures and surfaces use. */
 #ifndef PYGPU_CUDA_ARRAY_H
 #define PYGPU_CUDA_ARRAY_H
 
@@ -14,8 +14,8 @@ typedef struct {
 
 int cud_as_array(State *state, PyObject *obj, const char *call, const char *name,
                  ArrayObject **out);
-size_t cud_format_size(CUarray_format format);   /* bytes of a channel; 0: not known */
-size_t cud_array_bytes(const ArrayObject *self); /* of one row, times height and depth */
+size_t cud_format_size(CUarray_format format);   /* bytes per channel; 0 if unknown */
+size_t cud_array_bytes(const ArrayObject *self); /* bytes per row, times height and depth */
 void cud_array_unpin(ArrayObject *self);
 
 #endif

@@ -1,8 +1,9 @@
-/* capture.c - Stream.begin_capture() and end_capture(): work is recorded as a graph instead of run.
+/* capture.c - Stream.begin_capture() and end_capture(): record work as a graph instead of running
+ * it.
  *
- * The objects that captured work uses are kept in a list that moves into the graph. A second stream
- * that waits for an event of a captured one takes part in the capture; it gets a list of its own,
- * which all captures under way refer to: keeping too much for the life of a graph is harmless. */
+ * The objects that captured work uses are kept in a list that moves into the graph. A second
+ * stream that waits for an event of a captured one joins the capture. It gets its own list, to
+ * which all captures in progress refer: keeping too much for the life of a graph is harmless. */
 #include "cuda/capture.h"
 #include "cuda/context.h"
 #include "cuda/cuda.h"
@@ -29,8 +30,9 @@ static void drop_pin(PyObject *capsule) {
     Py_DECREF((PyObject *)allocation);
 }
 
-/* What a capture keeps for an object: allocations so that even free() gives their memory to nobody
- * else before the graph goes. New; NULL with an exception. */
+/* Returns what a capture keeps to keep an object alive: for an allocation, a pin that prevents
+ * even free() from releasing the memory before the graph is gone. New reference; NULL with an
+ * exception. */
 static PyObject *kept_for(State *state, PyObject *owner) {
     if (PyTuple_Check(owner)) {
         Py_ssize_t n = PyTuple_GET_SIZE(owner);
@@ -55,13 +57,13 @@ static PyObject *kept_for(State *state, PyObject *owner) {
     return capsule;
 }
 
-/* Every capture under way keeps the object. */
+/* Makes every capture in progress keep the object. */
 static void keep_everywhere(PyObject *owner) {
     for (Stream *stream = cud_streams; stream != NULL; stream = stream->next) {
         if (stream->capturing == CAPTURE_BEGUN && stream->captured != NULL &&
             PyList_Append(stream->captured, owner) < 0) {
             PyErr_Clear();
-            Py_INCREF(owner); /* a graph will use it for ever: losing the memory is what is left */
+            Py_INCREF(owner); /* a graph may use it at any time, so leak it */
         }
     }
 }
@@ -101,7 +103,7 @@ void cud_capture_join(Stream *stream) {
     PyObject *list = PyList_New(0);
     if (list == NULL || stream->capturing != CAPTURE_NONE) { /* another thread was faster */
         Py_XDECREF(list);
-        PyErr_Clear(); /* without memory each piece of work is looked at by itself */
+        PyErr_Clear(); /* out of memory: each piece of work is then checked individually */
         return;
     }
     stream->capturing = CAPTURE_JOINED;
@@ -165,12 +167,12 @@ PyObject *Stream_end_capture(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     CUgraph graph = NULL;
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;
-    self->capturing = CAPTURE_ENDING; /* the call may give up the GIL */
+    self->capturing = CAPTURE_ENDING; /* the call may release the GIL */
     if (cud_context_enter(self->context, &guard, &status) == 0) {
         CU_BESIDE(status, cuStreamEndCapture, self->handle, &graph);
         cud_context_leave(&guard);
     }
-    if (status == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) { /* still being captured */
+    if (status == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) { /* it is still being captured */
         self->capturing = CAPTURE_BEGUN;
         return cud_raise_with(
             self->state, "cuStreamEndCapture", status,
@@ -185,7 +187,7 @@ PyObject *Stream_end_capture(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         if (stream->capturing == CAPTURE_JOINED && !in_capture(stream->handle) &&
             stream->capturing == CAPTURE_JOINED) {
             stream->capturing = CAPTURE_NONE;
-            Py_CLEAR(stream->captured); /* the graph has it too */
+            Py_CLEAR(stream->captured); /* the graph has its own reference */
         }
     }
     PyObject *made = NULL;

@@ -1,5 +1,5 @@
-/* context.c - Context: what allocations, modules and streams of a device live in, and the stack of
- * them that a thread has.
+/* context.c - Context: what allocations, modules and streams of a device live in, and a thread's
+ * stack of contexts.
  *
  * The stack is the driver's own, so that other libraries in the process see the same current
  * context. While a context is on a thread's stack through make_context() or push(), the stack owns
@@ -33,7 +33,7 @@ Context *cud_context_find(State *state, CUcontext handle) {
     return self;
 }
 
-/* The driver may give the handle to another context. */
+/* Needed because the driver may give the handle to another context. */
 static void forget_peer(CUcontext handle) {
     for (Context *other = cud_contexts; other != NULL; other = other->next) {
         for (int i = 0; i < other->n_peers; i++) {
@@ -45,13 +45,13 @@ static void forget_peer(CUcontext handle) {
 }
 
 static void context_destroy(Context *self) {
-    CUresult status = CUDA_SUCCESS; /* it has nobody to go to */
+    CUresult status = CUDA_SUCCESS; /* ignored: there is nobody to report it to */
     self->alive = self->leaving = 0;
     forget_peer(self->handle);
     if (pg_is_ending()) {
         return;
     }
-    if (self->kind == CONTEXT_MADE) { /* waits for all that runs in it */
+    if (self->kind == CONTEXT_MADE) { /* waits for all work in it */
         cud_live[LIVE_CONTEXT]--;
         Py_BEGIN_ALLOW_THREADS
         CU_CALL(status, cuCtxDestroy, self->handle);
@@ -65,10 +65,10 @@ static void context_destroy(Context *self) {
     (void)status;
 }
 
-/* Libraries (cuBLAS, ...) have memory of their own in the context, and objects for it in this
- * process that the driver does not know. They are closed while the context lives and has nothing to
- * do; not after a kernel has failed, when it can only be destroyed. in_use: other threads may be in
- * the libraries. */
+/* Libraries (cuBLAS, ...) have memory in the context, and host objects for it that the driver does
+ * not know. They are closed while the context is alive and idle, but not after a kernel has
+ * failed, when the context can only be destroyed. in_use: other threads may be using the
+ * libraries. */
 static void close_libraries(Context *self, int in_use) {
     PyObject *close = self->before_end, *type, *value, *traceback;
     ContextGuard guard;
@@ -82,7 +82,7 @@ static void close_libraries(Context *self, int in_use) {
     Py_BEGIN_ALLOW_THREADS
     if (self->kind == CONTEXT_MADE) {
         CU_CALL(status, cuCtxSynchronize);
-    } else { /* not for the work of others: a call that fails in a broken context */
+    } else { /* not waiting for the work: this call fails in a broken context */
         size_t free_bytes, total;
         CU_CALL(status, cuMemGetInfo, &free_bytes, &total);
     }
@@ -99,7 +99,7 @@ static void close_libraries(Context *self, int in_use) {
     PyErr_Restore(type, value, traceback);
 }
 
-/* Before the collector takes the context apart together with what refers to it. */
+/* Runs before the garbage collector destroys the context together with what refers to it. */
 static void Context_finalize(PyObject *op) {
     close_libraries((Context *)op, 0);
 }
@@ -119,7 +119,8 @@ static void Context_dealloc(PyObject *op) {
             }
         }
     }
-    if (self->weakrefs != NULL) { /* off the list: code that runs now must not find it there */
+    if (self->weakrefs != NULL) { /* unlinked first, because code that runs now must not find it in
+                                   * the list */
         PyObject_ClearWeakRefs(op);
     }
     cud_keepalive_context_gone(self);
@@ -140,9 +141,9 @@ static int Context_clear(PyObject *op) {
     return 0;
 }
 
-/* Memory and kernels that are kept for reuse refer to their context, which keeps them: a cycle. On
- * a GPU a context takes hundreds of megabytes, so those that a program has dropped go before it
- * makes one more. Contexts on no stack are the only ones that it can have dropped. */
+/* Memory and kernels cached for reuse refer to their context, which keeps them: a cycle. A context
+ * takes hundreds of megabytes on a GPU, so contexts that a program has dropped are collected
+ * before another is made. Only contexts that are on no stack can have been dropped. */
 static void collect_dropped(State *state) {
     const Context *idle = cud_contexts;
     while (idle != NULL && !(idle->kind == CONTEXT_MADE && idle->alive && idle->pushed == 0)) {
@@ -160,7 +161,7 @@ PyObject *cud_context_make(State *state, CUdevice device, unsigned int flags) {
     if (self == NULL) {
         return NULL;
     }
-    self->alive = 0; /* until there is one */
+    self->alive = 0; /* until it has been created */
     CUresult status = CUDA_SUCCESS;
     int tries = 0, again;
     do {
@@ -175,13 +176,13 @@ PyObject *cud_context_make(State *state, CUdevice device, unsigned int flags) {
     }
     self->alive = 1;
     cud_live[LIVE_CONTEXT]++;
-    self->pushed = 1; /* a new context is current, and on top of the thread's stack */
+    self->pushed = 1; /* the driver makes a new context current, on top of the thread's stack */
     Py_INCREF(self);
     return (PyObject *)self;
 }
 
-/* An object for a context that another library made current: retained if it is its device's primary
- * one. */
+/* Makes an object for a context that another library made current; retains it if it is its
+ * device's primary context. */
 static Context *wrap_foreign(State *state, CUcontext handle) {
     CUdevice device = 0;
     unsigned int flags = 0;
@@ -203,8 +204,9 @@ static Context *wrap_foreign(State *state, CUcontext handle) {
     return cud_context_new(state, handle, device, CONTEXT_FOREIGN);
 }
 
-/* The same, kept: no stack of ours refers to it, and with the object would go the kernels and the
- * pool of arrays, while the other library goes on with the context. One a device: the last. */
+/* The same, and keeps the object: no stack of ours refers to it, and if it were destroyed, its
+ * kernels and array pool would be, too, while the other library goes on using the context. Only
+ * the last one per device is kept. */
 static Context *wrap_current(State *state, CUcontext handle) {
     Context *self = wrap_foreign(state, handle);
     PyObject *device = self != NULL ? PyLong_FromLong(self->device) : NULL;
@@ -244,7 +246,7 @@ Context *cud_context_peek(State *state) {
             return NULL;
         }
     }
-    if (cud_primary_unstack(handle)) { /* below it may lie another one */
+    if (cud_primary_unstack(handle)) { /* another context may be below it */
         return cud_context_peek(state);
     }
     return wrap_current(state, handle);
@@ -285,7 +287,7 @@ int cud_context_enter_free(Context *context, ContextGuard *guard, CUresult *stat
         return -1;
     }
     if (context->kind == CONTEXT_FOREIGN) { /* its library may have destroyed it: only as the
-                                               current one it is surely there */
+                                             * current context it certainly exists */
         CUcontext current = NULL;
         *status = CUDA_SUCCESS;
         CU_CALL(*status, cuCtxGetCurrent, &current);
@@ -294,8 +296,8 @@ int cud_context_enter_free(Context *context, ContextGuard *guard, CUresult *stat
     return enter(context, guard, status);
 }
 
-/* A driver that fails here must not leave the thread in a context that it did not ask for: the
- * object may go, and the context with it. */
+/* If the driver fails here, the thread must not be left in a context that it did not ask for,
+ * because its object, and with it the context, may be destroyed. */
 void cud_context_leave(ContextGuard *guard) {
     if (guard->pushed) {
         CUcontext popped;
@@ -317,9 +319,9 @@ void cud_context_returned(Context *context) {
     }
 }
 
-/* What detach() does while arrays lie in host memory of the context: the driver would take the
- * memory away under them. So all work is waited for, the context leaves the top of this thread's
- * stack, and nothing but memory's end is done in it any more. */
+/* The effect of detach() while arrays use host memory of the context, which the driver would
+ * unmap. All work is waited for, the context is popped off this thread's stack, and from then on
+ * it is used only for freeing memory. */
 static void context_leave(Context *self) {
     ContextGuard guard;
     CUresult status = CUDA_SUCCESS;
@@ -340,7 +342,7 @@ static void context_leave(Context *self) {
         self->leaving = 1;
         self->alive = 0;
     }
-    if (self->leaving && self->host_memories == 0) { /* given back meanwhile */
+    if (self->leaving && self->host_memories == 0) { /* the memory was freed in the meantime */
         context_destroy(self);
     }
 }
@@ -385,7 +387,7 @@ static PyObject *Context_pop(PyObject *type, PyObject *Py_UNUSED(ignored)) {
     if (status != CUDA_SUCCESS) {
         return cud_raise(state, "cuCtxPopCurrent", status);
     }
-    cud_keepalive_drain(state); /* what is done keeps its context no longer */
+    cud_keepalive_drain(state); /* so that finished work does not keep its context */
     unpush(cud_context_find(state, popped));
     Py_RETURN_NONE;
 }
@@ -396,7 +398,8 @@ static PyObject *Context_detach(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return cud_raise_own(self->state, "context::detach", CUDA_ERROR_INVALID_CONTEXT,
                              "the context was detached before");
     }
-    if (self->kind != CONTEXT_MADE) { /* others use it too: it only leaves this thread */
+    if (self->kind != CONTEXT_MADE) { /* others use it too, so it is only popped off this thread's
+                                       * stack */
         CUcontext current = NULL;
         CUresult status = CUDA_SUCCESS;
         CU_CALL(status, cuCtxGetCurrent, &current);
@@ -421,8 +424,8 @@ static PyObject *Context_detach(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (self->host_memories > 0) {
         context_leave(self);
     } else {
-        context_destroy(self); /* the driver takes it off this thread's stack, and with it all that
-                                  lives in it */
+        context_destroy(self); /* the driver pops it off this thread's stack, and destroys all that
+                                * lives in it */
     }
     long references = self->pushed;
     self->pushed = 0;
@@ -468,11 +471,11 @@ static PyObject *Context_get_device(PyObject *type, PyObject *Py_UNUSED(ignored)
 
 /* ---- settings of the current context --------------------------------------------------------- */
 
-/* The state if a context is current (made so if need be). */
+/* Returns the state if a context is current (made current if necessary). */
 static State *state_with_context(PyObject *type) {
     State *state = cud_state_of((PyTypeObject *)type);
     Context *current = state != NULL ? cud_context_current(state) : NULL;
-    Py_XDECREF(current); /* it stays current, whoever refers to the object */
+    Py_XDECREF(current); /* it stays current whether or not anything refers to the object */
     return current != NULL ? state : NULL;
 }
 
@@ -595,7 +598,7 @@ static int find_peer(const Context *self, CUcontext handle) {
     return -1;
 }
 
-/* Its place in the list, or -1 if that is full. */
+/* Returns its index in the list, or -1 if that is full. */
 static int add_peer(Context *self, CUcontext handle) {
     int known = find_peer(self, handle);
     if (known < 0 && self->n_peers < (int)(sizeof self->peers / sizeof self->peers[0])) {
@@ -641,7 +644,7 @@ static PyObject *Context_enable_peer_access_impl(PyObject *type, PyObject *const
     int known = self != NULL ? add_peer(self, peer->handle) : -1;
     if (status == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED &&
         (known < 0 || !self->peers[known].by_program)) {
-        status = CUDA_SUCCESS; /* a copy, or another library, was first */
+        status = CUDA_SUCCESS; /* already enabled by a copy or another library */
     }
     if (known >= 0 && status == CUDA_SUCCESS) {
         self->peers[known].by_program = 1;
@@ -701,7 +704,7 @@ static PyObject *Context_compare(PyObject *op, PyObject *other, int how) {
     return PyBool_FromLong(equal == (how == Py_EQ));
 }
 
-/* One callable a context: what was asked for first stays. */
+/* One callable per context: the first one set stays. */
 static PyObject *Context_before_end(PyObject *op, PyObject *callable) {
     Context *self = (Context *)op;
     if (self->before_end == NULL) {

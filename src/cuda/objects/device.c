@@ -1,4 +1,4 @@
-/* device.c - Device: a GPU, or the CPU that stands in for one. */
+/* device.c - Device: a GPU, or the CPU that simulates one. */
 #include "cuda/api/enums.h"
 #include "cuda/context.h"
 #include "cuda/cuda.h"
@@ -216,7 +216,7 @@ static PyObject *Device_get_attribute(PyObject *op, PyObject *which_object) {
                        : PyLong_FromLong(value); /* 20: COMPUTE_MODE */
 }
 
-/* Those that the driver does not know, because it is older or newer, are left out. */
+/* Omits attributes that the driver does not know, because it is older or newer. */
 static PyObject *Device_get_attributes(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     PyObject *attributes = cud_enumeration("device_attribute");
     PyObject *names = attributes != NULL ? PyObject_GetAttrString(attributes, "names") : NULL;
@@ -243,7 +243,7 @@ static PyObject *Device_get_attributes(PyObject *op, PyObject *Py_UNUSED(ignored
     return table;
 }
 
-/* dev.multiprocessor_count and the like: the attribute of that name in small letters. */
+/* Implements dev.multiprocessor_count etc.: the attribute of that name in lower case. */
 static PyObject *Device_getattro(PyObject *op, PyObject *name) {
     State *state = ((Device *)op)->state;
     int is_member;

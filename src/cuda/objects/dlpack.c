@@ -1,5 +1,5 @@
-/* dlpack.c - allocations for other libraries: DLPack and __cuda_array_interface__, as one dimension
- * of bytes. */
+/* dlpack.c - exports allocations to other libraries: DLPack and __cuda_array_interface__, as a
+ * one-dimensional array of bytes. */
 #include "common/dlpack.h"
 #include "cuda/context.h"
 #include "cuda/cuda.h"
@@ -15,7 +15,7 @@ static DLDevice device_of(const Allocation *self) {
                       self->context->device};
 }
 
-/* The consumer's stream comes after the work that was queued so far. */
+/* Orders the consumer's stream after the work queued so far. */
 static int order_consumer(Allocation *self, const char *call, PyObject *stream) {
     int64_t handle = 1;
     if (stream != NULL && stream != Py_None && pg_as_i64(stream, call, "stream", &handle) < 0) {
@@ -26,8 +26,8 @@ static int order_consumer(Allocation *self, const char *call, PyObject *stream) 
                      (long long)handle);
         return -1;
     }
-    if (handle >= -1 &&
-        handle <= 1) { /* told not to, or the default stream, which waits by itself */
+    if (handle >= -1 && handle <= 1) { /* the consumer wants no ordering, or uses the default
+                                        * stream, which is ordered anyway */
         return 0;
     }
     ContextGuard guard;
@@ -91,7 +91,8 @@ static PyObject *cud_dlpack_impl(PyObject *op, PyObject *const *a) {
         return NULL;
     }
     if (order_consumer(self, call, a[0]) < 0 ||
-        cud_allocation_alive(self, call) < 0) { /* what the arguments ran may have freed it */
+        cud_allocation_alive(self, call) < 0) { /* parsing the arguments may have run code that
+                                                 * freed it */
         return NULL;
     }
     int64_t shape[1] = {(int64_t)self->size}, strides[1] = {1};

@@ -1,4 +1,4 @@
-/* event.c - Event: a mark in a stream, with its time. */
+/* event.c - Event: a marker in a stream, with its time. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/event.h"
@@ -52,7 +52,7 @@ static PyObject *Event_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return (PyObject *)self;
 }
 
-/* As Stream_init. */
+/* See Stream_init. */
 static int Event_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     Event *self = (Event *)op;
     uint32_t flags = 0;
@@ -147,7 +147,7 @@ static PyObject *Event_synchronize(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return NULL;
     }
     if (cud_context_enter(self->context, &guard, &status) <
-        0) { /* a thread may have no context, or another one */
+        0) { /* the thread may have no current context, or another one */
         return cud_raise(self->state, "cuEventSynchronize", status);
     }
     int failed = cud_wait_event(self->state, "cuEventSynchronize", self->handle) < 0;
@@ -176,7 +176,7 @@ static PyObject *Event_query(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     return PyBool_FromLong(status == CUDA_SUCCESS);
 }
 
-/* Milliseconds from one event to the other. */
+/* The milliseconds from one event to the other. */
 static PyObject *elapsed(Event *self, PyObject *other, int backwards, const char *call) {
     if (!PyObject_TypeCheck(other, self->state->EventType)) {
         return cud_reject_type(self->state, call, "event must be an Event, not %s",
@@ -195,7 +195,7 @@ static PyObject *elapsed(Event *self, PyObject *other, int backwards, const char
     CUresult status;
     ContextGuard guard;
     CU_BESIDE(status, cuEventElapsedTime, &ms, from->handle,
-              to->handle); /* to ask first whose context is current takes as long */
+              to->handle); /* checking first which context is current would take just as long */
     if ((status == CUDA_ERROR_INVALID_CONTEXT || status == CUDA_ERROR_INVALID_HANDLE ||
          status == CUDA_ERROR_CONTEXT_IS_DESTROYED) &&
         cud_context_enter(from->context, &guard, &status) == 0) {

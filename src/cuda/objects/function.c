@@ -20,7 +20,7 @@ static void Function_dealloc(PyObject *op) {
     }
     prepared_free(self->prepared);
     Py_XDECREF(self->name);
-    Py_XDECREF(self->module); /* with it the plan, perhaps */
+    Py_XDECREF(self->module); /* this may destroy the plan, too */
     cud_object_free(op);
 }
 
@@ -77,7 +77,8 @@ static PyObject *Function_set_attribute_impl(PyObject *op, PyObject *const *a) {
         return NULL;
     }
     if (which < FIRST_SETTABLE || which > LAST_SETTABLE ||
-        which == CLUSTER_SIZE_MUST_BE_SET) { /* a driver may follow others anywhere */
+        which == CLUSTER_SIZE_MUST_BE_SET) { /* newer drivers may have further attributes after
+                                              * these */
         return cud_reject(self->state, "cuFuncSetAttribute", CUDA_ERROR_INVALID_VALUE,
                           "attribute = %u cannot be set", (unsigned)which);
     }
@@ -131,7 +132,7 @@ static PyObject *Function_param_set_texref(PyObject *op, PyObject *Py_UNUSED(tex
         "CUDA 12 removed texture references; pass a TextureObject to the kernel as a parameter");
 }
 
-/* func.num_regs and the like: function_attribute in small letters. */
+/* Implements func.num_regs etc.: function_attribute in lower case. */
 static PyObject *Function_getattro(PyObject *op, PyObject *name) {
     State *state = ((Function *)op)->state;
     int is_member;
@@ -147,7 +148,7 @@ static PyObject *Function_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
     return PyLong_FromVoidPtr(((Function *)op)->plan->handle);
 }
 
-/* (offset, size, declaration) of each parameter, None if nothing is known. */
+/* (offset, size, declaration) of each parameter; None if nothing is known. */
 static PyObject *Function_get_parameters(PyObject *op, void *Py_UNUSED(closure)) {
     Function *self = (Function *)op;
     Plan *plan = self->plan;
@@ -170,7 +171,8 @@ static PyObject *Function_get_parameters(PyObject *op, void *Py_UNUSED(closure))
     return list;
 }
 
-/* A list of str "float *a", None where nothing is known; None if not even their number is. */
+/* A list of "float *a", or None where nothing is known; None if not even the number of parameters
+ * is known. */
 static PyObject *declarations(const Plan *plan) {
     Py_ssize_t n = plan->n_params >= 0 ? plan->n_params : plan->n_declared;
     if (plan->n_params < 0 && n == 0) {
@@ -190,7 +192,7 @@ static PyObject *Function_repr(PyObject *op) {
     Function *self = (Function *)op;
     int ready = function_ready(self) == 0;
     if (!ready) {
-        PyErr_Clear(); /* of a context that is gone: the name is there still */
+        PyErr_Clear(); /* the context is gone, but the name is still there */
     }
     PyObject *list = ready ? declarations(self->plan) : Py_NewRef(Py_None);
     PyObject *joined = NULL, *repr = NULL;

@@ -1,7 +1,7 @@
-/* function.h - a kernel, the plan by which it is launched, and a launch; shared by the function_*.c
- * files and those that use kernels.
+/* function.h - a kernel, its launch plan, and a launch; shared by the function_*.c files and
+ * others that use kernels.
  *
- * A plan belongs to the module and is made once for each kernel; the Function objects of the kernel
+ * A plan belongs to the module and is made once per kernel; all Function objects of the kernel
  * share it. */
 #ifndef PYGPU_FUNCTION_H
 #define PYGPU_FUNCTION_H
@@ -12,12 +12,12 @@
 typedef enum {
     PARAM_UNKNOWN, /* only the size is known */
     PARAM_POINTER,
-    PARAM_INTEGER, /* sign says which range */
+    PARAM_INTEGER, /* sign selects the range */
     PARAM_BOOL,
     PARAM_FLOAT,   /* 2, 4 or 8 bytes */
     PARAM_BFLOAT,  /* 2 bytes */
     PARAM_COMPLEX, /* 8 or 16 bytes */
-    PARAM_STRUCT   /* bytes, also of vectors */
+    PARAM_STRUCT   /* size in bytes, also for vectors */
 } ParamKind;
 
 enum { SIGN_ANY, SIGN_SIGNED, SIGN_UNSIGNED };
@@ -34,30 +34,30 @@ typedef enum {
 } ParamCopy;
 
 typedef struct {
-    PyTypeObject *exact;   /* what came last: values of this type are taken by `copy` without a
-                              question; borrowed, lives as long as the state */
-    uint32_t offset, size; /* bytes */
+    PyTypeObject *exact;   /* the type seen last: its values are converted by `copy` without
+                            * further checks; borrowed, lives as long as the state */
+    uint32_t offset, size; /* in bytes */
     uint8_t copy, kind, sign;
-    uint32_t align;        /* bytes; only where the driver does not tell the offset */
+    uint32_t align;        /* in bytes; used only if the driver does not report the offset */
     PgItems items;         /* PARAM_POINTER: what it points to */
-    PyObject *declaration; /* str "float *a" for messages, or NULL */
+    PyObject *declaration; /* "float *a" for messages, or NULL */
 } Param;
 
 typedef struct {
     CUfunction handle;
-    int ready;      /* 1: all that follows is known */
-    int warm;       /* 1 after the first launch, which may load the code of the kernel */
-    int n_params;   /* -1: neither the driver nor the module tells where they are */
-    int n_declared; /* with n_params = -1: params is so long, and has what the source tells; a size
-                       that it does not is 0 */
-    size_t size;    /* of all parameters [bytes] */
+    int ready;      /* 1 once the fields below are known */
+    int warm;       /* 1 after the first launch, which may load the kernel's code */
+    int n_params;   /* -1 if neither the driver nor the module reports them */
+    int n_declared; /* if n_params is -1: the length of params, from the source; unknown sizes are
+                     * 0 */
+    size_t size;    /* of all parameters, in bytes */
     Param *params;
     unsigned max_threads, device_threads;
     unsigned max_block[3], max_grid[3];
     unsigned shared_static, shared_default,
-        shared_most;         /* of a block [bytes]; default: without opting in */
-    unsigned shared_allowed; /* dynamic shared memory that the driver now allows */
-    /* Sizes read last: the same tuple of ints need not be read again. */
+        shared_most;         /* of a block, in bytes; default: without opting in */
+    unsigned shared_allowed; /* dynamic shared memory that the driver currently allows */
+    /* The sizes read last, as a cache: an identical tuple of ints need not be read again. */
     PyObject *block_object, *grid_object;
     unsigned block[3], grid[3];
 } Plan;
@@ -69,11 +69,11 @@ typedef struct {
     vectorcallfunc vectorcall;
     Plan *plan;
     Module *module;
-    Context *context; /* the module's, which keeps it */
+    Context *context; /* the module's, which keeps it alive */
     PyObject *name;
     Prepared *prepared;
 } Function;
-int cud_function_add_signature(State *state); /* -1 with an exception */
+int cud_function_add_signature(State *state); /* returns -1 with an exception */
 
 typedef struct {
     unsigned grid[3], block[3], cluster[3];
@@ -83,7 +83,7 @@ typedef struct {
     Stream *stream_object;
 } Launch;
 
-/* Temporaries that an argument's address belongs to, until the launch is done. */
+/* Temporary objects that own the arguments' addresses, kept until the launch is done. */
 #define KEEP_MANY 12
 typedef struct {
     int n;
@@ -93,7 +93,7 @@ typedef struct {
 
 #define PARAMS_ON_STACK 1024 /* bytes */
 
-/* PG_DOC for a method whose table is in another file. */
+/* PG_DOC for a method whose method table is in another file. */
 #define PG_DOC_SHARED(VAR, name, signature, typed, text) \
     const char VAR[] = name "(" signature ")\n--\n\n" typed "\n\n" text
 
@@ -112,11 +112,11 @@ static inline int function_ready(Function *self) {
 PyObject *function_place(Function *self,
                          Py_ssize_t i); /* "kernel 'f', parameter #1 (0-based) 'float *a'" */
 int function_refuse(Function *self, Py_ssize_t i, const char *format,
-                    ...); /* TypeError; returns -1 */
+                    ...); /* raises TypeError; returns -1 */
 int function_refuse_range(Function *self, Py_ssize_t i, PyObject *arg, const char *to);
 int function_compare_dtype(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
                            PyArray_Descr *dtype);
-/* -1 with an exception if a pointer's memory has a dtype that is not the kernel's. */
+/* Returns -1 with an exception if a pointer's memory has a dtype other than the kernel's. */
 static inline int function_check_dtype(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
                                        PyArray_Descr *dtype) {
     if (pg_items_right(&param->items, dtype)) {
@@ -126,10 +126,11 @@ static inline int function_check_dtype(Function *self, Py_ssize_t i, Param *para
 }
 int function_refuse_items(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
                           PyObject *given);
-const char *function_numpy_type(const Param *param); /* what fits, "" if that is not known */
+const char *function_numpy_type(const Param *param); /* the NumPy type that fits, or "" if
+                                                      * unknown */
 int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at,
                      const Launch *launch, Keep *keep);
-/* Size and alignment of what an argument would be, where nothing is known of the parameters. */
+/* Size and alignment of an argument's natural type, if nothing is known about the parameters. */
 int function_natural(Function *self, Py_ssize_t i, PyObject *arg, size_t *size, size_t *align);
 
 /* function_pointer.c */
@@ -137,26 +138,26 @@ int function_use_allocation(Function *self, Py_ssize_t i, Param *param, PyObject
                             unsigned char *at, const Launch *launch);
 int function_store_address(Function *self, Py_ssize_t i, const Param *param, PyObject *arg,
                            PyObject *number, unsigned char *at);
-/* What an attribute or a method of arg gave for a pointer; takes that reference over. */
+/* Passes the result of an attribute or a method of arg as a pointer; takes over the reference. */
 int function_use_pointer(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
                          PyObject *pointer, unsigned char *at, const Launch *launch, Keep *keep);
-/* 1 if arg has the attribute gpudata, or __cuda_array_interface__, and it was used, 0 if not, -1
- * with an exception. */
+/* Returns 1 if arg has the attribute gpudata or __cuda_array_interface__ and it was used, 0 if
+ * not, -1 with an exception. */
 int function_use_gpudata(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
                          unsigned char *at, const Launch *launch, Keep *keep);
 int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
                            unsigned char *at, const Launch *launch, Keep *keep);
-/* -1 with an exception if memory of one of the arguments was freed since it was converted:
- * converting others may have run a program's code. */
+/* Returns -1 with an exception if the memory of an argument was freed since its conversion,
+ * because converting others may run the program's code. */
 int function_check_allocations(Function *self, PyObject *const *args, Py_ssize_t nargs,
                                const Keep *keep);
-int keep_add(Keep *keep, PyObject *object); /* takes the reference over */
+int keep_add(Keep *keep, PyObject *object); /* takes over the reference */
 void keep_clear(Keep *keep);
 
 /* function_sizes.c */
 int function_read_block(Function *self, PyObject *block, unsigned *out);
 int function_read_grid(Function *self, PyObject *grid, unsigned *out);
-/* The same; the tuple that was read last is not read again. */
+/* The same, with a cache for the tuple that was read last. */
 static inline int function_block(Function *self, PyObject *block, unsigned *out) {
     const Plan *plan = self->plan;
     if (block != plan->block_object) {
@@ -175,18 +176,20 @@ static inline int function_grid(Function *self, PyObject *grid, unsigned *out) {
 }
 int function_read_cluster(Function *self, PyObject *cluster, Launch *launch);
 int function_read_shared(Function *self, PyObject *shared, unsigned *out);
-int function_allow_shared(Function *self, unsigned shared); /* opts in if need be */
+int function_allow_shared(Function *self, unsigned shared); /* opts in if necessary */
 
 /* function_launch.c */
 PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf,
                               PyObject *kwnames);
-/* Launches with packed parameters; args: what the launch uses, for a graph that captures it. */
+/* Launches with packed parameters; args: what the launch uses, to be kept by a graph that captures
+ * it. */
 int function_submit(Function *self, const Launch *launch, unsigned char *params, size_t size,
                     PyObject *const *args, Py_ssize_t nargs);
 int function_read_stream(Function *self, PyObject *stream, Launch *launch);
 
 /* function_prepare.c, function_timed.c */
-/* n_leading: grid, block and, for the asynchronous call, the stream. */
+/* n_leading: the number of arguments before the kernel's: grid, block and, for the asynchronous
+ * call, the stream. */
 int function_prepared_launch(Function *self, const char *call, int n_leading, PyObject *const *args,
                              Py_ssize_t nargs, PyObject *kwnames);
 PyObject *Function_prepare(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -212,7 +215,7 @@ typedef struct {
 PyObject *handler_device_alloc(Handler *self); /* new reference */
 int handler_is_plain(State *state, PyObject *handler);
 int handler_pre_call(State *state, PyObject *handler, PyObject *stream);
-/* 1 if it has a post_call; -1 with an exception. */
+/* Returns 1 if it has a post_call; -1 with an exception. */
 int handler_has_post_call(State *state, PyObject *handler);
 int handler_post_call(State *state, PyObject *handler, PyObject *stream);
 

@@ -1,12 +1,12 @@
-/* function_pointer.c - what stands for device memory as a parameter of a kernel: allocations,
- * addresses, objects of other libraries. */
+/* function_pointer.c - what a kernel's pointer parameter accepts: allocations, addresses, objects
+ * of other libraries. */
 #include "common/gpuarray.h"
 #include "cuda/cuda.h"
 #include "cuda/memory.h"
 #include "cuda/objects/function.h"
 #include "cuda/stream.h"
 
-/* For objects that cannot be used now: freed, of another context. */
+/* Raises for objects that cannot be used now: freed, or of another context. */
 static int reject(Function *self, Py_ssize_t i, CUresult status, const char *what, PyObject *arg) {
     PyObject *place = function_place(self, i);
     if (place != NULL) {
@@ -58,8 +58,9 @@ static int refuse_pointer(Function *self, Py_ssize_t i, const Param *param, PyOb
                            Py_TYPE(arg)->tp_name, function_numpy_type(param));
 }
 
-/* Whether kernels of the function's context can reach memory of another one: managed memory, and
- * another device's that has been or may be opened with enable_peer_access. */
+/* Whether kernels of the function's context can access memory of another context: managed memory,
+ * and that of another device for which access has been or can be enabled with
+ * enable_peer_access. */
 static int reaches(Function *self, Context *other, PyObject *arg) {
     if (PyObject_TypeCheck(arg, self->state->ManagedAllocationType)) {
         return 1;
@@ -118,8 +119,8 @@ int function_store_address(Function *self, Py_ssize_t i, const Param *param, PyO
     return 0;
 }
 
-/* What an attribute or a method gave for a pointer: an allocation, a number, an object that is one.
- * Takes the reference over. */
+/* Handles the result of an attribute or a method: an allocation, a number, or an object that is
+ * either. Takes over the reference. */
 int function_use_pointer(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
                          PyObject *pointer, unsigned char *at, const Launch *launch, Keep *keep) {
     State *state = self->state;
@@ -129,7 +130,7 @@ int function_use_pointer(Function *self, Py_ssize_t i, Param *param, PyObject *a
         PyTypeObject *exact = param->exact;
         uint8_t copy = param->copy;
         result = function_use_allocation(self, i, param, pointer, at, launch);
-        param->exact = exact; /* this was of the pointer, not of the argument */
+        param->exact = exact; /* it refers to the pointer's type, not to the argument's */
         param->copy = copy;
     } else if (PyLong_CheckExact(pointer)) {
         result = function_store_address(self, i, param, arg, pointer, at);
@@ -152,14 +153,14 @@ int function_use_pointer(Function *self, Py_ssize_t i, Param *param, PyObject *a
         Py_XDECREF(index);
     }
     if (result == 0 && !PyLong_CheckExact(pointer)) {
-        return keep_add(keep, pointer); /* its memory would go with it; converting another argument
-                                           may make what has it let go */
+        return keep_add(keep, pointer); /* freeing it would free its memory; converting another
+                                         * argument may make the object that returned it drop it */
     }
     Py_DECREF(pointer);
     return result;
 }
 
-/* Work that another library has queued on its stream for this array comes first (version 3 of the
+/* Waits for work that another library has queued on its stream for this array (version 3 of the
  * interface). */
 static int wait_for_producer(Function *self, Py_ssize_t i, PyObject *stream, const Launch *launch) {
     if (stream == NULL || stream == Py_None) {
@@ -186,16 +187,16 @@ static int wait_for_producer(Function *self, Py_ssize_t i, PyObject *stream, con
     return 0;
 }
 
-/* The attribute; 0 and NULL without an exception if there is none. */
+/* Gets the attribute; 0 and NULL without an exception if there is none. */
 static int optional(PyObject *obj, PyObject *name, PyObject **out) {
 #if PY_VERSION_HEX >= 0x030D0000
     return PyObject_GetOptionalAttr(obj, name, out);
 #else
-    return _PyObject_LookupAttr(obj, name, out); /* as old as Python 3.7 */
+    return _PyObject_LookupAttr(obj, name, out); /* available since Python 3.7 */
 #endif
 }
 
-/* Interned, for the life of the process. */
+/* Interned, and kept until the process ends. */
 static PyObject *gpudata_name, *interface_name, *data_name, *stream_name, *mask_name, *dtype_name,
     *typestr_name;
 
@@ -206,7 +207,7 @@ static int make_name(PyObject **name, const char *text) {
     return *name != NULL ? 0 : -1;
 }
 
-/* Of other classes of arrays, which have a dtype and gpudata. */
+/* Checks arrays of other classes that have a dtype and gpudata. */
 static int check_dtype_of(Function *self, Py_ssize_t i, Param *param, PyObject *arg) {
     PyObject *dtype;
     if (pg_items_unchecked(&param->items)) {
@@ -235,7 +236,7 @@ int function_use_gpudata(Function *self, Py_ssize_t i, Param *param, PyObject *a
         Py_DECREF(gpudata);
         return -1;
     }
-    if (gpudata == Py_None) { /* an array of no items */
+    if (gpudata == Py_None) { /* an array without items */
         Py_SETREF(gpudata, PyLong_FromLong(0));
         if (gpudata == NULL) {
             return -1;
@@ -244,13 +245,13 @@ int function_use_gpudata(Function *self, Py_ssize_t i, Param *param, PyObject *a
     if (function_use_pointer(self, i, param, arg, gpudata, at, launch, keep) < 0) {
         return -1;
     }
-    param->exact = Py_TYPE(arg); /* only compared: a type that has gone and another in its place at
-                                    worst has no gpudata */
+    param->exact = Py_TYPE(arg); /* only compared: if the type is freed and another takes its
+                                  * address, the worst case is a missing gpudata */
     param->copy = COPY_GPUDATA;
     return 1;
 }
 
-/* Of what the interface says of the items; a record's fields are not looked at. */
+/* Checks the interface's item type; the fields of a record are not checked. */
 static int check_typestr(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
                          PyObject *interface) {
     if (pg_items_unchecked(&param->items)) {
@@ -278,7 +279,7 @@ int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject 
     if (found <= 0) {
         return found;
     }
-    /* Owned: a stream's __index__, or the keys' __eq__, may change the dict. */
+    /* Owned, because a stream's __index__ or the keys' __eq__ may change the dict. */
     PyObject *data = PyDict_Check(interface) ? Py_XNewRef(PyDict_GetItem(interface, data_name))
                                              : NULL;
     PyObject *stream = data != NULL ? Py_XNewRef(PyDict_GetItem(interface, stream_name)) : NULL;
@@ -333,7 +334,7 @@ int function_check_allocations(Function *self, PyObject *const *args, Py_ssize_t
     }
     Py_ssize_t n_more = keep->more != NULL ? PyList_GET_SIZE(keep->more) : 0;
     for (Py_ssize_t k = 0; k < keep->n + n_more;
-         k++) { /* what the arguments' attributes and methods gave */
+         k++) { /* results of the arguments' attributes and methods */
         PyObject *memory = k < keep->n ? keep->items[k] : PyList_GET_ITEM(keep->more, k - keep->n);
         if (was_freed(state, memory)) {
             cud_reject(

@@ -1,12 +1,12 @@
-/* function_sizes.c - block, grid, cluster and shared memory of a launch: read from Python and
- * checked against what the kernel and the device allow, before the driver is asked. */
+/* function_sizes.c - reads block, grid, cluster and shared memory of a launch and checks them
+ * against the limits of the kernel and the device before the driver is called. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/objects/function.h"
 
 static const char *const call = "cuLaunchKernel";
 
-/* A tuple or list of at most 3 plain ints that fit, without a detour; 0 if it is something else. */
+/* The fast path for a tuple or list of at most 3 plain ints that fit; 0 for anything else. */
 static int read_plain(PyObject *obj, unsigned *out) {
     PyObject **items;
     Py_ssize_t n;
@@ -86,7 +86,7 @@ static int check_dims(Function *self, const char *name, const unsigned *dims,
     return 0;
 }
 
-/* Remembers a tuple of plain ints, which nobody can change. */
+/* Caches a tuple of plain ints, which is immutable. */
 static void remember(PyObject **place, unsigned *dims_place, PyObject *obj, const unsigned *dims) {
     if (!PyTuple_CheckExact(obj)) {
         return;
@@ -106,7 +106,8 @@ int function_read_block(Function *self, PyObject *block, unsigned *out) {
         check_dims(self, "block", out, plan->max_block) < 0) {
         return -1;
     }
-    uint64_t threads = (uint64_t)out[0] * out[1] * out[2]; /* the device's limits keep this small */
+    uint64_t threads = (uint64_t)out[0] * out[1] * out[2]; /* the device's limits keep this from
+                                                            * overflowing */
     if (threads > plan->device_threads) {
         cud_reject(
             self->state, call, CUDA_ERROR_INVALID_VALUE,
@@ -141,7 +142,7 @@ int function_read_cluster(Function *self, PyObject *cluster, Launch *launch) {
     if (read_dims(self, cluster, "cluster", dims) < 0) {
         return -1;
     }
-    enum { MOST_BLOCKS = 16 }; /* of any device so far; 8 where it is not opted in to */
+    enum { MOST_BLOCKS = 16 }; /* maximum cluster size on any device so far; 8 without opting in */
     uint64_t blocks = 1;
     for (int i = 0; i < 3; i++) {
         if (dims[i] == 0 || launch->grid[i] % dims[i] != 0) {
@@ -182,7 +183,7 @@ int function_allow_shared(Function *self, unsigned shared) {
     }
     if ((uint64_t)shared + plan->shared_static <= plan->shared_default &&
         plan->shared_allowed == 0) {
-        return 0; /* a driver that does not tell what it allows by itself */
+        return 0; /* the driver does not report its default limit */
     }
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;

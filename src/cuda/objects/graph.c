@@ -1,8 +1,9 @@
-/* graph.c - Graph and GraphExec: work captured from streams, launched again and again by one call.
+/* graph.c - Graph and GraphExec: work captured from streams, which a single call launches again
+ * and again.
  *
  * Both own what the work uses: host memory, allocations, kernels' modules, functions. Running work
- * has no reference of its own, so a GraphExec that goes hands what it owns to cud_keepalive() for
- * the streams it was launched on. */
+ * holds no references, so a GraphExec that is destroyed passes its objects to cud_keepalive() for
+ * the streams on which it was launched. */
 #include "cuda/api/enums.h"
 #include "cuda/capture.h"
 #include "cuda/context.h"
@@ -65,7 +66,7 @@ static int Graph_traverse(PyObject *op, visitproc visit, void *arg) {
     CUD_VISIT(op);
     Py_VISIT(self->context);
     Py_VISIT(self->owned);
-    return 0; /* no tp_clear: the device may still use what is owned */
+    return 0; /* no tp_clear, because the device may still use the objects */
 }
 
 static void Graph_dealloc(PyObject *op) {
@@ -234,14 +235,14 @@ static int GraphExec_traverse(PyObject *op, visitproc visit, void *arg) {
     for (int i = 0; i < self->n_used; i++) {
         Py_VISIT(self->used[i].stream);
     }
-    return 0; /* no tp_clear: the device may still use what is owned */
+    return 0; /* no tp_clear, because the device may still use the objects */
 }
 
-/* What is owned stays until the launches so far are over. */
+/* Keeps the objects until the launches so far are done. */
 static void release_used(GraphExec *self, PyObject *owned) {
     ContextGuard guard;
     CUresult status;
-    Used used[STREAMS_MANY]; /* other threads may launch it meanwhile */
+    Used used[STREAMS_MANY]; /* other threads may launch it in the meantime */
     int n = self->n_used;
     memcpy(used, self->used, sizeof used);
     self->n_used = 0;
@@ -274,7 +275,7 @@ static void GraphExec_dealloc(PyObject *op) {
         ContextGuard guard;
         if (cud_context_enter_free(self->context, &guard, &status) == 0) {
             CU_BESIDE(status, cuGraphExecDestroy,
-                      self->handle); /* a running one goes when it is done */
+                      self->handle); /* if it is running, it is destroyed when done */
             cud_context_leave(&guard);
         }
         cud_live[LIVE_GRAPH]--;
@@ -324,7 +325,7 @@ static PyObject *GraphExec_launch_impl(PyObject *op, PyObject *const *a) {
     }
     CUresult status = CUDA_SUCCESS;
     int captured = stream != NULL && stream->capturing != CAPTURE_NONE;
-    if (self->n_used == 0) { /* the first one uploads */
+    if (self->n_used == 0) { /* the first launch uploads it */
         CU_COUNT_QUEUED();
         Py_BEGIN_ALLOW_THREADS
         IN_CONTEXT(self->context, status, CU_CALL(status, cuGraphLaunch, self->handle, handle));
@@ -412,7 +413,7 @@ static PyObject *GraphExec_update(PyObject *op, PyObject *graph_object) {
     }
     PyObject *old = self->owned;
     self->owned = Py_NewRef(graph->owned);
-    release_used(self, old); /* launches under way still use it */
+    release_used(self, old); /* running launches still use the old objects */
     Py_DECREF(old);
     Py_RETURN_NONE;
 }

@@ -25,9 +25,9 @@ typedef struct {
     CUD_HEAD
     CUgraph handle;
     Context *context;
-    PyObject *owned; /* list of what the work uses */
+    PyObject *owned; /* a list of what the work uses */
 } Graph;
-/* Takes the handle over, also on failure. */
+/* Takes over the handle, also on failure. */
 PyObject *graph_new(State *state, CUgraph handle, Context *context, PyObject *owned);
 
 #endif

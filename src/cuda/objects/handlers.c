@@ -1,5 +1,5 @@
-/* handlers.c - ArgumentHandler, In, Out, InOut: host arrays as arguments of a kernel, copied to the
- * device before and back after. */
+/* handlers.c - ArgumentHandler, In, Out, InOut: host arrays as kernel arguments, copied to the
+ * device before the launch and back after it. */
 #include "cuda/cuda.h"
 #include "cuda/host_memory.h"
 #include "cuda/memory.h"
@@ -43,8 +43,8 @@ static int Handler_traverse(PyObject *op, visitproc visit, void *arg) {
 }
 
 static int Handler_clear(PyObject *op) {
-    Handler *self = (Handler *)op; /* launches with handlers are over when they return, or use
-                                      memory that the driver frees in order */
+    Handler *self = (Handler *)op; /* safe: launches with handlers are complete when they return,
+                                    * or their memory is freed in stream order */
     Py_CLEAR(self->array);
     Py_CLEAR(self->dev_alloc);
     return 0;
@@ -59,7 +59,7 @@ static void Handler_dealloc(PyObject *op) {
     cud_object_free(op);
 }
 
-/* New: any code of a program may set another one. */
+/* A new reference, because the program's code may set another array at any time. */
 static PyObject *array_of(Handler *self) {
     if (self->array == NULL) {
         PyErr_Format(PyExc_TypeError, "%s: __init__ of the base class was not called",
@@ -68,7 +68,7 @@ static PyObject *array_of(Handler *self) {
     return Py_XNewRef(self->array);
 }
 
-/* Bytes of the array, as mem_alloc_like would have them. */
+/* The size in bytes, as mem_alloc_like computes it. */
 static int size_of(PyObject *array, size_t *size) {
     if (PyArray_Check(array)) {
         *size = (size_t)PyArray_NBYTES((PyArrayObject *)array);
@@ -118,7 +118,7 @@ static PyObject *Handler_get_device_alloc(PyObject *op, PyObject *Py_UNUSED(igno
     return made;
 }
 
-/* Whether the method is the one defined here, so that it need not be looked up by name. */
+/* Whether the method is the one defined here, so that no lookup by name is necessary. */
 int handler_is_plain(State *state, PyObject *handler) {
     PyTypeObject *type = Py_TYPE(handler);
     return type == state->InType || type == state->OutType || type == state->InOutType ||
@@ -131,7 +131,7 @@ PyObject *handler_device_alloc(Handler *self) {
                : PyObject_CallMethod((PyObject *)self, "get_device_alloc", NULL);
 }
 
-/* The handler's memory, checked against the n bytes to be copied. Both are to be dropped after the
+/* The handler's memory, checked against the n bytes to copy. Both must be released after the
  * copy. */
 static int device_range(Handler *self, const char *call, size_t n, DevicePointer *at,
                         PyObject **keep) {
@@ -150,7 +150,7 @@ static PyObject *copy(PyObject *op, int to_host, const char *call) {
     DevicePointer at;
     Py_buffer view;
     int failed = array == NULL || pg_get_buffer(array, call, "the array", to_host, &view) < 0;
-    Py_XDECREF(array); /* the view has it */
+    Py_XDECREF(array); /* the view keeps it */
     if (failed) {
         return NULL;
     }
@@ -160,10 +160,11 @@ static PyObject *copy(PyObject *op, int to_host, const char *call) {
         PyBuffer_Release(&view);
         return NULL;
     }
-    failed = n > 0 &&
-             (cud_wait_before_copy(self->state, routine, SIZE_MAX) < 0 || /* hears Ctrl-C */
-              (at.allocation != NULL &&
-               cud_allocation_alive(at.allocation, call) < 0)); /* other threads ran */
+    failed = n > 0 && (cud_wait_before_copy(self->state, routine, SIZE_MAX) < 0 || /* this wait can
+                                                                                    * be interrupted
+                                                                                    * by Ctrl-C */
+                       (at.allocation != NULL &&
+                        cud_allocation_alive(at.allocation, call) < 0)); /* other threads ran */
     if (n > 0 && !failed) {
         cud_pin(at.allocation);
         Py_BEGIN_ALLOW_THREADS
@@ -185,7 +186,7 @@ static PyObject *copy(PyObject *op, int to_host, const char *call) {
     return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(self->state, routine, status);
 }
 
-/* Whether a result can be written back: found before the launch. */
+/* Checks, before the launch, that a result can be written back. */
 static int check_writable(PyObject *handler, const char *call) {
     PyObject *array = array_of((Handler *)handler);
     Py_buffer view;

@@ -1,9 +1,9 @@
-/* host_array.c - ndarrays over host memory that the driver knows: shapes, orders, making them, and
+/* host_array.c - ndarrays over host memory known to the driver: shapes, orders, creation, and
  * emptying them after free(). */
 #include "cuda/cuda.h"
 #include "cuda/host_array.h"
 
-/* 0 for C, 1 for Fortran, -1 with an exception. */
+/* Returns 0 for C, 1 for Fortran, -1 with an exception. */
 static int as_order(PyObject *order, const char *call) {
     const char *text = order == NULL || order == Py_None ? "C"
                        : PyUnicode_Check(order)          ? PyUnicode_AsUTF8(order)

@@ -1,9 +1,9 @@
-/* host_memory.c - host memory that the driver knows: page-locked, aligned, registered. Arrays over
- * it have these objects as base.
+/* host_memory.c - host memory known to the driver: page-locked, aligned, registered. These objects
+ * are the base of the arrays over it.
  *
- * After free() the array that was returned is empty, so that it cannot touch memory that is gone.
- * Views taken of it before cannot be found; they keep the array and so this object alive, and the
- * memory goes when this object does. */
+ * After free() the returned array is made empty, so that it cannot access memory that is gone.
+ * Earlier views of it cannot be found. They keep the array, and thereby this object, alive, and
+ * the memory is freed together with this object. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/host_array.h"
@@ -32,7 +32,7 @@ static void release(HostMemory *self) {
             Py_END_ALLOW_THREADS
         }
         for (int tries = 0; self->kind == HOST_REGISTERED && tries < 2;
-             tries++) { /* left locked, the memory could never be locked again */
+             tries++) { /* if it stayed locked, the memory could never be locked again */
             Py_BEGIN_ALLOW_THREADS
             CU_CALL(status, cuMemHostUnregister, data);
             Py_END_ALLOW_THREADS
@@ -52,7 +52,7 @@ static int HostPointer_traverse(PyObject *op, visitproc visit, void *arg) {
     CUD_VISIT(op);
     Py_VISIT(self->owner);
     Py_VISIT((PyObject *)self->context);
-    return 0; /* no tp_clear: the owner's memory may be in use by the device */
+    return 0; /* no tp_clear, because the device may be using the owner's memory */
 }
 
 void cud_host_memory_dealloc(PyObject *op) {
@@ -122,7 +122,7 @@ PyObject *cud_host_memory_free(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     int axes = PyArray_NDIM(array);
     Py_DECREF(array);
     if (axes == 0 && (self->scalar = PyMem_Calloc(1, self->size > 0 ? self->size : 1)) == NULL) {
-        return PyErr_NoMemory(); /* its item must be somewhere */
+        return PyErr_NoMemory(); /* a 0-d array needs memory for its item */
     }
     self->freed = 1;
     pg_revoke_array(self->array, self->scalar);
@@ -164,7 +164,7 @@ static PyObject *Registered_unregister(PyObject *op, PyObject *Py_UNUSED(ignored
         return cud_raise(self->state, call, status);
     }
     self->freed = 1;
-    int failed = cud_wait_context(self->state, call) < 0; /* copies of it may be on their way */
+    int failed = cud_wait_context(self->state, call) < 0; /* copies of it may be in progress */
     cud_context_leave(&guard);
     if (failed) {
         self->freed = 0;
@@ -246,7 +246,7 @@ static PyObject *over(HostMemory *self, ArrayLayout *layout) {
     return array;
 }
 
-/* Takes layout->dtype, as all of these. */
+/* Takes over layout->dtype, as all of these do. */
 static PyObject *new_pagelocked(State *state, ArrayLayout *layout, PyObject *flags_arg,
                                 const char *call) {
     uint32_t flags = 0;
@@ -337,7 +337,7 @@ fail:
 
 typedef PyObject *(*Make)(State *state, ArrayLayout *layout, PyObject *last, const char *call);
 
-/* shape, dtype, order, last argument; or array, last argument. */
+/* Arguments: shape, dtype, order and a last one; or array and a last one. */
 static PyObject *make_array(PyObject *module, ArgSpec *spec, PyObject *const *args,
                             Py_ssize_t nargs, PyObject *kwnames, Make make, int like, int zero) {
     PyObject *a[4] = {NULL, NULL, NULL, NULL};

@@ -51,7 +51,7 @@ static PyObject *IPCMemoryHandle_new(PyTypeObject *type, PyObject *args, PyObjec
         } else {
             cud_live[LIVE_MEM]++;
             size_t room = cud_room_at(self->ptr, 0);
-            self->size = room != SIZE_MAX ? room : (size_t)PY_SSIZE_T_MAX; /* not known */
+            self->size = room != SIZE_MAX ? room : (size_t)PY_SSIZE_T_MAX; /* unknown */
         }
     }
     Py_DECREF((PyObject *)context);

@@ -1,4 +1,4 @@
-/* link.c - Linker: several pieces of PTX, cubin or library as one module. */
+/* link.c - Linker: links pieces of PTX, cubins and libraries into a module. */
 #include "cuda/api/waiting.h"
 #include "cuda/context.h"
 #include "cuda/cuda.h"
@@ -9,9 +9,9 @@ typedef struct {
     CUlinkState handle;
     Context *context;
     PyObject *handler;
-    PyObject *inputs; /* list: what was added stays, as the driver may keep addresses */
+    PyObject *inputs; /* list of what was added: kept, because the driver may keep addresses */
     JitOptions jit;
-    int busy; /* a call is in the driver, without the GIL */
+    int busy; /* a call is inside the driver without the GIL */
     int done;
 } Linker;
 
@@ -25,7 +25,7 @@ PG_DOC(Linker__doc__, "Linker", "message_handler=None, options=None, log_verbose
        "(jit_option, int).");
 static ArgSpec Linker_args = PG_ARGSPEC(Linker__doc__);
 
-/* Raises with the linker's log, after the handler has heard of it. */
+/* Raises with the linker's log, after calling the handler. */
 static PyObject *raise_link(Linker *self, const char *routine, CUresult status) {
     if (jit_options_report(&self->jit, self->handler, 0) < 0) {
         return NULL;
@@ -45,7 +45,7 @@ static PyObject *Linker_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
     return (PyObject *)self;
 }
 
-/* Makes it; before, as after link_module(), it is an error to use. */
+/* Creates the linker; before that, and after link_module(), using it is an error. */
 static int Linker_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     PyObject *a[3];
     Linker *self = (Linker *)op;
@@ -131,7 +131,7 @@ static void Linker_dealloc(PyObject *op) {
     cud_object_free(op);
 }
 
-/* -1 with an exception if the linker cannot be used now. */
+/* Returns -1 with an exception if the linker cannot be used now. */
 static int begin(Linker *self, const char *routine) {
     if (self->context == NULL) {
         cud_reject(self->state, routine, CUDA_ERROR_INVALID_HANDLE,
@@ -178,7 +178,8 @@ static PyObject *Linker_add_data_impl(PyObject *op, PyObject *const *a) {
         }
     }
     if (data == NULL ||
-        begin(self, "cuLinkAddData") < 0) { /* not before: what gives data may use the Linker */
+        begin(self, "cuLinkAddData") < 0) { /* not earlier, because the object that provides the
+                                             * data may use the Linker */
         Py_XDECREF(data);
         return NULL;
     }
@@ -193,8 +194,8 @@ static PyObject *Linker_add_data_impl(PyObject *op, PyObject *const *a) {
         Py_DECREF(data);
         return NULL;
     }
-    Py_DECREF(data);      /* the list has it */
-    size += type == PTX_; /* the driver wants its NUL counted */
+    Py_DECREF(data);      /* the list keeps it */
+    size += type == PTX_; /* the driver counts the NUL */
     CUresult status = CUDA_SUCCESS;
     char *bytes = PyBytes_AS_STRING(data);
     self->busy = 1;
@@ -217,7 +218,8 @@ static PyObject *Linker_add_file_impl(PyObject *op, PyObject *const *a) {
     uint32_t type;
     if (pg_as_u32(a[1], "Linker.add_file", "input_type", &type) < 0 ||
         !PyUnicode_FSConverter(a[0], &path) ||
-        begin(self, "cuLinkAddFile") < 0) { /* in this order: __fspath__ may use the Linker */
+        begin(self, "cuLinkAddFile") < 0) { /* in this order, because __fspath__ may use the
+                                             * Linker */
         Py_XDECREF(path);
         return NULL;
     }
@@ -232,7 +234,7 @@ static PyObject *Linker_add_file_impl(PyObject *op, PyObject *const *a) {
     return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : raise_link(self, "cuLinkAddFile", status);
 }
 
-/* Touches no Python object. */
+/* Touches no Python objects. */
 static CUresult complete(Linker *self, CUmodule *module, const char **routine) {
     void *cubin = NULL;
     size_t size = 0;
@@ -282,7 +284,7 @@ static PyObject *Linker_link_module(PyObject *op, PyObject *Py_UNUSED(ignored)) 
     if (made != NULL && jit_options_report(&self->jit, self->handler, 1) < 0) {
         Py_CLEAR(made);
     }
-    close_link(self); /* the module has a copy */
+    close_link(self); /* the module has its own copy */
     return made;
 }
 

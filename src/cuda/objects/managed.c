@@ -1,5 +1,5 @@
-/* managed.c - ManagedAllocation: memory that host and device use by one address; the base of the
- * arrays of managed_empty(). */
+/* managed.c - ManagedAllocation: memory with the same address on host and device; the base of
+ * managed_empty()'s arrays. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/host_array.h"
@@ -57,8 +57,8 @@ static PyObject *ManagedAllocation_attach_impl(PyObject *op, PyObject *const *a)
                                   : Py_NewRef(Py_None);
 }
 
-/* As for other host memory: the array is empty from now on, and the memory goes when no view of it
- * is left. */
+/* As for other host memory: the array is made empty now, and the memory is freed when no view of
+ * it is left. */
 static PyObject *ManagedAllocation_free(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     CudManaged *self = (CudManaged *)op;
     PyArrayObject *array = self->head.freed ? NULL : pg_revocable_array(self->array);
@@ -99,7 +99,7 @@ PyObject *cud_new_managed(State *state, ArrayLayout *layout, PyObject *flags_arg
     }
     flags = flags != 0 ? flags : CU_MEM_ATTACH_GLOBAL;
     cud_context_lend(context);
-    size_t size = layout->size > 0 ? layout->size : 1; /* an empty array has an address too */
+    size_t size = layout->size > 0 ? layout->size : 1; /* an empty array needs an address, too */
     int tries = 0, again;
     do {
         status = CUDA_SUCCESS;

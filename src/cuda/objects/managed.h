@@ -1,11 +1,11 @@
-/* managed.h - managed memory, and the array that shows it. */
+/* managed.h - managed memory, and the array over it. */
 #ifndef PYGPU_CUDA_MANAGED_H
 #define PYGPU_CUDA_MANAGED_H
 
 #include "cuda/host_array.h"
 #include "cuda/memory.h"
 
-/* A ManagedAllocation, and the array that it is the base of. */
+/* A ManagedAllocation, and the array whose base it is. */
 typedef struct {
     Allocation head;
     PyObject *array; /* weak reference */

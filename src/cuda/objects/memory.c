@@ -1,4 +1,4 @@
-/* memory.c - DeviceAllocation: memory of a device, and what makes it.
+/* memory.c - DeviceAllocation: device memory, and the functions that allocate it.
  *
  * An allocation belongs to the context that was current when it was made, and is given back there
  * from whatever thread it is dropped in. The driver may wait for running kernels when it takes
@@ -31,7 +31,7 @@ CUdeviceptr cud_memory_alloc(State *state, size_t size, size_t asked) {
     return ptr;
 }
 
-/* Whether the memory is still there, in a context of another library that may be gone. */
+/* Whether memory in another library's context still exists; the context may be gone. */
 static int is_still_there(Context *context, CUdeviceptr ptr) {
     CUcontext owner = NULL;
     CUresult status = CUDA_SUCCESS;
@@ -47,7 +47,8 @@ void cud_memory_free(Context *context, CUdeviceptr ptr) {
                                                cud_context_enter(context, &guard, &status) == 0
                                          : cud_context_enter_free(context, &guard, &status) == 0) {
         Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemFree, ptr); /* its status has nobody to go to */
+        CU_CALL(status, cuMemFree, ptr); /* its status is ignored: there is nobody to report it
+                                          * to */
         Py_END_ALLOW_THREADS
         cud_context_leave(&guard);
     }
@@ -69,7 +70,7 @@ Allocation *cud_allocation_new(State *state, PyTypeObject *type, Context *contex
     return self;
 }
 
-/* Nobody uses it any more. */
+/* Call when nothing uses it any more. */
 static void give_back(Allocation *self) {
     CUdeviceptr ptr = self->ptr;
     self->ptr = 0;

@@ -6,7 +6,7 @@
 
 #define PLAN_NAME "pygpu.plan"
 
-/* ---- what may be loaded ---------------------------------------------------------------------- */
+/* ---- checks before loading ------------------------------------------------------------------- */
 
 static uint64_t read_le(const unsigned char *at, int bytes) {
     uint64_t value = 0;
@@ -20,7 +20,8 @@ static int inside(uint64_t offset, uint64_t length, size_t size) {
     return offset <= size && length <= size - offset;
 }
 
-/* The headers of a 64-bit ELF file and what they say of the sections and segments lie inside. */
+/* Whether the headers of a 64-bit ELF file, and all sections and segments that they describe, lie
+ * inside the file. */
 static int elf_is_whole(const unsigned char *bytes, size_t size) {
     if (size < 64 || bytes[4] != 2) {
         return 0;
@@ -61,7 +62,7 @@ static int is_fatbin_wrapper(const unsigned char *bytes, size_t size) {
 static int is_elf(const unsigned char *bytes, size_t size) {
     return size >= 4 && memcmp(bytes, "\177ELF", 4) == 0;
 }
-/* Text, as PTX is: nothing in it can point anywhere. */
+/* Whether it is text, as PTX is, which contains no offsets. */
 static int is_text(const unsigned char *bytes, size_t size) {
     for (size_t i = 0; i < size && i < 256; i++) {
         if ((bytes[i] < 32 && bytes[i] != '\n' && bytes[i] != '\r' && bytes[i] != '\t' &&
@@ -97,7 +98,7 @@ int image_check(State *state, const char *call, const unsigned char *bytes, size
     return 0;
 }
 
-/* ---- options of the driver's compiler -------------------------------------------------------- */
+/* ---- options of the driver's JIT compiler ---------------------------------------------------- */
 
 enum { JIT_INFO_LOG = 3, JIT_INFO_LOG_BYTES = 4, JIT_ERROR_LOG = 5, JIT_ERROR_LOG_BYTES = 6 };
 
@@ -225,7 +226,7 @@ PyObject *cud_module_wrap(State *state, CUmodule handle, Context *context, PyObj
     return (PyObject *)self;
 }
 
-/* image: bytes, which end with a NUL that is not counted: the driver is told no size. */
+/* image: bytes with a NUL after its end, because the driver is not told the size. */
 PyObject *cud_module_load(State *state, PyObject *image, PyObject *options, PyObject *handler,
                           const char *call) {
     const char *bytes = PyBytes_AS_STRING(image);
@@ -237,7 +238,7 @@ PyObject *cud_module_load(State *state, PyObject *image, PyObject *options, PyOb
                  !(PyTuple_CheckExact(options) && PyTuple_GET_SIZE(options) == 0)) ||
                 (handler != NULL && handler != Py_None);
     int logs = given || !is_elf((const unsigned char *)bytes,
-                                size); /* nothing compiles a cubin, so nothing is logged */
+                                size); /* a cubin is not compiled, so there is no log */
     if (image_check(state, call, (const unsigned char *)bytes, size) < 0 ||
         (logs && jit_options_init(&jit, state, options, call) < 0) ||
         (context = cud_context_current(state)) == NULL) {
@@ -266,7 +267,7 @@ PyObject *cud_module_load(State *state, PyObject *image, PyObject *options, PyOb
     }
     if (again == 0) {
         PyObject *type, *value, *traceback;
-        PyErr_Fetch(&type, &value, &traceback); /* the handler hears of a failure too */
+        PyErr_Fetch(&type, &value, &traceback); /* the handler is also called for a failure */
         if (jit_options_report(&jit, handler, status == CUDA_SUCCESS) < 0) {
             Py_CLEAR(result);
             Py_XDECREF(type);
@@ -337,7 +338,7 @@ static PyObject *module_from_file_impl(PyObject *module, PyObject *const *a) {
         }
         return NULL;
     }
-    /* Read here, not by the driver: it trusts what a file says of its own size. */
+    /* The file is read here and not by the driver, which trusts the sizes in the file. */
     PyObject *io = PyImport_ImportModule("io"), *made = NULL;
     PyObject *file = io != NULL ? PyObject_CallMethod(io, "open", "Os", path, "rb") : NULL;
     PyObject *image = file != NULL ? PyObject_CallMethod(file, "read", NULL) : NULL;
@@ -451,14 +452,14 @@ static PyObject *Module_get_function(PyObject *op, PyObject *const *args, Py_ssi
             plan_free(plan);
             return NULL;
         }
-        PyObject *stored =
-            PyDict_SetDefault(self->functions, name_object,
-                              capsule); /* another thread's, if it was quicker: it is in use */
+        PyObject *stored = PyDict_SetDefault(self->functions, name_object,
+                                             capsule); /* another thread's plan, if it was faster:
+                                                        * that is in use */
         Py_DECREF(capsule);
         if (stored == NULL) {
             return NULL;
         }
-        capsule = stored; /* the dict keeps it */
+        capsule = stored; /* the dict keeps it alive */
     }
     Function *function = (Function *)PG_NEW(self->state->FunctionType);
     if (function != NULL) {

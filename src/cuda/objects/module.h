@@ -1,4 +1,4 @@
-/* module.h - modules, and the options that they are loaded with. */
+/* module.h - modules, and the options for loading them. */
 #ifndef PYGPU_CUDA_MODULE_H
 #define PYGPU_CUDA_MODULE_H
 
@@ -9,14 +9,14 @@ typedef struct {
     CUmodule handle;
     Context *context;
     PyObject *image;     /* what was loaded, or NULL */
-    PyObject *source;    /* SourceModule's text, for argument types; or NULL */
+    PyObject *source;    /* SourceModule's source text, for argument types; or NULL */
     PyObject *functions; /* dict: name -> Function */
 } Module;
 
 PyObject *cud_module_load(State *state, PyObject *image, PyObject *options, PyObject *handler,
                           const char *call);
 PyObject *cud_module_wrap(State *state, CUmodule handle, Context *context,
-                          PyObject *image); /* takes the handle over, also on failure */
+                          PyObject *image); /* takes over the handle, also on failure */
 /* JIT options with logs; see module_from_buffer. */
 #define JIT_LOG_BYTES 32768
 #define JIT_MANY      40
@@ -24,14 +24,14 @@ typedef struct {
     unsigned int n;
     CUjit_option keys[JIT_MANY];
     void *values[JIT_MANY];
-    char *info, *error; /* JIT_LOG_BYTES each */
+    char *info, *error; /* each of JIT_LOG_BYTES */
 } JitOptions;
 int jit_options_init(JitOptions *self, State *state, PyObject *options, const char *call);
 void jit_options_clear(JitOptions *self);
 /* Calls handler(ok, info, error) unless it is None or NULL. */
 int jit_options_report(const JitOptions *self, PyObject *handler, int ok);
 const char *jit_options_errors(const JitOptions *self);
-/* 0 if nothing in the image points beyond its end, else -1 with an exception. */
+/* Returns 0 if nothing in the image refers past its end, otherwise -1 with an exception. */
 int image_check(State *state, const char *call, const unsigned char *bytes, size_t size);
 
 #endif

@@ -1,17 +1,16 @@
-/* occupancy.c - methods of Function that tell how many blocks of a kernel run at once, and which
- * sizes suit it. */
+/* occupancy.c - methods of Function that report how many blocks of a kernel can run at once, and
+ * which sizes suit it. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/objects/function.h"
 
-/* Enters the function's context after a block's shape has been read; -1 with an exception. */
+/* Reads a block's shape and enters the function's context; -1 with an exception. */
 static int read_block(Function *self, PyObject *block, int *threads) {
     unsigned dims[3];
     if (function_ready(self) < 0 || function_read_block(self, block, dims) < 0) {
         return -1;
     }
-    *threads =
-        (int)(dims[0] * dims[1] * dims[2]); /* no more than the kernel's max_threads_per_block */
+    *threads = (int)(dims[0] * dims[1] * dims[2]); /* at most the kernel's max_threads_per_block */
     return 0;
 }
 
@@ -51,7 +50,7 @@ static PyObject *Function_max_active_blocks_impl(PyObject *op, PyObject *const *
                : cud_raise_with(self->state, routine, status, "kernel '%U'", self->name);
 }
 
-/* The driver's callback, which comes in the calling thread, has no place for a pointer of ours. */
+/* The driver's callback, which runs in the calling thread, takes no user-data pointer. */
 static _Thread_local PyObject *shared_of_block;
 
 static size_t CUDA_CB ask_shared(int block_size) {
@@ -94,7 +93,7 @@ static PyObject *Function_suggest_block_impl(PyObject *op, PyObject *const *a) {
     }
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;
-    PyObject *outer = shared_of_block; /* a callback may ask for another kernel's */
+    PyObject *outer = shared_of_block; /* a callback may query another kernel's occupancy */
     shared_of_block = callback;
     if (cud_context_enter(self->context, &guard, &status) == 0) {
         CU_CALL(status, cuOccupancyMaxPotentialBlockSize, &grid, &block, self->plan->handle,

@@ -1,6 +1,6 @@
-/* parameter_layout.c - how the parameters of a kernel lie and what they are, and what it can be
- * launched with; found out once, at the first launch: sizes from the driver (12.4 and later), else
- * from the PTX; kinds from the source's signature, else from the PTX. */
+/* parameter_layout.c - the layout and types of a kernel's parameters, and its launch limits. They
+ * are determined once, at the first launch: sizes from the driver (12.4 and later), otherwise from
+ * the PTX; types from the source's signature, otherwise from the PTX. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/objects/function.h"
@@ -35,18 +35,18 @@ void plan_free(Plan *plan) {
     }
 }
 
-/* ---- what the driver knows ------------------------------------------------------------------- */
+/* ---- queries to the driver ------------------------------------------------------------------- */
 
-#define MOST_PARAMS 4096 /* CUDA allows 32764 bytes of them; what is more is not to be believed */
+#define MOST_PARAMS 4096 /* CUDA allows 32764 bytes of parameters, so more cannot be right */
 
 typedef struct {
-    int n; /* -1: the driver does not tell */
+    int n; /* -1: the driver does not report it */
     struct {
         size_t offset, size;
     } * params;
 } Layout;
 
-/* Without the GIL: touches no Python object. */
+/* Runs without the GIL: touches no Python objects. */
 static void ask_layout(CUfunction handle, Layout *out) {
     int room = 0;
     out->n = 0;
@@ -55,7 +55,7 @@ static void ask_layout(CUfunction handle, Layout *out) {
         CUresult status = CUDA_SUCCESS;
         CU_CALL(status, cuFuncGetParamInfo, handle, (size_t)out->n, &offset, &size);
         if (status == CUDA_ERROR_INVALID_VALUE) {
-            return; /* past the last one */
+            return; /* no more parameters */
         }
         if (status == CUDA_SUCCESS && out->n == room && out->n < MOST_PARAMS) {
             room = room == 0 ? 16 : 4 * room;
@@ -83,7 +83,7 @@ typedef struct {
     Layout layout;
 } Answers;
 
-/* Loads the kernel's code where the driver does that lazily, so without the GIL. */
+/* Runs without the GIL, because it loads the kernel's code if the driver loads lazily. */
 static void ask(Plan *plan, Context *context, Answers *out) {
     static const CUfunction_attribute of_function[3] = {
         0, 1, 8}; /* MAX_THREADS_PER_BLOCK, SHARED_SIZE_BYTES, MAX_DYNAMIC_SHARED_SIZE_BYTES */
@@ -129,7 +129,7 @@ static int use_layout(Plan *plan, const Layout *layout) {
     return 0;
 }
 
-/* ---- what the module's text knows ------------------------------------------------------------ */
+/* ---- types from the module's source or PTX --------------------------------------------------- */
 
 static const struct {
     char code;
@@ -155,11 +155,11 @@ static void set_kind(Param *param, const char *code) {
     }
 }
 
-/* rows: of (code, size, alignment, declaration), by pygpu._src.drivers.cuda_signature. */
+/* rows: a list of (code, size, alignment, declaration), from pygpu._src.drivers.cuda_signature. */
 static int use_rows(Plan *plan, PyObject *rows) {
     Py_ssize_t n = PyList_Check(rows) ? PyList_GET_SIZE(rows) : -1;
     if (n < 0 || n > MOST_PARAMS || (plan->n_params >= 0 && n != plan->n_params)) {
-        return 0; /* not this kernel's */
+        return 0; /* not for this kernel */
     }
     int known = plan->n_params >= 0;
     if (!known) {
@@ -185,10 +185,10 @@ static int use_rows(Plan *plan, PyObject *rows) {
             (!known && (size < 0 || align < 0 || (size > 0) != (align > 0) || size > 32764 ||
                         align > 4096))) {
             plan->n_params = known ? (int)n : i;
-            return 1; /* they do not fit: nothing of them is taken */
+            return 1; /* they do not match, so none of them is used */
         }
         if (!known && size == 0) {
-            partial = 1; /* a struct, whose size is that of its argument */
+            partial = 1; /* a struct, which gets the size of its argument */
         } else if (!known) {
             param->align = (uint32_t)align;
             end = (end + (size_t)align - 1) / (size_t)align * (size_t)align;
@@ -240,13 +240,14 @@ static int describe(Function *self, Plan *plan) {
         if (PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception)) {
             return -1;
         }
-        PyErr_Clear(); /* a help that fails is no help; the kernel works without */
+        PyErr_Clear(); /* optional information: the kernel works without it */
     }
     return 0;
 }
 
 int function_make_plan(Function *self) {
-    Plan *plan = self->plan, draft; /* of this thread: another may be at the same */
+    Plan *plan = self->plan, draft; /* local to this thread, because another one may be doing the
+                                     * same */
     Answers answers;
     memset(&answers, 0, sizeof answers);
     memset(&draft, 0, sizeof draft);

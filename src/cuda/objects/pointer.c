@@ -1,4 +1,4 @@
-/* pointer.c - device addresses: what calls accept as one, how many bytes lie behind it,
+/* pointer.c - device addresses: which objects calls accept as one, how much memory follows it,
  * PointerHolderBase, views. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
@@ -16,7 +16,7 @@ Allocation *cud_managed_base(State *state, PyObject *array) {
     return NULL;
 }
 
-/* An address that somebody computed. */
+/* An address as a number. */
 static int from_integer(PyObject *obj, const char *call, const char *name, DevicePointer *out) {
     uint64_t address;
     if (pg_as_u64(obj, call, name, &address) < 0) {
@@ -58,7 +58,7 @@ static int from_interface(PyObject *interface, const char *call, const char *nam
                      name);
         return -1;
     }
-    Py_INCREF(first); /* its __index__ may change the dict */
+    Py_INCREF(first); /* the __index__ of a number may change the dict */
     int result = from_integer(first, call, name, out);
     Py_DECREF(first);
     return result;
@@ -75,7 +75,7 @@ static PyObject *attribute(PyObject *obj, const char *name) {
 static int find(State *state, PyObject *obj, const char *call, const char *name, DevicePointer *out,
                 int depth);
 
-/* Through what a method or an attribute gave. */
+/* The result of a method or an attribute. */
 static int find_in(State *state, PyObject *value, const char *call, const char *name,
                    DevicePointer *out, int depth) {
     int result = depth > 8 ? -1 : find(state, value, call, name, out, depth + 1);
@@ -207,12 +207,13 @@ int cud_allocation_expose(Allocation *self, const char *call) {
          cud_usage_expose(self->state, self->usage, self->context) < 0)) {
         return -1;
     }
-    return cud_launch_deferred(self, call); /* from now on others look without a call of ours */
+    return cud_launch_deferred(self, call); /* from now on the memory may be read without calling
+                                             * us */
 }
 
 /* ---- views ----------------------------------------------------------------------------------- */
 
-/* What a memoryview of device memory is of. */
+/* The owner of a memoryview of device memory. */
 typedef struct {
     CUD_HEAD
     PyObject *owner;
@@ -273,7 +274,8 @@ PyObject *cud_view(State *state, PyObject *owner, Allocation *allocation, CUdevi
         pg_as_size(a[0], call, "size", &size) < 0 ||
         (a[1] != NULL && pg_as_size(a[1], call, "offset", &offset) < 0) ||
         (allocation != NULL &&
-         cud_allocation_alive(allocation, call) < 0)) { /* a number's __index__ may have freed it */
+         cud_allocation_alive(allocation, call) < 0)) { /* the __index__ of a number may have freed
+                                                         * it */
         return NULL;
     }
     if (allocation == NULL && (offset > room || size > room - offset) &&

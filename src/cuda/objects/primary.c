@@ -1,30 +1,29 @@
-/* primary.c - a device's primary context, which all libraries of the process share, and which a
- * first use makes current.
+/* primary.c - a device's primary context, which all libraries of a process share, and which is
+ * made current by default.
  *
- * Any of them may reset it (cuDevicePrimaryCtxReset). Objects for it are of no use then, and the
- * next use retains it anew. A thread in which it is current learns of that from the first call that
- * fails. */
+ * Any library may reset it (cuDevicePrimaryCtxReset). Objects in it are then invalid, and the next
+ * use retains it again. A thread in which it is current notices at the first call that fails. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/keepalive.h"
 
-/* The context that this object stood for is gone, and the object's retain with it. GIL held. */
-static void forget(Context *self) {
+/* The object's context is gone, and so is the object's retain. GIL held. */
+static void mark_dead(Context *self) {
     if (self->retained) {
         self->retained = self->alive = 0;
         cud_live[LIVE_CONTEXT]--;
         cud_keepalive_context_gone(
-            self); /* frees the records alone: their events went with the context */
+            self); /* frees only the records: their events were destroyed with the context */
     }
 }
 
-/* Forgets the objects for the device's primary context that is no longer; handle: the one that is,
- * NULL if there is none. */
-static void forget_others(State *state, CUdevice device, CUcontext handle) {
+/* Marks objects of the device's former primary context as dead; handle: the present primary
+ * context, NULL if there is none. */
+static void mark_others_dead(State *state, CUdevice device, CUcontext handle) {
     for (Context *self = cud_contexts; self != NULL; self = self->next) {
         if (self->state == state && self->kind == CONTEXT_PRIMARY && self->device == device &&
             self->handle != handle) {
-            forget(self);
+            mark_dead(self);
         }
     }
 }
@@ -38,8 +37,8 @@ PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
     CU_CALL(status, cuDevicePrimaryCtxGetState, device, &flags, &active);
     Py_END_ALLOW_THREADS
     if (status == CUDA_SUCCESS &&
-        !active) { /* before the next line makes it active, perhaps at the same address */
-        forget_others(state, device, NULL);
+        !active) { /* before the next line activates it, possibly at the same address */
+        mark_others_dead(state, device, NULL);
     }
     Py_BEGIN_ALLOW_THREADS
     CU_CALL(status, cuDevicePrimaryCtxRetain, &handle, device);
@@ -47,9 +46,9 @@ PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
     if (status != CUDA_SUCCESS) {
         return cud_raise(state, "cuDevicePrimaryCtxRetain", status);
     }
-    forget_others(state, device, handle);
+    mark_others_dead(state, device, handle);
     Context *self = cud_context_find(state, handle);
-    if (self != NULL && self->retained) { /* one retain for each object */
+    if (self != NULL && self->retained) { /* one retain per object */
         CU_BESIDE(status, cuDevicePrimaryCtxRelease, device);
         return Py_NewRef((PyObject *)self);
     }
@@ -65,7 +64,7 @@ PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
 
 void cud_primary_lost(State *state) {
     Context *self = (Context *)Py_XNewRef((PyObject *)cud_contexts),
-            *next; /* other threads may run during the call, and drop it */
+            *next; /* other threads may run during the call and drop it */
     for (; self != NULL; self = next) {
         unsigned int flags = 0;
         int active = 1;
@@ -73,7 +72,7 @@ void cud_primary_lost(State *state) {
         if (self->state == state && self->kind == CONTEXT_PRIMARY && self->alive) {
             CU_BESIDE(status, cuDevicePrimaryCtxGetState, self->device, &flags, &active);
             if (status == CUDA_SUCCESS && !active) {
-                forget(self);
+                mark_dead(self);
             }
         }
         next = (Context *)Py_XNewRef((PyObject *)self->next);
@@ -100,8 +99,8 @@ int cud_primary_unstack(CUcontext handle) {
     return status == CUDA_SUCCESS;
 }
 
-/* The context of a first use, kept for the process: borrowed. again: the one that is kept could not
- * be made current. */
+/* The context used by default, kept until the process ends; borrowed. again: the one kept so far
+ * could not be made current. */
 static Context *default_context(State *state, int again) {
     Context *kept = (Context *)state->default_context;
     if (kept == NULL || !kept->alive || again) {
@@ -111,7 +110,8 @@ static Context *default_context(State *state, int again) {
         if (made == NULL) {
             return NULL;
         }
-        Py_XSETREF(state->default_context, made); /* another thread may have been here meanwhile */
+        Py_XSETREF(state->default_context, made); /* another thread may have set it in the
+                                                   * meantime */
     }
     return (Context *)state->default_context;
 }

@@ -1,8 +1,8 @@
-/* print.c - what kernels print on the simulator, to sys.stdout.
+/* print.c - writes what kernels print on the simulator to sys.stdout.
  *
- * A real driver writes it to C's stdout itself, when somebody waits. The simulator keeps it for us,
- * so that it is also seen where sys.stdout is not C's: in notebooks, in tests, in
- * redirect_stdout(). It is asked for whenever a call has waited, and at exit. */
+ * A real driver writes it to C's stdout when the program waits. The simulator keeps it for us, so
+ * that it appears even where sys.stdout is not C's stdout: in notebooks, in tests, in
+ * redirect_stdout(). It is fetched after every call that waits, and at exit. */
 #include "cuda/cuda.h"
 #include "cuda/print.h"
 #include "cuda/simulator_hooks.h"
@@ -11,7 +11,7 @@ static size_t (*read_output)(char *buffer, size_t size);
 
 #define EXIT_SECONDS 2.0
 
-/* Without the GIL. */
+/* Call without the GIL. */
 static void wait_for_output(void) {
     double end = pg_seconds() + EXIT_SECONDS;
     CUresult status = CUDA_SUCCESS;
@@ -28,9 +28,9 @@ static void wait_for_output(void) {
     }
 }
 
-/* atexit. A program whose last call is a launch prints what the kernel prints: in PyCUDA, which
- * destroys its context at exit, it does. Primary contexts stay, so the wait is here, and not a long
- * one. */
+/* atexit callback. A program whose last call is a launch should print what the kernel prints, as
+ * it does in PyCUDA, which destroys its context at exit. Primary contexts are not destroyed, so
+ * this waits instead, for a short time. */
 static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     CUcontext current = NULL;
     CUresult status = CUDA_SUCCESS;
@@ -71,12 +71,12 @@ int cud_print_from(void *function) {
     }
     registered = 1;
     if (function != NULL) {
-        read_output(NULL, 0); /* from now on it is kept for us */
+        read_output(NULL, 0); /* from now on the simulator keeps it for us */
     }
     return 0;
 }
 
-/* All of it, as bytes; NULL with an exception. */
+/* Fetches all of it as bytes; NULL with an exception. */
 static PyObject *collect(const char *begin, size_t n) {
     PyObject *bytes = PyBytes_FromStringAndSize(begin, (Py_ssize_t)n);
     char more[4096];
@@ -105,7 +105,7 @@ void cud_print(void) {
         Py_XDECREF(written);
         Py_DECREF(stream);
     }
-    if (PyErr_Occurred()) { /* a kernel's text is no reason for a wait to fail */
+    if (PyErr_Occurred()) { /* failing to print must not make a wait fail */
         PyErr_WriteUnraisable(text);
     }
     Py_XDECREF(text);

@@ -1,4 +1,4 @@
-/* profiler.c - switching a profiler on and off that watches the process from outside. */
+/* profiler.c - starts and stops an external profiler's collection for this process. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 
@@ -22,7 +22,7 @@ static PyObject *control(PyObject *module, int start) {
     if (context == NULL) {
         return NULL;
     }
-    Py_DECREF(context); /* it stays current, whoever refers to the object */
+    Py_DECREF(context); /* it stays current whether or not anything refers to the object */
     Py_BEGIN_ALLOW_THREADS
     if (start) {
         CU_CALL(status, cuProfilerStart);

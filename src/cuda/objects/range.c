@@ -1,5 +1,5 @@
-/* range.c - which of the driver's memory an address lies in, for memory that other libraries claim
- * to have. */
+/* range.c - finds the range of driver memory that contains an address, to check memory described
+ * by other libraries. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/objects/pointer.h"
@@ -9,7 +9,7 @@ enum { OF_HOST = 1, ABOUT_TYPE = 2, ABOUT_DEVICE = 9, ABOUT_START = 11, ABOUT_SI
 typedef struct {
     CUdeviceptr start;
     size_t size;
-    CUresult status; /* of range_at() */
+    CUresult status; /* returned by range_at() */
 } Range;
 
 static int about(CUdeviceptr ptr, int attribute, void *out) {
@@ -18,8 +18,8 @@ static int about(CUdeviceptr ptr, int attribute, void *out) {
     return status == CUDA_SUCCESS;
 }
 
-static size_t
-    test_piece; /* bytes of the pieces that ranges are taken to consist of; 0: the driver's */
+static size_t test_piece; /* for tests: size in bytes of the pieces that ranges are treated as; 0
+                           * means the driver's */
 
 static int range_at(CUdeviceptr ptr, Range *out) {
     out->status = CUDA_SUCCESS;
@@ -35,15 +35,15 @@ static int range_at(CUdeviceptr ptr, Range *out) {
     return 1;
 }
 
-/* The addresses that were reserved together. */
+/* The addresses reserved together. */
 static int reserved_at(CUdeviceptr ptr, Range *out) {
     return about(ptr, ABOUT_START, &out->start) && about(ptr, ABOUT_SIZE, &out->size) &&
            ptr >= out->start && ptr - out->start < out->size;
 }
 
-/* Memory that was mapped piece by piece into one reservation (cuMemMap, torch's expandable
- * segments) is one range, as far as it is mapped, though cuMemGetAddressRange tells of one piece.
- * Of allocations beside each other each has its own. Looks no further than for n bytes at ptr. */
+/* Extends the range: memory mapped piece by piece into one reservation (cuMemMap, torch's
+ * expandable segments) is one range as far as it is mapped, although cuMemGetAddressRange reports
+ * a single piece. Adjacent allocations remain separate. Checks only as far as n bytes from ptr. */
 static void extend(Range *range, CUdeviceptr ptr, size_t n) {
     Range all, next;
     size_t before = (size_t)(ptr - range->start);
@@ -68,7 +68,7 @@ size_t cud_room_at(CUdeviceptr ptr, size_t n) {
     return range.size - (size_t)(ptr - range.start);
 }
 
-/* Memory of the host that is mapped, where the driver knows no allocation: its ends must be. */
+/* For mapped host memory the driver knows no allocation: its first and last byte must be mapped. */
 static int of_host(CUdeviceptr ptr, size_t n, Range *out) {
     unsigned first = 0, last = 0;
     if (!about(ptr, ABOUT_TYPE, &first) || !about(ptr + (n - 1), ABOUT_TYPE, &last) ||
@@ -107,7 +107,7 @@ static PyObject *memory_range_impl(PyObject *module, PyObject *const *a) {
     if (range_at(address, &range)) {
         extend(&range, address, n);
     } else if (range.status != CUDA_SUCCESS && range.status != CUDA_ERROR_INVALID_VALUE &&
-               range.status != CUDA_ERROR_NOT_FOUND) { /* the context, not the address */
+               range.status != CUDA_ERROR_NOT_FOUND) { /* the context is wrong, not the address */
         return cud_raise(PyModule_GetState(module), "cuMemGetAddressRange", range.status);
     } else if (!of_host(address, n, &range)) {
         Py_RETURN_NONE;

@@ -1,4 +1,4 @@
-/* stream.c - Stream: a queue of work that runs in order, beside that of other streams. */
+/* stream.c - Stream: a queue of work that runs in order, concurrently with other streams. */
 #include "cuda/capture.h"
 #include "cuda/context.h"
 #include "cuda/cuda.h"
@@ -30,7 +30,7 @@ Stream *cud_streams;
 Stream *cud_stream_walk(Stream *from, Stream *last) {
     while (from != NULL &&
            Py_REFCNT((PyObject *)from) ==
-               0) { /* it is being deallocated: of a subclass, before it leaves the list */
+               0) { /* a subclass's stream that is being deallocated but is still in the list */
         from = from->next;
     }
     Py_XINCREF((PyObject *)from);
@@ -85,7 +85,7 @@ static int stream_kind(State *state, PyObject *args, PyObject *kwargs, StreamKin
     return 0;
 }
 
-/* In the current context. -1 with an exception. */
+/* Makes a stream in the current context. Returns -1 with an exception. */
 static int stream_create(State *state, const StreamKind *kind, CUstream *handle) {
     CUresult status = CUDA_SUCCESS;
     Py_BEGIN_ALLOW_THREADS
@@ -130,8 +130,9 @@ static PyObject *Stream_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     return (PyObject *)self;
 }
 
-/* super().__init__(flags, priority) of a subclass whose __init__ has other arguments. Until then it
- * is a stream like any other; as somebody may know its handle by now, that one is kept. */
+/* Handles super().__init__(flags, priority) of a subclass whose __init__ takes other arguments.
+ * Before that it is a default stream; that stream is kept, because its handle may already be in
+ * use. */
 static int Stream_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     Stream *self = (Stream *)op;
     StreamKind kind;
@@ -185,7 +186,8 @@ static void Stream_dealloc(PyObject *op) {
             }
         }
     }
-    if (self->weakrefs != NULL) { /* off the list: code that runs now must not find it there */
+    if (self->weakrefs != NULL) { /* unlinked first, because code that runs now must not find it in
+                                   * the list */
         PyObject_ClearWeakRefs(op);
     }
     if (self->capturing != CAPTURE_NONE) {
@@ -195,9 +197,9 @@ static void Stream_dealloc(PyObject *op) {
         ContextGuard guard;
         CUresult status;
         if (cud_context_enter_free(self->context, &guard, &status) == 0) {
-            /* Does not wait: the driver does it when the work is done. But under a tool
-             * (compute-sanitizer) it does wait, maybe for a host function of Python's that another
-             * library queued. */
+            /* Does not wait: the driver destroys it when its work is done. Under a tool
+             * (compute-sanitizer) it does wait, though, perhaps for a Python host function that
+             * another library queued. */
             cud_keepalive_stream_gone(self->handle);
             if (self->spare != NULL) {
                 cud_keepalive_stream_gone(self->spare);
@@ -217,8 +219,8 @@ static void Stream_dealloc(PyObject *op) {
     cud_object_free(op);
 }
 
-/* A driver takes any number for a pointer; what cannot be one is refused. 1 and 2 are the default
- * streams by name. */
+/* The driver would dereference any number, so values that cannot be pointers are refused. 1 and 2
+ * name the default streams. */
 #define LEAST_HANDLE    65536u
 #define GREATEST_HANDLE (1ull << 56)
 
@@ -233,7 +235,7 @@ static int check_handle(State *state, const char *call, const char *name, uint64
 
 /* ---- streams as arguments -------------------------------------------------------------------- */
 
-/* NULL without an exception if there is none. */
+/* Returns NULL without an exception if there is none. */
 static PyObject *attribute(PyObject *obj, const char *name) {
     PyObject *value = PyObject_GetAttrString(obj, name);
     if (value == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
@@ -260,7 +262,7 @@ int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handl
     }
     PyObject *number = NULL;
     if (PyType_GetModuleByDef(Py_TYPE(obj), &cud_module) !=
-        NULL) { /* a Function's handle, say, is not a stream */
+        NULL) { /* a Function's handle, for example, is not a stream */
         cud_reject_type(state, call, "stream must be a Stream, not %s", pg_type_name(obj));
         return -1;
     }
@@ -268,7 +270,7 @@ int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handl
     if (PyLong_Check(obj) && !PyBool_Check(obj)) {
         number = Py_NewRef(obj);
     } else if ((number = attribute(obj, "__cuda_stream__")) !=
-               NULL) { /* cuda.core's protocol: (version, handle), or a method giving it */
+               NULL) { /* cuda.core's protocol: (version, handle), or a method that returns it */
         if (PyCallable_Check(number)) {
             Py_SETREF(number, PyObject_CallNoArgs(number));
         }
@@ -309,7 +311,7 @@ static PyObject *Stream_synchronize(PyObject *op, PyObject *Py_UNUSED(ignored)) 
         return NULL;
     }
     if (cud_context_enter(self->context, &guard, &status) <
-        0) { /* a thread may have no context, or another one */
+        0) { /* the thread may have no current context, or another one */
         return cud_raise(self->state, "cuStreamSynchronize", status);
     }
     unsigned long mark = cud_keepalive_mark();

@@ -1,6 +1,6 @@
-/* texture.c - TextureObject and SurfaceObject: handles by which kernels read arrays or linear
- * memory through the texture units, or write to arrays; and the references of before CUDA 12, which
- * only say what to use instead. */
+/* texture.c - TextureObject and SurfaceObject: handles with which kernels read arrays or linear
+ * memory through the texture units, or write to arrays; and the texture references of before CUDA
+ * 12, which only say what to use instead. */
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/memory.h"
@@ -14,9 +14,9 @@ typedef struct {
     CUD_HEAD
     unsigned long long handle;
     Context *context;
-    PyObject *resource; /* Array or allocation, which the driver does not keep */
-    Allocation *pinned; /* it or NULL */
-    ArrayObject *array; /* it or NULL */
+    PyObject *resource; /* Array or allocation; the driver does not keep it alive */
+    Allocation *pinned; /* the resource as an allocation, or NULL */
+    ArrayObject *array; /* the resource as an array, or NULL */
     int surface;
 } Texture;
 
@@ -68,7 +68,7 @@ static Texture *texture_new(State *state, PyTypeObject *type, int surface) {
     return self;
 }
 
-/* The array stays, and free() waits, as long as this object is there. */
+/* Keeps the array alive, and makes its free() wait, as long as this object exists. */
 static void use_array(Texture *self, PyObject *obj, ArrayObject *array,
                       CUDA_RESOURCE_DESC *resource) {
     resource->resType = 0; /* array */
@@ -86,12 +86,12 @@ static int given(PyObject *obj) {
     return obj != NULL && obj != Py_None;
 }
 
-/* All that there is at an address. */
+/* All the memory that follows an address. */
 static size_t room_of(const DevicePointer *at) {
     return at->allocation == NULL && at->ptr != 0 ? cud_room_at(at->ptr, SIZE_MAX) : at->size;
 }
 
-/* The format of linear memory, and the size of an element [bytes]. */
+/* The format of linear memory, and the size of an element in bytes. */
 static int read_format(State *state, const char *call, const Linear *how, CUarray_format *format,
                        uint32_t *channels, size_t *element) {
     uint32_t number;
@@ -111,7 +111,7 @@ static int read_format(State *state, const char *call, const Linear *how, CUarra
     return 0;
 }
 
-/* Memory in rows, from devPtr to *size. */
+/* Describes memory in rows, *size bytes from devPtr. */
 static int describe_rows(State *state, const char *call, const Linear *how, CUdeviceptr ptr,
                          CUDA_RESOURCE_DESC *resource, size_t *size) {
     size_t width = 0, height = 0, pitch = 0, element, row;
@@ -154,7 +154,7 @@ static int describe_rows(State *state, const char *call, const Linear *how, CUde
     return 0;
 }
 
-/* Memory as one line of *size bytes. */
+/* Describes memory as one line of *size bytes. */
 static int describe_line(State *state, const char *call, const Linear *how, const DevicePointer *at,
                          CUDA_RESOURCE_DESC *resource, size_t *size) {
     size_t element;
@@ -200,7 +200,7 @@ static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, con
     self->resource = at.allocation != NULL ? (PyObject *)at.allocation : Py_NewRef(obj);
     self->pinned = at.allocation;
     cud_pin(at.allocation);
-    place->allocation = NULL; /* it is the resource's now */
+    place->allocation = NULL; /* now owned by the resource */
     return 0;
 }
 
@@ -221,7 +221,7 @@ static int use_memory(Texture *self, PyObject *obj, const Linear *how,
     return result;
 }
 
-/* One number for all three dimensions, or up to three. */
+/* One number for all three dimensions, or up to three numbers. */
 static int as_modes(PyObject *obj, CUaddress_mode out[3]) {
     size_t modes[3];
     if (!given(obj)) {
@@ -351,7 +351,8 @@ static PyObject *SurfaceObject_new(PyTypeObject *type, PyObject *args, PyObject 
         cud_as_array(state, a[0], "SurfaceObject", "array", &array) < 0) {
         return NULL;
     }
-    if (!(array->descriptor.Flags & ARRAY3D_SURFACE_LDST)) { /* which not every driver looks at */
+    if (!(array->descriptor.Flags & ARRAY3D_SURFACE_LDST)) { /* because not every driver checks
+                                                              * it */
         return cud_reject(
             state, "cuSurfObjectCreate", CUDA_ERROR_INVALID_VALUE,
             "the array was made without array3d_flags.SURFACE_LDST, so kernels cannot write it");

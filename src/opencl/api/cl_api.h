@@ -1,9 +1,10 @@
-/* cl_api.h - the part of the OpenCL 1.0 to 3.0 interface that pygpu calls: types, structures, constants
- * (what may be asked is in cl_queries.h).
+/* cl_api.h - the part of the OpenCL 1.0 to 3.0 interface that pygpu calls: types, structures and
+ * constants. The constants for queries are in cl_queries.h.
  *
- * Written for pygpu so that a build needs no OpenCL headers. Names, widths and numbers are those of the specification;
- * tests/contract/test_opencl_headers.py compares each with the real headers where they are installed.
- * Functions are rows of cl.fn: nothing is declared here, because nothing is linked. */
+ * Written for pygpu so that a build needs no OpenCL headers. Names, widths and numbers are those
+ * of the specification; tests/contract/test_opencl_headers.py compares each with the real headers
+ * where they are installed. Functions are not declared here, because nothing is linked: they are
+ * rows of cl.fn. */
 #ifndef PYGPU_CL_API_H
 #define PYGPU_CL_API_H
 
@@ -12,7 +13,7 @@
 
 #include "opencl/api/cl_queries.h"
 
-/* The driver's calling convention: it differs from C's own only on 32-bit Windows. */
+/* The driver's calling convention. It differs from C's only on 32-bit Windows. */
 #if defined(_WIN32)
 #define CL_API_CALL __stdcall
 #define CL_CALLBACK __stdcall
@@ -34,7 +35,7 @@ typedef uint16_t cl_half; /* the bits of a binary16 number */
 typedef float cl_float;
 typedef double cl_double;
 
-/* Handles: pointers to structures that only the driver knows */
+/* Handles: pointers to structures that are opaque outside the driver */
 typedef struct _cl_platform_id *cl_platform_id;
 typedef struct _cl_device_id *cl_device_id;
 typedef struct _cl_context *cl_context;
@@ -45,7 +46,7 @@ typedef struct _cl_kernel *cl_kernel;
 typedef struct _cl_event *cl_event;
 typedef struct _cl_sampler *cl_sampler;
 
-/* Names that the specification gives to scalars by their use */
+/* The specification's names for scalars with a special use */
 typedef cl_uint cl_bool;
 typedef cl_ulong cl_bitfield;
 typedef cl_ulong cl_properties;
@@ -108,7 +109,7 @@ typedef int cl_GLint;
 typedef unsigned int cl_GLenum;
 typedef unsigned int cl_GLuint;
 
-/* Structures that cross the interface */
+/* Structures passed to and from the driver */
 typedef struct _cl_image_format {
     cl_channel_order image_channel_order;
     cl_channel_type image_channel_data_type;
@@ -125,7 +126,7 @@ typedef struct _cl_image_desc {
     cl_uint num_mip_levels;
     cl_uint num_samples;
     union {
-        cl_mem buffer; /* the name before OpenCL 2.0 */
+        cl_mem buffer; /* this member's name before OpenCL 2.0 */
         cl_mem mem_object;
     };
 } cl_image_desc;
@@ -149,7 +150,8 @@ typedef union {
     } raw;
     struct {
         cl_uint type;
-        cl_uchar unused[17]; /* unsigned, unlike the vendor's text: a bus number may exceed 127 */
+        cl_uchar unused[17]; /* unsigned, unlike in the vendor's header: a bus number may exceed
+                              * 127 */
         cl_uchar bus;
         cl_uchar device;
         cl_uchar function;
@@ -256,7 +258,7 @@ typedef struct _cl_device_pci_bus_info_khr {
 #define CL_DEVICE_TYPE_CUSTOM                                   (1ULL << 4)
 #define CL_DEVICE_TYPE_ALL                                      0xFFFFFFFFULL
 
-/* Floating-point abilities (bits) */
+/* Floating-point capabilities (bits) */
 #define CL_FP_DENORM                                            (1ULL << 0)
 #define CL_FP_INF_NAN                                           (1ULL << 1)
 #define CL_FP_ROUND_TO_NEAREST                                  (1ULL << 2)
@@ -273,7 +275,7 @@ typedef struct _cl_device_pci_bus_info_khr {
 #define CL_LOCAL                                                1
 #define CL_GLOBAL                                               2
 
-/* What a device executes (bits) */
+/* What a device can execute (bits) */
 #define CL_EXEC_KERNEL                                          (1ULL << 0)
 #define CL_EXEC_NATIVE_KERNEL                                   (1ULL << 1)
 
@@ -297,7 +299,7 @@ typedef struct _cl_device_pci_bus_info_khr {
 #define CL_DEVICE_AFFINITY_DOMAIN_L1_CACHE                      (1ULL << 4)
 #define CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE            (1ULL << 5)
 
-/* Shared virtual memory abilities (bits) */
+/* Shared virtual memory capabilities (bits) */
 #define CL_DEVICE_SVM_COARSE_GRAIN_BUFFER                       (1ULL << 0)
 #define CL_DEVICE_SVM_FINE_GRAIN_BUFFER                         (1ULL << 1)
 #define CL_DEVICE_SVM_FINE_GRAIN_SYSTEM                         (1ULL << 2)
@@ -419,7 +421,7 @@ typedef struct _cl_device_pci_bus_info_khr {
 #define CL_KERNEL_ARG_TYPE_VOLATILE                             (1ULL << 2)
 #define CL_KERNEL_ARG_TYPE_PIPE                                 (1ULL << 3)
 
-/* What clSetKernelExecInfo sets */
+/* Parameters of clSetKernelExecInfo */
 #define CL_KERNEL_EXEC_INFO_SVM_PTRS                            0x11B6
 #define CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM               0x11B7
 
@@ -457,7 +459,7 @@ typedef struct _cl_device_pci_bus_info_khr {
 #define CL_COMMAND_SVM_MIGRATE_MEM                              0x120E
 #define CL_COMMAND_GL_FENCE_SYNC_OBJECT_KHR                     0x200D
 
-/* States of a command */
+/* Execution states of a command */
 #define CL_COMPLETE                                             0
 #define CL_RUNNING                                              1
 #define CL_SUBMITTED                                            2
@@ -473,7 +475,7 @@ typedef struct _cl_device_pci_bus_info_khr {
 #define CL_PROFILING_COMMAND_END                                0x1283
 #define CL_PROFILING_COMMAND_COMPLETE                           0x1284
 
-/* Atomic abilities (bits) */
+/* Atomic capabilities (bits) */
 #define CL_DEVICE_ATOMIC_ORDER_RELAXED                          (1ULL << 0)
 #define CL_DEVICE_ATOMIC_ORDER_ACQ_REL                          (1ULL << 1)
 #define CL_DEVICE_ATOMIC_ORDER_SEQ_CST                          (1ULL << 2)
@@ -482,11 +484,11 @@ typedef struct _cl_device_pci_bus_info_khr {
 #define CL_DEVICE_ATOMIC_SCOPE_DEVICE                           (1ULL << 5)
 #define CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES                      (1ULL << 6)
 
-/* Device-side enqueue abilities (bits) */
+/* Device-side enqueue capabilities (bits) */
 #define CL_DEVICE_QUEUE_SUPPORTED                               (1ULL << 0)
 #define CL_DEVICE_QUEUE_REPLACEABLE_DEFAULT                     (1ULL << 1)
 
-/* Vendor numbers given out by Khronos */
+/* Vendor IDs assigned by Khronos */
 #define CL_KHRONOS_VENDOR_ID_CODEPLAY                           0x10004
 
 /* Packed version numbers */

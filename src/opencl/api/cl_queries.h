@@ -1,8 +1,9 @@
-/* cl_queries.h - what clGet...Info of OpenCL 1.0 to 3.0 and of common extensions can be asked. Part of cl_api.h. */
+/* cl_queries.h - the parameters of clGet...Info in OpenCL 1.0 to 3.0 and in common extensions.
+ * Part of cl_api.h. */
 #ifndef PYGPU_CL_QUERIES_H
 #define PYGPU_CL_QUERIES_H
 
-/* Questions to a platform */
+/* Platform queries */
 #define CL_PLATFORM_PROFILE                                     0x0900
 #define CL_PLATFORM_VERSION                                     0x0901
 #define CL_PLATFORM_NAME                                        0x0902
@@ -13,7 +14,7 @@
 #define CL_PLATFORM_EXTENSIONS_WITH_VERSION                     0x0907
 #define CL_PLATFORM_ICD_SUFFIX_KHR                              0x0920
 
-/* Questions to a device */
+/* Device queries */
 #define CL_DEVICE_TYPE                                          0x1000
 #define CL_DEVICE_VENDOR_ID                                     0x1001
 #define CL_DEVICE_MAX_COMPUTE_UNITS                             0x1002
@@ -194,7 +195,7 @@
 #define CL_DEVICE_EXT_MEM_PADDING_IN_BYTES_QCOM                 0x40A0
 #define CL_DEVICE_PAGE_SIZE_QCOM                                0x40A1
 
-/* Questions to a context, and its properties */
+/* Context queries, and context properties */
 #define CL_CONTEXT_REFERENCE_COUNT                              0x1080
 #define CL_CONTEXT_DEVICES                                      0x1081
 #define CL_CONTEXT_PROPERTIES                                   0x1082
@@ -212,7 +213,7 @@
 #define CL_CONTEXT_TERMINATE_KHR                                0x2032
 #define CL_CONTEXT_SHOW_DIAGNOSTICS_INTEL                       0x4106
 
-/* Questions to a queue, and its properties */
+/* Queue queries, and queue properties */
 #define CL_QUEUE_CONTEXT                                        0x1090
 #define CL_QUEUE_DEVICE                                         0x1091
 #define CL_QUEUE_REFERENCE_COUNT                                0x1092
@@ -229,7 +230,7 @@
 #define CL_QUEUE_THROTTLE_MED_KHR                               (1 << 1)
 #define CL_QUEUE_THROTTLE_LOW_KHR                               (1 << 2)
 
-/* Questions to a memory object */
+/* Memory object queries */
 #define CL_MEM_TYPE                                             0x1100
 #define CL_MEM_FLAGS                                            0x1101
 #define CL_MEM_SIZE                                             0x1102
@@ -242,7 +243,7 @@
 #define CL_MEM_USES_SVM_POINTER                                 0x1109
 #define CL_MEM_PROPERTIES                                       0x110A
 
-/* Questions to an image */
+/* Image queries */
 #define CL_IMAGE_FORMAT                                         0x1110
 #define CL_IMAGE_ELEMENT_SIZE                                   0x1111
 #define CL_IMAGE_ROW_PITCH                                      0x1112
@@ -255,12 +256,12 @@
 #define CL_IMAGE_NUM_MIP_LEVELS                                 0x1119
 #define CL_IMAGE_NUM_SAMPLES                                    0x111A
 
-/* Questions to a pipe */
+/* Pipe queries */
 #define CL_PIPE_PACKET_SIZE                                     0x1120
 #define CL_PIPE_MAX_PACKETS                                     0x1121
 #define CL_PIPE_PROPERTIES                                      0x1122
 
-/* Questions to a sampler */
+/* Sampler queries */
 #define CL_SAMPLER_REFERENCE_COUNT                              0x1150
 #define CL_SAMPLER_CONTEXT                                      0x1151
 #define CL_SAMPLER_NORMALIZED_COORDS                            0x1152
@@ -274,7 +275,7 @@
 #define CL_SAMPLER_LOD_MIN_KHR                                  0x1156
 #define CL_SAMPLER_LOD_MAX_KHR                                  0x1157
 
-/* Questions to a program */
+/* Program queries */
 #define CL_PROGRAM_REFERENCE_COUNT                              0x1160
 #define CL_PROGRAM_CONTEXT                                      0x1161
 #define CL_PROGRAM_NUM_DEVICES                                  0x1162
@@ -288,14 +289,14 @@
 #define CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT                   0x116A
 #define CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT                   0x116B
 
-/* Questions to a build */
+/* Build queries */
 #define CL_PROGRAM_BUILD_STATUS                                 0x1181
 #define CL_PROGRAM_BUILD_OPTIONS                                0x1182
 #define CL_PROGRAM_BUILD_LOG                                    0x1183
 #define CL_PROGRAM_BINARY_TYPE                                  0x1184
 #define CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE             0x1185
 
-/* Questions to a kernel */
+/* Kernel queries */
 #define CL_KERNEL_FUNCTION_NAME                                 0x1190
 #define CL_KERNEL_NUM_ARGS                                      0x1191
 #define CL_KERNEL_REFERENCE_COUNT                               0x1192
@@ -303,14 +304,14 @@
 #define CL_KERNEL_PROGRAM                                       0x1194
 #define CL_KERNEL_ATTRIBUTES                                    0x1195
 
-/* Questions to a kernel argument */
+/* Kernel argument queries */
 #define CL_KERNEL_ARG_ADDRESS_QUALIFIER                         0x1196
 #define CL_KERNEL_ARG_ACCESS_QUALIFIER                          0x1197
 #define CL_KERNEL_ARG_TYPE_NAME                                 0x1198
 #define CL_KERNEL_ARG_TYPE_QUALIFIER                            0x1199
 #define CL_KERNEL_ARG_NAME                                      0x119A
 
-/* Questions to a kernel on a device */
+/* Queries about a kernel on a device */
 #define CL_KERNEL_WORK_GROUP_SIZE                               0x11B0
 #define CL_KERNEL_COMPILE_WORK_GROUP_SIZE                       0x11B1
 #define CL_KERNEL_LOCAL_MEM_SIZE                                0x11B2
@@ -320,14 +321,14 @@
 #define CL_KERNEL_SPILL_MEM_SIZE_INTEL                          0x4109
 #define CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL                  0x410A
 
-/* Questions about sub-groups */
+/* Sub-group queries */
 #define CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE                0x2033
 #define CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE                   0x2034
 #define CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT                0x11B8
 #define CL_KERNEL_MAX_NUM_SUB_GROUPS                            0x11B9
 #define CL_KERNEL_COMPILE_NUM_SUB_GROUPS                        0x11BA
 
-/* Questions to an event */
+/* Event queries */
 #define CL_EVENT_COMMAND_QUEUE                                  0x11D0
 #define CL_EVENT_COMMAND_TYPE                                   0x11D1
 #define CL_EVENT_REFERENCE_COUNT                                0x11D2

@@ -1,7 +1,7 @@
-/* driver.c - the OpenCL library: loaded at first use into a table of functions; nothing is linked.
+/* driver.c - loads the OpenCL library into a table of functions at first use; nothing is linked.
  *
- * Which file to load is decided in pygpu/_src/drivers/opencl_loader.py; here it is opened, its
- * symbols looked up, and test hooks offered. */
+ * pygpu/_src/drivers/opencl_loader.py decides which file to load. This file opens it, looks up its
+ * symbols, and provides test hooks. */
 #include "common/module_state.h"
 #include "opencl/event.h"
 #include "opencl/opencl.h"
@@ -27,7 +27,7 @@ PgDriver ocl_driver = {
 void (*ocl_when_ready)(void);
 
 int ocl_driver_ready(State *state) {
-    if (pg_trap & PG_TRAP_FORKED) { /* set only where the parent had used a driver */
+    if (pg_trap & PG_TRAP_FORKED) { /* set only if the parent process had used a driver */
         ocl_raise(state, "OpenCL", PG_STATUS_FORKED);
         return -1;
     }
@@ -47,8 +47,8 @@ int ocl_driver_ready(State *state) {
     return 0;
 }
 
-/* Makes a call that returns an address and no status: NULL also where the driver does not have the
- * function or a trap forbids it. */
+/* Calls a function that returns an address and no status. The result is also NULL if the driver
+ * lacks the function or a trap forbids the call. */
 #define CL_FIND(out, fn, ...)                                                     \
     do {                                                                          \
         cl_int find_status_ = CL_SUCCESS;                                         \
@@ -67,7 +67,8 @@ void *ocl_extension_function(cl_platform_id platform, const char *name) {
     return function;
 }
 
-static cl_platform_id found_for[FN_COUNT]; /* NULL: the library's own function, or none */
+static cl_platform_id found_for[FN_COUNT]; /* the platform that supplied an extension's function;
+                                            * NULL: the library's own function, or none */
 
 int ocl_extension_ready(cl_platform_id platform, int fn) {
     void **slot = (void **)(void *)&cl + fn;
@@ -103,7 +104,7 @@ static PyObject *load_library_impl(PyObject *Py_UNUSED(module), PyObject *const 
             return NULL;
         }
         pg_library_open(needed, 1, error,
-                        sizeof error); /* if it fails, the library's own failure says more */
+                        sizeof error); /* on failure, the library's own error is more informative */
     }
     Py_DECREF(preload);
     void *opened = pg_driver_open(&ocl_driver, a[0]);
@@ -129,7 +130,7 @@ static PyObject *platform_count(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
     CL_CALL(status, clGetPlatformIDs, 0, NULL, &n);
     Py_END_ALLOW_THREADS
     return PyLong_FromUnsignedLong(
-        status == CL_SUCCESS ? n : 0); /* no platform is an error code in most loaders */
+        status == CL_SUCCESS ? n : 0); /* most loaders report "no platform" as an error */
 }
 
 static PyObject *ensure_library(PyObject *module, PyObject *Py_UNUSED(ignored)) {

@@ -1,4 +1,4 @@
-/* driver.h - the driver's functions, and the calls of them. */
+/* driver.h - the table of the driver's functions, and the macros that call them. */
 #ifndef PYGPU_OPENCL_DRIVER_H
 #define PYGPU_OPENCL_DRIVER_H
 
@@ -18,24 +18,24 @@ enum {
     FN_COUNT
 };
 
-extern ClTable cl; /* NULL where the library lacks a function, all NULL before the first use */
+extern ClTable cl; /* NULL where the library lacks a function; all NULL before first use */
 extern long ocl_call_counts[FN_COUNT];
 extern PgDriver ocl_driver;
 
-/* Makes a call that returns its status. Nothing but this one call stands between BEGIN and END of a
- * released GIL. */
+/* Makes a call that returns its status. Between BEGIN and END, which release and reacquire the
+ * GIL, there is nothing but this one call. */
 #define CL_CALL(status, fn, ...)                                                               \
     ((void)((PG_UNLIKELY(pg_trap) && pg_trapped(#fn, &ocl_call_counts[FN_##fn], &(status))) || \
             (PG_UNLIKELY(cl.fn == NULL) ? ((status) = PG_STATUS_MISSING, 0)                    \
                                         : ((status) = cl.fn(__VA_ARGS__), 0))))
-/* Makes a call that returns a handle and takes the address of its status last. */
+/* Makes a call that returns a handle and whose last argument receives the status. */
 #define CL_MAKE(out, status, fn, ...)                                                        \
     ((out) = (PG_UNLIKELY(pg_trap) && pg_trapped(#fn, &ocl_call_counts[FN_##fn], &(status))) \
                  ? NULL                                                                      \
              : PG_UNLIKELY(cl.fn == NULL) ? ((status) = PG_STATUS_MISSING, NULL)             \
                                           : cl.fn(__VA_ARGS__, &(status)))
 
-/* Live handles by kind, for the leak tests; changed only with the GIL held. */
+/* Live handles by kind, for the leak tests. The GIL protects them. */
 enum {
     LIVE_DEVICE,
     LIVE_CONTEXT,
@@ -50,8 +50,8 @@ enum {
 };
 extern long ocl_live[LIVE_KINDS];
 
-/* Releases a handle in a dealloc; its status has nobody to go to. Does nothing in a forked
- * child. */
+/* Releases a handle in a dealloc. The status is ignored, as there is no caller to report it to.
+ * Does nothing in a forked child. */
 #define CL_RELEASE(kind, fn, handle)          \
     do {                                      \
         cl_int release_status_ = CL_SUCCESS;  \
@@ -60,14 +60,14 @@ extern long ocl_live[LIVE_KINDS];
         ocl_live[kind]--;                     \
     } while (0)
 
-/* Loads the driver if that has not been done; -1 with an exception that lists what was tried. */
+/* Loads the driver unless it is loaded. Returns -1 with an exception that lists what was tried. */
 int ocl_driver_ready(State *state);
 extern void (*ocl_when_ready)(void); /* called once, when it has been loaded; NULL: nothing */
 /* An extension function of one platform, or NULL. */
 void *ocl_extension_function(cl_platform_id platform, const char *name);
-/* Whether the table has an extension's function (FN_clX) for a platform; where the library lacks
- * it, the platform is asked. As each platform answers with a function of its own, one that was
- * found that way serves that platform alone, until it is forgotten. */
+/* Whether the table has an extension's function (FN_clX) for a platform; if the library lacks it,
+ * the platform is asked. Each platform answers with its own function, so one found that way is
+ * valid only for that platform, until another platform's replaces it. */
 int ocl_extension_ready(cl_platform_id platform, int fn);
 void ocl_extension_forget(int fn);
 

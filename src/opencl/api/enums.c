@@ -1,4 +1,4 @@
-/* enums.c - the constant classes (mem_flags, device_type, ...) as data;
+/* enums.c - the constant classes (mem_flags, device_type, ...) as data from which
  * pygpu/constants.py makes the classes. */
 #include "common/enums.h"
 #include "opencl/opencl.h"

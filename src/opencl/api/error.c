@@ -1,10 +1,10 @@
-/* error.c - status codes of the driver as Python exceptions. */
+/* error.c - raises the driver's status codes as Python exceptions. */
 #include "opencl/opencl.h"
 #include "opencl/platform.h"
 
 #include <stdarg.h>
 
-#define NVIDIA_FAULT (-9999) /* in no header */
+#define NVIDIA_FAULT (-9999) /* not in any header */
 
 static const PgStatus status_rows[] = {
 #define STATUS(name, kind, hint) {CL_##name, #name, #kind, hint},
@@ -30,10 +30,10 @@ const char *ocl_status_name(cl_int status) {
     const PgStatus *row = find_row(status);
     return row != NULL && status != NVIDIA_FAULT
                ? row->name
-               : "UNKNOWN_STATUS"; /* its callers add the number */
+               : "UNKNOWN_STATUS"; /* the callers add the number */
 }
 
-/* twin: "ValueError" or "TypeError" to make the class one that is that builtin too, or "". */
+/* twin: "ValueError" or "TypeError" if the exception is to be that builtin too, or "". */
 static PyObject *raise_error(State *state, const char *routine, cl_int status, const char *twin,
                              PyObject *extra) {
     const PgStatus *row = find_row(status);
@@ -91,7 +91,7 @@ int ocl_retry(State *state, cl_int status, int *tries) {
         return 0;
     }
     ++*tries;
-    pg_collect(); /* arrays in cycles give their buffers back */
+    pg_collect(); /* arrays in reference cycles release their buffers */
     ocl_kernels_let_go();
     return ocl_trim_pools(state) < 0 ? -1 : 1;
 }

@@ -1,8 +1,7 @@
-/* info.c - answers of the driver's clGet*Info functions as Python objects.
+/* info.c - returns the answers of the driver's clGet*Info functions as Python objects.
  *
- * A driver's answer is not trusted: memory is zeroed first, the size that came back decides how
- * much of it is
- * read. */
+ * The driver is not trusted: memory is zeroed first, and only as many bytes are read as the driver
+ * says it wrote. */
 #include "opencl/api/info.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
@@ -13,7 +12,7 @@
 
 #define LOCAL_BYTES 256
 
-/* Reads an unsigned little- or big-endian integer of 1, 2, 4 or 8 bytes; the width is what the
+/* Reads an unsigned little- or big-endian integer of 1, 2, 4 or 8 bytes, whichever width the
  * driver returned. */
 static cl_ulong read_unsigned(const unsigned char *bytes, size_t size) {
     if (size >= 8) {
@@ -176,12 +175,12 @@ static PyObject *convert(State *state, InfoKind kind, const unsigned char *bytes
     case INFO_IMAGE_FORMAT:
     case INFO_BYTES:
     case INFO_SPECIAL:
-        break; /* objects that hold one of these answer from their own fields */
+        break; /* objects that own such a handle answer from their own fields */
     }
     return PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)size);
 }
 
-/* Whether an answer has 8 bytes at most, so that its size need not be asked for first. */
+/* Whether an answer has at most 8 bytes, so that its size need not be queried first. */
 static int is_short(InfoKind kind) {
     switch (kind) {
     case INFO_BOOL:
@@ -213,14 +212,15 @@ PyObject *ocl_info(State *state, void *self, InfoQuery query, const char *routin
         if (status == CL_SUCCESS) {
             return convert(state, row->kind, word, size < 8 ? size : 8);
         }
-        size = 0; /* the same again, for a driver that wants the very size, and for the exception */
+        size = 0; /* repeat it in full: the driver may insist on the exact size, and a failure must
+                   * raise */
     }
     status = query(self, row->param, 0, NULL, &size);
     if (status != CL_SUCCESS) {
         return ocl_raise_with(state, routine, status, "%s is not offered here", row->name);
     }
     unsigned char local[LOCAL_BYTES + 8],
-        *bytes = local; /* 8: a driver that under-reports by a few bytes */
+        *bytes = local; /* 8 spare bytes: some drivers under-report the size by a few */
     if (size > LOCAL_BYTES) {
         bytes = size < (size_t)PY_SSIZE_T_MAX - 8 ? PyMem_Malloc(size + 8) : NULL;
         if (bytes == NULL) {
@@ -242,9 +242,9 @@ PyObject *ocl_info(State *state, void *self, InfoQuery query, const char *routin
     return result;
 }
 
-/* The row of a table that has this param, or NULL. */
+/* Returns the row of a table for this param, or NULL. */
 static const Info *find_row(const Info *rows, size_t n, cl_uint param) {
-    static const Info *recent[64]; /* some tables have more than a hundred rows */
+    static const Info *recent[64]; /* a cache: some tables have more than a hundred rows */
     const Info **last = &recent[(param ^ (uintptr_t)rows >> 5) % 64];
     if (*last >= rows && *last < rows + n && (*last)->param == param) {
         return *last;

@@ -1,4 +1,4 @@
-/* info.h - what the driver is asked about objects: rows of info.def. */
+/* info.h - queries about objects, as rows of info.def. */
 #ifndef PYGPU_OPENCL_INFO_H
 #define PYGPU_OPENCL_INFO_H
 
@@ -39,19 +39,21 @@ typedef struct {
     cl_uint param;
 } Info;
 
-/* Asks the driver for param; like every clGet*Info with its first arguments bound in self. */
+/* Queries the driver for param: any clGet*Info function with its leading arguments bound in
+ * self. */
 typedef cl_int (*InfoQuery)(void *self, cl_uint param, size_t size, void *value, size_t *size_ret);
 
-/* The answer as a Python object; memory is zeroed first and the returned size honoured. */
+/* Returns the answer as a Python object. Memory is zeroed first, and the returned size is
+ * honoured. */
 PyObject *ocl_info(State *state, void *self, InfoQuery query, const char *routine, const Info *row);
-/* get_info(param): looks for the row; an unknown param is passed to the driver and answered as int
- * or bytes by size. */
+/* For get_info(param): looks up the row. An unknown param is passed to the driver, and the answer
+ * is an int or bytes depending on its size. */
 PyObject *ocl_info_by_param(State *state, void *self, InfoQuery query, const char *routine,
                             const Info *rows, size_t n, PyObject *param);
-/* Fixed-size query without Python: 0 where the driver does not answer. */
+/* A query of fixed size that needs no Python. Returns 0 if the driver does not answer. */
 cl_ulong ocl_info_number(void *self, InfoQuery query, cl_uint param);
 
-/* One row of info.def as a getset entry whose closure is the row's index. PARAM comes as text. */
+/* A row of info.def as a getset entry whose closure is the row's index. PARAM is a string. */
 #define INFO_GETSET(index, attr, getter, KIND, param, unit, text)           \
     {attr, getter, NULL, INFO_TYPE_##KIND ": " text " " unit "(" param ")", \
      (void *)(intptr_t)(index)},

@@ -1,9 +1,9 @@
-/* roles.c - the table of roles, which pygpu/__init__.py fills when it is imported. */
+/* roles.c - the table of roles, which pygpu/__init__.py fills on import. */
 #include "opencl/api/roles.h"
 
 #include <string.h>
 
-/* Names only, the same in each interpreter of a process. */
+/* Only names, so every interpreter of a process can share them. */
 static struct { char role[16], module[64]; } roles[8];
 
 static int copy_name(char *to, size_t size, PyObject *name) {

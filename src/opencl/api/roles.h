@@ -1,11 +1,11 @@
-/* roles.h - Python modules that do what C leaves to Python once a process or a program. */
+/* roles.h - Python modules that do the work that runs only once per process or program. */
 #ifndef PYGPU_OPENCL_ROLES_H
 #define PYGPU_OPENCL_ROLES_H
 
 #include "common/pg.h"
 
-/* The module that plays a role, loaded when it is first asked for; a new reference or NULL with an
- * exception. The layers above say which modules those are: C names none of them. */
+/* Returns the module that plays a role, loaded on first use; a new reference, or NULL with an
+ * exception. The Python layers register the modules, so that C does not name them. */
 PyObject *ocl_role(const char *role);
 extern PyMethodDef ocl_role_functions[];
 

@@ -5,15 +5,15 @@
 #include "opencl/event.h"
 #include "opencl/lifetime/queue_idle.h"
 
-/* Who waits for a copy: nobody here, ocl_finish_host_copy(), or the driver, which has done so when
- * the call returns. */
+/* Who waits for a copy: nobody at this point, ocl_finish_host_copy(), or the driver within the
+ * enqueue call. */
 enum { OCL_WAIT_NOT = 0, OCL_WAIT_HERE = 1, OCL_WAIT_DRIVER = 2 };
 
-/* Turns OCL_WAIT_HERE into OCL_WAIT_DRIVER where that is quicker and cannot take long: the queue
- * has been waited for then. May release the GIL. -1 with an exception from a signal handler. */
+/* Turns OCL_WAIT_HERE into OCL_WAIT_DRIVER if that is faster and cannot take long; the queue has
+ * then been waited for. May release the GIL. Returns -1 with an exception from a signal handler. */
 int ocl_who_waits(Queue *queue, const WaitList *list, size_t bytes, int blocking);
 
-/* Makes the enqueue call of a copy, whose arguments say with OCL_BLOCKS(blocking) whether the
+/* Makes the enqueue call of a copy. Its arguments use OCL_BLOCKS(blocking) to say whether the
  * driver waits. */
 #define OCL_BLOCKS(blocking) ((blocking) == OCL_WAIT_DRIVER ? CL_TRUE : CL_FALSE)
 #define OCL_ENQUEUE_COPY(queue, blocking, status, fn, ...)                 \

@@ -1,5 +1,5 @@
-/* box.h - the functions that copy boxes, images and shared virtual memory, as enqueue_copy() calls
- * them itself. */
+/* box.h - the functions that copy boxes, images and shared virtual memory; enqueue_copy() calls
+ * them directly. */
 #ifndef PYGPU_BOX_H
 #define PYGPU_BOX_H
 

@@ -1,4 +1,4 @@
-/* fill.c - commands that need no host memory: fill, migrate, marker, barrier, copies between
+/* fill.c - commands without host memory: fill, migrate, marker, barrier, and copies between
  * devices. */
 #include "opencl/commands/pieces.h"
 #include "opencl/enqueue.h"
@@ -77,7 +77,7 @@ static PyObject *enqueue_fill_buffer_impl(PyObject *module, PyObject *const *a) 
     }
     result = ocl_finish_enqueue(queue, "clEnqueueFillBuffer", status, event, &list);
 done:
-    PyBuffer_Release(&pattern); /* the driver has copied it */
+    PyBuffer_Release(&pattern); /* safe: the driver has copied it */
     return result;
 }
 
@@ -87,7 +87,8 @@ PG_DOC(enqueue_migrate__doc__, "enqueue_migrate_mem_objects",
        "Sequence[Event] | None = None) -> Event",
        "Move memory objects to the queue's device, or to the host (mem_migration_flags.HOST) "
        "(OpenCL 1.2).");
-/* The handles of memory objects, prepared for the queue; PyMem memory, NULL with an exception. */
+/* Returns the handles of memory objects, prepared for the queue, as PyMem memory; NULL with an
+ * exception. */
 static cl_mem *read_memories(PyObject *objects, const char *call, Queue *queue) {
     Py_ssize_t n = PyTuple_GET_SIZE(objects);
     cl_mem *mems = PyMem_Calloc((size_t)n + 1, sizeof *mems);
@@ -107,7 +108,7 @@ static cl_mem *read_memories(PyObject *objects, const char *call, Queue *queue) 
     return mems;
 }
 
-/* An iterator of wait_for may have released one. */
+/* Iterating over wait_for may have run code that released one. */
 static int all_alive(PyObject *objects, const char *call) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(objects); i++) {
         if (ocl_memory_alive((Memory *)PyTuple_GET_ITEM(objects, i), call) < 0) {
@@ -256,7 +257,8 @@ static PyObject *enqueue_copy_p2p_impl(PyObject *module, PyObject *const *a) {
         return NULL;
     }
     if (ocl_memory_alive(src, call) < 0 ||
-        ocl_memory_alive(dst, call) < 0) { /* an iterator of wait_for may have released them */
+        ocl_memory_alive(dst, call) < 0) { /* iterating over wait_for may have run code that
+                                            * released them */
         ocl_wait_list_clear(&list);
         return NULL;
     }

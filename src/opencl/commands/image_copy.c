@@ -1,5 +1,5 @@
-/* image_copy.c - making images and copying them: to and from the host, buffers and each other, and
- * filling. */
+/* image_copy.c - creates images; copies them to and from the host, buffers and each other; fills
+ * them. */
 #include "opencl/commands/blocking.h"
 #include "opencl/commands/box.h"
 #include "opencl/context.h"
@@ -37,7 +37,7 @@ int ocl_as_region(PyObject *obj, const char *call, ImageBox *box) {
 }
 
 static void fill_in_rest(const ImageExtent *extent, ImageBox *box) {
-    for (int i = 0; i < 3; i++) { /* 1 beyond the end, so that the check says what is wrong */
+    for (int i = 0; i < 3; i++) { /* counted one past the end, so that the check reports it */
         box->region[i] = box->origin[i] < extent->size[i] ? extent->size[i] - box->origin[i] : 1;
     }
 }
@@ -71,7 +71,7 @@ int ocl_image_check_box(State *state, const char *call, const char *what, const 
     return 0;
 }
 
-/* The bytes of a box whose pixels lie close together; -1 with an exception. */
+/* The size in bytes of a box of densely packed pixels; -1 with an exception. */
 static int box_bytes(State *state, const char *call, const ImageExtent *extent, const ImageBox *box,
                      size_t *out) {
     size_t bytes = extent->element;
@@ -88,14 +88,14 @@ static int box_bytes(State *state, const char *call, const ImageExtent *extent, 
 
 /* ---- image and host -------------------------------------------------------------------------- */
 
-/* Checks the pitches of host memory and that the box ends within it. Turns pitches into what the
- * driver wants. */
+/* Checks the pitches of host memory and that the box fits into it. Converts the pitches to what
+ * the driver expects. */
 static int check_host(State *state, const char *call, const ImageExtent *extent,
                       const ImageBox *box, size_t pitch[2], size_t total) {
     size_t row_bytes, row, slice, rows, slices, end;
     if (extent->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && pitch[1] != 0) {
-        /* From image to image the specification has the slice pitch, the region has its second
-         * direction: they are the same. */
+        /* For the distance between 1-d images the specification uses the slice pitch, whereas it is
+         * the row pitch of the region: they must agree. */
         if (pitch[0] != 0 && pitch[0] != pitch[1]) {
             ocl_reject(state, call, CL_INVALID_VALUE,
                        "row pitch %zu and slice pitch %zu both say how far the 1-d images are "
@@ -168,7 +168,7 @@ static PyObject *host_copy(PyObject *module, ArgSpec *spec, PyObject *const *arg
                            PyObject *kwnames, int write) {
     State *state = PyModule_GetState(module);
     PyObject *a[9];
-    const char *call = "enqueue_copy"; /* what the user called */
+    const char *call = "enqueue_copy"; /* the function that the user called */
     ImageBox box;
     ImageExtent extent;
     size_t pitch[2] = {0, 0};
@@ -189,8 +189,7 @@ static PyObject *host_copy(PyObject *module, ArgSpec *spec, PyObject *const *arg
         pg_get_buffer(a[4], call, "hostbuf", !write, &view) < 0) {
         return NULL;
     }
-    /* No code of the user runs after the wait list was read, so what is checked from there on stays
-     * true. */
+    /* After the wait list has been read, no user code runs, so later checks stay valid. */
     if (ocl_wait_list(state, a[7], call, queue, &list) < 0 ||
         ocl_memory_prepare(image, queue) < 0 || ocl_memory_alive(image, call) < 0 ||
         ocl_image_extent(image, &extent) < 0 ||
@@ -260,7 +259,7 @@ static int check_formats(State *state, const char *call, const ImageExtent *src,
     return -1;
 }
 
-/* Gives both boxes one region: of the smaller image's rest, if none was given. */
+/* Makes both boxes the same size: if no region was given, the rest of the smaller image. */
 static void share_region(const ImageExtent *from_extent, ImageBox *from,
                          const ImageExtent *to_extent, ImageBox *to) {
     if (from->rest) {
@@ -356,8 +355,8 @@ PG_DOC(enqueue_copy_buffer_to_image__doc__, "_enqueue_copy_buffer_to_image",
        "of an image.");
 static ArgSpec enqueue_copy_buffer_to_image_args = PG_ARGSPEC(enqueue_copy_buffer_to_image__doc__);
 
-/* Operands that are alive and prepared for the queue; the box and the bytes of it are within both.
- * 0, or -1 with an exception. */
+/* Checks that the operands are alive, prepares them for the queue, and checks that the box and its
+ * bytes are within bounds. Returns 0, or -1 with an exception. */
 static int check_buffer_copy(Memory *image, Memory *buffer, const char *call, Queue *queue,
                              ImageBox *box, size_t offset) {
     ImageExtent extent;
@@ -378,7 +377,7 @@ static int check_buffer_copy(Memory *image, Memory *buffer, const char *call, Qu
     return 0;
 }
 
-/* What the two directions share. The enqueue call of the direction is made by to_image. */
+/* The part common to both directions; to_image selects the enqueue call. */
 static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg,
                              PyObject *image_arg, PyObject *buffer_arg, PyObject *offset_arg,
                              PyObject *origin, PyObject *region, PyObject *wait_for, int to_image) {
@@ -453,7 +452,7 @@ OCL_COPY_FUNCTION(enqueue_copy_buffer_to_image) {
 
 /* ---- fill ------------------------------------------------------------------------------------ */
 
-/* What the driver reads: four numbers of the kind that kernels see. */
+/* What the driver reads: four numbers of the type that kernels see. */
 typedef union {
     cl_float f[4];
     cl_int i[4];
@@ -509,8 +508,8 @@ static int as_component(PyObject *item, const char *call, ColorKind kind, int i,
     return 0;
 }
 
-/* 1 if obj is 16 plain bytes or the very array that the driver wants, which are taken as they are;
- * 0 if it is something else. */
+/* Returns 1 if obj is 16 plain bytes or exactly the array that the driver wants, either of which
+ * is used unchanged; 0 otherwise. */
 static int as_raw_color(PyObject *obj, const char *call, cl_image_format format, Color *out) {
     if (PyBytes_Check(obj) || PyByteArray_Check(obj)) {
         Py_ssize_t size = PyBytes_Check(obj) ? PyBytes_GET_SIZE(obj) : PyByteArray_GET_SIZE(obj);
@@ -532,14 +531,14 @@ static int as_raw_color(PyObject *obj, const char *call, cl_image_format format,
     return 0;
 }
 
-/* Numbers are converted by value, whatever array they come in. */
+/* Converts numbers by value, whatever the dtype of the array. */
 static int as_color(PyObject *obj, const char *call, cl_image_format format, Color *out) {
     memset(out, 0, sizeof *out);
     int raw = as_raw_color(obj, call, format, out);
     if (raw != 0) {
         return raw > 0 ? 0 : -1;
     }
-    /* Arrays and their scalars, those of vector dtypes among them, as Python numbers. */
+    /* Arrays and NumPy scalars, including those of vector dtypes, as Python numbers. */
     PyObject *numbers = PyArray_Check(obj) || PyArray_CheckScalar(obj)
                             ? PyObject_CallMethod(obj, "tolist", NULL)
                             : Py_NewRef(obj);
@@ -548,7 +547,8 @@ static int as_color(PyObject *obj, const char *call, cl_image_format format, Col
     }
     if (PyList_Check(numbers) && PyList_GET_SIZE(numbers) == 1 &&
         PyTuple_Check(PyList_GET_ITEM(numbers, 0))) {
-        Py_SETREF(numbers, Py_NewRef(PyList_GET_ITEM(numbers, 0))); /* an array of one vector */
+        Py_SETREF(numbers, Py_NewRef(PyList_GET_ITEM(numbers, 0))); /* an array of a single
+                                                                     * vector */
     }
     int result = -1, single = format.image_channel_order == CL_DEPTH;
     ColorKind kind = color_kind(format);
@@ -632,7 +632,7 @@ fail:
     return NULL;
 }
 
-/* ---- making, and what can be made ------------------------------------------------------------ */
+/* ---- creation, and supported formats --------------------------------------------------------- */
 
 PG_DOC(
     create_image__doc__, "create_image",

@@ -1,4 +1,4 @@
-/* image_map.c - enqueue_map_image: a region of an image seen as an ndarray. */
+/* image_map.c - enqueue_map_image(): an ndarray over a mapped region of an image. */
 #include "opencl/commands/map.h"
 #include "opencl/event.h"
 #include "opencl/lifetime/gates.h"
@@ -10,12 +10,12 @@
 #include "opencl/opencl.h"
 #include "opencl/queue.h"
 
-/* An array that steps through dense pixels is made to follow the pitches of the mapping. Dimensions
- * are joined from the fastest on until they make up a row, then a slice. -1 with an exception if
- * they do not. */
+/* Adjusts an array of dense pixels to the pitches of the mapping. Starting with the fastest
+ * dimension, dimensions are merged until they make up a row, then a slice. Returns -1 with an
+ * exception if they do not. */
 static int follow_pitches(const char *call, ArrayLayout *layout, int fortran, size_t row_bytes,
                           size_t rows, size_t row_pitch, size_t slice_pitch) {
-    if (row_pitch == row_bytes) { /* rows without gaps: a slice is one long row */
+    if (row_pitch == row_bytes) { /* no gaps between rows: treat a slice as one long row */
         row_bytes *= rows;
         if (slice_pitch == row_bytes) {
             return 0;
@@ -24,8 +24,8 @@ static int follow_pitches(const char *call, ArrayLayout *layout, int fortran, si
         rows = SIZE_MAX;
     }
     size_t step = (size_t)PyDataType_ELSIZE(layout->dtype),
-           done = 0;      /* done: 0 within a row, 1 within a slice, 2 beyond */
-    size_t within = step; /* bytes, or rows, that the dimensions so far make up */
+           done = 0;      /* level completed: 0 within a row, 1 within a slice, 2 beyond */
+    size_t within = step; /* bytes, or rows, covered by the dimensions so far */
     for (int k = 0; k < layout->n; k++) {
         int i = fortran ? k : layout->n - 1 - k;
         size_t n = (size_t)layout->dims[i];
@@ -51,7 +51,7 @@ static int follow_pitches(const char *call, ArrayLayout *layout, int fortran, si
     return 0;
 }
 
-/* Bytes from the first to the end of the last item. */
+/* The distance in bytes from the first to the end of the last item. */
 static int reach(const ArrayLayout *layout, size_t *out) {
     size_t end = (size_t)PyDataType_ELSIZE(layout->dtype), way;
     for (int i = 0; i < layout->n; i++) {
@@ -65,7 +65,7 @@ static int reach(const ArrayLayout *layout, size_t *out) {
     return 0;
 }
 
-/* Not PG_DOC: the table of functions that refers to it is in image_copy.c. */
+/* Not PG_DOC, because the function table that refers to it is in image_copy.c. */
 const char ocl_enqueue_map_image__doc__[] =
     "enqueue_map_image(queue, img, flags, origin, region, shape, dtype, order='C', strides=None, "
     "wait_for=None, is_blocking=True)\n--\n\n"
@@ -83,24 +83,24 @@ const char ocl_enqueue_map_image__doc__[] =
     "is unmapped by\n"
     "array.base.release(), by `with array.base:`, or when the array is dropped. Raises ValueError "
     "past the end.";
-/* The array that a mapping is seen as. */
+/* The array that the caller wants over the mapping. */
 typedef struct {
     ArrayLayout layout;
-    int dense;   /* no strides were given: it follows the pitches of the mapping */
-    int fortran; /* the order of its axes */
+    int dense;   /* without explicit strides it follows the pitches of the mapping */
+    int fortran; /* order of the axes */
 } Wanted;
 
-/* Adapts the array to the pitches of the mapping and checks that it ends within; -1 with an
- * exception. */
+/* Adapts the array to the pitches of the mapping and checks that it fits into it. Returns -1 with
+ * an exception. */
 static int fit(State *state, const char *call, Wanted *wanted, const ImageExtent *extent,
                const size_t region[3], size_t row_pitch, size_t slice_pitch) {
     ArrayLayout *layout = &wanted->layout;
     size_t row_bytes = region[0] * extent->element, rows, slices, end;
     if (extent->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && slice_pitch != 0) {
         row_pitch =
-            slice_pitch; /* the distance from image to image, which are the rows of the region */
+            slice_pitch; /* the image pitch of an array, whose images are the rows of the region */
     }
-    if (row_pitch == 0) { /* of an image that has but one row */
+    if (row_pitch == 0) { /* for an image with only one row */
         row_pitch = row_bytes;
     }
     if (slice_pitch == 0 || region[2] == 1) {
@@ -126,19 +126,19 @@ too_far:
     return -1;
 }
 
-/* shape, dtype, order, strides. 0, or -1 with an exception. */
+/* Parses shape, dtype, order and strides. Returns 0, or -1 with an exception. */
 static int read_wanted(const char *call, PyObject *const a[4], Wanted *wanted) {
     if (ocl_array_layout(call, a[0], a[1], a[2], a[3], &wanted->layout) < 0) {
         return -1;
     }
     wanted->dense = a[3] == NULL || a[3] == Py_None;
-    /* The layout has checked that order is one of C, c, F, f or None. */
+    /* The layout was checked, so order is one of C, c, F, f or None. */
     wanted->fortran = a[2] != NULL && a[2] != Py_None &&
                       (PyUnicode_READ_CHAR(a[2], 0) | 0x20) == 'f';
     return 0;
 }
 
-/* The region is the image's, and a dense array fits it. */
+/* Checks that the region lies in the image, and that a dense array has its size. */
 static int check_region(State *state, const char *call, const Wanted *wanted,
                         const ImageExtent *extent, ImageBox *box) {
     size_t bytes, size = wanted->layout.size;
@@ -162,19 +162,19 @@ static int check_region(State *state, const char *call, const Wanted *wanted,
     return 0;
 }
 
-/* A mapping that was enqueued. */
+/* An enqueued mapping. */
 typedef struct {
     void *pointer;
     size_t row_pitch, slice_pitch;
     cl_event event;
 } Mapping;
 
-/* 0, or -1 with an exception. */
+/* Returns 0, or -1 with an exception. */
 static int map(Queue *queue, cl_mem mem, cl_map_flags flags, const ImageBox *box,
                const WaitList *list, Mapping *made) {
     cl_int status;
     int tries = 0, again;
-    ocl_gates_must_run(list->gates); /* somebody will unmap */
+    ocl_gates_must_run(list->gates); /* it must run, because the unmapping will follow */
     do {
         status = CL_SUCCESS;
         if (!ocl_queue_may_block(queue) &&
@@ -201,9 +201,9 @@ static int map(Queue *queue, cl_mem mem, cl_map_flags flags, const ImageBox *box
     return -1;
 }
 
-/* Whether the program may have the mapping. A blocking call waits before it may fail: Intel's
- * driver loses count of what is unmapped before it was mapped. Another thread may release the image
- * while the GIL is. -1 with an exception. */
+/* Whether the caller may have the mapping. A blocking call waits before it fails, because Intel's
+ * driver loses count if a region is unmapped before it was mapped. Another thread may release the
+ * image while the GIL is released. Returns -1 with an exception. */
 static int settle(Queue *queue, Memory *image, const char *call, const Mapping *mapping,
                   const WaitList *list, int blocking) {
     const char *routine = "clEnqueueMapImage";
@@ -264,6 +264,6 @@ static PyObject *ocl_enqueue_map_image_impl(PyObject *module, PyObject *const *a
     ocl_memory_unpin(image);
 done:
     ocl_wait_list_clear(&list);
-    Py_CLEAR(wanted.layout.dtype); /* NULL if the array has taken it over */
+    Py_CLEAR(wanted.layout.dtype); /* NULL if the array took it over */
     return result;
 }

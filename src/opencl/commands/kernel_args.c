@@ -1,5 +1,5 @@
-/* kernel_args.c - Python objects as kernel arguments: converted by the kernel's own types, and
- * checked. */
+/* kernel_args.c - converts Python objects to kernel arguments by the types that the kernel
+ * declares, and checks them. */
 #include "common/gpuarray.h"
 #include "opencl/commands/box.h"
 #include "opencl/context.h"
@@ -58,7 +58,7 @@ static int store_integer(Kernel *self, cl_uint i, PyObject *arg, cl_long number,
         return refuse_range(self, i, arg);
     }
     out->value.integer =
-        number; /* little-endian hosts, as all that have OpenCL: the low bytes come first */
+        number; /* all hosts with OpenCL are little-endian, so the low bytes come first */
     out->size = slot->size;
     return 0;
 }
@@ -116,12 +116,12 @@ static int store_complex(Kernel *self, cl_uint i, PyObject *arg, double real, do
     return 0;
 }
 
-/* 1 if arg is a NumPy number, whose kind ('b', 'i', 'u', 'f', 'c') and value come out; 0 if not; -1
- * on error. Longer than double: not. */
+/* Returns 1 and the kind ('b', 'i', 'u', 'f', 'c') and value if arg is a NumPy number, 0 if not
+ * (also if it is longer than double), -1 on error. */
 typedef struct {
     char kind;
     int size;
-    cl_long integer; /* bits of an integer or bool */
+    cl_long integer; /* the bits of an integer or bool */
     double real, imag;
 } Number;
 
@@ -177,12 +177,12 @@ static int from_number(Kernel *self, cl_uint i, PyObject *arg, const Number *num
                 pg_type_name(arg));
         }
         if (number->kind != 'b' &&
-            number->size == (int)slot->size) { /* as C converts between signed and unsigned */
+            number->size == (int)slot->size) { /* converted as in C, between signed and unsigned */
             out->value.integer = number->integer;
             out->size = slot->size;
             return 0;
         }
-        if (number->kind == 'u' && number->integer < 0) { /* 2**63 and more for something smaller */
+        if (number->kind == 'u' && number->integer < 0) { /* 2**63 or more, for a smaller type */
             return refuse_range(self, i, arg);
         }
         return store_integer(self, i, arg, number->integer, out);
@@ -195,7 +195,7 @@ static int from_number(Kernel *self, cl_uint i, PyObject *arg, const Number *num
     }
 }
 
-/* Why arg, which has no bytes to take, is not taken. */
+/* Raises the error for an arg that is not a number and has no bytes. */
 static int refuse_object(Kernel *self, cl_uint i, PyObject *arg) {
     const ArgSlot *slot = &self->slots[i];
     if (slot->kind == ARG_BYTES && slot->size != 0 && PyNumber_Check(arg)) {
@@ -225,8 +225,7 @@ static void refuse_size(Kernel *self, cl_uint i, PyObject *arg, size_t size) {
     }
 }
 
-/* Whether the bytes of arg are taken as they are: other kinds of object with a buffer (bytes,
- * ctypes, structs). */
+/* Takes the bytes of other objects that have a buffer (bytes, ctypes, structs). */
 static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     const ArgSlot *slot = &self->slots[i];
     Py_buffer view;
@@ -242,7 +241,8 @@ static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
         }
     }
     if (PyUnicode_Check(arg) ||
-        PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) { /* numpy.str_ has a buffer */
+        PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) { /* numpy.str_ has a buffer,
+                                                                     * too */
         PyErr_Clear();
         return refuse_object(self, i, arg);
     }
@@ -274,7 +274,7 @@ done:
     return result;
 }
 
-/* A NumPy scalar that read_numpy() does not know: its bytes are not always what the argument
+/* For NumPy scalars that read_numpy() does not know: their bytes are not always what the argument
  * means. */
 static int convert_scalar(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     const ArgSlot *slot = &self->slots[i];
@@ -296,7 +296,7 @@ static int convert_scalar(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
         return convert_bytes(self, i, arg, out);
     }
     PyObject *array = strchr("biufc", kind) != NULL ? PyArray_FromScalar(arg, NULL)
-                                                    : NULL; /* a subclass, perhaps */
+                                                    : NULL; /* possibly a subclass */
     PyObject *plain = array != NULL ? PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array),
                                                        (PyArrayObject *)array)
                                     : NULL;
@@ -313,7 +313,7 @@ static int convert_scalar(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
 static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     const ArgSlot *slot = &self->slots[i];
     Number number = {0, 0, 0, 0.0, 0.0};
-    if (PyLong_Check(arg)) { /* bool too */
+    if (PyLong_Check(arg)) { /* includes bool */
         if (slot->kind == ARG_INTEGER) {
             return integer_from_long(self, i, arg, out);
         }
@@ -426,7 +426,7 @@ static int convert_memory(Kernel *self, cl_uint i, PyObject *arg, int pipe, ArgV
     return kernel_use_memory(self, i, memory, out);
 }
 
-/* Nothing is known of the argument: it is what the object is. */
+/* Nothing is known about the parameter, so the object's type decides. */
 static int convert_unknown(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     State *state = self->state;
     if (PyObject_TypeCheck(arg, state->MemoryObjectHolderType)) {
@@ -458,8 +458,8 @@ static int convert_unknown(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out
     return convert_bytes(self, i, arg, out);
 }
 
-/* Whether the numbers of an array, or of the first field of a struct, are of the vector's kind and
- * size; their bytes are taken. */
+/* Whether the numbers of an array, or of the first field of a struct, have the vector's kind and
+ * size, so that their bytes can be used. */
 static int fits_vector(const ArgSlot *slot, PyArray_Descr *dtype) {
     while (PyDataType_HASFIELDS(dtype) || PyDataType_HASSUBARRAY(dtype)) {
         if (PyDataType_HASSUBARRAY(dtype)) {
@@ -487,7 +487,7 @@ static int fits_vector(const ArgSlot *slot, PyArray_Descr *dtype) {
 static int convert_vector(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     const ArgSlot *slot = &self->slots[i];
     if (slot->scalar_size !=
-        0) { /* float2, double2: pyopencl-complex.h makes them complex numbers */
+        0) { /* float2 and double2: pyopencl-complex.h makes complex numbers of them */
         Number number = {0, 0, 0, 0.0, 0.0};
         if (PyComplex_Check(arg) && !PyArray_IsScalar(arg, Generic)) {
             Py_complex value = PyComplex_AsCComplex(arg);
@@ -517,7 +517,7 @@ static int convert_vector(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
     return convert_bytes(self, i, arg, out);
 }
 
-/* An array with its offset in bytes, for a VectorArg(with_offset=True). */
+/* An array and its offset in bytes, for a VectorArg(with_offset=True). */
 static int convert_with_offset(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     PyTypeObject *ours = (PyTypeObject *)self->state->common.array_type;
     PyObject *base, *offset;

@@ -1,4 +1,4 @@
-/* kernel_checked.c - launches under PYGPU_CHECK=1, which look for indices out of bounds; see
+/* kernel_checked.c - launches under PYGPU_CHECK=1, which check for out-of-bounds indices; see
  * pygpu/_src/runtime/opencl/checked_kernel.py. */
 #include "opencl/objects/kernel.h"
 #include "opencl/objects/program.h"
@@ -9,7 +9,8 @@ PyObject *kernel_launch_checked(Kernel *self, PyObject *const a[8]) {
         Py_RETURN_NONE;
     }
     PyObject *method = PyObject_GetAttrString((PyObject *)self, "_enqueue_checked");
-    if (method == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) { /* not our subclass */
+    if (method == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) { /* not the subclass that
+                                                                           * checks launches */
         PyErr_Clear();
         Py_RETURN_NONE;
     }

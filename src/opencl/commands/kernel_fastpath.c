@@ -1,10 +1,10 @@
-/* kernel_fastpath.c - the launch that comes almost always: plain sizes, and arguments of the types
- * that the kernel's own are exactly.
+/* kernel_fastpath.c - the common launch: plain sizes, and arguments whose types match the kernel's
+ * parameters exactly.
  *
- * It looks at everything first, and leaves the launch to kernel_call() if anything needs more than
- * a look: nothing was changed then. Values are kept as words of 8 bytes, compared with what the
- * driver has, and set; nothing runs Python before the command is
- * enqueued. */
+ * It inspects everything before it changes anything. If anything needs more than a quick check, it
+ * leaves the whole launch to kernel_call(). Argument values are kept as 8-byte words, compared
+ * with what the driver already has, and set if they differ. No Python code runs before the command
+ * is enqueued. */
 #include "opencl/commands/blocking.h"
 #include "opencl/device.h"
 #include "opencl/event.h"
@@ -20,7 +20,7 @@ typedef struct {
     size_t global[3], local[3];
 } Sizes;
 
-/* Sizes that are right beyond doubt: 1 to 3 of them, all within the device's limits, at most 2**32
+/* Sizes that are certainly valid: 1 to 3 of them, all within the device's limits, at most 2**32
  * work-items. */
 static inline int plain_sizes(const Queue *queue, PyObject *global, PyObject *local, Sizes *out) {
     const DeviceLimits *limits = &queue->device->limits;
@@ -36,7 +36,7 @@ static inline int plain_sizes(const Queue *queue, PyObject *global, PyObject *lo
             return 0;
         }
         out->global[i] = (size_t)size;
-        total *= (size_t)size; /* below 2**32 * 2**30 */
+        total *= (size_t)size; /* no overflow: below 2**32 * 2**30 */
     }
     out->n = (cl_uint)n;
     if (total > UINT32_MAX) {
@@ -62,8 +62,8 @@ static inline int plain_sizes(const Queue *queue, PyObject *global, PyObject *lo
     return 1;
 }
 
-/* Gives the driver what it does not have yet, lock held; see kernel_set(). old receives the
- * references to drop. */
+/* Sets the arguments that differ from the driver's, with the lock held; see kernel_set(). old
+ * receives references to drop later. */
 static inline cl_int set_words(Kernel *self, PyObject *const *args, const cl_long *words,
                                cl_uint *failed, PyObject **old, int *n_old) {
     cl_kernel handle = kernel_handle(self);
@@ -77,7 +77,7 @@ static inline cl_int set_words(Kernel *self, PyObject *const *args, const cl_lon
         }
         cl_int status = CL_SUCCESS;
         CL_CALL(status, clSetKernelArg, handle, i, slot->size, &words[i]);
-        if (PG_UNLIKELY(status != CL_SUCCESS)) { /* what the driver has now is not known */
+        if (PG_UNLIKELY(status != CL_SUCCESS)) { /* the driver's current value is unknown */
             slot->set = SET_NOTHING;
             *failed = i;
             return status;
@@ -99,7 +99,7 @@ static inline cl_int set_words(Kernel *self, PyObject *const *args, const cl_lon
     return CL_SUCCESS;
 }
 
-/* As ocl_queue_may_block(), which has to be asked if this is not 0. */
+/* A cheap test: ocl_queue_may_block() needs to be called only if this is not 0. */
 static inline int may_need_more(const Queue *queue) {
     return ocl_user_events_pending() > 0 || queue->n_marks > 0 ||
            (queue->enqueued - queue->finished >= OCL_MANY_COMMANDS &&
@@ -117,8 +117,8 @@ PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, 
     int n_old = 0, set_failed;
     cl_event event = NULL;
     if (PG_UNLIKELY(Py_TYPE(op)->tp_call !=
-                    kernel_tp_call)) { /* before Python 3.12 it comes here although a program
-                                          assigned to __call__ */
+                    kernel_tp_call)) { /* before Python 3.12 this is called even if a program
+                                        * assigned to __call__ */
         return pg_call_by_tuple(Py_TYPE(op)->tp_call, op, args, nargsf, kwnames);
     }
     if (kwnames != NULL || PyVectorcall_NARGS(nargsf) != (Py_ssize_t)n + 3 || n > MAX_ARGS ||
@@ -149,7 +149,7 @@ PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, 
                 sizes.global, args[2] != Py_None ? sizes.local : NULL, 0, NULL, &event);
     }
     kernel_unlock(self);
-    while (n_old > 0) { /* which can run any code, even another launch of this kernel */
+    while (n_old > 0) { /* may run any code, even another launch of this kernel */
         Py_DECREF(old[--n_old]);
     }
     if (PG_UNLIKELY(set_failed)) {

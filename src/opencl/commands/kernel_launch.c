@@ -1,5 +1,5 @@
-/* kernel_launch.c - calling a kernel: convert, check, set what changed and enqueue, as one step
- * under the kernel's lock. */
+/* kernel_launch.c - calls a kernel: converts and checks the arguments, sets those that changed and
+ * enqueues, all under the kernel's lock. */
 #include "opencl/commands/box.h"
 #include "opencl/commands/kernel_range.h"
 #include "opencl/device.h"
@@ -17,13 +17,13 @@
 
 /* ---- enqueue --------------------------------------------------------------------------------- */
 
-/* What an argument refers to; values is NULL for those that are set. */
+/* The object that an argument refers to. If values is NULL: that of the argument already set. */
 static inline PyObject *held_by(const Kernel *self, const ArgValue *values, cl_uint i) {
     return values != NULL ? values[i].hold : self->slots[i].held;
 }
 
-/* What the arguments refer to, in use without the GIL: a release() by another thread has to
- * wait. */
+/* Pins what the arguments refer to while the GIL is released, so that a release() by another
+ * thread takes effect later. */
 static void pin(Kernel *self, const ArgValue *values, int add) {
     for (cl_uint i = 0; i < self->n_args; i++) {
         PyObject *held = held_by(self, values, i);
@@ -46,7 +46,7 @@ static void pin(Kernel *self, const ArgValue *values, int add) {
     }
 }
 
-/* Lock held, arguments set. */
+/* Call with the lock held and the arguments set. */
 static cl_int enqueue(Kernel *self, Queue *queue, const KernelRange *range, const ArgValue *values,
                       const WaitList *list, cl_event *event) {
     cl_int status = CL_SUCCESS;
@@ -54,9 +54,8 @@ static cl_int enqueue(Kernel *self, Queue *queue, const KernelRange *range, cons
                  *offset = range->has_offset ? range->offset : NULL;
     if (PG_UNLIKELY(ocl_queue_may_block(queue))) {
         pin(self, values, 1);
-        PyThread_acquire_lock(
-            self->lock,
-            WAIT_LOCK); /* at once: a waiter has it for no time, and needs no GIL to let it go */
+        PyThread_acquire_lock(self->lock, WAIT_LOCK); /* released at once: a waiter holds it only
+                                                       * briefly, and needs no GIL to release it */
         Py_BEGIN_ALLOW_THREADS
         CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, kernel_handle(self),
                 (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
@@ -101,8 +100,8 @@ static PyObject *raise_enqueue(Kernel *self, Queue *queue, const KernelRange *ra
     return ocl_raise_with(self->state, routine, status, "kernel '%U'", self->name);
 }
 
-/* Of what an argument refers to: records the use by the queue. -1 with an exception if it was
- * released; 1 if the GIL may have been released, so that it has to be looked at again. */
+/* Records that the queue uses an argument's object. Returns -1 with an exception if it was
+ * released; 1 if the GIL may have been released, so that the object must be checked again. */
 static int prepare_held(Kernel *self, cl_uint i, PyObject *held, Queue *queue) {
     if (kernel_is_memory(self, held)) {
         Memory *memory = (Memory *)held;
@@ -120,8 +119,8 @@ static int prepare_held(Kernel *self, cl_uint i, PyObject *held, Queue *queue) {
     return 0;
 }
 
-/* What the arguments refer to, once the lock is held: another thread may have released it while the
- * GIL was. */
+/* Checks, with the lock held, that no argument's object was released by another thread while the
+ * GIL was released. */
 static int check_held(Kernel *self, const ArgValue *values) {
     for (cl_uint i = 0; i < self->n_args; i++) {
         if (kernel_held_alive(self, i, held_by(self, values, i)) < 0) {
@@ -131,9 +130,9 @@ static int check_held(Kernel *self, const ArgValue *values) {
     return 0;
 }
 
-/* Records the use by the queue of what the arguments refer to. This may enqueue barriers for pooled
- * memory, so it comes before the lock. 1 if the GIL may have been released since the arguments were
- * found alive; -1 with an exception. */
+/* Records that the queue uses the arguments' objects. For pooled memory this may enqueue barriers,
+ * so it precedes taking the lock. Returns 1 if the GIL may have been released since the objects
+ * were last checked, -1 with an exception. */
 static inline int prepare_all(Kernel *self, const ArgValue *values, Queue *queue) {
     int check = 0;
     for (cl_uint i = 0; i < self->n_args; i++) {
@@ -141,7 +140,7 @@ static inline int prepare_all(Kernel *self, const ArgValue *values, Queue *queue
         if (held == NULL) {
             continue;
         }
-        Py_INCREF(held); /* another thread may set other arguments meanwhile */
+        Py_INCREF(held); /* another thread may set other arguments in the meantime */
         int prepared = prepare_held(self, i, held, queue);
         Py_DECREF(held);
         if (PG_UNLIKELY(prepared < 0)) {
@@ -152,14 +151,14 @@ static inline int prepare_all(Kernel *self, const ArgValue *values, Queue *queue
     return check;
 }
 
-/* What became of setting the arguments. */
+/* The outcome of setting the arguments. */
 typedef struct {
-    const char *routine; /* the call that failed; NULL: none did */
+    const char *routine; /* the call that failed, or NULL */
     cl_uint index;
 } SetFailure;
 
 /* Sets the arguments that differ and enqueues; lock held. old receives references to drop after
- * unlocking. tried: as in kernel_call(). */
+ * unlocking. tried: see kernel_call(). */
 static inline cl_int set_and_enqueue(Kernel *self, Queue *queue, const KernelRange *range,
                                      ArgValue *values, PyObject **old, cl_int tried,
                                      const WaitList *list, cl_event *event, SetFailure *failure) {
@@ -181,7 +180,7 @@ static inline cl_int set_and_enqueue(Kernel *self, Queue *queue, const KernelRan
     return enqueue(self, queue, range, values, list, event);
 }
 
-/* The whole of a launch; values is NULL to keep the arguments that are set. tried: as in
+/* Performs a launch. If values is NULL, the arguments stay as they are. tried: see
  * kernel_call(). */
 static PyObject *launch(Kernel *self, Queue *queue, const KernelRange *range, PyObject *wait_for,
                         ArgValue *values, PyObject **old, cl_int tried) {
@@ -215,7 +214,7 @@ static PyObject *launch(Kernel *self, Queue *queue, const KernelRange *range, Py
         int renewed = PG_UNLIKELY(status == CL_INVALID_KERNEL_ARGS) && failure.routine == NULL &&
                       renewals++ == 0 && kernel_renew(self);
         kernel_unlock(self);
-        /* Dropping references can run any code, even another launch of this kernel. */
+        /* Dropping references may run any code, even another launch of this kernel. */
         for (cl_uint i = 0; values != NULL && i < self->n_args; i++) {
             Py_XDECREF(old[i]);
         }
@@ -304,15 +303,15 @@ static Queue *as_queue(Kernel *self, PyObject *obj) {
     return queue;
 }
 
-/* A call's arguments while they are converted. */
+/* The arguments of a call during conversion. */
 typedef struct {
     ArgValue *values;
-    cl_uint done;        /* so many are converted */
-    int owns_something;  /* a value may own memory */
-    size_t local_memory; /* [bytes] */
+    cl_uint done;        /* number converted so far */
+    int owns_something;  /* some value may own memory */
+    size_t local_memory; /* in bytes */
 } Conversion;
 
-/* 0, or -1 with an exception; values[:done] are to be cleared then, too. */
+/* Returns 0, or -1 with an exception. values[:done] must be cleared in either case. */
 static inline int convert_all(Kernel *self, PyObject *const *args, const Queue *queue,
                               Conversion *to) {
     int failed = 0;
@@ -425,7 +424,7 @@ PyObject *kernel_tp_call(PyObject *op, PyObject *args, PyObject *kwargs) {
     memcpy(all, PySequence_Fast_ITEMS(args), (size_t)n * sizeof *all);
     for (; PyDict_Next(kwargs, &at, &key, &value); i++) {
         PyTuple_SET_ITEM(names, i - n, Py_NewRef(key));
-        all[i] = value; /* the caller's dict holds it */
+        all[i] = value; /* the caller's dict keeps it alive */
     }
     result = kernel_call((Kernel *)op, all, n, names, CL_SUCCESS);
 done:
@@ -456,7 +455,7 @@ static PyObject *launch_with_set_arguments(Kernel *self, Queue *queue, const Ker
                               (unsigned)(i + 1), self->name, declaration != NULL ? ", '" : "",
                               declaration, "", declaration != NULL ? "'," : "");
         }
-        self->slots[i].by_call = 0; /* they are meant to stay */
+        self->slots[i].by_call = 0; /* the caller set them to stay set */
     }
     return launch(self, queue, range, wait_for, NULL, NULL, CL_SUCCESS);
 }

@@ -1,5 +1,5 @@
-/* kernel_memory.c - memory as a kernel's argument: buffers, arrays and shared virtual memory, and
- * whether their items are what the kernel's pointer points to. */
+/* kernel_memory.c - memory as kernel arguments: buffers, arrays and shared virtual memory. Checks
+ * that their items match what the kernel's pointer points to. */
 #include "common/gpuarray.h"
 #include "opencl/commands/box.h"
 #include "opencl/memory.h"
@@ -26,8 +26,9 @@ int kernel_use_memory(Kernel *self, cl_uint i, Memory *memory, ArgValue *out) {
     return 0;
 }
 
-/* Memory whose items are not what the kernel reads: it would compute garbage. Programs of PyOpenCL,
- * which does not look, get a warning. given: the items' dtype. */
+/* Handles memory whose items are not what the kernel reads, so that it would compute garbage.
+ * Programs written for PyOpenCL, which does not check this, get a warning instead of an error.
+ * given: the items' dtype. */
 static int refuse_items(Kernel *self, cl_uint i, PyObject *arg, PyObject *given, const char *raw) {
     ArgSlot *slot = &self->slots[i];
     PyObject *message = pg_items_message(&slot->items, arg, given, raw), *text = NULL;
@@ -51,13 +52,13 @@ int kernel_compare_dtype(Kernel *self, cl_uint i, PyObject *arg, PyArray_Descr *
     if (pg_items_take(&self->slots[i].items, dtype)) {
         return 0;
     }
-    Py_INCREF(dtype); /* a warning may run any code */
+    Py_INCREF(dtype); /* the warning may run any code */
     int result = refuse_items(self, i, arg, (PyObject *)dtype, raw);
     Py_DECREF(dtype);
     return result;
 }
 
-/* Of arrays of other libraries, which have a dtype and memory of ours. */
+/* Checks arrays of other libraries that have a dtype and lie in memory of ours. */
 static int check_dtype_of(Kernel *self, cl_uint i, PyObject *arg) {
     if (pg_items_unchecked(&self->slots[i].items)) {
         return 0;
@@ -67,7 +68,7 @@ static int check_dtype_of(Kernel *self, cl_uint i, PyObject *arg) {
         if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
             return -1;
         }
-        PyErr_Clear(); /* memory alone */
+        PyErr_Clear(); /* memory without a dtype */
         return 0;
     }
     int result = 0;
@@ -84,7 +85,8 @@ const char *kernel_memory_kind(const Memory *memory) {
                                                 : "an image";
 }
 
-/* An array of pygpu or PyOpenCL's kind: its memory, if it starts at the array's first item. */
+/* An array of pygpu or one like PyOpenCL's: passes its memory if it starts at the array's first
+ * item. */
 int kernel_use_array(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     PyTypeObject *ours = (PyTypeObject *)self->state->common.array_type;
     int is_ours = ours != NULL && PyObject_TypeCheck(arg, ours);
@@ -95,7 +97,7 @@ int kernel_use_array(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     PyObject *data = plain ? Py_NewRef(((GPUArray *)arg)->base_data)
                            : PyObject_GetAttrString(arg, "data");
     if (data == NULL && !PyErr_ExceptionMatches(PyExc_AttributeError)) {
-        return -1; /* an array with an offset says itself what to do */
+        return -1; /* an array with an offset raises its own error with the remedy */
     }
     PyErr_Clear();
     int result = -1;
@@ -127,7 +129,7 @@ int kernel_use_array(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
         kernel_refuse(self, i,
                       "the array was made with data=0 and has no memory yet: assign a Buffer "
                       "to its base_data first");
-    } else if (PyLong_CheckExact(arg) && PyObject_Not(arg) == 1) { /* its base_data, perhaps */
+    } else if (PyLong_CheckExact(arg) && PyObject_Not(arg) == 1) { /* possibly its base_data */
         kernel_refuse(self, i,
                       "0 is not memory: pass None for a null pointer; an array made with data=0 "
                       "has no memory yet: assign a Buffer to its base_data first");
@@ -158,7 +160,7 @@ int kernel_convert_global(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
     }
     if (ocl_is_svm(state, arg)) {
         size_t size;
-        PyObject *wrapped = ((Svm *)arg)->mem; /* of an SVM the array that it was made of */
+        PyObject *wrapped = ((Svm *)arg)->mem; /* for an SVM, the array that it wraps */
         if (wrapped != NULL && PyArray_Check(wrapped) &&
             kernel_check_dtype(self, i, arg, PyArray_DESCR((PyArrayObject *)wrapped), "") < 0) {
             return -1;

@@ -1,4 +1,4 @@
-/* kernel_range.c - the sizes of a launch: reading them and checking them against the device. */
+/* kernel_range.c - reads the sizes of a launch and checks them against the device's limits. */
 #include "opencl/commands/box.h"
 #include "opencl/commands/kernel_range.h"
 #include "opencl/device.h"
@@ -8,7 +8,7 @@
 
 static const char routine[] = "clEnqueueNDRangeKernel";
 
-/* A tuple or list of plain ints without a detour; 0 if it is something else. */
+/* The fast path for a tuple or list of plain ints. Returns 0 for anything else. */
 static int fast_sizes(PyObject *obj, size_t *out, int *n) {
     PyObject **items;
     Py_ssize_t size;
@@ -47,7 +47,7 @@ static int read_sizes(PyObject *obj, const char *call, const char *name, size_t 
     return *n < 0 ? -1 : 0;
 }
 
-/* Whether one of the sizes is 0. */
+/* Whether any size is 0. */
 static int has_zero(const size_t *sizes, int n) {
     for (int i = 0; i < n; i++) {
         if (sizes[i] == 0) {
@@ -57,7 +57,7 @@ static int has_zero(const size_t *sizes, int n) {
     return 0;
 }
 
-/* The sizes as they were given; how many dimensions the local size and the offset have. */
+/* Reads the sizes as given. *n_local and *n_offset get the number of dimensions given. */
 static inline int read_given(PyObject *global, PyObject *local, PyObject *offset,
                              KernelRange *range, int *n_local, int *n_offset) {
     const char *name = "kernel call";
@@ -73,7 +73,7 @@ static inline int read_given(PyObject *global, PyObject *local, PyObject *offset
                : 0;
 }
 
-/* Sizes and offset count work-groups: makes them count work-items. Missing dimensions count 1. */
+/* Converts sizes and offset from work-groups to work-items. Missing dimensions are 1. */
 static int times_local(Kernel *self, KernelRange *range, int *n_local, int *n_offset) {
     int n = range->n > *n_local ? range->n : *n_local;
     for (int i = range->n; i < n; i++) {
@@ -122,7 +122,8 @@ static inline int check_dimensions(Kernel *self, const DeviceLimits *limits,
     return 0;
 }
 
-/* Each dimension; the work-items of a work-group (1 without a local size) and of the launch. */
+/* Checks each dimension and computes the number of work-items of a work-group (1 without a local
+ * size) and of the launch. */
 static inline int check_sizes(Kernel *self, const DeviceLimits *limits, KernelRange *range,
                               size_t *group, size_t *total) {
     size_t end;
@@ -157,7 +158,7 @@ static inline int check_sizes(Kernel *self, const DeviceLimits *limits, KernelRa
     return 0;
 }
 
-/* PoCL counts work-groups with 32 bits. */
+/* PoCL counts work-groups in 32 bits. */
 static int check_group_count(Kernel *self, const DeviceLimits *limits, const KernelRange *range,
                              size_t group, size_t total) {
     const size_t most = limits->max_work_group_size != 0 ? limits->max_work_group_size : 1,

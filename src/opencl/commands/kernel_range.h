@@ -7,7 +7,7 @@
 #include "opencl/memory.h"
 #include "opencl/objects/kernel.h"
 
-#define KERNEL_MAX_DIMS 10 /* checked against the device's own limit, 3 almost everywhere */
+#define KERNEL_MAX_DIMS 10 /* the device's own limit, nearly always 3, is checked separately */
 
 typedef struct {
     int n, has_local, empty;
@@ -15,11 +15,11 @@ typedef struct {
     int has_offset;
 } KernelRange;
 
-/* Reads sizes and checks them against the device. With allow_empty, sizes of which one is 0 are of
- * a launch that does nothing, whatever the others are. 0, or -1 with an exception. */
+/* Reads sizes and checks them against the device. With allow_empty, a launch with a size of 0 does
+ * nothing, whatever its other sizes are. Returns 0, or -1 with an exception. */
 int kernel_read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *local,
                       PyObject *offset, int g_times_l, int allow_empty, KernelRange *range);
-/* A work size of 0 is an error before OpenCL 2.1 unless it is allowed explicitly. */
+/* Before OpenCL 2.1, a work size of 0 is an error unless explicitly allowed. */
 int kernel_check_empty(Kernel *self, const Queue *queue, const KernelRange *range, int allowed);
 
 #endif

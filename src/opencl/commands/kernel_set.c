@@ -1,4 +1,4 @@
-/* kernel_set.c - handing converted arguments to the driver, under the kernel's lock: only those
+/* kernel_set.c - passes converted arguments to the driver under the kernel's lock, but only those
  * that changed. */
 #include "opencl/commands/box.h"
 #include "opencl/device.h"
@@ -19,8 +19,7 @@ void kernel_values_clear(ArgValue *values, cl_uint n) {
 }
 
 void kernel_wait_for_lock(Kernel *self) {
-    while (self->locked) { /* another thread is in the driver, without the GIL, and holds the lock
-                              meanwhile */
+    while (self->locked) { /* another thread is in the driver without the GIL, and holds the lock */
         Py_BEGIN_ALLOW_THREADS
         PyThread_acquire_lock(self->lock, WAIT_LOCK);
         PyThread_release_lock(self->lock);
@@ -28,8 +27,8 @@ void kernel_wait_for_lock(Kernel *self) {
     }
 }
 
-/* Whether the driver has this value already. An object must be the same one: a handle can be a new
- * object's at an old address. */
+/* Whether the driver already has this value. Objects are compared by identity, because a new
+ * object may have a former one's address as its handle. */
 static int is_set(const Kernel *self, const ArgSlot *slot, const ArgValue *value) {
     if (slot->set != value->set || slot->held != value->hold || self->shared_handle) {
         return 0;
@@ -51,7 +50,8 @@ static int is_set(const Kernel *self, const ArgSlot *slot, const ArgValue *value
     }
 }
 
-/* What is no value: SVM at the address svm, local memory of size bytes, or NULL for a pointer. */
+/* Sets an argument that is not a value: SVM at the address svm, local memory of size bytes, or
+ * NULL for a pointer. */
 static cl_int set_other(cl_kernel handle, cl_uint i, ArgSet set, size_t size, void *svm,
                         const char **routine) {
     cl_int status = CL_SUCCESS;
@@ -92,7 +92,7 @@ cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int 
             CL_CALL(status, clSetKernelArg, handle, first + k, value->size,
                     value->large != NULL ? value->large : value->value.bytes);
         }
-        if (PG_UNLIKELY(status != CL_SUCCESS)) { /* what the driver has now is not known */
+        if (PG_UNLIKELY(status != CL_SUCCESS)) { /* the driver's current value is unknown */
             slot->set = SET_NOTHING;
             *failed = first + k;
             for (cl_uint rest = k + 1; rest < n; rest++) {
@@ -102,8 +102,8 @@ cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int 
         }
         old[k] = slot->held;
         if (PG_UNLIKELY(self->holds_nothing) &&
-            value->hold !=
-                NULL) { /* a later object could have its address: set anew by each call */
+            value->hold != NULL) { /* nothing keeps this object, and a later one could have its
+                                    * address: set again by each call */
             slot->held = NULL;
             slot->set = SET_NOTHING;
             continue;
@@ -114,7 +114,8 @@ cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int 
         slot->set_size = value->size;
         if (PG_UNLIKELY(value->set == SET_SVM)) {
             memcpy(slot->now.bytes, &value->svm, sizeof value->svm);
-        } else if (value->size <= sizeof slot->now.word) { /* of no value, nobody looks at it */
+        } else if (value->size <= sizeof slot->now.word) { /* for an argument without a value this
+                                                            * is never read */
             slot->now.word = value->value.integer;
         } else if (value->size <= CACHED_BYTES) {
             memcpy(slot->now.bytes, value->value.bytes, value->size);
@@ -123,10 +124,10 @@ cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int 
     return CL_SUCCESS;
 }
 
-/* Gives a new handle what is known to be set. What is too large to be known counts as not set. */
+/* Gives a new handle the known arguments. Values too large to be remembered count as not set. */
 static cl_int set_as_known(Kernel *self, cl_kernel handle) {
     cl_int status = CL_SUCCESS;
-    const char *routine; /* a failure here is not raised: the old handle's is */
+    const char *routine; /* a failure here is ignored: the caller raises the old handle's */
     for (cl_uint i = 0; i < self->n_args && status == CL_SUCCESS; i++) {
         ArgSlot *slot = &self->slots[i];
         void *svm;
@@ -171,9 +172,9 @@ int kernel_renew(Kernel *self) {
     return 1;
 }
 
-/* ---- kernels that hold memory which nobody else has ------------------------------------------ */
+/* ---- kernels whose arguments are the last references to memory ------------------------------- */
 
-static Kernel *kernels; /* all of them; changed with the GIL held */
+static Kernel *kernels; /* all kernels; protected by the GIL */
 
 void kernel_list(Kernel *self) {
     self->next = kernels;
@@ -185,7 +186,7 @@ void kernel_list(Kernel *self) {
 }
 
 void kernel_unlist(Kernel *self) {
-    if (self->link == NULL) { /* hollow */
+    if (self->link == NULL) { /* not initialized */
         return;
     }
     if (self->next != NULL) {
@@ -209,7 +210,8 @@ Program *kernel_find_program(cl_program handle) {
     return self != NULL ? self->program : NULL;
 }
 
-/* The next call sets these arguments whatever happens here; what set_arg() was given stays. */
+/* Drops references that calls left behind. The next call sets these arguments anyway; arguments
+ * set by set_arg() are kept. */
 void ocl_kernels_let_go(void) {
     for (Kernel *self = kernels, *next; self != NULL; self = next) {
         next = self->next;
@@ -218,14 +220,16 @@ void ocl_kernels_let_go(void) {
             if (slot->by_call && slot->held != NULL && Py_REFCNT(slot->held) == 1) {
                 slot->set = SET_NOTHING;
                 Py_CLEAR(slot->held);
-                next = kernels; /* that can have run any code, and changed the list */
+                next = kernels; /* dropping references may have run any code that changed the
+                                 * list */
                 break;
             }
         }
     }
 }
 
-/* Local memory is within what some device has: some drivers abort instead of refusing it. */
+/* Checks local memory against the devices' largest limit, because some drivers abort instead of
+ * refusing. */
 static int check_local_memory(Kernel *self, cl_uint first, const ArgValue *values, cl_uint n) {
     size_t most = 0;
     int local = 0;
@@ -276,7 +280,8 @@ int kernel_set_arguments(Kernel *self, cl_uint first, PyObject *const *args, cl_
     cl_uint failed = 0;
     const char *routine;
     kernel_lock(self);
-    int released = 0; /* since it was converted: by another thread, or by what a conversion calls */
+    int released = 0; /* released since the conversion, by another thread or by code that a
+                       * conversion ran */
     for (cl_uint i = 0; i < at && !released; i++) {
         released = kernel_held_alive(self, first + i, values[i].hold) < 0;
     }

@@ -1,11 +1,10 @@
-/* map.c - MemoryMap and enqueue_map_buffer: device memory seen as an ndarray.
+/* map.c - MemoryMap and enqueue_map_buffer(): an ndarray over device memory.
  *
  * The ndarray's base is the MemoryMap, which unmaps when the last array over it is gone. After an
- * explicit release() the array may still exist: it is made empty then, so that it can neither show
- * stale bytes nor touch memory that the driver took back. Views taken of it before cannot be found;
- * for their sake the map has a reference of its own to the driver's memory as long as it lives, so
- * that releasing the buffer harms neither them nor the
- * unmapping. */
+ * explicit release() the array may still exist. It is then made empty, so that it can neither show
+ * stale bytes nor access memory that the driver took back. Earlier views of it cannot be found.
+ * For their sake the map owns a reference to the driver's memory object for its whole life, so
+ * that releasing the buffer affects neither the views nor the unmapping. */
 #include "opencl/commands/box.h"
 #include "opencl/commands/map.h"
 #include "opencl/enqueue.h"
@@ -21,13 +20,13 @@
 
 typedef struct {
     OCL_HEAD
-    void *pointer; /* NULL: nothing is mapped (any more) */
+    void *pointer; /* NULL if nothing is mapped, or no longer */
     Queue *queue;
     Memory *memory;
-    cl_mem mem;      /* a reference of its own */
-    Event *mapped;   /* until it is done nothing may be unmapped */
-    PyObject *array; /* weak reference to the ndarray that was returned */
-    void *scalar;    /* what a 0-d array shows after release */
+    cl_mem mem;      /* with its own reference */
+    Event *mapped;   /* must complete before anything is unmapped */
+    PyObject *array; /* weak reference to the returned ndarray */
+    void *scalar;    /* what a 0-d array shows after release() */
     PyObject *dict;
 } MemoryMap;
 
@@ -41,16 +40,16 @@ static int MemoryMap_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-static int MemoryMap_clear(PyObject *op) { /* queue and memory are needed to unmap */
+static int MemoryMap_clear(PyObject *op) { /* queue and memory are still needed for unmapping */
     Py_CLEAR(((MemoryMap *)op)->dict);
     return 0;
 }
 
-/* Where nobody is left to hear of a failure. after: the event of the mapping, or NULL. */
+/* Unmaps where a failure cannot be reported. after: the event of the mapping, or NULL. */
 static void unmap(Queue *queue, cl_mem mem, void *pointer, cl_event after) {
     cl_int status = CL_SUCCESS, exec = CL_COMPLETE;
     cl_event event = NULL;
-    if (after != NULL) { /* a failed one is not waited for: some drivers would do so for ever */
+    if (after != NULL) { /* not if it failed: some drivers would then wait forever */
         CL_CALL(status, clGetEventInfo, after, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec,
                 &exec, NULL);
     }
@@ -110,7 +109,7 @@ static PyObject *release(MemoryMap *self, Queue *queue, PyObject *wait_for) {
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
     void *pointer = self->pointer;
-    if (pointer == NULL) { /* done by somebody's __iter__ meanwhile */
+    if (pointer == NULL) { /* code run by wait_for's __iter__ has unmapped it in the meantime */
         ocl_wait_list_clear(&list);
         return ocl_reject(self->state, call, CL_INVALID_VALUE, "the memory was unmapped before");
     }
@@ -223,7 +222,7 @@ PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void
     if (blocking) {
         if (ocl_wait(state, self->mapped->event, routine, NULL) < 0 ||
             ocl_event_check(self->mapped, routine) < 0) {
-            goto done; /* dropping the map unmaps after the mapping is done */
+            goto done; /* destroying the map unmaps after the mapping has completed */
         }
         Py_CLEAR(self->mapped);
     }
@@ -282,13 +281,13 @@ static int check_map(const Memory *memory, const char *call, size_t offset, size
     return 0;
 }
 
-/* Enqueues the mapping. Where it will be, NULL with an exception. */
+/* Enqueues the mapping. Returns its address, or NULL with an exception. */
 static void *map(Queue *queue, cl_mem mem, cl_map_flags flags, size_t offset, size_t size,
                  const WaitList *list, cl_event *event) {
     cl_int status;
     int tries = 0, again;
     void *pointer;
-    ocl_gates_must_run(list->gates); /* somebody will unmap */
+    ocl_gates_must_run(list->gates); /* it must run, because the unmapping will follow */
     do {
         status = CL_SUCCESS;
         if (!ocl_queue_may_block(queue) &&
@@ -344,7 +343,7 @@ static PyObject *enqueue_map_buffer_impl(PyObject *module, PyObject *const *a) {
     ocl_memory_pin(memory);
     void *pointer = map(queue, mem, flags, offset, layout.size, &list, &event);
     if (pointer != NULL && ocl_memory_alive(memory, call) < 0) {
-        /* released meanwhile, by another thread or a finalizer */
+        /* released in the meantime, by another thread or a finalizer */
         ocl_unmap_unseen(queue, mem, pointer, event);
     } else if (pointer != NULL) {
         result = ocl_map_result(queue, memory, "clEnqueueMapBuffer", pointer, event, &list, &layout,
@@ -353,7 +352,7 @@ static PyObject *enqueue_map_buffer_impl(PyObject *module, PyObject *const *a) {
     ocl_memory_unpin(memory);
     ocl_wait_list_clear(&list);
 done:
-    Py_CLEAR(layout.dtype); /* NULL if the array has taken it over */
+    Py_CLEAR(layout.dtype); /* NULL if the array took it over */
     return result;
 }
 

@@ -1,17 +1,16 @@
-/* pieces.c - commands on much memory as several commands, and fills by wide patterns.
+/* pieces.c - splits commands on large memory into several, and fills with wider patterns.
  *
- * NVIDIA's driver (580) counts the patterns of a fill in 32 bits, those before the offset, too.
- * One-byte patterns over 2 GiB never end; beyond 2 GiB those of one byte and beyond 4 GiB those of
- * two write elsewhere, and so does one command that writes 2**32 patterns of four bytes. It is also
- * ten times slower with one byte than with four. So there a fill by short patterns is widened, no
- * command of this file has more than 1 GiB, and a fill only writes where few enough patterns come
- * before it. The rest is copied, out of what is filled by then: copies are right everywhere.
- * Elsewhere patterns stay as they are: PoCL, for one, is three times as fast with a single byte as
- * with sixteen.
+ * NVIDIA's driver (580) counts the patterns of a fill in 32 bits, including those before the
+ * offset. One-byte patterns over 2 GiB never end. Beyond 2 GiB one-byte patterns, and beyond 4 GiB
+ * two-byte patterns, are written to the wrong place, and so is a single command that writes 2**32
+ * four-byte patterns. One-byte patterns are also ten times slower than four-byte ones. On this
+ * driver, therefore, fills with short patterns are widened, no command of this file covers more
+ * than 1 GiB, and a fill only writes where few enough patterns precede it. The rest is copied from
+ * what is already filled, because copies are correct everywhere. On other drivers patterns are
+ * left alone: PoCL, for example, is three times as fast with one byte as with sixteen.
  *
- * Each piece waits for the one before, also in an in-order queue: if what they wait for fails, all
- * of them
- * do. */
+ * Each piece waits for the previous one, even in an in-order queue: if what they wait for fails,
+ * all of them fail. */
 #include "opencl/commands/pieces.h"
 #include "opencl/enqueue.h"
 #include "opencl/event.h"
@@ -20,17 +19,16 @@
 #include "opencl/queue.h"
 
 #define NVIDIA_PIECE ((size_t)1 << 30)
-/* Fills may write as many bytes of a buffer, from its start: what was tried of patterns of four
- * bytes and more. Those of one and two may write a quarter of it. */
-#define NVIDIA_REACH ((size_t)1 << 32)
-#define WIDE         16 /* bytes of a widened pattern */
-#define WIDE_ENOUGH  4  /* such patterns fill as fast as wider ones */
-#define WORTH_CUTTING \
-    4096             /* bytes; for fewer, another command costs more than narrow patterns do */
-#define SEED    4096 /* bytes that are filled elsewhere and copied, where a fill cannot start */
-#define LONGEST 128  /* bytes of a pattern */
+/* Fills may write this many bytes from the start of a buffer, as tested with patterns of four
+ * bytes and more. One- and two-byte patterns may write a quarter of it. */
+#define NVIDIA_REACH  ((size_t)1 << 32)
+#define WIDE          16   /* bytes of a widened pattern */
+#define WIDE_ENOUGH   4    /* patterns of this width are as fast as wider ones */
+#define WORTH_CUTTING 4096 /* bytes; fewer do not pay for a second command */
+#define SEED          4096 /* bytes to fill elsewhere and copy, where no fill can start */
+#define LONGEST       128  /* bytes of the longest pattern */
 
-static size_t test_piece, test_reach; /* 0: the driver's */
+static size_t test_piece, test_reach; /* for tests; 0 means the driver's limit */
 
 static size_t piece_of(const Queue *queue) {
     return test_piece != 0                                                            ? test_piece
@@ -50,16 +48,17 @@ static int is_trusted(const Queue *queue) {
 
 void ocl_piece_let_go(cl_event event) {
     if (event != NULL) {
-        ocl_live[LIVE_EVENT]++; /* it never counted */
+        ocl_live[LIVE_EVENT]++; /* it was not counted when it was made */
         ocl_event_let_go(event);
     }
 }
 
-/* The events that a piece waits for: the one before it, or at first the command's wait list. */
+/* The events that the next piece waits for: the previous piece's, or for the first piece the
+ * command's wait list. */
 typedef struct {
     cl_uint n;
     const cl_event *events;
-    cl_event last; /* NULL: no piece was enqueued yet */
+    cl_event last; /* NULL before the first piece */
 } Chain;
 
 static cl_int add_piece(Chain *chain, Queue *queue, OclPiece piece, const void *command,
@@ -112,8 +111,8 @@ static cl_int fill_piece(Queue *queue, const void *command, size_t start, size_t
     return status;
 }
 
-/* The fill by the widest pattern that offset and size allow. If none is wide enough, all but *head
- * bytes at the start and a rest. */
+/* Returns the same fill with the widest pattern that offset and size allow. If no alignment
+ * suffices, it covers all but *head bytes at the start and a remainder. */
 static OclFill widened(const OclFill *fill, unsigned char wide[WIDE], size_t *head) {
     OclFill middle = *fill;
     size_t place = fill->mem != NULL ? fill->offset : (size_t)(uintptr_t)fill->svm;
@@ -136,10 +135,10 @@ static OclFill widened(const OclFill *fill, unsigned char wide[WIDE], size_t *he
     return middle;
 }
 
-/* A copy inside what a fill writes. */
+/* A copy within the range of a fill. */
 typedef struct {
     const OclFill *fill;
-    cl_mem from_mem; /* NULL: the fill's */
+    cl_mem from_mem; /* NULL: the fill's own memory */
     size_t from;
 } FillCopy;
 
@@ -161,8 +160,9 @@ static cl_int copy_piece(Queue *queue, const void *command, size_t start, size_t
     return status;
 }
 
-/* Goes on with what was filled from start to end, to the fill's end. */
-static cl_int spread(Chain *chain, Queue *queue, const OclFill *fill, size_t start, size_t end) {
+/* Copies what was filled from start to end onward, to the fill's end. */
+static cl_int copy_onward(Chain *chain, Queue *queue, const OclFill *fill, size_t start,
+                          size_t end) {
     size_t most = piece_of(queue);
     FillCopy copy = {fill, NULL, start};
     cl_int status = CL_SUCCESS;
@@ -181,9 +181,9 @@ static void free_seed(PyObject *capsule) {
     CL_RELEASE(LIVE_MEM, clReleaseMemObject, PyCapsule_GetPointer(capsule, SEED_NAME));
 }
 
-/* Releases it when the event is complete: NVIDIA's driver might wait for what uses it, with the
- * GIL held. */
-static void seed_let_go(Queue *queue, cl_mem mem, cl_event event) {
+/* Releases the memory when the event completes: NVIDIA's driver might otherwise wait for the
+ * commands that use it, with the GIL held. */
+static void release_seed(Queue *queue, cl_mem mem, cl_event event) {
     PyObject *capsule = PyCapsule_New(mem, SEED_NAME, free_seed);
     if (capsule == NULL) {
         PyErr_Clear();
@@ -196,9 +196,9 @@ static void seed_let_go(Queue *queue, cl_mem mem, cl_event event) {
     Py_DECREF(capsule);
 }
 
-/* Fills the first bytes, at most SEED, by way of another buffer. middle: the same fill, widened. */
-static cl_int seed(Chain *chain, Queue *queue, const OclFill *fill, const OclFill *middle,
-                   size_t *end) {
+/* Fills the first bytes, at most SEED, through another buffer. middle: the same fill, widened. */
+static cl_int fill_seed(Chain *chain, Queue *queue, const OclFill *fill, const OclFill *middle,
+                        size_t *end) {
     cl_int status = CL_SUCCESS;
     cl_mem mem;
     CL_MAKE(mem, status, clCreateBuffer, queue->context->context, CL_MEM_READ_WRITE, SEED, NULL);
@@ -213,13 +213,13 @@ static cl_int seed(Chain *chain, Queue *queue, const OclFill *fill, const OclFil
     if (status == CL_SUCCESS) {
         status = add_piece(chain, queue, copy_piece, &copy, 0, *end);
     }
-    seed_let_go(queue, mem, chain->last);
+    release_seed(queue, mem, chain->last);
     return status;
 }
 
-/* How many bytes of its buffer come before what a fill writes. */
+/* How many bytes of the buffer precede the fill. */
 static cl_int bytes_before(const OclFill *fill, size_t *out) {
-    size_t origin = 0; /* not 0 for a region of another buffer */
+    size_t origin = 0; /* not 0 for a sub-buffer */
     cl_int status = CL_SUCCESS;
     if (fill->mem != NULL) {
         CL_CALL(status, clGetMemObjectInfo, fill->mem, CL_MEM_OFFSET, sizeof origin, &origin, NULL);
@@ -228,22 +228,22 @@ static cl_int bytes_before(const OclFill *fill, size_t *out) {
     return status;
 }
 
-/* The fill as several commands. before: the bytes of its buffer that come before it; head: what
- * comes before the middle. */
+/* Splits the fill into several commands. before: the bytes of the buffer that precede it; head:
+ * the bytes before the middle. */
 static cl_int add_fill(Chain *chain, Queue *queue, const OclFill *fill, OclFill *middle,
                        size_t head, size_t before) {
     size_t reach = reach_of(middle), end;
     cl_int status;
     if (before > reach || reach - before < WORTH_CUTTING) {
-        status = seed(chain, queue, fill, middle, &end);
-        return status == CL_SUCCESS ? spread(chain, queue, fill, 0, end) : status;
+        status = fill_seed(chain, queue, fill, middle, &end);
+        return status == CL_SUCCESS ? copy_onward(chain, queue, fill, 0, end) : status;
     }
     size_t room = (reach - before - head) / LONGEST * LONGEST;
     middle->size = middle->size < room ? middle->size : room;
     end = head + middle->size;
     status = add_all(chain, queue, fill_piece, middle, head, middle->size);
     if (status == CL_SUCCESS) {
-        status = spread(chain, queue, fill, head, end);
+        status = copy_onward(chain, queue, fill, head, end);
     }
     if (status == CL_SUCCESS && head > 0) {
         FillCopy copy = {fill, NULL, WIDE};

@@ -1,5 +1,5 @@
-/* rect.c - copies of boxes: 2-D and 3-D regions between host memory and buffers and between buffers
- * (OpenCL 1.1, 5.2.4). */
+/* rect.c - copies of boxes: 2-D and 3-D regions between host memory and buffers, and between
+ * buffers (OpenCL 1.1, 5.2.4). */
 #include "opencl/commands/blocking.h"
 #include "opencl/commands/box.h"
 #include "opencl/enqueue.h"
@@ -12,10 +12,10 @@
 #include "opencl/queue.h"
 
 typedef struct {
-    size_t origin[3], pitch[2]; /* bytes; pitch of a row and of a slice */
+    size_t origin[3], pitch[2]; /* in bytes; pitches of a row and of a slice */
 } Side;
 
-/* Reads up to three numbers; missing ones are otherwise. */
+/* Reads up to three numbers; missing ones become otherwise. */
 static int as_triple(PyObject *obj, const char *call, const char *name, size_t otherwise,
                      size_t out[3]) {
     out[0] = out[1] = out[2] = otherwise;
@@ -27,7 +27,7 @@ static int as_pitches(PyObject *obj, const char *call, const char *name, size_t 
     return obj == NULL || obj == Py_None ? 0 : pg_as_sizes(obj, call, name, out, 2) < 0 ? -1 : 0;
 }
 
-/* Fills in default pitches and checks that the box ends within total bytes; what names the side in
+/* Fills in default pitches and checks that the box fits into total bytes. what names this side in
  * errors. */
 static int check_side(State *state, const char *call, const char *what, Side *side,
                       const size_t region[3], size_t total) {
@@ -60,8 +60,8 @@ static int check_side(State *state, const char *call, const char *what, Side *si
         pg_add(end, rows, &end) < 0 || pg_add(end, slices, &end) < 0 || end > total) {
         goto too_far;
     }
-    if (region[1] == 1 && region[2] == 1) { /* one row: pitches that reach past the end mean
-                                               nothing, but NVIDIA's driver refuses them */
+    if (region[1] == 1 && region[2] == 1) { /* one row: pitches do not matter, but NVIDIA's driver
+                                             * refuses any that reach past the end */
         side->origin[0] += side->origin[1] * side->pitch[0] + side->origin[2] * side->pitch[1];
         side->origin[1] = side->origin[2] = 0;
         side->pitch[0] = side->pitch[1] = region[0];
@@ -84,7 +84,7 @@ static int as_region(State *state, PyObject *obj, const char *call, size_t out[3
     return 0;
 }
 
-/* ---- the driver's part ----------------------------------------------------------------------- */
+/* ---- enqueueing ------------------------------------------------------------------------------ */
 
 typedef enum { BOX_READ, BOX_WRITE, BOX_COPY } BoxKind;
 static const char *const routines[] = {"clEnqueueReadBufferRect", "clEnqueueWriteBufferRect",
@@ -92,11 +92,12 @@ static const char *const routines[] = {"clEnqueueReadBufferRect", "clEnqueueWrit
 
 typedef struct {
     BoxKind kind;
-    cl_mem mem[2]; /* BOX_COPY: source and destination; else the buffer alone */
+    cl_mem mem[2]; /* BOX_COPY: source and destination; otherwise only the buffer */
     void *host;
     int blocking;    /* OCL_WAIT_...; not for BOX_COPY */
-    Side side[2];    /* of mem[0], and of the host or of mem[1] */
-    size_t total[2]; /* bytes of the buffers; 0 for the host, whose end no driver knows */
+    Side side[2];    /* of mem[0], and of the host or mem[1] */
+    size_t total[2]; /* size of the buffers in bytes; 0 for the host, whose end drivers do not
+                      * know */
     size_t region[3];
 } Box;
 
@@ -125,8 +126,9 @@ static cl_int enqueue_box(Queue *queue, const Box *box, cl_uint n, const cl_even
     return status;
 }
 
-/* Whether the gap behind the last row or slice, which is no part of the box, lies past the end of a
- * buffer. Everything fits in size_t: check_side() has multiplied nearly the same numbers. */
+/* Whether the padding after the last row or slice, which is not part of the box, extends past the
+ * end of a buffer. Everything fits into size_t: check_side() has multiplied nearly the same
+ * numbers. */
 static int gap_reaches_out(const Box *box) {
     for (int i = 0; i < 2; i++) {
         const Side *side = &box->side[i];
@@ -139,7 +141,7 @@ static int gap_reaches_out(const Box *box) {
     return 0;
 }
 
-/* Pitches that a box does not need become what its rows take up. */
+/* Reduces pitches that the box does not need to the size of its rows. */
 static void tighten(Box *box) {
     for (int i = 0; i < 2; i++) {
         Side *side = &box->side[i];
@@ -150,7 +152,7 @@ static void tighten(Box *box) {
     }
 }
 
-/* Moves the last slice of a box, or its last row if there is but one slice, to another box. */
+/* Moves the last slice of a box, or its last row if there is only one slice, to another box. */
 static void cut(Box *box, Box *last) {
     int direction = box->region[2] > 1 ? 2 : 1;
     for (int i = 0; i < 2; i++) {
@@ -168,8 +170,8 @@ static void cut(Box *box, Box *last) {
     tighten(last);
 }
 
-/* One command, or two where the driver (NVIDIA's) wants the gap behind the box inside the buffer,
- * too: *event is the last one's. */
+/* Enqueues one command, or two if the driver (NVIDIA's) wants even the padding after the box to
+ * lie inside the buffer. *event is the last one's. */
 static cl_int enqueue(Queue *queue, Box *box, const WaitList *list, cl_event *event) {
     cl_int status = enqueue_box(queue, box, list->n, list->events, event);
     if (status != CL_INVALID_VALUE || box->region[1] * box->region[2] == 1 ||
@@ -184,7 +186,7 @@ static cl_int enqueue(Queue *queue, Box *box, const WaitList *list, cl_event *ev
         return status;
     }
     status = enqueue_box(queue, &last, 1, &first, event);
-    if (status != CL_SUCCESS) { /* the caller is going to free the memory */
+    if (status != CL_SUCCESS) { /* wait: the caller will free the memory */
         cl_int ignored = CL_SUCCESS;
         Py_BEGIN_ALLOW_THREADS
         CL_CALL(ignored, clWaitForEvents, 1, &first);
@@ -200,11 +202,10 @@ static size_t start_of(const Side *side) {
     return side->origin[0] + side->origin[1] * side->pitch[0] + side->origin[2] * side->pitch[1];
 }
 
-/* Whether two boxes that lie distance bytes apart in one grid of rows and slices have a byte in
- * common. */
+/* Whether two boxes that lie distance bytes apart in the same grid of rows and slices overlap. */
 static int boxes_meet(size_t distance, const size_t region[3], const size_t pitch[2]) {
-    /* distance = x + y * row pitch + z * slice pitch with |x|, |y|, |z| less than the region: y and
-     * z are these or one more. */
+    /* distance = x + y * row pitch + z * slice pitch with |x|, |y|, |z| less than the region, so y
+     * and z are these quotients or one more. */
     for (size_t z = distance / pitch[1]; z <= distance / pitch[1] + 1; z++) {
         size_t slices = z * pitch[1],
                rest = distance > slices ? distance - slices : slices - distance;
@@ -218,8 +219,8 @@ static int boxes_meet(size_t distance, const size_t region[3], const size_t pitc
     return 0;
 }
 
-/* OpenCL 1.1, 5.2.4: within a buffer the pitches are the same and the boxes apart. NVIDIA's driver
- * copies all the same. */
+/* OpenCL 1.1, 5.2.4: within a buffer, the pitches must be equal and the boxes must not overlap.
+ * NVIDIA's driver does not check this. */
 static int check_overlap(State *state, const Memory *src, const Memory *dst, const Box *box) {
     const Side *from = &box->side[0], *to = &box->side[1];
     if (src->mem != dst->mem) {

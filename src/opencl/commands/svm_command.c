@@ -13,10 +13,10 @@
 #include "opencl/queue.h"
 #include "opencl/svm.h"
 
-/* Memory that a command uses: shared, or (copies only) the host's own. */
+/* Memory that a command uses: shared virtual memory or, for copies only, host memory. */
 typedef struct {
-    PyObject *svm;  /* strong; NULL: read-only host memory */
-    Py_buffer view; /* of that */
+    PyObject *svm;  /* strong; NULL for read-only host memory */
+    Py_buffer view; /* of the host memory */
     void *pointer;
     size_t size;
 } Operand;
@@ -28,7 +28,8 @@ static void Operand_clear(Operand *self) {
     Py_CLEAR(self->svm);
 }
 
-/* obj: an SVMPointer, or anything that SVM() takes; if write is 0, read-only host memory too. */
+/* obj: an SVMPointer or anything that SVM() accepts; unless write is set, also read-only host
+ * memory. */
 static int Operand_set(Operand *self, State *state, PyObject *obj, const char *call,
                        const char *name, Queue *queue, int write) {
     *self = (Operand){0};
@@ -59,14 +60,14 @@ static int Operand_set(Operand *self, State *state, PyObject *obj, const char *c
     return 0;
 }
 
-/* Host memory that no allocation of ours keeps. */
+/* Whether it is host memory that no allocation of ours keeps alive. */
 static int Operand_is_foreign(const Operand *self) {
     Svm *svm = (Svm *)self->svm;
     return svm == NULL || svm->context == NULL;
 }
 
-/* Records the use and pins; to be undone by Operand_unpin. The arguments may have changed while
- * foreign code ran. */
+/* Records the use and pins the memory; Operand_unpin undoes it. The arguments may have changed
+ * while foreign code ran. */
 static int Operand_pin(Operand *self, State *state, const char *call, const char *name,
                        Queue *queue) {
     if (self->svm == NULL) {
@@ -87,7 +88,7 @@ static void Operand_unpin(Operand *self) {
     }
 }
 
-/* The host's own memory stays until the command is done. */
+/* Keeps host memory alive until the command completes. */
 static void Operand_hold(Operand *self, State *state, cl_event event) {
     if (self->svm == NULL) {
         ocl_keepalive_buffer(state, event, &self->view);
@@ -97,8 +98,8 @@ static void Operand_hold(Operand *self, State *state, cl_event event) {
     }
 }
 
-/* The queue's device must have what the command needs: shared virtual memory, and for pointers to
- * host memory of its own that too. */
+/* The queue's device must support what the command needs: shared virtual memory, and for pointers
+ * to ordinary host memory system SVM, too. */
 static int check_device(Queue *queue, const char *call, const Operand *operand) {
     State *state = queue->state;
     cl_bitfield has = ocl_device_limits(queue->device)->svm_capabilities;
@@ -120,7 +121,7 @@ static int check_device(Queue *queue, const char *call, const Operand *operand) 
     return 0;
 }
 
-/* byte_count, by default all of it, checked against total. */
+/* Reads byte_count, by default everything, and checks it against total. */
 static int as_count(State *state, PyObject *obj, const char *call, const char *name, size_t total,
                     size_t *count) {
     *count = total;
@@ -197,7 +198,7 @@ static int pin_both(State *state, const char *call, Queue *queue, Operand *dst, 
     return 0;
 }
 
-/* Waits if blocking, and makes the Event of a copy that was enqueued; the list is taken over. */
+/* Waits if blocking, and makes the Event of an enqueued copy. Takes over the list. */
 static PyObject *finish_copy(State *state, Queue *queue, cl_event event, WaitList *list,
                              int blocking, Operand *dst, Operand *src) {
     const char *routine = "clEnqueueSVMMemcpy";
@@ -205,7 +206,7 @@ static PyObject *finish_copy(State *state, Queue *queue, cl_event event, WaitLis
     int failed = blocking && (ocl_wait(state, event, routine, NULL) < 0 ||
                               ocl_gates_check(state, list->gates, routine) < 0);
     if (!blocking ||
-        (failed && !ocl_is_over(event))) { /* the command goes on, and needs its memory */
+        (failed && !ocl_is_over(event))) { /* the command is still running and needs its memory */
         Operand_hold(dst, state, event);
         Operand_hold(src, state, event);
     }
@@ -257,7 +258,7 @@ OCL_COPY_FUNCTION(enqueue_svm_memcpy) {
     Operand_unpin(&dst);
     if (status != CL_SUCCESS) {
         ocl_wait_list_clear(&list);
-        if (event != NULL) { /* pieces that go on */
+        if (event != NULL) { /* some pieces are still running */
             Operand_hold(&dst, state, event);
             Operand_hold(&src, state, event);
             ocl_piece_let_go(event);
@@ -274,7 +275,7 @@ done:
 
 /* ---- map ------------------------------------------------------------------------------------- */
 
-/* What map, unmap and fill start with: a queue and shared memory. */
+/* The common start of map, unmap and fill: a queue and shared virtual memory. */
 static Queue *queue_and_operand(State *state, PyObject *queue_arg, PyObject *svm_arg,
                                 const char *call, const char *name, Operand *operand) {
     Queue *queue = ocl_as_queue(state, queue_arg, call);
@@ -339,7 +340,7 @@ static PyObject *enqueue_svm_map_impl(PyObject *module, PyObject *const *a) {
     }
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
-    ocl_gates_must_run(list.gates); /* somebody will unmap */
+    ocl_gates_must_run(list.gates); /* it must run, because the unmapping will follow */
     OCL_ENQUEUE(queue, status, clEnqueueSVMMap, queue->queue, CL_FALSE, flags, operand.pointer,
                 size, list.n, list.events, &event);
     result = ocl_finish_enqueue(queue, "clEnqueueSVMMap", status, event, &list);
@@ -349,7 +350,7 @@ static PyObject *enqueue_svm_map_impl(PyObject *module, PyObject *const *a) {
         Py_CLEAR(result);
         PyObject *type, *value, *traceback;
         PyErr_Fetch(&type, &value, &traceback);
-        unmap(queue, operand.pointer, NULL, NULL); /* nobody is left to do it */
+        unmap(queue, operand.pointer, NULL, NULL); /* the caller cannot do it */
         PyErr_Restore(type, value, traceback);
     }
     Operand_unpin(&operand);
@@ -402,7 +403,7 @@ PG_DOC(enqueue_svm_memfill__doc__, "enqueue_svm_memfill",
        "Repeat *pattern* (1, 2, 4, ..., 128 bytes: bytes or a NumPy scalar) over the first "
        "*byte_count* bytes, by default all.\n\n"
        "byte_count and the address must be multiples of the pattern's size.");
-/* How many bytes to fill, and by what; the address is the operand's. */
+/* How many bytes to fill, and with which pattern; the operand has the address. */
 static int check_fill(State *state, const char *call, PyObject *byte_count, const Operand *operand,
                       OclFill *fill) {
     if (ocl_check_pattern(state, call, fill->length) < 0 ||
@@ -459,7 +460,7 @@ static PyObject *enqueue_svm_memfill_impl(PyObject *module, PyObject *const *a) 
     }
     result = ocl_finish_enqueue(queue, "clEnqueueSVMMemFill", status, event, &list);
 done:
-    PyBuffer_Release(&pattern); /* the driver has copied it */
+    PyBuffer_Release(&pattern); /* safe: the driver has copied it */
     Operand_clear(&operand);
     return result;
 }
@@ -470,9 +471,9 @@ PG_DOC(enqueue_svm_migrate_mem__doc__, "enqueue_svm_migrate_mem",
        "Sequence[Event] | None = None) -> Event",
        "Move shared virtual memory to the queue's device, or to the host "
        "(mem_migration_flags.HOST) (OpenCL 2.1).");
-/* What is migrated. Zeroed, an object without operands. */
+/* The memory to migrate. When zeroed, it has no operands. */
 typedef struct {
-    PyObject *objects; /* tuple */
+    PyObject *objects; /* a tuple */
     Operand *operands;
     const void **pointers;
     Py_ssize_t n, n_set, n_pinned;
@@ -490,7 +491,7 @@ static void Migration_clear(Migration *self) {
     Py_XDECREF(self->objects);
 }
 
-/* 0, or -1 with an exception; to be cleared in both cases. */
+/* Returns 0, or -1 with an exception. Must be cleared in either case. */
 static int Migration_read(Migration *self, State *state, const char *call, PyObject *svms,
                           Queue *queue) {
     self->objects = pg_tuple(svms, call, "svms", "SVMPointers", 1 << 20);
@@ -578,7 +579,7 @@ done:
     return result;
 }
 
-/* ---- numpy-like allocation ------------------------------------------------------------------- */
+/* ---- NumPy-like allocation ------------------------------------------------------------------- */
 
 PG_DOC(svm_empty__doc__, "_svm_empty",
        "ctx, flags, shape, dtype, order='C', alignment=None, queue=None",

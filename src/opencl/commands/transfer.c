@@ -1,5 +1,5 @@
-/* transfer.c - copies between host memory and buffers and between buffers: enqueue_copy and what it
- * stands on. */
+/* transfer.c - copies between host memory and buffers and between buffers: enqueue_copy() and its
+ * helpers. */
 #include "opencl/api/roles.h"
 #include "opencl/commands/blocking.h"
 #include "opencl/commands/box.h"
@@ -45,8 +45,8 @@ static PyObject *finish_host_copy(Queue *queue, const char *routine, cl_int stat
         (ocl_wait(state, event, routine, NULL) < 0 || ocl_gates_check(state, gates, routine) < 0)) {
         if (ocl_is_over(event)) {
             PyBuffer_Release(view);
-        } else { /* interrupted, or the driver could not wait: the copy goes on, so its memory must
-                    stay */
+        } else { /* interrupted, or the driver could not wait: the copy is still running, so its
+                  * memory must stay */
             ocl_keepalive_buffer(state, event, view);
         }
         ocl_live[LIVE_EVENT]++;
@@ -55,7 +55,7 @@ static PyObject *finish_host_copy(Queue *queue, const char *routine, cl_int stat
     }
     PyBuffer_Release(view);
     if (!(queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) {
-        ocl_queue_done(queue, number); /* what came before this copy is done too */
+        ocl_queue_done(queue, number); /* earlier commands have completed, too */
     }
     PyObject *made = ocl_nanny_event_new(state, event, queue->context->context, NULL);
     if (made != NULL && pg_report(&state->common) < 0) {
@@ -91,7 +91,7 @@ PyObject *ocl_enqueue_nothing(Queue *queue, WaitList *list) {
     return ocl_finish_enqueue(queue, "clEnqueueMarker", status, event, list);
 }
 
-/* Checks offset + size against a memory object's bytes. */
+/* Checks offset + size against the size of a memory object. */
 static int check_range(State *state, const char *call, const char *name, size_t offset, size_t size,
                        size_t total) {
     size_t end;
@@ -104,7 +104,7 @@ static int check_range(State *state, const char *call, const char *name, size_t 
     return 0;
 }
 
-/* write: to the device. */
+/* write: copy to the device. */
 static PyObject *host_copy(State *state, const char *call, PyObject *queue_arg,
                            PyObject *memory_arg, PyObject *host, size_t offset, PyObject *wait_for,
                            int blocking, int write) {
@@ -177,8 +177,8 @@ static cl_int copy_piece(Queue *queue, const void *command, size_t start, size_t
     return status;
 }
 
-/* How many bytes are copied: byte_count, or as many as both have from their offsets on. -1 with an
- * exception. */
+/* How many bytes to copy: byte_count, or as many as both have after their offsets. Returns -1 with
+ * an exception. */
 static inline int copy_size(const Memory *src, const Memory *dst, const char *call,
                             PyObject *byte_count, const BufferCopy *copy, size_t *size) {
     State *state = src->state;
@@ -293,7 +293,7 @@ static PyObject *read_or_write(PyObject *module, ArgSpec *spec, const char *offs
     PyObject *a[6];
     size_t offset = 0;
     int blocking;
-    const char *call = "enqueue_copy"; /* what the user called */
+    const char *call = "enqueue_copy"; /* the function that the user called */
     if (pg_args(spec, args, nargs, kwnames, a) < 0 ||
         (a[3] != NULL && pg_as_size(a[3], call, offset_name, &offset) < 0) ||
         (blocking = pg_as_bool(a[5], 1)) < 0) {
@@ -331,8 +331,8 @@ static PyObject *enqueue_copy_buffer_impl(PyObject *module, PyObject *const *a) 
                        dst_offset, a[6]);
 }
 
-/* The plain cases of enqueue_copy, with positional arguments and these keywords, are done here; all
- * others in pygpu/_src/runtime/opencl/transfer.py. */
+/* The simple cases of enqueue_copy, with positional arguments and these keywords, are handled
+ * here, all others in pygpu/_src/runtime/opencl/transfer.py. */
 PG_DOC(enqueue_copy__doc__, "enqueue_copy", "queue, dest, src, **kwargs",
        "(queue: CommandQueue, dest: object, src: object, **kwargs: object) -> Event",
        "Copy from *src* to *dest*; each is a buffer, an image, shared virtual memory or host "
@@ -350,7 +350,7 @@ typedef struct {
     PyObject *wait_for, *blocking, *src_offset, *dst_offset, *byte_count;
 } CopyKeywords;
 
-/* 1 if only known keywords were given, 0 if the general way must be taken. */
+/* Returns 1 if only these keywords were given, 0 if the general path must be taken. */
 static int plain_keywords(PyObject *const *values, PyObject *kwnames, CopyKeywords *out) {
     Py_ssize_t n = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
     *out = (CopyKeywords){NULL, NULL, NULL, NULL, NULL};
@@ -380,7 +380,7 @@ static int is_buffer(State *state, PyObject *obj) {
 
 /* ---- boxes and images ------------------------------------------------------------------------ */
 
-/* The values of these keywords in this order, NULL for those that were not given. 0 if there are
+/* The values of these keywords in this order, NULL for those not given. Returns 0 if there are
  * others. */
 static int keywords_in_order(PyObject *const *values, PyObject *kwnames, const char *const *names,
                              int n, PyObject **out) {
@@ -407,13 +407,13 @@ static int is_image(State *state, PyObject *obj) {
     return PyObject_TypeCheck(obj, state->ImageType);
 }
 
-/* An array of the host that is nothing else. */
+/* Whether it is a plain host array. */
 static int is_array(State *state, PyObject *obj) {
     return PyArray_Check(obj) && !ocl_is_svm(state, obj);
 }
 
-/* Copies of images; args: queue, dest, src. NULL without an exception: for
- * pygpu/_src/runtime/opencl/transfer.py, as are all errors about keywords. */
+/* Copies images; args: queue, dest, src. Returns NULL without an exception to leave the call,
+ * including all errors about keywords, to pygpu/_src/runtime/opencl/transfer.py. */
 static PyObject *copy_image(PyObject *module, State *state, PyObject *const *args,
                             PyObject *kwnames) {
     static const char *const two[] = {"src_origin", "dest_origin", "region", "wait_for"};
@@ -468,7 +468,7 @@ static PyObject *copy_image(PyObject *module, State *state, PyObject *const *arg
     return result;
 }
 
-/* Copies of boxes of buffers; likewise. */
+/* Copies boxes of buffers, in the same way. */
 static PyObject *copy_box(PyObject *module, State *state, PyObject *const *args,
                           PyObject *kwnames) {
     static const char *const two[] = {"src_origin",  "dst_origin",  "region",

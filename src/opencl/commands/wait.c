@@ -1,5 +1,5 @@
-/* wait.c - waiting for commands: with the GIL released, and in Python's main thread interruptible
- * by signals. */
+/* wait.c - waits for commands with the GIL released; in Python's main thread, signals can
+ * interrupt the wait. */
 #include "common/pthread_compat.h"
 #include "opencl/event.h"
 #include "opencl/lifetime/completion.h"
@@ -9,15 +9,17 @@
 #include "opencl/opencl.h"
 #include "opencl/queue.h"
 
-#define SPIN_SECONDS 20e-6 /* a short transfer is done in this time, and a callback costs more */
-#define SLICE_MS     40    /* how late Ctrl-C may be noticed */
+#define SPIN_SECONDS                                                                   \
+    20e-6           /* short transfers complete within this time, and a callback costs \
+                     * more */
+#define SLICE_MS 40 /* the maximum delay of Ctrl-C */
 #define POLL_SPIN_SECONDS \
-    2e-3 /* where the driver is not asked to call back, and its own wait would spin for ever */
-#define POLL_OFTEN_SECONDS 100e-6 /* after that, there is time between two looks */
+    2e-3 /* for drivers without callbacks, whose own wait would spin forever */
+#define POLL_OFTEN_SECONDS 100e-6 /* after this time, sleep between two polls */
 #define POLL_YIELDS        8
 #define POLL_MOST_US       500
 
-/* Shared by the waiting thread and the driver's callback; freed by the later of the two. */
+/* Shared by the waiting thread and the driver's callback; the last of the two frees it. */
 typedef struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -25,7 +27,7 @@ typedef struct {
     int users;
 } Waiter;
 
-static void Waiter_leave(Waiter *waiter) { /* lock held */
+static void Waiter_leave(Waiter *waiter) { /* Call with the lock held. */
     int left = --waiter->users;
     pthread_mutex_unlock(&waiter->lock);
     if (left == 0) {
@@ -43,8 +45,8 @@ static void CL_CALLBACK on_done(cl_event event, cl_int status, void *op) {
     Waiter_leave(waiter);
 }
 
-/* 1 if the command is complete or has failed, 0 if not yet; *exec is its status. No Python object
- * is touched. */
+/* Returns 1 if the command has completed or failed, 0 if not yet. *exec is its status. Touches no
+ * Python objects. */
 static int is_done(cl_event event, cl_int *exec, cl_int *status) {
     *exec = CL_QUEUED;
     *status = CL_SUCCESS;
@@ -53,7 +55,7 @@ static int is_done(cl_event event, cl_int *exec, cl_int *status) {
     return *status != CL_SUCCESS || *exec <= CL_COMPLETE;
 }
 
-/* Called back by the driver when the command is done; NULL if that cannot be had. */
+/* Registers a callback for the end of the command. Returns NULL if that fails. */
 static Waiter *Waiter_hook(cl_event event) {
     Waiter *waiter = PyMem_RawCalloc(1, sizeof *waiter);
     cl_int hooked = CL_OUT_OF_HOST_MEMORY;
@@ -69,8 +71,8 @@ static Waiter *Waiter_hook(cl_event event) {
     return waiter;
 }
 
-/* Waits in the main thread. 0 with *status and *exec set, -1 with an exception from a signal
- * handler. */
+/* Waits in the main thread. Returns 0 and sets *status and *exec, or -1 with an exception from a
+ * signal handler. */
 static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
     int done = 0;
     const int polls = (ocl_quirks_in_use & OCL_QUIRK_CALLS_BACK_LATE) != 0;
@@ -86,7 +88,7 @@ static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
     if (done) {
         return 0;
     }
-    Waiter *waiter = polls ? NULL : Waiter_hook(event); /* NULL: poll instead */
+    Waiter *waiter = polls ? NULL : Waiter_hook(event); /* NULL means polling instead */
     int result = 0, asked = 0;
     while (result == 0) {
         Py_BEGIN_ALLOW_THREADS
@@ -98,14 +100,13 @@ static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
             done = waiter->done;
             pthread_mutex_unlock(&waiter->lock);
             if (!done) {
-                done = asked =
-                    is_done(event, exec,
-                            status); /* some drivers do not call back for a command that fails */
+                done = asked = is_done(event, exec, status); /* because some drivers do not call
+                                                              * back for a failed command */
             }
         } else {
-            double pause =
-                (pg_seconds() - begin) *
-                (1e6 / 16); /* so the end is noticed late by a sixteenth of the time at most */
+            double pause = (pg_seconds() - begin) *
+                           (1e6 / 16); /* so the end is noticed with a delay of at most a sixteenth
+                                        * of the time */
             pg_sleep_us(pause < POLL_MOST_US ? (long)pause + 10 : POLL_MOST_US);
             done = asked = is_done(event, exec, status);
         }
@@ -119,7 +120,7 @@ static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
         pthread_mutex_lock(&waiter->lock);
         Waiter_leave(waiter);
     }
-    if (result == 0 && !asked) { /* not twice: an error of the driver must not get lost */
+    if (result == 0 && !asked) { /* not twice: a driver error must not get lost */
         is_done(event, exec, status);
     }
     return result;
@@ -135,8 +136,8 @@ int ocl_wait_done(State *state, cl_event event, int *failed) {
     (void)state;
     int result = wait_interruptibly(event, &exec, &status);
     *failed = status == CL_SUCCESS && exec < 0;
-    if (result == 0 && status != CL_SUCCESS) { /* the driver would not say how far the command is,
-                                                  but may know how to wait */
+    if (result == 0 && status != CL_SUCCESS) { /* the driver did not report the command's status,
+                                                * but may be able to wait */
         Py_BEGIN_ALLOW_THREADS
         CL_CALL(status, clWaitForEvents, 1, &event);
         Py_END_ALLOW_THREADS
@@ -144,8 +145,8 @@ int ocl_wait_done(State *state, cl_event event, int *failed) {
     return result;
 }
 
-/* The commands before an event may still be in the queue's buffer; a wait that the driver does not
- * know of must submit them. */
+/* Earlier commands may still be in the queue's buffer; a wait that the driver does not know about
+ * must flush them. */
 static void flush_queue_of(cl_event event) {
     cl_command_queue queue = NULL;
     cl_int status = CL_SUCCESS;
@@ -173,8 +174,8 @@ int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted
             }
         }
         if ((ocl_quirks_in_use & OCL_QUIRK_CALLS_BACK_LATE) && status == CL_SUCCESS &&
-            exec == CL_COMPLETE) { /* asking is no point of synchronization (OpenCL 1.2, 5.9), this
-                                      is */
+            exec == CL_COMPLETE) { /* a query is not a synchronization point (OpenCL 1.2, 5.9), but
+                                    * this wait is */
             Py_BEGIN_ALLOW_THREADS
             CL_CALL(status, clWaitForEvents, 1, &event);
             Py_END_ALLOW_THREADS
@@ -191,8 +192,9 @@ int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted
             is_done(event, &exec, &status);
         }
         if (PG_UNLIKELY(ocl_is_exiting()) && (status != CL_SUCCESS || exec < 0)) {
-            /* Only daemon threads are left, and what failed is what exit gave up: such a thread
-             * just stops, as Python stops those that want the GIL now. */
+            /* Only daemon threads are left, and the failure was caused by exit giving up its user
+             * events. Block this thread forever, as Python does with daemon threads that request
+             * the GIL now. */
             Py_BEGIN_ALLOW_THREADS
             for (;;) {
                 pg_sleep_us(1000000);
@@ -221,7 +223,7 @@ int ocl_event_check(const Event *self, const char *routine) {
 
 /* ---- wait lists ------------------------------------------------------------------------------ */
 
-/* Appends what wait_for[i] is to the list. 0, or -1 with an exception. */
+/* Appends the event wait_for[i] to the list. Returns 0, or -1 with an exception. */
 static inline int add_event(State *state, const char *call, cl_context context, WaitList *list,
                             Py_ssize_t i) {
     PyObject *item = PyTuple_GET_ITEM(list->keep, i);
@@ -245,7 +247,7 @@ static inline int add_event(State *state, const char *call, cl_context context, 
     }
     cl_int status, exec = 0, failed = ocl_event_failed(event);
     if (failed == 0 && is_done(event->event, &exec, &status) && status == CL_SUCCESS && exec < 0) {
-        failed = exec; /* some drivers would wait for ever */
+        failed = exec; /* some drivers would wait forever */
     }
     if (failed != 0) {
         ocl_raise_with(state, call, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
@@ -269,9 +271,9 @@ int ocl_wait_list(State *state, PyObject *wait_for, const char *call, Queue *que
         goto done;
     }
     if (PyObject_TypeCheck(wait_for, state->EventType)) {
-        list->keep =
-            PyTuple_Pack(1, wait_for); /* PyOpenCL refuses a bare Event; what is meant is clear */
-    } else {                           /* a copy: nobody can change it while the GIL is released */
+        list->keep = PyTuple_Pack(1, wait_for); /* a bare Event, which PyOpenCL refuses although the
+                                                 * meaning is clear */
+    } else { /* a copy that nobody can change while the GIL is released */
         list->keep = pg_tuple(wait_for, call, "wait_for", "Events (or None)", 1 << 20);
     }
     if (list->keep == NULL) {

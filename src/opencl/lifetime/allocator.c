@@ -1,5 +1,5 @@
-/* allocator.c - AllocatorBase, ImmediateAllocator, DeferredAllocator, SVMAllocator: where pools get
- * their memory from. */
+/* allocator.c - AllocatorBase, ImmediateAllocator, DeferredAllocator, SVMAllocator: the sources of
+ * memory for pools. */
 #include "opencl/context.h"
 #include "opencl/enqueue.h"
 #include "opencl/event.h"
@@ -34,15 +34,14 @@ static void Allocator_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-/* Makes the driver find room for a buffer now. */
+/* Makes the driver allocate a buffer's memory now. */
 static cl_int commit(Queue *queue, cl_mem mem, const char **routine) {
-    cl_event event =
-        NULL; /* wanted by nobody, but see event_release.c for what PoCL does without */
+    cl_event event = NULL; /* unused, but event_release.c says why PoCL needs an event */
     cl_int status = CL_SUCCESS;
     int idle = queue->enqueued == queue->finished;
     if (queue->device->version >= 120 && cl.clEnqueueMigrateMemObjects != NULL) {
         cl_mem *array =
-            PyMem_Malloc(sizeof *array); /* outlives this call, see ocl_keepalive_array() */
+            PyMem_Malloc(sizeof *array); /* outlives this call; see ocl_keepalive_array() */
         *routine = "clEnqueueMigrateMemObjects";
         if (array == NULL) {
             return CL_OUT_OF_HOST_MEMORY;
@@ -57,13 +56,13 @@ static cl_int commit(Queue *queue, cl_mem mem, const char **routine) {
             PyMem_Free(array);
         }
     } else {
-        static const char zero = 0; /* static: the write may come later */
+        static const char zero = 0; /* static, because the write may happen later */
         *routine = "clEnqueueWriteBuffer";
         OCL_ENQUEUE(queue, status, clEnqueueWriteBuffer, queue->queue, mem, CL_FALSE, 0, 1, &zero,
                     0, NULL, &event);
     }
     if (status == CL_SUCCESS) {
-        /* A queue that nobody waits for would count as busy for ever: blocking.c */
+        /* Without this wait the queue would count as busy forever; see blocking.c. */
         if (idle && (queue->device->platform->quirks & OCL_QUIRK_SLOW_UNLESS_BLOCKING)) {
             unsigned number = queue->enqueued;
             cl_int waited = CL_SUCCESS;
@@ -122,10 +121,11 @@ static PyObject *Allocator_call(PyObject *op, PyObject *args, PyObject *kwargs) 
                                       size, self->alignment, self->flags, self->queue, NULL);
     }
     return size == 0 ? Py_NewRef(Py_None)
-                     : ocl_allocator_buffer(self, size, size); /* PyOpenCL's answer for no bytes */
+                     : ocl_allocator_buffer(self, size, size); /* as PyOpenCL does for zero bytes */
 }
 
-/* mem_flags, by default READ_WRITE; there is no host memory that could be meant. */
+/* Parses mem_flags, READ_WRITE by default. Flags that need host memory are refused, as there is
+ * none. */
 static int as_flags(State *state, PyObject *obj, const char *call, uint64_t *flags) {
     *flags = CL_MEM_READ_WRITE;
     if (obj != NULL && pg_as_u64(obj, call, "mem_flags", flags) < 0) {

@@ -1,17 +1,17 @@
-/* completion.c - what must happen when a command is done: host memory given back, Python callbacks
- * run.
+/* completion.c - what must happen when a command has completed: host memory is released, and
+ * Python callbacks run.
  *
- * A driver calls back from threads of its own. They only push a record onto a list; one dispatcher
- * thread takes the GIL and deals with the list. It is a thread of Python's _thread, so that its
- * thread state is made once, where a lack of memory is an error and no crash. So no dealloc ever
- * waits for a device, and dropping an Event or an array changes nothing.
+ * A driver calls back from its own threads. The callbacks only push a record onto a list, and one
+ * dispatcher thread takes the GIL and processes the list. No dealloc therefore ever waits for a
+ * device, and dropping an Event or an array has no effect on running commands. The dispatcher is
+ * started like a Python thread, so that its thread state is made once, where lack of memory is an
+ * error and not a crash.
  *
- * NVIDIA's driver (580.159) is never asked to call back: that costs some 5 us of the caller's time,
- * and the thread that it wakes for it comes 40 us late, when a short copy is long done. Its events
- * are looked at instead. At exit the dispatcher is stopped before the interpreter goes; what is
- * still pending then is left to the operating
- * system. */
-#define OCL_NOT_COUNTED /* the dispatcher waits where it is, and so does exit itself */
+ * NVIDIA's driver (580.159) gets no callbacks: registering one costs the caller some 5 us, and the
+ * driver thread that runs it starts 40 us late, long after a short copy has completed. Its events
+ * are polled instead. At exit the dispatcher stops before the interpreter is finalized; whatever
+ * is still pending is left to the operating system. */
+#define OCL_NOT_COUNTED /* the dispatcher waits here, as does exit itself */
 #include "common/pthread_compat.h"
 #include "opencl/event.h"
 #include "opencl/lifetime/completion.h"
@@ -23,43 +23,43 @@
 
 typedef struct Pending {
     struct Pending *next;
-    struct Pending *later, **link; /* among those whose event has not called back yet; under lock */
-    cl_event event;                /* of such a record: a reference */
-    int given_up; /* dealt with although the driver has not called back: it still may, so the record
-                     stays */
-    int polled;   /* the driver will not call back: the dispatcher looks at the event instead */
-    cl_int at;    /* the status of the event that is waited for */
+    struct Pending *later, **link; /* links of the list of records whose event has not called back
+                                    * yet; under lock */
+    cl_event event;                /* of such a record, with its own reference */
+    int given_up; /* processed although the driver has not called back: it still may, so the record
+                   * must stay */
+    int polled;   /* there will be no callback: the dispatcher polls the event */
+    cl_int at;    /* the status that the event is to reach */
     Py_buffer view; /* released if has_view */
     int has_view;
-    PyObject *object;   /* dropped */
-    PyObject *function; /* called with override or else status, then dropped */
+    PyObject *object;   /* to be dropped */
+    PyObject *function; /* to be called with override or else status, then dropped */
     cl_int status, override;
-    Gates *gates; /* that the command is behind */
+    Gates *gates; /* the user events that the command depends on */
 } Pending;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static Pending *first, **last = &first; /* under lock */
 static int running, stopping, busy;     /* under lock */
-static int owed;                        /* under lock: user events are to fail */
-static double owed_from; /* under lock: 0, or when to try again to let user events fail */
-static int pause_ms;     /* under lock: before the latest of these attempts */
+static int failures_due;                /* under lock: user events must be failed now */
+static double retry_at;    /* under lock: when to try again to fail user events, or 0 */
+static int retry_delay_ms; /* under lock: the delay before the latest of these attempts */
 static int n_polled,
-    look_at_holds;           /* under lock: what the dispatcher has to look at again and again */
+    poll_keepalives;         /* under lock: keepalive.c has objects that the dispatcher must poll */
 static int exiting;          /* GIL held */
 static Pending *outstanding; /* under lock */
-static double
-    suspect_until; /* under lock: until then events may fail without the driver calling back */
+static double suspect_until; /* under lock: until then, events may fail without a callback */
 
-/* Between looks at events of a driver that may have failed to call back, and of one that does
- * not. */
+/* Polling intervals: for a driver that may have failed to call back, and for one that never
+ * does. */
 #define LOOK_MS       10
 #define LOOK_OFTEN_MS 1
-/* At most so long between attempts to let user events fail that the driver refused; they begin with
- * LOOK_MS. */
+/* The longest pause between attempts to fail user events when the driver refuses. The first pause
+ * is LOOK_MS. */
 #define PAUSE_MOST_MS 1000
 
-/* For when there is no memory for a record: without one, what it should keep would be lost. */
+/* Reserve records for when memory runs out: without a record, what it keeps alive would leak. */
 #define N_SPARE 16
 static Pending spare[N_SPARE];
 static char spare_used[N_SPARE]; /* GIL held */
@@ -86,7 +86,7 @@ static void Pending_free(Pending *record) {
     PyMem_RawFree(record);
 }
 
-/* GIL held. */
+/* GIL held */
 static void Pending_finish(Pending *record) {
     if (record->function != NULL) {
         cl_int failed = record->override != 0 ? record->override : ocl_gates_failed(record->gates);
@@ -120,7 +120,7 @@ static void append(Pending *record) {
 }
 
 /* lock held */
-static void leave_outstanding(Pending *record) {
+static void remove_outstanding(Pending *record) {
     if (record->link != NULL) {
         *record->link = record->later;
         if (record->later != NULL) {
@@ -132,7 +132,7 @@ static void leave_outstanding(Pending *record) {
 }
 
 /* lock held */
-static void join_outstanding(Pending *record) {
+static void add_outstanding(Pending *record) {
     record->later = outstanding;
     record->link = &outstanding;
     if (outstanding != NULL) {
@@ -141,10 +141,10 @@ static void join_outstanding(Pending *record) {
     outstanding = record;
 }
 
-/* PoCL does not call back for a command whose wait list failed, so after a failure the rest is
- * looked at. GIL held. Only the dispatcher frees records, and with the GIL held nobody else takes
- * one back; the lock must not be held while the driver is asked, for it may hold a lock of its own
- * while it calls push(). */
+/* PoCL does not call back for a command whose wait list failed, so after a failure the outstanding
+ * events are polled. GIL held: only the dispatcher frees records, and nobody else can take one
+ * back meanwhile. The lock must not be held during the driver's query, because the driver may hold
+ * a lock of its own while it calls push(). */
 static void collect_silent(void) {
     Pending *few[64], **all = few;
     size_t n = 0, room = sizeof few / sizeof few[0];
@@ -155,7 +155,7 @@ static void collect_silent(void) {
     if (n > room && (all = PyMem_RawMalloc(n * sizeof *all)) != NULL) {
         room = n;
     } else {
-        all = few; /* without memory the first ones, which make way for others */
+        all = few; /* out of memory: handle the first ones, which makes room for the others */
     }
     n = 0;
     for (Pending *record = outstanding; record != NULL && n < room; record = record->later) {
@@ -170,7 +170,7 @@ static void collect_silent(void) {
         if (status == CL_SUCCESS &&
             (exec < CL_COMPLETE || (all[i]->polled && exec <= all[i]->at)) &&
             all[i]->link != NULL) {
-            leave_outstanding(all[i]);
+            remove_outstanding(all[i]);
             all[i]->given_up = !all[i]->polled;
             all[i]->status = exec;
             append(all[i]);
@@ -190,20 +190,20 @@ void ocl_suspect_failures(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* Without the GIL: until there is something to do. Takes the list; 0 to stop. *suspect: whether
- * events may fail silently; they were just looked at if it is set on entry, and are left alone for
- * a moment. *owe: whether user events are to fail. */
-static int wait_for_work(Pending **list, int *suspect, int *owe) {
+/* Waits, without the GIL, until there is something to do, and takes the list. Returns 0 to stop.
+ * *suspect: events may fail without a callback; if set on entry, they have just been polled and
+ * are left alone for one interval. *fail_events: user events must be failed. */
+static int wait_for_work(Pending **list, int *suspect, int *fail_events) {
     int looked = *suspect;
     pthread_mutex_lock(&lock);
     busy = 0;
     for (;;) {
         *suspect = (outstanding != NULL && pg_seconds() < suspect_until) || n_polled > 0 ||
-                   look_at_holds;
-        if (owed_from > 0 && pg_seconds() >= owed_from) {
-            owed = 1;
+                   poll_keepalives;
+        if (retry_at > 0 && pg_seconds() >= retry_at) {
+            failures_due = 1;
         }
-        if (stopping || first != NULL || owed || (*suspect && !looked)) {
+        if (stopping || first != NULL || failures_due || (*suspect && !looked)) {
             break;
         }
         if (*suspect) {
@@ -211,16 +211,16 @@ static int wait_for_work(Pending **list, int *suspect, int *owe) {
                             (ocl_quirks_in_use & OCL_QUIRK_CALLS_BACK_LATE) && n_polled > 0
                                 ? LOOK_OFTEN_MS
                                 : LOOK_MS);
-        } else if (owed_from > 0) {
-            pg_cond_wait_ms(&wake, &lock, pause_ms);
+        } else if (retry_at > 0) {
+            pg_cond_wait_ms(&wake, &lock, retry_delay_ms);
         } else {
             pthread_cond_wait(&wake, &lock);
         }
         looked = 0;
     }
     int go_on = !stopping;
-    *owe = owed;
-    owed = 0;
+    *fail_events = failures_due;
+    failures_due = 0;
     *list = NULL;
     if (go_on && first != NULL) {
         *list = first;
@@ -232,58 +232,58 @@ static int wait_for_work(Pending **list, int *suspect, int *owe) {
     return go_on;
 }
 
-static void look_around(void) {
+static void poll_outstanding(void) {
     collect_silent();
     pthread_mutex_lock(&lock);
-    int wanted = look_at_holds;
-    look_at_holds = 0; /* others may want it from now on */
+    int wanted = poll_keepalives;
+    poll_keepalives = 0; /* others may set it again from now on */
     pthread_mutex_unlock(&lock);
     if (wanted && ocl_keepalive_look_after() > 0) {
         pthread_mutex_lock(&lock);
-        look_at_holds = 1;
+        poll_keepalives = 1;
         pthread_mutex_unlock(&lock);
     }
 }
 
-/* Lets dropped user events fail, later once more where the driver refuses: who waits for one has
- * nobody else. */
-static void fail_dropped(void) {
+/* Fails dropped user events. If the driver refuses, it is tried again later, because nobody else
+ * can end the commands that wait for them. */
+static void fail_dropped_events(void) {
     ocl_fail_dropped_user_events();
     pthread_mutex_lock(&lock);
     if (ocl_user_events_dropped == 0) {
-        owed_from = 0;
-        pause_ms = 0;
+        retry_at = 0;
+        retry_delay_ms = 0;
     } else {
-        pause_ms = pause_ms == 0                  ? LOOK_MS
-                   : pause_ms < PAUSE_MOST_MS / 2 ? pause_ms * 2
-                                                  : PAUSE_MOST_MS;
-        owed_from = pg_seconds() + pause_ms * 1e-3;
+        retry_delay_ms = retry_delay_ms == 0                  ? LOOK_MS
+                         : retry_delay_ms < PAUSE_MOST_MS / 2 ? retry_delay_ms * 2
+                                                              : PAUSE_MOST_MS;
+        retry_at = pg_seconds() + retry_delay_ms * 1e-3;
     }
     pthread_mutex_unlock(&lock);
 }
 
-static unsigned long dispatcher; /* the thread */
+static unsigned long dispatcher; /* its thread id */
 
-/* What the thread runs. It has the GIL at the end, so at_exit(), which waits for that, goes on when
- * the thread is gone. */
+/* The thread's function. It ends with the GIL held, and at_exit() waits for the GIL, so when that
+ * continues the thread is gone. */
 static void dispatch(void) {
-    int go_on = 1, suspect = 0, owe = 0;
+    int go_on = 1, suspect = 0, fail_events = 0;
     dispatcher = PyThread_get_thread_ident();
     while (go_on) {
         Pending *list;
         Py_BEGIN_ALLOW_THREADS
-        go_on = wait_for_work(&list, &suspect, &owe);
+        go_on = wait_for_work(&list, &suspect, &fail_events);
         Py_END_ALLOW_THREADS
         while (list != NULL) {
             Pending *record = list;
             list = record->next;
             Pending_finish(record);
         }
-        if (go_on && owe) {
-            fail_dropped();
+        if (go_on && fail_events) {
+            fail_dropped_events();
         }
         if (go_on && suspect) {
-            look_around();
+            poll_outstanding();
         }
     }
     pthread_mutex_lock(&lock);
@@ -291,23 +291,23 @@ static void dispatch(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* Any thread, GIL or not. */
+/* Runs in any thread, with or without the GIL. */
 static void push(Pending *record) {
     pthread_mutex_lock(&lock);
-    if (!stopping &&
-        !record->given_up) { /* while stopping it stays for ever: the interpreter is going */
-        leave_outstanding(record);
+    if (!stopping && !record->given_up) { /* while stopping the record stays: the interpreter is
+                                           * being finalized */
+        remove_outstanding(record);
         append(record);
         pthread_cond_signal(&wake);
     }
     pthread_mutex_unlock(&lock);
 }
 
-/* GIL held, perhaps with an exception. */
+/* GIL held; an exception may be set. */
 static int start_dispatcher(void) {
     pthread_mutex_lock(&lock);
     int needed = !running && !stopping;
-    running |= needed; /* at once: Python may run other code below */
+    running |= needed; /* set now, because Python may run other code below */
     pthread_mutex_unlock(&lock);
     if (!needed) {
         return 0;
@@ -315,9 +315,8 @@ static int start_dispatcher(void) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     int failed = pg_start_thread(dispatch) < 0;
-    PyErr_Restore(
-        type, value,
-        traceback); /* a failure's own exception goes: the callers know what to do instead */
+    PyErr_Restore(type, value,
+                  traceback); /* drop a new exception: callers know what to do on failure */
     if (failed) {
         pthread_mutex_lock(&lock);
         running = 0;
@@ -332,7 +331,7 @@ int ocl_owe_failures(void) {
     }
     pthread_mutex_lock(&lock);
     int heard = !stopping;
-    owed |= heard;
+    failures_due |= heard;
     pthread_cond_signal(&wake);
     pthread_mutex_unlock(&lock);
     return heard ? 0 : -1;
@@ -341,7 +340,7 @@ int ocl_owe_failures(void) {
 void ocl_owe_look_at_holds(void) {
     if (start_dispatcher() == 0) {
         pthread_mutex_lock(&lock);
-        look_at_holds = 1;
+        poll_keepalives = 1;
         pthread_cond_signal(&wake);
         pthread_mutex_unlock(&lock);
     }
@@ -363,8 +362,8 @@ static void CL_CALLBACK on_destroyed(cl_mem mem, void *record) {
     push(record);
 }
 
-/* Asks the driver to call back; the record is then its own. If it would not, the dispatcher looks
- * at the event from time to time, if may_poll. GIL held. */
+/* Registers a callback, which then owns the record. If the driver refuses and may_poll is set, the
+ * dispatcher polls the event instead. GIL held. */
 static cl_int watch(Pending *record, cl_event event, cl_int at, int may_poll) {
     cl_int status = CL_SUCCESS;
     CL_CALL(status, clRetainEvent, event);
@@ -375,7 +374,7 @@ static cl_int watch(Pending *record, cl_event event, cl_int at, int may_poll) {
     record->event = event;
     record->at = at;
     pthread_mutex_lock(&lock);
-    join_outstanding(record);
+    add_outstanding(record);
     pthread_mutex_unlock(&lock);
     if (ocl_quirks_in_use & OCL_QUIRK_CALLS_BACK_LATE) {
         status = CL_INVALID_OPERATION;
@@ -393,7 +392,7 @@ static cl_int watch(Pending *record, cl_event event, cl_int at, int may_poll) {
         pthread_cond_signal(&wake);
         status = CL_SUCCESS;
     } else {
-        leave_outstanding(record);
+        remove_outstanding(record);
     }
     pthread_mutex_unlock(&lock);
     if (!may_poll) {
@@ -403,8 +402,8 @@ static cl_int watch(Pending *record, cl_event event, cl_int at, int may_poll) {
     return status;
 }
 
-/* Hands the record to the event. If that cannot be done, waits in its stead: rare, and nothing may
- * be lost. */
+/* Ties the record to the event. If that fails, waits for the event instead: this is rare, and
+ * nothing may be lost. */
 static void hold(State *state, cl_event event, Pending *record) {
     cl_int status = CL_SUCCESS;
     if (start_dispatcher() == 0) {
@@ -414,7 +413,7 @@ static void hold(State *state, cl_event event, Pending *record) {
         }
     }
     if (status == PG_STATUS_FORKED) {
-        return; /* the record leaks in the child, which is inert */
+        return; /* leaks the record in the forked child, which is inert */
     }
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -423,15 +422,14 @@ static void hold(State *state, cl_event event, Pending *record) {
     Py_END_ALLOW_THREADS
     if (status == CL_SUCCESS || status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
         Pending_finish(record);
-    } /* else it is not known when the memory is free, so it is kept */
+    } /* otherwise it is unknown when the memory is free, so it is kept */
     PyErr_Restore(type, value, traceback);
     (void)state;
 }
 
 void ocl_keepalive_buffer(State *state, cl_event event, Py_buffer *view) {
     Pending *record = Pending_new();
-    if (record ==
-        NULL) { /* keep the memory: losing some beats a device that writes into freed memory */
+    if (record == NULL) { /* leaks the memory: better than a device that writes into freed memory */
         return;
     }
     record->view = *view;
@@ -442,7 +440,7 @@ void ocl_keepalive_buffer(State *state, cl_event event, Py_buffer *view) {
 void ocl_keepalive_object(State *state, cl_event event, PyObject *object) {
     Py_INCREF(object);
     Pending *record = Pending_new();
-    if (record == NULL) { /* likewise */
+    if (record == NULL) { /* leaks it, as above */
         return;
     }
     record->object = object;
@@ -457,7 +455,7 @@ static void free_array(PyObject *capsule) {
 
 void ocl_keepalive_array(State *state, cl_event event, void *array) {
     PyObject *capsule = PyCapsule_New(array, ARRAY_NAME, free_array);
-    if (capsule == NULL) { /* lost, as above */
+    if (capsule == NULL) { /* leaks it, as above */
         PyErr_Clear();
         return;
     }
@@ -544,8 +542,8 @@ void ocl_leave_at_once(int status, void *Py_UNUSED(arg)) {
 }
 #endif
 
-/* atexit: the interpreter is whole still. Gives user events an outcome, lets callbacks that are due
- * run, stops the dispatcher. */
+/* atexit callback; the interpreter is still intact. Gives user events an outcome, runs the
+ * callbacks that are due, and stops the dispatcher. */
 static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     if (pg_trap & PG_TRAP_FORKED) {
         Py_RETURN_NONE;
@@ -583,7 +581,7 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
 static PyMethodDef at_exit_method = {"_at_exit", at_exit, METH_NOARGS, NULL};
 
 int ocl_pending_ready(State *state) {
-    static int registered = 0; /* once for the process, however often the module is imported */
+    static int registered = 0; /* once per process, however often the module is imported */
     if (registered) {
         return 0;
     }

@@ -1,5 +1,5 @@
-/* deferral.c - OpenCL's side of launches that arrays defer: which memory nobody else can see, and
- * the capsule by which arrays reach the traps of this module. */
+/* deferral.c - OpenCL's side of the launches that arrays defer: which memory is private to pygpu,
+ * and the capsule through which arrays reach this module's traps. */
 #include "common/deferral.h"
 #include "opencl/event.h"
 #include "opencl/lifetime/usage.h"
@@ -7,7 +7,7 @@
 
 static PyTypeObject *pooled, *queues; /* borrowed from the module's state */
 
-/* A buffer of a pool whose handle was not given away, and of which no region was made. */
+/* A pool's buffer whose handle was never given away and that has no sub-buffers. */
 static int is_private(PyObject *memory) {
     if (Py_TYPE(memory) != pooled) {
         return 0;
@@ -17,8 +17,8 @@ static int is_private(PyObject *memory) {
            self->region == NULL && self->regions == NULL;
 }
 
-/* Commands behind a user event may fail with it, and what is told of them then depends on when they
- * were enqueued. */
+/* Commands that depend on a user event may fail with it, and how they do depends on when they were
+ * enqueued. */
 static int may_wait(PyObject *op) {
     const Queue *queue = (const Queue *)op;
     return Py_TYPE(op) == queues && queue->queue != NULL && !queue->finalized &&

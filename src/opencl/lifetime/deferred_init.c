@@ -1,11 +1,10 @@
-/* deferred_init.c - objects of subclasses that are made by an __init__ of their own.
+/* deferred_init.c - objects of subclasses that are initialized by their own __init__.
  *
- * Objects are made by tp_new. A program that subclasses as Python classes are subclassed does it
- * otherwise: its __init__ takes what it likes and calls super().__init__(context, ...). Then tp_new
- * gives a hollow object, without context and handle, that this call fills. All that takes a hollow
- * object refuses it as it refuses one that was released. A subclass with a __new__ of its own is
- * left as it
- * is. */
+ * Normally tp_new makes the complete object. A conventional Python subclass works differently: its
+ * __init__ takes arguments of its own and calls super().__init__(context, ...). For such a class
+ * tp_new returns an uninitialized object, without context and handle, which that call fills. Every
+ * function that receives an uninitialized object refuses it, like a released one. A subclass with
+ * its own __new__ is left alone. */
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/lifetime/instance_registry.h"
 #include "opencl/opencl.h"
@@ -35,7 +34,7 @@ int ocl_fill_uninitialized(PyObject *op, PyObject *made, size_t end,
     size_t start = sizeof(OclObject), size = end - start;
     memcpy((char *)op + start, (char *)made + start, size);
     memset((char *)made + start, 0,
-           size); /* its dealloc finds nothing: another object owns it now */
+           size); /* made is now empty, so its dealloc does nothing: op owns the contents */
     if (known) {
         ocl_remember(op);
     }

@@ -1,21 +1,21 @@
-/* event_release.c - giving up the last reference of the program to an event.
+/* event_release.c - releases the program's last reference to an event.
  *
  * PoCL 3.1 aborts the process when a command fails because an event it waited for failed, a later
- * command of the same queue depends on it, and nobody but the driver holds its event. Only user
- * events can fail this way at any time, so while one has no status, events of commands that are not
- * done are put aside instead of released.
+ * command of the same queue depends on it, and only the driver references its event. Only user
+ * events can cause such failures at arbitrary times. So while any user event has no status, events
+ * of unfinished commands are put aside instead of released.
  *
- * It also leaves the failed event in the lists of the commands before it, and looks at it when
- * these are done. They may be waiting for another user event, or for their turn; so failed events
- * are kept until there is no such event and all queues were known to be idle once. A program that
- * never finishes its queues keeps the last FAILED_MOST / 2 and more. They are not released at once
- * then: PoCL's threads may still be at them, and one process in five
+ * PoCL also leaves a failed event in the lists of the commands before it and accesses it when they
+ * complete. These may be waiting for another user event or for their turn. Failed events are
+ * therefore kept until there is no such user event and all queues have been idle once. A program
+ * that never finishes its queues keeps the latest FAILED_MOST / 2 events and more. Even then they
+ * are not released immediately: PoCL's threads may still be using them, and one process in five
  * aborted. */
 #include "opencl/event.h"
 #include "opencl/lifetime/queue_idle.h"
 #include "opencl/opencl.h"
 
-#define FAILED_KEPT 1024 /* not worth looking for */
+#define FAILED_KEPT 1024 /* fewer are not worth the effort */
 #define FAILED_MOST 65536
 
 typedef struct {
@@ -23,9 +23,9 @@ typedef struct {
     size_t n, room;
 } EventList;
 
-static EventList aside, failed; /* failed: the oldest first */
+static EventList aside, failed; /* failed: oldest first */
 static size_t
-    failed_done; /* so many of them, the oldest, have no command before them that is not done */
+    failed_done; /* this many of them, the oldest, have only completed commands before them */
 static unsigned failures;
 
 void ocl_event_failures_seen(void) {
@@ -56,7 +56,8 @@ static void release_now(cl_event event) {
     (void)status;
 }
 
-/* -1 without memory: the event is lost then, which is better than the driver's abort. */
+/* Returns -1 if out of memory: the event then leaks, which is better than an abort by the
+ * driver. */
 static int make_room(EventList *list) {
     size_t more = list->room > 0 ? list->room * 2 : 64;
     cl_event *events = PyMem_Realloc(list->events, more * sizeof *events);
@@ -78,7 +79,7 @@ static void release(cl_event event) {
     }
     failed.events[failed.n++] = event;
     if (failed.n >= 2 * FAILED_KEPT &&
-        ocl_user_events_pending() == 0) { /* many at once, so that moving the rest costs little */
+        ocl_user_events_pending() == 0) { /* many at once, so that moving the rest is cheap */
         size_t n = failed.n >= FAILED_MOST      ? FAILED_MOST / 2
                    : failed_done >= FAILED_KEPT ? failed_done
                                                 : 0;
@@ -97,7 +98,7 @@ size_t ocl_events_kept(void) {
     return aside.n + failed.n;
 }
 
-/* Releases what can be: everything, or what is done. */
+/* Releases everything, or what has completed. */
 static void tidy(int everything) {
     size_t kept = 0;
     for (size_t i = 0; i < aside.n; i++) {
@@ -112,7 +113,8 @@ static void tidy(int everything) {
 
 void ocl_event_let_go(cl_event event) {
     ocl_live[LIVE_EVENT]--;
-    if (aside.n == 0 && failures == 0 && ocl_user_events_pending() == 0) { /* as in most programs */
+    if (aside.n == 0 && failures == 0 && ocl_user_events_pending() == 0) { /* the case of most
+                                                                            * programs */
         release_now(event);
         return;
     }
@@ -124,7 +126,7 @@ void ocl_event_let_go(cl_event event) {
         return;
     }
     if (aside.n == aside.room) {
-        tidy(0); /* seldom: twice the room each time */
+        tidy(0); /* rare, because the room doubles each time */
         if (aside.n * 2 >= aside.room && make_room(&aside) < 0) {
             return;
         }

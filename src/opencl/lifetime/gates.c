@@ -1,23 +1,23 @@
-/* gates.c - what waits for user events of Intel's CPU runtime, and fails with them.
+/* gates.c - tracks which commands of Intel's CPU runtime depend on user events, and fails them
+ * with these.
  *
- * A command of that runtime whose wait list failed is left out, but its event says that it is
- * complete, and what waits for that event or comes later in an in-order queue runs. It crashes if a
- * command waits for one that was left out, and out-of-order queues crash in any case. So the driver
- * hears of a failure only where it was seen to survive that: if all commands that wait for the user
- * event are of one in-order queue, and wait for no other. Those that are merely enqueued behind
- * them are made to wait for the user event itself. Otherwise the driver hears that the event is
- * complete, and runs what waits for it.
+ * When a command's wait list fails, this runtime skips the command, but reports its event as
+ * complete, so commands that wait for that event or follow in an in-order queue still run. It
+ * crashes if a command waits for a skipped one, and with out-of-order queues in any case. The
+ * driver is therefore told of a failure only where it was seen to survive it: if all commands that
+ * wait for the user event belong to one in-order queue and wait for no other user event. Commands
+ * merely enqueued after those are made to wait for the user event as well. In all other cases the
+ * driver is told that the user event is complete, and runs the commands that wait for it.
  *
- * Either way each Event knows the user events that it is behind, and answers with their failure.
- * GIL held
- * throughout. */
+ * In both cases each Event records the user events that it depends on, and reports their failure
+ * as its own. The GIL is held throughout. */
 #include "opencl/context.h"
 #include "opencl/event.h"
 #include "opencl/lifetime/gates.h"
 #include "opencl/opencl.h"
 #include "opencl/queue.h"
 
-static int wanted_always; /* for tests: whatever the driver */
+static int wanted_always; /* for tests: use gates on every driver */
 
 int ocl_gates_wanted(const Context *context) {
     return wanted_always || (context->devices[0]->platform->quirks & OCL_QUIRK_FAILED_IS_COMPLETE);
@@ -50,7 +50,8 @@ Gates *ocl_gates_new(cl_event event) {
     gate->refs = 1;
     gate->event = event;
     gate->outcome = CL_SUBMITTED;
-    gate->must_hear_complete = wanted_always; /* or the failure that is seen were the driver's */
+    gate->must_hear_complete = wanted_always; /* otherwise tests would see the driver's failure
+                                               * instead */
     self->gate[self->n++] = gate;
     return self;
 }
@@ -88,7 +89,7 @@ void ocl_gates_must_run(const Gates *self) {
     }
 }
 
-static size_t n_open(const Gates *self) { /* that have no outcome yet */
+static size_t n_open(const Gates *self) { /* number of user events without an outcome */
     size_t n = 0;
     for (size_t i = 0; i < self->n; i++) {
         n += self->gate[i]->outcome == CL_SUBMITTED;
@@ -96,8 +97,8 @@ static size_t n_open(const Gates *self) { /* that have no outcome yet */
     return n;
 }
 
-/* Adds those of more that have no outcome and have not been seen: one that failed before a command
- * was enqueued does not fail it. */
+/* Adds those gates of more that have no outcome and are not marked yet: a user event that failed
+ * before a command was enqueued does not affect it. */
 static void join(Gates *self, const Gates *more, unsigned long mark) {
     for (size_t i = 0; i < more->n; i++) {
         Gate *gate = more->gate[i];
@@ -109,7 +110,7 @@ static void join(Gates *self, const Gates *more, unsigned long mark) {
     }
 }
 
-/* Has the command wait for the user event itself. */
+/* Makes the command wait for the user event itself. */
 static int add_event(State *state, WaitList *list, cl_event event) {
     cl_int status = CL_SUCCESS;
     cl_event *events = list->events != NULL ? list->events : list->local;
@@ -136,13 +137,13 @@ static int add_event(State *state, WaitList *list, cl_event event) {
     return 0;
 }
 
-/* What is in the wait list: which events are behind gates. */
+/* What the wait list contains: which of its events depend on gates. */
 typedef struct {
     Event *only;
     size_t n, room;
 } Found;
 
-static Found look_through(const WaitList *list) {
+static Found scan_wait_list(const WaitList *list) {
     Found found = {NULL, 0, 0};
     for (Py_ssize_t i = 0; list->keep != NULL && i < PyTuple_GET_SIZE(list->keep); i++) {
         Event *event = (Event *)PyTuple_GET_ITEM(list->keep, i);
@@ -172,7 +173,7 @@ static Gates *join_all(const WaitList *list, const Gates *order, size_t room) {
     return self;
 }
 
-/* The queue forgets those that have an outcome. */
+/* Removes those with an outcome from the queue's gates. */
 static int prune(Queue *queue) {
     Gates *old = queue->gates, *left = NULL;
     size_t n = old != NULL ? n_open(old) : 0;
@@ -193,7 +194,7 @@ int ocl_gates_collect(WaitList *list, Queue *queue) {
         return -1;
     }
     Gates *order = queue->gates;
-    Found found = look_through(list);
+    Found found = scan_wait_list(list);
     if (found.n == 0 && order == NULL) {
         return 0;
     }

@@ -1,41 +1,42 @@
-/* gates.h - user events of a driver that cannot be told that they failed, and the commands behind
- * them; see gates.c. */
+/* gates.h - user events of a driver that cannot handle their failure, and the commands that depend
+ * on them; see gates.c. */
 #ifndef PYGPU_GATES_H
 #define PYGPU_GATES_H
 
 #include "opencl/event.h"
 #include "opencl/opencl.h"
 
-/* A user event. Counted by the sets that it is in and by the user event's record. */
+/* A user event. Reference counted by the sets that contain it and by the user event's record. */
 typedef struct Gate {
     size_t refs;
-    cl_int outcome;         /* CL_SUBMITTED: none yet */
-    int must_hear_complete; /* the driver would not survive hearing of a failure */
-    cl_command_queue
-        queue;      /* of the commands that wait for it, as long as it is but one; borrowed */
-    cl_event event; /* the user event, as long as it has no outcome; borrowed */
+    cl_int outcome;         /* CL_SUBMITTED while there is none */
+    int must_hear_complete; /* the driver would crash if told of a failure */
+    cl_command_queue queue; /* the queue of the commands that wait for it, as long as there is only
+                             * one; borrowed */
+    cl_event event;         /* the user event until it has an outcome; borrowed */
     unsigned long seen;
 } Gate;
 
-/* Those that a command waits for: directly, by the events in its wait list, or by the order of its
- * queue. Shared, and never changed. */
+/* The user events that a command depends on: directly, through the events in its wait list, or
+ * through the order of its queue. Shared and immutable. */
 typedef struct Gates {
     size_t refs;
     size_t n;
     Gate *gate[];
 } Gates;
 
-void ocl_gate_let_go(Gate *gate); /* which may be NULL */
-/* The Event of a command, which fails with what it waits for; clears the list. Takes over the
- * handle, as ocl_event_make(). */
+void ocl_gate_let_go(Gate *gate); /* accepts NULL */
+/* Makes the Event of a command, which fails together with the user events that it depends on.
+ * Takes over the handle, as ocl_event_make() does, and clears the list. */
 PyObject *ocl_event_after(Queue *queue, cl_event event, WaitList *list);
-cl_int ocl_event_failed(const Event *self); /* how, if the driver does not say so; else 0 */
-/* 0, or -1 with an exception if it failed like that. */
+cl_int ocl_event_failed(const Event *self); /* the failure, if the driver does not report it;
+                                             * otherwise 0 */
+/* Returns 0, or -1 with an exception if it failed that way. */
 int ocl_event_check(const Event *self, const char *routine);
 
-int ocl_gates_wanted(const Context *context); /* whether the context's user events need them */
-Gates *ocl_gates_new(cl_event event);         /* of a new user event; NULL with an exception */
-void ocl_gates_let_go(Gates *self);           /* which may be NULL */
+int ocl_gates_wanted(const Context *context); /* whether the context's user events need gates */
+Gates *ocl_gates_new(cl_event event);         /* for a new user event; NULL with an exception */
+void ocl_gates_let_go(Gates *self);           /* accepts NULL */
 static inline Gates *ocl_gates_share(Gates *self) {
     if (self != NULL) {
         self->refs++;
@@ -43,15 +44,15 @@ static inline Gates *ocl_gates_share(Gates *self) {
     return self;
 }
 cl_int ocl_gates_failed(
-    const Gates *self); /* how the first that failed did, or 0; self may be NULL */
+    const Gates *self); /* the status of the first that failed, or 0; self may be NULL */
 int ocl_gates_check(State *state, const Gates *self,
-                    const char *routine); /* 0, or -1 with an exception if one failed */
-/* Sets list->gates for a command of queue, from the events of its tuple and from what the queue's
- * last command is behind. May add to the events. -1 with an exception. */
+                    const char *routine); /* returns 0, or -1 with an exception if one failed */
+/* Sets list->gates for a command of queue, from the events in its tuple and from what the queue's
+ * last command depends on. May add to the events. Returns -1 with an exception. */
 int ocl_gates_collect(WaitList *list, Queue *queue);
 void ocl_gates_enqueued(Queue *queue,
-                        Gates *self); /* a command that is behind them; self may be NULL */
-/* For a command that must run whatever it waits for. */
+                        Gates *self); /* counts a command that depends on them; self may be NULL */
+/* For a command that must run even if what it waits for fails. */
 void ocl_gates_must_run(const Gates *self);
 
 #endif

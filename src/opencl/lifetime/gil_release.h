@@ -1,20 +1,19 @@
-/* gil_release.h - giving up the GIL around driver calls.
+/* gil_release.h - releases the GIL around driver calls.
  *
- * Intel's CPU runtime takes itself apart when the process ends, and crashes if a daemon thread is
- * still in one of its functions. So the threads inside are counted: exit waits for them, for a
- * while, and lets no daemon thread in again
- * (completion.c). */
+ * Intel's CPU runtime shuts down at process exit, and crashes if a daemon thread is still in one
+ * of its functions. So threads in driver calls are counted: exit waits for them for a limited time
+ * and lets no daemon thread enter again (completion.c). */
 #ifndef PYGPU_LEAVE_H
 #define PYGPU_LEAVE_H
 
 #include "common/pg.h"
 
-extern int ocl_inside;    /* threads in a driver call without the GIL; changed with the GIL held */
-extern int ocl_no_entry;  /* daemon threads are to stay outside */
-void ocl_stop_here(void); /* never returns in a daemon thread */
+extern int ocl_inside;    /* threads in a driver call without the GIL; protected by the GIL */
+extern int ocl_no_entry;  /* daemon threads must not enter any more */
+void ocl_stop_here(void); /* does not return in a daemon thread */
 #ifdef __GLIBC__
-/* For on_exit(): the end of the process without the handlers that the driver registered before,
- * which would take it apart under a thread that is still in it. */
+/* For on_exit(): ends the process without running the exit handlers that the driver registered
+ * earlier, which would shut it down while a thread is still inside. */
 void ocl_leave_at_once(int status, void *arg);
 #endif
 

@@ -1,10 +1,10 @@
-/* instance_registry.c - which object there is of a handle: queries that answer with a platform,
- * device, context or queue need not make another one. */
+/* instance_registry.c - finds the existing object of a handle, so that queries that return a
+ * platform, device, context or queue need not create another one. */
 #include "opencl/lifetime/instance_registry.h"
 #include "opencl/opencl.h"
 
 #define N_KNOWN 256
-static PyObject *known[N_KNOWN]; /* lists by next_instance; references are borrowed */
+static PyObject *known[N_KNOWN]; /* linked by next_instance; references are borrowed */
 
 static PyObject **known_by(const void *handle) {
     return &known[((uintptr_t)handle >> 4 ^ (uintptr_t)handle >> 12) % N_KNOWN];
@@ -15,7 +15,7 @@ PyObject *ocl_find_instance(const State *state, PyTypeObject *type, const void *
         return NULL;
     }
     for (PyObject *op = *known_by(handle); op != NULL; op = ((OclInstance *)op)->next_instance) {
-        /* One whose last reference is gone may still be here, while callbacks of its weak
+        /* An object whose last reference is gone may still be listed while callbacks of its weak
          * references run. */
         if (((OclInstance *)op)->handle == handle && ((OclInstance *)op)->state == state &&
             Py_REFCNT(op) > 0 && PyObject_TypeCheck(op, type)) {

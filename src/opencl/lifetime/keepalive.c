@@ -1,11 +1,10 @@
-/* keepalive.c - keeping an object until the commands so far on a queue are done, without waiting
- * for them.
+/* keepalive.c - keeps an object alive until the commands so far on a queue have completed, without
+ * waiting for them.
  *
- * The driver's callback drops the object's ticket, and that ends it. But there may be no memory for
- * a ticket, and a marker may fail. Such are looked at by the dispatcher, and whenever there is work
- * here. Those that failed get another marker: that one command failed does not mean that those
- * before it are
- * done. */
+ * A marker's callback normally drops the object's ticket, and with it the object. But there may be
+ * no memory for a ticket, or the marker may fail. The dispatcher polls such markers, as does any
+ * later call here. If a marker failed, another one is enqueued: the failure of one command does
+ * not mean that those before it have completed. */
 #include "opencl/event.h"
 #include "opencl/lifetime/completion.h"
 #include "opencl/lifetime/gil_release.h"
@@ -14,20 +13,20 @@
 #include "opencl/queue.h"
 
 #define TICKET_NAME  "pygpu.ticket"
-#define LOOK_SECONDS 0.01 /* not at every allocation: there may be many to look at */
+#define LOOK_SECONDS 0.01 /* not at every allocation, as there may be many to poll */
 
 typedef struct Held {
     struct Held *next, **link;
     PyObject *object;
     Queue *queue;
-    cl_event event;       /* of the marker; NULL: none */
-    struct Held **ticket; /* memory of the capsule that the event holds, which points back here or
-                             to nothing */
-    unsigned round;       /* of the last look at it */
+    cl_event event;       /* the marker's; NULL: none */
+    struct Held **ticket; /* memory of the capsule that the event keeps; it points back here or is
+                           * NULL */
+    unsigned round;       /* of the last poll */
     int busy;             /* its marker is being enqueued, perhaps without the GIL */
 } Held;
 
-static Held *held; /* all; GIL held */
+static Held *held; /* all of them; protected by the GIL */
 static unsigned rounds;
 
 static void Held_link(Held *self) {
@@ -62,11 +61,11 @@ static void Held_end(Held *self) {
     Held_unlink(self);
     Held_forget_event(self);
     PyMem_Free(self);
-    Py_DECREF(object); /* what this sets off may come back here */
+    Py_DECREF(object); /* destroying it may re-enter this file */
     Py_DECREF(queue);
 }
 
-/* CL_COMPLETE, CL_QUEUED (on its way, or not known) or an error. */
+/* Returns CL_COMPLETE, CL_QUEUED (running or unknown), or an error. */
 static cl_int outcome(cl_event event) {
     cl_int exec = CL_QUEUED, status = CL_SUCCESS;
     CL_CALL(status, clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec,
@@ -87,14 +86,15 @@ static void drop_ticket(PyObject *capsule) {
     }
 }
 
-/* Has the driver call back when the commands so far are done. May end self. A status if no marker
- * could be enqueued. */
+/* Requests a callback for when the commands so far have completed. May free self. Returns a status
+ * if no marker could be enqueued. */
 static cl_int Held_watch(Held *self) {
     cl_event event = NULL;
     self->busy = 1;
     cl_int status = ocl_enqueue_marker(self->queue, &event);
     if (status == CL_SUCCESS) {
-        ocl_flush(self->queue); /* as the queue is kept until then, nothing else might do it */
+        ocl_flush(self->queue); /* the queue is kept alive until then, so nothing else might flush
+                                 * it */
     }
     self->busy = 0;
     if (status != CL_SUCCESS) {
@@ -107,7 +107,7 @@ static cl_int Held_watch(Held *self) {
     }
     Held **ticket = PyMem_Malloc(sizeof *ticket);
     PyObject *capsule = ticket != NULL ? PyCapsule_New(ticket, TICKET_NAME, drop_ticket) : NULL;
-    if (capsule == NULL) { /* no callback then */
+    if (capsule == NULL) { /* then there will be no callback */
         PyErr_Clear();
         PyMem_Free(ticket);
         ocl_owe_look_at_holds();
@@ -174,7 +174,7 @@ void ocl_keepalive_for_queue(Queue *queue, PyObject *object) {
         Py_DECREF(self->queue);
         PyMem_Free(self);
     }
-    if (status != PG_STATUS_FORKED) { /* the driver is in trouble: waiting is all that is left */
+    if (status != PG_STATUS_FORKED) { /* the driver is failing: waiting is the only option left */
         Py_INCREF(queue);
         Py_BEGIN_ALLOW_THREADS
         CL_CALL(status, clFinish, queue->queue);
@@ -183,5 +183,5 @@ void ocl_keepalive_for_queue(Queue *queue, PyObject *object) {
     }
     if (status == CL_SUCCESS) {
         Py_DECREF(object);
-    } /* else whether the device still uses it is not known: losing memory beats corrupting it */
+    } /* otherwise the device may still use it: a leak is better than corruption */
 }

@@ -1,12 +1,11 @@
-/* pocl_order.c - keeping the order of a queue of PoCL when commands fail.
+/* pocl_order.c - keeps the order of a PoCL queue when commands fail.
  *
- * PoCL 3.1 has each command of an in-order queue wait for the one before. When that one has failed,
- * the next waits for nothing, and runs beside those that are still on their way from before. So as
- * long as a user event might fail, a marker is put before each command; and after a failure, the
- * queue goes on behind another marker, which waits for all of those that are left.
+ * In PoCL 3.1 each command of an in-order queue waits for the previous one. If that has failed,
+ * the next one waits for nothing, and runs concurrently with earlier commands that are still
+ * running. So while a user event might fail, a marker is put before each command. After a failure,
+ * the queue continues after another marker, which waits for all commands that are left.
  *
- * As in pocl_quiesce.c, the calls that nobody asked for bypass
- * CL_CALL. */
+ * As in pocl_quiesce.c, calls that the program did not request bypass CL_CALL. */
 #include "opencl/event.h"
 #include "opencl/opencl.h"
 #include "opencl/queue.h"
@@ -19,12 +18,12 @@ static cl_int outcome(cl_event event) {
                : CL_QUEUED;
 }
 
-static void let_go(cl_event event) {
-    ocl_live[LIVE_EVENT]++; /* it never counted */
+static void release_event(cl_event event) {
+    ocl_live[LIVE_EVENT]++; /* it was not counted when it was made */
     ocl_event_let_go(event);
 }
 
-/* Those that are complete or failed say nothing any more. */
+/* Removes events that have completed or failed, which no longer matter. */
 static void prune(Queue *self) {
     size_t kept = 0;
     for (size_t i = 0; i < self->n_marks; i++) {
@@ -32,7 +31,7 @@ static void prune(Queue *self) {
         if (outcome(mark) > CL_COMPLETE) {
             self->marks[kept++] = mark;
         } else {
-            let_go(mark);
+            release_event(mark);
         }
     }
     self->n_marks = kept;
@@ -46,7 +45,7 @@ static void set_mark(Queue *self) {
             size_t more = self->room_for_marks > 0 ? self->room_for_marks * 2 : 16;
             cl_event *marks = PyMem_Realloc(self->marks, more * sizeof *marks);
             if (marks == NULL) {
-                return; /* no worse than the driver */
+                return; /* no worse than the driver alone */
             }
             self->marks = marks;
             self->room_for_marks = more;
@@ -70,7 +69,7 @@ void ocl_queue_keep_order(Queue *self) {
         if (self->n_marks > 0 &&
             cl.clEnqueueMarkerWithWaitList(self->queue, (cl_uint)self->n_marks, self->marks,
                                            &after) == CL_SUCCESS) {
-            let_go(after);
+            release_event(after);
         }
     }
     if (ocl_user_events_pending() > 0) {
@@ -82,7 +81,7 @@ void ocl_queue_keep_order(Queue *self) {
 
 void ocl_queue_forget_order(Queue *self) {
     for (size_t i = 0; i < self->n_marks; i++) {
-        let_go(self->marks[i]);
+        release_event(self->marks[i]);
     }
     self->n_marks = 0;
     PyMem_Free(self->marks);

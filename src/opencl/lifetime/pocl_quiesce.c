@@ -1,18 +1,17 @@
-/* pocl_quiesce.c - PoCL's threads held still, so that commands can be failed.
+/* pocl_quiesce.c - stops PoCL's threads while commands are made to fail.
  *
- * When a user event fails, PoCL fails what waits for it, command by command. For a moment such a
- * command has nothing left to wait for and has not failed yet, and nobody has it locked: if the
- * last of the other events that it waits for completes just then, a thread of PoCL's starts the
- * command while it is being taken apart, and the process ends. The same happens if another thread
- * enqueues a command, or decides another user event, in that moment.
+ * When a user event fails, PoCL fails the commands that wait for it one by one. For a moment such
+ * a command has nothing left to wait for but has not failed yet, and nobody has it locked. If the
+ * last other event that it waits for completes in that moment, a PoCL thread starts the command
+ * while it is being destroyed, and the process crashes. The same happens if another thread
+ * enqueues a command or sets another user event in that moment.
  *
- * So no command may end in that moment: each of PoCL's threads gets a native kernel that waits
- * until the failing is over. Those that enqueue or decide in the meantime are kept off by the GIL,
- * which pygpu keeps around such calls on PoCL.
+ * So no command may complete in that moment: each of PoCL's threads gets a native kernel that
+ * blocks until the failing is over. Threads that enqueue commands or set events are kept out by
+ * the GIL, which pygpu holds around such calls on PoCL.
  *
- * The calls here bypass CL_CALL: nobody asked for them, so no fault is injected, and one that fails
- * costs only the
- * protection. */
+ * The calls here bypass CL_CALL: the program did not request them, so no fault is injected, and if
+ * one fails, only the protection is lost. */
 #include "common/pthread_compat.h"
 #include "opencl/context.h"
 #include "opencl/lifetime/gil_release.h"
@@ -21,16 +20,15 @@
 
 #include <stdlib.h>
 
-#define SLICE_MS     20
-#define EXIT_SECONDS 2
-#define GIVE_UP_SECONDS \
-    30 /* how long a thread of PoCL waits for the others, and for the GIL to be had */
+#define SLICE_MS        20
+#define EXIT_SECONDS    2
+#define GIVE_UP_SECONDS 30 /* how long a PoCL thread waits for the others and the GIL */
 
 typedef struct {
-    cl_uint arrived, users; /* under lock; the last user frees it */
-    int over;               /* under lock: the threads may go on */
-    int begun;              /* under lock: they must not go on before it is over */
-    int broken;             /* under lock: one has */
+    cl_uint arrived, users; /* under lock; the last user frees the struct */
+    int over;               /* under lock: the threads may continue */
+    int begun;              /* under lock: all have arrived, so they must wait for over */
+    int broken;             /* under lock: one thread gave up waiting */
     unsigned long caller;
 } Gathering;
 
@@ -38,14 +36,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static Gathering *current; /* GIL held */
 
-/* The place where the native kernels run: a device with all of PoCL's threads, made anew for
- * another one. GIL held. */
+/* The device, context and queue for the native kernels. The device has all of PoCL's threads; for
+ * another device, the three are made anew. GIL held. */
 static cl_device_id place;
 static cl_context place_context;
 static cl_command_queue place_queue;
 static cl_uint n_threads;
 
-static void leave(Gathering *self) { /* lock held, and given up */
+static void release_gathering(Gathering *self) { /* lock held; releases it */
     int last = --self->users == 0;
     pthread_mutex_unlock(&lock);
     if (last) {
@@ -53,8 +51,8 @@ static void leave(Gathering *self) { /* lock held, and given up */
     }
 }
 
-/* Runs in each of PoCL's threads; or in the caller's, for PoCL's device without threads. */
-static void CL_CALLBACK stand(void *arguments) {
+/* Runs in each of PoCL's threads; for PoCL's device without threads, in the caller's. */
+static void CL_CALLBACK park_thread(void *arguments) {
     Gathering *self = *(Gathering **)arguments;
     double end = pg_seconds() + GIVE_UP_SECONDS;
     pthread_mutex_lock(&lock);
@@ -67,7 +65,7 @@ static void CL_CALLBACK stand(void *arguments) {
             break;
         }
     }
-    leave(self);
+    release_gathering(self);
 }
 
 static cl_ulong device_number(cl_device_id device, cl_device_info param) {
@@ -133,15 +131,15 @@ static int prepare_place(cl_device_id device) {
     return 1;
 }
 
-/* Asks the threads to come; 0 if that could not be done. */
-static int call_together(Gathering *self) {
+/* Sends a native kernel to each thread. Returns 0 on failure. */
+static int start_parking(Gathering *self) {
     for (cl_uint i = 0; i < n_threads; i++) {
         void *argument = self;
         pthread_mutex_lock(&lock);
         self->users++;
         pthread_mutex_unlock(&lock);
-        if (cl.clEnqueueNativeKernel(place_queue, stand, &argument, sizeof argument, 0, NULL, NULL,
-                                     0, NULL, NULL) != CL_SUCCESS) {
+        if (cl.clEnqueueNativeKernel(place_queue, park_thread, &argument, sizeof argument, 0, NULL,
+                                     NULL, 0, NULL, NULL) != CL_SUCCESS) {
             pthread_mutex_lock(&lock);
             self->users--;
             pthread_mutex_unlock(&lock);
@@ -151,7 +149,7 @@ static int call_together(Gathering *self) {
     return cl.clFlush(place_queue) == CL_SUCCESS;
 }
 
-/* Without the GIL: one slice of waiting until all have come. */
+/* Call without the GIL. Waits one time slice for the threads to arrive. */
 static void await_arrivals(Gathering *self) {
     pthread_mutex_lock(&lock);
     if (self->arrived < n_threads) {
@@ -165,7 +163,7 @@ int ocl_quiesce_begin(cl_device_id device, double seconds, int interruptible) {
     if (device == NULL || !available()) {
         return 0;
     }
-    while (current != NULL) { /* another thread's: two at a time would wait for each other */
+    while (current != NULL) { /* by another thread: two at a time would wait for each other */
         if (pg_seconds() > end) {
             return 0;
         }
@@ -180,7 +178,7 @@ int ocl_quiesce_begin(cl_device_id device, double seconds, int interruptible) {
     self->users = 1;
     self->caller = PyThread_get_thread_ident();
     current = self;
-    int waiting = call_together(self), result = 0;
+    int waiting = start_parking(self), result = 0;
     while (waiting) {
         Py_BEGIN_ALLOW_THREADS
         await_arrivals(self);
@@ -207,14 +205,14 @@ void ocl_quiesce_end(void) {
     pthread_mutex_lock(&lock);
     self->over = 1;
     pthread_cond_broadcast(&changed);
-    leave(self);
+    release_gathering(self);
 }
 
 /* ---- the end of the process ------------------------------------------------------------------ */
 
-/* PoCL compiles a kernel in one of its threads when it first runs, and nobody waits for that at
- * exit: LLVM is taken apart under it. So the threads are called together for ever before that, once
- * they are done with what they are at. */
+/* PoCL compiles a kernel in one of its threads when the kernel first runs. Nothing waits for that
+ * at exit, when LLVM is destroyed under it. So before that, the threads are stopped for good once
+ * they have finished their current work. */
 static cl_device_id last_device; /* GIL held */
 
 void ocl_quiesce_note(Context *context) {
@@ -223,9 +221,10 @@ void ocl_quiesce_note(Context *context) {
     }
 }
 
-static double patience = EXIT_SECONDS; /* at the end */
+static double patience = EXIT_SECONDS; /* of the final stop */
 
-static int stand_for_ever(void) { /* Python is gone. 0: a thread has not come */
+static int park_forever(void) { /* after Python's finalization; returns 0 if a thread has not
+                                 * arrived */
     Gathering *self = current == NULL && available() && prepare_place(last_device)
                           ? PyMem_RawCalloc(1, sizeof *self)
                           : NULL;
@@ -233,10 +232,10 @@ static int stand_for_ever(void) { /* Python is gone. 0: a thread has not come */
         return 1;
     }
     self->users = 1;
-    self->begun = 1; /* nobody is to give up */
+    self->begun = 1; /* the threads must not give up */
     self->caller = PyThread_get_thread_ident();
     double end = pg_seconds() + patience;
-    int waiting = call_together(self);
+    int waiting = start_parking(self);
     while (waiting && pg_seconds() < end) {
         await_arrivals(self);
         pthread_mutex_lock(&lock);
@@ -247,14 +246,14 @@ static int stand_for_ever(void) { /* Python is gone. 0: a thread has not come */
 }
 
 #ifdef __GLIBC__
-static void at_the_end(int status, void *arg) {
-    if (!stand_for_ever()) {
+static void on_process_exit(int status, void *arg) {
+    if (!park_forever()) {
         ocl_leave_at_once(status, arg);
     }
 }
 #else
-static void at_the_end(void) {
-    (void)stand_for_ever();
+static void on_process_exit(void) {
+    (void)park_forever();
 }
 #endif
 
@@ -264,16 +263,16 @@ void ocl_quiesce_at_exit(void) {
     }
     double end = pg_seconds() + EXIT_SECONDS;
     if (ocl_quiesce_begin(last_device, EXIT_SECONDS, 0) >
-        0) { /* what is being compiled is done; the rest of Python's exit may need PoCL */
+        0) { /* compilations have completed; release the threads, as the rest of Python's exit may
+              * need PoCL */
         ocl_quiesce_end();
-    } else if (pg_seconds() >=
-               end) { /* a long kernel runs, which is not waited for a second time */
+    } else if (pg_seconds() >= end) { /* a long kernel is running: do not wait for it again */
         patience = 0.1;
     }
-    /* called before what the driver's libraries have registered up to now */
+    /* runs before the handlers that the driver's libraries have registered so far */
 #ifdef __GLIBC__
-    (void)on_exit(at_the_end, NULL);
+    (void)on_exit(on_process_exit, NULL);
 #else
-    (void)atexit(at_the_end);
+    (void)atexit(on_process_exit);
 #endif
 }

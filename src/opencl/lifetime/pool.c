@@ -1,16 +1,16 @@
-/* pool.c - MemoryPool and SVMPool: freed memory held by size class for the next request, so that
+/* pool.c - MemoryPool and SVMPool: hold freed memory by size class for later requests, so that
  * most need no driver call.
  *
- * A request takes any held block of its bin. Whether commands of a former owner still use it is no
- * question then: the block remembers their queues, and the first command of the new owner on
- * another queue waits for them (usage.c). */
+ * A request takes any held block of its bin, even if commands of a former owner still use it: the
+ * block records their queues, and the new owner's first command on another queue waits for them
+ * (usage.c). */
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/lifetime/pool.h"
 #include "opencl/lifetime/usage.h"
 #include "opencl/opencl.h"
 #include "opencl/svm.h"
 
-static PgPool *pools; /* all there are; GIL held */
+static PgPool *pools; /* all pools; protected by the GIL */
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
@@ -18,12 +18,12 @@ static Block *block_of(PgBlock *head) {
     return (Block *)(void *)((char *)head - offsetof(Block, head));
 }
 
-/* Not held, nobody's. */
+/* Call with a block that is neither held nor owned. */
 void ocl_block_free(Block *block) {
     block->pool->held.managed_bytes -= (Py_ssize_t)block->head.size;
     if (block->mem != NULL) {
         CL_RELEASE(LIVE_MEM, clReleaseMemObject,
-                   block->mem); /* the driver waits for commands that use it */
+                   block->mem); /* the driver waits for commands that still use it */
     }
     if (block->memory != NULL) {
         ocl_usage_hold(&block->usage, block->memory);
@@ -60,7 +60,7 @@ int ocl_block_visit(void *op, visitproc visit, void *arg) {
     return Block_visit_own(block, visit, arg);
 }
 
-/* A new block of a bin, for so many bytes; NULL with an exception. */
+/* Makes a new block of a bin, for asked bytes; NULL with an exception. */
 static Block *Block_new(Pool *self, uint32_t bin, size_t asked) {
     Block *block = PyMem_Calloc(1, sizeof *block);
     if (block == NULL) {
@@ -77,7 +77,7 @@ static Block *Block_new(Pool *self, uint32_t bin, size_t asked) {
     return block;
 }
 
-/* A block for size bytes, held before or new; NULL with an exception. */
+/* Returns a block for size bytes, held or new; NULL with an exception. */
 static Block *Pool_take(Pool *self, size_t size) {
     PgPool *held = &self->held;
     uint32_t number = pg_bin_number(size, held->leading_bits);
@@ -115,7 +115,7 @@ static PyObject *Pool_allocate_size(Pool *self, PyObject *obj) {
         ocl_block_return(block);
         return NULL;
     }
-    Py_INCREF(self); /* block->pool */
+    Py_INCREF(self); /* for block->pool */
     pg_pool_count_out(&self->held, &block->head);
     return result;
 }
@@ -132,7 +132,7 @@ int ocl_trim_pools(State *Py_UNUSED(state)) {
     return n > 0;
 }
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 static PyObject *Pool_vectorcall(PyObject *op, PyObject *const *args, size_t nargs,
                                  PyObject *kwnames);
@@ -199,8 +199,8 @@ static int Pool_traverse(PyObject *op, visitproc visit, void *arg) {
     return pg_pool_visit(&self->held, visit_block, visit, arg);
 }
 
-/* No tp_clear: cycles run through attributes that users set on contexts and queues, and those are
- * cleared. */
+/* No tp_clear: reference cycles run through attributes that users set on contexts and queues, and
+ * those are cleared. */
 static void Pool_dealloc(PyObject *op) {
     Pool *self = (Pool *)op;
     PyTypeObject *type = Py_TYPE(op);

@@ -1,4 +1,4 @@
-/* pool.h - what the files of the memory pools share: the pool, its blocks, its allocator. */
+/* pool.h - what the files of the memory pools share: pool, blocks, allocator. */
 #ifndef PYGPU_POOL_H
 #define PYGPU_POOL_H
 
@@ -6,11 +6,11 @@
 #include "opencl/lifetime/usage.h"
 #include "opencl/opencl.h"
 
-/* AllocatorBase and what derives from it, and SVMAllocator. */
+/* AllocatorBase and its subclasses, and SVMAllocator. */
 typedef struct {
     OCL_HEAD
     Context *context;
-    Queue *queue; /* ImmediateAllocator; SVMAllocator: of the allocations, or NULL */
+    Queue *queue; /* ImmediateAllocator: its queue; SVMAllocator: the allocations' queue, or NULL */
     cl_bitfield flags;
     size_t alignment; /* SVMAllocator */
 } Allocator;
@@ -19,12 +19,12 @@ struct Pool;
 
 /* Device memory that a pool owns, held or handed out. */
 typedef struct Block {
-    Usage usage; /* first: the objects that are handed out know their block as this */
+    Usage usage; /* must be first: the objects handed out reach their block through it */
     PgBlock head;
-    struct Pool *pool; /* held: the owner; handed out: a strong reference */
-    cl_mem mem;        /* NULL: lost to a command of another thread, see PooledBuffer_release */
-    Memory *shell; /* held: the dead object of its last owner, made alive again for the next one */
-    PyObject *memory; /* SVM: the capsule that frees it, and its address */
+    struct Pool *pool; /* borrowed from the owner while held, a strong reference while handed out */
+    cl_mem mem;        /* NULL if lost to a command of another thread; see PooledBuffer_release */
+    Memory *shell; /* held: its last owner's dead object, which is revived for the next request */
+    PyObject *memory; /* SVM: its address, and the capsule that frees it */
     void *pointer;
 } Block;
 
@@ -33,15 +33,15 @@ typedef struct Pool {
     vectorcallfunc call;
     Allocator *allocator;
     PgPool held;
-    int (*make)(struct Pool *self, Block *block); /* gets memory of block->size bytes */
-    PyObject *(*wrap)(
-        Block *block); /* an object that owns the block; NULL with an exception: nobody does */
+    int (*make)(struct Pool *self, Block *block); /* allocates block->size bytes */
+    PyObject *(*wrap)(Block *block); /* makes an object that owns the block; NULL with an exception:
+                                      * the block is still unowned */
 } Pool;
 
-/* An owner has gone: its block is held for the next one, or freed. */
+/* Call when its owner is gone: the block is held for the next request, or freed. */
 void ocl_block_return(Block *block);
 void ocl_block_free(Block *block);
-/* A Buffer of an allocator. asked: by the user, for the message. */
+/* Makes a Buffer with an allocator. asked: the size that the user asked for, for the message. */
 PyObject *ocl_allocator_buffer(Allocator *self, size_t size, size_t asked);
 
 int ocl_pool_make_buffer(Pool *pool, Block *block);

@@ -1,4 +1,4 @@
-/* pool_buffer.c - PooledBuffer: a buffer that goes back to its MemoryPool.
+/* pool_buffer.c - PooledBuffer: a buffer that returns to its MemoryPool.
  *
  * The object of a returned block stays with the block as a shell: without references, but whole,
  * its driver handle included. The next request makes it alive again, so that allocating and freeing
@@ -18,7 +18,7 @@ int ocl_pool_make_buffer(Pool *pool, Block *block) {
         return -1;
     }
     block->mem = ((Memory *)buffer)->mem;
-    ((Memory *)buffer)->mem = NULL; /* the block's now */
+    ((Memory *)buffer)->mem = NULL; /* the block owns it now */
     Py_DECREF(buffer);
     return 0;
 }
@@ -30,7 +30,7 @@ PyObject *ocl_pool_wrap_buffer(Block *block) {
     if (self != NULL) {
         block->shell = NULL;
         PyObject_Init((PyObject *)self, type);
-        Py_DECREF(type); /* the shell kept its reference */
+        Py_DECREF(type); /* the shell kept its reference to the type */
         PyObject_GC_Track(self);
     } else {
         self = (Memory *)PG_NEW(type);
@@ -42,7 +42,9 @@ PyObject *ocl_pool_wrap_buffer(Block *block) {
         self->context = (Context *)Py_NewRef(pool->allocator->context);
         self->size = block->head.size;
         self->flags = pool->allocator->flags;
-        self->added_flags = ~self->flags & CL_MEM_ALLOC_HOST_PTR; /* the block may have it */
+        self->added_flags = ~self->flags & CL_MEM_ALLOC_HOST_PTR; /* CL_MEM_ALLOC_HOST_PTR may have
+                                                                   * been added by
+                                                                   * ocl_flags_to_commit() */
         self->type = CL_MEM_OBJECT_BUFFER;
     }
     self->pool = block;
@@ -56,7 +58,7 @@ static int PooledBuffer_traverse(PyObject *op, visitproc visit, void *arg) {
     return result != 0 ? result : ocl_memory_traverse(op, visit, arg);
 }
 
-static int PooledBuffer_clear(PyObject *op) { /* the rest is needed to give the block back */
+static int PooledBuffer_clear(PyObject *op) { /* the rest is needed to return the block */
     Py_CLEAR(((Memory *)op)->dict);
     return 0;
 }
@@ -88,7 +90,7 @@ static void PooledBuffer_dealloc(PyObject *op) {
         pg_pool_count_back(&pool->held, &block->head);
         ocl_block_return(block);
     }
-    Py_DECREF(pool); /* perhaps the last reference: then the shell is freed here */
+    Py_DECREF(pool); /* possibly the last reference: this then frees the shell */
 }
 
 static PyObject *PooledBuffer_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
@@ -97,12 +99,12 @@ static PyObject *PooledBuffer_release(PyObject *op, PyObject *Py_UNUSED(ignored)
         return ocl_reject(self->state, "PooledBuffer.release", CL_INVALID_VALUE,
                           "the PooledBuffer was released before");
     }
-    cl_int status = pg_launch_deferred(); /* it may be with this memory */
+    cl_int status = pg_launch_deferred(); /* a deferred launch may use this memory */
     if (status != CL_SUCCESS) {
         return ocl_raise(self->state, "clEnqueueNDRangeKernel", status);
     }
     Block *block = self->pool;
-    if (block == NULL) { /* made by from_int_ptr */
+    if (block == NULL) { /* made by from_int_ptr() */
         ocl_memory_pin(self);
         self->retired = self->mem;
         self->mem = NULL;
@@ -112,8 +114,8 @@ static PyObject *PooledBuffer_release(PyObject *op, PyObject *Py_UNUSED(ignored)
     Pool *pool = block->pool;
     pg_pool_count_back(&pool->held, &block->head);
     if (self->users > 0) {
-        /* A command of another thread is being enqueued with it: this buffer is not for reuse. It
-         * goes when that is done. */
+        /* Another thread is enqueueing a command that uses the memory: it must not be reused, and
+         * is freed when that thread is done. */
         self->retired = self->mem;
         self->mem = block->mem = NULL;
         Py_RETURN_NONE;

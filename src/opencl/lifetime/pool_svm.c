@@ -57,12 +57,12 @@ void ocl_pool_return_svm(Svm *self) {
         return_block(block);
         return;
     }
-    /* The next owner may write to it from the host without any command, so it must be idle: a
-     * ticket that the commands hold brings it back. */
+    /* The next owner may write to it from the host without any command, so it must be idle: it
+     * returns when the commands have dropped a ticket. */
     PyObject *ticket = PyCapsule_New(block, TICKET_NAME, free_ticket);
     if (ticket == NULL) {
         PyErr_Clear();
-        ocl_block_free(block); /* waits for the commands in its own way */
+        ocl_block_free(block); /* it waits for the commands in its own way */
         Py_DECREF(pool);
         return;
     }

@@ -1,13 +1,12 @@
-/* queue_release.c - giving up the program's reference to a queue.
+/* queue_release.c - releases the program's reference to a queue.
  *
- * Intel's CPU runtime hangs for ever if an out-of-order queue is released while its last command is
- * taken apart: a thread of the runtime then destroys the queue's list of tasks from within one of
- * these tasks, and waits for itself. That a command is complete is told a moment before, so nobody
- * can know when it is safe. Such queues are therefore kept until all their commands have been
- * complete for a while, and released when the next queue is made or dropped.
+ * Intel's CPU runtime hangs forever if an out-of-order queue is released while its last command is
+ * being destroyed: one of its threads then destroys the queue's list of tasks from within one of
+ * these tasks, and waits for itself. A command is reported as complete a moment before that, so
+ * nobody can know when it is safe. Such queues are therefore kept until all their commands have
+ * been complete for a while, and are released when the next queue is created or dropped.
  *
- * As in pocl_quiesce.c, the calls that nobody asked for bypass
- * CL_CALL. */
+ * As in pocl_quiesce.c, calls that the program did not request bypass CL_CALL. */
 #include "opencl/opencl.h"
 #include "opencl/queue.h"
 
@@ -15,7 +14,7 @@
 
 typedef struct {
     cl_command_queue queue;
-    cl_event marker; /* complete when all commands are; NULL: it was seen complete */
+    cl_event marker; /* completes when all commands have; NULL once it was seen complete */
     double since;    /* when that was */
 } Retired;
 
@@ -30,7 +29,7 @@ static int is_over(cl_event event) {
 }
 
 static void release_now(cl_command_queue queue) {
-    cl_int status = CL_SUCCESS; /* has nobody to go to */
+    cl_int status = CL_SUCCESS; /* ignored: there is nobody to report it to */
     CL_CALL(status, clReleaseCommandQueue, queue);
     (void)status;
 }
@@ -62,7 +61,7 @@ static void retire(cl_command_queue queue) {
         size_t more = room > 0 ? room * 2 : 16;
         Retired *list = PyMem_Realloc(retired, more * sizeof *list);
         if (list == NULL) {
-            return; /* lost: better than a hang */
+            return; /* leaks it: better than a hang */
         }
         retired = list;
         room = more;
@@ -84,7 +83,7 @@ void ocl_queue_let_go(Queue *self) {
     ocl_live[LIVE_QUEUE]--;
     ocl_queue_release_retired();
     if (!delicate || (pg_trap & PG_TRAP_FORKED)) {
-        release_now(queue); /* flushes, and does not wait (OpenCL 1.1, section 5.1) */
+        release_now(queue); /* flushes without waiting (OpenCL 1.1, section 5.1) */
         return;
     }
     retire(queue);

@@ -1,11 +1,10 @@
-/* usage.c - which queues may still use a piece of memory, and how the commands of a new owner come
- * after a former owner's.
+/* usage.c - which queues may still use a piece of memory, and how a new owner's commands are
+ * ordered after a former owner's.
  *
- * Nothing is asked of the driver while one in-order queue does all the work: its commands run in
- * order anyway. Only when memory that was used on one queue is used on another by its next owner,
- * the other queue gets a barrier that waits for a marker of the first. A queue in `now` has been
- * ordered after all of `before`, so once there is one, `before` is
- * history. */
+ * As long as one in-order queue does all the work, the driver is not called: its commands run in
+ * order anyway. Only when memory used on one queue is used on another by its next owner, that
+ * queue gets a barrier that waits for a marker of the first. Any queue in `now` has been ordered
+ * after all of `before`, so `before` can be dropped as soon as `now` has a queue. */
 #include "opencl/enqueue.h"
 #include "opencl/event.h"
 #include "opencl/lifetime/gil_release.h"
@@ -49,7 +48,7 @@ static int QueueSet_add(QueueSet *set, Queue *queue) {
 }
 
 static void QueueSet_clear(QueueSet *set) {
-    QueueSet old = *set; /* dropping a queue can run code that comes back here */
+    QueueSet old = *set; /* dropping a queue may run code that re-enters this file */
     *set = (QueueSet){0};
     Py_XDECREF(old.first);
     for (int i = 0; i < old.n_more; i++) {
@@ -65,7 +64,7 @@ static int QueueSet_visit(const QueueSet *set, visitproc visit, void *arg) {
     return 0;
 }
 
-/* An event that is complete when all commands so far on the queue are. */
+/* Gets an event that completes when all commands so far on the queue have. */
 cl_int ocl_enqueue_marker(Queue *queue, cl_event *event) {
     cl_int status = CL_SUCCESS;
     if (queue->device->version >= 120 && cl.clEnqueueMarkerWithWaitList != NULL) {
@@ -98,7 +97,7 @@ static int is_done(cl_event event) {
     return status == CL_SUCCESS && exec <= CL_COMPLETE;
 }
 
-/* Commands from now on wait for the events, or for all before them if there are none. */
+/* Makes later commands wait for the events, or for all earlier commands if there are no events. */
 static cl_int enqueue_barrier(Queue *queue, cl_uint n, const cl_event *events,
                               const char **routine) {
     cl_int status = CL_SUCCESS;
@@ -121,7 +120,8 @@ static cl_int enqueue_barrier(Queue *queue, cl_uint n, const cl_event *events,
     return status;
 }
 
-/* The events of markers at the ends of the queues other than queue, as far as they are not done. */
+/* Enqueues markers on the queues other than queue and returns the events of those that have not
+ * completed. */
 static cl_int enqueue_markers(const Queue *queue, Queue *const *former, int n, cl_event *events,
                               cl_uint *n_events, const char **routine) {
     cl_int status = CL_SUCCESS;
@@ -139,15 +139,14 @@ static cl_int enqueue_markers(const Queue *queue, Queue *const *former, int n, c
         } else {
             ++*n_events;
             *routine = "clFlush";
-            status = ocl_flush(
-                former[i]); /* else the other queue might wait for what was never submitted */
+            status = ocl_flush(former[i]); /* otherwise the other queue might wait for commands that
+                                            * were never submitted */
         }
     }
     return status;
 }
 
-/* Commands that are enqueued on queue from now on run after all that is enqueued so far on the
- * members of set. */
+/* Orders later commands of queue after everything enqueued so far on the members of set. */
 static int order_after(Queue *queue, const QueueSet *set) {
     int in_order = !(queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE), after_itself = 0;
     int n = QueueSet_size(set), result = -1;
@@ -155,7 +154,7 @@ static int order_after(Queue *queue, const QueueSet *set) {
         return 0;
     }
     Queue *local_former[LOCAL_QUEUES],
-        **former = local_former; /* a copy: the set may change while the GIL is released */
+        **former = local_former; /* a copy, because the set may change while the GIL is released */
     cl_event local_events[LOCAL_QUEUES], *events = local_events;
     cl_uint n_events = 0;
     const char *routine = "";
@@ -211,7 +210,7 @@ int ocl_usage_add(Usage *usage, Queue *queue) {
     }
     return QueueSet_find(&usage->now, queue) != NULL
                ? 0
-               : QueueSet_add(&usage->now, queue); /* another thread came first, perhaps */
+               : QueueSet_add(&usage->now, queue); /* another thread may have done it first */
 }
 
 void ocl_usage_pass_on(Usage *usage) {

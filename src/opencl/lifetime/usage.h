@@ -1,4 +1,4 @@
-/* usage.h - memory and the queues that may still use it. */
+/* usage.h - the queues that may still use a piece of memory. */
 #ifndef PYGPU_OPENCL_USAGE_H
 #define PYGPU_OPENCL_USAGE_H
 
@@ -17,29 +17,30 @@
  * kept by their caller). -1 with an exception. Doing it without a command following is
  * harmless. */
 typedef struct {
-    Queue *latest; /* the member that was added or met last, borrowed; NULL: no members */
-    Queue *first;  /* members are strong references; equal handles are one member */
+    Queue *latest; /* the member added or found last, borrowed; NULL: no members */
+    Queue *first;  /* members are strong references; queues with equal handles count as one */
     Queue **more;
     int n_more;
 } QueueSet;
 
 typedef struct {
-    QueueSet now;    /* queues on which the present owner used the memory */
-    QueueSet before; /* those of former owners, which any other queue must wait for first */
+    QueueSet now;    /* queues on which the current owner used the memory */
+    QueueSet before; /* queues of former owners, which any other queue must wait for first */
 } Usage;
 
 int ocl_usage_add(Usage *usage, Queue *queue); /* the slow path of the two functions below */
 int ocl_memory_prepare_first(Memory *self, Queue *queue);
 static inline int ocl_memory_prepare(Memory *self, Queue *queue) {
-    const Usage *usage = self->pool; /* a block of a pool begins with its usage */
+    const Usage *usage = self->pool; /* a pool's block begins with its usage */
     return usage == NULL || usage->now.latest == queue ? 0 : ocl_memory_prepare_first(self, queue);
 }
 extern PyMethodDef ocl_deferral_methods[]; /* deferral.c */
 int ocl_usage_visit(Usage *usage, visitproc visit, void *arg);
-/* Owner gone: its queues become those of a former owner. */
+/* The owner is gone: its queues become a former owner's. */
 void ocl_usage_pass_on(Usage *usage);
 void ocl_usage_clear(Usage *usage);
-/* Keeps object until all commands so far on all queues of usage are done; clears usage. */
+/* Keeps object alive until all commands so far on all queues of usage have completed; clears
+ * usage. */
 void ocl_usage_hold(Usage *usage, PyObject *object);
 
 #endif

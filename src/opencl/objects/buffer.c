@@ -24,7 +24,7 @@ PG_DOC(Buffer__doc__, "Buffer", "context, flags, size=0, hostbuf=None",
        "rejects.");
 static ArgSpec Buffer_args = PG_ARGSPEC(Buffer__doc__);
 
-/* More than any device of the context has. Only asked for large sizes. */
+/* Whether no device of the context has that much memory. Called only for large sizes. */
 static int is_beyond_memory(Context *context, size_t size) {
     cl_ulong most = 0;
     for (Py_ssize_t i = 0; i < context->n_devices; i++) {
@@ -35,7 +35,8 @@ static int is_beyond_memory(Context *context, size_t size) {
     return most > 0 && size > most;
 }
 
-/* OpenCL 1.2, 5.3 (table of cl_mem_flags): what excludes each other. Not every driver looks. */
+/* Checks which flags exclude each other (OpenCL 1.2, 5.3, table of cl_mem_flags), because not
+ * every driver does. */
 int ocl_check_mem_flags(State *state, const char *call, cl_mem_flags flags) {
     static const cl_mem_flags exclusive[] = {
         CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
@@ -52,7 +53,7 @@ int ocl_check_mem_flags(State *state, const char *call, cl_mem_flags flags) {
             return -1;
         }
     }
-    if (flags >> 32 != 0) { /* nor do vendors have any there */
+    if (flags >> 32 != 0) { /* vendors do not use these bits either */
         ocl_reject(state, call, CL_INVALID_VALUE,
                    "flags = %s has bits that no member of mem_flags has", pg_hex(flags).text);
         return -1;
@@ -60,13 +61,13 @@ int ocl_check_mem_flags(State *state, const char *call, cl_mem_flags flags) {
     return 0;
 }
 
-/* PoCL takes memory when it is first used, and ends the process if there is none. With
- * ALLOC_HOST_PTR, which on a CPU is the same memory, it does so at once, and says so. Only where
- * the process's memory is limited: elsewhere the system promises more than there is. */
+/* PoCL allocates memory when it is first used, and ends the process if there is none. With
+ * ALLOC_HOST_PTR, which means the same memory on a CPU, it allocates at once and reports failures.
+ * This is done only if the process's memory is limited: otherwise the system overcommits anyway. */
 cl_mem_flags ocl_flags_to_commit(const Context *context, cl_mem_flags flags, size_t size) {
 #ifndef _WIN32
-    static _Atomic int limited; /* as seen when there was last a large one: small ones do not ask,
-                                   large ones once in a tick of the clock */
+    static _Atomic int limited; /* as of the last large allocation: small ones do not check, large
+                                 * ones do once per clock tick */
     static _Atomic long long seen;
     if (!(context->devices[0]->platform->quirks & OCL_QUIRK_TAKES_MEMORY_LATE) ||
         flags & (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR)) {
@@ -74,7 +75,7 @@ cl_mem_flags ocl_flags_to_commit(const Context *context, cl_mem_flags flags, siz
     }
     if (size >= 1 << 16) {
         struct timespec now = {0};
-#ifdef CLOCK_MONOTONIC_COARSE /* takes no system call, and changes every few milliseconds */
+#ifdef CLOCK_MONOTONIC_COARSE /* needs no system call, and advances every few milliseconds */
         clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
 #endif
         const long long tick = now.tv_sec * 1000000000LL + now.tv_nsec;
@@ -107,10 +108,8 @@ PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, 
     cl_mem_flags added = host == NULL ? ocl_flags_to_commit(context, flags, size) : 0;
     do {
         status = CL_SUCCESS;
-        if (size >=
-            (host != NULL
-                 ? 1 << 14
-                 : 1 << 24)) { /* copying, or mapping new pages, takes time; a small one does not */
+        if (size >= (host != NULL ? 1 << 14 : 1 << 24)) { /* copying, or mapping new pages, takes
+                                                           * time, unless the size is small */
             Py_BEGIN_ALLOW_THREADS
             CL_MAKE(mem, status, clCreateBuffer, context->context, flags | added, size, host);
             Py_END_ALLOW_THREADS
@@ -120,7 +119,7 @@ PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, 
         if (PG_UNLIKELY(size >= 1 << 30) && status == CL_SUCCESS && mem != NULL &&
             is_beyond_memory(context, size)) {
             CL_CALL(status, clReleaseMemObject,
-                    mem); /* some drivers look for room only when the memory is used */
+                    mem); /* some drivers allocate only when the memory is used */
             status = CL_MEM_OBJECT_ALLOCATION_FAILURE;
         }
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
@@ -145,7 +144,7 @@ PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, 
     return (PyObject *)self;
 }
 
-/* A buffer that uses host memory in place or copies it. size 0: all of it. */
+/* A buffer that copies host memory or uses it in place. size 0: all of it. */
 static PyObject *make_from_host(State *state, PyTypeObject *type, Context *context,
                                 cl_mem_flags flags, size_t size, PyObject *hostbuf) {
     Py_buffer view;
@@ -222,8 +221,8 @@ static PyObject *Buffer_make(PyTypeObject *type, PyObject *const *a) {
 PG_NEW_BY(Buffer, ocl_buffer, 4)
 OCL_MADE_BY_INIT(Buffer, Memory, BufferType, OCL_HAS_CONTEXT_OR_MEM)
 
-/* The buffer that a region of this one is made of, and where in it: a region of a region is a
- * region of the whole. NULL with an exception. */
+/* The whole buffer for a sub-buffer of this one, and its origin there: a sub-buffer of a
+ * sub-buffer is one of the whole. NULL with an exception. */
 static cl_mem whole_buffer(Memory *self, size_t *origin) {
     cl_mem whole = NULL;
     cl_int status = CL_SUCCESS;
@@ -242,7 +241,7 @@ static cl_mem whole_buffer(Memory *self, size_t *origin) {
 }
 
 static int check_alignment(Memory *self, size_t origin) {
-    cl_uint align = UINT32_MAX; /* the weakest demand of any device, in bits */
+    cl_uint align = UINT32_MAX; /* the weakest requirement of any device, in bits */
     for (Py_ssize_t i = 0; i < self->context->n_devices; i++) {
         cl_uint bits = ocl_device_limits(self->context->devices[i])->mem_base_addr_align;
         align = bits < align ? bits : align;
@@ -256,8 +255,8 @@ static int check_alignment(Memory *self, size_t origin) {
     return 0;
 }
 
-/* A region's handle and its place in the list of regions (NULL: not listed). 0, or -1 with an
- * exception. */
+/* Makes a sub-buffer's handle and its entry in the list of regions (NULL: not listed). Returns 0,
+ * or -1 with an exception. */
 static int make_region(Memory *self, cl_mem parent, size_t origin, size_t size, cl_mem_flags flags,
                        cl_mem *mem, Region **region) {
     const cl_buffer_region place = {origin, size};
@@ -276,7 +275,8 @@ static int make_region(Memory *self, cl_mem parent, size_t origin, size_t size, 
     }
     if (listed && *region == NULL && status == CL_SUCCESS && *mem != NULL &&
         (*region = ocl_region_list(self, *mem, origin, size, flags, &status)) == NULL) {
-        cl_int ignored = CL_SUCCESS; /* no command has used it, so the order does not matter */
+        cl_int ignored = CL_SUCCESS; /* no command has used it, so the order of release does not
+                                      * matter */
         CL_CALL(ignored, clReleaseMemObject, *mem);
         (void)ignored;
     }
@@ -291,7 +291,7 @@ static int make_region(Memory *self, cl_mem parent, size_t origin, size_t size, 
     return -1;
 }
 
-/* A region of a buffer that is pinned. Ranges are checked here. */
+/* Makes a sub-buffer of a pinned buffer. Checks the range. */
 static PyObject *region_of(Memory *self, const char *call, size_t origin, size_t size,
                            cl_mem_flags flags) {
     State *state = self->state;
@@ -325,8 +325,8 @@ static PyObject *region_of(Memory *self, const char *call, size_t origin, size_t
     child->context = (Context *)Py_NewRef(self->context);
     child->hostbuf = Py_XNewRef(self->hostbuf);
     child->parent = Py_NewRef(self);
-    if (self->pool != NULL) { /* the block's next owner comes after the region, and its queues are
-                                 those of the block */
+    if (self->pool != NULL) { /* the block's next owner must wait for the sub-buffer's commands,
+                               * too, so it shares the block's queues */
         child->pool = self->pool;
         ocl_memory_pin(self);
     }
@@ -342,7 +342,8 @@ static PyObject *Buffer_region(Memory *self, const char *call, size_t origin, si
     if (ocl_memory_alive(self, call) < 0) {
         return NULL;
     }
-    ocl_memory_pin(self); /* a new object may let garbage be collected, whose code releases it */
+    ocl_memory_pin(self); /* making an object may collect garbage, which may run code that releases
+                           * the buffer */
     PyObject *region = region_of(self, call, origin, size, flags);
     ocl_memory_unpin(self);
     return region;

@@ -1,9 +1,8 @@
-/* class_method.c - class methods in C that are found without an object being made each time.
+/* class_method.c - C class methods whose lookup does not create an object each time.
  *
- * The descriptor that CPython makes for METH_CLASS gives a new bound method for each look at it,
- * which takes longer than from_int_ptr itself. This one keeps what it gave for the type that was
- * asked last, if that is one of the module's own: a program's class must not be kept alive by
- * it. */
+ * CPython's descriptor for METH_CLASS makes a new bound method for each lookup, which takes longer
+ * than from_int_ptr() itself. This one caches the bound method for the type looked up last, but
+ * only if it is one of the module's own types: the cache must not keep a program's class alive. */
 #include "opencl/lifetime/instance_registry.h"
 #include "opencl/opencl.h"
 
@@ -12,7 +11,7 @@ typedef struct {
     PyObject *plain; /* CPython's */
     State *state;
     PyTypeObject *owner;
-    PyObject *bound; /* for owner, or NULL */
+    PyObject *bound; /* bound to owner, or NULL */
 } ClassMethod;
 
 static int is_own(const State *state, const PyTypeObject *type) {
@@ -37,7 +36,7 @@ static PyObject *ClassMethod_descr_get(PyObject *op, PyObject *instance, PyObjec
     return bound;
 }
 
-/* Its name, docstring and signature are those of CPython's. */
+/* Name, docstring and signature are taken from CPython's descriptor. */
 static PyObject *ClassMethod_getattro(PyObject *op, PyObject *name) {
     return PyObject_GetAttr(((ClassMethod *)op)->plain, name);
 }
@@ -58,7 +57,8 @@ static int ClassMethod_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-static int ClassMethod_clear(PyObject *op) { /* plain stays: the attribute may still be looked at */
+static int ClassMethod_clear(PyObject *op) { /* plain stays, because the attribute may still be
+                                              * looked up */
     Py_CLEAR(((ClassMethod *)op)->owner);
     Py_CLEAR(((ClassMethod *)op)->bound);
     return 0;
@@ -90,7 +90,8 @@ static PyType_Spec ClassMethod_spec = {.name = "pygpu._opencl.classmethod_descri
                                                 Py_TPFLAGS_DISALLOW_INSTANTIATION |
                                                 Py_TPFLAGS_IMMUTABLETYPE};
 
-/* Gives a type's own class method of that name this descriptor. 0 also if it has none. */
+/* Replaces a type's own class method of that name by this descriptor. Returns 0 also if it has
+ * none. */
 static int replace(PyTypeObject *kind, State *state, PyTypeObject *type, PyObject *name) {
     PyObject *plain = PyDict_GetItemWithError(type->tp_dict, name);
     if (plain == NULL) {
@@ -117,7 +118,7 @@ int ocl_keep_class_methods(PyObject *module, State *state) {
     }
     OCL_TYPES(X)
 #undef X
-    Py_XDECREF(kind); /* its objects hold it */
+    Py_XDECREF(kind); /* its instances keep it alive */
     Py_XDECREF(name);
     return result;
 }

@@ -29,8 +29,8 @@ static cl_int Context_query(void *self, cl_uint param, size_t size, void *value,
     return status;
 }
 
-/* The devices that it was made of, if the driver will have listed the same: of sub-devices PoCL
- * lists the root. */
+/* Uses the devices that the context was made of, if the driver will list the same ones: for
+ * sub-devices PoCL lists the root. */
 static int Context_fill_with(Context *self, PyObject *devices, cl_uint n) {
     self->devices = PyMem_Calloc((size_t)n + 1, sizeof *self->devices);
     if (self->devices == NULL) {
@@ -49,14 +49,14 @@ static int Context_fill_with(Context *self, PyObject *devices, cl_uint n) {
 
 static int lists_as_given(PyObject *devices, cl_uint n) {
     int same = devices != NULL && n > 0 && n == (cl_uint)PyTuple_GET_SIZE(devices) &&
-               !pg_trap; /* who counts calls is to see them all */
+               !pg_trap; /* tests that count calls must see all of them */
     for (cl_uint i = 0; same && i < n; i++) {
         same = !((Device *)PyTuple_GET_ITEM(devices, i))->owned;
     }
     return same;
 }
 
-/* Fills the list of devices from a handle that self owns already. */
+/* Queries the list of devices from the handle, which self already owns. */
 static int Context_fill(Context *self) {
     size_t size = 0;
     cl_int status = Context_query(self, CL_CONTEXT_DEVICES, 0, NULL, &size);
@@ -94,7 +94,7 @@ static int Context_fill(Context *self) {
     return 0;
 }
 
-/* What another object of the same handle knows. */
+/* Copies what another object of the same handle knows. */
 static int Context_fill_from(Context *self, const Context *twin) {
     self->devices = PyMem_Calloc((size_t)twin->n_devices + 1, sizeof *self->devices);
     if (self->devices == NULL) {
@@ -110,7 +110,7 @@ static int Context_fill_from(Context *self, const Context *twin) {
     return 0;
 }
 
-/* An object with a reference of its own to the handle. */
+/* An object with its own reference to the handle. */
 static PyObject *Context_twin(State *state, cl_context handle, int retain) {
     cl_int status = CL_SUCCESS;
     if (retain) {
@@ -156,7 +156,7 @@ Context *ocl_as_context(State *state, PyObject *obj, const char *call) {
     return (Context *)obj;
 }
 
-/* What a property's value is; 0 for one that is passed on as it comes. */
+/* The kind of a property's value; VALUE_NUMBER is passed on unchanged. */
 typedef enum { VALUE_NUMBER, VALUE_PLATFORM, VALUE_ADDRESS, VALUE_GL } ValueKind;
 static const struct {
     int64_t key;
@@ -173,9 +173,9 @@ static const struct {
      "CONTEXT_PROPERTY_USE_CGL_SHAREGROUP_APPLE"},
 };
 
-/* A handle of another library: an int, or a pointer of ctypes, as PyOpenGL gives. */
+/* A handle of another library: an int, or a ctypes pointer, as PyOpenGL returns. */
 static int as_address(PyObject *value, const char *call, const char *name, uint64_t *out) {
-    if (value == Py_None) { /* as null pointers come from ctypes */
+    if (value == Py_None) { /* ctypes returns null pointers as None */
         *out = 0;
         return 0;
     }
@@ -265,7 +265,7 @@ int ocl_context_properties(State *state, PyObject *obj, const char *call, Contex
     return result;
 }
 
-/* A loader with several platforms has to be told which is meant. */
+/* A loader with several platforms must be told which one is meant. */
 void ocl_context_properties_add(ContextProperties *self, cl_platform_id platform) {
     if (self->platform == NULL && platform != NULL) {
         self->platform = platform;
@@ -291,7 +291,7 @@ static int add_first_platform(State *state, ContextProperties *properties) {
     return 0;
 }
 
-/* The devices, a tuple or NULL for those of the platform, can share with OpenGL. */
+/* Checks that the devices (a tuple, or NULL for those of the platform) can share with OpenGL. */
 static int need_gl(State *state, const ContextProperties *properties, PyObject *devices) {
     if (devices == NULL && properties->platform != NULL) {
         return ocl_need_gl_platform(state, "Context", properties->platform);
@@ -304,8 +304,8 @@ static int need_gl(State *state, const ContextProperties *properties, PyObject *
     return 0;
 }
 
-/* The driver reports errors of its own accord here, from any thread: nothing is done with them,
- * they reach the caller as status. */
+/* The callback for asynchronous error reports, from any thread. They are ignored: errors reach the
+ * caller as a status. */
 PG_DOC(Context__doc__, "Context", "devices=None, properties=None, dev_type=None, cache_dir=None",
        "(devices: Sequence[Device] | None = None, properties: Sequence[tuple[int, object]] | None "
        "= None, dev_type: int | None = None, "
@@ -319,7 +319,7 @@ PG_DOC(Context__doc__, "Context", "devices=None, properties=None, dev_type=None,
        "Raises the driver's LogicError or RuntimeError; ValueError for an empty list.");
 static ArgSpec Context_args = PG_ARGSPEC(Context__doc__);
 
-/* The devices, a tuple or NULL, are some of one platform. */
+/* Checks that the devices (a tuple, or NULL) belong to one platform. */
 static int check_devices(State *state, PyObject *devices, int by_type, int may_lack_devices) {
     if (devices == NULL) {
         return 0;
@@ -333,8 +333,8 @@ static int check_devices(State *state, PyObject *devices, int by_type, int may_l
                    "devices is empty; leave it out to take all devices of a platform");
         return -1;
     }
-    for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(devices); i++) { /* some drivers follow a foreign
-                                                                    handle */
+    for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(devices); i++) { /* some drivers dereference a
+                                                                  * foreign handle */
         if (((Device *)PyTuple_GET_ITEM(devices, i))->platform->id !=
             ((Device *)PyTuple_GET_ITEM(devices, 0))->platform->id) {
             ocl_reject(state, "Context", CL_INVALID_DEVICE,
@@ -345,8 +345,8 @@ static int check_devices(State *state, PyObject *devices, int by_type, int may_l
     return 0;
 }
 
-/* The number of those that are left: the specification ignores a device that is given twice,
- * NVIDIA's driver refuses it. */
+/* Removes duplicates and returns how many devices are left: the specification ignores duplicates,
+ * but NVIDIA's driver refuses them. */
 static cl_uint drop_repeated(cl_device_id *ids, cl_uint n) {
     cl_uint different = 0;
     for (cl_uint i = 0; i < n; i++) {
@@ -361,7 +361,7 @@ static cl_uint drop_repeated(cl_device_id *ids, cl_uint n) {
     return different;
 }
 
-/* Of the devices where by_type is 0, else of all of dev_type. */
+/* Makes a context of the given devices, or if by_type is set, of all devices of dev_type. */
 static int create(Context *self, const ContextProperties *properties, int by_type,
                   cl_device_type dev_type, const cl_device_id *ids, cl_uint n) {
     const char *routine = by_type ? "clCreateContextFromType" : "clCreateContext";
@@ -460,7 +460,7 @@ static int Context_traverse(PyObject *op, visitproc visit, void *arg) {
 }
 
 static int Context_clear(
-    PyObject *op) { /* devices cannot lead back here; attributes set by the user can */
+    PyObject *op) { /* devices cannot be part of a cycle; user attributes can */
     Py_CLEAR(((Context *)op)->dict);
     return 0;
 }
@@ -494,7 +494,7 @@ static PyObject *device_list(Context *self) {
     return list;
 }
 
-/* [(key, value)] with Platform objects, as the constructor takes them. */
+/* [(key, value)] with Platform objects, in the form that the constructor accepts. */
 static PyObject *property_list(Context *self, const Info *row) {
     PyObject *flat = ocl_info(self->state, self, Context_query, "clGetContextInfo", row),
              *list = flat != NULL ? PyList_New(0) : NULL;
@@ -529,7 +529,7 @@ static PyObject *Context_get(PyObject *op, void *closure) {
     switch (row->param) {
     case CL_CONTEXT_DEVICES:
         return device_list(self);
-    case CL_CONTEXT_NUM_DEVICES: /* not in OpenCL 1.0, and known here */
+    case CL_CONTEXT_NUM_DEVICES: /* not in OpenCL 1.0, but known here */
         return PyLong_FromSsize_t(self->n_devices);
     case CL_CONTEXT_PROPERTIES:
         return property_list(self, row);

@@ -1,4 +1,4 @@
-/* device.c - Device: what commands run on, its information and its parts. */
+/* device.c - Device: its information and its sub-devices. */
 #include "opencl/api/info.h"
 #include "opencl/device.h"
 #include "opencl/lifetime/deferred_init.h"
@@ -22,7 +22,8 @@ cl_int ocl_device_query(void *self, cl_uint param, size_t size, void *value, siz
     cl_device_id id = ((Device *)self)->id;
     CL_CALL(status, clGetDeviceInfo, id, param, size, value, size_ret);
     if (param == CL_DEVICE_LUID_KHR && status == CL_SUCCESS &&
-        value != NULL) { /* where there is none, NVIDIA's driver answers with its stack */
+        value != NULL) { /* if there is none, NVIDIA's driver returns uninitialized bytes of its
+                          * stack */
         cl_bool valid = CL_FALSE;
         CL_CALL(status, clGetDeviceInfo, id, CL_DEVICE_LUID_VALID_KHR, sizeof valid, &valid, NULL);
         if (!valid) {
@@ -32,8 +33,7 @@ cl_int ocl_device_query(void *self, cl_uint param, size_t size, void *value, siz
     return status;
 }
 
-/* Devices that are no parts of others live as long as their driver, so that they can be found by
- * their handle. */
+/* Root devices live as long as their driver, so they can be found by handle. */
 static void remember_root(Device *self) {
     if (self->version < 120 ||
         ocl_info_number(self, ocl_device_query, CL_DEVICE_PARENT_DEVICE) == 0) {
@@ -120,7 +120,7 @@ int ocl_device_has_extension(Device *self, const char *name) {
     int found = text != NULL ? 0 : -1;
     for (const char *p = text; p != NULL && !found && (p = strstr(p, name)) != NULL; p += length) {
         found = (p == text || p[-1] == ' ') &&
-                (p[length] == ' ' || p[length] == '\0'); /* a whole word */
+                (p[length] == ' ' || p[length] == '\0'); /* only whole words match */
     }
     Py_XDECREF(extensions);
     return found;
@@ -180,7 +180,7 @@ static int Device_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-static int Device_clear(PyObject *op) { /* the dict alone can be part of a cycle */
+static int Device_clear(PyObject *op) { /* only the dict can be part of a cycle */
     Py_CLEAR(((Device *)op)->dict);
     return 0;
 }
@@ -266,7 +266,7 @@ static PyObject *Device_create_sub_devices(PyObject *op, PyObject *props) {
     list = status == CL_SUCCESS ? PyList_New(0)
                                 : ocl_raise(self->state, "clCreateSubDevices", status);
     for (cl_uint i = 0; i < n && status == CL_SUCCESS;
-         i++) { /* every handle finds an owner, or is released */
+         i++) { /* each handle gets an owner or is released */
         PyObject *device = ocl_device_wrap(self->state, ids[i], self->platform, 1);
         if (device == NULL || (list != NULL && PyList_Append(list, device) < 0)) {
             Py_CLEAR(list);
@@ -366,8 +366,8 @@ static PyObject *Device_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     if (root != NULL) {
         return root;
     }
-    /* Retaining a root device has no effect (OpenCL 1.2, section 4.3), so the object may always own
-     * one reference. */
+    /* Retaining a root device has no effect (OpenCL 1.2, section 4.3), so the object can always
+     * own a reference. */
     cl_int status = CL_SUCCESS;
     int counted = cl.clRetainDevice != NULL && cl.clReleaseDevice != NULL;
     if (retain && counted) {

@@ -1,4 +1,4 @@
-/* event.c - Event, NannyEvent: commands as they run. */
+/* event.c - Event and NannyEvent: the progress of commands. */
 #include "opencl/api/info.h"
 #include "opencl/event.h"
 #include "opencl/lifetime/completion.h"
@@ -30,7 +30,7 @@ static const Info Profiling_info[] = {
 
 static cl_int Event_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
     cl_int status = CL_SUCCESS, failed = ocl_event_failed(self);
-    if (PG_UNLIKELY(((Event *)self)->event == NULL)) { /* hollow */
+    if (PG_UNLIKELY(((Event *)self)->event == NULL)) { /* not initialized */
         return CL_INVALID_EVENT;
     }
     CL_CALL(status, clGetEventInfo, ((Event *)self)->event, param, size, value, size_ret);
@@ -49,8 +49,8 @@ static cl_int Event_query_profiling(void *self, cl_uint param, size_t size, void
     }
     CL_CALL(status, clGetEventProfilingInfo, ((Event *)self)->event, param, size, value, size_ret);
     if (PG_UNLIKELY(ocl_quirks_in_use & OCL_QUIRK_CALLS_BACK_LATE) && status == CL_SUCCESS &&
-        value !=
-            NULL) { /* NVIDIA's driver has times of commands that are not done, too: wrong ones */
+        value != NULL) { /* NVIDIA's driver reports times, wrong ones, even for commands that have
+                          * not completed */
         cl_int exec = CL_COMPLETE;
         CL_CALL(status, clGetEventInfo, ((Event *)self)->event, CL_EVENT_COMMAND_EXECUTION_STATUS,
                 sizeof exec, &exec, NULL);
@@ -60,8 +60,7 @@ static cl_int Event_query_profiling(void *self, cl_uint param, size_t size, void
     return status;
 }
 
-/* Memory of Events that are gone, for the next ones: most programs make one for each command, and
- * drop it at once. */
+/* A free list: most programs create an event for each command and drop it immediately. */
 #if defined(Py_GIL_DISABLED) || defined(Py_TRACE_REFS) || defined(__SANITIZE_ADDRESS__)
 #define MAX_SPARE 0
 #else
@@ -94,7 +93,8 @@ Event *ocl_event_make(State *state, PyTypeObject *type, cl_event event, cl_conte
     if (PG_UNLIKELY(ocl_quirks_in_use & OCL_QUIRK_EVENTS_LOSE_CONTEXT) && context != NULL) {
         cl_int status = CL_SUCCESS;
         CL_CALL(status, clRetainContext, context);
-        self->keeps_context = status == CL_SUCCESS; /* else it is as the driver has it */
+        self->keeps_context = status == CL_SUCCESS; /* otherwise the driver keeps the context
+                                                     * alive */
     }
     return self;
 }
@@ -222,9 +222,9 @@ static PyObject *Event_set_callback(PyObject *op, PyObject *const *args, Py_ssiz
     }
     cl_int exec = CL_QUEUED,
            status = Event_query(self, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
-    cl_int failed = status == CL_SUCCESS && exec < 0
-                        ? exec
-                        : 0; /* PoCL would call with COMPLETE for what has failed before */
+    cl_int failed = status == CL_SUCCESS && exec < 0 ? exec
+                                                     : 0; /* PoCL would call back with COMPLETE for
+                                                           * an event that has already failed */
     return ocl_add_callback(self->state, self->event, (cl_int)at, args[1], failed, self->gates) < 0
                ? NULL
                : Py_NewRef(Py_None);
@@ -305,7 +305,7 @@ static PyType_Slot Event_slots[] = {
     {Py_tp_members, Event_members},
     {0, NULL},
 };
-/* Not tracked by the garbage collector: an event is made for every command and refers to nothing
+/* Not tracked by the garbage collector: one is made for every command, and it refers to nothing
  * that could refer back. */
 PyType_Spec ocl_Event_spec = {.name = "pygpu.Event",
                               .basicsize = sizeof(Event),
@@ -361,8 +361,8 @@ static PyGetSetDef Profile_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-/* Old programs write profile.END; PyOpenCL takes that, with a warning. Only a name that is none
- * costs the search. */
+/* Old programs write profile.END, which PyOpenCL accepts with a warning. Only names that are not
+ * attributes get here. */
 static PyObject *Profile_getattro(PyObject *op, PyObject *name) {
     PyObject *value = PyObject_GenericGetAttr(op, name), *type, *error, *traceback;
     if (value != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) {
@@ -407,8 +407,8 @@ static PyObject *wait_for_events(PyObject *module, PyObject *events) {
     if (ocl_wait_list(state, events, "wait_for_events", NULL, &list) < 0) {
         return NULL;
     }
-    /* One after the other waits no longer than all at once; but a failure must not hide that others
-     * are still running. */
+    /* Waiting for one after the other takes no longer than for all at once. After a failure the
+     * others must still be waited for, as they may be running. */
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
     for (cl_uint i = 0; i < list.n; i++) {
         int interrupted = 0;

@@ -1,5 +1,5 @@
-/* gl.c - GLBuffer, GLRenderBuffer, GLTexture: objects of OpenGL as memory of kernels, and commands
- * that hand them over. */
+/* gl.c - GLBuffer, GLRenderBuffer, GLTexture: OpenGL objects as memory for kernels, and the
+ * commands that acquire and release them. */
 #include "opencl/api/info.h"
 #include "opencl/api/roles.h"
 #include "opencl/context.h"
@@ -26,7 +26,7 @@ static const Info Texture_info[] = {
     {"NUM_SAMPLES", INFO_INT, CL_GL_NUM_SAMPLES},
 };
 
-/* What a texture can be bound to in OpenGL (GL_TEXTURE_...), and the number of coordinates of its
+/* What OpenGL textures can be bound to (GL_TEXTURE_...), and the number of coordinates of their
  * pixels. */
 static const struct {
     cl_uint target, last;
@@ -45,7 +45,7 @@ static const struct {
     {0x9102, 0x9102, 3, 1}, /* 2D_MULTISAMPLE_ARRAY */
 };
 
-/* ---- who can share --------------------------------------------------------------------------- */
+/* ---- which devices can share ----------------------------------------------------------------- */
 
 int ocl_need_gl_device(State *state, const char *call, Device *device) {
     if (device->shares_gl == 0) {
@@ -89,11 +89,11 @@ cl_platform_id ocl_first_gl_platform(State *state) {
                             : NULL;
     Py_XDECREF(platform);
     Py_XDECREF(module);
-    return id; /* platforms are for ever */
+    return id; /* platforms are never freed */
 }
 
-/* Before a function of the extension is called: a loader calls what a driver without it does not
- * have. */
+/* Call before a function of the extension: an ICD loader would call it even if the driver lacks
+ * it. */
 static int need_function(State *state, const char *routine, int fn, Device *device) {
     if (ocl_need_gl_device(state, routine, device) < 0) {
         return -1;
@@ -105,15 +105,15 @@ static int need_function(State *state, const char *routine, int fn, Device *devi
     return 0;
 }
 
-/* ---- making ---------------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
-/* An object of OpenGL to be shared, checked. */
+/* An OpenGL object to be shared, after checks. */
 typedef struct {
     int fn; /* FN_clCreateFromGL... */
     cl_mem_flags flags;
     cl_uint target, name;
     int level;
-    cl_mem_object_type type; /* where the driver does not say */
+    cl_mem_object_type type; /* used if the driver does not report it */
 } Plan;
 
 static int as_plan(State *state, const char *call, PyObject *flags, const char *what,
@@ -265,7 +265,8 @@ static PyObject *GLRenderBuffer_new(PyTypeObject *type, PyObject *args, PyObject
     return make(state, type, context, "clCreateFromGLRenderbuffer", &plan);
 }
 
-/* Checks target, level and dims against each other; fills in which function makes the image. */
+/* Checks target, level and dims against each other, and chooses the function that makes the
+ * image. */
 static int plan_texture(State *state, Context *context, int64_t level, int64_t dims, Plan *plan) {
     size_t i = 0, n = sizeof targets / sizeof targets[0];
     while (i < n && (plan->target < targets[i].target || plan->target > targets[i].last)) {
@@ -294,7 +295,7 @@ static int plan_texture(State *state, Context *context, int64_t level, int64_t d
     plan->level = (int)level;
     plan->type = dims == 3 ? CL_MEM_OBJECT_IMAGE3D : CL_MEM_OBJECT_IMAGE2D;
     plan->fn = FN_clCreateFromGLTexture;
-    if (context->version < 120) { /* it knew these only */
+    if (context->version < 120) { /* OpenCL 1.1 had only these */
         if (dims == 1 || plan->target == 0x8C18 || plan->target == 0x8C1A ||
             plan->target >= 0x9100) {
             ocl_need_version(state, "clCreateFromGLTexture", context->version, 120);
@@ -345,7 +346,7 @@ static PyObject *GLTexture_new(PyTypeObject *type, PyObject *args, PyObject *kwa
 
 /* ---- information ----------------------------------------------------------------------------- */
 
-/* An object from a foreign handle may be of any context. */
+/* An object made from a foreign handle may belong to any context. */
 static int need_gl_memory(Memory *self, const char *routine, int fn) {
     if (self->context->n_devices == 0) {
         ocl_reject(self->state, routine, CL_INVALID_GL_OBJECT, "the context has no device");
@@ -410,7 +411,7 @@ PG_DOC(get_gl_context_info_khr__doc__, "get_gl_context_info_khr",
        "it belongs to another platform; or DEVICES_FOR_GL_CONTEXT_KHR, a list of all that could.\n"
        "platform: used if properties name none; by default the first that shares with OpenGL.\n\n"
        "Raises LogicError if no device of the platform has cl_khr_gl_sharing.");
-/* The properties and a platform that can be asked. 0, or -1 with an exception. */
+/* Reads the properties, and finds a platform to query. Returns 0, or -1 with an exception. */
 static int read_gl_properties(State *state, const char *call, PyObject *list, PyObject *platform,
                               ContextProperties *properties) {
     if (ocl_context_properties(state, list, call, properties) < 0) {
@@ -449,7 +450,7 @@ static int read_gl_properties(State *state, const char *call, PyObject *list, Py
     return ocl_need_gl_platform(state, call, properties->platform);
 }
 
-/* list of Device */
+/* Returns a list of Device. */
 static PyObject *list_devices(State *state, const cl_device_id *ids, size_t n) {
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list != NULL && i < n; i++) {
@@ -481,7 +482,7 @@ static PyObject *get_gl_context_info_khr_impl(PyObject *module, PyObject *const 
     if (!ocl_extension_ready(properties.platform, FN_clGetGLContextInfoKHR)) {
         return ocl_raise(state, routine, PG_STATUS_MISSING);
     }
-    /* The GIL is kept throughout: the function may be this platform's own. */
+    /* The GIL is held throughout, because the function pointer may be specific to this platform. */
     cl_device_id ids[64] = {NULL};
     size_t size = 0;
     cl_int status = CL_SUCCESS;
@@ -498,7 +499,7 @@ static PyObject *get_gl_context_info_khr_impl(PyObject *module, PyObject *const 
     return list_devices(state, ids, n);
 }
 
-/* ---- handing over ---------------------------------------------------------------------------- */
+/* ---- acquire and release --------------------------------------------------------------------- */
 
 static int is_gl(State *state, PyObject *object) {
     return PyObject_TypeCheck(object, state->GLBufferType) ||
@@ -506,7 +507,7 @@ static int is_gl(State *state, PyObject *object) {
            PyObject_TypeCheck(object, state->GLRenderBufferType);
 }
 
-/* A tuple of live shared objects of the queue's context. */
+/* Returns a tuple of live shared objects of the queue's context. */
 static PyObject *as_objects(State *state, PyObject *obj, const char *call, Queue *queue) {
     PyObject *objects = PyObject_TypeCheck(obj, state->MemoryObjectHolderType)
                             ? PyTuple_Pack(1, obj)
@@ -568,7 +569,8 @@ static PyObject *hand_over(State *state, PyObject *const *a, const char *call, i
     }
     for (Py_ssize_t i = 0; i < n; i++) {
         Memory *memory = (Memory *)PyTuple_GET_ITEM(objects, i);
-        if (ocl_memory_alive(memory, call) < 0) { /* an iterator of wait_for may have released it */
+        if (ocl_memory_alive(memory, call) < 0) { /* iterating over wait_for may have run code that
+                                                   * released it */
             ocl_wait_list_clear(&list);
             goto done;
         }

@@ -1,5 +1,5 @@
-/* handle.c - what objects with a driver's handle share: equality, hash, int_ptr, from_int_ptr's
- * number. */
+/* handle.c - what all objects with a driver handle share: equality, hash, int_ptr, and the parsing
+ * of from_int_ptr()'s argument. */
 #include "opencl/opencl.h"
 
 int ocl_as_handle(State *state, PyObject *obj, const char *call, size_t *out) {
@@ -30,8 +30,8 @@ PyObject *ocl_handle_int_ptr(PyObject *op, void *Py_UNUSED(closure)) {
     return PyLong_FromVoidPtr(self->handle);
 }
 
-/* Whether it is an object of one of our types that are compared so. Its own class may have a method
- * instead. */
+/* Whether it is an instance of one of our types that compares by handle. Its own class may
+ * override the method. */
 int ocl_compares_by(PyObject *op, richcmpfunc compare) {
     PyTypeObject *type = Py_TYPE(op);
     while (type != NULL && type->tp_richcompare != compare) {
@@ -41,8 +41,8 @@ int ocl_compares_by(PyObject *op, richcmpfunc compare) {
 }
 
 PyObject *ocl_handle_compare(PyObject *op, PyObject *other, int how) {
-    /* Objects of two kinds may meet here: their handles are addresses of different live things, so
-     * never equal. */
+    /* Objects of two kinds may be compared: their handles are addresses of different live objects,
+     * so they are never equal. */
     if ((how != Py_EQ && how != Py_NE) || !ocl_compares_by(other, ocl_handle_compare)) {
         Py_RETURN_NOTIMPLEMENTED;
     }

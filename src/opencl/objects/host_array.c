@@ -1,4 +1,4 @@
-/* host_array.c - an ndarray over memory that the driver owns: mapped regions, host pointers, shared
+/* host_array.c - ndarrays over memory that the driver owns: mapped regions, host pointers, shared
  * virtual memory. */
 #include "opencl/objects/host_array.h"
 #include "opencl/opencl.h"
@@ -20,8 +20,8 @@ static int as_order(PyObject *order, const char *call) {
     return -1;
 }
 
-/* The last byte + 1 that an array of these strides reaches, or -1 if it overflows or begins below
- * its start. */
+/* The end offset of an array with these strides; -1 if it overflows or the array reaches below its
+ * start. */
 static int extent(int n, const npy_intp *dims, const npy_intp *strides, size_t itemsize,
                   size_t *out) {
     size_t end = itemsize;

@@ -24,12 +24,12 @@ static const Info Image_info[] = {
 #include "opencl/api/info.def"
 };
 
-/* An image to be made, as the driver takes it, checked. */
+/* An image to be created, in the driver's terms, after checks. */
 typedef struct {
     cl_image_format format;
     cl_image_desc desc;
-    size_t element; /* bytes of a pixel; 0: not known here */
-    size_t bytes;   /* what host memory or the buffer must hold; 0: not known */
+    size_t element; /* bytes per pixel; 0 if unknown */
+    size_t bytes;   /* size required of host memory or the buffer; 0 if unknown */
     Memory *buffer; /* owned, or NULL */
 } Plan;
 
@@ -90,7 +90,7 @@ int ocl_image_extent(Memory *self, ImageExtent *extent) {
     return 0;
 }
 
-/* ---- making: what is asked for --------------------------------------------------------------- */
+/* ---- creation: reading the arguments --------------------------------------------------------- */
 
 static int dimensions(cl_mem_object_type type) {
     return type == CL_MEM_OBJECT_IMAGE3D                                          ? 3
@@ -99,7 +99,7 @@ static int dimensions(cl_mem_object_type type) {
 }
 
 static void set_extents(Plan *plan, cl_mem_object_type type, const size_t *shape, size_t layers) {
-    int n = dimensions(type); /* drivers are used to 1, not 0, for what a kind does not have */
+    int n = dimensions(type); /* drivers expect 1, not 0, for extents that a kind does not have */
     plan->desc.image_type = type;
     plan->desc.image_width = shape[0];
     plan->desc.image_height = n >= 2 ? shape[1] : 1;
@@ -107,8 +107,8 @@ static void set_extents(Plan *plan, cl_mem_object_type type, const size_t *shape
     plan->desc.image_array_size = is_array(type) ? layers : 1;
 }
 
-/* From shape, is_array and buffer: the number of entries of the shape decides the kind. hostbuf
- * gives the shape if there is none. */
+/* Plans from shape, is_array and buffer: the length of the shape determines the kind. Without a
+ * shape, that of hostbuf is used. */
 static int plan_from_shape(State *state, Plan *plan, PyObject *shape_arg, const Py_buffer *host,
                            int array, PyObject *pitches) {
     size_t shape[3] = {1, 1, 1}, pitch[2] = {0, 0};
@@ -202,9 +202,9 @@ static int plan_from_descriptor(State *state, Plan *plan, const ImageDescriptor 
     return 0;
 }
 
-/* ---- making: whether that is possible -------------------------------------------------------- */
+/* ---- creation: checks ------------------------------------------------------------------------ */
 
-/* The greatest answer of any device; 0 if none answers. */
+/* The largest answer of any device; 0 if none answers. */
 static size_t greatest(Context *context, cl_uint param) {
     cl_ulong most = 0;
     for (Py_ssize_t i = 0; i < context->n_devices; i++) {
@@ -224,7 +224,7 @@ static int check_extents(State *state, Context *context, const Plan *plan) {
     const struct {
         const char *name;
         size_t value;
-        cl_uint param; /* 0: this kind has no such extent */
+        cl_uint param; /* 0: this kind lacks that extent */
         const char *attribute;
     } rows[] = {
         {"width", desc->image_width,
@@ -305,8 +305,8 @@ static int check_layout(State *state, Context *context, Plan *plan) {
     if (pg_mul(slice, slices, &plan->bytes) < 0 || plan->bytes > (size_t)PY_SSIZE_T_MAX) {
         goto too_big;
     }
-    size_t memory = greatest(context, CL_DEVICE_GLOBAL_MEM_SIZE); /* some drivers look for room only
-                                                                     when the image is used first */
+    size_t memory = greatest(context, CL_DEVICE_GLOBAL_MEM_SIZE); /* some drivers allocate only
+                                                                   * when the image is first used */
     if (memory > 0 && plan->bytes > memory) {
         ocl_raise_with(state, "Image", CL_MEM_OBJECT_ALLOCATION_FAILURE,
                        "asked for %zu bytes, Device.global_mem_size is %zu", plan->bytes, memory);
@@ -359,7 +359,7 @@ static int check_buffer(State *state, Context *context, const Plan *plan) {
     if (plan->desc.image_type == CL_MEM_OBJECT_IMAGE2D) {
         int offered = 0;
         for (Py_ssize_t i = 0; i < context->n_devices && !offered; i++) {
-            int version = context->devices[i]->version; /* 2.x always has it */
+            int version = context->devices[i]->version; /* always supported by 2.x */
             offered =
                 version >= 200 && version < 300
                     ? 1
@@ -454,7 +454,7 @@ static int check_host(State *state, cl_mem_flags flags, const Plan *plan, const 
     return 0;
 }
 
-/* ---- making: done ---------------------------------------------------------------------------- */
+/* ---- creation: the object -------------------------------------------------------------------- */
 
 static cl_int create(Context *context, cl_mem_flags flags, const Plan *plan, void *host,
                      cl_mem *out) {
@@ -483,7 +483,8 @@ static PyObject *make(State *state, PyTypeObject *type, Context *context, cl_mem
     const char *routine = context->version >= 120         ? "clCreateImage"
                           : kind == CL_MEM_OBJECT_IMAGE3D ? "clCreateImage3D"
                                                           : "clCreateImage2D";
-    Memory *self = (Memory *)PG_NEW(type); /* first, as collecting garbage may run any code */
+    Memory *self = (Memory *)PG_NEW(type); /* made first, because garbage collection may run any
+                                            * code */
     if (self == NULL || (plan->buffer != NULL && ocl_memory_alive(plan->buffer, "Image") < 0)) {
         Py_XDECREF(self);
         return NULL;
@@ -524,8 +525,8 @@ static PyObject *make(State *state, PyTypeObject *type, Context *context, cl_mem
     self->size = plan->bytes;
     self->flags = flags;
     self->type = kind;
-    if (plan->buffer != NULL) { /* it shares the memory, which a pool must not give to anybody else
-                                   meanwhile: as for regions */
+    if (plan->buffer != NULL) { /* it shares the buffer's memory, which the pool must not hand out
+                                 * meanwhile; as for sub-buffers */
         self->parent = Py_NewRef(plan->buffer);
         self->pool = plan->buffer->pool;
         if (self->pool == NULL) {

@@ -1,4 +1,4 @@
-/* image_descriptor.c - ImageDescriptor: the kind and extents of an image to be made, as
+/* image_descriptor.c - ImageDescriptor: the kind and extents of an image to be created, as
  * clCreateImage takes them. */
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/memory.h"
@@ -25,7 +25,7 @@ static PyObject *ImageDescriptor_construct(PyTypeObject *type, PyObject *args, P
 
 static int always_made(const ImageDescriptor *Py_UNUSED(self)) {
     return 1;
-} /* it has nothing but what is assigned */
+} /* it contains only what was assigned */
 OCL_MADE_BY_INIT_IF(ImageDescriptor, ImageDescriptor, ImageDescriptorType, always_made,
                     sizeof(ImageDescriptor), NULL)
 
@@ -55,7 +55,7 @@ static int deleted(PyObject *value, const char *name) {
     return value == NULL;
 }
 
-/* image_type, num_mip_levels and num_samples: closure is the member's offset */
+/* image_type, num_mip_levels and num_samples; the closure is the member's offset */
 static const char *uint_name(void *closure) {
     switch ((intptr_t)closure) {
     case offsetof(ImageDescriptor, type):

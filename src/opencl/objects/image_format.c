@@ -8,7 +8,7 @@
 typedef struct {
     cl_uint value;
     const char *name;
-    int count; /* channels in memory, unused ones included */
+    int count; /* channels in memory, including unused ones */
 } OrderRow;
 
 static const OrderRow orders[] = {
@@ -37,7 +37,7 @@ static const OrderRow orders[] = {
 typedef struct {
     cl_uint value;
     const char *name;
-    size_t size; /* bytes of a channel, or of all of them together */
+    size_t size; /* bytes per channel, or of all of them together */
     int packed;
 } TypeRow;
 
@@ -58,7 +58,7 @@ static const TypeRow types[] = {
     {CL_UNSIGNED_INT32, "UNSIGNED_INT32", 4, 0},
     {CL_HALF_FLOAT, "HALF_FLOAT", 2, 0},
     {CL_FLOAT, "FLOAT", 4, 0},
-    {CL_UNORM_INT24, "UNORM_INT24", 4, 1}, /* a depth, with or without 8 bits of stencil */
+    {CL_UNORM_INT24, "UNORM_INT24", 4, 1}, /* a depth, with or without 8 stencil bits */
 };
 
 static const OrderRow *find_order(cl_uint value) {
@@ -189,7 +189,7 @@ static void moved(PyObject *op, PyObject *made) {
     ((ImageFormat *)op)->format = ((ImageFormat *)made)->format;
 }
 OCL_MADE_BY_INIT_IF(ImageFormat, ImageFormat, ImageFormatType, is_made, sizeof(OclObject),
-                    moved) /* no weak references: moved() takes it all */
+                    moved) /* no weak references: moved() moves them */
 
 static void ImageFormat_dealloc(PyObject *op) {
     PyTypeObject *type = Py_TYPE(op);
@@ -234,7 +234,7 @@ static PyObject *ImageFormat_reduce(PyObject *op, PyObject *Py_UNUSED(ignored)) 
                          (unsigned)format.image_channel_data_type);
 }
 
-/* closure: 0 the order, 1 the type */
+/* closure: 0 for the order, 1 for the type */
 static cl_uint *member(PyObject *op, void *closure) {
     cl_image_format *format = &((ImageFormat *)op)->format;
     return closure == NULL ? &format->image_channel_order : &format->image_channel_data_type;
@@ -258,7 +258,7 @@ static int ImageFormat_set(PyObject *op, PyObject *value, void *closure) {
     return 0;
 }
 
-/* Raises what channel_count, dtype_size and itemsize have in common. */
+/* Raises the error shared by channel_count, dtype_size and itemsize. */
 static PyObject *unknown(ImageFormat *self, const char *call) {
     return ocl_raise_with(self->state, call, CL_INVALID_VALUE,
                           "%R is not a format that pygpu knows; an image tells its element_size",

@@ -39,10 +39,10 @@ static cl_int Kernel_query(void *self, cl_uint param, size_t size, void *value, 
     return status;
 }
 
-/* ---- lifecycle ------------------------------------------------------------------------------- */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
-/* The program and context of a new kernel; program may be NULL: the driver is asked for it. 0, or
- * -1 with an exception. */
+/* Finds the program and context of a new kernel. program may be NULL: the driver is asked for it.
+ * Returns 0, or -1 with an exception. */
 static int find_program(Kernel *self, Program *program) {
     if (program == NULL) {
         cl_program owner = NULL;
@@ -51,7 +51,7 @@ static int find_program(Kernel *self, Program *program) {
             ocl_raise(self->state, "clGetKernelInfo", status);
             return -1;
         }
-        /* It may be a binary of the cache, of whose arguments the driver knows nothing. */
+        /* It may be a binary from the cache, for which the driver has no argument information. */
         program = (Program *)Py_XNewRef(kernel_find_program(owner));
         if (program == NULL) {
             program = (Program *)ocl_program_wrap(self->state, NULL, owner, 1);
@@ -67,7 +67,7 @@ static int find_program(Kernel *self, Program *program) {
     return 0;
 }
 
-/* What the driver says of a new kernel. 0, or -1 with an exception. */
+/* Queries the driver about a new kernel. Returns 0, or -1 with an exception. */
 static int read_name_and_count(Kernel *self) {
     char name[1024] = "";
     cl_int status =
@@ -83,7 +83,7 @@ static int read_name_and_count(Kernel *self) {
     if (self->name == NULL) {
         return -1;
     }
-    if (self->n_args > 4096) { /* no device allows so many; the answer is not to be trusted */
+    if (self->n_args > 4096) { /* no device allows this many, so the answer cannot be right */
         ocl_raise_with(self->state, "clGetKernelInfo", CL_INVALID_VALUE,
                        "the driver says that the kernel has %u arguments", (unsigned)self->n_args);
         return -1;
@@ -136,8 +136,8 @@ PG_DOC(Kernel__doc__, "Kernel", "program, name", "(program: Program, name: str)"
        "then. Threads may share a kernel.");
 static ArgSpec Kernel_args = PG_ARGSPEC(Kernel__doc__);
 
-/* Under PYGPU_CHECK=1 a kernel may be of another type, whose launches look for indices out of
- * bounds. A new reference. */
+/* Under PYGPU_CHECK=1 a kernel may be of a type whose launches check for out-of-bounds indices.
+ * Returns a new reference. */
 static PyTypeObject *type_to_make(State *state, PyTypeObject *type, Program *program,
                                   PyObject *name) {
     if (program->checks == NULL || type != state->KernelType) {
@@ -229,9 +229,8 @@ static int Kernel_traverse(PyObject *op, visitproc visit, void *arg) {
 }
 
 static int Kernel_clear(PyObject *op) {
-    /* The program keeps the kernel and the kernel the program: this is the cycle that has to be
-     * broken. Enqueued commands hold their own references in the driver, so what the arguments held
-     * may go too. */
+    /* Program and kernel refer to each other, and this breaks the cycle. Enqueued commands have
+     * their own references in the driver, so those of the arguments may be dropped as well. */
     Kernel *self = (Kernel *)op;
     for (cl_uint i = 0; self->slots != NULL && i < self->n_args; i++) {
         self->slots[i].set = SET_NOTHING;
@@ -460,8 +459,8 @@ static PyObject *Kernel_set_args(PyObject *op, PyObject *const *args, Py_ssize_t
     return kernel_set_arguments(self, 0, args, self->n_given) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* What invokers that other packages generate for PyOpenCL call: (index, value, index, value, ...),
- * or (index, type's letter, value, ...). */
+/* The entry points for invokers that other packages generate for PyOpenCL: (index, value, index,
+ * value, ...), or (index, type letter, value, ...). */
 static PyObject *set_groups(PyObject *op, PyObject *groups, Py_ssize_t each, const char *call) {
     if (kernel_is_made((Kernel *)op, call) < 0) {
         return NULL;
@@ -512,7 +511,7 @@ static PyObject *Kernel_clone(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         ocl_need_version(self->state, "clCloneKernel", self->context->version, 210) < 0) {
         return NULL;
     }
-    /* The driver copies its arguments too, so they are taken down at the same time: making an
+    /* The driver copies its arguments at the clone, so ours are copied at the same time: making an
      * object may run code that sets others. */
     ArgSlot *slots = PyMem_Malloc((self->n_args + 1) * sizeof *slots);
     cl_uint n_given = self->n_given;
@@ -591,12 +590,13 @@ static PyObject *Kernel_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
 }
 
 static PyObject *Kernel_get_int_ptr(PyObject *op, void *closure) {
-    ((Kernel *)op)->shared_handle = 1; /* its new user may set arguments behind our back */
+    ((Kernel *)op)->shared_handle = 1; /* the owner of the other handle may set arguments without
+                                        * our knowledge */
     return ocl_handle_int_ptr(op, closure);
 }
 
-/* A list of str "float *a", None where nothing is known. The offset of a VectorArg is not a
- * parameter of a call. */
+/* A list of "float *a", or None where nothing is known. The offset of a VectorArg is not a call
+ * parameter. */
 static PyObject *declarations(const Kernel *self) {
     PyObject *list = PyList_New(0);
     for (cl_uint i = 0; list != NULL && i < self->n_args && self->slots != NULL; i++) {

@@ -1,4 +1,4 @@
-/* kernel_names.c - calls that give a kernel's arguments by name: queue, global_size, local_size,
+/* kernel_names.c - calls that pass a kernel's arguments by name: queue, global_size, local_size,
  * arg0, arg1, ...
  *
  * These are the parameters of the functions that PyOpenCL generates for kernels, and programs use
@@ -9,7 +9,7 @@
 static const char *const first_names[] = {"queue", "global_size", "local_size"};
 #define N_FIRST ((Py_ssize_t)(sizeof first_names / sizeof *first_names))
 
-/* The argument's number in the call, and -1 for what is not an argument's name. */
+/* The position of the argument in the call; -1 if it is not an argument's name. */
 static Py_ssize_t place_of(PyObject *name) {
     for (Py_ssize_t i = 0; i < N_FIRST; i++) {
         if (PyUnicode_CompareWithASCIIString(name, first_names[i]) == 0) {
@@ -19,7 +19,7 @@ static Py_ssize_t place_of(PyObject *name) {
     Py_ssize_t length;
     const char *text = PyUnicode_AsUTF8AndSize(name, &length);
     if (text == NULL) {
-        PyErr_Clear(); /* surrogates */
+        PyErr_Clear(); /* unpaired surrogates */
         return -1;
     }
     if (length < 4 || length > 8 || strncmp(text, "arg", 3) != 0 ||
@@ -57,7 +57,7 @@ PyObject *kernel_call_by_names(Kernel *self, PyObject *const *args, Py_ssize_t n
     if (all == NULL) {
         return PyErr_NoMemory();
     }
-    if (nargs > n) { /* says how many it takes */
+    if (nargs > n) { /* its error says how many it takes */
         result = kernel_call(self, args, nargs, NULL, tried);
         goto done;
     }
@@ -97,7 +97,8 @@ PyObject *kernel_call_by_names(Kernel *self, PyObject *const *args, Py_ssize_t n
             }
         }
     }
-    result = kernel_call(self, all, n, options, tried); /* the caller holds what is in all */
+    result = kernel_call(self, all, n, options, tried); /* the caller keeps the items of all
+                                                         * alive */
 done:
     PyMem_Free(all);
     Py_XDECREF(options);

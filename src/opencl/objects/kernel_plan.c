@@ -1,5 +1,5 @@
-/* kernel_plan.c - how each argument of a kernel is converted, found out once: from
- * clGetKernelArgInfo, else from what the cache or the source's signature says, else from dtypes
+/* kernel_plan.c - determines once per kernel how each argument is converted: from
+ * clGetKernelArgInfo, otherwise from the cache or the source's signature, otherwise from dtypes
  * that the user declares. */
 #include "opencl/api/info.h"
 #include "opencl/objects/kernel.h"
@@ -51,7 +51,8 @@ static int starts_with(const char *text, const char *start) {
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* The number at the end of a vector's name, its length without that in *head; 0 if it is none. */
+/* The number at the end of a vector type's name, with the length of the rest in *head; 0 if there
+ * is none. */
 static int vector_length(const char *type, size_t length, size_t *head) {
     size_t digits = 0;
     while (digits < length && type[length - 1 - digits] >= '0' &&
@@ -63,7 +64,7 @@ static int vector_length(const char *type, size_t length, size_t *head) {
     return n == 2 || n == 3 || n == 4 || n == 8 || n == 16 ? n : 0;
 }
 
-/* "float4" and the like; n of 3 takes the room of 4 (OpenCL C, 6.1.5). */
+/* "float4" and the like; 3 elements occupy the space of 4 (OpenCL C, 6.1.5). */
 static int plan_vector(ArgSlot *slot, const char *type) {
     size_t head, length = strlen(type);
     int n = vector_length(type, length, &head);
@@ -88,8 +89,8 @@ static int plan_vector(ArgSlot *slot, const char *type) {
     return 0;
 }
 
-/* What a pointer points to, if that is a number, a vector or a complex number. Pointers to bytes
- * take everything. */
+/* What a pointer points to, if that is a number, a vector or a complex number. Byte pointers
+ * accept any items. */
 static PgItems plan_items(const char *type, size_t length) {
     PgItems items = {NULL, 0, 0, 0, 0};
     size_t head;
@@ -188,7 +189,8 @@ static int ask_driver(Kernel *self, cl_uint i) {
     return plan_slot(&self->slots[i], address, (cl_uint)qualifier, type, name) < 0 ? -1 : 1;
 }
 
-/* rows: list of (address, access, type name, type qualifier, name). 1 if they fit the kernel. */
+/* rows: list of (address, access, type name, type qualifier, name). Returns 1 if they match the
+ * kernel. */
 static int use_rows(Kernel *self, PyObject *rows) {
     if (!PyList_Check(rows) || PyList_GET_SIZE(rows) != (Py_ssize_t)self->n_args) {
         return 0;
@@ -223,7 +225,7 @@ static PyObject *program_source(Kernel *self) {
                                     PyBytes_GET_SIZE(program->source), "replace");
     }
     if (program != NULL && program->program != NULL &&
-        program->kind == PROGRAM_SOURCE) { /* of a handle from elsewhere */
+        program->kind == PROGRAM_SOURCE) { /* the handle came from elsewhere */
         Info row = {"source", INFO_STRING, CL_PROGRAM_SOURCE};
         return ocl_info(self->state, program, Program_query, "clGetProgramInfo", &row);
     }
@@ -245,8 +247,8 @@ static PyObject *rows_from_source(Kernel *self) {
     return rows;
 }
 
-/* What was noted when the program was new, else what the source says; NULL or None if neither
- * helps. */
+/* The information recorded when the program was built, otherwise what the source says; NULL or
+ * None if there is none. */
 static PyObject *rows_without_driver(Kernel *self) {
     PyObject *rows = self->program != NULL && self->program->arg_info != NULL &&
                              PyDict_Check(self->program->arg_info)
@@ -272,7 +274,7 @@ PyObject *kernel_describe_argument(Kernel *self, cl_uint i, cl_uint param) {
     return answer;
 }
 
-/* The type whose value each argument takes without a question, see kernel_as_word(). */
+/* Chooses the type whose value each argument accepts without checks; see kernel_as_word(). */
 static void choose_exact(Kernel *self) {
     for (cl_uint i = 0; i < self->n_args; i++) {
         ArgSlot *slot = &self->slots[i];
@@ -297,8 +299,8 @@ static void choose_exact(Kernel *self) {
     }
 }
 
-/* Drivers say no more of a type that the source defines than its name, and PoCL takes a struct of
- * any size and reads as many bytes as it wants. So what the source says of it is worth a look. */
+/* For types defined in the source, drivers report only the name, and PoCL accepts a struct of any
+ * size and reads as many bytes as it wants. So the definition is looked up in the source. */
 static void look_up_types(Kernel *self) {
     PyObject *source = NULL, *module = NULL, *types = NULL;
     for (cl_uint i = 0; i < self->n_args; i++) {
@@ -334,7 +336,7 @@ static void look_up_types(Kernel *self) {
     Py_XDECREF(types);
     Py_XDECREF(module);
     Py_XDECREF(source);
-    PyErr_Clear(); /* a help that fails is no help */
+    PyErr_Clear(); /* optional information: failure is ignored */
 }
 
 int kernel_make_plan(Kernel *self) {
@@ -363,7 +365,7 @@ int kernel_make_plan(Kernel *self) {
     PyObject *rows = rows_without_driver(self);
     int used = rows != NULL ? use_rows(self, rows) : -1;
     Py_XDECREF(rows);
-    if (used < 0) { /* a help that fails is no help; the kernel works without */
+    if (used < 0) { /* optional information: the kernel works without it */
         PyErr_Clear();
     }
     for (cl_uint i = 0; used != 1 && i < self->n_args; i++) {
@@ -376,7 +378,7 @@ int kernel_make_plan(Kernel *self) {
     return 0;
 }
 
-/* One entry of set_scalar_arg_dtypes. */
+/* Handles one entry of set_scalar_arg_dtypes(). */
 static int declare_dtype(ArgSlot *slot, PyObject *entry) {
     PyArray_Descr *dtype = NULL;
     if (PyArray_DescrConverter(entry, &dtype) == NPY_FAIL) {
@@ -409,12 +411,12 @@ static int declare_dtype(ArgSlot *slot, PyObject *entry) {
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* Ends a draft of the slots: what it says of the arguments is taken over, or not. */
+/* Ends a draft of the slots, by adopting or discarding what it says about the arguments. */
 static void use_draft(Kernel *self, const ArgSlot *draft, int take) {
     self->n_given = take ? 0 : self->n_given;
     for (cl_uint i = 0; i < self->n_args; i++) {
         ArgSlot *slot = &self->slots[i];
-        PyObject *declaration = draft[i].declaration; /* new, if it is not the slot's */
+        PyObject *declaration = draft[i].declaration; /* new, unless it is the slot's own */
         if (take) {
             slot->kind = draft[i].kind;
             slot->size = draft[i].size;
@@ -432,8 +434,8 @@ static void use_draft(Kernel *self, const ArgSlot *draft, int take) {
     }
 }
 
-/* Drafts the slot that *at counts, and a second one where an array comes with its offset. 1 if
- * there are too few slots, -1 with an exception. */
+/* Drafts the slot at *at, and a second one if an array comes with its offset. Returns 1 if there
+ * are too few slots, -1 with an exception. */
 static int declare_entry(ArgSlot *draft, cl_uint n_slots, cl_uint *at, PyObject *entry) {
     if (*at >= n_slots) {
         return 1;
@@ -472,8 +474,9 @@ int kernel_declare(Kernel *self, PyObject *dtypes) {
         return -1;
     }
     ArgSlot *draft =
-        PyMem_Calloc(self->n_args + 1, sizeof *draft); /* so that an error, or code that calls the
-                                                          kernel meanwhile, finds it as it was */
+        PyMem_Calloc(self->n_args + 1, sizeof *draft); /* a draft, so that an error, or code that
+                                                        * calls the kernel meanwhile, finds the
+                                                        * kernel unchanged */
     if (draft == NULL) {
         Py_DECREF(entries);
         PyErr_NoMemory();

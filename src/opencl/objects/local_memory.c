@@ -1,4 +1,4 @@
-/* local_memory.c - LocalMemory: how much memory of the work-group a __local pointer gets. */
+/* local_memory.c - LocalMemory: the size of the work-group memory for a __local pointer. */
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/objects/kernel.h"
 #include "opencl/opencl.h"

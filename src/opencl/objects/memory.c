@@ -30,14 +30,14 @@ static cl_int Memory_query(void *self, cl_uint param, size_t size, void *value, 
     return status;
 }
 
-/* Objects whose handle somebody else may have: from_int_ptr() need not ask the driver what they
- * know. Borrowed, two for each place. Not those of pools, whose handles pass from object to
- * object. */
-#define N_GIVEN 128
-static Memory *given[N_GIVEN][2];
+/* Objects whose handle others may know, so that from_int_ptr() can copy from them instead of
+ * querying the driver. Borrowed, two per slot. Pooled buffers are excluded, because their handles
+ * move between objects. */
+#define N_SHARED 128
+static Memory *shared[N_SHARED][2];
 
 static Memory **given_by(cl_mem mem) {
-    return given[((uintptr_t)mem >> 4 ^ (uintptr_t)mem >> 11) % N_GIVEN];
+    return shared[((uintptr_t)mem >> 4 ^ (uintptr_t)mem >> 11) % N_SHARED];
 }
 
 static void note_given(Memory *self, int instead_of_another) {
@@ -51,7 +51,7 @@ static void note_given(Memory *self, int instead_of_another) {
     }
 }
 
-static void forget_given(Memory *self, cl_mem mem) {
+static void forget_shared(Memory *self, cl_mem mem) {
     Memory **place = given_by(mem);
     for (int i = 0; i < 2; i++) {
         if (place[i] == self) {
@@ -63,7 +63,7 @@ static void forget_given(Memory *self, cl_mem mem) {
 static const Memory *find_given(State *state, cl_mem mem) {
     Memory *const *place = given_by(mem);
     for (int i = 0; i < 2 && !PG_UNLIKELY(pg_trap);
-         i++) { /* who counts or fails calls is to see them all */
+         i++) { /* tests that count or fail calls must see all of them */
         if (place[i] != NULL && place[i]->mem == mem && place[i]->state == state) {
             return place[i];
         }
@@ -84,8 +84,8 @@ int ocl_memory_alive(Memory *self, const char *call) {
     return 0;
 }
 
-/* Gives up the object's own reference. */
-static void let_go(Memory *self, cl_mem mem) {
+/* Releases the object's own reference. */
+static void release_own(Memory *self, cl_mem mem) {
     CL_RELEASE(LIVE_MEM, clReleaseMemObject, mem);
     if (self->region != NULL) {
         ocl_region_let_go(self);
@@ -98,7 +98,7 @@ void ocl_memory_unpin(Memory *self) {
     if (--self->users == 0 && self->retired != NULL) {
         cl_mem mem = self->retired;
         self->retired = NULL;
-        let_go(self, mem);
+        release_own(self, mem);
     }
 }
 
@@ -208,7 +208,8 @@ int ocl_memory_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-static int Memory_clear(PyObject *op) { /* hostbuf is lent to the device until the driver lets go */
+static int Memory_clear(PyObject *op) { /* the device uses hostbuf until the driver destroys the
+                                         * memory object */
     Py_CLEAR(((Memory *)op)->dict);
     return 0;
 }
@@ -223,8 +224,8 @@ void ocl_memory_dealloc(PyObject *op) {
     if (self->mem != NULL) {
         cl_mem mem = self->mem;
         self->mem = NULL;
-        forget_given(self, mem);
-        let_go(self, mem);
+        forget_shared(self, mem);
+        release_own(self, mem);
     }
     if (self->parent != NULL && self->pool != NULL) { /* see Buffer_region */
         ocl_memory_unpin((Memory *)self->parent);
@@ -266,14 +267,14 @@ static PyObject *Memory_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     }
     cl_mem mem = self->mem;
     self->mem = NULL;
-    forget_given(self, mem);
+    forget_shared(self, mem);
     if (self->users > 0) {
         self->retired = mem;
     } else {
-        let_go(self, mem);
+        release_own(self, mem);
     }
     if (!self->exposed) {
-        Py_CLEAR(self->hostbuf); /* locked in memory by the driver's own record until it is done */
+        Py_CLEAR(self->hostbuf); /* the driver's own record keeps it locked until then */
     }
     Py_RETURN_NONE;
 }
@@ -298,7 +299,8 @@ static PyObject *Memory_get_host_array_impl(PyObject *op, PyObject *const *a) {
                           "the object was not made with mem_flags.USE_HOST_PTR");
     }
     cl_int status = Memory_query(self, CL_MEM_HOST_PTR, sizeof pointer, &pointer, NULL);
-    self->exposed = 1; /* from here on: what the arguments below run may release it */
+    self->exposed = 1; /* from here on, because parsing the arguments below may run code that
+                        * releases it */
     if (status != CL_SUCCESS || pointer == NULL) {
         return ocl_raise(self->state, "clGetMemObjectInfo",
                          status != CL_SUCCESS ? status : CL_INVALID_VALUE);
@@ -317,7 +319,7 @@ static PyObject *Memory_get_int_ptr(PyObject *op, void *closure) {
     Memory *self = (Memory *)op;
     note_given(self, 1);
     self->exposed = 1;
-    cl_int status = pg_launch_deferred(); /* whoever has the handle may look */
+    cl_int status = pg_launch_deferred(); /* whoever gets the handle may read the memory */
     return status == CL_SUCCESS ? ocl_handle_int_ptr(op, closure)
                                 : ocl_raise(self->state, "clEnqueueNDRangeKernel", status);
 }

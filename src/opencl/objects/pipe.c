@@ -27,8 +27,8 @@ static cl_int Pipe_query(void *self, cl_uint param, size_t size, void *value, si
     return status;
 }
 
-/* The largest packet of any device that has pipes, 0 if none has: OpenCL 2.x demands them, 1.x
- * and 3.0 do not. */
+/* The largest packet size of any device with pipes, 0 if there is none: OpenCL 2.x requires pipes,
+ * 1.x and 3.0 do not. */
 static cl_ulong max_packet_size(Context *context) {
     cl_ulong most = 0;
     for (Py_ssize_t i = 0; i < context->n_devices; i++) {
@@ -43,8 +43,8 @@ static cl_ulong max_packet_size(Context *context) {
     return most;
 }
 
-/* Keys and values by turns. Returns how many entries, the end mark not counted; -1 with an
- * exception. */
+/* Reads alternating keys and values. Returns the number of entries without the terminator; -1 with
+ * an exception. */
 static int as_properties(State *state, PyObject *arg, cl_pipe_properties *list) {
     PyObject *items = pg_tuple(arg, "Pipe", "properties", "ints", 1000);
     if (items == NULL) {
@@ -65,7 +65,7 @@ static int as_properties(State *state, PyObject *arg, cl_pipe_properties *list) 
         list[i] = (cl_pipe_properties)value;
     }
     if (n % 2 == 1 && list[n - 1] == 0) {
-        n--; /* the end mark, as Pipe.properties has it */
+        n--; /* drop the terminator, which Pipe.properties includes */
     }
     if (n % 2 == 1) {
         ocl_reject(state, "Pipe", CL_INVALID_VALUE,

@@ -47,7 +47,7 @@ int ocl_version_number(const char *text) {
 unsigned ocl_quirks_in_use;
 static int all_as_nvidia; /* for tests */
 
-/* The drivers whose quirks a platform has, by its version and its name. */
+/* The drivers whose quirks a platform has, determined by its version and name. */
 static unsigned drivers_of(const char *version, const char *name) {
     unsigned drivers = all_as_nvidia || strstr(name, "NVIDIA") != NULL ? OCL_DRIVER_NVIDIA : 0;
     if (strstr(version, "PoCL") != NULL || strstr(version, "pocl") != NULL) {
@@ -139,7 +139,7 @@ static PyObject *Platform_get_devices_impl(PyObject *op, PyObject *const *a) {
     Py_BEGIN_ALLOW_THREADS
     CL_CALL(status, clGetDeviceIDs, self->id, type, 0, NULL, &n);
     Py_END_ALLOW_THREADS
-    /* NVIDIA's driver does not know the types that are not made by NVIDIA. */
+    /* NVIDIA's driver reports device types that NVIDIA does not make as invalid. */
     int unknown_kind = status == CL_INVALID_DEVICE_TYPE && type != 0 &&
                        (type == CL_DEVICE_TYPE_ALL || (type & ~(uint64_t)KINDS) == 0);
     if (status == CL_DEVICE_NOT_FOUND || unknown_kind || (status == CL_SUCCESS && n == 0)) {
@@ -319,7 +319,7 @@ static PyObject *as_nvidia(PyObject *Py_UNUSED(module), PyObject *flag) {
     ocl_forget_all();
     ocl_queues_shared = 0;
     if (!wanted) {
-        ocl_quirks_in_use &= ~ocl_quirks_of(OCL_DRIVER_NVIDIA); /* until its next context */
+        ocl_quirks_in_use &= ~ocl_quirks_of(OCL_DRIVER_NVIDIA); /* until its next context is made */
     }
     Py_RETURN_NONE;
 }

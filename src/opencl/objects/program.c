@@ -1,4 +1,4 @@
-/* program.c - Program: source, binaries or SPIR-V, and the kernels in it as attributes. */
+/* program.c - Program: source, binaries or SPIR-V, with its kernels as attributes. */
 #include "opencl/api/roles.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
@@ -21,7 +21,7 @@ Program *program_new(State *state, PyTypeObject *type, Context *context, cl_prog
             if (!PyErr_Occurred()) {
                 PyErr_NoMemory();
             }
-            Py_CLEAR(self); /* and with it the handle */
+            Py_CLEAR(self); /* releases the handle, too */
         }
     } else if (handle != NULL) {
         CL_RELEASE(LIVE_PROGRAM, clReleaseProgram, handle);
@@ -35,7 +35,7 @@ Program *ocl_as_program(State *state, PyObject *obj, const char *call, const cha
                      pg_type_name(obj));
         return NULL;
     }
-    if (((Program *)obj)->context == NULL) { /* hollow: see Program_new */
+    if (((Program *)obj)->context == NULL) { /* not initialized: see Program_new */
         return (Program *)ocl_reject(
             state, call, CL_INVALID_PROGRAM,
             "%s was not made yet: its __init__ has to call super().__init__(context, source)",
@@ -44,7 +44,7 @@ Program *ocl_as_program(State *state, PyObject *obj, const char *call, const cha
     return (Program *)obj;
 }
 
-/* ---- making one ------------------------------------------------------------------------------ */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 static PyObject *from_source(State *state, PyTypeObject *type, Context *context, PyObject *source) {
     PyObject *bytes = PyUnicode_Check(source) ? PyUnicode_AsUTF8String(source) : Py_NewRef(source);
@@ -77,7 +77,7 @@ static int is_spirv(PyObject *source) {
             memcmp(PyBytes_AS_STRING(source), magic[1], 4) == 0);
 }
 
-/* Whether a device names SPIR-V among the languages it takes. */
+/* Whether a device lists SPIR-V among the IL versions it accepts. */
 static int takes_spirv(Context *context) {
     for (Py_ssize_t i = 0; i < context->n_devices; i++) {
         char text[1024] = "";
@@ -109,7 +109,7 @@ static PyObject *from_il(State *state, PyTypeObject *type, Context *context, PyO
     }
     CreateFunction extension = NULL;
     if (context->version < 210 && context->n_devices > 0) {
-        /* Object and function pointers may be exchanged on every system that has dlsym. */
+        /* Object and function pointers are interchangeable on every system that has dlsym. */
         *(void **)(void *)&extension =
             ocl_extension_function(context->devices[0]->platform->id, "clCreateProgramWithILKHR");
     }
@@ -187,7 +187,7 @@ static PyObject *construct(State *state, PyTypeObject *type, PyObject *args, PyO
         }
     }
     int parsed = pg_args_tuple(&Program_args, args, renamed != NULL ? renamed : kwargs, a);
-    Py_XDECREF(renamed); /* the caller's dict owns the values still */
+    Py_XDECREF(renamed); /* the caller's dict still owns the values */
     if (parsed < 0 || (context = ocl_as_context(state, a[0], "Program")) == NULL) {
         return NULL;
     }
@@ -210,9 +210,10 @@ static int makes_itself(State *state, PyTypeObject *type) {
     return type->tp_init != state->ProgramType->tp_init;
 }
 
-/* An __init__ of a subclass may take what it likes and make the program by
- * super().__init__(context, ...). Until then the program is hollow: it has no context, and no
- * handle can be made for it. One that was given a program's own arguments may leave that out. */
+/* The __init__ of a subclass may take its own arguments and make the program by
+ * super().__init__(context, ...). Until then the program is uninitialized: it has no context and
+ * cannot get a handle. If the class was called with a Program's own arguments, its __init__ may
+ * omit that call. */
 static PyObject *Program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     State *state = ocl_state_of(type);
     if (state == NULL) {
@@ -244,13 +245,13 @@ static int is_in_use(Program *self) {
 static int Program_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     Program *self = (Program *)op;
     if (self->context != NULL && !makes_itself(self->state, Py_TYPE(op))) {
-        return 0; /* Program_new has made it */
+        return 0; /* Program_new has already made it */
     }
     Program *made = is_in_use(self)
                         ? NULL
                         : (Program *)construct(self->state, self->state->ProgramType, args, kwargs);
-    if (made == NULL || is_in_use(self)) { /* since then: the arguments may run code that builds it,
-                                              also in another thread */
+    if (made == NULL || is_in_use(self)) { /* made or used since then: parsing the arguments may
+                                            * run code that builds it, also in another thread */
         Py_XDECREF(made);
         return -1;
     }
@@ -270,11 +271,11 @@ static int Program_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     self->stage = made->stage;
     self->cached = made->cached;
     self->pinned = made->pinned;
-    Py_DECREF(made); /* with what the program was before */
+    Py_DECREF(made); /* destroys the program's former contents */
     return 0;
 }
 
-/* What became of the program before it came here. */
+/* Finds out what happened to the program before pygpu received it. */
 static void recognize(Program *self) {
     size_t size = 0;
     cl_int status = CL_SUCCESS;
@@ -335,7 +336,7 @@ PyObject *ocl_program_wrap(State *state, PyTypeObject *type, cl_program handle, 
     return (PyObject *)self;
 }
 
-/* ---- lifecycle ------------------------------------------------------------------------------- */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 static int Program_traverse(PyObject *op, visitproc visit, void *arg) {
     Program *self = (Program *)op;
@@ -348,7 +349,7 @@ static int Program_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-static int Program_clear(PyObject *op) { /* kernels lead back here */
+static int Program_clear(PyObject *op) { /* kernels refer back to the program */
     Program *self = (Program *)op;
     Py_CLEAR(self->last_name);
     Py_CLEAR(self->kernels);
@@ -365,7 +366,7 @@ static void Program_dealloc(PyObject *op) {
         PyObject_ClearWeakRefs(op);
     }
     Py_XDECREF(self->last_name);
-    Py_XDECREF(self->kernels); /* before the program, as drivers like it */
+    Py_XDECREF(self->kernels); /* before the program, because drivers prefer that order */
     if (self->program != NULL) {
         CL_RELEASE(LIVE_PROGRAM, clReleaseProgram, self->program);
     }
@@ -405,7 +406,7 @@ static PyObject *Program_compare(PyObject *op, PyObject *other, int how) {
 
 /* ---- kernels as attributes ------------------------------------------------------------------- */
 
-/* Turns the exception "no such kernel" into an AttributeError that names those that exist. */
+/* Replaces the exception "no such kernel" by an AttributeError that lists the existing kernels. */
 static void explain_missing(Program *self, PyObject *name) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -440,9 +441,8 @@ static void explain_missing(Program *self, PyObject *name) {
 static PyObject *make_kernel(Program *self, PyObject *name) {
     PyObject *kernel = PyObject_CallFunctionObjArgs((PyObject *)self->state->KernelType,
                                                     (PyObject *)self, name, NULL);
-    PyObject *key = kernel != NULL
-                        ? PyUnicode_FromObject(name)
-                        : NULL; /* that of a subclass could run code where it is looked for */
+    PyObject *key = kernel != NULL ? PyUnicode_FromObject(name)
+                                   : NULL; /* a str subclass could run code during the lookup */
     if (key != NULL && self->kernels != NULL) { /* another thread may have been faster */
         PyObject *kept = PyDict_SetDefault(self->kernels, key, kernel);
         Py_XINCREF(kept);
@@ -460,7 +460,7 @@ static int is_dunder(PyObject *name) {
 
 static PyObject *Program_getattro(PyObject *op, PyObject *name) {
     Program *self = (Program *)op;
-    if (name == self->last_name) { /* a name in the caller's code, in a loop */
+    if (name == self->last_name) { /* the same interned name, as in a loop of the caller */
         return Py_NewRef(self->last_kernel);
     }
     if (self->kernels != NULL && PyUnicode_CheckExact(name)) {
@@ -476,7 +476,8 @@ static PyObject *Program_getattro(PyObject *op, PyObject *name) {
     }
     PyObject *value = PyObject_GenericGetAttr(op, name);
     if (value != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError) || is_dunder(name)) {
-        return value; /* Python's own protocols ask for many such names, and none is a kernel's */
+        return value; /* Python's own protocols look up many such names, and kernels are never
+                       * called that */
     }
     if (self->context == NULL) {
         return NULL;
@@ -490,7 +491,7 @@ static PyObject *Program_getattro(PyObject *op, PyObject *name) {
                 ? "no kernels, because it was compiled only: link it with link_program()"
                 : "it has kernels only once it was built: call its build() first");
     }
-    if (ocl_program_built(self, "Program") == NULL) { /* waits for another thread that builds it */
+    if (ocl_program_built(self, "Program") == NULL) { /* waits if another thread is building it */
         return NULL;
     }
     value = make_kernel(self, name);
@@ -509,8 +510,8 @@ static int Program_setattro(PyObject *op, PyObject *name, PyObject *value) {
     PyObject *key = self->kernels != NULL ? PyUnicode_FromObject(name)
                                           : NULL; /* as in make_kernel() */
     PyObject *kernel = key != NULL ? PyDict_GetItemWithError(self->kernels, key) : NULL;
-    if (kernel != NULL) {  /* the attribute comes before a kernel of the same name */
-        Py_INCREF(kernel); /* until nothing refers to it any more */
+    if (kernel != NULL) {  /* an attribute takes precedence over a kernel of the same name */
+        Py_INCREF(kernel); /* this copy lives until nothing refers to it any more */
         (void)PyDict_DelItem(self->kernels, key);
         Py_CLEAR(self->last_name);
         Py_DECREF(kernel);
@@ -534,7 +535,7 @@ PyObject *program_all_kernels(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         } else if (PyErr_Occurred()) {
             Py_CLEAR(list);
         } else if (PyObject_HasAttr((PyObject *)Py_TYPE(op),
-                                    name)) { /* program.build stays the method */
+                                    name)) { /* program.build remains the method */
             kernel =
                 PyObject_CallFunctionObjArgs((PyObject *)self->state->KernelType, op, name, NULL);
         } else {

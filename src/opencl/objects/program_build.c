@@ -1,10 +1,8 @@
-/* program_build.c - building, compiling and linking programs.
+/* program_build.c - builds, compiles and links programs.
  *
- * What a build consists of (options, cache, messages) is decided in
- * pygpu/_src/runtime/opencl/build.py; here are the driver calls it is made of, and the lock that
- * keeps two threads from building one program at
- *
- * once. */
+ * pygpu/_src/runtime/opencl/build.py decides how to build (options, cache, messages). This file
+ * has the driver calls, and the lock that prevents two threads from building a program at the same
+ * time. */
 #include "opencl/api/roles.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
@@ -16,7 +14,8 @@
 /* ---- one builder at a time ------------------------------------------------------------------- */
 
 static int lock_program(Program *self, const char *call) {
-    if (ocl_driver_ready(self->state) < 0) { /* in a forked child nobody may be left who unlocks */
+    if (ocl_driver_ready(self->state) < 0) { /* in a forked child the thread that would unlock may
+                                              * not exist */
         return -1;
     }
     if (self->owner == PyThread_get_thread_ident()) {
@@ -44,7 +43,7 @@ static void unlock_program(Program *self) {
     PyThread_release_lock(self->lock);
 }
 
-/* Waits while another thread builds; 0, or -1 with an exception. */
+/* Waits while another thread is building. Returns 0, or -1 with an exception. */
 static int wait_for_builder(Program *self, const char *call) {
     if (self->owner == 0 || self->owner == PyThread_get_thread_ident()) {
         return 0;
@@ -67,8 +66,8 @@ static int need_handle(Program *self) {
     }
     const char *text = PyBytes_AS_STRING(self->source);
     size_t length = (size_t)PyBytes_GET_SIZE(self->source);
-    if (length == 0) { /* a program that has no kernels, or a header; Intel's runtime refuses it
-                          without a character */
+    if (length == 0) { /* a header or a program without kernels; Intel's runtime refuses an empty
+                        * source */
         text = "\n";
         length = 1;
     }
@@ -89,7 +88,7 @@ cl_program ocl_program_handle(Program *self) {
     if (wait_for_builder(self, "Program") < 0 || need_handle(self) < 0) {
         return NULL;
     }
-    if (self->owner == 0) { /* while it is built, only the builder looks */
+    if (self->owner == 0) { /* during a build, only the building thread checks it */
         self->pinned = 1;
     }
     return self->program;
@@ -110,8 +109,8 @@ cl_program ocl_program_built(Program *self, const char *call) {
     return ocl_program_handle(self);
 }
 
-/* ---- what pygpu._src.runtime.opencl.build builds with
- * ---------------------------------------------------------- */
+/* ---- driver calls for pygpu._src.runtime.opencl.build
+ * ------------------------------------------------------------- */
 
 /* The text of an argument that must be bytes without NUL. */
 const char *program_text(PyObject *obj) {
@@ -123,7 +122,8 @@ static PyObject *finish_build(Program *self, const char *routine, cl_int status,
                               PyObject *options) {
     if (status != CL_SUCCESS) {
         if (self->stage != PROGRAM_BUILT ||
-            status != CL_INVALID_OPERATION) { /* refused because of kernels: the old build stands */
+            status != CL_INVALID_OPERATION) { /* refused because kernels exist: the old build
+                                               * remains valid */
             self->stage = PROGRAM_FAILED;
         }
         return ocl_raise(self->state, routine, status);
@@ -159,8 +159,8 @@ static PyObject *Program_primitive_build_impl(PyObject *op, PyObject *const *a) 
     return finish_build(self, "clBuildProgram", status, PROGRAM_BUILT, a[0]);
 }
 
-/* [(name, Program), ...] as C arrays; the names stay alive in *keep. Returns how many, -1 with an
- * exception. */
+/* Converts [(name, Program), ...] to C arrays; *keep keeps the names alive. Returns how many, or
+ * -1 with an exception. */
 static Py_ssize_t parse_headers(Program *self, PyObject *obj, cl_program **programs,
                                 const char ***names, PyObject **keep) {
     *programs = NULL;
@@ -245,7 +245,7 @@ static PyObject *Program_primitive_compile_impl(PyObject *op, PyObject *const *a
     return result;
 }
 
-/* What the driver is given for binaries, and what it says of each. */
+/* The arrays of binaries for the driver, and its status for each. */
 typedef struct {
     size_t *lengths;
     const unsigned char **pointers;
@@ -258,7 +258,7 @@ static void Binaries_clear(Binaries *self) {
     PyMem_Free(self->each);
 }
 
-/* items: tuple of n bytes. 0, or -1 with an exception; to be cleared in both cases. */
+/* items: tuple of n bytes. Returns 0, or -1 with an exception. Must be cleared in either case. */
 static int Binaries_read(Binaries *self, State *state, PyObject *items, cl_uint n) {
     self->lengths = PyMem_Calloc(n, sizeof *self->lengths);
     self->pointers = PyMem_Calloc(n, sizeof *self->pointers);
@@ -300,7 +300,7 @@ static void raise_binaries(State *state, const Binaries *binaries, cl_uint n, cl
     }
 }
 
-/* A program of binaries. Takes a sequence of bytes, one for each device. NULL with an exception. */
+/* Makes a program from a sequence of bytes, one for each device. NULL with an exception. */
 static cl_program create_from_binaries(State *state, Context *context, PyObject *devices,
                                        PyObject *binaries) {
     cl_device_id *ids = NULL;
@@ -409,7 +409,7 @@ static PyObject *Program_reset(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 
 /* ---- build, compile -------------------------------------------------------------------------- */
 
-/* Calls a function of pygpu._src.runtime.opencl.build as the only builder of self. */
+/* Calls a function of pygpu._src.runtime.opencl.build while it holds the build lock of self. */
 static PyObject *orchestrate(Program *self, const char *call, const char *function, PyObject *a,
                              PyObject *b, PyObject *c) {
     PyObject *module = ocl_role("build"), *done = NULL;
@@ -468,10 +468,10 @@ static PyObject *Program_compile_impl(PyObject *op, PyObject *const *a) {
     return Py_NewRef(op);
 }
 
-/* What the program's SPIR-V says of specialization constant *id*, before the driver is asked
- * (SPIR-V 1.6, sections 2.3, 3.20, 3.52.3 and 3.52.5): Intel's CPU runtime ends the process for a
- * constant that the program lacks, and for any if it has no kernel. UNKNOWN if it cannot be told;
- * -1 with an exception. */
+/* What the program's SPIR-V says about specialization constant *id*, looked up before the driver
+ * is called (SPIR-V 1.6, sections 2.3, 3.20, 3.52.3 and 3.52.5): Intel's CPU runtime ends the
+ * process for a constant that the program lacks, and for any constant if the program has no
+ * kernel. UNKNOWN if the SPIR-V cannot be parsed; -1 with an exception. */
 enum { CONSTANT_MISSING, CONSTANT_WITHOUT_KERNEL, CONSTANT_THERE, CONSTANT_UNKNOWN };
 
 static int find_constant(const Program *self, uint32_t id) {
@@ -490,12 +490,12 @@ static int find_constant(const Program *self, uint32_t id) {
     CL_CALL(status, clGetProgramInfo, self->program, CL_PROGRAM_IL, size, words, NULL);
     size_t n = size / sizeof *words, at = HEADER, length;
     int known = status == CL_SUCCESS &&
-                words[0] == MAGIC; /* otherwise of the other byte order, or no SPIR-V */
+                words[0] == MAGIC; /* otherwise it has the other byte order or is not SPIR-V */
     int kernel = 0, found = 0;
     for (; known && !found && at < n && (length = words[at] >> 16) > 0 && length <= n - at;
          at += length) {
         kernel |= (words[at] & 0xFFFF) ==
-                  OP_ENTRY_POINT; /* which all decorations follow (section 2.4) */
+                  OP_ENTRY_POINT; /* all decorations come after these (section 2.4) */
         found = (words[at] & 0xFFFF) == OP_DECORATE && length >= 4 && words[at + 2] == SPEC_ID &&
                 words[at + 3] == id;
     }

@@ -1,5 +1,5 @@
-/* program_info.c - what a program tells about itself: its properties, builds, binaries and the
- * arguments of its kernels. */
+/* program_info.c - queries about programs: their properties, builds, binaries, and the arguments
+ * of their kernels. */
 #include "opencl/api/info.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
@@ -62,10 +62,10 @@ static PyObject *context_devices(Context *context) {
     return list;
 }
 
-/* The context's own objects where they are the same devices: those own the handles of
+/* Uses the context's own objects for the same devices, because they own the handles of
  * sub-devices. */
 static PyObject *Program_devices(Program *self) {
-    if (self->source != NULL) { /* the cached binary may be for fewer */
+    if (self->source != NULL) { /* the cached binary may be for fewer devices */
         return context_devices(self->context);
     }
     PyObject *list =
@@ -82,8 +82,7 @@ static PyObject *Program_devices(Program *self) {
     return list;
 }
 
-/* One bytes object for each device, which the driver fills in place; empty where it has no
- * binary. */
+/* One bytes object per device, filled by the driver in place; empty if it has no binary. */
 static PyObject *Program_binaries(Program *self) {
     size_t bytes = 0;
     cl_int status = Program_query(self, CL_PROGRAM_BINARY_SIZES, 0, NULL, &bytes);
@@ -117,7 +116,7 @@ static PyObject *Program_binaries(Program *self) {
     }
     if (list != NULL) {
         cl_program program = self->program;
-        Py_BEGIN_ALLOW_THREADS /* PoCL compiles only now */
+        Py_BEGIN_ALLOW_THREADS /* slow: PoCL compiles only now */
         CL_CALL(status, clGetProgramInfo, program, CL_PROGRAM_BINARIES, n * sizeof *pointers,
                 pointers, NULL);
         Py_END_ALLOW_THREADS
@@ -134,7 +133,7 @@ done:
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* All kernels of the program as handles in PyMem memory. -1 with an exception. */
+/* Makes all kernels of the program; handles in PyMem memory. Returns -1 with an exception. */
 static int make_kernels(Program *self, cl_kernel **out, cl_uint *n) {
     cl_int status = CL_SUCCESS;
     *n = 0;
@@ -285,7 +284,7 @@ PyObject *program_kernel_arguments(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     return dict;
 }
 
-/* ---- the interface to Python ----------------------------------------------------------------- */
+/* ---- Python interface ------------------------------------------------------------------------ */
 
 static PyObject *Program_get(PyObject *op, void *closure) {
     Program *self = (Program *)op;
@@ -296,7 +295,7 @@ static PyObject *Program_get(PyObject *op, void *closure) {
     switch (row->param) {
     case CL_PROGRAM_CONTEXT:
         return Py_NewRef(self->context);
-    case CL_PROGRAM_SOURCE: /* the driver has forgotten it if the program came from the cache */
+    case CL_PROGRAM_SOURCE: /* the driver does not have it if the program came from the cache */
         if (self->source != NULL) {
             return PyUnicode_DecodeUTF8(PyBytes_AS_STRING(self->source),
                                         PyBytes_GET_SIZE(self->source), "replace");

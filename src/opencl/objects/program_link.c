@@ -1,4 +1,4 @@
-/* program_link.c - programs made of compiled programs, and of kernels that devices bring along. */
+/* program_link.c - programs linked from compiled programs, and programs of built-in kernels. */
 #include "opencl/api/roles.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
@@ -34,7 +34,7 @@ PG_DOC(primitive_link__doc__, "_link", "context, programs, options, devices, fai
        "| None, failed: list[Program]) -> Program",
        "clLinkProgram as it is. If it fails and leaves a program with the log, that is added to "
        "*failed*. For pygpu._src.runtime.opencl.build.");
-/* The handles of Programs of the context, PyMem memory; NULL with an exception. */
+/* Returns the handles of Programs of the context as PyMem memory; NULL with an exception. */
 static cl_program *read_programs(State *state, const Context *context, PyObject *items) {
     Py_ssize_t n = PyTuple_GET_SIZE(items);
     cl_program *programs = PyMem_Calloc((size_t)n + 1, sizeof *programs);
@@ -63,8 +63,8 @@ fail:
     return NULL;
 }
 
-/* The Program of what was linked, or NULL with an exception; a program that failed to link is
- * appended to the list *failed*. linked may be NULL. */
+/* Returns the linked Program, or NULL with an exception; a program that failed to link is appended
+ * to the list *failed*. linked may be NULL. */
 static PyObject *finish_link(State *state, Context *context, cl_program linked, cl_int status,
                              PyObject *options, PyObject *failed) {
     if (linked != NULL) {
@@ -121,7 +121,7 @@ done:
     return result;
 }
 
-/* Whether each name in the list is one in the other list; both are separated by semicolons. */
+/* Whether each name in names is also in known; both are separated by semicolons. */
 static int all_known(const char *names, const char *known) {
     while (*names != '\0') {
         size_t length = strcspn(names, ";");
@@ -139,7 +139,8 @@ static int all_known(const char *names, const char *known) {
     return 1;
 }
 
-/* Drivers have crashed where asked for a kernel that they do not have. -1 with an exception. */
+/* Drivers have crashed when asked for a built-in kernel that they lack. Returns -1 with an
+ * exception. */
 static int check_built_in(State *state, const char *call, PyObject *devices, const char *names) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(devices); i++) {
         PyObject *known = PyObject_GetAttrString(PyTuple_GET_ITEM(devices, i), "built_in_kernels");

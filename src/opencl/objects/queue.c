@@ -1,4 +1,4 @@
-/* queue.c - CommandQueue: an in-order or out-of-order stream of commands on one device. */
+/* queue.c - CommandQueue: an in-order or out-of-order queue of commands on one device. */
 #include "opencl/api/info.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
@@ -30,7 +30,7 @@ static cl_int Queue_query(void *self, cl_uint param, size_t size, void *value, s
     return status;
 }
 
-/* An object with a reference of its own to the handle. */
+/* An object with its own reference to the handle. */
 static PyObject *Queue_twin(State *state, cl_command_queue handle, int retain) {
     cl_int status = CL_SUCCESS;
     if (retain) {
@@ -86,7 +86,7 @@ PyObject *ocl_queue_wrap(State *state, cl_command_queue handle) {
     if (self != NULL && !self->finalized) {
         return (PyObject *)self;
     }
-    Py_XDECREF(self); /* using that one would warn */
+    Py_XDECREF(self); /* creating the queue with that class would warn */
     return Queue_twin(state, handle, 1);
 }
 
@@ -103,8 +103,8 @@ Queue *ocl_as_queue(State *state, PyObject *obj, const char *call) {
     }
     if (PG_UNLIKELY(ocl_user_events_dropped > 0) &&
         (self->device->platform->quirks & OCL_QUIRK_FAILURES_RACE)) {
-        ocl_fail_dropped_user_events(); /* else this command would be behind those that are about to
-                                           fail, and fail with them */
+        ocl_fail_dropped_user_events(); /* otherwise this command would follow those that are about
+                                         * to fail, and fail with them */
     }
     if (PG_UNLIKELY(self->finalized) && ocl_queue_check(self, call) < 0) {
         return NULL;
@@ -197,7 +197,7 @@ int ocl_queue_profile(Queue *self, int on) {
 }
 
 int ocl_queues_busy, ocl_queues_shared;
-static int queues_lost; /* one was dropped of which it was not known whether it is idle */
+static int queues_lost; /* a queue was dropped that was not known to be idle */
 
 void ocl_queue_done(Queue *self, unsigned number) {
     if (self->enqueued != self->finished && (int)(number - self->finished) > 0) {
@@ -209,8 +209,8 @@ void ocl_queue_done(Queue *self, unsigned number) {
 }
 
 int ocl_queue_may_block(Queue *self) {
-    /* With the GIL kept, a full queue that waits for a user event could wait for the thread that
-     * wants to set it. */
+    /* With the GIL held, a full queue that waits for a user event could wait forever for the
+     * thread that wants to set it. */
     ocl_queues_busy += self->enqueued == self->finished;
     int many = ++self->enqueued - self->finished > OCL_MANY_COMMANDS,
         pending = ocl_user_events_pending() > 0;
@@ -234,7 +234,7 @@ static ArgSpec Queue_args = PG_ARGSPEC(Queue__doc__);
 
 #define MAX_PROPERTIES 32
 
-/* NVIDIA's driver takes any number for the name of a property and ignores it. */
+/* NVIDIA's driver accepts and ignores any number as the name of a property. */
 static int is_property(cl_queue_properties name) {
     switch (name) {
     case CL_QUEUE_PROPERTIES:
@@ -244,8 +244,8 @@ static int is_property(cl_queue_properties name) {
     case CL_QUEUE_THROTTLE_KHR:
         return 1;
     default:
-        return name >= 0x4000 &&
-               name < 0x5000; /* what the registry gives to vendors: the driver will know its own */
+        return name >= 0x4000 && name < 0x5000; /* the range that the registry assigns to vendors:
+                                                 * the driver must know its own */
     }
 }
 
@@ -272,7 +272,7 @@ static int read_list(State *state, PyObject *obj, cl_queue_properties *list, int
         return -1;
     }
     if (*n > 0 && *n % 2 == 1 && list[*n - 1] == 0) {
-        --*n; /* the end mark, given explicitly */
+        --*n; /* an explicit terminator */
     }
     if (*n % 2 == 1) {
         ocl_reject(state, "CommandQueue", CL_INVALID_VALUE,
@@ -282,7 +282,7 @@ static int read_list(State *state, PyObject *obj, cl_queue_properties *list, int
     return 0;
 }
 
-/* Reads flags, or a list and its length, which is -1 for flags. */
+/* Reads flags, or a list and its length; the length is -1 for flags. */
 static int read_properties(State *state, PyObject *obj, cl_queue_properties *list, int *n,
                            uint64_t *flags) {
     *n = -1;
@@ -298,8 +298,8 @@ static int check_device(State *state, const Context *context, const Device *devi
     for (Py_ssize_t i = 0; i < context->n_devices; i++) {
         found |= context->devices[i]->id == device->id;
     }
-    if (!found && !device->owned) { /* sub-devices of the context's devices are allowed from
-                                       OpenCL 2.x on */
+    if (!found && !device->owned) { /* OpenCL 2.x and later allow sub-devices of the context's
+                                     * devices */
         ocl_reject(state, "CommandQueue", CL_INVALID_DEVICE, "%R is not a device of %R",
                    (PyObject *)device, (PyObject *)context);
         return -1;
@@ -307,7 +307,7 @@ static int check_device(State *state, const Context *context, const Device *devi
     return 0;
 }
 
-/* Sets properties to the flags that the list has, and checks both. */
+/* Sets properties from the flags in the list, and checks both. */
 static int take_list(Queue *self, const cl_queue_properties *list, int n) {
     for (int i = 0; i < n && list[i] != 0; i += 2) {
         if (list[i] == CL_QUEUE_PROPERTIES) {
@@ -319,7 +319,7 @@ static int take_list(Queue *self, const cl_queue_properties *list, int n) {
             return -1;
         }
     }
-    /* PoCL ends the process when it is asked for such a queue. */
+    /* PoCL ends the process when such a queue is created. */
     if ((self->properties & CL_QUEUE_ON_DEVICE) &&
         ocl_info_number(self->device, ocl_device_query, CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES) ==
             0) {
@@ -339,7 +339,7 @@ static int refuse_list(State *state, const Context *context, const Device *devic
     return -1;
 }
 
-/* list: for OpenCL 2.0, where modern; may be NULL. flags: for older ones. */
+/* list: for OpenCL 2.0 (modern); may be NULL. flags: for older versions. */
 static int create(Queue *self, int modern, const cl_queue_properties *list,
                   cl_command_queue_properties flags) {
     cl_context context = self->context->context;
@@ -376,7 +376,7 @@ static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *k
     State *state = ocl_state_of(type);
     cl_queue_properties list[MAX_PROPERTIES + 2] = {0};
     uint64_t flags = 0;
-    int n_list; /* -1: flags were given */
+    int n_list; /* -1 if flags were given */
     Context *context;
     Device *device = NULL;
     if (state == NULL || pg_args_tuple(&Queue_args, args, kwargs, a) < 0 ||
@@ -437,8 +437,8 @@ static int Queue_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-static int Queue_clear(PyObject *op) { /* cycles run through attributes set by the user; context and
-                                          device are needed to the end */
+static int Queue_clear(PyObject *op) { /* cycles run through user attributes; context and device
+                                        * are needed until the end */
     Py_CLEAR(((Queue *)op)->dict);
     return 0;
 }
@@ -508,7 +508,7 @@ static PyObject *Queue_get_info(PyObject *op, PyObject *param) {
                              Queue_info, ROW_COUNT, param);
 }
 
-/* All of its commands are known to be done. */
+/* Whether all of its commands are known to have completed. */
 static int Queue_is_idle(const Queue *self) {
     return self->enqueued == self->finished && self->n_marks == 0 && !self->shared;
 }
@@ -564,22 +564,23 @@ static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return NULL;
     }
     unsigned number = self->enqueued;
-    if (Queue_is_idle(self) || !pg_is_main_thread()) { /* nothing to wait for, or no signal arrives
-                                                          here: the driver's own wait serves */
+    if (Queue_is_idle(self) || !pg_is_main_thread()) { /* nothing to wait for, or signals are not
+                                                        * handled in this thread: the driver's own
+                                                        * wait suffices */
         Py_BEGIN_ALLOW_THREADS
         CL_CALL(status, clFinish, self->queue);
         Py_END_ALLOW_THREADS
     } else {
         int failed;
-        do { /* A command that failed is not an error of finish(), as with clFinish. But on PoCL
-                others before it may still run. */
+        do { /* A failed command is not an error of finish(), nor of clFinish. But on PoCL,
+              * commands before it may still be running. */
             failed = 0;
             if (ocl_queue_wait(self, &status, &failed) < 0) {
                 return NULL;
             }
         } while (failed && status == CL_SUCCESS &&
                  (self->device->platform->quirks & OCL_QUIRK_FAILURE_LOSES_ORDER));
-        number++; /* the marker */
+        number++; /* counts the marker */
     }
     if (status != CL_SUCCESS) {
         return ocl_raise(self->state, "clFinish", status);

@@ -1,17 +1,15 @@
-/* region.c - the driver's handles of the regions of a buffer, given back in the reverse order of
- * their making.
+/* region.c - the driver's sub-buffer handles, released in the reverse order of their creation.
  *
- * NVIDIA's driver (580.159) crashes when a region is released while one that was made later and
- * overlaps it is still there, if commands have used both. So there each handle has an owner beside
- * the Python objects: a list at the buffer, the latest region first, from which what nobody uses is
- * released as long as it is the first. Whoever asks for a region that is in the list gets it once
- * more, so the list is no longer than there are different regions. Regions of other drivers are not
- * listed.
+ * NVIDIA's driver (580.159) crashes when a sub-buffer is released while a later one that overlaps
+ * it still exists, if commands have used both. On that driver, each handle therefore has an owner
+ * besides the Python objects: a list at the whole buffer, latest sub-buffer first, from whose head
+ * unused entries are released. A request for a sub-buffer that is already listed returns the same
+ * handle again, so the list is no longer than the number of different sub-buffers. Other drivers'
+ * sub-buffers are not listed.
  *
- * The same driver gives a buffer that was made with COPY_HOST_PTR its memory when it is first used.
- * What regions wrote before that is lost when they go. So the regions of such a buffer stay for as
- * long as the
- * buffer. */
+ * The same driver allocates the memory of a buffer made with COPY_HOST_PTR on first use. What
+ * sub-buffers wrote before that is lost when they are released. So the sub-buffers of such a
+ * buffer stay as long as the buffer. */
 #include "opencl/memory.h"
 #include "opencl/objects/region.h"
 #include "opencl/opencl.h"
@@ -21,12 +19,12 @@ struct Region {
     cl_mem mem; /* a reference */
     size_t origin, size;
     cl_mem_flags flags;
-    size_t users; /* Python objects that have the handle, each with a reference of its own */
+    size_t users; /* number of Python objects with this handle, each with its own reference */
 };
 
-static int listed_always; /* for tests: whatever the driver */
+static int listed_always; /* for tests: list them on every driver */
 
-/* The buffer that is no region, as far as Python knows it. */
+/* The whole buffer, as far as Python knows it. */
 static Memory *whole_of(Memory *self) {
     while (self->parent != NULL) {
         self = (Memory *)self->parent;

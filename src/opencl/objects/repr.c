@@ -1,8 +1,7 @@
-/* repr.c - what memory, queues, events and programs say of themselves.
+/* repr.c - the reprs of memory, queues, events and programs.
  *
- * A repr must not disturb what it shows: it waits for nothing, launches nothing and makes no handle
- * that the driver does not have yet. It never raises: where the driver does not answer, that part
- * is left out. */
+ * A repr must not affect what it shows: it waits for nothing, launches nothing and creates no
+ * driver handle. It never raises: what the driver does not answer is omitted. */
 #include "opencl/context.h"
 #include "opencl/event.h"
 #include "opencl/memory.h"
@@ -28,9 +27,9 @@ static const FlagRow queue_flags[] = {
     {0, NULL},
 };
 
-#define TEXT_OF_FLAGS 128 /* more than the names of a table together */
+#define TEXT_OF_FLAGS 128 /* longer than all names of a table together */
 
-/* ", NAME" for each flag that is set. */
+/* Appends ", NAME" for each flag that is set. */
 static void put_flags(char *text, const FlagRow *row, cl_bitfield flags) {
     size_t used = 0;
     text[0] = 0;
@@ -41,7 +40,7 @@ static void put_flags(char *text, const FlagRow *row, cl_bitfield flags) {
     }
 }
 
-/* " on NAME", or "" where the driver does not tell. NULL only without memory. */
+/* " on NAME", or "" if the driver does not report it. NULL only if out of memory. */
 static PyObject *on_device(const Device *device) {
     PyObject *name = device != NULL ? PyObject_GetAttrString((PyObject *)device, "name") : NULL;
     if (name == NULL) {
@@ -60,7 +59,7 @@ static PyObject *on_context(const Context *context) {
     return on_device(context != NULL && context->n_devices == 1 ? context->devices[0] : NULL);
 }
 
-/* An attribute that the driver is asked for, or NULL without an exception. */
+/* An attribute queried from the driver, or NULL without an exception. */
 static PyObject *asked(PyObject *op, const char *name) {
     PyObject *value = PyObject_GetAttrString(op, name);
     if (value == NULL) {
@@ -159,7 +158,7 @@ PyObject *ocl_event_repr(PyObject *op) {
     return PyUnicode_FromFormat("<%s%s at %p>", name, state, (void *)self->event);
 }
 
-/* The handle stays unmade, and kernels that nobody has asked for are not looked up. */
+/* Does not create the handle, and does not look up kernels that were not used yet. */
 PyObject *ocl_program_repr(PyObject *op) {
     static const char *const stages[] = {"not built", "not built: the last build failed",
                                          "compiled, not linked", "built"};

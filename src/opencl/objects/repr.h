@@ -1,4 +1,4 @@
-/* repr.h - the tp_repr of types whose text is made of what the driver says. */
+/* repr.h - the tp_repr functions of types whose repr queries the driver. */
 #ifndef PYGPU_OPENCL_REPR_H
 #define PYGPU_OPENCL_REPR_H
 

@@ -1,4 +1,4 @@
-/* sampler.c - Sampler: how a kernel reads an image outside of its edges and between its pixels. */
+/* sampler.c - Sampler: how a kernel reads an image outside its edges and between its pixels. */
 #include "opencl/api/info.h"
 #include "opencl/context.h"
 #include "opencl/lifetime/deferred_init.h"
@@ -22,14 +22,14 @@ static const Info Sampler_info[] = {
 
 static cl_int Sampler_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
     cl_int status = CL_SUCCESS;
-    if (((Sampler *)self)->sampler == NULL) { /* hollow */
+    if (((Sampler *)self)->sampler == NULL) { /* not initialized */
         return CL_INVALID_SAMPLER;
     }
     CL_CALL(status, clGetSamplerInfo, ((Sampler *)self)->sampler, param, size, value, size_ret);
     return status;
 }
 
-/* What the driver needs to make one. */
+/* What the driver needs to create one. */
 typedef struct {
     cl_sampler_properties list[MAX_PROPERTIES + 2];
     int n;
@@ -42,7 +42,8 @@ static int is_float_property(cl_sampler_properties key) {
     return key == CL_SAMPLER_LOD_MIN_KHR || key == CL_SAMPLER_LOD_MAX_KHR;
 }
 
-/* Keys and values by turns; a level of detail may be a float, whose bits the driver wants. */
+/* Reads alternating keys and values; a level of detail may be a float, which is passed as its
+ * bits. */
 static int plan_from_list(State *state, Plan *plan, PyObject *arg) {
     PyObject *items = pg_tuple(arg, "Sampler", "properties", "ints", 1000);
     if (items == NULL) {
@@ -76,7 +77,7 @@ static int plan_from_list(State *state, Plan *plan, PyObject *arg) {
         plan->list[i] = value;
     }
     if (n % 2 == 1 && plan->list[n - 1] == 0) {
-        n--; /* the end mark, as Sampler.properties has it */
+        n--; /* drop the terminator, which Sampler.properties includes */
     }
     if (n % 2 == 1) {
         ocl_reject(state, "Sampler", CL_INVALID_VALUE,
@@ -126,9 +127,9 @@ static int plan_from_modes(State *state, Plan *plan, PyObject *const *a) {
     return 0;
 }
 
-/* Drivers differ in what they notice, and some take any number. */
+/* Drivers differ in what they check, and some accept any number. */
 static int check(State *state, const Plan *plan) {
-    int repeats = 0, normalized = 1; /* the default of OpenCL 2.0 */
+    int repeats = 0, normalized = 1; /* OpenCL 2.0's defaults */
     for (int i = 0; i < plan->n; i += 2) {
         cl_sampler_properties value = plan->list[i + 1];
         switch (plan->list[i]) {

@@ -1,9 +1,8 @@
-/* svm.c - SVMPointer and SVM: addresses that the host and devices share.
+/* svm.c - SVMPointer and SVM: addresses shared by the host and devices.
  *
- * Who frees what: shared virtual memory belongs to a capsule (svm_allocation.c) or to a block of a
- * pool. The objects here only decide when it is let go of: not before the commands on the queues in
- * its usage are done, and not while arrays look at
- * it. */
+ * Shared virtual memory is owned, and freed, by a capsule (svm_allocation.c) or by a pool's block.
+ * The objects here only decide when to release it: not before the commands on the queues in its
+ * usage have completed, and not while arrays view it. */
 #include "opencl/api/roles.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
@@ -15,7 +14,7 @@
 #include "opencl/queue.h"
 #include "opencl/svm.h"
 
-/* The object whose memory it is: an SVM around an array of an allocation stands for the
+/* The object that owns the memory: an SVM around an array in an allocation counts as that
  * allocation. */
 static Svm *Svm_owner(Svm *self) {
     return self->base != NULL ? self->base : self;
@@ -120,7 +119,7 @@ int ocl_svm_supported(State *state, Context *context, const char *call, cl_svm_m
     return -1;
 }
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 void ocl_svm_give_back(Svm *self) {
     PyObject *memory = self->memory;
@@ -142,9 +141,9 @@ PyObject *ocl_svm_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     }
     self->pointer = NULL;
     self->usage =
-        NULL; /* so that a kernel that holds it cannot take the short way in ocl_svm_used() */
+        NULL; /* so that a kernel that holds it cannot take the fast path in ocl_svm_used() */
     if (self->exposed) {
-        /* Arrays look at the memory; they keep this object, and it keeps the memory. */
+        /* Arrays view the memory; they keep this object alive, and it keeps the memory. */
     } else if (self->users > 0) {
         self->retired = 1;
     } else {
@@ -169,7 +168,7 @@ static int Svm_traverse(PyObject *op, visitproc visit, void *arg) {
     return result != 0 ? result : ocl_usage_visit(&self->own_usage, visit, arg);
 }
 
-static int Svm_clear(PyObject *op) { /* the rest is needed to give the memory back */
+static int Svm_clear(PyObject *op) { /* the rest is needed to release the memory */
     Py_CLEAR(((Svm *)op)->dict);
     return 0;
 }
@@ -193,7 +192,7 @@ void ocl_svm_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-/* ---- methods: mapping is Python, see pygpu/_src/runtime/opencl/svm.py ------------------------ */
+/* ---- methods; mapping is done in Python, see pygpu/_src/runtime/opencl/svm.py ---------------- */
 
 static PyObject *call_python(const char *function, PyObject *const *args, Py_ssize_t nargs,
                              PyObject *kwnames) {
@@ -206,7 +205,7 @@ static PyObject *call_python(const char *function, PyObject *const *args, Py_ssi
     return result;
 }
 
-/* args[0..n) with None for what was left out, after the object itself. */
+/* Passes the object itself and args[0..n), with None for omitted arguments. */
 static PyObject *Svm_map_with(PyObject *op, PyObject *queue, PyObject *flags, PyObject *is_blocking,
                               PyObject *wait_for, PyObject *size) {
     PyObject *args[] = {op,
@@ -367,19 +366,18 @@ static void release_host_buffer(PyObject *capsule) {
     PyMem_Free(view);
 }
 
-/* *base: the SVM object at the end of a chain of views, borrowed, or NULL: host memory of its own.
- * -1 with ValueError if one of the views is a memoryview that was released: what it refers to may
+/* *base: the SVM object at the end of a chain of views, borrowed; NULL for ordinary host memory.
+ * Returns -1 with a ValueError if one of the views is a released memoryview: what it refers to may
  * be gone. */
 static int find_base(State *state, PyObject *obj, Svm **base) {
     *base = NULL;
     while (obj != NULL && !ocl_is_svm(state, obj)) {
         if (PyMemoryView_Check(obj)) {
-            PyObject *viewed =
-                PyObject_GetAttrString(obj, "obj"); /* asks whether it was released */
+            PyObject *viewed = PyObject_GetAttrString(obj, "obj"); /* raises if it was released */
             if (viewed == NULL) {
                 return -1;
             }
-            Py_DECREF(viewed); /* the view keeps it */
+            Py_DECREF(viewed); /* the view keeps it alive */
             obj = viewed;
         } else {
             obj = PyArray_Check(obj) ? PyArray_BASE((PyArrayObject *)obj) : NULL;
@@ -411,7 +409,7 @@ static PyObject *SVM_make(PyTypeObject *type, PyObject *const *a) {
         return NULL;
     }
     Svm *base, *self = (Svm *)PG_NEW(
-                   type); /* its base is looked for only then: until here any code may have run */
+                   type); /* look for its base only now: up to here any code may have run */
     if (self == NULL || find_base(state, a[0], &base) < 0 ||
         (base != NULL && Svm_alive(base, "SVM") < 0)) {
         Py_XDECREF(self);
@@ -419,7 +417,7 @@ static PyObject *SVM_make(PyTypeObject *type, PyObject *const *a) {
         return NULL;
     }
     static char
-        nothing; /* the address of an empty array may be NULL, which means "released" here */
+        nothing; /* not NULL, which an empty array may have and which means "released" here */
     self->state = state;
     self->pointer = view->buf != NULL ? view->buf : &nothing;
     self->size = (size_t)view->len;

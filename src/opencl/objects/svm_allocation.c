@@ -14,7 +14,7 @@
 
 #define MEMORY_NAME "pygpu.svm_memory"
 
-/* What the capsule points to. It may outlive its SVMAllocation: commands that are pending hold
+/* What the capsule points to. It may outlive its SVMAllocation, because pending commands keep
  * it. */
 typedef struct {
     void *pointer;
@@ -23,7 +23,8 @@ typedef struct {
 
 static void free_memory(PyObject *capsule) {
     SvmMemory *memory = PyCapsule_GetPointer(capsule, MEMORY_NAME);
-    int status = CL_SUCCESS; /* it has nobody to go to; a trapped call is not made */
+    int status = CL_SUCCESS; /* ignored: there is nobody to report it to, and a trapped call is not
+                              * made */
     if (!(PG_UNLIKELY(pg_trap) &&
           pg_trapped("clSVMFree", &ocl_call_counts[FN_clSVMFree], &status)) &&
         cl.clSVMFree != NULL) {
@@ -63,7 +64,8 @@ PyObject *ocl_svm_memory_new(State *state, Context *context, cl_svm_mem_flags fl
                 Py_END_ALLOW_THREADS
                 status = memory->pointer != NULL
                              ? CL_SUCCESS
-                             : CL_MEM_OBJECT_ALLOCATION_FAILURE; /* the driver does not say why */
+                             : CL_MEM_OBJECT_ALLOCATION_FAILURE; /* the driver does not report the
+                                                                  * reason */
             }
         }
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
@@ -183,8 +185,7 @@ static int alive(Svm *self, const char *call) {
     return 0;
 }
 
-/* Where nothing is done: the memory is the driver's own, or belongs to the capsule until the
- * event. */
+/* Frees nothing: the memory belongs to the driver, or to the capsule until the event completes. */
 static void CL_CALLBACK leave_to_capsule(cl_command_queue queue, cl_uint n, void *pointers[],
                                          void *data) {
     (void)queue;
@@ -223,19 +224,19 @@ static PyObject *SVMAllocation_enqueue_release(PyObject *op, PyObject *const *ar
     if (queue->context->context != self->context->context) {
         return ocl_reject(state, call, CL_INVALID_CONTEXT, "queue belongs to another context");
     }
-    Py_INCREF(queue); /* the memory may be unbound meanwhile */
+    Py_INCREF(queue); /* another thread may unbind the memory in the meantime */
     if (ocl_wait_list(state, a[1], call, queue, &list) < 0) {
         Py_DECREF(queue);
         return NULL;
     }
     if (alive(self, call) < 0 ||
-        ocl_usage_add(self->usage, queue) < 0) { /* iterating wait_for ran foreign code */
+        ocl_usage_add(self->usage, queue) < 0) { /* iterating over wait_for ran foreign code */
         ocl_wait_list_clear(&list);
         Py_DECREF(queue);
         return NULL;
     }
-    /* The command that marks the place; the capsule frees, so that a command before it that fails
-     * loses nothing. */
+    /* The command only marks the position in the queue. The capsule frees the memory, so nothing
+     * leaks if an earlier command fails. */
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
     void *pointers[1] = {self->pointer};
@@ -244,7 +245,7 @@ static PyObject *SVMAllocation_enqueue_release(PyObject *op, PyObject *const *ar
                 list.n, list.events, &event);
     PyObject *result = ocl_finish_enqueue(queue, "clEnqueueSVMFree", status, event, &list);
     if (status == CL_SUCCESS && self->pointer != NULL) {
-        Py_XDECREF(ocl_svm_release(op, NULL)); /* while users > 0 it only marks */
+        Py_XDECREF(ocl_svm_release(op, NULL)); /* while users > 0 this only marks it */
     }
     Py_DECREF(queue);
     ocl_svm_unpin(op);
@@ -270,7 +271,8 @@ static PyObject *SVMAllocation_bind_to_queue(PyObject *op, PyObject *obj) {
 }
 
 static PyObject *SVMAllocation_unbind_from_queue(PyObject *op, PyObject *Py_UNUSED(ignored)) {
-    Py_CLEAR(((Svm *)op)->bound); /* the queue stays among those whose commands are waited for */
+    Py_CLEAR(((Svm *)op)->bound); /* its commands are still waited for, because the queue stays in
+                                   * usage */
     Py_RETURN_NONE;
 }
 
@@ -332,7 +334,7 @@ PyType_Spec ocl_SVMAllocation_spec = {.name = "pygpu.SVMAllocation",
                                       .slots = SVMAllocation_slots,
                                       .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
 
-/* ---- PooledSVM: the same, of a pool ---------------------------------------------------------- */
+/* ---- PooledSVM: the same, from a pool -------------------------------------------------------- */
 
 static PyMethodDef PooledSVM_methods[] = {
     {"release", ocl_svm_release, METH_NOARGS,

@@ -1,12 +1,10 @@
-/* user_event.c - UserEvent: an event that the program itself sets, and what becomes of those it
- * forgets.
+/* user_event.c - UserEvent: an event that the program sets, and what happens to those it forgets.
  *
- * That a user event fails needs care with PoCL: its threads have to stand still meanwhile
- * (pocl_quiesce.c), which may have to wait for kernels that run. set_status() does that wait; for
- * an event that is dropped the dispatcher of completion.c does.
+ * Failing a user event needs care with PoCL: its threads must be stopped meanwhile
+ * (pocl_quiesce.c), which may have to wait for running kernels. set_status() does that wait
+ * itself; for a dropped event the dispatcher of completion.c does.
  *
- * Intel's CPU runtime may hear of a failure only in some cases; see
- * gates.c. */
+ * Intel's CPU runtime may be told of a failure only in some cases; see gates.c. */
 #include "opencl/context.h"
 #include "opencl/event.h"
 #include "opencl/lifetime/completion.h"
@@ -17,20 +15,19 @@
 #include "opencl/opencl.h"
 #include "opencl/platform.h"
 
-#define PATIENCE_SECONDS                                                                          \
-    10.0 /* for the standstill. Beyond it a long kernel runs, and is not likely to end in the one \
-            moment that matters */
+/* How long to wait for PoCL's threads. After that, a long kernel is running, which is unlikely to
+ * end in the one critical moment. */
+#define PATIENCE_SECONDS      10.0
 #define EXIT_PATIENCE_SECONDS 1.0
 
-/* User events without an outcome, so that exit can give them one. GIL held. */
+/* User events without an outcome, so that exit can set one. Protected by the GIL. */
 struct UserEventRecord {
     struct UserEventRecord *next, **link;
     cl_event event;
-    cl_device_id device; /* whose threads must stand still while the event fails; NULL: none */
-    Gate *gate;          /* NULL: the driver deals with failures */
-    int settled;         /* exit has given it an outcome */
-    int dropped; /* the object is gone, and the status is yet to be set: the event is the record's
-                    own */
+    cl_device_id device; /* its threads must be stopped while the event fails; NULL: none */
+    Gate *gate;          /* NULL if the driver can handle failures */
+    int settled;         /* exit has set an outcome */
+    int dropped; /* the object is gone but the status is not set yet: the record owns the event */
 };
 static struct UserEventRecord *unset;
 int ocl_user_events_unset;
@@ -54,8 +51,8 @@ static void unlink_record(struct UserEventRecord *record) {
     ocl_user_events_unset--;
 }
 
-/* What the driver is told in place of a status. */
-static cl_int to_tell(const struct UserEventRecord *record, cl_int status) {
+/* The status to pass to the driver instead. */
+static cl_int driver_status(const struct UserEventRecord *record, cl_int status) {
     return status < 0 && record->gate != NULL && record->gate->must_hear_complete ? CL_COMPLETE
                                                                                   : status;
 }
@@ -71,15 +68,16 @@ static void free_record(struct UserEventRecord *record) {
     PyMem_Free(record);
 }
 
-/* Lets the commands that wait for the event fail. The driver may run callbacks here; ours need no
- * GIL. 0 if it is worth another attempt, after some of these: it was out of memory, say. */
+/* Fails the commands that wait for the event. The driver may run callbacks here; ours do not need
+ * the GIL. Returns 0 if another attempt is worthwhile later, for example because the driver was
+ * out of memory. */
 static int abandon(struct UserEventRecord *record) {
     ocl_override_callbacks(record->event, -1);
     set_outcome(record, -1);
     for (int tries = 0; tries < 3; tries++) {
         cl_int status = CL_SUCCESS;
-        CL_CALL(status, clSetUserEventStatus, record->event, to_tell(record, -1));
-        if (status == CL_SUCCESS || status == CL_INVALID_OPERATION /* set already */ ||
+        CL_CALL(status, clSetUserEventStatus, record->event, driver_status(record, -1));
+        if (status == CL_SUCCESS || status == CL_INVALID_OPERATION /* already set */ ||
             status == PG_STATUS_FORKED) {
             return 1;
         }
@@ -106,7 +104,7 @@ void ocl_abandon_user_events(void) {
     }
 }
 
-/* Sets the status of events that were dropped, or tries again where the driver would not. */
+/* Fails dropped user events, or tries again if the driver refused. */
 static void abandon_dropped(int still) {
     for (struct UserEventRecord *record = unset, *next;
          ocl_user_events_dropped > 0 && record != NULL; record = next) {
@@ -115,7 +113,8 @@ static void abandon_dropped(int still) {
             unlink_record(record);
             ocl_user_events_dropped--;
             ocl_suspect_failures();
-            ocl_live[LIVE_EVENT]++; /* it counted as gone, and is about to go once more */
+            ocl_live[LIVE_EVENT]++; /* the record dropped it from the count, and the release will
+                                     * do so again */
             ocl_event_let_go(record->event);
             free_record(record);
         }
@@ -130,7 +129,7 @@ void ocl_fail_dropped_user_events(void) {
     }
 }
 
-static void look_after_dropped(void) {
+static void retry_dropped(void) {
     if (ocl_user_events_dropped > 0) {
         abandon_dropped(0);
         if (any_device(1) != NULL) {
@@ -151,7 +150,7 @@ static PyObject *UserEvent_make(PyTypeObject *type, PyObject *const *a) {
         ocl_need_version(state, "clCreateUserEvent", context->version, 110) < 0) {
         return NULL;
     }
-    look_after_dropped();
+    retry_dropped();
     struct UserEventRecord *record = PyMem_Calloc(1, sizeof *record);
     if (record == NULL) {
         return PyErr_NoMemory();
@@ -188,7 +187,7 @@ PG_NEW_BY(UserEvent, ocl_user_event, 1)
 static int is_made(const Event *self) {
     return self->event != NULL;
 }
-static void moved(PyObject *op, PyObject *made) { /* all but the attributes */
+static void moved(PyObject *op, PyObject *made) { /* everything but the attributes */
     Event *self = (Event *)op, *from = (Event *)made;
     self->event = from->event;
     self->context = from->context;
@@ -202,13 +201,13 @@ static void moved(PyObject *op, PyObject *made) { /* all but the attributes */
 }
 OCL_MADE_BY_INIT_IF(UserEvent, Event, UserEventType, is_made, sizeof(OclObject), moved)
 
-/* No command may wait for ever for somebody who is gone. Whose class is another by now is no
- * matter. */
+/* No command may wait forever for an event that is gone. It does not matter if its class has been
+ * changed. */
 void ocl_user_event_dropped(Event *self) {
     struct UserEventRecord *record = self->user;
     int later = record->device != NULL && !record->settled && !(pg_trap & PG_TRAP_FORKED),
         still = 0;
-    if (later && ocl_owe_failures() < 0) { /* nobody there to do it: it is done here, then */
+    if (later && ocl_owe_failures() < 0) { /* there is no dispatcher: do it here */
         PyObject *type, *value, *traceback;
         PyErr_Fetch(&type, &value, &traceback);
         still = ocl_quiesce_begin(record->device, PATIENCE_SECONDS, 0);
@@ -225,8 +224,8 @@ void ocl_user_event_dropped(Event *self) {
         self->event = NULL;
         ocl_live[LIVE_EVENT]--;
         if (!later) {
-            (void)
-                ocl_owe_failures(); /* if nobody is there to try again, the next user event does */
+            (void)ocl_owe_failures(); /* if there is no dispatcher to try again, the next user event
+                                       * does */
         }
     }
     self->user = NULL;
@@ -255,22 +254,23 @@ static void UserEvent_dealloc(PyObject *op) {
     ocl_event_dealloc(op);
 }
 
-/* Tells the driver. -1 with an exception if PoCL's threads could not be held still; else 0, with
- * the driver's status. */
-static int tell(Event *self, struct UserEventRecord *record, cl_int number, cl_int *status) {
-    cl_int told = to_tell(record, number);
+/* Sets the status in the driver. Returns -1 with an exception if PoCL's threads could not be
+ * stopped, else 0 and the driver's *status. */
+static int set_driver_status(Event *self, struct UserEventRecord *record, cl_int number,
+                             cl_int *status) {
+    cl_int sent = driver_status(record, number);
     *status = CL_SUCCESS;
     if (number < 0) {
-        set_outcome(record, number); /* before it is known: those behind it are woken by the call */
+        set_outcome(record, number); /* set first, because the driver's call wakes those who wait */
         ocl_override_callbacks(self->event,
                                number); /* PoCL calls back with COMPLETE all the same */
     }
     int still = number < 0 ? ocl_quiesce_begin(record->device, PATIENCE_SECONDS, 1) : 0;
     if (record->device != NULL && still >= 0) {
-        CL_CALL(*status, clSetUserEventStatus, self->event, told);
+        CL_CALL(*status, clSetUserEventStatus, self->event, sent);
     } else if (still >= 0) {
         Py_BEGIN_ALLOW_THREADS
-        CL_CALL(*status, clSetUserEventStatus, self->event, told);
+        CL_CALL(*status, clSetUserEventStatus, self->event, sent);
         Py_END_ALLOW_THREADS
     }
     if (still > 0) {
@@ -300,21 +300,22 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
     }
     cl_int status;
     struct UserEventRecord *record = self->user;
-    Py_INCREF(op); /* the GIL is released below, so nobody else may set the status meanwhile */
+    Py_INCREF(op); /* the GIL is released below, so set it now to keep others from setting the
+                    * status */
     self->user = NULL;
     unlink_record(record);
-    ocl_user_events_unset++; /* until the call has returned: it may fail commands, whose events must
-                                not be released meanwhile */
-    int told = tell(self, record, (cl_int)number, &status);
+    ocl_user_events_unset++; /* until the call has returned: it may fail commands whose events must
+                              * not be released meanwhile */
+    int sent = set_driver_status(self, record, (cl_int)number, &status);
     ocl_user_events_unset--;
     PyObject *result = NULL;
-    if (told < 0 || status != CL_SUCCESS) { /* commands still wait: another attempt, or dropping
-                                                the event, must reach them */
+    if (sent < 0 || status != CL_SUCCESS) { /* commands are still waiting: another attempt, or
+                                             * dropping the event, must reach them */
         link_record(record);
         self->user = record;
         set_outcome(record, CL_SUBMITTED);
         ocl_override_callbacks(self->event, 0);
-        if (told >= 0) {
+        if (sent >= 0) {
             ocl_raise(self->state, "clSetUserEventStatus", status);
         }
     } else {
