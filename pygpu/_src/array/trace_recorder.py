@@ -175,6 +175,10 @@ class Recorder(Graph):
         node = Node("view", shape, (child.place,), (child.dtype,), child.dtype)
         return self.new(node, shape)
 
+    def launches(self) -> int:
+        """How many of the steps so far launch kernels."""
+        return sum(step[0] in (_RUN, _LAUNCH) for step in self.steps)
+
     # ---- steps
 
     def _add(
