@@ -254,9 +254,7 @@ def call(
     ufunc, asked = getattr(np, name), name
     outs: list[Any] = [None] * ufunc.nout if out is None else list(out)
     given = [o for o in outs if o is not None]
-    for o in given:
-        if not isinstance(o, GPUArray):
-            raise TypeError(f"{name}: out must be an array on the device, not {type(o).__name__}")
+    _need_arrays(name, given)
     arrays = [a for a in inputs if isinstance(a, GPUArray)]
     mask = mask_of(name, where, (arrays or given)[0])
     every = [*arrays, *given] if mask is None else [*arrays, *given, mask]
@@ -265,9 +263,7 @@ def call(
     kinds = [kind_of(a) for a in inputs] + [None if o is None else o.dtype for o in outs]
     if name in _COMPARE or name == "not_equal":
         if any(isinstance(d, np.dtype) and d.type is np.void for d in kinds[:2]):
-            if name not in ("equal", "not_equal"):
-                raise TypeError(f"{name}: records have no order; compare a field, as a['x']")
-            return lazy("pygpu._src.array.structured").compare(call, name, inputs, out, where)
+            return _compare_records(name, inputs, out, where)
         truth = _misfit(name, inputs)
         if truth is not None:
             inputs = [np.bool_(truth), np.bool_(True)]
@@ -292,6 +288,20 @@ def call(
     if results[0].size == 0:  # nothing was launched, and no number was converted
         _check_numbers(inputs, loop_in)
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _need_arrays(name: str, outs: Sequence[Any]) -> None:
+    for o in outs:
+        if not isinstance(o, GPUArray):
+            raise TypeError(f"{name}: out must be an array on the device, not {type(o).__name__}")
+
+
+def _compare_records(
+    name: str, inputs: Sequence[Any], out: Sequence[Any] | None, where: Any
+) -> Any:
+    if name not in ("equal", "not_equal"):
+        raise TypeError(f"{name}: records have no order; compare a field, as a['x']")
+    return lazy("pygpu._src.array.structured").compare(call, name, inputs, out, where)
 
 
 def apply(
