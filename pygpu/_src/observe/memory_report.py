@@ -13,7 +13,7 @@ import weakref
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from pygpu import _cuda, _opencl
+from pygpu import _array, _cuda, _opencl
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.memory import memory_info
@@ -237,6 +237,7 @@ def memory_report() -> MemoryReport:
 
     Lines are known of memory that was allocated while :func:`pygpu.track_memory` was on.
     """
+    _array._chain_flush()  # deferred operations hold what they read, and take what they write
     with _lock:
         pieces = list(_pieces.values())
     sums: dict[tuple[Any, ...], list[int]] = {}
