@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -100,6 +101,30 @@ MESSAGES = (
     np.array(5, "u1"),
     np.array([(1, 2.0)], [("a", "i4"), ("b", "f8")]),
 )
+
+
+def test_a_task_ends_when_the_device_has_done_its_work(on, monkeypatch):
+    pools = pytest.importorskip(
+        "distributed.threadpoolexecutor", reason="distributed is not installed"
+    )
+    here, order = xp.default_device(), []
+    plain = type(here.backend).synchronize
+
+    def synchronize(backend, queue):
+        order.append("device")
+        plain(backend, queue)
+
+    monkeypatch.setattr(type(here.backend), "synchronize", synchronize)
+    with pools.ThreadPoolExecutor(1) as executor:
+        worker = SimpleNamespace(name="0", executors={"default": executor})
+        plugin = pd.DeviceOfWorker([here.kind])
+        plugin.setup(worker)
+        task = executor.submit(lambda x, *, y: order.append("task") or x + y, 1, y=2)
+        assert task.result() == 3 and order == ["task", "device"]
+        plugin.teardown(worker)
+        pd.DeviceOfWorker([here.kind], wait=False).setup(worker)
+        executor.submit(order.append, "task").result()
+        assert order == ["task", "device", "task"]
 
 
 def test_messages(on):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from functools import partial
 from typing import Any
 
 import dask
@@ -13,7 +14,13 @@ from dask.array.dispatch import to_numpy_dispatch
 from dask.sizeof import sizeof
 
 from pygpu._array import GPUArray
-from pygpu._src.array.device import as_device, default_device, devices, set_default_device
+from pygpu._src.array.device import (
+    Device,
+    as_device,
+    default_device,
+    devices,
+    set_default_device,
+)
 from pygpu._src.array.interchange import from_cuda_array
 from pygpu._src.user_kernels.bit_generator import Philox4x32
 from pygpu._src.util.lazy import provided
@@ -111,12 +118,17 @@ class DeviceOfWorker(_WorkerPlugin):  # type: ignore[misc]
     names: of devices, as pygpu.xp.as_device() takes them; by default all that there are, where the
     worker runs. Workers are numbered by their names (0, 1, ...), and more workers than devices
     share them in turn.
+
+    A task ends when the device has done what it queued, so that the scheduler gives the next one to
+    a worker whose device is free, and an error of a kernel is the error of its task. wait=False:
+    when it is queued, which suits many tasks that are shorter than a launch takes.
     """
 
     name = "pygpu device"
 
-    def __init__(self, names: Sequence[str] | None = None) -> None:
+    def __init__(self, names: Sequence[str] | None = None, *, wait: bool = True) -> None:
         self.names = None if names is None else [*names]
+        self.wait = wait
 
     def setup(self, worker: Any) -> None:
         """Called by Dask on each worker."""
@@ -124,9 +136,19 @@ class DeviceOfWorker(_WorkerPlugin):  # type: ignore[misc]
         found: Sequence[Any] = self.names or devices()
         device = as_device(found[number % len(found)])
         set_default_device(device)
+        if self.wait:
+            executor = worker.executors["default"]
+            executor.submit = partial(executor.submit, _run_and_wait, device)
 
     def teardown(self, worker: Any) -> None:
         """Called by Dask when the worker ends."""
+        vars(worker.executors["default"]).pop("submit", None)
+
+
+def _run_and_wait(device: Device, task: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    result = task(*args, **kwargs)
+    device.backend.synchronize(device.queue)
+    return result
 
 
 class LimitedDevice(MutableMapping[str, Any]):
