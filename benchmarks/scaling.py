@@ -439,7 +439,7 @@ def dask_programs(quick: bool, client: Any) -> dict[str, Callable[[], Any]]:
     from distributed import wait as wait_for
 
     items = 2**10 if quick else 2**29
-    x = random_chunks((24 * items,), (items,))  # 48 GiB, of which few chunks are there at a time
+    x = random_chunks((96 * items,), (items,))  # 192 GiB, of which few chunks are there at a time
     rows, columns = (64, 16) if quick else (2**18, 5120)
     matrix = random_chunks((8 * rows, columns), (rows, columns)).persist()  # 40 GiB
     wait_for(matrix)
@@ -456,8 +456,8 @@ def dask_programs(quick: bool, client: Any) -> dict[str, Callable[[], Any]]:
         "randomized SVD": lambda: values.compute().get(),
         "Monte Carlo": lambda: (
             4
-            * sum(client.gather(client.map(inside_circle, range(16), draws=draws, pure=False)))
-            / (16 * draws)
+            * sum(client.gather(client.map(inside_circle, range(64), draws=draws, pure=False)))
+            / (64 * draws)
         ),
     }
 

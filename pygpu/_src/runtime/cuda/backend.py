@@ -96,6 +96,7 @@ def _limits(device: Any) -> Limits:
 
 
 _DEFAULT_STREAM = 1  # CU_STREAM_LEGACY
+_NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 
 
 class CUDABackend(Backend):
@@ -114,6 +115,7 @@ class CUDABackend(Backend):
         self.kept = weakref.WeakKeyDictionary()
         self.libraries: OpenHandles | None = None  # made by libraries.handles at a first call
         self.pool = DeviceMemoryPool()
+        self.peer_stream: Any = None  # copies to other devices are on it
         self.table = KernelTable(True, self.pool.allocate, kernel_cache.group_shape(self))
 
     def __repr__(self) -> str:
@@ -246,17 +248,23 @@ class CUDABackend(Backend):
     ) -> None:
         """Copy from memory *src* + offset of this context to *dest* of another one.
 
-        On the stream of the source, in whose order its memory is used again. What the other stream
-        still does with the block that became *dest* comes first."""
+        Both streams wait for the copy, and it for what they have: the source's memory is used again
+        in the order of its stream, and *dest* may be a block that the other stream still uses. The
+        copy has a stream of its own, as the driver lets copies on the default streams of two
+        devices wait for all work of both."""
         with _current(other.context):
             before = other.event(other_queue)
         with _current(self.context):
-            stream = self._stream(queue)
+            if self.peer_stream is None:
+                self.peer_stream = driver.Stream(_NON_BLOCKING)
+            stream, own = self.peer_stream, self._stream(queue)
+            stream.wait_for_event(self.event(queue))
             stream.wait_for_event(before)
             where = _at(src, offset, queue)
             contexts = other.context, self.context
             driver.memcpy_peer_async(dest, where, nbytes, *contexts, stream)
-            done = self.event(queue)
+            done = self.event(stream)
+            own.wait_for_event(done)
         with _current(other.context):
             other._stream(other_queue).wait_for_event(done)
 
