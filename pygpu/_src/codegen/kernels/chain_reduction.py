@@ -260,10 +260,12 @@ PG_KERNEL void chain_columns($parameters)
                     $declared
                     PG_UNROLL for (int u = 0; u < $block; u++) {
                         pg_i64 r = t + (b + u) * deep + deep_id;
+                        (void)r; /* not every chain uses it */
                         $fetch
                     }
                     PG_UNROLL for (int u = 0; u < $block; u++) {
                         pg_i64 r = t + (b + u) * deep + deep_id;
+                        (void)r; /* not every chain uses it */
                         PG_UNROLL for (int k = 0; k < $v; k++) $taken
                         $put
                     }
