@@ -249,13 +249,15 @@ def run_file(tests: Path, module: str, file: Path) -> None:
     suite = unittest.defaultTestLoader.loadTestsFromModule(found)
     result = Outcomes(file)
     stem = module.rpartition(".")[2]
+    kept = []
     for test in flat(suite):
         name = f"{stem}::{test.id().split('.', 5)[-1]}"
         reason = reason_to_leave_out(name) or internal(test)
         if reason:
             result.write(test, "skipped", f"left out: {reason}")
         else:
-            test.run(result)
+            kept.append(test)
+    unittest.TestSuite(kept).run(result)  # with the fixtures of classes
 
 
 def flat(suite: Any) -> list[Any]:

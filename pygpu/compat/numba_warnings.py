@@ -17,6 +17,8 @@ from pygpu.compat.numba_errors import NumbaPerformanceWarning
 
 __all__ = ["install"]
 
+_FEW_BLOCKS = 128
+
 
 def install() -> None:
     """Give the warnings from now on."""
@@ -38,13 +40,8 @@ def _warn(text: str) -> None:
 
 
 def _low_occupancy(grid: tuple[int, ...]) -> None:
-    """A grid of fewer than two blocks for each multiprocessor."""
-    if not config.CUDA_LOW_OCCUPANCY_WARNINGS:
-        return
-    from pygpu.cuda import get_current_device
-
-    blocks = prod(grid)
-    if 0 < blocks < 2 * get_current_device().MULTIPROCESSOR_COUNT:
+    """A grid of fewer blocks than most GPUs have multiprocessors; the bound is Numba's."""
+    if config.CUDA_LOW_OCCUPANCY_WARNINGS and 0 < (blocks := prod(grid)) < _FEW_BLOCKS:
         _warn(f"Grid size {blocks} leaves multiprocessors idle: low occupancy")
 
 
