@@ -176,6 +176,7 @@ def tell(stream: TextIO, **row: Any) -> None:
 
 
 def handles() -> dict[str, int]:
+    cl._array._chain_flush()  # operations that are deferred hold their results
     return {k: v for k, v in hooks._handle_counts().items() if v}
 
 

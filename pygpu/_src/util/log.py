@@ -47,9 +47,10 @@ def tell(name: str, level: int, message: str, *args: Any) -> None:
 def _pattern() -> re.Pattern[str]:
     import re
 
-    marks = r"(?:(?:__attribute__\s*\(\([^;{]*?\)\)|__launch_bounds__\s*\([^)]*\))\s*)*"
-    kinds = r"(?:\bPG_KERNEL|\b(?:__)?kernel|__global__)"
-    return re.compile(rf"{kinds}\s+(?:static\s+)?{marks}void\s+{marks}(\w+)\s*[(<]")
+    # Bounded, so that no source takes more than linear time.
+    mark = r"(?:(?:__attribute__|__launch_bounds__)\s?\([\w(), ]{0,60}\)\s+)?"
+    kinds = r"(?:\bPG_KERNEL|\bkernel|\b__kernel|\b__global__)"
+    return re.compile(rf"{kinds}\s+(?:static\s+)?{mark}void\s+{mark}(\w+)\s?[(<]")
 
 
 def kernel_names(source: str | bytes | None) -> str:

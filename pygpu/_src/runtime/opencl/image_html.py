@@ -12,8 +12,6 @@ from pygpu._src.util.pictures import SIDE, grey, image_element
 from pygpu.constants import channel_order, channel_type, mem_object_type
 from pygpu.errors import Error
 
-from .backend import backend_of
-
 __all__ = ["image_html"]
 
 _MOST = 1 << 26  # [bytes] that are copied for a picture
@@ -48,7 +46,8 @@ def _pixels(image: Any) -> np.ndarray | None:
     width, height = image.width, image.height
     count = form.channel_count
     host = np.empty((height, width, count), dtype)
-    queue = backend_of(image.context).default_queue
+    context = image.context
+    queue = _opencl.CommandQueue(context, context.devices[0])
     _opencl.enqueue_copy(queue, host, image, origin=(0, 0), region=(width, height))
     small = host[:: -(-height // SIDE), :: -(-width // SIDE)]
     places = _COLOURS.get(form.channel_order)
