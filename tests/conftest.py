@@ -85,7 +85,6 @@ SLOW = {
     "test_sort.py::test_sort[cuda-f4]",
     "test_reduction.py::test_out_of_another_dtype[opencl-i4]",
     "test_reduction.py::test_out_of_another_dtype[opencl-u1]",
-    "test_kernel_binaries.py::test_a_second_process_builds_from_binaries",
     "test_linalg.py::test_factors_wherever_they_are_computed[cuda]",
     "test_numpy_more.py::test_close_items_without_signs[cuda]",
     "test_factorizations.py::test_blocks[cuda-33-F]",

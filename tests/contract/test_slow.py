@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import SLOW
+from tests.conftest import SLOW, SLOW_GROUPS
 
 TESTS = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("name", sorted(SLOW))
+@pytest.mark.parametrize("name", [*sorted(SLOW), *(f"{name}]" for name in SLOW_GROUPS)])
 def test_is_there(name):
     file, _, function = name.partition("::")
     function, _, case = function.partition("[")
