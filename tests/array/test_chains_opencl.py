@@ -372,3 +372,11 @@ y = (x + 1) * 2
         [sys.executable, "-c", program], capture_output=True, text=True, env=os.environ
     )
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_events_know_their_queue_while_work_is_deferred(late, queue):
+    x = cl_array.to_device(queue, rand())
+    event = cl.enqueue_marker(queue)
+    y = deferred(x)
+    assert event.command_queue is queue and event.context is queue.context
+    assert (y.get() == both(x.get())).all()

@@ -11,7 +11,7 @@ static PyObject **known_by(const void *handle) {
 }
 
 PyObject *ocl_find_instance(const State *state, PyTypeObject *type, const void *handle) {
-    if (PG_UNLIKELY(pg_trap)) {
+    if (PG_UNLIKELY(pg_trap & ~PG_TRAP_DEFERRED)) { /* deferred launches change no handle */
         return NULL;
     }
     for (PyObject *op = *known_by(handle); op != NULL; op = ((OclInstance *)op)->next_instance) {
