@@ -462,14 +462,7 @@ class Recorder(Graph):
         if found is None:
             return False
         plan, registers = found
-        self.shaped = True
-        arrays = [x for x in self._values(registers) if isinstance(x, GPUArray)]
-        outs = [self.empty(arrays, self.shapes[k], self.nodes[k].dtype) for k in places]
-        step = Rows(plan, shape)
-        every = [*outs, *registers]
-        step(*self._values(every))
-        self._add(_LAUNCH, every, (), name=step.name, function=step)
-        self.made.update(zip(places, outs, strict=True))
+        self._launch(Rows(plan, shape), places, registers)
         return True
 
     def _row_shape(self, place: int) -> tuple[int, ...] | None:
@@ -516,19 +509,22 @@ class Recorder(Graph):
             return bool(0 < reduced <= nests.SMALL)
         return node.kind == "product"
 
+    def _launch(self, step: Rows | Nest, places: list[int], registers: Sequence[int]) -> None:
+        """Compute the nodes at *places* by one kernel that reads the registers."""
+        self.shaped = True
+        arrays = [x for x in self._values(registers) if isinstance(x, GPUArray)]
+        outs = [self.empty(arrays, self.shapes[k], self.nodes[k].dtype) for k in places]
+        every = [*outs, *registers]
+        step(*self._values(every))
+        self._add(_LAUNCH, every, (), name=step.name, function=step)
+        self.made.update(zip(places, outs, strict=True))
+
     def _nest(self, places: list[int]) -> bool:
         found = nests.plan(self, places)
         if found is None:
             return False
         plan, registers = found
-        self.shaped = True
-        arrays = [x for x in self._values(registers) if isinstance(x, GPUArray)]
-        outs = [self.empty(arrays, self.shapes[k], self.nodes[k].dtype) for k in places]
-        step = Nest(plan)
-        every = [*outs, *registers]
-        step(*self._values(every))
-        self._add(_LAUNCH, every, (), name=step.name, function=step)
-        self.made.update(zip(places, outs, strict=True))
+        self._launch(Nest(plan), places, registers)
         return True
 
     # ---- assignments
