@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import time
 
 import lost_workers
@@ -174,6 +175,13 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
 
 
 failed_key = pytest.StashKey[bool]()
+
+
+def pytest_runtest_teardown() -> None:
+    """No test runs in the mode in which another one counted driver calls."""
+    for module in _opencl, sys.modules.get("pygpu._cuda"):
+        if module is not None:
+            module._call_counts(stop=True)
 
 
 @pytest.fixture

@@ -160,15 +160,17 @@ PyObject *pg_handle_counts(const long *live, const char *const *kinds, int n) {
     return counts;
 }
 
-PG_DOC(call_counts__doc__, "_call_counts", "reset=False, held=False",
-       "(reset: bool = False, held: bool = False) -> dict[str, int]",
+PG_DOC(call_counts__doc__, "_call_counts", "reset=False, held=False, stop=False",
+       "(reset: bool = False, held: bool = False, stop: bool = False) -> dict[str, int]",
        "Calls made of each driver function since counting was reset; the first reset starts it.\n\n"
-       "held: count from this reset on only those made with the GIL held. For tests only.");
-PG_FUNCTION(call_counts, 2)
+       "held: count from this reset on only those made with the GIL held. stop: end counting, as\n"
+       "what pygpu remembers is not used meanwhile. For tests only.");
+PG_FUNCTION(call_counts, 3)
 static PyObject *call_counts_impl(PyObject *module, PyObject *const *a) {
     const PgDriver *self = driver_of(module);
-    int reset, held;
-    if ((reset = pg_as_bool(a[0], 0)) < 0 || (held = pg_as_bool(a[1], 0)) < 0) {
+    int reset, held, stop;
+    if ((reset = pg_as_bool(a[0], 0)) < 0 || (held = pg_as_bool(a[1], 0)) < 0 ||
+        (stop = pg_as_bool(a[2], 0)) < 0) {
         return NULL;
     }
     PyObject *counts = PyDict_New();
@@ -181,6 +183,9 @@ static PyObject *call_counts_impl(PyObject *module, PyObject *const *a) {
     if (reset && counts != NULL) {
         memset(self->call_counts, 0, (size_t)self->n_functions * sizeof *self->call_counts);
         pg_trap = (pg_trap & ~PG_TRAP_HELD) | PG_TRAP_COUNT | (held ? PG_TRAP_HELD : 0);
+    }
+    if (stop) {
+        pg_trap &= ~(PG_TRAP_COUNT | PG_TRAP_HELD);
     }
     return counts;
 }

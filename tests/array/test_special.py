@@ -185,7 +185,8 @@ def arguments(name):
         else [*(-0.95, -0.4, 0.0, 0.05, 0.3, 0.7, 0.9, 1, NAN)]
     )
     n, x = grid(orders, points)
-    others = [RNG.uniform(0.2, 3, n.size) for _ in kinds[2:]]
+    rng = np.random.default_rng(28)
+    others = [rng.uniform(0.2, 3, n.size) for _ in kinds[2:]]
     return n.astype(np.int64), *others, x.astype(float)
 
 
@@ -374,16 +375,17 @@ def test_python_kernels_call_them(make):
 
 
 # Relative to the absolute value: SciPy's own errors (1e-13 of the error functions), and near zeros.
-PLANE = {"loggamma": 2e-14, "digamma": 4e-14, "exp1": 1e-12, "expi": 1e-12, "lambertw": 2e-14}
+PLANE = {"loggamma": 2e-14, "digamma": 4e-14, "exp1": 1e-12, "expi": 3e-14, "lambertw": 2e-14}
 PLANE |= {"log1p": 2e-15, "expm1": 4e-15, "xlogy": 2e-15, "xlog1py": 2e-15}
 IN_THE_PLANE = [name for name, function in FUNCTIONS.items() if function.plane and name != "psi"]
 
 
 @pytest.mark.parametrize("name", IN_THE_PLANE)
 def test_complex_values_are_scipys(make, name):
-    turned = 10 ** RNG.uniform(-3, 1.5, 200) * np.exp(1j * RNG.uniform(-np.pi, np.pi, 200))
+    rng = np.random.default_rng(27)  # the same numbers whichever tests ran before
+    turned = 10 ** rng.uniform(-3, 1.5, 200) * np.exp(1j * rng.uniform(-np.pi, np.pi, 200))
     z = np.concatenate(
-        [turned, [1, 2, 0.5, -0.5, 3j, -4j, -2.5 + 1e-9j, -0.3678, 1e-200, -40 + 1j]]
+        [turned, [1, 2, 0.5, -0.5, 3j, -4j, -2.5 + 1e-9j, -0.3678, 1e-200, -40 + 1j, 1.6j - 3.1]]
     )
     args = (z, z[::-1].copy()) if name.startswith("xlog") else (z,)
     with np.errstate(all="ignore"):

@@ -18,6 +18,7 @@ import numpy as np
 from scenarios import SOURCE, Base
 
 import pygpu as cl
+from pygpu import _array
 
 hooks: Any = cl._opencl
 MF = cl.mem_flags
@@ -176,7 +177,7 @@ def tell(stream: TextIO, **row: Any) -> None:
 
 
 def handles() -> dict[str, int]:
-    cl._array._chain_flush()  # operations that are deferred hold their results
+    _array._chain_flush()  # operations that are deferred hold their results
     return {k: v for k, v in hooks._handle_counts().items() if v}
 
 

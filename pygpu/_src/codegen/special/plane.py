@@ -325,11 +325,11 @@ CPLX sp_c_xlog1py(CPLX x, CPLX y)
     return cx_mul(x, sp_c_log1p(y));
 }
 
-/* exp1(z) by DLMF 6.6.2, and the fraction 6.9.1 contracted, of which fewer terms are needed far from
- * the negative axis */
+/* exp1(z) by the series DLMF 6.6.2 near zero and near the negative axis, where its terms do not
+ * cancel, else by the fraction 6.9.1, contracted, which needs fewer terms far from that axis */
 CPLX sp_c_exp1(CPLX z)
 {
-    REAL size = cx_abs(z);
+    REAL size = cx_abs(z), near;
     CPLX value;
     if (isnan(z.re) || isnan(z.im))
         return sp_c_nan(z.re);
@@ -337,7 +337,10 @@ CPLX sp_c_exp1(CPLX z)
         return cx_make(INF, z.im);
     if (z.im == 0.0 && z.re > 0.0)
         return cx_make(sp_exp1(z.re), -z.im);
-    if (size < 3.0 || (z.re < -2.0 * fabs(z.im) && size < 40.0)) {
+    near = z.re > fabs(z.im) ? 1.5 : z.re > 0.0 ? 2.2 : z.re > -fabs(z.im) ? 3.0 : 8.0;
+    if (z.re < -2.0 * fabs(z.im))
+        near = 40.0;
+    if (size < near) {
         CPLX term = cx_make(1.0, 0.0), sum = term;
         for (int k = 1; k < 500; k++) {
             term = cx_scale(cx_mul(term, z), -(REAL)k / ((k + 1.0) * (k + 1.0)));
