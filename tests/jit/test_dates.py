@@ -8,7 +8,7 @@ import pytest
 
 import pygpu
 from pygpu import cuda
-from pygpu._src.jit import dates
+from pygpu._src.codegen import dates
 from pygpu._src.jit.source import KernelError
 
 NAT = np.iinfo("i8").min
@@ -236,15 +236,34 @@ def test_what_has_no_meaning_is_refused(function: Any, text: str, opencl_maker: 
 
 
 def test_units_without_a_fixed_factor_are_told_apart() -> None:
-    generic = np.dtype("m8")
-    assert dates.conversion(np.dtype("m8[s]"), generic) is None
-    assert dates.conversion(generic, np.dtype("m8[s]")) == (1, 1)
-    assert dates.conversion(np.dtype("m8[D]"), np.dtype("m8[as]")) is None  # too large
+    def convertible(a: str, b: str) -> bool:
+        return dates.convertible(np.dtype(a), np.dtype(b))
+
+    assert not convertible("m8[s]", "m8") and convertible("m8", "m8[s]")
+    assert not convertible("m8[D]", "m8[as]")  # too large
+    assert not convertible(f"m8[{2**31 - 1}W]", f"m8[{2**31 - 2}ns]")
+    assert not convertible("m8[D]", "M8[D]") and not convertible("M8[D]", "m8[D]")
     for a, b in itertools.permutations(("m8[Y]", "m8[D]", "m8[M]"), 2):
-        factors = dates.conversion(np.dtype(a), np.dtype(b))
-        assert (factors is None) == ("m8[D]" in (a, b))
-    assert dates.conversion(np.dtype("m8[25s]"), np.dtype("m8[10ms]")) == (2500, 1)
-    assert dates.conversion(np.dtype("m8[7s]"), np.dtype("m8[2m]")) == (7, 120)
+        assert convertible(a, b) == ("m8[D]" not in (a, b))
+        assert convertible(a.upper(), b.upper())  # by the calendar
+    assert "2500L, 1L" in dates.convert("x", np.dtype("m8[25s]"), np.dtype("m8[10ms]"))
+    assert "7L, 120L" in dates.convert("x", np.dtype("m8[7s]"), np.dtype("m8[2m]"))
+
+
+def test_dates_in_months_and_days_follow_the_calendar(target: str) -> None:
+    @pygpu.kernel(backend=target)
+    def k(month, day, late, first, of):  # type: ignore[no-untyped-def]
+        i = pygpu.grid(1)
+        late[i] = month[i] < day[i] and np.isfinite(day[i])
+        first[i] = month[i]
+        of[i] = day[i]
+
+    month = np.array(["2020-02", "1969-12", "2000-03", "NaT"], "M8[M]")
+    day = np.array(["2020-02-29", "1969-12-01", "NaT", "1900-03-01"], "M8[D]")
+    late, first, of = np.zeros(4, bool), np.zeros(4, "M8[D]"), np.zeros(4, "M8[M]")
+    k[1, 4](month, day, late, first, of)
+    assert late.tolist() == [True, False, False, False]
+    assert same(first, month.astype("M8[D]")) and same(of, day.astype("M8[M]"))
 
 
 def test_numba_signatures_of_dates(cuda_context: Any) -> None:

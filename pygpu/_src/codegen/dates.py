@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["convert", "expression", "unit_of"]
+__all__ = ["common_unit", "convert", "convertible", "expression", "unit_of"]
 
 DType = np.dtype[Any]
 
@@ -62,7 +62,10 @@ def _scale(value: str, a: tuple[int, int], b: tuple[int, int]) -> str:
     common = gcd(by, over)
     if by == over:
         return value
-    return f"pg_t64_scale({value}, {by // common}L, {over // common}L)"
+    by, over = by // common, over // common
+    if max(by, over) >= 1 << 63:
+        raise OverflowError("Integer overflow while computing the factor between two date units")
+    return f"pg_t64_scale({value}, {by}L, {over}L)"
 
 
 @cache
@@ -94,9 +97,27 @@ def convert(value: str, source: DType, target: DType) -> str:
     return _template(source, target).replace("@", value)
 
 
+def convertible(source: DType, target: DType) -> bool:
+    """Whether NumPy and a kernel store a date or duration of the one unit as one of the other."""
+    try:
+        convert("", source, target)
+    except OverflowError:
+        return False
+    return np.can_cast(source, target, "same_kind")
+
+
+def common_unit(a: DType, b: DType) -> DType | None:
+    """The dtype to which two dates, or two durations, can be converted; None if there is none."""
+    try:
+        found = np.promote_types(a, b)
+    except (TypeError, OverflowError):
+        return None
+    return found if convertible(a, found) and convertible(b, found) else None
+
+
 # ---- loops of ufuncs
 
-SIGN_IS_FLOAT = "m->d" in np.sign.types  # of a duration: since NumPy 2.5, where that of NaT is NaN
+_SIGN_IS_FLOAT = "m->d" in np.sign.types  # of a duration: since NumPy 2.5, where that of NaT is NaN
 _NAT = ("x0 == PG_NAT", "x0 == PG_NAT || x1 == PG_NAT")
 _SAME = {  # of operands that are all dates or durations
     "less": "x0 != PG_NAT && x0 < x1",  # NaT is the lowest
@@ -115,7 +136,7 @@ _SAME = {  # of operands that are all dates or durations
     "absolute": "x0 < 0 ? (pg_i64)((pg_u64)0 - (pg_u64)x0) : x0",
     "positive": "x0",
     "sign": f"{_NAT[0]} ? PG_NAN_F64 : (pg_f64)((x0 > 0) - (x0 < 0))"
-    if SIGN_IS_FLOAT
+    if _SIGN_IS_FLOAT
     else "(x0 > 0) - (x0 < 0)",
     "isnat": _NAT[0],
     "isnan": _NAT[0],

@@ -135,9 +135,9 @@ def is_numeric(dtype: np.dtype[Any]) -> bool:
     return code(dtype)[0] not in "vt"
 
 
-def is_date(dtype: np.dtype[Any]) -> bool:
-    """Whether its items are dates or durations: datetime64 and timedelta64."""
-    return dtype.kind in "mM" and not is_of_ml_dtypes(dtype)
+def is_date(dtype: Any) -> bool:
+    """Whether it is a dtype of dates or durations: datetime64 or timedelta64."""
+    return isinstance(dtype, np.dtype) and dtype.kind in "mM" and not is_of_ml_dtypes(dtype)
 
 
 def computes(dtype: np.dtype[Any]) -> bool:

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.array import ufuncs
-from pygpu._src.codegen import dtypes
+from pygpu._src.codegen import dates, dtypes
 from pygpu._src.codegen.ufunc_loops import expression
 
-from . import dates
 from .ir import Value
-from .types import ArrayType, DateType, RecordType, Scalar, Type, c_name
+from .types import ArrayType, DateType, RecordType, Scalar, Type, c_name, scalar_type
 
 __all__ = ["Unit", "c_type", "convert", "literal", "operate", "parameters", "pointer_type"]
 
@@ -55,7 +54,6 @@ PG_INLINE pg_i64 pg_steps(pg_i64 start, pg_i64 stop, pg_i64 step)
     return start > stop ? (start - stop - 1) / -step + 1 : 0;
 }
 """,
-    **dates.HELPERS,
 }
 
 
@@ -76,8 +74,7 @@ class Unit:
         self.fp64 = fp64
         self.int64_atomics = int64_atomics
         self.prefix = prefix
-        # In the order in which they are needed; conversions of dates may need the first one.
-        self.texts: dict[Any, str] = {"pgd_scale": dates.HELPERS["pgd_scale"]}
+        self.texts: dict[Any, str] = {}  # in the order in which they are needed
         self.types: dict[str, str] = {}  # what stands before the texts
         self.features: set[str] = set()
         self.shared_bytes = 1 << 18  # of a block's shared memory at most; the driver may have less
@@ -132,7 +129,7 @@ class Unit:
         """Note what these dtypes need of the prefix."""
         self.features |= dtypes.features(*found)
         for dtype in found:
-            if not dtypes.is_numeric(dtype):
+            if not dtypes.computes(dtype):
                 self.types.setdefault(dtypes.storage_type(dtype), dtypes.declare(dtype))
 
     def text(self, root: str) -> str:
@@ -145,6 +142,8 @@ class Unit:
             if not used.isdisjoint(_DEFINED.findall(text)):
                 kept.append(text)
                 used.update(WORD.findall(text))
+        if any(word.startswith("pg_t64_") for word in used):
+            self.features.add("dates")
         return "".join(reversed(kept))
 
 
@@ -269,15 +268,10 @@ def convert(value: Value, to: Scalar) -> str:
 
 
 def _date(value: Value, to: DateType) -> str:
-    """The text of a date or duration in another unit."""
-    if value.type == to:
-        return value.text
-    assert isinstance(value.type, DateType)
-    factors = dates.conversion(value.type.date, to.date)
-    assert factors is not None  # join() says so
-    if factors == (1, 1):
-        return value.text
-    return f"pgd_scale({value.text}, {factors[0]}, {factors[1]})"
+    """The text of a date or duration in another unit; an integer is a number of units."""
+    if not isinstance(value.type, DateType):
+        return convert(value, Scalar(to.dtype))
+    return dates.convert(value.text, value.type.date, to.date)
 
 
 def truth(value: Value) -> str:
@@ -313,7 +307,7 @@ def operate(unit: Unit, name: str, values: Sequence[Value], loop: Sequence[Any])
     if helpers:
         unit.texts.setdefault(helpers, helpers)
     unit.need(*loop)
-    operands = [convert(v, Scalar(d)) for v, d in zip(values, loop)]
+    operands = [convert(v, scalar_type(d)) for v, d in zip(values, loop)]
     outs = loop[nin:]
     if body.startswith("y0 = ") and body.find(";") == len(body) - 1 and len(outs) == 1:
         text = body[5:-1]

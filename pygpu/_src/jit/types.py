@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.codegen import dtypes
-
-from .dates import common_unit, is_date, stored
+from pygpu._src.codegen.dates import common_unit
+from pygpu._src.codegen.dtypes import is_date
 
 __all__ = [
     "ArrayType",
@@ -39,8 +39,10 @@ __all__ = [
     "join",
     "numpy_dtype",
     "scalar_type",
+    "stored",
 ]
 
+_INT64 = np.dtype("i8")
 _SPACES = {"global": "g", "local": "l", "private": "p", "constant": "k"}
 _WEAK = {bool: np.dtype(bool), int: np.dtype("i8"), float: np.dtype("f8"), complex: np.dtype("c16")}
 _RANK = {"b": 0, "i": 1, "f": 2, "c": 3}
@@ -116,7 +118,7 @@ class DateType(Scalar):
     date: np.dtype[Any]
 
     def __init__(self, date: np.dtype[Any]) -> None:
-        super().__init__(stored(date))
+        super().__init__(_INT64)
         self.date = date
 
     def __eq__(self, other: object) -> bool:
@@ -345,6 +347,11 @@ def scalar_type(dtype: np.dtype[Any]) -> Scalar:
     return DateType(dtype) if is_date(dtype) else Scalar(dtype)
 
 
+def stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """What memory holds of a dtype: int64 of dates, of others these themselves."""
+    return _INT64 if is_date(dtype) else dtype
+
+
 def numpy_dtype(t: Scalar) -> np.dtype[Any]:
     """The dtype of what a value of this type is on the host."""
     return t.date if isinstance(t, DateType) else t.dtype
@@ -355,9 +362,7 @@ def as_dtype(obj: Any) -> np.dtype[Any]:
     complex. Raises TypeError if devices do not compute with it."""
     found = obj if isinstance(obj, type) else getattr(obj, "dtype", obj)
     dtype = np.dtype(found) if found is not None else None
-    if is_date(dtype) and dtype.isnative:  # type: ignore[union-attr]
-        return dtype  # type: ignore[return-value]
-    if dtype is None or not dtype.isnative or dtype.hasobject or not dtypes.is_numeric(dtype):
+    if dtype is None or not dtype.isnative or dtype.hasobject or not dtypes.computes(dtype):
         raise TypeError(f"{obj!r} is not a dtype that kernels compute with")
     return dtype
 
@@ -397,7 +402,7 @@ def _join_dates(a: Any, b: Any) -> Any:
     """The type of two dates, or of two durations, in the finer unit."""
     if not (isinstance(a, DateType) and isinstance(b, DateType)) or a.date.kind != b.date.kind:
         return None
-    found = common_unit(a.date, b.date, a.date.kind)
+    found = common_unit(a.date, b.date)
     return None if found is None else DateType(found)
 
 

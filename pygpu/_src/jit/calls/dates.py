@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..dates import is_date
 from ..ir import Value
 from ..types import ArrayType, DateType, OptionalType, TupleType
 from ..walk.constants import constant
 from ..walk.context import FunctionContext
-from ..walk.date_operations import OPERATIONS, constant_parts, date_of, operate
+from ..walk.date_operations import constant_parts, date_of
+from ..walk.operators import call_ufunc
 from ..walk.registry import WrongCall, handles
 
 __all__: list[str] = []  # what kernels may call is registered
@@ -46,7 +46,7 @@ def _isnat(
 ) -> Value:
     if len(args) != 1 or kwargs or not args[0].is_date:
         raise WrongCall("numpy.isnat() takes one datetime64 or timedelta64")
-    return operate(fc, node, "isnat", args)[0]
+    return call_ufunc(fc, node, "isnat", args)[0]
 
 
 _TAKE_DATES = frozenset(
@@ -59,7 +59,7 @@ _TAKE_ARRAYS |= frozenset((builtins.zip, builtins.range, np.full))
 def _holds_date(t: Any) -> bool:
     if isinstance(t, (TupleType, OptionalType)):
         return any(map(_holds_date, t.items))
-    return isinstance(t, DateType) or (isinstance(t, ArrayType) and is_date(t.date))
+    return isinstance(t, DateType) or (isinstance(t, ArrayType) and t.date is not None)
 
 
 def refused(target: Any, args: Any) -> str | None:
@@ -71,9 +71,7 @@ def refused(target: Any, args: Any) -> str | None:
             return None
     except TypeError:
         pass
-    if isinstance(target, np.ufunc) and target.__name__ in OPERATIONS:
-        return None
-    if getattr(target, "takes_dates", False):
+    if isinstance(target, np.ufunc) or getattr(target, "takes_dates", False):
         return None
     name = getattr(target, "__name__", None) or repr(target)
     return f"{name}() takes no datetime64 or timedelta64 in kernels; view them as int64"

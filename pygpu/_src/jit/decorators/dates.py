@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dates import is_date
+from pygpu._src.codegen.dtypes import is_date
+
 from .loops import Loop
 
 __all__ = ["DateViews", "has_dates"]
@@ -15,7 +16,7 @@ __all__ = ["DateViews", "has_dates"]
 
 def has_dates(loop: Loop) -> bool:
     """Whether an input or output of the loop is a date or a duration."""
-    return any(d.kind in "mM" for d in (*loop.inputs, *loop.outputs))
+    return any(map(is_date, (*loop.inputs, *loop.outputs)))
 
 
 class DateViews:

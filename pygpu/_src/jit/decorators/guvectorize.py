@@ -28,9 +28,8 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.runtime import kernel_cache
 
 from .. import check_report
-from ..dates import stored
 from ..signature import layout_of, signatures
-from ..types import ArrayType
+from ..types import ArrayType, stored
 from ..walk.index_checks import PLACES
 from . import device, loops
 from . import kernel as kernel_module

@@ -30,7 +30,6 @@ from pygpu.errors import LogicError
 from .. import check_report
 from .. import signature as _signature
 from ..compiler import guards_hold, make_unit, source_of
-from ..dates import stored
 from ..infer import infer
 from ..source import KernelError, python_function
 from ..types import (
@@ -240,7 +239,7 @@ class Kernel(KernelBase):
             return weak(kind)
         if isinstance(arg, GPUArray):
             dtype: Any = arg.dtype
-            if not dtypes.is_numeric(stored(dtype)) and not dtype.names:
+            if not dtypes.computes(dtype) and not dtype.names:
                 raise KernelError(f"{self._where(position)}: kernels have no arrays of {dtype}")
             if not arg._is_aligned:  # type: ignore[attr-defined]
                 raise ValueError(
@@ -249,7 +248,7 @@ class Kernel(KernelBase):
                 )
             return ArrayType(dtype, arg.ndim, arg._c_contiguous)
         if isinstance(arg, np.generic):
-            if not dtypes.is_numeric(stored(arg.dtype)):
+            if not dtypes.computes(arg.dtype):
                 raise KernelError(f"{self._where(position)}: kernels have no {arg.dtype}")
             return scalar_type(arg.dtype)
         if isinstance(arg, tuple):

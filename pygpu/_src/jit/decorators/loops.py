@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.dtypes import is_date
 from pygpu._src.util.frozen import Frozen
-
-from ..dates import is_date, stored
 
 __all__ = [
     "Loop",
@@ -129,6 +128,6 @@ def infer_inputs(kinds: Sequence[Any], dtype: DType | None = None) -> tuple[Any,
         weak.append(int if kind is int and one == np.int64 and dtype is None else None)
         found.append(one)
     for one in found:
-        if not dtypes.is_numeric(stored(one)):
+        if not dtypes.computes(one):
             raise TypeError(f"a device does not compute with dtype {one}")
     return tuple(found), tuple(weak)

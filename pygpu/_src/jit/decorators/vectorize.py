@@ -24,9 +24,10 @@ import numpy as np
 from pygpu._src.array import elementwise, launch_cache, layout, ufuncs
 from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.dtypes import is_date
 
-from ..dates import is_date, stored
 from ..signature import signatures
+from ..types import stored
 from . import binary, device, loops
 from .dates import DateViews, has_dates
 from .loops import Loop
@@ -435,7 +436,7 @@ class UFunc:
             raise ValueError(f"{method} only supported for functions of two inputs and one result")
 
     def _binary(self, given: DType, dtype: Any, backend: Any) -> Any:
-        """The function as core.ordered.Function, for items of dtype *given*."""
+        """The function as an associative Function, for items of dtype *given*."""
         wanted = None if dtype is None else np.dtype(dtype)
         if is_date(given) or is_date(wanted):
             raise TypeError(

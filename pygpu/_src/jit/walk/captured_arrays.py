@@ -14,7 +14,6 @@ from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
 
 from .. import emit
-from ..dates import stored
 from ..ir import Value
 from ..types import ArrayType
 from .context import FunctionContext
@@ -46,11 +45,11 @@ def captured_array(fc: FunctionContext, obj: Any, node: ast.AST) -> Value:
     if number == len(captured):
         captured.append((obj, obj if isinstance(obj, GPUArray) else _viewed(obj)))
     array: Any = captured[number][1]
-    if not (dtypes.is_numeric(stored(array.dtype)) or array.dtype.names):
+    if not (dtypes.computes(array.dtype) or array.dtype.names):
         raise fc.source.error(f"kernels have no arrays of {array.dtype}", node)
     if not array._is_aligned:
         raise fc.source.error("the items of this array are not aligned; make a copy", node)
-    fc.need_dtype(stored(array.dtype), node)
+    fc.need_dtype(array.dtype, node)
     name = f"pg_captured_{number}"
     t = ArrayType(array.dtype, array.ndim, bool(array._c_contiguous))
     fc.need_implicit(name, f"{emit.pointer_type(t)}{name}", "")

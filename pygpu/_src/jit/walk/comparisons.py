@@ -12,9 +12,9 @@ import numpy as np
 from .. import emit
 from ..ir import Value, as_enum
 from ..types import BOOL, WEAK_BOOL, Scalar, join
-from . import date_operations
 from .constants import constant
 from .context import FunctionContext
+from .date_operations import any_date
 from .known_ranges import together
 from .operators import BINARY, call_ufunc
 from .optional import is_there, unwrapped
@@ -88,8 +88,8 @@ def comparison(fc: FunctionContext, node: ast.Compare) -> Value:
 
 
 def compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
-    if type(op) in _COMPARE and date_operations.any_date(a, b):
-        return date_operations.operate(fc, node, _COMPARE[type(op)][0], [a, b])[0]
+    if type(op) in _COMPARE and any_date(a, b):
+        return call_ufunc(fc, node, _COMPARE[type(op)][0], [a, b])[0]
     result = _compare(fc, node, op, a, b)
     return fc.ranges.tested(result, _COMPARE[type(op)][0], a, b) if type(op) in _COMPARE else result
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.dtypes import is_date
 
 from .. import emit
-from ..dates import is_date
 from ..ir import Value
 from ..types import ArrayType, DateType, ObjectType, Scalar, TupleType, weak
 from .captured_arrays import captured_array, is_device_array

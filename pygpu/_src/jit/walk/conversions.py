@@ -10,7 +10,6 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 
 from .. import emit
-from ..dates import is_date
 from ..ir import Value
 from ..types import Scalar, as_dtype
 from .constants import constant
@@ -64,8 +63,7 @@ def item_type(fc: FunctionContext, value: Value, node: ast.AST) -> np.dtype[Any]
         fc.unit.need(named)
         return named
     dtype = dtype_of(fc, value, node)
-    if not is_date(dtype):
-        fc.need_dtype(dtype, node)
+    fc.need_dtype(dtype, node)
     return dtype
 
 

@@ -14,11 +14,12 @@ from pygpu._src.codegen import dtypes
 from .. import emit
 from ..ir import Value
 from ..source import KernelError
-from ..types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, TupleType, join
+from ..types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, DateType, Scalar, TupleType, join, scalar_type
 from . import date_operations
 from .constants import constant
 from .context import FunctionContext
 from .index_checks import raised, report
+from .optional import unwrapped
 from .registry import visits_expression
 from .truth import truth_of
 
@@ -75,7 +76,7 @@ def binary_operation(fc: FunctionContext, node: ast.BinOp) -> Value:
 
 def binary(fc: FunctionContext, node: ast.AST, op: ast.operator, a: Value, b: Value) -> Value:
     if date_operations.any_date(a, b) and type(op) in BINARY:
-        return date_operations.operate(fc, node, BINARY[type(op)][0], [a, b])[0]
+        return call_ufunc(fc, node, BINARY[type(op)][0], [a, b])[0]
     result = _binary(fc, node, op, a, b)
     return fc.ranges.computed(result, BINARY[type(op)][0], a, b)
 
@@ -253,10 +254,8 @@ def _products(fc: FunctionContext, node: ast.AST, x: Value, exponent: int) -> Va
 def call_ufunc(
     fc: FunctionContext, node: ast.AST, name: str, values: Sequence[Value], strong: bool = False
 ) -> list[Value]:
-    """NumPy's ufunc of numbers. strong: results of Python numbers are NumPy's."""
-    if date_operations.any_date(*values):
-        return date_operations.operate(fc, node, name, values)
-    values = [fc.as_number(v, node) for v in values]
+    """NumPy's ufunc of numbers and dates. strong: results of Python numbers are NumPy's."""
+    values = [v if v.is_date else fc.as_number(v, node) for v in map(unwrapped, values)]
     try:
         loop, all_weak = emit.resolve(name, values)
         for dtype in loop:
@@ -267,14 +266,16 @@ def call_ufunc(
     except (TypeError, OverflowError) as error:
         kinds = " and ".join(str(v.type) for v in values)
         message = str(error).splitlines()[0]
-        raise fc.source.error(f"{name}({kinds}): {message}", node) from None
+        dates = [v.type for v in values if isinstance(v.type, DateType)]
+        hint = date_operations.hint_of_units(*dates) if len(dates) == 2 else ""
+        raise fc.source.error(f"{name}({kinds}): {message}{hint}", node) from None
     outs = loop[len(values) :]
     if name not in _EXACT:  # narrow floats are rounded after each operation, as NumPy does
         texts = [dtypes.rounded(d, text) for d, text in zip(outs, texts)]
     is_weak = all_weak and not strong
     return [
         Value(
-            Scalar(d, is_weak and d in _WEAK_DTYPES),
+            Scalar(d, True) if is_weak and d in _WEAK_DTYPES else scalar_type(d),
             text,
             nonneg=d.kind in "bu",
         )
@@ -289,7 +290,7 @@ def unary_operation(fc: FunctionContext, node: ast.UnaryOp) -> Value:
     given = fc.value(node.operand)
     if given.is_date:
         names: dict[type, str] = {ast.USub: "negative", ast.UAdd: "positive", ast.Invert: "invert"}
-        return date_operations.operate(fc, node, names[type(node.op)], [given])[0]
+        return call_ufunc(fc, node, names[type(node.op)], [given])[0]
     value = fc.as_number(given, node.operand)
     assert isinstance(value.type, Scalar)
     kind = value.type.dtype.kind
