@@ -190,6 +190,15 @@ def test_comparison_with_other_kinds(make: Any) -> None:
         there < there  # noqa: B015, PLR0124
 
 
+def test_comparison_where_a_mask_says(make: Any) -> None:
+    other = RECORDS[::-1].copy()
+    mask = np.arange(RECORDS.size) % 2 == 0
+    for function, wanted in ((np.equal, RECORDS == other), (np.not_equal, RECORDS != other)):
+        out = make(~wanted)
+        assert function(make(RECORDS), make(other), out=out, where=make(mask)) is out
+        same(out, np.where(mask, wanted, ~wanted))
+
+
 # ---- order
 
 

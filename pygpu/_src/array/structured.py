@@ -61,10 +61,9 @@ def view_of_fields(a: Any, names: list[str]) -> Any:
 def compare(
     call: Call, name: str, operands: Sequence[Any], outs: Sequence[Any] | None, where: Any
 ) -> Any:
-    """numpy.equal or not_equal of records: of all fields, or of any. call: does that of a field."""
+    """numpy.equal or not_equal of records: of all fields, or of any. call: does that of a field.
+    where: the items of outs that are set."""
     like: Any = next(x for x in operands if isinstance(x, GPUArray))
-    if where is not True:
-        raise TypeError(f"{name}: where= is not supported for structured arrays on a device")
     arrays = [x if isinstance(x, GPUArray) else like._from_host(np.asarray(x)) for x in operands]
     kinds = [a.dtype for a in arrays]
     if not all(map(has_records, kinds)):
@@ -84,7 +83,7 @@ def compare(
     found = _compared(call, name, *spread)
     if outs is None or outs[0] is None:
         return found
-    outs[0][...] = found
+    np.copyto(outs[0], found, where=where)
     return outs[0]
 
 

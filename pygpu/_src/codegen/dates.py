@@ -151,7 +151,7 @@ _REST = (  # x1 == -1 divides everything
     "if (r != 0 && (r < 0) != (x1 < 0)) r += x1; }"
 )
 _BY_INTEGER = {
-    "multiply": "x0 == PG_NAT ? x0 : (pg_i64)((pg_u64)x0 * (pg_u64)x1)",
+    "multiply": "pg_t64_multiply(x0, x1)",
     "true_divide": "x0 == PG_NAT || x1 == 0 ? PG_NAT : x1 == -1 ? -x0 : x0 / x1",
 }
 _BY_FLOAT = {

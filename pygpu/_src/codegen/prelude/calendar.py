@@ -1,6 +1,7 @@
 """Functions of dates and durations in kernels: 64-bit numbers of a unit, of which the lowest is NaT.
 
-Sums and products wrap around, as NumPy's do. Dates are those of the proleptic Gregorian calendar:
+What 64 bits do not hold is NaT: NumPy raises OverflowError there since 2.5, for which a launch would
+have to be waited for. Dates are those of the proleptic Gregorian calendar:
 a day is the number of days since 1970-01-01, a month that of months since January 1970.
 """
 
@@ -20,21 +21,32 @@ PG_INLINE pg_i64 pg_t64_floor(pg_i64 a, pg_i64 b) /* a / b for b > 0, towards th
 }
 PG_INLINE pg_i64 pg_t64_add(pg_i64 a, pg_i64 b)
 {
-    return a == PG_NAT || b == PG_NAT ? PG_NAT : (pg_i64)((pg_u64)a + (pg_u64)b);
+    const pg_i64 sum = (pg_i64)((pg_u64)a + (pg_u64)b);
+    return a == PG_NAT || b == PG_NAT || ((a ^ sum) & (b ^ sum)) < 0 ? PG_NAT : sum;
 }
 PG_INLINE pg_i64 pg_t64_subtract(pg_i64 a, pg_i64 b)
 {
-    return a == PG_NAT || b == PG_NAT ? PG_NAT : (pg_i64)((pg_u64)a - (pg_u64)b);
+    const pg_i64 rest = (pg_i64)((pg_u64)a - (pg_u64)b);
+    return a == PG_NAT || b == PG_NAT || ((a ^ b) & (a ^ rest)) < 0 ? PG_NAT : rest;
+}
+PG_INLINE pg_i64 pg_t64_multiply(pg_i64 a, pg_i64 by) /* a duration, and a number */
+{
+    const pg_i64 product = (pg_i64)((pg_u64)a * (pg_u64)by);
+    const pg_u64 size = (pg_u64)(a < 0 ? ~a : a) | (pg_u64)(by < 0 ? ~by : by);
+    if (a == PG_NAT || (size >> 31 != 0 && by != 0 && by != -1 && product / by != a))
+        return PG_NAT;
+    return product;
 }
 PG_INLINE pg_i64 pg_t64_scale(pg_i64 v, pg_i64 by, pg_i64 over)
 {
-    return v == PG_NAT ? v : pg_t64_floor((pg_i64)((pg_u64)v * (pg_u64)by), over);
+    v = pg_t64_multiply(v, by);
+    return v == PG_NAT ? v : pg_t64_floor(v, over);
 }
 PG_INLINE pg_i64 pg_t64_day(pg_i64 month) /* its first */
 {
     pg_i64 year, m, era, y;
-    if (month == PG_NAT)
-        return month;
+    if (month == PG_NAT || month > 303000000000000000 || month < -303000000000000000)
+        return PG_NAT;
     month = (pg_i64)((pg_u64)month - 2); /* since March 1970 */
     year = pg_t64_floor(month, 12);
     m = month - 12 * year;
