@@ -1,5 +1,5 @@
-/* symbols.c - the table of what is exported, cuInit, and which functions a driver of this version
- * would not have. */
+/* symbols.c - the table of exports, cuInit, and the functions that a driver of this version would
+ * not have. */
 #include "simulator/driver/driver.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ typedef struct {
     void *address;
 } Row;
 
-/* Names every function: one that nobody defines does not link. */
+/* Names every function, so that one without a definition does not link. */
 static const Row table[] = {
 #define CU_FN(since, name, symbol, parameters) {#name, symbol, since, (void *)name},
 #include "cuda/api/cuda.fn"
@@ -25,7 +25,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool initialized, forked;
 
 /* Whether name is one of the comma-separated names in list. */
-static bool lists(const char *list, const char *name) {
+static bool list_contains(const char *list, const char *name) {
     size_t length = strlen(name);
     for (const char *at = list; at != NULL && (at = strstr(at, name)) != NULL; at += length) {
         if ((at == list || at[-1] == ',' || at[-1] == ' ') &&
@@ -47,13 +47,13 @@ static void after_fork(void) {
     close_all(initialized ? CLOSED_FORKED : CLOSED_BEFORE_INIT);
 }
 
-/* Before any call: so that a call costs one look at one byte. */
+/* Runs before any call, so that each call needs to check only one byte. */
 __attribute__((constructor)) static void start(void) {
     const char *list = getenv("PYGPU_SIM_HIDE");
     int version = sim_driver_version();
     for (int row = 0; row < ROW_COUNT; row++) {
-        hidden[row] = table[row].since > version || lists(list, table[row].name) ||
-                      lists(list, table[row].symbol);
+        hidden[row] = table[row].since > version || list_contains(list, table[row].name) ||
+                      list_contains(list, table[row].symbol);
     }
     close_all(CLOSED_BEFORE_INIT);
     pthread_atfork(NULL, NULL, after_fork);
@@ -113,7 +113,7 @@ CUresult cuDriverGetVersion(int *driverVersion) {
     return CUDA_SUCCESS;
 }
 
-/* symbol is that of a row, or the same without _v2 or _v3, which stands for the newest one. */
+/* symbol: that of a row, or the same without _v2 or _v3, which stands for the newest one. */
 static const Row *find(const char *symbol) {
     size_t length = strlen(symbol);
     for (int i = 0; i < ROW_COUNT; i++) {

@@ -1,1 +1,2 @@
-"""The report of `python -m pygpu`: a look at each backend, in child processes that may crash."""
+"""The report of `python -m pygpu`: checks each backend, in child processes because drivers may
+crash."""

@@ -1,4 +1,4 @@
-"""The checks of CUDA by ``python -m pygpu``; they run in a child process, see selftest.py."""
+"""The CUDA checks of ``python -m pygpu``, which run in a child process: see selftest.py."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ FACTOR = 2654435761  # odd and large, so that products wrap
 
 
 def describe() -> dict[str, Any]:
-    """The driver and its devices.
+    """Describe the driver and its devices.
 
-    Keys: library, tried, simulator (bool), version (as 12040), devices (a list of dicts), error.
+    Keys: library, tried, simulator (bool), version (such as 12040), devices (a list of dicts),
+    error.
     """
     from pygpu import _cuda
     from pygpu._src.drivers import cuda_loader as loader
@@ -87,7 +88,7 @@ def run(number: int, write: Callable[[dict[str, Any]], None]) -> None:
     timed("context", make_context)
     n = 1 << 20
     x = np.arange(n, dtype=np.uint32)[::-1].copy()
-    source = f"{KERNEL}\n/* {time.time_ns()} */\n"  # no cache has it
+    source = f"{KERNEL}\n/* {time.time_ns()} */\n"  # unique, so that no cache has it
     module = timed("build", lambda: SourceModule(source, cache_dir=False))
     a, b = driver.mem_alloc(x.nbytes), driver.mem_alloc(x.nbytes)
     timed("copy to", lambda: driver.memcpy_htod(a, x))

@@ -1,7 +1,7 @@
-"""The checks of drivers by ``python -m pygpu``, each in a process of its own.
+"""The driver checks of ``python -m pygpu``, each in its own process.
 
 A broken driver may crash or hang as soon as it is listed, so the report's own process never loads
-one. A child writes what it finds as lines of JSON, so that what it found before it died is kept.
+one. A child writes its results as lines of JSON, so that those before a crash are kept.
 """
 
 from __future__ import annotations
@@ -73,17 +73,17 @@ kernel void halve(global const double *x, global double *y) {
 """
 SVM_KINDS = ("COARSE_GRAIN_BUFFER", "FINE_GRAIN_BUFFER", "FINE_GRAIN_SYSTEM", "ATOMICS")
 FACTOR = 2654435761  # odd and large, so that products wrap
-ROUNDS = 100_000  # Mesa's llvmpipe ends loops after 65,535, without an error
+ROUNDS = 100_000  # Mesa's llvmpipe silently ends loops after 65,535 iterations
 
 
 # ---- in the report's process ------------------------------------------------------------------
 
 
 def list_platforms(timeout: float) -> dict[str, Any]:
-    """The library and everything it lists.
+    """List the library's platforms and devices.
 
     Keys: library (path or None), offered, drivers, tried ([path, result] pairs), platforms (a list
-    of dicts, each with its devices), error (None, or why the list is not complete).
+    of dicts, each with its devices), error (None, or why the list is incomplete).
     """
     lines, error = _run_child(["list"], timeout)
     found: dict[str, Any] = {
@@ -103,7 +103,7 @@ def list_platforms(timeout: float) -> dict[str, Any]:
 
 
 def test_device(platform: int, device: int, timeout: float) -> dict[str, Any]:
-    """Build, launch, copy and compare on one device, counted as in list_platforms.
+    """Build, launch, copy and compare on one device, numbered as in list_platforms.
 
     Keys: passed (bool), message (what went wrong, or ""), steps (milliseconds by name).
     """
@@ -111,7 +111,8 @@ def test_device(platform: int, device: int, timeout: float) -> dict[str, Any]:
 
 
 def list_cuda(timeout: float) -> dict[str, Any]:
-    """The CUDA driver, or the simulator, with its devices; see cuda_selftest.describe()."""
+    """Describe the CUDA driver, or the simulator, with its devices; see
+    cuda_selftest.describe()."""
     lines, error = _run_child(["list-cuda"], timeout)
     found: dict[str, Any] = {
         "library": None, "simulator": False, "version": 0, "devices": [], "tried": [],
@@ -125,7 +126,7 @@ def list_cuda(timeout: float) -> dict[str, Any]:
 
 
 def test_cuda_device(device: int, timeout: float) -> dict[str, Any]:
-    """The same as test_device for a device of CUDA."""
+    """As test_device, for a CUDA device."""
     return _outcome(["test-cuda", str(device)], timeout)
 
 
@@ -145,8 +146,8 @@ def _outcome(arguments: Sequence[str], timeout: float) -> dict[str, Any]:
 
 
 def _run_child(arguments: Sequence[str], timeout: float) -> tuple[list[dict[str, Any]], str | None]:
-    """The lines that a child wrote, and how it died, None if it ended well."""
-    # The child finds modules where this process does, whatever options Python was started with.
+    """Return the lines that a child wrote, and how it died (None if it ended normally)."""
+    # The child imports modules from the same paths as this process, whatever Python's options.
     code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import child; child()"
     command = [sys.executable, "-X", "faulthandler", "-c", code, *arguments]
     try:
@@ -161,7 +162,7 @@ def _run_child(arguments: Sequence[str], timeout: float) -> tuple[list[dict[str,
         try:
             value = json.loads(line)
         except ValueError:
-            continue  # drivers print too
+            continue  # drivers also print
         if isinstance(value, dict):
             lines.append(value)
     if error is not None and (said := _last_words(words.decode("utf-8", "replace"))):
@@ -183,7 +184,7 @@ def _death(status: int) -> str | None:
 
 
 def _last_words(text: str) -> str:
-    """The last output of a dying process, before Python's list of stacks."""
+    """Return the last output of a dying process, before Python's traceback."""
     said = text.split("Fatal Python error")[0].strip().splitlines()
     return said[-1].strip()[:300] if said else ""
 
@@ -192,7 +193,7 @@ def _last_words(text: str) -> str:
 
 
 def child() -> None:
-    """Run what sys.argv asks for: list, test PLATFORM DEVICE, list-cuda, test-cuda DEVICE."""
+    """Do what sys.argv asks for: list, test PLATFORM DEVICE, list-cuda, test-cuda DEVICE."""
     try:
         if sys.argv[1] == "list":
             _list()
@@ -206,7 +207,7 @@ def child() -> None:
                 _write({"passed": True})
         else:
             _test(int(sys.argv[2]), int(sys.argv[3]))
-    except BaseException as error:  # a report, not a traceback
+    except BaseException as error:  # report it instead of printing a traceback
         text = " ".join(str(error).split()) if not _is_no_platform(error) else str(error)
         key = "error" if sys.argv[1].startswith("list") else "message"
         _write({key: f"{type(error).__name__}: {text}"[:4000]})
@@ -217,7 +218,7 @@ def _is_no_platform(error: BaseException) -> bool:
 
 
 def _write(line: dict[str, Any]) -> None:
-    print("\n" + json.dumps(line), flush=True)  # a driver may have left half a line
+    print("\n" + json.dumps(line), flush=True)  # a driver may have printed half a line
 
 
 def _list() -> None:
@@ -228,7 +229,7 @@ def _list() -> None:
     open_library = _opencl._load_library
 
     def announce(path: str, preload: Sequence[str] = ()) -> None:
-        _write({"loading": path})  # what to blame if it dies
+        _write({"loading": path})  # blame it if the process dies
         open_library(path, preload)
 
     _opencl._load_library = announce
@@ -255,7 +256,7 @@ def _list() -> None:
 
 
 def _probe(thing: Any, name: str) -> Any:
-    """A property, or None where the driver does not know it."""
+    """Return a property, or None if the driver does not know it."""
     try:
         value = getattr(thing, name)
     except Exception:
@@ -264,9 +265,9 @@ def _probe(thing: Any, name: str) -> Any:
 
 
 def features(device: Any) -> dict[str, Any]:
-    """The main features of a device under plain names, None where the driver does not say.
+    """Return a device's main features under plain names, None where the driver does not tell.
 
-    Memory is in bytes, frequency in MHz; svm and type are lists of words.
+    Memory is in bytes, frequency in MHz; svm and type are lists of strings.
     """
     import pygpu as cl
 
@@ -321,7 +322,7 @@ def _test(platform_index: int, device_index: int) -> None:
     import pygpu as cl
 
     device = cl.get_platforms()[platform_index].get_devices()[device_index]
-    # A build that a cache answers says nothing about the compiler, so the source is new each time.
+    # A unique source, because a build from a cache would not test the compiler.
     source = f"{KERNELS}\n/* {time.time_ns()} */\n"
     has_double = features(device)["fp64"]
     n = 1 << 20
@@ -355,7 +356,7 @@ def _test(platform_index: int, device_index: int) -> None:
     expected = x * np.uint32(FACTOR) + np.arange(n, dtype=np.uint32)
     _compare("integers", y, expected)
     group = min(64, device.max_work_group_size, *device.max_work_item_sizes[:1])
-    group = 1 << (group.bit_length() - 1)  # divides n
+    group = 1 << (group.bit_length() - 1)  # a divisor of n
     _test_local_memory(queue, program, f, a, b, group)
     _test_together(queue, program, x, a, b, group)
     if has_double:
@@ -389,7 +390,7 @@ def _test_doubles(queue: Any, program: Any, d: Any, a: Any, b: Any) -> None:
 
 
 def _test_together(queue: Any, program: Any, x: Any, a: Any, b: Any, group: int) -> None:
-    """Work-items that work together: sums, running sums, sums over all groups; and long loops."""
+    """Test cooperating work-items: sums, running sums, sums over all groups; and long loops."""
     import numpy as np
 
     import pygpu as cl
@@ -425,7 +426,7 @@ def _test_together(queue: Any, program: Any, x: Any, a: Any, b: Any, group: int)
 
 
 def _compare(what: str, got: Any, expected: Any) -> None:
-    """Raise if two arrays differ in any bit; every operation of the test is exact."""
+    """Raise if two arrays differ in any bit: every operation of the test is exact."""
     wrong = (got != expected).nonzero()[0]
     if len(wrong):
         at = int(wrong[0])

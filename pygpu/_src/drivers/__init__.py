@@ -1,1 +1,1 @@
-"""What the C extensions ask: where a driver's library is, and what a declaration says."""
+"""Answers to the C extensions: where a driver's library is, and what a declaration means."""

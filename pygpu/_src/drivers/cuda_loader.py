@@ -49,10 +49,10 @@ class SimulatorWarning(UserWarning):
 
 
 def load_driver(cuda: Any) -> None:
-    """Open the CUDA driver or what stands in for it; called by the extension *cuda* at first use.
+    """Open the CUDA driver or the simulator; called by the extension *cuda* at first use.
 
-    Raises RuntimeError (code NO_DEVICE) with every file that was tried, the linker's own words on
-    it, and what to install; ValueError if PYGPU_CUDA is not one of auto, driver, simulator.
+    Raises RuntimeError (code NO_DEVICE) with every file that was tried, the linker's message for
+    each, and what to install; ValueError if PYGPU_CUDA is not one of auto, driver, simulator.
     """
     with _lock:
         if cuda._library() is not None:
@@ -65,7 +65,7 @@ def load_driver(cuda: Any) -> None:
         try:
             found = _search(cuda, choice)
         finally:
-            if not found:  # also if Ctrl-C came in between
+            if not found:  # also if Ctrl-C interrupted it
                 cuda._unload_library()
         if not found:
             raise _make_error(
@@ -80,8 +80,8 @@ def load_driver(cuda: Any) -> None:
 
 
 def has_gpu(cuda: Any) -> bool:
-    """Whether NVIDIA's driver is loaded, or can be (it is then): PYGPU_CUDA lets it be used, and it
-    has a device. The simulator is not loaded."""
+    """Whether NVIDIA's driver is loaded or can be loaded (then it is): PYGPU_CUDA allows it, and
+    it has a device. Does not load the simulator."""
     with _lock:
         if cuda._library() is not None:
             return bool(cuda._library() != str(simulator_path()))
@@ -93,16 +93,16 @@ def has_gpu(cuda: Any) -> bool:
 
 
 def tried(cuda: Any) -> list[tuple[str, str]]:
-    """Every file that was tried, in order, as (path, "loaded" or why it was not used)."""
+    """List every file that was tried, in order, as (path, "loaded" or why it was not used)."""
     with _lock:
         if _tried:
             return list(_tried)
-        path = cuda._library()  # this module was dropped and imported again
+        path = cuda._library()  # this module was reloaded
         return [(path, "loaded")] if path is not None else []
 
 
 def no_driver_advice(cuda: Any) -> str:
-    """The attempts to find a driver, and how to make CUDA programs run here."""
+    """Describe the attempts to find a driver, and how to run CUDA programs here."""
     lines = ["no CUDA driver with a device was found. These were tried:"]
     lines += [f"  {path}: {result.removeprefix(path + ': ')}" for path, result in tried(cuda)]
     for name in (VARIABLE, CHOICE):
@@ -118,16 +118,16 @@ def no_driver_advice(cuda: Any) -> str:
 
 @once
 def simulator_path() -> Path:
-    """The shared library of the CPU simulator; it need not exist."""
+    """Return the path of the CPU simulator's shared library; it may not exist."""
     names = {"win32": "pygpu_cudasim.dll", "darwin": "libpygpu_cudasim.dylib"}
     return PACKAGE_FOLDER / "cuda" / "simulator" / names.get(sys.platform, "libpygpu_cudasim.so")
 
 
 def default_device() -> int:
-    """Number of the device that is used where none is named.
+    """Return the number of the device that is used by default.
 
-    The environment variable CUDA_DEVICE, else the number in the file .cuda_device in the home
-    folder, else 0.
+    It is the environment variable CUDA_DEVICE, else the number in the file .cuda_device in the
+    home folder, else 0.
     """
     text = os.environ.get("CUDA_DEVICE", "").strip()
     source = "the environment variable CUDA_DEVICE"
@@ -168,7 +168,7 @@ def _search(cuda: Any, choice: str) -> bool:
 
 
 def _open(cuda: Any, path: str) -> bool:
-    """Open one library. If that fails, keep the linker's words."""
+    """Open one library. If that fails, record the linker's message."""
     try:
         cuda._load_library(path)
     except OSError as error:
@@ -178,7 +178,7 @@ def _open(cuda: Any, path: str) -> bool:
 
 
 def _has_device(cuda: Any, path: str) -> bool:
-    """Whether the open library has a device. It is closed if it has none."""
+    """Whether the open library has a device. If not, it is closed."""
     status, count, text = cuda._probe()
     if status == 0 and count > 0:
         _tried.append((path, "loaded"))
@@ -189,7 +189,7 @@ def _has_device(cuda: Any, path: str) -> bool:
 
 
 def _drivers() -> list[str]:
-    """Names and paths of NVIDIA's driver, best first."""
+    """List names and paths of NVIDIA's driver, best first."""
     if sys.platform == "win32":
         return ["nvcuda.dll"]
     if sys.platform == "darwin":

@@ -1,9 +1,10 @@
 """The parameters of a kernel, read from its PTX and from its CUDA C++ source.
 
-The driver tells how large a parameter is, not what it is. Its kind decides how a Python number is
-converted, so it is looked for in two texts: PTX tells pointers, integers and floating-point numbers
-apart, the source also the sign. This is no compiler: what it cannot be sure of, templates and
-conditional code above all, it leaves alone, and the caller checks each size against the driver's.
+The driver tells the size of a parameter, but not its type, which decides how a Python number is
+converted. So the type is read from two sources: PTX distinguishes pointers, integers and
+floating-point numbers; the C++ source also tells the sign. This is not a compiler: uncertain
+cases, above all templates and conditional code, are skipped, and the caller checks each size
+against the driver's.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from pygpu._src.drivers.declarations import split_declaration, typedefs, without
 
 __all__ = ["kernel_parameters", "known", "parameters_from_ptx", "parameters_from_source"]
 
-# A parameter: its kind, size and alignment in bytes (0: not known), its declaration or None. Kinds:
-# P pointer, i and u signed and unsigned integer, I integer of either, B bool, f float, b bfloat16,
-# c complex, V bytes of a struct, ? not known. "Pf4" is a pointer to numbers of kind f and 4 bytes.
+# A parameter: its kind, size and alignment in bytes (0: unknown), its declaration or None. Kinds:
+# P pointer, i and u signed and unsigned integer, I integer of unknown sign, B bool, f float, b
+# bfloat16, c complex, V bytes of a struct, ? unknown. "Pf4" is a pointer to numbers of kind f and
+# 4 bytes.
 Parameter = tuple[str, int, int, str | None]
 
 _UNKNOWN = ("?", 0, 0)
-_LONG = 8  # bytes of long in device code, which follows the host's compiler
+_LONG = 8  # bytes of long in device code, the same as in the host's compiler
 
 _INTEGERS = {
     "char": ("I", 1, 1),
@@ -81,9 +83,9 @@ for _name, _size in (
         _TYPES.setdefault(f"{_name}{_n}", ("V", _n * _size, _align))
 _TYPES["dim3"] = ("V", 12, 4)
 
-# What a pointer's items are, where no platform, macro or typedef has a say: kind and bytes of the
-# number, in vectors and complex numbers too. Any memory may be given for bytes, so these are not
-# here.
+# The items of pointers whose type does not depend on a platform, macro or typedef: kind and bytes
+# of the number, also in vectors and complex numbers. Byte types are missing, because a pointer to
+# bytes accepts any memory.
 _ITEMS: dict[str, str] = {
     "bool": "u1",
     "short": "i2",
@@ -122,8 +124,9 @@ _ARRAY = re.compile(r"\[\s*+(\d++)\s*+\]\s*+$")
 
 
 def parameters_from_ptx(name: str, ptx: str) -> list[Parameter] | None:
-    """The parameters of the kernel *name*, None if the text has none of this name."""
-    # a line of directives: the simulator's text has such lines in comments, without parameters
+    """Return the parameters of the kernel *name*, None if the PTX has no such kernel."""
+    # At the start of a line of directives: the simulator's PTX has such lines in comments, without
+    # parameters.
     line = rf"^[ \t]*(?:\.\w+[ \t]+)*\.entry\s+{re.escape(name)}\s*(?:\(([^()]*)\)|[{{;.])"
     entry = re.search(line, ptx, re.MULTILINE)
     if entry is None:
@@ -154,7 +157,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def _plain(text: str) -> str:
-    """A type's name in the one spelling that the tables have."""
+    """Return a type's name in the spelling that the tables use."""
     text = re.sub(r"\s+", " ", text).strip()
     text = re.sub(r" ?(::|<|>|,) ?", r"\1", text).removeprefix("::")
     words = text.split()
@@ -204,7 +207,7 @@ _LENGTHS = re.compile(r"(?:\[\s*+\d++\s*+\]\s*+)*+")
 def _layout(
     body: str, aliases: dict[str, str], structs: dict[str, tuple[str, int, int]]
 ) -> tuple[str, int, int]:
-    """Size and alignment of a struct of plain members."""
+    """Return the size and alignment of a struct of plain members."""
     if re.search(r"[(:&<#]|\b(?:static|alignas|union)\b", body):
         return _UNKNOWN
     end, most = 0, 1
@@ -227,7 +230,7 @@ def _layout(
 
 
 def _structs(source: str, text: str, aliases: dict[str, str]) -> dict[str, tuple[str, int, int]]:
-    """The structs of the text whose layout is certain."""
+    """Return the structs in the source whose layout is certain."""
     found: dict[str, tuple[str, int, int]] = {}
     if re.search(r"^[ \t]*#[ \t]*(?:if|elif|else|pragma)|\b__align__\b", source, re.MULTILINE):
         return found
@@ -244,7 +247,7 @@ def _structs(source: str, text: str, aliases: dict[str, str]) -> dict[str, tuple
 
 
 def _item_type(text: str) -> str:
-    """``float`` of ``float *x`` and of ``float x[2][2]``; "" for what is neither."""
+    """Return ``float`` for ``float *x`` and for ``float x[2][2]``; "" for anything else."""
     before, star, after = text.partition("*")
     if star:
         after = after.strip()
@@ -255,8 +258,8 @@ def _item_type(text: str) -> str:
 
 
 def _pointer(text: str, defined: Mapping[str, object], unsure: Mapping[str, object]) -> str:
-    """The kind of a pointer: with what it points to where that is certain, no name of the source's
-    own being in the declaration."""
+    """Return the kind of a pointer, with its item type if that is certain, because the declaration
+    has no name that the source defines."""
     item = _item_type(text)
     if any(w in defined or w in unsure for w in _WORD.findall(item)):
         return "P"
@@ -292,7 +295,7 @@ _ALIASED = re.compile(r"[\w:<>\s*]++")
 
 
 def _aliases(text: str, macros: dict[str, str]) -> dict[str, str]:
-    """Meanings of the text's typedefs, using declarations and macros, where they are certain."""
+    """Return the meanings of typedefs, using declarations and macros, where they are certain."""
     found: dict[str, str] = dict(macros)
     unsure: set[str] = set()
     declared = [
@@ -308,7 +311,8 @@ def _aliases(text: str, macros: dict[str, str]) -> dict[str, str]:
 
 
 def _macros(text: str) -> tuple[dict[str, str], set[str]]:
-    """Macros without parameters that stand for one text, and the names of all others."""
+    """Return macros without parameters that have a single definition, and the names of all
+    others."""
     found: dict[str, str] = {}
     others: set[str] = set()
     for name, parameters, body in re.findall(
@@ -322,7 +326,7 @@ def _macros(text: str) -> tuple[dict[str, str], set[str]]:
 
 
 def _plain_name(name: str) -> str:
-    """The function's name without its namespaces and types, of one that C++ has mangled."""
+    """Return a mangled C++ function's name without its namespaces and types."""
     match = re.match(r"_ZN?(?:K?)(.*)", name)
     if match is None:
         return name
@@ -335,7 +339,7 @@ def _plain_name(name: str) -> str:
 
 
 def parameters_from_source(name: str, source: str) -> list[Parameter] | None:
-    """The parameters of the kernel *name* as it is declared, None if that is not certain."""
+    """Return the parameters in the declaration of the kernel *name*, None if they are uncertain."""
     plain = _plain_name(name)
     if not _WORD.fullmatch(plain):
         return None
@@ -354,7 +358,7 @@ def parameters_from_source(name: str, source: str) -> list[Parameter] | None:
         if match[0] == "__global__" or not is_kernel:
             continue
         if start == last:
-            return None  # the name occurs twice in one declaration
+            return None  # the name occurs twice in a declaration
         last = start
         before = text[start : match.start()]
         depth, end = 1, match.end()
@@ -368,7 +372,7 @@ def parameters_from_source(name: str, source: str) -> list[Parameter] | None:
             aliases = _aliases(text, macros)
             structs = _structs(without_comments(source), text, aliases)
         known = aliases
-        if "template" in before:  # its parameters may have the names of aliases
+        if "template" in before:  # its parameters may shadow aliases
             known = {a: t for a, t in aliases.items() if a not in _WORD.findall(before)}
         parts = _split(inside) if inside.strip() not in ("", "void") else []
         rows = [_parameter(part, known, structs) for part in parts]
@@ -382,12 +386,13 @@ _KNOWN = "// parameters of kernels: "
 
 
 def known(kernels: Mapping[str, list[Parameter] | None]) -> str:
-    """A text that a module takes in place of its source, if its kernels' parameters are known."""
+    """Return a text that a module accepts in place of its source, if its kernels' parameters are
+    known."""
     return _KNOWN + json.dumps(kernels)
 
 
 def kernel_parameters(name: str, source: str | None, ptx: bytes | None) -> list[Parameter] | None:
-    """The known facts on each parameter of a module's kernel *name*, None if there are none."""
+    """Return what is known about each parameter of a module's kernel *name*, None if nothing is."""
     if source is not None and source.startswith(_KNOWN):
         rows = json.loads(source[len(_KNOWN) :]).get(name)
         return None if rows is None else [tuple(row) for row in rows]

@@ -1,8 +1,7 @@
 """Arguments of kernels, read from OpenCL C source.
 
-For drivers that do not describe the arguments of a kernel (`clGetKernelArgInfo`), the declaration
-in the source does. This is no compiler: what it cannot be sure of, macros above all, it leaves
-alone.
+If a driver does not describe the arguments of a kernel (`clGetKernelArgInfo`), the declaration in
+the source does. This is not a compiler: uncertain cases, above all macros, are skipped.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _TOKENS = re.compile(
 
 
 def without_comments(source: str) -> str:
-    """The source with a space for each comment and its continued lines joined."""
+    """Return the source with each comment replaced by a space, and continued lines joined."""
     source = source.replace("\\\r\n", "").replace("\\\n", "")
     return _TOKENS.sub(lambda match: " " if match["comment"] is not None else match[0], source)
 
@@ -59,7 +58,8 @@ _TYPEDEF = re.compile(r"\btypedef\s")
 
 
 def split_declaration(text: str) -> tuple[str, str, str, str] | None:
-    """The type, stars, name and dimensions of ``float *x[3]``, None if it has no name."""
+    """Return the type, asterisks, name and dimensions of ``float *x[3]``, None if it has no
+    name."""
     end = text.find("[")
     head, dimensions = (text, "") if end < 0 else (text[:end], text[end:])
     head = head.rstrip()
@@ -72,7 +72,7 @@ def split_declaration(text: str) -> tuple[str, str, str, str] | None:
 
 
 def typedefs(text: str) -> list[tuple[str, str]]:
-    """(what it stands for, name) of each ``typedef float2 *name;`` without braces."""
+    """Return (meaning, name) of each ``typedef float2 *name;`` without braces."""
     found = []
     for statement in text.split(";")[:-1]:
         after = statement[max(statement.rfind("{"), statement.rfind("}")) + 1 :]
@@ -85,12 +85,12 @@ def typedefs(text: str) -> list[tuple[str, str]]:
 
 
 def _plain(word: str) -> str:
-    """global for __global, and so on."""
+    """Return global for __global, and so on."""
     return word[2:].rstrip("_") if word.startswith("__") else word
 
 
 def _base_type(words: list[str], types: dict[str, str]) -> str | None:
-    """The type as clGetKernelArgInfo spells it, None if these words are not surely a type."""
+    """Return the type as clGetKernelArgInfo spells it, None if it is not certainly a type."""
     if words[:1] in (["struct"], ["union"], ["enum"]) and len(words) == 2:
         return " ".join(words)
     sign = [word for word in words if word in ("unsigned", "signed")]
@@ -154,7 +154,7 @@ def _parse(text: str, types: dict[str, str]) -> tuple[int, int, str, int, str] |
     image = base.startswith("image")
     if stars:
         if not address:
-            return None  # a pointer in no address space: OpenCL 2's generic one, or a macro
+            return None  # a pointer without an address space: OpenCL 2's generic one, or a macro
         return address, NO_ACCESS, f"{base}*", qualifiers | (pointer_qualifiers & RESTRICT), name
     if image or pipe:
         return GLOBAL, access or READ_ONLY, base, PIPE if pipe else 0, name
@@ -172,7 +172,7 @@ def _split_arguments(text: str) -> list[str]:
 
 
 def _without_bodies(text: str) -> str:
-    """The text with a space for each pair of braces and what is in it."""
+    """Return the text with each pair of braces and its contents replaced by a space."""
     parts: list[str] = []
     opened: list[int] = []
     for part in re.split(r"([{}])", text):
@@ -186,7 +186,7 @@ def _without_bodies(text: str) -> str:
 
 
 def _typedefs(text: str) -> dict[str, str]:
-    """The meanings of the text's typedefs of scalars, vectors and structs."""
+    """Return the meanings of typedefs of scalars, vectors and structs."""
     types: dict[str, str] = {}
     unsure = set()
     for original, alias in typedefs(_without_bodies(text)):
@@ -200,10 +200,11 @@ def _typedefs(text: str) -> dict[str, str]:
 
 
 def kernel_arguments(source: str, name: str) -> list[tuple[int, int, str, int, str]] | None:
-    """The answers of clGetKernelArgInfo for the kernel *name*, None where they are not certain.
+    """Return what clGetKernelArgInfo would answer for the kernel *name*, None if that is
+    uncertain.
 
-    A list with (address qualifier, access qualifier, type name, type qualifiers, name) for each
-    argument, in OpenCL's constants. Types defined with typedef appear as what they stand for.
+    The result is a list with (address qualifier, access qualifier, type name, type qualifiers,
+    name) for each argument, in OpenCL's constants. Typedefs are replaced by their meanings.
     """
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         return None
@@ -253,12 +254,12 @@ _MEMBER = re.compile(r"\s*+(\w++)\s*+((?:\[\s*+(?:0[xX][\da-fA-F]++|\d++)\s*+\]\
 
 
 def type_size(text: str) -> int | None:
-    """sizeof a number or vector of OpenCL C [bytes]; None for any other type."""
+    """Return the size of a number or vector of OpenCL C [bytes]; None for any other type."""
     return _SIZES.get(_base_type(text.split(), {}) or "")
 
 
 def _conditional_lines(text: str) -> tuple[str, str]:
-    """The text that is always compiled, and the text between #if and #endif."""
+    """Split the text into what is always compiled, and what is between #if and #endif."""
     always: list[str] = []
     sometimes: list[str] = []
     depth = 0
@@ -272,7 +273,8 @@ def _conditional_lines(text: str) -> tuple[str, str]:
 
 
 def _statements(text: str) -> list[str]:
-    """The statements that end with a semicolon, from the brace or semicolon before."""
+    """Return the statements that end with a semicolon, each from the previous brace or semicolon
+    on."""
     parts = re.split(r"([;{}])", text)
     return [part for part, end in zip(parts[::2], parts[1::2]) if end == ";"]
 
@@ -287,7 +289,8 @@ def _named_size(words: list[str], known: dict[str, tuple[int, int]]) -> tuple[in
 
 
 def _struct_size(body: str, known: dict[str, tuple[int, int]]) -> tuple[int, int] | None:
-    """Size and alignment of a struct with these members; None if they are not surely understood."""
+    """Return the size and alignment of a struct with these members; None if they are not certainly
+    understood."""
     size, largest = 0, 0
     for statement in body.split(";")[:-1]:
         first, *others = statement.split(",")
@@ -312,11 +315,11 @@ def _struct_size(body: str, known: dict[str, tuple[int, int]]) -> tuple[int, int
 
 
 def type_definitions(source: str) -> dict[str, int | str]:
-    """The source's own types, by the names that arguments have for them.
+    """Return the types that the source defines, by the names that arguments have for them.
 
-    The size of a struct [bytes]; of another name for a number or vector, that type. Left out is
-    what this cannot be sure of: members of unknown types, pointers, bit-fields, unions, attributes,
-    macros, definitions under #if, several of one name.
+    The value is the size of a struct [bytes]; for another name of a number or vector, that type.
+    Uncertain types are omitted: those with members of unknown types, pointers, bit-fields, unions,
+    attributes, macros, definitions under #if, or several definitions.
     """
     text = without_comments(source)
     if re.search(r"#[ \t]*pragma[ \t]+pack|\b_Pragma\b", text):
@@ -326,7 +329,7 @@ def type_definitions(source: str) -> dict[str, int | str]:
     unsure = {*macros, *re.findall(r"\b\w+\b", " ".join(_statements(conditional)))}
     unsure -= {*_SIZES, "unsigned", "signed"} - macros
     known: dict[str, tuple[int, int]] = {}
-    plain: dict[str, str] = {}  # what is no struct
+    plain: dict[str, str] = {}  # types other than structs
     for match in _DEFINITION.finditer(text):
         if match["body"] is not None:
             words = set(re.findall(r"\w+", match["body"]))

@@ -1,7 +1,7 @@
-"""Classes of a driver's enumerations, made from the rows of an extension.
+"""Classes for a driver's enumerations, made from the tables of an extension.
 
-Members are ints; `str()` gives the name alone, as in PyCUDA. A plain int is taken wherever a member
-is. Flags are or-ed together.
+Members are ints; `str()` returns only the name, as in PyCUDA. A plain int is accepted wherever a
+member is. Flags are combined by `|`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Enumeration(int):
 
     @property
     def name(self) -> str:
-        """The member's name, or its number if it has none."""
+        """Return the member's name, or its number if it has none."""
         for name, member in type(self).names.items():
             if member is self:
                 return name
@@ -44,8 +44,8 @@ _classes: dict[str, dict[str, type[Enumeration]]] = {}
 def cuda_classes(
     rows: Callable[[], list[tuple[str, str, bool, dict[str, int]]]],
 ) -> dict[str, type[Enumeration]]:
-    """The classes of CUDA's enumerations by name, made at the first call."""
-    found = _classes.get("cuda")  # without a lock: memory may end where one would be released
+    """Return the classes of CUDA's enumerations by name, made at the first call."""
+    found = _classes.get("cuda")  # without a lock: if memory ran out, it might not be released
     return _classes.setdefault("cuda", _make_classes(rows())) if found is None else found
 
 
@@ -64,7 +64,7 @@ def _make_classes(
             cls.values.setdefault(number, member)
             setattr(cls, name, member)
         classes[class_name] = cls
-    # PyCUDA's name for it, which only getattr() can reach.
+    # PyCUDA's name for it, which is not a valid attribute in source code.
     flags = classes["array3d_flags"]
     setattr(flags, "2DARRAY", flags.names["ARRAY3D_2DARRAY"])
     return classes

@@ -1,20 +1,20 @@
 """Finding the OpenCL library when it is first used.
 
-Nothing of pygpu is linked to OpenCL: the extension asks this module to open a library, once. Tried
-are, in this order,
+Nothing in pygpu is linked to OpenCL: the extension asks this module to open a library, once. It
+tries, in this order,
 
-1. PYGPU_OPENCL_LIBRARY alone, if that environment variable is set: a path or a name,
+1. only PYGPU_OPENCL_LIBRARY, if that environment variable is set: a path or a name,
 2. the system's loader: libOpenCL.so.1 (OpenCL.dll on Windows, the framework on macOS),
-3. a loader in the environment of this Python (``sys.prefix/lib``, Conda's, the user's),
-4. the loader that PyOpenCL's wheel brings along,
+3. a loader in this Python's environment (``sys.prefix/lib``, Conda's, the user's),
+4. the loader in PyOpenCL's wheel,
 5. a driver from PyPI itself, which needs no loader: ``sys.prefix/lib/libintelocl.so``.
 
-A loader that finds no platform is opened a second time with the drivers from PyPI and Conda
-offered to it, as these register nowhere that a loader looks; one that is part of the environment
-is told of them at once. That is left out, and step 5 with it, if the user has said where drivers
-are: OCL_ICD_VENDORS, OCL_ICD_FILENAMES, OPENCL_VENDOR_PATH.
+If a loader finds no platform, it is opened a second time with the drivers from PyPI and Conda
+offered to it, because these do not register where a loader looks. A loader that is part of the
+environment is offered them at once. Neither this nor step 5 is done if the user has said where
+drivers are: OCL_ICD_VENDORS, OCL_ICD_FILENAMES, OPENCL_VENDOR_PATH.
 
-If there is no platform at all, nothing stays loaded and the next use tries again.
+If there is no platform at all, nothing stays loaded, and the next use tries again.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from pygpu.errors import _make_error
 __all__ = ["drivers", "install_lines", "load_opencl", "no_platform_advice", "offered", "tried"]
 
 VARIABLE = "PYGPU_OPENCL_LIBRARY"
-# Where a user, or the administrator, tells a loader which drivers there are.
+# By these variables a user or administrator tells a loader which drivers to use.
 ICD_VARIABLES = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH")
 PLATFORM_NOT_FOUND = -1001  # PLATFORM_NOT_FOUND_KHR
 NO_PLATFORM = "loaded, but it knows no OpenCL platform"
 
-# Intel's libraries for PyPI have no run path of their own: what they need is opened first, in this
+# Intel's libraries from PyPI have no run path: their dependencies must be opened first, in this
 # order, from the same folder.
 _INTEL_NEEDS = ("libintlc.so.5", "libimf.so", "libirng.so", "libsvml.so")
 
@@ -54,7 +54,7 @@ def load_opencl(opencl: Any) -> None:
     """Open an OpenCL library that has a platform; called by the extension *opencl* at first use.
 
     Raises LogicError, code PLATFORM_NOT_FOUND_KHR, with every file that was tried, the linker's
-    own words on it, and what to install. A later call tries again.
+    message for each, and what to install. A later call tries again.
     """
     with _lock:
         if opencl._library() is not None:
@@ -65,7 +65,8 @@ def load_opencl(opencl: Any) -> None:
         try:
             found = _search(opencl)
         finally:
-            if not found:  # also if Ctrl-C came in between: no library stays that is not approved
+            if not found:
+                # Also if Ctrl-C interrupted it: an unverified library must not stay loaded.
                 opencl._unload_library()
         if not found:
             raise _make_error(
@@ -80,30 +81,30 @@ def load_opencl(opencl: Any) -> None:
 
 
 def tried(opencl: Any) -> list[tuple[str, str]]:
-    """Every file that was tried, in order, as (path, "loaded" or why it was not used).
+    """List every file that was tried, in order, as (path, "loaded" or why it was not used).
 
-    Empty before OpenCL is first used.
+    The list is empty before OpenCL is first used.
     """
     with _lock:
         if _tried:
             return list(_tried)
-        path = opencl._library()  # this module was dropped and imported again
+        path = opencl._library()  # this module was reloaded
         return [(path, "loaded")] if path is not None else []
 
 
 def offered() -> list[str]:
-    """Paths of drivers that were passed to the loader because no list of the system has them."""
+    """List the drivers that were passed to the loader because the system does not register them."""
     with _lock:
         return list(_offered)
 
 
 def drivers() -> list[str]:
-    """Paths of the OpenCL drivers that pip or Conda installed where no loader looks."""
+    """List the OpenCL drivers that pip or Conda installed where no loader looks."""
     return [str(path) for path in _pip_drivers()]
 
 
 def no_platform_advice(opencl: Any) -> str:
-    """The attempts to find a driver, and the commands that install one here."""
+    """Describe the attempts to find a driver, and the commands that install one here."""
     lines = ["no OpenCL platform was found. These were tried:"]
     for path, result in tried(opencl):
         lines.append(f"  {path}: {result.removeprefix(path + ': ')}")
@@ -118,9 +119,10 @@ def no_platform_advice(opencl: Any) -> str:
 
 
 def install_lines() -> list[str]:
-    """The ways to get an OpenCL driver on this machine, one a line, those that can be pasted first.
+    """List the ways to get an OpenCL driver on this machine, one per line, commands that can be
+    pasted first.
 
-    They are for the CPU: for a graphics card there is nothing to install but its own driver.
+    They are for the CPU: a graphics card only needs its own driver.
     """
     lines = []
     if sys.platform == "darwin":
@@ -139,7 +141,7 @@ def install_lines() -> list[str]:
 
 
 def _search(opencl: Any) -> bool:
-    """Open candidates until one has a platform; whether one had."""
+    """Open candidates until one has a platform. Returns whether one had."""
     named = os.environ.get(VARIABLE)
     obey = [name for name in ICD_VARIABLES if os.environ.get(name)]
     for path in [named] if named else _loaders():
@@ -159,7 +161,7 @@ def _search(opencl: Any) -> bool:
 
 
 def _open(opencl: Any, path: str) -> bool:
-    """Open one library. If that fails, keep the linker's words."""
+    """Open one library. If that fails, record the linker's message."""
     folder = Path(path).parent
     needs = [str(folder / name) for name in _INTEL_NEEDS if os.sep in path]
     try:
@@ -171,9 +173,9 @@ def _open(opencl: Any, path: str) -> bool:
 
 
 def _has_platform(opencl: Any, path: str, may_offer: bool) -> bool:
-    """Whether the open library has a platform, with drivers offered to it if need be.
+    """Whether the open library has a platform, if necessary with drivers offered to it.
 
-    It is closed if it has none.
+    If not, it is closed.
     """
     if _count(opencl):
         _tried.append((path, "loaded"))
@@ -181,7 +183,7 @@ def _has_platform(opencl: Any, path: str, may_offer: bool) -> bool:
     found = drivers() if may_offer else []
     if found:
         with _offer(found) as done:
-            # A loader reads its environment once, so it is opened anew.
+            # A loader reads its environment only once, so it must be opened again.
             if done and _open(opencl, path) and _count(opencl):
                 _tried.append((path, "loaded"))
                 _offered.extend(found)
@@ -191,11 +193,12 @@ def _has_platform(opencl: Any, path: str, may_offer: bool) -> bool:
 
 
 def _count(opencl: Any) -> int:
-    """Platforms of the open library, which is closed again if there are none."""
+    """Count the open library's platforms. If there are none, it is closed."""
     count: int = opencl._platform_count()
     for name in ICD_VARIABLES:
-        if name in os.environ:  # Khronos's loader may have cut the list to pieces where it stands,
-            os.environ[name] = os.environ[name]  # and child processes would get its first piece
+        if name in os.environ:  # Khronos's loader may have split the list in place,
+            # So that child processes would inherit only its first part.
+            os.environ[name] = os.environ[name]
     if count == 0:
         opencl._unload_library()
     return count
@@ -203,10 +206,11 @@ def _count(opencl: Any) -> int:
 
 @contextmanager
 def _offer(found: list[str]) -> Iterator[bool]:
-    """Make loaders that are opened meanwhile see these drivers; yields False if that is impossible.
+    """Make loaders that are opened inside the block use these drivers. Yields False if that is
+    impossible.
 
-    Both common loaders for Unix read a folder of .icd files, each naming a driver; Windows' reads
-    a list.
+    Both common loaders for Unix read a folder of .icd files, each naming a driver; Windows' loader
+    reads a list.
     """
     if sys.platform == "win32":
         with _environment("OCL_ICD_FILENAMES", os.pathsep.join(found)):
@@ -227,17 +231,17 @@ def _offer(found: list[str]) -> Iterator[bool]:
 
 
 def _drivers_beside(path: str) -> list[str]:
-    """The drivers of the environment that a loader is part of.
+    """Return the drivers of the environment that a loader is part of.
 
-    They belong together, and Khronos's loader, which Intel's package has, has to be told at once:
-    it does not go when it is closed, so it cannot be asked a second time.
+    They belong together. Khronos's loader, which Intel's package contains, must get them at once:
+    it stays loaded when it is closed, so it cannot be opened a second time.
     """
     return drivers() if Path(path).parent in _library_folders() else []
 
 
 @contextmanager
 def _listing(found: list[str]) -> Iterator[None]:
-    """Have Khronos's loader list these drivers besides the system's."""
+    """Make Khronos's loader list these drivers in addition to the system's."""
     if not found:
         yield
         return
@@ -247,7 +251,7 @@ def _listing(found: list[str]) -> Iterator[None]:
 
 @contextmanager
 def _home(path: str) -> Iterator[None]:
-    """The setting without which PyOpenCL's own loader crashes: where its package is."""
+    """Set the variable without which PyOpenCL's loader crashes: the folder of its package."""
     folder = Path(path).parent
     homes = {"pyopencl/.libs": "..", "pyopencl/.dylibs": "..", "/pyopencl.libs": "../pyopencl"}
     for ending, home in homes.items():
@@ -260,8 +264,8 @@ def _home(path: str) -> Iterator[None]:
 
 @contextmanager
 def _environment(name: str, value: str) -> Iterator[None]:
-    """Set a variable that is not set, for a while: child processes shall not inherit it."""
-    empty = os.environ.get(name)  # set, but to nothing, or else it would be obeyed
+    """Set an unset variable temporarily: child processes must not inherit it."""
+    empty = os.environ.get(name)  # set but empty; otherwise it would have been used
     os.environ[name] = value
     try:
         yield
@@ -276,7 +280,7 @@ def _environment(name: str, value: str) -> Iterator[None]:
 
 
 def _loaders() -> list[str]:
-    """Names and paths of loaders, best first."""
+    """List names and paths of loaders, best first."""
     if sys.platform == "win32":
         names, system = ["OpenCL.dll"], ["OpenCL.dll"]
     elif sys.platform == "darwin":
@@ -296,17 +300,18 @@ def _loaders() -> list[str]:
 
 
 def _direct_drivers() -> list[Path]:
-    """Drivers that export OpenCL's functions themselves and so can stand in for a loader."""
+    """List drivers that export OpenCL's functions themselves and so can replace a loader."""
     name = "intelocl64.dll" if sys.platform == "win32" else "libintelocl.so"
     paths = (folder / name for folder in _library_folders())
     return [Path(path) for path in _unique(path for path in paths if path.is_file())]
 
 
 def _pip_drivers() -> list[Path]:
-    """Drivers that lie in this Python's environment: those above, and what .icd files there name.
+    """List the drivers in this Python's environment: those above, and those named by its .icd
+    files.
 
-    Such a file may name a path of the machine that built it; then the library of that name in the
-    environment is meant.
+    Such a file may name a path on the machine that built it; then the library with that name in
+    the environment is used.
     """
     found: list[Path] = list(_direct_drivers())
     places = [
@@ -332,7 +337,7 @@ def _pip_drivers() -> list[Path]:
 
 
 def _library_folders() -> list[Path]:
-    """Where pip and Conda put shared libraries, in every environment of this Python."""
+    """List where pip and Conda put shared libraries, in every environment of this Python."""
     prefixes = [sys.prefix, sys.exec_prefix, os.environ.get("CONDA_PREFIX"), sys.base_prefix]
     if site.ENABLE_USER_SITE:
         prefixes.insert(2, site.getuserbase())
@@ -346,7 +351,7 @@ def _import_folders() -> list[Path]:
 
 
 def _unique(paths: Iterable[Path]) -> list[str]:
-    """Paths as text, without those that are another name of a file named before."""
+    """Return paths as strings, without those that name the same file as an earlier one."""
     seen: dict[str, str] = {}
     for path in paths:
         seen.setdefault(os.path.realpath(path), str(path))

@@ -1,1 +1,1 @@
-"""Other libraries that move arrays between processes: MPI, Dask."""
+"""Support for libraries that move arrays between processes: MPI, Dask."""

@@ -1,4 +1,4 @@
-"""What Dask asks of an array library, for arrays on a device."""
+"""Dask's protocols for array libraries, for arrays on a device."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from pygpu._src.array.interchange import from_cuda_array
 from pygpu._src.user_kernels.bit_generator import Philox4x32
 from pygpu._src.util.lazy import provided
 
-_messages: Any = None  # has no types
+_messages: Any = None  # has no type stubs
 _WorkerPlugin: Any = object
 try:
     from distributed import WorkerPlugin as _WorkerPlugin
     from distributed import protocol as _messages
-except ImportError:  # dask alone
+except ImportError:  # Dask without distributed
     pass
 
 __all__ = ["ArrayBackend", "DeviceOfWorker", "LimitedDevice"]
@@ -45,19 +45,19 @@ def _to_numpy(array: Any, **kwargs: Any) -> Any:
 
 
 def _with_meta(name: str, *args: Any, meta: Any = None, **kwargs: Any) -> Any:
-    """dask.array's own function, with chunks like *meta*: an array of the default device."""
+    """Call dask.array's function with chunks like *meta*: an array on the default device."""
     meta = default_device().empty((), np.dtype(np.float64)) if meta is None else meta
     with dask.config.set({"array.backend": "numpy"}):
         return getattr(da, name)(*args, meta=meta, **kwargs)
 
 
 class ArrayBackend(ArrayBackendEntrypoint):
-    """``dask.config.set({"array.backend": "pygpu"})``: dask.array creates chunks on the device that
-    is the default where they are computed."""
+    """``dask.config.set({"array.backend": "pygpu"})``: dask.array creates chunks on the default
+    device of the worker that computes them."""
 
     @classmethod
     def to_backend(cls, data: Any, **kwargs: Any) -> Any:
-        """A collection with its chunks on the device."""
+        """Return a collection with its chunks on the device."""
         if isinstance(data._meta, GPUArray):
             return data
         meta = default_device().empty((0,) * data.ndim, data.dtype)
@@ -65,14 +65,14 @@ class ArrayBackend(ArrayBackendEntrypoint):
 
     @property
     def RandomState(self) -> Any:
-        """Refused: pygpu has no legacy generator."""
+        """Raise: pygpu does not have a legacy generator."""
         raise NotImplementedError(
             "the backend pygpu has no RandomState; use da.random.default_rng(seed)"
         )
 
     @property
     def default_bit_generator(self) -> Any:
-        """Philox4x32, of pygpu.random."""
+        """Return the class Philox4x32 of pygpu.random."""
         return Philox4x32
 
     @staticmethod
@@ -115,13 +115,14 @@ array_creation_dispatch.register_backend("pygpu", ArrayBackend())
 class DeviceOfWorker(_WorkerPlugin):  # type: ignore[misc]
     """A plugin for Dask's workers that gives each a device: ``client.register_plugin(...)``.
 
-    names: of devices, as pygpu.xp.as_device() takes them; by default all that there are, where the
-    worker runs. Workers are numbered by their names (0, 1, ...), and more workers than devices
-    share them in turn.
+    names: of devices, as pygpu.xp.as_device() accepts them; by default all devices where the
+    worker runs. Workers are numbered by their names (0, 1, ...). If there are more workers than
+    devices, they share them in turn.
 
-    A task ends when the device has done what it queued, so that the scheduler gives the next one to
-    a worker whose device is free, and an error of a kernel is the error of its task. wait=False:
-    when it is queued, which suits many tasks that are shorter than a launch takes.
+    A task ends when the device has finished its work, so that the scheduler gives the next task to
+    a worker whose device is free, and an error of a kernel becomes the error of its task. With
+    wait=False, it ends when its work is queued, which suits many tasks that are shorter than a
+    launch.
     """
 
     name = "pygpu device"
@@ -152,15 +153,15 @@ def _run_and_wait(device: Device, task: Callable[..., Any], *args: Any, **kwargs
 
 
 class LimitedDevice(MutableMapping[str, Any]):
-    """A worker's results: ``Worker(..., data=LimitedDevice(limit))``. The arrays used least
-    recently go to the host's memory where those on the device have more than *limit* bytes, and
-    come back when they are used."""
+    """A worker's results: ``Worker(..., data=LimitedDevice(limit))``. When the arrays on the
+    device exceed *limit* bytes, the least recently used ones move to host memory; they move back
+    when used."""
 
     def __init__(self, limit: int) -> None:
         if limit < 0:
             raise ValueError(f"LimitedDevice: limit must not be negative, and is {limit}")
         self.limit = limit
-        self._items: dict[str, Any] = {}  # the least recently used first
+        self._items: dict[str, Any] = {}  # least recently used first
         self._on_device = 0
 
     def __getitem__(self, key: str) -> Any:
@@ -209,7 +210,7 @@ def _device_bytes(value: Any) -> int:
 
 
 def _described(array: Any, order: str) -> dict[str, Any]:
-    """What a message says of an array besides its bytes."""
+    """Describe an array for a message's header, besides its bytes."""
     dtype = array.dtype
     kind = dtype.str if dtype.names is None else dtype.descr
     return {"dtype": kind, "shape": array.shape, "order": order}
@@ -221,7 +222,7 @@ def _dtype_of(header: dict[str, Any]) -> np.dtype[Any]:
 
 
 def _serialize(array: Any) -> tuple[dict[str, Any], list[Any]]:
-    """The family "dask": the items as one frame of bytes, on the host."""
+    """The family "dask": serialize the items as one frame of bytes, on the host."""
     host = array.get()
     order = "C" if host.flags.c_contiguous else "F"
     frames = [memoryview(host.ravel(order="K").view(np.uint8))] if host.size else []
@@ -235,8 +236,8 @@ def _deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
 
 
 def _serialize_on_device(array: Any) -> tuple[dict[str, Any], list[Any]]:
-    """The family "cuda", of transports that read device memory (UCX): the items as they lie there,
-    which are complete, as the transport does not know the stream."""
+    """The family "cuda", for transports that read device memory (UCX): pass the items in place,
+    after waiting for them, as the transport does not know the stream."""
     source = array._dense()
     order = "C" if source._c_contiguous else "F"
     frames = [source.ravel(order="K").view(np.uint8)] if source.size else []
@@ -245,7 +246,7 @@ def _serialize_on_device(array: Any) -> tuple[dict[str, Any], list[Any]]:
 
 
 def _deserialize_on_device(header: dict[str, Any], frames: list[Any]) -> Any:
-    """An array over the memory that the transport received into."""
+    """Make an array over the memory into which the transport received."""
     dtype, shape = _dtype_of(header), tuple(header["shape"])
     if not frames:
         here = default_device()
@@ -259,7 +260,7 @@ def _deserialize_on_device(header: dict[str, Any], frames: list[Any]) -> Any:
 if _messages is not None:
     from distributed.protocol import cuda
 
-    _on_device: Any = cuda  # has no types
+    _on_device: Any = cuda  # has no type stubs
 
     for _cls in (GPUArray, provided("opencl array"), provided("cuda array")):
         _messages.dask_serialize.register(_cls)(_serialize)

@@ -1,7 +1,7 @@
 """mpi4py's communicators for device arrays.
 
-MPI gets the arrays themselves where the library reads device memory, and memory of the host
-otherwise: page-locked for CUDA, mapped for OpenCL.
+If the MPI library can read device memory, it gets the arrays themselves; otherwise it gets host
+memory: page-locked for CUDA, mapped for OpenCL.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pygpu.constants import map_flags
 
 __all__ = ["Comm", "Request"]
 
-# The arguments of mpi4py's calls that are memory: position, name, and whether MPI writes there.
+# The memory arguments of mpi4py's calls: position, name, and whether MPI writes to them.
 _SEND = ((0, "buf", False),)
 _RECEIVE = ((0, "buf", True),)
 _BOTH = ((0, "sendbuf", False), (1, "recvbuf", True))
@@ -40,11 +40,12 @@ for _name in (
     _BUFFERS[_name] = _BUFFERS[f"I{_name[0].lower()}{_name[1:]}"] = _BOTH
 
 _pool: _cuda.PageLockedMemoryPool | None = None
-_pending: set[Request] = set()  # a request that nobody waits for still uses its memory
+# Requests that the program has dropped, whose memory is still in use.
+_pending: set[Request] = set()
 
 
 class Request:
-    """A call that goes on: mpi4py's Request, and what is to do when it is complete."""
+    """A nonblocking call: mpi4py's Request, and what remains to do when it is complete."""
 
     def __init__(self, request: MPI.Request, finish: list[Callable[[], None]]) -> None:
         self.request = request
@@ -61,13 +62,13 @@ class Request:
             step()
 
     def Wait(self, status: MPI.Status | None = None) -> bool:
-        """Wait, and put what came into the device array."""
+        """Wait, and copy received data to the device array."""
         self.request.Wait(status)
         self._done()
         return True
 
     def Test(self, status: MPI.Status | None = None) -> bool:
-        """Whether the call is complete; if so, what came is in the device array."""
+        """Whether the call is complete; if so, received data is in the device array."""
         done: bool = self.request.Test(status)
         if done:
             self._done()
@@ -75,7 +76,7 @@ class Request:
 
     @staticmethod
     def Waitall(requests: Iterable[Request | MPI.Request]) -> bool:
-        """Wait for all of them."""
+        """Wait for all requests."""
         everyone = list(requests)
         MPI.Request.Waitall([r.request if isinstance(r, Request) else r for r in everyone])
         for request in everyone:
@@ -85,11 +86,11 @@ class Request:
 
 
 class Comm:
-    """An mpi4py communicator that takes device arrays.
+    """An mpi4py communicator that accepts device arrays.
 
-    They are taken where mpi4py takes buffers (``Send``, ``Irecv``, ``Allreduce``, ...), alone or in
-    its lists. Blocking calls return when the arrays have the result; the others return a
-    :class:`Request`. All else is mpi4py's."""
+    They are accepted wherever mpi4py takes buffers (``Send``, ``Irecv``, ``Allreduce``, ...),
+    alone or in its lists. Blocking calls return when the arrays have the result; the others return
+    a :class:`Request`. Everything else is mpi4py's."""
 
     def __init__(self, comm: MPI.Comm) -> None:
         if not isinstance(comm, MPI.Comm):
@@ -121,7 +122,8 @@ class Comm:
 
 
 def _refuse(name: str, args: Sequence[Any]) -> None:
-    """A call that this module does not know would read device memory as if it were the host's."""
+    """Refuse device arrays in a call that this module does not know, which would read them as host
+    memory."""
     if any(isinstance(a, GPUArray) or (_array_in(a) is not None) for a in args):
         raise TypeError(
             f"Comm.{name}: device arrays are not supported here; pass array.get(), or "
@@ -130,7 +132,8 @@ def _refuse(name: str, args: Sequence[Any]) -> None:
 
 
 def _array_in(spec: Any) -> Any:
-    """The device array of a buffer argument: itself, or the first of mpi4py's [data, ...]."""
+    """Return the device array of a buffer argument: itself, or the first item of mpi4py's [data,
+    ...]."""
     if isinstance(spec, (list, tuple)) and spec:
         spec = spec[0]
     return spec if isinstance(spec, GPUArray) else None
@@ -169,8 +172,8 @@ def _call(
 
 
 def _for_mpi(array: Any, is_written: bool) -> tuple[Any, Callable[[], None]]:
-    """What MPI gets for an array, and what is to do afterwards. It holds the array's items also
-    where MPI is to write, which may be less than all of it."""
+    """Return the memory for MPI and a function to call afterwards. The memory holds the array's
+    items even if MPI writes to it, because it may write only a part."""
     if array.backend.name == "cuda":
         if knows_cuda() and array._c_contiguous:
             array.backend.synchronize(array.queue)  # MPI does not know the stream
@@ -187,7 +190,7 @@ def _for_mpi(array: Any, is_written: bool) -> tuple[Any, Callable[[], None]]:
     def write_back() -> None:
         with array.device.current():
             array[...] = host
-            array.backend.synchronize(array.queue)  # the memory is another call's then
+            array.backend.synchronize(array.queue)  # then another call may use the memory
 
     return host, write_back if is_written else lambda: None
 

@@ -1,1 +1,1 @@
-"""What a program looks at its own work with: times, logs of commands, memory, and tuned sizes."""
+"""Tools for a program to observe its own work: times, logs of commands, memory, and tuned sizes."""

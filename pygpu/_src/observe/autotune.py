@@ -1,8 +1,8 @@
-"""``@pygpu.autotune``: the fastest of several configurations, found by trying them.
+"""``@pygpu.autotune``: finds the fastest of several configurations by trying them.
 
-What was found is kept in the process, and on disk by the rules of the cache of binaries
-(docs/guide/cache.md), under everything that it depends on: the function's text, the configurations,
-the key, the device and its driver.
+Results are cached in the process, and on disk by the rules of the cache of binaries
+(docs/guide/cache.md). Their key has everything that they depend on: the function's source, the
+configurations, the key arguments, the device and its driver.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from .work import Work, current_work, find_work, surroundings
 __all__ = ["Autotuned", "Tuned", "autotune"]
 
 _FORMAT = "autotune 1"
-_LEAST, _MOST = 3, 50  # timed calls of a configuration
+_LEAST, _MOST = 3, 50  # the least and most timed calls of a configuration
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
-_LAUNCH = ("block", "grid", "shared")  # what a configuration of a kernel may set besides arguments
+_LAUNCH = ("block", "grid", "shared")  # what a kernel's configuration may set besides arguments
 
 Config = dict[str, Any]
 
 
 class Tuned(Frozen):
-    """What the trials for one key found.
+    """The results of the trials for one key.
 
-    config: the fastest one. times: of a call with each configuration [s], in order; nan for one
-    that failed. from_disk: whether they were read from the cache.
+    config: the fastest one. times: seconds of a call with each configuration, in order; nan for
+    one that failed. from_disk: whether they were read from the cache.
     """
 
     config: Config
@@ -84,9 +84,9 @@ def _read_configs(configs: Any) -> list[Config]:
 
 
 class Autotuned:
-    """A function, or kernel, with the configuration that is fastest for its arguments.
+    """A function or kernel that runs with the fastest configuration for its arguments.
 
-    results: what was found so far, by key.
+    results: the results so far, by key.
     """
 
     __name__: str
@@ -148,7 +148,7 @@ class Autotuned:
         return self._run(self.best(*args, **kwargs).config, args, kwargs)
 
     def forall(self, n: int, stream: Any = None) -> Callable[..., Any]:
-        """Of a kernel: what launches at least *n* threads in one dimension."""
+        """For a kernel: return a callable that launches at least *n* threads in one dimension."""
         if not isinstance(self.function, Kernel):
             raise TypeError(f"{self.__name__}.forall: only kernels have it")
         n = n.__index__()
@@ -162,8 +162,8 @@ class Autotuned:
         return launch
 
     def best(self, *args: Any, **kwargs: Any) -> Tuned:
-        """The result for these arguments: what is known, or by trials, which leave what is in the
-        arguments as it was."""
+        """Return the result for these arguments, cached or by trials. Trials restore the contents
+        of the arguments."""
         key = self._key_of(args, kwargs)
         known = self.results.get(key)
         if known is not None:
@@ -212,7 +212,7 @@ class Autotuned:
         return (None if backend is None else backend.label), tuple(found)
 
     def _plain(self, name: str, value: Any) -> Any:
-        """A value as a part of a key."""
+        """Return a value in the form for keys."""
         if isinstance(value, (GPUArray, np.ndarray)):
             return tuple(value.shape)
         if isinstance(value, np.generic):
@@ -270,7 +270,8 @@ class Autotuned:
             text.seconds(times[best]),
             text.seconds(time.perf_counter() - begin),
         )
-        if store is not None and not errors:  # what failed may be tried again another time
+        if store is not None and not errors:
+            # Failed configurations may be tried again another time.
             facts = {"autotune": _FORMAT, "best": best, "times": times}
             store.write(name, b"", facts)
         return found
@@ -278,12 +279,12 @@ class Autotuned:
     def _time(
         self, config: Config, args: tuple[Any, ...], kwargs: dict[str, Any], works: list[Work]
     ) -> float:
-        """The seconds of a call: on the device, where that is known."""
+        """Return the seconds of a call: on the device, if that can be measured."""
 
         def call() -> Any:
             return self._run(config, args, kwargs)
 
-        result = call()  # compiles
+        result = call()  # the first call compiles
         works = works or find_work(result)
         _wait(works)
         start = time.perf_counter()
@@ -308,7 +309,7 @@ class Autotuned:
     # ---- on disk
 
     def _entry(self, key: Any, works: list[Work]) -> tuple[disk_cache.Entries | None, str]:
-        """The cache, None for none, and the name of the entry in it."""
+        """Return the cache (or None) and the entry's name."""
         folder = _folder()
         if not self._cache or folder is None or len(works) != 1:
             return None, ""
@@ -346,13 +347,13 @@ def _threads(config: Config) -> int:
 
 
 def _folder() -> Path | None:
-    """Of the cache; None for none."""
+    """Return the cache's folder, or None."""
     return None if disk_cache._switched_off() else disk_cache.default_folder()
 
 
 def _source_of(function: Any) -> str | None:
-    """The function's text, with that of the kernels and functions of the program that it names;
-    None if there is none."""
+    """Return the source of the function and of the program's kernels and functions that it names;
+    None if it is unknown."""
     found: list[Any] = [inspect.unwrap(function)]
     for one in () if isinstance(function, Kernel) else surroundings(function):
         plain = inspect.unwrap(one) if callable(one) and not isinstance(one, type) else None
@@ -380,16 +381,16 @@ def autotune(
     seconds: float = 0.05,
     cache: bool = True,
 ) -> Callable[[Callable[..., Any]], Autotuned]:
-    """A decorator that calls a function with the fastest of several configurations.
+    """Decorate a function so that it is called with the fastest of several configurations.
 
-    configs: dicts of keyword arguments, or a dict of lists for all combinations. Of a
-    :func:`pygpu.kernel`, "block" is the size of its blocks, "grid" and "shared" as in a launch, and
-    other names are parameters of the kernel. The first call for each kind of arguments tries all,
-    and undoes what the trials did to the arguments. key: names of parameters whose values (of
-    arrays the shapes) matter as well as the types of all. restore: names of the parameters that the
-    function writes to; None is all arrays. seconds: for timing a configuration. cache: whether
-    results are kept on disk. Raises ValueError and TypeError for wrong arguments; a call raises
-    what a configuration raises only if all fail.
+    configs: dicts of keyword arguments, or a dict of lists for all combinations. For a
+    :func:`pygpu.kernel`, "block" is the size of its blocks, "grid" and "shared" are as in a
+    launch, and other names are parameters of the kernel. The first call for each kind of arguments
+    tries all configurations, and restores the contents of the arguments. key: names of parameters
+    whose values (for arrays, shapes) distinguish kinds, in addition to the types of all. restore:
+    names of the parameters that the function writes to; None means all arrays. seconds: time for
+    measuring a configuration. cache: whether results are kept on disk. Raises ValueError and
+    TypeError for wrong arguments; a call raises a configuration's exception only if all fail.
     """
     found = _read_configs(configs)
     keys = (key,) if isinstance(key, str) else tuple(key)

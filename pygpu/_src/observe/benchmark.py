@@ -18,12 +18,12 @@ from .work import Work, current_work, find_work, surroundings
 
 __all__ = ["BenchmarkResult", "Times", "benchmark"]
 
-_MOST = 10_000  # calls that a limit of time allows
+_MOST = 10_000  # the most calls that fit a time limit
 _LEAST = 3
 
 
 class Times:
-    """Times of single calls [s], in the array *values*, and what is told of them."""
+    """Times of single calls [s], in the array *values*, and their statistics."""
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
@@ -42,7 +42,7 @@ class Times:
 
     @property
     def spread(self) -> float:
-        """The range of the middle half of the times, as a part of the median."""
+        """Return the interquartile range of the times, as a fraction of the median."""
         low, high = np.percentile(self.values, (25, 75))
         return float((high - low) / self.median) if self.median else 0.0
 
@@ -54,11 +54,12 @@ class Times:
 
 
 class BenchmarkResult:
-    """What :func:`pygpu.benchmark` measured.
+    """The measurements of :func:`pygpu.benchmark`.
 
     name: of the function. calls: how many were timed. host: times until the call returned. total:
-    until the device was done. device: between the first command's start and the last one's end on
-    the device's own clock; None where that is not known. where: the devices by number.
+    times until the device was done. device: times between the start of the first command and the
+    end of the last one on the device's own clock; None if that is unknown. where: the devices by
+    number.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class BenchmarkResult:
 
     @property
     def median(self) -> float:
-        """Of a call and its work on the device [s]."""
+        """Return the median time of a call and its work on the device [s]."""
         return self.total.median
 
     def _rows(self) -> list[list[str]]:
@@ -116,11 +117,11 @@ def benchmark(
 ) -> BenchmarkResult:
     """Time ``function(*args, **kwargs)``, waiting for the device after each call.
 
-    repeat: how many calls are timed; None is as many as take *seconds*, at least three. warmup:
-    calls before them, which compile kernels. queue: a queue, stream or array (or several) whose
-    work belongs to the call; without it, those of the arguments, of the result, and of what the
-    function refers to. Raises TypeError and ValueError for wrong arguments, and what the function
-    raises.
+    repeat: the number of timed calls; None makes as many as take *seconds*, at least three.
+    warmup: the number of calls before them, which compile kernels. queue: a queue, stream or array
+    (or several) whose work belongs to the call; by default, those of the arguments, of the result,
+    and of what the function refers to. Raises TypeError and ValueError for wrong arguments, and
+    the function's own exceptions.
     """
     if not callable(function):
         raise TypeError(
@@ -185,7 +186,7 @@ def _measure(
     while len(host) < (_MOST if count is None else count):
         first = clock[0]() if clock else None
         start = now()
-        kept = call()  # a result that was dropped early would be freed within the time
+        kept = call()  # keep the result, or freeing it would count
         returned = now()
         last = clock[0]() if clock else None
         _wait(works)
@@ -202,8 +203,8 @@ def _measure(
 
 
 def _clock(works: list[Work]) -> Any:
-    """What marks a moment on the device, and tells the seconds between two; None if there is no
-    such clock: no queue, several, or an OpenCL queue that does not keep times."""
+    """Return an object that marks moments on the device and gives the seconds between two. None if
+    there is no such clock: no queue, several queues, or an OpenCL queue without profiling."""
     if len(works) != 1:
         return None
     backend, queue = works[0]
@@ -229,7 +230,7 @@ def _opencl_clock(backend: Backend, queue: Any) -> Any:
 
     def between(first: Any, last: Any) -> float | None:
         span = (last.profile.end - first.profile.end) * 1e-9
-        return span if span >= 0 else None  # some drivers give markers no times
+        return span if span >= 0 else None  # some drivers do not time markers
 
     return lambda: backend.event(queue), between
 

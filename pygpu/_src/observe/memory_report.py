@@ -1,7 +1,8 @@
-"""Which lines of a program hold device memory: ``pygpu.track_memory()``, ``pygpu.memory_report()``.
+"""``pygpu.track_memory()`` and ``pygpu.memory_report()``: the lines of a program that hold device
+memory.
 
-While it is tracked, the extensions tell of each new piece of memory (``src/common/track.c``). It is
-counted to the nearest line outside of pygpu and NumPy until its object is gone.
+While tracking is on, the extensions report each new allocation (``src/common/track.c``). It is
+attributed to the nearest line outside pygpu and NumPy until its object is freed.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ class _Piece(NamedTuple):
 
 
 _pieces: dict[int, _Piece] = {}
-_lock = threading.RLock()  # a collection of garbage in this thread may end pieces
+_lock = threading.RLock()  # garbage collection in this thread may free tracked objects
 _on = False
 
 
 def _made(memory: Any, size: int) -> None:
-    """Called by the extensions for each new piece."""
+    """Record an allocation; called by the extensions."""
     frame = user_frame(2)
     where = _UNKNOWN if frame is None else (frame.f_code.co_filename, frame.f_lineno)
     key = id(memory)
@@ -68,7 +69,7 @@ def _device_of(memory: Any) -> str:
 
 
 def _is_released(memory: Any) -> bool:
-    """Whether the program has given the memory up, and kept the object."""
+    """Whether the program has released the memory but kept the object."""
     try:
         if isinstance(memory, _cuda.DeviceAllocation):
             return int(memory) == 0
@@ -85,9 +86,9 @@ _MEM_SIZE = 0x1102  # mem_info.SIZE
 class track_memory:
     """Track device memory by the lines that allocate it, for :func:`pygpu.memory_report`.
 
-    ``pygpu.track_memory()`` begins, ``pygpu.track_memory(False)`` ends;
-    ``with pygpu.track_memory():`` does it for a block. What was tracked is reported as long as it
-    is alive. Allocations take some microseconds longer meanwhile.
+    ``pygpu.track_memory()`` starts tracking, ``pygpu.track_memory(False)`` stops it; ``with
+    pygpu.track_memory():`` tracks a block. Tracked memory is reported as long as it is allocated.
+    While tracking is on, allocations take some microseconds longer.
     """
 
     def __init__(self, on: bool = True) -> None:
@@ -121,7 +122,7 @@ def _switch(on: bool) -> None:
 
 
 class MemoryLine(Frozen):
-    """Memory that was allocated by a line of the program and is alive. pieces: how many."""
+    """Live memory that one line of the program allocated. pieces: the number of allocations."""
 
     file: str
     line: int
@@ -131,13 +132,14 @@ class MemoryLine(Frozen):
 
     @property
     def code(self) -> str:
-        """The text of the line, "" if there is none."""
+        """Return the text of the line, "" if it is unknown."""
         return linecache.getline(self.file, self.line).strip()
 
 
 class DeviceMemory(Frozen):
-    """Bytes. total: of the device. in_use: of arrays that are alive, from the default pool. held:
-    what that pool keeps for the next arrays. free: what the driver would give, None for OpenCL."""
+    """Memory of a device in bytes. total: of the device. in_use: by live arrays from the default
+    pool. held: kept by that pool for new arrays. free: what the driver can still allocate, None
+    for OpenCL."""
 
     device: str
     total: int
@@ -147,8 +149,8 @@ class DeviceMemory(Frozen):
 
 
 class MemoryReport:
-    """What :func:`pygpu.memory_report` found. lines: with the most memory first. devices: those
-    with arrays. tracking: whether it was on."""
+    """The result of :func:`pygpu.memory_report`. lines: those with the most memory first. devices:
+    those with arrays. tracking: whether tracking was on."""
 
     def __init__(
         self, lines: tuple[MemoryLine, ...], devices: tuple[DeviceMemory, ...], tracking: bool
@@ -159,7 +161,7 @@ class MemoryReport:
 
     @property
     def nbytes(self) -> int:
-        """Of all lines."""
+        """Return the bytes of all lines."""
         return sum(line.nbytes for line in self.lines)
 
     def _line_rows(self) -> list[list[str]]:
@@ -211,16 +213,16 @@ _DEVICE_HEAD = ["device", "arrays", "held by the pool", "free", "total"]
 
 
 def _short(path: str) -> str:
-    """The path from the current folder, if it is in there."""
+    """Return the path relative to the current folder if it is inside it."""
     try:
         short = os.path.relpath(path)
-    except (ValueError, OSError):  # on another drive; no current folder
+    except (ValueError, OSError):  # on another drive, or there is no current folder
         return path
     return path if short.startswith("..") else short
 
 
 def _backends() -> list[Backend]:
-    """Those that have arrays, as far as they are known: of queues, and of the current context."""
+    """Return the known backends with arrays: those of queues, and of the current context."""
     found: dict[int, Backend] = {}
     for queue, _ in _opencl._queues_alive():
         known: dict[Any, Backend] = queue.context.__dict__.get("_pygpu_backends") or {}
@@ -233,11 +235,12 @@ def _backends() -> list[Backend]:
 
 
 def memory_report() -> MemoryReport:
-    """Which lines of the program hold device memory, and what the pools of devices hold.
+    """Report which lines of the program hold device memory, and what the devices' pools hold.
 
-    Lines are known of memory that was allocated while :func:`pygpu.track_memory` was on.
+    Only memory that was allocated while :func:`pygpu.track_memory` was on has a line.
     """
-    _array._chain_flush()  # deferred operations hold what they read, and take what they write
+    # Deferred operations keep their inputs alive and will allocate their results.
+    _array._chain_flush()
     with _lock:
         pieces = list(_pieces.values())
     sums: dict[tuple[Any, ...], list[int]] = {}
@@ -254,7 +257,7 @@ def memory_report() -> MemoryReport:
     for backend in _backends():
         info = memory_info(backend.context) if backend.name == "cuda" else _of_opencl(backend)
         name = backend.label
-        before = devices.get(name)  # of another context
+        before = devices.get(name)  # from another context of the same device
         in_use, held = (0, 0) if before is None else (before.in_use, before.held)
         devices[name] = DeviceMemory(
             name, info.total, in_use + info.in_use, held + info.held, info.free

@@ -1,4 +1,4 @@
-"""NVIDIA's tools extension: ranges that Nsight Systems shows. The library is optional."""
+"""NVIDIA's Tools Extension (NVTX): ranges that Nsight Systems shows. The library is optional."""
 
 from __future__ import annotations
 
@@ -32,5 +32,6 @@ def _open(named: str | None) -> tuple[ctypes.CDLL, int, int]:
 
 
 def addresses() -> tuple[int, int]:
-    """Of nvtxRangePushA and nvtxRangePop. Raises ImportError if there is no such library."""
+    """Return the addresses of nvtxRangePushA and nvtxRangePop. Raises ImportError if the library
+    is missing."""
     return _open(os.environ.get(VARIABLE) or None)[1:]

@@ -1,4 +1,4 @@
-"""Lanes of coloured bars over time, as an SVG file."""
+"""Draws lanes of coloured bars over time, as an SVG file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLOURS = {
     "range": "#d4b94e",
 }
 _OTHER = "#c85a7c"
-_LEAST = 0.3  # [px] of a bar; what lies within the one before it is left out
+_LEAST = 0.3  # the least width of a bar [px]; smaller ones inside the previous bar are omitted
 _LETTER = 6.5  # [px]
 
 
@@ -74,7 +74,7 @@ def _bars(lane: Lane, top: int, scale: float) -> list[str]:
 
 
 def svg(lanes: list[Lane], whole: float) -> str:
-    """The picture of *whole* seconds."""
+    """Draw *whole* seconds."""
     whole = whole if whole > 0 else 1e-6
     scale = (_WIDTH - _LEFT - 10) / whole
     height = _AXIS + _LANE * len(lanes) + 24

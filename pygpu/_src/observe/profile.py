@@ -1,7 +1,8 @@
-"""``pygpu.profile()``: which commands were given to devices, and when these ran them.
+"""``pygpu.profile()``: which commands were submitted to devices, and when they ran.
 
-The extensions record (``src/opencl/commands/profile.c``, ``src/cuda/commands/profile.c``). Here the
-clocks of the devices are put on the host's, and all is made into a table, a trace and a picture.
+The extensions record commands (``src/opencl/commands/profile.c``,
+``src/cuda/commands/profile.c``). This module converts the devices' clocks to the host's, and makes
+a table, a trace and a picture.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ _LIMIT = 100_000
 
 
 class Command(Frozen):
-    """A command of a profile. Times are seconds since its beginning.
+    """A command of a profile. Times are seconds since the profile's start.
 
-    kind: "kernel", "copy to device", ... name: of the kernel, else the kind. device, queue: where
-    it ran. nbytes: that were moved, 0 where that is not known. called, returned: the call on the
-    host, by *thread*. start, end: on the device; None if they are not known. groups, group: the
-    sizes of a kernel's launch.
+    kind: "kernel", "copy to device", ... name: the kernel's, else the kind. device, queue: where
+    it ran. nbytes: how many were moved, 0 if unknown. called, returned: times of the call on the
+    host, by *thread*. start, end: times on the device; None if unknown. groups, group: the sizes
+    of a kernel's launch.
     """
 
     kind: str
@@ -55,12 +56,12 @@ class Command(Frozen):
 
     @property
     def seconds(self) -> float | None:
-        """How long it ran on the device."""
+        """Return how long it ran on the device."""
         return None if self.start is None or self.end is None else self.end - self.start
 
 
 class Range(Frozen):
-    """A part of the program that was named by ``profile.range()``."""
+    """A part of the program named by ``profile.range()``."""
 
     name: str
     start: float
@@ -73,10 +74,10 @@ _lock = threading.Lock()
 
 
 class Profile:
-    """What :func:`pygpu.profile` records: a context manager, and the result.
+    """The result of :func:`pygpu.profile`, which is also a context manager that records it.
 
-    commands, ranges: in the order of the calls. left_out: commands beyond the limit. notes: what is
-    missing, and why.
+    commands, ranges: in the order of the calls. left_out: the number of commands beyond the limit.
+    notes: what is missing, and why.
     """
 
     def __init__(self, nvtx: bool = False, limit: int = _LIMIT) -> None:
@@ -92,11 +93,11 @@ class Profile:
         self._ranges: list[Range] = []
 
     def __call__(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
-        """As a decorator: each call of the function has a profile like this one, which is its
-        attribute ``profile``."""
+        """As a decorator: profile each call of the function; the last profile is its attribute
+        ``profile``."""
         return _decorated(function, self._nvtx, self.limit)
 
-    # ---- begin and end
+    # ---- start and stop
 
     def __enter__(self) -> Self:
         self.start()
@@ -111,7 +112,7 @@ class Profile:
         self.stop()
 
     def start(self) -> None:
-        """Begin to record. Raises RuntimeError while a profile is active in this process."""
+        """Start recording. Raises RuntimeError while a profile is active in this process."""
         global _active
         from . import nvtx
 
@@ -125,7 +126,7 @@ class Profile:
             _active = self
         self._process = os.getpid()
         self._ranges = []
-        self._recorded: dict[Any, bool] = {}  # not in a child of fork(), which has no devices
+        self._recorded: dict[Any, bool] = {}  # not in a forked child, which has no devices
         try:
             _array._chain_flush()
             for module in (_opencl, _cuda):
@@ -140,12 +141,12 @@ class Profile:
             raise
 
     def stop(self) -> None:
-        """Wait for what was recorded, and end the profile. Does nothing if it is not active."""
+        """Wait for the recorded commands and end the profile. Does nothing if it is not active."""
         global _active
         if _active is not self or self._begin is None:
             return
         try:
-            if self._process == os.getpid():  # a child of fork() has no devices
+            if self._process == os.getpid():  # a forked child has no devices
                 self._collect(self._begin)
         finally:
             for module in (_opencl, _cuda):
@@ -161,7 +162,8 @@ class Profile:
             device = _device_name(queue)
             places[device] = places.get(device, -1) + 1
             queues[handle] = (device, f"queue {places[device]}")
-        if not _opencl._user_events_pending():  # what waits for one may never be done
+        if not _opencl._user_events_pending():
+            # Commands that wait for a user event may never finish.
             for queue, _ in _opencl._queues_alive():
                 with contextlib.suppress(_opencl_error()):
                     _opencl._profile_queue(queue, False)
@@ -206,7 +208,7 @@ class Profile:
                 thread = threading.get_ident()
                 self._ranges.append(Range(name, start - begin, end - begin, thread))
 
-    # ---- what it tells
+    # ---- results
 
     def _rows(self) -> list[list[str]]:
         groups: dict[str, list[Command]] = {}
@@ -238,7 +240,8 @@ class Profile:
         )
 
     def table(self) -> str:
-        """Commands by name: how many, their time on the device, its share, bytes per second."""
+        """Return a table of commands by name: count, time on the device, its share, bytes per
+        second."""
         return text.table(_HEAD, self._rows())
 
     def __repr__(self) -> str:
@@ -246,7 +249,7 @@ class Profile:
         return "\n".join(lines)
 
     def svg(self) -> str:
-        """A picture: a lane for each queue, for the calls of each thread and for ranges."""
+        """Return a picture: a lane for each queue, for the calls of each thread, and for ranges."""
         return picture.svg(_lanes(self), self.seconds)
 
     def _repr_html_(self) -> str:
@@ -254,11 +257,11 @@ class Profile:
         return self.svg() + text.html_table(self._title(), _HEAD, self._rows()) + notes
 
     def trace(self) -> dict[str, Any]:
-        """The commands in the trace format of Chrome, which chrome://tracing and Perfetto show."""
+        """Return the commands in Chrome's trace format, for chrome://tracing and Perfetto."""
         return {"traceEvents": _trace_events(self), "displayTimeUnit": "ms"}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trace to a file that ends in .json, or the picture to one in .svg."""
+        """Write the trace to a file named .json, or the picture to one named .svg."""
         file = Path(path)
         if file.suffix == ".json":
             file.write_text(json.dumps(self.trace()), "utf-8")
@@ -280,7 +283,7 @@ def _opencl_error() -> type[Exception]:
 def _device_name(queue: Any) -> str:
     try:
         return str(queue.device.name).strip()
-    except _opencl_error():  # in a child of fork()
+    except _opencl_error():  # in a forked child
         return "OpenCL"
 
 
@@ -288,9 +291,9 @@ def _last(commands: Sequence[Command]) -> float:
     return max((max(c.returned, c.end or 0.0) for c in commands), default=0.0)
 
 
-# ---- from the extensions -------------------------------------------------------------------------
+# ---- records of the extensions -------------------------------------------------------------------
 
-# As the extensions give one (kind, kernel, queue, bytes, begin, end, thread, times, groups, group);
+# The extensions' record (kind, kernel, queue, bytes, begin, end, thread, times, groups, group),
 # then the names of the device and the queue.
 _Raw = tuple[tuple[Any, ...], str, str]
 
@@ -317,11 +320,11 @@ def _of_cuda(records: list[tuple[Any, ...]]) -> list[_Raw]:
 
 
 def _offset(records: list[tuple[Any, ...]], has_queued: bool) -> float:
-    """What the device's clock is ahead of the host's."""
-    if has_queued:  # when the driver got the command, by that clock
+    """Return how far the device's clock is ahead of the host's."""
+    if has_queued:  # when the driver received the command, by that clock
         ahead = sorted(r[7][0] - r[4] for r in records)
         return float(ahead[len(ahead) // 2])
-    # No command began before its call: the nearest one began with it.
+    # No command began before its call: assume that the closest one began with its call.
     return max(min(float(r[7][2] - r[4]) for r in records), 0.0)
 
 
@@ -438,10 +441,11 @@ def profile(
 def profile(function: Any = None, /, *, nvtx: bool = False, limit: int = _LIMIT) -> Any:
     """Record the commands on all queues and streams: ``with pygpu.profile() as p: ...``.
 
-    Then ``print(p)`` shows a table, ``p.save("trace.json")`` writes a trace for chrome://tracing or
-    Perfetto, ``p.save("profile.svg")`` a picture. nvtx: commands are ranges of NVTX, too, for
-    Nsight Systems. limit: how many commands are kept. As a decorator, the last call's profile is
-    the function's attribute ``profile``. Raises RuntimeError while another profile is active.
+    Then ``print(p)`` shows a table, ``p.save("trace.json")`` writes a trace for chrome://tracing
+    or Perfetto, and ``p.save("profile.svg")`` a picture. nvtx: also make each command an NVTX
+    range, for Nsight Systems. limit: the most commands that are kept. As a decorator, it profiles
+    each call and keeps the last profile in the function's attribute ``profile``. Raises
+    RuntimeError while another profile is active.
     """
     if type(limit) is not int or limit < 1:
         raise ValueError(f"profile: limit must be a positive int, not {limit!r}")

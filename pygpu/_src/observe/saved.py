@@ -1,4 +1,4 @@
-"""Copies of what a call may write, so that it can be made again as if for the first time."""
+"""Saves what a call may overwrite, so that it can be repeated with the original contents."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _DEEP = 3
 
 
 class Saved:
-    """The contents of arrays and memory among *values*, containers included.
+    """The contents of arrays and memory among *values*, including those in containers.
 
-    Device arrays, allocations, buffers, NumPy arrays that can be written to, and the arrays of In,
-    Out and InOut.
+    Saved are device arrays, allocations, buffers, writable NumPy arrays, and the arrays of In, Out
+    and InOut.
     """
 
     def __init__(self, values: Iterable[Any], works: list[Work]) -> None:
@@ -33,7 +33,7 @@ class Saved:
             self._keep(value, _DEEP)
 
     def restore(self) -> None:
-        """Write the contents back."""
+        """Restore the contents."""
         for put in self._back:
             put()
 
@@ -54,7 +54,7 @@ class Saved:
             self._keep(value.array, depth)
 
     def _how(self, value: Any) -> Callable[[], Any] | None:
-        """What writes the value's contents back; None for what is not written to."""
+        """Return a function that restores the value's contents; None if it cannot be written to."""
         if isinstance(value, GPUArray):
             array: Any = value
             copy = array.copy()

@@ -1,4 +1,4 @@
-"""Tables of the reports, as text and as HTML, and numbers with units."""
+"""Tables for reports, as text and as HTML, and numbers with units."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["html_table", "seconds", "size", "table"]
 
 
 def seconds(value: float) -> str:
-    """A time with three digits and a unit that fits: 12.3 us."""
+    """Format a time with three digits and a suitable unit: 12.3 us."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if abs(value) >= scale:
             return f"{value / scale:.3g} {unit}" if abs(value) < 1000 else f"{value:.0f} s"
@@ -17,7 +17,7 @@ def seconds(value: float) -> str:
 
 
 def size(nbytes: float) -> str:
-    """A number of bytes: 1.5 MiB."""
+    """Format a number of bytes: 1.5 MiB."""
     for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if abs(nbytes) >= scale:
             return f"{nbytes / scale:.1f} {unit}"
@@ -25,7 +25,7 @@ def size(nbytes: float) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns with two spaces between them; the first is aligned to the left, numbers to the
+    """Format columns with two spaces between them: the first aligned to the left, numbers to the
     right."""
     lines = [list(head), *map(list, rows)]
     widths = [max(len(line[k]) for line in lines) for k in range(len(head))]

@@ -1,4 +1,4 @@
-"""Where a call works: the queues and streams of its arguments, results and surroundings."""
+"""The queues and streams that a call uses: those of its arguments, results and surroundings."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from pygpu._src.runtime.backends import backend_of
 
 __all__ = ["Work", "current_work", "find_work", "surroundings"]
 
-_DEEP = 5  # containers in containers that are looked into
-_MANY = 1000  # items of a container, and values in all
+_DEEP = 5  # depth of nested containers that are searched
+_MANY = 1000  # items per container, and values in total
 
 # A queue or stream with its backend; the queue None is CUDA's default stream.
 Work = tuple[Backend, Any]
 
 
 def find_work(*values: Any) -> list[Work]:
-    """The queues of arrays, events, queues and contexts among the values, each once, in order."""
+    """Return the queues of arrays, events, queues and contexts among the values, without
+    duplicates, in order."""
     found: dict[tuple[int, int], Work] = {}
     seen: set[int] = set()
 
@@ -63,14 +64,14 @@ def _items(value: Any) -> Iterable[Any]:
 
 
 def current_work() -> list[Work]:
-    """The default stream of the current CUDA context, if there is one."""
+    """Return the default stream of the current CUDA context, if there is one."""
     if _cuda._library() is None or _cuda.Context.get_current() is None:
         return []
     return [(backend_of(None), None)]
 
 
 def surroundings(function: Callable[..., Any]) -> list[Any]:
-    """The objects that a function refers to besides its arguments: what it is bound to, its
+    """Return the objects that a function refers to besides its arguments: its bound object, its
     closure, and the globals that its code names."""
     found: list[Any] = []
     while isinstance(function, functools.partial):
@@ -84,6 +85,6 @@ def surroundings(function: Callable[..., Any]) -> list[Any]:
         for cell in function.__closure__ or ():
             try:
                 found.append(cell.cell_contents)
-            except ValueError:  # not filled yet
+            except ValueError:  # an empty cell
                 pass
     return [one for one in found if one is not None]

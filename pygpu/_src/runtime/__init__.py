@@ -1,1 +1,1 @@
-"""The layer that uses devices: the protocol of a backend, and compiled kernels by key."""
+"""The layer that uses devices: the backend protocol, and the cache of compiled kernels."""

@@ -1,10 +1,10 @@
-"""The protocol of a backend: what arrays and generated kernels ask of a device.
+"""The backend protocol: what arrays and generated kernels need from a device.
 
-A backend stands for one device in one OpenCL context, or for one CUDA context. It is made once and
-kept with the context; backends.backend_of() finds it from a queue, stream, context or array. Sizes
-and offsets are bytes unless a name says otherwise; a *memory* is whatever the backend's allocator
-gives (a Buffer, a DeviceAllocation, ...), a *queue* a CommandQueue, or a Stream, or None for CUDA's
-default stream.
+A backend represents one device in one OpenCL context, or one CUDA context. It is made once and
+stored with the context; backends.backend_of() finds it from a queue, stream, context or array.
+Sizes and offsets are in bytes unless a name says otherwise. A *memory* is what the backend's
+allocator returns (a Buffer, a DeviceAllocation, ...). A *queue* is a CommandQueue, a Stream, or
+None for CUDA's default stream.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ __all__ = ["Backend", "Compiled", "Limits", "call_allocator"]
 
 
 class Limits(Frozen):
-    """The abilities of a device, as far as generated kernels depend on them.
+    """The properties of a device on which generated kernels depend.
 
-    group_size: work-items of a work-group (threads of a block) at most. local_bytes: local (shared)
-    memory of a group. units: compute units (multiprocessors). warp: work-items that run in step, 1
-    on a CPU. fp64, fp16: arithmetic in double and half (float16 arrays need neither: they are
-    computed in float). int64_atomics: 64-bit atomic functions. is_cpu: an OpenCL device that is a
-    CPU, where a work-item should do a stretch of consecutive items; the CUDA simulator counts as a
-    GPU. align: of memory that an allocator gives [bytes]. warps: there is what
-    codegen/prelude/warp.py has.
+    group_size: the most work-items per work-group (threads per block). local_bytes: local (shared)
+    memory per group. units: compute units (multiprocessors). warp: work-items that run in
+    lockstep, 1 on a CPU. fp64, fp16: arithmetic in double and half (float16 arrays need neither:
+    they are computed in float). int64_atomics: 64-bit atomic functions. is_cpu: an OpenCL device
+    that is a CPU, where a work-item should process consecutive items; the CUDA simulator counts as
+    a GPU. align: alignment of allocated memory [bytes]. warps: whether codegen/prelude/warp.py's
+    functions are available.
     """
 
     group_size: int
@@ -55,11 +55,11 @@ class Compiled(ABC):
 
     @abstractmethod
     def kernel(self, name: str) -> Any:
-        """The kernel of this name: a pygpu.Kernel or a pygpu.cuda.driver.Function."""
+        """Return the kernel with this name: a pygpu.Kernel or a pygpu.cuda.driver.Function."""
 
 
 def differ(call: str, first: Backend, second: Backend) -> ValueError:
-    """The error of a call that was given arrays of both."""
+    """Make the error of a call that got arrays of two backends."""
     here, other = (getattr(b, "label", repr(b)) for b in (first, second))
     where, there = f"{here} and {other}", f"{other!r}"
     if here == other:
@@ -71,7 +71,7 @@ def differ(call: str, first: Backend, second: Backend) -> ValueError:
 
 
 def call_allocator(allocator: Any, nbytes: int) -> Any:
-    """Memory of a user's allocator."""
+    """Get memory from a user's allocator."""
     if not callable(allocator):
         raise TypeError(
             "allocator must be callable with a number of bytes, such as a MemoryPool, not "
@@ -88,23 +88,23 @@ class Backend(ABC):
     device: Any
     limits: Limits
     dialect: Dialect
-    kernels: dict[Any, Any]  # what kernel_cache.get() keeps
-    compiling: dict[Any, Any]  # threads that kernel_cache.start() began, by the kernels' keys
+    kernels: dict[Any, Any]  # the cache of kernel_cache.get()
+    compiling: dict[Any, Any]  # threads started by kernel_cache.start(), by the kernels' keys
     pool: Any  # the default allocator's memory pool
-    table: Any  # the KernelTable of what operators launch without asking Python
+    table: Any  # the KernelTable from which operators launch without running Python code
     transforms: bool = True  # False: the driver miscompiles the kernels of Fourier transforms
     kept: weakref.WeakKeyDictionary[Any, Any]
-    """Kernels of objects that outlive contexts (an ElementwiseKernel, a Python function), by object
-    and for its life. Such an object refers neither to the kernels nor to the backend, except
-    weakly, or it would keep the context; and nothing in here refers to the object."""
+    """Kernels of objects that outlive contexts (an ElementwiseKernel, a Python function), by
+    object, as long as it exists. To let the context be freed, such an object may refer to the
+    kernels and the backend only weakly; and nothing stored here may refer to the object."""
 
     @property
     @abstractmethod
     def label(self) -> str:
-        """The device by number, as pygpu.xp.as_device() takes it: "cuda:1", "opencl:0:0"."""
+        """Return the device as pygpu.xp.as_device() accepts it: "cuda:1", "opencl:0:0"."""
 
     def kept_for(self, owner: Any) -> dict[Any, Any]:
-        """The dict of things kept for an object, empty at first."""
+        """Return the dict of data kept for an object, empty at first."""
         found: dict[Any, Any] | None = self.kept.get(owner)
         return self.kept.setdefault(owner, {}) if found is None else found
 
@@ -114,16 +114,17 @@ class Backend(ABC):
     def allocate(
         self, nbytes: int, allocator: Callable[[int], Any] | None = None, queue: Any = None
     ) -> Any:
-        """Memory of *nbytes* (0 allowed), from *allocator* or the backend's pool.
+        """Return memory of *nbytes* (0 allowed), from *allocator* or the backend's pool.
 
-        The pool knows which queues use its blocks: memory may be dropped while work that uses it is
-        queued, and what gets the block next comes after that work. Raises pygpu.MemoryError.
+        The pool knows which queues use its blocks: memory may be dropped while queued work still
+        uses it, and later users of the block are ordered after that work. Raises
+        pygpu.MemoryError.
         """
 
     @abstractmethod
     def check_room(self, name: str, data: Any, low: int, high: int) -> None:
-        """Raises ValueError if the memory *data*, which messages call *name*, is known to have no
-        bytes from *low* to *high*; TypeError if it is not memory at all."""
+        """Raises ValueError if the memory *data*, called *name* in messages, is known not to
+        contain the bytes from *low* to *high*; TypeError if it is not memory at all."""
 
     @abstractmethod
     def to_device(
@@ -137,7 +138,8 @@ class Backend(ABC):
         wait_for: Sequence[Any] | None = None,
     ) -> Any:
         """Copy the bytes of a contiguous (C or Fortran) host array to *dest* + offset. Returns an
-        event, None where the backend has none. Not blocking: the array is kept until then."""
+        event, or None for a backend without events. If not blocking, the array is kept alive until
+        the copy is done."""
 
     @abstractmethod
     def to_host(
@@ -183,10 +185,9 @@ class Backend(ABC):
 
     @abstractmethod
     def compile(self, source: str, options: Sequence[str] = ()) -> Compiled:
-        """Compile a text in the common language (see dialect.py) or the backend's own, without
-        adding
-        anything to it; the binary is cached on disk. Raises pygpu.RuntimeError or CompileError with
-        the compiler's log."""
+        """Compile a source in the common language (see dialect.py) or the backend's own language,
+        without adding anything to it; the binary is cached on disk. Raises pygpu.RuntimeError or
+        CompileError with the compiler's log."""
 
     @abstractmethod
     def launch(
@@ -199,35 +200,36 @@ class Backend(ABC):
         *,
         wait_for: Sequence[Any] | None = None,
     ) -> Any:
-        """Launch *groups* work-groups of *group_size* work-items each; up to three dimensions, the
-        first one varies fastest. Nothing happens if a number of groups is 0.
+        """Launch *groups* work-groups of *group_size* work-items each, in up to three dimensions,
+        of which the first varies fastest. Does nothing if a number of groups is 0.
 
-        Arguments are memories, numbers (converted to the parameter's type and checked; complex ones
-        as NumPy numbers) and NumPy numbers; an array of the common language is two arguments, see
-        :meth:`arguments`. Returns an event, or None for CUDA. Local memory is declared inside the
-        kernel, of constant size.
+        Arguments are memories, numbers (converted to the parameter's type and checked; complex
+        ones as NumPy numbers) and NumPy numbers; an array of the common language is passed as two
+        arguments, see :meth:`arguments`. Returns an event, or None for CUDA. Local memory is
+        declared inside the kernel, with a constant size.
         """
 
     @staticmethod
     def arguments(array: Any) -> tuple[Any, int]:
-        """An array as arguments of a kernel whose parameter was declared by PG_ARRAY."""
+        """Return an array as arguments for a parameter declared by PG_ARRAY."""
         return array.base_data, array.offset
 
     # ---- order
 
     @abstractmethod
     def synchronize(self, queue: Any) -> None:
-        """Wait until all work of the queue is done. Raises what the work did wrong."""
+        """Wait until all work of the queue is done. Raises the errors of that work."""
 
     @abstractmethod
     def event(self, queue: Any, wait_for: Sequence[Any] | None = None) -> Any:
-        """An event that is complete when all work so far on the queue is (and *wait_for* too)."""
+        """Return an event that is complete when all work so far on the queue is (and *wait_for*,
+        too)."""
 
     @abstractmethod
     def order(self, queue: Any, other: Any) -> Any:
-        """Let work that is queued on *queue* from now on come after what is on the queue *other*
-        now, on the device. Returns an event to wait for, or None if none is needed."""
+        """Make later work on *queue* run after the current work on the queue *other*, without
+        waiting on the host. Returns an event to wait for, or None if none is needed."""
 
     @abstractmethod
     def is_ordered(self, queue: Any) -> bool:
-        """Whether commands of the queue run in the order in which they were given."""
+        """Whether commands of the queue run in the order of submission."""

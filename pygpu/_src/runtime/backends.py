@@ -1,4 +1,4 @@
-"""Which backend an object belongs to. A backend is loaded when it is first asked for."""
+"""Finds the backend of an object, and loads it at first use."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ __all__ = ["backend_of"]
 
 
 def backend_of(obj: Any) -> Backend:
-    """The backend of a CommandQueue, OpenCL Context (its first device), CUDA Stream or Context or
-    of an array; of the current CUDA context for None. Raises TypeError for anything else.
+    """Return the backend of a CommandQueue, an OpenCL Context (its first device), a CUDA Stream or
+    Context, or an array; of the current CUDA context for None. Raises TypeError for anything else.
     """
     backend = getattr(obj, "backend", None)  # an array's
     if isinstance(backend, Backend):

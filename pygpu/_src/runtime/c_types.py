@@ -1,8 +1,8 @@
-"""Which C type a NumPy dtype is inside an OpenCL kernel, and back.
+"""Conversion between NumPy dtypes and the C types of OpenCL kernels.
 
 The registry starts with OpenCL C's scalars and pygpu's complex types; the vector types
-(``float4``) join it when :mod:`pygpu.cltypes` is loaded, which happens by itself as soon as one
-is looked up. Structures are added with :func:`get_or_register_dtype`, best with the dtype that
+(``float4``) are added when :mod:`pygpu.cltypes` is loaded, which happens automatically when one is
+looked up. Structures are added by :func:`get_or_register_dtype`, preferably with the dtype that
 :func:`pygpu.tools.match_dtype_to_c_struct` returns.
 
 >>> dtype_to_ctype(np.uint32)
@@ -45,10 +45,10 @@ __all__ = [
     "register_dtype",
 ]
 
-# Patterns are compiled by their first use: that is half of this module's import time.
+# Patterns are compiled at first use, which halves this module's import time.
 _VECTOR_NAME = r"u?(char|short|int|long|float|double)(2|3|4|8|16)\Z"
 
-# In kernels from snippets: the name of a type of ml_dtypes, which is imported by the first of them.
+# In kernels from snippets: names of ml_dtypes' types; the first one used imports ml_dtypes.
 NARROW_NAMES = {
     "bfloat16": "pygpu_bfloat16",
     "float8_e4m3fn": "pygpu_float8_e4m3fn",
@@ -66,11 +66,11 @@ class TypeNameNotKnown(RuntimeError, KeyError):  # the published name
 
 
 class _NamesToDtypes(dict[str, "np.dtype[Any]"]):
-    """C type name -> dtype; the vector types are registered when a name of one is first missed."""
+    """C type name -> dtype; the vector types are registered when one is first looked up."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.registry: DTypeRegistry | None = None  # that has the vector types, if any
+        self.registry: DTypeRegistry | None = None  # the registry that has the vector types, if any
 
     def __missing__(self, name: str) -> np.dtype[Any]:
         registry = self.registry
@@ -108,8 +108,7 @@ class DTypeRegistry:
         self._has_vectors = False
 
     def _add_vector_types(self) -> None:
-        """Register OpenCL's 50 vector types, which takes long enough to wait for their first
-        use."""
+        """Register OpenCL's 50 vector types, which is slow and so waits for their first use."""
         if self._has_vectors:
             return
         from .vector_dtypes import vector_dtypes
@@ -195,7 +194,7 @@ class DTypeRegistry:
 
 
 def _signed_names(stem: str) -> list[str]:
-    """The spellings that C allows of the signed type *stem* (short, long)."""
+    """Return the spellings that C allows for the signed type *stem* (short, long)."""
     return [stem, f"{stem} int", f"signed {stem}", f"signed {stem} int", f"{stem} signed int"]
 
 

@@ -1,8 +1,8 @@
 """The cache's entries in one file, for other machines: `python -m pygpu.cache pack` and `unpack`.
 
-A pack is a JSON head and the entries' files, behind a SHA-256 of both. The whole of it is checked
-before anything is written. What is in it will be run, so the rule of private_files holds for it:
-nobody but its owner, who is this user or the administrator, may be able to write to it.
+A pack consists of a JSON header and the entries' files, after a SHA-256 of both. It is checked
+completely before anything is written. Its contents will be executed, so the rule of private_files
+applies to it: only its owner, who is this user or the administrator, may be able to write to it.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ __all__ = ["PackError", "Report", "main", "pack", "unpack"]
 _MAGIC = b"pygpu cache pack 1\n"
 _KEY = re.compile(r"[0-9a-f]{64}")
 _MOST_HEAD = 1 << 26  # [bytes]
-_MOST = 1 << 34  # [bytes] of a pack, whatever PYGPU_CACHE_SIZE says
+_MOST = 1 << 34  # the most bytes of a pack, whatever PYGPU_CACHE_SIZE says
 
 
 class PackError(RuntimeError):
-    """A pack that cannot be made or used."""
+    """A pack cannot be made or used."""
 
 
 class Report(NamedTuple):
-    """What pack() or unpack() did: how many entries, and what was left out, with the reason."""
+    """The result of pack() or unpack(): the number of entries, and those left out, with reasons."""
 
     entries: int
     left_out: list[str]
@@ -44,14 +44,14 @@ class Report(NamedTuple):
 class _Entry(NamedTuple):
     key: str
     data: bytes  # as in its file
-    compiler: list[int] | None  # NVRTC's version where the entry names its files
+    compiler: list[int] | None  # NVRTC's version if the entry names NVRTC's files
 
 
 # ---- pack ---------------------------------------------------------------------------------------
 
 
 def _read_folder(folder: str | os.PathLike[str]) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
-    """Key, binary and facts of each whole entry, by key."""
+    """Yield key, binary and facts of each valid entry."""
     for suffix in (disk_cache._SUFFIX, disk_cache.RECIPE):
         entries = disk_cache.Entries(Path(folder), suffix)
         for path in sorted(Path(folder).glob(f"??/*{suffix}")):
@@ -74,8 +74,8 @@ def pack(
 ) -> Report:
     """Write the cache's entries to *file*.
 
-    arch: architectures such as "sm_80,sm_90", for which all recorded CUDA sources are compiled,
-    by NVRTC and without a GPU. folder: the cache's, by default the default one. Raises PackError.
+    arch: architectures such as "sm_80,sm_90", for which all recorded CUDA sources are compiled by
+    NVRTC, without a GPU. folder: of the cache; by default the default one. Raises PackError.
     """
     names = [] if arch is None else arch.split(",") if isinstance(arch, str) else [*arch]
     source = _folder("cache.pack", folder)
@@ -147,7 +147,7 @@ def _write_file(path: str, entries: Sequence[_Entry]) -> None:
         try:
             with open(temporary, "xb") as stream:
                 if os.name == "posix":
-                    os.fchmod(stream.fileno(), 0o644)  # a umask may let the group write
+                    os.fchmod(stream.fileno(), 0o644)  # the umask may allow the group to write
                 stream.write(_MAGIC + hashlib.sha256(body).digest() + body)
             os.replace(temporary, path)
         except BaseException:
@@ -161,9 +161,9 @@ def _write_file(path: str, entries: Sequence[_Entry]) -> None:
 
 
 def unpack(file: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> Report:
-    """Write the entries of a pack into the cache. Nothing is written if any of it is damaged.
+    """Write the entries of a pack into the cache. If any of it is damaged, nothing is written.
 
-    folder: the cache's, by default the default one. Raises PackError.
+    folder: of the cache; by default the default one. Raises PackError.
     """
     path = os.fspath(file)
     target = _folder("cache.unpack", folder)
@@ -214,7 +214,7 @@ def _damaged(path: str, why: str) -> PackError:
 
 
 def _parse(path: str, data: bytes) -> list[_Entry]:
-    """The entries of a pack, all of which are whole."""
+    """Return the entries of a pack after checking all of them."""
     start = len(_MAGIC) + 32
     body = memoryview(data)[start:]
     if data[: len(_MAGIC)] != _MAGIC:
@@ -244,7 +244,8 @@ def _parse(path: str, data: bytes) -> list[_Entry]:
 
 
 def _adapted(entry: _Entry) -> tuple[bytes, str | None]:
-    """The entry for this machine, where its compiler's files have other dates; or why not."""
+    """Adapt the entry to the dates of the compiler's files on this machine, or return why that is
+    impossible."""
     if entry.compiler is None:
         return entry.data, None
     from .cuda import kernel_images, nvrtc
@@ -253,7 +254,7 @@ def _adapted(entry: _Entry) -> tuple[bytes, str | None]:
     try:
         here = [*nvrtc.version()]
     except nvrtc.NvrtcMissing:
-        files: list[list[Any]] | None = []  # there is nothing that could compile it anew
+        files: list[list[Any]] | None = []  # no compiler here that could compile it anew
     else:
         if here != entry.compiler:
             versions = [".".join(map(str, one)) for one in (entry.compiler, here)]
@@ -265,7 +266,7 @@ def _adapted(entry: _Entry) -> tuple[bytes, str | None]:
 
 
 def _write_entries(folder: Path, entries: Sequence[tuple[str, bytes]]) -> None:
-    """Write all entries that are not there yet, or none."""
+    """Write all entries that do not exist yet, or none."""
     written: list[Path] = []
     try:
         for key, data in entries:

@@ -1,18 +1,18 @@
-"""A cache of program binaries on disk, which can make a build faster and never make it fail.
+"""A cache of program binaries on disk, which can speed up a build but never makes it fail.
 
 An entry is named by a SHA-256 of everything that the binary depends on: the source, the contents
 of all headers that it includes, the options, the device with its driver's version, and the host's
-processor. So nothing is ever looked up by date, and an entry cannot be out of date.
+processor. So lookups do not depend on dates, and an entry is never out of date.
 
-Whatever goes wrong (no home, no permission, a full disk, a damaged entry, a binary that the driver
-refuses), the program is built from its source. Entries are written beside their place and then
-moved there, so that readers and other processes see whole files; there are no locks.
+On any problem (no home folder, no permission, a full disk, a damaged entry, a binary that the
+driver rejects), the program is built from its source. Entries are written to a temporary file and
+then moved, so that readers and other processes see only complete files; no locks are used.
 
 Environment:
 
-* PYGPU_NO_CACHE, PYOPENCL_NO_CACHE: set, and not 0 or false, there is no cache
-* PYGPU_CACHE_DIR: where it is; otherwise in the system's folder for caches (XDG_CACHE_HOME)
-* PYGPU_CACHE_SIZE: how large it may become [MiB], 512 if not given
+* PYGPU_NO_CACHE, PYOPENCL_NO_CACHE: if set, and not 0 or false, the cache is off
+* PYGPU_CACHE_DIR: its folder; otherwise it is in the system's folder for caches (XDG_CACHE_HOME)
+* PYGPU_CACHE_SIZE: its size limit [MiB], 512 by default
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ __all__ = ["clear", "default_folder"]
 _VERSION = 1
 _MAGIC = b"pygpu program 1\n"
 _SUFFIX = ".program"
-RECIPE = ".recipe"  # the source of programs, for pygpu.cache.pack
+RECIPE = ".recipe"  # the source of a program, for pygpu.cache.pack
 _DEFAULT_MIB = 512
-_STALE = 3600.0  # [s] after which a half-written file has no writer any more
+_STALE = 3600.0  # [s] after which a half-written file has certainly been abandoned
 
-# Drivers with a cache of their own; docs/guide/cache.md has the numbers.
+# Drivers with their own cache; docs/guide/cache.md has the numbers.
 _CACHE_THEMSELVES = ("Portable Computing Language", "NVIDIA CUDA")
-# Mesa's driver crashes in programs that were made from binaries.
+# Mesa's driver crashes in programs made from binaries.
 _NO_BINARIES = ("rusticl",)
 
 
@@ -60,9 +60,10 @@ def _switched_off() -> bool:
 
 
 def default_folder() -> Path | None:
-    """The folder of the entries unless the program chooses one; None if there is no home directory.
+    """Return the folder of the entries unless the program chooses one; None if there is no home
+    folder.
 
-    It is the one that platformdirs returns, which is not imported because it is one function.
+    It is the one that platformdirs returns; importing that for one function is not worthwhile.
     """
     chosen = os.environ.get("PYGPU_CACHE_DIR")
     if chosen:
@@ -82,9 +83,9 @@ def default_folder() -> Path | None:
 def chosen_folder(
     context: Context, cache_dir: str | os.PathLike[str] | bool | None
 ) -> tuple[Path | None, bool]:
-    """The folder, None for no cache, and whether somebody asked for it.
+    """Return the folder (None for no cache), and whether it was requested explicitly.
 
-    Raises TypeError if cache_dir, or the context's attribute of that name, is not a path.
+    Raises TypeError if cache_dir, or the context's attribute with that name, is not a path.
     """
     if cache_dir is None:
         cache_dir = getattr(context, "cache_dir", None)
@@ -108,7 +109,7 @@ def open_store(
     devices: Sequence[Device],
     cache_dir: str | os.PathLike[str] | bool | None,
 ) -> Store | None:
-    """The cache to use for programs of these devices, None for none."""
+    """Return the cache for programs of these devices, or None."""
     folder, wanted = chosen_folder(context, cache_dir)
     if folder is None or _switched_off():
         return None
@@ -124,7 +125,8 @@ def open_store(
 
 @once
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Patterns of headers' names, and of what makes a program depend on more than its text."""
+    """Return patterns of headers' names, and of what makes a program depend on more than its
+    source."""
     import re
 
     include = r"""^[ \t]*(?:\#|%:|\?\?=)[ \t]*(?:include|import)(?:_next)?\b[ \t]*
@@ -136,18 +138,18 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 _MAX_HEADERS = 4096
-_MOST_HEADER = 1 << 26  # [bytes] of a header that is read; a program with a larger one has no entry
-# A pipe is not waited for: the compiler may read it, and another time find something else in it.
+_MOST_HEADER = 1 << 26  # [bytes] larger headers are not read; programs with one are not cached
+# O_NONBLOCK: do not wait for a pipe. The compiler may read one, with different contents each time.
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class _Scan:
-    """Finds the headers of a source. Conditional ones count as included: that is never wrong."""
+    """Finds the headers of a source. Conditional ones count as included, which is always safe."""
 
     def __init__(self, folders: Sequence[str], opaque: Sequence[str] = ()) -> None:
         self.folders = folders
-        self.opaque = tuple(opaque)  # folders whose headers are told apart by path and date alone
-        self.known = True  # whether all that the program depends on was found out
+        self.opaque = tuple(opaque)  # folders whose headers are identified only by path and date
+        self.known = True  # whether all dependencies were determined
         self.seen: set[tuple[str, str]] = set()
         self.found: list[tuple[str, bytes | None]] = []
 
@@ -168,7 +170,7 @@ class _Scan:
             os.close(file)
 
     def add(self, name: str, beside: str) -> None:
-        if not beside:  # compilers look where the program runs, too, before or after the folders
+        if not beside:  # compilers also look in the current folder, before or after the others
             content = self.read(name)
             if content is not None:
                 self.found.append((name, content))
@@ -188,11 +190,11 @@ class _Scan:
                 self.found.append((name, content))
                 self.scan(content, os.path.dirname(path))
                 return
-        # A system's header, or one that is never reached. If it appears later, the key changes.
+        # A system header, or one that is never reached. If it appears later, the key changes.
         self.found.append((name, None))
 
     def add_options(self, words: Sequence[str]) -> None:
-        """Files that options name, such as ``-include FILE``: what is in them counts."""
+        """Add files that options name, such as ``-include FILE``: their contents count."""
         for word in words:
             name = word.partition("=")[2] or word
             if not word.startswith("-I") and os.path.isfile(name):
@@ -219,7 +221,8 @@ class _Scan:
 
 @once
 def _processor() -> str:
-    """The facts that a CPU driver's code may depend on, beyond the name of the device."""
+    """Describe the processor, as far as a CPU driver's code may depend on it beyond the device's
+    name."""
     try:
         with open("/proc/cpuinfo", "rb") as file:
             head = file.read(8192).decode("ascii", "replace")
@@ -229,7 +232,7 @@ def _processor() -> str:
 
 
 def _driver_settings() -> list[tuple[str, str]]:
-    """Environment variables by which drivers are told to compile differently."""
+    """Return environment variables that make drivers compile differently."""
     prefixes = ("POCL_", "CL_CONFIG_", "IGC_", "CUDA_", "AMD_OCL_", "GPU_")
     places = ("POCL_CACHE_DIR", "CUDA_CACHE_PATH", "CUDA_HOME", "CUDA_PATH")
     return sorted(
@@ -255,7 +258,7 @@ def _identity(device: Device) -> str:
 
 
 def include_folders(words: Sequence[str]) -> list[str]:
-    """The folders of the -I options, in order."""
+    """Return the folders of the -I options, in order."""
     folders = []
     for i, word in enumerate(words):
         if word == "-I" and i + 1 < len(words):
@@ -266,7 +269,7 @@ def include_folders(words: Sequence[str]) -> list[str]:
 
 
 def keys(source: bytes, words: Sequence[str], devices: Sequence[Device]) -> list[str] | None:
-    """A name for the binary on each device; None if what it depends on cannot be found out."""
+    """Return a key for the binary on each device; None if the dependencies cannot be determined."""
     import hashlib
 
     scan = _Scan(include_folders(words))
@@ -309,7 +312,7 @@ def _pack(key: str, binary: bytes, facts: dict[str, Any]) -> bytes:
 
 
 def _unpack(key: str, data: bytes) -> tuple[bytes, dict[str, Any]]:
-    """Binary and facts; ValueError if this is not a whole entry of that key."""
+    """Return binary and facts. Raises ValueError if this is not a complete entry with that key."""
     import hashlib
     import json
 
@@ -325,7 +328,7 @@ def _unpack(key: str, data: bytes) -> tuple[bytes, dict[str, Any]]:
 
 
 class Entries:
-    """The entries in a folder. No method raises: what fails is left undone."""
+    """The entries in a folder. No method raises; failures are ignored."""
 
     def __init__(self, folder: Path, suffix: str = _SUFFIX) -> None:
         self.folder = folder
@@ -336,7 +339,7 @@ class Entries:
         return Path(f"{self._under}{key[:2]}{os.sep}{key}{self.suffix}")
 
     def read(self, key: str) -> tuple[bytes, dict[str, Any]] | None:
-        """Binary and facts of an entry, None if there is none that is whole."""
+        """Return binary and facts of an entry, None if there is no valid one."""
         data = private_files.read(self._under + key[:2], key + self.suffix, max(_size_limit(), 0))
         if data is None:
             return None
@@ -346,13 +349,13 @@ class Entries:
             return None
 
     def write(self, key: str, binary: bytes, facts: dict[str, Any]) -> None:
-        """Keep a binary, with facts that JSON can hold."""
+        """Write a binary, with facts that JSON can represent."""
         data = _pack(key, binary, facts)
         limit = _size_limit()
         if len(data) > limit // 4:
             return
         written = private_files.write(self._under + key[:2], key + self.suffix, data)
-        # Every sixteenth entry, by its name: the folder need not be looked through each time.
+        # Prune at every sixteenth entry, by its name: the folder need not be searched each time.
         if written and (key[2] == "0" or len(data) > limit // 64):
             prune(self.folder, limit)
 
@@ -367,7 +370,7 @@ class Store(Entries):
         names: Sequence[str],
         options: bytes,
     ) -> dict[Device, str] | None:
-        """Build the program from entries, and return the logs of the compilation; None if not."""
+        """Build the program from entries and return the compilation's logs; None if that fails."""
         entries = []
         for key in names:
             entry = self.read(key)
@@ -385,7 +388,7 @@ class Store(Entries):
         try:
             if not program._load(devices, [binary for binary, _ in entries], options):
                 return None
-        except Error:  # a binary that this driver does not want; it will be written anew
+        except Error:  # a binary that this driver rejects; it will be written anew
             return None
         program._arg_info = arguments
         return logs
@@ -418,14 +421,14 @@ def _size_limit() -> int:
 
 
 def prune(folder: str | os.PathLike[str], limit: int) -> None:
-    """Remove the entries used longest ago until all together have at most *limit* bytes."""
+    """Remove the least recently used entries until the rest has at most *limit* bytes."""
     entries = []
     now = time.time()
     for path in Path(folder).glob("??/*"):
         try:
             found = path.lstat()
             if path.parent.is_symlink():
-                continue  # to a folder that is not the cache's
+                continue  # not a folder of the cache
         except OSError:
             continue
         if path.suffix in (_SUFFIX, RECIPE):
@@ -441,7 +444,7 @@ def prune(folder: str | os.PathLike[str], limit: int) -> None:
 
 
 def clear(folder: str | os.PathLike[str] | None = None) -> None:
-    """Remove all entries from *folder*, or from the default one."""
+    """Remove all entries from *folder*, by default the default one."""
     chosen = default_folder() if folder is None else Path(folder)
     if chosen is not None:
         prune(chosen, -1)

@@ -1,8 +1,8 @@
-"""Generated kernels, each compiled once for a backend.
+"""Generated kernels, each compiled once per backend.
 
-A kernel is known by a key: a tuple of what its text is made from. The binaries are cached on disk
-by the programs' own caches (docs/guide/cache.md): a key costs one compilation per machine, and
-reading one file per process.
+A kernel is identified by a key: a tuple of everything that determines its source. The binaries are
+cached on disk by the programs' own caches (docs/guide/cache.md). So a key costs one compilation
+per machine, and reading one file per process.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ __all__ = [
 ]
 
 
-background: set[int] = set()  # threads that compile what nobody waits for
-_compiling = 0  # kernels that others are waiting for
+background: set[int] = set()  # threads that compile in advance, which nobody waits for
+_compiling = 0  # kernels that threads are waiting for
 _compiled = 0.0  # when the last of them was ready
 
 
 def quiet_for() -> float:
-    """For how long [s] nobody has waited for a compiler."""
+    """Return for how many seconds nobody has waited for a compiler."""
     return 0.0 if _compiling else time.monotonic() - _compiled
 
 
 def source(backend: Backend, text: str, features: Iterable[str] = ()) -> str:
-    """A whole source: the dialect's prefix and a text in the common language."""
+    """Return a complete source: the dialect's prefix and a source in the common language."""
     return backend.dialect.source(text, features)
 
 
@@ -55,12 +55,13 @@ def get(
     exact: bool = True,
     quick: bool = False,
 ) -> Any:
-    """The kernel for a key; if there is none yet, of the (text, kernel's name) that *make* returns.
+    """Return the kernel for a key, if necessary compiled from the (source, kernel's name) that
+    *make* returns.
 
-    The text is in the common language without its prefix. exact: each operation is rounded by
-    itself (no fused multiply-add), as in NumPy. quick: the compiler may leave out what takes it
-    long and does little for this text. Two threads that miss at once both compile, and get the
-    kernel of the one that finished first.
+    The source is in the common language, without its prefix. exact: round each operation
+    separately (no fused multiply-add), as NumPy does. quick: the compiler may skip optimizations
+    that are slow and hardly help this source. If two threads miss at once, both compile, and get
+    the kernel of the one that finished first.
     """
     kernel = backend.kernels.get(key)
     if kernel is None:
@@ -116,11 +117,11 @@ def start(
     exact: bool = True,
     quick: bool = False,
 ) -> None:
-    """Begin to compile, in a thread, a kernel that get() will be asked for with the same arguments.
+    """Start compiling, in a thread, a kernel that get() will be asked for with the same arguments.
 
-    A caller that needs several kernels starts all of them, so that a first call waits for the
-    slowest one instead of for their sum. What goes wrong is left to get(), which compiles again.
-    Only on CUDA, whose compiler works in several threads at once.
+    A caller that needs several kernels starts all of them, so that the first call waits for the
+    slowest one instead of for their sum. Errors are left to get(), which compiles again. Only on
+    CUDA, whose compiler runs in several threads at once.
     """
     if backend.name != "cuda" or key in backend.kernels or key in backend.compiling:
         return
@@ -137,13 +138,13 @@ def start(
     thread = backend.compiling[key] = threading.Thread(target=work, name="pygpu compiler")
     try:
         thread.start()
-    except RuntimeError:  # no more threads, or the interpreter ends
+    except RuntimeError:  # no more threads, or the interpreter is shutting down
         backend.compiling.pop(key, None)
 
 
 def compile_at_once(backend: Backend, makers: Sequence[Callable[[], Any]]) -> list[Any]:
-    """The results of functions that compile. On CUDA they run at once, each but the last in a
-    thread of its own. Raises the first exception, after all have ended."""
+    """Return the results of functions that compile. On CUDA they run concurrently, all but the
+    last in their own threads. Raises the first exception, after all have ended."""
     if backend.name != "cuda" or not makers:
         return [make() for make in makers]
     results: list[Any] = [None] * len(makers)
@@ -175,8 +176,8 @@ def compile_at_once(backend: Backend, makers: Sequence[Callable[[], Any]]) -> li
 
 
 def keep_plan(backend: Backend, family: str, key: Any, plan: Any) -> None:
-    """Keep what was planned for arrays of some shape. There may be very many shapes: of each family
-    of plans, a thousand are kept."""
+    """Keep a plan for arrays of some shape. Since there may be very many shapes, at most a
+    thousand plans of each family are kept."""
     keys = backend.kernels.setdefault(family, [])
     if len(keys) >= 1024:
         for old in keys[:512]:
@@ -187,23 +188,23 @@ def keep_plan(backend: Backend, family: str, key: Any, plan: Any) -> None:
 
 
 def rule(backend: Backend, per_item: int = 1) -> tuple[int, int, int]:
-    """How a PG_FOR loop is shared out: (items of a group, groups at most, group size), where a
-    work-item does per_item items in a step."""
+    """Return how a PG_FOR loop is distributed: (items per group, most groups, group size), if a
+    work-item processes per_item items per step."""
     limits = backend.limits
-    if limits.is_cpu:  # a few stretches for each core, none of them tiny
+    if limits.is_cpu:  # a few stretches per core, none of them tiny
         return 4096, limits.units * 4, 1
     size = min(256, limits.group_size)
     return size * per_item, 1 << 20, size
 
 
 def grid(backend: Backend, n: int, per_item: int = 1) -> tuple[int, int]:
-    """(groups, group size) for a PG_FOR loop over n items, per_item of them in a step."""
+    """Return (groups, group size) for a PG_FOR loop over n items, per_item of them per step."""
     per_group, most, size = rule(backend, per_item)
     return max(min(-(-n // per_group), most), 1), size
 
 
 def group_shape(backend: Backend) -> tuple[int, ...]:
-    """The size of a work-group of such a loop, as a launch takes it."""
+    """Return the work-group size of such a loop, in the form for a launch."""
     size = rule(backend)[2]
     return (size,) if backend.name == "opencl" else (size, 1, 1)
 
@@ -219,7 +220,7 @@ def copy_bytes(
     *,
     wait_for: Any = None,
 ) -> Any:
-    """Copy bytes by a kernel, where no command does."""
+    """Copy bytes by a kernel, where no command can."""
     kernel = get(
         backend,
         ("copy_bytes",),

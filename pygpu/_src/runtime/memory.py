@@ -1,4 +1,4 @@
-"""How much memory of a device arrays use."""
+"""How much memory of a device is used by arrays."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["MemoryInfo", "memory_info"]
 
 
 class MemoryInfo(NamedTuple):
-    """Bytes. total: of the device. free: what the driver would still give, None where it does not
-    tell (OpenCL). in_use: of arrays that are alive, from the default pool. held: what that pool
-    keeps for the next arrays besides; it is given back when memory runs out."""
+    """Memory in bytes. total: of the device. free: what the driver can still allocate, None if it
+    does not tell (OpenCL). in_use: by live arrays from the default pool. held: additionally kept
+    by that pool for new arrays; it is released when memory runs out."""
 
     total: int
     free: int | None

@@ -1,4 +1,4 @@
-"""What the MPI library of the process can do with device memory."""
+"""Whether the process's MPI library supports device memory."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _asked() -> bool:
 
 
 def _libraries() -> list[str]:
-    """The MPI libraries that are loaded: mpi4py opens its own without making its names global."""
+    """List the loaded MPI libraries: mpi4py opens its own without making its symbols global."""
     try:
         with open("/proc/self/maps") as maps:
             paths = {line.split(maxsplit=5)[-1].strip() for line in maps if "libmpi" in line}

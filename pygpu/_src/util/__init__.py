@@ -1,1 +1,1 @@
-"""Helpers that know nothing of devices."""
+"""Helpers that do not depend on devices."""

@@ -1,4 +1,4 @@
-"""Child processes that end with the wait for them."""
+"""Child processes that do not outlive the wait for them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["run"]
 def run(
     command: Sequence[str], timeout: float | None = None, **options: Any
 ) -> subprocess.CompletedProcess[Any]:
-    """Run a program, as subprocess.run with capture_output=True does, and kill it with all that it
-    has started if the wait ends by an exception: Ctrl-C, or the time is over.
+    """Run a program, as subprocess.run with capture_output=True does. If an exception ends the
+    wait (Ctrl-C, or a timeout), kill the program and all processes that it has started.
 
-    subprocess kills only the program itself; compilers are several processes.
+    subprocess kills only the program itself, but compilers run several processes.
     """
     options |= {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     if os.name == "posix":

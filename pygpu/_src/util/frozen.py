@@ -1,7 +1,7 @@
-"""Frozen: what ``dataclass(frozen=True)`` makes of a class, by loops instead of by generated code.
+"""Frozen: an equivalent of ``dataclass(frozen=True)`` that loops over fields instead of generating
+code.
 
-Generating takes half a millisecond to two for each class, which the first operation of a process
-would wait for.
+Generating code takes 0.5 to 2 ms per class, for which the first operation of a process would wait.
 
 >>> class Point(Frozen):
 ...     x: int
@@ -22,8 +22,8 @@ __all__ = ["Frozen"]
 
 @dataclass_transform(frozen_default=True)
 class Frozen:
-    """Base of classes whose objects have the annotated attributes, and do not change. They are
-    equal, and hashed, by all of them."""
+    """Base of immutable classes with the annotated attributes, all of which count for equality and
+    hash."""
 
     _names: ClassVar[tuple[str, ...]] = ()
     _values: ClassVar[Any] = staticmethod(lambda self: ())
@@ -48,7 +48,7 @@ class Frozen:
                 )
 
     def but(self, **changes: Any) -> Self:
-        """One like this, with other values of some attributes."""
+        """Return a copy with other values of some attributes."""
         return type(self)(**{name: getattr(self, name) for name in self._names} | changes)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Modules and their objects that are loaded when they are first needed."""
+"""Modules and objects that are imported when first needed."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ _places: dict[str, tuple[str, str]] = {}
 
 @cache
 def lazy(module: str) -> Any:
-    """The module of that full name. If it is loaded, this costs a tenth of an import statement."""
+    """Return the module with that full name. Once it is loaded, this costs a tenth of an import
+    statement."""
     return import_module(module)
 
 
 def provide(role: str, module: str, attribute: str) -> None:
-    """Say which object plays a role, for modules that the object's own module is built upon."""
+    """Register the object for a role, for use by modules that the object's own module imports."""
     _places[role] = module, attribute
 
 
 @cache
 def provided(role: str) -> Any:
-    """The object that plays the role. Raises KeyError if there is none."""
+    """Return the object registered for the role. Raises KeyError if there is none."""
     module, attribute = _places[role]
     return getattr(import_module(module), attribute)

@@ -1,7 +1,9 @@
-"""Records for `logging`, of what is not on any hot path: compilations, caches, fallbacks, fusion.
+"""Records for `logging`, about work that is not on a hot path: compilations, caches, fallbacks,
+fusion.
 
-The loggers are "pygpu.compile", "pygpu.cache", "pygpu.fallback" and "pygpu.fusion". A program that
-has not imported `logging` has no handler for them: for it nothing is imported, and nothing written.
+The loggers are "pygpu.compile", "pygpu.cache", "pygpu.fallback" and "pygpu.fusion". In a program
+that has not imported `logging`, nobody can have added a handler, so nothing is imported or
+written.
 """
 
 from __future__ import annotations
@@ -24,18 +26,18 @@ __all__ = ["DEBUG", "INFO", "compiling", "is_on", "kernel_names", "tell"]
 DEBUG, INFO = 10, 20  # as in logging
 
 _MOST_NAMES = 3
-_MOST_TEXT = 1 << 20  # of a source that is looked through
+_MOST_TEXT = 1 << 20  # the most of a source that is searched
 
 
 def is_on(name: str, level: int) -> bool:
-    """Whether somebody listens to the logger ``pygpu.<name>`` at that level."""
+    """Whether a record at that level of the logger ``pygpu.<name>`` would be handled."""
     logging = sys.modules.get("logging")
     return logging is not None and logging.getLogger(f"pygpu.{name}").isEnabledFor(level)
 
 
 def tell(name: str, level: int, message: str, *args: Any) -> None:
-    """Log for ``pygpu.<name>``, with the user's file and line. An argument that is a function is
-    called if somebody listens."""
+    """Log for ``pygpu.<name>``, with the user's file and line. Functions among the arguments are
+    called only if the record is handled."""
     if not is_on(name, level):
         return
     values = [arg() if callable(arg) else arg for arg in args]
@@ -47,14 +49,14 @@ def tell(name: str, level: int, message: str, *args: Any) -> None:
 def _pattern() -> re.Pattern[str]:
     import re
 
-    # Bounded, so that no source takes more than linear time.
+    # Bounded repetition, so that any source takes linear time.
     mark = r"(?:(?:__attribute__|__launch_bounds__)\s?\([\w(), ]{0,60}\)\s+)?"
     kinds = r"(?:\bPG_KERNEL|\bkernel|\b__kernel|\b__global__)"
     return re.compile(rf"{kinds}\s+(?:static\s+)?{mark}void\s+{mark}(\w+)\s?[(<]")
 
 
 def kernel_names(source: str | bytes | None) -> str:
-    """The kernels that a source defines, for messages: "a, b and 3 more"."""
+    """Name the kernels that a source defines, for messages: "a, b and 3 more"."""
     if isinstance(source, bytes):
         source = source[:_MOST_TEXT].decode("utf-8", "replace")
     found = list(dict.fromkeys(_pattern().findall((source or "")[:_MOST_TEXT])))
@@ -67,8 +69,8 @@ def kernel_names(source: str | bytes | None) -> str:
 
 @contextmanager
 def compiling(source: str | bytes | None, device: Callable[[], str]) -> Iterator[None]:
-    """Around a compilation: a record that tells how long it took, and a line on a terminal while
-    it takes long."""
+    """Context manager for a compilation: logs its time, and shows a line on a terminal if it takes
+    long."""
     start = time.perf_counter()
     with progress.line(lambda: f"compiling {kernel_names(source)} for {device()}"):
         try:

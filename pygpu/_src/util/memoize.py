@@ -1,13 +1,13 @@
-"""Results that are kept for as long as the OpenCL object that they were made for.
+"""Results that are cached as long as the OpenCL object for which they were computed exists.
 
 ``first_arg_dependent_memoize`` is for functions like ``get_kernel(context, dtype)``: the result
-belongs to the context, so it is kept *with* the context and goes away with it. Where the object
-takes attributes its results are stored in it, so that the garbage collector frees both although a
-kernel refers back to its context. Otherwise the results are held by weak reference to the object,
-or, if it allows none, until :func:`clear_first_arg_caches`.
+belongs to the context, so it is stored *with* the context and is freed with it. If the object
+accepts attributes, its results are stored in it, so that the garbage collector can free both
+although a kernel refers back to its context. Otherwise the results are stored under a weak
+reference to the object or, if it does not support one, until :func:`clear_first_arg_caches`.
 
-Several threads may call a memoized function. If two miss at the same time both compute, and both
-get the result of the one that finished first; nothing is locked while the function itself runs.
+Several threads may call a memoized function. If two miss at the same time, both compute, and both
+get the result of the one that finished first; no lock is held while the function itself runs.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ _lock = threading.RLock()
 
 
 class _Results(dict[Hashable, Any]):
-    """The results for one object; a dict that can be referred to weakly."""
+    """The results for one object: a dict that supports weak references."""
 
     __slots__ = ("__weakref__",)
 
 
 class FirstArgCache:
-    """(object, key) -> result, keeping neither the object nor its results alive where that can be
-    avoided.
+    """A mapping (object, key) -> result that keeps neither the object nor its results alive, where
+    that is possible.
 
-    Equal objects (two wrappers of one handle) share their results while the first of them lives.
+    Equal objects (two wrappers of one handle) share their results while the first of them exists.
     """
 
     def __init__(self) -> None:
@@ -61,8 +61,8 @@ class FirstArgCache:
             _all_caches.add(self)
 
     def results(self, obj: Any) -> dict[Hashable, Any]:
-        """The results kept for *obj*, a new empty dict the first time. Raises TypeError if *obj*
-        has no hash.
+        """Return the dict of *obj*'s results, empty the first time. Raises TypeError if *obj* is
+        not hashable.
         """
         with _lock:
             known = self._find(obj)
@@ -79,7 +79,9 @@ class FirstArgCache:
                 return reference()
             return self._weak.get(obj)
         except TypeError:
-            hash(obj)  # no hash: the caller's mistake; a hash: just no weak references
+            # Raises if unhashable, which is the caller's mistake; else only weak references are
+            # missing.
+            hash(obj)
             return None
 
     def _add(self, obj: Any) -> _Results:
@@ -99,7 +101,7 @@ class FirstArgCache:
         return results
 
     def get(self, obj: Any, key: Hashable, compute: Callable[[], ResultT]) -> ResultT:
-        """The result kept for (*obj*, *key*); what *compute* returns if there is none yet."""
+        """Return the cached result for (*obj*, *key*), or call *compute* and cache its result."""
         results = self.results(obj)
         try:
             return cast("ResultT", results[key])
@@ -108,7 +110,7 @@ class FirstArgCache:
         return cast("ResultT", results.setdefault(key, compute()))
 
     def clear(self) -> None:
-        """Forget every result for every object."""
+        """Drop all results for all objects."""
         with _lock:
             for reference in list(self._in_object.values()):
                 results = reference()
@@ -120,8 +122,8 @@ class FirstArgCache:
 
 
 def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable:
-    """A dict key for a call; the types belong to it because 1, 1.0 and True are equal but make
-    other kernels.
+    """Return a dict key for a call. It includes types, because 1, 1.0 and True are equal but need
+    different kernels.
     """
     types = tuple(map(type, args))
     if not kwargs:

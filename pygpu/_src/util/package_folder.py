@@ -1,4 +1,4 @@
-"""Where the files lie that programs and compilers find by path: pygpu/cl, pygpu/cuda/include."""
+"""The folders that programs and compilers find by path: pygpu/cl, pygpu/cuda/include."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 __all__ = ["OPENCL_HEADERS", "PACKAGE_FOLDER"]
 
 PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
-"""The folder of the package pygpu itself."""
+"""The folder of the package pygpu."""
 
 OPENCL_HEADERS = str(PACKAGE_FOLDER / "cl")
 """The folder of headers for kernels."""

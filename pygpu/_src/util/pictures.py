@@ -10,14 +10,15 @@ import numpy as np
 
 __all__ = ["SIDE", "grey", "image_element", "png"]
 
-SIDE = 128  # of a picture, in pixels
+SIDE = 128  # pixels on each side of a picture
 
 
 def png(pixels: np.ndarray) -> bytes:
-    """A PNG file of uint8 pixels: grey (h, w), or colours (h, w, 3) or (h, w, 4)."""
+    """Encode uint8 pixels as a PNG file: grey (h, w), or colours (h, w, 3) or (h, w, 4)."""
     height, width = pixels.shape[:2]
     kind = {2: 0, 3: 2 if pixels.shape[-1] == 3 else 6}[pixels.ndim]
-    rows = np.zeros((height, pixels[0].size + 1), np.uint8)  # each begins with its filter: none
+    # Each row begins with a filter byte, 0 for none.
+    rows = np.zeros((height, pixels[0].size + 1), np.uint8)
     rows[:, 1:] = pixels.reshape(height, -1)
 
     def chunk(name: bytes, data: bytes) -> bytes:
@@ -35,20 +36,22 @@ def png(pixels: np.ndarray) -> bytes:
 
 
 def grey(values: np.ndarray) -> np.ndarray:
-    """From the least finite value (black) to the largest (white); what is not finite is black."""
+    """Scale from the least finite value (black) to the largest (white); non-finite values are
+    black."""
     scaled = (np.abs(values) if values.dtype.kind == "c" else values).astype(np.float64)
     finite = np.isfinite(scaled)
     if not finite.any():
         return np.zeros(values.shape, np.uint8)
     low, high = scaled[finite].min(), scaled[finite].max()
-    # Halves, so that the difference of two very large numbers is finite.
+    # Halve them, so that the difference of two very large numbers is finite.
     span = high / 2 - low / 2
     scaled[~finite] = low
     return (255 * ((scaled / 2 - low / 2) / span if span else scaled * 0)).astype(np.uint8)
 
 
 def image_element(pixels: np.ndarray, what: str) -> str:
-    """An element of HTML that shows the pixels, enlarged if they are few. what: they are."""
+    """Return an HTML element that shows the pixels, enlarged if they are few. what: their
+    description."""
     scale = max(1, SIDE // max(pixels.shape[:2]))
     return (
         f"<img alt='{what}' width='{pixels.shape[1] * scale}' "

@@ -1,9 +1,9 @@
-"""Files that nobody else can have written, for caches: what is in them is run.
+"""Files that only this user can have written, for caches, because their contents are executed.
 
-A file counts only if it and its folder belong to this user, or to the system's administrator, and
-nobody else may write to them. Whatever breaks that rule (another owner, a mode that lets others
-write, a link, a pipe, a file of no end) is as if it were not there, and is left alone. The
-simulator's cache keeps the same rule (src/simulator/compiler/cache.c).
+A file is used only if it and its folder belong to this user or to the system's administrator, and
+nobody else may write to them. A file that breaks this rule (another owner, permission for others
+to write, a link, a pipe, an endless file) is treated as missing and left alone. The simulator's
+cache follows the same rule (src/simulator/compiler/cache.c).
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ _POSIX = os.name == "posix"
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
-# A pipe is not waited for: it is opened, found not to be a file, and closed.
+# O_NONBLOCK: a pipe is opened without waiting, found not to be a file, and closed.
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | _NO_LINK
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | _NO_LINK
 
 
 def is_private(found: os.stat_result) -> bool:
-    """Whether only this user and the administrator can have changed what was found."""
+    """Whether only this user and the administrator can have modified the file with this status."""
     if not _POSIX:
         return True
     return found.st_uid in (os.geteuid(), 0) and not found.st_mode & _WRITABLE_BY_OTHERS
 
 
 def make_folder(path: str) -> None:
-    """Make a folder and the folders above it, as far as they are missing, for this user only."""
+    """Make a folder and its missing parents, accessible only to this user."""
     missing = []
     while path and not os.path.isdir(path):
         missing.append(path)
@@ -39,11 +39,12 @@ def make_folder(path: str) -> None:
         try:
             os.mkdir(folder, 0o700)
         except FileExistsError:
-            pass  # another process was faster; the rule holds for what is opened later
+            pass  # another process was faster; whatever is opened later is checked anyway
 
 
 def _open_folder(path: str) -> int | None:
-    """A descriptor of a folder that keeps the rule; None if the system has no such descriptors."""
+    """Open a folder that satisfies the rule. Returns None if the system does not support
+    descriptors of folders."""
     if not _POSIX:
         return None
     folder = os.open(path, _FOLDER)
@@ -63,7 +64,7 @@ def _at(folder: int | None, path: str, name: str) -> str:
 
 
 def read_bytes(file: int, size: int) -> bytes:
-    """The next bytes of an open file, *size* of them at most."""
+    """Return the next bytes of an open file, at most *size*."""
     parts = []
     while size > 0 and (part := os.read(file, size)):
         parts.append(part)
@@ -72,8 +73,8 @@ def read_bytes(file: int, size: int) -> bytes:
 
 
 def read(path: str, name: str, most: int) -> bytes | None:
-    """The contents of the file *name* of the folder *path*, which counts as used now; None if it is
-    not there, breaks the rule or has more than *most* bytes."""
+    """Return the contents of the file *name* in the folder *path* and mark it as recently used.
+    None if it is missing, breaks the rule or has more than *most* bytes."""
     try:
         folder = _open_folder(path)
         try:
@@ -89,7 +90,7 @@ def read(path: str, name: str, most: int) -> bytes | None:
         data = read_bytes(file, found.st_size)
         if os.utime in os.supports_fd:
             try:
-                os.utime(file)  # what was used last is pruned last
+                os.utime(file)  # pruning removes the least recently used files
             except OSError:
                 pass
         return data
@@ -100,8 +101,8 @@ def read(path: str, name: str, most: int) -> bytes | None:
 
 
 def write(path: str, name: str, data: bytes) -> bool:
-    """Write the file *name* into the folder *path*, which is made if need be. Readers see all of it
-    or nothing. False if it could not be done."""
+    """Write the file *name* into the folder *path*, which is made if needed. Readers see the whole
+    file or none. Returns False on failure."""
     temporary = f"{name[:8]}{os.urandom(8).hex()}.tmp"
     made = False
     folder = None
@@ -131,7 +132,7 @@ def write(path: str, name: str, data: bytes) -> bool:
 
 
 def remove(path: str | os.PathLike[str]) -> None:
-    """Remove a file, if it is there and can be removed."""
+    """Remove a file if it exists and can be removed."""
     try:
         os.unlink(path)
     except OSError:

@@ -1,4 +1,4 @@
-"""A line on the terminal, or below a notebook's cell, while something takes long.
+"""A progress line on the terminal, or below a notebook's cell, for work that takes long.
 
 PYGPU_PROGRESS=0 switches it off; 1 writes it to stderr even if that is not a terminal.
 """
@@ -15,13 +15,13 @@ from typing import Any
 
 __all__ = ["line"]
 
-_AFTER = 1.0  # [s] before a line appears
-_EVERY = 0.5  # [s] between two updates
-_busy = threading.Lock()  # there is one line at a time
+_AFTER = 1.0  # seconds before a line appears
+_EVERY = 0.5  # seconds between updates
+_busy = threading.Lock()  # only one line at a time
 
 
 def _notebook() -> Any:
-    """IPython's function that shows something, inside a notebook's kernel; else None."""
+    """Return IPython's display function if this is a notebook's kernel, else None."""
     if "ipykernel" not in sys.modules:
         return None
     display = sys.modules.get("IPython.display")
@@ -29,7 +29,8 @@ def _notebook() -> Any:
 
 
 def _writer() -> Callable[[str], None] | None:
-    """What shows a text in place of the last one, "" at the end; None if nobody would see it."""
+    """Return a function that replaces the last text ("" at the end), or None if nobody would see
+    it."""
     wish = os.environ.get("PYGPU_PROGRESS", "").lower()
     if wish in ("0", "false", "no"):
         return None
@@ -52,7 +53,7 @@ def _writer() -> Callable[[str], None] | None:
 
 
 class _Widget:
-    """An output of a notebook's cell that is updated."""
+    """An output in a notebook's cell that can be updated."""
 
     def __init__(self, display: Any) -> None:
         self.display = display
@@ -80,7 +81,7 @@ def line(text: Callable[[], str]) -> Iterator[None]:
     try:
         try:
             thread.start()
-        except RuntimeError:  # no more threads, or the interpreter ends
+        except RuntimeError:  # no more threads, or the interpreter is shutting down
             thread = threading.current_thread()
         yield
     finally:
@@ -101,5 +102,5 @@ def _show(write: Callable[[str], None], text: Callable[[], str], done: threading
             if done.wait(_EVERY):
                 break
         write("")
-    except Exception:  # a stream that was closed, a device that is gone: there is no line then
+    except Exception:  # the stream is closed or its device is gone: show no line
         return

@@ -1,4 +1,4 @@
-"""Where users find a name: repr(), help() and pickle tell it by ``__module__``."""
+"""The module where users find a name: repr(), help() and pickle read it from ``__module__``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ __all__ = ["publish"]
 
 
 def publish(namespace: dict[str, Any], names: Iterable[str], module: str) -> None:
-    """Let the functions and classes of these names that *namespace*, a module's globals(), defines
-    say that they are *module*'s, which exports them."""
+    """Set ``__module__`` to *module*, which exports them, for those of the functions and classes
+    *names* that *namespace* (a module's globals()) defines."""
     home = namespace["__name__"]
     for name in names:
         item = namespace[name]

@@ -1,4 +1,4 @@
-"""Sequences that callers give: any iterable, but not one without an end."""
+"""Sequences from callers: any iterable except endless ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ T = TypeVar("T")
 
 
 def as_list(items: Iterable[T], call: str, name: str, most: int = 1 << 16) -> list[T]:
-    """The items of the argument *name* of *call*; ValueError if there are more than *most*."""
+    """Return the items of the argument *name* of *call*. Raises ValueError if there are more than
+    *most*."""
     found: list[T] = []
     for item in items:
         if len(found) == most:

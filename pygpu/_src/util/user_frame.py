@@ -1,4 +1,4 @@
-"""The line of the user's program that called."""
+"""Finding the line of the user's program that called pygpu."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def _is_ours(frame: FrameType) -> bool:
 
 
 def user_frame(depth: int = 1) -> FrameType | None:
-    """The nearest frame outside of pygpu and of what it is called through, from the caller's
-    *depth*-th caller on; None if there is none."""
+    """Return the nearest frame outside pygpu and the modules through which it is called, starting
+    at the caller's *depth*-th caller; None if there is none."""
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None and _is_ours(frame):
         frame = frame.f_back
@@ -25,8 +25,7 @@ def user_frame(depth: int = 1) -> FrameType | None:
 
 
 def user_stacklevel() -> int:
-    """How far up the stack that frame is, for warnings and records of a log that the caller
-    writes."""
+    """Return the stack level of that frame, for warnings and log records that the caller writes."""
     level = 1
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_ours(frame):

@@ -1,9 +1,9 @@
-/* asm.c - inline PTX: asm("add.u32 %0, %1, %2;" : "=r"(x) : "r"(a), "r"(b)) becomes calls of the
- * functions of sim_ptx.h.
+/* asm.c - inline PTX: asm("add.u32 %0, %1, %2;" : "=r"(x) : "r"(a), "r"(b)) becomes calls of
+ * functions in sim_ptx.h.
  *
- * An instruction's name is its first word and those of its modifiers that change the result; the
- * types at its end become template arguments. What there is no function for is an error that names
- * it. */
+ * The function's name is the instruction's first word with those modifiers that change the result;
+ * the types at its end become template arguments. An instruction without a function is an error
+ * that names it. */
 #include "simulator/compiler/rewrite.h"
 
 #include <ctype.h>
@@ -15,15 +15,15 @@ enum { MAX_OPERANDS = 64, MAX_REGISTERS = 64, MAX_PARTS = 16, MAX_ARGUMENTS = 12
 
 typedef struct {
     Rewriter *r;
-    unsigned token; /* for messages */
+    unsigned token; /* where errors are reported */
     unsigned n_operands;
-    char registers[MAX_REGISTERS][32]; /* declared by .reg, as they are written */
+    char registers[MAX_REGISTERS][32]; /* declared by .reg, as written */
     unsigned n_registers;
     bool carry; /* an instruction has set the carry */
     Text out;
 } Ptx;
 
-/* PTX's types, and how they are called in C++. */
+/* PTX types and their C++ names. */
 static const char *const types[][2] = {
     {"b8", "unsigned char"},
     {"u8", "unsigned char"},
@@ -41,8 +41,7 @@ static const char *const types[][2] = {
     {"f64", "double"},
     {"pred", "bool"},
 };
-/* Modifiers that make no difference here: precision that is better, order that is stricter, one
- * space of addresses. */
+/* Modifiers without effect here: better precision, stricter order, a single address space. */
 static const char *const ignored[] = {
     "approx",  "ftz",   "noftz", "full",    "sync",     "aligned", "global",  "shared",
     "local",   "const", "param", "generic", "volatile", "relaxed", "acquire", "release",
@@ -56,14 +55,14 @@ static const char *const silent[] = {
     "prefetchu", "nanosleep", "trap",   "brkpt", "pmevent", "discard",
 };
 
-static bool among(const char *word, const char *const *list, size_t n) {
+static bool is_in_list(const char *word, const char *const *list, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (strcmp(word, list[i]) == 0)
             return true;
     }
     return false;
 }
-#define AMONG(word, list) among(word, list, sizeof(list) / sizeof *(list))
+#define AMONG(word, list) is_in_list(word, list, sizeof(list) / sizeof *(list))
 
 static const char *type_of(const char *word) {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -83,7 +82,7 @@ static char *trim(char *s) {
     return s;
 }
 
-/* Cuts s at top-level commas; the number of parts. */
+/* Splits s at top-level commas. Returns the number of parts. */
 static unsigned split(char *s, char **parts) {
     unsigned n = 0;
     int depth = 0;
@@ -119,7 +118,7 @@ static void add_register_name(Text *out, const char *name) {
 
 static bool operand(Ptx *p, Text *out, char *s);
 
-/* s: [register+offset] */
+/* Writes s if it has the form [register+offset]. */
 static bool address_operand(Ptx *p, Text *out, char *s) {
     char *end = strrchr(s, ']');
     if (end == NULL)
@@ -136,7 +135,7 @@ static bool address_operand(Ptx *p, Text *out, char *s) {
     return true;
 }
 
-/* s: %name.x */
+/* Writes s if it has the form %name.x. */
 static bool special_register(Ptx *p, Text *out, const char *s) {
     char name[64];
     size_t n = 0;
@@ -175,7 +174,7 @@ static bool constant(Text *out, char *s) {
     return false;
 }
 
-/* Writes an operand as an expression; false: it is none. */
+/* Writes an operand as an expression. Returns false if s is not an operand. */
 static bool operand(Ptx *p, Text *out, char *s) {
     s = trim(s);
     if (*s == '!') {
@@ -248,7 +247,7 @@ static bool store(Ptx *p, char *to, const char *value) {
     return true;
 }
 
-/* ld and st with .v2 or .v4, mov between a pair and its whole. */
+/* Handles ld and st with .v2 or .v4, and mov between a pair and a whole. */
 static bool vector_instruction(Ptx *p, const char *base, const char *type, char *first,
                                char *second) {
     const bool load = strcmp(base, "ld") == 0, out = strcmp(base, "st") == 0;
@@ -298,13 +297,13 @@ static bool vector_instruction(Ptx *p, const char *base, const char *type, char 
 }
 
 typedef struct {
-    char name[128], arguments[128]; /* of the function that does it: template arguments */
+    char name[128], arguments[128]; /* of the function to call: template arguments */
     const char *base, *last_type;
     unsigned vector; /* 2 or 4, else 0 */
-    bool carry;      /* takes or leaves the carry */
+    bool carry;      /* reads or writes the carry */
 } Instruction;
 
-/* Reads the name: words between points; of L1::evict_last and the like nothing is kept. */
+/* Splits the name at its dots. Cache hints such as L1::evict_last are dropped. */
 static bool read_name(Ptx *p, Instruction *self, char *s) {
     char *const name = self->name, *const arguments = self->arguments;
     const size_t size = sizeof self->name, most = sizeof self->arguments;
@@ -345,7 +344,7 @@ static bool read_name(Ptx *p, Instruction *self, char *s) {
     return true;
 }
 
-/* Writes the call of the function that does it, and the storing of its result. */
+/* Writes a call of the function, and stores its result. */
 static bool call_function(Ptx *p, Instruction *self, char **parts, unsigned n) {
     const bool result = !AMONG(self->base, silent);
     char *second = result && n > 0 ? strchr(parts[0], '|')
@@ -390,7 +389,7 @@ static bool call_function(Ptx *p, Instruction *self, char **parts, unsigned n) {
     return ok;
 }
 
-/* One instruction, without its semicolon. */
+/* Translates one instruction, without its semicolon. */
 static bool instruction(Ptx *p, char *s) {
     s = trim(s);
     if (*s == 0)
@@ -429,7 +428,8 @@ static bool instruction(Ptx *p, char *s) {
     return call_function(p, &self, parts, n);
 }
 
-/* The whole text: instructions end with semicolons, braces limit registers. */
+/* Translates the whole text: instructions end with semicolons, braces limit the scope of
+ * registers. */
 static bool translate(Ptx *p, char *s) {
     char *start = s;
     int list = 0; /* inside the braces of a vector */
@@ -471,7 +471,7 @@ static bool translate(Ptx *p, char *s) {
 
 /* ---- the statement --------------------------------------------------------------------------- */
 
-/* The string literals from token i on, joined, with their escapes read; the index behind them. */
+/* Joins the string literals from token i on, with escapes decoded. Returns the index after them. */
 static unsigned read_strings(const Rewriter *r, unsigned i, unsigned end, Text *out) {
     for (; i < end && (r->t.tokens[i].kind == TOKEN_STRING || r->t.tokens[i].kind == TOKEN_MARKER);
          i++) {
@@ -497,7 +497,7 @@ static unsigned read_strings(const Rewriter *r, unsigned i, unsigned end, Text *
     return i;
 }
 
-/* In headers of the system only NVIDIA's have PTX; others' assembly is for this processor. */
+/* Among system headers only NVIDIA's contain PTX; assembly in others is for this processor. */
 static bool is_ptx(Rewriter *r, unsigned i) {
     unsigned line;
     int size;
@@ -508,7 +508,7 @@ static bool is_ptx(Rewriter *r, unsigned i) {
            strncmp(file, compiler_headers(), strlen(compiler_headers())) != 0;
 }
 
-/* Binds the operands, which are from token k on, to names; end: the closing bracket. */
+/* Binds names to the operands, which begin at token k; end: the closing bracket. */
 static void bind_operands(Rewriter *r, Ptx *p, unsigned k, unsigned end) {
     for (int section = 0; k < end; k++) {
         const Token *token = &r->t.tokens[k];
@@ -545,7 +545,7 @@ unsigned rewrite_asm(Rewriter *r, unsigned i) {
     Ptx p = {.r = r, .token = i};
     Text code = {0};
     unsigned k = read_strings(r, open + 1, end, &code);
-    if (code.data == NULL || *trim(code.data) == 0) { /* a barrier for the compiler */
+    if (code.data == NULL || *trim(code.data) == 0) { /* a compiler barrier */
         text_free(&code);
         return i;
     }
@@ -555,8 +555,8 @@ unsigned rewrite_asm(Rewriter *r, unsigned i) {
     for (unsigned a = 0; a < p.n_operands; a++)
         text_printf(&p.out, "(void)pgs_a%u; ", a);
     text_puts(&p.out, "} while (0)");
-    if (!ok && r->t.tokens[i].system &&
-        !failed) { /* most of what a library has is not used: an error of the assembler, if it is */
+    if (!ok && r->t.tokens[i].system && !failed) { /* most of a library is unused: report the error
+                                                    * in the assembler only if this is used */
         r->failed = false;
         r->log->size = logged;
         if (r->log->data != NULL)
@@ -567,7 +567,7 @@ unsigned rewrite_asm(Rewriter *r, unsigned i) {
     }
     if (ok && p.out.data != NULL)
         text_puts(r->out, p.out.data);
-    /* As many lines as there were, so that those behind keep their numbers. */
+    /* Write as many lines as there were, so that the lines below keep their numbers. */
     const char *last = r->t.text + r->t.tokens[end].start;
     for (const char *s = r->t.text + r->t.tokens[i].start; s < last; s++) {
         if (*s == '\n')

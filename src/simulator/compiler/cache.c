@@ -1,5 +1,5 @@
-/* cache.c - images on disk, by a hash of all that they depend on. Files appear whole (by rename)
- * and are checked when they are read; a cache that cannot be used is not an error. */
+/* cache.c - images on disk, keyed by a hash of all that they depend on. Files are written
+ * atomically (by rename) and checked when read. An unusable cache is not an error. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <elf.h>
@@ -18,7 +18,7 @@
 
 #define MAGIC 0x31304d4953554750ull /* PGUSIM01 */
 
-/* ---- keys: two different 64-bit hashes, good enough against accidents ------------------------ */
+/* ---- keys: two different 64-bit hashes, enough against accidental collisions ----------------- */
 
 static uint64_t mix(uint64_t h, uint64_t multiplier) {
     h ^= h >> 32;
@@ -55,7 +55,7 @@ static void find_processor(void) {
     snprintf(processor, sizeof processor, "unknown processor");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         if (line[0] == '\n')
-            break; /* the first core speaks for all */
+            break; /* assume that all cores are like the first */
         char *value = strchr(line, ':');
         if (value == NULL)
             continue;
@@ -74,7 +74,8 @@ static void find_processor(void) {
              (unsigned long long)key.half[0]);
 }
 
-/* Of the files in a folder and in those below; in any order: the parts are added up. */
+/* Hashes the files in a folder and its subfolders. Parts are added up, so that their order does
+ * not matter. */
 static uint64_t folder_stamp(const char *path, unsigned depth) {
     uint64_t sum = 0;
     DIR *folder = opendir(path);
@@ -100,8 +101,8 @@ static uint64_t folder_stamp(const char *path, unsigned depth) {
     return sum;
 }
 
-/* Of this very build: another one of the same version may rewrite programs in another way. The
- * linker's note tells it, where it left one. */
+/* Identifies this build, since another build of the same version may rewrite programs differently.
+ * Uses the linker's build ID if there is one. */
 static void add_build(Key *key, const Dl_info *info, const char *path) {
     struct stat status;
     const char *base = info->dli_fbase;
@@ -192,14 +193,14 @@ static void make_folders(char *path) {
     mkdir(path, 0700);
 }
 
-/* The rule of pygpu/_src/util/private_files.py: what is run can only have been written by this
- * user, or by the administrator. What breaks it is as if it were not there. */
+/* The rule of pygpu/_src/util/private_files.py: code may only run if nobody but this user or the
+ * administrator can have written it. A file that breaks the rule is treated as missing. */
 static bool is_private(const struct stat *status) {
     const bool ours = status->st_uid == geteuid() || status->st_uid == 0;
     return ours && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* The folder's descriptor, -1 if it is missing or breaks the rule. */
+/* The folder's descriptor; -1 if it is missing or breaks the rule. */
 static int open_folder(const char *path) {
     struct stat status;
     const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -216,7 +217,7 @@ typedef struct {
 
 #define MOST_BYTES ((off_t)1 << 30) /* of an image */
 
-/* All of the file that a descriptor is of; it is closed. */
+/* Reads a whole file from its descriptor, and closes it. */
 static bool read_private(int file, Text *out) {
     struct stat status;
     char part[65536];
@@ -262,7 +263,7 @@ bool cache_load(Key key, Text *out) {
     if (folder < 0)
         return false;
     name_entry(name, sizeof name, key);
-    /* a pipe is not waited for: it is opened, found to be no file, and closed */
+    /* O_NONBLOCK: a pipe is opened without waiting, then rejected because it is not a file */
     const int entry = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     close(folder);
     bool good = entry >= 0 && read_private(entry, &file) && file.size >= sizeof head;

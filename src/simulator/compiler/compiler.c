@@ -1,5 +1,5 @@
-/* compiler.c - CUDA C++ to an image: preprocess, rewrite, compile, link; with the C++ compiler of
- * the machine. */
+/* compiler.c - compiles CUDA C++ to an image with the machine's C++ compiler: preprocess, rewrite,
+ * compile, link. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -68,8 +68,8 @@ void compiler_remove_folder(const char *path) {
     rmdir(path);
 }
 
-/* Headers given to nvrtcCreateProgram become files below folder/headers; names may have folders,
- * and must stay inside. */
+/* Writes headers passed to nvrtcCreateProgram to folder/headers. Names may contain folders, but
+ * must stay inside. */
 static bool write_headers(const CompileInput *input, const char *folder, Text *log) {
     for (int i = 0; i < input->n_headers; i++) {
         const char *name = input->include_names[i];
@@ -107,9 +107,9 @@ static void common_words(Words *words, const CxxCompiler *cxx, const Options *op
 #endif
 }
 
-/* -DN=16 is the program's, not our headers', which have an N of their own: such options become
- * lines of a file that is read behind them. Names with an underline in front, and NDEBUG, are meant
- * for headers and stay on the command line. */
+/* -DN=16 is meant for the program, not for our headers, which use the name N themselves. So such
+ * macros go to a file that is read after them. NDEBUG and names that begin with an underscore are
+ * meant for headers and stay on the command line. */
 static bool is_programs_macro(const char *word) {
     const char *name = word + 2;
     return (strncmp(word, "-D", 2) == 0 || strncmp(word, "-U", 2) == 0) && *name != '_' &&
@@ -162,7 +162,7 @@ static void preprocess_words(Words *words, const CxxCompiler *cxx, const Options
         words_add(words, "-DSIM_CHECKED=1");
 }
 
-/* The device headers from what is kept of them, with their macros in a file; not where an option
+/* Takes the device headers from the cache, with their macros in a file. Not used if an option
  * might change them. */
 static bool add_prelude(const CxxCompiler *cxx, const Options *options, const char *macros,
                         Text *out) {
@@ -198,10 +198,10 @@ static bool preprocess(const CxxCompiler *cxx, const Options *options, const cha
     words_add(&words, "-I%s", compiler_headers());
     if (getcwd(here, sizeof here) != NULL)
         words_add(&words, "-iquote%s",
-                  here); /* NVRTC looks there too; the whole path, see uses_files() */
+                  here); /* NVRTC looks there too; the whole path, as uses_files() needs */
     words_add(&words, "-isystem%s/library",
-              compiler_headers()); /* behind all -I: the user's own copy of NVIDIA's C++ library
-                                      goes first */
+              compiler_headers()); /* after all -I, so that the user's own copy of NVIDIA's C++
+                                    * library is found first */
     words_add(&words, "-include");
     if (prelude)
         words_add(&words, "%s", macros);
@@ -217,8 +217,8 @@ static bool preprocess(const CxxCompiler *cxx, const Options *options, const cha
     return status == 0 && !out->failed && out->size > before;
 }
 
-/* A header of the C++ library was included: then its math functions are used, and ours step
- * back. */
+/* Whether a header of the C++ library is included. If so, its math functions are used instead of
+ * ours. */
 static bool uses_cxx_library(const char *text) {
     for (const char *at = strstr(text, "\n# 1 \"/"); at != NULL; at = strstr(at + 1, "\n# 1 \"/")) {
         const char *end = strchr(at + 7, '"');
@@ -229,8 +229,8 @@ static bool uses_cxx_library(const char *text) {
     return false;
 }
 
-/* Files of the user's disk were included: the text after preprocessing is what the image depends
- * on. */
+/* Whether files on the user's disk are included. If so, the image depends on the preprocessed
+ * text. */
 static bool uses_files(const char *text, const char *folder) {
     const size_t n = strlen(folder), m = strlen(compiler_headers());
     for (const char *at = strstr(text, "\n# 1 \"/"); at != NULL; at = strstr(at + 1, "\n# 1 \"/")) {
@@ -241,7 +241,7 @@ static bool uses_files(const char *text, const char *folder) {
     return false;
 }
 
-/* The text without the name of the folder, which is another one each time. */
+/* Adds the text without the folder's name, which differs each time. */
 static void key_add_text(Key *key, const char *text, const char *folder) {
     const size_t n = strlen(folder);
     for (const char *next; (next = strstr(text, folder)) != NULL; text = next + n)
@@ -249,15 +249,15 @@ static void key_add_text(Key *key, const char *text, const char *folder) {
     key_add(key, text, strlen(text));
 }
 
-/* An object that uses nothing of the C library, as most small kernels do, needs no search for that:
- * a third of the time. */
+/* Links an object that uses nothing of the C library, as most small kernels do, without searching
+ * it: that saves a third of the time. */
 static bool link_alone(const CxxCompiler *cxx, const char *folder) {
     static const char *const linker[] = {"ld",   "-shared",          "-Bsymbolic",    "-z",
                                          "defs", "--hash-style=gnu", "--eh-frame-hdr"};
     Words words = {0};
     Text out = {0}, error = {0};
     if (cxx->command.n > 1)
-        return false; /* zig has its own, and may be all there is */
+        return false; /* zig has its own C library, which may be the only one */
     bool good = true;
     for (size_t i = 0; i < sizeof linker / sizeof linker[0]; i++)
         good = words_add(&words, "%s", linker[i]) && good;
@@ -270,45 +270,47 @@ static bool link_alone(const CxxCompiler *cxx, const char *folder) {
     return good;
 }
 
-/* -g and warnings; what checks need. */
+/* Adds -g, warnings, and options for checks. */
 static void add_debug_words(Words *words, const CxxCompiler *cxx, const Options *options) {
     words_add(words, options->debug || sim_debug() ? "-g" : "-g1");
     if (!sim_checked()) {
         words_add(words, "-w");
         return;
     }
-    words_add(words, "-fsanitize=thread,bounds"); /* with hooks of our own: see sim_check.h */
+    words_add(words, "-fsanitize=thread,bounds"); /* calls our own hooks: see sim_check.h */
     words_add(words, cxx->clang ? "-fsanitize-trap=bounds" : "-fsanitize-undefined-trap-on-error");
     words_add(words, "-ftrivial-auto-var-init=pattern");
     words_add(words, "-Wuninitialized");
-    words_add(words, "-Wno-attributes"); /* "used" on what is only declared */
+    words_add(words, "-Wno-attributes"); /* about "used" on mere declarations */
     words_add(words, cxx->clang ? "-Wno-deprecated-volatile"
-                                : "-Wno-volatile"); /* of C++20, on what CUDA programs have */
+                                : "-Wno-volatile"); /* deprecated in C++20, common in CUDA
+                                                     * programs */
     if (!cxx->clang)
-        words_add(words, "-Wno-tsan"); /* of fences, which the hooks know */
+        words_add(words, "-Wno-tsan"); /* about fences, which our hooks handle */
     words_add(words, cxx->clang ? "-Wconditional-uninitialized" : "-Wmaybe-uninitialized");
 }
 
-/* What one compiler has and the other one has not. */
+/* Adds options that only one of the compilers has. */
 static void add_compiler_words(Words *words, const CxxCompiler *cxx, const Options *options) {
     if (cxx->clang) {
-        words_add(words, "-ftrivial-auto-var-init=pattern"); /* it makes use of uninitialized
-                                                                variables as arguments, which CUDA
-                                                                programs have */
-        words_add(words, "-fno-strict-float-cast-overflow"); /* conversions of what is too large
-                                                                give what they give on a GPU */
+        words_add(words, "-ftrivial-auto-var-init=pattern"); /* clang++ exploits undefined
+                                                              * behaviour when uninitialized
+                                                              * variables are passed as arguments,
+                                                              * as CUDA programs do */
+        words_add(words, "-fno-strict-float-cast-overflow"); /* conversions of too large numbers
+                                                              * give the same results as on a GPU */
         words_add(words, "-fno-caret-diagnostics");
         return;
     }
-    words_add(words, "-fno-ipa-icf");            /* kernels are told apart by address */
-    words_add(words, "-fno-tree-slp-vectorize"); /* of two doubles that are converted to float and
-                                                    back, g++ 12 leaves out both conversions */
+    words_add(words, "-fno-ipa-icf");            /* kernels are identified by address */
+    words_add(words, "-fno-tree-slp-vectorize"); /* g++ 12 drops both conversions when two doubles
+                                                  * are converted to float and back */
     words_add(words, "-fno-diagnostics-show-caret");
     words_add(words, "-fno-gnu-unique");
-    words_add(words, "-gstatement-frontiers"); /* lines of calls that are inlined away */
-    words_add(words, "-fno-reorder-blocks-and-partition"); /* unlikely code stays near the line that
-                                                              it belongs to */
-    if (!options->debug && !sim_checked()) {               /* what -O3 has for loops over threads */
+    words_add(words, "-gstatement-frontiers");             /* gives line numbers to inlined calls */
+    words_add(words, "-fno-reorder-blocks-and-partition"); /* keeps unlikely code near its line */
+    if (!options->debug && !sim_checked()) {               /* the part of -O3 that helps loops over
+                                                            * threads */
         words_add(words, "-ftree-vectorize");
         words_add(words, "-fvect-cost-model=dynamic");
         words_add(words, "-fsplit-loops");
@@ -333,15 +335,15 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
         "-fno-asynchronous-unwind-tables",
         "-pipe",
 #if defined(__x86_64__)
-        "-fstack-clash-protection", /* frames of many pages meet the guard below the stack, and
-                                       nothing beyond */
+        "-fstack-clash-protection", /* a frame of many pages hits the guard below the stack before
+                                     * anything beyond it */
 #endif
     };
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
         words_add(&words, "%s", always[i]);
     const bool zig = cxx->command.n > 1;
     if (zig)
-        words_add(&words, "-fno-sanitize=undefined"); /* its own default */
+        words_add(&words, "-fno-sanitize=undefined"); /* which it adds by default */
     add_debug_words(&words, cxx, options);
     add_compiler_words(&words, cxx, options);
     for (size_t i = 0; i < options->compile.n; i++)
@@ -360,9 +362,10 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
                : link_alone(cxx, folder) || relocatable_link(cxx, folder, 1, false, error);
 }
 
-/* clang++ fills locals with 0xAA bytes, as four of which a ballot of odd lanes may look; it knows
- * well which numbers may be unset, but not which items of arrays. So where it names none, only
- * longer values are taken for one. Its doubts are for us alone, and leave the messages. */
+/* clang++ fills locals with 0xAA bytes, but a ballot of odd lanes looks like four of them. clang++
+ * knows well which numbers may be uninitialized, but not which array items. So if it reports none,
+ * only longer values count as uninitialized. Its warnings are needed only here, and are removed
+ * from the messages. */
 static void note_unset(Text *messages, Text *image) {
     bool any = false, drop = false;
     char *out = messages->data;
@@ -391,7 +394,7 @@ static void note_unset(Text *messages, Text *image) {
         mark[sizeof UNSET_MARK - 1] = '8';
 }
 
-/* A compilation in a folder of its own. */
+/* A compilation in its own folder. */
 typedef struct {
     const CompileInput *input;
     const CxxCompiler *cxx;
@@ -421,7 +424,7 @@ static bool write_source(const Run *self) {
     return good;
 }
 
-/* files: whether files of the user's disk were included. */
+/* *files: set if files on the user's disk are included. */
 static bool preprocess_source(Run *self, bool *files) {
     bool good = preprocess(self->cxx, self->options, self->folder, false, &self->preprocessed,
                            &self->messages);
@@ -431,7 +434,7 @@ static bool preprocess_source(Run *self, bool *files) {
         good = preprocess(self->cxx, self->options, self->folder, true, &self->preprocessed,
                           &self->messages);
     }
-    /* Before pruning, which leaves no trace of headers with nothing but macros. */
+    /* Must precede pruning, which leaves no trace of headers that have nothing but macros. */
     *files = good && uses_files(self->preprocessed.data, self->folder);
     if (good)
         self->preprocessed.size = sim_prune(self->preprocessed.data, self->preprocessed.size);
@@ -442,10 +445,10 @@ static bool has_message(const Run *self, const char *words) {
     return self->messages.data != NULL && strstr(self->messages.data, words) != NULL;
 }
 
-/* Where the C++ compiler does not like what was made of a kernel, it is rewritten and compiled
- * again without that; its words about the user's text are the better for it. */
+/* If the C++ compiler rejects a rewritten kernel, it is rewritten with fewer forms and compiled
+ * again. Its messages about the user's text are also better then. */
 static bool rewrite_and_compile(Run *self) {
-    /* options->relocatable: what other programs' functions wait for is unknown */
+    /* with -rdc=true, it is unknown whether functions of other programs wait */
     const bool fibers = self->options->debug || self->options->relocatable || sim_checked();
     RewriteForms forms = fibers ? REWRITE_FIBERS : sim_fibers() ? REWRITE_LOOPS : REWRITE_REGIONS;
     for (;;) {
@@ -472,13 +475,13 @@ static bool rewrite_and_compile(Run *self) {
     }
 }
 
-/* The log of a compilation that went well or not. */
+/* Writes the log of a compilation, successful or not. */
 static void write_log(Run *self, bool good) {
     Text *log = self->log;
     if (self->messages.size > 0) {
         log_translate(log, self->messages.data, self->folder, self->input,
                       self->options->no_warnings);
-        if (!good && log->size == 0) /* words of a linker, of a compiler that we do not know */
+        if (!good && log->size == 0) /* messages of a linker, or of an unknown compiler */
             text_puts(log, self->messages.data);
     }
     if (!good && log->size == 0)
@@ -580,7 +583,7 @@ nvrtcResult compiler_run(const CompileInput *input, Text *image, Text *log) {
     return result;
 }
 
-/* ---- what is in an image --------------------------------------------------------------------- */
+/* ---- contents of an image -------------------------------------------------------------------- */
 
 char *compiler_lowered(const Text *image, size_t i) {
     Elf elf;
@@ -609,15 +612,15 @@ char *compiler_lowered(const Text *image, size_t i) {
     return result;
 }
 
-/* Text that stands for PTX: base 64 in comments, so that whoever reads it sees what it is, and
- * behind it the kernels' names. */
+/* The text that is returned as PTX: base 64 in comments, so that readers see what it is, then the
+ * kernels' names. */
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char text_start[] =
     "// Not PTX: an image for pygpu's CPU simulator as text. cuModuleLoadData of the simulator "
     "loads it; a GPU's driver cannot.\n";
 static const char text_data[] = "// pygpu-simulator-image ";
 
-/* Programs look for the name of their kernel in the text. */
+/* Programs search the text for the name of their kernel. */
 static void name_kernels(Text *out, const Text *image) {
     Elf elf;
     uint64_t address, size;

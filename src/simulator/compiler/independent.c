@@ -1,11 +1,11 @@
-/* independent.c - which kernels may be run as plain loops over their threads.
+/* independent.c - finds the kernels that may run as plain loops over their threads.
  *
- * A thread that waits for others, prints, or asks who it is other than by the kernel's own
- * threadIdx needs a context of its own. All of that goes through sim_here(). So a name is dependent
- * if the declaration that makes it mentions sim_here, threadIdx or another dependent name; repeated
- * until nothing changes. What a kernel can reach without naming it (overloaded operators, members)
- * is counted by the names of operator, class and member. Erring is allowed in one direction only:
- * too many dependent names cost time. */
+ * A thread that waits for others, prints, or asks for its identity other than by the kernel's own
+ * threadIdx needs its own context. All of that goes through sim_here(). So a name is dependent if
+ * its declaration mentions sim_here, threadIdx or another dependent name; this is repeated until
+ * nothing changes. What a kernel can reach without naming it (overloaded operators, members) is
+ * counted under the names of the operator, class and member. The result may err in one direction
+ * only: too many dependent names cost nothing but time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +13,13 @@
 
 typedef struct {
     unsigned first, end;
-} Chunk; /* a declaration outside of functions */
+} Chunk; /* a declaration outside functions */
 
 static unsigned word(const Tokens *t, unsigned i) {
     return t->tokens[i].kind == TOKEN_NAME ? t->tokens[i].name : 0;
 }
 
-/* Marks the names that a dependent declaration makes. True if one is new. */
+/* Marks the names that a dependent declaration introduces. Returns true if one is new. */
 static bool mark(const Tokens *t, const unsigned *match, Chunk chunk, unsigned char *dependent) {
     bool changed = false, is_class = false, named = false;
     for (unsigned i = chunk.first; i < chunk.end; i++) {
@@ -36,7 +36,7 @@ static bool mark(const Tokens *t, const unsigned *match, Chunk chunk, unsigned c
         }
         if (name == R_struct || name == R_class || name == R_union)
             is_class = !named;
-        if (name == R_operator) { /* new and delete are seen where they are used */
+        if (name == R_operator) { /* new and delete are detected where they are used */
             const unsigned made =
                 word(t, i + 1) == R_new || word(t, i + 1) == R_delete ? word(t, i + 1) : R_operator;
             changed = changed || !dependent[made];
@@ -73,7 +73,7 @@ static bool mentions(const Tokens *t, Chunk chunk, const unsigned char *dependen
         if (name != 0 && name != R_operator && dependent[name])
             return true;
         if ((name == R_asm || name == R___asm__ || name == R___asm) && !t->tokens[i].system)
-            return true; /* inline PTX can ask for all of that */
+            return true; /* inline PTX can do all of that */
     }
     return false;
 }
@@ -109,10 +109,8 @@ static Chunk *find_chunks(const Tokens *t, const unsigned *match, unsigned *n) {
             i = match[i];
             end = !is_bracket(t, i + 1, ';') && !is_bracket(t, i + 1, ',') &&
                   t->tokens[i + 1].kind != TOKEN_NAME;
-            end =
-                end ||
-                t->tokens[i + 1].kind ==
-                    TOKEN_NAME; /* a variable of a class named here counts as a chunk of its own */
+            end = end || t->tokens[i + 1].kind ==
+                             TOKEN_NAME; /* a variable of a class declared here has its own chunk */
         } else if (is_bracket(t, i, '}')) {
             first = i + 1;
             continue;
@@ -152,7 +150,7 @@ unsigned char *dependent_names(Tokens *t, const unsigned *steps) {
             if (mentions(t, chunks[i], dependent, steps)) {
                 if (!is_kernel(t, chunks[i]))
                     changed = mark(t, match, chunks[i], dependent) || changed;
-                chunks[i] = chunks[--n]; /* a declaration is marked once; */
+                chunks[i] = chunks[--n]; /* mark each declaration only once */
             } else {
                 i++;
             }

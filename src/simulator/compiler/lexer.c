@@ -1,4 +1,5 @@
-/* lexer.c - preprocessed C++ as tokens. Names get numbers, so that comparing them is cheap. */
+/* lexer.c - splits preprocessed C++ into tokens. Names get numbers, which makes comparing them
+ * cheap. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ void lex_free(Tokens *tokens) {
     memset(tokens, 0, sizeof *tokens);
 }
 
-static size_t raw_string(const char *s, size_t n) { /* s: after R */
+static size_t raw_string(const char *s, size_t n) { /* s: the text after R */
     size_t mark = 1;
     while (mark < n && s[mark] != '(' && mark < 20)
         mark++;
@@ -96,12 +97,12 @@ static size_t punctuation(const char *s, size_t n) {
     for (size_t i = 0; i < sizeof longer / sizeof longer[0]; i++) {
         const size_t size = strlen(longer[i]);
         if (i != 1 && size <= n && memcmp(s, longer[i], size) == 0)
-            return size; /* >>> may close three templates */
+            return size; /* as in >>>, which may close three templates */
     }
     return 1;
 }
 
-/* # 12 "file" flags, or a pragma; flag 3 says that what follows is a header of the system. */
+/* Parses # 12 "file" flags, or a pragma; flag 3 marks a system header. */
 static size_t marker(const char *s, size_t left, bool *system) {
     const char *end = memchr(s, '\n', left);
     const size_t n = end != NULL ? (size_t)(end - s) : left;
@@ -117,7 +118,7 @@ static size_t marker(const char *s, size_t left, bool *system) {
     return n;
 }
 
-/* A name, or a string with a prefix; 0: no memory. */
+/* Parses a name, or a string with a prefix. Returns 0 if out of memory. */
 static size_t name_or_string(Tokens *out, const char *s, size_t left, Token *token) {
     size_t n = 1;
     while (n < left && (isalnum((unsigned char)s[n]) || s[n] == '_' || s[n] == '$' ||
@@ -144,7 +145,7 @@ static size_t number(const char *s, size_t left) {
     return n;
 }
 
-/* Appends the token; one more place is left behind it. */
+/* Appends the token. Leaves room for one more. */
 static bool add(Tokens *out, size_t *room, Token token) {
     if (out->n_tokens + 2 >= *room) {
         *room *= 2;

@@ -1,5 +1,5 @@
-/* log.c - the C++ compiler's messages in NVRTC's words: `name(line): error: ...`, the user's line,
- * and a caret below it. */
+/* log.c - rewrites the C++ compiler's messages in NVRTC's form: `name(line): error: ...`, then the
+ * user's line with a caret below it. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "simulator/compiler/rewrite.h"
 
-/* Line number n of a text, from 1, as #line directives count them; its length in size. The last
- * one, as users' text comes after ours. */
+/* Finds line n of a text, from 1, counted as #line directives say; size: its length. Takes the
+ * last such line, since the user's text comes after ours. */
 static const char *find_line(const char *text, unsigned n, size_t *size) {
     const char *found = NULL;
     unsigned at = 1;
@@ -26,7 +26,7 @@ static const char *find_line(const char *text, unsigned n, size_t *size) {
     return found;
 }
 
-/* The user's text of a file that a message names: the program, or one of its headers. */
+/* The text of the file that a message names: the user's program, or one of its headers. */
 static const char *text_of(const CompileInput *input, const char *name, size_t size) {
     if (strlen(input->name) == size && strncmp(input->name, name, size) == 0)
         return input->source;
@@ -38,7 +38,7 @@ static const char *text_of(const CompileInput *input, const char *name, size_t s
     return NULL;
 }
 
-/* Messages speak of things that the user did not write. */
+/* Adds a message without the prefixes of generated names. */
 static void add_message(Text *out, const char *s, size_t size) {
     for (size_t i = 0; i < size; i++) {
         if (size - i > 6 &&
@@ -50,7 +50,7 @@ static void add_message(Text *out, const char *s, size_t size) {
     }
 }
 
-/* What stands in quotes in the message: the likely place of the error in the line. */
+/* Guesses the column of the error from the name that the message quotes. */
 static size_t column_of(const char *line, size_t size, const char *message, size_t message_size,
                         size_t column) {
     static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
@@ -78,13 +78,13 @@ static size_t column_of(const char *line, size_t size, const char *message, size
     return column > 0 && column <= size ? column : indent + 1;
 }
 
-/* Within one line: a search of all that follows would take minutes where a compiler wrote a
- * megabyte. */
+/* Searches one line only: searching all the following text would take minutes if a compiler wrote
+ * a megabyte. */
 static const char *find_in(const char *line, const char *end, const char *what) {
     return memmem(line, (size_t)(end - line), what, strlen(what));
 }
 
-/* The number behind a colon, and in *at what follows it. */
+/* Parses the number after a colon; *at: the text after it. */
 static unsigned number_behind(const char **at) {
     if (**at != ':' || (*at)[1] < '0' || (*at)[1] > '9')
         return 0;
@@ -94,13 +94,14 @@ static unsigned number_behind(const char **at) {
     return value < UINT_MAX ? (unsigned)value : 0;
 }
 
-#define MOST_QUOTED 100u /* messages whose line is looked for: each time the whole text is read */
+/* Only so many messages show the user's line, as finding it reads the whole text. */
+#define MOST_QUOTED 100u
 
-/* What a line says, in the order in which they are looked for. */
+/* The kinds of messages, in the order of the search. */
 enum { ERROR, FATAL_ERROR, WARNING, NOTE, KINDS };
 static const char *const kinds[KINDS] = {": error: ", ": fatal error: ", ": warning: ", ": note: "};
 
-/* Where the kind stands in a line; NULL: nowhere. */
+/* Finds the kind in a line; NULL: there is none. */
 static const char *find_kind(const char *line, const char *end, unsigned *which) {
     for (*which = 0; *which < KINDS; ++*which) {
         const char *kind = find_in(line, end, kinds[*which]);
@@ -110,7 +111,7 @@ static const char *find_kind(const char *line, const char *end, unsigned *which)
     return NULL;
 }
 
-/* A name of a file as the user knows it. */
+/* A file name as the user knows it. */
 static const char *users_name(const char *name, const char *directory) {
     const size_t size = strlen(directory);
     if (strncmp(name, directory, size) == 0) {
@@ -121,7 +122,8 @@ static const char *users_name(const char *name, const char *directory) {
     return name;
 }
 
-/* The line that a message is about, and a caret below it. False: it is not the user's. */
+/* Adds the line that a message is about, with a caret below it. Returns false if the line is not
+ * the user's. */
 static bool quote_line(Text *out, const CompileInput *input, const char *name, size_t name_size,
                        unsigned line, unsigned column, const char *message, size_t message_size) {
     size_t width = 0;
@@ -137,7 +139,8 @@ static bool quote_line(Text *out, const CompileInput *input, const char *name, s
     return true;
 }
 
-/* A message of a kind, which stands at kind in the line that name begins; quoted counts lines. */
+/* Adds a message; kind points into the line, which begins with name; quoted counts the lines
+ * shown. */
 static void add_diagnostic(Text *out, const CompileInput *input, const char *name, const char *kind,
                            unsigned which, const char *end, unsigned *quoted) {
     const char *colon = memchr(name, ':', (size_t)(kind - name));
@@ -165,7 +168,7 @@ void log_translate(Text *out, const char *messages, const char *directory,
         unsigned which;
         const char *kind = find_kind(s, end, &which);
         if (strncmp(name, own, sizeof own - 1) == 0) {
-            /* a second form of something that was complained about already */
+            /* generated code: the same error in the user's code was reported */
         } else if (kind != NULL && !(which == WARNING && no_warnings)) {
             add_diagnostic(out, input, name, kind, which, end, &quoted);
             errors += which == ERROR || which == FATAL_ERROR;

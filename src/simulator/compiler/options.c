@@ -1,5 +1,5 @@
-/* options.c - NVRTC's options as those of g++ and clang++. What only concerns the code of a GPU is
- * accepted and has no effect. */
+/* options.c - translates NVRTC's options to those of g++ and clang++. Options that only concern
+ * GPU code are accepted and ignored. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "simulator/compiler/compiler.h"
 
-/* What an option's value has to be, and whether it stands behind "=" or may also be the next
+/* The kind of value that an option takes, and whether the value must follow "=" or may be the next
  * word. */
 typedef enum {
     NO_VALUE,
@@ -38,7 +38,7 @@ typedef struct {
     const char *name, *brief; /* brief may be NULL */
     Value value;
     What what;
-    const char *choices; /* of CHOICE, with a space behind each */
+    const char *choices; /* for CHOICE, each followed by a space */
 } Known;
 
 static const Known known[] = {
@@ -143,7 +143,7 @@ static bool is_integer(const char *value, long least) {
     return end != value && *end == 0 && number >= least;
 }
 
-/* Numbers of messages, with commas between. */
+/* Whether value is a comma-separated list of message numbers. */
 static bool are_numbers(const char *value) {
     for (;; value++) {
         char *end;
@@ -166,8 +166,8 @@ static bool is_choice(const char *choices, const char *value) {
     return false;
 }
 
-/* Whether an option has the kind of value that it must; if not, log has NVRTC's words. value: NULL
- * for none. */
+/* Whether the option's value is valid; if not, adds NVRTC's message to log. value: NULL for
+ * none. */
 static bool is_allowed(Text *log, const Known *option, const char *value) {
     const char *name = option->name, *brief = option->brief;
     if (option->value == NO_VALUE && value != NULL && strcmp(name, "--no-cache") != 0) {
@@ -194,7 +194,7 @@ static bool is_allowed(Text *log, const Known *option, const char *value) {
     return false;
 }
 
-/* The option of this name, of so many characters; NULL: there is none. */
+/* Finds the option with this name of length characters; NULL: there is none. */
 static const Known *find(const char *name, size_t length) {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         const char *const names[] = {known[i].name, known[i].brief};
@@ -207,7 +207,7 @@ static const Known *find(const char *name, size_t length) {
     return NULL;
 }
 
-static bool obey(Options *out, Text *log, What what, const char *value) {
+static bool apply_option(Options *out, Text *log, What what, const char *value) {
     switch (what) {
     case DEFINE:
         return words_add(&out->preprocess, "-D%s", *value != 0 ? value : "=");
@@ -242,12 +242,13 @@ static bool obey(Options *out, Text *log, What what, const char *value) {
     return true;
 }
 
-/* One option; next: the word after it. 1: it was taken too, 0: it was not, -1: an error. */
+/* Translates one option; next: the word after it. Returns 1 if next was used too, 0 if not, -1 on
+ * errors. */
 static int map_one(Options *out, Text *log, char *option, const char *next) {
     char *value = NULL;
     const Known *found;
     if (option[0] == '-' && option[1] != 0 && strchr("DUI", option[1]) != NULL && option[2] != 0) {
-        value = option + 2; /* -DNAME=1; "-D NAME=1", too */
+        value = option + 2; /* -DNAME=1, or "-D NAME=1" */
         while (*value == ' ')
             value++;
         found = find(option, 2);
@@ -267,7 +268,7 @@ static int map_one(Options *out, Text *log, char *option, const char *next) {
         return -1;
     if (given == NULL && (found->value == ANY_VALUE || found->value == CHOICE))
         text_printf(log, "nvrtc: error: %s expects a value\n", found->brief);
-    return obey(out, log, found->what, given != NULL ? given : "") ? takes : -1;
+    return apply_option(out, log, found->what, given != NULL ? given : "") ? takes : -1;
 }
 
 bool options_map(Options *out, Text *log, int n, const char *const *options) {

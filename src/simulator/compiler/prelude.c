@@ -1,9 +1,9 @@
 /* prelude.c - the simulator's device headers, preprocessed once for each set of options.
  *
- * They stand before every program and are the same each time, but preprocessing them takes the C++
- * compiler longer than a small kernel. What remains is kept: their text, and the macros that
- * programs may use or that guard the headers from being read again. Programs are then preprocessed
- * behind the macros alone, and the text is put in front of the result. */
+ * They precede every program and are always the same, but preprocessing them takes the C++
+ * compiler longer than a small kernel. So the result is cached: the text, and the macros that
+ * programs may use or that guard the headers against a second inclusion. Programs are then
+ * preprocessed with the macros alone, and the text is put in front of the result. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 #include "simulator/compiler/compiler.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static Key kept_key; /* of the last one, so that it is there without a cache on disk as well */
+static Key kept_key; /* of the last result, which is kept even without a cache on disk */
 static Text kept;
 
-/* The output of -dD: definitions in our headers are macros, and everything else in them text. The
- * compiler's own macros are left out, and so are markers of other files, which would name this
- * run's. */
+/* Splits the output of -dD into the macros defined in our headers and the rest of their text.
+ * Drops the compiler's own macros, and the markers of other files, which would name this run's
+ * folder. */
 static void split(const char *output, Text *macros, Text *text) {
     const size_t n = strlen(compiler_headers());
     bool ours = false;
@@ -37,7 +37,7 @@ static void split(const char *output, Text *macros, Text *text) {
     }
 }
 
-/* Both parts as one, for the cache: the size of the macros stands in front. */
+/* Makes both parts as one text for the cache, which begins with the size of the macros. */
 static bool make(const Words *command, Text *out) {
     Text output = {0}, error = {0}, macros = {0}, text = {0};
     bool good = spawn(command, NULL, &output, &error) == 0 && output.size > 0 && !output.failed;

@@ -19,7 +19,7 @@ static const char unit_begin[] = "\"pygpu_if \" \"";
 static const char unit_end[] = "\"pygpu_end\");";
 static const char assertion[] = "static_assert(true, ";
 
-/* A set of words by their hash: a collision keeps a unit that is not needed, which does no harm. */
+/* A set of words, stored by hash. A collision only keeps a unit that is not needed. */
 typedef struct {
     uint64_t *slots;
     size_t capacity, count;
@@ -32,10 +32,10 @@ static bool word_part(char c) {
     return word_start(c) || (c >= '0' && c <= '9');
 }
 
-/* The next word at or after p: its hash and where it ends, or NULL at the end of the text. */
+/* Finds the next word at or after p, its hash and its end; NULL at the end of the text. */
 static const char *next_word(const char *p, const char *end, uint64_t *hash) {
     while (p < end && !word_start(*p)) {
-        if (*p >= '0' && *p <= '9') { /* a number, with its suffix */
+        if (*p >= '0' && *p <= '9') { /* skip a number with its suffix */
             while (p < end && word_part(*p))
                 p++;
         } else {
@@ -97,7 +97,7 @@ typedef struct {
     bool dropped;
 } Unit;
 
-/* Finds the units; -1: no memory. A unit without its end is left alone. */
+/* Finds the units; -1: out of memory. A unit without an end is ignored. */
 static ptrdiff_t find_units(const char *text, size_t length, Unit **out) {
     size_t count = 0, capacity = 0;
     Unit *units = NULL;
@@ -143,7 +143,7 @@ size_t sim_prune(char *text, size_t length) {
     ptrdiff_t count = find_units(text, length, &units);
     Words words = {calloc(4096, sizeof(uint64_t)), 4096, 0};
     bool ok = count > 0 && words.slots != NULL;
-    size_t after = length; /* where the text behind the current unit begins */
+    size_t after = length; /* where the text after the current unit begins */
     for (ptrdiff_t i = count - 1; ok && i >= 0; i--) {
         Unit *unit = &units[i];
         ok = words_put_all(&words, text + unit->end, text + after);
@@ -160,7 +160,7 @@ size_t sim_prune(char *text, size_t length) {
                 continue;
             memmove(text + to, text + from, units[i].begin - from);
             to += units[i].begin - from;
-            /* Line ends and line markers stay, so that messages about what is left name the right
+            /* Keep line ends and line markers, so that messages about the rest name the right
              * lines. */
             for (const char *p = text + units[i].begin, *end = text + units[i].end; p < end;) {
                 const char *line = memchr(p, '\n', (size_t)(end - p));

@@ -1,9 +1,9 @@
-/* relocatable.c - programs compiled with -rdc=true, which use functions and variables of each
- * other.
+/* relocatable.c - programs compiled with -rdc=true, which use each other's functions and
+ * variables.
  *
- * Such an image is a shared object like all, and the object file that it was made of stands behind
- * it, so that the linker's calls can put several together. The system's loader, and whoever reads
- * the image by its headers, sees the first part only. */
+ * Such an image is a shared object like the others, followed by the object file that it was linked
+ * from, so that the linker's calls can combine several. The system's loader, and all who read the
+ * image by its headers, see only the first part. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct {
     uint64_t size;
     Key sum;
     char mark[24];
-} Trailer; /* the last bytes of the image; sum: of the object */
+} Trailer; /* the last bytes of the image; sum: a hash of the object */
 static const char mark[24] = "pygpu-sim-relocatable";
 
 static Key sum(const char *object, size_t size) {
@@ -82,7 +82,7 @@ bool relocatable_link(const CxxCompiler *cxx, const char *folder, size_t n, bool
     return good;
 }
 
-/* What a linker says of missing and doubled names; GNU's and LLVM's have words of their own. */
+/* Translates a linker's messages about undefined and duplicate names, as worded by GNU or LLVM. */
 static void explain(Text *text, const char *messages) {
     static const struct {
         const char *theirs, *ours;
@@ -178,7 +178,7 @@ CUresult relocatable_link_images(const LinkInput *inputs, size_t n, void **image
         text_free(&out);
         return status;
     }
-    *image = out.data; /* the caller's from now on */
+    *image = out.data; /* now owned by the caller */
     *size = out.size;
     return CUDA_SUCCESS;
 }

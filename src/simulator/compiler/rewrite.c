@@ -1,15 +1,16 @@
-/* rewrite.c - CUDA C++ to C++, token by token, after preprocessing; lines stay where they were.
+/* rewrite.c - CUDA C++ to C++, token by token, after preprocessing. Line numbers do not change.
  *
- *   __device__, __host__, ...             nothing; on variables: "used", so that they are there by
- *                                         name
- *   __shared__ T x[n];                    static thread_local T x[n];   a block runs on one system
- *                                         thread
+ *   __device__, __host__, ...             nothing; on variables "used", so that they can be
+ *                                         found by name
+ *   __shared__ T x[n];                    static thread_local T x[n];   a block runs on one
+ *                                         system thread
  *   extern __shared__ T s[];              a reference to the context's dynamic shared memory
  *   __global__ void k(P) {...}            see rewrite_kernel.c
  *   threadIdx, ... outside of kernels     read from the context
  *   printf, malloc, free, clock           the simulator's
- * Words are replaced as tokens and not defined as macros, since headers of the C++ library use some
- * of them for themselves. */
+ *
+ * Tokens are replaced, rather than macros defined, because headers of the C++ library use some of
+ * these words themselves. */
 #include "simulator/compiler/rewrite.h"
 
 #include "../pygpu/cuda/simulator/include/pygpu_sim_abi.h"
@@ -72,7 +73,7 @@ unsigned declaration_start(const Tokens *tokens, unsigned i) {
 }
 
 static bool find_starts(Tokens *t) {
-    unsigned first = NOWHERE; /* of the declaration, behind markers; NOWHERE: it has not begun */
+    unsigned first = NOWHERE; /* of the declaration, after markers; NOWHERE: it has not begun */
     t->starts = malloc(t->n_tokens * sizeof *t->starts);
     for (unsigned i = 0; t->starts != NULL && i < t->n_tokens; i++) {
         const Token *token = &t->tokens[i];
@@ -87,7 +88,8 @@ static bool find_starts(Tokens *t) {
     return t->starts != NULL;
 }
 
-/* Of each token, whether it is inside of braces that are neither a namespace's nor extern "C"'s. */
+/* Finds, for each token, whether it is inside braces other than those of a namespace or extern
+ * "C". */
 static bool *find_inside(const Tokens *t, const unsigned *match) {
     bool *inside = calloc(t->n_tokens + 1, sizeof *inside);
     for (unsigned i = 0; inside != NULL && i < t->n_tokens; i++) {
@@ -172,7 +174,7 @@ void rewrite_error(Rewriter *r, unsigned i, const char *format, ...) {
     char text[600];
     r->failed = true;
     if (r->n_errors++ >= 100)
-        return; /* nobody reads more */
+        return; /* callers need no more */
     const char *name = rewrite_place(r, i, &line, &size);
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
@@ -187,8 +189,7 @@ void rewrite_flat(Rewriter *r, Text *out, unsigned first, unsigned end, bool def
         if (token->kind == TOKEN_MARKER)
             continue;
         if (!defaults &&
-            is_bracket(&r->t, i,
-                       '=')) { /* up to the comma; what is in brackets or angles is passed over */
+            is_bracket(&r->t, i, '=')) { /* up to the comma; skip brackets and angles */
             while (i < end && !is_bracket(&r->t, i, ',')) {
                 if ((is_bracket(&r->t, i, '(') || is_bracket(&r->t, i, '{') ||
                      is_bracket(&r->t, i, '[')) &&
@@ -203,7 +204,7 @@ void rewrite_flat(Rewriter *r, Text *out, unsigned first, unsigned end, bool def
             token = &r->t.tokens[i];
         }
         r->out = out;
-        r->copied = i; /* no text before it */
+        r->copied = i; /* no white space before it */
         text_add(out, " ", 1);
         i = rewrite_tokens(r, i, i + 1) - 1;
     }
@@ -216,7 +217,7 @@ static void copy_token(Rewriter *r, unsigned i) {
     text_add(r->out, r->t.text + r->t.tokens[i].start, r->t.tokens[i].size);
 }
 
-/* The text between the token before and this one: white space, with the ends of lines. */
+/* Copies the white space between the previous token and this one, with its line ends. */
 static void copy_space(Rewriter *r, unsigned i) {
     if (i == 0) {
         text_add(r->out, r->t.text, r->t.tokens[0].start);
@@ -230,8 +231,8 @@ static unsigned name_at(const Rewriter *r, unsigned i) {
     return r->t.tokens[i].kind == TOKEN_NAME ? r->t.tokens[i].name : 0;
 }
 
-/* Where it is decided whether __device__ at i begins a variable: at a parameter list, or the end
- * of a declarator. */
+/* Finds the token that decides whether __device__ at i begins a variable: a parameter list, or the
+ * end of a declarator. */
 static unsigned variable_end(Rewriter *r, unsigned i) {
     bool *const variable = &r->begins.variable;
     *variable = r->begins.brace = false;
@@ -284,7 +285,7 @@ static bool begins_variable(Rewriter *r, unsigned i) {
     return r->begins.variable && (!r->begins.brace || r->begins.end > i + 2);
 }
 
-/* Whether the declaration of the name or __forceinline__ at i says inline, before its
+/* Whether the declaration with the name or __forceinline__ at i has the word inline before its
  * parameters. */
 static bool declared_inline(Rewriter *r, unsigned i) {
     const unsigned start = declaration_start(&r->t, i);
@@ -312,7 +313,7 @@ const char *rewrite_inline(Rewriter *r, unsigned name) {
                                     : " inline __attribute__((always_inline)) ";
 }
 
-/* A call of a function that the C library has too, and not somebody's member. */
+/* Whether i is a call of a function that the C library has too, and not of a member. */
 static bool is_call(const Rewriter *r, unsigned i) {
     if (!is_bracket(&r->t, i + 1, '('))
         return false;
@@ -325,12 +326,12 @@ static bool is_call(const Rewriter *r, unsigned i) {
     return true;
 }
 
-static unsigned skip_arguments(const Rewriter *r,
-                               unsigned i) { /* i: a word; the index after it and its brackets */
+static unsigned skip_arguments(const Rewriter *r, unsigned i) { /* i: a word; returns the index
+                                                                 * after it and its brackets */
     return is_bracket(&r->t, i + 1, '(') && r->match[i + 1] > i ? r->match[i + 1] + 1 : i + 1;
 }
 
-/* alignas with a type or a number, at a place where a declaration may have an attribute only. */
+/* Rewrites alignas with a type or a number, where a declaration may only have an attribute. */
 static unsigned rewrite_alignas(Rewriter *r, unsigned i) {
     const unsigned end = skip_arguments(r, i);
     text_puts(r->out, "__attribute__((aligned(sim_alignment<");
@@ -339,7 +340,7 @@ static unsigned rewrite_alignas(Rewriter *r, unsigned i) {
     return end;
 }
 
-/* extern __shared__ T s[]; from i to the semicolon. */
+/* Rewrites extern __shared__ T s[]; from i to the semicolon. */
 static unsigned rewrite_extern_shared(Rewriter *r, unsigned i) {
     unsigned end = i, name = 0, depth = 0;
     while (end < r->t.n_tokens && !is_bracket(&r->t, end, ';')) {
@@ -360,7 +361,7 @@ static unsigned rewrite_extern_shared(Rewriter *r, unsigned i) {
     for (unsigned k = i; k < end; k++) {
         const unsigned word = name_at(r, k);
         if (k > i)
-            copy_space(r, k); /* what stands before i is there */
+            copy_space(r, k); /* the text before i is already written */
         if (word == R_extern || word == R___shared__ || word == R_static || word == R___device__)
             continue;
         if (k == name)
@@ -391,7 +392,8 @@ static unsigned rewrite_extern_shared(Rewriter *r, unsigned i) {
     return end + 1;
 }
 
-/* (T *)&s of such an array s, which is a pointer here, so that its address is another one. */
+/* Rewrites (T *)&s, where s is such an array. It is a pointer here, so its address would be
+ * wrong. */
 static unsigned rewrite_shared_address(Rewriter *r, unsigned i) {
     const Token *name = &r->t.tokens[i + 1];
     const bool cast = i > 1 && is_bracket(&r->t, i - 1, ')') && token_is(&r->t, i - 2, "*");
@@ -443,7 +445,7 @@ bool rewrite_foreign(const Rewriter *r, unsigned i, unsigned *first, unsigned *e
     return true;
 }
 
-/* CUDA's words for declarations; i: to be copied as it is. */
+/* Rewrites CUDA's words in declarations. Returns i if the token is to be copied. */
 static unsigned rewrite_declaration_word(Rewriter *r, unsigned i) {
     const bool system = r->t.tokens[i].system;
     switch (r->t.tokens[i].name) {
@@ -453,7 +455,7 @@ static unsigned rewrite_declaration_word(Rewriter *r, unsigned i) {
     case R___nv_pure__:
         return i + 1;
     case R___global__:
-        return i + 1; /* friends and the like; kernels do not come here */
+        return i + 1; /* friends and others; kernels are handled elsewhere */
     case R___device__:
         if (begins_variable(r, i))
             text_puts(r->out, "__attribute__((used))");
@@ -487,7 +489,7 @@ static unsigned rewrite_declaration_word(Rewriter *r, unsigned i) {
         rewrite_flat(r, r->out, i + 1, r->match[i + 1] + 1, true);
         text_puts(r->out, "))");
         return r->match[i + 1] + 1;
-    case R_alignas: { /* behind a word of CUDA's, which is an attribute for nvcc, and none for us */
+    case R_alignas: { /* after one of CUDA's words, which are attributes for nvcc but not for us */
         const unsigned before = i > 0 ? name_at(r, i - 1) : 0;
         const bool behind = before == R___shared__ || before == R___device__ ||
                             before == R___constant__ || before == R___managed__;
@@ -498,7 +500,8 @@ static unsigned rewrite_declaration_word(Rewriter *r, unsigned i) {
     }
 }
 
-/* threadIdx and the like; i: not CUDA's, to be copied as it is. */
+/* Rewrites threadIdx and similar variables. Returns i if the token is to be copied, because it is
+ * not CUDA's. */
 static unsigned rewrite_index(Rewriter *r, unsigned i) {
     static const char *const members[] = {"thread", "block", "block_size", "grid_size"};
     const unsigned name = r->t.tokens[i].name;
@@ -531,7 +534,7 @@ static unsigned rewrite_name(Rewriter *r, unsigned i) {
             text_puts(r->out, "sim_");
         }
         break;
-    case R___assert_fail: /* of the C library's own assert.h; the declaration stays */
+    case R___assert_fail: /* from the C library's assert.h; keep the declaration */
         if (i > 0 && token_is(&r->t, i - 1, "void"))
             break;
         text_puts(r->out, "sim_assertion");
@@ -604,7 +607,7 @@ unsigned rewrite_tokens(Rewriter *r, unsigned first, unsigned end) {
     return i;
 }
 
-/* Marks where declarations begin that have to be seen as a whole. */
+/* Marks the beginnings of declarations that must be rewritten as a whole. */
 static void find_declarations(Rewriter *r) {
     unsigned last_shared = NOWHERE;
     for (unsigned i = 0; i < r->t.n_tokens; i++) {
@@ -629,7 +632,7 @@ static void find_declarations(Rewriter *r) {
             if (is_extern)
                 r->at[start] = BEGINS_EXTERN_SHARED;
         } else if (name == R_threadIdx || name == R_blockIdx || name == R_blockDim ||
-                   name == R_gridDim) { /* ::threadIdx, of no namespace here */
+                   name == R_gridDim) { /* ::threadIdx: here it is not in the global namespace */
             const unsigned before = i > 1 ? name_at(r, i - 2) : 0;
             if (i > 0 && token_is(&r->t, i - 1, "::") &&
                 (i == 1 || r->t.tokens[i - 2].kind != TOKEN_NAME || before == R_return))

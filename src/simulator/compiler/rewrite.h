@@ -1,10 +1,10 @@
-/* rewrite.h - what the files of the rewriter share. */
+/* rewrite.h - shared by the files of the rewriter. */
 #ifndef PYGPU_SIM_REWRITE_H
 #define PYGPU_SIM_REWRITE_H
 
 #include "simulator/compiler/compiler.h"
 
-/* Words that mean something here: R_x is the number of the name. */
+/* Words that the rewriter handles: R_x is the number of the name x. */
 /* clang-format off */
 #define REWRITE_WORDS(W) \
     W(__global__) W(__device__) W(__host__) W(__constant__) W(__managed__) W(__shared__) \
@@ -32,7 +32,7 @@ typedef enum {
     FORM_LOOPS,
     FORM_STRIDES,
     FORM_REGIONS
-} Form; /* how a kernel's threads are run where there is a choice */
+} Form; /* how a kernel's threads run, where there is a choice */
 typedef struct {
     unsigned name;
     Form form;
@@ -41,47 +41,47 @@ typedef struct {
 #define REWRITE_BUILTINS \
     "const uint3 threadIdx, const uint3 blockIdx, const dim3 blockDim, const dim3 gridDim"
 #define REWRITE_STRIDE_FILE \
-    "pygpu-simulator-strides" /* what the user did not write: messages on it repeat others */
+    "pygpu-simulator-strides" /* generated code: messages about it repeat others */
 
 #define NOWHERE      0xffffffffu
 #define REGION_NAMES 100u
 
-/* What is declared in shared memory outside of functions, up to a token. */
+/* Variables declared in shared memory outside functions, up to a token. */
 typedef struct {
     unsigned end, n_shared, n_memory;
-    bool unknown; /* something that is not understood */
+    bool unknown; /* something was not understood */
     unsigned shared[REGION_NAMES], memory[REGION_NAMES];
 } SharedNames;
 
 typedef struct {
     Tokens t;
-    unsigned *match;          /* of each bracket, the index of its partner; 0: none */
+    unsigned *match;          /* for each bracket, the index of its partner; 0: none */
     unsigned *steps;          /* see find_steps */
     unsigned char *dependent; /* by name, see dependent_names */
     Text *out, *log;
     unsigned n_entries;
     struct {
         unsigned name, number;
-    } shared[16]; /* extern __shared__ arrays outside of functions: the token of the name, the type
-                     __simT_number */
+    } shared[16]; /* extern __shared__ arrays outside functions: the token of the name, and the
+                   * number of the type __simT_number */
     unsigned n_shared;
-    unsigned copied; /* the token whose white space before it is not wanted; NOWHERE: none */
+    unsigned copied; /* the token to copy without the white space before it; NOWHERE: none */
     RewriteForms forms;
-    unsigned n_regions; /* kernels that were cut into regions */
+    unsigned n_regions; /* kernels that were split into regions */
     bool failed;
     SeenKernel *kernels;
-    unsigned n_dependent; /* names that `dependent` knows of */
+    unsigned n_dependent; /* the number of names in `dependent` */
     unsigned n_kernels, room_kernels;
-    unsigned char *at; /* what begins at a token, a BEGINS_ */
-    unsigned body_end; /* of the kernel we are in, the token of its brace; 0: in none */
+    unsigned char *at; /* what begins at each token: a BEGINS_ constant */
+    unsigned body_end; /* the closing brace of the current kernel; 0: not in a kernel */
     unsigned n_errors;
-    unsigned casts;               /* that we are in */
-    unsigned char *kernels_named; /* by name: see count_kernels */
+    unsigned casts;               /* how many casts are being rewritten */
+    unsigned char *kernels_named; /* by name: see count_kernels() */
     unsigned n_named;
     unsigned char *region_names; /* by name: see region_names() */
     SharedNames globals;
-    unsigned region_names_end; /* the token up to which typedefs have been read for it */
-    /* What the scans below found last, so that they do not begin anew at each token. */
+    unsigned region_names_end; /* typedefs have been read for it up to this token */
+    /* The last results of the searches below, so that they do not start anew at each token. */
     struct {
         unsigned token, marker, line;
     } place;
@@ -92,31 +92,31 @@ typedef struct {
     struct {
         unsigned start, at, end, word, force;
     } inlined;
-    unsigned char *angles; /* how many < are open before each token, 2 at most: see is_shift */
-    bool *inside;          /* whether each token is in a function's braces */
-    unsigned foreign, foreign_end; /* inside a kernel: of a lambda or class that cannot see the
-                                      kernel's parameters; end 0: in none */
+    unsigned char *angles; /* how many < are open before each token, at most 2: see is_shift */
+    bool *inside;          /* whether each token is inside a function's braces */
+    unsigned foreign, foreign_end; /* the current lambda or class inside a kernel that cannot see
+                                    * the kernel's parameters; end 0: none */
 } Rewriter;
 
-/* The lexer gives these words their numbers first, so that they are constants. */
+/* The lexer numbers these words first, so that their numbers are constants. */
 bool rewrite_words(Tokens *tokens);
 unsigned *rewrite_match(const Tokens *tokens);
-/* Index of the first token of the declaration that contains token i. */
+/* The index of the first token of the declaration that contains token i. */
 unsigned declaration_start(const Tokens *tokens, unsigned i);
 bool is_bracket(const Tokens *tokens, unsigned i, char c);
 unsigned skip_angles(const Tokens *tokens, const unsigned *match,
-                     unsigned i); /* i: a <; the index of its >, or i */
+                     unsigned i); /* i: a <; returns the index of its >, or i */
 void rewrite_error(Rewriter *r, unsigned i, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Line and file of a token, by the markers. */
+/* Line and file of a token, according to the markers. */
 const char *rewrite_place(Rewriter *r, unsigned i, unsigned *line, int *size);
-/* Lambdas without a default capture and local classes inside a kernel cannot use its parameters. If
- * one begins at i: from behind its captures or its keyword to its last brace. */
+/* Lambdas without a default capture and local classes inside a kernel cannot use its parameters.
+ * If one begins at i, sets its range: from after its captures or its keyword to its last brace. */
 bool rewrite_foreign(const Rewriter *r, unsigned i, unsigned *first, unsigned *end);
 /* rewrite_stride.c */
 bool rewrite_stride(Rewriter *r, unsigned start, unsigned name, unsigned name_end, unsigned params,
                     unsigned params_end, unsigned body, unsigned end);
-/* rewrite_region.c: the kernel in regions, if it can be cut there; false: nothing was written */
+/* rewrite_region.c: splits the kernel into regions, if possible; false: nothing was written */
 bool rewrite_regions(Rewriter *r, unsigned start, unsigned name, unsigned params,
                      unsigned params_end, unsigned body, unsigned end);
 /* rewrite_kernel.c */
@@ -124,21 +124,23 @@ unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global);
 void rewrite_expressions(Rewriter *r, char *const *names, size_t n_names);
 /* rewrite.c */
 unsigned rewrite_tokens(Rewriter *r, unsigned first,
-                        unsigned end); /* writes them, replaced; what comes next */
+                        unsigned end); /* writes them with replacements; returns the next token */
 void rewrite_flat(Rewriter *r, Text *out, unsigned first, unsigned end,
-                  bool defaults); /* on one line; without default arguments */
-/* rewrite_arithmetic.c: shifts and conversions; the index of what comes after them, or i */
+                  bool defaults); /* on one line; defaults: whether to keep default arguments */
+/* rewrite_arithmetic.c: shifts and conversions; returns the index after them, or i */
 unsigned rewrite_arithmetic(Rewriter *r, unsigned i);
-/* rewrite_step.c: where uses of volatile variables begin before which threads of a warp wait for
- * each other: twice the token behind the use, and 1 where the variable itself is meant, not its
- * value. Behind these, as many again: where bodies of loops with such uses begin, their ends. The
- * caller frees. */
+/* rewrite_step.c: finds the uses of volatile variables at which the threads of a warp must meet.
+ * For each token where one begins: twice the index of the token after the use, plus 1 where the
+ * variable itself is meant, not its value. A second half follows: for each token where the body of
+ * a loop with such uses begins, the body's end. The caller frees it. */
 unsigned *find_steps(const Tokens *tokens, const unsigned *match);
-unsigned rewrite_step(Rewriter *r, unsigned i); /* the token to go on with */
-/* asm.c: inline PTX; i: the asm token. The index of the token after it, or i if it is not PTX. */
+unsigned rewrite_step(Rewriter *r, unsigned i); /* returns the next token */
+/* asm.c: inline PTX; i: the asm token. Returns the index of the token after it, or i if it is not
+ * PTX. */
 unsigned rewrite_asm(Rewriter *r, unsigned i);
 
-/* What makes the function that is run inline, whose name is at `name`: it may be so already. */
+/* The word that makes the generated function inline, whose name is at `name`; empty if it is
+ * inline already. */
 const char *rewrite_inline(Rewriter *r, unsigned name);
 unsigned char *count_angles(const Tokens *tokens, const unsigned *match);
 

@@ -1,14 +1,13 @@
-/* rewrite_arithmetic.c - where C++ leaves open what a GPU says: shifts by all bits or more, and
- * conversions of floating-point numbers that are too large for an integer. The words that are put
- * in, and what they mean, are in sim_arithmetic.h.
+/* rewrite_arithmetic.c - shifts and conversions whose result C++ leaves undefined but a GPU
+ * defines: shifts by all bits or more, and conversions of floating-point numbers that are too
+ * large for an integer. The words that are inserted are defined in sim_arithmetic.h.
  *
  *   a << b                                a << by << b, also for >>
  *   (int)x  int(x)  static_cast<int>(x)   (int)(to<int>)x, ...; for integer types by their usual
  *                                         names
  *
- * Types are not known here, so conversions that nobody wrote (int i = x;), `T(x)` in templates, <<=
- * and >>= stay what the processor makes of them; and so does >> where it may close two lists of
- * template arguments. */
+ * Types are unknown here. So implicit conversions (int i = x;), `T(x)` in templates, <<= and >>=
+ * are left to the processor; so is >> where it may close two template argument lists. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,11 +19,11 @@ static bool is(const Rewriter *r, unsigned i, const char *text) {
     return token_is(&r->t, i, text);
 }
 
-static bool touch(const Rewriter *r, unsigned i) { /* no space before the next token */
+static bool adjacent(const Rewriter *r, unsigned i) { /* no white space before the next token */
     return r->t.tokens[i].start + r->t.tokens[i].size == r->t.tokens[i + 1].start;
 }
 
-/* Names of integers that an error in a cast does no harm to; bool has rules of its own. */
+/* Names of integer types; bool is not one, since it has its own conversion rules. */
 static bool is_integer_type(const Rewriter *r, unsigned i) {
     static const char *const names[] = {
         "int",     "unsigned", "signed",  "long",      "short",    "char",     "size_t",   "int8_t",
@@ -40,7 +39,7 @@ static bool is_integer_type(const Rewriter *r, unsigned i) {
     return false;
 }
 
-/* The end of a type that begins at i and is nothing but such names; i if there is none. */
+/* Finds the end of a type that begins at i and consists only of such names; i: there is none. */
 static unsigned type_end(const Rewriter *r, unsigned i) {
     while (is_integer_type(r, i))
         i++;
@@ -57,9 +56,9 @@ static void put_type(Rewriter *r, unsigned first, unsigned end) {
     text_puts(r->out, ">)");
 }
 
-#define MOST_CASTS 100u /* before or in one another: more are left as they are */
+#define MOST_CASTS 100u /* in a row or nested: further ones are left unchanged */
 
-/* After token i an operand is expected, not a declarator: an operator, or the beginning of an
+/* Whether token i is followed by an operand, not a declarator: it is an operator, or begins an
  * expression. */
 static bool is_before_operand(const Rewriter *r, unsigned i, unsigned casts) {
     const Token *token = &r->t.tokens[i];
@@ -118,8 +117,8 @@ static bool is_whole_number(const Rewriter *r, unsigned i) {
     return true;
 }
 
-/* A shift by the number at i alone, which is less than the bits of any type: the common case needs
- * nothing. */
+/* Whether i is a shift by a literal that is smaller than the bits of any type. This common case
+ * needs no change. */
 static bool is_small_shift(const Rewriter *r, unsigned i) {
     if (!is_whole_number(r, i) || r->t.text[r->t.tokens[i].start] == '0' || r->t.tokens[i].size > 2)
         return is(r, i, "0");
@@ -128,14 +127,14 @@ static bool is_small_shift(const Rewriter *r, unsigned i) {
            !is(r, i + 1, "/") && !is(r, i + 1, "%");
 }
 
-/* What is an integer by its name. */
+/* Whether the name at i is known to be an integer. */
 static bool is_known_integer(const Rewriter *r, unsigned i) {
     const unsigned name = r->t.tokens[i].kind == TOKEN_NAME ? r->t.tokens[i].name : 0;
     return is_whole_number(r, i) || name == R_threadIdx || name == R_blockIdx ||
            name == R_blockDim || name == R_gridDim || name == R_sizeof;
 }
 
-/* For is_shift: how many < stand before each token, in its statement and brackets. */
+/* Counts, for is_shift, the < before each token in its statement and brackets. */
 unsigned char *count_angles(const Tokens *t, const unsigned *match) {
     unsigned char *angles = calloc(t->n_tokens + 1, 1);
     for (unsigned i = 0; angles != NULL && i < t->n_tokens; i++) {
@@ -153,14 +152,14 @@ unsigned char *count_angles(const Tokens *t, const unsigned *match) {
     return angles;
 }
 
-/* Whether the > at i and the one behind it cannot be ends of template arguments: there are not two
- * < before them. */
+/* Whether the > at i and the next one cannot end template arguments, because fewer than two <
+ * precede them. */
 static bool is_shift(const Rewriter *r, unsigned i) {
     return is_whole_number(r, i + 2) || r->angles[i] < 2;
 }
 
-/* first .. close: the brackets of T(x) and its like. The operand in brackets of its own, and the
- * closing one. */
+/* Writes the operand of T(x) or similar in its own brackets, and the closing bracket; open: the
+ * bracket before it. */
 static unsigned put_operand(Rewriter *r, unsigned open, unsigned type, unsigned end) {
     const unsigned close = r->match[open];
     text_puts(r->out, "(");
@@ -174,7 +173,7 @@ static unsigned put_operand(Rewriter *r, unsigned open, unsigned type, unsigned 
     return close + 1;
 }
 
-/* (int)x: the cast's brackets, and what follows it marked. */
+/* Rewrites (int)x: writes the cast's brackets and marks the operand. */
 static unsigned rewrite_c_cast(Rewriter *r, unsigned i) {
     const unsigned close = r->match[i];
     if (type_end(r, i + 1) != close || !before_operand(r, i - 1) || !begins_operand(r, close + 1) ||
@@ -189,22 +188,22 @@ static unsigned rewrite_c_cast(Rewriter *r, unsigned i) {
     return close + 1;
 }
 
-/* Shifts and casts in brackets. */
+/* Rewrites shifts and casts in brackets. */
 static unsigned rewrite_operator(Rewriter *r, unsigned i) {
     const Token *token = &r->t.tokens[i];
     const char c = r->t.text[token->start];
     if (c == '<' && token->size == 2 && is(r, i, "<<")) {
         if (is(r, i - 1, "operator") || is(r, i - 1, "...") || is(r, i + 1, "...") ||
-            (is(r, i + 1, "=") && touch(r, i)) || is_small_shift(r, i + 1))
+            (is(r, i + 1, "=") && adjacent(r, i)) || is_small_shift(r, i + 1))
             return i;
         text_puts(r->out, "<< " BY "<<");
         return i + 1;
     }
-    if (c == '>' && token->size == 1 && is(r, i + 1, ">") && touch(r, i)) {
+    if (c == '>' && token->size == 1 && is(r, i + 1, ">") && adjacent(r, i)) {
         if (is(r, i - 1, "operator") || is(r, i - 1, ">") || is(r, i - 1, "...") ||
             is(r, i + 2, "..."))
             return i;
-        if (touch(r, i + 1) && strchr(">=", r->t.text[r->t.tokens[i + 2].start]) != NULL)
+        if (adjacent(r, i + 1) && strchr(">=", r->t.text[r->t.tokens[i + 2].start]) != NULL)
             return i;
         if (is_small_shift(r, i + 2) || !is_shift(r, i))
             return i;

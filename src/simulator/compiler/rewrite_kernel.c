@@ -1,14 +1,14 @@
 /* rewrite_kernel.c - kernels: `__global__ void k(P p) {body}` becomes
  *
  *   void k(P p) {}
- *       its name and address, which users look up
+ *       the name and address that users look up
  *   void sim_v_k(threadIdx, blockIdx, blockDim, gridDim, P p) {body}
- *       what is run
+ *       the function that runs
  *   an entry in section sim_kernels that names both
  *       for each kernel that is not a template
  *
  * Templates get their entries where they are instantiated: explicitly, or by a name expression. As
- * parameters the four builtins are ordinary values, so that a loop over threads can be optimized
+ * parameters, the four builtins are ordinary values, so that a loop over threads can be optimized
  * like any other. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +17,8 @@
 #include "simulator/compiler/rewrite.h"
 
 typedef struct {
-    unsigned start, name,
-        name_end;       /* the declaration; its name, with template arguments if it has some */
-    unsigned qualifier; /* where NAMESPACE:: before the name begins; else the name */
+    unsigned start, name, name_end; /* the declaration; its name, with template arguments if any */
+    unsigned qualifier; /* where NAMESPACE:: before the name begins; the name if there is none */
     unsigned params, params_end; /* tokens between the brackets */
     unsigned body;               /* the { or ; */
     unsigned bounds, bounds_end; /* tokens of the first launch bound */
@@ -96,7 +95,8 @@ static SeenKernel *find(const Rewriter *r, unsigned name) {
     return NULL;
 }
 
-/* All kernels of a name have one form: the best that each of them can have. */
+/* Remembers the form of a kernel. All kernels with the same name get one form, which each of them
+ * can have. */
 static bool remember(Rewriter *r, unsigned name, Form form) {
     SeenKernel *seen = find(r, name);
     if (seen != NULL) {
@@ -129,14 +129,14 @@ static bool independent(const Rewriter *r, unsigned first, unsigned end) {
             continue;
         for (unsigned k = foreign; k < foreign_end; k++) {
             if (word(r, k) == R_threadIdx)
-                return false; /* it would ask the context, which does not know what the loop does */
+                return false; /* it would ask the context, which does not know the loop's thread */
         }
     }
     return true;
 }
 
-/* The template of sim_launch.h that runs a kernel, and what the function that it calls takes before
- * the kernel's own parameters. */
+/* The template in sim_launch.h that runs a kernel, and the parameters that its function takes
+ * before the kernel's own. */
 static const char *template_of(Form form) {
     return form == FORM_REGIONS ? "SimRegions" : form == FORM_LOOPS ? "SimLoops" : "SimKernel";
 }
@@ -146,7 +146,7 @@ static const char *builtins_of(Form form) {
                                 : "const uint3, const uint3, const dim3, const dim3";
 }
 
-/* blocks: whether they may be run in the kernel's form; on fibers otherwise. */
+/* blocks: whether blocks may run in the kernel's form; if not, on fibers. */
 static void entry(Rewriter *r, const Kernel *k, Form form, bool blocks) {
     Text types = {0};
     const unsigned n = r->n_entries++;
@@ -156,7 +156,7 @@ static void entry(Rewriter *r, const Kernel *k, Form form, bool blocks) {
     if (k->qualifier < k->name)
         rewrite_flat(r, &space, k->qualifier, k->name, true);
     const char *const prefix = space.data != NULL ? space.data : "";
-    text_printf(&own_name, "%s sim_v_%s", prefix, bare.data + 1); /* a space is before it */
+    text_printf(&own_name, "%s sim_v_%s", prefix, bare.data + 1); /* preceded by a space */
     rewrite_flat(r, &types, k->params, k->params_end, false);
     if (!blocks && form != FORM_REGIONS)
         form = FORM_FIBERS;
@@ -196,7 +196,7 @@ static void entry(Rewriter *r, const Kernel *k, Form form, bool blocks) {
     text_free(&bare);
 }
 
-/* What kernels return by mistake. Other names may be void's. */
+/* Whether the kernel returns a value by mistake: other names may be typedefs of void. */
 static bool returns(const Rewriter *r, const Kernel *k) {
     static const char *const types[] = {"int",  "float", "double",   "bool",   "char",
                                         "long", "short", "unsigned", "signed", "size_t"};
@@ -207,7 +207,7 @@ static bool returns(const Rewriter *r, const Kernel *k) {
     return is_bracket(&r->t, k->name - 1, '*');
 }
 
-/* The function that is run, with the body as the user wrote it. */
+/* Writes the function that runs, with the user's body. */
 static void put_function(Rewriter *r, const Kernel *k, unsigned start, unsigned end) {
     r->copied = start;
     rewrite_tokens(r, start, k->name);
@@ -229,14 +229,14 @@ static void put_function(Rewriter *r, const Kernel *k, unsigned start, unsigned 
     r->body_end = r->foreign_end = 0;
 }
 
-/* The kernel that begins at start; its body is left to the caller, up to body_end. Returns the
- * token to go on with. */
+/* Rewrites the kernel that begins at start, except its body, which the caller copies up to
+ * body_end. Returns the next token. */
 unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global) {
     Kernel k;
     r->at[start] = 0;
     if (!parse(r, &k, start, global)) {
         r->copied = start;
-        return start; /* something else: as it is */
+        return start; /* something else: leave it */
     }
     if (k.name > 0 && returns(r, &k))
         rewrite_error(r, k.name, "a __global__ function must have a void return type");
@@ -253,15 +253,15 @@ unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global) {
         return k.body + 1;
     }
     const unsigned name = r->t.tokens[k.name].name;
-    /* what has the name */
+    /* the function with the kernel's name */
     rewrite_flat(r, r->out, start, k.name, true);
     text_puts(r->out, " __attribute__((used)) ");
     rewrite_flat(r, r->out, k.name, k.body, true);
     text_puts(r->out, is_bracket(&r->t, k.body, '{') ? " {} " : "; ");
-    /* what is run */
+    /* the function that runs */
     if (is_bracket(&r->t, k.body, ';')) {
         if (find(r, name) == NULL && !remember(r, name, FORM_STRIDES))
-            r->failed = true; /* a declaration says nothing */
+            r->failed = true; /* a declaration does not restrict the form */
         put_function(r, &k, start, end);
         return k.body + 1;
     }
@@ -281,7 +281,7 @@ unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global) {
 
 /* ---- expressions of nvrtcAddNameExpression --------------------------------------------------- */
 
-/* Where the last name of the expression is, before its template arguments. */
+/* Finds the expression's last name, before its template arguments. */
 static bool last_name(const char *text, size_t *at, size_t *size) {
     bool found = false;
     int depth = 0;
@@ -304,7 +304,7 @@ static bool last_name(const char *text, size_t *at, size_t *size) {
     return found;
 }
 
-/* The template arguments may name functors whose code waits for other threads. */
+/* Whether the template arguments cannot name functors whose code waits for other threads. */
 static bool names_are_independent(Rewriter *r, const char *text) {
     Tokens t;
     bool good = lex(&t, text, strlen(text));
@@ -319,7 +319,7 @@ static bool names_are_independent(Rewriter *r, const char *text) {
     return good;
 }
 
-/* The entry of a kernel template's instance: text, of which the name begins at `at`. */
+/* Writes the entry for an instance of a kernel template: text, with the name at `at`. */
 static void put_instance(Rewriter *r, const SeenKernel *kernel, size_t i, const char *text,
                          size_t at) {
     Text own = {0};

@@ -1,10 +1,10 @@
-/* rewrite_local.c - which of a kernel's local variables are the same for all threads of a block,
- * which can be computed again, and which have to be kept for each thread.
+/* rewrite_local.c - classifies a kernel's local variables: those with one value for the whole
+ * block, those that can be computed again, and those that must be kept for each thread.
  *
- * All begin as uniform; what contradicts that makes one invariant or variable, until nothing
- * changes. So a loop's counter may depend on itself. What tokens cannot tell (a function that takes
- * a reference) the C++ compiler finds: uniform and invariant locals are const in the regions that
- * it sees. */
+ * All begin as uniform; whatever contradicts that makes one invariant or variable, until nothing
+ * changes. So a loop's counter may depend on itself. What tokens do not show (a function that
+ * takes a reference) is found by the C++ compiler, because uniform and invariant locals are const
+ * in the regions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ Local *region_find(Regions *g, unsigned i) {
     return NULL;
 }
 
-/* An operator behind i, or before it, that assigns. */
+/* Whether the operator after i, or before it, assigns. */
 static bool is_assigned(const Regions *g, unsigned i) {
     const Token *next = &g->r->t.tokens[i + 1];
     const char *s = g->r->t.text + next->start;
@@ -64,7 +64,7 @@ bool region_changes(const Regions *g, unsigned i) {
         return true;
     if (!is_argument(g, i))
         return false;
-    unsigned open = i - 1; /* an argument: of whom? */
+    unsigned open = i - 1; /* an argument: find the function */
     while (open > g->body && !(is_bracket_at(g, open, '(') && g->r->match[open] > i)) {
         if (is_bracket_at(g, open, ';') || is_bracket_at(g, open, '{'))
             return false;
@@ -78,7 +78,7 @@ static bool is_number_name(const Regions *g, unsigned i) {
     return region_is_number_type(g, i) || (g->names[region_word(g, i)] & REGION_NUMBER) != 0;
 }
 
-/* `typedef float real;`, also by way of another such name */
+/* Detects `typedef float real;`, also through another such name. */
 static void find_number(Regions *g, unsigned i) {
     const Tokens *t = &g->r->t;
     if (!region_is(g, i, "typedef"))
@@ -90,7 +90,7 @@ static void find_number(Regions *g, unsigned i) {
         g->names[region_word(g, k)] |= REGION_NUMBER;
 }
 
-/* Types of numbers, and functions that are declared with references among their parameters. */
+/* Finds types of numbers, and functions that are declared with reference parameters. */
 bool region_names(Regions *g) {
     const Tokens *t = &g->r->t;
     Rewriter *r = g->r;
@@ -101,7 +101,7 @@ bool region_names(Regions *g) {
     if (g->names == NULL)
         return false;
     for (unsigned i = r->region_names_end; i < g->body; i++)
-        find_number(g, i); /* one inside is a statement */
+        find_number(g, i); /* typedefs inside the kernel are statements */
     if (r->region_names_end < g->body)
         r->region_names_end = g->body;
     for (unsigned i = 1; first && i + 1 < t->n_tokens; i++) {
@@ -120,7 +120,7 @@ bool region_names(Regions *g) {
 
 /* ---- expressions that only compute ----------------------------------------------------------- */
 
-enum { THREAD = 1, CHANGES = 2 }; /* threadIdx is allowed; uniform locals may be changed */
+enum { THREAD = 1, CHANGES = 2 }; /* allow threadIdx; allow uniform locals that change */
 
 static bool is_known_name(const Regions *g, unsigned i) {
     static const char *const words[] = {
@@ -150,7 +150,7 @@ static bool is_changed(Regions *g, const Local *local) {
     return false;
 }
 
-/* A name that is no local: the C++ compiler will be asked whether it is a constant. */
+/* Records a name that is not a local, so that the C++ compiler checks that it is a constant. */
 static bool is_constant_later(Regions *g, unsigned i) {
     const unsigned name = region_word(g, i);
     if (in_names(g->memory, g->n_memory, name))
@@ -168,8 +168,8 @@ static bool is_constant_later(Regions *g, unsigned i) {
 
 static bool is_pure(Regions *g, unsigned first, unsigned end, int allowed, const Local *to);
 
-/* & of an element of shared memory, or behind a pointer: the token of its end, 0 if it is another
- * address */
+/* i: the & of an address of an element in shared memory or behind a pointer; returns the address's
+ * last token, 0 for other addresses */
 static unsigned skip_address(Regions *g, unsigned i, int allowed, const Local *to) {
     const Local *local = region_find(g, i + 1);
     const unsigned name = region_word(g, i + 1);
@@ -185,12 +185,12 @@ static unsigned skip_address(Regions *g, unsigned i, int allowed, const Local *t
         if (!is_pure(g, k + 1, g->r->match[k], allowed, to))
             return 0;
         if (local != NULL && is_bracket_at(g, g->r->match[k] + 1, '['))
-            return 0; /* memory is read in between */
+            return 0; /* computing it reads memory */
     }
     return is_bracket_at(g, k, '.') || region_is(g, k, "->") ? 0 : k - 1;
 }
 
-/* The local that the name at i is, in an expression of which an invariant local may be made. */
+/* Whether the local at i may be used in the value of an invariant local. */
 static bool is_pure_local(Regions *g, unsigned i, const Local *local, int allowed,
                           const Local *to) {
     if (local->dims < local->dims_end)
@@ -200,7 +200,7 @@ static bool is_pure_local(Regions *g, unsigned i, const Local *local, int allowe
     if (is_bracket_at(g, i + 1, '[') || is_bracket_at(g, i + 1, '('))
         return false;
     if (to != NULL && local->kind == LOCAL_UNIFORM &&
-        is_changed(g, local)) { /* it may have changed when `to` is computed again */
+        is_changed(g, local)) { /* it may have changed by the time `to` is computed again */
         if (local->body == 0 || to->at < local->body || to->at > local->body_end)
             return false;
         for (unsigned k = local->body; k < local->body_end; k++) {
@@ -212,7 +212,7 @@ static bool is_pure_local(Regions *g, unsigned i, const Local *local, int allowe
     return true;
 }
 
-/* The name at *i, which is moved to the end of what belongs to it. */
+/* Whether the name at *i is pure; moves *i to the end of the expression that it begins. */
 static bool is_pure_name(Regions *g, unsigned *i, int allowed, const Local *to) {
     const unsigned at = *i;
     const Local *local = region_find(g, at);
@@ -241,7 +241,7 @@ static bool is_pure_name(Regions *g, unsigned *i, int allowed, const Local *to) 
     return !shared || !is_bracket_at(g, at + 1, '[');
 }
 
-/* The operator at *i, which is moved to the end of an address. */
+/* Whether the operator at *i is pure; moves *i to the end of an address. */
 static bool is_pure_operator(Regions *g, unsigned first, unsigned *i, int allowed,
                              const Local *to) {
     static const char *const operators[] = {"+",  "-",  "*",  "/",  "%",  "(",  ")", "<", ">",
@@ -263,7 +263,7 @@ static bool is_pure_operator(Regions *g, unsigned first, unsigned *i, int allowe
     }
     if ((is_bracket_at(g, at, '/') || is_bracket_at(g, at, '%')) && to != NULL &&
         g->r->t.tokens[at + 1].kind != TOKEN_NUMBER)
-        return false; /* slow, or by zero */
+        return false; /* slow, or may divide by zero */
     if (!(allowed & CHANGES) && ((is_bracket_at(g, at, '+') && is_bracket_at(g, at + 1, '+')) ||
                                  (is_bracket_at(g, at, '-') && is_bracket_at(g, at + 1, '-'))))
         return false;
@@ -278,8 +278,8 @@ static bool is_pure_operator(Regions *g, unsigned first, unsigned *i, int allowe
     return good;
 }
 
-/* Whether an expression computes numbers and addresses only, from what `allowed` says; to: an
- * invariant local that is made of it. */
+/* Whether an expression only computes numbers and addresses, from what `allowed` says; to: an
+ * invariant local with this value. */
 static bool is_pure(Regions *g, unsigned first, unsigned end, int allowed, const Local *to) {
     for (unsigned i = first; i < end; i++) {
         const unsigned char kind = g->r->t.tokens[i].kind;
@@ -305,10 +305,11 @@ static bool is_uniform_part(Regions *g, unsigned number) {
     if (part->kind != PART_HEAD && part->kind != PART_EXPRESSION)
         return false;
     unsigned first = part->first;
-    if (part->kind == PART_HEAD) { /* the token before the bracket: for, while, if */
+    if (part->kind == PART_HEAD) { /* the token before the bracket of for, while or if */
         while (!is_bracket_at(g, first, '('))
             first++;
-        if (region_word(g, part->first) == R_for) { /* its types may be any */
+        if (region_word(g, part->first) == R_for) { /* skip the declaration's types, which may be
+                                                     * any */
             for (unsigned i = 0; i < g->n_locals; i++) {
                 if (g->locals[i].part == number)
                     first = first < g->locals[i].at ? g->locals[i].type_end - 1 : first;
@@ -368,7 +369,7 @@ static void find_kinds(Regions *g) {
     }
 }
 
-/* ---- what regions share ---------------------------------------------------------------------- */
+/* ---- variables shared between regions -------------------------------------------------------- */
 
 static void number_regions(Regions *g) {
     const Part *before = NULL;
@@ -404,8 +405,7 @@ static void find_crossing(Regions *g) {
     }
 }
 
-/* A pointer that several regions use must not be given the address of something that lives in one
- * of them. */
+/* Whether a pointer that several regions use is assigned an address that outlives the region. */
 static bool is_lasting_address(Regions *g, unsigned first, unsigned end) {
     for (unsigned i = first; i < end; i++) {
         if (g->r->t.tokens[i].kind != TOKEN_NAME || is_bracket_at(g, i - 1, '.'))
@@ -467,10 +467,10 @@ static bool is_well_used(Regions *g, const Local *local) {
         if (local->is_pointer &&
             (region_is_number_type(g, i - 1) ||
              (is_bracket_at(g, i - 1, '*') && region_is_number_type(g, i - 2))))
-            return false; /* another one of its name */
+            return false; /* a different variable with the same name */
         if (!local->crosses)
             continue;
-        if (is_array) { /* every use of it must be one of its elements */
+        if (is_array) { /* every use must be one of its elements */
             unsigned k = i + 1, n = 0;
             for (; is_bracket_at(g, k, '[') && g->r->match[k] > k; k = g->r->match[k] + 1)
                 n++;
@@ -478,7 +478,7 @@ static bool is_well_used(Regions *g, const Local *local) {
                 return false;
         }
         if (local->is_pointer && region_changes(g, i) && is_argument(g, i))
-            return false; /* what it is given then is not seen */
+            return false; /* the function may assign an unknown address */
         if (local->is_pointer && is_bracket_at(g, i + 1, '=') &&
             !is_lasting_address(g, i + 2, expression_end(g, i + 2)))
             return false;
@@ -488,7 +488,7 @@ static bool is_well_used(Regions *g, const Local *local) {
 
 bool region_classify(Regions *g) {
     for (unsigned i = 0; i < g->n_locals;
-         i++) { /* two of one name that can be seen at once would be mixed up */
+         i++) { /* two visible variables with the same name would be confused */
         for (unsigned k = 0; k < i; k++) {
             if (g->locals[k].name == g->locals[i].name && g->locals[i].at < g->locals[k].scope)
                 return false;

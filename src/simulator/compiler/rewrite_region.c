@@ -1,5 +1,5 @@
-/* rewrite_region.c - kernels cut at their barriers, so that a block needs no stack for each of its
- * threads:
+/* rewrite_region.c - kernels split at their barriers, so that a block does not need a stack for
+ * each of its threads:
  *
  *   __shared__ float s[64];
  *   int i = threadIdx.x;
@@ -19,15 +19,16 @@
  *       sim_region(sim_b, [&, k](threadIdx, sim_i) { const int i = threadIdx.x;
  *           float x = sim_f->sim_v1[sim_i]; s[i] += x * k; }); }
  *
- * sim_region (sim_launch.h) runs a region for all threads of the block, one after the other; or for
- * one alone, where threads are fibers after all: in cooperative launches, and to find out whose
- * fault it was. Text is only inserted, so that lines stay where they are.
+ * sim_region (sim_launch.h) runs a region for all threads of the block, one after the other. It
+ * runs it for a single thread where threads are fibers after all: in cooperative launches, and to
+ * find the thread that failed. Text is only inserted, so line numbers do not change.
  *
- * It is done only where nothing can tell the difference: barriers stand at the top, or in for,
- * while, do and if whose control is the same for all threads whatever happens; nobody waits, prints
- * or fails in other ways; what several regions use is numbers and pointers, and no address of it is
- * taken. Anything else stays as it is, and runs on fibers. What can only be known with types is
- * asserted, and where the C++ compiler refuses it the program is compiled without regions. */
+ * A kernel is split only if that cannot change what it does: barriers are at the top level, or in
+ * for, while, do and if whose control is provably the same for all threads; nothing else waits,
+ * prints or fails in other ways; the variables that several regions use are numbers and pointers,
+ * and their addresses are not taken. All other kernels stay unchanged and run on fibers.
+ * Conditions that need types are asserted; if the C++ compiler rejects one, the program is
+ * compiled without regions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@
 
 static Text *insert(Regions *g, unsigned before) {
     while (before > 0 && g->r->t.tokens[before - 1].kind == TOKEN_MARKER)
-        before--; /* they end with their line */
+        before--; /* before the markers, which need a line of their own */
     if (g->n_inserts > 0 && g->inserts[g->n_inserts - 1].before >= before)
         return &g->inserts[g->n_inserts - 1].text;
     if (g->n_inserts == REGION_INSERTS) {
@@ -59,7 +60,7 @@ static bool is_array(const Local *local) {
     return local->dims < local->dims_end;
 }
 
-/* ---- what all regions need: the frame -------------------------------------------------------- */
+/* ---- the frame that all regions use ---------------------------------------------------------- */
 
 static void put_type(Regions *g, Text *out, const Local *local) {
     if (local->part == NOWHERE) {
@@ -124,7 +125,7 @@ static void put_invariant(Regions *g, Text *out, const Local *local) {
     text_puts(out, ");");
 }
 
-/* The regions's use of a local: whether there is any, and whether it may change it. */
+/* Whether a region uses a local, and whether it may change it. */
 static bool uses(Regions *g, unsigned first, unsigned end, const Local *local, bool *changes) {
     bool found = false;
     *changes = local->is_vector;
@@ -139,13 +140,12 @@ static bool uses(Regions *g, unsigned first, unsigned end, const Local *local, b
     return found;
 }
 
-/* Which locals a region needs, and which of them it may change. */
+/* Finds the locals that a region needs, and those that it may change. */
 static void find_needed(Regions *g, unsigned first, unsigned end, bool *needed, bool *changed) {
     bool ignored;
     for (unsigned i = 0; i < g->n_locals; i++)
         needed[i] = uses(g, first, end, &g->locals[i], &changed[i]);
-    for (unsigned i = g->n_locals;
-         i-- > 0;) { /* what invariant ones are made of was declared before them */
+    for (unsigned i = g->n_locals; i-- > 0;) { /* an invariant local depends on earlier ones only */
         const Local *local = &g->locals[i];
         for (unsigned k = 0; k < i && needed[i] && local->kind == LOCAL_INVARIANT; k++) {
             needed[k] = needed[k] || uses(g, local->init, local->init_end, &g->locals[k], &ignored);
@@ -153,11 +153,11 @@ static void find_needed(Regions *g, unsigned first, unsigned end, bool *needed, 
     }
 }
 
-/* The lambda's head, and the locals that it needs of before. */
+/* Writes the lambda's head, and the locals from earlier regions that it needs. */
 static void put_head(Regions *g, Text *out, unsigned number, const bool *needed,
                      const bool *changed) {
     text_puts(out, " sim_region(sim_b, [&");
-    for (unsigned i = 0; i < g->n_locals; i++) { /* copies are const */
+    for (unsigned i = 0; i < g->n_locals; i++) { /* captured copies are const */
         if (needed[i] && g->locals[i].kind == LOCAL_UNIFORM)
             text_printf(out, ", %s", name_of(g, &g->locals[i]));
     }
@@ -236,7 +236,7 @@ static bool put_all(Regions *g) {
         }
         if (part->kind == PART_BARRIER)
             text_puts(insert(g, part->first),
-                      " !sim_b.single ? (void)0 :"); /* no if: an else may follow */
+                      " !sim_b.single ? (void)0 :"); /* not an if, since an else may follow */
         if (part->region == 0)
             continue;
         unsigned last = p;
@@ -248,7 +248,7 @@ static bool put_all(Regions *g) {
     return true;
 }
 
-/* How many kernels have each name, 2 at most: found when it is first asked. */
+/* Counts the kernels with each name, up to 2, at the first call. */
 static bool count_kernels(Rewriter *r) {
     unsigned last = NOWHERE;
     r->n_named = r->t.n_names;
@@ -275,8 +275,8 @@ static bool count_kernels(Rewriter *r) {
     return r->kernels_named != NULL;
 }
 
-/* Another kernel of this name, or another declaration: which of them is meant would have to be told
- * apart. */
+/* Whether there is another kernel or declaration with this name. Deciding which is meant would
+ * need overload resolution. */
 static bool has_namesake(Rewriter *r, unsigned name) {
     if (r->kernels_named == NULL && !count_kernels(r))
         return true;

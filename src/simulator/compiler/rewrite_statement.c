@@ -1,8 +1,8 @@
-/* rewrite_statement.c - the body of a kernel as a list of parts, and the variables that it declares
- * between its barriers.
+/* rewrite_statement.c - parses the body of a kernel into a list of parts, and the variables
+ * declared between its barriers.
  *
- * Only what holds a barrier is looked into: blocks, for, while, do and if. Everything else is a
- * statement as a whole. */
+ * Only statements that contain a barrier are parsed: blocks, for, while, do and if. All others are
+ * kept whole. */
 #include <string.h>
 
 #include "simulator/compiler/rewrite_region.h"
@@ -70,7 +70,7 @@ static unsigned skip_markers(const Regions *g, unsigned i) {
     return i;
 }
 
-/* The token behind the statement at i; 0: no end is found. */
+/* The token after the statement at i; 0: its end was not found. */
 static unsigned statement_end(const Regions *g, unsigned i) {
     i = skip_markers(g, i);
     const unsigned *match = g->r->match, word = region_word(g, i);
@@ -139,7 +139,7 @@ static bool is_restrict(const Regions *g, unsigned i) {
     return region_is(g, i, "__restrict__") || region_is(g, i, "__restrict");
 }
 
-/* A type at i, without stars: the token behind it, or i if there is none. */
+/* Parses a type at i, without asterisks. Returns the token after it, or i if there is no type. */
 static unsigned type_end(const Regions *g, unsigned i, Local *out) {
     unsigned k = i;
     bool named = false;
@@ -178,7 +178,7 @@ static unsigned type_end(const Regions *g, unsigned i, Local *out) {
     return named ? k : i;
 }
 
-/* Declarators from i on; they end at a semicolon. A number of locals is added. */
+/* Parses declarators from i up to a semicolon, and adds their locals. */
 static bool parse_declarators(Regions *g, unsigned i, unsigned end, unsigned scope,
                               const Local *type) {
     const unsigned *match = g->r->match;
@@ -216,7 +216,7 @@ static bool parse_declarators(Regions *g, unsigned i, unsigned end, unsigned sco
                 } else if (is_bracket_at(g, i, '<')) {
                     i = skip_angles(
                         &g->r->t, match,
-                        i); /* a template's arguments have commas; a comparison stays where it is */
+                        i); /* the commas of template arguments; does nothing at a comparison */
                 }
                 i++;
             }
@@ -237,8 +237,8 @@ static bool parse_declarators(Regions *g, unsigned i, unsigned end, unsigned sco
     }
 }
 
-/* 1: first .. end is a declaration whose locals were added; 0: it is none; -1: one that is not
- * understood */
+/* Returns 1 if first .. end is a declaration, whose locals are added; 0 if it is not; -1 if it was
+ * not understood */
 static int parse_declaration(Regions *g, unsigned first, unsigned end, unsigned scope) {
     Local type = {.part = NOWHERE, .type = first};
     type.type_end = type_end(g, first, &type);
@@ -253,7 +253,7 @@ static int parse_declaration(Regions *g, unsigned first, unsigned end, unsigned 
         i++;
     if (region_word(g, i) == 0)
         return certain ? -1 : 0;
-    if (!certain) { /* T x, T *x; not a * b */
+    if (!certain) { /* T x, T *x; not the product a * b */
         for (unsigned k = 0; k < g->n_locals; k++) {
             if (g->locals[k].name == region_word(g, first) && first < g->locals[k].scope)
                 return 0;
@@ -271,7 +271,7 @@ static bool parse_shared(Regions *g, unsigned first, unsigned end) {
     for (unsigned i = first; i < end; i++) {
         if (is_bracket_at(g, i, '(') || is_bracket_at(g, i, '{'))
             return region_is(g, first, "extern") ||
-                   region_is(g, i - 1, "__align__"); /* a constructor's arguments */
+                   region_is(g, i - 1, "__align__"); /* arguments of a constructor */
         if (region_word(g, i) == 0)
             continue;
         if (is_bracket_at(g, i + 1, '[')) {
@@ -301,14 +301,14 @@ static bool is_barrier(const Regions *g, unsigned i, unsigned stop) {
            is_bracket_at(g, i + 2, ')') && i + 4 == stop;
 }
 
-/* The last token of what a loop or condition governs; 0: no end is found. */
+/* The last token of the body of a loop or condition; 0: its end was not found. */
 static unsigned body_last(const Regions *g, unsigned i) {
     const unsigned end = statement_end(g, i);
     return end != 0 ? end - 1 : 0;
 }
 
-/* i: a {; or, without braces, a barrier, or one of the statements that may be around it: nothing
- * else is ever put in front of these. */
+/* i: a {; or, without braces, a barrier or a statement that may contain one: nothing is ever
+ * inserted before these. */
 static bool parse_block(Regions *g, unsigned i) {
     if (is_bracket_at(g, i, '{'))
         return g->r->match[i] > i && parse_list(g, i + 1, g->r->match[i]);
@@ -420,7 +420,7 @@ static bool parse_list(Regions *g, unsigned first, unsigned end) {
     return true;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the kernel ------------------------------------------------------------------------------ */
 
 static bool parse_params(Regions *g) {
     for (unsigned i = g->params; i < g->params_end;) {
@@ -445,7 +445,7 @@ static bool parse_params(Regions *g) {
             return false; /* int a[] */
         while (is_marker(g, name))
             name--;
-        if (name > i && region_word(g, name) != 0) { /* otherwise it has no name */
+        if (name > i && region_word(g, name) != 0) { /* otherwise the parameter has no name */
             if (g->n_locals == REGION_LOCALS)
                 return false;
             local.type_end = local.stars = name;
@@ -463,7 +463,7 @@ static bool parse_params(Regions *g) {
     return true;
 }
 
-/* What may not be anywhere in the body: it would need more understanding than there is here. */
+/* Whether the body has none of the words that this parser cannot handle. */
 static bool has_only_known_words(Regions *g) {
     unsigned barriers = 0;
     for (unsigned i = g->params; i < g->end; i++) {
@@ -490,7 +490,7 @@ static bool has_only_known_words(Regions *g) {
     return barriers > 0;
 }
 
-/* Arrays in shared memory that are declared outside of functions. */
+/* Parses arrays in shared memory that are declared outside functions. */
 static bool parse_globals(Regions *g) {
     SharedNames *known = &g->r->globals;
     g->n_shared = known->n_shared;
@@ -535,5 +535,5 @@ bool region_parse(Regions *g) {
                 return false;
         }
     }
-    return barriers == parts; /* each where it is seen */
+    return barriers == parts; /* each was recognized */
 }

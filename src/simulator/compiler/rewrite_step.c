@@ -1,5 +1,5 @@
-/* rewrite_step.c - warp-synchronous code, from the time when the threads of a warp ran in step:
- * volatile variables in shared memory, and no __syncwarp.
+/* rewrite_step.c - warp-synchronous code, from the time when the threads of a warp ran in
+ * lockstep: volatile variables in shared memory, without __syncwarp.
  *
  *   s[i] += s[i + 16];
  *
@@ -9,21 +9,22 @@
  *       ((::pygpu_sim::Stepped<decltype(s[0])>)::pygpu_sim::sim_in_step(s[i + 16], 9));
  *
  * where s is declared volatile: a pointer in a function, or a variable in shared memory.
- * sim_in_step (sim_warp.h) lets the other threads of the warp come to the same place before it goes
- * on, if the variable is shared: reads all happen before the writes that follow them, and writes
- * before the reads behind them. The number grows along the program; where threads have come apart,
- * those go on first that are furthest behind. So that nobody is behind who is in fact a round of a
- * loop ahead, threads meet before each round:
+ * sim_in_step (sim_warp.h) lets the other threads of the warp reach the same place before it
+ * continues, if the variable is shared: all reads happen before the writes that follow them, and
+ * writes before later reads. The numbers grow along the program. Where threads have diverged,
+ * those that are furthest behind run first. Threads meet before each iteration, so that none is
+ * counted as behind while it is an iteration ahead:
  *
  *   for (...) if (::pygpu_sim::sim_together(the number of the body's end)) body
  *
- * That chooses an order of threads which any GPU might choose, so it is right for all programs. */
+ * This only picks an order of threads that any GPU might choose, so it is right for all
+ * programs. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "simulator/compiler/rewrite.h"
 
-/* Where uses of a variable have been looked for last, and as what. */
+/* Where uses of a variable were last searched, and as which kind. */
 typedef struct {
     unsigned first, end, kind;
 } Seen;
@@ -32,8 +33,8 @@ typedef struct {
     const Tokens *t;
     const unsigned *match;
     unsigned *steps;
-    unsigned *next;   /* of each name, the token where it comes next; 0: nowhere */
-    unsigned *around; /* of each token, the bracket around it; 0: none */
+    unsigned *next;   /* for each name, the token where it occurs next; 0: nowhere */
+    unsigned *around; /* for each token, the enclosing bracket; 0: none */
     Seen *seen;       /* by name */
 } Finder;
 
@@ -41,22 +42,22 @@ static unsigned word(const Tokens *t, unsigned i) {
     return t->tokens[i].kind == TOKEN_NAME ? t->tokens[i].name : 0;
 }
 
-static bool touch(const Tokens *t, unsigned i) { /* no space before the next token */
+static bool adjacent(const Tokens *t, unsigned i) { /* no white space before the next token */
     return t->tokens[i].start + t->tokens[i].size == t->tokens[i + 1].start;
 }
 
-static bool twice(const Tokens *t, unsigned i, char c) {
-    return is_bracket(t, i, c) && is_bracket(t, i + 1, c) && touch(t, i);
+static bool is_doubled(const Tokens *t, unsigned i, char c) {
+    return is_bracket(t, i, c) && is_bracket(t, i + 1, c) && adjacent(t, i);
 }
 
 static bool is_header(const Tokens *t, const unsigned *match,
-                      unsigned i) { /* i: the ) of if (...), for (...), ... */
+                      unsigned i) { /* i: the ) of if (...), for (...) or similar */
     const unsigned open = is_bracket(t, i, ')') ? match[i] : 0,
                    before = open > 0 ? word(t, open - 1) : 0;
     return before == R_if || before == R_for || before == R_while || before == R_switch;
 }
 
-/* A value ends with token i, so that an operator behind it has two operands. */
+/* Whether token i ends a value, so that an operator after it has two operands. */
 static bool ends_value(const Tokens *t, unsigned i) {
     const unsigned char kind = t->tokens[i].kind;
     if (kind == TOKEN_NAME) {
@@ -68,13 +69,13 @@ static bool ends_value(const Tokens *t, unsigned i) {
            is_bracket(t, i, ']');
 }
 
-static bool is_assigned(const Tokens *t, unsigned i) { /* i: what comes behind the variable */
+static bool is_assigned(const Tokens *t, unsigned i) { /* i: the token after the variable */
     if (is_bracket(t, i, '=') || token_is(t, i, "+=") || token_is(t, i, "-=") ||
         token_is(t, i, "*=") || token_is(t, i, "/="))
         return true;
-    if (twice(t, i, '+') || twice(t, i, '-'))
+    if (is_doubled(t, i, '+') || is_doubled(t, i, '-'))
         return true;
-    if (!touch(t, i))
+    if (!adjacent(t, i))
         return false;
     if (is_bracket(t, i + 1, '='))
         return is_bracket(t, i, '%') || is_bracket(t, i, '&') || is_bracket(t, i, '|') ||
@@ -82,13 +83,13 @@ static bool is_assigned(const Tokens *t, unsigned i) { /* i: what comes behind t
     return is_bracket(t, i, '>') && token_is(t, i + 1, ">=");
 }
 
-static bool goes_on(const Tokens *t,
-                    unsigned i) { /* what is at i belongs to the expression before it */
+static bool continues_value(
+    const Tokens *t, unsigned i) { /* whether the token at i continues the expression before it */
     return is_bracket(t, i, '[') || is_bracket(t, i, '(') || is_bracket(t, i, '.') ||
            is_bracket(t, i, '{') || token_is(t, i, "->") || token_is(t, i, "::");
 }
 
-/* The variable is used at i. */
+/* Records a use of the variable at i. */
 static void find_use(Finder *f, unsigned i, bool scalar) {
     const Tokens *t = f->t;
     unsigned start = i, end = i + 1;
@@ -116,19 +117,20 @@ static void find_use(Finder *f, unsigned i, bool scalar) {
             return;
         }
         if ((ends_value(t, start - 1) && !is_header(t, f->match, start - 1)) ||
-            twice(t, end, '+') || twice(t, end, '-'))
-            return; /* a product; *s++ */
+            is_doubled(t, end, '+') || is_doubled(t, end, '-'))
+            return; /* a product; or *s++ */
     }
-    if (goes_on(t, end) || is_bracket(t, start - 1, '&'))
+    if (continues_value(t, end) || is_bracket(t, start - 1, '&'))
         return;
     const bool alone = (is_bracket(t, start - 1, '(') || is_bracket(t, start - 1, ',')) &&
                        (is_bracket(t, end, ')') || is_bracket(t, end, ','));
-    const bool place = alone || is_assigned(t, end) || twice(t, start - 2, '+') ||
-                       twice(t, start - 2, '-');
+    const bool place = alone || is_assigned(t, end) || is_doubled(t, start - 2, '+') ||
+                       is_doubled(t, start - 2, '-');
     f->steps[start] = end << 1 | (unsigned)place;
 }
 
-/* Outside of functions the name may be declared anew: i: where it stands. */
+/* Whether the name at i declares another variable. Asked for variables declared outside functions,
+ * whose names may be used again inside. */
 static bool is_declared_anew(const Finder *f, unsigned i) {
     const Tokens *t = f->t;
     const unsigned open = f->around[i];
@@ -146,11 +148,11 @@ static bool is_declared_anew(const Finder *f, unsigned i) {
     if (!is_bracket(t, open, '(') || word(t, open - 1) == 0 ||
         is_header(t, f->match, f->match[open]))
         return false;
-    return is_bracket(t, f->match[open] + 1, '{'); /* a function's parameter */
+    return is_bracket(t, f->match[open] + 1, '{'); /* a parameter of a function */
 }
 
-/* Where a variable is known whose declaration, with volatile at i, lies directly inside of bracket
- * `open` (0: of none): behind *first, until *end. True in *wide: outside of functions. */
+/* Finds the scope of a variable whose declaration, with volatile at i, is directly inside bracket
+ * `open` (0: not in a bracket): after *first, up to *end. Sets *wide outside functions. */
 static bool find_scope(const Finder *f, unsigned i, unsigned open, bool shared, unsigned *first,
                        unsigned *end, bool *wide) {
     const Tokens *t = f->t;
@@ -170,7 +172,7 @@ static bool find_scope(const Finder *f, unsigned i, unsigned open, bool shared, 
         }
         for (unsigned k = start; k < open; k++) {
             if (word(t, k) == R___global__)
-                return false; /* no kernel is given shared memory */
+                return false; /* kernels do not get pointers to shared memory */
         }
     } else if (!is_bracket(t, open, '{')) {
         return false;
@@ -187,7 +189,7 @@ static bool find_scope(const Finder *f, unsigned i, unsigned open, bool shared, 
 
 enum { WIDE = 1, PARAMETER = 2, SCALAR = 4 }; /* kinds of variables */
 
-/* The uses of the variable that is declared at token `declared`. */
+/* Finds the uses of the variable declared at token `declared`. */
 static void find_uses(Finder *f, unsigned declared, Seen now) {
     const Tokens *t = f->t;
     Seen *seen = &f->seen[word(t, declared)];
@@ -203,8 +205,8 @@ static void find_uses(Finder *f, unsigned declared, Seen now) {
     }
 }
 
-/* Whether __shared__ is near the word at i: before it in its declaration, or among the words behind
- * it, but for a parameter's. */
+/* Whether __shared__ belongs to the declaration at i: before it, or, except for a parameter, among
+ * the words after it. */
 static bool is_shared(const Tokens *t, unsigned i, unsigned open, bool list) {
     bool shared = false;
     for (unsigned b = i;
@@ -216,7 +218,7 @@ static bool is_shared(const Tokens *t, unsigned i, unsigned open, bool list) {
     return shared;
 }
 
-/* The declaration with volatile at i, directly inside of bracket `open`. */
+/* Handles the declaration with volatile at i, directly inside bracket `open`. */
 static void find_variables(Finder *f, unsigned i, unsigned open) {
     const Tokens *t = f->t;
     bool pointer = false, wide;
@@ -274,15 +276,15 @@ static void find_variables(Finder *f, unsigned i, unsigned open) {
     }
 }
 
-/* The loop with its word at i. ends: of each token, the ; or } that ends its statement; counts: of
- * steps before each. */
+/* Handles the loop whose keyword is at i. ends: for each token, the ; or } that ends its
+ * statement; counts: the number of steps before each. */
 static void find_loop(Finder *f, unsigned i, const unsigned *ends, const unsigned *counts) {
     const Tokens *t = f->t;
     const unsigned open = i + 1;
     const bool header = is_bracket(t, open, '(') && f->match[open] != 0;
     const unsigned start = word(t, i) == R_do ? i + 1 : header ? f->match[open] + 1 : 0;
     if (start == 0 || is_bracket(t, start, ';'))
-        return; /* of do; or empty */
+        return; /* the end of a do loop, or an empty body */
     const unsigned end = is_bracket(t, start, '{') ? f->match[start] : ends[start];
     if (end > i && counts[end] > counts[i])
         f->steps[t->n_tokens + start] = end;
@@ -333,7 +335,7 @@ unsigned *find_steps(const Tokens *t, const unsigned *match) {
     const bool good = room != NULL && f.steps != NULL && f.seen != NULL;
     if (good) {
         find_around(&f, room + 4 * n, room + 2 * n);
-        bool seen = false; /* the declarators behind a volatile have not come yet */
+        bool seen = false; /* the declarators after a volatile have not been reached */
         for (unsigned i = 0; i < n; i++) {
             const bool found = word(t, i) == R_volatile && !t->tokens[i].system;
             if (found && !seen)
@@ -369,7 +371,7 @@ unsigned rewrite_step(Rewriter *r, unsigned i) {
     if ((step & 1) == 0) {
         unsigned name = i, k;
         while (word(&r->t, name) == 0)
-            name++; /* behind * and ( */
+            name++; /* skip * and ( */
         text_printf(r->out, "((::pygpu_sim::Stepped<decltype((%s%s", name > i ? "*" : "",
                     r->t.names[r->t.tokens[name].name]);
         for (k = name + 1; name == i && k<end; k = r->match[k]> k ? r->match[k] + 1 : k + 2) {
@@ -382,7 +384,7 @@ unsigned rewrite_step(Rewriter *r, unsigned i) {
         text_puts(r->out, "))>)");
     }
     text_puts(r->out, "::pygpu_sim::sim_in_step(");
-    r->steps[i] = 0; /* to get to what it is */
+    r->steps[i] = 0; /* rewrite the variable itself, too */
     r->copied = i;
     rewrite_tokens(r, i, end);
     r->steps[i] = step;

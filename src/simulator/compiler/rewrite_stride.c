@@ -2,13 +2,13 @@
  *
  *   { PRE  for (T i = FIRST; i < LIMIT; i += STRIDE) BODY }
  *
- * One thread after the other, such a kernel touches memory in steps of the whole grid, which caches
- * and the vectorizer cannot bear. So there is a second form of it, that does step number sim_k
- * alone and says whether there was one; SimStride of sim_launch.h calls it for all threads of a
- * block, then the next step. Each thread still does its steps in order. This is done only if PRE
- * merely computes numbers from numbers, nothing follows the loop, the loop cannot be left, and BODY
- * changes none of PRE's names: then the result is the same. Whatever is not plainly so stays as it
- * is. */
+ * If the threads run one after the other, such a kernel accesses memory in steps of the whole
+ * grid, which defeats caches and the vectorizer. So it gets a second form that does only step
+ * number sim_k, and returns whether there was one. SimStride in sim_launch.h calls it for all
+ * threads of a block, then for the next step. Each thread still does its steps in order. The
+ * result is the same because this is done only if PRE merely computes numbers from numbers,
+ * nothing follows the loop, nothing leaves the loop, and BODY changes none of PRE's names. All
+ * other kernels stay unchanged. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,10 +17,10 @@
 typedef struct {
     unsigned first, end;                     /* tokens of the kernel's body, without its braces */
     unsigned pre_end;                        /* the token `for` */
-    unsigned init, init_end, test, test_end; /* in the loop's head */
+    unsigned init, init_end, test, test_end; /* parts of the loop's head */
     unsigned stride, stride_end;
     unsigned body, body_end;
-    unsigned counter; /* name of i */
+    unsigned counter; /* the name of i */
 } Loop;
 
 static unsigned word(const Rewriter *r, unsigned i) {
@@ -31,8 +31,8 @@ static bool is(const Rewriter *r, unsigned i, const char *text) {
     return token_is(&r->t, i, text);
 }
 
-/* Tokens that compute a number from numbers: no calls, no memory, no changes. One assignment at
- * most, of a declaration. */
+/* Whether tokens only compute a number from numbers: no calls, memory accesses or changes. Allows
+ * one assignment, that of a declaration. */
 static bool only_numbers(const Rewriter *r, unsigned first, unsigned end) {
     for (unsigned i = first; i < end; i++) {
         const Token *token = &r->t.tokens[i];
@@ -59,7 +59,7 @@ static bool only_numbers(const Rewriter *r, unsigned first, unsigned end) {
     return true;
 }
 
-/* A declaration of numbers up to a semicolon: `const unsigned n = expression`. */
+/* Whether the tokens up to a semicolon declare numbers: `const unsigned n = expression`. */
 static bool is_declaration(const Rewriter *r, unsigned first, unsigned end) {
     unsigned equals = first;
     while (equals < end && !is(r, equals, "="))
@@ -74,13 +74,13 @@ static bool is_declaration(const Rewriter *r, unsigned first, unsigned end) {
     return equals == end || only_numbers(r, equals + 1, end);
 }
 
-/* `(void)name`, which only says that the name may be unused. */
+/* Whether this is `(void)name`, which only marks the name as used. */
 static bool is_mention(const Rewriter *r, unsigned first, unsigned end) {
     return end == first + 4 && is_bracket(&r->t, first, '(') && is(r, first + 1, "void") &&
            is_bracket(&r->t, first + 2, ')') && word(r, first + 3) != 0;
 }
 
-/* PRE: declarations and the like up to `for`. */
+/* Parses PRE: declarations and (void) statements, up to `for`. */
 static bool parse_pre(const Rewriter *r, Loop *loop) {
     unsigned i = loop->first;
     while (i < loop->end && !is(r, i, "for")) {
@@ -99,7 +99,7 @@ static bool parse_pre(const Rewriter *r, Loop *loop) {
     return true;
 }
 
-/* (T i = FIRST; i < END; i += STRIDE), which ends at close. */
+/* Parses (T i = FIRST; i < END; i += STRIDE), which ends at close. */
 static bool parse_header(const Rewriter *r, Loop *loop, unsigned close) {
     unsigned parts[2], n = 0;
     for (unsigned k = loop->pre_end + 2; k < close; k++) {
@@ -124,7 +124,7 @@ static bool parse_header(const Rewriter *r, Loop *loop, unsigned close) {
     loop->stride_end = close;
     if (!only_numbers(r, loop->stride, close))
         return false;
-    unsigned equals = loop->init; /* T i = FIRST, i = FIRST, or nothing */
+    unsigned equals = loop->init; /* T i = FIRST, or i = FIRST, or empty */
     while (equals < loop->init_end && !is(r, equals, "="))
         equals++;
     if (loop->init < loop->init_end) {
@@ -137,7 +137,7 @@ static bool parse_header(const Rewriter *r, Loop *loop, unsigned close) {
     return true;
 }
 
-/* The body, which is followed by semicolons at most. */
+/* Parses the body, which only semicolons may follow. */
 static bool parse_body(const Rewriter *r, Loop *loop, unsigned body) {
     loop->body = body;
     loop->body_end = body;
@@ -167,8 +167,8 @@ static bool parse(const Rewriter *r, Loop *loop) {
     return parse_header(r, loop, r->match[open]) && parse_body(r, loop, r->match[open] + 1);
 }
 
-/* Whether BODY may change the name: it is assigned, counted up or down, its address is taken, or it
- * is handed to somebody whole. */
+/* Whether BODY may change the name: by an assignment, by ++ or --, through its address, or because
+ * it is passed to a function as a whole. */
 static bool changes(const Rewriter *r, const Loop *loop, unsigned name, bool as_argument) {
     for (unsigned i = loop->body; i < loop->body_end; i++) {
         if (word(r, i) != name)
@@ -231,8 +231,8 @@ static bool is_safe(const Rewriter *r, const Loop *loop, unsigned params, unsign
            mentions(r, loop->first, loop->init_end, R_threadIdx);
 }
 
-/* Writes the second form of the kernel, if it is one of these. The prefix (extern "C",
- * template<...>, void) is in tokens start .. name. */
+/* Writes the second form if the kernel has such a loop. The prefix (extern "C", template<...>,
+ * void) is in tokens start .. name. */
 bool rewrite_stride(Rewriter *r, unsigned start, unsigned name, unsigned name_end, unsigned params,
                     unsigned params_end, unsigned body, unsigned end) {
     Loop loop = {.first = body + 1, .end = end};
@@ -248,7 +248,7 @@ bool rewrite_stride(Rewriter *r, unsigned start, unsigned name, unsigned name_en
     }
     text_printf(out, "%ssim_w_", rewrite_inline(r, name));
     text_add(out, r->t.text + r->t.tokens[name].start,
-             r->t.tokens[name].size); /* no space before it */
+             r->t.tokens[name].size); /* no white space before it */
     rewrite_flat(r, out, name + 1, name_end, true);
     text_puts(out, "(" REWRITE_BUILTINS ", const unsigned long long sim_k, const bool sim_ask");
     if (params < params_end)

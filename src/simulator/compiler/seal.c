@@ -1,11 +1,11 @@
-/* seal.c - the sum over an image that tells whether it is still what the compiler made: the
- * system's loader believes whatever a damaged one says, and its code would run. */
+/* seal.c - a checksum that tells whether an image is still what the compiler made. The system's
+ * loader trusts a damaged image, and its code would run. */
 #include <string.h>
 
 #include "simulator/compiler/compiler.h"
 #include "simulator/image/elf.h"
 
-/* Where the sum is to be; false: the image has no place for one. */
+/* Finds the place for the checksum; false: the image has none. */
 static bool find(const Elf *elf, uint64_t *offset) {
     for (unsigned i = 0; i < elf->n_sections; i++) {
         const Elf64_Shdr *section = &elf->sections[i];

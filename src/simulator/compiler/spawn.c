@@ -1,4 +1,4 @@
-/* spawn.c - the C++ compiler as a process, and finding one. */
+/* spawn.c - finding the C++ compiler, and running it as a process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -48,10 +48,10 @@ void words_free(Words *words) {
     memset(words, 0, sizeof *words);
 }
 
-/* ---- being told to stop ---------------------------------------------------------------------- */
+/* ---- interruption ---------------------------------------------------------------------------- */
 
 static pthread_once_t waiting_once = PTHREAD_ONCE_INIT;
-static pthread_key_t waiting_key; /* a thread's CuWaiting, or &stopped if it was told to stop */
+static pthread_key_t waiting_key; /* the thread's CuWaiting, or &stopped once it was interrupted */
 static bool has_waiting_key;
 static const CuWaiting stopped;
 
@@ -70,13 +70,13 @@ void pygpuSimWaiting(const CuWaiting *waiting) {
         (void)pthread_setspecific(waiting_key, waiting);
 }
 
-/* Whether the calling thread was told to stop while it waited (pygpuSimWaiting): then nothing is
- * started any more. */
+/* Whether the calling thread was interrupted while it waited (pygpuSimWaiting). If so, it starts
+ * no further processes. */
 static bool spawn_stopped(void) {
     return waiting_of_thread() == &stopped;
 }
 
-/* Asks, and remembers the answer. */
+/* Asks the waiting caller, and remembers a positive answer. */
 static bool is_interrupted(void) {
     const CuWaiting *waiting = waiting_of_thread();
     if (waiting == NULL || waiting == &stopped)
@@ -96,7 +96,8 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* What is beyond the most is lost: a compiler that writes without end must not take all memory. */
+/* Adds text up to a limit and drops the rest: a compiler that writes forever must not use up all
+ * memory. */
 static void add_within(Text *text, const char *part, size_t n, size_t most) {
     if (text->size > most)
         return;
@@ -108,8 +109,8 @@ static void add_within(Text *text, const char *part, size_t n, size_t most) {
 
 #define ASKED_EVERY 0.1 /* [s] */
 
-/* Both streams are read at once, so that neither can fill up and stop the other. False: they were
- * still open when the time was over, or when this thread was told to stop. */
+/* Reads both streams at once, so that neither can fill up and block the process. Returns false if
+ * they were still open at the end of the time limit, or when this thread was interrupted. */
 static bool collect(int out_fd, int error_fd, Text *out, Text *error, double limit) {
     struct pollfd from[2] = {{.fd = out_fd, .events = POLLIN}, {.fd = error_fd, .events = POLLIN}};
     Text *const texts[2] = {out, error};
@@ -137,7 +138,7 @@ static bool collect(int out_fd, int error_fd, Text *out, Text *error, double lim
             if (n < 0 && errno == EINTR)
                 continue;
             if (n <= 0) {
-                from[i].fd = -1; /* is passed over from now on */
+                from[i].fd = -1; /* poll() ignores it from now on */
                 open--;
             } else {
                 add_within(texts[i], part, (size_t)n, i == 0 ? MOST_OUTPUT : MOST_MESSAGES);
@@ -147,7 +148,7 @@ static bool collect(int out_fd, int error_fd, Text *out, Text *error, double lim
     return true;
 }
 
-/* Starts a process that writes to the two pipes. 0, or what errno would be. */
+/* Starts a process that writes to the two pipes. Returns 0, or an errno value. */
 static int start(const Words *words, const char *directory, int out, int error, pid_t *child) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -158,7 +159,7 @@ static int start(const Words *words, const char *directory, int out, int error, 
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setpgroup(
         &attributes,
-        0); /* of its own: g++ is several processes, and may have to be stopped as a whole */
+        0); /* its own group: g++ runs several processes, which may have to be stopped together */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, out, 1);
@@ -172,8 +173,8 @@ static int start(const Words *words, const char *directory, int out, int error, 
     return failure;
 }
 
-/* How a process ended that has closed its pipes, or else is stopped: its status, 128 and the signal
- * if one ended it. */
+/* Waits for a process that has closed its pipes, or stops it. Returns its status; 128 plus the
+ * signal if a signal ended it. */
 static int finish(pid_t child, bool ended, const char *name, Text *error, double limit) {
     int how;
     if (!ended) {
@@ -185,7 +186,7 @@ static int finish(pid_t child, bool ended, const char *name, Text *error, double
     }
     while (waitpid(child, &how, 0) < 0) {
         if (errno !=
-            EINTR) { /* somebody else waits for all children: its files tell whether it worked */
+            EINTR) { /* other code reaps all children: the output files tell whether it worked */
             how = 0;
             break;
         }

@@ -1,4 +1,4 @@
-/* text.c - text that grows, and whole files. */
+/* text.c - growing text, and whole files. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

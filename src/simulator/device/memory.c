@@ -1,8 +1,8 @@
-/* memory.c - the table of allocations: which addresses are the device's, whose they are, and which
- * were until lately.
+/* memory.c - the table of allocations: which addresses are device memory, who owns them, and which
+ * were freed recently.
  *
- * A treap by base address: searched for each address that a call or a failing kernel names, under a
- * lock that many may read under. */
+ * A treap by base address. It is searched for each address in a call or a failing kernel, under a
+ * lock for many readers. */
 #include "simulator/device/memory.h"
 #include "simulator/device/pages.h"
 
@@ -13,7 +13,7 @@
 
 typedef struct Node {
     struct Node *left, *right;
-    struct Node *next; /* of those taken out together */
+    struct Node *next; /* of those removed together */
     uint32_t priority;
     SimBlockInfo info;
 } Node;
@@ -22,13 +22,13 @@ typedef struct Node {
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static Node *root;
-static SimBlock freed[N_FREED]; /* a ring, the latest at n_freed - 1 */
+static SimBlock freed[N_FREED]; /* a ring; the latest is at n_freed - 1 */
 static size_t n_freed;
 static _Atomic size_t used[SIM_MAX_DEVICES];
 static _Atomic uint64_t epoch = 1;
 static unsigned long long last_id;
 
-/* ---- the treap, under the lock --------------------------------------------------------------- */
+/* ---- the treap; callers hold the lock -------------------------------------------------------- */
 
 static uint32_t random_priority(void) {
     static uint64_t state = 0x9e3779b97f4a7c15u;
@@ -36,7 +36,7 @@ static uint32_t random_priority(void) {
     return (uint32_t)(state >> 32);
 }
 
-/* Those with bases below address go to left, the others to right. */
+/* Nodes with bases below address go to left, the others to right. */
 static void split(Node *tree, uintptr_t address, Node **left, Node **right) {
     while (tree != NULL) {
         if (tree->info.block.base < address) {
@@ -81,7 +81,7 @@ static void take_out(Node *node) {
     *link = left != NULL ? left : right;
 }
 
-/* The one with the highest base that is not above address. */
+/* The node with the highest base that is not above address. */
 static Node *floor_of(uintptr_t address) {
     Node *best = NULL;
     for (Node *node = root; node != NULL;) {
@@ -100,7 +100,7 @@ static Node *containing(uintptr_t address) {
     return node != NULL && address - node->info.block.base < node->info.block.size ? node : NULL;
 }
 
-/* ---- looking up ------------------------------------------------------------------------------ */
+/* ---- lookup ---------------------------------------------------------------------------------- */
 
 bool sim_memory_info(uintptr_t address, SimBlockInfo *out) {
     pthread_rwlock_rdlock(&lock);
@@ -121,7 +121,7 @@ bool sim_memory_find(uintptr_t address, SimBlock *out) {
     return true;
 }
 
-/* The one with the lowest base that is above address. */
+/* The node with the lowest base above address. */
 static Node *above(uintptr_t address) {
     Node *best = NULL;
     for (Node *node = root; node != NULL;) {
@@ -158,16 +158,15 @@ bool sim_memory_near(uintptr_t address, SimBlock *out) {
     if (!inside && next != NULL && next->info.block.base - address < 65536 &&
         (node == NULL || next->info.block.base - address <=
                              address - node->info.block.base - node->info.block.size)) {
-        node = next; /* shortly before it */
+        node = next; /* the address is shortly before it */
     }
     bool found = node != NULL;
     if (found) {
         *out = node->info.block;
     }
     if (!inside &&
-        find_freed(
-            address,
-            out)) { /* being inside a block that was freed says more than being behind another */
+        find_freed(address,
+                   out)) { /* the inside of a freed block tells more than the end of a live one */
         found = true;
     }
     pthread_rwlock_unlock(&lock);
@@ -235,7 +234,7 @@ CUresult sim_memory_check_box(uintptr_t address, size_t width, size_t height, si
     return sim_memory_check(address, size, what);
 }
 
-/* ---- entering and taking out ----------------------------------------------------------------- */
+/* ---- insertion and removal ------------------------------------------------------------------- */
 
 static bool is_charged(SimKind kind) {
     return kind == SIM_DEVICE || kind == SIM_MANAGED || kind == SIM_ARRAY;
@@ -253,7 +252,7 @@ static CUresult charge(CUdevice device, size_t size) {
     return CUDA_SUCCESS;
 }
 
-static CUresult enter(const SimBlockInfo *info) {
+static CUresult insert_block(const SimBlockInfo *info) {
     Node *node = malloc(sizeof(*node));
     if (node == NULL) {
         return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
@@ -299,7 +298,7 @@ static CUresult alloc(SimOwner owner, size_t size, SimKind kind, unsigned flags,
                                    .flags = flags},
                          .payer = payer,
                          .device = owner.device};
-    CUresult status = base != NULL ? enter(&info)
+    CUresult status = base != NULL ? insert_block(&info)
                                    : sim_fail(CUDA_ERROR_OUT_OF_MEMORY,
                                               "the machine has no %zu bytes left", size);
     if (status == CUDA_SUCCESS) {
@@ -340,7 +339,7 @@ CUresult sim_memory_adopt(SimOwner owner, uintptr_t base, size_t size, SimKind k
                                          .context = owner.context,
                                          .flags = flags},
                                .device = owner.device};
-    return enter(&info);
+    return insert_block(&info);
 }
 
 void sim_memory_set_used(uintptr_t base, unsigned long long id, size_t size, bool shrink) {
@@ -355,7 +354,7 @@ void sim_memory_set_used(uintptr_t base, unsigned long long id, size_t size, boo
     atomic_fetch_add(&epoch, 1);
 }
 
-/* With the table's node out of it: gives back what it stood for. */
+/* Frees what a node stood for, after its removal from the table. */
 static void dispose(Node *node) {
     const SimBlock *block = &node->info.block;
     if (block->kind != SIM_REGISTERED && block->kind != SIM_VARIABLE) {
@@ -372,7 +371,8 @@ static void dispose(Node *node) {
     free(node);
 }
 
-/* Under the lock. Memory of others lives on, or comes to mean something else. */
+/* Remembers a freed block, under the lock. Skips memory that others own, since it lives on or gets
+ * another use. */
 static void remember(const Node *node) {
     if (node->info.block.kind == SIM_REGISTERED || node->info.block.kind == SIM_VARIABLE) {
         return;
@@ -430,8 +430,8 @@ CUresult sim_memory_retire(uintptr_t base, unsigned long long *id) {
                             (size_t)base);
 }
 
-/* The block itself may have gone with its context, and another one be at its place: so it is known
- * by its number. */
+/* Finds a retired block by its number: the block may be gone with its context, and another one may
+ * have its address. */
 static Node *retired(uintptr_t base, unsigned long long id) {
     Node *node = containing(base);
     return node != NULL && node->info.retired && node->info.id == id ? node : NULL;

@@ -1,9 +1,9 @@
-/* module.c - images loaded into the process: the kernels and variables of a shared object that
- * compiler.c made.
+/* module.c - images loaded into the process: the kernels and variables of a shared object made by
+ * compiler.c.
  *
- * Each load has its own variables, so each is a file of its own for the system's loader, which
- * knows files by name. The names of kernels and variables come from the object's full table of
- * symbols: nothing in it is exported. */
+ * Each load has its own variables, so each needs a file of its own, since the system's loader
+ * identifies files by name. The names of kernels and variables come from the object's full symbol
+ * table; it exports nothing. */
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -28,23 +28,24 @@ struct SimModule {
     SimOwner owner;
     void *object;
     uintptr_t base, text, text_end, end;
-    size_t shared; /* static shared memory of all kernels together; of one: SimKernel.shared */
+    size_t shared; /* static shared memory of all kernels together; for one kernel:
+                    * SimKernel.shared */
     char *names;
     SimKernel *kernels;
     size_t n_kernels;
     Variable *variables;
     size_t n_variables;
-    Variable *shared_variables; /* address: offset in the static shared memory */
+    Variable *shared_variables; /* their addresses are offsets in the static shared memory */
     size_t n_shared;
     const SimDynamic *const *dynamic;
     size_t n_dynamic;
     LineTable lines;
     void *lines_block;
-    void *image; /* as it was loaded, for messages */
+    void *image; /* as loaded, for messages */
     size_t image_size;
     char path[300];       /* of the image, if it was kept */
-    unsigned char unset;  /* the byte that locals without a value are filled with */
-    unsigned unset_least; /* of so many at least */
+    unsigned char unset;  /* the byte with which uninitialized locals are filled */
+    unsigned unset_least; /* how many such bytes count as uninitialized */
 };
 
 static void module_free(SimModule *module) {
@@ -95,7 +96,7 @@ static CUresult find_variables(SimModule *module, const Elf *elf) {
     return CUDA_SUCCESS;
 }
 
-/* Static shared memory is thread-local storage; its variables, for messages. */
+/* Finds the variables in static shared memory, which is thread-local storage, for messages. */
 static void find_shared(SimModule *module, const Elf *elf) {
     size_t n = 0;
     for (size_t i = 0; i < elf->n_symbols; i++)
@@ -111,7 +112,7 @@ static void find_shared(SimModule *module, const Elf *elf) {
     }
 }
 
-/* "s" of _ZZ4kernelE1s: what follows the last length that fits. */
+/* Extracts "s" from _ZZ4kernelE1s: the text after the last length that fits. */
 static void plain_name(const char *mangled, char *out, size_t size) {
     const size_t n = strlen(mangled);
     for (size_t i = n; strncmp(mangled, "_Z", 2) == 0 && i-- > 2;) {
@@ -148,9 +149,10 @@ unsigned char sim_module_unset(const SimModule *module, unsigned *least) {
     return module->unset;
 }
 
-/* Whether a variable is local to the kernel of that symbol, whose text is that of sim_v_NAME with
- * more parameters before its own: _ZZ7sim_v_fILi2EEv5uint3...E1s to _Z1fILi2EEvPf, _ZZ7sim_v_gE1s
- * to g. Overloads are one here. */
+/* Whether a variable is local to the kernel with that symbol. The variable's name contains the
+ * name of the kernel's function, sim_v_NAME, which has parameters before the kernel's own:
+ * _ZZ7sim_v_fILi2EEv5uint3...E1s belongs to _Z1fILi2EEvPf, _ZZ7sim_v_gE1s to g. Overloads are not
+ * distinguished. */
 static bool is_local_to(const char *variable, const char *kernel) {
     static const char renamed[] = "sim_v_";
     const char *name = strncmp(variable, "_ZZ", 3) == 0 ? strstr(variable, renamed) : NULL,
@@ -176,8 +178,8 @@ static bool is_local_to(const char *variable, const char *kernel) {
     return same;
 }
 
-/* A kernel has its own variables, and all those of no kernel: it may call the functions that these
- * are of. */
+/* Counts each kernel's own variables, and those that belong to no kernel, because it may call the
+ * functions that declare them. */
 static void count_shared(SimModule *module) {
     for (size_t i = 0; i < module->n_shared; i++) {
         const Variable *variable = &module->shared_variables[i];
@@ -255,8 +257,9 @@ static CUresult load_object(SimModule *module, const void *image, size_t size) {
         unlink(path);
     if (module->object == NULL) {
         const char *text = dlerror();
-        const bool missing = text != NULL && strstr(text, "undefined symbol") !=
-                                                 NULL; /* of another program, by -rdc=true */
+        const bool missing = text != NULL &&
+                             strstr(text, "undefined symbol") != NULL; /* defined by another
+                                                                        * program, with -rdc=true */
         return sim_fail(missing ? CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND
                                 : CUDA_ERROR_INVALID_IMAGE,
                         "the image cannot be loaded: %s", text != NULL ? text : "?");
@@ -302,8 +305,8 @@ static CUresult load(SimModule *module, const void *image, size_t size) {
     find_segments(module, &elf);
     if ((module->image = malloc(elf.size)) != NULL)
         memcpy(module->image, image, module->image_size = elf.size);
-    module->unset = memmem(image, elf.size, "clang version", 13) != NULL ? 0xaa
-                                                                         : 0xfe; /* in .comment */
+    module->unset =
+        memmem(image, elf.size, "clang version", 13) != NULL ? 0xaa : 0xfe; /* as .comment says */
     module->unset_least = elf_section(&elf, "sim_unset", &address, &bytes) &&
                                   memmem(image, elf.size, UNSET_MARK "4", sizeof UNSET_MARK) == NULL
                               ? 8
@@ -328,7 +331,7 @@ CUresult sim_module_load(SimOwner owner, const void *image, size_t size, SimModu
         if (status != CUDA_SUCCESS)
             return status;
         object = decoded;
-    } else if ((uintptr_t)image % 8 != 0) { /* a bytes object may lie anywhere */
+    } else if ((uintptr_t)image % 8 != 0) { /* a bytes object may be unaligned */
         if ((decoded = malloc(bytes)) == NULL)
             return CUDA_ERROR_OUT_OF_MEMORY;
         memcpy(decoded, image, bytes);
@@ -354,7 +357,7 @@ void sim_module_unload(SimModule *module) {
     module_free(module);
 }
 
-/* Variables of templates in the simulator's sim_launch.h, by their mangled names. */
+/* Whether this is the mangled name of a template's variable in the simulator's sim_launch.h. */
 static int is_of_launch(const char *name) {
     return strncmp(name, "_ZN10SimRegionsI", 16) == 0 || strncmp(name, "_ZN8SimLoopsI", 13) == 0 ||
            strncmp(name, "_ZN9SimKernelI", 14) == 0;
@@ -368,7 +371,7 @@ static void list_names(char *text, size_t size, size_t n,
     for (size_t i = 0; i < n && used + 1 < size; i++) {
         const char *one = name(module, i);
         if (strncmp(one, "_ZL", 3) ==
-            0) { /* static and const ones, as their program has them; not what the simulator adds */
+            0) { /* static and const variables: strip the mangling; skip the simulator's own */
             one += 3 + strspn(one + 3, "0123456789");
         }
         if (strncmp(one, "__sim", 5) == 0 || is_of_launch(one))
@@ -400,7 +403,7 @@ CUresult sim_module_kernel(SimModule *module, const char *name, SimKernel **out)
 
 CUresult sim_module_variable(SimModule *module, const char *name, uintptr_t *address,
                              size_t *size) {
-    char local[256]; /* static and const variables, which C++ compilers mark so */
+    char local[256]; /* static and const variables, which C++ compilers mangle this way */
     snprintf(local, sizeof local, "_ZL%zu%s", strlen(name), name);
     for (size_t i = 0; i < module->n_variables; i++) {
         const Variable *variable = &module->variables[i];
@@ -439,12 +442,12 @@ void sim_kernel_param(const SimKernel *kernel, int index, size_t *offset, size_t
     }
 }
 
-/* Its barriers cut it into loops; otherwise threads that wait are fibers. */
+/* Whether a kernel runs as loops between its barriers; otherwise threads that wait are fibers. */
 int sim_kernel_in_regions(const SimKernel *kernel) {
     return kernel->entry->regions && kernel->entry->blocks != NULL;
 }
 
-/* Registers and the like are made up, but such that programs which decide by them work as on a
+/* Registers and similar values are made up so that programs which decide by them work as on a
  * GPU. */
 CUresult sim_kernel_attribute(const SimKernel *kernel, CUfunction_attribute attribute, int *value) {
     const int arch = sim_architecture();
@@ -513,9 +516,9 @@ CUresult sim_kernel_set_attribute(SimKernel *kernel, CUfunction_attribute attrib
     return CUDA_SUCCESS;
 }
 
-/* ---- for exec -------------------------------------------------------------------------------- */
+/* ---- for exec/ ------------------------------------------------------------------------------- */
 
-extern void *__tls_get_addr(size_t *module_and_offset); /* of the system's loader */
+extern void *__tls_get_addr(size_t *module_and_offset); /* from the system's loader */
 
 bool sim_module_ready(const SimModule *module) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -525,7 +528,7 @@ bool sim_module_ready(const SimModule *module) {
         return true;
     if (dlinfo(module->object, RTLD_DI_TLS_DATA, &block) == 0 && block != NULL)
         return true;
-    pthread_mutex_lock(&lock); /* or another worker would take what is free */
+    pthread_mutex_lock(&lock); /* so that no other worker takes the free memory */
     const bool room = sim_thread_room(module->shared + 4096);
     if (room)
         (void)__tls_get_addr(place);

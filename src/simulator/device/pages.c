@@ -1,12 +1,13 @@
-/* pages.c - where the memory of allocations comes from.
+/* pages.c - the memory of allocations.
  *
- * Large blocks (and all in checked mode) are mappings of their own with a guard page on both sides
- * and their end at the guard, so that a kernel that runs past them is stopped; once freed, their
- * addresses stay reserved for a while, so that its next use of them is stopped too. Small ones are
- * carved out of one region by size class: the system allows a process only 65530 mappings. For the
- * same reason blocks beyond the first 15000 go there too, without guards, up to 64 MiB. Small
- * memory that the host uses has mappings of its own as well: when it is freed, with its context for
- * instance, the host finds nothing at its address, as with a GPU's driver. */
+ * Large blocks (in checked mode, all blocks) are separate mappings that end at a guard page and
+ * begin after one, so that a kernel that runs past them is stopped. Their addresses stay reserved
+ * for a while after they are freed, which also stops a kernel that still uses them. Small blocks
+ * are carved out of one region by size class, because the system allows a process only 65530
+ * mappings. For the same reason, after the first 15000 mappings, blocks of up to 64 MiB come from
+ * the region too, without guards. Small memory that the host uses also gets separate mappings:
+ * when it is freed, for instance with its context, the host can no longer access it, as with a
+ * GPU's driver. */
 #include "simulator/device/pages.h"
 
 #include <pthread.h>
@@ -16,20 +17,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SMALL 65536u /* below this: size classes */
+#define SMALL 65536u /* smaller blocks have size classes */
 #define CHUNK (1024u * 1024u)
 #define REGION \
     ((size_t)1 \
-     << 38) /* addresses set aside for small blocks; less, where the system does not let us */
-#define MAX_GUARDED   15000u /* blocks with mappings of their own: each takes up to three */
-#define ALIGNMENT     512u   /* of every block, as GPUs' allocators give */
+     << 38) /* reserved addresses for small blocks; fewer if the system does not allow so many */
+#define MAX_GUARDED   15000u /* blocks with separate mappings: each needs up to three */
+#define ALIGNMENT     512u   /* of every block, as with GPUs' allocators */
 #define N_CLASSES     72     /* up to this size [bytes]: */
 #define LARGEST_CLASS ((size_t)1 << 26)
-#define N_RESERVED    64 /* freed mappings whose addresses are kept */
+#define N_RESERVED    64 /* freed mappings whose addresses stay reserved */
 #define HUGE          (4u * 1024u * 1024u)
 
-/* Free blocks of a class. Not a list through the blocks themselves: a kernel that writes to freed
- * memory must not break us. */
+/* The free blocks of a class. They are not linked through the blocks themselves, which a kernel
+ * may overwrite after they are freed. */
 typedef struct {
     void **list;
     size_t n, room;
@@ -42,7 +43,7 @@ typedef struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Free classes[N_CLASSES];
 static _Atomic(char *) region, region_end; /* written once, under the lock */
-static char *fresh, *fresh_end;            /* usable, not handed out yet */
+static char *fresh, *fresh_end;            /* usable, not yet allocated */
 static _Atomic unsigned n_guarded;
 static Range reserved[N_RESERVED];
 static size_t n_reserved;
@@ -55,7 +56,7 @@ static size_t round_up(size_t size, size_t step) {
     return (size + step - 1) / step * step;
 }
 
-/* Eight classes up to 4 KiB, then four for each power of two. */
+/* Eight classes up to 4 KiB, then four per power of two. */
 static unsigned class_of(size_t size, size_t *class_size) {
     if (size <= 8 * ALIGNMENT) {
         *class_size = round_up(size, ALIGNMENT);
@@ -82,8 +83,8 @@ size_t sim_pages_rounded(size_t size) {
     return rounded;
 }
 
-/* Under the lock: makes size more bytes of the region usable, or a chunk of it. */
-static bool more(size_t wanted) {
+/* Makes size more bytes of the region usable, at least a chunk. Needs the lock. */
+static bool extend_region(size_t wanted) {
     wanted = round_up(wanted, CHUNK);
     for (size_t size = REGION; region == NULL && size >= (size_t)1 << 30; size /= 2) {
         void *start =
@@ -98,7 +99,7 @@ static bool more(size_t wanted) {
         mprotect(fresh_end, wanted, PROT_READ | PROT_WRITE) != 0) {
         return false;
     }
-    fresh_end += wanted; /* touches the one before: the system sees one mapping */
+    fresh_end += wanted; /* adjacent to the one before: the system merges them into one mapping */
     return true;
 }
 
@@ -116,7 +117,7 @@ static void *class_alloc(size_t size) {
     if (unused->n > 0) {
         block = unused->list[--unused->n];
     } else {
-        if ((size_t)(fresh_end - fresh) < class_size && !more(class_size)) {
+        if ((size_t)(fresh_end - fresh) < class_size && !extend_region(class_size)) {
             pthread_mutex_unlock(&lock);
             return NULL;
         }
@@ -127,8 +128,8 @@ static void *class_alloc(size_t size) {
     return block;
 }
 
-/* Gives the addresses of freed mappings back, which count where the system limits a process's
- * addresses (RLIMIT_AS). False if there were none. */
+/* Releases the addresses of freed mappings, which count towards the process's limit (RLIMIT_AS).
+ * Returns false if there were none. */
 static bool release_reserved(void) {
     Range ranges[N_RESERVED];
     pthread_mutex_lock(&lock);
@@ -177,9 +178,9 @@ static void *counted_guarded_alloc(size_t size) {
     return base;
 }
 
-/* By a mapping or from the region, and by the other where there is no room for the one: a process
- * of limited size may have no addresses for a region. */
-static void *either_alloc(size_t size, bool from_region) {
+/* Allocates a mapping or from the region, and the other way if that fails: a process with limited
+ * addresses may have no region. */
+static void *alloc_with_fallback(size_t size, bool from_region) {
     void *base = from_region ? class_alloc(size) : counted_guarded_alloc(size);
     if (base == NULL && (from_region || size <= LARGEST_CLASS)) {
         base = from_region ? counted_guarded_alloc(size) : class_alloc(size);
@@ -189,9 +190,9 @@ static void *either_alloc(size_t size, bool from_region) {
 
 void *sim_pages_alloc(size_t size, bool apart) {
     bool from_region = is_small(size) && !apart;
-    void *base = either_alloc(size, from_region);
+    void *base = alloc_with_fallback(size, from_region);
     if (base == NULL && release_reserved()) {
-        base = either_alloc(size, from_region);
+        base = alloc_with_fallback(size, from_region);
     }
     if (from_region) {
         return base;
@@ -199,7 +200,7 @@ void *sim_pages_alloc(size_t size, bool apart) {
     if (base != NULL && sim_checked()) {
         memset(
             base, 0xff,
-            size); /* NaN, and no plausible index: what a GPU's memory holds at first is anything */
+            size); /* NaN, and an implausible index: on a GPU the initial contents are arbitrary */
     }
     return base;
 }
@@ -210,7 +211,7 @@ void sim_pages_free(void *base, size_t size) {
         unsigned number = class_of(size, &class_size);
         if (size >= SMALL) {
             (void)madvise(base, class_size / page_size() * page_size(),
-                          MADV_DONTNEED); /* fails, harmlessly, off a page's start */
+                          MADV_DONTNEED); /* fails harmlessly if it does not begin at a page */
         }
         pthread_mutex_lock(&lock);
         Free *unused = &classes[number];
@@ -220,7 +221,7 @@ void sim_pages_free(void *base, size_t size) {
             unused->list = list != NULL ? list : unused->list;
             unused->room = list != NULL ? room : unused->room;
         }
-        if (unused->n < unused->room) { /* else the block is lost: the machine has other worries */
+        if (unused->n < unused->room) { /* else the block is lost, which no longer matters then */
             unused->list[unused->n++] = base;
         }
         pthread_mutex_unlock(&lock);
@@ -229,7 +230,7 @@ void sim_pages_free(void *base, size_t size) {
     atomic_fetch_sub(&n_guarded, 1);
     size_t page = page_size(), whole = round_up(size, page) + 2 * page;
     char *start = (char *)((uintptr_t)base / page * page - page);
-    /* Replaced in one step: no other mapping can slip in between. */
+    /* Replaces the mapping in one step, so that no other one can take its place. */
     if (mmap(start, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
              0) == MAP_FAILED) {
         munmap(start, whole);

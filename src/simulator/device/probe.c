@@ -1,5 +1,5 @@
-/* probe.c - whether memory of the program can be read or written, found out without touching it:
- * the system tries, and says so. */
+/* probe.c - finds out whether memory of the program can be read or written, without touching it:
+ * the system tries, and reports the result. */
 #include "simulator/device/memory.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 
 enum { WAIT = 0, WAKE_OP = 5, PRIVATE = 128, ADD_NOTHING = 1 << 28 };
 
-/* Calls for locks look at the word they are given: to wait for it to change, which ends at once, or
- * adding to it, here 0. */
+/* Uses system calls for locks, which read the word: one waits for a change and returns at once,
+ * the other adds 0 to it. */
 static bool word_answers(uintptr_t address, bool write) {
     static unsigned word;
     const struct timespec at_once = {0, 0};
@@ -29,16 +29,15 @@ static bool word_answers(uintptr_t address, bool write) {
 }
 #endif
 
-#define STEP      \
-    ((uintptr_t)2 \
-     << 20) /* between words that are tried, beside the first and the last one [bytes] */
+/* Distance between the words that are tried, besides the first and last one [bytes]. */
+#define STEP ((uintptr_t)2 << 20)
 
 bool sim_memory_reachable(const void *start, size_t size, bool write) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)start, end = first + size;
     if (start == NULL || end < first || size == 0) {
         return start != NULL && size == 0;
     }
-    /* All of it must be mapped; this does nothing to memory without a file. */
+    /* Fails if part of the range is not mapped; has no effect on memory without a file. */
     if (msync((void *)(first / page * page), end - first / page * page, MS_ASYNC) != 0) {
         return false;
     }

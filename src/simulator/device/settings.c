@@ -1,4 +1,4 @@
-/* settings.c - what the environment says about the simulator, read once. */
+/* settings.c - the simulator's settings from environment variables, read once. */
 #include "simulator/sim.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@ static struct {
     size_t device_memory;
     SimOrder order;
     unsigned long long order_seed;
-    char wrong[600]; /* what cuInit says: which values are none, and what would be */
+    char wrong[600]; /* the message of cuInit: invalid values, and what is valid */
 } settings;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -28,7 +28,7 @@ static void refuse(const char *name, const char *text, const char *wanted) {
              used > 0 ? "; " : "", name, text, wanted);
 }
 
-/* Whether text says yes or no, in *value. */
+/* Parses a boolean into *value. Returns false if text is not one. */
 static bool truth(const char *text, double *value) {
     static const char *const words[] = {"0", "1", "no", "yes", "false", "true", "off", "on"};
     for (int i = 0; i < 8; i++) {
@@ -101,7 +101,7 @@ static void read_settings(void) {
     settings.checked = flag("PYGPU_SIM_CHECK");
     settings.deferred = flag("PYGPU_SIM_DEFERRED");
     settings.fibers = flag("PYGPU_SIM_FIBERS");
-    (void)flag("PYGPU_SIM_DEBUG"); /* sim_debug() looks again at each use */
+    (void)flag("PYGPU_SIM_DEBUG"); /* check only: sim_debug() reads it at each use */
     settings.driver_version = (int)number("PYGPU_SIM_VERSION", WHOLE, 11000, 99990, 13000);
     settings.architecture = (int)number("PYGPU_SIM_ARCH", WHOLE, 50, 129, 90);
     settings.device_count = (int)number("PYGPU_SIM_DEVICES", WHOLE, 0, 64, 1);

@@ -1,9 +1,9 @@
-/* thread.c - thread-local storage without the end of the process.
+/* thread.c - allocates thread-local storage without the risk that the process ends.
  *
- * Storage of libraries that were loaded late, of this one and of each module with static shared
- * memory, is allocated by the system's loader when a thread first touches it; if there is no memory
- * then, it ends the process. So each thread asks for as much memory beforehand, gives it back and
- * touches the storage at once. */
+ * The system's loader allocates the storage of libraries that are loaded late (this one, and each
+ * module with static shared memory) when a thread first touches it. Without memory at that time,
+ * it ends the process. So each thread first allocates as much memory, frees it, and touches the
+ * storage at once. */
 #include "simulator/sim.h"
 
 #include <link.h>
@@ -14,12 +14,12 @@
 #define SLACK ((size_t)8192) /* for the loader's and malloc's own use [bytes] */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t key; /* a thread's value: how many modules there were when it was made ready */
+static pthread_key_t key; /* the thread's value: how many modules there were when it was prepared */
 static bool has_key;
 static size_t own_size;
-static _Thread_local volatile bool touched; /* of this library's storage, which is one piece */
+static _Thread_local volatile bool touched; /* in this library's storage, which is one block */
 static _Atomic uintptr_t modules =
-    1; /* loaded so far: each may lengthen a thread's table of them */
+    1; /* loaded so far: each may lengthen a thread's table of modules */
 
 static int find_size(struct dl_phdr_info *info, size_t size, void *unused) {
     const uintptr_t here = (uintptr_t)&find_size;

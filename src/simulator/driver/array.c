@@ -1,5 +1,5 @@
-/* array.c - arrays: memory in the shape of textures, reached through handles. Here their texels lie
- * in rows without gaps. */
+/* array.c - arrays: memory for textures, accessed through handles. Here their texels are stored in
+ * rows without gaps. */
 #include "simulator/driver/array.h"
 #include "simulator/driver/capture.h"
 #include "simulator/driver/context.h"
@@ -17,7 +17,7 @@ size_t sim_texel_size(CUarray_format format, unsigned channels) {
     case 1:
     case 8:
         size = 1;
-        break; /* 8 bits without and with sign */
+        break; /* 8 bits, unsigned and signed */
     case 2:
     case 9:
     case 16:
@@ -101,7 +101,7 @@ static CUresult array_new(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUarray *ou
     self->height = descriptor->Height != 0 ? descriptor->Height : 1;
     self->depth = descriptor->Depth != 0 ? descriptor->Depth : 1;
     self->pitch = descriptor->Width * element;
-    self->slice = self->pitch * self->height; /* the largest is 2^47 */
+    self->slice = self->pitch * self->height; /* at most 2^47 */
     CUresult status = sim_memory_alloc((SimOwner){NULL, context->device}, self->slice * self->depth,
                                        SIM_ARRAY, 0, &self->data);
     if (status != CUDA_SUCCESS) {
@@ -168,7 +168,7 @@ CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarr
 }
 
 /* Waits for the work of its context, as cuMemFree does. Texture and surface objects keep the
- * texels. */
+ * texels alive. */
 CUresult cuArrayDestroy(CUarray hArray) {
     SIM_CALL(cuArrayDestroy);
     HELD SimContext *context = NULL;

@@ -1,8 +1,8 @@
-/* capture.c - recording what is submitted to streams as a graph, instead of running it.
+/* capture.c - records the work submitted to streams as a graph, instead of running it.
  *
  * A capture begins on one stream and spreads to others that wait for an event recorded in it. Its
- * state is under the lock of the context, to which all its streams belong; whether it was spoilt
- * may be set from anywhere. */
+ * state is protected by the lock of the context, to which all its streams belong. Only the flag
+ * that invalidates it may be set from anywhere. */
 #include "simulator/driver/capture.h"
 #include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
@@ -21,19 +21,19 @@ struct SimCapture {
     _Atomic int references;
     CUstreamCaptureMode mode;
     uint64_t thread;
-    SimContext *context; /* of its streams; only compared, as places in a capture may outlive it */
-    SimStream *origin;   /* not counted: among streams, as long as it runs */
-    SimStream **streams; /* counted */
+    SimContext *context; /* of its streams; only compared, as recorded places may outlive it */
+    SimStream *origin;   /* not counted: it is among streams while the capture runs */
+    SimStream **streams; /* counted references */
     size_t n_streams;
-    SimGraph *graph; /* counted */
+    SimGraph *graph; /* counted reference */
     bool ended;
     _Atomic bool spoilt;
-    struct SimCapture *next; /* of those that run, under running_lock */
+    struct SimCapture *next; /* list of running captures, under running_lock */
 };
 
 struct SimCaptured {
     _Atomic int references;
-    SimCapture *capture; /* counted */
+    SimCapture *capture; /* counted reference */
     SimNodes nodes;
 };
 
@@ -68,10 +68,10 @@ static CUresult invalidated(void) {
     return sim_fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "an earlier call spoilt the capture");
 }
 
-/* ---- what captures forbid -------------------------------------------------------------------- */
+/* ---- calls that captures forbid -------------------------------------------------------------- */
 
 CUresult sim_capture_forbid(SimContext *context, const char *what) {
-    (void)context; /* captures in other contexts count as well */
+    (void)context; /* captures in other contexts forbid it as well */
     if (atomic_load(&n_running) == 0 || thread_mode == MODE_RELAXED) {
         return CUDA_SUCCESS;
     }
@@ -137,8 +137,8 @@ CUresult sim_capture_work(SimStream *stream, SimWork *work) {
     CUresult status;
     pthread_mutex_lock(&stream->object.context->lock);
     SimCapture *capture = atomic_load(&stream->capture);
-    /* Graphs have no such work: the call looked whether the stream is captured just before another
-     * thread began to do so. */
+    /* Graphs cannot have such work: the call checked the stream just before another thread began
+     * the capture. */
     bool late = work->kind == WORK_RECORD || work->kind == WORK_FREE || work->kind == WORK_CALLBACK;
     if (capture != NULL && late) {
         atomic_store(&capture->spoilt, true);
@@ -196,7 +196,7 @@ CUresult sim_capture_record(SimStream *stream, SimCaptured **out) {
     return CUDA_SUCCESS;
 }
 
-/* Under the context's lock. */
+/* Adds the stream to the capture. Needs the context's lock. */
 static CUresult take_part(SimCapture *capture, SimStream *stream) {
     SimStream **streams = realloc(capture->streams, (capture->n_streams + 1) * sizeof(*streams));
     if (streams == NULL) {
@@ -297,13 +297,13 @@ static void mark(const SimNodes *nodes, bool *reached) {
     }
 }
 
-/* Every stream's last nodes come before those of the origin. Under the context's lock. */
+/* Whether every stream's last nodes precede those of the origin. Needs the context's lock. */
 static bool is_joined(const SimCapture *capture) {
     const SimNodes *all = &capture->graph->nodes;
     bool *reached = calloc(all->n + 1, sizeof(*reached)), joined = reached != NULL;
     if (joined) {
         mark(&capture->origin->front, reached);
-        for (size_t i = all->n; i-- > 0;) { /* a node comes after all that it depends on */
+        for (size_t i = all->n; i-- > 0;) { /* a node comes after all its dependencies */
             if (reached[i]) {
                 mark(&all->list[i]->after, reached);
             }
@@ -319,9 +319,9 @@ static bool is_joined(const SimCapture *capture) {
     return joined;
 }
 
-/* Under the lock of the context: the streams run as usual again. Their references are the caller's
- * to give back, outside of the lock. */
-static void end(SimCapture *capture) {
+/* Ends the capture, under the context's lock: the streams run as usual again. The caller drops
+ * their references, without the lock. */
+static void end_capture(SimCapture *capture) {
     capture->ended = true;
     for (size_t i = 0; i < capture->n_streams; i++) {
         SimStream *stream = capture->streams[i];
@@ -341,7 +341,7 @@ static void end(SimCapture *capture) {
     pthread_mutex_unlock(&running_lock);
 }
 
-static void let_go(SimCapture *capture) {
+static void drop_streams(SimCapture *capture) {
     size_t n = capture->n_streams;
     SimStream **streams = capture->streams;
     capture->streams = NULL;
@@ -363,12 +363,12 @@ void sim_capture_abandon(SimStream *stream) {
     }
     if (over) {
         atomic_fetch_add(&capture->references, 1);
-        end(capture);
+        end_capture(capture);
     }
     pthread_mutex_unlock(&context->lock);
     if (over) {
         sim_object_close(capture->graph);
-        let_go(capture);
+        drop_streams(capture);
         capture_drop(capture);
     }
 }
@@ -406,14 +406,14 @@ CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph) {
             "a stream that took part was not waited for by the one where the capture began");
     }
     atomic_fetch_add(&capture->references, 1);
-    end(capture);
+    end_capture(capture);
     pthread_mutex_unlock(&owner->lock);
     if (status == CUDA_SUCCESS) {
         *phGraph = (CUgraph)capture->graph->object.handle;
     } else {
         sim_object_close(capture->graph);
     }
-    let_go(capture);
+    drop_streams(capture);
     capture_drop(capture);
     return status;
 }

@@ -1,5 +1,5 @@
-/* context.c - contexts: what each thread's calls refer to, what owns objects and memory, and what
- * breaks when a kernel fails. */
+/* context.c - contexts: each thread's current one, the objects and memory that they own, and their
+ * state after a kernel fails. */
 #include "simulator/device/memory.h"
 #include "simulator/driver/capture.h"
 #include "simulator/driver/context.h"
@@ -22,7 +22,7 @@ static unsigned long long last_id;
 static _Thread_local CUcontext stack[MAX_DEPTH];
 static _Thread_local int depth;
 
-/* ---- finding it ------------------------------------------------------------------------------ */
+/* ---- lookup ---------------------------------------------------------------------------------- */
 
 CUresult sim_context_take(CUcontext handle, SimContext **out) {
     *out = handle != NULL ? sim_object_take((uintptr_t)handle, SIM_CONTEXT) : NULL;
@@ -51,7 +51,7 @@ CUresult sim_context_current_any(SimContext **out) {
 CUresult sim_context_current(SimContext **out) {
     SIM_TRY(sim_context_current_any(out));
     if (atomic_load_explicit(&(*out)->sticky, memory_order_acquire) != CUDA_SUCCESS) {
-        return sim_fail_with(&(*out)->error); /* the caller's HELD gives the reference back */
+        return sim_fail_with(&(*out)->error); /* the caller's HELD variable drops the reference */
     }
     return CUDA_SUCCESS;
 }
@@ -79,8 +79,8 @@ CUresult sim_context_settle(SimContext *context) {
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-/* A stream with something to do, with a reference; NULL if there is none. only_blocking: of those
- * that the default stream waits for. */
+/* Finds a stream with pending work and takes a reference; NULL: there is none. only_blocking: only
+ * those that the default stream waits for. */
 static SimStream *busy_stream(SimContext *context, bool only_blocking) {
     SimStream *busy = NULL;
     pthread_mutex_lock(&context->lock);
@@ -102,7 +102,7 @@ CUresult sim_context_wait(SimContext *context) {
         sim_stream_wait(busy, atomic_load(&busy->submitted));
         sim_object_drop(busy);
     }
-    while (atomic_load(&context->direct) > 0) { /* copies: they end by themselves */
+    while (atomic_load(&context->direct) > 0) { /* copies, which soon finish */
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     }
     return sim_context_settle(context);
@@ -131,7 +131,7 @@ bool sim_context_still(SimContext *context) {
     return busy == NULL && sim_context_idle(context);
 }
 
-/* A stream whose work is being held back, with a reference. */
+/* Finds a stream whose work is held back, and takes a reference. */
 static SimStream *held_back(void) {
     SimStream *found = NULL;
     pthread_mutex_lock(&all_lock);
@@ -159,7 +159,7 @@ void sim_contexts_kick(void) {
     }
 }
 
-/* ---- making and ending ----------------------------------------------------------------------- */
+/* ---- creation and destruction ---------------------------------------------------------------- */
 
 static void context_free(void *op) {
     SimContext *self = op;
@@ -185,9 +185,9 @@ CUresult sim_context_new(CUdevice device, unsigned flags, bool primary, SimConte
     self->device = device;
     self->flags = flags;
     self->primary = primary;
-    self->api_version = 3020; /* what contexts of cuCtxCreate_v2 answer */
+    self->api_version = 3020; /* the version of contexts made by cuCtxCreate_v2 */
     self->limits[0] = sim_stack_size();
-    self->limits[1] = 1024 * 1024; /* printf */
+    self->limits[1] = 1024 * 1024; /* the printf buffer */
     self->limits[2] = sim_heap_size();
     self->limits[3] = 2;
     self->limits[4] = 2048;

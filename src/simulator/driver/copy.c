@@ -1,4 +1,4 @@
-/* copy.c - copies of plain bytes between host and device, and within either. */
+/* copy.c - copies of bytes between host and device, or within one of them. */
 #include "simulator/device/memory.h"
 #include "simulator/device/pages.h"
 #include "simulator/driver/capture.h"
@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STAGED                                                                                     \
-    65536u /* asynchronous copies of ordinary host memory up to this size [bytes] are taken at the \
-              call */
+/* Asynchronous copies from pageable memory up to this size [bytes] copy the source during the
+ * call. */
+#define STAGED 65536u
 
 typedef SimEnd End;
 
@@ -22,8 +22,8 @@ CUresult sim_end_check(SimEnd *end, size_t size) {
     SimBlock block;
     bool known = sim_memory_find(end->address, &block);
     if (known || end->device ||
-        sim_pages_own((void *)end->address)) { /* page-locked and unified memory is as closely
-                                                  checked as the device's */
+        sim_pages_own((void *)end->address)) { /* page-locked and unified memory is checked as
+                                                * closely as device memory */
         return sim_memory_check(end->address, size, end->name);
     }
     end->ordinary = true;
@@ -34,15 +34,16 @@ CUresult sim_end_check(SimEnd *end, size_t size) {
         return CUDA_SUCCESS;
     }
     if (sim_memory_near(end->address, &block) && block.freed) {
-        return sim_memory_check(end->address, size, end->name); /* which tells */
+        return sim_memory_check(end->address, size, end->name); /* its message says that it was
+                                                                 * freed */
     }
     return sim_fail(CUDA_ERROR_INVALID_VALUE,
                     "%s: the program has no %zu bytes at %#zx that can be %s", end->name, size,
                     (size_t)end->address, end->written ? "written" : "read");
 }
 
-/* Takes the bytes of an ordinary source now, so that the caller may change them. false: there is no
- * memory for it. */
+/* Copies the bytes of a pageable source now, so that the caller may change them. Returns false if
+ * out of memory. */
 static bool stage(SimWork *work, size_t size) {
     SimBox *box = &work->copy.box, gather = *box;
     void *staging = malloc(size);
@@ -80,9 +81,9 @@ CUresult sim_copy_submit(SimContext *context, CUstream handle, SimWork *work, co
     return wait ? sim_stream_do(stream, work) : sim_stream_submit(stream, work, NULL);
 }
 
-/* From device to device the caller goes on at once; if the host takes part, it returns when the
- * bytes are there. Ordinary memory of the program has been read, or written, when a call returns,
- * even an asynchronous one. */
+/* Copies from device to device return at once; copies with the host return when the bytes are
+ * there. Pageable memory has been read or written when any call returns, even an asynchronous
+ * one. */
 static CUresult copy(End to, End from, size_t size, CUstream handle, bool now) {
     HELD SimContext *context = NULL;
     SIM_TRY(sim_context_current(&context));
@@ -181,7 +182,7 @@ CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr s
                       CUcontext srcContext, size_t ByteCount) {
     SIM_CALL(cuMemcpyPeer);
     SIM_TRY(check_peers(dstContext, srcContext));
-    /* In step with the work of both, as the documentation has it. */
+    /* Ordered after the work of both contexts, as documented. */
     for (int i = 0; i < 2; i++) {
         HELD SimContext *context = NULL;
         SIM_TRY(sim_context_take(i == 0 ? dstContext : srcContext, &context));

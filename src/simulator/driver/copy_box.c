@@ -7,11 +7,11 @@
 #include "simulator/driver/handle.h"
 #include "simulator/driver/work.h"
 
-/* One side of a copy, found out from the fields of its structure. */
+/* One side of a copy, as the fields of its structure describe it. */
 typedef struct {
     SimEnd end;
     size_t pitch, slice;
-    SimArray *array; /* counted, or NULL */
+    SimArray *array; /* counted reference, or NULL */
 } Side;
 
 typedef struct {
@@ -177,7 +177,7 @@ static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, CUstream stream, bool 
     SIM_NOT_NULL(c);
     SIM_TRY(sim_context_take(c->dstContext, &to_context));
     SIM_TRY(sim_context_take(c->srcContext, &from_context));
-    if (now) { /* in step with the work of both */
+    if (now) { /* ordered after the work of both contexts */
         sim_context_wait_default(to_context);
         sim_context_wait_default(from_context);
     }

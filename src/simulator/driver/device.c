@@ -1,4 +1,5 @@
-/* device.c - devices: the machine's processor, as many times as PYGPU_SIM_DEVICES says. */
+/* device.c - devices: each is the machine's processor; PYGPU_SIM_DEVICES says how many there
+ * are. */
 #include "simulator/driver/device.h"
 #include "simulator/driver/driver.h"
 
@@ -61,8 +62,8 @@ CUresult cuDeviceGetCount(int *count) {
     return CUDA_SUCCESS;
 }
 
-/* Writes text into a buffer of len bytes, cut off if it is longer. */
-static CUresult give_text(char *buffer, int len, const char *text) {
+/* Writes text into a buffer of len bytes, truncated if it is longer. */
+static CUresult copy_text(char *buffer, int len, const char *text) {
     SIM_NOT_NULL(buffer);
     if (len <= 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "len is %d", len);
@@ -77,7 +78,7 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev) {
     SIM_TRY(sim_device_check(dev));
     pthread_once(&processor_once, find_processor);
     (void)snprintf(text, sizeof(text), "CPU simulator (%s)", processor);
-    return give_text(name, len, text);
+    return copy_text(name, len, text);
 }
 
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
@@ -97,13 +98,13 @@ CUresult cuDeviceTotalMem(size_t *bytes, CUdevice dev) {
     return CUDA_SUCCESS;
 }
 
-/* The bus number is the device's, from 1. */
+/* The bus number is the device's number plus 1. */
 CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev) {
     SIM_CALL(cuDeviceGetPCIBusId);
     char text[32];
     SIM_TRY(sim_device_check(dev));
     (void)snprintf(text, sizeof(text), "0000:%02X:00.0", (unsigned)dev + 1);
-    return give_text(pciBusId, len, text);
+    return copy_text(pciBusId, len, text);
 }
 
 CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId) {
@@ -133,24 +134,24 @@ typedef struct {
     int value;
 } Row;
 
-/* What a GPU of compute capability 9.0 answers where programs compute with it; no where the
- * simulator lacks a feature. Attributes that are not here, up to LAST, are 0. */
+/* The values of a GPU of compute capability 9.0 where programs compute with them; 0 for features
+ * that the simulator lacks. Attributes up to LAST that are not listed are 0. */
 #define LAST 147
 static const Row rows[] = {
     {1, 1024},
     {2, 1024},
     {3, 1024},
-    {4, 64}, /* threads of a block, in all and by axis */
+    {4, 64}, /* threads per block, in total and per axis */
     {5, 2147483647},
     {6, 65535},
-    {7, 65535}, /* blocks by axis */
+    {7, 65535}, /* blocks per axis */
     {8, SIM_SHARED_DEFAULT},
     {9, 65536},
     {10, 32},
-    {11, 2147483647}, /* shared, constant [bytes], warp, pitch [bytes] */
+    {11, 2147483647}, /* shared memory, constant memory [bytes], warp size, pitch [bytes] */
     {12, 65536},
     {14, SIM_TEXTURE_ALIGNMENT},
-    {15, 1}, /* registers, texture alignment, copies overlap */
+    {15, 1}, /* registers, texture alignment, concurrent copies */
     {17, 0},
     {18, 1},
     {19, 1},
@@ -168,7 +169,7 @@ static const Row rows[] = {
     {31, 1},
     {32, 0},
     {34, 0},
-    {35, 0}, /* surfaces, kernels at once, ECC, PCI device, TCC */
+    {35, 0}, /* surfaces, concurrent kernels, ECC, PCI device, TCC */
     {37, 64},
     {39, SIM_THREADS_MULTIPROCESSOR},
     {40, 2},
@@ -209,25 +210,25 @@ static const Row rows[] = {
     {77, 32768},
     {78, 1},
     {79, 1},
-    {80, 1}, /* stream priorities, L1 for global and local memory */
+    {80, 1}, /* stream priorities, L1 cache for global and local memory */
     {81, SIM_SHARED_MULTIPROCESSOR},
     {82, 65536},
-    {83, 1}, /* of a multiprocessor: shared [bytes], registers; managed memory */
+    {83, 1}, /* per multiprocessor: shared memory [bytes], registers; managed memory */
     {86, 1},
     {87, 2},
     {88, 0},
     {89, 1},
     {90, 1},
-    {91, 1}, /* atomics with the host, float:double, pageable, managed, ... */
+    {91, 1}, /* host atomics, float:double ratio, pageable memory access, ... */
     {95, 1},
     {96, 0},
     {97, SIM_SHARED_OPTIN},
     {99, 1},
-    {101, 1}, /* cooperative launch, shared on request, host_register */
+    {101, 1}, /* cooperative launch, opt-in shared memory, host_register */
     {106, SIM_BLOCKS_MULTIPROCESSOR},
     {111, 1024},
     {113, 1},
-    {115, 1}, /* blocks, reserved shared memory, read-only, pools */
+    {115, 1}, /* blocks per multiprocessor, reserved shared memory, read-only, pools */
     {129, 1},
     {134, -1},
 };
@@ -235,10 +236,10 @@ static const Row rows[] = {
 int sim_device_attribute(CUdevice device, CUdevice_attribute attribute) {
     switch (attribute) {
     case 13:
-    case 36: { /* clock rates [kHz]: a timer in ns is what kernels get */
+    case 36: { /* clock rates [kHz]: kernels see a timer in ns */
         return 1000000;
     }
-    case 16: /* multiprocessors: each worker runs a block at a time */
+    case 16: /* multiprocessors: each worker runs one block at a time */
         return sim_threads();
     case 33: /* PCI bus */
         return device + 1;
@@ -298,6 +299,6 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdev
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a p2p_attribute", attrib);
     }
     *value = attrib >= 2 &&
-             attrib <= 4; /* access, native atomics, arrays; the rank is 0, the best */
+             attrib <= 4; /* access, native atomics, arrays; performance rank 0 is the best */
     return CUDA_SUCCESS;
 }

@@ -1,4 +1,4 @@
-/* device_memory.c - device and managed memory: making, freeing, asking. */
+/* device_memory.c - device and managed memory: allocating, freeing, queries. */
 #include "simulator/device/memory.h"
 #include "simulator/driver/capture.h"
 #include "simulator/driver/context.h"
@@ -78,8 +78,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flag
     return CUDA_SUCCESS;
 }
 
-/* Waits for the work of the context that owns it, as a GPU's driver does: nothing that is queued
- * loses its memory. */
+/* Waits for the work of the context that owns it, as a GPU's driver does, so that queued work does
+ * not lose its memory. */
 CUresult cuMemFree(CUdeviceptr dptr) {
     SIM_CALL(cuMemFree);
     HELD SimContext *context = NULL;
@@ -96,7 +96,8 @@ CUresult cuMemFree(CUdeviceptr dptr) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#llx was freed already", dptr);
     }
     if (!known || (block.kind != SIM_DEVICE && block.kind != SIM_MANAGED)) {
-        return sim_memory_free((uintptr_t)dptr, SIM_DEVICE); /* which says what it is instead */
+        return sim_memory_free((uintptr_t)dptr, SIM_DEVICE); /* its message says what the address
+                                                              * is */
     }
     owner = sim_object_take((uintptr_t)block.context, SIM_CONTEXT);
     CUresult status = CUDA_SUCCESS;
@@ -124,7 +125,7 @@ CUresult cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dpt
     return CUDA_SUCCESS;
 }
 
-/* ---- managed memory: hints, which change nothing here ---------------------------------------- */
+/* ---- managed memory: hints, which have no effect here ---------------------------------------- */
 
 static CUresult check_location(CUdevice device) {
     return device == CU_DEVICE_CPU ? CUDA_SUCCESS : sim_device_check(device);

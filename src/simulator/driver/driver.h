@@ -1,9 +1,9 @@
-/* driver.h - what every call of the driver begins with.
+/* driver.h - the common beginning of the driver's calls.
  *
- * A call begins with SIM_CALL, takes references to what its handles stand for (HELD variables give
- * them back at the end of the block, whatever the way out) and either answers at once or queues a
- * SimWork on a stream. Streams run behind the caller on threads of queue.c. Lock order: context,
- * then memory; nothing is waited for and no callback is called while a lock is held. */
+ * A call begins with SIM_CALL and takes references to the objects of its handles. HELD variables
+ * drop these at the end of their block, however it is left. The call then either answers at once
+ * or queues a SimWork on a stream. Threads of queue.c run the streams asynchronously. Lock order:
+ * context, then memory. While a lock is held, nothing waits and no callback runs. */
 #ifndef PYGPU_SIM_DRIVER_H
 #define PYGPU_SIM_DRIVER_H
 
@@ -11,8 +11,8 @@
 
 #include <stdatomic.h>
 
-/* Definitions have the names of the rows, exports their symbols: a definition that differs from its
- * row does not compile, a row without one does not link (symbols.c). */
+/* Definitions use the names in the rows, exports the symbols. So a definition that differs from
+ * its row does not compile, and a row without a definition does not link (symbols.c). */
 #define CU_FN(since, name, symbol, parameters) SIM_EXPORT CUresult name parameters __asm__(symbol);
 #include "cuda/api/cuda.fn"
 
@@ -22,13 +22,13 @@ enum {
     ROW_COUNT
 };
 
-/* Not zero: why calls of a row fail. One byte to read for each call. */
+/* If not zero, why calls of a row fail; a single byte, since each call reads it. */
 typedef enum { CLOSED_NOT = 0, CLOSED_HIDDEN, CLOSED_FORKED, CLOSED_BEFORE_INIT } SimClosed;
 extern _Atomic unsigned char sim_closed[ROW_COUNT];
 extern _Thread_local bool
-    sim_in_callback; /* a host function or callback runs in this thread: it may not call CUDA */
+    sim_in_callback; /* this thread runs a host function or callback, which may not call CUDA */
 
-CUresult sim_refuse(int row); /* the answer of a closed row */
+CUresult sim_refuse(int row); /* the result of a closed row */
 void sim_fail_nothing(void);
 CUresult sim_fail_with(const SimError *error);
 

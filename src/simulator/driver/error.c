@@ -1,4 +1,4 @@
-/* error.c - what a failed call says: a text for each thread beside the code, and the names of the
+/* error.c - details of failed calls: a text per thread besides the code, and the names of the
  * codes. */
 #include "simulator/driver/driver.h"
 
@@ -49,7 +49,7 @@ static const Row rows[] = {
 #include "cuda/api/status.def"
 };
 
-/* Texts where the name in lower case would say too little. */
+/* Descriptions where the name in lower case would be unclear. */
 static const Row texts[] = {
     {CUDA_ERROR_INVALID_VALUE, "", "invalid argument"},
     {CUDA_ERROR_NOT_INITIALIZED, "", "initialization error"},
@@ -74,10 +74,10 @@ static const Row texts[] = {
     {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "", "operation not permitted when stream is capturing"},
 };
 
-static char spelled[COUNT(rows)][64]; /* "out of memory", made of the names when first asked for */
+static char spelled[COUNT(rows)][64]; /* "out of memory", made from the names at first use */
 static pthread_once_t spell_once = PTHREAD_ONCE_INIT;
 
-static void spell(void) {
+static void spell_names(void) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *name = &rows[i].name[i == 0 ? 0 : strlen("CUDA_ERROR_")];
         for (size_t c = 0; name[c] != '\0' && c < sizeof(spelled[i]) - 1; c++) {
@@ -97,7 +97,7 @@ static const Row *find(CUresult code) {
     return NULL;
 }
 
-/* These two work before cuInit, in a child of fork and in a broken context. */
+/* These two work before cuInit, in a forked child and in a broken context. */
 CUresult cuGetErrorName(CUresult error, const char **pStr) {
     const Row *row = find(error);
     if (pStr == NULL) {
@@ -126,7 +126,7 @@ CUresult cuGetErrorString(CUresult error, const char **pStr) {
             return CUDA_SUCCESS;
         }
     }
-    pthread_once(&spell_once, spell);
+    pthread_once(&spell_once, spell_names);
     *pStr = spelled[row - rows];
     return CUDA_SUCCESS;
 }

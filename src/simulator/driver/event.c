@@ -1,4 +1,4 @@
-/* event.c - events: places in streams, with the time when they were reached. */
+/* event.c - events: places in streams, and the times at which they were reached. */
 #include "simulator/driver/capture.h"
 #include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
@@ -14,7 +14,8 @@ typedef struct {
     unsigned flags;
     pthread_mutex_t lock;
     SimMark *mark;         /* the latest recording, counted; NULL: never recorded */
-    SimCaptured *captured; /* where in a capture it was recorded last, counted, instead of mark */
+    SimCaptured *captured; /* the place if it was last recorded in a capture, counted; replaces
+                            * mark */
 } SimEvent;
 
 void sim_mark_drop(SimMark *mark) {
@@ -45,7 +46,7 @@ static CUresult take_event(CUevent handle, SimEvent **out) {
     return CUDA_SUCCESS;
 }
 
-/* What it was recorded as last, with references; both NULL: never. */
+/* The latest recording, with references; both NULL: never recorded. */
 static void latest(SimEvent *event, SimMark **mark, SimCaptured **captured) {
     pthread_mutex_lock(&event->lock);
     *mark = event->mark;
@@ -128,7 +129,7 @@ CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
     if (mark == NULL) {
         return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
     }
-    atomic_store(&mark->references, 2); /* the event's and the work's */
+    atomic_store(&mark->references, 2); /* one for the event, one for the work */
     mark->stream = sim_object_keep(stream);
     CUresult status =
         sim_stream_submit(stream, &(SimWork){.kind = WORK_RECORD, .mark = mark}, &mark->sequence);
@@ -187,7 +188,7 @@ CUresult cuEventSynchronize(CUevent hEvent) {
     return sim_context_settle(event->object.context);
 }
 
-/* NOT_READY, or the time of the latest recording [ns]. */
+/* Returns NOT_READY, or the time of the latest recording [ns]. */
 static CUresult time_of(SimEvent *event, const char *which, uint64_t *time) {
     SimMark *mark;
     SimCaptured *captured;

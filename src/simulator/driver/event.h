@@ -1,4 +1,4 @@
-/* event.h - one recording of an event. */
+/* event.h - recordings of events. */
 #ifndef PYGPU_SIM_EVENT_H
 #define PYGPU_SIM_EVENT_H
 
@@ -8,12 +8,12 @@
 
 typedef struct SimStream SimStream;
 
-/* One recording of an event: a place in a stream, and when it was reached. */
+/* One recording of an event: a place in a stream, and the time at which it was reached. */
 typedef struct SimMark {
     _Atomic int references;
-    SimStream *stream;     /* counted */
-    uint64_t sequence;     /* 0 until it is queued */
-    _Atomic uint64_t time; /* [ns]; 0: not yet, or skipped */
+    SimStream *stream;     /* counted reference */
+    uint64_t sequence;     /* 0 until queued */
+    _Atomic uint64_t time; /* [ns]; 0: not reached, or skipped */
 } SimMark;
 void sim_mark_drop(SimMark *mark);
 

@@ -1,4 +1,4 @@
-/* function.c - kernels: their parameters, their attributes, the module they come from. */
+/* function.c - kernels: their parameters, attributes and module. */
 #include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
 #include "simulator/driver/function.h"
@@ -40,8 +40,8 @@ static CUresult function_new(SimDriverModule *module, SimKernel *kernel, SimFunc
     return CUDA_SUCCESS;
 }
 
-/* A kernel has the same handle each time. The module holds a reference to each of its functions
- * until it is unloaded, they one to it. */
+/* A kernel always has the same handle. The module holds a reference to each of its functions until
+ * it is unloaded; each function holds one to the module. */
 CUresult sim_function_of(SimDriverModule *module, SimKernel *kernel, SimFunction **out) {
     SimContext *context = module->object.context;
     SimFunction *fresh = NULL;
@@ -151,7 +151,7 @@ CUresult cuFuncGetName(const char **name, CUfunction hfunc) {
     return CUDA_SUCCESS;
 }
 
-/* INVALID_VALUE past the last one is how callers count. */
+/* Callers count the parameters by asking until they get INVALID_VALUE. */
 CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset,
                             size_t *paramSize) {
     SIM_CALL(cuFuncGetParamInfo);

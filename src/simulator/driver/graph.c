@@ -1,4 +1,4 @@
-/* graph.c - graphs: work with the order between its pieces. */
+/* graph.c - graphs: work with dependencies. */
 #include "simulator/driver/driver.h"
 #include "simulator/driver/function.h"
 #include "simulator/driver/graph.h"
@@ -146,8 +146,7 @@ CUresult cuGraphDestroy(CUgraph hGraph) {
     SIM_TRY(sim_graph_take(hGraph, &graph));
     pthread_mutex_lock(&graph->lock);
     for (size_t i = 0; i < graph->nodes.n; i++) {
-        sim_object_close(
-            graph->nodes.list[i]); /* the graph's own reference keeps them until it is freed */
+        sim_object_close(graph->nodes.list[i]); /* the graph's own reference keeps them alive */
     }
     pthread_mutex_unlock(&graph->lock);
     sim_object_close(graph);
@@ -190,7 +189,7 @@ CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph) {
     return CUDA_SUCCESS;
 }
 
-/* nodes NULL: only counts. Room for more than there are is filled with NULL. */
+/* nodes NULL: only counts. Extra elements are set to NULL. */
 CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes) {
     SIM_CALL(cuGraphGetNodes);
     HELD SimGraph *graph = NULL;
@@ -244,7 +243,7 @@ static void print_node(FILE *file, const SimNode *node) {
 CUresult cuGraphDebugDotPrint(CUgraph hGraph, const char *path, unsigned int flags) {
     SIM_CALL(cuGraphDebugDotPrint);
     HELD SimGraph *graph = NULL;
-    (void)flags; /* how much to say */
+    (void)flags; /* verbosity */
     SIM_NOT_NULL(path);
     SIM_TRY(sim_graph_take(hGraph, &graph));
     FILE *file = fopen(path, "w");

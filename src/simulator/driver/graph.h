@@ -1,4 +1,4 @@
-/* graph.h - graphs and their nodes (graph.c), and graphs that can run (program.c). */
+/* graph.h - graphs and their nodes (graph.c), and executable graphs (program.c). */
 #ifndef PYGPU_SIM_GRAPH_H
 #define PYGPU_SIM_GRAPH_H
 
@@ -10,17 +10,17 @@ typedef struct SimNode SimNode;
 typedef struct {
     SimNode **list;
     size_t n;
-} SimNodes; /* of one graph, which keeps them */
+} SimNodes; /* of one graph, which owns them */
 
 typedef struct SimGraph {
     SimObject object;
     pthread_mutex_t lock;
-    SimNodes nodes; /* counted; in an order in which they can run */
+    SimNodes nodes; /* counted references, in a valid order of execution */
 } SimGraph;
 
 struct SimNode {
     SimObject object;
-    size_t index; /* in its graph */
+    size_t index; /* index in its graph */
     CUgraphNodeType type;
     SimWork work;
     SimNodes after;
@@ -28,10 +28,10 @@ struct SimNode {
 
 CUresult sim_graph_new(SimGraph **out);
 CUresult sim_graph_take(CUgraph handle, SimGraph **out);
-/* The graph takes work over, also on failure. Under the graph's lock, or before anybody else has
- * it. */
+/* Takes over work, even if it fails. Needs the graph's lock, unless nobody else has the graph
+ * yet. */
 CUresult sim_graph_add(SimGraph *graph, SimWork *work, const SimNodes *after, SimNode **out);
-/* Adds what is not there yet. */
+/* Adds nodes that are missing. */
 CUresult sim_nodes_merge(SimNodes *to, const SimNodes *from);
 
 void sim_program_keep(SimProgram *program);

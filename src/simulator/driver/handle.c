@@ -1,20 +1,21 @@
-/* handle.c - handles: numbers that say whether what they stand for still lives.
+/* handle.c - handles: numbers that tell whether their object still exists.
  *
- * A handle is an index into a table, the type and a generation, never an address, so that a stale
- * or invented one is found out instead of followed. Looking one up is a single compare-and-exchange
- * on the entry, which also takes a reference: no lock on the way of a launch. */
+ * A handle consists of an index into a table, the type and a generation. It is never an address,
+ * so a stale or invented handle is detected instead of followed. A lookup is a single
+ * compare-and-exchange on the entry, which also takes a reference; launches need no lock. */
 #include "simulator/driver/context.h"
 #include "simulator/driver/handle.h"
 #include "simulator/driver/work.h"
 
 #include <sys/mman.h>
 
-#define INDEX_BITS                                                                                 \
-    22 /* 4 Mi live objects at most; the table is reserved in one piece, the system gives pages as \
-          they are used */
+/* At most 4 Mi live objects; the table is reserved as a whole, and the system provides pages as
+ * they are used. */
+#define INDEX_BITS      22
 #define TYPE_BITS       4
 #define GENERATION_BITS 28
-#define LOW_BITS        4 /* zero: apart from the special streams 1 and 2, and looks aligned */
+/* Zero, so that handles look aligned and differ from the special streams 1 and 2. */
+#define LOW_BITS 4
 
 /* state: generation << 32 | alive << 31 | references */
 #define ALIVE      (1ull << 31)
@@ -26,7 +27,7 @@ typedef struct {
 } Entry;
 
 static Entry *table;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list of free entries */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list of free entries */
 static uint32_t n_used = 1, first_free, *next_free;
 
 static size_t index_of(uintptr_t handle) {
@@ -84,8 +85,8 @@ CUresult sim_object_open(void *op, SimType type, SimContext *context, void (*fre
     atomic_store(&entry->object, object);
     object->context = NULL;
     object->next = object->previous = NULL;
-    /* Before its context knows of it: one that is being destroyed passes over what it thinks is
-     * going already. */
+    /* Set before the context knows of it: a context that is being destroyed skips objects that
+     * seem to be closing already. */
     atomic_store(&entry->state, generation << 32 | ALIVE | 2);
     if (context != NULL) {
         pthread_mutex_lock(&context->lock);
@@ -149,7 +150,7 @@ bool sim_object_try_keep(void *op) {
     return true;
 }
 
-static void leave_family(SimObject *object) {
+static void unlink_from_context(SimObject *object) {
     SimContext *context = object->context;
     if (context == NULL) {
         return;
@@ -190,7 +191,7 @@ bool sim_object_close(void *op) {
     if ((atomic_fetch_and(&entry->state, ~ALIVE) & ALIVE) == 0) {
         return false;
     }
-    leave_family(object);
+    unlink_from_context(object);
     sim_object_drop(object);
     return true;
 }

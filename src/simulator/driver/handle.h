@@ -1,4 +1,5 @@
-/* handle.h - objects behind handles: counted, and found by a number that never comes again. */
+/* handle.h - objects behind handles: reference-counted, and found by a number that is never
+ * reused. */
 #ifndef PYGPU_SIM_HANDLE_H
 #define PYGPU_SIM_HANDLE_H
 
@@ -24,27 +25,28 @@ typedef enum {
 
 typedef struct SimContext SimContext;
 
-/* First member of each. Counted: the table of handles has one reference until the handle is closed,
- * who works with it has others. */
+/* First member of each object. The table of handles holds one reference until the handle is
+ * closed; users of the object hold others. */
 typedef struct SimObject {
     uintptr_t handle;
     SimType type;
-    bool alone;          /* not to be closed with its context (graphs, pools) */
-    SimContext *context; /* owner, counted; NULL for contexts and what belongs to none */
-    struct SimObject *next, *previous; /* siblings, under the owner's lock */
-    void (*free)(void *self);          /* nobody uses it any more; frees the memory */
+    bool alone;          /* not closed with its context (graphs, pools) */
+    SimContext *context; /* owner, counted; NULL for contexts and objects without one */
+    struct SimObject *next, *previous; /* siblings, protected by the owner's lock */
+    void (*free)(void *self);          /* called without references left; frees the memory */
 } SimObject;
 
 /* Gives object its handle, with one reference for the table and one for the caller. OUT_OF_MEMORY:
- * object is as before. */
+ * object is unchanged. */
 CUresult sim_object_open(void *object, SimType type, SimContext *context, void (*free)(void *self));
-/* The object of a handle with a reference, NULL if it is stale, wild or of another type. */
+/* Returns a handle's object with a reference, NULL if the handle is stale, invalid or of another
+ * type. */
 void *sim_object_take(uintptr_t handle, SimType type);
-void *sim_object_keep(void *object);    /* one more reference to what the caller has one of */
-bool sim_object_try_keep(void *object); /* the same for an object that may have none left, under a
-                                           lock that delays its free */
-void sim_object_drop(void *object);     /* NULL does nothing */
-bool sim_object_close(void *object); /* the handle is stale from now on; false if it was before */
+void *sim_object_keep(void *object);    /* takes another reference; the caller has one */
+bool sim_object_try_keep(void *object); /* the same if the object may have no references left;
+                                         * under a lock that delays its free */
+void sim_object_drop(void *object);     /* accepts NULL */
+bool sim_object_close(void *object);    /* makes the handle stale; false if it was already */
 
 static inline void sim_drop_held(void *variable) {
     sim_object_drop(*(void **)variable);

@@ -1,5 +1,5 @@
-/* host_memory.c - host memory that the device sees: allocated so, or registered later. Here all
- * memory is such; the table knows which was declared to be. */
+/* host_memory.c - host memory that the device can access: allocated as such, or registered later.
+ * Here the device can access all memory; the table records what was declared. */
 #include "simulator/device/memory.h"
 #include "simulator/driver/capture.h"
 #include "simulator/driver/context.h"
@@ -25,7 +25,7 @@ CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags) {
     return CUDA_SUCCESS;
 }
 
-/* Memory of kind is let go of once the work of its owner, which may use it, is done. */
+/* Waits for the owner's work, which may use the memory, then releases it. */
 static CUresult release(void *p, SimKind kind) {
     HELD SimContext *context = NULL;
     HELD SimContext *owner = NULL;
@@ -106,6 +106,6 @@ CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p) {
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(find_host(p, &block));
     *pFlags = block.flags |
-              CU_MEMHOSTALLOC_DEVICEMAP; /* with unified addresses all of it is mapped */
+              CU_MEMHOSTALLOC_DEVICEMAP; /* with unified addresses, all of it is mapped */
     return CUDA_SUCCESS;
 }

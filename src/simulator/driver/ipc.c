@@ -1,4 +1,5 @@
-/* ipc.c - memory and events of other processes: the simulator's device is inside one process. */
+/* ipc.c - memory and events of other processes, which are not supported: the simulator's device
+ * exists in one process only. */
 #include "simulator/device/memory.h"
 #include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"

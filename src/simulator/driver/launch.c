@@ -1,5 +1,4 @@
-/* launch.c - launches: their arguments are copied at the call, so that the caller may forget
- * them. */
+/* launch.c - launches: arguments are copied during the call, so the caller need not keep them. */
 #include "simulator/driver/capture.h"
 #include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
@@ -11,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* extra: a list of (what, pointer) pairs that ends with END, which gives all arguments as one piece
- * of memory. */
+/* extra: a list of (key, pointer) pairs, ended by END, which passes all arguments as one block of
+ * memory. */
 static CUresult read_extra(const SimFunction *function, void **extra, const unsigned char **buffer,
                            size_t *size) {
     bool sized = false;
@@ -151,7 +150,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **ker
         case 5:
         case 9:
         case 10:
-        case CU_LAUNCH_ATTRIBUTE_PRIORITY: /* hints: caches, order, priority */
+        case CU_LAUNCH_ATTRIBUTE_PRIORITY: /* hints: caches, order, priority; no effect here */
             break;
         default:
             return sim_fail(CUDA_ERROR_NOT_SUPPORTED, "the simulator has no launch attribute %d",

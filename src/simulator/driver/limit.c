@@ -44,7 +44,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     if (value > sim_device_memory()) {
         return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes are more than the device has", value);
     }
-    if (limit == LIMIT_STACK) { /* these two count for all contexts from now on */
+    if (limit == LIMIT_STACK) { /* these two apply to all contexts from now on */
         SIM_TRY(sim_set_stack_size(value));
     } else if (limit == LIMIT_HEAP) {
         sim_set_heap_size(value);
@@ -55,7 +55,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     return CUDA_SUCCESS;
 }
 
-/* The two below are hints to a GPU's caches: kept, and without effect. */
+/* The two below are hints for a GPU's caches: stored, but without effect. */
 CUresult cuCtxGetCacheConfig(CUfunc_cache *pconfig) {
     SIM_CALL(cuCtxGetCacheConfig);
     HELD SimContext *context = NULL;

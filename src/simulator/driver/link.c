@@ -1,4 +1,4 @@
-/* link.c - the linker's calls: one image is given back as it is, several are put together by
+/* link.c - the linker's calls: a single image is returned unchanged, several are combined by
  * relocatable.c. */
 #include "simulator/compiler/compiler.h"
 #include "simulator/driver/context.h"
@@ -14,16 +14,16 @@
 typedef struct {
     SimObject object;
     pthread_mutex_t lock;
-    LinkInput *inputs; /* names and images are the linker's */
+    LinkInput *inputs; /* the linker owns names and images */
     size_t n_inputs;
-    void *linked; /* once it is complete */
+    void *linked; /* the result, once complete */
     size_t linked_size;
     unsigned n_options;
     CUjit_option *options;
-    void **given;  /* as they were at first: the sizes of the logs are replaced by how much was
-                      written */
-    void **values; /* the caller's, who keeps them as long as the linker lives: logs are filled
-                      through them */
+    void **given;  /* the original values: the calls replace the sizes of the logs by the number of
+                    * bytes written */
+    void **values; /* owned by the caller, who keeps them as long as the linker exists: logs are
+                    * filled through them */
 } Link;
 
 enum { INPUT_CUBIN = 0, INPUT_PTX = 1, INPUT_LIBRARY = 4, INPUT_LAST = 5 };
@@ -82,13 +82,13 @@ CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **opt
     return CUDA_SUCCESS;
 }
 
-/* bytes as an image, which takes their place. */
+/* Replaces bytes by the image that they encode. */
 static CUresult decode(void **bytes, size_t *size, const char *name) {
     Elf elf;
     uint64_t address, length;
     if (elf_size(*bytes, *size) == 0) {
         void *decoded;
-        SIM_TRY(compiler_decode_text(*bytes, 0, &decoded, size)); /* a 0 is behind them */
+        SIM_TRY(compiler_decode_text(*bytes, 0, &decoded, size)); /* followed by a 0 */
         free(*bytes);
         *bytes = decoded;
     }
@@ -119,8 +119,8 @@ static CUresult append(Link *self, void **bytes, size_t size, const char *name) 
     return CUDA_SUCCESS;
 }
 
-/* Takes bytes, behind which is a 0, over, also on failure. Archives of the toolkit (cudadevrt) hold
- * nothing that is needed here. */
+/* Takes over bytes, which are followed by a 0, even if it fails. Archives of the toolkit
+ * (cudadevrt) contain nothing that is needed here. */
 static CUresult add(Link *self, CUjitInputType type, void *bytes, size_t size, const char *name) {
     CUresult status = CUDA_SUCCESS;
     if (type < INPUT_CUBIN || type > INPUT_LAST) {
@@ -174,7 +174,7 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
     return add(linker, type, bytes, size, path);
 }
 
-/* The image belongs to the linker. */
+/* The linker owns the image. */
 CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut) {
     SIM_CALL(cuLinkComplete);
     HELD Link *linker = NULL;

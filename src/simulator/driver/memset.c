@@ -1,4 +1,4 @@
-/* memset.c - filling device memory with bytes, pairs or fours of bytes. */
+/* memset.c - fills device memory with units of 1, 2 or 4 bytes. */
 #include "simulator/device/memory.h"
 #include "simulator/driver/capture.h"
 #include "simulator/driver/context.h"
@@ -7,7 +7,7 @@
 #include "simulator/driver/stream.h"
 #include "simulator/driver/work.h"
 
-/* pitch 0: one row. The host never waits. */
+/* pitch 0: one row. Never makes the host wait. */
 static CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size_t width,
                      size_t height, CUstream handle, bool asynchronous) {
     HELD SimContext *context = NULL;

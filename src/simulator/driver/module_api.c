@@ -1,5 +1,5 @@
-/* module_api.c - modules as the driver's calls know them: images that module.c loads, with their
- * kernels and variables. */
+/* module_api.c - modules for the driver's calls: images that module.c loads, with their kernels
+ * and variables. */
 #include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
 #include "simulator/driver/function.h"
@@ -64,7 +64,7 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin) {
     return module_new(context, fatCubin, 0, module);
 }
 
-/* ---- options: logs are filled, the rest is about code generation that is over already -------- */
+/* ---- options: logs are filled, the others concern code generation, which has already happened  */
 
 enum {
     JIT_WALL_TIME = 2,
@@ -87,7 +87,7 @@ CUresult sim_jit_check(unsigned int n, const CUjit_option *options, void *const 
     return CUDA_SUCCESS;
 }
 
-/* Writes text into the log (JIT_INFO_LOG or JIT_ERROR_LOG) that the options give, and its length
+/* Writes text into the log (JIT_INFO_LOG or JIT_ERROR_LOG) if the options have one, and its length
  * into the option after it. */
 static void fill_log(unsigned int n, const CUjit_option *options, void *const *given, void **values,
                      CUjit_option which, const char *text) {
@@ -100,7 +100,7 @@ static void fill_log(unsigned int n, const CUjit_option *options, void *const *g
     for (unsigned i = 0; i < n; i++) {
         if (options[i] == which + 1) {
             size_t size = (uintptr_t)given[i] & 0xffffffffu,
-                   length = 0; /* an unsigned int in the place of a pointer */
+                   length = 0; /* an unsigned int stored in place of a pointer */
             if (buffer != NULL && size > 0) {
                 length = (size_t)snprintf(buffer, size, "%s", text);
                 length = length < size ? length : size - 1;
@@ -186,7 +186,7 @@ void sim_driver_module_close(SimDriverModule *module) {
     sim_object_close(module);
 }
 
-/* Kernels that are queued or running keep the code until they are done. */
+/* Queued or running kernels keep the code alive until they finish. */
 CUresult cuModuleUnload(CUmodule hmod) {
     SIM_CALL(cuModuleUnload);
     HELD SimDriverModule *module = NULL;

@@ -26,7 +26,7 @@ struct _nvrtcProgram {
     char **headers, **include_names;
     char **expressions, **lowered;
     size_t n_expressions;
-    bool compiled; /* it was tried */
+    bool compiled; /* whether compilation was tried */
     nvrtcResult result;
     Text image, ptx, log;
 };
@@ -137,7 +137,7 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram *prog, const char *src, const char *
         nvrtcDestroyProgram(&p);
         return NVRTC_ERROR_OUT_OF_MEMORY;
     }
-    for (char *c = p->name; *c != 0; c++) { /* it stands in quotes, in a line of its own */
+    for (char *c = p->name; *c != 0; c++) { /* it goes into a quoted string on a line of its own */
         if (*c == '"' || *c == '\\' || *c == '\n')
             *c = '_';
     }
@@ -258,7 +258,7 @@ nvrtcResult nvrtcGetCUBIN(nvrtcProgram prog, char *cubin) {
     return result;
 }
 
-/* No intermediate code of a link-time optimizer here. */
+/* There is no intermediate code for a link-time optimizer. */
 nvrtcResult nvrtcGetLTOIRSize(nvrtcProgram prog, size_t *LTOIRSizeRet) {
     nvrtcResult result = image_ready(prog, LTOIRSizeRet);
     if (result == NVRTC_SUCCESS)

@@ -1,5 +1,5 @@
-/* occupancy.c - how many blocks of a kernel a multiprocessor would hold. The answers are those of
- * the GPU that device.c describes: programs choose block sizes by them. */
+/* occupancy.c - how many blocks of a kernel a multiprocessor can hold. The answers are those of
+ * the GPU that device.c describes, because programs choose block sizes by them. */
 #include "simulator/driver/context.h"
 #include "simulator/driver/device.h"
 #include "simulator/driver/driver.h"
@@ -7,7 +7,7 @@
 #include "simulator/driver/handle.h"
 #include "simulator/driver/work.h"
 
-#define SHARED_RESERVED 1024 /* of each block, by the system [bytes] */
+#define SHARED_RESERVED 1024 /* per block, by the system [bytes] */
 
 enum { MAX_THREADS = 0, SHARED_SIZE = 1, NUM_REGS = 4, MAX_DYNAMIC = 8 };
 
@@ -15,7 +15,7 @@ typedef struct {
     int max_threads, shared, registers, max_dynamic;
 } Needs;
 
-static CUresult needs_of(CUfunction handle, Needs *needs) {
+static CUresult requirements_of(CUfunction handle, Needs *needs) {
     HELD SimContext *context = NULL;
     HELD SimFunction *function = NULL;
     SIM_TRY(sim_context_current(&context));
@@ -38,7 +38,7 @@ static int blocks_of(const Needs *needs, int block_size, size_t dynamic) {
     blocks = registers < blocks ? registers : blocks;
     const int together =
         (int)SIM_COOPERATIVE_BLOCKS /
-        sim_threads(); /* a cooperative launch of so many a multiprocessor shall run */
+        sim_threads(); /* a cooperative launch with so many blocks per multiprocessor must run */
     blocks = together < blocks ? (together > 1 ? together : 1) : blocks;
     return shared < (size_t)blocks ? (int)shared : blocks;
 }
@@ -50,7 +50,7 @@ static CUresult max_blocks(int *n, CUfunction function, int block_size, size_t d
     if ((flags & ~1u) != 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not occupancy flags", flags);
     }
-    SIM_TRY(needs_of(function, &needs));
+    SIM_TRY(requirements_of(function, &needs));
     if (block_size <= 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "a block of %d threads", block_size);
     }
@@ -71,7 +71,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CU
     return max_blocks(numBlocks, func, blockSize, dynamicSMemSize, flags);
 }
 
-/* The block size with the most threads at once, the largest of several. */
+/* Finds the block size with the most concurrent threads; the largest if several are equal. */
 static CUresult potential(int *min_grid, int *block_size, CUfunction function,
                           CUoccupancyB2DSize dynamic_of, size_t dynamic, int limit,
                           unsigned flags) {
@@ -81,7 +81,7 @@ static CUresult potential(int *min_grid, int *block_size, CUfunction function,
     if ((flags & ~1u) != 0 || limit < 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x, block size limit %d", flags, limit);
     }
-    SIM_TRY(needs_of(function, &needs));
+    SIM_TRY(requirements_of(function, &needs));
     int most = limit > 0 && limit < needs.max_threads ? limit : needs.max_threads, best = 0,
         best_threads = 0, best_blocks = 0;
     for (int size = (most + 31) / 32 * 32; size > 0; size -= 32) {
@@ -121,7 +121,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunc
     SIM_CALL(cuOccupancyAvailableDynamicSMemPerBlock);
     Needs needs;
     SIM_NOT_NULL(dynamicSmemSize);
-    SIM_TRY(needs_of(func, &needs));
+    SIM_TRY(requirements_of(func, &needs));
     if (numBlocks <= 0 || blockSize <= 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d blocks of %d threads", numBlocks, blockSize);
     }
@@ -141,7 +141,7 @@ static CUresult no_clusters(CUfunction handle, const CUlaunchConfig *config, int
     Needs needs;
     SIM_NOT_NULL(out);
     SIM_NOT_NULL(config);
-    SIM_TRY(needs_of(handle, &needs));
+    SIM_TRY(requirements_of(handle, &needs));
     return sim_fail(CUDA_ERROR_NOT_SUPPORTED, "the simulator has no clusters of blocks");
 }
 

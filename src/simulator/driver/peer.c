@@ -1,10 +1,10 @@
-/* peer.c - access to the memory of another device. Here every context can always read all memory;
- * the calls keep the books that programs rely on. */
+/* peer.c - access to memory of another device. Here every context can always read all memory;
+ * these calls record what programs enable and query. */
 #include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
 #include "simulator/driver/handle.h"
 
-/* The current context and the other one, on different devices. */
+/* The current context and the other one, which must be on another device. */
 static CUresult take_both(CUcontext handle, SimContext **context, SimContext **peer) {
     SIM_TRY(sim_context_current(context));
     SIM_TRY(sim_context_take(handle, peer));

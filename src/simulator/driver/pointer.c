@@ -1,4 +1,4 @@
-/* pointer.c - what is known of an address. */
+/* pointer.c - queries about an address. */
 #include "simulator/device/memory.h"
 #include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
@@ -31,8 +31,8 @@ enum {
     A_DECOMPRESS = 21
 };
 
-/* The width of each answer: booleans are unsigned ints. */
-static CUresult give(void *data, CUpointer_attribute attribute, unsigned long long value) {
+/* Writes each answer with its width: booleans are unsigned ints. */
+static CUresult write_answer(void *data, CUpointer_attribute attribute, unsigned long long value) {
     unsigned narrow = (unsigned)value;
     switch (attribute) {
     case A_MEMORY_TYPE:
@@ -63,48 +63,48 @@ static CUresult check(CUpointer_attribute attribute) {
     return CUDA_SUCCESS;
 }
 
-static CUresult get(void *data, CUpointer_attribute attribute, uintptr_t address,
-                    const SimBlockInfo *info) {
+static CUresult query(void *data, CUpointer_attribute attribute, uintptr_t address,
+                      const SimBlockInfo *info) {
     const SimBlock *block = &info->block;
     bool host = block->kind == SIM_HOST || block->kind == SIM_REGISTERED;
     switch (attribute) {
     case A_CONTEXT:
-        return give(data, attribute, (uintptr_t)block->context);
+        return write_answer(data, attribute, (uintptr_t)block->context);
     case A_MEMORY_TYPE:
-        return give(data, attribute, host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
+        return write_answer(data, attribute, host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case A_DEVICE_POINTER:
-        return give(data, attribute, address);
+        return write_answer(data, attribute, address);
     case A_HOST_POINTER:
         if (!host && block->kind != SIM_MANAGED) {
-            (void)give(data, attribute, 0);
+            (void)write_answer(data, attribute, 0);
             return sim_fail(CUDA_ERROR_INVALID_VALUE,
                             "%#zx is device memory, which the host must not touch",
                             (size_t)address);
         }
-        return give(data, attribute, address);
+        return write_answer(data, attribute, address);
     case A_SYNC_MEMOPS:
-        return give(data, attribute, info->sync_memops);
+        return write_answer(data, attribute, info->sync_memops);
     case A_BUFFER_ID:
     case A_BLOCK_ID:
-        return give(data, attribute, info->id);
+        return write_answer(data, attribute, info->id);
     case A_IS_MANAGED:
-        return give(data, attribute, block->kind == SIM_MANAGED);
+        return write_answer(data, attribute, block->kind == SIM_MANAGED);
     case A_DEVICE_ORDINAL:
-        return give(data, attribute, (unsigned)info->device);
+        return write_answer(data, attribute, (unsigned)info->device);
     case A_RANGE_START:
     case A_MAPPING_BASE:
-        return give(data, attribute, block->base);
+        return write_answer(data, attribute, block->base);
     case A_RANGE_SIZE:
     case A_MAPPING_SIZE:
-        return give(data, attribute, block->size);
+        return write_answer(data, attribute, block->size);
     case A_MAPPED:
-        return give(data, attribute, 1);
+        return write_answer(data, attribute, 1);
     case A_ACCESS_FLAGS:
-        return give(data, attribute, 3);
+        return write_answer(data, attribute, 3);
     case A_POOL:
-        return give(data, attribute, info->payer != NULL ? info->payer->handle : 0);
-    default: /* IPC, RDMA, handles, decompression: none */
-        return give(data, attribute, 0);
+        return write_answer(data, attribute, info->payer != NULL ? info->payer->handle : 0);
+    default: /* IPC, RDMA, handles, decompression: not supported */
+        return write_answer(data, attribute, 0);
     }
 }
 
@@ -119,10 +119,10 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is neither device memory nor registered",
                         ptr);
     }
-    return get(data, attribute, (uintptr_t)ptr, &info);
+    return query(data, attribute, (uintptr_t)ptr, &info);
 }
 
-/* Of an unknown address all answers are zero, and that is no error. */
+/* For an unknown address, all answers are zero; that is not an error. */
 CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes,
                                 void **data, CUdeviceptr ptr) {
     SIM_CALL(cuPointerGetAttributes);
@@ -135,9 +135,9 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute 
     for (unsigned i = 0; i < numAttributes; i++) {
         SIM_NOT_NULL(data[i]);
         SIM_TRY(check(attributes[i]));
-        if (!known || get(data[i], attributes[i], (uintptr_t)ptr, &info) != CUDA_SUCCESS) {
-            (void)give(data[i], attributes[i],
-                       attributes[i] == A_DEVICE_ORDINAL ? (unsigned)CU_DEVICE_INVALID : 0);
+        if (!known || query(data[i], attributes[i], (uintptr_t)ptr, &info) != CUDA_SUCCESS) {
+            (void)write_answer(data[i], attributes[i],
+                               attributes[i] == A_DEVICE_ORDINAL ? (unsigned)CU_DEVICE_INVALID : 0);
         }
     }
     sim_fail_nothing();

@@ -1,6 +1,6 @@
-/* pool.c - pools of memory, and allocation in the order of a stream. A pool here is a count: blocks
- * come from where all blocks come from, and a freed one is given back when the stream gets
- * there. */
+/* pool.c - memory pools, and stream-ordered allocation. A pool here only counts: its blocks come
+ * from the same place as all others, and a freed block is released when the stream reaches that
+ * point. */
 #include "simulator/device/memory.h"
 #include "simulator/driver/capture.h"
 #include "simulator/driver/context.h"
@@ -25,9 +25,7 @@ enum {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct {
-    SimPool *own, *current;
-} devices[SIM_MAX_DEVICES]; /* counted; own is there for ever */
+static struct { SimPool *own, *current; } devices[SIM_MAX_DEVICES]; /* counted; own is permanent */
 
 static SimPool *pool_of(SimPayer *payer) {
     return (SimPool *)(void *)((char *)payer - offsetof(SimPool, payer));
@@ -71,7 +69,8 @@ static CUresult pool_new(CUdevice device, SimPool **out) {
     return CUDA_SUCCESS;
 }
 
-/* The default pool of a device (counted for the caller), or the one that cuMemAllocAsync uses. */
+/* The default pool of a device (with a reference for the caller), or the one that cuMemAllocAsync
+ * uses. */
 static CUresult device_pool(CUdevice device, bool current, SimPool **out) {
     CUresult status = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
@@ -134,7 +133,7 @@ CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "the pool is of device %d, not %d", taken->device,
                         dev);
     }
-    SIM_TRY(device_pool(dev, false, &own)); /* makes it, if nobody has */
+    SIM_TRY(device_pool(dev, false, &own)); /* created at first use */
     set_current(dev, taken);
     return CUDA_SUCCESS;
 }
@@ -160,7 +159,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
     return CUDA_SUCCESS;
 }
 
-/* Blocks from it live on; the pool itself goes with the last one. */
+/* Its blocks stay valid; the pool itself is freed with the last one. */
 CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     SIM_CALL(cuMemPoolDestroy);
     HELD SimPool *taken = NULL;
@@ -184,7 +183,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool) {
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
     SIM_CALL(cuMemPoolTrimTo);
     HELD SimPool *taken = NULL;
-    (void)minBytesToKeep; /* nothing is kept back that could be given up */
+    (void)minBytesToKeep; /* no memory is cached that could be released */
     return take_pool(pool, &taken);
 }
 
@@ -236,7 +235,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
         return CUDA_SUCCESS;
     }
     if ((attr == RESERVED_HIGH || attr == USED_HIGH) &&
-        number == 0) { /* starts the high mark anew */
+        number == 0) { /* resets the high-water mark */
         atomic_store(&taken->used_high, atomic_load(&taken->used));
         return CUDA_SUCCESS;
     }
@@ -267,7 +266,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_
     return CUDA_SUCCESS;
 }
 
-/* ---- in the order of a stream ---------------------------------------------------------------- */
+/* ---- stream-ordered allocation --------------------------------------------------------------- */
 
 static CUresult alloc(CUdeviceptr *out, size_t size, CUmemoryPool handle, CUstream stream_handle) {
     HELD SimContext *context = NULL;
@@ -285,7 +284,7 @@ static CUresult alloc(CUdeviceptr *out, size_t size, CUmemoryPool handle, CUstre
                            : device_pool(stream->object.context->device, true, &pool));
     const SimOwner owner = {sim_context_handle(stream->object.context), pool->device};
     CUresult status = sim_memory_alloc_pool(owner, size, &pool->payer, &base);
-    if (status == CUDA_ERROR_OUT_OF_MEMORY) { /* what streams have yet to free */
+    if (status == CUDA_ERROR_OUT_OF_MEMORY) { /* wait for pending frees */
         SIM_TRY(sim_context_wait(stream->object.context));
         status = sim_memory_alloc_pool(owner, size, &pool->payer, &base);
     }
@@ -331,7 +330,7 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
     return status;
 }
 
-/* ---- what pools of the program's own use ----------------------------------------------------- */
+/* ---- for the program's own pools of allocations ---------------------------------------------- */
 
 int pygpuSimUse(CUdeviceptr base, size_t size) {
     SimBlockInfo info = {.id = 0};
@@ -340,7 +339,8 @@ int pygpuSimUse(CUdeviceptr base, size_t size) {
     }
     SimContext *context = sim_object_take((uintptr_t)info.block.context, SIM_CONTEXT);
     bool idle = context != NULL && sim_context_still(context);
-    for (int i = 0; i < 500 && context != NULL && !idle; i++) { /* it may wait for its caller */
+    for (int i = 0; i < 500 && context != NULL && !idle; i++) { /* the work may be waiting for the
+                                                                 * caller */
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
         idle = sim_context_still(context);
     }

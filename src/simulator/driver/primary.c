@@ -1,4 +1,4 @@
-/* primary.c - primary contexts: one for each device, shared by all who retain it. */
+/* primary.c - primary contexts: one per device, shared by all who retain it. */
 #include "simulator/device/memory.h"
 #include "simulator/driver/context.h"
 #include "simulator/driver/device.h"
@@ -29,7 +29,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
     return status;
 }
 
-/* Takes the context out; ending it, which waits for its work, is done outside of the lock. */
+/* Takes the context out of the table; the caller destroys it, which waits for its work, without
+ * the lock. */
 static SimContext *take_out(CUdevice device) {
     SimContext *context = primaries[device].context;
     primaries[device].context = NULL;

@@ -1,5 +1,4 @@
-/* profiler.c - switching a profiler on and off: there is none, and programs may say so at any
- * time. */
+/* profiler.c - calls that switch a profiler on and off. There is none, so they have no effect. */
 #include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
 #include "simulator/driver/handle.h"

@@ -1,5 +1,4 @@
-/* program.c - graphs made ready to run: one list of work, done in order each time it is
- * launched. */
+/* program.c - executable graphs: a list of work that each launch does in order. */
 #include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
 #include "simulator/driver/graph.h"
@@ -10,14 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Never changed once made: launches that are queued keep the one they were given, an update makes
- * another. */
+/* Immutable: queued launches keep their program, and an update makes a new one. */
 struct SimProgram {
     _Atomic int references;
     size_t n;
     SimWork *works;
     CUgraphNodeType *types;
-    size_t *n_after, **after; /* indices, to compare with another graph */
+    size_t *n_after, **after; /* indices, for comparison with another graph */
 };
 
 typedef struct {
@@ -54,7 +52,7 @@ CUresult sim_program_run(SimProgram *program, SimContext *context, SimError *err
     return CUDA_SUCCESS;
 }
 
-/* Under the graph's lock. */
+/* Needs the graph's lock. */
 static CUresult program_of(const SimGraph *graph, SimProgram **out) {
     size_t n = graph->nodes.n;
     SimProgram *program = calloc(1, sizeof(*program));
@@ -154,7 +152,7 @@ CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream) {
     HELD Exec *exec = NULL;
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_stream_take(context, hStream, &stream));
-    return take_exec(hGraphExec, &exec); /* it is where it runs */
+    return take_exec(hGraphExec, &exec); /* already where it runs */
 }
 
 CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
@@ -177,7 +175,7 @@ CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
     return CUDA_SUCCESS;
 }
 
-/* Why fresh cannot take the place of old, and at which node; UPDATE_SUCCESS: it can. */
+/* Why fresh cannot replace old, and at which node; UPDATE_SUCCESS if it can. */
 static CUgraphExecUpdateResult compare(const SimProgram *old, const SimProgram *fresh, size_t *at) {
     size_t n = old->n < fresh->n ? old->n : fresh->n;
     for (*at = 0; *at < n; ++*at) {

@@ -1,9 +1,10 @@
-/* queue.c - what a stream has to do, and the threads that do it.
+/* queue.c - the work of streams, and the threads that do it.
  *
- * A queue has one writer (who holds the context's lock) and one reader: a list in which commands
- * that are done stay in front and are used again, so that neither side allocates or waits for the
- * other. A stream that has something to do has one thread; the thread looks for more for a moment
- * (a launch then costs its caller no system call) and goes back to the pool. */
+ * A queue has one writer (who holds the context's lock) and one reader. It is a list in which
+ * finished commands stay in front and are reused, so that neither side allocates or waits for the
+ * other. A stream with pending work has one thread. When the work is done, the thread looks for
+ * more for a moment (so that the next launch costs its caller no system call) and then returns to
+ * the pool. */
 #include "simulator/driver/context.h"
 #include "simulator/driver/handle.h"
 #include "simulator/driver/stream.h"
@@ -13,21 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPIN_RUNNER 50000u  /* [ns] an idle thread looks for work before it goes to the pool */
-#define SPIN_WAITER 20000u  /* [ns] a caller looks before it sleeps */
-#define SPIN_ALONE  2000u   /* [ns] both do so without letting others run */
-#define MOST_AHEAD  100000u /* commands of a stream before it slows its caller down: some 50 MB */
+#define SPIN_RUNNER 50000u  /* [ns] an idle thread looks for work before it returns to the pool */
+#define SPIN_WAITER 20000u  /* [ns] a waiting caller polls before it sleeps */
+#define SPIN_ALONE  2000u   /* [ns] both poll without yielding to others */
+#define MOST_AHEAD  100000u /* commands of a stream before its caller is slowed down: some 50 MB */
 
 typedef struct Runner {
     pthread_cond_t wake;
-    SimStream *stream; /* given by who wakes it, counted */
+    SimStream *stream; /* set by the thread that wakes it, counted */
     struct Runner *next;
 } Runner;
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static Runner *parked;
 static int n_parked;
-#define MAX_PARKED 16 /* more threads than these end when they have nothing to do */
+#define MAX_PARKED 16 /* further idle threads end */
 
 static inline void relax(void) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -38,7 +39,7 @@ static inline void relax(void) {
 }
 
 CUresult sim_queue_init(SimStream *stream) {
-    SimCommand *done = calloc(1, sizeof(*done)); /* the list always has one that is done */
+    SimCommand *done = calloc(1, sizeof(*done)); /* the list always has a finished command */
     if (done == NULL) {
         return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
     }
@@ -98,7 +99,7 @@ static SimCommand *look_for_command(SimStream *stream) {
     for (uint64_t start = sim_now(), now = start; command == NULL && now - start < SPIN_RUNNER;
          now = sim_now()) {
         if (now - start > SPIN_ALONE) {
-            sched_yield(); /* whoever has the work may be waiting for this core */
+            sched_yield(); /* the thread with the work may be waiting for this core */
         }
         for (int i = 0; i < 16 && command == NULL; i++) {
             relax();
@@ -116,7 +117,7 @@ static void run_command(SimStream *stream, SimCommand *command) {
     }
     free(command->after);
     SimWork *work = &command->work;
-    /* After a failure nothing runs any more, but memory is given back and callbacks are told. */
+    /* After a failure nothing more runs, but memory is freed and callbacks are called. */
     if (!atomic_load(&context->failed) || work->kind == WORK_FREE || work->kind == WORK_CALLBACK) {
         SimError error = {.code = CUDA_SUCCESS};
         CUresult status = sim_work_run(work, context, &error);
@@ -135,7 +136,7 @@ static void run_command(SimStream *stream, SimCommand *command) {
     }
 }
 
-/* Until there is nothing left; the caller's reference goes. */
+/* Runs commands until none are left; drops the caller's reference. */
 static void run_stream(SimStream *stream) {
     for (;;) {
         SimCommand *command = look_for_command(stream);
@@ -145,8 +146,8 @@ static void run_stream(SimStream *stream) {
         }
         atomic_store(&stream->running, 0);
         int idle = 0;
-        /* Who pushes looks at running afterwards, who stops looks at the queue afterwards: one of
-         * the two sees the other. */
+        /* The writer pushes, then checks running; a thread that stops clears running, then checks
+         * the queue. So one of the two sees the other. */
         if (next_command(stream) == NULL ||
             !atomic_compare_exchange_strong(&stream->running, &idle, 1)) {
             break;
@@ -202,13 +203,14 @@ void sim_queue_start(SimStream *stream) {
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     if (pthread_create(&thread, &attributes, runner_main, stream) != 0) {
-        run_stream(stream); /* the system has no thread left: this one does it */
+        run_stream(stream); /* the system has no more threads: run it in this one */
     }
     pthread_attr_destroy(&attributes);
 }
 
-/* Without this, who submits faster than kernels run fills the memory. Each call waits for a bounded
- * time only: what the queue waits for may be what the caller does next, or a lock that it holds. */
+/* Limits the memory that a caller uses who submits faster than kernels run. Each call waits for a
+ * bounded time only, because the queue may be waiting for what the caller does next, or for a lock
+ * that it holds. */
 void sim_queue_brake(SimStream *stream) {
     uint64_t ahead = atomic_load_explicit(&stream->submitted, memory_order_relaxed) - MOST_AHEAD;
     for (int i = 0; i < 20 && (int64_t)ahead > 0 && !sim_stream_done(stream, ahead); i++) {

@@ -1,4 +1,4 @@
-/* stream.c - streams: making them, what orders them, submitting work, waiting. */
+/* stream.c - streams: creation, ordering, submission of work, waiting. */
 #include "simulator/driver/capture.h"
 #include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
@@ -70,7 +70,7 @@ CUresult sim_stream_new(SimContext *context, unsigned flags, int priority, SimSt
     return CUDA_SUCCESS;
 }
 
-/* The stream that handle 2 means in this thread, made when first used. */
+/* This thread's default stream, which handle 2 stands for; created at first use. */
 static CUresult take_per_thread(SimContext *context, SimStream **out) {
     uint64_t thread = sim_this_thread();
     *out = NULL;
@@ -83,8 +83,8 @@ static CUresult take_per_thread(SimContext *context, SimStream **out) {
     }
     pthread_mutex_unlock(&context->lock);
     if (*out == NULL) {
-        SIM_TRY(sim_stream_new(context, 0, 0,
-                               out)); /* the table's reference keeps it until the context goes */
+        SIM_TRY(sim_stream_new(context, 0, 0, out)); /* the table's reference keeps it until the
+                                                      * context is destroyed */
         pthread_mutex_lock(&context->lock);
         (*out)->thread = thread;
         pthread_mutex_unlock(&context->lock);
@@ -122,7 +122,7 @@ typedef struct {
     int n;
 } Afters;
 
-/* Under the lock of the waiting stream's context; an other that has no reference left has no work
+/* Needs the lock of the waiting stream's context. If other has no references left, it has no work
  * left either. */
 static CUresult add_after(Afters *afters, SimStream *other, uint64_t sequence) {
     if (sim_stream_done(other, sequence)) {
@@ -153,7 +153,7 @@ CUresult sim_stream_after(SimStream *stream, SimStream *other, uint64_t sequence
     return status;
 }
 
-/* The default stream waits for all others that are in step with it, and they for it. */
+/* The default stream waits for all blocking streams, and they wait for it. */
 static CUresult add_implicit(Afters *afters, SimStream *stream) {
     SimContext *context = stream->object.context;
     if (stream == context->legacy) {
@@ -218,8 +218,7 @@ CUresult sim_stream_do(SimStream *stream, SimWork *work) {
         idle = sim_context_idle(context);
     }
     if (!idle) {
-        uint64_t sequence =
-            0; /* stays so if another thread begins to capture the stream just now */
+        uint64_t sequence = 0; /* fixed even if another thread begins to capture the stream now */
         SIM_TRY(sim_stream_submit(stream, work, &sequence));
         sim_stream_wait(stream, sequence);
         return sim_context_settle(context);
@@ -273,7 +272,7 @@ void sim_stream_close(SimStream *stream) {
     sim_object_close(stream);
 }
 
-/* Does not wait: what is queued still runs. */
+/* Does not wait: queued work still runs. */
 CUresult cuStreamDestroy(CUstream hStream) {
     SIM_CALL(cuStreamDestroy);
     HELD SimStream *stream = NULL;
@@ -333,7 +332,7 @@ CUresult cuStreamSynchronize(CUstream hStream) {
     SIM_TRY(sim_stream_take(context, hStream, &stream));
     SIM_TRY(sim_capture_forbid_stream(stream, "cuStreamSynchronize"));
     sim_stream_wait(stream, atomic_load(&stream->submitted));
-    if (is_default(hStream)) { /* it is done when those that it waits for are */
+    if (is_default(hStream)) { /* it is done when the streams that it waits for are */
         sim_context_wait_default(context);
     }
     return sim_context_settle(stream->object.context);
@@ -348,7 +347,7 @@ CUresult cuStreamQuery(CUstream hStream) {
     SIM_TRY(sim_capture_forbid_stream(stream, "cuStreamQuery"));
     if (!sim_stream_done(stream, atomic_load(&stream->submitted)) ||
         (is_default(hStream) && !sim_context_idle(context))) {
-        if (sim_deferred()) { /* who polls shall come to an end */
+        if (sim_deferred()) { /* or polling would never end */
             sim_contexts_kick();
         }
         return CUDA_ERROR_NOT_READY;

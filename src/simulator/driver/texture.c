@@ -15,16 +15,16 @@ enum { ARRAY_LAYERED = 1, ARRAY_SURFACE = 2, ARRAY_CUBEMAP = 4 };
 
 typedef struct Texture {
     SimObject object;
-    SimTexture seen; /* its address is the caller's handle */
+    SimTexture seen; /* its address is the handle */
     CUDA_RESOURCE_DESC resource;
     CUDA_TEXTURE_DESC description;
-    SimArray *array;      /* counted, or NULL */
-    struct Texture *next; /* of those that live, or of those to be used again */
+    SimArray *array;      /* counted reference, or NULL */
+    struct Texture *next; /* in the list of live ones, or of those to reuse */
 } Texture;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static Texture *alive, *unused; /* memory is never given back: kernels may look at stale handles,
-                                   and find no magic number there */
+static Texture *alive, *unused; /* never freed: kernels may read stale handles, and must not find
+                                 * the magic number there */
 
 static void texture_free(void *op) {
     Texture *self = op;
@@ -63,7 +63,7 @@ static CUresult describe_array(Texture *self, CUarray array, bool surface) {
     return CUDA_SUCCESS;
 }
 
-/* The size of a texel in memory at an address, both of which are checked. */
+/* Checks the texel format and that an address is aligned to it; element: the size of a texel. */
 static CUresult check_texel(const SimTexture *t, uintptr_t data, size_t *element) {
     *element = t->channels > 0 ? sim_texel_size(t->format, (unsigned)t->channels) : 0;
     if (*element == 0) {
@@ -95,7 +95,7 @@ static CUresult describe_linear(SimTexture *t, CUdeviceptr memory, int format, u
     return CUDA_SUCCESS;
 }
 
-/* t: with its format, channels, width and pitch */
+/* t: with its format, channels, width and pitch set */
 static CUresult describe_pitch(SimTexture *t, CUdeviceptr memory, size_t height) {
     const uintptr_t data = (uintptr_t)memory;
     size_t element;
@@ -117,7 +117,7 @@ static CUresult describe_pitch(SimTexture *t, CUdeviceptr memory, size_t height)
     return CUDA_SUCCESS;
 }
 
-/* Fills the description of the memory; what is left is how it is read. */
+/* Fills in the description of the memory; how it is read remains to be set. */
 static CUresult describe(Texture *self, const CUDA_RESOURCE_DESC *resource, bool surface) {
     SimTexture *t = &self->seen;
     if (resource->flags != 0) {
@@ -152,7 +152,7 @@ static bool is_integer(int format) {
 }
 
 static CUresult read_description(SimTexture *t, const CUDA_TEXTURE_DESC *d) {
-    if ((d->flags & ~0x73u) != 0) { /* READ_AS_INTEGER, NORMALIZED, SRGB, two that mipmaps have */
+    if ((d->flags & ~0x73u) != 0) { /* READ_AS_INTEGER, NORMALIZED, SRGB, and two for mipmaps */
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not flags of textures", d->flags);
     }
     bool normalized = (d->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
@@ -161,7 +161,7 @@ static CUresult read_description(SimTexture *t, const CUDA_TEXTURE_DESC *d) {
         if (mode < MODE_WRAP || mode > MODE_BORDER) {
             return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not an address_mode", mode);
         }
-        /* Without normalized coordinates there is nothing to wrap around. */
+        /* Wrapping needs normalized coordinates. */
         t->address_mode[i] = !normalized && (mode == MODE_WRAP || mode == MODE_MIRROR) ? MODE_CLAMP
                                                                                        : mode;
     }
@@ -184,7 +184,7 @@ static CUresult read_description(SimTexture *t, const CUDA_TEXTURE_DESC *d) {
     return CUDA_SUCCESS;
 }
 
-/* description NULL: a surface. */
+/* description NULL: make a surface. */
 static CUresult create(unsigned long long *out, const CUDA_RESOURCE_DESC *resource,
                        const CUDA_TEXTURE_DESC *description) {
     HELD SimContext *context = NULL;
@@ -199,7 +199,7 @@ static CUresult create(unsigned long long *out, const CUDA_RESOURCE_DESC *resour
         if ((self = malloc(sizeof(*self))) == NULL) {
             return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
         }
-        if (sim_checked()) { /* kernels may look at it, also when it is used again */
+        if (sim_checked()) { /* kernels may read it, also while it waits for reuse */
             (void)sim_memory_adopt(SIM_NO_OWNER, (uintptr_t)&self->seen, sizeof(self->seen),
                                    SIM_VARIABLE, 0);
         }
@@ -252,7 +252,7 @@ static CUresult destroy(unsigned long long handle, bool surface) {
     HELD Texture *texture = NULL;
     SIM_TRY(sim_context_current_any(&context));
     SIM_TRY(take(handle, surface, &texture));
-    CUresult status = sim_context_wait(texture->object.context); /* kernels that read it */
+    CUresult status = sim_context_wait(texture->object.context); /* wait for kernels that read it */
     return sim_object_close(texture)
                ? status
                : sim_fail(CUDA_ERROR_INVALID_HANDLE, "%#llx was destroyed already", handle);

@@ -1,5 +1,5 @@
-/* work.c - pieces of work: kernels, copies, fills, callbacks; doing them, copying them into graphs,
- * letting go of them. */
+/* work.c - pieces of work: kernels, copies, fills, callbacks; running them, copying them into
+ * graphs, releasing them. */
 #include "simulator/device/memory.h"
 #include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
@@ -15,7 +15,7 @@
 
 _Thread_local bool sim_in_callback;
 
-/* ---- doing ----------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static CUresult run_kernel(SimWork *work, SimError *error) {
     SimFunction *function = work->kernel.function;
@@ -50,7 +50,7 @@ void sim_box_copy(const SimBox *box) {
     }
     size_t width = box->width, height = box->height, depth = box->depth;
     if (height > 1 && box->to_pitch == width &&
-        box->from_pitch == width) { /* rows without gaps are one row */
+        box->from_pitch == width) { /* rows without gaps form one row */
         if (depth > 1 && box->to_slice == width * height && box->from_slice == width * height) {
             height *= depth;
             depth = 1;
@@ -96,8 +96,8 @@ static void run_set(const void *op) {
     }
 }
 
-/* Graphs know addresses only, and a module's variables go with it: what is queued may find nothing
- * there. */
+/* Graphs store plain addresses, and a module's variables are freed with it: queued work may find
+ * no memory there. */
 static CUresult run_guarded(void (*act)(const void *work), const SimWork *work, const char *what,
                             SimError *error) {
     uintptr_t address = 0;
@@ -114,7 +114,8 @@ static CUresult run_guarded(void (*act)(const void *work), const SimWork *work, 
     return CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
-/* Without memory for the mark the function is called nevertheless: what it frees is waited for. */
+/* Without memory for the flag, the callback runs nevertheless, because someone waits for what it
+ * frees. */
 static void set_in_callback(bool value) {
     if (sim_thread_ready()) {
         sim_in_callback = value;
@@ -155,7 +156,7 @@ CUresult sim_work_run(SimWork *work, SimContext *context, SimError *error) {
     return CUDA_SUCCESS;
 }
 
-/* ---- letting go, copying --------------------------------------------------------------------- */
+/* ---- releasing, copying ---------------------------------------------------------------------- */
 
 void sim_work_clear(SimWork *work) {
     switch (work->kind) {
@@ -204,12 +205,12 @@ CUresult sim_work_copy(SimWork *to, const SimWork *from) {
                 sim_object_keep(from->copy.objects[i]);
             }
         }
-        to->copy.staging = NULL; /* graphs copy from where the program said */
+        to->copy.staging = NULL; /* graphs copy from the program's own address */
         break;
     case WORK_PROGRAM:
         sim_program_keep(from->program);
         break;
-    default: /* the others hold nothing, or are never in graphs */
+    default: /* the others hold nothing, or cannot be in graphs */
         break;
     }
     return CUDA_SUCCESS;

@@ -1,4 +1,4 @@
-/* work.h - a piece of work for a stream: a kernel, a copy, a fill, a callback. */
+/* work.h - pieces of work for a stream: kernels, copies, fills, callbacks. */
 #ifndef PYGPU_SIM_WORK_H
 #define PYGPU_SIM_WORK_H
 
@@ -11,7 +11,7 @@ typedef struct SimFunction SimFunction;
 typedef struct SimMark SimMark;
 typedef struct SimProgram SimProgram;
 
-/* A box of bytes on both sides; all memory is the host's, so arrays are boxes with a pitch as
+/* A box of bytes on both sides. All memory is host memory, so arrays are boxes with a pitch as
  * well. */
 typedef struct {
     uintptr_t to, from;
@@ -42,12 +42,12 @@ typedef struct SimWork {
             size_t shared, n_bytes;
             bool cooperative;
             unsigned char
-                *more; /* the arguments where they need more than the inline bytes, else NULL */
+                *more; /* the arguments if they need more than the inline bytes, else NULL */
             _Alignas(16) unsigned char params[SIM_INLINE_PARAMS];
         } kernel;
         struct {
             SimBox box;
-            SimObject *objects[2]; /* arrays that must live until then, counted, or NULL */
+            SimObject *objects[2]; /* arrays that must stay alive until then, counted, or NULL */
             void *staging;         /* freed afterwards, or NULL */
         } copy;
         struct {
@@ -73,11 +73,11 @@ typedef struct SimWork {
     };
 } SimWork;
 
-/* Does it, in this thread. A failure is written into error. */
+/* Runs the work in this thread. A failure is written into error. */
 CUresult sim_work_run(SimWork *work, SimContext *context, SimError *error);
-/* Gives back what it holds; done or not. */
+/* Releases what it holds, whether it ran or not. */
 void sim_work_clear(SimWork *work);
-/* The bytes that there are; what it holds goes over to the new one. */
+/* Moves the contents from one to the other. */
 static inline void sim_work_move(SimWork *to, const SimWork *from) {
     if (from->kind == WORK_KERNEL) {
         memcpy(to, from,
@@ -87,7 +87,7 @@ static inline void sim_work_move(SimWork *to, const SimWork *from) {
         *to = *from;
     }
 }
-/* A second one with references of its own. */
+/* Makes a copy with its own references. */
 CUresult sim_work_copy(SimWork *to, const SimWork *from);
 
 /* Copies a box, in this thread. */

@@ -1,4 +1,4 @@
-/* block.c - the threads of one block: their start, barriers, what happens when none can go on. */
+/* block.c - the threads of one block: starting them, barriers, deadlocks. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "simulator/exec/exec.h"
 
 static inline Worker *worker_of(SimContext *c) {
-    return (Worker *)(void *)c; /* its first member */
+    return (Worker *)(void *)c; /* the context is the first member */
 }
 
 /* ---- barriers -------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static void runtime_sync(SimContext *c) {
 
 static int runtime_sync_reduce(SimContext *c, int kind, int predicate) {
     Worker *worker = worker_of(c);
-    if (worker->reduction_kind != kind) { /* the first to come */
+    if (worker->reduction_kind != kind) { /* the first to arrive */
         if (worker->at_barrier > 0) {
             block_fail(worker, CUDA_ERROR_LAUNCH_FAILED,
                        "threads of a block meet at different kinds of __syncthreads");
@@ -59,8 +59,7 @@ static int runtime_sync_reduce(SimContext *c, int kind, int predicate) {
     else
         worker->reduction |= predicate != 0;
     barrier_meet(c, __builtin_return_address(0));
-    return worker
-        ->reduced; /* stays until the next barrier is complete, for which this thread is needed */
+    return worker->reduced; /* valid until the next barrier is complete, which needs this thread */
 }
 
 static void runtime_thread_end(SimContext *c) {
@@ -78,8 +77,8 @@ static void runtime_yield(SimContext *c) {
     fiber_yield(worker);
 }
 
-/* More for the frame of a kernel in regions. All its threads ask for the same, so that nobody uses
- * it while it is moved. */
+/* Enlarges the frame of a kernel in regions. All its threads request the same size, so nobody uses
+ * the frame while it moves. */
 static void runtime_frame(SimContext *c, unsigned long long size) {
     void *frame = NULL;
     if (posix_memalign(&frame, 64, (size_t)size) != 0) {
@@ -107,8 +106,8 @@ static void grid_wait(Job *job) {
     pthread_mutex_unlock(&job->lock);
 }
 
-/* All threads of the block meet; the last one meets the other blocks, each of which has a system
- * thread of its own. */
+/* All threads of the block meet; the last one waits for the other blocks, each of which has its
+ * own system thread. */
 static void runtime_grid_sync(SimContext *c) {
     Worker *worker = worker_of(c);
     if (!c->cooperative) {
@@ -126,7 +125,7 @@ static void runtime_grid_sync(SimContext *c) {
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
-/* Ends the block that this thread runs. The text gets the kernel and the thread in front. */
+/* Ends the block that this thread runs. The text is prefixed with the kernel and the thread. */
 void block_fail(Worker *worker, CUresult code, const char *format, ...) {
     va_list values;
     char who[256];
@@ -143,7 +142,7 @@ void block_fail(Worker *worker, CUresult code, const char *format, ...) {
     fiber_leave(worker);
 }
 
-/* Nobody can go on: some wait at a barrier, others at warp operations. */
+/* No thread can continue: some wait at a barrier, others at warp operations. */
 void block_deadlock(Worker *worker) {
     unsigned lanes = 0, warp_thread = 0;
     const unsigned threads = worker->c.threads;
@@ -153,7 +152,7 @@ void block_deadlock(Worker *worker) {
             warp_thread = i;
         }
     }
-    char at[300], text[900]; /* for both places */
+    char at[300], text[900]; /* at: for both places */
     const SimModule *module = worker->job->kernel->module;
     worker->where = WHERE_RUNTIME;
     int n = snprintf(text, sizeof text, "deadlock:");
@@ -225,8 +224,8 @@ static void block_begin(Worker *worker, unsigned long long number) {
         check_block(worker);
 }
 
-/* The threads of a kernel that runs in loops, one by one: what `threads` of sim_launch.h does for
- * others. */
+/* Runs the threads of a kernel in loops one by one: what `threads` in sim_launch.h does for other
+ * kernels. */
 static void threads_singly(SimContext *c, const SimEntry *entry) {
     for (; c->next < c->threads; c->alive--) {
         c->thread = c->cursor;
@@ -242,7 +241,7 @@ static void threads_singly(SimContext *c, const SimEntry *entry) {
     }
 }
 
-/* What a fresh fiber runs: threads until none is left to start. */
+/* The main function of a fiber: starts threads until none is left. */
 void block_main(Worker *worker) {
     SimContext *c = &worker->c;
     const SimEntry *entry = worker->job->kernel->entry;
@@ -269,8 +268,8 @@ bool block_run(Worker *worker, unsigned long long number) {
     return !worker->failed;
 }
 
-/* Blocks of a kernel that never waits, as plain loops. After a fault the failed block runs again
- * thread by thread, to learn whose it was. */
+/* Runs blocks of a kernel that never waits, as plain loops. After a fault, the failed block runs
+ * again thread by thread, to identify the thread. */
 bool blocks_run(Worker *worker, unsigned long long first, unsigned long long count) {
     worker->failed = 0;
     worker->first = first;
@@ -291,7 +290,7 @@ bool blocks_run(Worker *worker, unsigned long long first, unsigned long long cou
     const SimTriple block = worker->c.block, held = worker->held.block;
     const bool again = worker->fault.signal != SIM_FAULT_TIMEOUT;
     runtime_held(worker, !again || block.x != held.x || block.y != held.y ||
-                             block.z != held.z); /* the block that failed prints again */
+                             block.z != held.z); /* the failed block prints again */
     if (!again || block_run(worker, number)) {
         worker->failed = 1;
         worker->c.linear = SIM_MAX_THREADS; /* unknown */

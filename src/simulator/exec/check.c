@@ -1,16 +1,16 @@
-/* check.c - PYGPU_SIM_CHECK=1: what each access to memory touches, and in shared memory also who
- * touched it before.
+/* check.c - PYGPU_SIM_CHECK=1: checks each memory access, and in shared memory also earlier
+ * accesses by other threads.
  *
  * Bounds: device code may access allocations, its module's variables, its stack and its shared
- * memory. Everything else (a host pointer, the gap between two allocations) ends the kernel before
- * the access happens.
+ * memory. Any other access (to a host pointer, to the gap between two allocations) ends the kernel
+ * before it happens.
  *
- * Shared memory, in granules of 4 bytes: the last write and two readers, each with the thread and
- * the time. Time is the number of barriers that the block has passed, and within a warp the number
- * of warp operations. Two accesses of different threads at the same time, one of them a write, are
- * a race; two atomic ones are not, nor what atomic operations put in order (check_order.c). A write
- * that does not change memory is none. Two readers are needed: with one, a thread's own read would
- * hide the other's. */
+ * Shared memory is tracked in granules of 4 bytes: the last write and two readers, each with the
+ * thread and the time. Time is the number of barriers that the block has passed, and within a warp
+ * the number of warp operations. Two accesses by different threads at the same time, one of them a
+ * write, are a race. Exceptions are two atomic accesses, and accesses that atomic operations order
+ * (check_order.c). A write that does not change memory does not count. Two readers are needed:
+ * with one, a thread's own read would hide another thread's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +22,15 @@
 typedef struct {
     uint32_t phase;
     uint16_t warp_phase;
-    uint16_t who;  /* thread, 1024 if atomic, the bytes of the granule from bit 11 on */
+    uint16_t who;  /* thread, plus 1024 if atomic; the granule's bytes from bit 11 on */
     uint16_t time; /* of the thread, in check_order.c */
 } Access;
 
 typedef struct {
     Access write, read[2];
-    uint32_t block;  /* in which bytes were written: others hold what an earlier block left */
-    uint8_t written; /* of those, bits by byte */
+    uint32_t block;  /* the block in which bytes were written: others hold data from an earlier
+                      * block */
+    uint8_t written; /* those bytes, as bits */
     uint8_t unused[3];
 } Granule;
 
@@ -38,27 +39,26 @@ enum { N_SHARED = SIM_SHARED_MOST / 4 + 64, N_CACHE = 4, N_POINTERS = 32 };
 struct Check {
     uint32_t phase, block;
     uint16_t warp_phase[SIM_MAX_THREADS / SIM_WARP];
-    uintptr_t shared; /* static shared memory of this thread */
+    uintptr_t shared; /* this thread's static shared memory */
     size_t shared_size;
-    uintptr_t pointers[N_POINTERS]; /* variables in it that are none of the user's */
+    uintptr_t pointers[N_POINTERS]; /* variables in it that are not the user's */
     unsigned n_pointers;
     const SimModule *module;
     uint64_t epoch;
-    const void *place; /* behind the latest access */
+    const void *place; /* return address of the latest access */
     unsigned next;
     SimBlock cache[N_CACHE];
     Order *order;
-    bool looks_unset; /* in this block a vote or the like has given what a local without a value
-                         holds */
-    struct { /* a write that is a race if it changes something: looked at when the next event
-              * comes */
+    bool looks_unset; /* in this block, a vote or similar returned a number that looks like an
+                       * uninitialized local */
+    struct { /* a write that is a race only if it changes memory: checked at the next event */
         uintptr_t address;
         unsigned size;
         unsigned char before[16];
         char text[600];
     } pending;
-    struct { /* a write whose value is looked at when the next event comes: what the compiler fills
-                locals with is no value */
+    struct { /* a write whose value is checked at the next event: it may be an uninitialized
+              * local */
         uintptr_t address;
         unsigned size, linear;
         SimTriple thread;
@@ -90,8 +90,8 @@ CUresult check_begin(Worker *worker) {
     return CUDA_SUCCESS;
 }
 
-/* Locals that a program leaves without a value hold a pattern of -ftrivial-auto-var-init: 0xfe
- * bytes of g++, 0xaa of clang++. One or two such bytes are too likely to be a number. */
+/* Uninitialized locals hold a pattern from -ftrivial-auto-var-init: bytes of 0xfe with g++, 0xaa
+ * with clang++. One or two such bytes are too likely to be a real number. */
 static bool is_pattern(const struct Check *check, uintptr_t address, unsigned size) {
     unsigned least;
     const unsigned char *bytes = (const unsigned char *)address,
@@ -158,7 +158,7 @@ void check_barrier(Worker *worker) {
     worker->check->phase++;
 }
 
-/* lanes: of the warp, that have got the result of an operation */
+/* lanes: those of the warp that have received the result of an operation */
 void check_warp(Worker *worker, unsigned warp, unsigned lanes) {
     struct Check *check = worker->check;
     unsigned least;
@@ -200,7 +200,7 @@ static void name_place(const Worker *worker, bool dynamic, size_t *offset, char 
 static void race(Worker *worker, const Access *other, bool other_wrote, uintptr_t address,
                  unsigned size, int kind, bool dynamic, size_t offset, const void *place) {
     struct Check *check = worker->check;
-    char who[120], past[40], at[150], where[100]; /* together less than text */
+    char who[120], past[40], at[150], where[100]; /* together shorter than text */
     name_place(worker, dynamic, &offset, where, sizeof where);
     diag_thread(worker, who, sizeof who);
     name_thread(worker, other->who & 1023, past, sizeof past);
@@ -213,7 +213,7 @@ static void race(Worker *worker, const Access *other, bool other_wrote, uintptr_
              "with no barrier between%s",
              who, write ? "write" : "read", size, offset, where, at, past,
              other_wrote ? "wrote" : "read", warp ? ", nor a __syncwarp" : "");
-    if (write && size <= sizeof check->pending.before) { /* only if it changes something */
+    if (write && size <= sizeof check->pending.before) { /* a race only if it changes memory */
         memcpy(check->pending.text, text, sizeof text);
         memcpy(check->pending.before, (const void *)address, size);
         check->pending.address = address;

@@ -1,10 +1,10 @@
-/* check_order.c - PYGPU_SIM_CHECK=1: which accesses of other threads lie before this one because of
- * atomic operations, as with locks and flags.
+/* check_order.c - PYGPU_SIM_CHECK=1: which accesses by other threads are ordered before this one
+ * by atomic operations, as with locks and flags.
  *
- * A thread's time is the number of its fences. What a thread did before a fence is published by its
- * next atomic writes, at the address that they write to, with all that the thread itself knew at
- * the fence; who accesses that address atomically later knows it too. Barriers need none of this:
- * they begin a new phase in check.c. */
+ * A thread's time is the number of its fences. What a thread did before a fence is published by
+ * its next atomic writes, at their addresses, together with all that the thread itself knew at the
+ * fence. A thread that later accesses such an address atomically then knows it too. Barriers do
+ * not need this: they begin a new phase in check.c. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -14,21 +14,21 @@
 enum { N_PLACES = 64, LAST = 0xffff };
 
 typedef struct {
-    uint32_t block;                 /* in which this was written; all zero in others */
-    uint16_t time[SIM_MAX_THREADS]; /* of each thread, what is known: everything before this time */
+    uint32_t block;                 /* the block that wrote this; in others, all times are zero */
+    uint16_t time[SIM_MAX_THREADS]; /* for each thread, the time before which everything is known */
 } Knowledge;
 
 struct Order {
     uint32_t block;
     unsigned threads;
-    bool used; /* by a fence in this block */
+    bool used; /* whether a fence ran in this block */
     unsigned n_places;
     uint16_t time[SIM_MAX_THREADS];
     Knowledge known[SIM_MAX_THREADS], fenced[SIM_MAX_THREADS];
     struct {
         uintptr_t address;
         Knowledge published;
-    } places[N_PLACES]; /* the last one is of all that find no other */
+    } places[N_PLACES]; /* the last one is for all addresses that find the others taken */
 };
 
 Order *order_new(void) {
@@ -53,7 +53,7 @@ static void refresh(const Order *order, Knowledge *knowledge) {
     memset(knowledge->time, 0, order->threads * sizeof *knowledge->time);
 }
 
-static void learn(const Order *order, Knowledge *to, const Knowledge *from) {
+static void merge_knowledge(const Order *order, Knowledge *to, const Knowledge *from) {
     if (from->block != order->block)
         return;
     refresh(order, to);
@@ -78,7 +78,7 @@ static Knowledge *find(Order *order, uintptr_t address, bool make) {
 void order_fence(Order *order, unsigned thread) {
     Knowledge *fenced = &order->fenced[thread];
     order->used = true;
-    learn(order, fenced, &order->known[thread]);
+    merge_knowledge(order, fenced, &order->known[thread]);
     refresh(order, fenced);
     if (order->time[thread] < LAST)
         order->time[thread]++;
@@ -90,9 +90,9 @@ void order_atomic(Order *order, unsigned thread, uintptr_t address, bool write) 
         return;
     const Knowledge *published = find(order, address, false);
     if (published != NULL)
-        learn(order, &order->known[thread], published);
+        merge_knowledge(order, &order->known[thread], published);
     if (write && order->fenced[thread].block == order->block)
-        learn(order, find(order, address, true), &order->fenced[thread]);
+        merge_knowledge(order, find(order, address, true), &order->fenced[thread]);
 }
 
 unsigned order_time(const Order *order, unsigned thread) {

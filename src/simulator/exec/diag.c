@@ -1,10 +1,10 @@
-/* diag.c - faults in kernels: signals become errors of the launch.
+/* diag.c - faults in kernels: turns signals into errors of the launch.
  *
- * The handler acts only if the thread was on a stack in a worker's region. It notes what happened
- * and lets the kernel return to the worker's own stack instead (by changing the registers that the
- * signal returns to, so that the system restores mask and stack of signals). Everything else goes
- * to the handler that was there before: Python's faulthandler, pytest's, the debugger's. Others may
- * install theirs later, so ours is put back in front at each launch. */
+ * The handler acts only if the thread was on a stack in a worker's region. It records the fault
+ * and makes the kernel continue on the worker's own stack instead. It does so by changing the
+ * registers to which the signal returns, so that the system restores the signal mask and stack.
+ * All other signals go to the handler that was there before: faulthandler's, pytest's or the
+ * debugger's. Others may install handlers later, so ours is put in front again at each launch. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -22,9 +22,8 @@ static struct sigaction before[N_HANDLED];
 static pthread_mutex_t hook_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool has_stack;
 
-/* Regions of workers: the handler knows its worker by the stack that the thread was on.
- * Thread-local storage would be no good there: it may have to be allocated when it is first
- * used. */
+/* Regions of workers, by which the handler finds its worker from the thread's stack. Thread-local
+ * storage cannot be used, because its first use may allocate it. */
 enum { MOST_REGIONS = 4096 };
 static Worker *regions[MOST_REGIONS];
 static unsigned n_regions;
@@ -48,9 +47,9 @@ static Worker *worker_of_stack(uintptr_t stack) {
     return NULL;
 }
 
-/* Where copies that meet no memory go on, of each thread that makes one; not thread-local, for the
- * same reason. */
-enum { MOST_GUARDS = 64 }; /* at once; what is beyond goes without */
+/* Where copies continue that access unmapped memory, for each thread that makes one; not
+ * thread-local, for the same reason. */
+enum { MOST_GUARDS = 64 }; /* at a time; further copies have no guard */
 typedef enum { GUARD_FREE, GUARD_TAKEN, GUARD_READY } GuardState;
 static struct {
     _Atomic int state;
@@ -85,20 +84,20 @@ static uintptr_t program_counter(const ucontext_t *u) {
 #endif
 }
 
-/* What switch_stacks of fiber.c would do to go home. */
+/* Does what switch_stacks of fiber.c would do to return to the worker's stack. */
 static void return_home(ucontext_t *u, const Worker *worker) {
     uintptr_t *home = worker->home;
 #if defined(__x86_64__)
     u->uc_mcontext.gregs[REG_RIP] = (greg_t)home[0];
     u->uc_mcontext.gregs[REG_RSP] = (greg_t)(uintptr_t)(home + 1);
-    u->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x40400; /* direction, alignment check */
+    u->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x40400; /* direction and alignment check flags */
 #else
     u->uc_mcontext.sp = (uintptr_t)home;
     u->uc_mcontext.pc = home[2];
 #endif
 }
 
-static void pass_on(int number, siginfo_t *info, void *context) {
+static void call_previous_handler(int number, siginfo_t *info, void *context) {
     for (int i = 0; i < N_HANDLED; i++) {
         if (handled[i] != number)
             continue;
@@ -107,8 +106,8 @@ static void pass_on(int number, siginfo_t *info, void *context) {
             old.sa_sigaction(number, info, context);
         } else if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) {
             old.sa_handler(number);
-        } else { /* as if we had never been here: the instruction runs again, or the signal is sent
-                    again */
+        } else { /* as if this handler did not exist: the instruction runs again, or the signal is
+                  * sent again */
             signal(number, SIG_DFL);
             if (info->si_code <= 0)
                 raise(number);
@@ -135,13 +134,12 @@ static void handler(int number, siginfo_t *info, void *context) {
             siglongjmp(guards[guard].back, 1);
         }
         if (number != SIM_WATCH_SIGNAL)
-            pass_on(number, info, context);
+            call_previous_handler(number, info, context);
         errno = saved;
         return;
     }
     const uintptr_t pc = program_counter(u);
-    if (number ==
-        SIM_WATCH_SIGNAL) { /* only in the kernel's own code: elsewhere locks may be held */
+    if (number == SIM_WATCH_SIGNAL) { /* only in the kernel's own code: other code may hold locks */
         if (!worker->stop || worker->where == WHERE_RUNTIME ||
             !sim_module_contains(worker->job->kernel->module, pc))
             return;
@@ -153,7 +151,8 @@ static void handler(int number, siginfo_t *info, void *context) {
     worker->fault.pc = pc;
     worker->fault.stack = stack;
     worker->fault.known = number != SIGSEGV ||
-                          info->si_code != SI_KERNEL; /* no address for one that is not canonical */
+                          info->si_code != SI_KERNEL; /* the address is unknown if it is not
+                                                       * canonical */
 #if defined(__x86_64__)
     worker->fault.write = (u->uc_mcontext.gregs[REG_ERR] & 2) != 0;
 #endif
@@ -176,7 +175,7 @@ static void hook(int index) {
 
 static pthread_key_t stack_key;
 static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
-static bool stack_freed; /* when its thread ends */
+static bool stack_freed; /* free it when its thread ends */
 
 static void free_stack(void *stack) {
     const stack_t none = {.ss_flags = SS_DISABLE};
@@ -188,7 +187,7 @@ static void make_stack_key(void) {
     stack_freed = pthread_key_create(&stack_key, free_stack) == 0;
 }
 
-/* A stack for this thread's signals, unless it has a good one. */
+/* Sets up a stack for this thread's signals, unless it has a suitable one. */
 static CUresult signal_stack(void) {
     stack_t old;
     if (!sim_thread_ready())
@@ -210,7 +209,7 @@ static CUresult signal_stack(void) {
     return CUDA_SUCCESS;
 }
 
-/* Before a launch: one query tells whether others have put their handlers before ours. */
+/* Called before a launch: one query tells whether others have installed handlers before ours. */
 CUresult diag_enter(void) {
     struct sigaction now;
     const CUresult status = signal_stack();
@@ -295,7 +294,8 @@ void diag_address(const Worker *worker, uintptr_t address, char *text, size_t si
     }
 }
 
-/* What was wrong with the access; called: it was a call of a function that is none. */
+/* Describes what was wrong with the access; called: it was a call through an invalid function
+ * pointer. */
 static CUresult describe_access(const Worker *worker, bool called, char *what, size_t size) {
     const uintptr_t address = worker->fault.address;
     unsigned number;
@@ -323,23 +323,24 @@ static CUresult describe_access(const Worker *worker, bool called, char *what, s
     return CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
-/* The message of a fault that the handler has noted. Runs on the worker's own stack. */
+/* Writes the message for a fault that the handler recorded. Runs on the worker's own stack. */
 void diag_explain(Worker *worker) {
     char who[200], what[500], where[250];
     SimError *error = worker->error;
     if (worker->fault.signal == 0)
-        return; /* the message is there */
+        return; /* the message exists already */
     diag_thread(worker, who, sizeof who);
     uintptr_t pc = worker->fault.pc;
     const bool called = worker->fault.known && pc == worker->fault.address &&
-                        worker->fault.signal == SIGSEGV; /* a pointer to a function that is none */
+                        worker->fault.signal == SIGSEGV; /* an invalid function pointer */
 #if defined(__x86_64__)
     if (called)
-        pc = *(const uintptr_t *)worker->fault.stack - 1; /* its caller */
+        pc = *(const uintptr_t *)worker->fault.stack - 1; /* blame its caller */
 #endif
     if (!place_describe(worker->job->kernel->module, pc, where, sizeof where) && sim_checked() &&
         worker->fault.signal == SIM_FAULT_TIMEOUT &&
-        check_place(worker) != 0) { /* stopped in what looks at an access, not in the loop itself */
+        check_place(worker) != 0) { /* stopped inside a check of an access, not in the loop
+                                     * itself */
         place_describe(worker->job->kernel->module, check_place(worker), where, sizeof where);
     }
     error->code = CUDA_ERROR_LAUNCH_FAILED;

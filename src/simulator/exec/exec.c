@@ -1,4 +1,4 @@
-/* exec.c - launches: their checks, and how their blocks are handed out. */
+/* exec.c - launches: checks them, and distributes their blocks. */
 #include <string.h>
 
 #include "simulator/exec/exec.h"

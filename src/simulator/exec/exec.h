@@ -1,9 +1,10 @@
-/* exec.h - what the files that run kernels share: workers, fibers, jobs.
+/* exec.h - shared by the files that run kernels: workers, fibers, jobs.
  *
- * A job is one launch. Workers (workers.c) take its blocks, one at a time each. A block (block.c)
+ * A job is one launch. Workers (workers.c) take its blocks, each one at a time. A block (block.c)
  * starts as a plain loop over its threads on one stack. A thread that must wait keeps its stack,
- * and the loop goes on on another one: a fiber (fiber.c). So kernels that never wait pay nothing.
- * Faults (diag.c) leave the block by jumping to the worker's own stack; nothing is unwound. */
+ * and the loop continues on another one: a fiber (fiber.c). So kernels that never wait have no
+ * overhead. A fault (diag.c) leaves the block by jumping to the worker's own stack; nothing is
+ * unwound. */
 #ifndef PYGPU_SIM_EXEC_H
 #define PYGPU_SIM_EXEC_H
 
@@ -14,8 +15,8 @@
 #include "simulator/device/module.h"
 
 #define SIM_MOST_PARAMS 512 /* 32 KiB of values, more than CUDA allows */
-/* AddressSanitizer takes a call that does not return for the end of the system thread's stack, of
- * which a fiber's is no part. */
+/* AddressSanitizer takes a call that does not return as the end of the system thread's stack, but
+ * fibers have stacks of their own. */
 #if defined(__SANITIZE_ADDRESS__)
 #define SIM_NORETURN
 void __asan_unpoison_memory_region(void const volatile *address, size_t size);
@@ -26,9 +27,10 @@ void __asan_unpoison_memory_region(void const volatile *address, size_t size);
 typedef struct {
     SimTriple thread;
     unsigned linear;
-} Identity; /* how a context begins */
+} Identity; /* the beginning of a context */
 
-/* A lane at a warp operation: what, with whom, given, asked for, got. */
+/* A lane at a warp operation: the operation, its mask, the lane's value, argument and result, and
+ * the place in the code. */
 typedef struct {
     int operation;
     unsigned mask;
@@ -39,39 +41,40 @@ typedef struct {
 typedef struct {
     unsigned lanes;           /* that the block has in this warp */
     unsigned parked;          /* lanes at a warp operation */
-    uint16_t fiber[SIM_WARP]; /* of those */
+    uint16_t fiber[SIM_WARP]; /* the fibers of those lanes */
 } Warp;
 
-#define SIM_FAULT_TIMEOUT (-1) /* in place of a signal's number */
+#define SIM_FAULT_TIMEOUT (-1) /* used in place of a signal number */
 
-#define SIM_WATCH_SIGNAL SIGURG /* ignored by default, so that a late one harms nobody */
+#define SIM_WATCH_SIGNAL SIGURG /* ignored by default, so a late one is harmless */
 
 typedef enum { WHERE_OUTSIDE, WHERE_THREADS, WHERE_BLOCKS, WHERE_RUNTIME } Where;
 
 typedef struct Job Job;
 
 typedef struct Worker {
-    SimContext c; /* first: device code finds it at the start of the region */
+    SimContext c; /* first member: device code finds it at the start of the region */
     Job *job;
     void *home;       /* the system thread's stack pointer while fibers run */
-    unsigned running; /* fiber */
+    unsigned running; /* the running fiber */
     size_t stack_size;
     unsigned stacks; /* fibers that have a stack */
-    unsigned in_use; /* fibers taken from 0 .. in_use - 1 in this block, but for those in unused */
+    unsigned in_use; /* 0 .. in_use - 1 are taken in this block, except those in unused */
     unsigned n_unused;
-    unsigned head, tail; /* of ready, as ever growing numbers */
-    unsigned yields;     /* since all that were ready had their turn */
-    unsigned steps;      /* how often lanes went on in step while others may have waited for them */
-    unsigned at_barrier; /* fibers in barrier */
-    const void *barrier_place; /* where the last one to wait there is */
+    unsigned head, tail; /* indices of ready, which only grow */
+    unsigned yields;     /* since all ready fibers had their turn */
+    unsigned steps;      /* how often lanes continued in step while others may have been waiting
+                          * for them */
+    unsigned at_barrier; /* fibers waiting in barrier */
+    const void *barrier_place; /* where the last of them waits */
     unsigned barrier_thread;
     int reduction, reduction_kind, reduced;
-    unsigned long long first, count; /* blocks of the loop that runs */
-    volatile int where;              /* a Where, for the handler of signals */
+    unsigned long long first, count; /* blocks of the current loop */
+    volatile int where;              /* a Where, for the signal handler */
     volatile int failed;
-    volatile int stop; /* asked to end, by the watchdog */
-    char
-        *dynamic; /* shared memory of the launch: ends where the region has a page without access */
+    volatile int stop; /* set by the watchdog: stop */
+    char *dynamic; /* the launch's dynamic shared memory: ends before an inaccessible page of the
+                    * region */
     SimError *error;
     SimError own_error;
     struct {
@@ -79,19 +82,19 @@ typedef struct Worker {
         uintptr_t address, pc, stack;
         bool write, known;
     } fault;
-    struct Check *check; /* of check.c; NULL: nothing is checked */
+    struct Check *check; /* of check.c; NULL: checks are off */
     struct Worker *next; /* in the list of idle regions */
     struct {
         char *text;
         size_t used, room;
         SimTriple block;
-    } held;         /* printed by the block that runs in loops; runtime.c */
-    double started; /* when this launch was, for watch.c */
+    } held;         /* output of the block that runs in loops; runtime.c */
+    double started; /* start time of this launch, for watch.c */
     struct Worker *watched_next;
     pthread_t thread, ready_thread;
-    uint64_t ready_for; /* the module whose storage ready_thread has; 0: none */
+    uint64_t ready_for; /* the module whose storage this thread has; 0: none */
     uint16_t unused[SIM_MAX_THREADS + 1];
-    uint16_t ready[2 * SIM_MAX_THREADS]; /* a power of two */
+    uint16_t ready[2 * SIM_MAX_THREADS]; /* size: a power of two */
     uint16_t barrier[SIM_MAX_THREADS + 1];
     Warp warps[SIM_MAX_THREADS / SIM_WARP];
     void *param_addresses[SIM_MOST_PARAMS];
@@ -104,12 +107,12 @@ struct Job {
     const SimKernel *kernel;
     const SimLaunch *launch;
     unsigned long long blocks;
-    atomic_ullong next; /* block that is taken next */
-    unsigned chunk;     /* blocks taken at a time */
+    atomic_ullong next; /* the block to take next */
+    unsigned chunk;     /* blocks taken at once */
     atomic_int stop;    /* a block has failed */
-    int helpers;        /* workers of the pool inside, under the pool's lock */
+    int helpers;        /* workers of the pool on this job, under the pool's lock */
     Job *later;
-    pthread_mutex_t lock; /* of error and of the grid's barrier */
+    pthread_mutex_t lock; /* protects error and the grid's barrier */
     pthread_cond_t grid;
     unsigned grid_arrived, grid_phase, grid_alive;
     SimError error;
@@ -120,18 +123,20 @@ SIM_HIDDEN Worker *worker_acquire(void);
 SIM_HIDDEN void worker_release(Worker *worker);
 SIM_HIDDEN CUresult worker_ready(Worker *worker, size_t dynamic);
 SIM_HIDDEN CUresult worker_stacks(Worker *worker, unsigned count);
-SIM_HIDDEN void fiber_run(Worker *worker);  /* runs a block's fibers from the worker's own stack */
-SIM_HIDDEN void fiber_next(Worker *worker); /* the running fiber waits; another one goes on */
+SIM_HIDDEN void fiber_run(Worker *worker);  /* runs a block's fibers, called on the worker's own
+                                             * stack */
+SIM_HIDDEN void fiber_next(Worker *worker); /* the running fiber waits; another one continues */
 SIM_HIDDEN void fiber_yield(Worker *worker);
 SIM_HIDDEN SIM_NORETURN void fiber_leave(
-    Worker *worker); /* the block is over: back to the worker's own stack */
+    Worker *worker); /* ends the block: returns to the worker's own stack */
 SIM_HIDDEN bool fiber_of(const Worker *worker, uintptr_t stack, unsigned *number, bool *guard);
 
 /* block.c */
-SIM_HIDDEN bool block_run(
-    Worker *worker, unsigned long long number); /* false: it failed, and worker->error says how */
+SIM_HIDDEN bool block_run(Worker *worker,
+                          unsigned long long number); /* false: it failed, and worker->error has the
+                                                       * reason */
 SIM_HIDDEN bool blocks_run(Worker *worker, unsigned long long first, unsigned long long count);
-SIM_HIDDEN void block_main(Worker *worker); /* what a fresh fiber runs */
+SIM_HIDDEN void block_main(Worker *worker); /* the main function of a fiber */
 SIM_HIDDEN SIM_NORETURN void block_deadlock(Worker *worker);
 SIM_HIDDEN SIM_NORETURN void block_fail(Worker *worker, CUresult code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -143,7 +148,7 @@ SIM_HIDDEN extern const SimRuntime sim_runtime;
 /* warp.c */
 SIM_HIDDEN void warp_begin(Worker *worker);
 SIM_HIDDEN void warp_thread_end(Worker *worker,
-                                unsigned linear); /* linear: the thread that has returned */
+                                unsigned linear); /* linear: the thread that has ended */
 SIM_HIDDEN bool warp_resolve(Worker *worker);
 SIM_HIDDEN SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord value,
                                   SimWord argument);
@@ -152,21 +157,22 @@ SIM_HIDDEN SimWord warp_operation(SimContext *c, int operation, unsigned mask, S
 SIM_HIDDEN void pool_run(Job *job);
 
 /* diag.c */
-SIM_HIDDEN CUresult diag_enter(void); /* hooks the signals, and this thread's stack for them */
-SIM_HIDDEN bool diag_region(Worker *worker);  /* a new region; false: there are too many */
+SIM_HIDDEN CUresult diag_enter(void); /* installs the signal handlers, and this thread's signal
+                                       * stack */
+SIM_HIDDEN bool diag_region(Worker *worker);  /* registers a region; false: there are too many */
 SIM_HIDDEN void diag_explain(Worker *worker); /* writes worker->error from worker->fault */
 SIM_HIDDEN void diag_address(const Worker *worker, uintptr_t address, char *text,
-                             size_t size); /* what is there */
+                             size_t size); /* describes the memory at an address */
 SIM_HIDDEN void diag_thread(const Worker *worker, char *text,
                             size_t size); /* "kernel k, block (0,0,0), thread (1,0,0)" */
 
 /* watch.c */
-SIM_HIDDEN void watch_begin(Worker *worker); /* this thread runs a launch from now on */
+SIM_HIDDEN void watch_begin(Worker *worker); /* this thread now runs a launch */
 SIM_HIDDEN void watch_end(Worker *worker);
 
-/* check.c: all of them only where worker->check is set */
-SIM_HIDDEN CUresult check_begin(Worker *worker);        /* of a launch; makes worker->check */
-SIM_HIDDEN uintptr_t check_place(const Worker *worker); /* of the latest access, 0 for none */
+/* check.c: only called if worker->check is set, except check_begin */
+SIM_HIDDEN CUresult check_begin(Worker *worker);        /* begins a launch; makes worker->check */
+SIM_HIDDEN uintptr_t check_place(const Worker *worker); /* of the latest access; 0: none */
 SIM_HIDDEN void check_block(Worker *worker);
 SIM_HIDDEN void check_barrier(Worker *worker);
 SIM_HIDDEN void check_warp(Worker *worker, unsigned warp, unsigned lanes);
@@ -175,18 +181,18 @@ SIM_HIDDEN void runtime_access(SimContext *c, const void *pointer, unsigned long
                                int kind, const void *place);
 
 /* place.c */
-/* " at kernel.cu:4", "". False: the line is a guess. */
+/* Writes " at kernel.cu:4", or "". Returns false if the line is a guess. */
 SIM_HIDDEN bool place_describe(const SimModule *module, uintptr_t pc, char *text, size_t size);
 
-/* runtime.c: what device code calls */
+/* runtime.c: called by device code */
 SIM_HIDDEN void runtime_held(
-    Worker *worker, bool print); /* what a block in loops has printed goes out, or is forgotten */
+    Worker *worker, bool print); /* prints what a block in loops has written, or discards it */
 SIM_HIDDEN int runtime_vprint(SimContext *c, const char *format, __builtin_va_list *values);
 SIM_HIDDEN void runtime_assertion(SimContext *c, const char *text, const char *file, unsigned line,
                                   const char *function);
 SIM_HIDDEN unsigned long long runtime_nanoseconds(void);
 SIM_HIDDEN int runtime_space(SimContext *c, const void *pointer);
-/* heap.c: likewise */
+/* heap.c: called by device code */
 SIM_HIDDEN void *runtime_allocate(SimContext *c, unsigned long long size,
                                   unsigned long long alignment);
 SIM_HIDDEN void runtime_release(SimContext *c, void *address);

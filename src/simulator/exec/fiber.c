@@ -1,10 +1,11 @@
-/* fiber.c - stacks of threads that wait, and the switch from one to another, in user space.
+/* fiber.c - stacks of waiting threads, and switching between them in user space.
  *
- * A worker's region holds the Worker at its start and stacks from its end downwards, a page without
- * access below each. Stacks exist once a kernel needed them, and are kept. The switch saves what
- * the calling convention says that a call preserves; as an asm with all registers as clobbers, the
- * compiler does that. The jump (not a return) to a saved address keeps the processor's prediction
- * of returns right: every fiber returns to the place where all of them called. */
+ * A worker's region has the Worker at its start and stacks from its end downwards, with an
+ * inaccessible page below each. Stacks are created when first needed, and kept. A switch saves the
+ * registers that the calling convention preserves: the compiler does that, since the asm lists all
+ * registers as clobbered. Continuing by a jump (not a return) to a saved address keeps the
+ * processor's return prediction correct, because every fiber returns to the place that called the
+ * switch. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,10 +14,10 @@
 
 #define GUARD        4096u
 #define DYNAMIC_ROOM ((size_t)240 << 10) /* SIM_SHARED_MOST, in whole pages */
-#define DYNAMIC_END \
-    ((size_t)2 << 20) /* dynamic shared memory: the last of 2 MiB after the region's start */
-#define MAX_GUARDED \
-    (24u * 1024u) /* mappings, of 65530 that Linux allows a process; each guarded stack is two */
+/* Dynamic shared memory: the end of the first 2 MiB of the region. */
+#define DYNAMIC_END ((size_t)2 << 20)
+/* Mappings, of the 65530 that Linux allows a process; each guarded stack needs two. */
+#define MAX_GUARDED (24u * 1024u)
 
 static pthread_mutex_t regions_lock = PTHREAD_MUTEX_INITIALIZER;
 static Worker *regions_idle;
@@ -28,8 +29,8 @@ size_t sim_stack_size(void) {
     return __atomic_load_n(&stack_size, __ATOMIC_RELAXED);
 }
 
-/* CU_LIMIT_STACK_SIZE. GPUs ask for little; ours also hold what the compiler spills and calls of
- * the C library, hence the least value. */
+/* CU_LIMIT_STACK_SIZE. GPUs need little; these stacks also hold the compiler's spills and calls of
+ * the C library, hence the minimum. */
 CUresult sim_set_stack_size(size_t size) {
     const size_t least = 68u << 10, most = (SIM_STACKS_TOTAL / 1025) & ~(size_t)4095;
     if (size > most)
@@ -40,7 +41,7 @@ CUresult sim_set_stack_size(size_t size) {
     return CUDA_SUCCESS;
 }
 
-/* Saves this fiber's place in *from and goes on at to. Only for functions that call others: it
+/* Saves this fiber's place in *from and continues at to. Only for functions that call others: it
  * pushes, and would overwrite a red zone. */
 static inline void switch_stacks(void **from, void *to) {
 #if defined(__x86_64__)
@@ -106,7 +107,7 @@ static Worker *region_new(void) {
     return worker;
 }
 
-/* A worker with a region for this thread; NULL without memory. */
+/* Returns a worker with a region for this thread; NULL if out of memory. */
 Worker *worker_acquire(void) {
     pthread_mutex_lock(&regions_lock);
     Worker *worker = regions_idle;
@@ -123,8 +124,8 @@ void worker_release(Worker *worker) {
     pthread_mutex_unlock(&regions_lock);
 }
 
-/* Sees to what every block needs: a stack, and dynamic shared memory whose end is the end of what
- * may be accessed. */
+/* Provides what every block needs: a stack, and dynamic shared memory that ends where access must
+ * end. */
 CUresult worker_ready(Worker *worker, size_t dynamic) {
     char *end = (char *)worker + DYNAMIC_END;
     if (worker->dynamic == NULL &&
@@ -139,10 +140,10 @@ static char *stack_top(const Worker *worker, unsigned number) {
     return (char *)(uintptr_t)worker + SIM_REGION - (size_t)number * worker->stack_size;
 }
 
-/* Sees to stacks for fibers 0 .. count - 1. */
+/* Provides stacks for fibers 0 .. count - 1. */
 CUresult worker_stacks(Worker *worker, unsigned count) {
     const size_t wanted = sim_stack_size();
-    if (worker->stack_size != wanted) { /* the limit was changed: all anew */
+    if (worker->stack_size != wanted) { /* the limit changed: make all stacks again */
         if (worker->stacks > 0 &&
             mmap((char *)worker + DYNAMIC_END, SIM_REGION - DYNAMIC_END, PROT_NONE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
@@ -165,8 +166,8 @@ CUresult worker_stacks(Worker *worker, unsigned count) {
     return CUDA_SUCCESS;
 }
 
-/* Which fiber's stack contains the address; guard: it is in the page below, or in the first one
- * where there is no such page. */
+/* Finds the fiber whose stack contains the address; guard: it is in the page below, or in the
+ * first page if there is no guard page. */
 bool fiber_of(const Worker *worker, uintptr_t stack, unsigned *number, bool *guard) {
     const uintptr_t end = (uintptr_t)worker + SIM_REGION;
     if (stack >= end || stack < (uintptr_t)worker || worker->stack_size == 0)
@@ -190,24 +191,23 @@ static SIM_NORETURN void fiber_main(void) {
     __builtin_unreachable();
 }
 
-/* Makes the fiber begin in fiber_main when it is switched to. The tops are shifted against each
- * other: stacks at equal distances would all use the same few sets of the caches. Sizes are odd
- * numbers of pages for the same reason. */
+/* Makes the fiber start in fiber_main at the first switch to it. The tops of the stacks are
+ * shifted against each other, because stacks at equal distances would all use the same few sets of
+ * the caches. Sizes are odd numbers of pages for the same reason. */
 static void fiber_prepare(Worker *worker, unsigned fiber) {
     char *top = stack_top(worker, fiber) - 64 - fiber / 16 % 15 * 256;
     uintptr_t *at = (uintptr_t *)(void *)((uintptr_t)top & ~(uintptr_t)63);
-#if defined(__SANITIZE_ADDRESS__) /* a stack that was left in the middle of its functions */
+#if defined(__SANITIZE_ADDRESS__) /* this stack was abandoned in the middle of functions */
     __asan_unpoison_memory_region(stack_top(worker, fiber) - worker->stack_size,
                                   worker->stack_size);
 #endif
 #if defined(__x86_64__)
-    at[-1] =
-        0; /* the address that fiber_main would return to: the ABI wants a misaligned stack there */
+    at[-1] = 0; /* the return address of fiber_main: the ABI expects a misaligned stack there */
     at[-2] = (uintptr_t)fiber_main;
     worker->stack[fiber] = at - 2;
 #else
     at[-4] = at[-3] = at[-1] = 0;
-    at[-2] = (uintptr_t)fiber_main; /* the stack pointer is at - 4 then, a multiple of 16 */
+    at[-2] = (uintptr_t)fiber_main; /* the stack pointer is then at - 4, a multiple of 16 */
     worker->stack[fiber] = at - 4;
 #endif
 }
@@ -223,9 +223,9 @@ static unsigned fresh_fiber(Worker *worker) {
     return fiber;
 }
 
-/* Goes on with another fiber, and returns when somebody goes on with this one. Who runs is kept on
- * the own stack meanwhile. */
-static inline void go_on(Worker *worker, unsigned to) {
+/* Switches to another fiber, and returns when something switches back. Keeps the number of the
+ * running fiber on this stack meanwhile. */
+static inline void switch_to(Worker *worker, unsigned to) {
     const unsigned me = worker->running;
     Identity own;
     __builtin_memcpy(&own, &worker->c, sizeof own);
@@ -235,13 +235,13 @@ static inline void go_on(Worker *worker, unsigned to) {
     __builtin_memcpy(&worker->c, &own, sizeof own);
 }
 
-/* Another fiber goes on: one that is ready, or a fresh one while threads are left to start. */
+/* Lets another fiber continue: one that is ready, or a new one while threads are left to start. */
 void fiber_next(Worker *worker) {
     unsigned to;
     for (;;) {
         if (SIM_LIKELY(worker->head != worker->tail)) {
             to = worker->ready[worker->head++ % (2 * SIM_MAX_THREADS)];
-            /* A block's stacks together are larger than the first cache: fetch that of the fiber
+            /* A block's stacks together are larger than the L1 cache: prefetch the one that runs
              * after the next ones. */
             const char *later =
                 worker->stack[worker->ready[(worker->head + 2) % (2 * SIM_MAX_THREADS)]];
@@ -259,17 +259,17 @@ void fiber_next(Worker *worker) {
             block_deadlock(worker);
     }
     if (to != worker->running)
-        go_on(worker, to);
+        switch_to(worker, to);
 }
 
-/* The running fiber stays ready and lets others go first; those not yet started above all, as it
- * may be them that it waits for. Where all that are ready only yield, it waits for one that is in
- * its warp's operations. */
+/* The running fiber stays ready and lets others run first, above all those not yet started, since
+ * it may be waiting for them. If all ready fibers only yield, lets one that is in its warp's
+ * operations continue. */
 void fiber_yield(Worker *worker) {
     if (worker->c.next < worker->c.threads) {
         const unsigned to = fresh_fiber(worker);
         fiber_ready(worker, worker->running);
-        go_on(worker, to);
+        switch_to(worker, to);
         return;
     }
     if (worker->yields++ >= worker->tail - worker->head) {
@@ -283,15 +283,15 @@ void fiber_yield(Worker *worker) {
     }
 }
 
-/* Runs the block that the context describes on fiber 0; returns when fiber_leave is called. */
+/* Runs the block that the context describes, on fiber 0; returns when fiber_leave is called. */
 __attribute__((noinline)) void fiber_run(Worker *worker) {
     worker->in_use = 1;
     worker->n_unused = 0;
     worker->head = worker->tail = 0;
     worker->running = 0;
     fiber_prepare(worker, 0);
-    char room[256]; /* what the switch pushes does not meet what the compiler has put below the
-                       stack pointer */
+    char room[256]; /* keeps what the switch pushes apart from what the compiler has put below the
+                     * stack pointer */
     __asm__ volatile("" : : "r"(room) : "memory");
     switch_stacks(&worker->home, worker->stack[0]);
     __asm__ volatile("" : : "r"(room) : "memory");

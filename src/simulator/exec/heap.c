@@ -1,10 +1,10 @@
-/* heap.c - malloc and new in kernels: memory of its own, all that is known about it somewhere else.
+/* heap.c - malloc and new in kernels: a separate heap, with its bookkeeping stored elsewhere.
  *
- * Kernels write past the ends of their blocks, free what they did not get, and free twice. The C
- * library's heap would end the process some time later; here a block's neighbour is the worst that
- * is hit, and free() looks up what it is given without reading it. The range of addresses is cut
- * into pages of 64 KiB. A page holds blocks of one size, with a bit for each, or is part of a large
- * block. */
+ * Kernels write past the ends of their blocks, free pointers that they did not allocate, and free
+ * twice. The C library's heap would end the process some time later. Here at worst a neighbouring
+ * block is hit, and free() looks up its argument without reading the memory. The range of
+ * addresses is divided into pages of 64 KiB. A page holds blocks of one size, with a bit for each,
+ * or is part of a large block. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -17,10 +17,10 @@ typedef enum { FREE, SMALL, LARGE, INNER } Kind;
 
 typedef struct {
     unsigned char kind, class;
-    uint16_t used;           /* blocks of a small one */
-    uint32_t pages;          /* of a large block, at its first page */
-    uint32_t next, previous; /* small ones of a class that have room; 0: none, numbers are one more
-                                than the index */
+    uint16_t used;           /* in a SMALL page: number of allocated blocks */
+    uint32_t pages;          /* size of a large block, in its first page */
+    uint32_t next, previous; /* list of SMALL pages of a class with free blocks: indices plus 1; 0:
+                              * none */
     uint64_t bits[PAGE / 16 / 64];
 } Page;
 
@@ -34,7 +34,7 @@ static char *base;
 static Page *pages;
 static size_t n_pages, first_free;
 static uint32_t with_room[CLASSES];
-static size_t most = (size_t)8 << 20; /* as CUDA's default */
+static size_t most = (size_t)8 << 20; /* CUDA's default */
 static size_t used;
 
 size_t sim_heap_size(void) {
@@ -45,8 +45,8 @@ void sim_set_heap_size(size_t size) {
     __atomic_store_n(&most, size, __ATOMIC_RELAXED);
 }
 
-/* Addresses cost nothing until they are used; where the process may not have so many, fewer must
- * do. */
+/* Reserved addresses cost nothing until used. If the process may not have so many, reserves
+ * fewer. */
 static bool reserve(void) {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     if (base != NULL)
@@ -65,7 +65,7 @@ static bool reserve(void) {
     return false;
 }
 
-/* The first of count free pages in a row; n_pages: there are none. */
+/* Finds the first run of count free pages; n_pages: there is none. */
 static size_t find_pages(size_t count) {
     size_t run = 0;
     while (first_free < n_pages && pages[first_free].kind != FREE)
@@ -97,7 +97,7 @@ static void delist(size_t index) {
         with_room[page->class] = page->next;
 }
 
-static void give_back(size_t index, size_t count) {
+static void free_pages(size_t index, size_t count) {
     madvise(base + index * PAGE, count * PAGE, MADV_DONTNEED);
     memset(&pages[index], 0, sizeof(Page));
     for (size_t i = index; i < index + count; i++)
@@ -138,7 +138,7 @@ static void *take_large(size_t count) {
     return base + index * PAGE;
 }
 
-/* Forgets a block and returns its size; 0: there is none at this address. */
+/* Removes a block and returns its size; 0: there is none at this address. */
 static size_t drop(uintptr_t address) {
     const uintptr_t offset = address - (uintptr_t)base;
     if (base == NULL || offset >= n_pages * PAGE)
@@ -147,7 +147,7 @@ static size_t drop(uintptr_t address) {
     Page *page = &pages[index];
     if (page->kind == LARGE && offset % PAGE == 0) {
         const size_t count = page->pages;
-        give_back(index, count);
+        free_pages(index, count);
         return count * PAGE;
     }
     if (page->kind != SMALL)
@@ -160,9 +160,9 @@ static size_t drop(uintptr_t address) {
     if (page->used-- == PAGE / size)
         enlist(index);
     if (page->used == 0 &&
-        (page->next != 0 || page->previous != 0)) { /* the last one of its class stays */
+        (page->next != 0 || page->previous != 0)) { /* keep the last page of its class */
         delist(index);
-        give_back(index, 1);
+        free_pages(index, 1);
     }
     return size;
 }
@@ -171,7 +171,7 @@ void *runtime_allocate(SimContext *c, unsigned long long size, unsigned long lon
     Worker *worker = (Worker *)(void *)c;
     void *address = NULL;
     unsigned class = 0;
-    (void)alignment; /* 16 is what CUDA promises */
+    (void)alignment; /* CUDA guarantees 16 */
     if (size > sim_heap_size())
         return NULL;
     while (class < CLASSES && sizes[class] < size)

@@ -1,4 +1,5 @@
-/* inner.c - the inner interface as a table, for tests of the library without its driver layer. */
+/* inner.c - the internal interface as a table, for tests of the library without its driver
+ * layer. */
 #include "simulator/sim.h"
 
 SIM_EXPORT const void *const *pygpuSimInner(void);

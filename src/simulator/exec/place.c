@@ -9,8 +9,8 @@
 #include "simulator/image/dwarf.h"
 #include "simulator/exec/exec.h"
 
-/* Asks addr2line or llvm-symbolizer, which know what was inlined where: line tables alone do not
- * always tell. */
+/* Asks addr2line or llvm-symbolizer, which know inlined functions; line tables alone do not always
+ * tell. */
 static bool ask_others(const SimModule *module, uintptr_t address, char *file, size_t size,
                        unsigned *line) {
     static const char *const tools[] = {"addr2line", "llvm-symbolizer"};
@@ -45,7 +45,7 @@ static bool ask_others(const SimModule *module, uintptr_t address, char *file, s
             char folder[4096];
             if (colon != NULL && at[0] != '?' && strncmp(at, compiler_headers(), skip) != 0 &&
                 strncmp(at, "/usr/", 5) != 0 && strtoul(colon + 1, NULL, 10) > 0) {
-                /* the program's name is relative to where the compiler ran */
+                /* the program's name is relative to the folder where the compiler ran */
                 const bool here = slash != NULL && getcwd(folder, sizeof folder) != NULL &&
                                   strncmp(at, folder, strlen(folder)) == 0 &&
                                   at[strlen(folder)] == '/';
@@ -73,17 +73,17 @@ typedef struct {
     bool good;
 } Question;
 
-static void *answer(void *data) {
+static void *ask_main(void *data) {
     Question *q = data;
     q->good = ask_others(q->module, q->address, q->file, sizeof q->file, &q->line);
     return NULL;
 }
 
-/* On a thread of its own: this one may be on the stack of a kernel's thread, which has no room to
- * run programs. */
+/* On a separate thread, because this one may be on a stack of a kernel's thread, which is too
+ * small to run programs. */
 static bool ask(Question *q) {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, answer, q) != 0)
+    if (pthread_create(&thread, NULL, ask_main, q) != 0)
         return false;
     pthread_join(thread, NULL);
     return q->good;
@@ -102,7 +102,8 @@ bool place_describe(const SimModule *module, uintptr_t pc, char *text, size_t si
     bool exact = false;
     const bool found = lines->line != NULL && line_table_find(lines, pc - base, compiler_headers(),
                                                               file, sizeof file, &line, &exact);
-    if (!exact && ask(&question)) { /* in a function of ours: whose line called it? */
+    if (!exact && ask(&question)) { /* it is in one of our functions: find the user's line that
+                                     * called it */
         snprintf(text, size, " at %s:%u", question.file, question.line);
         return true;
     } else if (found) {

@@ -1,4 +1,4 @@
-/* runtime.c - what device code calls that is not about waiting: printf, assert, the clock. */
+/* runtime.c - functions for device code that do not wait: printf, assert, the clock. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-#define MOST_OUTPUT ((size_t)64 << 20) /* kept for a reader who does not come */
-#define MOST_HELD   ((size_t)1 << 20)  /* of one block */
+#define MOST_OUTPUT ((size_t)64 << 20) /* the most that is kept while nobody reads it */
+#define MOST_HELD   ((size_t)1 << 20)  /* per block */
 
 static pthread_mutex_t output_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *output;
@@ -26,7 +26,7 @@ static void output_write(const char *text, size_t size) {
         output = more;
         output_room = room;
     }
-    if (output_used + size > output_room) { /* full: the oldest goes, as on a GPU */
+    if (output_used + size > output_room) { /* full: drop the oldest, as a GPU does */
         if (size >= output_used)
             return;
         memmove(output, output + size, output_used - size);
@@ -59,8 +59,9 @@ size_t pygpuSimReadOutput(char *buffer, size_t size) {
     return n;
 }
 
-/* What a block prints that would run a second time if it failed (block.c) is held back until
- * another one prints, or all are done. false: it is too much for that, and what was held is out. */
+/* Holds back the output of a block that would run a second time if it failed (block.c), until
+ * another block prints or all are done. Returns false if there is too much; what was held is then
+ * printed. */
 static bool hold_back(Worker *worker, const char *text, size_t size) {
     const SimTriple now = worker->c.block, then = worker->held.block;
     if (now.x != then.x || now.y != then.y || now.z != then.z ||
@@ -93,9 +94,9 @@ void runtime_held(Worker *worker, bool print) {
     worker->held.used = 0;
 }
 
-/* The values that a device finds in a format: it knows no other sizes than h, l and ll, and does
- * not count what has one (it prints another text there, too, while the C library prints what was
- * meant). */
+/* Counts the values in a format as a device does: it knows only the sizes h, l and ll, and does
+ * not count values with others. (For these, a device prints something else, while the C library
+ * prints what was meant.) */
 static int count_values(const char *format) {
     int n = 0;
     for (const char *at = strchr(format, '%'); at != NULL; at = strchr(at, '%')) {
@@ -113,15 +114,15 @@ static int count_values(const char *format) {
     return n;
 }
 
-/* Formats on the fiber's stack; longer texts in memory of the C library. Returns what printf in
- * device code does: the number of values, not that of characters. */
+/* Formats on the fiber's stack; longer texts in memory from malloc. Returns what printf in device
+ * code does: the number of values, not of characters. */
 int runtime_vprint(SimContext *c, const char *format, __builtin_va_list *values) {
     Worker *worker = (Worker *)(void *)c;
     char small[512], *text = small;
     va_list again;
     va_copy(again, *values);
     int n = vsnprintf(small, sizeof small, format,
-                      *values); /* may fault on a bad %s: nothing is locked yet */
+                      *values); /* may fault on a bad %s: no lock is held yet */
     if (n >= (int)sizeof small) {
         text = malloc((size_t)n + 1);
         if (text != NULL)
@@ -143,7 +144,7 @@ int runtime_vprint(SimContext *c, const char *format, __builtin_va_list *values)
     return count_values(format);
 }
 
-/* ---- the rest -------------------------------------------------------------------------------- */
+/* ---- other functions ------------------------------------------------------------------------- */
 
 void runtime_assertion(SimContext *c, const char *text, const char *file, unsigned line,
                        const char *function) {

@@ -1,14 +1,15 @@
-/* warp.c - operations in which the 32 lanes of a warp meet: each lane parks with what it brings,
- * and the last one of the mask computes everybody's result. So lanes need not be in step, and
- * nobody can overwrite what another one has not read.
+/* warp.c - operations in which the 32 lanes of a warp meet. Each lane parks with its value, and
+ * the last one in the mask computes all results. So lanes need not run in lockstep, and none can
+ * overwrite a value that another has not read.
  *
- * A lane that has returned is not waited for. __activemask has no mask: its lanes park until
- * nothing else in the block can run; those that came to the same place are active together, as on a
- * GPU. Nor has a step of code that counts on lanes in step (rewrite_step.c): lanes go on when all
- * are there; where some went another way, when nothing else can run. */
+ * Lanes that have returned are not waited for. __activemask has no mask: its lanes park until
+ * nothing else in the block can run, and those at the same place are active together, as on a GPU.
+ * A step of code that relies on lockstep (rewrite_step.c) has no mask either: its lanes continue
+ * when all are there, or, if some went another way, when nothing else can run. */
 #include "simulator/exec/exec.h"
 
-#define MOST_STEPS 10000u /* of lanes behind others without a barrier, before those go on, too */
+/* of lanes behind others without a barrier, before those continue, too. */
+#define MOST_STEPS 10000u
 
 void warp_begin(Worker *worker) {
     const unsigned threads = worker->c.threads;
@@ -52,7 +53,7 @@ static SimWord lanes_with(Worker *worker, Warp *warp, unsigned set, SimWord valu
     return lanes;
 }
 
-/* The results of all lanes in set, which have parked with the same operation. */
+/* Computes the results of all lanes in set, which have parked with the same operation. */
 static void compute(Worker *worker, Warp *warp, int operation, unsigned set) {
     SimWord all = 0;
     bool first = true, same = true;
@@ -63,7 +64,7 @@ static void compute(Worker *worker, Warp *warp, int operation, unsigned set) {
             Lane *me = lane_of(worker, warp, lane);
             const unsigned from = (unsigned)(me->argument & 31);
             me->result = (set >> from & 1) ? lane_of(worker, warp, from)->value
-                                           : 0; /* what programs get on GPUs, and count on */
+                                           : 0; /* what GPUs return, and programs rely on */
         }
         return;
     }
@@ -118,8 +119,7 @@ static void wake(Worker *worker, Warp *warp, unsigned set, unsigned but) {
     FOR_LANES(lane, set) fiber_ready(worker, warp->fiber[lane]);
 }
 
-/* Whether all lanes that mask names, but for those that have returned, have parked with this
- * operation and mask. */
+/* Whether all lanes in mask that have not returned have parked with this operation and mask. */
 static bool complete(Worker *worker, Warp *warp, int operation, unsigned mask) {
     const unsigned need = mask & alive(worker, warp);
     if ((warp->parked & need) != need)
@@ -132,7 +132,7 @@ static bool complete(Worker *worker, Warp *warp, int operation, unsigned mask) {
     return need != 0;
 }
 
-/* Whether all lanes have come to the place where this one is. */
+/* Whether all lanes have reached the place of this one. */
 static bool in_step(Worker *worker, const Warp *warp, const Lane *me) {
     const unsigned need = alive(worker, warp);
     if ((warp->parked & need) != need)
@@ -167,8 +167,8 @@ SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord valu
         }
         warp->parked |= bit;
         if (in_step(worker, warp, me) &&
-            worker->steps <
-                MOST_STEPS) { /* or others, of whom it waits for one, would never have their turn */
+            worker->steps < MOST_STEPS) { /* or others, which it may be waiting for, would never get
+                                           * their turn */
             worker->steps++;
             wake(worker, warp, alive(worker, warp), bit);
             return 0;
@@ -196,7 +196,7 @@ SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord valu
     return me->result;
 }
 
-/* A lane has returned: others may have waited for it alone. */
+/* A lane has returned: others may have been waiting only for it. */
 void warp_thread_end(Worker *worker, unsigned linear) {
     Warp *warp = &worker->warps[linear / SIM_WARP];
     worker->steps = 0;
@@ -212,8 +212,8 @@ void warp_thread_end(Worker *worker, unsigned linear) {
     }
 }
 
-/* Lanes at steps go on, of each warp those that are furthest behind in the program; all: every one.
- * False if there are none. */
+/* Lets lanes at steps continue, in each warp those that are furthest behind in the program; all:
+ * every one. Returns false if there are none. */
 static bool resolve_steps(Worker *worker, bool all) {
     bool any = false;
     for (unsigned i = 0; i * SIM_WARP < worker->c.threads; i++) {
@@ -235,9 +235,9 @@ static bool resolve_steps(Worker *worker, bool all) {
     return any;
 }
 
-/* Nothing else can run: lanes at steps go on; where there are none, lanes at __activemask learn who
- * is with them. False if there are none of these either. Lanes may step in a loop that waits for
- * others, so those get their turn in the end. */
+/* Called when nothing else can run: lets lanes at steps continue; if there are none, tells lanes
+ * at __activemask who is with them. Returns false if there are none of these either. Lanes may
+ * step in a loop that waits for others, so the others get their turn eventually. */
 bool warp_resolve(Worker *worker) {
     const bool all = worker->steps++ >= MOST_STEPS;
     bool any = resolve_steps(worker, all);

@@ -1,6 +1,6 @@
-/* watch.c - kernels that run too long. One thread, started with the first launch under a limit,
- * looks at who runs since when, and asks those over the limit to stop: their own thread gets a
- * signal, whose handler (diag.c) acts when the kernel's own code runs. */
+/* watch.c - stops kernels that run too long. One thread, started with the first launch under a
+ * limit, checks all running launches and signals the threads of those over the limit. Their signal
+ * handler (diag.c) acts when the kernel's own code runs. */
 #include <time.h>
 
 #include "simulator/exec/exec.h"
@@ -53,7 +53,7 @@ static void start(void) {
     if (!registered)
         registered = pthread_atfork(NULL, NULL, watch_forked) == 0;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the process's signals are for others */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* other threads handle the process's signals */
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 128u << 10);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);

@@ -1,6 +1,6 @@
-/* workers.c - system threads that run blocks. Each launch is run by the thread that asked for it;
- * where there is enough to do, idle workers of the pool help. They are started when first needed,
- * and live as long as the process. */
+/* workers.c - system threads that run blocks. The thread that requests a launch runs it; if there
+ * is enough work, idle workers of the pool help. They are started when first needed, and live as
+ * long as the process. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,16 +9,16 @@
 #define ALONE 8192u /* threads of a launch up to which waking others costs more than it gains */
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t pool_work = PTHREAD_COND_INITIALIZER; /* for workers: there is a job */
+static pthread_cond_t pool_work = PTHREAD_COND_INITIALIZER; /* tells workers that there is a job */
 static pthread_cond_t pool_done =
-    PTHREAD_COND_INITIALIZER; /* for owners: a helper has left a job */
-static Job *pool_jobs;        /* that want help */
+    PTHREAD_COND_INITIALIZER; /* tells owners that a helper has left a job */
+static Job *pool_jobs;        /* jobs that want helpers */
 static int pool_threads;
 static pthread_once_t pool_fork = PTHREAD_ONCE_INIT;
 
-/* ---- running blocks of a job on this thread -------------------------------------------------- */
+/* ---- running a job's blocks on this thread --------------------------------------------------- */
 
-/* Checked code reads its parameters too: they have to be where it may look. */
+/* Checked code reads its parameters through checks, so they must be in accessible memory. */
 static void copy_params(Worker *worker, const SimKernel *kernel, const SimLaunch *launch) {
     const SimEntry *entry = kernel->entry;
     size_t used = 0;
@@ -73,8 +73,8 @@ static void job_failed(Job *job, const SimError *error) {
     pthread_mutex_unlock(&job->lock);
 }
 
-/* A permutation of 0 .. n - 1 that looks random: multiplying by a number prime to n, after a
- * shift. */
+/* A pseudorandom permutation of 0 .. n - 1: a shift, then multiplication by a number coprime to
+ * n. */
 static unsigned long long shuffled(unsigned long long i, unsigned long long n,
                                    unsigned long long seed) {
     unsigned long long step = (0x9e3779b97f4a7c15ull ^ seed * 0xbf58476d1ce4e5b9ull) % n | 1;
@@ -99,7 +99,7 @@ static void run_blocks(Worker *worker, Job *job) {
                in_strides = loops && entry->threads != NULL && !entry->regions;
     const unsigned long long width = job->launch->grid.x,
                              most = (0x7fffffffull - 1024) / job->launch->block.x;
-    /* But for strides, loops count on indices along x that fit into an int; the blocks beyond run
+    /* Except for strides, loops need indices along x that fit into an int; blocks beyond that run
      * thread by thread. */
     const bool wide = !in_strides && width - 1 > most;
     while (!atomic_load_explicit(&job->stop, memory_order_relaxed)) {
@@ -129,7 +129,7 @@ static void run_blocks(Worker *worker, Job *job) {
     }
 }
 
-/* What this thread needs for the job, besides the worker. */
+/* Prepares this thread for the job, besides the worker. */
 static bool job_ready(Worker *worker, const Job *job) {
     const SimModule *module = job->kernel->module;
     const uint64_t number = sim_module_number(module);
@@ -144,7 +144,7 @@ static bool job_ready(Worker *worker, const Job *job) {
     return true;
 }
 
-/* A helper without memory leaves the job to others. */
+/* If out of memory, a helper leaves the job to others. */
 static bool run_job(Worker *worker, Job *job, bool helper) {
     if (!job_ready(worker, job)) {
         if (helper)
@@ -168,7 +168,7 @@ static void *pool_main(void *unused) {
     if (!ready && worker != NULL)
         worker_release(worker);
     pthread_mutex_lock(&pool_lock);
-    if (!ready) { /* a later launch may start another one */
+    if (!ready) { /* a later launch may start another worker */
         pool_threads--;
         pthread_mutex_unlock(&pool_lock);
         return NULL;
@@ -182,7 +182,7 @@ static void *pool_main(void *unused) {
         run_job(worker, job, true);
         pthread_mutex_lock(&pool_lock);
         for (Job **link = &pool_jobs; *link != NULL;
-             link = &(*link)->later) { /* it has no more blocks for anybody */
+             link = &(*link)->later) { /* it has no more blocks */
             if (*link == job) {
                 *link = job->later;
                 break;
@@ -195,7 +195,7 @@ static void *pool_main(void *unused) {
 }
 
 static void pool_forked(
-    void) { /* in the child there are no threads, and locks may be held by ghosts */
+    void) { /* a forked child has no other threads, and locks may be held forever */
     pthread_mutex_init(&pool_lock, NULL);
     pthread_cond_init(&pool_work, NULL);
     pthread_cond_init(&pool_done, NULL);
@@ -219,8 +219,8 @@ static bool start_thread(void *(*main)(void *), void *argument, pthread_t *out) 
     return good;
 }
 
-/* ---- cooperative launches: a system thread for each block, so that all of them can wait for each
- * other  */
+/* ---- cooperative launches: a system thread per block, so that all of them can wait for each other
+ * -------- */
 
 static void run_cooperative_block(Job *job) {
     Worker *worker = worker_acquire();
@@ -230,7 +230,7 @@ static void run_cooperative_block(Job *job) {
         if (!block_run(worker, atomic_fetch_add(&job->next, 1)))
             job_failed(job, worker->error);
         worker_leave(worker);
-        pthread_mutex_lock(&job->lock); /* nobody waits for this block any more */
+        pthread_mutex_lock(&job->lock); /* other blocks must not wait for this one */
         if (--job->grid_alive > 0 && job->grid_arrived == job->grid_alive) {
             job->grid_arrived = 0;
             job->grid_phase++;
@@ -280,9 +280,8 @@ void pool_run(Job *job) {
         const bool help = wanted > 0 && job->blocks > 1 &&
                           (job->blocks >= ALONE || job->blocks * threads >= ALONE);
         const unsigned long long parts =
-            job->blocks /
-            (8ull *
-             (unsigned)(wanted + 1)); /* small enough to even out, large enough to be cheap */
+            job->blocks / (8ull * (unsigned)(wanted + 1)); /* small enough to balance the load,
+                                                            * large enough to be cheap */
         job->chunk = parts < 1 ? 1 : parts > 64 ? 64 : (unsigned)parts;
         if (help) {
             pthread_mutex_lock(&pool_lock);

@@ -1,5 +1,5 @@
-/* dwarf.c - reads DWARF line tables, versions 2 to 5, as g++ and clang++ write them. Damaged tables
- * give no line; nothing is trusted. */
+/* dwarf.c - reads DWARF line tables, versions 2 to 5, as g++ and clang++ write them. Nothing in
+ * them is trusted; damaged tables yield no line. */
 #include "simulator/image/dwarf.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ typedef struct {
     const unsigned char *at, *end;
 } Reader;
 
-static uint64_t fixed(Reader *r, unsigned bytes) {
+static uint64_t read_fixed(Reader *r, unsigned bytes) {
     uint64_t value = 0;
     if ((size_t)(r->end - r->at) < bytes) {
         r->at = r->end;
@@ -49,7 +49,7 @@ static const char *string_at(const unsigned char *section, size_t size, uint64_t
     return (const char *)section + offset;
 }
 
-/* A value of version 5's lists of files: text, or a number. */
+/* Reads a value in version 5's lists of files: text, or a number. */
 static const char *form(const LineTable *table, Reader *r, uint64_t kind, unsigned offset_size,
                         uint64_t *number) {
     *number = 0;
@@ -57,26 +57,26 @@ static const char *form(const LineTable *table, Reader *r, uint64_t kind, unsign
     case 0x08:
         return string(r);
     case 0x0e:
-        return string_at(table->strings, table->strings_size, fixed(r, offset_size));
+        return string_at(table->strings, table->strings_size, read_fixed(r, offset_size));
     case 0x1f:
-        return string_at(table->line_strings, table->line_strings_size, fixed(r, offset_size));
+        return string_at(table->line_strings, table->line_strings_size, read_fixed(r, offset_size));
     case 0x0b:
-        *number = fixed(r, 1);
+        *number = read_fixed(r, 1);
         break;
     case 0x05:
-        *number = fixed(r, 2);
+        *number = read_fixed(r, 2);
         break;
     case 0x06:
-        *number = fixed(r, 4);
+        *number = read_fixed(r, 4);
         break;
     case 0x07:
-        *number = fixed(r, 8);
+        *number = read_fixed(r, 8);
         break;
     case 0x0f:
         *number = variable(r, false);
         break;
     case 0x1e:
-        fixed(r, 8), fixed(r, 8);
+        read_fixed(r, 8), read_fixed(r, 8);
         break;
     case 0x09: {
         const uint64_t size = variable(r, false);
@@ -102,7 +102,7 @@ typedef struct {
 static void read_list(const LineTable *table, Reader *r, unsigned offset_size, const char **names,
                       unsigned *directories, unsigned *n) {
     uint64_t kinds[8][2] = {{0}};
-    const unsigned n_kinds = (unsigned)fixed(r, 1);
+    const unsigned n_kinds = (unsigned)read_fixed(r, 1);
     for (unsigned i = 0; i < n_kinds; i++) {
         const uint64_t content = variable(r, false), kind = variable(r, false);
         if (i < 8)
@@ -134,7 +134,7 @@ static void read_files(const LineTable *table, Reader *r, unsigned version, unsi
         read_list(table, r, offset_size, files->names, files->directories, &files->n);
         return;
     }
-    files->n_folders = 1; /* 0 is the compiler's own */
+    files->n_folders = 1; /* folder 0 is the compiler's own */
     for (const char *name = string(r); *name != 0 && r->at < r->end; name = string(r)) {
         if (files->n_folders < MOST_FILES)
             files->folders[files->n_folders++] = name;
@@ -171,7 +171,7 @@ static bool is_skipped(const Files *files, const Row *row, const char *skip) {
     char path[1000];
     path_of(files, row->file, path, sizeof path);
     if (path[0] != '/' && files->n_folders > 0 && files->folders[0] != NULL &&
-        strchr(path, '/') != NULL) { /* clang leaves its own folder out */
+        strchr(path, '/') != NULL) { /* clang omits its own folder */
         char whole[2000];
         snprintf(whole, sizeof whole, "%s/%s", files->folders[0], path);
         if (strncmp(whole, skip, strlen(skip)) == 0)
@@ -181,44 +181,44 @@ static bool is_skipped(const Files *files, const Row *row, const char *skip) {
            strncmp(path, "/usr/", 5) == 0 || row->line == 0;
 }
 
-/* The program of a unit, whose opcodes make the rows of the table, and its state. */
+/* The program of a unit, whose opcodes produce the rows of the table, and its state. */
 typedef struct {
     unsigned least, line_range, opcode_base;
     int line_base;
     bool statement;
-    unsigned lengths[256]; /* how many arguments an opcode has */
+    unsigned lengths[256]; /* the number of arguments of each opcode */
     Row row;
 } Program;
 
-/* Reads the header and leaves the reader at the program; false if it cannot be read. */
+/* Reads the header and moves the reader to the program; false if it is invalid. */
 static bool read_header(const LineTable *table, Reader *r, unsigned offset_size, Program *program,
                         Files *files) {
-    const unsigned version = (unsigned)fixed(r, 2);
+    const unsigned version = (unsigned)read_fixed(r, 2);
     if (version < 2 || version > 5)
         return false;
     if (version >= 5)
-        fixed(r, 2);
-    const uint64_t header = fixed(r, offset_size);
+        read_fixed(r, 2);
+    const uint64_t header = read_fixed(r, offset_size);
     if (header > (uint64_t)(r->end - r->at))
         return false;
     const unsigned char *begin = r->at + header;
     memset(program, 0, sizeof *program);
-    program->least = (unsigned)fixed(r, 1);
+    program->least = (unsigned)read_fixed(r, 1);
     if (version >= 4)
-        fixed(r, 1);
-    program->statement = fixed(r, 1) != 0;
-    program->line_base = (signed char)fixed(r, 1);
-    program->line_range = (unsigned)fixed(r, 1);
-    program->opcode_base = (unsigned)fixed(r, 1);
+        read_fixed(r, 1);
+    program->statement = read_fixed(r, 1) != 0;
+    program->line_base = (signed char)read_fixed(r, 1);
+    program->line_range = (unsigned)read_fixed(r, 1);
+    program->opcode_base = (unsigned)read_fixed(r, 1);
     for (unsigned i = 1; i < program->opcode_base; i++)
-        program->lengths[i] = (unsigned)fixed(r, 1);
+        program->lengths[i] = (unsigned)read_fixed(r, 1);
     read_files(table, r, version, offset_size, files);
     r->at = begin;
     program->row = (Row){0, 1, 1, program->statement};
     return program->line_range != 0;
 }
 
-/* What an opcode makes of the row. */
+/* How an opcode affects the row. */
 typedef enum { STEP_ON, STEP_ROW, STEP_END, STEP_DAMAGED } Step;
 
 static Step extended_opcode(Program *self, Reader *r) {
@@ -226,9 +226,9 @@ static Step extended_opcode(Program *self, Reader *r) {
     if (size == 0 || size > (uint64_t)(r->end - r->at))
         return STEP_DAMAGED;
     const unsigned char *next = r->at + size;
-    const unsigned opcode = (unsigned)fixed(r, 1);
+    const unsigned opcode = (unsigned)read_fixed(r, 1);
     if (opcode == 2)
-        self->row.address = fixed(r, (unsigned)(size - 1 <= 8 ? size - 1 : 8));
+        self->row.address = read_fixed(r, (unsigned)(size - 1 <= 8 ? size - 1 : 8));
     r->at = next;
     return opcode == 1 ? STEP_END : STEP_ON;
 }
@@ -254,7 +254,7 @@ static Step standard_opcode(Program *self, Reader *r, unsigned opcode) {
         row->address += (uint64_t)((255 - self->opcode_base) / self->line_range) * self->least;
         break;
     case 9:
-        row->address += fixed(r, 2);
+        row->address += read_fixed(r, 2);
         break;
     default:
         for (unsigned i = 0; i < self->lengths[opcode]; i++)
@@ -264,7 +264,7 @@ static Step standard_opcode(Program *self, Reader *r, unsigned opcode) {
 }
 
 static Step next_opcode(Program *self, Reader *r) {
-    const unsigned opcode = (unsigned)fixed(r, 1);
+    const unsigned opcode = (unsigned)read_fixed(r, 1);
     if (opcode >= self->opcode_base) {
         const unsigned adjusted = opcode - self->opcode_base;
         self->row.address += (uint64_t)(adjusted / self->line_range) * self->least;
@@ -275,19 +275,20 @@ static Step next_opcode(Program *self, Reader *r) {
     return opcode == 0 ? extended_opcode(self, r) : standard_opcode(self, r, opcode);
 }
 
-/* The search for an address while rows come. */
+/* The state of a search for an address. */
 typedef struct {
     uint64_t wanted;
     const char *skip;
     const Files *files;
-    Row last, user;                      /* the row before; the last one that was the user's */
-    bool have_last, have_user, is_users; /* is_users: last is the user's */
-    bool passed;                         /* the address; a later line of the user's will do */
+    Row last, user;                      /* the previous row; the last row in the user's code */
+    bool have_last, have_user, is_users; /* is_users: last is in the user's code */
+    bool passed;                         /* the address was passed; take a later line of the
+                                          * user's */
     Row found;
     bool exact;
 } Search;
 
-/* Takes a row; true: the search is over, and what was found is known. */
+/* Processes a row. Returns true when the search is over, and found is set. */
 static bool take_row(Search *self, const Row *row, bool end) {
     if (self->have_last && row->address > self->wanted && self->last.address <= self->wanted) {
         self->found = self->is_users ? self->last : self->user;
@@ -309,14 +310,14 @@ static bool take_row(Search *self, const Row *row, bool end) {
     self->have_last = true;
     self->is_users = is_users;
     if (is_users && (row->statement || !self->have_user || !self->user.statement)) {
-        /* not a part of an earlier statement that was moved into this one */
+        /* does not belong to an earlier statement that was moved into this one */
         self->user = *row;
         self->have_user = true;
     }
     return false;
 }
 
-/* One unit of the section. True: the address is in it, and found is what is known. */
+/* Reads one unit of the section. Returns true if the address is in it; found is then set. */
 static bool read_unit(const LineTable *table, const Reader *unit, unsigned offset_size,
                       Files *files, Search *search) {
     Reader r = *unit;
@@ -349,10 +350,10 @@ bool line_table_find(const LineTable *table, uint64_t address, const char *skip,
     Search search = {.wanted = address, .skip = skip, .files = files};
     while (files != NULL && !good && r.end - r.at > 8) {
         unsigned offset_size = 4;
-        uint64_t length = fixed(&r, 4);
+        uint64_t length = read_fixed(&r, 4);
         if (length == 0xffffffffu) {
             offset_size = 8;
-            length = fixed(&r, 8);
+            length = read_fixed(&r, 8);
         }
         if (length > (uint64_t)(r.end - r.at))
             break;

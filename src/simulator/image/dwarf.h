@@ -1,4 +1,4 @@
-/* dwarf.h - the line table of an image: which line of the source an instruction came from. */
+/* dwarf.h - the line table of an image: the source lines of instructions. */
 #ifndef PYGPU_SIM_DWARF_H
 #define PYGPU_SIM_DWARF_H
 
@@ -10,11 +10,11 @@ typedef struct LineTable {
     size_t line_size, line_strings_size, strings_size;
 } LineTable;
 
-/* The sections, copied: one block to free, NULL if there are none. */
+/* Copies the sections into one block, which the caller frees; NULL if there are none. */
 void *line_table_copy(LineTable *out, const Elf *elf);
-/* File and line of an address as linked. Of code inlined from files below `skip` the line that it
- * was called from, as far as the order of instructions tells: *exact is false then. False: no line
- * of anybody else is known. */
+/* File and line of an address as linked. For code inlined from files below `skip`, finds the line
+ * that called it, as far as the order of instructions tells; *exact is then false. Returns false
+ * if only lines in `skip` are known. */
 bool line_table_find(const LineTable *table, uint64_t address, const char *skip, char *file,
                      size_t size, unsigned *line, bool *exact);
 

@@ -1,4 +1,4 @@
-/* elf.c - see elf.h */
+/* elf.c - reads shared objects in memory; see elf.h. */
 #include "simulator/image/elf.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ size_t elf_size(const void *image, size_t size) {
         return 0;
     uint64_t most = end;
     for (unsigned i = 0; i < head.e_shnum;
-         i++) { /* lld puts the table of sections last, others need not */
+         i++) { /* lld puts the section headers last, other linkers may not */
         Elf64_Shdr section;
         memcpy(&section, (const char *)image + head.e_shoff + i * sizeof section, sizeof section);
         if (section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL)

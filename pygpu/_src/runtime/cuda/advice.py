@@ -1,4 +1,4 @@
-"""Options that a compiler accepts, and advice for programs that it refuses."""
+"""Options that a compiler supports, and advice for programs that it rejects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["advice", "advised", "source_text"]
 
 
 def source_text(call: str, source: object) -> str:
-    """The source's text; code generators (cgen, ...) give objects that are text by str()."""
+    """Return the source as a string; code generators (cgen, ...) pass objects with a str()."""
     if isinstance(source, str):
         return source
     no_text = (object.__str__, bytes.__str__, bytearray.__str__)
@@ -34,8 +34,8 @@ _TEMPLATE = (
     'templates cannot be in extern "C": give no_extern_c=True, and extern "C" to the kernels'
 )
 _GONE = ("not name a type", "not a template", "undefined")
-# What compilers say of habits that no longer work, or only without extern "C" { }: the beginning
-# and the possible ends of what a line contains, and what to do.
+# Errors caused by habits that no longer work, or only without extern "C" { }: the beginning and
+# the possible ends of a line of the log, and advice.
 _ADVICE = (
     ("no template named 'texture'", ("",), _TEXTURE),
     ("no template named 'surface'", ("",), _SURFACE),
@@ -58,17 +58,17 @@ _SHOWN = 3
 
 
 def advised(log: str, program: str) -> str:
-    """A compiler's errors behind a line that says what to do about them, where one is known.
+    """Return a compiler's errors, after a line of advice if there is any.
 
-    A header of C++ in extern "C" has an error for each template; all but a few are left out, those
-    in the file *program* last.
+    A C++ header in extern "C" causes an error for each template; all but a few are omitted, and
+    those in the file *program* come last.
     """
     text = advice(log)
     return (f"(hint: {text})\n" if text else "") + _shortened(log, program)
 
 
 def advice(log: str) -> str:
-    """Advice on a compiler's errors, or ""."""
+    """Return advice on a compiler's errors, or ""."""
     for line in log.splitlines():
         for begin, ends, text in _ADVICE:
             before, found, after = line.partition(begin)
@@ -78,7 +78,7 @@ def advice(log: str) -> str:
 
 
 def _shortened(log: str, program: str) -> str:
-    """Without most errors of linkage."""
+    """Return the log without most linkage errors."""
     parts = _parts(log)
     repeated = [part for part in parts if any(text in part for text in _REPEATED)]
     own = [part for part in repeated if part.startswith(program)]
@@ -92,7 +92,7 @@ def _shortened(log: str, program: str) -> str:
 
 
 def _parts(log: str) -> list[str]:
-    """A log cut before each error or warning, with where it was included from, and the summary."""
+    """Split a log before each error or warning (with its include chain), and before the summary."""
     parts: list[list[str]] = [[]]
     headed = True
     for line in log.splitlines(keepends=True):

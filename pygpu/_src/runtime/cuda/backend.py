@@ -28,18 +28,16 @@ if TYPE_CHECKING:
 __all__ = ["CUDABackend", "backend_of"]
 
 _backends = FirstArgCache()
-# What was asked for last. Weakly: a context has its backend, and goes with it when nobody uses it.
+# The last lookup. Weak, because a context owns its backend and both are freed together.
 _recent: tuple[weakref.ref[Any], weakref.ref[CUDABackend]] | None = None
 _HERE = nullcontext()
-_DISABLE_TIMING = (
-    2  # event_flags.DISABLE_TIMING; the enumerations are loaded when they are asked for
-)
+_DISABLE_TIMING = 2  # event_flags.DISABLE_TIMING; the enumerations are loaded on demand
 _STACK_SIZE = 0  # limit.STACK_SIZE
-_FIRST_PAGES = 65536  # [bytes]: nothing is ever there
+_FIRST_PAGES = 65536  # [bytes]: never allocated
 
 
 def backend_of(obj: Any) -> CUDABackend:
-    """The backend of a Context; of the current context for a Stream or None."""
+    """Return the backend of a Context; of the current context for a Stream or None."""
     global _recent
     context = obj if isinstance(obj, _cuda.Context) else _cuda.Context.get_current()
     if context is None:
@@ -59,7 +57,8 @@ def backend_of(obj: Any) -> CUDABackend:
 
 
 def _default_context() -> Any:
-    """Nothing is current: what an allocation does then, the first device's primary context."""
+    """If no context is current, use the one that an allocation would: the first device's primary
+    context."""
     driver.mem_alloc(1)
     context = _cuda.Context.get_current()
     if context is None:
@@ -100,7 +99,7 @@ _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 
 
 class CUDABackend(Backend):
-    """One CUDA context. The queue None is the default stream; there are no events by command."""
+    """One CUDA context. The queue None is the default stream; commands have no events."""
 
     name = "cuda"
 
@@ -113,9 +112,9 @@ class CUDABackend(Backend):
         self.kernels: dict[Any, Any] = {}
         self.compiling: dict[Any, Any] = {}
         self.kept = weakref.WeakKeyDictionary()
-        self.libraries: OpenHandles | None = None  # made by libraries.handles at a first call
+        self.libraries: OpenHandles | None = None  # made by libraries.handles at the first call
         self.pool = DeviceMemoryPool()
-        self.peer_stream: Any = None  # copies to other devices are on it
+        self.peer_stream: Any = None  # for copies to other devices
         self.table = KernelTable(True, self.pool.allocate, kernel_cache.group_shape(self))
 
     def __repr__(self) -> str:
@@ -131,7 +130,7 @@ class CUDABackend(Backend):
     def allocate(
         self, nbytes: int, allocator: Callable[[int], Any] | None = None, queue: Any = None
     ) -> Any:
-        if allocator is None or nbytes == 0:  # others' allocators may refuse 0 bytes
+        if allocator is None or nbytes == 0:  # other allocators may refuse 0 bytes
             return self.pool.allocate(nbytes)
         data = call_allocator(allocator, nbytes)
         if type(getattr(allocator, "__self__", allocator)) is not DeviceMemoryPool:
@@ -139,12 +138,12 @@ class CUDABackend(Backend):
         return data
 
     def check_room(self, name: str, data: Any, low: int, high: int) -> None:
-        # All of it must lie in one allocation; of some addresses the driver does not know any.
+        # All of it must be in one allocation; the driver does not know some addresses.
         try:
             start, size = _cuda.mem_get_address_range(data)
         except TypeError:
             if hasattr(data, "__int__") and not hasattr(data, "__float__"):
-                return self.check_room(name, int(data), low, high)  # a program's class of memory
+                return self.check_room(name, int(data), low, high)  # a program's own memory class
             raise TypeError(
                 f"{name} must be device memory or an address of it, not {type(data).__name__}"
             ) from None
@@ -153,11 +152,11 @@ class CUDABackend(Backend):
                 raise
             if 0 < int(data) < _FIRST_PAGES:
                 raise ValueError(f"{name}: {int(data):#x} is not an address of memory") from None
-            return  # memory that somebody else mapped, perhaps; 0: to come later
+            return  # perhaps memory mapped by someone else; 0: set later
         address = int(data)
         place = address - start
         if place + low < 0 or place + high > size:
-            # The driver tells of one piece only where several were mapped beside each other.
+            # If several allocations were mapped next to each other, the driver reports only one.
             known = None
             if 0 < address + low < address + high < 1 << 64:
                 known = _cuda._memory_range(address + low, high - low)
@@ -171,8 +170,8 @@ class CUDABackend(Backend):
             )
 
     def _home(self, queue: Any) -> AbstractContextManager[None]:
-        """Inside it None means the default stream that this backend's kernels run on: each context
-        has its own, and another one may be current."""
+        """In the block, None means the default stream that this backend's kernels use: each
+        context has its own, and another context may be current."""
         if queue is not None or _cuda.Context.get_current() is self.context:
             return _HERE
         return _current(self.context)
@@ -248,10 +247,10 @@ class CUDABackend(Backend):
     ) -> None:
         """Copy from memory *src* + offset of this context to *dest* of another one.
 
-        Both streams wait for the copy, and it for what they have: the source's memory is used again
-        in the order of its stream, and *dest* may be a block that the other stream still uses. The
-        copy has a stream of its own, as the driver lets copies on the default streams of two
-        devices wait for all work of both."""
+        Both streams wait for the copy, and the copy waits for their current work: the source's
+        memory is reused in the order of its stream, and *dest* may be a block that the other
+        stream still uses. The copy has its own stream, because the driver makes copies on the
+        default streams of two devices wait for all work of both."""
         with _current(other.context):
             before = other.event(other_queue)
         with _current(self.context):
@@ -269,7 +268,7 @@ class CUDABackend(Backend):
             other._stream(other_queue).wait_for_event(done)
 
     def _stream(self, queue: Any) -> Any:
-        """The Stream object, also of the default stream of the current context."""
+        """Return the Stream object, also for the default stream of the current context."""
         return driver.Stream.from_handle(_DEFAULT_STREAM) if queue is None else queue
 
     def fill(
@@ -288,7 +287,7 @@ class CUDABackend(Backend):
         return None
 
     def need_stack(self, size: int) -> None:
-        """Give threads at least *size* bytes of stack, if they have less."""
+        """Set the stack size of threads to at least *size* bytes."""
         with _current(self.context):
             if driver.Context.get_limit(_STACK_SIZE) < size:
                 driver.Context.set_limit(_STACK_SIZE, size)
@@ -369,8 +368,8 @@ class CUDABackend(Backend):
 
 
 def _at(memory: Any, offset: int, queue: Any) -> Any:
-    """A pointer into a memory: the object itself where that is the same, so that its end is known
-    and its uses are counted."""
+    """Return a pointer into a memory: the object itself if the offset is 0, so that its size stays
+    known and its uses are tracked."""
     if offset == 0:
         return memory
     if isinstance(memory, _cuda.PooledDeviceAllocation):
@@ -380,7 +379,7 @@ def _at(memory: Any, offset: int, queue: Any) -> Any:
 
 @contextmanager
 def _current(context: Any) -> Iterator[None]:
-    """The context is the current one inside."""
+    """Make the context current in the block."""
     if _cuda.Context.get_current() is context:
         yield
         return

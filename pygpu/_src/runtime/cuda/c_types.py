@@ -1,4 +1,4 @@
-"""Which C type a NumPy dtype is inside a CUDA kernel, and the arguments of generated kernels."""
+"""Conversion between NumPy dtypes and CUDA C++ types, and the arguments of generated kernels."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ _TEXTURE_NAMES = {
 
 
 def dtype_to_ctype(dtype: DTypeLike, with_fp_tex_hack: bool = False) -> str:
-    """The C name of a dtype. with_fp_tex_hack: of the type by which a texture holds it.
+    """Return the C name of a dtype. with_fp_tex_hack: the name of the type that stores it in a
+    texture.
 
     Raises ValueError for None and for a dtype without a registered type.
     """
@@ -115,7 +116,7 @@ class VectorArg(Argument):
     struct_char = "P"
 
     def declarator(self) -> str:
-        """The parameter as C++ text."""
+        """Return the parameter as C++ source."""
         return f"{dtype_to_ctype(self.dtype)} *{self.name}"
 
 
@@ -123,22 +124,22 @@ class ScalarArg(Argument):
     """A value."""
 
     def declarator(self) -> str:
-        """The parameter as C++ text."""
+        """Return the parameter as C++ source."""
         return f"{dtype_to_ctype(self.dtype)} {self.name}"
 
     @property
     def struct_char(self) -> str:
-        """The value's type for Function.prepare."""
+        """Return the value's type character for Function.prepare."""
         return f"{self.dtype.itemsize}s" if self.dtype.char == "V" else self.dtype.char
 
 
 def parse_c_arg(c_arg: str) -> Any:
-    """The ScalarArg or VectorArg for a declaration such as "float *x"."""
+    """Return the ScalarArg or VectorArg for a declaration such as "float *x"."""
     return parse_c_arg_backend(c_arg, ScalarArg, VectorArg, TYPE_REGISTRY)
 
 
 def get_arg_type(c_arg: str) -> str:
-    """The type of a declaration for Function.prepare."""
+    """Return the type character of a declaration for Function.prepare."""
     char: str = parse_c_arg(c_arg).struct_char
     return char
 

@@ -1,6 +1,6 @@
-"""One source of CUDA C++ made into an image, by NVRTC or nvcc, with what is kept on disk.
+"""Compiles one CUDA C++ source to an image, by NVRTC or nvcc, with the cache on disk.
 
-`pygpu.cuda.compiler` decides which compiler it is; these are the steps around both.
+`pygpu.cuda.compiler` decides which compiler to use; these are the steps around both.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ __all__ = ["NAME", "Compilation", "get_nvcc_version", "run", "simulator_identity
 
 NAME = "kernel.cu"
 _CACHE_FORMAT = "cuda 2"
-# What the simulator says of a machine without a C++ compiler (src/simulator/compiler/spawn.c).
+# The simulator's messages on a machine without a C++ compiler (src/simulator/compiler/spawn.c).
 _NO_COMPILER = re.compile(r"pygpu's simulator needs a C\+\+ compiler|PYGPU_SIM_CXX names a C\+\+")
 
-# Names of results, by all that they depend on, of sources without headers: making one takes longer
-# than reading what is kept under it.
+# Cache keys of sources without headers, by all that they depend on: computing a key takes longer
+# than reading its entry.
 _keys: dict[tuple[object, ...], str] = {}
 _MAX_KEYS = 64
 
 
 @cache
 def get_nvcc_version(nvcc: str) -> str:
-    """The output of `nvcc --version`."""
+    """Return the output of `nvcc --version`."""
     try:
         done = child_process.run([nvcc, "--version"], text=True)
         said: str = done.stdout
@@ -57,7 +57,7 @@ def _device_architecture() -> tuple[int, int]:
 
 
 class Compilation:
-    """One source to compile: the same steps around both compilers."""
+    """The compilation of one source: the same steps around both compilers."""
 
     def __init__(
         self,
@@ -72,9 +72,10 @@ class Compilation:
     ) -> None:
         self.call, self.source, self.folders, self.keep = call, source, folders, keep
         self.target, self.expressions, self.store = target, expressions, store
-        self.question = question  # of images.find(); None: not to be kept in memory
+        self.question = question  # for images.find(); None: do not keep the image in memory
         self.key_without_headers: str | None = None
-        self.words: list[str] | None = None  # NVRTC's options, if the device says the architecture
+        # NVRTC's options, if the device determines the architecture.
+        self.words: list[str] | None = None
 
     def with_nvrtc(self, words: list[str], arch: str | None, code: str | None) -> nvrtc.Compiled:
         given = any(word.startswith("--gpu-architecture=") for word in words)
@@ -82,7 +83,7 @@ class Compilation:
             self.words = words
         words = [*words, *(f"-I{folder}" for folder in self.folders)]
         target = None if given else _real_architecture(arch, code)
-        # The driver first: the simulator brings its own NVRTC.
+        # Load the driver first: the simulator brings its own NVRTC.
         device = _device_architecture() if not given and target is None else None
         nvrtc.load()
         if device is not None:
@@ -182,12 +183,13 @@ class Compilation:
         log.tell("cache", log.DEBUG, "%s: %s", what, lambda: log.kernel_names(self.source))
 
     def _keep_image(self, key: str, result: nvrtc.Compiled) -> None:
-        """Answer the same question from memory next time, if nothing else can change the answer."""
+        """Keep the image in memory for the same arguments, if nothing else can change the
+        result."""
         if self.question is not None and self.store is not None and key == self.key_without_headers:
             kernel_sources.keep(self.question, result, self.store, key)
 
     def _key(self, words: list[str], compiler: Any, opaque: Sequence[str]) -> str | None:
-        """A name for the result; None if what it depends on cannot be found out."""
+        """Return a key for the result; None if its dependencies cannot be determined."""
         depends = (self.source, *words, None, *self.folders, None, compiler, *self.expressions)
         known = _keys.get(depends)
         if known is not None:
@@ -206,7 +208,7 @@ class Compilation:
         key.update(repr((len(source), scan.found)).encode("utf-8", "surrogateescape"))
         key.update(source)
         name = key.hexdigest()
-        if not scan.found:  # no header, which might be another one next time
+        if not scan.found:  # no headers, which might change
             while len(_keys) >= _MAX_KEYS:
                 _keys.pop(next(iter(_keys)), None)
             _keys[depends] = self.key_without_headers = name
@@ -214,7 +216,7 @@ class Compilation:
 
 
 def _architecture_of(words: Sequence[str]) -> str:
-    """For messages: sm_90, or the simulator."""
+    """Name the target for messages: sm_90, or the simulator."""
     if nvrtc.is_simulated():
         return "the simulator"
     found = [word.partition("=")[2] for word in words if word.startswith("--gpu-architecture=")]
@@ -226,18 +228,19 @@ def _include_words(words: Sequence[str]) -> list[str]:
 
 
 def _simulator_version() -> tuple[object, ...]:
-    """Which simulator compiles, and its settings; empty if NVRTC does."""
+    """Identify the simulator and its settings; empty if NVRTC compiles."""
     return simulator_identity() if nvrtc.is_simulated() else ()
 
 
 def simulator_identity() -> tuple[object, ...]:
     settings = sorted(item for item in os.environ.items() if item[0].startswith("PYGPU_SIM_"))
-    file = simulator_path().stat()  # an image of another build need not be one that this one loads
+    file = simulator_path().stat()  # another build may make images that this one cannot load
     return (file.st_size, file.st_mtime_ns, *settings)
 
 
 def _real_architecture(arch: str | None, code: str | None) -> str | None:
-    """The architecture to compile for: None for the device's own, "" for the compiler's choice."""
+    """Return the architecture to compile for: None for the device's own, "" for the compiler's
+    choice."""
     chosen = code if code and code.startswith("sm_") else arch
     return chosen
 

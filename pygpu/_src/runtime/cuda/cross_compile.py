@@ -1,7 +1,7 @@
-"""Recorded sources compiled for an architecture by NVRTC, without a device of it.
+"""Compiles recorded sources for an architecture by NVRTC, without a device of that kind.
 
-This is for `pygpu.cache.pack`; what is compiled here has the names that a program on such a device
-looks for (docs/guide/cache.md).
+This is for `pygpu.cache.pack`: the entries get the names that a program on such a device looks for
+(docs/guide/cache.md).
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _ARCHITECTURE = re.compile(r"(?:sm_)?([0-9]{1,2})([0-9])")
 
 
 def known_architectures(call: str, names: Sequence[str]) -> list[tuple[int, int]]:
-    """Compute capabilities of names such as sm_90. Raises ValueError for what NVRTC cannot make."""
+    """Return the compute capabilities of names such as sm_90. Raises ValueError for those that
+    NVRTC does not support."""
     nvrtc.load()
     known = nvrtc._cuda()._nvrtc_architectures()
     result = []
@@ -41,7 +42,7 @@ def known_architectures(call: str, names: Sequence[str]) -> list[tuple[int, int]
 
 
 def compile_for(store: disk_cache.Entries, data: bytes, capability: tuple[int, int]) -> str | None:
-    """Compile a recipe for an architecture, into *store*. Returns the compiler's message if the
+    """Compile a recipe for an architecture into *store*. Returns the compiler's message if the
     source cannot be compiled here."""
     try:
         recipe = json.loads(data)

@@ -1,4 +1,4 @@
-"""Whether sources are compiled for a debugger: what pygpu.cuda.driver.set_debugging() sets."""
+"""Whether to compile sources for a debugger: the setting of pygpu.cuda.driver.set_debugging()."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""Arrays of the device made from host or device arrays: helpers over Array and Memcpy3D.
+"""Helpers over Array and Memcpy3D: CUDA arrays made from host or device arrays.
 
 A matrix of shape (h, w) in C order becomes an Array of width w and height h; in Fortran order its
 columns are the rows, so that the first index runs along a row. Volumes of shape (d, h, w), in
 Fortran order (w, h, d), become Arrays of depth d.
 
-Raises LogicError for an order that is neither "C" nor "F", TypeError for a dtype that no array has.
+Raises LogicError for an order other than "C" or "F", TypeError for a dtype that arrays do not
+support.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _FORMATS = {
     np.dtype(np.float16): array_format.HALF,
     np.dtype(np.float32): array_format.FLOAT,
 }
-# What the texture units do not have is read as integers and put together in the kernel.
+# Types that texture units lack are read as integers and reassembled in the kernel.
 _AS_INTEGERS = {
     np.dtype(np.complex64): 2,
     np.dtype(np.float64): 2,
@@ -50,7 +51,7 @@ _AS_INTEGERS = {
 
 
 def dtype_to_array_format(dtype: DTypeLike) -> array_format:
-    """The format of a channel of this dtype: integers of up to 32 bits, float16, float32."""
+    """Return the channel format for a dtype: integers of up to 32 bits, float16, float32."""
     try:
         return _FORMATS[np.dtype(dtype)]
     except KeyError:
@@ -70,7 +71,7 @@ def _order(order: str) -> str:
 
 
 def _describe(shape: tuple[int, ...], format: int, channels: int, flags: int | None) -> Any:
-    """A descriptor for (h, w) or (d, h, w); flags None: one without flags will do."""
+    """Make a descriptor for (h, w) or (d, h, w). flags None: one without flags is sufficient."""
     if len(shape) == 2 and flags is None:
         descriptor: Any = _cuda.ArrayDescriptor()
     else:
@@ -83,7 +84,7 @@ def _describe(shape: tuple[int, ...], format: int, channels: int, flags: int | N
 
 
 def _fill(array: _cuda.Array, shape: tuple[int, ...], row: int, source: Any, host: bool) -> None:
-    """Copies rows of `row` bytes, without gaps, into all of an array."""
+    """Copy rows of `row` bytes, without gaps, into the whole array."""
     copy: Any = _cuda.Memcpy3D()
     if host:
         copy.set_src_host(source)
@@ -97,7 +98,7 @@ def _fill(array: _cuda.Array, shape: tuple[int, ...], row: int, source: Any, hos
 
 
 def _numpy_array(call: str, name: str, value: Any) -> NDArray[Any]:
-    """An array as NumPy sees it. Sequences are none: they may say that they are of any length."""
+    """Convert to a NumPy array. Refuse sequences: their length may be arbitrary."""
     if not (hasattr(value, "dtype") and hasattr(value, "shape")):
         raise TypeError(f"{call}: {name} must be a NumPy array, not {type(value).__name__}")
     return np.asarray(value)
@@ -106,7 +107,7 @@ def _numpy_array(call: str, name: str, value: Any) -> NDArray[Any]:
 def matrix_to_array(
     matrix: NDArray[Any], order: str, allow_double_hack: bool = False
 ) -> _cuda.Array:
-    """A new Array with the contents of a matrix.
+    """Make an Array with the contents of a matrix.
 
     allow_double_hack: float64 becomes two channels of 32-bit integers, for __hiloint2double.
     """
@@ -144,10 +145,10 @@ def np_to_array(
     order: str,
     allowSurfaceBind: bool = False,  # noqa: N803
 ) -> _cuda.Array:
-    """A new Array with the contents of a matrix (h, w) or a volume (d, h, w).
+    """Make an Array with the contents of a matrix (h, w) or a volume (d, h, w).
 
-    float64 and complex numbers become 2 or 4 channels of 32-bit integers. allowSurfaceBind: make it
-    usable for a SurfaceObject; a matrix is then an array of one layer.
+    float64 and complex numbers become 2 or 4 channels of 32-bit integers. allowSurfaceBind: make
+    it usable for a SurfaceObject; a matrix is then an array of one layer.
     """
     nparray = _numpy_array("np_to_array", "nparray", nparray)
     rows = np.ascontiguousarray(nparray if _order(order) == "C" else nparray.T)
@@ -161,7 +162,7 @@ def gpuarray_to_array(
     order: str,
     allowSurfaceBind: bool = False,  # noqa: N803
 ) -> _cuda.Array:
-    """Like np_to_array(), from a device array that is contiguous in *order*."""
+    """As np_to_array(), from a device array that is contiguous in *order*."""
     order = _order(order)
     shape = tuple(int(n) for n in gpuarray.shape)
     flags = gpuarray.flags
@@ -177,7 +178,7 @@ def gpuarray_to_array(
 
 
 def make_multichannel_2d_array(ndarray: NDArray[Any], order: str) -> _cuda.Array:
-    """A new Array with channels: from shape (h, w, channels), in order "F" (channels, w, h)."""
+    """Make an Array with channels: from shape (h, w, channels), in order "F" (channels, w, h)."""
     order = _order(order)
     ndarray = np.asarray(ndarray)
     if ndarray.ndim != 3:

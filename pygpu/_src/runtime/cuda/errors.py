@@ -1,4 +1,4 @@
-"""CompileError, as PyCUDA has it."""
+"""CompileError, as in PyCUDA."""
 
 from pygpu.errors import CompileError, Error
 
@@ -8,6 +8,6 @@ _INVALID_VALUE, _NOT_FOUND = 1, 500
 
 
 def is_unknown_address(error: Exception) -> bool:
-    """Whether a driver said that it knows of no memory at an address; otherwise it is the context
-    that cannot be used, and the error must be reported."""
+    """Whether a driver said that it does not know any memory at an address. Otherwise the context
+    is unusable, and the error must be reported."""
     return isinstance(error, Error) and error.code in (_INVALID_VALUE, _NOT_FOUND)

@@ -1,13 +1,14 @@
-"""Compiled images of generated CUDA kernels, kept on disk so that finding one takes no compiler.
+"""Compiled images of generated CUDA kernels, cached on disk so that finding one does not need a
+compiler.
 
-NVRTC is a large library: to load it only to learn its version, for the key of what it compiled
-before, takes longer than everything else about a kernel that is known. So an image is found by its
-text, options, architecture and simulator, and the entry says by which files it was made: NVRTC's
-and the header's of half precision. As long as these files are as they were, the image is as good
-as new. It brings its kernels' parameters along, which otherwise are read from the text.
+NVRTC is a large library: loading it only for its version, which would be part of a key, takes
+longer than everything else for a cached kernel. So an image is found by its source, options,
+architecture and simulator, and the entry lists the files that made it: NVRTC's and the header for
+half precision. As long as these files are unchanged, the image is valid. It also stores its
+kernels' parameters, which would otherwise be read from the source.
 
-What a user's text could pull in from elsewhere is not known here: a text that could is left to
-SourceModule, whose cache looks into all that is included (docs/guide/cache.md).
+This module does not find what a user's source includes: a source that might include something is
+left to SourceModule, whose cache examines all included files (docs/guide/cache.md).
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def key_of(
     capability: Any,
     simulated: bool | None = None,
 ) -> str | None:
-    """The name of an image on disk, None if there is to be none. prefix: of the dialect, before
-    *text*. simulated: whether it is for the simulator, by default if that is the driver."""
+    """Return the key of an image on disk, None if it must not be cached. prefix: of the dialect,
+    before *text*. simulated: whether it is for the simulator, by default if that is the driver."""
     if is_debugging() or _UNCERTAIN.search(text):
         return None
     if simulated is None:
@@ -61,7 +62,8 @@ def key_of(
 
 
 def find(store: Any, key: str) -> Any:
-    """The module of an image that was kept, None if there is none, or its makers have changed."""
+    """Return the module of a cached image; None if there is none, or if the files that made it
+    changed."""
     entry = store.read(key)
     if entry is None:
         return None
@@ -74,19 +76,19 @@ def find(store: Any, key: str) -> Any:
         return None
     try:
         module = _cuda.module_from_buffer(image)
-    except Error:  # for another driver: it is compiled anew
+    except Error:  # made for another driver: it is compiled anew
         return None
     module._set_source(declared)
     return module
 
 
 def is_current(files: Any) -> bool:
-    """Whether the files by which an image was made are as they were."""
+    """Whether the files that made an image are unchanged."""
     return all(_identity(path) == [path, *rest] for path, *rest in files)
 
 
 def keep(store: Any, key: str, image: bytes, prefix: str, declared: str | None) -> str | None:
-    """Write an image. Returns what its module is to know of its kernels' parameters."""
+    """Write an image. Returns the declarations of its kernels' parameters, for its module."""
     if declared is None:
         return None
     kernels = {
@@ -100,9 +102,9 @@ def keep(store: Any, key: str, image: bytes, prefix: str, declared: str | None) 
 
 
 def makers(half: bool) -> list[list[Any]] | None:
-    """The files of which images are made, besides their text; None if they are not known."""
+    """List the files that make images, besides their source; None if they are unknown."""
     if nvrtc.is_simulated():
-        return []  # it is in the key
+        return []  # the simulator is part of the key
     paths = [_library_file()]
     if half:
         headers = (os.path.join(f, "cuda_fp16.h") for f in nvrtc.include_folders())
@@ -120,7 +122,7 @@ def _identity(path: str) -> list[Any] | None:
 
 
 def _library_file() -> str | None:
-    """Where NVRTC was loaded from, None if that cannot be found out."""
+    """Return the path from which NVRTC was loaded, None if it is unknown."""
     name: str | None = nvrtc._cuda()._nvrtc_library()
     if name is None or os.path.isabs(name):
         return name

@@ -1,8 +1,8 @@
-"""Images that this process compiled or read, by what SourceModule was given: to load the same text
-again asks nobody.
+"""Images that this process compiled or read, by SourceModule's arguments: loading the same source
+again needs no compiler and no disk.
 
-Only texts without headers are kept, as a header may be another one next time, and only those that
-the cache on disk keeps too: where that is switched off, every SourceModule compiles.
+Only sources without headers are kept, because a header may change, and only those that the cache
+on disk keeps too: if that is switched off, every SourceModule compiles.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["find", "keep"]
 
 _MOST = 64
-_LARGEST = 1 << 18  # [bytes] a larger one takes the driver far longer to load than to read here
-_TOUCHED_EVERY = 60.0  # [s] what was used last on disk is pruned last: this often is enough
+# [bytes] for a larger one, the driver's loading takes far longer than reading it here.
+_LARGEST = 1 << 18
+_TOUCHED_EVERY = 60.0  # [s] mark the entry as used on disk this often, so that it is not pruned
 
 
 class _Image:
@@ -35,7 +36,7 @@ class _Image:
         self.touched = time.monotonic()
 
     def touch(self) -> None:
-        """Tell the cache that the entry is in use; write it again if it is gone."""
+        """Tell the cache on disk that the entry is in use; write it again if it is gone."""
         try:
             os.utime(self.store.path(self.key))
         except OSError:
@@ -46,16 +47,17 @@ _images: dict[Hashable, _Image] = {}
 
 
 def _environment() -> dict[Any, Any] | None:
-    """The variables, some of which choose the cache, the compiler and what it does."""
-    data = getattr(os.environ, "_data", None)  # what os.environ itself decodes for each question
+    """Return the environment variables, some of which affect the cache, the compiler and its
+    results."""
+    data = getattr(os.environ, "_data", None)  # what os.environ itself decodes at each access
     return dict(data) if data is not None else None
 
 
 def find(question: Hashable) -> Compiled | None:
-    """The value that keep() got for the question in the same environment."""
+    """Return the value that keep() stored for the question in the same environment."""
     try:
         image = _images.get(question)
-    except TypeError:  # an argument that cannot be right: who reads it says so
+    except TypeError:  # an invalid argument, which will be reported where it is used
         return None
     if image is None or image.environment != getattr(os.environ, "_data", None):
         return None
@@ -67,7 +69,7 @@ def find(question: Hashable) -> Compiled | None:
 
 
 def keep(question: Hashable, result: Compiled, store: disk_cache.Entries, key: str) -> None:
-    """Keep what the cache has under *key* as the answer."""
+    """Keep the cache's entry *key* as the answer to the question."""
     if len(result.cubin or b"") + len(result.ptx or b"") > _LARGEST:
         return
     image = _Image(result, store, key)
@@ -77,7 +79,7 @@ def keep(question: Hashable, result: Compiled, store: disk_cache.Entries, key: s
         while len(_images) >= _MOST:
             _images.pop(next(iter(_images)), None)
         _images[question] = image
-    except (TypeError, StopIteration, RuntimeError):  # not hashable; or another thread was here
+    except (TypeError, StopIteration, RuntimeError):  # not hashable; or another thread changed it
         pass
 
 

@@ -1,4 +1,5 @@
-"""md5_code: C that makes four random words of the place of a thread, for snippets of kernels.
+"""md5_code: C source that computes four pseudorandom words from the position of a thread, for
+snippets of kernels.
 
     kernel = get_elwise_kernel("unsigned int *dest, unsigned int seed", md5_code + "dest[i] = a;")
 
@@ -22,7 +23,8 @@ _WORDS = (
     "0",
 )
 _START = {"a": 0x67452301, "b": 0xEFCDAB89, "c": 0x98BADCFE, "d": 0x10325476}
-# of each round: the function of the three other words, which word comes k-th, the four shifts
+# for each round: the function of the three other words, the index of the k-th word, the four
+# shifts
 _ROUNDS: tuple[tuple[str, Callable[[int], int], tuple[int, ...]], ...] = (
     ("({1} & {2}) | (~{1} & {3})", lambda k: k, (7, 12, 17, 22)),
     ("({1} & {3}) | ({2} & ~{3})", lambda k: 5 * k + 1, (5, 9, 14, 20)),

@@ -1,13 +1,12 @@
 """NVRTC, NVIDIA's run-time compiler: finding it, and calling it with nvcc's options.
 
-The library is looked for where PYGPU_NVRTC_LIBRARY says; else by the system's linker, in pip's
+The library is searched where PYGPU_NVRTC_LIBRARY says; else by the system's linker, in pip's
 ``nvidia-cuda-nvrtc`` packages and in the toolkit's folders (CUDA_HOME, CUDA_PATH, CUDA_ROOT,
-/usr/local/cuda), the driver's own major version first. On the CPU simulator the simulator is the
-compiler.
+/usr/local/cuda), the driver's own major version first. With the CPU simulator, the simulator is
+the compiler.
 
-NVRTC differs from nvcc in what it offers a program, so standard headers that kernels include out
-of habit (``stdio.h``, ``math.h``, ``stdint.h``, ...) are answered from memory, and ``uint`` and its
-like are defined.
+NVRTC provides less than nvcc. So standard headers that kernels include out of habit (``stdio.h``,
+``math.h``, ``stdint.h``, ...) are provided from memory, and names such as ``uint`` are defined.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def _cuda() -> Any:
 
 
 def load() -> None:
-    """Open NVRTC. Raises NvrtcMissing with every file that was tried and what to install."""
+    """Open NVRTC. Raises NvrtcMissing with every file that was tried, and what to install."""
     cuda = _cuda()
     with _lock:
         if cuda._nvrtc_library() is not None:
@@ -74,20 +73,20 @@ def load() -> None:
 
 
 def version() -> tuple[int, int]:
-    """Major and minor version of NVRTC."""
+    """Return NVRTC's major and minor version."""
     load()
     found: tuple[int, int] = _cuda()._nvrtc_version()
     return found
 
 
 def has_minimal() -> bool:
-    """Whether there is ``-minimal``, which leaves textures, the runtime's functions and launches
-    from kernels out of the language: a small kernel compiles in four fifths of the time."""
+    """Whether NVRTC has ``-minimal``, which drops textures, the runtime's functions and launches
+    from kernels: a small kernel then compiles in four fifths of the time."""
     return not is_simulated() and version() >= (12, 4)
 
 
 def has_fast_compile() -> bool:
-    """Whether there is ``--Ofast-compile``."""
+    """Whether NVRTC has ``--Ofast-compile``."""
     return not is_simulated() and version() >= (13, 0)
 
 
@@ -119,7 +118,7 @@ def _advice() -> str:
 
 
 def _driver_major() -> int:
-    """Major version of CUDA that the driver serves; 0 if none is loaded."""
+    """Return the major CUDA version that the driver supports; 0 if none is loaded."""
     cuda = _cuda()
     return cuda.get_driver_version() // 1000 if cuda._library() is not None else 0
 
@@ -152,7 +151,7 @@ def _candidates() -> list[str]:
 
 
 def _toolkits() -> list[str]:
-    """Folders of CUDA toolkits, best first."""
+    """List the folders of CUDA toolkits, best first."""
     named = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")]
     usual = ["/usr/local/cuda", *sorted(glob.glob("/usr/local/cuda-*"), reverse=True), "/opt/cuda"]
     return [
@@ -161,7 +160,8 @@ def _toolkits() -> list[str]:
 
 
 def _pip_folders() -> list[str]:
-    """Folders of pip's nvidia packages: nvidia/cuda_nvrtc (to 12), nvidia/cu13 (from 13)."""
+    """List the folders of pip's nvidia packages: nvidia/cuda_nvrtc (to 12), nvidia/cu13 (from
+    13)."""
     found = []
     for entry in dict.fromkeys(sys.path):
         if entry and os.path.isdir(os.path.join(entry, "nvidia")):
@@ -176,7 +176,8 @@ def _library_folders() -> list[str]:
 
 @cache
 def include_folders() -> tuple[str, ...]:
-    """Folders with the toolkit's headers, for programs that include curand_kernel.h and such."""
+    """List folders with the toolkit's headers, for programs that include curand_kernel.h and
+    similar."""
     if is_simulated():
         return ()
     found = []
@@ -194,8 +195,8 @@ def include_folders() -> tuple[str, ...]:
 
 # ---- options ------------------------------------------------------------------------------------
 
-# nvcc's options that NVRTC has under the same name; those with "=" take a value behind "=" or as
-# the next word. Written without leading dashes; both - and -- are taken.
+# nvcc's options that NVRTC has under the same name; those with "=" take a value after "=" or as
+# the next word. Written without leading dashes; both - and -- are accepted.
 _FLAGS = frozenset(
     "G device-debug lineinfo generate-line-info use_fast_math extra-device-vectorization dlto rdc "
     "restrict w disable-warnings no-display-error-number default-device dopt minimal "
@@ -207,14 +208,14 @@ _VALUES = frozenset(
     "diag-suppress diag-warn ptxas-options Xptxas opt-info rdc dopt modify-stack-limit "
     "split-compile version-ident Ofast-compile Ofc".split()
 )
-# Without meaning for device code that is compiled in memory.
+# Without effect on device code that is compiled in memory.
 _IGNORED = frozenset(
     "g O O0 O1 O2 O3 m64 c cubin ptx v verbose no-compress Wno-deprecated-gpu-targets "
     "Wno-deprecated-declarations Wreorder Wdefault-stream-launch Wmissing-launch-bounds "
     "Wext-lambda-captures-this".split()
 )
 _IGNORED_VALUES = frozenset("O optimize machine m ccbin compiler-bindir Xlinker e entries".split())
-# What nvcc knows besides, for which there is need of nvcc; where there is none, it is left out.
+# Other options of nvcc, which require nvcc; without it, they are dropped.
 _NVCC = frozenset(
     "dryrun keep save-temps allow-unsupported-compiler no-exceptions noeh debug profile "
     "pg expt-relaxed-constexpr extended-lambda expt-extended-lambda keep-device-functions "
@@ -234,17 +235,17 @@ _NVCC_VALUES = frozenset(
     "brief-diagnostics brief-diag jump-table-density jtd device-stack-protector frandom-seed "
     "compress-mode sanitize builtin-move-forward builtin-initializer-list".split()
 )
-# For nvcc's host compiler. Device code has nothing of them, unless they define something.
+# For nvcc's host compiler. They do not affect device code, unless they define a macro.
 _HOST = frozenset(["Xcompiler", "compiler-options"])
 _HOST_IGNORED = ("-W", "-f", "-g", "-m", "-O", "-w", "-pthread", "-std=", "/W", "/O")
 _MACROS = ("-D", "-U", "-I")
 
 
 def translate(options: Sequence[str], must: bool = False) -> list[str] | None:
-    """nvcc's options as NVRTC takes them, one word each; None if only nvcc can do this.
+    """Translate nvcc's options to NVRTC's, one word each; None if only nvcc can handle them.
 
-    must: there is no nvcc to turn to. What it alone has is left out, and what it does not know
-    either is given to NVRTC, which refuses it. Raises TypeError if one is not a str.
+    must: nvcc is not available. Then options that only nvcc has are dropped, and unknown ones are
+    passed to NVRTC, which rejects them. Raises TypeError if one is not a str.
     """
     result: list[str] = []
     words = iter(options)
@@ -252,7 +253,7 @@ def translate(options: Sequence[str], must: bool = False) -> list[str] | None:
         if not isinstance(word, str):
             raise TypeError(f"options must be str, not {type(word).__name__}")
         name, equals, value = word.lstrip("-").partition("=")
-        if not word.startswith("-"):  # another source, or the value of an option that is not known
+        if not word.startswith("-"):  # another source, or the value of an unknown option
             if not must:
                 return None
             result.append(word)
@@ -271,7 +272,7 @@ def translate(options: Sequence[str], must: bool = False) -> list[str] | None:
             if not equals:
                 value = next(words, "")
             for one in value.split(","):
-                if must and one[:2] in _MACROS:  # the host's compiler preprocesses for nvcc
+                if must and one[:2] in _MACROS:  # nvcc preprocesses with the host's compiler
                     result.append(one)
                 elif not must and not one.startswith(_HOST_IGNORED):
                     return None
@@ -294,7 +295,7 @@ def _with_value(word: str, name: str, value: str) -> list[str]:
         return [f"--pre-include={value}"]
     if name == "isystem":
         return [f"-I{value}"]
-    if name in ("Xptxas", "ptxas-options"):  # several at once for nvcc
+    if name in ("Xptxas", "ptxas-options"):  # nvcc accepts several at once
         return [f"--ptxas-options={one}" for one in value.split(",") if one]
     if name == "arch":
         return [f"--gpu-architecture={value}"]
@@ -307,9 +308,11 @@ def _with_value(word: str, name: str, value: str) -> list[str]:
 
 
 def architecture(major: int, minor: int) -> str:
-    """The architecture to compile for, so that a device of this compute capability can run it.
+    """Return the architecture to compile for, so that a device of this compute capability can run
+    the result.
 
-    If NVRTC is older than the device, the newest that it knows, as PTX, which the driver compiles.
+    If NVRTC is older than the device, it is the newest that NVRTC knows, as PTX, which the driver
+    compiles.
     """
     load()
     known = _cuda()._nvrtc_architectures()
@@ -335,7 +338,7 @@ def architecture(major: int, minor: int) -> str:
 def compile_source(
     source: str, name: str, options: Iterable[str], expressions: Sequence[str] = ()
 ) -> tuple[int, Compiled]:
-    """Compile CUDA C++; the status is 0, or COMPILATION if the source is wrong.
+    """Compile CUDA C++. The status is 0, or COMPILATION if the source is wrong.
 
     options are NVRTC's own. Raises RuntimeError if NVRTC itself fails.
     """

@@ -1,7 +1,7 @@
-"""Standard headers for NVRTC, which has none: what kernels use of them, nothing more.
+"""Standard headers for NVRTC, which has none: the parts that kernels use.
 
-printf, assert, malloc, free, memcpy, memset and all mathematical functions are built into NVRTC, so
-their headers are empty.
+printf, assert, malloc, free, memcpy, memset and all mathematical functions are built into NVRTC,
+so their headers are empty.
 """
 
 import re
@@ -144,7 +144,7 @@ _MATH = """\
 #endif
 """
 
-# What nvcc's own headers bring from the system's stdlib.h, math.h and sys/types.h.
+# Types that nvcc's own headers take from the system's stdlib.h, math.h and sys/types.h.
 _TYPES = {
     "unchar": "unsigned char",
     "ushort": "unsigned short",
@@ -181,7 +181,7 @@ _MORE = """\
 #define FP_SUBNORMAL 3
 #define FP_NORMAL 4
 """
-# Constants that the simulator's compiler, g++ or clang, does not take for such.
+# Constants in a form that the simulator's compilers, g++ and clang, accept as constants.
 _BUILTIN = {
     "(1.0f / 0.0f)": "(__builtin_inff())",
     "(0.0f / 0.0f)": '(__builtin_nanf(""))',
@@ -195,7 +195,7 @@ _LINE = re.compile(r"^[ \t]*#[ \t]*(if|endif|define[ \t]+(\w+))", re.MULTILINE)
 
 
 def _own_names(source: str, types: dict[str, str]) -> set[str]:
-    """Names that the source defines in a way that leaves no room for another definition."""
+    """Return the names that the source defines so that another definition would conflict."""
     own = {name for name, text in _typedefs(source) if types.get(name) not in (None, text)}
     for match in _OTHER.finditer(source):
         own.update(re.findall(r"\w+", match[4]) if match[4] else [match[1] or match[2] or match[3]])
@@ -203,7 +203,7 @@ def _own_names(source: str, types: dict[str, str]) -> set[str]:
     for match in _LINE.finditer(source):
         if match[2] is None:
             depth += 1 if match[1] == "if" else -1
-        elif depth <= 0:  # otherwise it may be there for others, or behind #ifndef
+        elif depth <= 0:  # otherwise it may be local, or guarded by #ifndef
             own.add(match[2])
     return own
 
@@ -212,19 +212,19 @@ def _typedefs(source: str) -> list[tuple[str, str]]:
     found = []
     for text, name in typedefs(source):
         words = text.split()
-        if len(words) > 1 and "char" not in words:  # signed long int and the like
+        if len(words) > 1 and "char" not in words:  # signed long int and similar
             words = [word for word in words if word not in ("signed", "int")] or ["int"]
         found.append((name, " ".join(words)))
     return found
 
 
 def prelude(source: str, simulated: bool) -> str:
-    """Names that nvcc knows without any include, but NVRTC does not: ``uint``, ``int32_t``,
-    ``M_PI``, ``INT_MAX``, ``INFINITY`` and others, less what the source defines itself.
+    """Define names that nvcc knows without any include, but NVRTC does not: ``uint``, ``int32_t``,
+    ``M_PI``, ``INT_MAX``, ``INFINITY`` and others, except those that the source defines itself.
 
-    They are there if the source has the word, or includes a file of the user's: CUDA's own headers
-    warn of macros that they define as well. simulated: the simulator's compiler will read it, which
-    has the system's int64_t and knows the shorter types.
+    A name is defined if the source contains it, or includes a file of the user's: CUDA's own
+    headers warn of macros that they also define. simulated: compile for the simulator's compiler,
+    which has the system's int64_t and the shorter types.
     """
     types = dict(_TYPES)
     if simulated:
@@ -257,7 +257,7 @@ _CMATH = (
     "isnan isinf isfinite signbit"
 )
 
-# The headers of C that C++ has as <cNAME> too, with what std:: needs of them.
+# The C headers that C++ also has as <cNAME>, and the names that they add to std::.
 _IN_STD = {
     "cstdint": "".join(
         f"using ::{sign}int{kind}{bits}_t;\n"

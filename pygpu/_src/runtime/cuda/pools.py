@@ -1,4 +1,4 @@
-"""DebugMemoryPool: a pool that prints who asks it for memory, and what is in use."""
+"""DebugMemoryPool: a pool that prints who requests memory, and how much is in use."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ class DebugMemoryPool(_cuda.DeviceMemoryPool):
         self.stacktrace_mnemonics: dict[tuple[tuple[str, ...], int], str] = {}
 
     def allocate(self, size: int) -> _cuda.PooledDeviceAllocation:
-        """Memory of at least *size* bytes, after a report of the caller and the memory in use."""
-        import traceback  # heavy, and for this class alone
+        """Return memory of at least *size* bytes, after reporting the caller and the memory in
+        use."""
+        import traceback  # slow to import, and only needed here
 
         stack = tuple(frame.name for frame in traceback.extract_stack()[:-1])
         place = self.describe(stack, size)
@@ -57,7 +58,8 @@ class DebugMemoryPool(_cuda.DeviceMemoryPool):
         return result
 
     def describe(self, stack: tuple[str, ...], size: int) -> str:
-        """The name of a place in reports: the names of its functions, or what the user entered."""
+        """Return the name of a place in reports: the names of its functions, or what the user
+        entered."""
         if not self.interactive:
             return "|".join(stack)
         if (stack, size) not in self.stacktrace_mnemonics:

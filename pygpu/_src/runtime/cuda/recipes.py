@@ -1,7 +1,8 @@
-"""What is compiled for CUDA, kept so that it can be compiled for other architectures without a GPU.
+"""Records of CUDA compilations, so that they can be repeated for other architectures without a
+GPU.
 
-A recipe is a file of its own in the cache on disk, beside the images that were made by it. It has
-the source and the options, but not the architecture. cross_compile.py compiles them.
+A recipe is a separate file in the cache on disk, next to the images that it made. It has the
+source and the options, but not the architecture. cross_compile.py compiles recipes.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def record_generated(
     options: Sequence[str],
     declared: str | None,
 ) -> None:
-    """Keep how a generated kernel is compiled; see kernel_images.key_of."""
+    """Record how a generated kernel is compiled; see kernel_images.key_of."""
     recipe = {"prefix": prefix, "text": text, "options": [*options], "declared": declared}
     _record(store, {"kind": "generated", **recipe})
 
@@ -47,6 +48,6 @@ def record_module(
     folders: Sequence[str],
     expressions: Sequence[str],
 ) -> None:
-    """Keep how a SourceModule is compiled. words: NVRTC's options without the architecture."""
+    """Record how a SourceModule is compiled. words: NVRTC's options without the architecture."""
     recipe = {"source": source, "words": [*words], "folders": [*folders]}
     _record(store, {"kind": "module", **recipe, "expressions": [*expressions]})

@@ -1,11 +1,10 @@
-"""CUDA C++ to modules: SourceModule and what is under it.
+"""CUDA C++ to modules: SourceModule and its implementation.
 
-NVRTC compiles, in this process and without a toolkit. nvcc does where it is asked for (`nvcc=`
-names a path), where an option needs it, or where NVRTC cannot open an include and an nvcc is
-installed.
+NVRTC compiles in this process and without a toolkit. nvcc compiles if requested (`nvcc=` names a
+path), if an option needs it, or if NVRTC cannot open an include and an nvcc is installed.
 
-What was compiled is kept on disk, keyed by source, options, the headers' contents, the compiler's
-version and the architecture, so that nothing is ever out of date; see docs/cuda/compiling.md.
+Results are cached on disk, keyed by source, options, the headers' contents, the compiler's version
+and the architecture, so entries are never out of date; see docs/cuda/compiling.md.
 
 Environment: PYCUDA_DEFAULT_NVCC_FLAGS, PYCUDA_CACHE_DIR, PYCUDA_DISABLE_CACHE as in PyCUDA,
 PYGPU_CACHE_DIR, PYGPU_NO_CACHE, PYGPU_CACHE_SIZE as for OpenCL, PYGPU_NVRTC_LIBRARY.
@@ -67,7 +66,7 @@ def compile(
     include_dirs: Sequence[str] | None = None,
     target: str = "cubin",
 ) -> bytes:
-    """The cubin (or PTX, or with nvcc a fatbin) of a source, as bytes.
+    """Return the cubin (or PTX, or with nvcc a fatbin) of a source, as bytes.
 
     options are nvcc's; arch is sm_XX or compute_XX, by default that of the current device (with
     arch, no device is needed). Raises CompileError with the compiler's messages.
@@ -97,15 +96,16 @@ def compile_plain(
     cache_dir: str | os.PathLike[str] | bool | None,
     target: str = "cubin",
 ) -> bytes:
-    """compile() of a source as it is, without an architecture or include folders added by pygpu."""
+    """compile() for an unmodified source, without an architecture or include folders added by
+    pygpu."""
     return compile(source, nvcc, options, keep, True, "", None, cache_dir, None, target)
 
 
 def compile_generated(
     source: str, options: Sequence[str], arch: str | None = None
 ) -> nvrtc.Compiled:
-    """Compile a source as SourceModule does, for callers that keep the image themselves. arch: for
-    this architecture, without a device."""
+    """Compile a source as SourceModule does, for callers that cache the image themselves. arch:
+    compile for this architecture, without a device."""
     call = "SourceModule" if arch is None else "compile"
 
     def made(words: Sequence[str]) -> nvrtc.Compiled:
@@ -113,18 +113,19 @@ def compile_generated(
 
     try:
         minimal = nvrtc.has_minimal()
-    except nvrtc.NvrtcMissing:  # nvcc may do
+    except nvrtc.NvrtcMissing:  # nvcc may be available
         minimal = False
     if minimal:
         try:
             return made([*options, "-minimal"])
-        except CompileError:  # a user's text may need what that leaves out; else it fails again
+        except CompileError:
+            # The user's source may need what -minimal drops; otherwise it fails again.
             pass
     return made(options)
 
 
 def known_options(options: Sequence[str]) -> list[str]:
-    """Options of a generated source without those that this NVRTC does not know."""
+    """Return the options of a generated source, without those that this NVRTC does not know."""
     try:
         if nvrtc.has_fast_compile():
             return list(options)
@@ -134,7 +135,7 @@ def known_options(options: Sequence[str]) -> list[str]:
 
 
 def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
-    """The source with its macros and includes expanded, by nvcc. Raises CompileError."""
+    """Return the source with macros and includes expanded by nvcc. Raises CompileError."""
     with tempfile.TemporaryDirectory(prefix="pygpu-") as folder:
         path = os.path.join(folder, NAME)
         Path(path).write_text(source, "utf-8")
@@ -162,7 +163,7 @@ class CudaModule:
         self.get_surfref = self.module.get_surfref
 
     def get_function(self, name: str) -> Function:
-        """The kernel of this name. Raises LogicError if there is none."""
+        """Return the kernel with this name. Raises LogicError if there is none."""
         return self.module.get_function(name)
 
 
@@ -188,7 +189,7 @@ class SourceModule(CudaModule):
         *,
         name_expressions: Sequence[str] = (),
     ) -> None:
-        init()  # what compiles has to suit what will load it
+        init()  # compile for the driver that will load it
         source = source_text("SourceModule", source)
         result = _compile(
             "SourceModule",
@@ -213,7 +214,8 @@ class SourceModule(CudaModule):
 
 
 def _definitions(options: Sequence[str] | None) -> str:
-    """The macros that options define, as lines of source: declarations of kernels may use them."""
+    """Return the macros that options define, as source lines, because declarations of kernels may
+    use them."""
     words = iter(DEFAULT_NVCC_FLAGS if options is None else options)
     lines = []
     for word in words:
@@ -227,7 +229,7 @@ def _definitions(options: Sequence[str] | None) -> str:
 
 
 def _load(result: nvrtc.Compiled, source: str) -> Module:
-    """The module of a compiled source; its PTX where the cubin does not fit the device."""
+    """Load the module of a compiled source; from its PTX if the cubin does not fit the device."""
     try:
         module = module_from_buffer(result.cubin or result.ptx or b"")
     except Error:
@@ -315,7 +317,7 @@ class DynamicModule(CudaModule):
         from pygpu._src.runtime.cuda.enums import jit_input_type
 
         if libname == "cudadevrt" and nvrtc._cuda()._is_simulator():
-            return self  # its code is for GPUs, and kernels that would need it do not compile there
+            return self  # it has code for GPUs, and kernels that need it do not compile there
         file = f"{libname}.lib" if sys.platform == "win32" else f"lib{libname}.a"
         tried = list(self._library_folders())
         for folder in tried:
@@ -344,7 +346,7 @@ class DynamicModule(CudaModule):
         return list(dict.fromkeys(folders))
 
     def link(self) -> DynamicModule:
-        """Link everything that was added; get_function() and get_global() work from now on."""
+        """Link everything that was added; then get_function() and get_global() can be used."""
         self.module: Module = self.linker.link_module()
         self._bind_module()
         return self
@@ -389,16 +391,16 @@ class DynamicSourceModule(DynamicModule):
         self.link()
 
 
-# ---- how ----------------------------------------------------------------------------------------
+# ---- implementation -----------------------------------------------------------------------------
 
 
 @once
 def _own_include_folder() -> str:
-    """Where the headers are that PyCUDA's programs include."""
+    """Return the folder of headers for PyCUDA's programs."""
     return str(PACKAGE_FOLDER / "cuda" / "include")
 
 
-_find_pycuda_include_path = _own_include_folder  # PyCUDA's name, which packages import
+_find_pycuda_include_path = _own_include_folder  # PyCUDA's name, which other packages import
 
 
 def _check(call: str, options: object, include_dirs: object, target: str) -> None:
@@ -414,7 +416,7 @@ def _check(call: str, options: object, include_dirs: object, target: str) -> Non
 
 
 def _on_simulator() -> bool:
-    """Whether the simulator is what would run code; nothing needs to be there to compile it."""
+    """Whether the simulator would run the code; compiling needs no device then."""
 
     try:
         return bool(nvrtc._cuda()._is_simulator())
@@ -454,13 +456,13 @@ def _compile(
         cache_dir, keep = False, True
         words += ["-G"]
     if question is not None and any(["include" in word for word in words]):
-        question = None  # a file that is not there today may be tomorrow
+        question = None  # a missing file may exist later
     folders = [*(include_dirs or ()), _own_include_folder()]
-    # What is loaded at once has to be the simulator's; nvcc's output can only be kept.
+    # Code that is loaded at once must be the simulator's; nvcc's output can only be stored.
     simulated = call != "compile" and bool(nvrtc._cuda()._is_simulator())
     use_nvcc = (nvcc != "nvcc" or target == "fatbin") and not simulated
     translated = None if use_nvcc else nvrtc.translate(words, must=simulated)
-    if translated is None and not use_nvcc and _on_simulator():  # it is most likely to be loaded
+    if translated is None and not use_nvcc and _on_simulator():  # it will most likely be loaded
         translated = nvrtc.translate(words, must=True)
     job = Compilation(call, source, folders, keep, target, expressions, _store(cache_dir), question)
     if translated is None:
@@ -485,7 +487,7 @@ def _needs_files(log: str) -> bool:
 
 
 def _store(cache_dir: str | os.PathLike[str] | bool | None) -> disk_cache.Entries | None:
-    """The cache to use, None for none."""
+    """Return the cache to use, or None."""
     if cache_dir is False or os.environ.get("PYCUDA_DISABLE_CACHE") is not None:
         return None
     if cache_dir is None or cache_dir is True:

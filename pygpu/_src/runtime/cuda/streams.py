@@ -29,18 +29,18 @@ __all__ = [
 
 
 def stream_of(given: Any) -> Any:
-    """A Stream, or None for Numba's 0."""
+    """Return a Stream, or None for Numba's 0."""
     return None if given is None or (isinstance(given, int) and given == 0) else given
 
 
 class Handle(int):
-    """A handle or an address, whose number is also its ``value``, as a pointer of ctypes has it."""
+    """A handle or address whose number is also its ``value``, as for a ctypes pointer."""
 
     __slots__ = ()
 
     @property
     def value(self) -> int:
-        """The number alone."""
+        """Return the plain number."""
         return int(self)
 
 
@@ -66,7 +66,8 @@ class Stream(_cuda.Stream):
         _cuda.launch_host_func(self, callback, self, 0, arg)
 
     def async_done(self) -> asyncio.Future[Stream]:
-        """An awaitable that gives the stream when the work so far is done. For coroutines."""
+        """Return an awaitable whose result is the stream, done when the work so far is. For
+        coroutines."""
         import asyncio
 
         loop = asyncio.get_running_loop()
@@ -99,7 +100,7 @@ def _from_handle(ptr: int) -> Stream:
 
 
 def default_stream() -> Stream:
-    """The default stream."""
+    """Return the default stream."""
     return _from_handle(1)
 
 
@@ -107,7 +108,7 @@ legacy_default_stream = default_stream
 
 
 def per_thread_default_stream() -> Stream:
-    """The default stream of this thread, which does not wait for the other threads' ones."""
+    """Return this thread's default stream, which does not wait for those of other threads."""
     return _from_handle(2)
 
 
@@ -115,7 +116,7 @@ class Event(_cuda.Event):
     """An event with Numba's names."""
 
     def wait(self, stream: Any = 0) -> None:
-        """Later work of the stream comes after the event."""
+        """Make later work of the stream wait for the event."""
         stream = stream_of(stream)
         if stream is None:
             self.synchronize()
@@ -123,11 +124,11 @@ class Event(_cuda.Event):
             stream.wait_for_event(self)
 
     def record(self, stream: Any = 0) -> Any:
-        """Put the event into a stream."""
+        """Record the event on a stream."""
         return super().record(stream_of(stream))
 
     def elapsed_time(self, evtend: Any) -> float:
-        """Milliseconds from this event to another one."""
+        """Return the milliseconds from this event to another one."""
         return float(self.time_till(evtend))
 
 
@@ -138,5 +139,5 @@ def event(timing: bool = True) -> Event:
 
 
 def event_elapsed_time(evtstart: Any, evtend: Any) -> float:
-    """Milliseconds from one event to another."""
+    """Return the milliseconds from one event to another."""
     return float(evtstart.time_till(evtend))

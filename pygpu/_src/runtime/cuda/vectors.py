@@ -13,8 +13,8 @@ __all__ = ["vec"]
 
 
 class vec:
-    """CUDA's vector types as structured dtypes (``vec.float3``), and functions that make a value of
-    one (``vec.make_float3(x, y, z)``)."""
+    """CUDA's vector types as structured dtypes (``vec.float3``), and functions that make a value
+    of each (``vec.make_float3(x, y, z)``)."""
 
 
 def _make_vector_types() -> None:

@@ -35,7 +35,7 @@ _CUT_LOOPS = (
 
 
 def backend_of(obj: Any) -> OpenCLBackend:
-    """The backend of a CommandQueue, or of the first device of a Context."""
+    """Return the backend of a CommandQueue, or of the first device of a Context."""
     if isinstance(obj, cl.CommandQueue):
         context, device = obj.context, obj.device
     else:
@@ -57,7 +57,7 @@ class _Program(Compiled):
 
     def kernel(self, name: str) -> cl.Kernel:
         kernel: cl.Kernel = getattr(self.program, name)
-        kernel._holds_nothing = True  # or arrays that are gone would leave their memory in use
+        kernel._holds_nothing = True  # or dead arrays would keep their memory in use
         return kernel
 
 
@@ -106,7 +106,7 @@ class OpenCLBackend(Backend):
 
     @property
     def default_queue(self) -> cl.CommandQueue:
-        """A queue of the backend's own, for callers who have none."""
+        """Return a queue of the backend's own, for callers without one."""
         if self._default_queue is None:
             self._default_queue = cl.CommandQueue(self.context, self.device)
         return self._default_queue
@@ -126,12 +126,12 @@ class OpenCLBackend(Backend):
     def allocate(
         self, nbytes: int, allocator: Callable[[int], Any] | None = None, queue: Any = None
     ) -> Any:
-        if allocator is None or nbytes == 0:  # others' allocators may refuse 0 bytes, as OpenCL
+        if allocator is None or nbytes == 0:  # other allocators may refuse 0 bytes, as OpenCL does
             return self.pool(nbytes)
         data = call_allocator(allocator, nbytes)
         if type(getattr(allocator, "__self__", allocator)) in _OWN_ALLOCATORS:
             return data
-        if type(data) is not int or data != 0:  # which is not memory: the program gives some later
+        if type(data) is not int or data != 0:  # 0 is not memory: the program sets it later
             self.check_room("memory of the allocator", data, 0, nbytes)
         return data
 
@@ -308,7 +308,7 @@ class OpenCLBackend(Backend):
 
 
 def _svm(pointer: Any, offset: int, nbytes: int) -> Any:
-    """The part [offset, offset + nbytes) of shared memory."""
+    """Return the part [offset, offset + nbytes) of shared memory."""
     if offset == 0 and pointer.size == nbytes:
         return pointer
     raise NotImplementedError("parts of SVM")
