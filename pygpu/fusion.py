@@ -11,17 +11,19 @@
 
 from __future__ import annotations
 
+import dis
 import operator
 import types
 from collections.abc import Callable, Iterable
 from functools import update_wrapper
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
 
 from pygpu import _array
 from pygpu._array import GPUArray
+from pygpu._src.array import argument_trees as trees
 from pygpu._src.array import chains, trace_arrays, trace_recorder
 from pygpu._src.array.trace import Number, Tracer, Untraceable
 from pygpu._src.codegen import dtypes
@@ -40,9 +42,22 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 _MOST = 256  # variants of a function
+_ARGUMENTS_MOST = 64  # that C looks at, as in src/array/fused.c
 _NUMBERS = (int, float, complex)
+_LITERALS = frozenset((type(None), bool, str, bytes, *_NUMBERS))
 _RESULTS = (type(None), Tracer, Number, str, bytes, np.generic, *_NUMBERS)
 _NUMBER = 4  # the code of a step, as in src/array/program.h
+
+
+def _global_names(code: types.CodeType) -> dict[str, None]:
+    """The globals that a function reads, also in its comprehensions and lambdas."""
+    names = dict.fromkeys(
+        str(i.argval) for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"
+    )
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names.update(_global_names(constant))
+    return names
 
 
 def _watched(function: Callable[..., Any]) -> tuple[tuple[Any, Any, Any], ...]:
@@ -65,7 +80,7 @@ def _watched(function: Callable[..., Any]) -> tuple[tuple[Any, Any, Any], ...]:
                 continue
             found.append((cell, None, value))
             waiting.append(value)
-        for name in f.__code__.co_names:
+        for name in _global_names(f.__code__):
             if name in f.__globals__:
                 value = f.__globals__[name]
                 found.append((f.__globals__, name, value))
@@ -83,65 +98,60 @@ def _plain_program(n: int, watched: tuple[Any, ...]) -> Any:
     return _array.FusedProgram(n + 1, (step,), (n,), None, (), watched, True, False)
 
 
-class Fused(_array.FusedCall, Generic[_P, _R]):
-    """A function that runs as few kernels; ``plain`` is the function itself.
+class _FlatCall(_array.FusedCall):
+    """A function whose arguments are arrays, numbers and values by which programs differ.
 
     Called with arrays of kinds (and, where it matters, shapes) that it was called with before, it
     runs what was recorded then, without Python.
     """
 
-    plain: Callable[_P, _R]
-
-    def __new__(cls, function: Callable[_P, _R], static: Iterable[str] = ()) -> Self:
-        parameters = signature(function).parameters
-        kinds = {p.kind for p in parameters.values()}
-        if not kinds <= {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}:
-            raise TypeError(
-                f"fuse: {function!r} takes *args, ** or keyword-only arguments; name its arguments"
-            )
-        names = (static,) if isinstance(static, str) else tuple(static)
-        unknown = set(names) - set(parameters)
-        if unknown:
-            raise ValueError(f"fuse: no argument is named {', '.join(sorted(unknown))}")
-        is_static = tuple(name in names for name in parameters)
-        made: Self = super().__new__(cls, function, is_static)
-        return made
-
-    def __init__(self, function: Callable[_P, _R], static: Iterable[str] = ()) -> None:
-        update_wrapper(self, function)
-        self._signature = signature(function)
-        names = (static,) if isinstance(static, str) else tuple(static)
-        self._is_static = tuple(name in names for name in self._signature.parameters)
+    def __init__(
+        self, function: Callable[..., Any], is_static: tuple[bool, ...], source: Any = None
+    ) -> None:
+        self._is_static = is_static
+        self._source: Any = source or function  # whose names are watched
         self._programs: dict[Any, Any] = {}  # what C does not tell apart
+        self._values: dict[Any, Any] = {}  # by value_key(): C compares addresses
 
-    def __repr__(self) -> str:
-        return f"<fused function {self.plain.__qualname__}{self._signature}>"
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """As a function of a class, a method; each instance has programs of its own."""
-        return self if instance is None else types.MethodType(self, instance)
-
-    if TYPE_CHECKING:
-
-        def __call__(self, *args: _P.args, **options: _P.kwargs) -> _R: ...
-
-    def _kinds(self, args: tuple[Any, ...]) -> Any:
+    def _kinds(self, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+        """The types of the arguments, and the arguments with one object for equal values."""
         key: list[Any] = []
+        given: list[Any] = []
         for arg, static in zip(args, self._is_static, strict=True):
             if static:
-                key.append((type(arg), arg))
+                kind: Any = None
             elif isinstance(arg, GPUArray):
-                key.append((type(arg), arg.dtype))
+                kind = type(arg), arg.dtype
             elif type(arg) in _NUMBERS or isinstance(arg, np.number):
-                key.append(type(arg))
+                kind = type(arg)
             elif isinstance(arg, np.ndarray):
                 raise TypeError(
                     f"{self.plain.__name__}: a NumPy array is given to a fused function; copy it "
                     "to the device first (to_device, to_gpu)"
                 )
             else:
-                key.append((type(arg), arg))
-        return tuple(key)
+                kind = None
+            if kind is None:
+                kind = self._value_key(arg)
+                arg = self._values.get(kind, arg)
+            key.append(kind)
+            given.append(arg)
+        return tuple(key), tuple(given)
+
+    def _value_key(self, arg: Any) -> Any:
+        try:
+            key = trees.value_key(arg)
+        except TypeError:
+            raise TypeError(
+                f"{self.plain.__name__}: an argument of type {type(arg).__name__} is no array or "
+                "number, and cannot be compared with that of another call, since it has no hash; "
+                "pass arrays, numbers, and tuples, lists, dicts or dataclasses of them"
+            ) from None
+        if key not in self._values:
+            if len(self._values) >= _MOST:
+                self._values.clear()
+            self._values[key] = trees.own(arg)
+        return key
 
     def _layouts(self, args: tuple[Any, ...]) -> Any:
         arrays: list[Any] = [a for a in args if isinstance(a, GPUArray)]
@@ -152,18 +162,13 @@ class Fused(_array.FusedCall, Generic[_P, _R]):
             key.append((a.shape, a.strides, a.offset % 32, same, apart))
         return tuple(key)
 
-    def _call(self, *args: Any, **options: Any) -> Any:
-        """A call that C leaves: by names, of other kinds of arguments, the first one."""
-        given: Any = args
-        if options or len(given) != len(self._is_static):
-            bound = self._signature.bind(*given, **options)
-            bound.apply_defaults()
-            given = bound.args
-        kinds = self._kinds(given)
-        program = self._find(given)
+    def _call(self, *args: Any) -> Any:
+        """A call that C leaves: of other kinds of arguments, the first one."""
+        kinds, given = self._kinds(args)
+        program = self._find(given) if len(given) <= _ARGUMENTS_MOST else None
         if program is None:
             program = self._programs.get(kinds)
-            if program is None:
+            if program is None and self._programs:
                 program = self._programs.get((kinds, self._layouts(given)))
         if program is None or not program.fresh():
             return self._first(kinds, given)
@@ -184,7 +189,7 @@ class Fused(_array.FusedCall, Generic[_P, _R]):
         arrays: list[Any] = [a for a in args if isinstance(a, GPUArray)]
         if not arrays or any(dtypes.is_date(a.dtype) for a in arrays):
             return self._plain(args)
-        watched = _watched(self.plain)
+        watched = _watched(self._source)
         recorder = trace_recorder.Recorder(args, trace_arrays.TracedArray)
         try:
             program, result = _trace(self.plain, recorder, args, self._is_static, watched)
@@ -210,13 +215,167 @@ class Fused(_array.FusedCall, Generic[_P, _R]):
             )
         if len(self._programs) >= _MOST:
             self._programs.clear()
-        if not self._remember(args, program) or any(self._is_static):
+        if len(args) > _ARGUMENTS_MOST or not self._remember(args, program):
             key = (kinds, self._layouts(args)) if program.shaped else kinds
             self._programs[key] = program
         return self._plain(args) if result is NotImplemented else result
 
     def _tell_plain(self, why: object) -> None:
         log.tell("fallback", log.INFO, "%s is not fused: %s", self.plain.__qualname__, why)
+
+
+class _Binding(NamedTuple):
+    """How the arguments of a call by some names become values in the order of the parameters.
+
+    order: places in (*args, *options.values(), *defaults); n: how many go by position; names:
+    those of the others; static: for each, whether it is static."""
+
+    order: tuple[int, ...]
+    n: int
+    names: tuple[str, ...]
+    static: tuple[bool, ...]
+    defaults: tuple[Any, ...]
+    plain: bool  # all parameters, all by position
+
+
+class Fused(_FlatCall, Generic[_P, _R]):
+    """A function that runs as few kernels; ``plain`` is the function itself.
+
+    Called with arrays of kinds (and, where it matters, shapes) that it was called with before, it
+    runs what was recorded then, without Python.
+    """
+
+    plain: Callable[_P, _R]
+
+    def __new__(cls, function: Callable[_P, _R], static: Iterable[str] = ()) -> Self:
+        parameters = signature(function).parameters
+        names = (static,) if isinstance(static, str) else tuple(static)
+        unknown = set(names) - set(parameters)
+        if unknown:
+            raise ValueError(f"fuse: no argument is named {', '.join(sorted(unknown))}")
+        made: Self = super().__new__(cls, function, _static_by_place(parameters, names))
+        return made
+
+    def __init__(self, function: Callable[_P, _R], static: Iterable[str] = ()) -> None:
+        update_wrapper(self, function)
+        self._signature = signature(function)
+        names = (static,) if isinstance(static, str) else tuple(static)
+        super().__init__(function, _static_by_place(self._signature.parameters, names))
+        self._static_names = frozenset(names)
+        self._bindings: dict[Any, _Binding] = {}
+        self._forms: dict[Any, _FlatCall] = {}
+
+    def __repr__(self) -> str:
+        return f"<fused function {self.plain.__qualname__}{self._signature}>"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """As a function of a class, a method; each instance has programs of its own."""
+        return self if instance is None else types.MethodType(self, instance)
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: _P.args, **options: _P.kwargs) -> _R: ...
+
+    def _call(self, *args: Any, **options: Any) -> Any:
+        """A call that C leaves: by names, with containers, of other kinds of arguments, the first
+        one."""
+        key = len(args), *options
+        binding = self._bindings.get(key)
+        if binding is None:
+            binding = self._bind(args, options)
+            if len(self._bindings) >= _MOST:
+                self._bindings.clear()
+            self._bindings[key] = binding
+        values = (*args, *options.values(), *binding.defaults)
+        given = tuple([values[i] for i in binding.order])
+        if binding.plain and not any(map(trees.is_container, given)):
+            return super()._call(*given)
+        leaves: list[Any] = []
+        forms: list[Any] = []
+        static: list[bool] = []
+        for value, fixed in zip(given, binding.static, strict=True):
+            if fixed:
+                leaves.append(value)
+                forms.append(None)
+            else:
+                forms.append(trees.take_apart(value, leaves))
+            static += [fixed] * (len(leaves) - len(static))
+        if binding.plain and not any(forms):
+            return super()._call(*leaves)
+        if not any(isinstance(leaf, GPUArray) for leaf in leaves):
+            return self.plain(*args, **options)
+        form = tuple(forms), binding.n, binding.names
+        inner = self._forms.get(form)
+        if inner is None:
+            inner = self._flat_call(form, tuple(static))
+        return inner(*leaves)
+
+    def _bind(self, args: tuple[Any, ...], options: dict[str, Any]) -> _Binding:
+        """The places of values, from those of marks."""
+        bound = self._signature.bind(
+            *range(len(args)), **{name: len(args) + i for i, name in enumerate(options)}
+        )
+        explicit = set(bound.arguments)
+        bound.apply_defaults()
+        order: list[int] = []
+        names: list[str] = []
+        static: list[bool] = []
+        defaults: list[Any] = []
+        n = 0
+        for name, parameter in self._signature.parameters.items():
+            value = bound.arguments[name]
+            if parameter.kind == Parameter.VAR_POSITIONAL:
+                order += value
+                n += len(value)
+            elif parameter.kind == Parameter.VAR_KEYWORD:
+                names += value
+                order += value.values()
+            else:
+                if name not in explicit:
+                    if parameter.kind == Parameter.KEYWORD_ONLY and type(value) in _LITERALS:
+                        continue  # the function has it; so a call without names is one of C's
+                    defaults.append(value)
+                    value = len(args) + len(options) + len(defaults) - 1
+                order.append(value)
+                if parameter.kind == Parameter.KEYWORD_ONLY:
+                    names.append(name)
+                else:
+                    n += 1
+            static += [name in self._static_names] * (len(order) - len(static))
+        plain = not names and n == len(self._is_static)
+        return _Binding(tuple(order), n, tuple(names), tuple(static), tuple(defaults), plain)
+
+    def _flat_call(self, form: Any, static: tuple[bool, ...]) -> _FlatCall:
+        """The function as one of leaves."""
+        forms, n, names = form
+        function: Any = self.plain
+
+        def flat(*leaves: Any) -> Any:
+            made: list[Any] = []
+            remaining = iter(leaves)
+            values = [trees.put_together(f, remaining, made) for f in forms]
+            result = function(*values[:n], **dict(zip(names, values[n:], strict=True)))
+            for container, labels, items in made:
+                if trees.is_changed(container, labels, items):
+                    raise Untraceable(
+                        f"fuse: the function assigns to items of an argument of type "
+                        f"{type(container).__name__}; return the new ones instead, or write to "
+                        "the array: a[...] = b"
+                    )
+            return result
+
+        flat.__name__, flat.__qualname__ = function.__name__, function.__qualname__
+        if len(self._forms) >= _MOST:
+            self._forms.clear()
+        made = _FlatCall.__new__(_FlatCall, flat, static)
+        made.__init__(flat, static, function)  # type: ignore[misc]
+        self._forms[form] = made
+        return made
+
+
+def _static_by_place(parameters: Any, names: tuple[str, ...]) -> tuple[bool, ...]:
+    by_place = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    return tuple(name in names for name, p in parameters.items() if p.kind in by_place)
 
 
 def _trace(
@@ -241,22 +400,20 @@ def _trace(
 
 
 def _each_result(result: Any, do: Callable[[Any], Any], *, keep: bool = False) -> Any:
-    """The tuples, lists and dicts of a result, with None for each array or number in them, or, if
-    *keep*, with what *do* gives for it."""
-    if isinstance(result, tuple) and (type(result) is tuple or hasattr(result, "_make")):
-        items = [_each_result(x, do, keep=keep) for x in result]
-        return tuple(items) if type(result) is tuple else type(result)(*items)
-    if type(result) is list:
-        return [_each_result(x, do, keep=keep) for x in result]
-    if type(result) is dict:
-        return {k: _each_result(x, do, keep=keep) for k, x in result.items()}
+    """The containers of a result, with None for each array or number in them, or, if *keep*, with
+    what *do* gives for it."""
+    if trees.is_container(result):
+        names, items = trees.children(result)
+        made = tuple(_each_result(x, do, keep=keep) for x in items)
+        join = trees.build if keep else trees.result_form
+        return join(type(result), names, made)
     if not isinstance(result, _RESULTS):
         raise Untraceable(
             f"fuse: the function returns a {type(result).__name__}; it may return arrays, numbers, "
-            "and tuples, lists and dicts of them"
+            "and tuples, lists, dicts and dataclasses of them"
         )
-    made = do(result)
-    return made if keep else None
+    value = do(result)
+    return value if keep else None
 
 
 def _stand(recorder: trace_recorder.Recorder, i: int, arg: Any) -> Any:
@@ -279,7 +436,8 @@ def fuse(function: Any = None, *, static: Iterable[str] = ()) -> Any:
     The function runs once for each combination of argument types, with stand-ins for its arrays and
     numbers. The operations on them become a kernel. It may use operators, NumPy's ufuncs,
     numpy.where, clip, astype, and reductions as its last step. Arrays of any shapes are broadcast;
-    results have NumPy's dtypes and the same bits as without fuse. static: names of arguments that
+    results have NumPy's dtypes and the same bits as without fuse. Arguments and results may be
+    tuples, named tuples, lists, dicts and dataclasses of arrays. static: names of arguments that
     determine which operations run: each value has its own kernel.
 
     Raises Untraceable (a TypeError) for operations that one kernel cannot do, such as ``if`` on

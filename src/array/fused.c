@@ -6,8 +6,8 @@
 #include "array/fastpath.h"
 #include "array/program.h"
 
-#define ARGUMENTS_MOST 32
-#define KEY_WORDS      512
+#define ARGUMENTS_MOST 64
+#define KEY_WORDS      1024
 #define PROGRAMS_MOST  512 /* at this number all are dropped */
 
 typedef struct {
@@ -16,7 +16,7 @@ typedef struct {
     PyObject *programs; /* dict: key as bytes -> Program, or None: use the longer key */
     PyObject *kept;     /* list of objects whose addresses occur in keys */
     Py_ssize_t n;       /* number of parameters */
-    uint32_t is_static; /* bit set of the static ones */
+    uint64_t is_static; /* bit set of the static ones */
 } FusedCall;
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -278,7 +278,7 @@ static PyObject *FusedCall_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     self->kept = PyList_New(0);
     self->n = PyTuple_GET_SIZE(a[1]);
     for (Py_ssize_t i = 0; i < self->n && i < ARGUMENTS_MOST; i++) {
-        self->is_static |= (uint32_t)(PyTuple_GET_ITEM(a[1], i) == Py_True) << i;
+        self->is_static |= (uint64_t)(PyTuple_GET_ITEM(a[1], i) == Py_True) << i;
     }
     if (self->n > ARGUMENTS_MOST) {
         self->n = -1; /* too many parameters: all calls are left to Python */
