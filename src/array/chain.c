@@ -529,14 +529,10 @@ PG_DOC(chain_set__doc__, "_chain_set", "mode, on_frequent=None, often=3, wait_us
        "as long as it may be. on_frequent is called for a chain that came *often* times; wait_us: "
        "microseconds after which a chain goes if nothing else happens; on_copy: the number of the "
        "operation that copies items of a dtype, by its number.");
-static ArgSpec chain_set_args = PG_ARGSPEC(chain_set__doc__);
-
-static PyObject *chain_set(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
-                           PyObject *kwnames) {
-    PyObject *a[5];
+PG_FUNCTION(chain_set, 5)
+static PyObject *chain_set_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
     uint32_t mode, often = 3, wait_us = 300;
-    if (pg_args(&chain_set_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_u32(a[0], "_chain_set", "mode", &mode) < 0 ||
+    if (pg_as_u32(a[0], "_chain_set", "mode", &mode) < 0 ||
         (a[2] != NULL && pg_as_u32(a[2], "_chain_set", "often", &often) < 0) ||
         (a[3] != NULL && pg_as_u32(a[3], "_chain_set", "wait_us", &wait_us) < 0)) {
         return NULL;
@@ -559,14 +555,10 @@ static PyObject *chain_set(PyObject *Py_UNUSED(module), PyObject *const *args, P
 PG_DOC(chain_connect__doc__, "_chain_connect", "cuda, deferral",
        "(cuda: bool, deferral: Any) -> None",
        "Let the operations of a backend's arrays be deferred, by its _deferral().");
-static ArgSpec chain_connect_args = PG_ARGSPEC(chain_connect__doc__);
-
-static PyObject *chain_connect(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
-                               PyObject *kwnames) {
-    PyObject *a[2];
+PG_FUNCTION(chain_connect, 2)
+static PyObject *chain_connect_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
     int cuda;
-    if (pg_args(&chain_connect_args, args, nargs, kwnames, a) < 0 ||
-        (cuda = pg_as_bool(a[0], 0)) < 0) {
+    if ((cuda = pg_as_bool(a[0], 0)) < 0) {
         return NULL;
     }
     PgDeferral *given = PyCapsule_GetPointer(a[1], PG_DEFERRAL_CAPSULE);

@@ -255,8 +255,6 @@ PG_DOC(chain_known__doc__, "_chain_known", "table, key, hashes, made",
        "key. results: numbers of steps; operands: numbers of leaves, or -1 - the number of a "
        "number. join: None, or (kernel, sizes, local size, numbers), which joins the parts of a "
        "reduction.");
-static ArgSpec chain_known_args = PG_ARGSPEC(chain_known__doc__);
-
 /* Whether all are numbers of results, or of operands: what else is in the key is ours. */
 static int in_range(PyObject *tuple, long low, long high) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
@@ -281,12 +279,8 @@ static int is_join(PyObject *join) {
                                PyTuple_GET_SIZE(PyTuple_GET_ITEM(join, 3)) <= 32);
 }
 
-static PyObject *chain_known(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
-                             PyObject *kwnames) {
-    PyObject *a[4];
-    if (pg_args(&chain_known_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
+PG_FUNCTION(chain_known, 4)
+static PyObject *chain_known_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
     int ok = Py_TYPE(a[0]) == arr_state->KernelTableType && PyBytes_CheckExact(a[1]) &&
              PyBytes_CheckExact(a[2]) && PyTuple_CheckExact(a[3]) &&
              PyTuple_GET_SIZE(a[3]) == MADE_COUNT;

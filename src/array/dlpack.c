@@ -121,17 +121,13 @@ const char arr_dlpack_export__doc__[] =
     "versioned: bool, flags: int) -> Any\n\n"
     "A DLPack capsule that keeps *owner*. address: a pointer, or a cl_mem; strides and offset in "
     "bytes. Raises BufferError.";
-static ArgSpec export_args = PG_ARGSPEC(arr_dlpack_export__doc__);
-
-PyObject *arr_dlpack_export(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
-                            PyObject *kwnames) {
+PG_SHARED_FUNCTION(arr_dlpack_export, 9)
+static PyObject *arr_dlpack_export_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
     const char *call = "_dlpack_export";
-    PyObject *a[9];
     uint64_t address, offset, flags;
     size_t device[2];
     int versioned;
-    if (pg_args(&export_args, args, nargs, kwnames, a) < 0 ||
-        pg_as_u64(a[1], call, "address", &address) < 0 ||
+    if (pg_as_u64(a[1], call, "address", &address) < 0 ||
         pg_as_u64(a[6], call, "offset", &offset) < 0 || (versioned = pg_as_bool(a[7], 0)) < 0 ||
         pg_as_u64(a[8], call, "flags", &flags) < 0) {
         return NULL;

@@ -71,8 +71,6 @@ PG_DOC(GPUArray_init__doc__, "_init",
        "dtype: np.dtype[Any], allocator: Any = None) -> None",
        "Fill the header. strides in bytes, None for C order; offset in bytes. Nothing is checked "
        "against the memory.");
-static ArgSpec GPUArray_init_args = PG_ARGSPEC(GPUArray_init__doc__);
-
 /* Whether the class has an __init__ of the program's, which C must not bypass. */
 static int has_own_init(PyTypeObject *type) {
     static PyObject *word; /* kept until the process ends */
@@ -117,7 +115,7 @@ int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, 
     return own < 0 ? -1 : 0;
 }
 
-static int fill(GPUArray *self, PyObject **a) {
+static int fill(GPUArray *self, PyObject *const *a) {
     Py_ssize_t shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS];
     int n = read_tuple(a[4], "shape", shape), m = n;
     if (n < 0 || (a[5] != Py_None && (m = read_tuple(a[5], "strides", strides)) < 0)) {
@@ -152,10 +150,9 @@ static int fill(GPUArray *self, PyObject **a) {
     return status < 0 || offset == 0 ? status : arr_set_offset(self, offset);
 }
 
-static PyObject *GPUArray_init(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                               PyObject *kwnames) {
-    PyObject *a[8];
-    if (pg_args(&GPUArray_init_args, args, nargs, kwnames, a) < 0 || fill((GPUArray *)op, a) < 0) {
+PG_FUNCTION(GPUArray_init, 8)
+static PyObject *GPUArray_init_impl(PyObject *op, PyObject *const *a) {
+    if (fill((GPUArray *)op, a) < 0) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -246,15 +243,9 @@ PG_DOC(GPUArray_view__doc__, "_view", "$self, /, shape, strides, offset, dtype=N
        "An array over the same memory, with the events of this one. strides in bytes, offset in "
        "bytes from the start of the memory; "
        "nothing is checked.");
-static ArgSpec GPUArray_view_args = PG_ARGSPEC(GPUArray_view__doc__);
-
-static PyObject *GPUArray_view(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                               PyObject *kwnames) {
-    PyObject *a[5];
+PG_FUNCTION(GPUArray_view, 5)
+static PyObject *GPUArray_view_impl(PyObject *op, PyObject *const *a) {
     GPUArray *self = (GPUArray *)op;
-    if (pg_args(&GPUArray_view_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     PyTypeObject *type = a[4] != NULL && PyType_Check(a[4]) &&
                                  PyType_IsSubtype((PyTypeObject *)a[4], arr_state->GPUArrayType)
                              ? (PyTypeObject *)a[4]

@@ -143,8 +143,6 @@ PG_DOC(Table_add__doc__, "add",
        "a float, 34 + type number for a NumPy number. Its parameters: the result, the operands, "
        "the number of items. Groups do per_group items "
        "each, at most max_groups. op: the number of the operation for chains, 0 of none.");
-static ArgSpec Table_add_args = PG_ARGSPEC(Table_add__doc__);
-
 static int read_kinds(PyObject *obj, int *kinds) {
     Py_ssize_t n = PyTuple_Check(obj) ? PyTuple_GET_SIZE(obj) : -1;
     if (n < 1 || n > CALL_MAX) {
@@ -166,16 +164,14 @@ static int read_kinds(PyObject *obj, int *kinds) {
     return (int)n;
 }
 
-static PyObject *Table_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                           PyObject *kwnames) {
+PG_FUNCTION(Table_add, 8)
+static PyObject *Table_add_impl(PyObject *op, PyObject *const *a) {
     Table *self = (Table *)op;
-    PyObject *a[8];
     int kinds[CALL_MAX], n;
     uint32_t op_number = 0;
     size_t sizes[3];
     const char *call = "KernelTable.add";
-    if (pg_args(&Table_add_args, args, nargs, kwnames, a) < 0 ||
-        (n = read_kinds(a[1], kinds)) < 0 || pg_as_size(a[4], call, "per_group", &sizes[0]) < 0 ||
+    if ((n = read_kinds(a[1], kinds)) < 0 || pg_as_size(a[4], call, "per_group", &sizes[0]) < 0 ||
         pg_as_size(a[5], call, "max_groups", &sizes[1]) < 0 ||
         pg_as_size(a[6], call, "group_size", &sizes[2]) < 0 ||
         (a[7] != NULL && pg_as_u32(a[7], call, "op", &op_number) < 0)) {

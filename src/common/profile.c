@@ -1,7 +1,7 @@
 /* profile.c - the list of a profile's records, which threads without the GIL add to. */
 #include "common/profile.h"
 
-static PyThread_type_lock lock; /* made by the first profile */
+PyThread_type_lock pg_profile_lock;
 static PgRecord *records;
 static size_t count, room, most, lost;
 
@@ -26,44 +26,89 @@ static int have_room(void) {
 }
 
 int pg_profile_add(const PgRecord *record) {
-    if (lock == NULL) {
+    if (pg_profile_lock == NULL) {
         return 0;
     }
-    PyThread_acquire_lock(lock, WAIT_LOCK);
+    PyThread_acquire_lock(pg_profile_lock, WAIT_LOCK);
     int kept = count < most && have_room();
     if (kept) {
         records[count++] = *record;
     } else {
         lost++;
     }
-    PyThread_release_lock(lock);
+    PyThread_release_lock(pg_profile_lock);
     return kept;
 }
 
-int pg_profile_begin(size_t limit) {
-    if (lock == NULL && (lock = PyThread_allocate_lock()) == NULL) {
-        PyErr_NoMemory();
-        return -1;
+PyObject *pg_profile_begin(PgProfiler *profiler, PyObject *limit) {
+    size_t n;
+    if (pg_as_size(limit, "_profile_begin", "limit", &n) < 0) {
+        return NULL;
     }
-    PyThread_acquire_lock(lock, WAIT_LOCK);
-    most = limit;
-    PyThread_release_lock(lock);
-    return 0;
+    if (profiler->active || (pg_trap & PG_TRAP_FORKED)) {
+        Py_RETURN_FALSE;
+    }
+    if (pg_profile_lock == NULL && (pg_profile_lock = PyThread_allocate_lock()) == NULL) {
+        return PyErr_NoMemory();
+    }
+    PyThread_acquire_lock(pg_profile_lock, WAIT_LOCK);
+    most = n;
+    PyThread_release_lock(pg_profile_lock);
+    profiler->active = 1;
+    if (profiler->driver->ready) {
+        profiler->replace();
+    } else {
+        *profiler->when_ready = profiler->replace;
+    }
+    Py_RETURN_TRUE;
 }
 
-PgRecord *pg_profile_take(size_t *n, size_t *left_out) {
+/* Ends the list: what it has, how many, how many were left out. */
+static PgRecord *take(size_t *n, size_t *left_out) {
     PgRecord *taken = NULL;
     *n = *left_out = 0;
-    if (lock != NULL) {
-        PyThread_acquire_lock(lock, WAIT_LOCK);
+    if (pg_profile_lock != NULL) {
+        PyThread_acquire_lock(pg_profile_lock, WAIT_LOCK);
         taken = records;
         *n = count;
         *left_out = lost;
         records = NULL;
         count = room = lost = most = 0; /* a call that is under way is left out */
-        PyThread_release_lock(lock);
+        PyThread_release_lock(pg_profile_lock);
     }
     return taken;
+}
+
+static PyObject *row_of(const PgProfiler *profiler, const PgRecord *record) {
+    const unsigned *s = record->size;
+    uint64_t context = 0;
+    PyObject *times = profiler->times(record, &context);
+    return Py_BuildValue(
+        "(szKKddkN(III)(III)K)", record->kind, record->name[0] != '\0' ? record->name : NULL,
+        (unsigned long long)(uintptr_t)record->queue, (unsigned long long)record->bytes,
+        record->begin, record->end, record->thread, times, s[0], s[1], s[2], s[3], s[4], s[5],
+        (unsigned long long)context);
+}
+
+PyObject *pg_profile_end(PgProfiler *profiler) {
+    if (profiler->active) {
+        profiler->restore();
+        profiler->active = 0;
+        *profiler->when_ready = NULL;
+    }
+    size_t n, left_out;
+    PgRecord *taken = take(&n, &left_out);
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; i < n; i++) {
+        PyObject *row = list != NULL ? row_of(profiler, &taken[i]) : NULL;
+        if (row == NULL || PyList_Append(list, row) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(row);
+        profiler->drop(&taken[i]);
+    }
+    PyMem_RawFree(taken);
+    return list != NULL ? Py_BuildValue("(Nn)", list, (Py_ssize_t)left_out) : NULL;
 }
 
 /* ---- ranges of NVTX -------------------------------------------------------------------------- */

@@ -206,48 +206,36 @@ done:
 #define TEXT(width, what)                                                                        \
     "Fill " what " with the " width "-bit integer *data*.\n\nRaises ValueError past the end of " \
     "the allocation, OverflowError if data has more bits."
-#define WHOLE(bits, bytes)                                                                     \
-    PG_DOC(memset_d##bits##__doc__, "memset_d" #bits, "dest, data, size",                      \
-           "(dest: object, data: int, size: int) -> None",                                     \
-           TEXT(#bits, "*size* elements at *dest*"));                                          \
-    static ArgSpec memset_d##bits##_args = PG_ARGSPEC(memset_d##bits##__doc__);                \
-    static PyObject *memset_d##bits(PyObject *module, PyObject *const *args, Py_ssize_t nargs, \
-                                    PyObject *kwnames) {                                       \
-        static const Fill fill = {"memset_d" #bits, bytes, 0, 0};                              \
-        PyObject *a[3];                                                                        \
-        return pg_args(&memset_d##bits##_args, args, nargs, kwnames, a) < 0                    \
-                   ? NULL                                                                      \
-                   : run(PyModule_GetState(module), &fill, a[0], a[1],                         \
-                         (PyObject *const[3]){a[2], NULL, NULL}, NULL);                        \
-    }                                                                                          \
-    PG_DOC(memset_d##bits##_async__doc__, "memset_d" #bits "_async",                           \
-           "dest, data, size, stream=None",                                                    \
-           "(dest: object, data: int, size: int, stream: object = None) -> None",              \
-           TEXT(#bits, "*size* elements at *dest*, in the order of a stream,"));               \
-    static ArgSpec memset_d##bits##_async_args = PG_ARGSPEC(memset_d##bits##_async__doc__);    \
-    static PyObject *memset_d##bits##_async(PyObject *module, PyObject *const *args,           \
-                                            Py_ssize_t nargs, PyObject *kwnames) {             \
-        static const Fill fill = {"memset_d" #bits "_async", bytes, 0, 1};                     \
-        PyObject *a[4];                                                                        \
-        return pg_args(&memset_d##bits##_async_args, args, nargs, kwnames, a) < 0              \
-                   ? NULL                                                                      \
-                   : run(PyModule_GetState(module), &fill, a[0], a[1],                         \
-                         (PyObject *const[3]){a[2], NULL, NULL}, a[3]);                        \
+#define WHOLE(bits, bytes)                                                               \
+    PG_DOC(memset_d##bits##__doc__, "memset_d" #bits, "dest, data, size",                \
+           "(dest: object, data: int, size: int) -> None",                               \
+           TEXT(#bits, "*size* elements at *dest*"));                                    \
+    PG_FUNCTION(memset_d##bits, 3)                                                       \
+    static PyObject *memset_d##bits##_impl(PyObject *module, PyObject *const *a) {       \
+        static const Fill fill = {"memset_d" #bits, bytes, 0, 0};                        \
+        return run(PyModule_GetState(module), &fill, a[0], a[1],                         \
+                   (PyObject *const[3]){a[2], NULL, NULL}, NULL);                        \
+    }                                                                                    \
+    PG_DOC(memset_d##bits##_async__doc__, "memset_d" #bits "_async",                     \
+           "dest, data, size, stream=None",                                              \
+           "(dest: object, data: int, size: int, stream: object = None) -> None",        \
+           TEXT(#bits, "*size* elements at *dest*, in the order of a stream,"));         \
+    PG_FUNCTION(memset_d##bits##_async, 4)                                               \
+    static PyObject *memset_d##bits##_async_impl(PyObject *module, PyObject *const *a) { \
+        static const Fill fill = {"memset_d" #bits "_async", bytes, 0, 1};               \
+        return run(PyModule_GetState(module), &fill, a[0], a[1],                         \
+                   (PyObject *const[3]){a[2], NULL, NULL}, a[3]);                        \
     }
 #define ROWS(bits, bytes)                                                                         \
     PG_DOC(memset_d2d##bits##__doc__, "memset_d2d" #bits, "dest, pitch, data, width, height",     \
            "(dest: object, pitch: int, data: int, width: int, height: int) -> None",              \
            TEXT(#bits, "*height* rows of *width* elements, which begin every *pitch* bytes from " \
                        "*dest* on,"));                                                            \
-    static ArgSpec memset_d2d##bits##_args = PG_ARGSPEC(memset_d2d##bits##__doc__);               \
-    static PyObject *memset_d2d##bits(PyObject *module, PyObject *const *args, Py_ssize_t nargs,  \
-                                      PyObject *kwnames) {                                        \
+    PG_FUNCTION(memset_d2d##bits, 5)                                                              \
+    static PyObject *memset_d2d##bits##_impl(PyObject *module, PyObject *const *a) {              \
         static const Fill fill = {"memset_d2d" #bits, bytes, 1, 0};                               \
-        PyObject *a[5];                                                                           \
-        return pg_args(&memset_d2d##bits##_args, args, nargs, kwnames, a) < 0                     \
-                   ? NULL                                                                         \
-                   : run(PyModule_GetState(module), &fill, a[0], a[2],                            \
-                         (PyObject *const[3]){a[3], a[4], a[1]}, NULL);                           \
+        return run(PyModule_GetState(module), &fill, a[0], a[2],                                  \
+                   (PyObject *const[3]){a[3], a[4], a[1]}, NULL);                                 \
     }                                                                                             \
     PG_DOC(memset_d2d##bits##_async__doc__, "memset_d2d" #bits "_async",                          \
            "dest, pitch, data, width, height, stream=None",                                       \
@@ -255,15 +243,11 @@ done:
            "None) -> None",                                                                       \
            TEXT(#bits, "*height* rows of *width* elements, which begin every *pitch* bytes from " \
                        "*dest* on, in the order of a stream,"));                                  \
-    static ArgSpec memset_d2d##bits##_async_args = PG_ARGSPEC(memset_d2d##bits##_async__doc__);   \
-    static PyObject *memset_d2d##bits##_async(PyObject *module, PyObject *const *args,            \
-                                              Py_ssize_t nargs, PyObject *kwnames) {              \
+    PG_FUNCTION(memset_d2d##bits##_async, 6)                                                      \
+    static PyObject *memset_d2d##bits##_async_impl(PyObject *module, PyObject *const *a) {        \
         static const Fill fill = {"memset_d2d" #bits "_async", bytes, 1, 1};                      \
-        PyObject *a[6];                                                                           \
-        return pg_args(&memset_d2d##bits##_async_args, args, nargs, kwnames, a) < 0               \
-                   ? NULL                                                                         \
-                   : run(PyModule_GetState(module), &fill, a[0], a[2],                            \
-                         (PyObject *const[3]){a[3], a[4], a[1]}, a[5]);                           \
+        return run(PyModule_GetState(module), &fill, a[0], a[2],                                  \
+                   (PyObject *const[3]){a[3], a[4], a[1]}, a[5]);                                 \
     }
 
 WHOLE(8, 1)

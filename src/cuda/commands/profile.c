@@ -5,7 +5,6 @@
 #include "cuda/cuda.h"
 
 static CuTable real; /* the driver's functions while some are replaced */
-static int active;
 
 /* ---- the clock of a context ------------------------------------------------------------------ */
 
@@ -20,7 +19,6 @@ typedef struct {
 
 static Base bases[MOST_CONTEXTS];
 static int n_bases;
-static PyThread_type_lock lock;
 
 static void make_base(Base *base, CUcontext context) {
     CUevent event = NULL;
@@ -42,7 +40,7 @@ static CUevent base_of_current(void) {
     if (real.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == NULL) {
         return NULL;
     }
-    PyThread_acquire_lock(lock, WAIT_LOCK);
+    PyThread_acquire_lock(pg_profile_lock, WAIT_LOCK);
     int i = 0;
     while (i < n_bases && bases[i].context != context) {
         i++;
@@ -53,7 +51,7 @@ static CUevent base_of_current(void) {
         n_bases += bases[i].event != NULL;
     }
     found = i < n_bases ? bases[i].event : NULL;
-    PyThread_release_lock(lock);
+    PyThread_release_lock(pg_profile_lock);
     return found;
 }
 
@@ -233,31 +231,13 @@ static void replace(void) {
     }
 }
 
-PG_DOC(profile_begin__doc__, "_profile_begin", "limit", "(limit: int) -> bool",
-       "Record the commands that are queued from now on, *limit* of them at most. False if they "
-       "are recorded already, or in a child of fork().");
-PG_FUNCTION(profile_begin, 1)
-static PyObject *profile_begin_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
-    size_t limit;
-    if (pg_as_size(a[0], "_profile_begin", "limit", &limit) < 0) {
-        return NULL;
+static void restore(void) {
+#define X(fn)               \
+    if (cu.fn == on_##fn) { \
+        cu.fn = real.fn;    \
     }
-    if (active || (pg_trap & PG_TRAP_FORKED)) {
-        Py_RETURN_FALSE;
-    }
-    if (lock == NULL && (lock = PyThread_allocate_lock()) == NULL) {
-        return PyErr_NoMemory();
-    }
-    if (pg_profile_begin(limit) < 0) {
-        return NULL;
-    }
-    active = 1;
-    if (cud_driver.ready) {
-        replace();
-    } else {
-        cud_when_ready = replace;
-    }
-    Py_RETURN_TRUE;
+    REPLACED(X)
+#undef X
 }
 
 /* When an event came, as pg_seconds(); -1 if that is not known. */
@@ -279,21 +259,16 @@ static double moment(void *event, const Base *base) {
     return status == CUDA_SUCCESS ? base->at + 1e-3 * (double)ms : -1;
 }
 
-static PyObject *record_tuple(const PgRecord *record) {
-    const unsigned *s = record->size;
+static PyObject *times_of(const PgRecord *record, uint64_t *context) {
     const Base *base = NULL;
     for (int i = 0; i < n_bases; i++) {
         base = bases[i].event == record->base ? &bases[i] : base;
     }
+    *context = base != NULL ? (uint64_t)(uintptr_t)base->context : 0;
     double first = moment(record->first, base), last = moment(record->last, base);
-    PyObject *times = first >= 0 && last >= first
-                          ? Py_BuildValue("(dddd)", record->begin, record->begin, first, last)
-                          : Py_NewRef(Py_None);
-    return Py_BuildValue(
-        "(szKKddkN(III)(III)K)", record->kind, record->name[0] != '\0' ? record->name : NULL,
-        (unsigned long long)(uintptr_t)record->queue, (unsigned long long)record->bytes,
-        record->begin, record->end, record->thread, times, s[0], s[1], s[2], s[3], s[4], s[5],
-        (unsigned long long)(uintptr_t)(base != NULL ? base->context : NULL));
+    return first >= 0 && last >= first
+               ? Py_BuildValue("(dddd)", record->begin, record->begin, first, last)
+               : Py_NewRef(Py_None);
 }
 
 static void destroy(void *event) {
@@ -304,42 +279,26 @@ static void destroy(void *event) {
     (void)status;
 }
 
+static void drop_events(PgRecord *record) {
+    destroy(record->first);
+    destroy(record->last);
+}
+
+static PgProfiler profiler = {&cud_driver, &cud_when_ready, replace, restore,
+                              times_of,    drop_events,     0};
+PG_PROFILE_BEGIN(profiler)
+
 static PyObject *profile_end(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
-    if (active) {
-#define X(fn)               \
-    if (cu.fn == on_##fn) { \
-        cu.fn = real.fn;    \
-    }
-        REPLACED(X)
-#undef X
-        active = 0;
-        cud_when_ready = NULL;
-    }
-    size_t n, lost;
-    PgRecord *records = pg_profile_take(&n, &lost);
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; i < n; i++) {
-        PyObject *one = list != NULL ? record_tuple(&records[i]) : NULL;
-        if (one == NULL || PyList_Append(list, one) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(one);
-        destroy(records[i].first);
-        destroy(records[i].last);
-    }
-    PyMem_RawFree(records);
+    PyObject *result = pg_profile_end(&profiler);
     for (int i = 0; i < n_bases; i++) {
         destroy(bases[i].event);
     }
     n_bases = 0;
-    return list != NULL ? Py_BuildValue("(Nn)", list, (Py_ssize_t)lost) : NULL;
+    return result;
 }
 
 PyMethodDef cud_profile_functions[] = {
     {"_profile_begin", FAST(profile_begin), profile_begin__doc__},
-    {"_profile_end", profile_end, METH_NOARGS,
-     "_profile_end()\n--\n\n() -> tuple[list[tuple[Any, ...]], int]\n\nStop recording. The "
-     "commands, as (kind, kernel, stream, bytes, begin and end of the call, thread, times on the "
-     "device, grid, block, context), and how many there were beyond the limit."},
+    {"_profile_end", profile_end, METH_NOARGS, PG_PROFILE_END_DOC},
     {NULL, NULL, 0, NULL},
 };

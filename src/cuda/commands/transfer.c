@@ -269,16 +269,11 @@ static PyObject *memcpy_dtoh_async_impl(PyObject *module, PyObject *const *a) {
 
 PG_DOC(to_device__doc__, "to_device", "bf_obj", "(bf_obj: HostBuffer) -> DeviceAllocation",
        "New device memory with the bytes of a host array, in C order. It need not be contiguous.");
-static ArgSpec to_device_args = PG_ARGSPEC(to_device__doc__);
-
-static PyObject *to_device(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                           PyObject *kwnames) {
+PG_FUNCTION(to_device, 1)
+static PyObject *to_device_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     const char *call = "to_device";
-    PyObject *obj, *bytes = NULL;
-    if (pg_args(&to_device_args, args, nargs, kwnames, &obj) < 0) {
-        return NULL;
-    }
+    PyObject *obj = a[0], *bytes = NULL;
     if (PyArray_Check(obj)) {
         bytes = PyArray_IS_C_CONTIGUOUS((PyArrayObject *)obj)
                     ? Py_NewRef(obj)

@@ -127,11 +127,11 @@ static Context *end_context(State *state, const char *call, const char *name, Py
     return at->allocation != NULL ? at->allocation->context : current;
 }
 
-static PyObject *peer(State *state, const char *call, PyObject *const a[6], int async) {
+/* stream: NULL to wait for the copy. */
+static PyObject *peer(State *state, const char *call, PyObject *const *a, PyObject *stream) {
     Copy copy;
     CUresult status = CUDA_SUCCESS;
-    int prepared = copy_prepare(state, call, a[0], a[1], a[2],
-                                async ? (a[5] != NULL ? a[5] : Py_None) : NULL, &copy);
+    int prepared = copy_prepare(state, call, a[0], a[1], a[2], stream, &copy);
     if (prepared > 0) {
         Context *to = end_context(state, call, "dest_context", a[3], &copy.to, copy.context);
         Context *from =
@@ -145,7 +145,7 @@ static PyObject *peer(State *state, const char *call, PyObject *const a[6], int 
             cud_unpin(copy.from.allocation);
             cud_unpin(copy.to.allocation);
             prepared = -1;
-        } else if (async) {
+        } else if (stream != NULL) {
             CU_QUEUED(status, cuMemcpyPeerAsync, copy.to.ptr, to->handle, copy.from.ptr,
                       from->handle, copy.size, copy.handle);
         } else {
@@ -156,8 +156,8 @@ static PyObject *peer(State *state, const char *call, PyObject *const a[6], int 
             Py_END_ALLOW_THREADS
         }
     }
-    return copy_finish(state, &copy, prepared, async ? "cuMemcpyPeerAsync" : "cuMemcpyPeer",
-                       status);
+    return copy_finish(state, &copy, prepared,
+                       stream != NULL ? "cuMemcpyPeerAsync" : "cuMemcpyPeer", status);
 }
 
 PG_DOC(
@@ -167,14 +167,9 @@ PG_DOC(
     "Copy *size* bytes from memory of one context to memory of another, also on another device.\n\n"
     "dest_context, src_context: by default those of the allocations, or the current one for a "
     "plain address.");
-static ArgSpec memcpy_peer_args = PG_ARGSPEC(memcpy_peer__doc__);
-
-static PyObject *memcpy_peer(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                             PyObject *kwnames) {
-    PyObject *a[6] = {NULL};
-    return pg_args(&memcpy_peer_args, args, nargs, kwnames, a) < 0
-               ? NULL
-               : peer(PyModule_GetState(module), "memcpy_peer", a, 0);
+PG_FUNCTION(memcpy_peer, 5)
+static PyObject *memcpy_peer_impl(PyObject *module, PyObject *const *a) {
+    return peer(PyModule_GetState(module), "memcpy_peer", a, NULL);
 }
 
 PG_DOC(memcpy_peer_async__doc__, "memcpy_peer_async",
@@ -182,14 +177,9 @@ PG_DOC(memcpy_peer_async__doc__, "memcpy_peer_async",
        "(dest: object, src: object, size: int, dest_context: Context | None = None, src_context: "
        "Context | None = None, stream: object = None) -> None",
        "Queue what memcpy_peer() does on a stream.");
-static ArgSpec memcpy_peer_async_args = PG_ARGSPEC(memcpy_peer_async__doc__);
-
-static PyObject *memcpy_peer_async(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                   PyObject *kwnames) {
-    PyObject *a[6] = {NULL};
-    return pg_args(&memcpy_peer_async_args, args, nargs, kwnames, a) < 0
-               ? NULL
-               : peer(PyModule_GetState(module), "memcpy_peer_async", a, 1);
+PG_FUNCTION(memcpy_peer_async, 6)
+static PyObject *memcpy_peer_async_impl(PyObject *module, PyObject *const *a) {
+    return peer(PyModule_GetState(module), "memcpy_peer_async", a, a[5] != NULL ? a[5] : Py_None);
 }
 
 PyMethodDef cud_transfer_device_functions[] = {

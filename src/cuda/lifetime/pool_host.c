@@ -144,18 +144,13 @@ PG_DOC(PageLockedMemoryPool_allocate__doc__, "allocate", "$self, /, shape, dtype
        "An array in page-locked memory, reused or new, uninitialized. Its base is a "
        "PooledHostAllocation.\n\n"
        "Raises MemoryError if there is not enough memory even after freeing all held blocks.");
-static ArgSpec PageLockedMemoryPool_allocate_args =
-    PG_ARGSPEC(PageLockedMemoryPool_allocate__doc__);
-
-static PyObject *PageLockedMemoryPool_allocate(PyObject *op, PyObject *const *args,
-                                               Py_ssize_t nargs, PyObject *kwnames) {
+PG_FUNCTION(PageLockedMemoryPool_allocate, 3)
+static PyObject *PageLockedMemoryPool_allocate_impl(PyObject *op, PyObject *const *a) {
     Pool *pool = (Pool *)op;
     State *state = pool->state;
     const char *call = "PageLockedMemoryPool.allocate";
-    PyObject *a[3];
     ArrayLayout layout;
-    if (pg_args(&PageLockedMemoryPool_allocate_args, args, nargs, kwnames, a) < 0 ||
-        cud_array_layout(call, a[0], a[1], a[2], &layout) < 0) {
+    if (cud_array_layout(call, a[0], a[1], a[2], &layout) < 0) {
         return NULL;
     }
     Block *block = cud_pool_take(pool, layout.size, call);

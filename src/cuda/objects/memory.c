@@ -271,28 +271,19 @@ PG_DOC(mem_alloc__doc__, "mem_alloc", "bytes", "(bytes: int) -> DeviceAllocation
        "dropped.\n\n"
        "Raises MemoryError if the device is out of memory even after a garbage collection and "
        "emptying all memory pools.");
-static ArgSpec mem_alloc_args = PG_ARGSPEC(mem_alloc__doc__);
-
-static PyObject *mem_alloc(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                           PyObject *kwnames) {
-    PyObject *a[1];
+PG_FUNCTION(mem_alloc, 1)
+static PyObject *mem_alloc_impl(PyObject *module, PyObject *const *a) {
     size_t size;
-    return pg_args(&mem_alloc_args, args, nargs, kwnames, a) < 0 ||
-                   pg_as_size(a[0], "mem_alloc", "bytes", &size) < 0
+    return pg_as_size(a[0], "mem_alloc", "bytes", &size) < 0
                ? NULL
                : allocate(PyModule_GetState(module), size);
 }
 
 PG_DOC(mem_alloc_like__doc__, "mem_alloc_like", "ary", "(ary: object) -> DeviceAllocation",
        "Device memory for as many bytes as the array has; nothing is copied.");
-static ArgSpec mem_alloc_like_args = PG_ARGSPEC(mem_alloc_like__doc__);
-
-static PyObject *mem_alloc_like(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                PyObject *kwnames) {
-    PyObject *array;
-    if (pg_args(&mem_alloc_like_args, args, nargs, kwnames, &array) < 0) {
-        return NULL;
-    }
+PG_FUNCTION(mem_alloc_like, 1)
+static PyObject *mem_alloc_like_impl(PyObject *module, PyObject *const *a) {
+    PyObject *array = a[0];
     PyObject *bytes = PyObject_GetAttrString(array, "nbytes");
     size_t size;
     if (bytes == NULL) {

@@ -410,19 +410,14 @@ static void drop_plan(PyObject *capsule) {
 PG_DOC(Module_get_function__doc__, "get_function", "$self, /, name", "(name: str) -> Function",
        "The kernel *name*. Raises LogicError if there is none: outside extern \"C\" names are "
        "mangled.");
-static ArgSpec Module_get_function_args = PG_ARGSPEC(Module_get_function__doc__);
-
-static PyObject *Module_get_function(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                     PyObject *kwnames) {
+PG_FUNCTION(Module_get_function, 1)
+static PyObject *Module_get_function_impl(PyObject *op, PyObject *const *a) {
     Module *self = (Module *)op;
-    PyObject *name_object;
-    const char *name = pg_args(&Module_get_function_args, args, nargs, kwnames, &name_object) < 0
-                           ? NULL
-                           : name_of(name_object, "Module.get_function");
+    const char *name = name_of(a[0], "Module.get_function");
     if (name == NULL || cud_context_check(self->context, "cuModuleGetFunction") < 0) {
         return NULL;
     }
-    PyObject *capsule = PyDict_GetItemWithError(self->functions, name_object);
+    PyObject *capsule = PyDict_GetItemWithError(self->functions, a[0]);
     if (capsule == NULL && PyErr_Occurred()) {
         return NULL;
     }
@@ -440,11 +435,10 @@ static PyObject *Module_get_function(PyObject *op, PyObject *const *args, Py_ssi
             return cud_raise_with(self->state, "cuModuleGetFunction", status,
                                   "no kernel is called '%U' (is it inside extern \"C\", or spelled "
                                   "by its mangled name?)",
-                                  name_object);
+                                  a[0]);
         }
         if (status != CUDA_SUCCESS) {
-            return cud_raise_with(self->state, "cuModuleGetFunction", status, "kernel '%U'",
-                                  name_object);
+            return cud_raise_with(self->state, "cuModuleGetFunction", status, "kernel '%U'", a[0]);
         }
         Plan *plan = plan_new(handle);
         capsule = plan != NULL ? PyCapsule_New(plan, PLAN_NAME, drop_plan) : NULL;
@@ -452,9 +446,9 @@ static PyObject *Module_get_function(PyObject *op, PyObject *const *args, Py_ssi
             plan_free(plan);
             return NULL;
         }
-        PyObject *stored = PyDict_SetDefault(self->functions, name_object,
-                                             capsule); /* another thread's plan, if it was faster:
-                                                        * that is in use */
+        PyObject *stored =
+            PyDict_SetDefault(self->functions, a[0], capsule); /* another thread's plan, if it was
+                                                                * faster: that is in use */
         Py_DECREF(capsule);
         if (stored == NULL) {
             return NULL;
@@ -468,7 +462,7 @@ static PyObject *Module_get_function(PyObject *op, PyObject *const *args, Py_ssi
         function->plan = PyCapsule_GetPointer(capsule, PLAN_NAME);
         function->module = (Module *)Py_NewRef(self);
         function->context = self->context;
-        function->name = Py_NewRef(name_object);
+        function->name = Py_NewRef(a[0]);
     }
     return (PyObject *)function;
 }
@@ -476,15 +470,10 @@ static PyObject *Module_get_function(PyObject *op, PyObject *const *args, Py_ssi
 PG_DOC(Module_get_global__doc__, "get_global", "$self, /, name", "(name: str) -> tuple[int, int]",
        "Address and size [bytes] of a __device__ or __constant__ variable, which lives as long as "
        "the module.");
-static ArgSpec Module_get_global_args = PG_ARGSPEC(Module_get_global__doc__);
-
-static PyObject *Module_get_global(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                   PyObject *kwnames) {
+PG_FUNCTION(Module_get_global, 1)
+static PyObject *Module_get_global_impl(PyObject *op, PyObject *const *a) {
     Module *self = (Module *)op;
-    PyObject *name_object;
-    const char *name = pg_args(&Module_get_global_args, args, nargs, kwnames, &name_object) < 0
-                           ? NULL
-                           : name_of(name_object, "Module.get_global");
+    const char *name = name_of(a[0], "Module.get_global");
     if (name == NULL || cud_context_check(self->context, "cuModuleGetGlobal") < 0) {
         return NULL;
     }
@@ -502,11 +491,11 @@ static PyObject *Module_get_global(PyObject *op, PyObject *const *args, Py_ssize
         return cud_raise_with(self->state, "cuModuleGetGlobal", status,
                               "no variable is called '%U' (is it inside extern \"C\", or spelled "
                               "by its mangled name?)",
-                              name_object);
+                              a[0]);
     }
-    return status == CUDA_SUCCESS ? Py_BuildValue("(Kn)", pointer, (Py_ssize_t)size)
-                                  : cud_raise_with(self->state, "cuModuleGetGlobal", status,
-                                                   "variable '%U'", name_object);
+    return status == CUDA_SUCCESS
+               ? Py_BuildValue("(Kn)", pointer, (Py_ssize_t)size)
+               : cud_raise_with(self->state, "cuModuleGetGlobal", status, "variable '%U'", a[0]);
 }
 
 static PyObject *no_references(PyObject *op, const char *routine, const char *what,
@@ -522,26 +511,16 @@ static PyObject *no_references(PyObject *op, const char *routine, const char *wh
 
 PG_DOC(Module_get_texref__doc__, "get_texref", "$self, /, name", "(name: str) -> NoReturn",
        "Raises LogicError: CUDA 12 removed texture references; use a TextureObject.");
-static ArgSpec Module_get_texref_args = PG_ARGSPEC(Module_get_texref__doc__);
-
-static PyObject *Module_get_texref(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                   PyObject *kwnames) {
-    PyObject *name;
-    return pg_args(&Module_get_texref_args, args, nargs, kwnames, &name) < 0
-               ? NULL
-               : no_references(op, "cuModuleGetTexRef", "texture", name);
+PG_FUNCTION(Module_get_texref, 1)
+static PyObject *Module_get_texref_impl(PyObject *op, PyObject *const *a) {
+    return no_references(op, "cuModuleGetTexRef", "texture", a[0]);
 }
 
 PG_DOC(Module_get_surfref__doc__, "get_surfref", "$self, /, name", "(name: str) -> NoReturn",
        "Raises LogicError: CUDA 12 removed surface references; use a SurfaceObject.");
-static ArgSpec Module_get_surfref_args = PG_ARGSPEC(Module_get_surfref__doc__);
-
-static PyObject *Module_get_surfref(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                                    PyObject *kwnames) {
-    PyObject *name;
-    return pg_args(&Module_get_surfref_args, args, nargs, kwnames, &name) < 0
-               ? NULL
-               : no_references(op, "cuModuleGetSurfRef", "surface", name);
+PG_FUNCTION(Module_get_surfref, 1)
+static PyObject *Module_get_surfref_impl(PyObject *op, PyObject *const *a) {
+    return no_references(op, "cuModuleGetSurfRef", "surface", a[0]);
 }
 
 static PyObject *Module_get_handle(PyObject *op, void *Py_UNUSED(closure)) {

@@ -167,34 +167,27 @@ PG_DOC(enqueue_marker__doc__, "enqueue_marker", "queue, wait_for=None",
        "(queue: CommandQueue, wait_for: Sequence[Event] | None = None) -> Event",
        "An event that completes when the events of wait_for do, or without wait_for, all earlier "
        "commands.");
-static ArgSpec enqueue_marker_args = PG_ARGSPEC(enqueue_marker__doc__);
 PG_DOC(enqueue_barrier__doc__, "enqueue_barrier", "queue, wait_for=None",
        "(queue: CommandQueue, wait_for: Sequence[Event] | None = None) -> Event",
        "Like enqueue_marker, but later commands wait for it, even in an out-of-order queue.");
-static ArgSpec enqueue_barrier_args = PG_ARGSPEC(enqueue_barrier__doc__);
-
-static PyObject *enqueue_marker(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                PyObject *kwnames) {
+PG_FUNCTION(enqueue_marker, 2)
+static PyObject *enqueue_marker_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
-    PyObject *a[2];
     WaitList list;
     Queue *queue;
-    if (pg_args(&enqueue_marker_args, args, nargs, kwnames, a) < 0 ||
-        (queue = ocl_as_queue(state, a[0], "enqueue_marker")) == NULL ||
+    if ((queue = ocl_as_queue(state, a[0], "enqueue_marker")) == NULL ||
         ocl_wait_list(state, a[1], "enqueue_marker", queue, &list) < 0) {
         return NULL;
     }
     return ocl_enqueue_nothing(queue, &list);
 }
 
-static PyObject *enqueue_barrier(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                 PyObject *kwnames) {
+PG_FUNCTION(enqueue_barrier, 2)
+static PyObject *enqueue_barrier_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
-    PyObject *a[2];
     WaitList list;
     Queue *queue;
-    if (pg_args(&enqueue_barrier_args, args, nargs, kwnames, a) < 0 ||
-        (queue = ocl_as_queue(state, a[0], "enqueue_barrier")) == NULL ||
+    if ((queue = ocl_as_queue(state, a[0], "enqueue_barrier")) == NULL ||
         ocl_wait_list(state, a[1], "enqueue_barrier", queue, &list) < 0) {
         return NULL;
     }

@@ -144,7 +144,7 @@ too_far:
     return -1;
 }
 
-PG_DOC(enqueue_read_image__doc__, "_enqueue_read_image",
+PG_DOC(ocl_enqueue_read_image__doc__, "_enqueue_read_image",
        "queue, mem, origin, region, hostbuf, row_pitch=0, slice_pitch=0, wait_for=None, "
        "is_blocking=True",
        "(queue: CommandQueue, mem: Image | GLRenderBuffer, origin: Sequence[int], region: "
@@ -152,9 +152,8 @@ PG_DOC(enqueue_read_image__doc__, "_enqueue_read_image",
        "wait_for: Sequence[Event] | None = None, is_blocking: bool = True) -> NannyEvent",
        "Copy region [pixels] of an image, from origin on, to the host. Pitches are bytes between "
        "rows and slices of hostbuf.");
-static ArgSpec enqueue_read_image_args = PG_ARGSPEC(enqueue_read_image__doc__);
 
-PG_DOC(enqueue_write_image__doc__, "_enqueue_write_image",
+PG_DOC(ocl_enqueue_write_image__doc__, "_enqueue_write_image",
        "queue, mem, origin, region, hostbuf, row_pitch=0, slice_pitch=0, wait_for=None, "
        "is_blocking=True",
        "(queue: CommandQueue, mem: Image | GLRenderBuffer, origin: Sequence[int], region: "
@@ -162,12 +161,9 @@ PG_DOC(enqueue_write_image__doc__, "_enqueue_write_image",
        "wait_for: Sequence[Event] | None = None, is_blocking: bool = True) -> NannyEvent",
        "Copy from the host to region [pixels] of an image, from origin on. Pitches are bytes "
        "between rows and slices of hostbuf.");
-static ArgSpec enqueue_write_image_args = PG_ARGSPEC(enqueue_write_image__doc__);
 
-static PyObject *host_copy(PyObject *module, ArgSpec *spec, PyObject *const *args, Py_ssize_t nargs,
-                           PyObject *kwnames, int write) {
+static PyObject *host_copy(PyObject *module, PyObject *const *a, int write) {
     State *state = PyModule_GetState(module);
-    PyObject *a[9];
     const char *call = "enqueue_copy"; /* the function that the user called */
     ImageBox box;
     ImageExtent extent;
@@ -175,9 +171,6 @@ static PyObject *host_copy(PyObject *module, ArgSpec *spec, PyObject *const *arg
     Py_buffer view;
     WaitList list = {0};
     int blocking;
-    if (pg_args(spec, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     Queue *queue = ocl_as_queue(state, a[0], call);
     Memory *image = queue != NULL ? ocl_as_image(state, a[1], call, "mem", queue->context->context)
                                   : NULL;
@@ -224,12 +217,14 @@ fail:
     return NULL;
 }
 
-OCL_COPY_FUNCTION(enqueue_read_image) {
-    return host_copy(module, &enqueue_read_image_args, args, nargs, kwnames, 0);
+PG_SHARED_FUNCTION(ocl_enqueue_read_image, 9)
+static PyObject *ocl_enqueue_read_image_impl(PyObject *module, PyObject *const *a) {
+    return host_copy(module, a, 0);
 }
 
-OCL_COPY_FUNCTION(enqueue_write_image) {
-    return host_copy(module, &enqueue_write_image_args, args, nargs, kwnames, 1);
+PG_SHARED_FUNCTION(ocl_enqueue_write_image, 9)
+static PyObject *ocl_enqueue_write_image_impl(PyObject *module, PyObject *const *a) {
+    return host_copy(module, a, 1);
 }
 
 /* ---- image to image -------------------------------------------------------------------------- */
@@ -274,24 +269,19 @@ static void share_region(const ImageExtent *from_extent, ImageBox *from,
     to->rest = 0;
 }
 
-PG_DOC(enqueue_copy_image__doc__, "_enqueue_copy_image",
+PG_DOC(ocl_enqueue_copy_image__doc__, "_enqueue_copy_image",
        "queue, src, dest, src_origin, dest_origin, region, wait_for=None",
        "(queue: CommandQueue, src: Image | GLRenderBuffer, dest: Image | GLRenderBuffer, "
        "src_origin: Sequence[int], dest_origin: Sequence[int], region: Sequence[int] | None, "
        "wait_for: Sequence[Event] | None = None) -> Event",
        "Copy region [pixels] from one image to another of the same format.");
-static ArgSpec enqueue_copy_image_args = PG_ARGSPEC(enqueue_copy_image__doc__);
-
-OCL_COPY_FUNCTION(enqueue_copy_image) {
+PG_SHARED_FUNCTION(ocl_enqueue_copy_image, 7)
+static PyObject *ocl_enqueue_copy_image_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
-    PyObject *a[7];
     const char *call = "enqueue_copy", *routine = "clEnqueueCopyImage";
     ImageBox from, to;
     ImageExtent from_extent, to_extent;
     WaitList list = {0};
-    if (pg_args(&enqueue_copy_image_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     Queue *queue = ocl_as_queue(state, a[0], call);
     Memory *src = queue != NULL ? ocl_as_image(state, a[1], call, "src", queue->context->context)
                                 : NULL;
@@ -338,23 +328,19 @@ fail:
 
 /* ---- image and buffer ------------------------------------------------------------------------ */
 
-PG_DOC(enqueue_copy_image_to_buffer__doc__, "_enqueue_copy_image_to_buffer",
+PG_DOC(ocl_enqueue_copy_image_to_buffer__doc__, "_enqueue_copy_image_to_buffer",
        "queue, src, dest, origin, region, offset=0, wait_for=None",
        "(queue: CommandQueue, src: Image | GLRenderBuffer, dest: MemoryObjectHolder, origin: "
        "Sequence[int], region: Sequence[int] | None, offset: int = 0, "
        "wait_for: Sequence[Event] | None = None) -> Event",
        "Copy region [pixels] of an image to a buffer, from offset [bytes] on, without gaps.");
-static ArgSpec enqueue_copy_image_to_buffer_args = PG_ARGSPEC(enqueue_copy_image_to_buffer__doc__);
-
-PG_DOC(enqueue_copy_buffer_to_image__doc__, "_enqueue_copy_buffer_to_image",
+PG_DOC(ocl_enqueue_copy_buffer_to_image__doc__, "_enqueue_copy_buffer_to_image",
        "queue, src, dest, offset, origin, region, wait_for=None",
        "(queue: CommandQueue, src: MemoryObjectHolder, dest: Image | GLRenderBuffer, offset: int, "
        "origin: Sequence[int], region: Sequence[int] | None, "
        "wait_for: Sequence[Event] | None = None) -> Event",
        "Copy pixels that lie without gaps in a buffer, from offset [bytes] on, to region [pixels] "
        "of an image.");
-static ArgSpec enqueue_copy_buffer_to_image_args = PG_ARGSPEC(enqueue_copy_buffer_to_image__doc__);
-
 /* Checks that the operands are alive, prepares them for the queue, and checks that the box and its
  * bytes are within bounds. Returns 0, or -1 with an exception. */
 static int check_buffer_copy(Memory *image, Memory *buffer, const char *call, Queue *queue,
@@ -432,20 +418,14 @@ fail:
     return NULL;
 }
 
-OCL_COPY_FUNCTION(enqueue_copy_image_to_buffer) {
-    PyObject *a[7];
-    if (pg_args(&enqueue_copy_image_to_buffer_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
+PG_SHARED_FUNCTION(ocl_enqueue_copy_image_to_buffer, 7)
+static PyObject *ocl_enqueue_copy_image_to_buffer_impl(PyObject *module, PyObject *const *a) {
     return buffer_copy(PyModule_GetState(module), "enqueue_copy", a[0], a[1], a[2], a[5], a[3],
                        a[4], a[6], 0);
 }
 
-OCL_COPY_FUNCTION(enqueue_copy_buffer_to_image) {
-    PyObject *a[7];
-    if (pg_args(&enqueue_copy_buffer_to_image_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
+PG_SHARED_FUNCTION(ocl_enqueue_copy_buffer_to_image, 7)
+static PyObject *ocl_enqueue_copy_buffer_to_image_impl(PyObject *module, PyObject *const *a) {
     return buffer_copy(PyModule_GetState(module), "enqueue_copy", a[0], a[2], a[1], a[3], a[4],
                        a[5], a[6], 1);
 }
@@ -655,19 +635,15 @@ PG_DOC(get_supported_image_formats__doc__, "get_supported_image_formats",
        "context, flags, image_type",
        "(context: Context, flags: int, image_type: int) -> list[ImageFormat]",
        "Formats that images of *image_type* (of mem_object_type) with these mem_flags may have.");
-static ArgSpec get_supported_image_formats_args = PG_ARGSPEC(get_supported_image_formats__doc__);
-
-static PyObject *get_supported_image_formats(PyObject *module, PyObject *const *args,
-                                             Py_ssize_t nargs, PyObject *kwnames) {
+PG_FUNCTION(get_supported_image_formats, 3)
+static PyObject *get_supported_image_formats_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
-    PyObject *a[3];
     const char *call = "get_supported_image_formats";
     Context *context;
     uint64_t flags;
     cl_uint type, n;
     cl_image_format *formats;
-    if (pg_args(&get_supported_image_formats_args, args, nargs, kwnames, a) < 0 ||
-        (context = ocl_as_context(state, a[0], call)) == NULL ||
+    if ((context = ocl_as_context(state, a[0], call)) == NULL ||
         pg_as_u64(a[1], call, "flags", &flags) < 0 ||
         pg_as_u32(a[2], call, "image_type", &type) < 0) {
         return NULL;
@@ -696,13 +672,13 @@ PyMethodDef ocl_image_functions[] = {
     {"create_image", FAST(create_image), create_image__doc__},
     {"get_supported_image_formats", FAST(get_supported_image_formats),
      get_supported_image_formats__doc__},
-    {"_enqueue_read_image", FAST(ocl_enqueue_read_image), enqueue_read_image__doc__},
-    {"_enqueue_write_image", FAST(ocl_enqueue_write_image), enqueue_write_image__doc__},
-    {"_enqueue_copy_image", FAST(ocl_enqueue_copy_image), enqueue_copy_image__doc__},
+    {"_enqueue_read_image", FAST(ocl_enqueue_read_image), ocl_enqueue_read_image__doc__},
+    {"_enqueue_write_image", FAST(ocl_enqueue_write_image), ocl_enqueue_write_image__doc__},
+    {"_enqueue_copy_image", FAST(ocl_enqueue_copy_image), ocl_enqueue_copy_image__doc__},
     {"_enqueue_copy_image_to_buffer", FAST(ocl_enqueue_copy_image_to_buffer),
-     enqueue_copy_image_to_buffer__doc__},
+     ocl_enqueue_copy_image_to_buffer__doc__},
     {"_enqueue_copy_buffer_to_image", FAST(ocl_enqueue_copy_buffer_to_image),
-     enqueue_copy_buffer_to_image__doc__},
+     ocl_enqueue_copy_buffer_to_image__doc__},
     {"enqueue_fill_image", FAST(enqueue_fill_image), enqueue_fill_image__doc__},
     {"enqueue_map_image", FAST(ocl_enqueue_map_image), ocl_enqueue_map_image__doc__},
     {NULL, NULL, 0, NULL},

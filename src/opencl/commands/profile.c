@@ -12,7 +12,6 @@
 #include "opencl/queue.h"
 
 static ClTable real; /* the driver's functions while some are replaced */
-static int active;
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
@@ -215,6 +214,7 @@ static void *CL_API_CALL on_clEnqueueMapBuffer(cl_command_queue queue, cl_mem me
 
 static void replace(void) {
     ocl_when_ready = NULL;
+    ocl_queues_profiled = 1;
     real = cl;
 #define X(fn)            \
     if (cl.fn != NULL) { \
@@ -224,32 +224,19 @@ static void replace(void) {
 #undef X
 }
 
-PG_DOC(profile_begin__doc__, "_profile_begin", "limit", "(limit: int) -> bool",
-       "Record the commands that are enqueued from now on, *limit* of them at most. False if "
-       "they are recorded already, or in a child of fork().");
-PG_FUNCTION(profile_begin, 1)
-static PyObject *profile_begin_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
-    size_t limit;
-    if (pg_as_size(a[0], "_profile_begin", "limit", &limit) < 0) {
-        return NULL;
+static void restore(void) {
+    ocl_queues_profiled = 0;
+#define X(fn)               \
+    if (cl.fn == on_##fn) { \
+        cl.fn = real.fn;    \
     }
-    if (active || (pg_trap & PG_TRAP_FORKED)) {
-        Py_RETURN_FALSE;
-    }
-    if (pg_profile_begin(limit) < 0) {
-        return NULL;
-    }
-    active = ocl_queues_profiled = 1;
-    if (ocl_driver.ready) {
-        replace();
-    } else {
-        ocl_when_ready = replace;
-    }
-    Py_RETURN_TRUE;
+    REPLACED(X)
+#undef X
 }
 
 /* When a command ran, by the device's clock [s]; None if that is not known. */
-static PyObject *times_of(cl_event event) {
+static PyObject *times_of(const PgRecord *record, uint64_t *Py_UNUSED(context)) {
+    cl_event event = record->last;
     static const cl_profiling_info which[4] = {
         CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT, CL_PROFILING_COMMAND_START,
         CL_PROFILING_COMMAND_END};
@@ -272,42 +259,18 @@ static PyObject *times_of(cl_event event) {
                          1e-9 * (double)times[2], 1e-9 * (double)times[3]);
 }
 
-static PyObject *record_tuple(const PgRecord *record) {
-    const unsigned *s = record->size;
-    return Py_BuildValue(
-        "(szKKddkN(III)(III))", record->kind, record->name[0] != '\0' ? record->name : NULL,
-        (unsigned long long)(uintptr_t)record->queue, (unsigned long long)record->bytes,
-        record->begin, record->end, record->thread, times_of((cl_event)record->last), s[0], s[1],
-        s[2], s[3], s[4], s[5]);
+static void drop(PgRecord *record) {
+    if (record->last != NULL) {
+        ocl_live[LIVE_EVENT]++;
+        ocl_event_let_go((cl_event)record->last);
+    }
 }
 
+static PgProfiler profiler = {&ocl_driver, &ocl_when_ready, replace, restore, times_of, drop, 0};
+PG_PROFILE_BEGIN(profiler)
+
 static PyObject *profile_end(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
-    if (active) {
-#define X(fn)               \
-    if (cl.fn == on_##fn) { \
-        cl.fn = real.fn;    \
-    }
-        REPLACED(X)
-#undef X
-        active = ocl_queues_profiled = 0;
-        ocl_when_ready = NULL;
-    }
-    size_t n, lost;
-    PgRecord *records = pg_profile_take(&n, &lost);
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; i < n; i++) {
-        PyObject *one = list != NULL ? record_tuple(&records[i]) : NULL;
-        if (one == NULL || PyList_Append(list, one) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(one);
-        if (records[i].last != NULL) {
-            ocl_live[LIVE_EVENT]++;
-            ocl_event_let_go((cl_event)records[i].last);
-        }
-    }
-    PyMem_RawFree(records);
-    return list != NULL ? Py_BuildValue("(Nn)", list, (Py_ssize_t)lost) : NULL;
+    return pg_profile_end(&profiler);
 }
 
 /* ---- queues ---------------------------------------------------------------------------------- */
@@ -344,10 +307,7 @@ static PyObject *profile_queue_impl(PyObject *module, PyObject *const *a) {
 
 PyMethodDef ocl_profile_functions[] = {
     {"_profile_begin", FAST(profile_begin), profile_begin__doc__},
-    {"_profile_end", profile_end, METH_NOARGS,
-     "_profile_end()\n--\n\n() -> tuple[list[tuple[Any, ...]], int]\n\nStop recording. The "
-     "commands, as (kind, kernel, queue, bytes, begin and end of the call, thread, times on the "
-     "device, groups, group), and how many there were beyond the limit."},
+    {"_profile_end", profile_end, METH_NOARGS, PG_PROFILE_END_DOC},
     {"_queues_alive", queues_alive, METH_NOARGS,
      "_queues_alive()\n--\n\n() -> list[tuple[CommandQueue, int]]\n\nAll queues that there are, "
      "and their handles."},

@@ -243,7 +243,7 @@ static int check_overlap(State *state, const Memory *src, const Memory *dst, con
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-PG_DOC(enqueue_read_buffer_rect__doc__, "_enqueue_read_buffer_rect",
+PG_DOC(ocl_enqueue_read_buffer_rect__doc__, "_enqueue_read_buffer_rect",
        "queue, mem, hostbuf, buffer_origin, host_origin, region, buffer_pitches=None, "
        "host_pitches=None, wait_for=None, is_blocking=True",
        "(queue: CommandQueue, mem: MemoryObjectHolder, hostbuf: HostBuffer, buffer_origin: "
@@ -253,8 +253,7 @@ PG_DOC(enqueue_read_buffer_rect__doc__, "_enqueue_read_buffer_rect",
        "is_blocking: bool = True) -> NannyEvent",
        "Copy a box to the host: origins and region are (bytes, rows, slices), pitches (row, slice) "
        "in bytes.");
-static ArgSpec enqueue_read_buffer_rect_args = PG_ARGSPEC(enqueue_read_buffer_rect__doc__);
-PG_DOC(enqueue_write_buffer_rect__doc__, "_enqueue_write_buffer_rect",
+PG_DOC(ocl_enqueue_write_buffer_rect__doc__, "_enqueue_write_buffer_rect",
        "queue, mem, hostbuf, buffer_origin, host_origin, region, buffer_pitches=None, "
        "host_pitches=None, wait_for=None, is_blocking=True",
        "(queue: CommandQueue, mem: MemoryObjectHolder, hostbuf: HostBuffer, buffer_origin: "
@@ -264,12 +263,9 @@ PG_DOC(enqueue_write_buffer_rect__doc__, "_enqueue_write_buffer_rect",
        "is_blocking: bool = True) -> NannyEvent",
        "Copy a box to the device: origins and region are (bytes, rows, slices), pitches (row, "
        "slice) in bytes.");
-static ArgSpec enqueue_write_buffer_rect_args = PG_ARGSPEC(enqueue_write_buffer_rect__doc__);
 
-static PyObject *host_rect(PyObject *module, ArgSpec *spec, PyObject *const *args, Py_ssize_t nargs,
-                           PyObject *kwnames, int write) {
+static PyObject *host_rect(PyObject *module, PyObject *const *a, int write) {
     State *state = PyModule_GetState(module);
-    PyObject *a[10];
     Box box = {.kind = write ? BOX_WRITE : BOX_READ};
     Side *device = &box.side[0], *host = &box.side[1];
     size_t *region = box.region;
@@ -277,7 +273,7 @@ static PyObject *host_rect(PyObject *module, ArgSpec *spec, PyObject *const *arg
     Py_buffer view;
     WaitList list;
     const char *call = "enqueue_copy", *routine = routines[box.kind];
-    if (pg_args(spec, args, nargs, kwnames, a) < 0 || (blocking = pg_as_bool(a[9], 1)) < 0) {
+    if ((blocking = pg_as_bool(a[9], 1)) < 0) {
         return NULL;
     }
     Queue *queue = ocl_as_queue(state, a[0], call);
@@ -319,15 +315,17 @@ static PyObject *host_rect(PyObject *module, ArgSpec *spec, PyObject *const *arg
     return ocl_finish_host_copy(queue, routine, status, event, &list, &view, a[2], box.blocking);
 }
 
-OCL_COPY_FUNCTION(enqueue_read_buffer_rect) {
-    return host_rect(module, &enqueue_read_buffer_rect_args, args, nargs, kwnames, 0);
+PG_SHARED_FUNCTION(ocl_enqueue_read_buffer_rect, 10)
+static PyObject *ocl_enqueue_read_buffer_rect_impl(PyObject *module, PyObject *const *a) {
+    return host_rect(module, a, 0);
 }
 
-OCL_COPY_FUNCTION(enqueue_write_buffer_rect) {
-    return host_rect(module, &enqueue_write_buffer_rect_args, args, nargs, kwnames, 1);
+PG_SHARED_FUNCTION(ocl_enqueue_write_buffer_rect, 10)
+static PyObject *ocl_enqueue_write_buffer_rect_impl(PyObject *module, PyObject *const *a) {
+    return host_rect(module, a, 1);
 }
 
-PG_DOC(enqueue_copy_buffer_rect__doc__, "_enqueue_copy_buffer_rect",
+PG_DOC(ocl_enqueue_copy_buffer_rect__doc__, "_enqueue_copy_buffer_rect",
        "queue, src, dst, src_origin, dst_origin, region, src_pitches=None, dst_pitches=None, "
        "wait_for=None",
        "(queue: CommandQueue, src: MemoryObjectHolder, dst: MemoryObjectHolder, src_origin: "
@@ -336,19 +334,14 @@ PG_DOC(enqueue_copy_buffer_rect__doc__, "_enqueue_copy_buffer_rect",
        "wait_for: Sequence[Event] | None = None) -> Event",
        "Copy a box between buffers: origins and region are (bytes, rows, slices), pitches (row, "
        "slice) in bytes.");
-static ArgSpec enqueue_copy_buffer_rect_args = PG_ARGSPEC(enqueue_copy_buffer_rect__doc__);
-
-OCL_COPY_FUNCTION(enqueue_copy_buffer_rect) {
+PG_SHARED_FUNCTION(ocl_enqueue_copy_buffer_rect, 9)
+static PyObject *ocl_enqueue_copy_buffer_rect_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
-    PyObject *a[9];
     Box box = {.kind = BOX_COPY};
     Side *from = &box.side[0], *to = &box.side[1];
     size_t *region = box.region;
     WaitList list;
     const char *call = "enqueue_copy";
-    if (pg_args(&enqueue_copy_buffer_rect_args, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
     Queue *queue = ocl_as_queue(state, a[0], call);
     Memory *src = queue != NULL
                       ? ocl_as_buffer(state, a[1], call, "the source", queue->context->context)
@@ -387,10 +380,10 @@ OCL_COPY_FUNCTION(enqueue_copy_buffer_rect) {
 
 PyMethodDef ocl_rect_functions[] = {
     {"_enqueue_read_buffer_rect", FAST(ocl_enqueue_read_buffer_rect),
-     enqueue_read_buffer_rect__doc__},
+     ocl_enqueue_read_buffer_rect__doc__},
     {"_enqueue_write_buffer_rect", FAST(ocl_enqueue_write_buffer_rect),
-     enqueue_write_buffer_rect__doc__},
+     ocl_enqueue_write_buffer_rect__doc__},
     {"_enqueue_copy_buffer_rect", FAST(ocl_enqueue_copy_buffer_rect),
-     enqueue_copy_buffer_rect__doc__},
+     ocl_enqueue_copy_buffer_rect__doc__},
     {NULL, NULL, 0, NULL},
 };

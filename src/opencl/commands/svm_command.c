@@ -141,15 +141,13 @@ static int as_count(State *state, PyObject *obj, const char *call, const char *n
 
 /* ---- copy ------------------------------------------------------------------------------------ */
 
-PG_DOC(enqueue_svm_memcpy__doc__, "_enqueue_svm_memcpy",
+PG_DOC(ocl_enqueue_svm_memcpy__doc__, "_enqueue_svm_memcpy",
        "queue, is_blocking, dst, src, wait_for=None, byte_count=None",
        "(queue: CommandQueue, is_blocking: bool, dst: SVMPointer | HostBuffer, src: SVMPointer | "
        "HostBuffer, wait_for: Sequence[Event] | None = None, "
        "byte_count: int | None = None) -> Event",
        "Copy between shared virtual memory and it or host memory. Without byte_count the sizes "
        "must be equal.");
-static ArgSpec enqueue_svm_memcpy_args = PG_ARGSPEC(enqueue_svm_memcpy__doc__);
-
 static int check_copy(State *state, const char *call, const Operand *dst, const Operand *src,
                       PyObject *byte_count, size_t *count) {
     if (byte_count == NULL || byte_count == Py_None) {
@@ -219,17 +217,17 @@ static PyObject *finish_copy(State *state, Queue *queue, cl_event event, WaitLis
     return ocl_event_after(queue, event, list);
 }
 
-OCL_COPY_FUNCTION(enqueue_svm_memcpy) {
+PG_SHARED_FUNCTION(ocl_enqueue_svm_memcpy, 6)
+static PyObject *ocl_enqueue_svm_memcpy_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     const char *call = "enqueue_copy", *routine = "clEnqueueSVMMemcpy";
-    PyObject *a[6], *result = NULL;
+    PyObject *result = NULL;
     Operand dst, src;
     WaitList list;
     size_t count;
     int blocking;
     Queue *queue;
-    if (pg_args(&enqueue_svm_memcpy_args, args, nargs, kwnames, a) < 0 ||
-        (queue = ocl_as_queue(state, a[0], call)) == NULL ||
+    if ((queue = ocl_as_queue(state, a[0], call)) == NULL ||
         (blocking = PyObject_IsTrue(a[1])) < 0 || check_device(queue, call, NULL) < 0 ||
         Operand_set(&dst, state, a[2], call, "dst", queue, 1) < 0) {
         return NULL;
@@ -616,7 +614,7 @@ static PyObject *svm_empty_impl(PyObject *module, PyObject *const *a) {
 }
 
 PyMethodDef ocl_svm_functions[] = {
-    {"_enqueue_svm_memcpy", FAST(ocl_enqueue_svm_memcpy), enqueue_svm_memcpy__doc__},
+    {"_enqueue_svm_memcpy", FAST(ocl_enqueue_svm_memcpy), ocl_enqueue_svm_memcpy__doc__},
     {"_enqueue_svm_map", FAST(enqueue_svm_map), enqueue_svm_map__doc__},
     {"_enqueue_svm_unmap", FAST(enqueue_svm_unmap), enqueue_svm_unmap__doc__},
     {"enqueue_svm_memfill", FAST(enqueue_svm_memfill), enqueue_svm_memfill__doc__},

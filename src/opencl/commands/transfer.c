@@ -277,7 +277,6 @@ PG_DOC(enqueue_read_buffer__doc__, "_enqueue_read_buffer",
        "wait_for: Sequence[Event] | None = None, is_blocking: bool = True) "
        "-> NannyEvent",
        "Copy hostbuf.nbytes bytes from *src_offset* on to the host.");
-static ArgSpec enqueue_read_buffer_args = PG_ARGSPEC(enqueue_read_buffer__doc__);
 
 PG_DOC(enqueue_write_buffer__doc__, "_enqueue_write_buffer",
        "queue, mem, hostbuf, dst_offset=0, wait_for=None, is_blocking=True",
@@ -285,17 +284,13 @@ PG_DOC(enqueue_write_buffer__doc__, "_enqueue_write_buffer",
        "wait_for: Sequence[Event] | None = None, is_blocking: bool = True) "
        "-> NannyEvent",
        "Copy all of hostbuf to the buffer from *dst_offset* on.");
-static ArgSpec enqueue_write_buffer_args = PG_ARGSPEC(enqueue_write_buffer__doc__);
 
-static PyObject *read_or_write(PyObject *module, ArgSpec *spec, const char *offset_name,
-                               PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+static PyObject *read_or_write(PyObject *module, PyObject *const *a, const char *offset_name,
                                int write) {
-    PyObject *a[6];
     size_t offset = 0;
     int blocking;
     const char *call = "enqueue_copy"; /* the function that the user called */
-    if (pg_args(spec, args, nargs, kwnames, a) < 0 ||
-        (a[3] != NULL && pg_as_size(a[3], call, offset_name, &offset) < 0) ||
+    if ((a[3] != NULL && pg_as_size(a[3], call, offset_name, &offset) < 0) ||
         (blocking = pg_as_bool(a[5], 1)) < 0) {
         return NULL;
     }
@@ -303,14 +298,14 @@ static PyObject *read_or_write(PyObject *module, ArgSpec *spec, const char *offs
                      write);
 }
 
-static PyObject *enqueue_read_buffer(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                     PyObject *kwnames) {
-    return read_or_write(module, &enqueue_read_buffer_args, "src_offset", args, nargs, kwnames, 0);
+PG_FUNCTION(enqueue_read_buffer, 6)
+static PyObject *enqueue_read_buffer_impl(PyObject *module, PyObject *const *a) {
+    return read_or_write(module, a, "src_offset", 0);
 }
 
-static PyObject *enqueue_write_buffer(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                      PyObject *kwnames) {
-    return read_or_write(module, &enqueue_write_buffer_args, "dst_offset", args, nargs, kwnames, 1);
+PG_FUNCTION(enqueue_write_buffer, 6)
+static PyObject *enqueue_write_buffer_impl(PyObject *module, PyObject *const *a) {
+    return read_or_write(module, a, "dst_offset", 1);
 }
 
 PG_DOC(enqueue_copy_buffer__doc__, "_enqueue_copy_buffer",

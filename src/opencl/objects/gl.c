@@ -610,7 +610,6 @@ PG_DOC(enqueue_acquire_gl_objects__doc__, "enqueue_acquire_gl_objects",
        "glFinish(), unless the device has cl_khr_gl_event and the same thread has the OpenGL "
        "context current.\n\n"
        "Raises LogicError if the queue's device lacks cl_khr_gl_sharing.");
-static ArgSpec enqueue_acquire_gl_objects_args = PG_ARGSPEC(enqueue_acquire_gl_objects__doc__);
 PG_DOC(enqueue_release_gl_objects__doc__, "enqueue_release_gl_objects",
        "queue, mem_objects, wait_for=None", HAND_OVER_TYPES,
        "Return shared objects to OpenGL when the earlier commands are done.\n\n"
@@ -619,22 +618,14 @@ PG_DOC(enqueue_release_gl_objects__doc__, "enqueue_release_gl_objects",
        "call queue.finish(), unless the device has cl_khr_gl_event and the same thread has the "
        "OpenGL context current.\n\n"
        "Raises LogicError if the queue's device lacks cl_khr_gl_sharing.");
-static ArgSpec enqueue_release_gl_objects_args = PG_ARGSPEC(enqueue_release_gl_objects__doc__);
-
-static PyObject *enqueue_acquire_gl_objects(PyObject *module, PyObject *const *args,
-                                            Py_ssize_t nargs, PyObject *kwnames) {
-    PyObject *a[3];
-    return pg_args(&enqueue_acquire_gl_objects_args, args, nargs, kwnames, a) < 0
-               ? NULL
-               : hand_over(PyModule_GetState(module), a, "enqueue_acquire_gl_objects", 1);
+PG_FUNCTION(enqueue_acquire_gl_objects, 3)
+static PyObject *enqueue_acquire_gl_objects_impl(PyObject *module, PyObject *const *a) {
+    return hand_over(PyModule_GetState(module), a, "enqueue_acquire_gl_objects", 1);
 }
 
-static PyObject *enqueue_release_gl_objects(PyObject *module, PyObject *const *args,
-                                            Py_ssize_t nargs, PyObject *kwnames) {
-    PyObject *a[3];
-    return pg_args(&enqueue_release_gl_objects_args, args, nargs, kwnames, a) < 0
-               ? NULL
-               : hand_over(PyModule_GetState(module), a, "enqueue_release_gl_objects", 0);
+PG_FUNCTION(enqueue_release_gl_objects, 3)
+static PyObject *enqueue_release_gl_objects_impl(PyObject *module, PyObject *const *a) {
+    return hand_over(PyModule_GetState(module), a, "enqueue_release_gl_objects", 0);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */

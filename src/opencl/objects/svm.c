@@ -233,34 +233,27 @@ PG_DOC(Svm_map_ro__doc__, "map_ro", "$self, /, queue, is_blocking=True, wait_for
        "(queue: CommandQueue, is_blocking: bool = True, wait_for: Sequence[Event] | None = None, "
        "size: int | None = None) -> SVMMap",
        "map() for reading.");
-static ArgSpec Svm_map_ro_args = PG_ARGSPEC(Svm_map_ro__doc__);
 
 PG_DOC(Svm_map_rw__doc__, "map_rw", "$self, /, queue, is_blocking=True, wait_for=None, size=None",
        "(queue: CommandQueue, is_blocking: bool = True, wait_for: Sequence[Event] | None = None, "
        "size: int | None = None) -> SVMMap",
        "map() for reading and writing.");
-static ArgSpec Svm_map_rw_args = PG_ARGSPEC(Svm_map_rw__doc__);
 
-static PyObject *map_as(PyObject *op, ArgSpec *spec, long number, PyObject *const *args,
-                        Py_ssize_t nargs, PyObject *kwnames) {
-    PyObject *a[4];
-    if (pg_args(spec, args, nargs, kwnames, a) < 0) {
-        return NULL;
-    }
+static PyObject *map_as(PyObject *op, PyObject *const *a, long number) {
     PyObject *flags = PyLong_FromLong(number),
              *result = flags != NULL ? Svm_map_with(op, a[0], flags, a[1], a[2], a[3]) : NULL;
     Py_XDECREF(flags);
     return result;
 }
 
-static PyObject *Svm_map_ro(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                            PyObject *kwnames) {
-    return map_as(op, &Svm_map_ro_args, CL_MAP_READ, args, nargs, kwnames);
+PG_FUNCTION(Svm_map_ro, 4)
+static PyObject *Svm_map_ro_impl(PyObject *op, PyObject *const *a) {
+    return map_as(op, a, CL_MAP_READ);
 }
 
-static PyObject *Svm_map_rw(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
-                            PyObject *kwnames) {
-    return map_as(op, &Svm_map_rw_args, CL_MAP_READ | CL_MAP_WRITE, args, nargs, kwnames);
+PG_FUNCTION(Svm_map_rw, 4)
+static PyObject *Svm_map_rw_impl(PyObject *op, PyObject *const *a) {
+    return map_as(op, a, CL_MAP_READ | CL_MAP_WRITE);
 }
 
 PG_DOC(Svm_as_buffer__doc__, "as_buffer", "$self, /, ctx, *, flags=None, size=None",

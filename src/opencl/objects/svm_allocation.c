@@ -199,19 +199,14 @@ PG_DOC(SVMAllocation_enqueue_release__doc__, "enqueue_release",
        "(queue: CommandQueue | None = None, wait_for: Sequence[Event] | None = None) -> Event",
        "Release the memory once the earlier commands on *queue*, by default the bound one, are "
        "done. Any later use raises an error.");
-static ArgSpec SVMAllocation_enqueue_release_args =
-    PG_ARGSPEC(SVMAllocation_enqueue_release__doc__);
-
-static PyObject *SVMAllocation_enqueue_release(PyObject *op, PyObject *const *args,
-                                               Py_ssize_t nargs, PyObject *kwnames) {
+PG_FUNCTION(SVMAllocation_enqueue_release, 2)
+static PyObject *SVMAllocation_enqueue_release_impl(PyObject *op, PyObject *const *a) {
     Svm *self = (Svm *)op;
     State *state = self->state;
     const char *call = "SVMAllocation.enqueue_release";
-    PyObject *a[2];
     Queue *queue = self->bound;
     WaitList list;
-    if (pg_args(&SVMAllocation_enqueue_release_args, args, nargs, kwnames, a) < 0 ||
-        alive(self, call) < 0) {
+    if (alive(self, call) < 0) {
         return NULL;
     }
     if (a[0] != NULL && a[0] != Py_None && (queue = ocl_as_queue(state, a[0], call)) == NULL) {
