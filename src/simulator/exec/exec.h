@@ -152,7 +152,9 @@ SIM_HIDDEN SimWord warp_operation(SimContext *c, int operation, unsigned mask, S
 SIM_HIDDEN void pool_run(Job *job);
 
 /* diag.c */
-SIM_HIDDEN CUresult diag_enter(void); /* hooks the signals, and this thread's stack for them */
+/* Hooks the signals, and lets this thread have them, on a stack for them. mask: what it blocked. */
+SIM_HIDDEN CUresult diag_enter(sigset_t *mask);
+SIM_HIDDEN void diag_leave(const sigset_t *mask);
 SIM_HIDDEN bool diag_region(Worker *worker);  /* a new region; false: there are too many */
 SIM_HIDDEN void diag_explain(Worker *worker); /* writes worker->error from worker->fault */
 SIM_HIDDEN void diag_address(const Worker *worker, uintptr_t address, char *text,
