@@ -194,6 +194,16 @@ static void learn(Chain *of, uint32_t live) {
     arr_chain_wanted = 1;
 }
 
+/* Whether this is a child of a process that used a driver. */
+static int forked(void) {
+    for (int cuda = 0; cuda < 2; cuda++) {
+        if (deferrals[cuda] != NULL && *deferrals[cuda]->trap & PG_TRAP_FORKED) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static void wait_for_other(void) {
     while (flushing && flusher != PyThread_get_thread_ident()) {
         Py_BEGIN_ALLOW_THREADS;
@@ -205,6 +215,10 @@ static void wait_for_other(void) {
 /* Launches the chain. go_on: if there is no kernel for it, its steps stay, as those of a chain that
  * is watched. A failure is what the next command of the backend reports. */
 static void flush(int go_on) {
+    if (PG_UNLIKELY(forked())) { /* the next command says so; another thread's launch never ends */
+        chain_clear(chain);
+        return;
+    }
     wait_for_other();
     if (flushing || chain->n_steps == 0) {
         return;
@@ -502,10 +516,10 @@ void chain_go_on(void) {
     }
 }
 
-void chain_report(void) {
+int chain_report(void) {
     if (wanted.backend == NULL || on_frequent == NULL) {
         arr_chain_wanted = 0;
-        return;
+        return 0;
     }
     PyObject *description = chain_describe(&wanted, wanted_live);
     Py_CLEAR(wanted.backend);
@@ -514,10 +528,13 @@ void chain_report(void) {
     PyObject *result = description != NULL ? PyObject_CallOneArg(on_frequent, description) : NULL;
     reporting = 0;
     Py_XDECREF(description);
-    if (result == NULL) {
-        PyErr_WriteUnraisable(on_frequent);
-    }
     Py_XDECREF(result);
+    if (result == NULL && PyErr_ExceptionMatches(PyExc_Exception)) {
+        PyErr_WriteUnraisable(on_frequent);
+    } else if (result == NULL) { /* Ctrl-C */
+        return -1;
+    }
+    return 0;
 }
 
 /* ---- for Python ------------------------------------------------------------------------------ */

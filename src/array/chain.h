@@ -104,8 +104,8 @@ int chain_copying(int type);
 /* The same for a plan that reduces one array: it may be the end of the chain that computes it. */
 int chain_add_end(Plan *plan, GPUArray *first, GPUArray *out, const GPUArray *operand);
 /* Reports frequent chains to Python; to be called where any code may run. */
-void chain_report(void);
-void chain_wake(void); /* there is a new kernel: watching is worth its time again */
+int chain_report(void); /* -1 with an exception that is the program's, such as Ctrl-C */
+void chain_wake(void);  /* there is a new kernel: watching is worth its time again */
 /* Launches deferred work. If that fails, the next command of the backend does, with the status. */
 void chain_flush(void);
 void chain_flush_late(void); /* the same, where the program did nothing */

@@ -321,8 +321,8 @@ int arr_fast(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *out, PyO
     if (first == NULL || first->table == NULL) {
         return 0;
     }
-    if (PG_UNLIKELY(arr_chain_wanted)) {
-        chain_report();
+    if (PG_UNLIKELY(arr_chain_wanted) && chain_report() < 0) {
+        return -1;
     }
     int done = by_table(id, operands, n, first, out, result);
     return done != 0 ? done : by_plan(id, 0, operands, n, out, result);

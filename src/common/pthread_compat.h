@@ -55,9 +55,14 @@ static inline int pg_cond_wait_ms(pthread_cond_t *c, pthread_mutex_t *m, long ms
 
 typedef sigset_t pg_signal_mask;
 static inline void pg_block_signals(pg_signal_mask *mask) {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, mask);
+    /* Not faults: blocked ones end the process before faulthandler or the simulator sees them. */
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+    sigset_t most;
+    sigfillset(&most);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        sigdelset(&most, faults[i]);
+    }
+    pthread_sigmask(SIG_SETMASK, &most, mask);
 }
 static inline void pg_restore_signals(pg_signal_mask *mask) {
     pthread_sigmask(SIG_SETMASK, mask, NULL);

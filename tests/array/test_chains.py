@@ -15,7 +15,7 @@ import pytest
 os.environ.setdefault("PYGPU_CUDA", "auto")
 
 import pygpu
-from pygpu import _cuda
+from pygpu import _array, _cuda
 from pygpu._src.array import chains
 from pygpu._src.runtime import kernel_cache
 from pygpu.cuda import driver, gpuarray
@@ -459,6 +459,62 @@ def test_a_dropped_chain_gives_its_memory_back(late):
         del y
     chains.flush()
     assert pool.active_bytes == before
+
+
+def test_freeing_memory_launches_what_uses_it(late):
+    x, y = gpuarray.to_gpu(rand(32)), gpuarray.to_gpu(rand(32, seed=2))
+    z, w = x + y, x - y
+    x.gpudata.free()
+    w.gpudata.free()
+    same(z, rand(32) + rand(32, seed=2))
+    with pytest.raises(driver.LogicError, match="was freed before"):
+        w.get()
+
+
+def test_a_forked_child_has_nothing_deferred(late):
+    x = gpuarray.to_gpu(rand(32))
+    y = x + 1
+    for use in (y.get, lambda: x + 1, lambda: y * 2):
+        assert "was forked" in error_in_child(use)
+    same(y, rand(32) + 1)
+
+
+def error_in_child(use) -> str:
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            use()
+            text = "no error"
+        except BaseException as error:
+            text = str(error)
+        os.write(write, text.encode()[:1000])
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        text = pipe.read()
+    assert os.waitpid(child, 0)[1] == 0
+    return text
+
+
+@pytest.mark.parametrize("error, arrives", [(KeyboardInterrupt, True), (ValueError, False)])
+def test_control_c_while_a_chain_is_counted_is_raised(late, monkeypatch, error, arrives):
+    def interrupted(*_):
+        raise error
+
+    x = gpuarray.to_gpu(rand(41 + arrives))  # a size that no other test has
+    reported = []
+    monkeypatch.setattr(sys, "unraisablehook", reported.append)
+    _array._chain_set(2, interrupted, 1)
+    raised = 0
+    for _ in range(4):
+        try:
+            y = (x + 1) * 3
+        except KeyboardInterrupt:
+            raised += 1
+        chains.flush()
+    assert (raised, len(reported)) == ((1, 0) if arrives else (0, 1))
+    same(y, (rand(41 + arrives) + 1) * 3)
 
 
 def test_several_threads(late):

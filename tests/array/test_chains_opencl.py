@@ -358,6 +358,28 @@ def test_threads_with_queues_of_their_own(queue, fused):
     assert not wrong
 
 
+def test_a_forked_child_has_nothing_deferred(queue, late):
+    x = cl_array.to_device(queue, rand())
+    y = x + 1
+    for use in (y.get, lambda: x + 1, lambda: y * 2):
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                use()
+                text = "no error"
+            except BaseException as error:
+                text = f"{type(error).__name__}: {error}"
+            os.write(write, text.encode()[:1000])
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            text = pipe.read()
+        assert os.waitpid(child, 0)[1] == 0
+        assert text.startswith("RuntimeError") and "was forked" in text
+    np.testing.assert_array_equal(y.get(), rand() + 1)
+
+
 def test_at_the_interpreters_end():
     program = """
 import numpy as np, pygpu as cl, pygpu.array as ca

@@ -2,8 +2,10 @@
 
 import faulthandler
 import os
+import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -146,6 +148,25 @@ def test_faults_under_faulthandler(module):
         launch_and_check(module, *CASES[0])
     if not was:
         faulthandler.disable()
+
+
+def test_faults_in_launches_of_a_thread_that_blocks_signals(module):
+    """The kernel's threads come from it, and must not block what tells of a fault."""
+    masks = []
+
+    def work():
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+        launch_and_check(module, *CASES[0])
+        masks.append(signal.pthread_sigmask(signal.SIG_BLOCK, []) == blocked)
+        with pytest.raises(Exception, match="PYGPU_SIM_TIMEOUT"):
+            module.launch("endless_waits", 1, 64, np.zeros(1, "i4"))
+        masks.append(signal.pthread_sigmask(signal.SIG_BLOCK, []) == blocked)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert masks == [True, True]
 
 
 @pytest.mark.skipif(

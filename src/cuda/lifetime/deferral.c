@@ -19,9 +19,9 @@ static int is_private(PyObject *memory) {
            !self->usage->exposed && self->users == 0 && self->context->alive;
 }
 
-/* Only the default stream. */
+/* Only the default stream. A forked child can launch nothing later either. */
 static int may_wait(PyObject *queue) {
-    return queue == Py_None;
+    return queue == Py_None && !(pg_trap & PG_TRAP_FORKED);
 }
 
 static PgDeferral deferral = {is_private, may_wait, 999, /* CUDA_ERROR_UNKNOWN */

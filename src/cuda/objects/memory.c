@@ -154,6 +154,9 @@ PyObject *cud_allocation_free_method(PyObject *op, const char *call) {
         return cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE, "the %s was freed before",
                           pg_type_name(op));
     }
+    if (cud_launch_deferred(self, call) < 0) { /* a deferred launch may use this memory */
+        return NULL;
+    }
     cud_allocation_free(self);
     Py_RETURN_NONE;
 }

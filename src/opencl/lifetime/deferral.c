@@ -18,12 +18,13 @@ static int is_private(PyObject *memory) {
 }
 
 /* Commands that depend on a user event may fail with it, and how they do depends on when they were
- * enqueued. */
+ * enqueued. A forked child can launch nothing later either. */
 static int may_wait(PyObject *op) {
     const Queue *queue = (const Queue *)op;
     return Py_TYPE(op) == queues && queue->queue != NULL && !queue->finalized &&
            !(queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) &&
-           ocl_user_events_pending() == 0 && ocl_user_events_dropped == 0;
+           ocl_user_events_pending() == 0 && ocl_user_events_dropped == 0 &&
+           !(pg_trap & PG_TRAP_FORKED);
 }
 
 static PgDeferral deferral = {is_private, may_wait, CL_OUT_OF_RESOURCES, &pg_trap, &pg_flush};

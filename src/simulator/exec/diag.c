@@ -209,12 +209,36 @@ static CUresult signal_stack(void) {
     return CUDA_SUCCESS;
 }
 
+/* The signals come to a thread only if it does not block them, as threads of servers do, and those
+ * that they start. Returns the thread's mask. */
+static sigset_t unblock(void) {
+    sigset_t ours, mask;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIM_WATCH_SIGNAL);
+    for (int i = 0; i < N_HANDLED; i++)
+        sigaddset(&ours, handled[i]);
+    if (pthread_sigmask(SIG_UNBLOCK, &ours, &mask) != 0)
+        sigemptyset(&mask);
+    return mask;
+}
+
+/* Gives a thread of the program the mask that it had before diag_enter(). */
+void diag_leave(const sigset_t *mask) {
+    bool blocked = sigismember(mask, SIM_WATCH_SIGNAL) == 1;
+    for (int i = 0; i < N_HANDLED; i++)
+        blocked |= sigismember(mask, handled[i]) == 1;
+    if (blocked)
+        pthread_sigmask(SIG_SETMASK, mask, NULL);
+}
+
 /* Called before a launch: one query tells whether others have installed handlers before ours. */
-CUresult diag_enter(void) {
+CUresult diag_enter(sigset_t *mask) {
     struct sigaction now;
     const CUresult status = signal_stack();
+    sigemptyset(mask);
     if (status != CUDA_SUCCESS)
         return status;
+    *mask = unblock();
     sigaction(SIGSEGV, NULL, &now);
     if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handler)
         return CUDA_SUCCESS;
@@ -231,13 +255,15 @@ CUresult diag_enter(void) {
 }
 
 bool sim_guarded(void (*act)(const void *what), const void *what, uintptr_t *address) {
-    unsigned slot = diag_enter() == CUDA_SUCCESS ? 0 : MOST_GUARDS;
+    sigset_t mask;
+    unsigned slot = diag_enter(&mask) == CUDA_SUCCESS ? 0 : MOST_GUARDS;
     for (int none = GUARD_FREE; slot < MOST_GUARDS && !atomic_compare_exchange_strong(
                                                           &guards[slot].state, &none, GUARD_TAKEN);
          none = GUARD_FREE)
         slot++;
     if (slot == MOST_GUARDS) {
         act(what);
+        diag_leave(&mask);
         return true;
     }
     guards[slot].thread = pthread_self();
@@ -249,6 +275,7 @@ bool sim_guarded(void (*act)(const void *what), const void *what, uintptr_t *add
         *address = guards[slot].address;
     }
     atomic_store(&guards[slot].state, GUARD_FREE);
+    diag_leave(&mask);
     return good;
 }
 

@@ -55,10 +55,12 @@ CUresult sim_exec(const SimKernel *kernel, const SimLaunch *launch, SimError *er
     error->text[0] = 0;
     Job job = {.kernel = kernel, .launch = launch};
     job.blocks = (unsigned long long)launch->grid.x * launch->grid.y * launch->grid.z;
-    error->code = diag_enter();
+    sigset_t mask;
+    error->code = diag_enter(&mask);
     if (error->code != CUDA_SUCCESS)
         return error->code;
     pool_run(&job);
+    diag_leave(&mask);
     sim_output_flush();
     if (SIM_UNLIKELY(job.error.code != CUDA_SUCCESS)) {
         *error = job.error;

@@ -157,9 +157,11 @@ SIM_HIDDEN SimWord warp_operation(SimContext *c, int operation, unsigned mask, S
 SIM_HIDDEN void pool_run(Job *job);
 
 /* diag.c */
-SIM_HIDDEN CUresult diag_enter(void); /* installs the signal handlers, and this thread's signal
-                                       * stack */
-SIM_HIDDEN bool diag_region(Worker *worker);  /* registers a region; false: there are too many */
+/* Installs the signal handlers and this thread's signal stack, and unblocks the signals. mask: those
+ * that the thread blocked. */
+SIM_HIDDEN CUresult diag_enter(sigset_t *mask);
+SIM_HIDDEN void diag_leave(const sigset_t *mask); /* restores what diag_enter() changed */
+SIM_HIDDEN bool diag_region(Worker *worker);      /* registers a region; false: too many */
 SIM_HIDDEN void diag_explain(Worker *worker); /* writes worker->error from worker->fault */
 SIM_HIDDEN void diag_address(const Worker *worker, uintptr_t address, char *text,
                              size_t size); /* describes the memory at an address */

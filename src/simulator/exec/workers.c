@@ -164,7 +164,8 @@ static bool run_job(Worker *worker, Job *job, bool helper) {
 static void *pool_main(void *unused) {
     (void)unused;
     Worker *worker = worker_acquire();
-    const bool ready = worker != NULL && diag_enter() == CUDA_SUCCESS;
+    sigset_t mask;
+    const bool ready = worker != NULL && diag_enter(&mask) == CUDA_SUCCESS;
     if (!ready && worker != NULL)
         worker_release(worker);
     pthread_mutex_lock(&pool_lock);
@@ -225,7 +226,8 @@ static bool start_thread(void *(*main)(void *), void *argument, pthread_t *out) 
 static void run_cooperative_block(Job *job) {
     Worker *worker = worker_acquire();
     SimError error = {CUDA_ERROR_OUT_OF_MEMORY, "no memory for the blocks of a cooperative launch"};
-    if (worker != NULL && diag_enter() == CUDA_SUCCESS && job_ready(worker, job)) {
+    sigset_t mask;
+    if (worker != NULL && diag_enter(&mask) == CUDA_SUCCESS && job_ready(worker, job)) {
         worker_enter(worker, job);
         if (!block_run(worker, atomic_fetch_add(&job->next, 1)))
             job_failed(job, worker->error);
