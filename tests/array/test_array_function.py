@@ -321,7 +321,7 @@ def test_first_operand_on_the_host(make):
     assert edges.tolist() == [1, 2, 4]
 
 
-def test_arguments_that_are_no_arrays(make):
+def test_arguments_that_are_not_arrays(make):
     a = make(np.arange(3.0))
     for work in (
         lambda: np.percentile(2.5, a),
@@ -409,7 +409,7 @@ def test_corrections(make):
         np.var(make(a), ddof=1, correction=1)
 
 
-def test_none_is_no_number(make):
+def test_none_is_not_a_number(make):
     x = make(np.arange(6.0).reshape(2, 3))
     same(x == None, np.zeros((2, 3), bool))  # noqa: E711
     same(x != None, np.ones((2, 3), bool))  # noqa: E711

@@ -96,7 +96,7 @@ def test_the_second_call_needs_no_python(make, monkeypatch):
             call()
 
 
-def test_a_layout_once_seen_is_no_rule(make):
+def test_a_layout_seen_once_does_not_fix_later_ones(make):
     """The same operation, other shapes, strides, dtypes, offsets."""
     for host in (A, A.T, A[::-1], A[:, ::2], A[1:], A.ravel()[1:], A[:0], A[0, 0], A.astype("f8")):
         other = np.ascontiguousarray(host)[..., :1] if host.ndim else host

@@ -603,7 +603,7 @@ assert not chains.is_on()
 # ---- compiling in the background
 
 
-def test_kernels_are_compiled_when_nobody_compiles():
+def test_kernels_are_compiled_when_the_compiler_is_idle():
     x = gpuarray.to_gpu(rand(77))
     (x + 1) * 2 - x  # compiles what it needs
     backend = x.backend

@@ -149,7 +149,7 @@ else:
     raise SystemExit("arrays of two devices were added")
 with other:
     assert gpuarray.zeros(3, np.float32).device == other
-# Copies have opened the way; to a program that is no news.
+# Copies have enabled peer access, which programs need not notice.
 with one:
     cuda.Context.enable_peer_access(other.context)
     try:

@@ -17,7 +17,7 @@ import pytest
 import pygpu
 from pygpu import _array, xp
 
-if "test_dlpack" not in sys.modules:  # test folders are no packages
+if "test_dlpack" not in sys.modules:  # test folders are not packages
     _spec = importlib.util.spec_from_file_location(
         "test_dlpack", Path(__file__).with_name("test_dlpack.py")
     )

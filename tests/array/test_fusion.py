@@ -187,7 +187,7 @@ def test_what_cannot_be_traced(opencl_maker, function, message):
         pygpu.fuse(function)(a, 2)
 
 
-def test_arrays_that_are_no_arguments(opencl_maker):
+def test_arrays_that_are_not_arguments(opencl_maker):
     a, other = opencl_maker(B), opencl_maker(B)
     with pytest.raises(Untraceable, match="argument"):
         pygpu.fuse(lambda a: a + other)(a)

@@ -130,7 +130,7 @@ def test_rows_are_one_launch(make, function, most):
     assert (launches, copies) == (most, [])
 
 
-def test_a_prologue_and_an_epilogue_are_no_launches_of_their_own(make):
+def test_a_prologue_and_an_epilogue_need_no_separate_launches(make):
     fused, arrays = agree(make, layer_norm, X, V)
     assert make.calls(lambda: fused(*arrays)) == (1, [])
     fused, arrays = agree(make, standardize, X)

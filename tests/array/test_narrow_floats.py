@@ -209,7 +209,7 @@ def test_maximum_with_nan_of_float8(make):
     a = make(x)
     assert np.isnan(float(a.max())) and int(a.argmax()) == 0x7F
     assert float(a[:0x7F].max()) == 448
-    assert np.isnan(float(a[:0x7F].sum()))  # more than the largest, and there is no infinity
+    assert np.isnan(float(a[:0x7F].sum()))  # above the largest number, and the type has no infinity
 
 
 def test_statistics_are_those_of_float32(on):

@@ -8,7 +8,7 @@ from tests.array.test_reduction import host
 
 
 def test_orders_of_copies(make):
-    """copy(order=), ravel(order=) for every layout; what is no order is refused as by NumPy."""
+    """copy(order=), ravel(order=) for every layout; invalid orders are refused as by NumPy."""
     a = np.arange(2 * 3 * 4, dtype=np.int16).reshape(2, 3, 4)
     d = make(a)
     for change in (

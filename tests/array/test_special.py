@@ -24,8 +24,8 @@ RNG = np.random.default_rng(26)
 
 # Units in the last place by which results may differ from SciPy's, where it is not 16 (4, and what
 # users' kernels, whose products and sums may be contracted, add): by SciPy's own
-# errors (erfc, erfcx, dawsn, boxcox near 0), and near zeros of the function, which is no error of
-# the function that is oscillating: there the difference counts in units of its size.
+# errors (erfc, erfcx, dawsn, boxcox near 0), and near the zeros of an oscillating function, where
+# the difference counts in units of the function's size.
 ULPS = {
     "beta": 200,
     "betaln": 3000,

@@ -78,7 +78,7 @@ def test_complex_functions_at_infinity_and_nan(on, dtype):
             np.testing.assert_array_equal(np.signbit(ours)[sure], np.signbit(theirs)[sure])
 
 
-def test_what_is_no_array_is_refused_by_name():
+def test_arguments_other_than_arrays_are_refused_by_name():
     others = {"axes": (0, 1), "shape": (4,), "dtype": xp.float32, "repetitions": (2,)}
     called = set()
     for space in (xp, xp.linalg, xp.fft):

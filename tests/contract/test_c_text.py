@@ -100,7 +100,7 @@ def test_every_row_of_cuda_is_used():
     made = re.findall(r"\b(?:CU_(?:CALL|QUEUED|BESIDE)|NVRTC_CALL)\(\s*[^,]+,\s*(\w+)", calls)
     made += re.findall(r"\bcu\.(cu\w+)|\"(cuDriverGetVersion)\"", calls)
     spelled = {"".join(one) for one in made}
-    # Spelled by macros: CONFIG(..., CacheConfig, ...) and its like, nvrtcGet##what.
+    # Spelled by macros: CONFIG(..., CacheConfig, ...) and similar, nvrtcGet##what.
     pasted = {
         row
         for row in set(rows) - spelled
@@ -111,7 +111,7 @@ def test_every_row_of_cuda_is_used():
     assert set(_cuda._functions()) == set(rows)
 
 
-def test_no_call_by_a_name_that_is_no_row():
+def test_driver_calls_by_name_are_rows_of_the_lists():
     rows = set(_opencl._functions())
     for path in SOURCES:
         made = re.findall(r"\bCL_CALL\(\s*[^,]+,\s*(cl\w+)", code(path))
@@ -211,7 +211,7 @@ def test_drivers_are_told_apart_in_one_place():
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(SRC).as_posix())
 def test_formats_of_exceptions_are_those_of_python_3_11(path: Path):
-    """PyErr_Format and its like copy %lx, %llx, %zx and %.*s as they are: use pg_hex()."""
+    """PyErr_Format and similar functions copy %lx, %llx, %zx and %.*s as they are: use pg_hex()."""
     calls = re.findall(
         r"\b(?:PyErr_Format|PyUnicode_FromFormat|PyErr_WarnFormat|\w+_(?:reject|raise)\w*)\("
         r"(?:[^;\"]|\"(?:\\.|[^\"\\])*\")*;",

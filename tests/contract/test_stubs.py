@@ -147,7 +147,7 @@ def stub_names(path: Path) -> set[str]:
 def test_every_public_name_has_a_type():
     known = stub_names(PACKAGE / "__init__.pyi")
     assert set(cl.__all__) <= known
-    # Where pytest looks into assertions of pygpu too, it adds names that are no identifiers.
+    # Where pytest looks into assertions of pygpu too, it adds names that are not identifiers.
     public = {name for name in dir(cl) if name.isidentifier() and not name.startswith("_")}
     assert {name for name in public - known if hasattr(cl, name)} <= {"choose", "constants"} | {
         path.stem for path in PACKAGE.iterdir()

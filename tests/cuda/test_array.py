@@ -386,7 +386,7 @@ def test_helpers_with_wrong_arguments():
 
 @pytest.mark.parametrize("make", [cuda.matrix_to_array, cuda.np_to_array])
 @pytest.mark.parametrize("wrong", [range(2**40), [[1.0, 2.0]], None, 5])
-def test_sequences_are_no_arrays(make, wrong):
+def test_sequences_are_not_arrays(make, wrong):
     """A sequence may be of any length, which NumPy would have to fill memory with."""
     with pytest.raises(TypeError, match="must be a NumPy array, not"):
         make(wrong, "C")

@@ -63,7 +63,7 @@ def calls(a, b, index):
     ]  # fmt: skip
 
 
-def test_what_is_no_stream_is_refused():
+def test_values_other_than_streams_are_refused():
     a, b, index = to_gpu(HOST), to_gpu(HOST), to_gpu(np.arange(8, dtype=np.int32))
     for name, call in calls(a, b, index):
         for wrong in (*WRONG, a, cuda.Event()):

@@ -389,7 +389,7 @@ def test_attributes(kernels, out):
         sizes.param_set_texref(None)
 
 
-def test_an_error_of_our_own_has_no_words_of_another_call(context):
+def test_an_error_of_our_own_does_not_quote_another_call(context):
     kernel = SourceModule("__global__ void f(int a) {}").get_function("f")
     with pytest.raises(cuda.LogicError, match="kernel as a parameter$"):
         kernel(1, block=1, texrefs=[1])  # it asks first how many parameters there are

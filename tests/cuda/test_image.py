@@ -168,12 +168,12 @@ def test_pieces_with_other_bits_are_not_linked(context):
         (b"\x50\xed\x55\xba", "fatbin that was cut short"),
     ],
 )
-def test_what_is_no_image(context, image, words):
+def test_invalid_images(context, image, words):
     with pytest.raises(cuda.LogicError, match=words):
         cuda.module_from_buffer(image)
 
 
-def test_text_that_is_no_ptx(context):
+def test_text_that_is_not_ptx(context):
     messages = []
     for image in ("this is no PTX", b"nor is this"):
         with pytest.raises((cuda.LogicError, cuda.RuntimeError), match="cuModuleLoadDataEx failed"):
@@ -252,7 +252,7 @@ def test_functions_of_a_module_share_their_plan(context, cubin):
 
 
 def test_a_plan_outlives_what_the_source_said(context, cubin):
-    """Nonsense as source is no help, and no harm."""
+    """An unreadable source neither helps nor harms."""
     module = cuda.module_from_buffer(cubin)
     module._set_source("__global__ void count(int a, int b) {} \udc80", b"\xff.entry count(")
     out = np.zeros(1, np.int32)

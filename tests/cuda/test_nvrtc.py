@@ -45,7 +45,7 @@ def test_options_of_nvcc(given, translated):
     assert nvrtc.translate(given) == translated
 
 
-def test_options_where_there_is_no_nvcc():
+def test_options_without_nvcc():
     """What nvcc alone has is left out; NVRTC refuses the rest."""
     given = ["-Xcompiler", "-DN=3,-Wall", "--keep", "-gencode", "arch=compute_90,code=sm_90", "-lm"]
     given += ["-o", "x", "--threads=2", "--expt-relaxed-constexpr", "--dryrun", "-DM", "-code=x"]

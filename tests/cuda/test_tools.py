@@ -97,7 +97,7 @@ def test_arguments(text, kind, dtype, char):
 
 
 @pytest.mark.parametrize("text", ["", "float", "nonsense x", "float **x", "float x y z!"])
-def test_what_is_no_argument(text):
+def test_text_that_is_not_an_argument(text):
     with pytest.raises(ValueError):
         tools.parse_c_arg(text)
 
@@ -162,12 +162,12 @@ def test_what_does_not_fit(arguments, message):
         ((Fake, 128, 0, -1), ValueError, "registers must be at least 0, not -1"),
     ],
 )
-def test_what_is_no_block(arguments, error, message):
+def test_invalid_arguments_of_occupancy_record(arguments, error, message):
     with pytest.raises(error, match=f"OccupancyRecord: {message}"):
         tools.OccupancyRecord(*arguments)
 
 
-def test_data_of_what_is_no_device():
+def test_device_data_of_a_str():
     with pytest.raises(TypeError, match="DeviceData: dev must be a Device, not str"):
         tools.DeviceData("0")
 

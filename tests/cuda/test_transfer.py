@@ -247,13 +247,13 @@ def test_the_wrong_way_round():
         cuda.memcpy_htod(array, array)
 
 
-def test_null_is_no_memory():
+def test_null_is_not_memory():
     with pytest.raises(cuda.LogicError, match="is the address 0"):
         cuda.memcpy_htod(0, b"1234")
     cuda.memcpy_htod(0, b"")
 
 
-def test_an_address_that_nobody_allocated():
+def test_an_address_that_was_not_allocated():
     with pytest.raises(cuda.LogicError):
         cuda.memcpy_htod(4096, b"1234")
 

@@ -22,7 +22,7 @@ def trials(counts: dict[str, int], _scenario: str) -> list[tuple[str, int, int, 
     found = []
     for name, count in counts.items():
         places = sorted({*range(1, min(3, count) + 1), count})
-        if name.startswith("nvrtc"):  # whose codes mean other things
+        if name.startswith("nvrtc"):  # whose codes have other meanings
             found += [(name, NVRTC_INTERNAL, nth, 1) for nth in places]
             continue
         if name != "cuFuncGetParamInfo":  # this answer says that there are no more parameters

@@ -68,7 +68,8 @@ def trials(counts: dict[str, int], scenario: str) -> list[tuple[str, int, int, i
     for name, count in counts.items():
         places = sorted({*range(1, min(NTH, count) + 1), count})
         found += [(name, -30, nth, 1) for nth in places]
-        # Without clSetUserEventStatus there is no way to let commands go; failing once, there is.
+        # Commands that wait for a user event can never run without clSetUserEventStatus; if it
+        # fails once, they can.
         often = (1,) if name == "clSetUserEventStatus" else (1, 10**6)
         found += [(name, code, 1, times) for code in codes for times in often]
     return found

@@ -99,7 +99,7 @@ def information(b: Base) -> None:
 
 @scenario
 def timers(b: Base) -> None:
-    # A platform without timers refuses both, and a fault is no other refusal.
+    # A platform without timers refuses both, and a fault looks like such a refusal.
     with contextlib.suppress(cl.Error):
         assert b.dev.host_timer() >= 0
     with contextlib.suppress(cl.Error):

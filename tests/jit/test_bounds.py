@@ -165,7 +165,7 @@ def unsigned(x, indices, y):
 
 
 @checked_by_default
-def test_an_unsigned_index_is_no_negative_one(make: Any) -> None:
+def test_an_unsigned_index_is_never_negative(make: Any) -> None:
     x, y = make(np.arange(6, dtype="f4")), make(np.zeros(1, "f4"))
     unsigned[1, 1](x, make(np.array([2**64 - 1], "u8")), y)
     fails(y, "x with 6 items")

@@ -63,7 +63,7 @@ def test_members_are_compared_as_in_python(
         (lambda a: a[pick(a[0], a[1])], "an index is needed|an index must"),
     ],
 )
-def test_members_are_no_numbers(function: Any, text: str, opencl_maker: Any) -> None:
+def test_members_are_not_numbers(function: Any, text: str, opencl_maker: Any) -> None:
     k = pygpu.kernel(backend="opencl")(function)
     with pytest.raises(KernelError, match=text):
         k[1, 1](np.zeros(2, bool))

@@ -37,7 +37,7 @@ def test_constant_arrays_of_complex_numbers_and_records(make: Any) -> None:
     assert (out[2].get() == RECORDS).all()
 
 
-def test_constant_arrays_of_other_things_are_refused(make: Any) -> None:
+def test_constant_arrays_of_strings_are_refused(make: Any) -> None:
     table = np.array(["a"])
 
     @pygpu.kernel

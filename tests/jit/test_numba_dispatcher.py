@@ -110,7 +110,7 @@ def test_a_call_that_fits_two_signatures_equally_well_is_refused() -> None:
 
 
 @pytest.mark.parametrize("config", [(1.0, 2), (1, 2.5), ("a", 1)])
-def test_sizes_that_are_no_integers_are_type_errors(config: Any) -> None:
+def test_sizes_that_are_not_integers_are_type_errors(config: Any) -> None:
     @cuda.jit
     def k(a):  # type: ignore[no-untyped-def]
         pass

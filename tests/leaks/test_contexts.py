@@ -29,7 +29,7 @@ MATRIX = np.eye(8, dtype=np.float32) + 1
 
 
 class OpenCL:
-    """A new context of OpenCL, and how things are made in it."""
+    """A new OpenCL context, and functions that make objects in it."""
 
     name = "opencl"
 

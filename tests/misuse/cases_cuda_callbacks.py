@@ -148,7 +148,7 @@ def arguments_that_free_each_other(env: Env) -> None:
 
 
 class Evil:
-    """Its special methods raise, lie or drop things."""
+    """Its special methods raise, lie or drop objects."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer

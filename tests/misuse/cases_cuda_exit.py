@@ -197,7 +197,7 @@ def a_graph_with_a_host_function_running(env: Env) -> None:
 
 @case(alone=True, limit=20)
 def threads_that_outlive_the_main_one(env: Env) -> None:
-    """They are no daemons, so the interpreter waits for them, and they find all as it was."""
+    """They are not daemons, so the interpreter waits for them, and they can still use CUDA."""
 
     def work() -> None:
         time.sleep(0.3)

@@ -274,7 +274,7 @@ def user_event_dropped_then_finish(env: Env) -> None:
 
 @case
 def user_event_kept_by_its_followers_only(env: Env) -> None:
-    # The wait list of a command is no promise to keep the event unset: dropping ends it with an
+    # The wait list of a command does not keep the event unset: dropping ends it with an
     # error.
     target = np.zeros(64, np.float32)
     with within(5, "a blocking copy behind a dropped user event"), tolerate((cl.Error,)):

@@ -107,7 +107,7 @@ def test_chains(make, records):
     assert [text for text in records("fusion") if text.startswith("a chain of ")]
 
 
-def test_nothing_is_done_while_nobody_listens(caplog):
+def test_nothing_is_logged_without_a_handler(caplog):
     caplog.set_level(logging.WARNING, "pygpu")
     log.tell("cache", log.DEBUG, "%s", lambda: 1 / 0)
     caplog.set_level(logging.DEBUG, "pygpu")

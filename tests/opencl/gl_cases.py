@@ -343,7 +343,7 @@ def wait_lists() -> None:
     released.wait()
     assert acquired.command_execution_status == done
     assert shim.notes() == ["acquire 1 2 wait=1", "give back 1 2 wait=1"]
-    cl.enqueue_acquire_gl_objects(queue, one).wait()  # one that is no list
+    cl.enqueue_acquire_gl_objects(queue, one).wait()  # an object instead of a list
     cl.enqueue_acquire_gl_objects(queue, iter([two]), None).wait()
     cl.enqueue_release_gl_objects(queue, {one, two}, [acquired, released]).wait()
     notes = shim.notes()

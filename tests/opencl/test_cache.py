@@ -495,7 +495,7 @@ def test_tiny_cache_keeps_nothing(build, folder, monkeypatch, size):
 
 
 @pytest.mark.parametrize("size", ["", "many", "inf", "nan"])
-def test_size_that_is_no_number(build, monkeypatch, size):
+def test_size_that_is_not_a_number(build, monkeypatch, size):
     monkeypatch.setenv("PYGPU_CACHE_SIZE", size)
     assert not build()
     assert build()

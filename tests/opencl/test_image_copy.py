@@ -134,7 +134,7 @@ def test_host_too_small(ctx, queue):
             cl.enqueue_copy(queue, *pair, origin=(0, 0), region=(13, 7))
 
 
-def test_wrong_things(ctx, queue):
+def test_invalid_arguments(ctx, queue):
     image = cl.create_image(ctx, MF.READ_WRITE, RGBA8, (4, 4))
     other = cl.create_image(cl.Context(ctx.devices), MF.READ_WRITE, RGBA8, (4, 4))
     host = np.zeros((4, 4, 4), np.uint8)

@@ -1,4 +1,4 @@
-"""Kernel arguments that are no plain numbers: vectors, structs, memory; how many, and by name.
+"""Kernel arguments other than plain numbers: vectors, structs, memory; how many, and by name.
 
 What arrived is compared bit for bit with what NumPy makes of the value. Numbers are in
 test_kernel_numbers.py, what is kept between launches in test_kernel_set.py.

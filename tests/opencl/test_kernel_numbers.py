@@ -134,7 +134,7 @@ class Broken:
 
 
 @pytest.mark.parametrize("name", INTEGERS)
-def test_other_things_that_are_integers(scalars, queue, out, name):
+def test_other_types_with_an_integer_value(scalars, queue, out, name):
     dtype = INTEGERS[name]
     given = [
         (np.True_, 1), (np.False_, 0), (np.array(True), 1), (Colour.BLUE, 77), (Flag.A | Flag.B, 5),
@@ -288,7 +288,7 @@ def test_half(device, ctx, queue):
             program.take(queue, (1,), None, buffer, value)
 
 
-# ---- things that are not numbers
+# ---- values other than numbers
 
 
 @pytest.mark.parametrize("name", [*INTEGERS, *FLOATS])
@@ -302,7 +302,7 @@ def test_half(device, ctx, queue):
     ],
     ids=lambda v: f"{type(v).__name__}-{str(v)[:12]}",
 )  # fmt: skip
-def test_what_is_no_number_is_refused_by_name(scalars, queue, out, name, value):
+def test_values_other_than_numbers_are_refused_by_name(scalars, queue, out, name, value):
     dtype = {**INTEGERS, **FLOATS}[name]
     with pytest.raises(TypeError, match=rf"take_{name}.*value") as caught:
         taken(scalars, queue, out, name, dtype, value)
@@ -342,7 +342,7 @@ def test_subclasses_of_numpy_scalars_and_long_double(scalars, queue, out):
         taken(scalars, queue, out, "float", np.float32, np.longdouble(1e300))
 
 
-def test_buffers_and_queues_are_no_numbers(scalars, queue, out):
+def test_buffers_and_queues_are_not_numbers(scalars, queue, out):
     for value in (out, queue, scalars, scalars.take_int):
         with pytest.raises(TypeError, match=r"arg#2 .*'int value'"):
             scalars.take_int(queue, (1,), None, out, value)

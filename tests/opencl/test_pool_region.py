@@ -73,7 +73,7 @@ def test_the_block_waits_for_its_regions(queue, pool):
 
 
 @pytest.mark.parametrize("region_first", [True, False])
-def test_a_released_block_with_regions_is_nobody_elses(queue, pool, region_first):
+def test_a_released_block_with_regions_cannot_be_used(queue, pool, region_first):
     block = pool.allocate(SIZE)
     region = block.get_sub_region(4096, 64)
     fill(queue, region, 3, 64)

@@ -372,7 +372,7 @@ def test_link_of_nothing(ctx):
 
 
 @pytest.mark.parametrize("programs", [[None], ["x"], 5, [1]])
-def test_link_of_other_things(ctx, programs):
+def test_link_of_other_objects(ctx, programs):
     with pytest.raises(TypeError):
         cl.link_program(ctx, programs)
 
@@ -547,7 +547,7 @@ def test_each_driver_call_fails_once(ctx, queue, balance, name, code):
     _opencl._fault(name, code)
     try:
         assert work() == [4] * 4
-        # A log that cannot be read is no reason to fail, and where memory is short we try again.
+        # A log that cannot be read is not a reason to fail, and if memory is short we try again.
         assert name == "clGetProgramBuildInfo" or (name, code) == ("clCreateKernel", -6)
     except cl.Error as error:
         assert error.code == code and error.routine == name

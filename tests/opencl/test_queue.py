@@ -162,7 +162,7 @@ def test_finish_in_a_thread(ctx):
     assert order == ["set", "finished"] and event.command_execution_status == 0
 
 
-def test_finish_after_a_failure_is_no_error(ctx):
+def test_finish_after_a_failure_does_not_raise(ctx):
     queue = cl.CommandQueue(ctx)
     gate = cl.UserEvent(ctx)
     cl.enqueue_marker(queue, [gate])

@@ -564,7 +564,7 @@ def test_threads_copy_at_the_same_time(ctx):
     assert not errors
 
 
-def test_an_image_is_no_buffer(ctx, queue):
+def test_an_image_is_not_a_buffer(ctx, queue):
     """Some drivers copy its bytes, in an order of their own."""
     form = cl.ImageFormat(cl.channel_order.RGBA, cl.channel_type.UNSIGNED_INT8)
     image = cl.Image(ctx, cl.mem_flags.READ_WRITE, form, shape=(32, 32))

@@ -199,7 +199,7 @@ def test_prompts(world, capsys):
     ]
 
 
-def test_one_device_is_no_question(world, capsys):
+def test_a_single_device_needs_no_question(world, capsys):
     terminal = world(typed=["nvidia"])
     assert choose.choose_devices() == [BIG]
     assert terminal.prompts == ["Choice [0]:"]
@@ -349,7 +349,7 @@ def test_a_notebook_without_a_choice_is_not_told(world, monkeypatch, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_ipython_in_a_script_is_no_notebook(world, monkeypatch, capsys):
+def test_ipython_in_a_script_is_not_a_notebook(world, monkeypatch, capsys):
     world()
     in_notebook(monkeypatch, kernel=False)
     choose.choose_devices()

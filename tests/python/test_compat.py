@@ -177,7 +177,7 @@ def test_a_missing_module_says_so(statement):
         """)
 
 
-def test_a_module_that_nobody_has():
+def test_a_module_that_does_not_exist():
     check("""
         with pytest.raises(ModuleNotFoundError, match="pyopencl.nothing"):
             import pyopencl.nothing

@@ -121,7 +121,7 @@ def test_cl_ctx_comes_before_ctx(device, ctx):
     assert shell.user_ns["add_step"].context == other
 
 
-def test_what_is_no_context_is_passed_over(ctx):
+def test_variables_other_than_contexts_are_ignored(ctx):
     shell = Shell(ctx=ctx, cl_ctx="not a context")
     ipython_ext.load_ipython_extension(shell)
     shell.run("cl_kernel", "", SOURCE)

@@ -426,7 +426,7 @@ def test_a_missing_library_gives_the_linkers_words():
     assert text.startswith("-1001 clGetPlatformIDs failed: PLATFORM_NOT_FOUND_KHR")
 
 
-def test_another_library_is_no_opencl_library():
+def test_another_library_is_not_an_opencl_library():
     import _ctypes
 
     text = run(REFUSED, PYGPU_OPENCL_LIBRARY=_ctypes.__file__)

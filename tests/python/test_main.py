@@ -99,7 +99,7 @@ def test_report(main):
     assert text.startswith(f"pygpu {report._version('pygpu')}, ")
 
 
-def test_nothing_known_is_no_failure(main):
+def test_unknown_values_are_not_failures(main):
     unknown = dict.fromkeys(DEVICE) | {"image_size": [None, None], "il": [], "extensions": []}
     status, text = main(listing(platform(unknown)))
     assert status == 0 and "memory       ?, largest buffer ?, local ?" in text

@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))  # the folder of tests is no package
+sys.path.insert(0, str(Path(__file__).parent))  # the folder of tests is not a package
 
 FOLDER = Path(__file__).parent / "kernels"
 KEYS = set("grid block shared cooperative kernel options rtol atol ulp simulator".split())

@@ -110,7 +110,7 @@ def test_settings_that_are_nonsense_are_refused():
         assert part in said, part
 
 
-def test_settings_in_words_and_units():
+def test_settings_as_names_and_with_units():
     assert run_script(
         """
         d.cuInit(0)

@@ -154,7 +154,7 @@ def unit(names, text):
     return f'static_assert(true, "pygpu_if " "{names}"); {text} static_assert(true, "pygpu_end");'
 
 
-def test_units_that_nobody_uses_are_dropped(prune):
+def test_unused_units_are_dropped(prune):
     text = unit("a", "int a();") + unit("b c", "int b(), c();") + "\nint x = c();\n"
     assert "int a" not in prune(text)
     assert "int b" in prune(text)
@@ -169,7 +169,7 @@ def test_use_before_the_unit_does_not_count(prune):
     assert prune("int a;" + unit("a", "int a();")) == "int a;"
 
 
-def test_words_are_compared_as_a_whole(prune):
+def test_whole_words_are_compared(prune):
     text = unit("sin", "double sin(double);") + "int sinus, asin, x1sin; double y = 1.0sin;"
     assert "double sin" not in prune(text)
 
@@ -190,7 +190,7 @@ def test_lines_and_their_markers_stay(prune):
         '"pygpu_if " "a" "pygpu_end");',
     ],
 )
-def test_what_is_no_unit_stays(prune, text):
+def test_text_outside_units_stays(prune, text):
     assert prune(text) == text
 
 

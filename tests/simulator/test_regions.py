@@ -195,7 +195,7 @@ def test_whose_fault(product):
 
 
 def test_time_limit(make_simulator):
-    """The place may be in the loop over threads, which is no line of the kernel."""
+    """The place may be in the loop over threads, which is not a line of the kernel."""
     simulator = make_simulator(PYGPU_SIM_TIMEOUT="0.5")
     module = simulator.module(PRODUCT)
     assert in_regions(module, "endless")

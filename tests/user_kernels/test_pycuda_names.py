@@ -355,7 +355,7 @@ def test_stages_of_reductions_refuse(cuda):
             reduction.get_reduction_kernel_and_types(*arguments)
 
 
-def test_functions_of_what_is_no_array(cuda):
+def test_functions_of_arguments_other_than_arrays(cuda):
     from pygpu.cuda import curandom, gpuarray
 
     host = np.arange(6, dtype=F4)

@@ -61,7 +61,7 @@ def test_names_of_arguments_may_be_those_of_the_operands(side, kernels):
     )
 
 
-def test_scalars_reach_both_stages_and_comments_are_no_harm(side, kernels):
+def test_scalars_reach_both_stages_and_comments_are_allowed(side, kernels):
     kernel = make(
         kernels,
         side,

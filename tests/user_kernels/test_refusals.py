@@ -27,7 +27,7 @@ def test_queues(x, queue):
         clmath.sin(x, queue=queue)
 
 
-def test_a_context_is_no_queue(opencl, x):
+def test_a_context_is_not_a_queue(opencl, x):
     with pytest.raises(TypeError, match="queue must be a CommandQueue, not Context"):
         clmath.sin(x, queue=opencl.context)
 

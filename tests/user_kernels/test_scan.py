@@ -252,7 +252,7 @@ def test_template(opencl):
     assert np.array_equal(y.get(), 3 * np.cumsum(x))
 
 
-def test_words_of_both_systems_and_the_text_of_the_stages(opencl):
+def test_macros_of_cluda_and_the_source_of_the_stages(opencl):
     """Texts that programs generate for PyOpenCL's and PyCUDA's scan use the words of _cluda; they
     look at the generated source, and may define the words themselves."""
     from pygpu._src.user_kernels.cluda import OPENCL_PREAMBLE

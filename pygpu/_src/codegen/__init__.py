@@ -1,1 +1,1 @@
-"""Text of kernels: the common language of both backends. Nothing here touches a device."""
+"""Source of kernels in the common language of both backends. Nothing here uses a device."""

@@ -1,8 +1,8 @@
-"""The accumulators of reductions, as text of the common language.
+"""The accumulators of reductions, as source of the common language.
 
-An :class:`Operation` says what is kept for a stretch of items (the type ``red_acc``), how an item
-comes in, how two stretches are joined, and what is stored in the end. The kernels around it are in
-:mod:`shells.reduce_text`.
+An :class:`Operation` defines the accumulator (the type ``red_acc``), how an item is added to it,
+how two accumulators are joined, and which result is stored. The kernels around it are in
+:mod:`.kernels.reduction`.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ DType = np.dtype[Any]
 class Operation(Frozen):
     """One reduction for given dtypes.
 
-    text: declares ``red_acc``, ``red_none()`` (of no items), ``red_item(acc, x[, y], i)`` (one item
-    more, at index i of those that are reduced), ``red_join(a, b)``, for sums and the like
-    ``red_begin(acc, value)`` (an initial value joined in), and ``red_store(out, acc, number,
-    count, ddof)``, which puts the result at out[0]. acc_bytes: at least the size of a red_acc; it
-    is stored in scratch memory between two launches. inputs: dtypes of what is read. number: the
-    type of items and results in between, of which the parameter ``initial`` is. plain: a red_acc is
-    a number. block: if not empty, declares ``red_block(acc, x_row, start, n)`` for CPUs: n items
-    more, x_row[start], ..., in a way that a compiler can make vectors of, for operations whose
-    single steps it cannot.
+    text: declares ``red_acc``, ``red_none()`` (for no items), ``red_item(acc, x[, y], i)`` (adds
+    an item with index i among the reduced ones), ``red_join(a, b)``, for sums and similar
+    ``red_begin(acc, value)`` (joins an initial value), and ``red_store(out, acc, number, count,
+    ddof)``, which stores the result at out[0]. acc_bytes: an upper bound of the size of a red_acc,
+    which is stored in scratch memory between two launches. inputs: dtypes of the operands. number:
+    the type of items and intermediate results, and of the parameter ``initial``. plain: a red_acc
+    is a number. block: if not empty, declares ``red_block(acc, x_row, start, n)`` for CPUs: it
+    adds the n items x_row[start], ..., in a form that a compiler can vectorize, for operations
+    whose single steps it cannot.
     """
 
     key: tuple[Any, ...]
@@ -45,7 +45,7 @@ class Operation(Frozen):
     features: frozenset[str]
     plain: bool
     block: str
-    scalars: tuple[str, ...] = ()  # types of further parameters of red_item()
+    scalars: tuple[str, ...] = ()  # types of additional parameters of red_item()
 
 
 _LIMITS: dict[str, tuple[str, str]] = {  # lowest, highest
@@ -58,7 +58,7 @@ _LIMITS: dict[str, tuple[str, str]] = {  # lowest, highest
     "u32": ("0", "4294967295U"),
     "i64": ("(-0x7fffffffffffffffL - 1)", "0x7fffffffffffffffL"),
     "u64": ("0", "0xffffffffffffffffUL"),
-    "t64": ("(-0x7fffffffffffffffL)", "0x7fffffffffffffffL"),  # NaT is below
+    "t64": ("(-0x7fffffffffffffffL)", "0x7fffffffffffffffL"),  # NaT is less than all of these
     **dict.fromkeys(("f16", "f16b", "f8e4m3", "f8e5m2"), ("-PG_INF_F32", "PG_INF_F32")),
     "f32": ("-PG_INF_F32", "PG_INF_F32"),
     "f64": ("-PG_INF_F64", "PG_INF_F64"),
@@ -76,7 +76,7 @@ def _make(code: str, re: str, im: str) -> str:
 
 
 def _sum_like(kind: str, x: DType, number: DType) -> tuple[str, str, str, str]:
-    """(type, none, item as a red_acc, join) of sums and products."""
+    """Return (type, none, item as a red_acc, join) of sums and products."""
     code = dtypes.code(number)
     value = dtypes.cast("x", x, number)
     if code[0] == "c":
@@ -91,7 +91,7 @@ def _sum_like(kind: str, x: DType, number: DType) -> tuple[str, str, str, str]:
         return kind_type, none, value, "a + b" if kind == "sum" else "a * b"
     if code == "t64":
         return "pg_i64", "0", value, "pg_t64_add(a, b)"
-    # signed sums wrap as unsigned ones, where that is defined
+    # signed sums wrap around as unsigned ones, for which that is defined
     bits = 1 if code == "b8" else int(code[1:])
     acc = "pg_u64" if bits == 64 else "pg_u32"
     wide = f"({acc})(pg_i64)({value})" if code[0] == "i" else f"({acc})({value})"
@@ -114,7 +114,8 @@ PG_INLINE red_acc red_item(red_acc a, {parameters}, pg_i64 i)
 
 
 def _begin(number: DType, item: str) -> str:
-    """An initial value *v* of dtype *number*, of which *item* makes a red_acc."""
+    """Define red_begin for an initial value *v* of dtype *number*; *item* converts it to a
+    red_acc."""
     return f"""\
 PG_INLINE red_acc red_begin(red_acc a, {dtypes.compute_type(number)} v)
 {{
@@ -136,7 +137,7 @@ PG_INLINE void red_store(PG_GLOBAL {stored} *out, red_acc a, pg_i64 count, pg_re
 
 
 def _number_of_acc(number: DType, value: str) -> str:
-    """A sum's accumulator as a value of *number*'s compute type."""
+    """Return a sum's accumulator as a value of *number*'s compute type."""
     code = dtypes.code(number)
     if code == "b8":
         return f"(pg_b8)({value} != 0)"
@@ -154,7 +155,7 @@ def _divide(number: DType, value: str, by: str) -> str:
 
 
 def _size(acc: str) -> int:
-    """Bytes of a type of the common language."""
+    """Return the bytes of a type of the common language."""
     code = acc.removeprefix("pg_")
     return 1 if code == "b8" else int(code[1:]) // 8
 
@@ -172,7 +173,7 @@ def _sum(kind: str, x: DType, number: DType, out: DType) -> tuple[str, int]:
 
 
 def _complex_product(x: DType, number: DType, out: DType) -> tuple[str, int]:
-    """1 * z is not z if z has an infinite part, so nothing is not 1."""
+    """The empty product is not 1, because 1 * z is not z if z has an infinite part."""
     code = dtypes.code(number)
     text = f"""\
 typedef struct {{ pg_{code} v; pg_i32 some; }} red_acc;
@@ -204,7 +205,7 @@ PG_INLINE red_acc red_begin(red_acc a, pg_{code} v)
 
 
 def _mean_of_some(x: DType, number: DType, out: DType) -> tuple[str, int]:
-    """The mean where the number of items is known only in the end."""
+    """The mean if the number of items is known only at the end."""
     acc, none, item, join = _sum_like("sum", x, number)
     text = f"""\
 typedef struct {{ {acc} v; pg_i64 n; }} red_acc;
@@ -240,7 +241,7 @@ def _extremum(kind: str, x: DType, out: DType) -> tuple[str, int]:
         none = f"({acc}){_LIMITS[code][1 if less else 0]}"
         first = "a < b" if less else "a > b"
         join = f"{first} || a != a ? a : b" if code[0] == "f" else f"{first} ? a : b"
-        if code == "t64" and not less:  # NaT, the lowest, wins
+        if code == "t64" and not less:  # NaT, the least value, wins
             join = f"a == PG_NAT || (b != PG_NAT && {first}) ? a : b"
     text = _plain(acc, none, "x", join) + _begin(x, "v") + _store("a", x, out)
     return text, _size(acc)
@@ -265,7 +266,7 @@ def _peak_to_peak(x: DType, out: DType) -> tuple[str, int]:
         highest, lowest = f"({acc}){highest}", f"({acc}){lowest}"
         unsigned = f"pg_u{code[1:]}" if code[0] in "iu" else acc
         value = f"({acc})(({unsigned})a.high - ({unsigned})a.low)"
-        if code == "t64":  # of which a.low is NaT if one is
+        if code == "t64":  # where a.low is NaT if there is one
             value = "pg_t64_subtract(a.high, a.low)"
     text = f"""\
 typedef struct {{ {acc} low, high; }} red_acc;
@@ -289,7 +290,7 @@ PG_INLINE red_acc red_item(red_acc a, X x, pg_i64 i)
 
 
 def _position(kind: str, x: DType, out: DType) -> tuple[str, int]:
-    """argmin and argmax: the first of the smallest, of the largest, of the NaNs."""
+    """argmin and argmax: the first position of the least or greatest item, or of a NaN."""
     code, acc = dtypes.code(x), dtypes.compute_type(x)
     p, q = ("b", "a") if kind == "argmin" else ("a", "b")
     if code[0] == "c":
@@ -298,7 +299,7 @@ def _position(kind: str, x: DType, out: DType) -> tuple[str, int]:
         zero = f"pg_{code}_make(0, 0)"
     else:
         before, equal, zero = f"{p}.v < {q}.v", "a.v == b.v", "0"
-    if code == "t64" and kind == "argmax":  # NaT, the lowest, wins
+    if code == "t64" and kind == "argmax":  # NaT, the least value, wins
         before = "a.v != PG_NAT && (b.v == PG_NAT || a.v < b.v)"
     nans = ""
     if code[0] in "fc":
@@ -348,8 +349,9 @@ def _truth(kind: str, x: DType, out: DType) -> tuple[str, int]:
 
 
 def _variance(kind: str, x: DType, number: DType, out: DType) -> tuple[str, int]:
-    """Welford's means and squares, joined as by Chan, Golub and LeVeque (1983). Means are kept
-    relative to an item, so that a variance far below the squares of the items is not lost."""
+    """Welford's means and squares, joined according to Chan, Golub and LeVeque (1983). Means are
+    stored relative to an item, so that a variance far below the squares of the items does not
+    vanish."""
     code = dtypes.code(number)
     real = {"c64": "pg_f32", "c128": "pg_f64"}.get(code) or dtypes.compute_type(number)
     value = dtypes.cast("x", x, number)
@@ -518,8 +520,8 @@ def _block(kind: str, x: DType, number: DType) -> str:
 
 
 def fused(base: Operation, step: Any, arrays: tuple[bool, ...]) -> Operation:
-    """A reduction of what an elementwise Operation computes from several operands, each an array or
-    (where *arrays* says so) a number."""
+    """Make a reduction of the results of an elementwise Operation with several operands, each an
+    array or (where *arrays* says so) a number."""
     kinds = [dtypes.compute_type(d) for d in step.inputs]
     given = [f"{k} in{i}" for i, (k, array) in enumerate(zip(kinds, arrays)) if array]
     numbers = [f"{k} in{i}" for i, (k, array) in enumerate(zip(kinds, arrays)) if not array]
@@ -554,9 +556,10 @@ def fused(base: Operation, step: Any, arrays: tuple[bool, ...]) -> Operation:
 def operation(
     kind: str, inputs: tuple[DType, ...], number: DType, out: DType, some: bool = False
 ) -> Operation:
-    """The reduction *kind* of arrays of dtypes *inputs*, calculated in *number*, stored as *out*.
+    """Return the reduction *kind* of arrays of dtypes *inputs*, computed in *number*, stored as
+    *out*.
 
-    some: not all items count (a mask is given). Those of dates serve all units.
+    some: not all items count (there is a mask). Reductions of dates are valid for all units.
     """
     inputs = tuple(map(dtypes.unitless, inputs))
     number, out = dtypes.unitless(number), dtypes.unitless(out)

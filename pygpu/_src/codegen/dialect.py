@@ -39,7 +39,7 @@ PG_NAN_F32, PG_INF_F32, ...  and F64
 pg_i8 ... pg_u64, pg_f32, pg_f64
                              numbers; pg_b8 is a bool in memory (0 or 1), pg_f16 the bits of a half,
                              pg_f16b, pg_f8e4m3, pg_f8e5m2 those of bfloat16 and of float8 types
-pg_c64, pg_c128              complex numbers: members re, im; functions in :mod:`complex_text`
+pg_c64, pg_c128              complex numbers: members re, im; functions in prelude/complex.py
 pg_from_f16(bits), pg_to_f16(x), pg_to_f16d(x)
                              a half as float; a float or double rounded once to a half
 pg_from_f16b(bits), pg_to_f16b(x), ...
@@ -232,8 +232,8 @@ typedef double pg_f64;
 class Dialect:
     """A backend's language.
 
-    exact: compiler options under which each operation is rounded by itself, as NumPy does. quick:
-    those under which it takes less time.
+    exact: compiler options with which each operation is rounded separately, as in NumPy. quick:
+    options that make compilation faster.
     """
 
     name: str
@@ -245,11 +245,12 @@ class Dialect:
         self._prefixes: dict[frozenset[str], str] = {}
 
     def prefix(self, features: Iterable[str] = ()) -> str:
-        """The text before a kernel's own.
+        """Return the text that precedes a kernel's own.
 
         features: "half" for float16 items in memory, "f16b", "f8e4m3", "f8e5m2" for those of
-        bfloat16, float8_e4m3fn and float8_e5m2, "complex" for the functions of complex_text,
-        "dates" for the functions of dates, "atomics" for pg_atomic_*, "warps" for what :mod:`warp_text` has.
+        bfloat16, float8_e4m3fn and float8_e5m2, "complex" for complex functions
+        (prelude/complex.py), "dates" for the functions of dates, "atomics" for pg_atomic_*,
+        "warps" for the functions of prelude/warp.py.
         """
         key = frozenset(features)
         text = self._prefixes.get(key)
@@ -261,8 +262,8 @@ class Dialect:
         return text
 
     def source(self, text: str, features: Iterable[str] = ()) -> str:
-        """A whole source: the prefix and a kernel's text. Of the functions of complex numbers it
-        has those that the text uses, behind the prefix."""
+        """Return a complete source: the prefix, the complex functions that the text uses, and the
+        text."""
         wanted = set(features)
         if "complex" not in wanted:
             return self.prefix(wanted) + text
@@ -270,7 +271,8 @@ class Dialect:
         return self.prefix(wanted) + used_complex_functions(text, self.limits.fp64) + text
 
     def prefix_of(self, source: str) -> str | None:
-        """The prefix that a source begins with, None if it has none of this dialect."""
+        """Return the prefix with which a source begins, None if it does not begin with one of this
+        dialect's."""
         found = [text for text in self._prefixes.values() if source.startswith(text)]
         return max(found, key=len) if found else None
 
@@ -320,8 +322,9 @@ class CUDADialect(Dialect):
     quick = ("--Ofast-compile=min",)
 
     def declarations(self, source: str) -> str | None:
-        """The heads of the source's kernels without macros, from which launches learn what their
-        arguments are (pygpu/_src/drivers/cuda_signature.py); None if it has none in the common language."""
+        """Return the declarations of the source's kernels without macros, from which launches
+        learn the types of their arguments (pygpu/_src/drivers/cuda_signature.py); None if it has
+        no kernels in the common language."""
         heads = re.findall(
             r"\bPG_KERNEL\s++void\s++\w++\s*+\((?:(?!\bPG_KERNEL\b)[^{;])*+\{", source
         )

@@ -85,10 +85,10 @@ _CODES = {
     "c16": "c128",
 }
 _BY_CODE = {value: np.dtype(key) for key, value in _CODES.items()}
-# What kernels compute with, of the types of ml_dtypes.
+# The names in kernels of ml_dtypes' types that kernels compute with.
 ML_CODES = {"bfloat16": "f16b", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
-_DATE = np.dtype("m8")  # stands for dates and durations of all units
-_USER_TYPES = 256  # the number of the first dtype that another package has registered with NumPy
+_DATE = np.dtype("m8")  # represents dates and durations of all units
+_USER_TYPES = 256  # the least number of a dtype that another package has registered with NumPy
 _NARROW = {"f16": "half", **{name: name for name in ML_CODES.values()}}  # code -> feature
 _HELD: dict[str, tuple[str, ...]] = {
     "f16": ("b8", "i8", "u8", "f8e4m3", "f8e5m2"),
@@ -99,14 +99,14 @@ _HELD: dict[str, tuple[str, ...]] = {
 
 
 def is_of_ml_dtypes(dtype: np.dtype[Any]) -> bool:
-    """Whether it is one of the package's, of which dtype.kind and dtype.str say nothing."""
+    """Whether it is one of ml_dtypes' types, for which dtype.kind and dtype.str are meaningless."""
     return dtype.num >= _USER_TYPES and dtype.type.__module__ == "ml_dtypes"
 
 
 @cache
 def code(dtype: np.dtype[Any]) -> str:
-    """The short name of a dtype in kernels: "f32", "b8", ...; "t64" for dates and durations of any
-    unit; "v12" for 12 bytes of any other."""
+    """Return the short name of a dtype in kernels: "f32", "b8", ...; "t64" for dates and durations
+    of any unit; "v12" for 12 bytes of any other type."""
     if dtype.kind == "b":
         return "b8"
     if is_of_ml_dtypes(dtype):
@@ -126,12 +126,12 @@ def code(dtype: np.dtype[Any]) -> str:
 
 
 def from_code(name: str) -> np.dtype[Any]:
-    """The dtype of a code that is not "v...": np.dtype("float32") for "f32"."""
+    """Return the dtype of a code other than "v...": np.dtype("float32") for "f32"."""
     return _BY_CODE[name]
 
 
 def is_numeric(dtype: np.dtype[Any]) -> bool:
-    """Whether it is of numbers that kernels compute with: not structs, dates, strings, long double."""
+    """Whether kernels compute with it: not with structs, dates, strings, long double."""
     return code(dtype)[0] not in "vt"
 
 
@@ -141,19 +141,20 @@ def is_date(dtype: Any) -> bool:
 
 
 def computes(dtype: np.dtype[Any]) -> bool:
-    """Whether kernels hold an item in a variable of a C type: numbers and dates."""
+    """Whether kernels can store an item in a variable of a C type: numbers and dates."""
     return code(dtype)[0] != "v"
 
 
 def unitless(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """A dtype in the key of a kernel that is the same for dates of all units; others unchanged."""
+    """Return a dtype for a kernel's key that is the same for dates of all units; others
+    unchanged."""
     return _DATE if is_date(dtype) else dtype
 
 
 @cache
 def memory_code(stored: np.dtype[Any] | None, computed: np.dtype[Any]) -> str | None:
-    """An operand in the key of a kernel: how it lies in memory, and of dates how they are
-    converted. None for a number that is an argument."""
+    """Return the part of a kernel's key for an operand: its storage and, for dates, their
+    conversion. None for a number, which is an argument."""
     if stored is None:
         return None
     name = code(stored)
@@ -163,13 +164,13 @@ def memory_code(stored: np.dtype[Any] | None, computed: np.dtype[Any]) -> str | 
 
 
 def is_narrow(dtype: np.dtype[Any]) -> bool:
-    """Whether kernels store its bits, and compute in float32."""
+    """Whether kernels store it as bits, and compute in float32."""
     return code(dtype) in _NARROW
 
 
 def kind(dtype: np.dtype[Any]) -> str:
-    """dtype.kind, but "f" for the floating-point types of ml_dtypes and "V" for its others, of
-    which NumPy says anything."""
+    """Return dtype.kind, but "f" for the floating-point types of ml_dtypes and "V" for its others,
+    for which NumPy's value is meaningless."""
     if not is_of_ml_dtypes(dtype):
         return dtype.kind
     return "f" if code(dtype)[0] == "f" else "V"
@@ -177,7 +178,8 @@ def kind(dtype: np.dtype[Any]) -> str:
 
 @fastpath("native")
 def native(dtype: DTypeLike, call: str = "array") -> np.dtype[Any]:
-    """np.dtype(dtype), refused if a device cannot hold it: objects, the other byte order."""
+    """Return np.dtype(dtype). Raises TypeError if devices cannot store it: objects, the other byte
+    order."""
     try:
         dtype = np.dtype(dtype)
     except TypeError as error:
@@ -193,7 +195,7 @@ def native(dtype: DTypeLike, call: str = "array") -> np.dtype[Any]:
 
 
 def storage_type(dtype: np.dtype[Any]) -> str:
-    """The type of items in memory."""
+    """Return the type of items in memory."""
     name = code(dtype)
     if name == "t64":
         return "pg_i64"
@@ -201,24 +203,24 @@ def storage_type(dtype: np.dtype[Any]) -> str:
 
 
 def compute_type(dtype: np.dtype[Any]) -> str:
-    """The type of a local variable for an item."""
+    """Return the type of a local variable for an item."""
     return "pg_f32" if code(dtype) in _NARROW else storage_type(dtype)
 
 
 @cache
 def alignment(dtype: np.dtype[Any]) -> int:
-    """The alignment of items in kernels [bytes]."""
+    """Return the alignment of items in kernels [bytes]."""
     size = dtype.itemsize
     return size if computes(dtype) else _unit(size)
 
 
 def _unit(size: int) -> int:
-    """The largest integer that *size* bytes are made of."""
+    """Return the largest integer size that divides *size* bytes."""
     return next(u for u in (8, 4, 2, 1) if size % u == 0) if size else 1
 
 
 def declare(*dtypes: np.dtype[Any]) -> str:
-    """Declarations of storage types that the prefix does not have."""
+    """Declare the storage types that the prefix does not have."""
     lines = []
     for size in sorted({int(code(d)[1:]) for d in dtypes if code(d)[0] == "v"}):
         unit = _unit(size)
@@ -229,7 +231,7 @@ def declare(*dtypes: np.dtype[Any]) -> str:
 
 
 def features(*dtypes: np.dtype[Any]) -> set[str]:
-    """The features of :meth:`Dialect.prefix` that these dtypes need."""
+    """Return the features of :meth:`Dialect.prefix` that these dtypes need."""
     found = set()
     for dtype in dtypes:
         name = code(dtype)
@@ -243,46 +245,46 @@ def features(*dtypes: np.dtype[Any]) -> set[str]:
 
 
 def from_bits(dtype: np.dtype[Any], item: str) -> str:
-    """An item of memory, which was read already, as an expression of the compute type."""
+    """Convert an expression for an item, read from memory, to the compute type."""
     name = code(dtype)
     return f"pg_from_{name}({item})" if name in _NARROW else item
 
 
 def to_bits(dtype: np.dtype[Any], value: str) -> str:
-    """What a value of the compute type is in memory."""
+    """Convert an expression of the compute type to the storage type."""
     name = code(dtype)
     return f"pg_to_{name}({value})" if name in _NARROW else value
 
 
 def rounded(dtype: np.dtype[Any], value: str) -> str:
-    """A value of the compute type, rounded to what memory holds of it."""
+    """Round a value of the compute type to the precision of the storage type."""
     return from_bits(dtype, to_bits(dtype, value))
 
 
 def holds(dtype: np.dtype[Any], other: np.dtype[Any]) -> bool:
-    """Whether a narrow float holds all numbers of another dtype, so that nothing is rounded."""
+    """Whether a narrow float represents all numbers of another dtype exactly."""
     return code(other) == code(dtype) or code(other) in _HELD[code(dtype)]
 
 
 def load(dtype: np.dtype[Any], pointer: str, index: str) -> str:
-    """An expression of the compute type for pointer[index]."""
+    """Return an expression of the compute type for pointer[index]."""
     return from_bits(dtype, f"{pointer}[{index}]")
 
 
 def store(
     dtype: np.dtype[Any], pointer: str, index: str, value: str, of: np.dtype[Any] | None = None
 ) -> str:
-    """A statement that stores an expression *value* of the compute type of dtype *of* (by default
-    *dtype* itself), converted as NumPy's astype does."""
+    """Return a statement that stores the expression *value*, of the compute type of dtype *of* (by
+    default *dtype* itself), converted as NumPy's astype does."""
     if code(dtype) == "f16" and of is not None:
-        if code(of) in ("f64", "i32", "u32", "i64", "u64", "t64", "c128"):  # rounded once
+        if code(of) in ("f64", "i32", "u32", "i64", "u64", "t64", "c128"):  # round only once
             real = f"({value}).re" if code(of) == "c128" else value
             return f"{pointer}[{index}] = pg_to_f16d({real});"
     return f"{pointer}[{index}] = {to_bits(dtype, cast(value, of or dtype, dtype))};"
 
 
 def cast(value: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
-    """*value* of *source*'s compute type converted to *target*'s, as NumPy's astype does."""
+    """Convert *value* from *source*'s to *target*'s compute type, as NumPy's astype does."""
     a, b = code(source), code(target)
     if "t64" in (a, b):
         if a == b:
@@ -306,7 +308,7 @@ def cast(value: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
         return cast(f"({value}).re", from_code("f32" if a == "c64" else "f64"), target)
     if b == "b8":
         return f"(pg_b8)(({value}) != 0)"
-    if a[0] == "f" and b[0] == "u" and b != "u64":  # negative numbers wrap, as on the host
+    if a[0] == "f" and b[0] == "u" and b != "u64":  # negative numbers wrap around, as on the host
         return f"({real})(pg_i64)({value})"
     if a[0] == "f" and b == "u64":
         return f"(({value}) < 0 ? (pg_u64)(pg_i64)({value}) : (pg_u64)({value}))"
@@ -316,7 +318,7 @@ def cast(value: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
 
 
 def _date_of(value: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
-    """A real or complex number as a date: NaT for one that is none, or too large."""
+    """Convert a real or complex number to a date: NaT for NaN and for too large numbers."""
     name = code(source)
     if name[0] == "v" or code(target)[0] == "v":
         raise TypeError(f"cannot convert {source} to {target} on a device")
@@ -331,8 +333,8 @@ def needs_fp64(*dtypes: np.dtype[Any]) -> bool:
 
 
 def require(backend: Backend, call: str, *dtypes: np.dtype[Any], dates: bool = False) -> None:
-    """Raise TypeError if the device cannot compute with one of the dtypes. dates: those of dates
-    are as good as those of numbers."""
+    """Raise TypeError if the device cannot compute with one of the dtypes. dates: whether dates
+    are allowed."""
     for dtype in dtypes:
         if not (computes(dtype) if dates else is_numeric(dtype)):
             if is_date(dtype):
@@ -349,9 +351,9 @@ def require(backend: Backend, call: str, *dtypes: np.dtype[Any], dates: bool = F
 
 
 def result_type(*operands: Any) -> np.dtype[Any]:
-    """NumPy's promotion (NEP 50) of arrays and dtypes, and Python numbers, which are weak.
+    """Return NumPy's promotion (NEP 50) of arrays and dtypes, and Python numbers, which are weak.
 
-    Raises OverflowError nowhere: whether a Python int fits is looked at when it is converted.
+    Never raises OverflowError: whether a Python int fits is checked when it is converted.
     """
     return np.result_type(
         *(

@@ -1,7 +1,7 @@
-"""Functions that need no Python where their arguments are of the common kinds.
+"""Functions that run without Python code if their arguments have common types.
 
-``@fastpath("zeros")`` puts the C function of that name (src/array/fastpaths.def) before a Python
-one, which documents the call, refuses what is wrong, and does whatever the C function leaves.
+``@fastpath("zeros")`` tries the C function of that name (src/array/fastpaths.def) before the
+Python function, which documents the call, rejects invalid arguments, and handles all other cases.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def fastpath(name: str) -> Callable[[_F], _F]:
-    """A decorator. Raises ValueError for a name that src/array/fastpaths.def does not have."""
+    """Make a decorator. Raises ValueError for a name that is not in src/array/fastpaths.def."""
 
     def decorate(function: _F) -> _F:
         return cast(_F, FastPath(name, function))
@@ -27,7 +27,7 @@ def fastpath(name: str) -> Callable[[_F], _F]:
 
 
 def traceable(namespace: dict[str, Any], names: Sequence[str]) -> None:
-    """Let calls of a module's functions of these names be traced by pygpu.fuse."""
+    """Make a module's functions with these names traceable by pygpu.fuse."""
     for name in names:
         if type(namespace[name]) is FunctionType:
             namespace[name] = FastPath("traced", namespace[name])

@@ -1,4 +1,4 @@
-"""Texts with places to fill: ``$name``, or ``${name}`` where a letter follows.
+"""Text with placeholders: ``$name``, or ``${name}`` where a letter follows.
 
 Kernels have too many braces for format strings. (string.Template does the same, but takes a
 millisecond to import.)
@@ -19,7 +19,7 @@ _PLACE = r"\$(?:\{(\w+)\}|(\w+))"
 
 
 class Template:
-    """A text with places."""
+    """A text with placeholders."""
 
     __slots__ = ("text",)
 
@@ -27,7 +27,8 @@ class Template:
         self.text = text
 
     def fill(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> str:
-        """The text with str(value) in each place; values without a place are ignored. What a value
-        says is not looked at again. Raises KeyError for a place without a value."""
+        """Return the text with each placeholder replaced by str(value). Extra values are ignored;
+        placeholders inside values are not replaced. Raises KeyError for a placeholder without a
+        value."""
         known = {**(values or {}), **more}
         return re.sub(_PLACE, lambda place: str(known[place[1] or place[2]]), self.text)

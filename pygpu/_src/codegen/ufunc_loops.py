@@ -1,6 +1,7 @@
 """The loops of ufuncs: statements over x0, x1 that set y0 (and y1), by the codes of the loop.
 
-A loop in a narrow float (float16, bfloat16, float8) is computed in float. Integers wrap around; division of integers by zero gives 0.
+A loop in a narrow float (float16, bfloat16, float8) is computed in float. Integers wrap around;
+division of integers by zero gives 0.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from . import dates
 
 __all__ = ["NAMES", "STANDARD_NAMES", "expression"]
 
-# NumPy's names of ufuncs that the array API standard calls otherwise
+# NumPy's names of ufuncs that have another name in the array API standard
 STANDARD_NAMES = {
     "abs": "absolute",
     "acos": "arccos",
@@ -64,7 +65,7 @@ _REAL = {
     "fabs": "fabs",
 }
 _ROUND = {"rint": "rint", "floor": "floor", "ceil": "ceil", "trunc": "trunc"}
-# ufunc -> function of complex_text
+# ufunc -> function of prelude/complex.py
 _COMPLEX = {
     "add": "add",
     "subtract": "sub",
@@ -108,7 +109,7 @@ NAMES = (
 )
 
 
-# The next narrow float towards another one, as floats, by the bits.
+# The next narrow float in the direction of another one, as floats, by their bits.
 _NEXT = """\
 PG_INLINE float pg_next_CODE(float x, float to)
 {
@@ -133,7 +134,7 @@ _UNSIGNED = {  # of the narrow floats: the type of the bits, and the sign's
 
 
 def expression(name: str, codes: tuple[str, ...]) -> Found | None:
-    """The statements and the helper functions of a loop; None if devices have none."""
+    """Return the statements and the helper functions of a loop; None if devices do not have it."""
     name = {"mod": "remainder", "divide": "true_divide", "conj": "conjugate"}.get(name, name)
     name = {"degrees": "rad2deg", "radians": "deg2rad"}.get(name, name)
     c = codes[0]
@@ -144,10 +145,12 @@ def expression(name: str, codes: tuple[str, ...]) -> Found | None:
             unsigned, sign = _UNSIGNED[c]
             text = _NEXT.replace("UNSIGNED", unsigned).replace("SIGN", sign)
             body = _NEXT_NARROW[name].replace("CODE", c)
-            if c != "f16":  # NumPy's spacing of a float16 is positive, that of others has its sign
+            if c != "f16":
+                # NumPy's spacing is positive for float16; for others it has the sign of the
+                # number.
                 body = body.replace("x0, PG_INF_F32", "x0, copysign(PG_INF_F32, x0)")
             return body, text.replace("CODE", c)
-        if name == "sign" and c != "f16":  # of -0.0 as ml_dtypes has it
+        if name == "sign" and c != "f16":  # for -0.0, as ml_dtypes does
             return "y0 = x0 > 0 ? 1.0f : x0 < 0 ? -1.0f : x0;", ""
         c = "f32"
     if c[0] == "v":
@@ -167,7 +170,7 @@ def expression(name: str, codes: tuple[str, ...]) -> Found | None:
 
 
 def _any(name: str, c: str) -> str | None:
-    """The statements that are the same for all real numbers."""
+    """Return the statements that are the same for all real numbers."""
     if name in _COMPARE:
         return f"x0 {_COMPARE[name]} x1"
     return {
@@ -215,8 +218,8 @@ _BOOL = {
 
 
 class _Integer:
-    """An integer type in loops: t, u its unsigned one, wide what arithmetic is done in, so that it
-    wraps."""
+    """An integer type in loops: t; u: its unsigned counterpart; wide: the type of arithmetic,
+    which wraps around."""
 
     def __init__(self, c: str) -> None:
         self.bits = int(c[1:])
@@ -227,8 +230,8 @@ class _Integer:
         self.negated = self.wrapped(f"({self.wide})0 - ({self.wide})x0")
 
     def wrapped(self, value: str) -> str:
-        # NVIDIA's compiler (NVRTC 13.0) takes a negated 16-bit number, -32768 too, for one whose
-        # sign has been extended; so it is said how.
+        # NVIDIA's compiler (NVRTC 13.0) assumes that a negated 16-bit number is sign-extended,
+        # which is wrong for -32768; so the conversion is explicit.
         if self.t == "pg_i16":
             return f"({self.t})((pg_i32)(({value}) << 16) >> 16)"
         return f"({self.t})({value})"
@@ -335,7 +338,7 @@ def _integer(name: str, c: str) -> str | Found | None:
 
 # ---- real numbers
 
-# C's fmod with Python's sign, and the quotient that belongs to it, both exact where they can be.
+# C's fmod with Python's sign, and the matching quotient, both exact where possible.
 _DIVMOD = """\
 PG_INLINE void pg_divmod_T(pg_T a, pg_T b, pg_T *quotient, pg_T *rest)
 {

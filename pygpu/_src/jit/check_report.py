@@ -1,10 +1,10 @@
-"""Mistakes that kernels found, as exceptions.
+"""Errors detected by kernels, as exceptions.
 
-A kernel writes into a record: the number of a site or an assertion, whether somebody has it, the
-kernel's number, two words of the index, of the length, of the block and of the thread. A launch
-that waits has a record of its own. On CPU devices there is one of the process in its own memory,
-which they all write to, and C looks at its first word: src/array/launcher.c before a launch, the
-modules of the drivers after they have waited.
+A kernel writes into a record: the number of a site or an assertion, whether the record is taken,
+the kernel's number, two words each for the index, the length, the block and the thread. A launch
+that waits has its own record. On CPU devices, all others share one record of the process in its
+own memory, whose first word C reads: src/array/launcher.c before a launch, the modules of the
+drivers after waiting.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ WORDS = SCRATCH // 4
 RECORD_BYTES = _array._RECORD_BYTES
 
 _numbers = itertools.count(1)
-_texts: dict[int, tuple[str, dict[int, Any]]] = {}  # names and sites of them
+_texts: dict[int, tuple[str, dict[int, Any]]] = {}  # the kernels' names and sites
 _lock = threading.Lock()
 _words = np.frombuffer(_array._record(), np.int32)
 
 
 def mode(check: bool | None, backend: Backend) -> tuple[bool, bool]:
-    """Whether indices are checked, and whether each launch waits to say so. check: what the
-    decorator says, None for PYGPU_CHECK or what the device is."""
+    """Return whether indices are checked, and whether each launch waits for the result. check: the
+    decorator's option; None lets PYGPU_CHECK or the device decide."""
     if check is None:
         check = check_asked()
     if check is None:
@@ -57,20 +57,20 @@ def on_cpu(backend: Backend) -> bool:
 
 
 def number_of(name: str, sites: dict[int, Any]) -> int:
-    """A number for a compiled kernel, which it writes into a record."""
+    """Assign a number to a compiled kernel, which it writes into a record."""
     number = next(_numbers)
     _texts[number] = name, sites
     return number
 
 
 def forget(number: int) -> None:
-    """The kernel is gone; its reports are kept for a while."""
+    """Mark the kernel as freed; its reports are kept for a while."""
     _texts.pop(number, None)
 
 
 def shared(backend: Backend) -> Any:
-    """The record of the process as an argument for kernels of the backend; None if the device does
-    not write to the host's own memory."""
+    """Return the process's record as an argument for kernels of the backend; None if the device
+    cannot write to host memory."""
     found = backend.kernels.get("record")
     if found is None:
         found = _shared(backend) or False
@@ -84,7 +84,7 @@ def _shared(backend: Backend) -> Any:
         from pygpu import _cuda
 
         if os.environ.get("PYGPU_SIM_CHECK", "0") not in ("", "0"):
-            return None  # it takes nothing but what was allocated
+            return None  # it accepts only its own allocations
         _cuda._watch(memory, raise_pending)
         return int(memory.ctypes.data)
     from pygpu import _opencl as cl
@@ -94,7 +94,7 @@ def _shared(backend: Backend) -> Any:
 
     made = cl.Buffer(backend.context, flags.READ_WRITE | flags.USE_HOST_PTR, hostbuf=memory)
     queue = cl.CommandQueue(backend.context, backend.device)
-    test = memory[WORDS - 1 :]  # a word that no kernel writes
+    test = memory[WORDS - 1 :]  # a word that kernels do not write
     for number in (0x12345678, 0):
         cl.enqueue_fill_buffer(queue, made, np.int32(number), 4 * (WORDS - 1), 4)
         queue.finish()
@@ -104,14 +104,15 @@ def _shared(backend: Backend) -> Any:
 
 
 def before_launch(backend: Backend, queue: Any) -> None:
-    """Raise what earlier launches found, after the work of the queue: its threads all tell."""
+    """Raise what earlier launches found, after finishing the queue's work, so that all its threads
+    have reported."""
     if _words[0]:
         backend.synchronize(queue)
         raise_pending()
 
 
 def raise_pending() -> None:
-    """Raise what the process's record tells, if there is something."""
+    """Raise the error in the process's record, if there is one."""
     with _lock:
         if not _words[0]:
             return
@@ -123,13 +124,13 @@ def raise_pending() -> None:
 
 
 def exception(words: np.ndarray) -> Exception | None:
-    """The contents of a record."""
+    """Return the error in a record as an exception; None if there is none."""
     name, sites = _texts.get(int(words[2]), ("a kernel", {}))
     return _exception(name, sites.get(int(words[0])), words)
 
 
 def check(name: str, sites: dict[int, Any], words: np.ndarray) -> None:
-    """Raise what the record of a launch tells, if there is something."""
+    """Raise the error in the record of a launch, if there is one."""
     if words[0]:
         raise _exception(name, sites[int(words[0])], words)
 
@@ -155,7 +156,7 @@ def _exception(name: str, what: Any, words: np.ndarray) -> Exception:
 
 
 def _raised(name: str, what: Raised, where: str) -> Exception:
-    """The exception, with a note of the thread; a RuntimeError if it cannot be made."""
+    """Return the exception, with a note of the thread; a RuntimeError if it cannot be made."""
     about = f"raised by kernel {name} ({what.place}; {where})"
     try:
         error = what.kind(*what.args)

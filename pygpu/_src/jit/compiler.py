@@ -1,6 +1,7 @@
-"""From a Python function and types to the text of a device function, kept in memory.
+"""Compiles a Python function for given types to the source of a device function, with a cache in
+memory.
 
-:func:`compile_function` is what :mod:`vectorize`, :mod:`guvectorize` and :mod:`reduce` call.
+:func:`compile_function` is called by :mod:`vectorize`, :mod:`guvectorize` and :mod:`reduce`.
 """
 
 from __future__ import annotations
@@ -41,12 +42,11 @@ class CompiledFunction(Frozen):
     """A device function in the common language of :mod:`pygpu._src.codegen.dialect`.
 
     name: of the C function. text: the function and everything that it calls, without the dialect's
-    prefix.
-    arg_types, result: types of :mod:`types`. return_types: the dtypes of the returned values, ()
-    for none; one is the C function's value, several are written through pointers to private
-    variables of their compute types, which follow the arguments. features: for Dialect.prefix.
-    implicit: the names of the last parameters, see compile_function. asserts: the message of each
-    number that a failed assertion leaves in *pg_error.
+    prefix. arg_types, result: types of :mod:`types`. return_types: the dtypes of the returned
+    values, () for none; a single one is the C function's value, several are written through
+    pointers to private variables of their compute types, which follow the arguments. features: for
+    Dialect.prefix. implicit: the names of the last parameters, see compile_function. asserts: the
+    message for each number that a failed assertion stores in *pg_error.
     """
 
     name: str
@@ -61,16 +61,16 @@ class CompiledFunction(Frozen):
 
     @property
     def preamble(self) -> str:
-        """The same as text: to be put before a kernel that calls the function."""
+        """Return the text: it must precede a kernel that calls the function."""
         return self.text
 
     def call(self, *args: str) -> str:
-        """The text of a call; args: of all C parameters."""
+        """Return the text of a call; args: for all C parameters."""
         return f"{self.name}({', '.join(args)})"
 
 
 def source_of(function: Any, text: str | None = None) -> Any:
-    """The function's Source, read once."""
+    """Return the function's Source, read once."""
     found = _sources.get(function)
     if found is None:
         found = _sources.setdefault(function, sources.get(function, text))
@@ -86,8 +86,8 @@ def device_function(
     given: Sequence[Any] = (),
 ) -> Function:
     """Add a function to a unit, under its types. literals: for each parameter the integers that it
-    is known to be, () if it is not; without them the function is for all numbers. given: the ranges
-    of the arguments, see KnownRanges.ranges_of, if indices are checked."""
+    is known to be, () if unknown; without them the function is compiled for all numbers. given:
+    the ranges of the arguments, see KnownRanges.ranges_of, if indices are checked."""
     key = (function, tuple(arg_types), *literals, *given)
     source = source_of(function, src)
     fc = FunctionContext(unit, source, arg_types, given_ranges=given)
@@ -120,14 +120,14 @@ def device_function(
     made = Function(name, result, tuple(fc.implicit))
     if active.lowest == active.depth:
         unit.functions[key] = made
-    elif unit.active:  # it calls a function around it, whose result may still change
+    elif unit.active:  # it calls an enclosing function, whose result type may still change
         unit.active[-1].lowest = min(unit.active[-1].lowest, active.lowest)
     return made
 
 
 def make_unit(dialect: str, fp64: bool, prefix: str, int64_atomics: bool = True) -> emit.Unit:
-    """A unit whose functions may call all that kernels can."""
-    # They register what can be called.
+    """Make a unit whose functions may call everything that kernels can."""
+    # Importing these modules registers the functions that can be called.
     from .calls import (  # noqa: F401
         array_methods,
         builtins,
@@ -146,7 +146,7 @@ def make_unit(dialect: str, fp64: bool, prefix: str, int64_atomics: bool = True)
 
 
 def guards_hold(guards: Sequence[tuple[Any, str, Any]]) -> bool:
-    """Whether the names from outside still mean what they meant."""
+    """Whether the names from outside still refer to the same objects."""
     for place, name, value in guards:
         if type(place) is dict:
             if place.get(name) is not value:
@@ -164,7 +164,8 @@ def guards_hold(guards: Sequence[tuple[Any, str, Any]]) -> bool:
 
 
 def _check_alone(function: Any, unit: emit.Unit, result: Type) -> None:
-    """Raise KernelError for what a function that is compiled alone, without a kernel, cannot do."""
+    """Raise KernelError for operations that a function compiled without a kernel does not
+    support."""
     name, source = function.__name__, source_of(function)
     if unit.external:
         raise source.error(f"{name} calls a function in CUDA C, which only kernels can")
@@ -185,17 +186,17 @@ def compile_function(
     src: str | None = None,
     check: bool = False,
 ) -> CompiledFunction:
-    """The device function of a Python function for these argument types.
+    """Compile a Python function to a device function for these argument types.
 
-    func: a function, or the result of pygpu.jit. arg_types: for each parameter what
-    :func:`types.as_type` takes: a NumPy dtype for a strong number, bool, int, float or complex for
-    a Python number, an ArrayType, a tuple of types. dialect: a Backend, a Dialect, or "opencl" or
-    "cuda". prefix: the start of the C name, so that one source can contain two functions. check:
-    whether indices are checked, see index_checks.py. Raises KernelError, with file, line and the
-    marked expression, for what is not supported.
+    func: a function, or the result of pygpu.jit. arg_types: for each parameter a type that
+    :func:`types.as_type` accepts: a NumPy dtype for a strong number, bool, int, float or complex
+    for a Python number, an ArrayType, a tuple of types. dialect: a Backend, a Dialect, or "opencl"
+    or "cuda". prefix: the start of the C name, so that one source can contain two functions.
+    check: whether indices are checked, see index_checks.py. Raises KernelError, with file, line
+    and the marked expression, for unsupported code.
 
-    Results are cached: the same function, values of its outside names, types and dialect return the
-    same object.
+    Results are cached: the same function, values of its outside names, types and dialect return
+    the same object.
     """
     function = python_function(func)
     if function is None:

@@ -79,31 +79,32 @@ __all__ = [
 
 
 def _dtype(given: Any) -> np.dtype[Any]:
-    """A dtype, NumPy's scalar type, its name, or a type of a signature such as float32."""
+    """Return the dtype for a dtype, NumPy's scalar type, its name, or a type of a signature such
+    as float32."""
     return np.dtype(given if isinstance(given, type) else getattr(given, "dtype", given))
 
 
 class MemoryPointer(NamedTuple):
-    """Where an array begins on the device, and its size [bytes]."""
+    """The device address of an array, and its size [bytes]."""
 
     device_pointer_value: Handle
     size: int
 
     @property
     def device_ctypes_pointer(self) -> ctypes.c_void_p:
-        """The address for functions of other libraries that ctypes calls."""
+        """The address for functions of other libraries that are called with ctypes."""
         return ctypes.c_void_p(self.device_pointer_value)
 
 
 class DeviceNDArray(GPUArray):
-    """A device array as ``numba.cuda`` has them: a GPUArray with copy_to_host() and
-    copy_to_device(), whose single items are host numbers."""
+    """A device array as in ``numba.cuda``: a GPUArray with copy_to_host() and copy_to_device(),
+    whose single items are host numbers."""
 
     _gives_records = False  # whether single records are views, as Numba's are
 
     def copy_to_host(self, ary: np.ndarray | np.void | None = None, stream: Any = 0) -> np.ndarray:
-        """The contents as a host array, *ary* or a new one; of a record, *ary* may be one. With a
-        stream it does not wait."""
+        """Return the contents as a host array, *ary* or a new one; for a record, *ary* may be one.
+        With a stream, it does not wait."""
         stream = stream_of(stream)
         if isinstance(ary, np.void):
             found = self._get(None, stream, True, "copy_to_host")[0]
@@ -131,7 +132,7 @@ class DeviceNDArray(GPUArray):
         self._set(host, stream, stream is None, "copy_to_device")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """A copy on the host, as Numba's arrays give it to NumPy."""
+        """Return a copy on the host, as Numba's arrays do for NumPy."""
         if copy is False:
             raise ValueError("an array on a device cannot be seen by NumPy without a copy")
         host = self._get(None, None, True)[0]
@@ -148,16 +149,16 @@ class DeviceNDArray(GPUArray):
         return self.gpu_data.device_ctypes_pointer
 
     def is_c_contiguous(self) -> bool:
-        """Whether the items lie in C order without gaps."""
+        """Whether the items are stored in C order without gaps."""
         return bool(self._c_contiguous)
 
     def is_f_contiguous(self) -> bool:
-        """Whether the items lie in Fortran order without gaps."""
+        """Whether the items are stored in Fortran order without gaps."""
         return bool(self._f_contiguous)
 
     @property
     def alloc_size(self) -> int:
-        """The bytes of the array."""
+        """The size of the array in bytes."""
         return int(self.nbytes)
 
     def setitem(
@@ -168,8 +169,8 @@ class DeviceNDArray(GPUArray):
         return super().setitem(subscript, value, queue if stream is None else stream, wait_for)
 
     def get_ipc_handle(self) -> Any:
-        """A handle by which another process opens the array. Raises an error of the driver for
-        memory that it does not share."""
+        """Return a handle with which another process can open the array. Raises a driver error for
+        memory that cannot be shared."""
         desc = {"shape": self.shape, "dtype": self.dtype, "strides": self.strides}
         return IpcArrayHandle(ipc_handle(self.gpu_data, self), desc)
 
@@ -186,12 +187,12 @@ class DeviceNDArray(GPUArray):
         return found
 
     def bind(self, stream: Any = 0) -> Self:
-        """A view of the array whose operations are queued on a stream."""
+        """Return a view of the array whose operations are queued on a stream."""
         bound: Self = self._on_queue(stream_of(stream), None)
         return bound
 
     def split(self, section: int, stream: Any = 0) -> Iterator[Any]:
-        """Views of *section* items each along the only axis."""
+        """Yield views of *section* items each along the only axis."""
         if self.ndim != 1:
             raise ValueError("split: arrays of one dimension only")
         for begin in range(0, self.size, section):
@@ -202,7 +203,7 @@ IpcHandle.array_class = DeviceNDArray
 
 
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
-    """A copy of a host array on the device; an array that is already there (with
+    """Copy a host array to the device; an array that is already there (with
     ``__cuda_array_interface__``) is not copied, as in Numba. stream: do not wait. copy=False:
     uninitialized memory. to: a device array to copy to."""
     if isinstance(obj, GPUArray) and to is None:
@@ -233,13 +234,13 @@ def device_array(
 
 
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
-    """A new device array of the shape, dtype and order of *ary*: without gaps, its axes in the
+    """Make a device array with the shape, dtype and order of *ary*: without gaps, its axes in the
     order of their strides."""
     return device_array(ary.shape, ary.dtype, _strides_like(ary), stream=stream)
 
 
 def _strides_like(ary: Any) -> tuple[int, ...] | None:
-    """The strides of an array without gaps whose axes follow each other as those of *ary*; None
+    """Return the strides of an array without gaps whose axes are ordered like those of *ary*; None
     for C order."""
     shape, strides, itemsize = ary.shape, ary.strides, ary.dtype.itemsize
     if prod(shape) == 0 or 0 in strides or layout.flags(shape, strides, itemsize)[0]:
@@ -266,9 +267,9 @@ class MappedArray(np.ndarray):
 
 
 class ManagedArray(np.ndarray):
-    """A host array in managed memory: kernels use the memory itself, and nothing is copied. The
-    host must wait (cuda.synchronize()) before it looks at what a kernel writes. Views are managed
-    arrays; copies and results of arithmetic are plain memory, which launches copy."""
+    """A host array in managed memory: kernels use the memory itself, without copies. The host must
+    wait (cuda.synchronize()) before it reads what a kernel writes. Views are managed arrays;
+    copies and results of arithmetic are plain memory, which launches copy."""
 
     _stream: Any = None
 
@@ -277,7 +278,7 @@ class ManagedArray(np.ndarray):
 
     @property
     def is_managed(self) -> bool:
-        """Whether the items lie in managed memory."""
+        """Whether the items are in managed memory."""
         base: Any = self
         while isinstance(base, np.ndarray):
             base = base.base
@@ -296,7 +297,7 @@ class ManagedArray(np.ndarray):
 def mapped_array(
     shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", **unused: Any
 ) -> np.ndarray:
-    """A host array that kernels can use: page-locked, and copied to the device and back."""
+    """Make a host array that kernels can use: page-locked, and copied to the device and back."""
     return pinned_array(shape, dtype, strides, order).view(MappedArray)
 
 
@@ -308,7 +309,7 @@ def managed_array(
     stream: Any = 0,
     attach_global: bool = True,
 ) -> ManagedArray:
-    """An array in managed memory, which the host and kernels use alike. stream: on which it is
+    """Make an array in managed memory, which the host and kernels both use. stream: on which it is
     used. attach_global: any stream may use it."""
     backend_of(None)
     if strides is not None:
@@ -333,7 +334,7 @@ mapped_array_like = pinned_array_like
 
 @contextmanager
 def pinned(*arys: np.ndarray) -> Iterator[None]:
-    """The arrays' memory is page-locked inside the with block."""
+    """Page-lock the arrays' memory inside the with block."""
     backend_of(None)
     held = [driver.register_host_memory(a) for a in arys]
     try:
@@ -345,8 +346,8 @@ def pinned(*arys: np.ndarray) -> Iterator[None]:
 
 @contextmanager
 def mapped(*arys: np.ndarray, stream: Any = 0) -> Iterator[Any]:
-    """Device arrays with the host arrays' contents, copied back at the end of the with block: one,
-    or a list if several are passed."""
+    """Yield device arrays with the host arrays' contents, copied back at the end of the with
+    block: one, or a list if several are passed."""
     made = [to_device(a, stream=stream) for a in arys]
     yield made[0] if len(made) == 1 else made
     for host, array in zip(arys, made):
@@ -359,7 +360,7 @@ def is_cuda_array(obj: Any) -> bool:
 
 
 def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
-    """An array of another library as one of ours, on the same memory. See
+    """Make an array on the memory of another library's array. See
     :func:`from_cuda_array_interface`."""
     if not is_cuda_array(obj):
         raise TypeError("as_cuda_array: the object has no __cuda_array_interface__")
@@ -367,11 +368,11 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
 
 
 def from_cuda_array_interface(desc: Any, owner: Any = None, sync: bool = True) -> DeviceNDArray:
-    """The array that a dictionary describes, on the same memory.
+    """Make an array on the memory that a dictionary describes.
 
-    desc: the value of __cuda_array_interface__. owner: kept alive as long as the array. sync:
-    wait for the device if *desc* names a stream. Raises TypeError for anything else, BufferError if
-    the items are not in one allocation of the current context's device, and NotImplementedError for
+    desc: the value of __cuda_array_interface__. owner: kept alive as long as the array. sync: wait
+    for the device if *desc* names a stream. Raises TypeError for anything else, BufferError if the
+    items are not in one allocation of the current context's device, and NotImplementedError for
     arrays with a mask.
     """
     call = "from_cuda_array_interface"
@@ -410,7 +411,7 @@ def profile_stop() -> None:
 
 @contextmanager
 def profiling() -> Iterator[None]:
-    """A profiler collects inside the with block."""
+    """A profiler collects data inside the with block."""
     profile_start()
     try:
         yield
@@ -476,7 +477,8 @@ class DeviceInfo:
         return False
 
     def reset(self) -> None:
-        """Wait for the device; its context belongs to all libraries of the process, and stays."""
+        """Wait for the device; its context is kept, because all libraries of the process share
+        it."""
         synchronize()
 
     @property
@@ -484,7 +486,7 @@ class DeviceInfo:
         return self._device.retain_primary_context()
 
     def get_primary_context(self) -> ContextInfo:
-        """The context that all libraries of the process share, made current."""
+        """Make the context that all libraries of the process share current, and return it."""
         return current_context(self.id)
 
     def __enter__(self) -> DeviceInfo:
@@ -561,7 +563,7 @@ class _MemoryInfo(NamedTuple):
 
 
 class _Deallocations:
-    """Memory that waits to be freed: none does, it goes back to a pool."""
+    """Memory that waits to be freed: always none, since memory returns to a pool."""
 
     def clear(self) -> None:
         """Has no effect."""
@@ -580,7 +582,7 @@ class ContextInfo:
         return get_current_device()
 
     def get_memory_info(self) -> Any:
-        """The free and all memory of the device [bytes], .free and .total."""
+        """Return the free and total memory of the device [bytes], .free and .total."""
         return _MemoryInfo(*driver.mem_get_info())
 
     def synchronize(self) -> None:
@@ -590,13 +592,14 @@ class ContextInfo:
         synchronize()
 
     def get_ipc_handle(self, memory: Any) -> Any:
-        """A handle by which another process opens memory, ``array.gpu_data``."""
+        """Return a handle with which another process can open memory, ``array.gpu_data``."""
         return ipc_handle(memory)
 
     def get_active_blocks_per_multiprocessor(
         self, func: Any, blocksize: int, memsize: int = 0, flags: Any = None
     ) -> int:
-        """How many blocks of a compiled kernel (``k.overloads[types]``) a multiprocessor holds."""
+        """Return how many blocks of a compiled kernel (``k.overloads[types]``) a multiprocessor
+        can hold."""
         kernel = getattr(func, "kernel", func)
         found: int = kernel.max_active_blocks(blocksize, memsize)
         return found

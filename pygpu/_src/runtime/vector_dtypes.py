@@ -1,4 +1,4 @@
-"""The structured dtypes of OpenCL's vector types. :mod:`.c_types` knows them by their C names, and
+"""The structured dtypes of OpenCL's vector types. :mod:`.c_types` maps their C names to them, and
 :mod:`.opencl.vector_types` makes values of them."""
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ COUNTS = (2, 3, 4, 8, 16)
 
 
 def _vector_dtype(scalar: np.dtype[Any], count: int) -> np.dtype[Any]:
-    """The structured dtype of *count* scalars: fields s0.. with titles x, y, z, w, then padding."""
+    """Return the structured dtype of *count* scalars: fields s0.. with titles x, y, z, w, then
+    padding."""
     slots = 4 if count == 3 else count
     return np.dtype(
         {
@@ -38,7 +39,7 @@ def _vector_dtype(scalar: np.dtype[Any], count: int) -> np.dtype[Any]:
 
 
 def vector_dtypes() -> Iterator[tuple[str, np.dtype[Any], int, np.dtype[Any]]]:
-    """(name, scalar dtype, count, dtype) of each vector type."""
+    """Yield (name, scalar dtype, count, dtype) of each vector type."""
     for name, kind in SCALARS.items():
         scalar = np.dtype(kind)
         for count in COUNTS:

@@ -44,7 +44,7 @@ class Argument(ABC):
 
     @abstractmethod
     def declarator(self) -> str:
-        """The argument as it is written in the kernel's parameter list."""
+        """Return the argument as written in the kernel's parameter list."""
 
 
 @dataclass(frozen=True, init=False)
@@ -90,7 +90,7 @@ class ScalarArg(DtypedArgument):
 
 @dataclass(frozen=True)
 class OtherArg(Argument):
-    """An argument that no dtype describes, such as an image: *decl* is its whole declaration."""
+    """An argument without a dtype, such as an image: *decl* is its complete declaration."""
 
     decl: str
     name: str

@@ -1,4 +1,4 @@
-"""The source of a Generator's numbers: Philox, its key and how far it has come."""
+"""The source of a Generator's numbers: Philox, with its key and position."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Philox4x32:
 
     @property
     def seed_seq(self) -> Any:
-        """The SeedSequence that the stream was made from."""
+        """The SeedSequence from which the stream was made."""
         return self._seed_seq
 
     @property
@@ -71,26 +71,26 @@ class Philox4x32:
             self._filler.counter = stream << 64 | position
 
     def spawn(self, n_children: int) -> list[Philox4x32]:
-        """So many generators of other streams, from ``seed_seq.spawn()``."""
+        """Return *n_children* generators of other streams, made by ``seed_seq.spawn()``."""
         if not hasattr(self._seed_seq, "spawn"):
             raise TypeError("The underlying SeedSequence does not implement spawning.")
         return [type(self)(seed) for seed in self._seed_seq.spawn(n_children)]
 
     def advance(self, delta: int) -> Philox4x32:
-        """Move on by *delta* blocks of 128 bits, as if these had been drawn; back if it is
-        negative. Returns the generator."""
+        """Skip *delta* blocks of 128 bits, as if they had been drawn; go back if it is negative.
+        Returns the generator."""
         with self.lock:
             self._move(operator.index(delta))
         return self
 
     def _move(self, blocks: int) -> int:
-        """Move on; returns the counter before. The lock is the caller's."""
+        """Advance the counter; returns its previous value. The caller holds the lock."""
         counter = self._filler.counter
         self._filler.counter = counter & ~_MASK64 | (counter + blocks) & _MASK64
         return counter
 
     def _take(self, blocks: int) -> tuple[int, int, int]:
-        """(position, stream, key) of so many new blocks."""
+        """Return (position, stream, key) of so many new blocks."""
         with self.lock:
             counter = self._move(blocks)
             return counter & _MASK64, counter >> 64, self._key

@@ -1,5 +1,5 @@
-"""The words in which programs write kernels for both systems: CLUDA_PREAMBLE of PyOpenCL's and
-PyCUDA's private module _cluda, which their scan kernels define for users' texts too."""
+"""The macros for kernels that run on both systems: CLUDA_PREAMBLE of PyOpenCL's and PyCUDA's
+private module _cluda, which their scan kernels also define for users' sources."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORDS = re.compile(
 
 
 def words_for(language: str, texts: Iterable[str]) -> str:
-    """Their definitions, if one of the texts mentions any."""
+    """Return their definitions, if one of the texts uses any."""
     if any(_WORDS.search(text) for text in texts):
         return OPENCL_PREAMBLE if language == "opencl" else CUDA_PREAMBLE
     return ""

@@ -1,4 +1,4 @@
-"""The abilities of the current device."""
+"""Properties of the current device."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def platform_bits() -> int:
 
 
 def has_stack() -> bool:
-    """Whether kernels can call functions: True on every device that pygpu serves."""
+    """Whether kernels can call functions: True on every device that pygpu supports."""
     return True
 
 
 def has_double_support() -> bool:
-    """Whether kernels can use double: True on every device that pygpu serves."""
+    """Whether kernels can use double: True on every device that pygpu supports."""
     return True
 
 

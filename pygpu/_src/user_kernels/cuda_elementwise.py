@@ -45,16 +45,17 @@ _slice = slice
 class ElementwiseKernel:
     """A kernel that runs a snippet of CUDA C++ for each item of arrays.
 
-    arguments: C declarations, ``"float a, float *x"``, or a sequence of declarations, VectorArg and
-    ScalarArg. operation: statements that use the index ``i`` and may use ``n``, ``tid``,
-    ``total_threads`` and ``cta_start``; ``continue`` goes on to the next item. name: of the kernel.
-    keep: print where the source was kept. options: for the compiler. preamble: text before the
+    arguments: C declarations, ``"float a, float *x"``, or a sequence of declarations, VectorArg
+    and ScalarArg. operation: statements that use the index ``i`` and may use ``n``, ``tid``,
+    ``total_threads`` and ``cta_start``; ``continue`` skips to the next item. name: of the kernel.
+    keep: print where the source was saved. options: for the compiler. preamble: source before the
     kernel. loop_prep, after_loop: statements before and after the loop over the items.
 
-    An array that the operation uses only as ``x[i]`` may have any strides, and is broadcast against
-    the other such arrays; an array used in another way is passed as a pointer: contiguous, of any
-    length. Raises ValueError for arguments that cannot be parsed, RuntimeError if there is no array
-    among them. The operation is compiled at the first call, in the context of the arrays.
+    An array that the operation uses only as ``x[i]`` may have any strides, and is broadcast
+    against the other such arrays; an array used in another way is passed as a pointer, and must be
+    contiguous, of any length. Raises ValueError for arguments that cannot be parsed, RuntimeError
+    if there is no array among them. The operation is compiled at the first call, in the context of
+    the arrays.
     """
 
     def __init__(
@@ -82,8 +83,8 @@ class ElementwiseKernel:
     ) -> None:
         """Launch the operation for all items.
 
-        args: arrays and numbers, as declared. range: a slice with the indices to do; slice: the
-        same, relative to the first array. stream: None for the first array's.
+        args: arrays and numbers, as declared. range: a slice with the indices to process; slice:
+        the same, relative to the first array. stream: None for the first array's.
 
         Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError if shapes do
         not fit or indices are out of range, before anything is launched.
@@ -93,13 +94,13 @@ class ElementwiseKernel:
         self._do(args, range, slice, stream)
 
     def generate_stride_kernel_and_types(self, use_range: bool) -> tuple[Any, Any, list[Any]]:
-        """(module, kernel, arguments) of the form for contiguous arrays. It takes a pointer for
+        """Return (module, kernel, arguments) for contiguous arrays. The kernel takes a pointer for
         each array, then n, or start, stop and step."""
         kernel = self._do.launch(backend_of(None), RANGE if use_range else FLAT)
         return None, kernel, list(self._do.parameters)
 
     def get_texref(self, name: str, use_range: bool = False) -> Any:
-        """Texture references went with CUDA 12: raises NotImplementedError."""
+        """Raise NotImplementedError: CUDA 12 removed texture references."""
         raise NotImplementedError(
             f"ElementwiseKernel.get_texref({name!r}): CUDA 12 removed texture references; "
             "declare a "
@@ -121,7 +122,8 @@ def get_elwise_module(
     loop_prep: str = "",
     after_loop: str = "",
 ) -> SourceModule:
-    """The module with a kernel over i from 0 to n - 1; *arguments* end in ``n``, of 8 bytes."""
+    """Return the module with a kernel over i from 0 to n - 1; *arguments* end with ``n``, of 8
+    bytes."""
     return _module(arguments, operation, name, keep, options, preamble, loop_prep, after_loop, FLAT)
 
 
@@ -135,7 +137,8 @@ def get_elwise_range_module(
     loop_prep: str = "",
     after_loop: str = "",
 ) -> SourceModule:
-    """The module with a kernel over a range; *arguments* end in ``start``, ``stop``, ``step``."""
+    """Return the module with a kernel over a range; *arguments* end with ``start``, ``stop``,
+    ``step``."""
     return _module(
         arguments, operation, name, keep, options, preamble, loop_prep, after_loop, RANGE
     )
@@ -167,7 +170,8 @@ def get_elwise_kernel_and_types(
     use_range: bool = False,
     **kwargs: Any,
 ) -> tuple[SourceModule, Any, list[Any]]:
-    """(module, prepared kernel, arguments); the arguments end in n, or in start, stop, step."""
+    """Return (module, prepared kernel, arguments); the arguments end with n, or with start, stop,
+    step."""
     from pygpu._src.runtime.cuda.c_types import parse_c_arg
 
     if isinstance(arguments, str):
@@ -192,13 +196,13 @@ def get_elwise_kernel(
     options: Sequence[str] | None = None,
     **kwargs: Any,
 ) -> Any:
-    """A prepared Function that does the operation; it takes pointers, numbers and the length n."""
+    """Return a prepared Function for the operation; it takes pointers, numbers and the length n."""
     return get_elwise_kernel_and_types(arguments, operation, name, keep, options, **kwargs)[1]
 
 
 def _simple(name: str, arguments: str, operation: str, order: tuple[str, ...] = ()) -> Any:
-    """A getter whose arguments are the dtypes that names in braces stand for, in this order or in
-    that in which they appear."""
+    """Make a getter whose arguments are the dtypes for the names in braces, in the given order or
+    in that of their appearance."""
     places: list[str] = list(order)
     for part in arguments.split("{")[1:]:
         place = part.split("}")[0]
@@ -257,7 +261,7 @@ get_ldexp_kernel = _simple(
 
 
 def _of_type(name: str, source: Any, target: Any) -> str:
-    """An operand of an operation whose result is of another type: real numbers stay real."""
+    """Convert an operand to the type of the result; real numbers stay real."""
     target = np.dtype(target)
     if target.kind == "c" and np.dtype(source).kind != "c":
         target = np.empty(0, target).real.dtype
@@ -370,7 +374,7 @@ def get_pow_kernel(dtype: Any) -> Any:
 
 
 def _name(func: str) -> str:
-    """A kernel's name for a function's, which may be qualified."""
+    """Derive a kernel's name from a function's, which may be qualified."""
     return "".join(c if c.isalnum() else "_" for c in func) + "_kernel"
 
 

@@ -1,4 +1,4 @@
-"""Random numbers on CUDA devices, by the names of PyCUDA's wrappers of cuRAND.
+"""Random numbers on CUDA devices, under the names of PyCUDA's wrappers of cuRAND.
 
 ::
 
@@ -6,8 +6,8 @@
     generator = XORWOWRandomNumberGenerator()
     z = generator.gen_normal(10000, np.float32)
 
-The kernels are pygpu's own, so cuRAND need not be installed: the pseudo-random generators are all
-Philox 4x32, whatever their name, and do not give cuRAND's numbers. The quasi-random ones are
+The kernels are pygpu's own, so cuRAND need not be installed. The pseudorandom generators are all
+Philox 4x32, whatever their name, and do not reproduce cuRAND's numbers. The quasirandom ones are
 Sobol sequences.
 """
 
@@ -68,12 +68,12 @@ _MOST_DIMENSIONS = 20000
 
 
 def get_curand_version() -> tuple[int, int, int]:
-    """The version of cuRAND whose interface this module has."""
+    """Return the version of cuRAND whose interface this module has."""
     return (10, 0, 0)
 
 
 class direction_vector_set:  # noqa: N801 - PyCUDA's name
-    """Which direction vectors generate_direction_vectors makes."""
+    """The kinds of direction vectors that generate_direction_vectors makes."""
 
     VECTOR_32 = 101
     SCRAMBLED_VECTOR_32 = 102
@@ -90,8 +90,8 @@ def rand(shape: _Shape, dtype: _DType[_ScalarT], stream: _Stream = None) -> GPUA
 @overload
 def rand(shape: _Shape, dtype: DTypeLike, stream: _Stream = None) -> GPUArray[Any]: ...
 def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> GPUArray[Any]:
-    """A new array of numbers uniform in [0, 1), of float32 or float64, or of random bits, of
-    integers."""
+    """Return a new array of numbers uniform in [0, 1) for float32 or float64, or of random bits
+    for integers."""
     result = GPUArray(shape, dtype)
     kind = "uniform" if result.dtype.kind in "fc" else "bits"
     Generator("philox").fill(result, kind, queue=stream_of(stream, "rand"), call="rand")
@@ -99,7 +99,7 @@ def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> GPUArray[An
 
 
 def _random_bits(n: int, dtype: Any) -> GPUArray:
-    """*n* items of random bits; the memory is asked for first, so that too many are an error."""
+    """Return *n* items of random bits; allocates first, so that too many raise an error."""
     result = GPUArray(n, dtype)
     result.set(np.frombuffer(secrets.token_bytes(result.nbytes), dtype).reshape(result.shape))
     return result
@@ -138,10 +138,10 @@ def generate_scramble_constants64(count: int) -> GPUArray:
 
 
 class Distributions:
-    """The common base of the generators. ``gen_`` methods make an array, ``fill_`` methods fill
-    one.
+    """The common base of the generators. ``gen_`` methods return a new array, ``fill_`` methods
+    fill one.
 
-    They raise TypeError for dtypes that a distribution does not have.
+    They raise TypeError for dtypes that a distribution does not support.
     """
 
     has_box_muller = False
@@ -152,7 +152,7 @@ class Distributions:
         self.generators_per_block: int = min(256, limits.group_size)
 
     def _seeds_of(self, seed_getter: Any) -> Any:
-        """The seeds by seed_getter, one for each state."""
+        """Return the seeds from seed_getter, one for each state."""
         count = self.block_count * self.generators_per_block
         if not callable(seed_getter):
             raise TypeError(
@@ -169,8 +169,8 @@ class Distributions:
 
     @property
     def state(self) -> Any:
-        """cuRAND's states in device memory, made when first asked for; the pseudo-random
-        generators have them."""
+        """cuRAND's states in device memory, made at the first access; the pseudorandom generators
+        have them."""
         raise NotImplementedError(
             f"{type(self).__name__}.state: quasi-random numbers are computed from their index and "
             "have no states; use the methods gen_... and fill_..."
@@ -186,7 +186,8 @@ class Distributions:
             raise ValueError(f"{type(self).__name__}: offset must be at least 0, not {offset}")
 
     def fill_uniform(self, data: Any, stream: Any = None) -> None:
-        """Fill with numbers uniform in [0, 1), or with random bits if *data* is of integers."""
+        """Fill with numbers uniform in [0, 1), or with random bits if *data* has an integer
+        dtype."""
         if getattr(data, "backend", None) is None:
             kind = type(data).__name__
             raise TypeError(f"fill_uniform: an array of the device is needed, not {kind}")
@@ -204,8 +205,8 @@ class Distributions:
     def fill_poisson(
         self, data: Any, lambda_value: float | None = None, stream: Any = None
     ) -> None:
-        """Fill with Poisson-distributed numbers of this mean; without one, each item is the mean
-        of the number that takes its place."""
+        """Fill with Poisson-distributed numbers with this mean; by default, each item is the mean
+        of the number that replaces it."""
         if getattr(data, "backend", None) is None or data.dtype.kind not in "iuf":
             raise TypeError("fill_poisson: an array of numbers on the device is needed")
         if not (data._c_contiguous or data._f_contiguous):
@@ -286,8 +287,7 @@ class Distributions:
         raise NotImplementedError
 
     def call_skip_ahead(self, i: int, stream: Any = None) -> None:
-        """Leave out the next *i* numbers of each of the generators that cuRAND would run side by
-        side."""
+        """Skip the next *i* numbers of each of the generators that cuRAND would run in parallel."""
         self._skip(int(i) * self.block_count * self.generators_per_block)
 
     def call_skip_ahead_array(self, i: Any, stream: Any = None) -> None:
@@ -297,10 +297,11 @@ class Distributions:
 
 
 class _PseudoRandomNumberGenerator(Distributions):
-    """Pseudo-random numbers.
+    """Pseudorandom numbers.
 
-    seed_getter: a function of a count that gives an int32 array of as many seeds, such as
-    seed_getter_uniform; random seeds if left out. offset: numbers left out at the start.
+    seed_getter: a function of a count that returns an int32 array of as many seeds, such as
+    seed_getter_uniform; random seeds by default. offset: how many numbers are skipped at the
+    start.
     """
 
     has_box_muller = True
@@ -324,9 +325,9 @@ class _PseudoRandomNumberGenerator(Distributions):
 
     @property
     def state(self) -> Any:
-        """Memory with block_count * generators_per_block states of cuRAND, of its own kind of
-        generator, for kernels that include ``curand_kernel.h``. They are made from the seeds when
-        first asked for, and do not take part in the methods of this object."""
+        """Memory with block_count * generators_per_block states of cuRAND's generator of this
+        kind, for kernels that include ``curand_kernel.h``. They are made from the seeds at the
+        first access, and are not used by the methods of this object."""
         if self._state is None:
             count = self.block_count * self.generators_per_block
             if self._seeds is None:
@@ -349,7 +350,7 @@ class _PseudoRandomNumberGenerator(Distributions):
         self._generator.counter = (self._generator.counter + blocks) & ((1 << 128) - 1)
 
     def call_skip_ahead_sequence(self, i: int, stream: Any = None) -> None:
-        """Leave out *i* whole sequences, of 2**67 numbers each."""
+        """Skip *i* whole sequences, of 2**67 numbers each."""
         self._skip(int(i) << 67)
 
     def call_skip_ahead_sequence_array(self, i: Any, stream: Any = None) -> None:
@@ -372,7 +373,7 @@ class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
     generator_bits = 32
 
     def call_skip_ahead_subsequence(self, i: int, stream: Any = None) -> None:
-        """Leave out *i* subsequences, of 2**67 numbers each."""
+        """Skip *i* subsequences, of 2**67 numbers each."""
         self._skip(int(i) << 67)
 
     def call_skip_ahead_subsequence_array(self, i: Any, stream: Any = None) -> None:
@@ -382,10 +383,10 @@ class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
 
 
 class _SobolRandomNumberGenerator(Distributions):
-    """Quasi-random numbers: item i of an array is number i // dims of dimension i % dims.
+    """Quasirandom numbers: item i of an array is number i // dims of dimension i % dims.
 
-    dir_vector: an array of shape (dims, 32 or 64) as generate_direction_vectors makes it; one
-    dimension if left out. offset: numbers of each dimension left out at the start.
+    dir_vector: an array of shape (dims, 32 or 64) from generate_direction_vectors; one dimension
+    by default. offset: how many numbers of each dimension are skipped at the start.
     """
 
     generator_bits = 32
@@ -454,17 +455,17 @@ class _SobolRandomNumberGenerator(Distributions):
 
 
 class Sobol32RandomNumberGenerator(_SobolRandomNumberGenerator):
-    """Sobol sequences of 32 bits. dir_vector, offset: see generate_direction_vectors."""
+    """32-bit Sobol sequences. dir_vector, offset: see generate_direction_vectors."""
 
 
 class Sobol64RandomNumberGenerator(_SobolRandomNumberGenerator):
-    """Sobol sequences of 64 bits."""
+    """64-bit Sobol sequences."""
 
     generator_bits = 64
 
 
 class ScrambledSobol32RandomNumberGenerator(_SobolRandomNumberGenerator):
-    """Sobol sequences of 32 bits, each dimension combined with a constant. scramble_vector: these
+    """32-bit Sobol sequences, each dimension scrambled by a constant. scramble_vector: these
     constants; random by default."""
 
     _scrambled = True
@@ -477,7 +478,7 @@ class ScrambledSobol32RandomNumberGenerator(_SobolRandomNumberGenerator):
 
 
 class ScrambledSobol64RandomNumberGenerator(ScrambledSobol32RandomNumberGenerator):
-    """The same of 64 bits."""
+    """The same with 64 bits."""
 
     generator_bits = 64
 

@@ -1,7 +1,6 @@
-"""Tools around CUDA kernels: default context, caches by context, occupancy, C types, pools.
+"""Tools for CUDA kernels: default context, caches by context, occupancy, C types, pools.
 
-Everything here is what PyCUDA has under the same name in ``pycuda.tools``. The pools are C types of
-pygpu.cuda.driver.
+Everything here has the same name in ``pycuda.tools``. The pools are C types of pygpu.cuda.driver.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ ResultT = TypeVar("ResultT")
 
 
 def _chosen_device() -> int | None:
-    """Number of the device that the user chose, None if nobody did."""
+    """Return the number of the device that the user chose, or None."""
     from pygpu._src.drivers.cuda_loader import default_device
 
     if os.environ.get("CUDA_DEVICE", "").strip():
@@ -180,11 +179,11 @@ class DeviceData:
         self.register_allocation_unit = "warp"
 
     def align(self, bytes: int, word_size: int = 4) -> int:
-        """bytes, rounded up so that rows of that size can be read at full speed."""
+        """Round bytes up so that rows of that size can be read at full speed."""
         return _round_up(bytes, self.align_bytes(word_size))
 
     def align_dtype(self, elements: int, dtype_size: int) -> int:
-        """A number of elements, rounded up in the same way."""
+        """Round a number of elements up in the same way."""
         return _round_up(elements, self.align_words(dtype_size))
 
     def align_words(self, word_size: int) -> int:
@@ -213,11 +212,11 @@ class DeviceData:
 
 
 class OccupancyRecord:
-    """How many blocks of a size a multiprocessor runs at once, and why not more.
+    """How many blocks of a size a multiprocessor runs at once, and what limits it.
 
-    threads, shared_mem [bytes] of a block, registers of a thread. Attributes: tb_per_mp (blocks),
-    limited_by ("device", "warps", "regs" or "smem"), warps_per_mp, occupancy (0 to 1). An estimate;
-    Function.max_active_blocks() asks the driver.
+    threads, shared_mem [bytes] per block, registers per thread. Attributes: tb_per_mp (blocks),
+    limited_by ("device", "warps", "regs" or "smem"), warps_per_mp, occupancy (0 to 1). An
+    estimate; Function.max_active_blocks() asks the driver.
     """
 
     tb_per_mp: int
@@ -262,7 +261,7 @@ class OccupancyRecord:
 
 
 def mark_cuda_test(inner_f: Callable[..., Any]) -> Callable[..., None]:
-    """A test function that runs in its own context."""
+    """Decorate a test function to run in its own context."""
 
     def test(*args: Any, **kwargs: Any) -> None:
         fixture = init_cuda_context_fixture()

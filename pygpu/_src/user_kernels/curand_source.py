@@ -1,13 +1,13 @@
-"""CUDA C++ over cuRAND's own states, under the names that PyCUDA's texts of it have.
+"""CUDA C++ sources over cuRAND's own states, under PyCUDA's names.
 
-``pygpu.cuda.curandom`` does without cuRAND; these are for programs that put such texts into modules
-of their own, or derive a generator from ``curandom._PseudoRandomNumberGeneratorBase``. They need
-``curand_kernel.h``, which the toolkit has, pip's ``nvidia-curand``, and the simulator.
+``pygpu.cuda.curandom`` does not need cuRAND; these are for programs that put such sources into
+their own modules, or derive a generator from ``curandom._PseudoRandomNumberGeneratorBase``. They
+need ``curand_kernel.h`` from the toolkit, pip's ``nvidia-curand``, or the simulator.
 
-Each text is a template for ``%`` and a dictionary: of ``name``, ``state_type``, ``out_type``,
-``in_type``, ``inout_type`` and ``suffix`` for one kernel, of ``generators`` for random_source, of
-``state_type``, ``vector_type`` and ``scramble_type`` for the others. Thread number t uses the state
-number t and computes the items t, t + threads, t + 2 * threads, ...
+Each source is a template for ``%`` and a dictionary: with ``name``, ``state_type``, ``out_type``,
+``in_type``, ``inout_type`` and ``suffix`` for one kernel, with ``generators`` for random_source,
+with ``state_type``, ``vector_type`` and ``scramble_type`` for the others. Thread number t uses
+state number t and computes the items t, t + threads, t + 2 * threads, ...
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pygpu._src.runtime.cuda.source_module import SourceModule
 from .cuda_characterize import sizeof
 from .cuda_random import Distributions, seed_getter_unique
 
-__all__: list[str] = []  # curandom has the names
+__all__: list[str] = []  # curandom exports the names
 
 
 def _filling(out_type: str, more: str, value: str) -> str:
@@ -65,7 +65,7 @@ extern "C" {
 
 
 def _for_each_state(name: str, parameters: str, call: str) -> str:
-    """A kernel that does *call* for each of n states, of which ``id`` is the number."""
+    """A kernel that does *call* for each of n states; ``id`` is the state's number."""
     return f"""
 extern "C" __global__ void {name}(%(state_type)s *states, const size_t n, {parameters})
 {{
@@ -105,8 +105,8 @@ scrambledsobol_random_source = _for_each_state(
     "curand_init(directions[id], scramble[id], offset, states + id)",
 )
 
-# What PyCUDA calls the kernels, with the types of their items and parameters and the ends of the
-# names of cuRAND's functions.
+# PyCUDA's names of the kernels, with the types of their items and parameters and the suffixes of
+# cuRAND's functions.
 gen_info = [
     ("uniform_int", "unsigned int", ""),
     ("uniform_long", "unsigned long long", ""),
@@ -178,7 +178,7 @@ class _RandomNumberGeneratorBase(Distributions):
         self._prepare_skipahead()
 
     def _rows(self) -> list[tuple[str, str, str, dict[str, str]]]:
-        """Template, name, types of parameters and entries of each kernel."""
+        """Return template, name, types of parameters and entries of each kernel."""
         rows = [(gen_template, "PPn", row[0], row[1], "", row[2]) for row in self.gen_info]
         for name, given, out_type, suffix in self.gen_log_info:
             rows.append((gen_log_template, f"PP{2 * given[0]}n", name, out_type, given, suffix))
@@ -207,7 +207,7 @@ class _RandomNumberGeneratorBase(Distributions):
 
     @property
     def state(self) -> Any:
-        """Memory for block_count * generators_per_block states, which ``prepare`` has to fill."""
+        """Memory for block_count * generators_per_block states, which ``prepare`` must fill."""
         if self._state is None:
             size = sizeof(self.state_type, "#include <curand_kernel.h>")
             self._state = mem_alloc(size * self.block_count * self.generators_per_block)
@@ -238,7 +238,7 @@ class _RandomNumberGeneratorBase(Distributions):
             self._launch(self.generators[name], queue, data.gpudata, *numbers, size)
 
     def fill_uniform(self, data: Any, stream: Any = None) -> None:
-        """Fill with numbers uniform in (0, 1], as cuRAND's, or with random bits, of integers."""
+        """Fill with numbers uniform in (0, 1], as cuRAND does, or with random bits for integers."""
         if getattr(data, "dtype", np.int32) in (np.int64, np.uint64) and self.generator_bits < 64:
             raise TypeError(f"fill_uniform: {type(self).__name__} makes 32 bits, not 64")
         self._fill_by("uniform_", _UNIFORM, data, stream, "fill_uniform")
@@ -254,8 +254,8 @@ class _RandomNumberGeneratorBase(Distributions):
     def fill_poisson(
         self, data: Any, lambda_value: float | None = None, stream: Any = None
     ) -> None:
-        """Fill an array of uint32 with Poisson-distributed numbers of this mean; without one, each
-        item, of uint32 or a float, is the mean of the number that takes its place."""
+        """Fill an array of uint32 with Poisson-distributed numbers with this mean; by default,
+        each item, of uint32 or a float, is the mean of the number that replaces it."""
         if lambda_value is None:
             self._fill_by("poisson_inplace_", _IN_PLACE, data, stream, "fill_poisson")
         else:
@@ -267,7 +267,7 @@ class _RandomNumberGeneratorBase(Distributions):
         return self.block_count * self.generators_per_block
 
     def call_skip_ahead(self, i: int, stream: Any = None) -> None:
-        """Leave out the next *i* numbers of each state."""
+        """Skip the next *i* numbers of each state."""
         self._launch(self.skip_ahead, stream, self._all_states(), i)
 
     def call_skip_ahead_array(self, i: Any, stream: Any = None) -> None:
@@ -311,7 +311,7 @@ class _PseudoRandomNumberGeneratorBase(_RandomNumberGeneratorBase):
         return [*super()._kernels(), self.module.get_function("prepare"), *more]
 
     def call_skip_ahead_sequence(self, i: int, stream: Any = None) -> None:
-        """Leave out *i* whole sequences of each state."""
+        """Skip *i* whole sequences of each state."""
         self._launch(self.skip_ahead_sequence, stream, self._all_states(), i)
 
     def call_skip_ahead_sequence_array(self, i: Any, stream: Any = None) -> None:

@@ -1,4 +1,4 @@
-"""cuRAND's own states in device memory, for kernels of users that include ``curand_kernel.h``."""
+"""cuRAND's own states in device memory, for users' kernels that include ``curand_kernel.h``."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def _kernels(state: str) -> tuple[Any, Any]:
 
 
 def make_states(state: str, groups: int, size: int, seeds: Any, offset: int) -> Any:
-    """Memory with groups * size states of the C type *state*; number k is what
-    ``curand_init(seeds[k], k, offset, &states[k])`` makes. seeds: an int32 array of as many.
+    """Return memory with groups * size states of the C type *state*; state number k is that of
+    ``curand_init(seeds[k], k, offset, &states[k])``. seeds: an int32 array of as many.
 
-    Raises CompileError where there is no ``curand_kernel.h``.
+    Raises CompileError if ``curand_kernel.h`` is missing.
     """
     from pygpu._src.array.cuda_array import zeros
 

@@ -1,9 +1,9 @@
-"""Distributions item by item, in the common language: what an elementwise kernel computes from the
-counter of an item and its parameters.
+"""Distributions item by item, in the common language: what an elementwise kernel computes from an
+item's counter and the parameters.
 
 Each function draws as many numbers as it needs (:func:`.random_source.draws`) from counters that
-belong to its item alone, so a result depends on nothing else. A parameter that the distribution
-does not have gives NaN, or -1 of integers; no value of a parameter makes a loop endless.
+belong only to its item, so a result depends on nothing else. An invalid parameter gives NaN, or -1
+for integers; no parameter makes a loop endless.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FUNCTIONS", "WHOLE", "bounded_operation", "dense_operation", "needed", "operation"]
 
-# log of a Gamma variate is what dirichlet() and beta() need where the variate itself is 0.
+# dirichlet() and beta() need the log of a Gamma variate when the variate itself is 0.
 _GAMMA = """\
 /* G. Marsaglia, W. W. Tsang, "A simple method for generating gamma variables" (2000) */
 PG_INLINE pg_real pg_gamma_from_1(pg_draws *d, pg_real a)
@@ -372,7 +372,8 @@ _TEXTS = {
     "logseries": _LOGSERIES,
 }
 
-# Of a distribution: what its item is, of parameters a, b, c, and the texts needed for it.
+# For each distribution: the expression of an item, with parameters a, b, c, and the helpers that
+# it needs.
 FUNCTIONS = {
     "gamma": ("b == PG_R(0.0) ? PG_R(0.0) : b * pg_gamma(&d, a)", "gamma"),
     "beta": ("pg_beta(&d, a, b)", "gamma beta"),
@@ -405,7 +406,7 @@ _U64 = np.dtype(np.uint64)
 
 
 def needed(names: str, real: str) -> str:
-    """The helpers of these names in _TEXTS, computing with "f32" or "f64"."""
+    """Return the helpers with these names in _TEXTS, computing in "f32" or "f64"."""
     bits = real[1:]
     small, large, eps = ("0.05", "1e4", "1e-6") if real == "f32" else ("1e-3", "1e6", "1e-12")
     text = draws(real)
@@ -415,8 +416,9 @@ def needed(names: str, real: str) -> str:
 
 
 def _made(name: str, inputs: tuple[Any, ...], out: np.dtype[Any], body: str, helpers: str) -> Any:
-    """The operation on items whose counters are x0 + i, the counter's upper half x1, the key x2."""
-    # A guard keeps the kernel to one item at a time: these functions are long.
+    """Make the operation on items whose counters are x0 + i, with x1 the counter's upper half, x2
+    the key."""
+    # A guard limits the kernel to one item at a time: these functions are long.
     return lazy("pygpu._src.codegen.kernels.elementwise").Operation(
         name, (_U64, _U64, _U64, *inputs), (out,), body, helpers, index=True, guard="1"
     )
@@ -424,11 +426,11 @@ def _made(name: str, inputs: tuple[Any, ...], out: np.dtype[Any], body: str, hel
 
 @cache
 def operation(name: str, real: np.dtype[Any], out: np.dtype[Any], count: int) -> Operation:
-    """A distribution of FUNCTIONS with *count* parameters, computed with *real*."""
+    """Return a distribution of FUNCTIONS with *count* parameters, computed in *real*."""
     item, helpers = FUNCTIONS[name]
     code, target = dtypes.code(real), dtypes.code(out)
     given = "".join(f"PG_UNUSED const pg_real {'abc'[k]} = x{k + 3}; " for k in range(count))
-    if name in WHOLE:  # a number too large for the dtype is its largest
+    if name in WHOLE:  # a number too large for the dtype becomes its maximum
         most = min(int(np.iinfo(out).max), (1 << 63) - 1)
         value = f"const pg_real v = {item}; y0 = v < PG_R({float(most)!r}) ? "
         words = f"(pg_u64){most >> 32}u << 32 | {most & 0xFFFFFFFF}u"
@@ -455,8 +457,8 @@ pg_words w = pg_philox(c, k);
 
 @cache
 def dense_operation(kind: str, real: np.dtype[Any]) -> tuple[Operation, int]:
-    """A kind of random_source.distribution() whose parameters are arrays, item for item the numbers
-    that its own kernel gives; and how many items share a counter."""
+    """Return a kind of random_source.distribution() with arrays as parameters, which gives the
+    same numbers as its own kernel, item by item; and how many items share a counter."""
     code = dtypes.code(real)
     items, before, item = distribution(kind, code)
     body = _AT.format(items=items)
@@ -467,7 +469,7 @@ def dense_operation(kind: str, real: np.dtype[Any]) -> tuple[Operation, int]:
 
 @cache
 def bounded_operation(out: np.dtype[Any], endpoint: bool) -> tuple[Operation, int]:
-    """Integers from x3 to x4, with or without it; and how many items share a counter."""
+    """Return integers from x3 to x4, exclusive or inclusive; and how many items share a counter."""
     code = dtypes.code(out)
     items, _, item = distribution("bounded", code)
     wide = np.dtype(np.uint64 if out.kind == "u" else np.int64)

@@ -1,5 +1,5 @@
-"""A snippet of C that is run for each item of arrays: what ElementwiseKernel is on both
-backends."""
+"""A snippet of C that runs for each item of arrays: the implementation of ElementwiseKernel for
+both backends."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _GROUP = 256
 
 
 def groups_for(backend: Backend, n: int) -> tuple[int, int]:
-    """(groups, group size) for a loop over n items, each taken by one work-item; on a CPU, a
-    work-item takes a stretch."""
+    """Return (groups, group size) for a loop over n items, one per work-item; on a CPU, a stretch
+    per work-item."""
     limits = backend.limits
     if limits.is_cpu:
         return max(1, min(limits.units * 4, n >> 10)), 1
@@ -114,8 +114,8 @@ class Elementwise(Snippet):
         return f"for (i = cta_start + tid; i < n; i += total_threads)\n{body}"
 
     def launch(self, backend: Backend, form: Form) -> Any:
-        """The kernel of a form, compiled when it is first asked for. It takes the arguments, an
-        array as one of them, the layout numbers, and n or start, stop, step."""
+        """Return the kernel of a form, compiled at first use. It takes the arguments (an array is
+        one of them), the layout numbers, and n or start, stop, step."""
         kept = backend.kept_for(self)
         found = kept.get(form)
         if found is None:

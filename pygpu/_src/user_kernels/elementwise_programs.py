@@ -1,4 +1,4 @@
-"""Elementwise kernels of OpenCL as programs and kernels, which their users launch themselves."""
+"""Elementwise kernels of OpenCL as programs and kernels that users launch themselves."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def get_elwise_program(
     after_loop: str = "",
     use_range: bool = False,
 ) -> _opencl.Program:
-    """The built Program whose kernel *name* does the operation for contiguous arrays.
+    """Return the built Program whose kernel *name* does the operation for contiguous arrays.
 
-    arguments: without n, start, stop and step, which follow them; an array is a buffer and an
-    offset in bytes. The rest as ElementwiseKernel's.
+    arguments: without n, start, stop and step, which follow them; an array is passed as a buffer
+    and an offset in bytes. The others are as for ElementwiseKernel.
     """
     do = Elementwise(OPENCL, arguments, operation, name, options, preamble, loop_prep, after_loop)
     source = do.source(backend_of(context), RANGE if use_range else FLAT)
@@ -49,8 +49,8 @@ def get_elwise_kernel_and_types(
     use_range: bool = False,
     **kwargs: Any,
 ) -> tuple[_opencl.Kernel, list[Parameter]]:
-    """(kernel, arguments): the kernel takes an Array for each array, numbers, and n, or start,
-    stop and step, after the queue, the global and the local size."""
+    """Return (kernel, arguments). After the queue, the global and the local size, the kernel takes
+    an Array for each array, numbers, and n, or start, stop and step."""
     kwargs.pop("auto_preamble", None)
     do = Elementwise(OPENCL, arguments, operation, name, options, preamble, **kwargs)
     return do.launch(backend_of(context), RANGE if use_range else FLAT), list(do.parameters)
@@ -65,7 +65,7 @@ def get_elwise_kernel(
     options: Any = None,
     **kwargs: Any,
 ) -> _opencl.Kernel:
-    """The kernel of get_elwise_kernel_and_types."""
+    """Return the kernel of get_elwise_kernel_and_types."""
     return get_elwise_kernel_and_types(
         context, arguments, operation, name=name, options=options, **kwargs
     )[0]

@@ -1,8 +1,8 @@
-"""Mathematical functions of arrays by their names in C: what clmath and cumath are made of.
+"""Mathematical functions of arrays by their C names: the implementation of clmath and cumath.
 
-Integers are converted as NumPy's functions do (int8 to float16, int16 to float32, others to
-float64); float16 is computed in float32. Results are those of the device's own functions; those of
-erf, erfc, lgamma and tgamma, whose errors OpenCL leaves open or large, are pygpu.special's.
+Integers are converted as in NumPy (int8 to float16, int16 to float32, others to float64); float16
+is computed in float32. Results are those of the device's own functions, except erf, erfc, lgamma
+and tgamma, which are pygpu.special's, because OpenCL leaves their errors unspecified or large.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pygpu._src.util.lazy import lazy
 
 __all__ = ["NAMES", "apply", "binary", "float_dtype", "split"]
 
-# Functions whose text is not simply name(x0) in both languages; {T} is the type of x0.
+# Functions whose source is not simply name(x0) in both languages; {T} is the type of x0.
 _SAME = (
     "acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi exp exp10 exp2 expm1 fabs floor log "
     "log10 log1p log2 logb rint round sin sinh sinpi sqrt tan tanh trunc"
@@ -47,7 +47,7 @@ NAMES = tuple(sorted({*_TEXTS, *_SPECIAL}))
 
 
 def float_dtype(*given: Any, call: str, backend: Any) -> np.dtype[Any]:
-    """The dtype that a function computes in, from those of its operands."""
+    """Return the dtype in which a function computes, from those of its operands."""
     dtype = np.result_type(*given, np.float16)
     if dtype.kind not in "fc":
         raise TypeError(f"{call}: numbers are needed, not {given[0]}")
@@ -70,7 +70,7 @@ def _unary(language: str, name: str, dtype: np.dtype[Any], fp64: bool) -> elemen
         else:
             raise TypeError(f"{name}: there is no such function of complex numbers")
         features = frozenset(["complex"])
-    elif name in _SPECIAL:  # as pygpu.special computes them
+    elif name in _SPECIAL:  # computed by pygpu.special
         code = "f64" if dtype.itemsize == 8 else "f32"
         body, texts = lazy("pygpu._src.codegen.special").expression(_SPECIAL[name], code, fp64)
         helpers = "".join(texts.values())
@@ -87,7 +87,7 @@ def _unary(language: str, name: str, dtype: np.dtype[Any], fp64: bool) -> elemen
 
 
 def _result(call: str, like: Any, shape: Any, dtype: np.dtype[Any], out: Any, queue: Any) -> Any:
-    """*out* after a look at it, or a new array."""
+    """Return *out* after checking it, or a new array."""
     if out is None:
         if shape == like.shape:
             strides = layout.keep_order_strides(shape, like.strides, dtype.itemsize)
@@ -112,7 +112,7 @@ def _check(call: str, *arrays: Any) -> None:
 
 
 def apply(name: str, array: Any, queue: Any = None, out: Any = None) -> Any:
-    """The function of each item."""
+    """Apply the function to each item."""
     if queue is None:
         known = launch_cache.known(f"function_{name}", array, out=out)
         if known is not None:
@@ -135,8 +135,8 @@ def _run(
     queue: Any,
     given: tuple[Any, ...] | None = None,
 ) -> None:
-    """Launch on the array's queue or another one, as if the operands were read before anything is
-    written. given: the argument out of a call that is remembered."""
+    """Launch on the array's queue or another one, as if all operands were read before anything is
+    written. given: the argument out of a call that is cached."""
     apart = [ufuncs.disjoint(x, results) for x in operands]
     call = None
     if given is not None and all(x is y for x, y in zip(apart, operands, strict=True)):
@@ -151,8 +151,8 @@ def _binary(name: str, dtype: np.dtype[Any], second: np.dtype[Any]) -> elementwi
 
 
 def binary(name: str, a: Any, b: Any, queue: Any = None, out: Any = None) -> Any:
-    """The function of the items of two arrays, which are broadcast against each other. ldexp takes
-    integers as its second argument; fractions of exponents are dropped."""
+    """Apply the function to the items of two arrays, which are broadcast against each other. ldexp
+    takes integers as its second argument; fractions of exponents are dropped."""
     if queue is None:
         known = launch_cache.known(f"function_{name}", a, b, out=out)
         if known is not None:
@@ -202,7 +202,7 @@ def split(name: str, array: Any, queue: Any = None, exponent: Any = None) -> tup
     arrays = first, other, array
     if array.size and array.dtype == dtype and all(x._is_aligned for x in arrays):
         launch = elementwise.prepare(backend, operation, arrays, array.shape)
-        places = (launch_cache.RESULT, 1, 0)  # the result, and these of the operands
+        places = (launch_cache.RESULT, 1, 0)  # the result, and the same for the operands
         step = launch_cache.step(
             backend, launch.kernel, launch.groups, launch.group_size, places, launch.numbers
         )
@@ -212,7 +212,7 @@ def split(name: str, array: Any, queue: Any = None, exponent: Any = None) -> tup
 
 
 def _known_split(name: str, array: Any, exponent: Any) -> tuple[Any, Any] | None:
-    """split(), if it is remembered for such an array."""
+    """Run split() from the cache, if it has a launch for such an array."""
     if not array._c_contiguous or array.dtype.kind != "f":
         return None
     other = array._new(array.shape, array.dtype if exponent is None else np.dtype(exponent))

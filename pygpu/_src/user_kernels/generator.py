@@ -1,9 +1,9 @@
 """numpy.random.Generator on a device.
 
-What is one launch here is one in :mod:`.random` (blocks of a few numbers, with the parameters as
-arguments) or of an elementwise kernel of :mod:`.distributions` (parameters that are arrays, and
-distributions by rejection). Both count in blocks of 128 random bits from the position of the
-:class:`Philox4x32`: item i of a result depends on that and on i alone.
+Each method is one launch, either of :mod:`.random` (blocks of a few numbers, with the parameters
+as arguments) or of an elementwise kernel of :mod:`.distributions` (parameters that are arrays, and
+distributions by rejection). Both count blocks of 128 random bits from the position of the
+:class:`Philox4x32`: item i of a result depends only on that position and on i.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _Parameter = tuple[str, Any, str]  # name, value, rule of random_arguments.CHECK
 class Generator:
     """numpy.random.Generator's methods, whose results are arrays on a device.
 
-    bit_generator: a :class:`Philox4x32`. device: what pygpu.xp.as_device() takes, by default
-    pygpu.xp.default_device(). All have the same numbers; those that sine, logarithm and the like
-    take part in may differ in the last digits between devices.
+    bit_generator: a :class:`Philox4x32`. device: what pygpu.xp.as_device() accepts, by default
+    pygpu.xp.default_device(). All devices give the same numbers; those computed by sine, logarithm
+    and similar functions may differ in the last digits.
 
-    Parameters are numbers, arrays of the host or arrays of the device, and are broadcast. Those on
-    the device are not checked: what a wrong one makes is NaN, or -1 of integers. size: the shape
-    of the result, by default that of the parameters, () of numbers. out: an array to fill, of any
-    strides. dtype: float32 or float64 (if the device has it, the default), in which is computed as
-    well; of counts, int64 by default.
+    Parameters are numbers, host arrays or device arrays, and are broadcast. Those on the device
+    are not checked: invalid ones give NaN, or -1 for integers. size: the shape of the result, by
+    default that of the parameters, () for numbers. out: an array to fill, of any strides. dtype:
+    float32 or float64 (the default if the device has it), which is also the precision of the
+    computation; for counts, int64 by default.
     """
 
     def __init__(self, bit_generator: Philox4x32, device: AnyDevice = None) -> None:
@@ -70,7 +70,7 @@ class Generator:
 
     @property
     def device(self) -> Device:
-        """Where results are made."""
+        """The device of the results."""
         return self._device
 
     def __repr__(self) -> str:
@@ -86,7 +86,8 @@ class Generator:
         return type(self)(copy.deepcopy(self._bit_generator, memo), self._device)
 
     def spawn(self, n_children: int) -> list[Generator]:
-        """So many generators on the same device, whose streams do not overlap with this one."""
+        """Return *n_children* generators on the same device, whose streams do not overlap with
+        this one."""
         bits = self._bit_generator.spawn(n_children)
         return [type(self)(child, self._device) for child in bits]
 
@@ -134,8 +135,8 @@ class Generator:
         return filled
 
     def _operand(self, value: Any, dtype: np.dtype[Any], out: Any) -> Any:
-        """A parameter as a kernel takes it: host arrays are copied to the device, and so are
-        arrays that share *out*'s memory."""
+        """Return a parameter as an operand of a kernel: host arrays are copied to the device, and
+        arrays that share *out*'s memory are copied, too."""
         if isinstance(value, np.ndarray):
             return random_arguments.new(self._device, value.astype(dtype))
         if isinstance(value, OnDevice) and out._shares_memory(value):
@@ -185,7 +186,7 @@ class Generator:
     def random(
         self, size: _Size = None, dtype: DTypeLike | None = None, out: _Out = None
     ) -> GPUArray[Any]:
-        """Uniform numbers of [0, 1): multiples of 2**-53 in float64, of 2**-24 in float32."""
+        """Uniform numbers in [0, 1): multiples of 2**-53 in float64, of 2**-24 in float32."""
         return self._fill("random", "uniform", 1.0, 0.0, size, dtype, out)
 
     def uniform(
@@ -197,7 +198,7 @@ class Generator:
         dtype: DTypeLike | None = None,
         out: _Out = None,
     ) -> GPUArray[Any]:
-        """Uniform numbers of [low, high). Rounding may make one *high*."""
+        """Uniform numbers in [low, high). Rounding may produce *high*."""
         device = self._device
         low = random_arguments.parameter("uniform", "low", low, "any", device)
         high = random_arguments.parameter("uniform", "high", high, "any", device)
@@ -225,8 +226,8 @@ class Generator:
         *,
         out: _Out = None,
     ) -> GPUArray[Any]:
-        """Integers of [low, high), of [low, high] with *endpoint*, of [0, low) without *high*, all
-        equally likely (D. Lemire, 2019). dtype: any of integers, or bool; int64 by default. If
+        """Integers in [low, high), in [low, high] with *endpoint*, in [0, low) without *high*, all
+        equally likely (D. Lemire, 2019). dtype: any integer dtype, or bool; int64 by default. If
         *low* is not below a *high* on the device, that item is undefined within its dtype."""
         made: GPUArray[Any] = random_sequences.integers(self, low, high, size, dtype, endpoint, out)
         return made
@@ -240,7 +241,7 @@ class Generator:
     def standard_normal(
         self, size: _Size = None, dtype: DTypeLike | None = None, out: _Out = None
     ) -> GPUArray[Any]:
-        """Normal numbers of mean 0 and deviation 1: see normal()."""
+        """Normal numbers with mean 0 and standard deviation 1: see normal()."""
         return self._fill("standard_normal", "normal", 1.0, 0.0, size, dtype, out)
 
     def standard_exponential(
@@ -250,7 +251,7 @@ class Generator:
         method: str = "inv",
         out: _Out = None,
     ) -> GPUArray[Any]:
-        """Exponential numbers of mean 1, by inversion, whatever the method ("zig" or "inv")."""
+        """Exponential numbers with mean 1, by inversion, whatever the method ("zig" or "inv")."""
         if method not in ("zig", "inv"):
             raise ValueError(f"standard_exponential: method must be 'zig' or 'inv', not {method!r}")
         return self._fill("standard_exponential", "exponential", 1.0, 0.0, size, dtype, out)
@@ -268,7 +269,7 @@ class Generator:
         dtype: DTypeLike | None = None,
         out: _Out = None,
     ) -> GPUArray[Any]:
-        """Gamma distribution of scale 1: see gamma()."""
+        """Gamma distribution with scale 1: see gamma()."""
         return self._draw("gamma", (("shape", shape, "not negative"), _ONE), size, dtype, out)
 
     def lognormal(
@@ -317,8 +318,8 @@ class Generator:
         dtype: DTypeLike | None = None,
         out: _Out = None,
     ) -> GPUArray[Any]:
-        """Normal numbers of mean *loc* and standard deviation *scale* (G. E. P. Box, M. E. Muller,
-        1958). Of float32, they end at 6.7 deviations, of float64 at 8.6."""
+        """Normal numbers with mean *loc* and standard deviation *scale* (G. E. P. Box, M. E.
+        Muller, 1958). They are within 6.7 deviations for float32, 8.6 for float64."""
         return self._located("normal", loc, scale, size, dtype, out)
 
     def exponential(
@@ -329,7 +330,7 @@ class Generator:
         dtype: DTypeLike | None = None,
         out: _Out = None,
     ) -> GPUArray[Any]:
-        """Exponential numbers of mean *scale*, by inversion."""
+        """Exponential numbers with mean *scale*, by inversion."""
         return self._shaped("exponential", "scale", scale, "not negative", size, dtype, out)
 
     def laplace(
@@ -560,8 +561,8 @@ class Generator:
         dtype: DTypeLike | None = None,
         out: _Out = None,
     ) -> GPUArray[Any]:
-        """How many of *nsample* drawn are of the *ngood*: HRUA (E. Stadlober, 1989), or one by one
-        if fewer than 10 are drawn or left."""
+        """How many of *nsample* drawn items are among the *ngood*: HRUA (E. Stadlober, 1989), or
+        one by one if fewer than 10 are drawn or left."""
         take, device = random_arguments.parameter, self._device
         names = ("ngood", ngood), ("nbad", nbad), ("nsample", nsample)
         good, bad, sample = (take("hypergeometric", n, x, "count", device) for n, x in names)
@@ -643,16 +644,16 @@ class Generator:
     def multinomial(
         self, n: Any, pvals: Any, size: _Size = None, *, out: _Out = None
     ) -> GPUArray[Any]:
-        """How often each of the categories along the last axis of *pvals* comes up in *n* trials:
-        binomial counts, one for each in turn."""
+        """How often each category along the last axis of *pvals* occurs in *n* trials: binomial
+        counts, one after another."""
         made: GPUArray[Any] = random_sequences.multinomial(self, n, pvals, size, out)
         return made
 
     def multivariate_hypergeometric(
         self, colors: Any, nsample: int, size: _Size = None, method: str = "marginals"
     ) -> GPUArray[Any]:
-        """How many of each colour are among *nsample* drawn: hypergeometric counts, one for each
-        in turn, whatever the method ("marginals" or "count")."""
+        """How many of each colour are among *nsample* drawn: hypergeometric counts, one after
+        another, whatever the method ("marginals" or "count")."""
         made: GPUArray[Any] = random_sequences.multivariate_hypergeometric(
             self, colors, nsample, size, method
         )
@@ -696,8 +697,9 @@ class Generator:
         axis: int = 0,
         shuffle: bool = True,
     ) -> GPUArray[Any]:
-        """Items of *a* along an axis, or of range(a). Without *replace* and with *p* they are those
-        with the smallest of exponential numbers over p (P. S. Efraimidis, P. G. Spirakis, 2006)."""
+        """Items of *a* along an axis, or of range(a). Without *replace* and with *p*, they are the
+        items with the smallest values of an exponential number divided by p (P. S. Efraimidis, P.
+        G. Spirakis, 2006)."""
         made: GPUArray[Any] = random_sequences.choice(self, a, size, replace, p, axis, shuffle)
         return made
 
@@ -712,7 +714,7 @@ class Generator:
         random_sequences.shuffle(self, x, axis)
 
     def permuted(self, x: Any, *, axis: int | None = None, out: _Out = None) -> GPUArray[Any]:
-        """A copy with the items along an axis in random order, another one for each line; of all
+        """A copy with the items along an axis in random order, independently for each line; all
         items if *axis* is None."""
         made: GPUArray[Any] = random_sequences.permuted(self, x, axis, out)
         return made
@@ -722,23 +724,24 @@ _ONE: _Parameter = ("scale", 1.0, "any")
 
 
 def _check_together(values: tuple[Any, ...], wrong: Any, message: str) -> None:
-    """Raise ValueError if parameters are wrong; not if one of them is on the device."""
+    """Raise ValueError if parameters are invalid together; skipped if one of them is on the
+    device."""
     if any(isinstance(v, OnDevice) for v in values):
         return
     try:
         bad = wrong(*values)
-    except ValueError:  # they cannot be broadcast, which is an error of its own
+    except ValueError:  # they cannot be broadcast, which is reported elsewhere
         return
     if bad if isinstance(bad, bool) else np.any(bad):
         raise ValueError(message)
 
 
 def default_rng(seed: Any = None, device: AnyDevice = None) -> Generator:
-    """A Generator of the numbers that a seed determines.
+    """Return a Generator whose numbers a seed determines.
 
     seed: None for entropy of the operating system, an int or a sequence of ints, a
-    numpy.random.SeedSequence, a Philox4x32, which is used itself, or a Generator, which is returned
-    if it is of the device. device: what pygpu.xp.as_device() takes, by default
+    numpy.random.SeedSequence, a Philox4x32, which is used itself, or a Generator, which is
+    returned if it is on the device. device: what pygpu.xp.as_device() accepts, by default
     pygpu.xp.default_device().
     """
     if isinstance(seed, Generator):

@@ -1,9 +1,10 @@
-"""The C of users' snippets, for each backend: declarations of arguments, and what goes before a
-kernel.
+"""The C dialect of users' snippets for each backend: declarations of arguments, and the source
+before a kernel.
 
-A *language* here is what PyOpenCL's or PyCUDA's programs are written in: OpenCL C with PyOpenCL's
-complex numbers, or CUDA C++ with PyCUDA's. The shells around the snippets are written in the common
-language of :mod:`pygpu._src.codegen.dialect` or in the few words that :class:`Language` adds to it.
+A *language* here is that of PyOpenCL's or PyCUDA's programs: OpenCL C with PyOpenCL's complex
+numbers, or CUDA C++ with PyCUDA's. The source around the snippets is written in the common
+language of :mod:`pygpu._src.codegen.dialect` or with the few names that :class:`Language` adds to
+it.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Parameter:
     value."""
 
     name: str
-    dtype: Any  # np.dtype; None: an argument that only its declaration describes
+    dtype: Any  # np.dtype; None: an argument described only by its declaration
     vector: bool
     declaration: str  # of a value; of a vector, the type of its items
 
@@ -63,7 +64,7 @@ class Language:
     """The differences between the two languages.
 
     index: the type of ``i`` and ``n`` in loops without a range. long, ulong: 64 bits. pointer: the
-    address space of arrays. loop_variables: statements that declare what users' loops may use.
+    address space of arrays. loop_variables: statements that declare variables for users' loops.
     """
 
     name: str
@@ -74,28 +75,28 @@ class Language:
     loop_variables: str
 
     def ctype(self, dtype: np.dtype[Any]) -> str:
-        """The C name of a dtype. Raises ValueError if it has none."""
+        """Return the C name of a dtype. Raises ValueError if it has none."""
         raise NotImplementedError
 
     def parse(self, arguments: Any) -> list[Parameter]:
-        """An argument list as a string, or a sequence of declarations and argument objects."""
+        """Parse an argument list: a string, or a sequence of declarations and argument objects."""
         raise NotImplementedError
 
     def declare(self, parameter: Parameter) -> str:
-        """The parameter in a kernel's list."""
+        """Return the parameter's declaration in a kernel's list."""
         raise NotImplementedError
 
     def start(self, parameters: Iterable[Parameter]) -> str:
-        """Statements at the start of a kernel, after which each vector's name is a pointer."""
+        """Return statements at the start of a kernel that make each vector's name a pointer."""
         raise NotImplementedError
 
     def prefix(self, backend: Backend, texts: Sequence[str], dtypes: Iterable[Any]) -> str:
-        """The text before the user's preamble: the common language, complex numbers if they
-        occur."""
+        """Return the source before the user's preamble: the common language, and complex numbers
+        if they occur."""
         raise NotImplementedError
 
     def kernel(self, name: str, parameters: Sequence[str]) -> str:
-        """The head of a kernel."""
+        """Return the head of a kernel."""
         raise NotImplementedError
 
     def set_types(
@@ -107,13 +108,13 @@ class Language:
         scratch: int = 0,
         flags: int = 0,
     ) -> None:
-        """Declare a kernel's arguments, so that each array is one: *before* arrays, the
-        parameters, *scratch* arrays, *flags* ints and *more* numbers of 64 bits."""
+        """Declare a kernel's arguments, so that each array is a single one: *before* arrays, the
+        parameters, *scratch* arrays, *flags* ints and *more* 64-bit numbers."""
         raise NotImplementedError
 
     @staticmethod
     def array(name: str, ctype: str, dtype: Any = None) -> Parameter:
-        """A parameter that is an array of a C type, for arrays of a dtype."""
+        """Make a parameter for an array with a C type and a dtype."""
         return Parameter(name, dtype, True, ctype)
 
     def array_type(self) -> type:
@@ -121,7 +122,7 @@ class Language:
         raise NotImplementedError
 
     def local_array(self, ctype: str, name: str, length: str) -> str:
-        """Statements that declare an array in local memory, without running constructors."""
+        """Return statements that declare an array in local memory, without running constructors."""
         raise NotImplementedError
 
 
@@ -129,7 +130,7 @@ _COMPLEX_WORDS = re.compile(r"\bc(?:float|double)_|complex")
 
 
 def _special(backend: Backend, texts: Sequence[str]) -> str:
-    """The special functions that a user's texts call, such as pg_erfinv(x)."""
+    """Return the special functions that a user's sources call, such as pg_erfinv(x)."""
     if not any("pg_" in text for text in texts):
         return ""
     special = lazy("pygpu._src.codegen.special")
@@ -138,7 +139,7 @@ def _special(backend: Backend, texts: Sequence[str]) -> str:
     return text
 
 
-# A struct, so that arithmetic on the bits is an error of the compiler.
+# A struct, so that the compiler rejects arithmetic on the bits.
 _NARROW = """\
 typedef struct {{ pg_{code} bits; }} pygpu_{name};
 PG_INLINE float pygpu_from_{name}(pygpu_{name} x) {{ return pg_from_{code}(x.bits); }}
@@ -152,8 +153,8 @@ PG_INLINE pygpu_{name} pygpu_to_{name}(float x)
 
 
 def _narrow(texts: Sequence[str], dtypes: Iterable[Any]) -> tuple[set[str], str]:
-    """The features of the prefix, and the types and functions, of the narrow floats of ml_dtypes
-    that dtypes and texts name."""
+    """Return the features of the prefix, the types and the functions for the narrow floats of
+    ml_dtypes that occur in dtypes and texts."""
     named = {name for name in NARROW_NAMES if any(f"_{name}" in text for text in texts)}
     named |= {d.name for d in dtypes if d is not None and is_of_ml_dtypes(d)} & {*NARROW_NAMES}
     codes = {name: ML_CODES[name] for name in sorted(named)}
@@ -162,7 +163,7 @@ def _narrow(texts: Sequence[str], dtypes: Iterable[Any]) -> tuple[set[str], str]
 
 
 def _no_narrow_numbers(parameters: list[Parameter]) -> list[Parameter]:
-    """The parameters. Raises TypeError for a number that would be a struct."""
+    """Return the parameters. Raises TypeError for a number that would be a struct."""
     for p in parameters:
         if not p.vector and isinstance(p.dtype, np.dtype) and is_of_ml_dtypes(p.dtype):
             raise TypeError(
@@ -337,7 +338,7 @@ class _CUDA(Language):
         scratch: int = 0,
         flags: int = 0,
     ) -> None:
-        pass  # the kernel's own signature says it all
+        pass  # the kernel's own signature is sufficient
 
     def array_type(self) -> type:
         from pygpu._src.array.cuda_array import GPUArray
@@ -371,14 +372,14 @@ def _has_complex(texts: Sequence[str], dtypes: Iterable[Any]) -> bool:
 
 
 def to_number(value: Any, parameter: Parameter, call: str) -> Any:
-    """*value* as a NumPy number of the parameter's dtype.
+    """Convert *value* to a NumPy number of the parameter's dtype.
 
-    Raises TypeError if it is none or would lose its fraction or imaginary part, OverflowError if an
-    integer does not fit.
+    Raises TypeError if it is not a number or would lose its fraction or imaginary part,
+    OverflowError if an integer does not fit.
     """
     dtype = parameter.dtype
     if dtype is None or (type(value) is dtype.type and dtype.kind in "iufbc"):
-        return value  # itself, so that the call can be remembered
+        return value  # unchanged, so that the call can be cached
     if getattr(value, "backend", None) is not None:
         raise TypeError(
             f"{call}: argument '{parameter.name}' is a number (declared "

@@ -1,7 +1,7 @@
-"""Many lists of lengths that only the device finds out: ListOfListsBuilder.
+"""ListOfListsBuilder: many lists whose lengths are computed on the device.
 
-The user's function ``generate`` runs twice for each object, first to count what it appends, then to
-store it where a scan of the counts says.
+The user's function ``generate`` runs twice for each object: first to count what it appends, then
+to store it at the positions given by a scan of the counts.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class BuiltList:
 
 
 class _List(Frozen):
-    """A list in a kernel: its APPEND macro, the kernel's parameters for it, what ``generate`` gets
-    for it (types pointed to, names and values), and statements before and after that."""
+    """A list in a kernel: its APPEND macro, the kernel's parameters for it, the arguments of
+    ``generate`` for it (types pointed to, names and values), and statements before and after."""
 
     macro: str
     parameters: list[Parameter]
@@ -85,14 +85,13 @@ class ListOfListsBuilder:
     """Builds lists of variable length, some for each of n objects; for OpenCL.
 
     context: a Context. list_names_and_dtypes: pairs. generate_template: OpenCL C with a function
-    ``void generate(LIST_ARG_DECL USER_ARG_DECL index_type i)``, which calls
-    ``APPEND_name(value)`` for what object i adds to the list of that name, and does nothing else
-    that lasts; pass ``LIST_ARGS USER_ARGS`` to functions that it calls. arg_decls: further
-    arguments,
-    as ElementwiseKernel's. count_sharing: maps the name of a list to another one's that always
+    ``void generate(LIST_ARG_DECL USER_ARG_DECL index_type i)``, which calls ``APPEND_name(value)``
+    for what object i adds to the list with that name, and has no other side effects; pass
+    ``LIST_ARGS USER_ARGS`` to functions that it calls. arg_decls: further arguments, as for
+    ElementwiseKernel. count_sharing: maps the name of a list to that of another one that always
     has as many entries, appended just before. eliminate_empty_output_lists: names of lists (True:
-    all) without their empty ones. name_prefix, options, preamble: as
-    ElementwiseKernel's. debug: run on one work-item. devices and complex_kernel are not used.
+    all) without their empty ones. name_prefix, options, preamble: as for ElementwiseKernel. debug:
+    run on one work-item. devices and complex_kernel are not used.
     """
 
     generate_template: str
@@ -152,8 +151,8 @@ class ListOfListsBuilder:
         return declared, "".join(f"{p.name}, " for p in self.parameters)
 
     def source(self, backend: Backend, writing: bool) -> str:
-        """The program of the counting or the writing kernel. Lists that a call omits have a flag
-        that is 0."""
+        """Return the program of the counting or the writing kernel. Lists that a call omits have a
+        flag that is 0."""
         render = self._written if writing else self._counted
         lists = [
             render(name, OPENCL.ctype(dtype), self.count_sharing.get(name))
@@ -165,7 +164,7 @@ class ListOfListsBuilder:
             f"int plb_{name}_wanted" for name, _ in self.lists if name not in self.count_sharing
         ]
         declared = [*map(OPENCL.declare, parameters), *flags, "long n"]
-        texts = ("complex", self.preamble)  # PyOpenCL's programs count on the header
+        texts = ("complex", self.preamble)  # PyOpenCL's programs rely on that header
         dtypes = [d for _, d in self.lists] + [p.dtype for p in self.parameters]
         given = [argument for one in lists for argument in one.arguments]
         return _SOURCE.fill(
@@ -258,8 +257,8 @@ class ListOfListsBuilder:
     def _count(
         self, queue: Any, n_objects: int, counts: dict[str, Any]
     ) -> tuple[dict[str, BuiltList], dict[str, Any]]:
-        """The lists without their entries, from how many each object has, and the compressed
-        indices of those that have them."""
+        """Count: return the lists without their entries, from each object's counts, and the
+        compressed indices of the non-empty ones."""
         result: dict[str, BuiltList] = {}
         compressed: dict[str, Any] = {}
         for name, count in counts.items():
@@ -282,8 +281,8 @@ class ListOfListsBuilder:
         omitted: set[str],
         allocator: Any,
     ) -> list[Any]:
-        """Make the arrays of entries. Returns what the kernel that writes them takes; those of
-        lists that are not built stand for nothing."""
+        """Allocate the arrays of entries. Returns the arguments of the kernel that writes them,
+        with placeholders for lists that are not built."""
         from pygpu._src.array.opencl_array import Array, zeros
 
         arrays: list[Any] = []
@@ -312,12 +311,12 @@ class ListOfListsBuilder:
         omit_lists: Sequence[str] | None = None,
         wait_for: WaitList = None,
     ) -> tuple[dict[str, BuiltList], Event]:
-        """(lists by name, event) for n_objects objects.
+        """Return (lists by name, event) for n_objects objects.
 
         args: for arg_decls; an array may be None or a buffer. omit_lists: names of lists that are
         not built; ``generate`` must not append to them. Waits for the counts. Raises ValueError
-        for an unknown name or more than 2**31 - 1 objects or entries, TypeError for arguments
-        that do not fit.
+        for an unknown name or more than 2**31 - 1 objects or entries, TypeError for arguments that
+        do not fit.
         """
         from pygpu._src.array.opencl_array import zeros
 
@@ -394,7 +393,7 @@ class ListOfListsBuilder:
 
 
 class _Memory:
-    """A buffer, or None, in an array's place."""
+    """A buffer, or None, in place of an array."""
 
     def __init__(self, memory: Any) -> None:
         self.base_data, self.offset = memory, 0

@@ -1,7 +1,7 @@
-"""Random numbers into arrays: one generator object, one launch an array.
+"""Random numbers into arrays: one generator object, one launch per array.
 
 A :class:`Generator` has a key and a counter; filling an array of n items uses the next blocks of
-the counter. So the numbers depend on key, counter and the sizes of the arrays filled so far, and
+the counter. So the numbers depend on key, counter and the sizes of the arrays filled so far, but
 not on the device.
 """
 
@@ -24,7 +24,7 @@ _MASK64 = (1 << 64) - 1
 
 
 def item_dtype(dtype: np.dtype[Any], call: str) -> tuple[np.dtype[Any], int]:
-    """The real dtype that items consist of, and how many make an item: complex numbers and
+    """Return the real dtype of which items consist, and how many make an item: complex numbers and
     vectors are several numbers."""
     if dtype.kind == "c":
         return np.dtype(np.float32 if dtype.itemsize == 8 else np.float64), 2
@@ -41,13 +41,13 @@ def item_dtype(dtype: np.dtype[Any], call: str) -> tuple[np.dtype[Any], int]:
 
 
 def numbers_of_block(kind: str, item: np.dtype[Any]) -> int:
-    """How many numbers of a dtype one step of the counter gives."""
+    """Return how many numbers of a dtype one step of the counter gives."""
     return distribution(kind, dtypes.code(item))[0]
 
 
 class Generator:
-    """A counter-based generator. name: "philox" or "threefry". key: four words of 32 bits (Philox
-    uses two). counter: a number of 128 bits, the next block."""
+    """A counter-based generator. name: "philox" or "threefry". key: four 32-bit words (Philox uses
+    two). counter: a 128-bit number, the next block."""
 
     def __init__(self, name: str, key: Any = None, counter: int | None = None) -> None:
         self.name = name
@@ -77,7 +77,8 @@ class Generator:
                 )
             scale = min(int(scale), _MASK64)
         backend, queue = array.backend, array.queue if queue is None else queue
-        carries = (self.counter & _MASK64) + array.nbytes > _MASK64  # there are not as many blocks
+        # array.nbytes is an upper bound of the number of blocks.
+        carries = (self.counter & _MASK64) + array.nbytes > _MASK64
         key = "filling", self.name, kind, array.dtype, carries
         known = backend.kernels.get(key)
         if known is None:
@@ -116,8 +117,8 @@ class Generator:
     def _prepare(
         self, backend: Any, key: tuple[Any, ...], call: str
     ) -> tuple[Any, int, int, tuple[int, int, int]]:
-        """The kernel of a key of fill(), how many numbers a block of it makes, how many an item
-        has, and kernel_cache.rule(). Raises TypeError if there are no such numbers."""
+        """Return the kernel for a key of fill(), how many numbers a block of it makes, how many an
+        item has, and kernel_cache.rule(). Raises TypeError if such numbers do not exist."""
         _, _, kind, dtype, carries = key
         item, each = item_dtype(dtype, call)
         if item.kind in "iu" and kind not in ("bits", "integer", "bounded"):
@@ -134,7 +135,8 @@ class Generator:
         )
         per_block = distribution(kind, code)[0]
         per_group, most, size = kernel_cache.rule(backend, per_block)
-        if backend.limits.warps:  # groups that stay: 3.0 TB/s of uniform numbers on an H200, or 2.3
+        if backend.limits.warps:
+            # Persistent groups: 3.0 TB/s of uniform numbers on an H200, instead of 2.3.
             most = min(most, backend.limits.units * 16)
         whole = kind in ("integer", "bounded")
         kinds = (_array._KIND_INT,) * 4 + (_array._KIND_INT if whole else _array._KIND_FLOAT,) * 2

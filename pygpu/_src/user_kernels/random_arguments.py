@@ -24,10 +24,10 @@ __all__ = [
     "whole_dtype",
 ]
 
-OnDevice: Any = _array.GPUArray  # of either system
+OnDevice: Any = _array.GPUArray  # of either backend
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
-# Of a parameter: which values are wrong, and NumPy's message. They take numbers and arrays.
+# For each parameter: which values are invalid, and NumPy's message. For numbers and arrays.
 CHECKS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "any": (lambda x: x != x and False, ""),
     "not negative": (lambda x: x < 0, "{0} < 0"),
@@ -46,7 +46,7 @@ CHECKS: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 def check(name: str, value: Any, rule: str) -> None:
-    """Raise ValueError if a number, or one of a host array's, is wrong."""
+    """Raise ValueError if a number, or an item of a host array, is invalid."""
     if rule == "any":
         return
     wrong, message = CHECKS[rule]
@@ -56,8 +56,8 @@ def check(name: str, value: Any, rule: str) -> None:
 
 
 def parameter(call: str, name: str, value: Any, rule: str, device: Device) -> Any:
-    """A parameter as a float, a host array, or an array of the device; checked, unless it is on
-    the device, from where it is not fetched."""
+    """Return a parameter as a float, a host array, or a device array; checked, unless it is on the
+    device, since it is not copied from there."""
     if type(value) is float or type(value) is int:
         value = float(value)
         check(name, value, rule)
@@ -82,7 +82,7 @@ def parameter(call: str, name: str, value: Any, rule: str, device: Device) -> An
 
 
 def shape_of(size: Any, values: Sequence[Any], out: Any, call: str) -> tuple[int, ...]:
-    """The shape of a result from size=, the parameters and out=."""
+    """Return the shape of a result from size=, the parameters and out=."""
     shape = None if size is None else layout.as_shape(size, call)
     if out is not None:
         if shape is not None and shape != out.shape:
@@ -111,7 +111,7 @@ def shape_of(size: Any, values: Sequence[Any], out: Any, call: str) -> tuple[int
 
 
 def real_dtype(dtype: Any, out: Any, device: Device, call: str) -> np.dtype[Any]:
-    """float32 or float64: dtype, or out's, or the device's default."""
+    """Return float32 or float64: dtype, or out's, or the device's default."""
     if dtype is None:
         if out is None:
             return _F64 if device.backend.limits.fp64 else _F32
@@ -123,7 +123,7 @@ def real_dtype(dtype: Any, out: Any, device: Device, call: str) -> np.dtype[Any]
 
 
 def whole_dtype(dtype: Any, out: Any, call: str, small: bool = False) -> np.dtype[Any]:
-    """The dtype of integers, by default int64. small: any dtype of integers, bool too."""
+    """Return an integer dtype, by default int64. small: allow any integer dtype, and bool."""
     if dtype is None:
         dtype = np.int64 if out is None else getattr(out, "dtype", None)
     found: np.dtype[Any] = np.dtype(dtype)
@@ -137,7 +137,7 @@ def whole_dtype(dtype: Any, out: Any, call: str, small: bool = False) -> np.dtyp
 def result(
     out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], device: Device, call: str
 ) -> Any:
-    """The array to fill: *out*, or a new one."""
+    """Return the array to fill: *out*, or a new one."""
     if out is None:
         return device.empty(shape, dtype)
     if not isinstance(out, OnDevice):
@@ -152,5 +152,5 @@ def result(
 
 
 def new(device: Device, host: Any) -> Any:
-    """A copy of a host array on the device."""
+    """Copy a host array to the device."""
     return device.put(np.asarray(host))

@@ -1,9 +1,8 @@
-"""What random numbers are made of, in the common language: random words as numbers of an interval,
-logarithms, and the turn of Box and Muller's method.
+"""Building blocks of random numbers in the common language: random words as numbers in an
+interval, logarithms, and the rotation of Box and Muller's method.
 
-The functions are written out here: those of drivers provide for arguments that do not occur
-(infinities, zeros, tiny numbers, large angles), take twice the time, and differ from driver to
-driver.
+The functions are implemented here, because those of drivers handle arguments that do not occur
+(infinities, zeros, tiny numbers, large angles), take twice the time, and differ between drivers.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ __all__ = ["UNIT", "functions"]
 
 
 def _polynomial(z: str, values: str) -> str:
-    """The polynomial in *z* of these coefficients of float, the constant one first, by Horner's
-    rule."""
+    """The polynomial in *z* with these float coefficients, the constant first, by Horner's rule."""
     text, *others = (f"{value}f" for value in reversed(values.split()))
     for value in others:
         text = f"PG_FMAF({text}, {z}, {value})"
@@ -24,8 +22,8 @@ _numbers: list[str] = []
 
 
 def _polynomial64(z: str, values: str) -> str:
-    """The same of double. The coefficients are in memory: as literals, each would take NVIDIA GPUs
-    two instructions more, which is a third of all."""
+    """The same in double. The coefficients are in memory: as literals, each would need two more
+    instructions on NVIDIA GPUs, which is a third of all."""
     first = len(_numbers)
     _numbers.extend(values.split())
     *others, text = (f"pg_numbers[{k}]" for k in range(first, len(_numbers)))
@@ -34,8 +32,8 @@ def _polynomial64(z: str, values: str) -> str:
     return text
 
 
-# Doubles are put together from 32 bits each of the upper and lower part, as the mantissas of two
-# numbers, whose difference to a constant is exact: GPUs convert integers of 64 bits slowly.
+# Doubles are assembled from 32 bits each of the upper and lower part, as the mantissas of two
+# numbers, whose difference from a constant is exact: GPUs convert 64-bit integers slowly.
 UNIT = """\
 PG_INLINE pg_f32 pg_unit32(pg_u32 w) /* [0, 1) */
 { return (pg_f32)(w >> 8) * 5.9604644775390625e-8f; }
@@ -65,8 +63,8 @@ PG_INLINE pg_f64 pg_inner64(pg_u32 a, pg_u32 b)
 #endif
 """
 
-# log(1 + f) = f + f**2 * Q(f) for 1 + f from sqrt(1/2) to sqrt(2); Q by interpolation in
-# Chebyshev's nodes, relative errors of 8e-9 and 1e-16.
+# log(1 + f) = f + f**2 * Q(f) for 1 + f from sqrt(1/2) to sqrt(2); Q by interpolation at Chebyshev
+# nodes, relative errors of 8e-9 and 1e-16.
 _LOG32 = """-0.49999997 0.33333331 -0.25000781 0.20001234 -0.16626646 0.14204855 -0.13127555
 0.12722673 -0.07673641"""
 _LOG64 = """-0.49999999999999994 0.3333333333333186 -0.2500000000000365 0.2000000000073276
@@ -83,8 +81,8 @@ _SIN64 = """3.141592653589793 -5.167712780049954 2.5501640398733763 -0.599264528
 _COS64 = """1.0 -4.934802200544679 4.058712126416747 -1.3352627688519174 0.23533063019088787
 -0.025806885652951306 0.0019294657440800042 -0.00010356747255199479"""
 
-# Products are added without rounding them first where that is quick, whatever the options say. The
-# turn is by a fraction of 32 (64) bits: the nearest quarter turn, and x half turns more.
+# Products are added without rounding them first where that is fast, whatever the options. The
+# angle is a 32-bit (64-bit) fraction of a turn: the nearest quarter turn, plus x half turns.
 _ROOT = """\
 #ifdef PG_CPU
 #define PG_ROOT(x, above_zero) sqrt(x)
@@ -196,6 +194,6 @@ PG_NUMBERS pg_numbers[] = {{{", ".join(_numbers)}}};
 
 
 def functions(code: str) -> str:
-    """The functions of float or double ("f32" or "f64"); of the latter's where the device has it.
-    They need UNIT."""
+    """The functions in float or double ("f32" or "f64"); double only if the device has it. They
+    need UNIT."""
     return _ROOT + {"f32": _FLOAT, "f64": _DOUBLE}[code] if code[0] == "f" else ""

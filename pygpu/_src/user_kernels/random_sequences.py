@@ -1,5 +1,5 @@
-"""What a Generator does with ranges and sequences: integers, bytes, choices, orders, and the
-distributions of several numbers at once."""
+"""A Generator's methods for ranges and sequences: integers, bytes, choices, permutations, and
+multivariate distributions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _I64, _U64 = np.dtype(np.int64), np.dtype(np.uint64)
 
 
 def _bound(name: str, value: Any, device: Any) -> Any:
-    """A bound of integers() as an int, a host array of Python's ints, or an array of the device."""
+    """Return a bound of integers() as an int, a host array of Python ints, or a device array."""
     if isinstance(value, OnDevice):
         if value.backend is not device.backend:
             raise ValueError(f"integers: {name} is on {value.device}, the generator on {device}")
@@ -62,7 +62,7 @@ def _bound(name: str, value: Any, device: Any) -> Any:
 
 
 def _check_bounds(low: Any, high: Any, dtype: np.dtype[Any], endpoint: bool) -> None:
-    """Raise ValueError if what is on the host, and *high* included, does not fit."""
+    """Raise ValueError if host bounds, including *high*, do not fit."""
     least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     known = [x for x in (low, high) if not isinstance(x, OnDevice)]
     if any(not isinstance(x, int) and x.size == 0 for x in known):
@@ -75,7 +75,7 @@ def _check_bounds(low: Any, high: Any, dtype: np.dtype[Any], endpoint: bool) -> 
         try:
             wrong = np.any(low > high)
         except ValueError:
-            return  # they cannot be broadcast, which shape_of() says
+            return  # they cannot be broadcast, which shape_of() reports
         if wrong:
             raise ValueError("low > high" if endpoint else "low >= high")
 
@@ -83,7 +83,7 @@ def _check_bounds(low: Any, high: Any, dtype: np.dtype[Any], endpoint: bool) -> 
 def integers(
     rng: Generator, low: Any, high: Any, size: Any, dtype: Any, endpoint: bool, out: Any
 ) -> Any:
-    """Generator.integers()."""
+    """Implement Generator.integers()."""
     device = rng.device
     dtype = random_arguments.whole_dtype(dtype, out, "integers", small=True)
     if high is None:
@@ -117,7 +117,7 @@ def _bits(rng: Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
 
 
 def random_bytes(rng: Generator, length: Any) -> bytes:
-    """Generator.bytes()."""
+    """Implement Generator.bytes()."""
     n = operator.index(length)
     if n < 0:
         raise ValueError(f"bytes: length must not be negative, and is {n}")
@@ -125,16 +125,16 @@ def random_bytes(rng: Generator, length: Any) -> bytes:
     return found[:n]
 
 
-# ---- orders and choices
+# ---- permutations and choices
 
 
 def _order(rng: Generator, n: int) -> Any:
-    """range(n) in random order, int64."""
+    """Return range(n) in random order, int64."""
     return _bits(rng, (n,), _U64).argsort().astype(_I64)
 
 
 def _axis(axis: Any, ndim: int) -> int:
-    """Which axis, from 0 on. Raises AxisError."""
+    """Return the axis as a nonnegative number. Raises AxisError."""
     place: int = operator.index(axis)
     if not -ndim <= place < ndim:
         raise np.exceptions.AxisError(place, ndim)
@@ -150,7 +150,7 @@ def _on_device(rng: Generator, x: Any, call: str) -> Any:
 
 
 def permutation(rng: Generator, x: Any, axis: Any) -> Any:
-    """Generator.permutation()."""
+    """Implement Generator.permutation()."""
     try:
         n = operator.index(x)
     except TypeError:
@@ -167,7 +167,7 @@ def permutation(rng: Generator, x: Any, axis: Any) -> Any:
 
 
 def shuffle(rng: Generator, x: Any, axis: Any) -> None:
-    """Generator.shuffle()."""
+    """Implement Generator.shuffle()."""
     if not isinstance(x, OnDevice):
         raise TypeError(
             f"shuffle: x must be an array on the device, not {type(x).__name__}; permutation() "
@@ -177,7 +177,7 @@ def shuffle(rng: Generator, x: Any, axis: Any) -> None:
 
 
 def permuted(rng: Generator, x: Any, axis: Any, out: Any) -> Any:
-    """Generator.permuted()."""
+    """Implement Generator.permuted()."""
     x = _on_device(rng, x, "permuted")
     if out is not None:
         random_arguments.result(out, x.shape, x.dtype, rng.device, "permuted")
@@ -197,8 +197,8 @@ def permuted(rng: Generator, x: Any, axis: Any, out: Any) -> Any:
 
 
 def _probabilities(p: Any, n: int, rng: Generator, least: int) -> Any:
-    """Probabilities of choice() on the device, checked if they come from the host. least: how many
-    must be positive."""
+    """Return the probabilities of choice() on the device, checked if they come from the host.
+    least: how many must be positive."""
     if isinstance(p, OnDevice):
         p = _on_device(rng, p, "choice")
     else:
@@ -222,7 +222,7 @@ def _probabilities(p: Any, n: int, rng: Generator, least: int) -> Any:
 
 
 def _places(rng: Generator, n: int, shape: tuple[int, ...], replace: bool, p: Any) -> Any:
-    """Where choice() chooses, int64."""
+    """Return the indices that choice() selects, int64."""
     count = prod(shape)
     if not replace and count > n:
         raise ValueError("Cannot take a larger sample than population when replace is False")
@@ -243,7 +243,7 @@ def _places(rng: Generator, n: int, shape: tuple[int, ...], replace: bool, p: An
 def choice(
     rng: Generator, a: Any, size: Any, replace: bool, p: Any, axis: Any, shuffled: bool
 ) -> Any:
-    """Generator.choice()."""
+    """Implement Generator.choice()."""
     shape: tuple[int, ...] = () if size is None else layout.as_shape(size, "choice")
     try:
         n, items = operator.index(a), None
@@ -264,7 +264,7 @@ def choice(
     return places if items is None else advanced_indexing.take(items, places, axis)
 
 
-# ---- distributions of several numbers: a work-item for each row of a result
+# ---- multivariate distributions: a work-item per row of a result
 
 _ROWS = {
     "dirichlet": (
@@ -323,7 +323,7 @@ pg_real left = counts[0], rest = PG_R(0.0);
 
 
 def _row_text(name: str, real: str, code: str) -> tuple[str, str]:
-    """The text and the name of the kernel that makes rows of a distribution."""
+    """Return the source and the name of the kernel that makes rows of a distribution."""
     body, helpers = _ROWS[name]
     kernel = f"pg_rows_{name}_{real}"
     text = distributions.needed(helpers, real)
@@ -379,7 +379,7 @@ def _real(rng: Generator, x: Any, call: str, name: str, rule: str, real: np.dtyp
 
 
 def dirichlet(rng: Generator, alpha: Any, size: Any, dtype: Any, out: Any) -> Any:
-    """Generator.dirichlet()."""
+    """Implement Generator.dirichlet()."""
     real = random_arguments.real_dtype(dtype, out, rng.device, "dirichlet")
     p = _real(rng, alpha, "dirichlet", "alpha", "not negative", real)
     if p.ndim != 1:
@@ -395,7 +395,7 @@ def dirichlet(rng: Generator, alpha: Any, size: Any, dtype: Any, out: Any) -> An
 
 
 def multinomial(rng: Generator, n: Any, pvals: Any, size: Any, out: Any) -> Any:
-    """Generator.multinomial()."""
+    """Implement Generator.multinomial()."""
     device = rng.device
     real = random_arguments.real_dtype(None, None, device, "multinomial")
     p = _real(rng, pvals, "multinomial", "pvals", "probability", real)
@@ -441,7 +441,7 @@ def _spread(x: Any, shape: tuple[int, ...]) -> Any:
 def multivariate_hypergeometric(
     rng: Generator, colors: Any, nsample: Any, size: Any, method: str
 ) -> Any:
-    """Generator.multivariate_hypergeometric()."""
+    """Implement Generator.multivariate_hypergeometric()."""
     call = "multivariate_hypergeometric"
     if method not in ("marginals", "count"):
         raise ValueError('method must be "count" or "marginals".')
@@ -468,7 +468,7 @@ def multivariate_hypergeometric(
 
 
 def _factor(cov: np.ndarray, check_valid: str, tol: float, method: str) -> np.ndarray:
-    """A matrix whose transpose times itself is *cov*."""
+    """Return a matrix whose transpose times itself is *cov*."""
     if method == "cholesky":
         return np.ascontiguousarray(np.linalg.cholesky(cov).T)
     if method == "eigh":
@@ -497,7 +497,7 @@ def multivariate_normal(
     method: str,
     dtype: Any,
 ) -> Any:
-    """Generator.multivariate_normal()."""
+    """Implement Generator.multivariate_normal()."""
     if method not in ("eigh", "svd", "cholesky"):
         raise ValueError("method must be one of {'eigh', 'svd', 'cholesky'}")
     if check_valid not in ("warn", "raise", "ignore"):

@@ -39,7 +39,7 @@ _ROTATIONS = ((10, 26), (11, 21), (13, 27), (23, 5), (6, 20), (17, 11), (25, 10)
 
 
 def _threefry() -> str:
-    """Written out without arrays and loops, which keep compilers from making vectors of blocks."""
+    """Unrolled, because arrays and loops keep compilers from vectorizing blocks."""
     lines = [f"pg_u32 k{j} = k.v[{j}];" for j in range(4)]
     lines.append("pg_u32 k4 = 0x1BD11BDAu ^ k0 ^ k1 ^ k2 ^ k3;")
     lines += [f"pg_u32 x{j} = c.v[{j}] + k{j};" for j in range(4)]
@@ -90,8 +90,8 @@ pg_f64 z[2];
 pg_normal64(w.v[0], w.v[1], w.v[2], w.v[3], z);
 """
 
-# Functions of a uniform number u of (0, 1], by inversion, or of
-# (0, 1) where an end would be infinite ("inner"), or of the random words themselves.
+# Functions of a uniform number u in (0, 1], by inversion, or in (0, 1) if an end would be infinite
+# ("inner"), or of the random words themselves.
 _INVERTED = {
     "exponential": "scale * fabs(log(u))",
     "rayleigh": "scale * radius(u)",
@@ -115,11 +115,11 @@ def _inverted(kind: str, code: str) -> str:
 
 
 def distribution(kind: str, code: str) -> tuple[int, str, str]:
-    """(items of a block, statements before, expression of item j) from the words ``w``.
+    """Return (items per block, statements before, expression of item j) from the words ``w``.
 
     kind: "uniform" (shift + scale * [0, 1)), "bits", "integer" (shift + [0, scale)), "bounded"
     (shift + [0, scale], without bias), "normal" (shift + scale * z), "log_normal" or a key of
-    _INVERTED. code: of the item's type, as :func:`pygpu._src.codegen.dtypes.code` gives it.
+    _INVERTED. code: of the item's type, as returned by :func:`pygpu._src.codegen.dtypes.code`.
     """
     if kind == "bounded":
         if code[1:] == "64":
@@ -163,9 +163,9 @@ PG_INLINE pg_u64 pg_below(pg_u64 x, pg_u64 n)
 """
 
 
-# Without bias: D. Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019). The
-# upper half of a product of a random word and the range; a word whose lower half is in the surplus of
-# 2**bits modulo the range is drawn again, from counters that no other item has.
+# Without bias: D. Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019).
+# The upper half of a product of a random word and the range; a word whose lower half is in the
+# surplus of 2**bits modulo the range is drawn again, from counters that no other item uses.
 _BOUNDED = """\
 PG_INLINE pg_words pg_again(pg_u64 at, int j, pg_u32 times, pg_u64 c_high, pg_u64 k_low)
 {
@@ -224,15 +224,14 @@ def _counter(block: str, carries: bool) -> str:
     return _COUNTER.format(block=block) + (_CARRIED if carries else "")
 
 
-_SIDE_BY_SIDE = 64  # blocks
+_SIDE_BY_SIDE = 64  # blocks at a time
 
 
 def _blocks_one_by_one(
     generator: str, code: str, items: int, before: str, item: str, carries: bool
 ) -> str:
-    """For GPUs: blocks that are whole, each with one store of 16 bytes, and then the others, of
-    which there is one, or all of an array that is not aligned. Tests in the first loop would cost a
-    tenth of the rate."""
+    """For GPUs: full blocks, each with one store of 16 bytes, and then the others: one at the end,
+    or all of an unaligned array. Tests in the first loop would cost a tenth of the rate."""
 
     def loop(first: str, end: str, store: str) -> str:
         return f"""\
@@ -264,7 +263,7 @@ def _blocks_one_by_one(
 
 
 def _blocks_side_by_side(generator: str, items: int, before: str, item: str, carries: bool) -> str:
-    """For CPUs: the words of many blocks first, in a loop that a compiler can make vectors of."""
+    """For CPUs: the words of many blocks first, in a loop that a compiler can vectorize."""
 
     def store(j: str, bound: str) -> str:
         return f"{bound}out[first + lane * {items} + {j}] = {item};"
@@ -303,7 +302,7 @@ for (int lane = 0; lane < {_SIDE_BY_SIDE}; lane++) {{
 def fill_text(
     generator: str, kind: str, code: str, cpu: bool = False, carries: bool = False
 ) -> tuple[str, str]:
-    """The text and the name of the kernel that fills an array of n items.
+    """Return the source and the name of the kernel that fills an array of n items.
 
     Its arguments: the array, four words of the counter, four of the key, scale, shift, and n.
     carries: the lower half of the counter may overflow into the upper one.
@@ -405,7 +404,7 @@ PG_INLINE pg_f32 pg_next_inner(pg_draws *d)
 
 
 def draws(code: str) -> str:
-    """Philox and the functions that draw the numbers of one item, of type "f32" or "f64"."""
+    """Philox and the functions that draw the numbers for one item, of type "f32" or "f64"."""
     return f"{BLOCKS['philox']}{UNIT}{functions(code)}{_DRAWS}{_DRAWS_OF[code]}"
 
 
@@ -443,9 +442,9 @@ PG_INLINE pg_real pg_poisson(pg_draws *d, pg_real mean)
 
 
 def poisson_text(code: str, in_place: bool) -> tuple[str, str]:
-    """The text and the name of the kernel that fills an array with Poisson-distributed numbers;
-    of the means that are in it, if *in_place*. Its arguments: the array, n, counter, key, the
-    mean."""
+    """Return the source and the name of the kernel that fills an array with Poisson-distributed
+    numbers; *in_place*: with the means that it contains. Its arguments: the array, n, counter,
+    key, the mean."""
     name = f"pg_poisson_{code}_{int(in_place)}"
     text = f"""\
 {draws("f64")}{POISSON}
@@ -465,11 +464,11 @@ PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, pg_u64 c_low, pg_u64 c
 
 
 def sobol_text(kind: str, code: str, word: str, scrambled: bool) -> tuple[str, str]:
-    """The text and the name of the kernel for quasi-random numbers in CUDA: item i is number
-    start + i / dims of dimension i % dims.
+    """Return the source and the name of the kernel for quasirandom numbers in CUDA: item i is
+    number start + i / dims of dimension i % dims.
 
-    Its arguments: the array, n, direction numbers, scramble constants (or anything), dims, start,
-    scale, shift.
+    Its arguments: the array, n, direction numbers, scramble constants (unused if not scrambled),
+    dims, start, scale, shift.
     """
     bits = word[1:]
     real = "pg_f32" if code == "f32" else "pg_f64"

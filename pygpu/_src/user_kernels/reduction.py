@@ -1,10 +1,10 @@
-"""Items of arrays, mapped by one snippet of C and reduced to one by another: ReductionKernel.
+"""ReductionKernel: maps items of arrays by one snippet of C, and reduces them to one by another.
 
-One launch while the items suit one work-group, else two: groups write partial results, and one
-group reduces those. On a GPU the work-items of a group take neighbouring items, four at a time,
-and meet in a tree in local memory; on a CPU a work-item takes a stretch of items, with eight
-partial results of its own, so that the compiler can use vector instructions. Either way items are
-combined in another order than they lie: the operation must be associative and commutative.
+One launch if a single work-group suffices, else two: groups write partial results, and one group
+reduces those. On a GPU the work-items of a group process adjacent items, four at a time, and join
+their results in a tree in local memory; on a CPU a work-item processes a stretch of items, with
+eight separate partial results, so that the compiler can use vector instructions. In both cases
+items are not combined in order: the operation must be associative and commutative.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PARTIAL = "pg_partial"
 
 
 def macro_body(text: str) -> str:
-    """Text that can stand behind a #define: comments to the line's end would swallow the rest."""
+    """Return text that can follow a #define: line comments would swallow the rest."""
     lines = [line.split("//")[0] if '"' not in line else line for line in text.splitlines()]
     return " ".join(line.rstrip("\\ ") for line in lines)
 
@@ -61,7 +61,7 @@ class Reduction:
         if arguments is None:
             arguments = f"{self.ctype} *in"
         parameters = language.parse(arguments)
-        # a and b are the operands here, whatever the arguments are called
+        # a and b are the operands here, whatever the arguments' names
         around = re.sub(r"(?<![\w.])[ab]\b", " ", f"{reduce_expr}\n{neutral}")
         self.first = Snippet(language, self.call, parameters, map_expr or "in[i]", around, preamble)
         partial = Parameter(_PARTIAL, self.dtype, True, self.ctype)
@@ -104,7 +104,7 @@ class Reduction:
         )
 
     def _items(self, snippet: Snippet, form: Form, count: int, place: str) -> str:
-        """Statements that take *count* items into as many partial results."""
+        """Statements that add *count* items to as many partial results."""
         text = "".join(f"pg_out_t pg_v{j};\n" for j in range(count))
         text += "".join(
             self._item(snippet, form, f"pg_v{j}", place.format(j=j)) for j in range(count)
@@ -164,7 +164,7 @@ for (; pg_k < pg_end; pg_k++) {{
     # ---- geometry
 
     def group_size(self, backend: Backend) -> int:
-        """A power of two such that a group's results suit local memory."""
+        """Return a power of two for which a group's results fit local memory."""
         limits = backend.limits
         if limits.is_cpu:
             return 1
@@ -180,7 +180,7 @@ for (; pg_k < pg_end; pg_k++) {{
         return max(1, min(-(-n // (size * 8)), limits.units * 8, 4096))
 
     def kernel(self, backend: Backend, form: Form, stage: int) -> Any:
-        """The kernel of a stage, compiled when it is first asked for."""
+        """Return the kernel of a stage, compiled at first use."""
         kept, key = backend.kept_for(self), (form, stage)
         found = kept.get(key)
         if found is None:
@@ -204,8 +204,8 @@ for (; pg_k < pg_end; pg_k++) {{
         allocator: Any = None,
         wrapper: Any = None,
     ) -> tuple[Any, Any]:
-        """(result, event). out: an array for the result, its first item. allocator: of a new one.
-        wrapper: what PyCUDA's kernel_wrapper= is."""
+        """Return (result, event). out: an array whose first item receives the result. allocator:
+        for a new one. wrapper: PyCUDA's kernel_wrapper=."""
         simple = bounds is part is queue is wait_for is out is allocator is wrapper is None
         if simple:
             known = self.first.plans.run("", *args)
@@ -252,7 +252,7 @@ for (; pg_k < pg_end; pg_k++) {{
         out: Any,
         first: tuple[Any, int, int],
     ) -> None:
-        """Let C launch the same."""
+        """Cache the launch for C."""
         kernel, groups, size = first
         places = range(len(args))
         target = RESULT if groups == 1 else SCRATCH
@@ -294,7 +294,7 @@ for (; pg_k < pg_end; pg_k++) {{
     def _new(
         self, like: Any, backend: Backend, queue: Any, shape: tuple[int, ...], allocator: Any
     ) -> Any:
-        """An array beside the first one, of the result's dtype."""
+        """Make an array in the place of the first one, with the result's dtype."""
         nbytes = self.dtype.itemsize * (shape[0] if shape else 1)
         if like is None:
             cls: Any = self.language.array_type()

@@ -1,4 +1,4 @@
-"""Texts of the usual reductions: sums, products of two arrays, extremes, any, all."""
+"""Snippets for the usual reductions: sums, products of two arrays, extremes, any, all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def sum_texts(language: Language, dtype_out: Any, dtype_in: Any) -> Texts:
-    """neutral, reduce_expr, map_expr and arguments of a sum."""
+    """Return neutral, reduce_expr, map_expr and arguments of a sum."""
     dtype_in = np.dtype(dtype_in)
     dtype_out = dtype_in if dtype_out is None else np.dtype(dtype_out)
     texts = _sum(language, dtype_out)
@@ -39,7 +39,7 @@ def _sum(language: Language, dtype: np.dtype[Any]) -> Texts:
 
 
 def converted(language: Language, text: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
-    """An expression of the target's type."""
+    """Convert an expression to the target's type."""
     if source == target:
         return text
     ctype = language.ctype(target)
@@ -59,8 +59,8 @@ def dot_texts(
     subset: Any = None,
     conjugate_first: bool = False,
 ) -> Texts:
-    """The same of a sum of products; of the items that *subset*, an index dtype, picks, if
-    given."""
+    """The same for a sum of products; if given, only of the items selected by *subset*, an index
+    dtype."""
     dtype_a = np.dtype(dtype_out if dtype_a is None else dtype_a)
     dtype_b = dtype_a if dtype_b is None else np.dtype(dtype_b)
     dtype_out = np.result_type(dtype_a, dtype_b) if dtype_out is None else np.dtype(dtype_out)
@@ -91,7 +91,7 @@ def dot_texts(
             a = f"pycuda::conj({a})"
         texts["map_expr"] = f"{a} * {b}"
     arguments = [f"const {language.ctype(dtype_a)} *a", f"const {language.ctype(dtype_b)} *b"]
-    if subset is not None:  # first: its length is that of the sum
+    if subset is not None:  # first, because its length determines the sum's
         arguments.insert(0, f"const {language.ctype(np.dtype(subset))} *lookup_tbl")
     texts["arguments"] = ", ".join(arguments)
     return texts
@@ -102,7 +102,7 @@ def _part(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def extreme_texts(language: Language, what: str, dtype: Any, subset: Any = None) -> Texts:
-    """The same of "min" or "max"; a NaN among the items is the result."""
+    """The same for "min" or "max"; if there is a NaN, it is the result."""
     dtype = np.dtype(dtype)
     if what not in ("min", "max"):
         raise ValueError("what is not min or max.")
@@ -133,7 +133,7 @@ def extreme_texts(language: Language, what: str, dtype: Any, subset: Any = None)
 
 
 def all_any_texts(language: Language, what: str, dtype_out: Any, dtype_in: Any) -> Texts:
-    """The same of "any" or "all": 1 or 0."""
+    """The same for "any" or "all": 1 or 0."""
     dtype_in = np.dtype(dtype_in)
     item = "in[i]"
     if dtype_in.kind == "c":

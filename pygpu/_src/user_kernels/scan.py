@@ -1,13 +1,11 @@
-"""Prefix sums of what an expression gives for each index, with any associative operation:
-GenericScanKernel.
+"""GenericScanKernel: prefix sums of an expression of each index, with any associative operation.
 
-The index space is cut into intervals. A first launch reduces each interval but keeps nothing
-else; a second one has each work-group combine the results of the intervals before its own, then
-scan its interval tile by tile and run the output statement. Both evaluate the input expression,
-so an item is read twice and written once. If the output statement writes what the input
-expressions read at other places than ``i``, the first launch stores their values for the second.
-Operands are always combined in the order in which they lie. On a CPU a work-item scans an
-interval, item by item.
+The index space is split into intervals. A first launch reduces each interval and stores only the
+result; in a second one each work-group combines the results of the intervals before its own, then
+scans its interval tile by tile and runs the output statement. Both evaluate the input expression,
+so an item is read twice and written once. If the output statement writes to places that the input
+expressions read, other than ``i``, the first launch stores their values for the second. Operands
+are always combined in order. On a CPU a work-item scans an interval, item by item.
 """
 
 from __future__ import annotations
@@ -29,12 +27,12 @@ from .snippet import Snippet
 __all__ = ["Scan"]
 
 _GROUP = 256
-_TILE_BYTES = 1 << 13  # of local memory for the items of a tile
+_TILE_BYTES = 1 << 13  # bytes of local memory for the items of a tile
 
 
 class Scan:
     """A scan for one language. The arguments are GenericScanKernel's; neutral None: the operation
-    has no neutral element (and there are no segments). serial: by one work-item."""
+    has no neutral element (then there are no segments). serial: run on one work-item."""
 
     language: Language
     dtype: np.dtype[Any]
@@ -77,8 +75,8 @@ class Scan:
         if neutral is None:
             if is_segment_start_expr is not None:
                 raise ValueError(f"{self.call}: a segmented scan needs a neutral element")
-            # As if a segment began at the first item, so that nothing is combined with what is
-            # before.
+            # As if a segment began at the first item, so that nothing before it is combined with
+            # it.
             is_segment_start_expr = "i == 0"
             scan_expr = f"(across_seg_boundary ? (b) : ({macro_body(scan_expr)}))"
             neutral = (
@@ -100,13 +98,14 @@ class Scan:
             raise RuntimeError(f"{self.call}: a scan needs an array among its arguments")
         self.types: dict[str, str] = {p.name: p.declaration for p in parameters if p.vector}
         self.elsewhere, self.written = self._uses(parameters, reading)
-        #: whether the first launch stores the input values; two arguments may also be one array
+        #: whether the first launch stores the input values; two arguments may also be the same
+        #: array
         self.stored: bool = any(parameters[k].name in self.elsewhere for k in self.written)
         self.needs_last: bool = mentions(output_statement, "last_item")
 
     def _uses(self, parameters: Sequence[Parameter], reading: str) -> tuple[set[str], list[int]]:
-        """(names of arrays that are read elsewhere than at item i, or may be, indices of those that
-        are written)"""
+        """Return (names of arrays that are, or may be, read elsewhere than at item i, indices of
+        those that are written)"""
         elsewhere, written = set(), []
         for _, name, offset in self.fetches:
             if offset not in (0, -1):
@@ -129,7 +128,7 @@ class Scan:
     # ---- text
 
     def source(self, backend: Backend, wide: bool, stored: bool) -> str:
-        """The program: kernels NAME_reduce and NAME_output."""
+        """Return the program: kernels NAME_reduce and NAME_output."""
         language, parameters = self.language, self.snippet.parameters
         serial = self.serial or backend.limits.is_cpu
         texts = (
@@ -185,8 +184,8 @@ typedef {index} index_type;
 
     def _read(self, stored: bool, first: str = "") -> str:
         """Statements that set the value and the flag of item i. first: a condition for the first
-        item of an interval in the first launch; it begins anew there if there is no neutral
-        element."""
+        item of an interval in the first launch, where the result starts anew if there is no
+        neutral element."""
         target, flag = "pg_v", "pg_f"
         if stored:
             return f"{target} = pg_values[i]; {flag} = pg_starts[i];"
@@ -213,7 +212,7 @@ typedef {index} index_type;
         return "pg_values[i] = pg_v; pg_starts[i] = pg_f;" if stored else ""
 
     def _before(self, upto: str, value: str, flag: str = "") -> str:
-        """A serial combination of the intervals' results."""
+        """Combine the intervals' results serially."""
         return (
             f"for ({self.language.long} pg_k = 0; pg_k < {upto}; pg_k++) {{\n"
             f"  scan_type pg_b = pg_sums[pg_k]; const int pg_s = pg_flags[pg_k];\n"
@@ -276,8 +275,8 @@ typedef {index} index_type;
 """
 
     def _tile(self, stored_read: bool, store: bool, first: str = "") -> str:
-        """Statements that read a tile into local memory and scan each work-item's part of it,
-        then the totals of the work-items: pg_totals[k], pg_marks[k] are those of items 0 to k."""
+        """Statements that read a tile into local memory and scan each work-item's part of it, then
+        the totals of the work-items: pg_totals[k], pg_marks[k] are those of items 0 to k."""
         return f"""\
     for (int pg_j = 0; pg_j < PG_EACH; pg_j++) {{
       const int pg_at = pg_j * PG_GROUP + pg_lid;
@@ -346,10 +345,10 @@ typedef {index} index_type;
 """
 
     def _group_before(self, upto: str, value: str) -> str:
-        """The same combination by a group: each work-item takes a stretch, then pairs are
+        """The same combination by a group: each work-item combines a stretch, then pairs are
         joined."""
         long = self.language.long
-        if self.bare:  # every stretch would begin with a neutral element
+        if self.bare:  # every stretch would have to begin with a neutral element
             return self._before(upto, value)
         return f"""\
   {{
@@ -428,7 +427,7 @@ typedef {index} index_type;
     # ---- geometry
 
     def tile(self, backend: Backend) -> tuple[int, int]:
-        """(group size, items of a work-item in a tile)."""
+        """Return (group size, items per work-item in a tile)."""
         limits = backend.limits
         if self.serial or limits.is_cpu:
             return 1, 1
@@ -440,7 +439,7 @@ typedef {index} index_type;
         return group, max(1, min(8, _TILE_BYTES // (group * size)))
 
     def kernels(self, backend: Backend, wide: bool, stored: bool) -> tuple[Any, Any]:
-        """The two kernels, compiled when they are first asked for."""
+        """Return the two kernels, compiled at first use."""
         kept, key = backend.kept_for(self), (wide, stored)
         found: tuple[Any, Any] | None = kept.get(key)
         if found is None:
@@ -527,8 +526,8 @@ typedef {index} index_type;
         sizes: tuple[int, int, int, int],
         stored: bool,
     ) -> None:
-        """Let C launch the kernels again for such arguments. sizes: intervals, work-items of a
-        group, items of an interval, items."""
+        """Cache the launches for C. sizes: intervals, work-items per group, items per interval,
+        items."""
         intervals, group, interval, n = sizes
         scratch, more = (SCRATCH, SCRATCH - 1), (SCRATCH - 2, SCRATCH - 3)
         places = [*range(len(args)), *scratch, *(more if stored else scratch)]
@@ -550,7 +549,7 @@ typedef {index} index_type;
         return kernel(queue, (groups * size,), (size,), *numbers, wait_for=events)
 
     def _overlaps(self, args: Sequence[Any]) -> bool:
-        """Whether an array that is written has the memory of one that is read elsewhere."""
+        """Whether an array that is written shares memory with one that is read elsewhere."""
         if not self.elsewhere:
             return False
         parameters = self.snippet.parameters

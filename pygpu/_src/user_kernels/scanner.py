@@ -1,9 +1,10 @@
 """Find how a user's snippet of C uses an array argument, and rewrite its accesses.
 
-The kernel generators paste the user's text into a loop over ``i``. An argument that is only ever
-written as ``x[i]`` can have any strides and takes part in broadcasting; one that is used in any
-other way (``x[i + 1]``, ``x[idx[i]]``, ``f(x)``) is a plain pointer to a contiguous array whose
-length says nothing about the loop. This is no compiler: what is not surely ``x[i]`` is a pointer.
+The kernel generators insert the user's snippet into a loop over ``i``. An argument that is only
+used as ``x[i]`` can have any strides and is broadcast; one that is used in any other way (``x[i +
+1]``, ``x[idx[i]]``, ``f(x)``) is a plain pointer to a contiguous array whose length does not
+affect the loop. This is not a compiler: anything that is not certainly ``x[i]`` makes it a
+pointer.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _MOVES_I = re.compile(
 )
 _INDEX_I = re.compile(r"\s*+\[\s*+i\s*+\]")
 _OPEN = "([{"
-_VALUE_ENDS = ("_", ")", "]", "&")  # an & behind these has two operands
+_VALUE_ENDS = ("_", ")", "]", "&")  # an & after these has two operands
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Uses:
 
 
 def blank(text: str) -> str:
-    """The text with spaces in place of comments and literals; positions stay the same."""
+    """Return the text with comments and literals replaced by spaces; positions stay the same."""
     return _SKIPPED.sub(lambda match: " " * len(match[0]), text)
 
 
@@ -53,12 +54,12 @@ def mentions(text: str, name: str) -> bool:
 
 
 def moves_index(text: str) -> bool:
-    """Whether the text may change ``i``, or has a variable of its own that is called so."""
+    """Whether the text may change ``i``, or declares its own variable of that name."""
     return bool(_MOVES_I.search(blank(text)))
 
 
 def _last(code: str, end: int) -> int:
-    """The position behind the last character before *end* that is not a space."""
+    """Return the position after the last character before *end* that is not a space."""
     while end > 0 and code[end - 1].isspace():
         end -= 1
     return end
@@ -79,7 +80,7 @@ def _occurrences(code: str, name: str, closing: Mapping[int, int]) -> list[tuple
 
 
 def _closing(code: str) -> dict[int, int]:
-    """For each bracket that is closed, the position after the one that closes it."""
+    """Return, for each bracket, the position after the bracket that closes it."""
     found: dict[int, int] = {}
     opened: list[int] = []
     for match in re.finditer(r"[(\[{]|[)\]}]", code):
@@ -91,7 +92,7 @@ def _closing(code: str) -> dict[int, int]:
 
 
 def uses_of(text: str, name: str) -> Uses:
-    """How *text* uses the argument *name*."""
+    """Return how *text* uses the argument *name*."""
     code = blank(text)
     elementwise, written, used = True, False, False
     for start, end, close in _occurrences(code, name, _closing(code)):
@@ -108,7 +109,7 @@ def uses_of(text: str, name: str) -> Uses:
 
 
 def _takes_address(code: str, end: int) -> bool:
-    """Whether the text up to *end*, before an access, ends in a unary &."""
+    """Whether the text up to *end*, before an access, ends with a unary &."""
     if not code.endswith("&", 0, end):
         return False
     end = _last(code, end - 1)
@@ -117,7 +118,7 @@ def _takes_address(code: str, end: int) -> bool:
 
 
 def replace_accesses(text: str, names: dict[str, str]) -> str:
-    """*text* with each access ``name[...]`` replaced by ``names[name]``."""
+    """Replace each access ``name[...]`` in *text* by ``names[name]``."""
     code = blank(text)
     closing = _closing(code)
     spans = [

@@ -1,10 +1,10 @@
-"""A user's snippet of C over items of arrays: its arguments, and how arrays given for them lie.
+"""A user's snippet of C over items of arrays: its arguments, and the layouts of the arrays passed
+for them.
 
-Arguments that are always written ``x[i]`` are broadcast against each other and may have any
-strides; the others are pointers (see scanner.py). A generator compiles a
-snippet in forms, each when it is first needed: *flat*, where item i of each array lies at i;
-*range*, with a start, a stop and a step; and both of them *strided*, where the place of item i is
-computed from shape and strides.
+Arguments that are only used as ``x[i]`` are broadcast against each other and may have any strides;
+the others are pointers (see scanner.py). A snippet is compiled in several forms, each at first
+use: *flat*, where item i of each array is at position i; *range*, with a start, a stop and a step;
+and both of them *strided*, where the place of item i is computed from shape and strides.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .scanner import blank, mentions, moves_index, replace_accesses, uses_of
 
 __all__ = ["FLAT", "RANGE", "Form", "Snippet", "check_arrays", "reinterprets"]
 
-_KEEP = 64  # layouts that a snippet remembers
+_KEEP = 64  # layouts that a snippet caches
 _NUMBERS = frozenset((int, float))
 _LOOP_VARIABLES = ("tid", "total_threads", "cta_start", "lid", "gsize", "work_group_start")
 
@@ -43,7 +43,7 @@ class Form(NamedTuple):
 
     @property
     def n_layout(self) -> int:
-        """How many layout numbers a kernel of this form takes."""
+        """The number of layout numbers that a kernel of this form takes."""
         return self.ndim - 1 + self.ndim * len(self.strided) if self.strided else 0
 
 
@@ -51,8 +51,8 @@ FLAT, RANGE = Form(False), Form(True)
 
 
 def reinterprets(given: np.dtype[Any], declared: np.dtype[Any]) -> bool:
-    """Whether items of one dtype may be read as another: integers of one size, or bytes that a
-    structure or vector type gives names to."""
+    """Whether items of one dtype may be read as another: integers of the same size, or bytes for a
+    structure or vector type."""
     if given == declared:
         return True
     if given.itemsize != declared.itemsize:
@@ -62,7 +62,7 @@ def reinterprets(given: np.dtype[Any], declared: np.dtype[Any]) -> bool:
 
 
 def check_arrays(call: str, parameters: Sequence[Parameter], args: Sequence[Any]) -> None:
-    """Raise TypeError for the first argument that is not what it is declared to be."""
+    """Raise TypeError for the first argument that does not match its declaration."""
     if len(args) != len(parameters):
         names = ", ".join(p.name for p in parameters)
         raise TypeError(f"{call} takes {len(parameters)} arguments ({names}), {len(args)} given")
@@ -105,7 +105,7 @@ class _Analysis(NamedTuple):
     loop_is_ours: bool
 
 
-@lru_cache(maxsize=256)  # programs make the same kernel again, in loops and for each context
+@lru_cache(maxsize=256)  # programs often make the same kernel again, in loops and for each context
 def _analysis(
     text: str, around: str, preamble: str, names: tuple[str, ...], pointers: bool
 ) -> _Analysis:
@@ -170,7 +170,7 @@ class Snippet:
         self._first_counts = (
             not self.vectors or self.vectors[0] in self.elementwise or not self.elementwise
         )
-        self._order: tuple[Any, bool] = (self, True)  # the last queue, whether it keeps the order
+        self._order: tuple[Any, bool] = (self, True)  # the last queue, and whether it is in-order
         self._layouts: dict[Any, Any] = {}
         self.plans: PlansOfBackends = PlansOfBackends()
 
@@ -186,15 +186,15 @@ class Snippet:
     # ---- text of a form
 
     def names(self, form: Form) -> dict[str, str]:
-        """Macros for accesses to the arguments whose places are computed."""
+        """Return macros for accesses to the arguments whose places are computed."""
         return {self.parameters[k].name: f"PG_AT_{self.parameters[k].name}" for k in form.strided}
 
     def operation(self, form: Form) -> str:
-        """The text, as it stands in the loop of this form."""
+        """Return the snippet for the loop of this form."""
         return replace_accesses(self.text, self.names(form)) if form.strided else self.text
 
     def access_macros(self, form: Form) -> str:
-        """Text before the kernel."""
+        """Return the source before the kernel."""
         space = self.language.pointer
         return "".join(
             f"#define PG_AT_{p.name} (*({space} {p.declaration} *)"
@@ -203,7 +203,7 @@ class Snippet:
         )
 
     def layout_parameters(self, form: Form) -> list[str]:
-        """The parameters for the layout numbers that :meth:`prepare` gives."""
+        """Return the parameters for the layout numbers from :meth:`prepare`."""
         if not form.strided:
             return []
         long = self.language.long
@@ -214,7 +214,7 @@ class Snippet:
         ]
 
     def places(self, form: Form) -> str:
-        """Statements in the loop, which compute the offset in bytes of item i of each strided
+        """Return statements in the loop that compute the byte offset of item i of each strided
         argument."""
         if not form.strided:
             return ""
@@ -247,8 +247,8 @@ class Snippet:
         scratch: tuple[tuple[Any, int], ...] = (),
         written: Sequence[int] = (),
     ) -> None:
-        """Let ``self.plans.run("", *args)`` launch the same. numbers: what prepare() made of the
-        arguments."""
+        """Cache the launch for ``self.plans.run("", *args)``. numbers: the arguments after
+        prepare()."""
         if any(x is not y for x, y in zip(args, numbers)):
             return  # a number that was converted
         if not backend.is_ordered(queue):
@@ -267,10 +267,11 @@ class Snippet:
     def prepare(
         self, args: tuple[Any, ...], bounds: slice | None, part: slice | None, queue: Any
     ) -> tuple[Backend, Any, list[Any], Form, int, range | None]:
-        """Check a call's arguments: (backend, queue, arguments, form, items, indices or None).
+        """Check a call's arguments and return (backend, queue, arguments, form, items, indices or
+        None).
 
-        The arguments are those of the kernel, numbers converted, and the form's layout numbers.
-        bounds, part: range= and slice=.
+        The arguments are those of the kernel, with converted numbers, and the form's layout
+        numbers. bounds, part: range= and slice=.
         """
         plan = self.plan
         if len(args) != len(plan):
@@ -336,7 +337,7 @@ class Snippet:
     def wait_list(
         self, backend: Backend, queue: Any, numbers: list[Any], wait_for: Any
     ) -> list[Any] | None:
-        """The events that a command of OpenCL with these arguments waits for."""
+        """Return the events that an OpenCL command with these arguments must wait for."""
         if queue is None:
             raise ValueError(
                 f"{self.call}: the arrays have no queue; pass queue=, or array.with_queue(queue)"
@@ -352,8 +353,8 @@ class Snippet:
     def note_event(
         self, backend: Backend, queue: Any, event: Any, written: Sequence[Any], used: Sequence[Any]
     ) -> None:
-        """Let later commands on the arrays wait for that one on *queue*; those that it only read
-        (*used* has them all) need it where commands may overtake one another."""
+        """Make later commands on the arrays wait for this one on *queue*; for those that it only
+        read (*used* has them all), only if commands may overtake one another."""
         ordered = self._is_ordered(backend, queue)
         for array in written if ordered else used:
             if ordered and array.queue is queue:
@@ -364,9 +365,9 @@ class Snippet:
     def order(
         self, backend: Backend, queue: Any, given: bool, arrays: Sequence[Any], after: bool = False
     ) -> None:
-        """On CUDA, let the work on *queue* come behind what is on the arrays' own streams; after:
-        let these come behind that. given: the user chose the queue, and sees to the default stream
-        as in PyCUDA."""
+        """On CUDA, order the work on *queue* after the current work on the arrays' own streams;
+        after: order these after that. given: the user chose the queue, and takes care of the
+        default stream as in PyCUDA."""
         for array in arrays:
             other = array.queue
             if other is not queue and not (given and other is None):
@@ -384,8 +385,8 @@ class Snippet:
     def _place(
         self, args: Sequence[Any], ranged: bool
     ) -> tuple[int, int, tuple[int, ...], list[int]]:
-        """(items, axes, the arguments to be strided, layout numbers), remembered by the shapes and
-        strides of the arguments."""
+        """Return (items, axes, the arguments to be strided, layout numbers), cached by the shapes
+        and strides of the arguments."""
         key = (tuple((args[k].shape, args[k].strides) for k in self.vectors), ranged)
         found = self._layouts.get(key)
         if found is None:
@@ -478,7 +479,8 @@ class Snippet:
         )
 
     def _range(self, args: Any, bounds: slice | None, part: slice | None) -> range:
-        """The indices that range= or slice= mean; those of elementwise arrays must exist."""
+        """Return the indices that range= or slice= select; those of elementwise arrays must
+        exist."""
         if part is not None:
             if bounds is not None:
                 raise TypeError(
@@ -507,7 +509,7 @@ class Snippet:
         return indices
 
     def _backend_for(self, backend: Backend, queue: Any) -> Backend:
-        """The backend of a queue that is not the first array's own."""
+        """Return the backend of a queue other than the first array's own."""
         other = backend if self.is_cuda else backend_of(queue)
         if other.context != backend.context:
             raise ValueError(
@@ -516,7 +518,7 @@ class Snippet:
         return other
 
     def _check_context(self, arg: Any, backend: Backend) -> None:
-        """Memory of one context cannot be read by kernels of another."""
+        """Raise if the memory belongs to another context, which kernels cannot read."""
         if arg.backend.context != backend.context:
             raise ValueError(
                 f"{self.call}: the arrays are in different contexts ({arg.backend!r} and "
@@ -526,13 +528,13 @@ class Snippet:
 
 
 def _is_dense(array: Any) -> bool:
-    """Whether the items lie without gaps, in C or Fortran order."""
+    """Whether the items are stored without gaps, in C or Fortran order."""
     return bool(array._c_contiguous or array._f_contiguous)
 
 
 def _lie_alike(arrays: Sequence[Any]) -> bool:
-    """Whether arrays of different shapes have as many items, without gaps and in C order: as in
-    PyOpenCL and PyCUDA, i then counts the items of each."""
+    """Whether arrays of different shapes have the same number of items, without gaps and in C
+    order: as in PyOpenCL and PyCUDA, i then counts the items of each."""
     return (
         len({a.size for a in arrays}) == 1
         and len({a.shape for a in arrays}) > 1
@@ -543,7 +545,7 @@ def _lie_alike(arrays: Sequence[Any]) -> bool:
 def _join(
     shape: tuple[int, ...], strides: list[tuple[int, ...]]
 ) -> tuple[tuple[int, ...], list[Any]]:
-    """Fewer axes, in the same order: those that run on in all operands are one."""
+    """Merge axes, in the same order, that are contiguous in all operands."""
     axes = [axis for axis, length in enumerate(shape) if length != 1]
     if not axes:
         return (1,), [(0,) for _ in strides]

@@ -94,6 +94,6 @@ def _polynomial(dimension: int) -> tuple[int, int]:
 
 
 def direction_numbers(count: int, bits: int) -> np.ndarray:
-    """Shape (count, bits), uint32 or uint64."""
+    """Return an array of shape (count, bits), uint32 or uint64."""
     dtype = np.uint32 if bits == 32 else np.uint64
     return np.array([_numbers(d, bits) for d in range(count)], dtype).reshape(count, bits)

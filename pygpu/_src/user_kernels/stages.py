@@ -1,4 +1,4 @@
-"""The stages of a generated kernel, for programs: the kernel and its text."""
+"""The stages of a generated kernel, for programs: the kernel and its source."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Stage"]
 class Stage:
     """One launch of a reduction or scan, for contiguous arrays, on OpenCL.
 
-    group_size: in work-items. What arguments the kernel takes is pygpu's own affair.
+    group_size: in work-items. The kernel's arguments are internal to pygpu.
     """
 
     context: Any
@@ -31,6 +31,6 @@ class Stage:
 
     @property
     def source(self) -> str:
-        """Its text."""
+        """Its source."""
         text: str = self.program.source
         return text

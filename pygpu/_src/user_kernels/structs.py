@@ -1,9 +1,8 @@
-"""Structures that mean the same bytes to NumPy and to a kernel.
+"""Structures with the same layout in NumPy and in a kernel.
 
-A C compiler pads a structure by its own rules, and those of a device need not be the host's. So
+A C compiler pads a structure by its own rules, and a device's rules may differ from the host's. So
 :func:`match_dtype_to_c_struct` writes the C declaration for a structured dtype, asks the device's
-compiler for the offset of each field and the size of the whole, and returns the dtype that has
-that layout.
+compiler for the offset of each field and the total size, and returns the dtype with that layout.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _layouts = FirstArgCache()
 
 
 def _is_vector(dtype: np.dtype[Any]) -> bool:
-    from pygpu._src.runtime.opencl.vector_types import (  # only where structures are used
+    from pygpu._src.runtime.opencl.vector_types import (  # imported only if structures are used
         vec_type_to_scalar_and_count,
     )
 
@@ -66,7 +65,8 @@ class CDeclList:
         self.saw_complex = False
 
     def add_dtype(self, dtype: DTypeLike) -> None:
-        """Add what *dtype* needs: its structures, innermost first, and the complex types."""
+        """Add the declarations for *dtype*: its structures, innermost first, and the complex
+        types."""
         dtype, _ = _element(np.dtype(dtype))
         if dtype.names is None:
             self._see(dtype)
@@ -88,7 +88,7 @@ class CDeclList:
         self.saw_complex |= dtype.kind == "c"
 
     def visit_arguments(self, arguments: Sequence[Argument]) -> None:
-        """Note which of the complex and double types *arguments* need; their structures are not
+        """Record which of the complex and double types *arguments* need; their structures are not
         declared.
         """
         for argument in arguments:
@@ -96,7 +96,7 @@ class CDeclList:
                 self._see(argument.dtype)
 
     def get_declarations(self) -> str:
-        """The text to put in front of the kernel."""
+        """Return the source to insert before the kernel."""
         parts = [_FP64_PREAMBLE] if self.saw_double else []
         if self.saw_complex:
             parts.append("#include <pyopencl-complex.h>\n\n")
@@ -104,7 +104,8 @@ class CDeclList:
 
 
 def _fields_by_offset(dtype: np.dtype[Any]) -> list[tuple[str, np.dtype[Any], int]]:
-    """(name, dtype, offset) in the order of memory; checks that a C structure can be like that."""
+    """Return (name, dtype, offset) in the order of memory, after checking that a C structure can
+    have this layout."""
     assert dtype.names is not None and dtype.fields is not None
     fields = sorted(
         ((name, *dtype.fields[name][:2]) for name in dtype.names), key=lambda field: field[2]
@@ -129,11 +130,12 @@ def _probe(
     context: cl.Context | None,
 ) -> tuple[int, list[int]]:
     """Ask the device's compiler for sizeof(name) and the offset of each field, in bytes."""
-    from pygpu import _opencl as cl  # the tools for dtypes work without the extension
+    from pygpu import _opencl as cl  # the tools for dtypes must work without the extension
     from pygpu.constants import mem_flags
 
     names = list(field_names)
-    # Addresses are only computed, from the result buffer's, and never read: no storage is needed.
+    # Addresses are only computed, relative to the result buffer's, and never accessed, so no
+    # storage is needed.
     stores = "\n".join(
         f"    result[{i}] = (uint) ((__global char *) &base->{field} - (__global char *) base);"
         for i, field in enumerate(names, 1)

@@ -1,10 +1,9 @@
-"""Kernel source with holes, filled in for each set of types and built once for each context.
+"""Kernel source with placeholders, filled in for each set of types and built once per context.
 
-A :class:`KernelTemplateBase` subclass says in ``build_inner(context, ...)`` how its kernel is
-made and gets the caching from ``build``. Its texts may be plain, printf-style (``%(name)s``) or
-Mako templates: the class chooses by *template_processor*, and a text that starts with
-``//CL:mako//`` (``:printf``, ``:none``) chooses for itself. Mako is needed only by those who use
-it.
+A :class:`KernelTemplateBase` subclass defines in ``build_inner(context, ...)`` how its kernel is
+made; ``build`` adds caching. Its sources may be plain, printf-style (``%(name)s``) or Mako
+templates: the class chooses by *template_processor*, and a source that starts with ``//CL:mako//``
+(``:printf``, ``:none``) chooses for itself. Mako is needed only if it is used.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ _PROCESSORS: dict[str | None, type[_PlainText]] = {
 
 
 def _as_macro_body(code: str) -> str:
-    """Make *code* fit behind a #define: ``//CL//`` and line ends become continued lines."""
+    """Make *code* valid after a #define: ``//CL//`` and line ends become line continuations."""
     code = code.replace("//CL//", "\n")
     if "//" in code:
         raise RuntimeError(
@@ -103,7 +102,7 @@ class _Renderer:
         self.options = options
 
     def __call__(self, txt: str | None) -> str | None:
-        """*txt* with the variables filled in; None stays None."""
+        """Return *txt* with the variables filled in; None stays None."""
         return None if txt is None else self.template.get_text_template(txt).render(self.var_dict)
 
     def get_rendered_kernel(self, txt: str, kernel_name: str) -> cl.Kernel:
@@ -114,7 +113,7 @@ class _Renderer:
             raise ValueError(
                 "context not provided -- cannot render kernel; pass context= to get_renderer"
             )
-        from pygpu import _opencl as cl  # the tools for dtypes work without the extension
+        from pygpu import _opencl as cl  # the tools for dtypes must work without the extension
 
         source = self.template.get_text_template(txt).render(self.var_dict)
         program = cl.Program(self.context, source).build(self.options)
@@ -123,7 +122,8 @@ class _Renderer:
         return kernel
 
     def parse_type(self, typename: DTypeLike) -> np.dtype[Any]:
-        """The dtype of a type alias, a C type name, or anything that ``numpy.dtype`` takes."""
+        """Return the dtype of a type alias, a C type name, or anything that ``numpy.dtype``
+        accepts."""
         if not isinstance(typename, str):
             return np.dtype(typename)
         alias = self.type_aliases.get(typename)
@@ -163,7 +163,8 @@ class _Renderer:
         decl_type_names: Sequence[DTypeLike],
         arguments: Sequence[Argument] | None = None,
     ) -> str:
-        """Declarations of the named types, of the aliases' types, and typedefs for the aliases."""
+        """Return declarations of the named types, of the aliases' types, and typedefs for the
+        aliases."""
         needed = CDeclList(device)
         for typename in decl_type_names:
             needed.add_dtype(self.parse_type(typename))
@@ -187,11 +188,11 @@ class KernelTemplateBase(ABC):
         self._texts: dict[str, _PlainText] = {}
 
     def get_preamble(self) -> str:
-        """Source in front of every kernel of this template; a subclass may override it."""
+        """Return the source before every kernel of this template; a subclass may override it."""
         return ""
 
     def get_text_template(self, txt: str) -> _PlainText:
-        """*txt* as an object with ``render(variables) -> str``. Raises RuntimeError for an
+        """Return *txt* as an object with ``render(variables) -> str``. Raises RuntimeError for an
         unknown processor.
         """
         template = self._texts.get(txt)
@@ -223,7 +224,8 @@ class KernelTemplateBase(ABC):
         context."""
 
     def build(self, context: cl.Context, *args: Any, **kwargs: Any) -> Any:
-        """The result of ``build_inner`` for these (hashable) arguments, built at the first call."""
+        """Return the result of ``build_inner`` for these (hashable) arguments, built at the first
+        call."""
         key = (args, tuple(sorted(kwargs.items())))
         return self.build_cache.get(
             context, key, lambda: self.build_inner(context, *args, **kwargs)
@@ -231,7 +233,8 @@ class KernelTemplateBase(ABC):
 
 
 def _process_code_for_macro(code: str) -> str:
-    """A snippet as the text of a #define, for programs that make their own kernels by templates."""
+    """Return a snippet as the body of a #define, for programs that make their own kernels by
+    templates."""
     if "//" in code:
         raise RuntimeError("a // comment would hide the rest of the macro: write /* */")
     return code.replace("\n", " \\\n")

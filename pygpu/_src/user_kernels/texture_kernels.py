@@ -1,7 +1,7 @@
 """Makers of PyCUDA's elementwise kernels that read arrays by texture references.
 
-CUDA 12 removed these, so the kernels here take pointers; what stands for a texture reference is an
-object that an array can be bound to, as before:
+CUDA 12 removed these, so the kernels here take pointers; in place of a texture reference there is
+an object to which an array can be bound, as before:
 
     kernel, (source,) = get_take_kernel(np.float32, np.int32)
     a.bind_to_texref_ext(source)
@@ -31,7 +31,7 @@ __all__ = [
 
 
 class Source:
-    """Memory that a kernel reads, in the place of a texture reference."""
+    """Memory that a kernel reads, in place of a texture reference."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -43,17 +43,16 @@ class Source:
         return 0
 
     def set_format(self, fmt: Any, num_components: int) -> None:
-        """The kernel's own types count: does nothing."""
+        """Has no effect: the kernel's own types are used."""
 
     def set_flags(self, flags: int) -> None:
-        """The kernel's own types count: does nothing."""
+        """Has no effect: the kernel's own types are used."""
 
 
 class BoundKernel:
-    """A prepared kernel whose first arguments are what its sources were bound to.
+    """A prepared kernel whose first arguments are the arrays bound to its sources.
 
-    The other arguments follow as those of the Function do. Raises ValueError where a source was
-    not bound.
+    The other arguments follow as for the Function. Raises ValueError if a source is not bound.
     """
 
     def __init__(self, function: Any, sources: Sequence[Source]) -> None:
@@ -80,7 +79,7 @@ class BoundKernel:
         self.function.prepared_async_call(grid, block, stream, *self._memory(), *args, **kwargs)
 
     def prepared_timed_call(self, grid: Any, block: Any, *args: Any, **kwargs: Any) -> Any:
-        """Launch; returns a function that waits and gives the seconds."""
+        """Launch; returns a function that waits and returns the seconds."""
         return self.function.prepared_timed_call(grid, block, *self._memory(), *args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

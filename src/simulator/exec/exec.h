@@ -157,12 +157,12 @@ SIM_HIDDEN SimWord warp_operation(SimContext *c, int operation, unsigned mask, S
 SIM_HIDDEN void pool_run(Job *job);
 
 /* diag.c */
-/* Installs the signal handlers and this thread's signal stack, and unblocks the signals. mask: those
- * that the thread blocked. */
+/* Installs the signal handlers and this thread's signal stack, and unblocks the signals. mask: what
+ * the thread blocked. */
 SIM_HIDDEN CUresult diag_enter(sigset_t *mask);
 SIM_HIDDEN void diag_leave(const sigset_t *mask); /* restores what diag_enter() changed */
 SIM_HIDDEN bool diag_region(Worker *worker);      /* registers a region; false: too many */
-SIM_HIDDEN void diag_explain(Worker *worker); /* writes worker->error from worker->fault */
+SIM_HIDDEN void diag_explain(Worker *worker);     /* writes worker->error from worker->fault */
 SIM_HIDDEN void diag_address(const Worker *worker, uintptr_t address, char *text,
                              size_t size); /* describes the memory at an address */
 SIM_HIDDEN void diag_thread(const Worker *worker, char *text,

@@ -1,22 +1,24 @@
-"""The kernels of reductions and scans by any associative function: items are joined in their order.
+"""The kernels of reductions and scans by any associative function, which join items in order.
 
-A text before them declares ``X``, ``Y`` (storage types of what is read and written), ``T`` (compute
-type), ``ord_item(x)``, ``ord_join(a, b)`` and ``ord_store(pointer, value)``. Nothing is assumed to be
-neutral: a stretch of no items has no value, and none is ever joined.
+A text before them declares ``X``, ``Y`` (storage types of input and output), ``T`` (compute type),
+``ord_item(x)``, ``ord_join(a, b)`` and ``ord_store(pointer, value)``. There need not be a neutral
+element: an empty stretch has no value, and is never joined.
 
-* ``ord_walk``: a work-item for each result, or for each of *segments* parts of it: on CPUs, and where
-  the items of neighbouring results lie side by side;
-* ``ord_row``: a work-group for a row, or for a part of it. Tiles of neighbouring items come by wide loads,
-  what each of them brings is joined to a value in local memory, each work-item joins a run of these, then
-  neighbours are joined in a tree. The one text serves rows of any length, what their parts leave, and
-  initial values, and is short: NVRTC takes five milliseconds for a loop, ten for a division of 64 bits;
-* ``ord_tile``: a work-group for several short rows, whose items come into local memory;
-* ``ord_scan``: a work-group (on CPUs a work-item) for each row, or for each part of it, whose
-  predecessors' result is at hand.
+* ``ord_walk``: a work-item per result, or per each of its *segments* parts: on CPUs, and where the
+  items of neighbouring results are adjacent;
+* ``ord_row``: a work-group per row, or per part of it. Tiles of adjacent items are read by wide
+  loads. The items of each load are joined to a value in local memory, each work-item joins a run
+  of these, then neighbours are joined in a tree. The same source serves rows of any length, the
+  results of parts, and initial values, and it is short: NVRTC takes five milliseconds for a loop,
+  ten for a 64-bit division;
+* ``ord_tile``: a work-group for several short rows, whose items are copied to local memory;
+* ``ord_scan``: a work-group (on CPUs a work-item) per row, or per part whose predecessors' result
+  is known.
 
-ord_walk and ord_tile take x and y, the numbers of results, of items in each, of segments, the lengths of
-the kept axes but the first, of the reduced axes but the first, the strides of x along these axes and of
-y along the kept ones [bytes], then what the kernel says itself. The others name theirs.
+ord_walk and ord_tile take x and y, the numbers of results, of items in each, of segments, the
+lengths of the kept axes except the first, of the reduced axes except the first, the strides of x
+along these axes and of y along the kept ones [bytes], then parameters specific to the kernel. The
+others document theirs.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ GROUP = 256
 
 
 def _unravel(names: list[str], prefix: str, count: int, index: str) -> str:
-    """Statements that add the offsets of *index* to ``<name>_at``; the last axis is the fastest."""
+    """Statements that add the offsets of *index* to ``<name>_at``; the last axis varies fastest."""
     key = prefix[0]
     lines = [f"pg_i64 rest = {index};"]
     for k in range(count - 1, 0, -1):
@@ -120,7 +122,7 @@ PG_INLINE T ord_at(PG_GLOBAL const char *row, pg_i64 r{"".join(f", pg_i64 {n}" f
 
 
 def chunk(size: int, local_bytes: int, acc_size: int) -> int:
-    """How many items of *size* bytes a work-item of ord_tile joins by itself: a power of two."""
+    """How many items of *size* bytes a work-item of ord_tile joins alone: a power of two."""
     for nbytes in (128, 64, 32):
         if GROUP * (nbytes + max(size, 4) + acc_size + 8) + 16 <= local_bytes:
             return max(nbytes // size, 1)
@@ -147,8 +149,9 @@ def _vector(each: int, size: int) -> int:
 
 
 def row_loads(size: int, local_bytes: int, acc_size: int) -> int:
-    """How many wide loads of items of *size* bytes a work-item of ord_row has under way: a power of two,
-    as many as bring 128 bytes and at most 32 items, each of which is a join in the text."""
+    """How many wide loads of items of *size* bytes a work-item of ord_row has in flight: a power
+    of two, as many as load 128 bytes and at most 32 items, each of which is a join in the
+    source."""
     loads = min(8, 2 * size)
     while loads > 1 and GROUP * (loads + 2) * acc_size > local_bytes:
         loads //= 2
@@ -156,7 +159,7 @@ def row_loads(size: int, local_bytes: int, acc_size: int) -> int:
 
 
 def row_items(size: int, loads: int) -> int:
-    """How many items a group of ord_row takes at once."""
+    """How many items a group of ord_row processes at once."""
     return GROUP * loads * _vector(16, size)
 
 
@@ -236,14 +239,15 @@ PG_KERNEL void ord_row($parameters, pg_i32 begin)
 
 
 def row_source(kept: int, loads: int, size: int, initial: str, value: str) -> str:
-    """ord_row. loads: see row_loads(). initial: the parameters of an initial value, which are always
-    there, and value what they are together; it is joined if *begin* is not 0. Groups are counted by rows
-    along 0, by parts of *length* items, whose results lie y_part bytes from each other, along 1.
+    """ord_row. loads: see row_loads(). initial: the parameters of an initial value, which always
+    exist, and value: an expression for it; it is joined if *begin* is not 0. Groups are counted by
+    rows along dimension 0, and along dimension 1 by parts of *length* items, whose results are
+    y_part bytes apart.
 
-    All parts but the first begin at a multiple of a wide load. Each load is joined to one value, which
-    goes into local memory; of the few items before the first load and behind the last one, each is a
-    value. Who has nothing to load takes the first again. The barrier between loads and stores keeps all
-    loads of a tile under way at once.
+    All parts except the first begin at a multiple of a wide load. The items of each load are
+    joined to one value, which is stored in local memory; each of the few items before the first
+    load and after the last one is a value itself. A work-item without a load repeats the first.
+    The barrier between loads and stores keeps all loads of a tile in flight at once.
     """
     lines = ["PG_ARRAY_IN(X, x), PG_ARRAY(Y, y)", "pg_i64 n_red, pg_i64 length, pg_i64 y_part"]
     lines += _places(kept)
@@ -331,9 +335,10 @@ PG_KERNEL void ord_tile($parameters, pg_i32 begin)
 
 
 def tile_source(kept: int, each: int, size: int, initial: str, value: str) -> str:
-    """ord_tile. each: see chunk(); initial and value as for row_source(). Each of a group's rows has *lanes*
-    work-items and at most lanes * each items. dense: rows lie behind each other, so that a group's are
-    one stretch of memory, of which wide loads bring all but a few items at its ends.
+    """ord_tile. each: see chunk(); initial and value as for row_source(). Each of a group's rows
+    has *lanes* work-items and at most lanes * each items. dense: rows are adjacent, so that a
+    group's rows are one stretch of memory, which wide loads read except for a few items at its
+    ends.
     """
     loads = each // _vector(each, size)
     lines = ["PG_ARRAY_IN(X, x), PG_ARRAY(Y, y)"]
@@ -396,8 +401,8 @@ $work    }
 
 
 def scan_source(kept: int, carried: bool, cpu: bool) -> str:
-    """ord_scan. carried: parts[row * segments + s] is the result of all up to part s, of dtype T's
-    storage; y has the strides y_k* and y_r0. Parts have *length* items."""
+    """ord_scan. carried: parts[row * segments + s] is the result of everything up to part s, in
+    T's storage type; y has the strides y_k* and y_r0. Parts have *length* items."""
     parameters = ["PG_ARRAY_IN(X, x), PG_ARRAY(Y, y)"]
     if carried:
         parameters.append("PG_ARRAY_IN(P, parts)")

@@ -1,4 +1,5 @@
-"""Kernels of factorizations of large matrices by blocks of columns; the rest of them is products.
+"""Kernels for factorizing large matrices by blocks of columns; the remaining work is matrix
+products.
 
 Golub and Van Loan, Matrix computations, sections 3.2.11 (LU by blocks), 4.2.9 (Cholesky) and 5.2.3
 (reflectors by blocks); the triangle of the latter as LAPACK's larft (Schreiber and Van Loan, A
@@ -12,7 +13,7 @@ from .matrix_group import Group, kernel, prelude
 
 __all__ = ["WIDTH", "lu_source", "qr_source", "swap_source", "triangle_source", "triangular_source"]
 
-WIDTH = 32  # columns of a block
+WIDTH = 32  # columns per block
 
 _HIGHEST = """\
 /* Of the sizes that work-items bring, the largest, and the first row that has it. */
@@ -100,8 +101,8 @@ _LU = f"""\
 
 
 def lu_source(group: Group) -> str:
-    """``lin_lu_block``: factor columns *first* to first + width of a square matrix with gaps between
-    its rows, from row *first* on. swaps: which row each was swapped with."""
+    """``lin_lu_block``: factor columns *first* to first + width of a square matrix with gaps
+    between its rows, from row *first* on. swaps: the row with which each was swapped."""
     return (
         prelude(group)
         + _HIGHEST
@@ -134,7 +135,7 @@ _SWAP = """\
 
 
 def swap_source(group: Group) -> str:
-    """``lin_swap_rows``: of the columns outside of the block, the rows that its pivots swapped."""
+    """``lin_swap_rows``: swap the rows of the columns outside the block, as its pivots require."""
     numbers = ["first", "width", "columns", "pitch"]
     text = kernel(
         group, "lin_swap_rows", ["pg_i32 swaps"], ["lin_t x"], numbers, [], _SWAP, matrix=False
@@ -170,8 +171,8 @@ _TRIANGULAR = f"""\
 
 
 def triangular_source(group: Group) -> str:
-    """``lin_triangular``: x = t^-1 x for a lower triangle of at most WIDTH columns; also for an upper
-    one, from its end by negative strides. A work-item has a column of x."""
+    """``lin_triangular``: x = t^-1 x for a lower triangle of at most WIDTH columns; also for an
+    upper one, from its end with negative strides. Each work-item handles a column of x."""
     numbers = ["width", "columns", "unit", "conjugate", "t_at", "t_down", "t_across"]
     numbers += ["x_at", "x_down", "x_across"]
     reads, writes = ["lin_t t"], ["lin_t x"]
@@ -250,8 +251,9 @@ _QR = """\
 
 
 def qr_source(group: Group) -> str:
-    """``lin_qr_block``: reflectors of columns *first* to first + width, from row *first* on. R stays,
-    the vectors come to an array without gaps, with ones on their diagonal and zeros above."""
+    """``lin_qr_block``: reflectors of columns *first* to first + width, from row *first* on. R
+    stays in place; the vectors are copied to an array without gaps, with ones on their diagonal
+    and zeros above."""
     sums = f"#define LIN_SUMS {max(group.threads, WIDTH)}\n"
     writes = ["lin_t x", "lin_t vectors", "lin_t taus"]
     numbers = ["m", "first", "width", "pitch"]

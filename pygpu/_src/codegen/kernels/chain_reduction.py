@@ -1,14 +1,14 @@
-"""The kernel of a chain of elementwise steps whose last result is reduced: it computes the items,
-stores the results of steps that are still wanted, and reduces.
+"""The kernel of a chain of elementwise steps that ends with a reduction: it computes the items,
+stores results of steps that are still needed, and reduces.
 
-It does what the chain's own kernel and those of :mod:`.reduction` do one after the other, to the
-bit: work-items take the items in the same order as if they read them from memory, which a
-reduction's Form, lanes and segments determine. Only for GPUs.
+Its results equal those of the chain's own kernel followed by those of :mod:`.reduction`, to the
+bit: work-items process the items in the same order as if they read them from memory. The
+reduction's Form, lanes and segments determine that order. Only for GPUs.
 
-Parameters: arrays that are written, operands in their order (arrays, numbers), the result or the
-parts of it, then n_out, n_red, segments, lanes, the lengths of the kept axes but the first, of the
-reduced axes but the first, for each array its strides along these axes (kept, then reduced), those
-of the result along the kept axes [bytes], count and ddof.
+Parameters: arrays to write, operands in order (arrays, numbers), the result or its parts, then
+n_out, n_red, segments, lanes, the lengths of the kept axes except the first, of the reduced axes
+except the first, for each array its strides along these axes (kept, then reduced), those of the
+result along the kept axes [bytes], count and ddof.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ DType = np.dtype[Any]
 
 
 class Steps(Frozen):
-    """What is computed from the operands x0, x1, ... (*inputs*; None in *vectors* and *stored*
-    tells a number) by the statements *body*: y0, y1, ... of dtypes *outputs*, and *value* of dtype
-    *of*, which is reduced. vectors: for outputs, then inputs, whether a work-item may move several
-    of its items in one access.
+    """The computation of y0, y1, ... of dtypes *outputs*, and of the reduced *value* of dtype
+    *of*, by the statements *body* from the operands x0, x1, ... (*inputs*; None in *vectors* and
+    *stored* marks a number). vectors: for outputs, then inputs, whether a work-item may move
+    several of its items in one access.
     """
 
     body: str
@@ -56,7 +56,7 @@ class Steps(Frozen):
 
     @property
     def arrays(self) -> list[tuple[str, DType, bool]]:
-        """(name, dtype, by vectors) of outputs, then of inputs that are arrays."""
+        """(name, dtype, whether in vectors) of outputs, then of inputs that are arrays."""
         names = [f"y{i}" for i in range(len(self.outputs))]
         names += [f"x{i}" for i in range(len(self.inputs))]
         kept = [*([True] * len(self.outputs)), *self.is_array]
@@ -65,7 +65,7 @@ class Steps(Frozen):
 
 
 def _pointer(name: str) -> str:
-    """Of an array's storage type, const for an input."""
+    """Of an array's storage type; const for an input."""
     return "PG_GLOBAL " if name[0] == "y" else "PG_GLOBAL const "
 
 
@@ -98,7 +98,7 @@ def _start(op: Operation, form: Form, steps: Steps) -> str:
 
 
 def _rows(form: Form, steps: Steps) -> str:
-    """Declares ``<name>_row``, where the items of result *o* begin."""
+    """Declare ``<name>_row``, where the items of result *o* begin."""
     names = [n for n, _, _ in steps.arrays]
     lines = [" ".join(f"pg_i64 {n}_at = 0;" for n in names)]
     lines.append("{ " + unravel_at(names, "kept", form.kept, "o", "pg_i64") + " }")
@@ -109,8 +109,8 @@ def _rows(form: Form, steps: Steps) -> str:
 
 
 def _item(form: Form, steps: Steps, acc: str, given: dict[str, str], k: str = "0") -> str:
-    """Takes in the item at index *r* (a variable) of a row, the *k*-th column from the row's: given
-    are expressions for operands that were read, and places for results that are stored later."""
+    """Process the item at index *r* (a variable) of a row, the *k*-th column from the row's.
+    given: expressions for operands that were read, and places for results that are stored later."""
     index = "pg_u32" if form.small else "pg_i64"
     left = [(n, d) for n, d, _ in steps.arrays if n not in given]
     lines = []
@@ -181,12 +181,12 @@ def _vectors_of(steps: Steps) -> list[tuple[str, DType]]:
 
 
 def _block(steps: Steps, unroll: int) -> int:
-    """Vectors of each operand that a work-item has on their way."""
+    """How many vectors of each operand a work-item has in flight."""
     return {0: unroll, 1: unroll, 2: unroll // 2}.get(len(_vectors_of(steps)), unroll // 4)
 
 
 def _unit(dtype: DType) -> str:
-    """Of a vector: bools are bytes there."""
+    """The type of a vector's items: bools are bytes there."""
     return "pg_u8" if _type(dtype) == "pg_b8" else _type(dtype)
 
 
@@ -319,7 +319,7 @@ def _gpu_columns(op: Operation, form: Form, steps: Steps) -> str:
 
 
 def source(op: Operation, form: Form, steps: Steps) -> tuple[str, str]:
-    """(text without the dialect's prefix, name) of the kernel."""
+    """Return (source without the dialect's prefix, name) of the kernel."""
     vectors = ""
     if form.vector > 1:
         units = dict.fromkeys(_unit(d) for _, d in _vectors_of(steps))

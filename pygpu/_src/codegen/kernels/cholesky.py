@@ -1,5 +1,5 @@
-"""The kernel of Cholesky factorization, in which a work-group has one matrix: by columns, each item a
-sum (Golub and Van Loan, Matrix computations, section 4.2)."""
+"""The kernel of Cholesky factorization with one matrix per work-group: by columns, each item a sum
+(Golub and Van Loan, Matrix computations, section 4.2)."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ PG_INLINE int lin_cholesky(LIN_MEM lin_t *a, int n, int pitch)
 
 
 def cholesky_source(group: Group) -> str:
-    """``lin_cholesky_each``: L in the lower triangle; its adjoint if *upper* is not 0, read from the
-    upper one."""
+    """``lin_cholesky_each``: L in the lower triangle; if *upper* is not 0, its adjoint, computed
+    from the upper one."""
     body = """\
     int pitch = (int)n | 1;
     LIN_EACH {

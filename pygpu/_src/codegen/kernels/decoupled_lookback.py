@@ -1,13 +1,14 @@
-"""A scan of long contiguous rows in one pass over memory, for devices with warps (codegen/prelude/warp.py).
+"""A scan of long contiguous rows in one pass over memory, for devices with warps
+(codegen/prelude/warp.py).
 
-Decoupled look-back (Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back",
-2016): tiles are numbered as groups take them, and a tile finds the sum of what comes before it among
-the tiles before it, so every item is read once and written once.
+Decoupled look-back (Merrill and Garland, "Single-pass parallel prefix scan with decoupled
+look-back", 2016): tiles are numbered in the order in which groups take them, and the prefix of a
+tile is found by looking at the tiles before it, so every item is read once and written once.
 
-Groups stay. In each step a group tells the sum of one tile, then looks back for the tile of the step
-before, which by then need not wait for the others' sums, and writes that; meanwhile the next tile's
-items are on their way. Nobody waits for a later tile: a group tells the sums of its tiles in their
-order.
+Groups are persistent. In each step a group publishes the sum of one tile, then looks back for the
+tile of the previous step, which by then need not wait for other sums, and writes that; meanwhile
+the next tile's items are loaded. No group waits for a later tile, because a group publishes the
+sums of its tiles in order.
 
 The text before it is that of scan.py.
 """
@@ -21,9 +22,9 @@ __all__ = ["CHOSEN", "Shape", "source"]
 
 
 class Shape(Frozen):
-    """group: work-items. vectors: of 16 bytes of the result (or the input, if that is larger), that a
-    work-item has of a tile. groups: that a unit holds. ask: how many times 32 tiles are asked at once.
-    Between two steps a tile's items are in local memory."""
+    """group: work-items. vectors: how many of 16 bytes of the result (or of the input, if that is
+    larger) a work-item has per tile. groups: per unit. ask: how many times 32 tiles are queried at
+    once. Between two steps a tile's items are in local memory."""
 
     group: int
     vectors: int
@@ -31,8 +32,8 @@ class Shape(Frozen):
     ask: int
 
 
-# By language, and whether a sum has 4 bytes or less: the quickest of 31 (CUDA) and 15 (OpenCL) for float32,
-# of 4 for int64 and float64 together, on an H200, 64 Mi items.
+# By language, and whether a sum has at most 4 bytes: the fastest of 31 (CUDA) and 15 (OpenCL) for
+# float32, of 4 for int64 and float64 together, on an H200, 64 Mi items.
 CHOSEN = {
     ("cuda", True): Shape(512, 5, 2, 2),
     ("cuda", False): Shape(256, 8, 2, 4),
@@ -70,7 +71,7 @@ PG_INLINE scan_t scan_warp(scan_t sum, int lane)
 }
 """
 
-# How a tile says what it knows: 0 nothing, 1 its own sum, 2 the sum of all up to its end.
+# The state of a tile: 0 nothing, 1 its own sum, 2 the sum of everything up to its end.
 _PACKED = """\
 PG_INLINE void scan_tell(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 tile, pg_u32 flag, scan_t value)
 {
@@ -88,7 +89,8 @@ PG_INLINE pg_u32 scan_ask(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 tile, sc
 }
 """
 
-# 16 bytes at once, which NVIDIA's GPUs do not take apart. A processor may: there no flag stands beside a sum while that changes.
+# 16 bytes at once, which NVIDIA's GPUs do not split. A processor may: there, the flag is stored
+# separately while the sum changes.
 _PAIRED = """\
 typedef union { scan_t value; pg_u64 word; } scan_long;
 PG_INLINE void scan_tell(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 tile, pg_u32 flag, scan_t value)
@@ -156,7 +158,8 @@ PG_INLINE pg_u32 scan_ask(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 tile, sc
 }
 """
 
-# The sum of what comes before tile t of a row whose first tile is *first*; the whole warp calls it.
+# The sum of everything before tile t of a row whose first tile is *first*; called by the whole
+# warp.
 _LOOK_BACK = """\
 PG_INLINE scan_t scan_before(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 first, int t, int lane)
 {
@@ -371,11 +374,11 @@ _WRITE = Template("""\
 
 
 def source(parameters: str, rows: str, size: int, vector: int, shape: Shape) -> str:
-    """scan_lookback. parameters: the kernel's last; rows: statements that declare x_row and y_row of
-    a row; size: bytes of a scan_t; vector: items in one access."""
+    """scan_lookback. parameters: the kernel's last ones; rows: statements that declare x_row and
+    y_row of a row; size: bytes of a scan_t; vector: items per access."""
     many, group, warps = shape.vectors, shape.group, shape.group // 32
     tile, sums = group * vector * many, many * warps
-    each = -(-sums // 32)  # sums for each work-item of a warp
+    each = -(-sums // 32)  # sums per work-item of a warp
     text = _HELPERS + {4: _PACKED, 8: _PAIRED}.get(size, _APART)
     text += _LOOK_BACK.replace("SCAN_ASK", str(shape.ask))
     piece = f"PG_VECTOR(X, {vector})"

@@ -1,9 +1,9 @@
-"""The kernel of eigenvalues of Hermitian matrices, in which a work-group has one: by reflectors to
+"""The kernel of eigenvalues of Hermitian matrices with one matrix per work-group: by reflectors to
 tridiagonal form (Golub and Van Loan, Matrix computations, section 8.3.1), then implicit QL with
 Wilkinson's shift (Dubrulle, Martin and Wilkinson, The implicit QL algorithm, 1968).
 
-One work-item does a sweep over the tridiagonal matrix, and keeps its rotations; all of them then
-rotate the rows of the eigenvectors.
+One work-item sweeps over the tridiagonal matrix and stores its rotations; then all of them rotate
+the rows of the eigenvectors.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ _LOSE = """\
 
 
 def eigh_source(group: Group, vectors: bool, rows: int) -> str:
-    """``lin_eigh``: eigenvalues in ascending order, and vectors."""
+    """``lin_eigh``: eigenvalues in ascending order, and eigenvectors."""
     store = copy_out("to", "n", "n", "a[i * pitch + j]", "order[j]")
     body = f"""\
     int pitch = (int)n | 1;

@@ -48,14 +48,14 @@ _PLAIN = {  # as vectors in memory
 
 
 class Operation(Frozen):
-    """The operation on each item.
+    """An elementwise operation.
 
-    name: for the kernel's name and key; with the dtypes it must tell everything, or *key* what
-    else. body: statements; x0, x1, ... are variables of the compute types of *inputs*, and y0, y1,
-    ... are to be set, of the compute types of *outputs*. The operands in memory may have other
+    name: for the kernel's name and key; with the dtypes it must identify the operation, or *key*
+    has the rest. body: statements; x0, x1, ... are variables of the compute types of *inputs*, and
+    it sets y0, y1, ... of the compute types of *outputs*. The operands in memory may have other
     dtypes: they are converted. helpers: functions that body calls. index: body uses ``i``, the
-    number of the item in C order (pg_i64). guard: if given, an expression; where it is 0 nothing is
-    stored.
+    number of the item in C order (pg_i64). guard: if given, an expression; where it is 0, nothing
+    is stored.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Operand:
         self.kind = dtypes.compute_type(computed)
 
     def constant(self, value: str) -> str:
-        """Declares the variable of an input."""
+        """Declare the variable of an input."""
         return f"PG_UNUSED const {self.kind} {self.name} = {value};"
 
 
@@ -93,7 +93,7 @@ class Number(Operand):
         return f"{self.kind} {self.name}_"
 
     def take(self) -> str:
-        """Declares the variable."""
+        """Declare the variable."""
         return self.constant(f"{self.name}_")
 
 
@@ -118,18 +118,18 @@ class Array(Operand):
         return f"PG_START{self._macro}({self.storage}, {self.name}_p);"
 
     def offset(self, axes: int) -> str:
-        """The bytes to the item at k0, k1, ... along the first *axes* axes."""
+        """The offset in bytes of the item at k0, k1, ... along the first *axes* axes."""
         return " + ".join(f"k{axis} * {self.name}_s{axis}" for axis in range(axes))
 
     def point(self, target: str, base: str, offset: str) -> str:
-        """Declares ``<name>_<target>``, which points *offset* bytes behind ``<name>_<base>``."""
+        """Declare ``<name>_<target>``, a pointer *offset* bytes after ``<name>_<base>``."""
         pointer = f"PG_GLOBAL {self.const}{self.storage} *"
         place = f"(PG_GLOBAL {self.const}char *){self.name}_{base} + {offset}"
         return f"{pointer}{self.name}_{target} = ({pointer})({place});"
 
     def load(self, pointer: str, index: str) -> str:
-        """The item at ``<name>_<pointer>[index]`` as a value of the compute type. What is computed
-        as a narrow float is rounded to it first: its compute type is float."""
+        """The item at ``<name>_<pointer>[index]`` as a value of the compute type. If it is
+        computed as a narrow float, it is rounded to that first, since the compute type is float."""
         item = dtypes.load(self.stored, f"{self.name}_{pointer}", index)
         value = dtypes.cast(item, self.stored, self.computed)
         narrow = dtypes.is_narrow(self.computed)
@@ -138,18 +138,19 @@ class Array(Operand):
         return value
 
     def take(self, pointer: str, index: str) -> str:
-        """Declares the variable; that of an input with the item at ``<name>_<pointer>[index]``."""
+        """Declare the variable; that of an input with the item at ``<name>_<pointer>[index]``."""
         if self.output:
             return f"{self.kind} {self.name};"
         return self.constant(self.load(pointer, index))
 
     def put(self, pointer: str, index: str) -> str:
-        """Stores the variable of an output at ``<name>_<pointer>[index]``."""
+        """Store the variable of an output at ``<name>_<pointer>[index]``."""
         place = f"{self.name}_{pointer}"
         return dtypes.store(self.stored, place, index, self.name, self.computed)
 
     def fetch(self, many: int, target: str, place: str) -> str:
-        """Declares ``<name>_<target>``, a vector; that of an input with the items at ``<name>_<place>``."""
+        """Declare ``<name>_<target>``, a vector; that of an input with the items at
+        ``<name>_<place>``."""
         vectors = f"PG_VECTOR({self.unit}, {many})"
         if self.output:
             return f"{vectors} {self.name}_{target};"
@@ -157,7 +158,7 @@ class Array(Operand):
         return f"const {vectors} {self.name}_{target} = {items};"
 
     def flush(self, many: int, source: str, place: str) -> str:
-        """Stores the vector ``<name>_<source>`` of an output."""
+        """Store the vector ``<name>_<source>`` of an output."""
         vectors = f"PG_VECTOR({self.unit}, {many})"
         return f"*(PG_GLOBAL {vectors} *)({self.name}_{place}) = {self.name}_{source};"
 
@@ -172,7 +173,7 @@ def operands_of(operation: Operation, memory: Memory) -> list[Number | Array]:
     ]
 
 
-# ---- what the kernels have in common
+# ---- shared by the kernels
 
 
 def kernel_name(operation: Operation) -> str:
@@ -180,7 +181,7 @@ def kernel_name(operation: Operation) -> str:
 
 
 def block(indent: int, *lines: str) -> str:
-    """Lines of text, to be put behind an indentation."""
+    """Indent lines of source."""
     return ("\n" + " " * indent).join(lines)
 
 
@@ -190,7 +191,7 @@ def integers(wide: bool) -> tuple[str, str]:
 
 
 def unravel(index: str, axes: int, integer: str, unsigned: str) -> list[str]:
-    """Statements that declare k0, k1, ... of an index into so many axes."""
+    """Statements that declare the indices k0, k1, ... along so many axes."""
     lines, rest = [], f"({unsigned}){index}"
     for axis in reversed(range(1, axes)):
         lines.append(f"const {unsigned} r{axis} = {rest} / ({unsigned})n{axis};")
@@ -203,8 +204,8 @@ def unravel(index: str, axes: int, integer: str, unsigned: str) -> list[str]:
 def declarations(
     operands: Sequence[Number | Array], moved: Sequence[Array] = (), vector: int = 1
 ) -> str:
-    """The types that the prefix does not have: structs, and vectors of *vector* items for the
-    arrays *moved*."""
+    """Declare the types that the prefix does not have: structs, and vectors of *vector* items for
+    the arrays *moved*."""
     stored = [o.stored for o in operands if isinstance(o, Array)]
     units = dict.fromkeys(a.unit for a in moved)
     return dtypes.declare(*stored, *(o.computed for o in operands)) + "".join(
@@ -213,7 +214,7 @@ def declarations(
 
 
 class _Kernel:
-    """A kernel to be: what all renderers start from."""
+    """A kernel in the making: the common base of all renderers."""
 
     def __init__(self, operation: Operation, memory: Memory) -> None:
         self.operation = operation
@@ -222,13 +223,14 @@ class _Kernel:
         self.outputs = [a for a in self.arrays if a.output]
 
     def lengths(self, ndim: int, integer: str) -> list[str]:
-        """The parameters of walks: lengths of the axes but the first, strides of each array."""
+        """The parameters of strided kernels: lengths of the axes except the first, strides of each
+        array."""
         axes = range(ndim)
         lengths = [f"{integer} n{axis}" for axis in axes[1:]]
         return lengths + [f"{integer} {a.name}_s{axis}" for a in self.arrays for axis in axes]
 
     def item(self, takes: Sequence[str], puts: Sequence[str]) -> list[str]:
-        """The statements for one item, from those that read and those that write."""
+        """The statements for one item, from those that read and write it."""
         guard = self.operation.guard
         if guard:
             puts = [f"if ({guard}) {{", *puts, "}"]
@@ -240,7 +242,7 @@ class _Kernel:
         return self.item(takes, [a.put("p", "i") for a in self.outputs])
 
     def source(self, loop: str, lengths: Sequence[str] = (), vector: int = 1) -> str:
-        """The whole text around a loop."""
+        """The complete source around a loop."""
         moved = self.arrays if vector > 1 else ()
         parameters = ", ".join([*(o.parameter for o in self.operands), *lengths, "pg_i64 n"])
         return (
@@ -265,8 +267,8 @@ def flat_source(operation: Operation, memory: Memory) -> str:
 
 
 def vector_source(operation: Operation, memory: Memory, vector: int) -> str:
-    """The kernel for contiguous arrays: a work-item reads and writes *vector* items as one piece
-    where all arrays are aligned to it. There is no guard."""
+    """The kernel for contiguous arrays: a work-item reads and writes *vector* items in one access
+    where all arrays are aligned for it. Guards are not supported."""
     kernel = _Kernel(operation, memory)
     aligned = [f"PG_ALIGNED({a.name}_p, sizeof(*{a.name}_p) * {vector})" for a in kernel.arrays]
     takes = ["const pg_i64 i = first + k;"] if operation.index else []
@@ -318,16 +320,17 @@ def strided_source(operation: Operation, memory: Memory, ndim: int, wide: bool) 
     return kernel.source(loop, kernel.lengths(ndim, integer))
 
 
-# Where the items of an array lie along a row that begins at <name>_r, by its letter: (pointer, index).
+# The position of an array's items along a row that begins at <name>_r, by the array's letter:
+# (pointer, index).
 _IN_ROW = {"c": ("r", "k"), "b": ("r", "0"), "s": ("q", "0")}
 
 
 def rows_source(operation: Operation, memory: Memory, ndim: int, wide: bool, letters: str) -> str:
-    """The kernel for CPUs that walks arrays of *ndim* axes, at least 2, row by row, by a loop that
-    the compiler can vectorize.
+    """The kernel for CPUs that processes arrays of at least 2 axes row by row, in a loop that the
+    compiler can vectorize.
 
-    letters: for each array, whether along the last axis its items lie side by side ("c"), are one
-    ("b"), or lie anyhow ("s").
+    letters: for each array, whether along the last axis its items are adjacent ("c"), the same
+    ("b"), or have any stride ("s").
     """
     kernel = _Kernel(operation, memory)
     places = {a.name: _IN_ROW[letter] for a, letter in zip(kernel.arrays, letters)}

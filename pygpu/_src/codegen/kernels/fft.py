@@ -1,17 +1,18 @@
-"""The kernel of Fourier transforms: one pass over many lines, a group taking some of them whole.
+"""The kernel of Fourier transforms: one pass over many lines, in which each group processes some
+of them completely.
 
-A line of n numbers is n / R columns of R numbers that lie n / R apart. A pass transforms each column
-and writes it where Stockham's autosort algorithm wants it, so passes with lengths R, R', ... whose
-product is n transform the line, and its result is in order; if R = n there is one pass. Within a
-group a column goes through radices by the same algorithm: work-items hold the numbers of some
-butterflies in registers, and exchange them through local memory.
+A line of n numbers consists of n / R columns of R numbers that are n / R apart. A pass transforms
+each column and writes it in the place of Stockham's autosort algorithm. So passes with lengths R,
+R', ... whose product is n transform the line, with the result in order; if R = n, one pass
+suffices. Within a group a column goes through radices by the same algorithm: work-items hold the
+numbers of some butterflies in registers, and exchange them through local memory.
 
 A column may also be an image of several axes: then its first radices are those of the innermost
-axis, and no factors stand between the axes.
+axis, and there are no factors between the axes.
 
-Govindaraju, Lloyd, Dotsenko, Smith and Manferdelli, High performance discrete Fourier transforms on
-graphics processors (2008); Van Loan, Computational frameworks for the fast Fourier transform (1992);
-for lines in passes also Bailey, FFTs in external or hierarchical memory (1990).
+Govindaraju, Lloyd, Dotsenko, Smith and Manferdelli, High performance discrete Fourier transforms
+on graphics processors (2008); Van Loan, Computational frameworks for the fast Fourier transform
+(1992); for lines in passes also Bailey, FFTs in external or hierarchical memory (1990).
 """
 
 from __future__ import annotations
@@ -41,15 +42,16 @@ NAME = "fft_pass"
 
 
 class Pass(NamedTuple):
-    """The parameters of a kernel's text.
+    """The parameters of a kernel's source.
 
-    real: "f32" or "f64". n: the length of the complex lines. radices: of this pass. before: the product
-    of those of the passes before it. threads: work-items of a column. lines: columns of a group.
-    exchanges: in how many pieces numbers go through local memory: 1, 2 (real parts, then imaginary
-    ones) or 4 (halves of these). image: the lengths of its axes, the innermost first, if a column is
-    an image. batch: axes of the lines. batch_first: neighbouring columns belong to neighbouring lines, not to
-    one. whole: the length of real lines, or 0. fold: of a transform of half the length comes that of
-    real numbers. wide: indices need 64 bits. bounds: there is PG_BOUNDS.
+    real: "f32" or "f64". n: the length of the complex lines. radices: of this pass. before: the
+    product of those of the earlier passes. threads: work-items per column. lines: columns per
+    group. exchanges: in how many parts numbers go through local memory: 1, 2 (real, then imaginary
+    parts) or 4 (halves of these). image: the lengths of its axes, the innermost first, if a column
+    is an image. batch: number of axes of the lines. batch_first: neighbouring columns belong to
+    neighbouring lines, rather than to one. whole: the length of real lines, or 0. fold: make the
+    transform of real numbers from one of half the length. wide: indices need 64 bits. bounds:
+    PG_BOUNDS is available.
     """
 
     real: str
@@ -84,8 +86,9 @@ class Pass(NamedTuple):
 class _Stage(NamedTuple):
     """A stage of a column: butterflies of *radix* numbers.
 
-    width: the product of the radices before it. base: the product of the lengths of the axes inside
-    of that which it transforms. span: the same, with this axis. whole: span is the column's length.
+    width: the product of the earlier radices. base: the product of the lengths of the axes inside
+    the one that it transforms. span: the same, including this axis. whole: span is the column's
+    length.
     """
 
     radix: int
@@ -96,11 +99,11 @@ class _Stage(NamedTuple):
 
     @property
     def turns(self) -> int:
-        """The numbers of factors that it needs; 1 for the first stage of an axis."""
+        """The number of different factors that it needs; 1 for the first stage of an axis."""
         return self.width // self.base
 
     def input(self) -> str:
-        """Where number k of butterfly q comes from."""
+        """The place of number k of butterfly q in the input."""
         apart = self.span // self.radix
         if self.whole:
             return f"q + k * {apart}"
@@ -143,7 +146,7 @@ def segments(spec: Pass) -> list[Segment]:
 
 
 def places(spec: Pass) -> dict[Segment, int]:
-    """Where the parts of the table begin."""
+    """The offsets of the parts of the table."""
     at, found = 0, {}
     for part in segments(spec):
         found[part] = at
@@ -152,8 +155,8 @@ def places(spec: Pass) -> dict[Segment, int]:
 
 
 def parameters(batch: int) -> list[str]:
-    """The numbers behind the arrays: lines [columns of all], have (read, written), steps [bytes], the
-    number of lines, lengths of the batch axes but the first, strides [bytes] of both."""
+    """The numbers after the arrays: lines [columns of all], have (read, written), steps [bytes],
+    the number of lines, lengths of the batch axes except the first, strides [bytes] of both."""
     names = ["lines", "have", "wanted", "in_step", "out_step", "many"]
     names += [f"n{k}" for k in range(1, batch)]
     names += [f"in_{k}" for k in range(batch)] + [f"out_{k}" for k in range(batch)]
@@ -192,7 +195,7 @@ _WHERE = Template("""\
 
 
 def _where(spec: Pass, side: Side, name: str) -> str:
-    """Which column a work-item takes, and where the line begins."""
+    """The column of a work-item, and the beginning of its line."""
     if spec.lines == 1:
         line, t = "0", "id"
     elif side.lines_first:
@@ -228,7 +231,7 @@ def _where(spec: Pass, side: Side, name: str) -> str:
 
 
 def _loop(spec: Pass, radix: int, t: str, body: str) -> str:
-    """*body* for each butterfly q of a work-item, number c of its own."""
+    """*body* for each butterfly q of a work-item, its own number c."""
     count = spec.length // radix
     rounds = -(-count // spec.threads)
     guard = f"if (q < {count}) " if count % spec.threads else ""
@@ -243,12 +246,12 @@ def _loop(spec: Pass, radix: int, t: str, body: str) -> str:
 
 
 def _window(spec: Pass) -> int:
-    """The numbers of a column that are in local memory at a time."""
+    """How many numbers of a column are in local memory at a time."""
     return -(-spec.length // 2) if spec.exchanges == 4 else spec.length
 
 
 def _pitch(spec: Pass) -> int:
-    """Items of local memory from a line to the next, so that neighbouring lines are in other banks."""
+    """Items of local memory between lines, so that neighbouring lines use different banks."""
     held = _window(spec)
     need = held + held // 16 + 1
     if spec.lines == 1:
@@ -262,7 +265,7 @@ def _pitch(spec: Pass) -> int:
 
 
 def local_bytes(spec: Pass) -> int:
-    """Local memory of a group."""
+    """Local memory per group."""
     item = (4 if spec.real == "f32" else 8) * (2 if spec.exchanges == 1 else 1)
     alone = len(spec.radices) == 1 and not (spec.fold or spec.convolve)
     turns = 2 * (4 if spec.real == "f32" else 8) * spec.radices[0] if spec.before > 1 else 0
@@ -270,7 +273,7 @@ def local_bytes(spec: Pass) -> int:
 
 
 def _exchange(spec: Pass, stage: _Stage, following: _Stage, first: bool) -> str:
-    """From the results of a stage to the inputs of the next."""
+    """Move the results of a stage to the inputs of the next."""
     before, after = ("in_t", "out_t") if first else ("out_t", "out_t")
     line, other = ("in_line", "out_line") if first else ("out_line", "out_line")
     radix, width = stage.radix, stage.width
@@ -318,8 +321,8 @@ def _exchange(spec: Pass, stage: _Stage, following: _Stage, first: bool) -> str:
     return text
 
 
-# What numbers between passes are multiplied by: w^(turn (q + k count)) = w^(turn q) w^(turn count k);
-# a work-item looks up the former, and the group the latter, for each of its columns.
+# The factors between passes: w^(turn (q + k count)) = w^(turn q) w^(turn count k); a work-item
+# looks up the former, and the group the latter, for each of its columns.
 _TURNS = Template("""\
     for (pg_u32 e = id; e < $radix * $lines; e += $group) {
         fft_index unit = (fft_index)PG_GROUP_ID(0) * $lines + e % $lines;
@@ -342,7 +345,7 @@ def _turns(spec: Pass) -> str:
 
 
 def _first(spec: Pass) -> str:
-    """The inputs of the first stage, with the factors that belong between passes."""
+    """Read the inputs of the first stage, with the factors between passes."""
     stage = _stages_of(spec)[0]
     radix = stage.radix
     turn = ""
@@ -368,7 +371,7 @@ def _first(spec: Pass) -> str:
 
 
 def _last(spec: Pass) -> str:
-    """The statements for the results of the last stage."""
+    """Store the results of the last stage."""
     radix = spec.radices[-1]
     width = spec.length // radix
     before = spec.before
@@ -443,7 +446,7 @@ def _fold(spec: Pass, arguments: str) -> str:
 
 
 def pass_functions(spec: Pass) -> str:
-    """The functions that the text of a kernel calls."""
+    """The functions that the kernel's source calls."""
     where = places(spec)
     text = "".join(butterfly(r, spec.real) for r in sorted(set(spec.radices)))
     if spec.before > 1:
@@ -456,7 +459,7 @@ def pass_functions(spec: Pass) -> str:
 
 
 def _stages(spec: Pass, where: dict[Segment, int], first: bool) -> list[str]:
-    """The stages of a column. first: their inputs are those that were read."""
+    """The stages of a column. first: their inputs come from memory."""
     body = []
     stages = _stages_of(spec)
     for number, stage in enumerate(stages):
@@ -475,7 +478,7 @@ def _stages(spec: Pass, where: dict[Segment, int], first: bool) -> list[str]:
 
 
 def _times_table(radix: int, start: int, at: str) -> str:
-    """Numbers *start* and on of a butterfly times those of the table."""
+    """Multiply the numbers from *start* of a butterfly by those in the table."""
     mine = f"[c * {radix} + k]"
     return (
         f"PG_UNROLL for (pg_u32 k = {start}; k < {radix}; k++) {{ fft_complex w = table[{at}]; "
@@ -485,8 +488,8 @@ def _times_table(radix: int, start: int, at: str) -> str:
 
 
 def _filter(spec: Pass, where: dict[Segment, int]) -> str:
-    """Between the two transforms of a convolution: the filter, and real parts for imaginary ones,
-    since the second is an inverse one."""
+    """Between the two transforms of a convolution: multiply by the filter, and swap real and
+    imaginary parts, because the second transform is an inverse one."""
     stages = _stages_of(spec)
     width = stages[-1].width
     alone = len(stages) == 1
@@ -500,16 +503,16 @@ def _filter(spec: Pass, where: dict[Segment, int]) -> str:
 
 
 def _held(spec: Pass) -> int:
-    """The numbers that a work-item holds at most."""
+    """The most numbers that a work-item holds."""
     return max(-(-spec.length // r // spec.threads) * r for r in spec.radices)
 
 
 def source(spec: Pass) -> str:
-    """``fft_pass``, a kernel of groups of threads * lines work-items. Parameters: the array that is
-    read, the table, the array that is written, the factor, and those of parameters()."""
+    """``fft_pass``, a kernel for groups of threads * lines work-items. Parameters: the input, the
+    table, the output, the factor, and those of parameters()."""
     where = places(spec)
     body = [_first(spec)]
-    # who takes what changes at the first exchange
+    # the first exchange changes which work-item has which numbers
     exchanged = len(spec.radices) > 1 or spec.fold or spec.convolve
     body.append(_where(spec, spec.target if exchanged else spec.source, "out"))
     body += _stages(spec, where, True)
@@ -562,9 +565,9 @@ $body
 def fold_source(
     real: str, h: int, batch: int, target: Side, scaled: bool, lines_first: bool
 ) -> str:
-    """``fft_fold``: the first half of the transforms of 2h real numbers from those of their h pairs.
-    lines_first: neighbouring work-items take neighbouring lines. Its parameters are those of ``fft_pass``; *lines* is the
-    number of pairs of results, h // 2 + 1 of a line."""
+    """``fft_fold``: the first half of the transforms of 2h real numbers from those of their h
+    pairs. lines_first: neighbouring work-items process neighbouring lines. Its parameters are
+    those of ``fft_pass``; *lines* is the number of pairs of results, h // 2 + 1 per line."""
     where = {}
     at = 0
     for part in root_segments(2 * h):

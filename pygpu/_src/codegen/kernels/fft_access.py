@@ -1,9 +1,9 @@
-"""How kernels of transforms read and write their lines: conversions, zeros behind the end, halves of
-Hermitian lines, chirps, and tables of roots of unity.
+"""How transform kernels read and write lines: conversions, zero padding, halves of Hermitian
+lines, chirps, and tables of roots of unity.
 
 The half-length transform of 2h real numbers is that of h complex ones z[j] = x[2j] + i x[2j+1],
-after which X[k] = A + w B with A = (Z[k] + conj(Z[h-k])) / 2, B = (Z[k] - conj(Z[h-k])) / 2i and w =
-exp(-2 pi i k / 2h): Cooley, Lewis and Welch, The fast Fourier transform algorithm: programming
+after which X[k] = A + w B with A = (Z[k] + conj(Z[h-k])) / 2, B = (Z[k] - conj(Z[h-k])) / 2i and w
+= exp(-2 pi i k / 2h): Cooley, Lewis and Welch, The fast Fourier transform algorithm: programming
 considerations in the calculation of sine, cosine and Laplace transforms (1970).
 """
 
@@ -18,19 +18,20 @@ from pygpu._src.codegen import dtypes
 __all__ = ["DIRECT", "Segment", "Side", "load_function", "root_segments", "roots", "store_function"]
 
 DType = np.dtype[Any]
-DIRECT = 1 << 12  # roots of unity that a table has one by one; more are products of two
+# A table stores so many roots of unity directly; more are computed as products of two.
+DIRECT = 1 << 12
 
 
 class Side(NamedTuple):
     """The array that a kernel reads, or the one that it writes.
 
-    kind: what an item of the complex line is in the array. "plain": an item; "pairs": two real ones;
-    "half": to be made of two items of the first half of a Hermitian line of even length; "hermitian":
-    an item of that half, or the conjugate of one, for odd lengths. lines_first: neighbouring
-    work-items take neighbouring lines. unit: the stride is the item's size. limit: items that there
-    are may be fewer (reading: zeros follow), or fewer are wanted. swap: real and imaginary parts
-    change places, which makes a transform the inverse one. before: the same, before the factor.
-    factor: "chirp" or "filter", a table whose items multiply.
+    kind: how items of the complex line are stored. "plain": as items; "pairs": as two real ones;
+    "half": computed from two items of the first half of a Hermitian line of even length;
+    "hermitian": as an item of that half, or the conjugate of one, for odd lengths. lines_first:
+    neighbouring work-items process neighbouring lines. unit: the stride is the item's size. limit:
+    there may be fewer items (when reading: zeros follow), or fewer are wanted. swap: exchange real
+    and imaginary parts, which makes a transform the inverse one. before: the same, before the
+    factor. factor: "chirp" or "filter", a table whose items multiply.
     """
 
     dtype: DType
@@ -65,7 +66,7 @@ class Segment(NamedTuple):
 
 
 def root_segments(n: int) -> list[Segment]:
-    """The table that roots() of n needs."""
+    """The parts of the table that roots() of n needs."""
     if n <= DIRECT:
         return [Segment("roots", n)]
     bits = (n.bit_length() + 1) // 2
@@ -73,9 +74,9 @@ def root_segments(n: int) -> list[Segment]:
 
 
 def roots(name: str, n: int, places: dict[Segment, int]) -> str:
-    """``fft_root_NAME(table, m)``: exp(-2 pi i m / n) for 0 <= m < n. A large table would cost as much
-    as the data, so there it is the product of a root and one near 1, of which the difference from 1
-    is kept: little is lost by rounding."""
+    """``fft_root_NAME(table, m)``: exp(-2 pi i m / n) for 0 <= m < n. A large table would need as
+    much memory traffic as the data, so the root is then the product of a root and one near 1,
+    whose difference from 1 is stored, to lose little by rounding."""
     head = f"PG_INLINE fft_complex fft_root_{name}(PG_GLOBAL const fft_complex *table, pg_u32 m)\n"
     if n <= DIRECT:
         return f"{head}{{\n    return table[{places[Segment('roots', n)]} + m];\n}}\n"
@@ -110,7 +111,7 @@ def _read(side: Side, index: str, real: DType) -> tuple[str, str]:
 
 
 def _fetch(side: Side, name: str, index: str) -> str:
-    """Statements that declare the complex number *name*, an item, or zero behind the end."""
+    """Declare the complex number *name*: an item, or zero after the end."""
     code = "c64" if side.dtype.char in "efF" else "c128"
     real = np.dtype("f4" if code == "c64" else "f8")
     x, y = _read(side, index, real)
@@ -128,8 +129,8 @@ def _fetch(side: Side, name: str, index: str) -> str:
 
 
 def load_function(side: Side, whole: int, table: dict[str, int], chirp: int) -> str:
-    """``fft_load(p, i, step, have, table)``: number i of the line at p. whole: the length of the real
-    line. table: where the chirp, of that length, is in the table."""
+    """``fft_load(p, i, step, have, table)``: read number i of the line at p. whole: the length of
+    the real line. table: the position of the chirp, of that length, in the table."""
     lines = []
     if side.kind == "plain":
         lines.append(_fetch(side, "v", "i"))
@@ -189,8 +190,8 @@ def _times(place: int) -> str:
 
 
 def store_function(side: Side, table: dict[str, int], scaled: bool) -> str:
-    """``fft_store(p, i, step, have, scale, table, v)``: number i of the line at p is v; those from
-    *have* on are not wanted."""
+    """``fft_store(p, i, step, have, scale, table, v)``: store v as number i of the line at p; skip
+    those from *have* on."""
     lines = []
     if side.limit:
         lines.append("if (i >= have) return;")

@@ -1,7 +1,7 @@
 """The kernel of Fourier transforms for OpenCL devices that are CPUs: the same pass as in fft.py.
 
-There a work-item transforms as many columns at once as a vector has lanes, one in each lane, so
-that the butterflies need no shuffles; stages go from one array to another and back.
+A work-item transforms as many columns at once as a vector has lanes, one in each lane, so that the
+butterflies need no shuffles; stages alternate between two arrays.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ $rows
         }
 """)
 
-# The factors between passes: w^(turn i) = w^(turn 32 h) w^(turn l) for i = 32 h + l, each of which is
+# The factors between passes: w^(turn i) = w^(turn 32 h) w^(turn l) for i = 32 h + l; both are
 # looked up for all lanes.
 _TURN = Template("""\
         {
@@ -178,7 +178,7 @@ def _real_type(spec: Pass) -> str:
 
 
 def _is_complex(side: Side, spec: Pass) -> bool:
-    """Whether its items are what kernels compute with, one behind the other."""
+    """Whether its items are complex numbers of the compute type, adjacent in memory."""
     return (
         side.kind == "plain"
         and side.unit
@@ -188,7 +188,7 @@ def _is_complex(side: Side, spec: Pass) -> bool:
 
 
 def _is_rows(side: Side, spec: Pass) -> bool:
-    """Whether a line is what kernels compute with, one item behind the other."""
+    """Whether a line has numbers of the compute type, adjacent in memory."""
     pairs = side.kind == "pairs" and side.dtype.char == ("f" if spec.real == "f32" else "d")
     return _is_complex(side, spec) or (
         pairs and _is_complex(side._replace(kind="plain", dtype=_complex(spec)), spec)
@@ -200,7 +200,7 @@ def _complex(spec: Pass) -> np.dtype[Any]:
 
 
 def _read(spec: Pass, x: str, y: str, swap: bool) -> str:
-    """Statements that read as many complex numbers as there are lanes at q."""
+    """Read as many complex numbers as there are lanes at q."""
     n = spec.lines
     if swap:
         x, y = y, x
@@ -254,7 +254,7 @@ def _transpose(lanes: int) -> str:
     return f"PG_INLINE void fft_transpose(fft_lanes *v)\n{{\n{text}}}\n"
 
 
-# Columns that lie side by side times a chirp, behind whose end there are zeros.
+# Adjacent columns times a chirp, followed by zeros.
 _CHIRPED = Template("""\
 pg_i64 at = column[0] + (pg_i64)i * $columns;
                 if (at >= $chirp) { ax[i] = 0; ay[i] = 0; continue; }
@@ -272,7 +272,7 @@ pg_i64 at = column[0] + (pg_i64)i * $columns;
                 $times
                 ax[i] = rx; ay[i] = ry;""")
 
-# The same where results are written: those behind the end are not wanted.
+# The same for writing results: those after the end are skipped.
 _FACTORED = Template("""\
 pg_i64 at = $first + (pg_i64)i * $before;
                 fft_lanes rx = $x[i], ry = $y[i];
@@ -291,7 +291,7 @@ pg_i64 at = $first + (pg_i64)i * $before;
 
 
 def _factor(spec: Pass, side: Side) -> str:
-    """Statements that multiply rx and ry by the factors from number *at* on."""
+    """Multiply rx and ry by the factors from number *at* on."""
     part = Segment("chirp", spec.chirp)
     if side.factor == "filter":
         part = Segment("filter", spec.chirp, spec.n)
@@ -442,7 +442,8 @@ Names = tuple[str, str]
 def _stages(
     spec: Pass, where: dict[Segment, int], here: Names, there: Names
 ) -> tuple[str, Names, Names]:
-    """The stages from a pair of arrays to another and back; where the results are, and the others."""
+    """The stages, alternating between two pairs of arrays; returns the pair with the results, and
+    the other one."""
     text, width = "", 1
     for number, radix in enumerate(spec.radices):
         turn = ""
@@ -474,7 +475,7 @@ def source(spec: Pass) -> str:
     if spec.convolve:
         at = where[Segment("filter", spec.chirp, spec.n)]
         stages += _FILTER.fill(x=here[0], y=here[1], many=spec.length, table=at)
-        # the second transform is an inverse one: real parts for imaginary ones
+        # the second transform is an inverse one: swap real and imaginary parts
         more, here, other = _stages(spec, where, here[::-1], other[::-1])
         stages += more
     fold = ""

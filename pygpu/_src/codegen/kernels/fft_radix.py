@@ -1,9 +1,9 @@
-"""Butterflies: the transforms of 2 to 32 numbers that fit registers, as straight lines of C.
+"""Butterflies: the transforms of 2 to 32 numbers in registers, as straight-line C.
 
-A composite length is split by Cooley and Tukey (An algorithm for the machine calculation of complex
-Fourier series, 1965), or without factors between the two halves where they are coprime: Good (1958)
-and Thomas (1963), the prime-factor algorithm. An odd prime is summed up directly, by pairs of inputs
-x[k], x[p-k], which share their factors.
+A composite length is split according to Cooley and Tukey (An algorithm for the machine calculation
+of complex Fourier series, 1965), or, if both parts are coprime, without factors between them: Good
+(1958) and Thomas (1963), the prime-factor algorithm. An odd prime is summed directly, by pairs of
+inputs x[k], x[p-k], which share their factors.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Value = tuple[str, str]
 
 
 def root(m: int, n: int) -> tuple[np.longdouble, np.longdouble]:
-    """The real and imaginary part of exp(-2 pi i m / n). The angle is first brought below an eighth
-    of a turn by integers, so it is as accurate as the sine there."""
+    """The real and imaginary part of exp(-2 pi i m / n). Integer arithmetic first reduces the
+    angle to below an eighth of a turn, so the result is as accurate as the sine there."""
     m %= n
     flip = 2 * m > n
     if flip:
@@ -45,7 +45,7 @@ def _prime_factor(n: int) -> int:
 
 
 class _Lines:
-    """Statements, each of which names one number."""
+    """A list of statements, each of which defines one number."""
 
     def __init__(self, suffix: str) -> None:
         self.text: list[str] = []
@@ -130,7 +130,7 @@ class _Lines:
                     even[part] = self.let(f"{even[part]} + {sums[k - 1][part]} * {self.number(c)}")
                     term = f"{differences[k - 1][part]} * {self.number(s)}"
                     odd[part] = self.let(f"{odd[part]} + {term}" if odd[part] else term)
-            # exp() has the sine with a minus: s is negative already
+            # the sine of exp() has a negative sign: s is negative already
             found[m] = self.let(f"{even[0]} - {odd[1]}"), self.let(f"{even[1]} + {odd[0]}")
             found[p - m] = self.let(f"{even[0]} + {odd[1]}"), self.let(f"{even[1]} - {odd[0]}")
         return found

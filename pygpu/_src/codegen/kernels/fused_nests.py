@@ -1,8 +1,8 @@
-"""The kernel of a fused function for nests of loops (see ``pygpu/_src/array/trace_nests.py``): for
-each row of the results a loop over a long axis, whose values are reduced.
+"""The kernel of a fused function with nested loops (see ``pygpu/_src/array/trace_nests.py``): for
+each row of the results, a loop over a long axis, whose values are reduced.
 
-On a GPU the work-items of a warp share rows: each takes some turns of the loop, for one or two rows
-at once, and they exchange their sums. On a CPU a work-item does whole rows.
+On a GPU the work-items of a warp share rows: each does some iterations of the loop, for one or two
+rows at once, and they exchange their sums. On a CPU a work-item does whole rows.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ __all__ = ["GROUP", "LANES", "Plan", "Sum", "source", "store", "sum_of"]
 
 DType = np.dtype[Any]
 GROUP = 128
-LANES = 32  # work-items that share rows at most: those of a warp
-_BAKED = 64  # strides [bytes] up to here are numbers in the text
-_MOST_SHORT = 1 << 24  # turns that are counted in 32 bits, as are the bytes of baked strides
-_PARTS = 16  # accumulators side by side on a CPU
-_BLOCK = 1024  # turns that they take before they are joined
+LANES = 32  # the most work-items that share rows: those of a warp
+_BAKED = 64  # strides [bytes] up to this are constants in the source
+# Iterations that are counted in 32 bits, as are the offsets by constant strides.
+_MOST_SHORT = 1 << 24
+_PARTS = 16  # independent accumulators on a CPU
+_BLOCK = 1024  # iterations before these are joined
 
 
 class Sum(Frozen):
-    """A reduction in the loop, by the operation of this number. value: the variable that is
-    reduced. name: the result's."""
+    """A reduction in the loop, by the operation with this number. value: the variable that is
+    reduced. name: of the result."""
 
     operation: int
     name: str
@@ -39,10 +40,10 @@ class Sum(Frozen):
 
 
 class Plan(Frozen):
-    """A nest. lines: statements for a row, in the loop, behind it. outputs: (row of the
-    work-item, result, variable, the strides and indices of where it goes). large: the axes of the
-    results that are rows. length: turns of the loop. each: rows of a work-item. lanes: work-items
-    that share rows on a GPU."""
+    """A nest. lines: statements for a row, in the loop, after it. outputs: (row of the work-item,
+    result, variable, its strides and indices in the result). large: the axes of the results that
+    are rows. length: iterations of the loop. each: rows per work-item. lanes: work-items that
+    share rows on a GPU."""
 
     arrays: tuple[tuple[int, DType], ...]
     numbers: tuple[tuple[int, DType], ...]
@@ -67,7 +68,7 @@ class Plan(Frozen):
 
     @property
     def names(self) -> list[str]:
-        """The arrays and results, as the kernel calls them."""
+        """The names of arrays and results in the kernel."""
         return [*(f"a{k}" for k, _ in self.arrays), *(f"y{i}" for i in range(len(self.results)))]
 
 
@@ -76,7 +77,7 @@ def sum_of(terms: Sequence[tuple[str, Any]]) -> str:
 
 
 def store(operation: Operation, number: int, name: str, length: int, ddof: float) -> str:
-    """Statements that make the result *name* of the accumulator acc_<name>."""
+    """Compute the result *name* from the accumulator acc_<name>."""
     kind, stored = dtypes.compute_type(operation.out), dtypes.storage_type(operation.out)
     count = "length" if length > 64 else str(length)
     return (
@@ -87,7 +88,7 @@ def store(operation: Operation, number: int, name: str, length: int, ddof: float
 
 
 def baked(strides: Sequence[int]) -> tuple[int | None, ...]:
-    """Which strides are numbers in the text."""
+    """Which strides are constants in the source."""
     return tuple(s if abs(s) <= _BAKED else None for s in strides)
 
 

@@ -1,8 +1,8 @@
-"""The kernel of a fused function over rows: several reductions over the last axis, what they reduce,
+"""The kernel of a fused function over rows: several reductions over the last axis, their operands,
 and what is computed from their results, in one launch.
 
-On a CPU a work-item does a row after the other: this module has its text. :mod:`.fused_rows_gpu` has
-that for GPUs.
+On a CPU a work-item does one row after another: the source is in this module.
+:mod:`.fused_rows_gpu` has the one for GPUs.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pygpu._src.util.frozen import Frozen
 __all__ = ["Item", "Plan", "Stage", "cpu_source", "own_names", "parameters", "row_pointers"]
 
 DType = np.dtype[Any]
-_LANES = 16  # accumulators side by side on a CPU
-_BLOCK = 1024  # items that they take before they are joined: sums of many items stay precise
+_LANES = 16  # independent accumulators on a CPU
+_BLOCK = 1024  # items before these are joined: sums of many items stay precise
 
 
 class Item(Frozen):
-    """A value for each item of a row: the variable v<number>. statement: sets it from those of
+    """A value for each item of a row: the variable v<number>. statement: computes it from those of
     *inputs*; empty if it is an array's."""
 
     number: int
@@ -34,7 +34,7 @@ class Item(Frozen):
 
 
 class Stage(Frozen):
-    """What happens in a row: a *statement* once, or, if *operation* is given, a reduction of the
+    """A step for a row: a *statement* once, or, if *operation* is given, a reduction of the
     variable v<wanted> of all items, whose result is the variable *name*."""
 
     statement: str = ""
@@ -45,9 +45,9 @@ class Stage(Frozen):
 
 
 class Plan(Frozen):
-    """A kernel over rows. arrays: (number of the variable, dtype) of each; numbers: the same, of
-    arguments; outputs: (variable, its dtype, whether there is one for each item), whose numbers
-    are *places*; items: in an order in which they can be computed."""
+    """A kernel over rows. arrays: (number of the variable, dtype) of each; numbers: the same, for
+    arguments; outputs: (variable, its dtype, whether there is one per item), whose numbers are
+    *places*; items: in an order in which they can be computed."""
 
     arrays: tuple[tuple[int, DType], ...]
     numbers: tuple[tuple[int, DType], ...]
@@ -65,7 +65,7 @@ class Plan(Frozen):
 
 
 def own_names(text: str, number: int) -> str:
-    """A reduction's text with names of its own."""
+    """A reduction's source with unique names."""
     text = re.sub(r"\bred_", f"red{number}_", text)
     text = re.sub(r"\b([XY])\b", rf"\g<1>{number}_", text)
     begin = text.index(f"PG_INLINE void red{number}_store")
@@ -158,7 +158,7 @@ def parameters(plan: Plan, kept: int) -> tuple[str, str]:
 
 
 def row_pointers(plan: Plan, kept: int, letter: dict[int, str]) -> list[str]:
-    """Statements that find a row, and read what it has one of."""
+    """Find a row, and read its values that are not per item."""
     lines, rest = [], "row"
     for axis in reversed(range(1, kept)):
         lines.append(
@@ -203,8 +203,8 @@ def _results(plan: Plan, letter: dict[int, str], dense: str) -> list[str]:
 
 
 def cpu_source(plan: Plan, kept: int, letters: str, dense: str) -> str:
-    """The kernel ``fused_rows``. kept: axes of the rows. letters, dense: for each array and result,
-    "c" if the items of a row are neighbours, "b" if they are one, "s" otherwise."""
+    """The kernel ``fused_rows``. kept: axes of the rows. letters, dense: for each array and
+    result, "c" if the items of a row are adjacent, "b" if they are the same, "s" otherwise."""
     letter = {k: c for (k, _), c in zip(plan.arrays, letters, strict=True)}
     head, start = parameters(plan, kept)
     reductions = [s.operation for s in plan.stages if s.operation is not None]

@@ -1,10 +1,10 @@
 """The kernel of :mod:`.fused_rows` for GPUs.
 
 *lanes* work-items share a row, and a group does one or several rows at a time. A work-item reads
-*vector* neighbouring items in one access, *units* times. If that makes a whole row, it is read
-once: what several stages need, and what they have computed from it, stays in registers. Rows that
-are longer are read once for each reduction and once for the results, which come from a cache then.
-Partial results are exchanged within warps where the device has them, else through local memory.
+*vector* adjacent items in one access, *units* times. If that covers a whole row, the row is read
+once: values that several stages need, and values computed from it, stay in registers. Longer rows
+are read once for each reduction and once for the results, mostly from a cache. Partial results are
+exchanged within warps if the device has them, else through local memory.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ __all__ = ["Geometry", "geometry", "source"]
 
 _WARP = 32
 _GROUP = 128  # work-items, at least
-_WORDS = 48  # registers of 32 bits for what is kept
-_MOST = 32  # items of a work-item
-_LARGEST = 512  # group
-_BUSY = 1024  # work-items that a unit should have
-_RESIDENT = 1  # groups of a unit that registers must suffice for
+_WORDS = 48  # 32-bit registers for values that are kept
+_MOST = 32  # items per work-item
+_LARGEST = 512  # work-items per group
+_BUSY = 1024  # work-items per unit, for good occupancy
+_RESIDENT = 1  # groups per unit for which the registers must suffice
 
 
 class Geometry(Frozen):
-    """lanes: work-items of a row. group: of a group. vector: neighbouring items that are read in
-    one access. units: such accesses of a work-item. kept: they make a whole row. warps: there is
-    what the dialect has for warps."""
+    """lanes: work-items per row. group: per group. vector: adjacent items that are read in one
+    access. units: such accesses per work-item. kept: they cover a whole row. warps: the dialect's
+    warp functions are available."""
 
     lanes: int
     group: int
@@ -51,7 +51,7 @@ def _ceil_power(n: int) -> int:
 def geometry(
     plan: Plan, rows: int, length: int, vector: int, units: int, largest: int, warps: bool
 ) -> Geometry:
-    """vector: what memory allows. units: of the device. largest: group."""
+    """vector: what memory allows. units: of the device. largest: the largest group."""
     largest = min(largest, _LARGEST)
     each = max(min(_MOST, _WORDS // max(_words(plan), 1)) // vector * vector, vector)
     lanes = _ceil_power(-(-length // each))
@@ -70,7 +70,7 @@ def geometry(
 
 
 def _sections(plan: Plan) -> list[tuple[int, ...]]:
-    """The nodes with a value for each item that a stage needs, and in the end the results."""
+    """The nodes with a value per item that each stage needs, and finally the results."""
     found = [(stage.wanted,) if stage.operation is not None else () for stage in plan.stages]
     full = [k for (_, _, is_full), k in zip(plan.outputs, plan.places, strict=True) if is_full]
     return [*found, tuple(full)]
@@ -102,7 +102,7 @@ class _Schedule:
 
 
 def _words(plan: Plan) -> int:
-    """Registers that an item takes at most between two sections."""
+    """The most registers per item between two sections."""
     schedule = _Schedule(plan, True)
     size = {item.number: -(-_compute_size(item.dtype) // 4) for item in plan.items}
     most = 1
@@ -117,14 +117,14 @@ def _compute_size(dtype: np.dtype[np.generic]) -> int:
 
 
 class _Writer:
-    """The text of a kernel."""
+    """Writes the source of a kernel."""
 
     def __init__(self, plan: Plan, form: Geometry, letters: str, dense: str) -> None:
         self.plan, self.form, self.dense = plan, form, dense
         self.letters = {k: c for (k, _), c in zip(plan.arrays, letters, strict=True)}
         self.kinds = dict(plan.arrays)
         self.schedule = _Schedule(plan, form.kept)
-        self.vectors = {  # arrays and results that are moved in pieces: their units
+        self.vectors = {  # arrays and results that are moved in vectors: their units
             **{f"a{k}": self._unit(d) for k, d in plan.arrays if self.letters[k] == "c"},
             **{
                 f"y{i}": self._unit(d)
@@ -141,14 +141,14 @@ class _Writer:
     # ---- items
 
     def is_here(self, item: str) -> str:
-        """Whether the row has an item; text that is constant where all have it."""
+        """Whether the row has an item; a constant if all are there."""
         if self.form.kept:
             return f"(u < {self.form.units - 1} || {item} < length)"
         return f"{item} < length"
 
     def over(self, body: str, before: Sequence[str] = (), after: Sequence[str] = ()) -> str:
-        """A loop over the items of a work-item: i is the first of a piece, i + j one of them.
-        before, after: moves of all pieces, as by move()."""
+        """A loop over the items of a work-item: i is the first of a vector, i + j one of them.
+        before, after: moves of all vectors, as by move()."""
         f = self.form
         lines = [
             *before,
@@ -171,8 +171,8 @@ PG_UNROLL for (int u = 0; u < {f.units}; u++) {{
         return f"PG_UNUSED const {kind} i = {start}(lane + u * {f.lanes}) * {f.vector};"
 
     def move(self, piece: str, item: str) -> str:
-        """Statements that read or write all pieces, where the row has them: by *piece*, or, if
-        memory does not allow that, item by item."""
+        """Read or write all vectors of the row: by *piece*, or, if memory does not allow that,
+        item by item."""
         f = self.form
         return f"""\
 if (pieces) {{
@@ -258,8 +258,8 @@ if (pieces) {{
 """
 
     def exchange(self, number: int) -> str:
-        """Statements after which all work-items of a row have its reduction. They join in one
-        order, so that all have the same bits."""
+        """Statements after which all work-items of a row have its reduction. All join in the same
+        order, so all get the same bits."""
         f, p, a = self.form, f"red{number}", f"acc{number}"
         if f.lanes == 1:
             return ""
@@ -292,7 +292,7 @@ if (pieces) {{
         }}"""
 
     def functions(self) -> str:
-        """What moves accumulators between the work-items of a warp."""
+        """The functions that move accumulators between the work-items of a warp."""
         if not self.form.warps or self.form.lanes == 1:
             return ""
         text = ""
@@ -373,7 +373,7 @@ PG_INLINE {p}_acc {p}_xor({p}_acc a, int d)
         return "\n".join(lines)
 
     def pieces(self) -> str:
-        """Whether arrays may be moved in pieces; their rows were found to begin alike."""
+        """Whether arrays can be moved in vectors; it is known that their rows begin alike."""
         v = self.form.vector
         if v == 1:
             return "1"

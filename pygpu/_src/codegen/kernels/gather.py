@@ -1,4 +1,4 @@
-"""Kernels that move items by index arrays, and that gather the items for which a mask holds."""
+"""Kernels that move items by index arrays, and that gather the items selected by a mask."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 DType = np.dtype[Any]
 GROUP = 256
-TILE = 4096  # items of a mask for one group
+TILE = 4096  # items of a mask per group
 CPU_TILE = 65536
 
 
@@ -43,7 +43,7 @@ def _move_arrays(to: str, source: str, indices: Indices, checked: bool) -> tuple
 
 
 def _move_walk(indices: Indices, ndim: int, index: str) -> list[str]:
-    """Statements that find to_at, source_at and the values i0_v, ... of index arrays for item i."""
+    """Find to_at, source_at and the values i0_v, ... of index arrays for item i."""
     walk = [f"{index} rest = ({index})i;"]
     for k in range(ndim - 1, 0, -1):
         walk.append(f"{index} left{k} = rest / ({index})n{k};")
@@ -61,7 +61,7 @@ def _move_walk(indices: Indices, ndim: int, index: str) -> list[str]:
 
 
 def _follow(j: int, mode: str, side: str, checked: bool) -> list[str]:
-    """Statements that bring index *j* into its bounds, and move along."""
+    """Bring index *j* into its bounds, and add its offset."""
     if mode == "raise":
         bad = f"bad[0] = {j + 1}; bad[1] = i{j}_v; continue;" if checked else "continue;"
         lines = [f"if (i{j}_v < -length{j} || i{j}_v >= length{j}) {{ {bad} }}"]
@@ -94,10 +94,10 @@ def move_source(
 ) -> str:
     """The kernel ``move``: for all items of a shape, to[...] = source[...].
 
-    Each operand has strides along the shape's axes [bytes]; index arrays, (code of the dtype, mode)
-    each, add item * step to the offset of one side: of *to* if *into*, else of *source*. Modes are
-    "raise" (negative ones count from the end), "wrap" and "clip". checked: an index out of bounds is
-    not followed, but written to ``bad``: [its number + 1, its value] as pg_i64.
+    Each operand has strides along the shape's axes [bytes]. Index arrays, (code of the dtype,
+    mode) each, add item * step to the offset of one side: of *to* if *into*, else of *source*.
+    Modes are "raise" (negative indices count from the end), "wrap" and "clip". checked: an index
+    out of bounds is not used, but written to ``bad``: [its number + 1, its value] as pg_i64.
     """
     types = dtypes.storage_type(to), dtypes.storage_type(source)
     arrays, start = _move_arrays(*types, indices, checked)
@@ -130,7 +130,7 @@ def true_text(dtype: DType, pointer: str, index: str) -> str:
 
 
 def count_source(mask: DType, cpu: bool) -> str:
-    """The kernel ``count``: how many items of each tile are true, to counts[tile]."""
+    """The kernel ``count``: stores how many items of each tile are true in counts[tile]."""
     m = dtypes.storage_type(mask)
     vector = f"PG_DECLARE_VECTOR({m}, 16)\n" if mask.itemsize == 1 else ""
     head = f"""\
@@ -187,8 +187,8 @@ def count_source(mask: DType, cpu: bool) -> str:
 
 
 def written(vectors: int) -> str:
-    """Puts the chosen items of a tile in order, and writes them. The counts of the vectors before
-    this work-item's, and of all, are 16 bits each of *before* and *whole*."""
+    """Write the selected items of a tile in order. The counts of the vectors before this
+    work-item's, and of all, are 16-bit parts of *before* and *whole*."""
     return f"""\
         PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
             pg_i32 at = at_k + (pg_i32)((before >> (16 * k)) & 0xffff);
@@ -204,7 +204,7 @@ def written(vectors: int) -> str:
 """
 
 
-# The counts of this work-item's vectors, and in sum those of all up to it, 16 bits each.
+# The counts of this work-item's vectors, and their sums over all up to it, 16 bits each.
 _SCANNED = """\
         pg_u64 mine = 0;
         PG_UNROLL for (int k = 0; k < $vectors; k++) {
@@ -269,8 +269,8 @@ $written    }
 
 
 def _staged(mask: DType, items: DType) -> str:
-    """The rest of ``compact`` for a GPU: four vectors of four items a work-item, moved together in
-    local memory, so that reads and writes of a group are of neighbours."""
+    """The rest of ``compact`` for a GPU: four vectors of four items per work-item, gathered in
+    local memory, so that a group reads and writes adjacent items."""
     t = dtypes.storage_type(items)
     vectors = TILE // GROUP // 4
     if mask.itemsize == 1:
@@ -347,9 +347,9 @@ $head    PG_LOCAL pg_u64 scanned[$group];
 
 
 def compact_source(mask: DType, items: DType | None, ndim: int, cpu: bool, staged: bool) -> str:
-    """The kernel ``compact``: items of true places side by side, or (items None) the places' indices
-    along each of ndim axes, one row of out for each axis. ends[tile]: how many are true up to a
-    tile's end. staged: a GPU moves items together in local memory (TILE of them and 2 KiB fit)."""
+    """The kernel ``compact``: stores the selected items next to each other, or (items None) their
+    indices along each of ndim axes, one row of out per axis. ends[tile]: how many are true up to a
+    tile's end. staged: a GPU gathers items in local memory (TILE of them and 2 KiB fit)."""
     m = dtypes.storage_type(mask)
     out = "pg_i64" if items is None else dtypes.storage_type(items)
     parameters = [f"PG_ARRAY_IN({m}, mask)", "PG_ARRAY_IN(pg_i64, ends)"]
@@ -371,7 +371,8 @@ def compact_source(mask: DType, items: DType | None, ndim: int, cpu: bool, stage
     declared = dtypes.declare(*([] if items is None else [items]))
     if items is not None and staged:
         declared += f"PG_DECLARE_VECTOR({out}, 4)\n"
-        if mask.itemsize == 1 and out != "pg_u8":  # bools are bytes, in OpenCL the same type
+        if mask.itemsize == 1 and out != "pg_u8":
+            # Bools are bytes, which is the same type in OpenCL.
             declared += "PG_DECLARE_VECTOR(pg_u8, 4)\n"
     head = f"""\
 {declared}PG_KERNEL void compact({", ".join(parameters)})
@@ -384,7 +385,7 @@ def compact_source(mask: DType, items: DType | None, ndim: int, cpu: bool, stage
         )
     if items is not None and staged:
         return head + _staged(mask, items)
-    # four items a work-item at a time, neighbours in neighbouring work-items: reads are coalesced
+    # four items per work-item at a time, adjacent across work-items: reads are coalesced
     return _GPU_COMPACT.fill(
         head=head,
         group=GROUP,

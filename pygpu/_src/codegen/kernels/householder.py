@@ -1,5 +1,5 @@
-"""Kernels by Householder's reflectors, in which a work-group has one matrix: QR, and the reflectors
-that the reduction to tridiagonal form uses too.
+"""Kernels with Householder reflectors and one matrix per work-group: QR, and the reflectors for
+the reduction to tridiagonal form.
 
 Golub and Van Loan, Matrix computations, sections 5.1 and 5.2; signs and scaling as LAPACK's larfg,
 geqr2 and org2r.
@@ -83,7 +83,7 @@ PG_INLINE void lin_form(LIN_MEM lin_t *a, LIN_MEM const lin_t *taus, int m, int 
 
 
 def qr_source(group: Group, vectors: bool) -> str:
-    """``lin_qr``: R of *height* rows, and Q of *wide* columns."""
+    """``lin_qr``: R with *height* rows, and Q with *wide* columns."""
     form = f"""\
         lin_form(a, taus, (int)m, (int)wide, k, pitch);
         PG_GLOBAL lin_t *to_q = q + g * m * wide;

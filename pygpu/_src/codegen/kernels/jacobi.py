@@ -1,10 +1,10 @@
-"""The kernel of singular values, in which a work-group has one matrix: one-sided Jacobi rotations of
+"""The kernel of singular values with one matrix per work-group: one-sided Jacobi rotations of
 pairs of columns until all are orthogonal.
 
 Hestenes, Inversion of matrices by biorthogonalization (1958); Golub and Van Loan, Matrix
 computations, section 8.6.3; tolerance as Drmac and Veselic, New fast and accurate Jacobi SVD
-algorithm (2008). Pairs of a round have no column in common (a round-robin tournament, as Brent and
-Luk, 1985), so each work-item rotates pairs of its own, and waits once a round.
+algorithm (2008). The pairs of a round have no column in common (a round-robin tournament, as Brent
+and Luk, 1985), so each work-item rotates its own pairs, and waits once per round.
 """
 
 from __future__ import annotations
@@ -207,8 +207,8 @@ _LAYOUT = """\
 
 
 def svd_source(group: Group, vectors: bool, columns: int) -> str:
-    """``lin_svd`` of matrices with at least as many rows as columns: singular values in descending
-    order, the left and the right vectors as columns."""
+    """``lin_svd`` for matrices with at least as many rows as columns: singular values in
+    descending order, the left and right vectors as columns."""
     body = f"""\
     int pitch = LIN_COLUMNS | 1, across = (int)n | 1;
     LIN_MEM lin_t *v = a + LIN_ROWS * pitch, *h = v{" + n * across" if vectors else ""};

@@ -1,10 +1,10 @@
-"""Kernels of LU factorization with partial pivoting, and what is made from it: solutions, inverses,
-determinants. A work-group has one matrix.
+"""Kernels of LU factorization with partial pivoting, and its uses: solutions, inverses,
+determinants. Each work-group has one matrix.
 
-On GPUs rows and columns of the factors are computed in Crout's order, in which each item is one sum
-(Golub and Van Loan, Matrix computations, section 3.2); on CPUs by outer products. Inverses as in
-LAPACK: that of the upper factor, then X L = U^-1 (Du Croz and Higham, Stability of methods for matrix
-inversion, 1992, method D).
+On GPUs, rows and columns of the factors are computed in Crout's order, in which each item is one
+sum (Golub and Van Loan, Matrix computations, section 3.2); on CPUs by outer products. Inverses as
+in LAPACK: that of the upper factor, then X L = U^-1 (Du Croz and Higham, Stability of methods for
+matrix inversion, 1992, method D).
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ __all__ = [
     "solve_source",
 ]
 
-# The rows of a matrix of n columns, and further columns beside it, become L and U, and L^-1 P times
-# the columns. order: which row came where. Returns whether a pivot was 0; *odd counts swaps.
+# Turns the rows of a matrix of n columns, and further columns next to it, into L and U, and L^-1 P
+# times the columns. order: the original number of each row. Returns whether a pivot was 0; *odd
+# counts swaps.
 _FACTOR = """\
 PG_INLINE int lin_lu(LIN_MEM lin_t *a, LIN_ORDER pg_i32 *order, int n, int columns, int pitch, int *odd)
 {
@@ -169,7 +170,7 @@ PG_INLINE void lin_invert(LIN_MEM lin_t *a, LIN_MEM lin_t *column, int n, int pi
 
 
 def _order(group: Group, n: int) -> list[str]:
-    """Local memory for the order of rows, of at most n rows."""
+    """Local memory for the order of at most n rows."""
     return [f"pg_i32 order[{n}]"]
 
 
@@ -178,7 +179,7 @@ def factor_text() -> str:
 
 
 def solve_source(group: Group, rows: int) -> str:
-    """``lin_solve``: out = a^-1 b. rows: at most."""
+    """``lin_solve``: out = a^-1 b. rows: the most."""
     body = f"""\
     int pitch = (int)(n + sides) | 1, odd = 0;
     LIN_EACH {{
@@ -204,7 +205,7 @@ _NUMBERS = ["n", "x_step", "x_down", "x_across"]
 
 
 def inverse_source(group: Group, rows: int) -> str:
-    """``lin_inverse``: the columns of (L U)^-1 go where the rows came from."""
+    """``lin_inverse``: stores the columns of (L U)^-1 in the places from which the rows came."""
     body = """\
     int pitch = (int)n | 1, odd = 0;
     LIN_EACH {
@@ -265,12 +266,14 @@ _LOGARITHM = """\
 
 
 def diagonal_text(logarithm: bool | None) -> str:
-    """What stores the determinant, or its sign and logarithm; None: the function before it."""
+    """Statements that store the determinant, or its sign and logarithm; None: the function before
+    it."""
     return _PRODUCT if logarithm is None else _LOGARITHM if logarithm else _DETERMINANT
 
 
 def determinant_source(group: Group, rows: int, logarithm: bool) -> str:
-    """``lin_determinant``: determinants, or their signs and the logarithms of their sizes."""
+    """``lin_determinant``: determinants, or their signs and the logarithms of their absolute
+    values."""
     body = f"""\
     int pitch = (int)n | 1;
     LIN_EACH {{

@@ -1,10 +1,11 @@
-"""The kernels of LU factorization of matrices of up to 32 rows on GPUs: each work-item holds a row in
-its registers, and rows are not moved.
+"""The kernels of LU factorization of matrices of up to 32 rows on GPUs: each work-item holds a row
+in its registers, and rows are not moved.
 
 The right sides are further columns of the rows, so that elimination is also forward substitution
-(Golub and Van Loan, Matrix computations, section 3.4). The work-items of a matrix are 4 to 32, those
-of a warp wait only for each other; the pivot's row goes through local memory. Of the sizes of
-candidates at least 14 bits are compared, so factors may be above 1 by 2^-13.
+(Golub and Van Loan, Matrix computations, section 3.4). A matrix has 4 to 32 work-items; those of a
+warp wait only for each other; the pivot's row goes through local memory. Candidates for the pivot
+are compared by at least the first 14 bits of their absolute values, so factors may exceed 1 by
+2^-13.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ PG_INLINE void lin_rows(lin_t *r, LIN_MEM lin_t *a, PG_GLOBAL const lin_t *from,
 }
 """
 
-# All matrices of a group take the same turns, so that all work-items come to each LIN_SYNC.
+# All matrices of a group do the same iterations, so that all work-items reach each LIN_SYNC.
 _EACH = """\
     for (pg_i64 base = PG_GROUP_ID(0) * $teams; base < count; base += PG_GROUPS(0) * $teams) {
         pg_i64 g = base + LIN_TEAM;
@@ -143,7 +144,7 @@ def solve_source(group: Group, sides: int) -> str:
 
 
 def inverse_source(group: Group) -> str:
-    """``lin_inverse``: with the unit matrix as right sides."""
+    """``lin_inverse``: with the identity matrix as right sides."""
     wide = 2 * group.threads
     body = f"""\
 {_each(group)}
@@ -166,7 +167,7 @@ def inverse_source(group: Group) -> str:
 
 
 def determinant_source(group: Group, logarithm: bool) -> str:
-    """``lin_determinant``: the diagonal by turns, and the parity of the order of rows."""
+    """``lin_determinant``: one diagonal item after another, and the parity of the order of rows."""
     body = f"""\
 {_each(group)}
         lin_eliminate(r, s, &turn, keys, row);

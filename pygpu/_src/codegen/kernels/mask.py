@@ -1,9 +1,10 @@
-"""Kernels for masks of bytes on devices with warps (:mod:`pygpu._src.codegen.prelude.warp`): ``marks`` makes
-bits of a mask and counts them, ``gather`` moves the items of set bits side by side.
+"""Kernels for masks of bytes on devices with warps (:mod:`pygpu._src.codegen.prelude.warp`):
+``marks`` converts a mask to bits and counts them, ``gather`` stores the selected items next to
+each other.
 
-A mask is read once, and its bits, an eighth of it, once more; the group that ends last adds up the
-counts, so there is one launch before the host learns how many there are. A tile of :data:`TILE` items belongs
-to a warp of ``marks`` and to a group of ``gather``.
+A mask is read once, and its bits, an eighth of its size, once more. The group that ends last adds
+up the counts, so one launch suffices before the host learns how many there are. A tile of
+:data:`TILE` items belongs to a warp of ``marks`` and to a group of ``gather``.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from .gather import GROUP, TILE, written
 __all__ = ["GROUP", "TILE", "gather_source", "layout", "marks_source"]
 
 DType = np.dtype[Any]
-_RESIDENT = {1: 6, 2: 6, 4: 6, 8: 4}  # groups that a unit holds, by the bytes of an item
+_RESIDENT = {1: 6, 2: 6, 4: 6, 8: 4}  # groups per unit, by the bytes of an item
 
 
 def layout(tiles: int) -> tuple[int, int, int, int]:
-    """Of what ``marks`` writes, bits, ends of tiles, counts of tiles: (tiles that there is room for,
-    where the ends begin, where the last one is, all) [bytes]."""
+    """The layout of the results of ``marks`` (bits, ends of tiles, counts of tiles): (tiles with
+    space, offset of the ends, offset of the last one, total) [bytes]."""
     room = -(-tiles // 128) * 128
     bits = room * (TILE // 8)
     return room, bits, bits + 8 * (tiles - 1), bits + 12 * room
@@ -134,8 +135,8 @@ _LAST_GROUP = Template("""\
 
 
 def marks_source(mask: DType) -> str:
-    """The kernel ``marks``: bits of n bytes, how many of each tile are set, and (pg_i64) how many up
-    to the end of each tile. ``done`` is zero before and after."""
+    """The kernel ``marks``: bits of n bytes, how many of each tile are set, and (pg_i64) how many
+    up to the end of each tile. ``done`` is zero before and after."""
     m = dtypes.storage_type(mask)
     vectors = TILE // 512
     return _MARKS.fill(
@@ -144,7 +145,7 @@ def marks_source(mask: DType) -> str:
 
 
 def gather_source(items: DType) -> str:
-    """The kernel ``gather``: x's items of set bits, side by side."""
+    """The kernel ``gather``: stores x's items with set bits next to each other."""
     t = dtypes.storage_type(items)
     vectors = TILE // GROUP // 4
     return f"""\

@@ -1,8 +1,9 @@
-"""What the kernels of matrix products share: arithmetic, parameters, and the way to a matrix.
+"""The common parts of the kernels of matrix products: arithmetic, parameters, and finding a
+matrix.
 
-The kernels are in matmul_tiles.py (GPUs), matmul_panels.py (CPUs) and matmul_vectors.py (one column).
-All of them take any dtype that computes, any strides, and stacks of matrices. The first axis of a
-stack is that of the parts into which the summed axis is cut; usually there is one.
+The kernels are in matmul_tiles.py (GPUs), matmul_panels.py (CPUs) and matmul_vectors.py (one
+column). All of them accept any dtype that computes, any strides, and stacks of matrices. The first
+axis of a stack is that of the parts into which the summed axis is split; usually there is one.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ GROUP = 256
 
 
 class Kinds(NamedTuple):
-    """The dtypes of a, b, of the sums and of the result, and the number of axes of the stack.
+    """The dtypes of a, b, the sums and the result, and the number of axes of the stack.
 
-    parts: sums are stored as they are, for join_source() to add them up.
+    parts: sums are stored as they are, to be added up by join_source().
     """
 
     x: DType
@@ -40,7 +41,7 @@ class Kinds(NamedTuple):
         return acc_type(self.number) if self.parts else dtypes.storage_type(self.out)
 
     def store(self, pointer: str, index: str, acc: str) -> str:
-        """A statement that stores a sum."""
+        """Return a statement that stores a sum."""
         if self.parts:
             return f"{pointer}[{index}] = {acc};"
         value = _number_of_acc(self.number, acc)
@@ -48,7 +49,7 @@ class Kinds(NamedTuple):
 
 
 def acc_type(number: DType) -> str:
-    """What sums are kept in. Signed integers wrap as unsigned ones."""
+    """The type of sums. Signed integers wrap around as unsigned ones."""
     code = dtypes.code(number)
     if code == "b8":
         return "pg_u32"
@@ -67,8 +68,9 @@ acc.re += a.re * b.re; acc.im += a.re * b.im; acc.re -= a.im * b.im; acc.im += a
 
 
 def arithmetic(kinds: Kinds) -> str:
-    """mat_t, mat_none(), mat_a(value), mat_b(value), mat_add(acc, a, b): acc + a * b, and
-    mat_join(acc, more): acc + more. A product and its sum are rounded once where the device can."""
+    """Define mat_t, mat_none(), mat_a(value), mat_b(value), mat_add(acc, a, b): acc + a * b, and
+    mat_join(acc, more): acc + more. A product and its sum are rounded once if the device can do
+    that."""
     number = kinds.number
     code = dtypes.code(number)
     a, b = dtypes.cast("v", kinds.x, number), dtypes.cast("v", kinds.y, number)
@@ -97,9 +99,10 @@ PG_INLINE mat_t mat_join(mat_t acc, mat_t more) {{ {join} return acc; }}
 
 
 def parameters(kinds: Kinds, own: tuple[str, ...] = ()) -> str:
-    """The arrays; a kernel's own; M, N, K; the length of a part of K; tiles along N and in a matrix; tiles of all
-    matrices; lengths of the stack's axes but the first; strides [bytes] of a, b and out along the
-    stack's axes, then along their own two, that of K last for both a and b."""
+    """The parameters: the arrays; a kernel's own; M, N, K; the length of a part of K; tiles along
+    N and per matrix; tiles of all matrices; lengths of the stack's axes except the first; strides
+    [bytes] of a, b and out along the stack's axes, then along their own two, that of K last for
+    both a and b."""
     xs, ys = dtypes.storage_type(kinds.x), dtypes.storage_type(kinds.y)
     lines = [
         f"PG_ARRAY_IN({xs}, a)",
@@ -117,14 +120,14 @@ def parameters(kinds: Kinds, own: tuple[str, ...] = ()) -> str:
 
 
 def start(kinds: Kinds) -> str:
-    """The statements that a kernel begins with."""
+    """The first statements of a kernel."""
     xs, ys = dtypes.storage_type(kinds.x), dtypes.storage_type(kinds.y)
     return f"PG_START_IN({xs}, a); PG_START_IN({ys}, b); PG_START({kinds.stored}, out);"
 
 
 def find(kinds: Kinds, index: str = "pg_i64") -> str:
-    """Statements for group g: the tile's number in its matrix, the matrices from_a, from_b and to,
-    and depth, the number of products in a sum. index: the type of g."""
+    """Find, for group g: the tile's number in its matrix, the matrices from_a, from_b and to, and
+    depth, the number of products in a sum. index: the type of g."""
     lines = [f"{index} rest = g / ({index})tiles, tile = g % ({index})tiles;"]
     lines.append("pg_i64 a_at = 0, b_at = 0, o_at = 0;")
     for k in range(kinds.batch - 1, 0, -1):
@@ -179,9 +182,9 @@ pg_i64 i = g * $each + id % $each;
 def join_source(kinds: Kinds, lanes: int) -> str:
     """``join``: adds up the sums of *count* parts for each of *items* results.
 
-    lanes: work-items that share a result, in groups of GROUP; their sums are added as in a tree. If
-    there is one, it is a loop for groups of any size. Further parameters: lengths of the result's
-    axes but the first, strides [bytes] of them all; the number of axes is kinds.batch + 1.
+    lanes: work-items that share a result, in groups of GROUP, which add their sums in a tree. With
+    a single lane, it is a loop for groups of any size. Further parameters: lengths of the result's
+    axes except the first, strides [bytes] of them all; the number of axes is kinds.batch + 1.
     """
     axes = kinds.batch + 1
     names = [f"n{k}" for k in range(1, axes)] + [f"o_{k}" for k in range(axes)]

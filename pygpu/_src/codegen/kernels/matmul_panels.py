@@ -3,10 +3,10 @@
 After Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (ACM TOMS 34,
 2008). A work-item computes a tile of the result. For each stretch of the summed axis it packs the
 tile's part of b into panels as wide as the block, then rows of a into panels as high as the block;
-the innermost loop reads both in order. A panel of b stays in the first cache, the packed rows of a
-in the second. Sums are kept in memory of the work-item's own between two stretches.
+the innermost loop reads both sequentially. A panel of b stays in the L1 cache, the packed rows of
+a in the L2 cache. Between two stretches, sums are stored in memory of the work-item's own.
 
-The text is OpenCL C only: its vector types are what CPUs compute with.
+The source is OpenCL C only, because it uses its vector types.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ __all__ = ["Blocking", "source"]
 
 
 class Blocking(NamedTuple):
-    """lanes: real numbers of a vector; high: rows, and wide: vectors of the block in registers; deep:
-    of a stretch of the summed axis; rows: of a that are packed at once."""
+    """lanes: real numbers per vector; high: rows, and wide: vectors of the block in registers;
+    deep: length of a stretch of the summed axis; rows: rows of a that are packed at once."""
 
     lanes: int
     high: int
@@ -127,8 +127,8 @@ if (some == $width && $apart == $size)
 
 
 def _pack(kinds: Kinds, name: str, width: int, planes: int) -> str:
-    """Statements that pack a panel of *width* rows of a, or columns of b, and *deep* along the summed
-    axis; missing ones are zero."""
+    """Pack a panel of *width* rows of a, or columns of b, and *deep* along the summed axis;
+    missing ones are zero."""
     dtype = kinds.x if name == "a" else kinds.y
     apart, along = ("a_m", "a_k") if name == "a" else ("b_n", "b_k")
     stored = dtypes.storage_type(dtype)
@@ -158,14 +158,15 @@ def _pack(kinds: Kinds, name: str, width: int, planes: int) -> str:
 
 
 class _Block:
-    """The texts of the block in registers: variables s0_1re, ... are the sums of row 0, vector 1."""
+    """The source for the block in registers: variables s0_1re, ... are the sums of row 0, vector
+    1."""
 
     def __init__(self, kinds: Kinds, blocking: Blocking) -> None:
         self.of, self.bool = blocking, kinds.number.kind == "b"
         self.parts = ("re", "im") if kinds.number.kind == "c" else ("",)
 
     def _each(self, text: str) -> str:
-        """The text for each vector of sums."""
+        """The source for each vector of sums."""
         of, planes = self.of, len(self.parts)
         lines = []
         for r in range(of.high):
@@ -223,8 +224,8 @@ _REAL = {
 
 
 def source(kinds: Kinds, blocking: Blocking) -> str:
-    """``product`` with memory of its own: the real numbers of it that each work-item has, and the size of
-    a tile, multiples of the block's."""
+    """``product`` with its own memory: returns also how many real numbers of it each work-item
+    needs, and the size of a tile, multiples of the block's."""
     code = dtypes.code(matmul.acc_dtype(kinds.number))
     block, planes = _Block(kinds, blocking), 2 if code[0] == "c" else 1
     columns = blocking.columns

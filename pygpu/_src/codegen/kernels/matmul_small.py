@@ -1,6 +1,6 @@
-"""Products of small matrices, many in a launch: a work-item computes a block straight from memory.
+"""Products of small matrices, many per launch: a work-item computes a block directly from memory.
 
-The caches hold what the work-items of a matrix share, so nothing is gained by local memory.
+The caches hold the data that a matrix's work-items share, so local memory would gain nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ __all__ = ["Block", "source"]
 
 
 class Block(NamedTuple):
-    """rows, columns: that a work-item computes; vector: items of b that are read at once, vectors:
-    whether the block's items of the result lie together; wide: numbers of blocks need 64 bits."""
+    """rows, columns: per work-item; vector: items of b that are read at once; vectors: whether the
+    block's items of the result are adjacent; wide: block numbers need 64 bits."""
 
     rows: int
     columns: int

@@ -1,14 +1,15 @@
 """Matrix products on GPUs: a group computes a tile of the result, each work-item a block of it.
 
-Operands go through local memory in steps along the summed axis. A step's items are fetched from global
-memory into registers while those of the step before are multiplied, and put into the other half of
-local memory, so that one barrier a step suffices (Volkov and Demmel, "Benchmarking GPUs to tune
-dense linear algebra", SC 2008; Nath, Tomov and Dongarra, "An improved MAGMA GEMM for Fermi GPUs", 2010).
-A work-item's block is made of pieces of 16 bytes, and the work-items of a warp are laid out in
-two dimensions, so that reading a step's items takes few accesses without bank conflicts.
+Operands go through local memory in steps along the summed axis. A step's items are loaded from
+global memory into registers while those of the previous step are multiplied, and stored in the
+other half of local memory, so that one barrier per step suffices (Volkov and Demmel, "Benchmarking
+GPUs to tune dense linear algebra", SC 2008; Nath, Tomov and Dongarra, "An improved MAGMA GEMM for
+Fermi GPUs", 2010). A work-item's block consists of pieces of 16 bytes, and the work-items of a
+warp are arranged in two dimensions, so that reading a step's items takes few accesses without bank
+conflicts.
 
-Rows and columns beyond the matrices are computed from the last ones, and not stored; only what lies
-beyond the summed axis must be zero.
+Rows and columns beyond the matrices are computed from the last ones, and not stored; only items
+beyond the end of the summed axis must be zero.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ __all__ = ["Side", "Tile", "local_bytes", "source"]
 
 class Tile(NamedTuple):
     """rows, columns: of a group's tile; deep: of a step along the summed axis; each_row,
-    each_column: of the block that a work-item computes; resident: groups of a unit at once, which
-    decides how many registers a work-item may have; zigzag: whether neighbours in a warp are pairs of
-    rows instead of a row's columns, which some tiles read local memory faster with."""
+    each_column: of a work-item's block; resident: concurrent groups per unit, which limits the
+    registers per work-item; zigzag: whether neighbours in a warp are pairs of rows instead of a
+    row's columns, with which some tiles read local memory faster."""
 
     rows: int
     columns: int
@@ -44,8 +45,8 @@ class Tile(NamedTuple):
 
 
 class Side(NamedTuple):
-    """How an operand is read. along: items that lie together are those of the summed axis; vector:
-    so many of them are read at once if their address allows it."""
+    """How an operand is read. along: whether adjacent items are those of the summed axis; vector:
+    how many of them are read at once if their address allows it."""
 
     along: bool
     vector: int
@@ -57,12 +58,12 @@ def piece(acc: DType) -> int:
 
 
 def pad(side: Side, acc: DType) -> int:
-    """Unused items behind a step's row in local memory, against bank conflicts."""
+    """Unused items after a step's row in local memory, against bank conflicts."""
     return piece(acc) if side.along else 0
 
 
 def local_bytes(tile: Tile, acc: DType) -> int:
-    """Local memory that a group takes at most."""
+    """The most local memory per group."""
     return 2 * tile.deep * (tile.rows + tile.columns + 2 * piece(acc)) * acc.itemsize
 
 
@@ -140,7 +141,7 @@ PG_KERNEL void PG_BOUNDS($group, $resident) product($parameters)
 
 
 class _Operand:
-    """The texts that bring an operand's tiles to local memory."""
+    """The source that copies an operand's tiles to local memory."""
 
     def __init__(self, name: str, dtype: DType, side: Side, wide: int, tile: Tile, acc: DType):
         self.name, self.dtype, self.side, self.wide = name, dtype, side, wide
@@ -152,7 +153,8 @@ class _Operand:
         self.slots = -(-self.vectors // tile.group)
 
     def _slots(self, body: str) -> str:
-        """A loop over a work-item's vectors: number v of the tile, at o along the result's axis and k."""
+        """A loop over a work-item's vectors: number v of the tile, at o along the result's axis
+        and k."""
         some = self.vectors % self.group != 0
         check = f"if (v < {self.vectors}) " if some else ""
         fast = (self.deep if self.side.along else self.wide) // self.side.vector
@@ -164,7 +166,7 @@ class _Operand:
         )
 
     def place(self) -> str:
-        """Declares x_next, a slot's items; x_off, where a slot's items are in the tile [bytes];
+        """Declare x_next, a slot's items; x_off, where a slot's items are in the tile [bytes];
         x_tile, where the tile's items are; x_wide, whether vectors are aligned."""
         x, axis, vector = self.name, self.axis, self.side.vector
         size = vector * self.dtype.itemsize
@@ -182,8 +184,8 @@ class _Operand:
         )
 
     def fetch(self, part: str) -> str:
-        """x_next becomes the tile's items. part: "wide", "single", or "rest" where some of them lie
-        beyond the summed axis."""
+        """Load the tile's items into x_next. part: "wide", "single", or "rest" where some of them
+        are beyond the end of the summed axis."""
         x, vector = self.name, self.side.vector
         if part == "wide":
             at = f"({x}_tile + {x}_off[s])"
@@ -202,7 +204,7 @@ class _Operand:
         return self._slots(f"PG_UNROLL for (int j = 0; j < {vector}; j++) {{ {store} }}")
 
     def put(self, now: str) -> str:
-        """x_next goes to local memory."""
+        """Store x_next in local memory."""
         x, vector = self.name, self.side.vector
         half = self.line * self.deep
         value = f"mat_{x}({dtypes.load(self.dtype, f'{x}_next[s].item', '@')})"
@@ -221,7 +223,7 @@ class _Operand:
 
 
 def _fetch(a: _Operand, b: _Operand, deep: int) -> str:
-    """Both operands' next step."""
+    """Load both operands' next step."""
     texts = []
     for x in (a, b):
         if x.side.vector > 1:
@@ -233,7 +235,7 @@ def _fetch(a: _Operand, b: _Operand, deep: int) -> str:
 
 
 def _store(kinds: Kinds, vector: int, width: int) -> str:
-    """Stores acc[r][i * width ...], width items that lie *vector* by vector together."""
+    """Store acc[r][i * width ...], width items that are adjacent in vectors of *vector*."""
     item = f"(PG_GLOBAL {kinds.stored} *)(at + j * o_n)"
     single = (
         f"PG_UNROLL for (int j = 0; j < {width}; j++) if (n + j < N) "
@@ -250,7 +252,7 @@ def _store(kinds: Kinds, vector: int, width: int) -> str:
 
 
 def _lanes(tile: Tile, width: int) -> dict[str, Any]:
-    """How the lanes of a warp share out its part of a tile."""
+    """How the lanes of a warp divide its part of a tile."""
     lanes = min(32, tile.group)
     across = min(8 if tile.each_row <= tile.each_column else 4, tile.columns // tile.each_column)
     across = max(across, lanes * tile.each_row // tile.rows)
@@ -274,10 +276,10 @@ def _lanes(tile: Tile, width: int) -> dict[str, Any]:
 
 
 def source(kinds: Kinds, tile: Tile, a: Side, b: Side, out_vector: int, far: bool) -> str:
-    """``product``: out[m, n] = sum over k of a[m, k] * b[n, k], for each item of the stack, by groups
-    of tile.group work-items.
+    """``product``: out[m, n] = sum over k of a[m, k] * b[n, k], for each item of the stack, by
+    groups of tile.group work-items.
 
-    out_vector: items of the result that are stored at once, where they lie together along n and their
+    out_vector: items of the result that are stored at once, if they are adjacent along n and their
     address allows it. far: offsets inside a tile need 64 bits.
     """
     acc = matmul.acc_dtype(kinds.number)

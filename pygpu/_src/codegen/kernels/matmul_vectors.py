@@ -1,8 +1,8 @@
-"""Products of a row and a matrix, which take as long as reading the matrix does.
+"""Products of a row and a matrix, which take as long as reading the matrix.
 
-Where the matrix lies along the summed axis, some work-items read a line of it together; where it
-lies along the result's axis, each reads a piece of every line. The sums of the work-items that
-share a result are added up in local memory in the order of a tree.
+If the matrix is contiguous along the summed axis, some work-items read a line of it together; if
+it is contiguous along the result's axis, each reads a part of every line. The sums of the
+work-items that share a result are added up in local memory in the order of a tree.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["Reading", "source"]
 
 
 class Reading(NamedTuple):
-    """along: the matrix lies along the summed axis; group: work-items; lanes: those of them that
-    share a result; vector: items of the matrix that are read at once, turns: such reads on their way
-    at once; row: items of the row read at once; loose: vectors may begin at any item's address, as on
-    CPUs."""
+    """along: whether the matrix is contiguous along the summed axis; group: work-items; lanes:
+    those of them that share a result; vector: items of the matrix that are read at once; turns:
+    how many such reads are in flight; row: items of the row read at once; loose: vectors may begin
+    at any item's address, as on CPUs."""
 
     along: bool
     group: int
@@ -35,7 +35,7 @@ class Reading(NamedTuple):
 
     @property
     def results(self) -> int:
-        """Of a group."""
+        """Results per group."""
         return self.group // self.lanes * (1 if self.along else self.vector)
 
 
@@ -112,7 +112,7 @@ pg_i64 k = lane;
 
 
 def _join(kinds: Kinds, of: Reading) -> str:
-    """Adds up what the lanes have, and stores it."""
+    """Add up the sums of the lanes, and store the result."""
     value, each = ("sum", "") if of.along else ("acc[j]", f" * {of.vector} + j")
     loop = "" if of.along else f"PG_UNROLL for (int j = 0; j < {of.vector}; j++) "
     place = "n0" if of.along else "(n0 + j)"
@@ -183,7 +183,7 @@ def _read_across(
 
 def source(kinds: Kinds, of: Reading) -> str:
     """``product`` of one row a and any number of columns b[n], by groups of of.group work-items; a
-    tile is of.results of them."""
+    tile has of.results of them."""
     xs, ys = dtypes.storage_type(kinds.x), dtypes.storage_type(kinds.y)
     b_bytes, a_bytes = of.vector * kinds.y.itemsize, of.row * kinds.x.itemsize
 

@@ -26,9 +26,10 @@ __all__ = ["Group", "copy_in", "copy_out", "kernel", "prelude"]
 
 
 class Group(NamedTuple):
-    """code: of the dtype ("f32", "c128", ...). threads: work-items of a matrix; 1 on CPUs. items: of local
-    memory for a matrix, 0 if it lies in global memory. warps: if not 0, a matrix has a warp, and a
-    group so many of them, which do not wait for each other. bounds: there is PG_BOUNDS."""
+    """code: of the dtype ("f32", "c128", ...). threads: work-items per matrix; 1 on CPUs. items:
+    of local memory per matrix, 0 if it is in global memory. warps: if not 0, each matrix has a
+    warp, and a group has so many of them, which do not wait for each other. bounds: PG_BOUNDS is
+    available."""
 
     code: str
     threads: int
@@ -42,7 +43,7 @@ class Group(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Work-items of a group."""
+        """Work-items per group."""
         return self.threads * max(self.warps, 1)
 
     @property
@@ -230,7 +231,8 @@ def prelude(group: Group) -> str:
 
 
 def _local(group: Group, array: str) -> str:
-    """The declaration of an array in local memory, such as "lin_t a[8]", for each matrix of a group."""
+    """The declaration of an array in local memory, such as "lin_t a[8]", for each matrix of a
+    group."""
     if not group.warps:
         return f"PG_LOCAL {array};"
     kind, name, length, _ = re.split(r"[\[\] ]", array)
@@ -251,10 +253,9 @@ def kernel(
     matrix: bool = True,
 ) -> str:
     """A kernel. reads, writes: "type name" of arrays; the last that is written is *work*, if the
-    matrices lie in global memory. numbers: pg_i64 each, after *count* and *room*, the items of a
-    matrix there. local: arrays of local memory, such as
-    "lin_r parts[32]". matrix: without it there is no *a*, and
-    no *work*."""
+    matrices are in global memory. numbers: pg_i64 each, after *count* and *room*, the items of a
+    matrix there. local: arrays of local memory, such as "lin_r parts[32]". matrix: if False, *a*
+    and *work* do not exist."""
     arrays = [*(("_IN", x) for x in reads), *(("", x) for x in writes)]
     if matrix and not group.items:
         arrays.append(("", "lin_t work"))

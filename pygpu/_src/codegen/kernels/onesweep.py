@@ -1,13 +1,15 @@
-"""Sorting one long row by digits of 8 bits, each in one pass over memory, for devices with warps
-(codegen/prelude/warp.py): Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs",
-2022.
+"""Sorting one long row by 8-bit digits, each in one pass over memory, for devices with warps
+(codegen/prelude/warp.py): Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix
+Sort for GPUs", 2022.
 
-``histogram`` counts all digits of all keys at once, ``starts`` sums them up, and ``sweep`` moves the
-keys by one digit, each tile finding where its digits begin by looking back at the tiles before it. A tile
-counts its digits and tells the counts before it ranks its keys, so that others seldom wait for it.
+``histogram`` counts all digits of all keys at once, ``starts`` sums the counts, and ``sweep``
+moves the keys by one digit; each tile finds where its digits begin by looking back at the tiles
+before it. A tile publishes its digit counts before it ranks its keys, so that others seldom wait
+for it.
 
-state: first a ticket and 3 words unused, then 256 words for each tile: two bits of what is known (1 the
-tile's own count, 2 the sum up to its end), 30 of number. So there must be fewer than 2**30 items.
+state: a ticket and 3 unused words, then 256 words for each tile: two bits of state (1 the tile's
+own count, 2 the sum up to its end), 30 bits of the number. So there must be fewer than 2**30
+items.
 """
 
 from __future__ import annotations
@@ -20,13 +22,13 @@ from . import radix_sort
 __all__ = ["COUNT_GROUP", "Shape", "shape_of", "source"]
 
 COUNT_GROUP = 256  # work-items of histogram and starts
-_COPIES = 4  # of the counts, so that fewer work-items of a warp count in one place
+_COPIES = 4  # copies of the counts, so that fewer work-items of a warp update the same one
 
 
 class Shape(Frozen):
-    """Of a sweep: work-items of a group (256 at least), items of each, groups that a unit holds.
-    match: how the work-items of a warp find those with the same digit, "vote" (by a vote for each bit)
-    or "or" (each sets its bit in a word of the digit)."""
+    """Of a sweep: work-items per group (at least 256), items of each, groups per unit. match: how
+    the work-items of a warp find those with the same digit, "vote" (by a vote for each bit) or
+    "or" (each sets its bit in a word of the digit)."""
 
     group: int
     each: int
@@ -34,8 +36,8 @@ class Shape(Frozen):
     match: str
 
 
-# The quickest of 26 (keys) and 12 (with positions) on an H200, 64 Mi items of 4 bytes, by CUDA; of 11 and 6
-# by OpenCL, whose compiler is not told how many groups a unit shall hold.
+# The fastest of 26 (keys) and 12 (with positions) on an H200, 64 Mi items of 4 bytes, by CUDA; of
+# 11 and 6 by OpenCL, whose compiler is not told the number of groups per unit.
 CHOSEN = {
     ("cuda", False): Shape(384, 18, 3, "or"),
     ("cuda", True): Shape(256, 18, 3, "vote"),
@@ -46,7 +48,7 @@ WIDE = Shape(256, 12, 4, "or")  # of 5, for float64
 
 
 def shape_of(language: str, size: int, positions: bool) -> Shape:
-    """The shape for keys of so many bytes, with the positions of items or without."""
+    """Return the shape for keys of so many bytes, with or without the positions of items."""
     return CHOSEN[language, positions] if size <= 4 else WIDE
 
 
@@ -309,7 +311,7 @@ def _histogram(in_type: str, key: str, size: int) -> str:
 
 
 def _ranks(shape: Shape) -> tuple[str, str]:
-    """Statements that rank the keys of a tile that is full, and of one that is not."""
+    """Rank the keys of a full tile, and of a partial one."""
     voted = shape.match == "vote"
     common = {"each": shape.each, "forget": "" if voted else "marks[digit] = 0; "}
     match = Template(_VOTE if voted else _OR)
@@ -363,7 +365,8 @@ def _sweep(positions: bool, first: bool, last: bool, size: int, shape: Shape) ->
 
 
 def count_source(positions: bool, only: bool, size: int) -> str:
-    """The kernels ``histogram`` and ``starts``, for keys of *size* bytes. only: there is one pass."""
+    """The kernels ``histogram`` and ``starts``, for keys of *size* bytes. only: whether there is a
+    single pass."""
     in_type, _, key, *_ = radix_sort.pass_ends(positions, True, only)
     return _histogram(in_type, key, size) + _STARTS
 

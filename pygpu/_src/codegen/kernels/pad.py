@@ -1,4 +1,4 @@
-"""The kernel of numpy.pad, where items of the array surround it."""
+"""The kernel of numpy.pad for modes that repeat the array's items."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pygpu._src.codegen import dtypes
 
 __all__ = ["source"]
 
-_PLACES = {  # the item for x that is before the first or after the last of n
+_PLACES = {  # the index of the item of x for positions before the first or after the last of n
     "edge": "x < 0 ? 0 : n - 1",
     "wrap": "pad_mod(x, n)",
     "reflect": "n == 1 ? 0 : (n - 1) - pad_far(pad_mod(x, 2 * (n - 1)) - (n - 1))",
@@ -17,7 +17,8 @@ _PLACES = {  # the item for x that is before the first or after the last of n
 
 
 def source(dtype: Any, ndim: int, mode: str) -> str:
-    """The kernel ``pad`` for arrays of ndim axes: each item of out is that of x which the mode says."""
+    """The kernel ``pad`` for arrays of ndim axes: each item of out is the item of x given by the
+    mode."""
     t = dtypes.storage_type(dtype)
     walk, at = ["pg_i64 rest = i;"], []
     for k in reversed(range(ndim)):

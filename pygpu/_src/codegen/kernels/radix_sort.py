@@ -1,7 +1,7 @@
-"""The kernels of sorting rows of contiguous items: by radix, or within one group.
+"""The kernels that sort rows of contiguous items: by radix, or within one group.
 
-Items become unsigned *keys* of their size in the order wanted (NaN last), and back. With positions
-(argsort) equal keys keep their order: -0.0 counts as 0.0 then.
+Items are converted to unsigned *keys* of their size in the desired order (NaN last), and back.
+With positions (argsort), equal keys keep their order: then -0.0 counts as 0.0.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 
 DType = np.dtype[Any]
 GROUP = 256
-_LAST = {  # the bits of the largest number: infinity but where there is none
+_LAST = {  # the bits of the largest value: infinity, if there is one
     "f16": "0x7c00",
     "f16b": "0x7f80",
     "f8e4m3": "0x7e",
@@ -46,7 +46,7 @@ def keys_text(dtype: DType, ties: bool) -> str:
     kind = dtypes.kind(dtype)
     if kind in "bu":
         key = item = "return x;"
-    elif kind in "mM":  # NaT, the lowest, goes last
+    elif kind in "mM":  # NaT, the least value, goes last
         key, item = f"return (K)((x ^ {sign}) - 1);", f"return (K)((x + 1) ^ {sign});"
     elif kind == "i":
         key = item = f"return (K)(x ^ {sign});"
@@ -125,7 +125,7 @@ def pass_ends(
 
 
 def pass_arrays(positions: bool, first: bool, last: bool, count: str = "pg_u32") -> tuple[str, str]:
-    """(parameters, statements that start them), of what passes from one pass to the next.
+    """(parameters, statements that start them) of the arrays passed between passes.
 
     count: the type of positions within a row, until the last pass."""
     in_type, out_type, *_ = pass_ends(positions, first, last)
@@ -279,8 +279,8 @@ pg_i64 row = g / tiles, tile = g % tiles, start = row * n;
 
 
 def radix_source(positions: bool, first: bool, last: bool, cpu: bool, wide: bool) -> str:
-    """``count`` and ``scatter`` of one digit, of 8 bits on a CPU and 4 elsewhere: counts[(row, digit,
-    tile)], then their running sums within a row. wide: a row has 2**32 items or more."""
+    """``count`` and ``scatter`` of one digit, of 8 bits on a CPU and 4 elsewhere: counts[(row,
+    digit, tile)], then their running sums within a row. wide: a row has 2**32 items or more."""
     bins, tile = (256 if cpu else 16), tile_items(cpu)
     each = tile // GROUP
     number = "pg_u64" if wide else "pg_u32"

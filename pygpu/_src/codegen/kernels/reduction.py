@@ -1,14 +1,15 @@
-"""The kernels of a reduction: over rows (the reduced items of a result lie side by side, or anywhere),
-over columns (those of neighbouring results do), and the pass that joins the parts of each result.
+"""The kernels of a reduction: over rows (the reduced items of a result are adjacent, or have any
+stride), over columns (the items of neighbouring results are adjacent), and the pass that joins the
+parts of each result.
 
-The text of an operation (see :mod:`reduce_ops`) comes before; arrays are operands ``x`` and, if the
-operation has two, ``y``; ``w`` is a mask. Where a result is computed in *segments* parts, by that many
-groups, the parts go to scratch memory as red_acc and ``red_final`` joins them, always in the same
-order: results are the same in every run.
+The source of an operation (see :mod:`pygpu._src.codegen.accumulators`) precedes them; arrays are
+operands ``x`` and, if the operation has two, ``y``; ``w`` is a mask. If a result is computed in
+*segments* parts, by that many groups, the parts are stored in scratch memory as red_acc and
+``red_final`` joins them, always in the same order: results are the same in every run.
 
 Every kernel takes the operands, then n_out, n_red (numbers of results, and of items in each),
-segments, the lengths of the kept axes but the first, of the reduced axes but the first, and for each
-operand its strides along these axes (kept, then reduced) [bytes].
+segments, the lengths of the kept axes except the first, of the reduced axes except the first, and
+for each operand its strides along these axes (kept, then reduced) [bytes].
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ from .reduction_parts import (
 
 __all__ = ["GROUP", "final_source", "source"]
 
-GROUP = 256  # work-items of a group on a GPU
-UNROLL = 4  # vectors that a work-item of a GPU has on their way
+GROUP = 256  # work-items per group on a GPU
+UNROLL = 4  # vectors that a GPU's work-item has in flight
 
 
 def _vectors(op: Operation, form: Form) -> str:
@@ -197,7 +198,7 @@ $aligned    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {
 
 
 def _gpu_columns(op: Operation, form: Form) -> str:
-    """lanes work-items side by side with vector columns each, the others along the rows."""
+    """lanes adjacent work-items with vector columns each, the others along the rows."""
     operands = operands_of(op, form)
     v, unroll = form.vector, 8 if op.plain else 4
     index = "pg_u32" if form.small else "pg_i64"

@@ -1,5 +1,5 @@
-"""The kernels of a reduction for CPUs, see reduction.py: a work-item takes long stretches of items, in
-lanes that a compiler can make vectors of."""
+"""The kernels of a reduction for CPUs, see reduction.py: a work-item processes long stretches of
+items, with independent accumulators that a compiler can vectorize."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from .reduction_parts import (
 
 __all__ = ["CPU_SUMS", "columns_source", "cpu_columns", "rows_source"]
 
-CPU_LANES = 16  # accumulators side by side, for the compiler to make vectors of
-CPU_CHAINS = 4  # of such lanes at a time in long rows: one alone waits for its own last addition
-CPU_BLOCK = 64  # items for each accumulator before they are joined
-CPU_TAIL = 32  # items that are taken one by one before they are joined
+CPU_LANES = 16  # independent accumulators, for the compiler to vectorize
+# Sets of them at a time in long rows: a single one would wait for its own last addition.
+CPU_CHAINS = 4
+CPU_BLOCK = 64  # items per accumulator before they are joined
+CPU_TAIL = 32  # items that are processed one by one before they are joined
 CPU_ITEMS = 2048  # items that red_block() is given at a time
 # Parts are joined as neighbours of equal length, like the digits of a binary number carry: a sum of n
 # parts goes through log2(n) roundings, and not n.
@@ -52,15 +53,15 @@ PG_INLINE red_acc red_total(red_acc *sums, pg_i64 pushed)
     return total;
 }
 """
-CPU_COLUMNS = 16384  # bytes of accumulators at a time: the longer the stretches, the faster
+CPU_COLUMNS = 16384  # bytes of accumulators at a time: longer stretches are faster
 
 
 def rows_source(op: Operation, form: Form) -> str:
-    """A work-item for each segment of a range of results; lanes is not used."""
+    """One work-item per segment of a range of results; lanes is not used."""
     main = ""
     if op.block and form.dense:
         taken = "red_push(sums, pushed++, red_block(red_none(), x_row, r, (int)n));"
-        if op.key[0] in ("argmin", "argmax"):  # most blocks have nothing better and are left early
+        if op.key[0] in ("argmin", "argmax"):  # most blocks have no better item and are left early
             taken = (
                 "sums[0] = red_block(pushed ? sums[0] : red_none(), x_row, r, (int)n); pushed = 1;"
             )
@@ -101,8 +102,8 @@ PG_KERNEL void red_rows({parameters_of(op, form)})
 
 
 def _lanes(op: Operation, form: Form, chains: int) -> str:
-    """Takes the items of a row in blocks of CPU_LANES times *chains* (a power of two) accumulators,
-    as long as there are enough."""
+    """Process the items of a row in blocks of CPU_LANES times *chains* (a power of two)
+    accumulators, as long as there are enough."""
     width = CPU_LANES * chains
     accs = [f"accs{c}" for c in range(chains)]
     each = f"for (int k = 0; k < {CPU_LANES}; k++)"
@@ -135,7 +136,7 @@ def _lanes(op: Operation, form: Form, chains: int) -> str:
 
 
 def columns_source(op: Operation, form: Form) -> str:
-    """A work-item for each segment of a stretch of neighbouring results; vector is not used."""
+    """One work-item per segment of a stretch of neighbouring results; vector is not used."""
     operands = operands_of(op, form)
     names = [n for n, _ in operands]
     index = "pg_u32" if form.small else "pg_i64"

@@ -1,5 +1,5 @@
-"""Common parts of the kernels of a reduction: which of them it is, their parameters, how an item is
-read and taken in, and how a result is stored. See reduction.py."""
+"""Common parts of a reduction's kernels: which kernel it is, its parameters, reading and adding an
+item, and storing a result. See reduction.py."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ __all__ = [
 
 
 class Form(Frozen):
-    """Which of the kernels it is.
+    """The variant of the kernel.
 
-    columns: kernel over columns, else over rows. kept, reduced: numbers of axes, at least 1. vector:
-    items in one access, along the reduced axis of rows, along the kept axis of columns; 1 if they
-    are not neighbours in all operands. dense: they are neighbours. masked: there is an operand w.
-    parts: results go to scratch memory as red_acc. initial: there is an initial value. small: indices
-    of the reduced axes fit into 32 bits.
+    columns: kernel over columns, else over rows. kept, reduced: numbers of axes, at least 1.
+    vector: items per access, along the reduced axis of rows, along the kept axis of columns; 1 if
+    they are not adjacent in all operands. dense: they are adjacent. masked: there is an operand w.
+    parts: results are stored in scratch memory as red_acc. initial: there is an initial value.
+    small: indices of the reduced axes fit into 32 bits.
     """
 
     columns: bool
@@ -59,7 +59,7 @@ def names_of(op: Operation) -> list[str]:
 
 
 def operands_of(op: Operation, form: Form) -> list[tuple[str, str]]:
-    """(name, storage type) of what is read."""
+    """(name, storage type) of the operands."""
     found = [(n, dtypes.storage_type(d)) for n, d in zip(names_of(op), op.inputs, strict=True)]
     return [*found, ("w", "pg_b8")] if form.masked else found
 
@@ -139,14 +139,15 @@ def scalars_of(op: Operation) -> list[str]:
 
 
 def take_item(op: Operation, form: Form, acc: str, loads: dict[str, str], index: str) -> str:
-    """The statement that takes one item in; *loads* are expressions by operand."""
+    """The statement that adds one item; *loads* are expressions by operand."""
     args = ", ".join([*(loads[n] for n in names_of(op)), index, *scalars_of(op)])
     statement = f"{acc} = red_item({acc}, {args});"
     return f"if ({loads['w']}) {statement}" if form.masked else statement
 
 
 def take_function(op: Operation, form: Form) -> str:
-    """RED_TAKE(acc, r): one item, at index r of the reduced ones, of the row at x_row, ..."""
+    """RED_TAKE(acc, r): adds one item, with index r among the reduced ones, of the row at x_row,
+    ..."""
     operands = operands_of(op, form)
     names = [n for n, _ in operands]
     index = "pg_u32" if form.small else "pg_i64"
@@ -224,7 +225,7 @@ def out_at_of(op: Operation, form: Form, index: str) -> str:
     return "pg_i64 out_at = 0; { " + unravel_at(["out"], "kept", form.kept, index, "pg_i64") + " }"
 
 
-# ---- what reductions of arrays and of chains have in common: joining what work-items summed up -------
+# ---- shared by reductions of arrays and of chains: joining the sums of work-items ----------------
 
 ROWS = Template("""\
 PG_KERNEL void $name($parameters)

@@ -1,9 +1,9 @@
-"""The elementwise kernel for GPUs over rows: operands that are broadcast or have gaps, but whose items
-lie side by side along the last axis, or are one.
+"""The elementwise kernel for GPUs over rows: for operands that are broadcast or have gaps, but
+whose items along the last axis are adjacent, or the same.
 
-A group is x work-items along a row and y rows; a work-item does *vector* items of a row at a time. So
-where a row begins is computed once for all its items, without a division if there are two axes, and
-memory is read and written in pieces of 16 bytes.
+A group has x work-items along a row and y rows; a work-item does *vector* items of a row at a
+time. So the start of a row is computed once for all its items, without a division if there are two
+axes, and memory is accessed in units of 16 bytes.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from .elementwise import (
 __all__ = ["shape_of_group", "source"]
 
 _GROUP = 256
-_ROWS_EACH = 8  # rows of a work-item: 0.95 of an H200's copy rate, 0.89 with one, 0.91 with 16
+_ROWS_EACH = 8  # rows per work-item: 0.95 of an H200's copy rate, 0.89 with one, 0.91 with 16
 _ENOUGH = 8192  # groups, before any does more than one row
-_ROWS_MOST = 65535  # groups along a grid's second dimension
+_ROWS_MOST = 65535  # the most groups along a grid's second dimension
 
 
 def shape_of_group(rows: int, length: int, vector: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -42,11 +42,11 @@ def shape_of_group(rows: int, length: int, vector: int) -> tuple[tuple[int, int]
 
 
 class _Parts:
-    """The statements of the kernel's operands, by where they stand.
+    """The statements for the kernel's operands, by where they belong.
 
     once: before all rows. rows: at the start of each row. fetch, stores: before and after a vector
-    of items. takes, puts: around the body within a vector; one_takes, one_puts: where items come
-    one by one. aligned: what must hold for vectors.
+    of items. takes, puts: around the body within a vector; one_takes, one_puts: the same for
+    single items. aligned: the condition for vectors.
     """
 
     def __init__(self, operands: Sequence[Number | Array], axes: int, letters: str, vector: int):
@@ -72,14 +72,14 @@ class _Parts:
                 self._move(operand)
 
     def _keep(self, where: list[str], operand: Number | Array, value: str) -> None:
-        """An input that is the same for all items of a row, or of all rows."""
+        """Handle an input that is the same for all items of a row, or of all rows."""
         where.append(f"const {operand.kind} {operand.name}_v = {value};")
         take = operand.constant(f"{operand.name}_v")
         self.takes.append(take)
         self.one_takes.append(take)
 
     def _move(self, array: Array) -> None:
-        """An array whose items lie side by side."""
+        """Handle an array whose items are adjacent."""
         self.aligned.append(f"PG_ALIGNED({array.name}_r, sizeof(*{array.name}_p) * {self.vector})")
         self.fetch.append(array.fetch(self.vector, "w", "r + k"))
         self.takes.append(array.take("w.item", "u"))
@@ -93,10 +93,11 @@ class _Parts:
 def source(
     operation: Operation, memory: Memory, ndim: int, wide: bool, letters: str, vector: int
 ) -> str:
-    """The kernel: operands, the lengths of the axes but the first, the strides of each array along
-    them [bytes], the number of rows.
+    """The kernel: operands, the lengths of the axes except the first, the strides of each array
+    along them [bytes], the number of rows.
 
-    letters: for each array "c" (items lie side by side along the last axis) or "b" (are one).
+    letters: for each array "c" (items are adjacent along the last axis) or "b" (they are the
+    same).
     """
     operands = operands_of(operation, memory)
     arrays = [o for o in operands if isinstance(o, Array)]

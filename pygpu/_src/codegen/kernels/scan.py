@@ -1,14 +1,14 @@
 """The kernels of a scan along one axis: y[i] = x[0] o ... o x[i] in every row.
 
-A text before them declares ``X``, ``Y`` (storage types), ``scan_t``, ``scan_none()``, ``scan_join(a,
-b)``, ``scan_load(pointer)`` and ``scan_store(pointer, value)``. Rows are counted over the kept axes;
-their lengths but the first's and each operand's strides along them are parameters, then the operands'
-strides along the scanned axis [bytes].
+A text before them declares ``X``, ``Y`` (storage types), ``scan_t``, ``scan_none()``,
+``scan_join(a, b)``, ``scan_load(pointer)`` and ``scan_store(pointer, value)``. Rows are counted
+over the kept axes; the parameters are their lengths except the first, each operand's strides along
+them, then the operands' strides along the scanned axis [bytes].
 
-* ``scan_lanes``: a work-item for each row, or for each of *segments* parts of it: for CPUs, and where
-  neighbouring rows lie side by side;
-* ``scan_groups``: a work-group for each row or part, in tiles;
-* ``scan_sums``: what the parts sum up to, first, if there are several;
+* ``scan_lanes``: a work-item per row, or per each of its *segments* parts: for CPUs, and where
+  neighbouring rows are adjacent;
+* ``scan_groups``: a work-group per row or part, in tiles;
+* ``scan_sums``: the sums of the parts, which runs first if there are several;
 * ``scan_lookback``: on devices with warps, in one pass; see decoupled_lookback.py.
 """
 
@@ -48,7 +48,7 @@ _STORE = "scan_store((PG_GLOBAL Y *)(y_row + ({i}) * y_step), {v});"
 
 
 def lanes_source(kept: int, sums: bool) -> str:
-    """scan_lanes, and scan_sums for it if wanted."""
+    """scan_lanes, and scan_sums for it if requested."""
     parameters = "PG_ARRAY_IN(X, x), PG_ARRAY(Y, y), {}pg_i64 rows, pg_i64 n, pg_i64 segments, "
     parts = "PG_ARRAY(scan_t, parts), " if sums else ""
     start = "PG_START_IN(X, x); PG_START(Y, y);" + (" PG_START(scan_t, parts);" if sums else "")
@@ -184,8 +184,8 @@ $before        for (; i < end; i += $tile) {
 
 
 def groups_source(kept: int, sums: bool, size: int) -> str:
-    """scan_groups, and scan_sums for it if wanted; *size*: bytes of a scan_t."""
-    each = max(64 // size, 2)  # items of a work-item: 16 KiB of local memory for the tile
+    """scan_groups, and scan_sums for it if requested; *size*: bytes of a scan_t."""
+    each = max(64 // size, 2)  # items per work-item: 16 KiB of local memory for the tile
     parameters = "PG_ARRAY_IN(X, x), PG_ARRAY(Y, y), {}pg_i64 rows, pg_i64 n, pg_i64 segments, "
     parts = "PG_ARRAY(scan_t, parts), " if sums else ""
     start = "PG_START_IN(X, x); PG_START(Y, y);" + (" PG_START(scan_t, parts);" if sums else "")
@@ -245,7 +245,7 @@ def groups_source(kept: int, sums: bool, size: int) -> str:
 
 
 def lookback_source(kept: int, size: int, vector: int, shape: decoupled_lookback.Shape) -> str:
-    """scan_lookback, for rows of contiguous items. size: bytes of a scan_t; vector: items in one
+    """scan_lookback, for rows of contiguous items. size: bytes of a scan_t; vector: items per
     access."""
     parameters = (
         "PG_ARRAY_IN(X, x), PG_ARRAY(Y, y), PG_ARRAY(pg_u32, state), pg_i64 rows, pg_i64 n, "

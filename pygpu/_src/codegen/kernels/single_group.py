@@ -1,5 +1,5 @@
-"""Kernels for few items, in which one group does what takes several launches for many: what it found
-is counted on the device, and the host reads the number afterwards."""
+"""Kernels for few items, in which a single group does what takes several launches for many items:
+the number of results is counted on the device, and the host reads it afterwards."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = [
 
 DType = np.dtype[Any]
 GROUP = 256  # work-items; one on a CPU
-FEW = 1024  # items that such a group takes
-ROOM = 1024  # bins that it counts
+FEW = 1024  # the most items for such a group
+ROOM = 1024  # the most bins that it counts
 
 
 def _share(lanes: int) -> str:
-    """Declares the items of this work-item, one of *lanes*: those from first to before end."""
+    """Declare the range of items of this work-item, one of *lanes*: from first to before end."""
     if lanes == 1:
         return "    pg_i32 id = 0, first = 0, end = (pg_i32)n;\n"
     return f"""\
@@ -39,7 +39,8 @@ def _share(lanes: int) -> str:
 
 
 def _chosen(condition: str, put: str, lanes: int) -> str:
-    """*put* for each item i that is chosen, *at* of which are before it; *all* of them are."""
+    """*put* for each selected item i, with *at*: how many are before it; *all*: how many there
+    are."""
     ranks = """\
     pg_u32 at = 0, all = sum;
 """
@@ -71,7 +72,7 @@ def _chosen(condition: str, put: str, lanes: int) -> str:
 
 
 def gather_source(mask: DType, items: DType, lanes: int) -> str:
-    """The kernel ``few``: the items of true places, and how many they are."""
+    """The kernel ``few``: the selected items, and their number."""
     m, t = dtypes.storage_type(mask), dtypes.storage_type(items)
     true = true_text(mask, "mask", "i")
     return f"""\
@@ -101,7 +102,7 @@ PG_KERNEL void places(PG_ARRAY_IN({m}, mask), PG_ARRAY(pg_i64, out), PG_ARRAY(pg
 
 
 def _differ(dtype: DType, equal_nan: bool) -> str:
-    """Whether the items at i and i - 1 of the order are different, and a set has both."""
+    """Whether the items at i and i - 1 of the order differ, so that a set has both."""
     code = dtypes.code(dtype)
     if code[0] == "c":
         a, b = (f"x[AT({i})]" for i in ("i", "i - 1"))
@@ -120,9 +121,9 @@ def _differ(dtype: DType, equal_nan: bool) -> str:
 def distinct_source(
     dtype: DType, index: bool, inverse: bool, counts: bool, equal_nan: bool, lanes: int
 ) -> str:
-    """The kernel ``distinct``: items that differ from the one before, in an order; with it (index or
-    inverse) come the places that sort x, without it x is sorted. Results as numpy.unique has them,
-    in its order."""
+    """The kernel ``distinct``: items that differ from the previous one, in an order. With it
+    (index or inverse), the input has the places that sort x; without it, x is sorted. Results are
+    those of numpy.unique, in the same order."""
     t = dtypes.storage_type(dtype)
     ordered = index or inverse
     outs = [
@@ -159,8 +160,8 @@ PG_KERNEL void distinct({", ".join(parameters)}, pg_i64 n)
 
 
 def bincount_source(dtype: DType, weights: bool, lanes: int) -> str:
-    """The kernel ``bins``: how often each number from 0 to the greatest is there (or the sums of their
-    weights), if none is negative and all are below ROOM; and the least and the greatest."""
+    """The kernel ``bins``: how often each number from 0 to the greatest occurs (or the sums of
+    their weights), if none is negative and all are below ROOM; and the least and the greatest."""
     t, w = dtypes.storage_type(dtype), "pg_f64" if weights else "pg_i64"
     add = "weights[i]" if weights else "1"
     parameter = "PG_ARRAY_IN(pg_f64, weights), " if weights else ""
@@ -202,8 +203,8 @@ PG_KERNEL void bins(PG_ARRAY_IN({t}, x), {parameter}PG_ARRAY({w}, out), PG_ARRAY
 
 
 def histogram_source(dtype: DType) -> str:
-    """The kernel ``histogram``: how many items are in each bin of edges of their dtype; the last bin
-    has its upper edge too."""
+    """The kernel ``histogram``: how many items are in each bin, given edges of their dtype; the
+    last bin includes its upper edge."""
     t = dtypes.storage_type(dtype)
     v = dtypes.load(dtype, "x", "i")
     low, high = dtypes.load(dtype, "edges", "b"), dtypes.load(dtype, "edges", "b + 1")

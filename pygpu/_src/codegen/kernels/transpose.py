@@ -1,4 +1,4 @@
-"""The kernel of copies in which neighbours in one array are far apart in the other."""
+"""The kernel of copies in which adjacent items of one array are far apart in the other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ GROUP = 256
 
 
 def tile_side(itemsize: int) -> int:
-    """Items of a tile's side: up to 17 KiB of local memory."""
+    """Items per side of a tile: up to 17 KiB of local memory."""
     return 64 if itemsize <= 4 else 32
 
 
@@ -57,10 +57,10 @@ $head    PG_LOCAL $type_ part[$side][$side + 1];
 
 
 def source(type_: str, declaration: str, itemsize: int, batch: int, cpu: bool) -> str:
-    """``transpose``: to[b, r, c] = from[b, r, c]. Items lie side by side along c in *to*, along r in
+    """``transpose``: to[b, r, c] = from[b, r, c]. Items are adjacent along c in *to*, along r in
     *from*. Parameters: numbers of r and c, tiles along c and along both, all; lengths of the batch
-    axes but the first; strides [bytes] of both along the batch axes; of *from* along c, of *to* along
-    r.
+    axes except the first; strides [bytes] of both along the batch axes; of *from* along c, of *to*
+    along r.
     """
     side = tile_side(itemsize)
     parameters = [f"PG_ARRAY_IN({type_}, from)", f"PG_ARRAY({type_}, to)"]

@@ -1,9 +1,9 @@
-"""Atomic functions of the common language, in each backend's own words.
+"""Atomic functions of the common language, implemented by each backend's own.
 
-For T of i32, u32, i64, u64, f32 and f64 (where the device has what it takes):
+For T of i32, u32, i64, u64, f32 and f64 (if the device supports them):
 
-* pg_atomic_add_T(p, x), pg_atomic_min_T, pg_atomic_max_T, and pg_atomic_cas_T(p, expected, x) of the
-  integers: on global memory, return what was there before.
+* pg_atomic_add_T(p, x), pg_atomic_min_T, pg_atomic_max_T, and pg_atomic_cas_T(p, expected, x) for
+  integers: on global memory; they return the previous value.
 * pg_local_atomic_add_T(p, x) and so on: the same on local memory.
 
 Minimum and maximum of floats ignore NaN in x.
@@ -15,7 +15,7 @@ __all__ = ["CUDA_ATOMICS", "OPENCL_ATOMICS"]
 
 
 def _float_by_cas(space: str, prefix: str, t: str, bits: str, op: str, value: str, cas: str) -> str:
-    """Read, compute, compare and swap, until nobody came in between."""
+    """Read, compute, compare and swap, until no other thread interfered."""
     upper = t.upper()
     return f"""\
 PG_INLINE pg_{t} {prefix}atomic_{op}_{t}(volatile {space} pg_{t} *p, pg_{t} x)

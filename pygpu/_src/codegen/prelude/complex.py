@@ -1,7 +1,9 @@
-"""Complex arithmetic of the common language: pg_c64_mul(a, b) and so on, as neither language has it.
+"""Complex arithmetic of the common language: pg_c64_mul(a, b) and so on, which both languages
+lack.
 
 Products and quotients are those of NumPy (plain product; Smith's quotient). Functions follow C99's
-Annex G, which the array API standard repeats, for infinities, NaN and the sign of zero on a cut.
+Annex G, which the array API standard repeats, for infinities, NaN and the sign of zero on a branch
+cut.
 """
 
 from __future__ import annotations
@@ -240,24 +242,24 @@ def complex_functions(name: str) -> str:
 
 @cache
 def _functions(name: str) -> dict[str, tuple[str, frozenset[str]]]:
-    """The text of each function of "c64" or "c128", in order, and the functions that it needs, by
-    the part of their names behind the type's."""
+    """The source of each function of "c64" or "c128", in order, and the functions that it needs,
+    by their names after the type's prefix."""
     found: dict[str, tuple[str, frozenset[str]]] = {}
     for text in re.split(r"^(?=PG_INLINE )", complex_functions(name), flags=re.MULTILINE):
         called = re.findall(rf"\bpg_{name}_(\w+)\(", text)
-        if called:  # the first one is the function itself; what it calls is above it
+        if called:  # the first one is the function itself; what it calls precedes it
             needed = {called[0]}.union(*(found[one][1] for one in called[1:] if one in found))
             found[called[0]] = text, frozenset(needed)
     return found
 
 
 def used_complex_functions(source: str, fp64: bool) -> str:
-    """The functions that a source names, and those that they need. Compilers take time for each,
+    """The functions that a source names, and those that they need: compilers spend time on each,
     whether it is called or not."""
     text = ""
     for name in ("c64", "c128") if fp64 else ("c64",):
         functions = _functions(name)
-        if "##" in source:  # names may be put together
+        if "##" in source:  # names may be made by token pasting
             needed = set(functions)
         else:
             named = set(re.findall(rf"\bpg_{name}_(\w+)", source))

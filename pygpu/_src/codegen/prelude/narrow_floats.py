@@ -1,9 +1,9 @@
-"""Narrow floats that neither language converts by itself: bfloat16, float8_e4m3fn and float8_e5m2.
+"""Narrow floats that neither language converts: bfloat16, float8_e4m3fn and float8_e5m2.
 
-Each is described by a :class:`Format`, from which the two functions are made:
-``pg_from_CODE(bits)``, a float, and ``pg_to_CODE(x)``, rounded to the nearest and of two to the even one. They give the
-bits that ml_dtypes gives, in NaN too. The bits of floats are taken apart as integers, so that
-devices that flush subnormal numbers convert them as well.
+Each is described by a :class:`Format`, from which two functions are generated:
+``pg_from_CODE(bits)``, a float, and ``pg_to_CODE(x)``, rounded to nearest, ties to even. They
+produce the same bits as ml_dtypes, including NaN. The bits of floats are processed as integers, so
+that devices that flush subnormal numbers convert them as well.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ __all__ = ["FORMATS", "Format", "narrow_functions"]
 class Format(NamedTuple):
     """A sign, an exponent and a fraction, from the highest bit down.
 
-    storage: the type of its bits. fraction: bits of the fraction. bias: of the exponent. inf: the bits of infinity, None for a
-    format that has NaN in its place. largest: the bits of the largest number. nan: those of a NaN.
+    storage: the type of its bits. fraction: number of fraction bits. bias: of the exponent. inf:
+    the bits of infinity, None for a format that has NaN instead. largest: the bits of the largest
+    number. nan: those of a NaN.
     """
 
     storage: str
@@ -49,7 +50,7 @@ PG_INLINE pg_u16 pg_to_f16b(pg_f32 x)
 
 
 def _from(code: str, form: Format) -> str:
-    """Numbers below the least exponent are multiples of the least number."""
+    """Numbers below the least exponent are multiples of the least positive number."""
     shift = 23 - form.fraction
     # 2 ** (1 - bias - fraction), by its exponent
     unit = f"PG_FROM_BITS_F32({127 + 1 - form.bias - form.fraction}u << 23)"
@@ -72,10 +73,10 @@ PG_INLINE pg_f32 pg_from_{code}({form.storage} bits)
 
 
 def _to(code: str, form: Format) -> str:
-    """What lies below the least exponent is rounded by adding the float whose last bit is the least
-    number: its sum has the multiple in its lowest bits."""
+    """Numbers below the least exponent are rounded by adding the float whose last bit is the least
+    positive number: the lowest bits of the sum are the multiple."""
     shift = 23 - form.fraction
-    least = f"{128 - form.bias}u << 23"  # the least float that has an exponent of the format
+    least = f"{128 - form.bias}u << 23"  # the least float whose exponent the format has
     magic = f"{127 + 1 - form.bias - form.fraction + 23}u << 23"
     over = form.nan if form.inf is None else form.inf
     return f"""\

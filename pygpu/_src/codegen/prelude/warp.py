@@ -1,18 +1,18 @@
-"""Functions of the common language for kernels whose work-items talk within a warp of 32.
+"""Functions of the common language for kernels whose work-items communicate within a warp of 32.
 
-Where they are there (:attr:`Limits.warps`: CUDA, and NVIDIA's OpenCL from Volta on, which takes
-inline PTX), a group that runs also goes on while another waits for it, so groups may wait for those
-that began before them. All 32 work-items must come to each of these:
+They are available (:attr:`Limits.warps`) on CUDA, and on NVIDIA's OpenCL from Volta on, which
+accepts inline PTX. There, a running group also makes progress while another waits for it, so
+groups may wait for those that started before them. All 32 work-items must reach each of these:
 
 * pg_warp_up(x, d), pg_warp_down(x, d): the pg_u32 x of the work-item d places before, or after;
 * pg_warp_xor(x, d): the pg_u32 x of the work-item whose number differs by the bit d;
 * pg_warp_all(x): the pg_u32 x of the last work-item;
 * pg_warp_vote(p): a bit for each work-item, set where the int p is not 0;
-* pg_warp_sync(): what they wrote before is seen by the others after.
+* pg_warp_sync(): makes earlier writes of each visible to the others.
 
 PG_DEVICE_FENCE orders a work-item's accesses to global memory as other groups see them; pg_popc(x)
-and pg_ffs(x) count the bits of a pg_u32, and find the lowest (from 1). PG_BOUNDS(size, groups) comes
-before a kernel's name: how many work-items a group has, and how many groups a unit should hold.
+and pg_ffs(x) count the bits of a pg_u32, and find the lowest (from 1). PG_BOUNDS(size, groups)
+precedes a kernel's name: how many work-items a group has, and how many groups a unit should hold.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Arrays that kernels make by NumPy's functions, and methods that give an array: views, and arrays
-of the thread's own."""
+"""Arrays that kernels make by NumPy's functions, and methods that return an array: views, and
+thread-private arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..walk.stores import fill, writable
 from . import reductions
 from .intrinsics import local
 
-__all__: list[str] = []  # what kernels may call is registered
+__all__: list[str] = []  # importing registers the functions
 
 METHODS |= reductions.METHODS
 
@@ -34,7 +34,7 @@ _HandlerT = TypeVar("_HandlerT", bound=Handler)
 def _own(
     fc: FunctionContext, node: ast.Call, name: str, shape: Value, dtype: Value | None
 ) -> Value:
-    """A new array of the thread."""
+    """Make a new thread-private array."""
     fc.statement_only(node, f"numpy.{name}()")
     named = constant(fc, np.dtype("f8"), node) if dtype is None else dtype
     try:
@@ -165,7 +165,7 @@ def _reshape(
     if made.isdigit() and size.isdigit():
         if made != size:
             raise WrongCall(f"reshape() of {size} items to ({', '.join(texts)})")
-    else:  # a view of nothing where the sizes differ
+    else:  # an empty view if the sizes differ
         signs = "".join(f" && {n} >= 0" for n in texts if not n.isdigit())
         fits = fc.stable(f"({made} == {size}{signs})")
         texts = [fc.stable(f"({fits} ? {n} : 0)") for n in texts]

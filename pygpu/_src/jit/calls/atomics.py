@@ -1,4 +1,4 @@
-"""Operations of kernels on items of arrays that other threads see whole."""
+"""Atomic operations of kernels on items of arrays."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _WANTED = {
 
 
 def _loop_by_bits(op: str, code: str, space: str, word: str, opencl: bool) -> tuple[str, str]:
-    """(parameters, body) of a function for floating-point numbers, by compare-and-swap of their
-    bits. word: the address space of the items, space: as functions are called after it."""
+    """Return (parameters, body) of a function for floating-point numbers, by compare-and-swap of
+    their bits. word: the address space of the items; space: the suffix of the functions for it."""
     kind, bits, upper = f"pg_{code}", f"pg_u{code[1:]}", code.upper()
     cas = f"pg_{space}atomic_cas_u{code[1:]}"
     cell = f"(volatile {word} {bits} *)p" if opencl else f"({bits} *)p"
@@ -44,7 +44,7 @@ def _loop_by_bits(op: str, code: str, space: str, word: str, opencl: bool) -> tu
             f"volatile {word} {kind} *p, {kind} e, {kind} x",
             f"return PG_FROM_BITS_{upper}({seen});",
         )
-    if op[:3] == "nan":  # a NaN in memory gives way, a NaN that is given changes nothing
+    if op[:3] == "nan":  # a NaN in memory is replaced, a NaN argument changes nothing
         order = ">=" if op == "nanmax" else "<="
         body = (
             f"{bits} was = PG_BITS_{upper}(*p); for (;;) {{ "
@@ -62,11 +62,11 @@ def _loop_by_bits(op: str, code: str, space: str, word: str, opencl: bool) -> tu
 
 
 def _loop(op: str, code: str, space: str, word: str, opencl: bool) -> tuple[str, str]:
-    """The same of a function for integers."""
+    """The same for a function of integers."""
     kind, cas = f"pg_{code}", f"pg_{space}atomic_cas_{code}"
     cell = "p" if opencl else f"({kind} *)p"
     wanted = _WANTED[op]
-    if op in ("inc", "dec") and code[0] == "i":  # compared as unsigned numbers, as CUDA does
+    if op in ("inc", "dec") and code[0] == "i":  # compared as unsigned numbers, as in CUDA
         u = f"(pg_u{code[1:]})"
         wanted = wanted.replace("was >= x", f"{u}was >= {u}x").replace("was > x", f"{u}was > {u}x")
     body = (
@@ -78,7 +78,7 @@ def _loop(op: str, code: str, space: str, word: str, opencl: bool) -> tuple[str,
 
 
 def _atomic_function(fc: FunctionContext, op: str, t: ArrayType, node: ast.AST) -> str:
-    """The name of the C function for an operation on items of an array."""
+    """Return the name of the C function for an operation on items of an array."""
     code = dtypes.code(t.dtype)
     if code not in ("i32", "u32", "i64", "u64", "f32", "f64"):
         raise WrongCall(f"atomic operations work on 32 and 64 bit numbers, not on {t.dtype}")
@@ -155,7 +155,7 @@ def _call(
 
 
 class _Atomic:
-    """Operations on items of arrays that other threads see whole; each returns what was there.
+    """Atomic operations on items of arrays; each returns the previous value.
 
     ``atomic.add(array, index, value)``; index is a number, or a tuple.
     """

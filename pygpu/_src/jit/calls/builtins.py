@@ -1,4 +1,4 @@
-"""Functions of Python that kernels may call, found by the object that a name means."""
+"""Functions of Python that kernels may call, found by the object to which a name refers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..walk.registry import HANDLERS, Handler, WrongCall, count, finds, handles
 from ..walk.stores import ufunc_of_arrays
 from .printing import emit_print
 
-__all__: list[str] = []  # what kernels may call is registered
+__all__: list[str] = []  # importing registers the functions
 
 
 _MATH = {
@@ -63,7 +63,7 @@ _CMATH = "acos acosh asin asinh atan atanh cos cosh exp log10 sin sinh sqrt tan 
 
 @finds
 def _numpy(obj: Any) -> Handler | None:
-    """The handler of a ufunc or of a scalar type."""
+    """Return the handler of a ufunc or of a scalar type."""
     if isinstance(obj, np.ufunc) and obj.__name__ in ufunc_loops.NAMES:
         name = obj.__name__
         return lambda fc, node, args, kwargs: _ufunc(fc, node, name, args, kwargs)
@@ -110,7 +110,7 @@ def _ufunc(
 
 
 def _in_float(fc: FunctionContext, node: ast.AST, value: Value) -> Value:
-    """An argument of a function of math: integers become Python floats."""
+    """Convert an argument of a function of math: integers become Python floats."""
     value = fc.as_number(value, node)
     if value.dtype.kind in "biu":
         fc.need_dtype(np.dtype("f8"), node)
@@ -240,7 +240,7 @@ def _remainder(
 
 
 def _c_function(name: str) -> Handler:
-    """A function that both languages have, and NumPy has not."""
+    """Make the handler of a function that both languages have, but NumPy does not."""
 
     def handler(
         fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
@@ -470,7 +470,7 @@ def _round(
         return Value(WEAK_INT, f"((pg_i64){text})", nonneg=value.nonneg)
     digits = args[1]
     if fc.unit.widens and value.dtype.kind == "f" and value.dtype.itemsize < 8:
-        # As Numba does, in double precision.
+        # In double precision, as in Numba.
         wide = Value(WEAK_FLOAT, emit.convert(value, WEAK_FLOAT))
         single = value.type
         assert isinstance(single, Scalar)
@@ -489,8 +489,8 @@ def _round(
     return binary(fc, node, down, call_ufunc(fc, node, "rint", [scaled])[0], scale)
 
 
-# A product with a power of ten, as for a number of digits that is constant. Powers up to 10**22 are
-# exact; what a product makes infinite has no digits as far behind, or as far before, the point.
+# By a product with a power of ten, as for a constant number of digits. Powers up to 10**22 are
+# exact; numbers that the product makes infinite have no digits so far from the point.
 _ROUND = """\
 PG_INLINE {t} {name}({t} x, pg_i64 n)
 {{
@@ -504,7 +504,7 @@ PG_INLINE {t} {name}({t} x, pg_i64 n)
 
 
 def _round_to(fc: FunctionContext, node: ast.Call, value: Value, digits: Value) -> Value:
-    """``round(x, n)`` for n that is known on the device."""
+    """``round(x, n)`` for n that is known only on the device."""
     if digits.dtype.kind not in "iu":
         raise WrongCall(f"the number of digits must be an integer, not {digits.type}")
     t = value.type
@@ -557,7 +557,7 @@ _CLASSES: dict[str, type] = {"b": bool, "i": int, "u": int, "f": float, "c": com
 
 
 def _class_of(value: Value) -> type:
-    """The class of a value, as Python sees it."""
+    """Return the class of a value in Python."""
     if value.is_tuple:
         return tuple
     if value.is_array:
@@ -573,15 +573,15 @@ def _class_of(value: Value) -> type:
 def _isinstance(
     fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
 ) -> Value:
-    """Known when the kernel is compiled. A float64, and with Numba's rules an int64, is also what
-    Python's class of its kind is."""
+    """Decided when the kernel is compiled. A float64, and with Numba's rules an int64, is also an
+    instance of Python's class of its kind."""
     count("isinstance", args, kwargs, 2, 2)
     given = [v.const for v in (args[1].items if args[1].is_tuple else [args[1]])]
     if not all(isinstance(one, type) for one in given):
         raise WrongCall("isinstance() takes classes")
     found = _class_of(args[0])
     is_one = any(issubclass(found, one) for one in given)
-    if fc.unit.widens and issubclass(found, np.generic):  # Numba has one type of each kind
+    if fc.unit.widens and issubclass(found, np.generic):  # Numba has one type per kind
         is_one = is_one or _CLASSES.get(np.dtype(found).kind) in given
     return constant(fc, is_one, node)
 

@@ -1,6 +1,6 @@
-"""Loads and stores with a hint for the caches, under Numba's names: ``cuda.ldcg(a, i)``,
-``cuda.stwt(a, i, value)``. The hint is dropped on OpenCL, for items that are not plain numbers, and
-where indices are checked."""
+"""Loads and stores with cache hints, under Numba's names: ``cuda.ldcg(a, i)``, ``cuda.stwt(a, i,
+value)``. The hint is dropped on OpenCL, for items that are not plain numbers, and if indices are
+checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls with dates and durations: what makes them, and which functions take them."""
+"""Calls with dates and durations: how they are made, and which functions accept them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ..walk.date_operations import constant_parts, date_of
 from ..walk.operators import call_ufunc
 from ..walk.registry import WrongCall, handles
 
-__all__: list[str] = []  # what kernels may call is registered
+__all__: list[str] = []  # importing registers the functions
 
 
 @handles(np.datetime64, np.timedelta64)
 def _make(
     fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
 ) -> Value:
-    """``np.timedelta64(n, "s")``: of constants, or a whole number of units."""
+    """``np.timedelta64(n, "s")``: from constants, or from a whole number of units."""
     made: Any = fc.expr(node.func).const
     if kwargs or not 1 <= len(args) <= 2:
         raise WrongCall(f"numpy.{made.__name__}() takes a number, or text, and a unit in kernels")
@@ -63,7 +63,8 @@ def _holds_date(t: Any) -> bool:
 
 
 def refused(target: Any, args: Any) -> str | None:
-    """Why a function of kernels does not take the arguments, if one is a date or a duration."""
+    """Return why a function of kernels does not accept the arguments, if one is a date or a
+    duration."""
     if not any(_holds_date(v.type) for v in args):
         return None
     try:

@@ -1,9 +1,9 @@
-"""Functions in CUDA C that kernels in Python call: ``cuda.declare_device``, ``link=`` and the
-pointers of cffi.
+"""Functions in CUDA C that kernels in Python call: ``cuda.declare_device``, ``link=`` and cffi
+pointers.
 
-The C text becomes a part of the kernel's source, so it is compiled with it, and inlined. By Numba's
-convention a function writes its result through its first parameter and returns an int that tells
-of errors; with ``abi="c"`` it is a plain function.
+The C source becomes part of the kernel's source, so it is compiled with it, and inlined. By
+Numba's convention a function writes its result through its first parameter and returns an int
+error code; with ``abi="c"`` it is a plain function.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from ..walk.registry import Handler, WrongCall, count, finds, one_array
 __all__ = ["CUSource", "ExternalFunction", "declare_device", "sources"]
 
 
-# The folders of further files that C text includes; compat's are a setting.
+# The folders of files that C sources include; compat sets it.
 search_paths: Callable[[], list[str]] = list
 
 
 class CUSource:
-    """Functions in CUDA C, and the name of their file for messages of the compiler."""
+    """CUDA C source, and the name of its file for compiler messages."""
 
     def __init__(self, data: bytes | str, name: str = "<unnamed-cu>", **unused: Any) -> None:
         self.data, self.name = data, name
@@ -41,8 +41,8 @@ class CUSource:
 
 
 def sources(link: Any, call: str) -> tuple[tuple[str, str], ...]:
-    """The texts of what is linked, each with the folder of its file. Raises KernelError for what is
-    not CUDA C, OSError for files that cannot be read."""
+    """Return the linked sources, each with the folder of its file. Raises KernelError for anything
+    but CUDA C, OSError for files that cannot be read."""
     one = isinstance(link, (str, os.PathLike, CUSource))
     found = []
     for item in [link] if one else link if isinstance(link, Iterable) else [link]:
@@ -69,7 +69,7 @@ def sources(link: Any, call: str) -> tuple[tuple[str, str], ...]:
 
 
 class ExternalFunction:
-    """A function in CUDA C. name: of it; sig: its types."""
+    """A function in CUDA C. name: its name; sig: its types."""
 
     def __init__(self, name: str, sig: Signature, link: Any, abi: str) -> None:
         if not name.isidentifier() or not name.isascii():
@@ -90,11 +90,11 @@ class ExternalFunction:
     def emit_call(
         self, fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
     ) -> Value:
-        """A call in a kernel."""
+        """Write a call in a kernel."""
         count(self.name, args, kwargs, len(self.sig.args), len(self.sig.args))
         if fc.unit.dialect != "cuda":
             raise WrongCall(f"{self.name} is a function in CUDA C, and this is OpenCL")
-        fc.unit.external.setdefault("", "")  # that there is such a call
+        fc.unit.external.setdefault("", "")  # record that there is such a call
         for text, folder in self._sources:
             fc.unit.external.setdefault(text, folder)
         given = [self._argument(fc, node, a, t) for a, t in zip(args, self.sig.args)]
@@ -112,7 +112,7 @@ class ExternalFunction:
         return Value(t, f"{self._wrapper(fc, args, t)}({', '.join(given)})")
 
     def _wrapper(self, fc: FunctionContext, args: list[Value], t: Scalar) -> str:
-        """A function that returns the result which the C function writes."""
+        """Return the name of a function that returns the result which the C function writes."""
         declared = []
         for i, (value, kind) in enumerate(zip(args, self.sig.args)):
             t_arg = value.type
@@ -132,7 +132,7 @@ class ExternalFunction:
         return name
 
     def _argument(self, fc: FunctionContext, node: ast.AST, value: Value, kind: Any) -> str:
-        """A value as an argument of C."""
+        """Return a value as an argument in C."""
         if isinstance(kind, PointerType):
             if not isinstance(value.type, ArrayType) or value.type.dtype != kind.dtype:
                 raise WrongCall(
@@ -153,12 +153,12 @@ def declare_device(
     abi: str = "numba",
     **unused: Any,
 ) -> ExternalFunction:
-    """A function in CUDA C that kernels can call.
+    """Declare a function in CUDA C that kernels can call.
 
     sig: its types, ``"int32(int32)"`` or ``int32(int32)``. link: a file of CUDA C or a CUSource
     with its definition, or several; a kernel that calls it may name them instead. abi: "numba" for
     a function that returns an int and writes its result through its first parameter, "c" for a
-    plain one. Raises TypeError without the type of the result.
+    plain one. Raises TypeError if the result type is missing.
     """
     found = parse(sig)
     if found.returns is None:
@@ -171,7 +171,7 @@ def declare_device(
 
 @finds
 def _from_buffer(obj: Any) -> Handler | None:
-    """The handler of from_buffer() of a cffi.FFI: the address of an array's first item."""
+    """Return the handler of from_buffer() of a cffi.FFI: the address of an array's first item."""
     owner = getattr(obj, "__self__", None)
     if getattr(obj, "__name__", "") != "from_buffer" or owner is None:
         return None

@@ -1,7 +1,7 @@
-"""Functions that only kernels have: thread indices, barriers, shared memory, shuffles, bits.
+"""Functions that exist only in kernels: thread indices, barriers, shared memory, shuffles, bits.
 
-Each name here is an object that means something only inside of a kernel; the compiler asks it for
-its text (``emit_call``, ``emit_value``). Names and arguments are those of ``numba.cuda``.
+Each name here is an object that is meaningful only inside a kernel; the compiler asks it for its C
+text (``emit_call``, ``emit_value``). Names and arguments are those of ``numba.cuda``.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _I32, _U32 = Scalar(np.dtype("i4")), Scalar(np.dtype("u4"))
 
 
 class Intrinsic:
-    """A function of kernels."""
+    """A function for kernels."""
 
     def __init__(self, name: str, emitter: Handler, doc: str) -> None:
         self.__name__ = name
@@ -98,7 +98,7 @@ class IndexPart:
 
 
 class Index3:
-    """threadIdx and the like, with parts x, y, z."""
+    """threadIdx and similar objects, with components x, y, z."""
 
     def __init__(self, name: str, macro: str) -> None:
         self._name = name
@@ -243,7 +243,7 @@ def syncwarp(
 
 
 def _mask(value: Value) -> str:
-    """A mask of threads: -1 stands for all."""
+    """Return a mask of threads; -1 stands for all."""
     if not value.is_scalar or value.dtype.kind not in "iu":
         raise WrongCall(f"Mask type must be an integer, not {value.type}")
     if value.is_const and isinstance(value.const, int):
@@ -419,7 +419,8 @@ def brev(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
 def fma(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("fma", args, kwargs, 3, 3)
     kinds = [fc.as_number(a, node) for a in args]
-    strong = [a.dtype for a in kinds if not a.is_weak] or [np.dtype("f8")]  # else all are literals
+    # Otherwise all are literals.
+    strong = [a.dtype for a in kinds if not a.is_weak] or [np.dtype("f8")]
     t = Scalar(dtypes.result_type(*strong))
     if t.dtype.kind != "f" or t.dtype.itemsize == 2:
         raise WrongCall("fma() takes float32 or float64")
@@ -441,20 +442,20 @@ def selp(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
 
 
 def kept(fc: FunctionContext, value: Value) -> Value:
-    """A value whose computation does something: computed here and once, where that is possible."""
+    """Evaluate a value with side effects here, once, if possible."""
     if fc.conditional:
         return value
     result: Value = fc.keep(value)
     return result
 
 
-# ---- arrays of kernels
+# ---- arrays made in kernels
 
 
 def _shape(
     fc: FunctionContext, args: list[Value], kwargs: dict[str, Value], name: str
 ) -> tuple[Any, Any]:
-    """The shape and the dtype of shared.array(shape, dtype)."""
+    """Return the shape and the dtype of shared.array(shape, dtype)."""
     given = dict(zip(("shape", "dtype"), args))
     for key, value in kwargs.items():
         if key not in ("shape", "dtype", "alignment"):
@@ -477,7 +478,7 @@ def _shape(
     return tuple(sizes), given["dtype"]
 
 
-_LOCAL_BYTES = 1 << 19  # of a thread, as CUDA has it
+_LOCAL_BYTES = 1 << 19  # per thread, as in CUDA
 
 
 class _Space:
@@ -499,7 +500,7 @@ def _product(shape: tuple[int, ...]) -> int:
 
 
 def _at_most(fc: FunctionContext, what: str, size: int, most: int, node: ast.AST) -> None:
-    """Refuse what would be too much for the compiler, or for a stack."""
+    """Refuse sizes that are too large for the compiler, or for a stack."""
     if size > most:
         raise fc.source.error(f"{what} of {size} bytes is too large; at most {most}", node)
 
@@ -513,7 +514,7 @@ def _shared_array(
     t = ArrayType(dtype, len(shape), True, "local")
     storage = dtypes.storage_type(t.dtype)
     size = _product(shape)
-    if shape == (0,):  # as many bytes as the launch says
+    if shape == (0,):  # the launch sets the number of bytes
         fc.need_implicit("pg_dynamic", "PG_LOCAL_PTR char *pg_dynamic", "dynamic")
         fc.need_implicit("pg_dynamic_bytes", "pg_i64 pg_dynamic_bytes", "dynamic")
         n = f"(pg_dynamic_bytes / {dtype.itemsize})"

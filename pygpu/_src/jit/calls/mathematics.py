@@ -1,6 +1,6 @@
-"""Functions of math, cmath and operator that are written in the language of kernels itself.
+"""Functions of math, cmath and operator that are written in the kernel language itself.
 
-Where Python's raise ValueError, for numbers that they are not defined for, these return 0.
+Where Python's functions raise ValueError, for numbers outside their domain, these return 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..walk.calls import call_function
 from ..walk.context import FunctionContext
 from ..walk.registry import HANDLERS, Handler
 
-__all__: list[str] = []  # what kernels may call is registered
+__all__: list[str] = []  # importing registers the functions
 
 
 def within(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> Any:
@@ -65,7 +65,7 @@ def polar(z: Any) -> Any:
 def rect(r: Any, phi: Any) -> Any:
     if r == 0 and not math.isfinite(phi):
         return complex(r * 0, r * 0)
-    if phi == 0:  # the sign of 0 is kept, also for an infinite r
+    if phi == 0:  # keep the sign of 0, also for an infinite r
         return complex(r, math.copysign(1.0, r) * phi)
     return complex(r * math.cos(phi), r * math.sin(phi))
 

@@ -54,7 +54,8 @@ def _np_round(
 def _limits(
     fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
 ) -> Value:
-    """The limits of a dtype, or of a number's, whose attributes are constants."""
+    """Return the limits of a dtype, or of a number's dtype, as an object with constant
+    attributes."""
     function = fc.expr(node.func).const
     count(f"numpy.{function.__name__}", args, kwargs, 1, 1)
     value = args[0]

@@ -14,7 +14,7 @@ from .intrinsics import Index3
 
 __all__ = ["emit_print"]
 
-_MOST = 32  # items that CUDA's printf takes
+_MOST = 32  # items that CUDA's printf accepts
 _FORMAT = {
     "b": ("%d", "(int)"),
     "i": ("%lld", "(long long)"),
@@ -48,7 +48,7 @@ def emit_print(
 
 
 def _format(fc: FunctionContext, node: ast.Call, value: Value, texts: list[str]) -> str:
-    """The part of the format for a value; what it formats is added to *texts*."""
+    """Return the conversion for a value; the arguments for it are added to *texts*."""
     is_cl = fc.unit.dialect == "opencl"
     value = unwrapped(value)
     if isinstance(value.const, Index3):
@@ -66,7 +66,7 @@ def _format(fc: FunctionContext, node: ast.Call, value: Value, texts: list[str])
     if kind == "c":
         texts.extend([f"({value.text}).re", f"({value.text}).im"])
         return "(%f%+fj)" if fc.unit.widens else "(%g%+gj)"
-    if kind == "b" and not is_cl:  # OpenCL's %s takes nothing but literals
+    if kind == "b" and not is_cl:  # OpenCL's %s accepts only literals
         texts.append(f'(({value.text}) ? "True" : "False")')
         return "%s"
     form, text_cast = _FORMAT[kind]
@@ -80,7 +80,7 @@ def _format(fc: FunctionContext, node: ast.Call, value: Value, texts: list[str])
 
 
 def _c_string(text: str) -> str:
-    """Plain text as a part of a format."""
+    """Escape plain text for a format."""
     return text.replace("%", "%%")
 
 

@@ -1,7 +1,7 @@
-"""Reductions of arrays in kernels: one thread reads all items, one after the other.
+"""Reductions of arrays in kernels: one thread reads all items sequentially.
 
-They are written in the language of kernels itself. A kernel may use any array: global, shared, its
-own, or constant. What NumPy refuses of an empty array (its minimum) is 0.
+They are written in the kernel language itself. A kernel may use any array: global, shared,
+thread-private, or constant. Where NumPy raises for an empty array (its minimum), the result is 0.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def scalar_product(a: Any, b: Any, dtype: Any) -> Any:
 
 
 def _summed(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype of a sum, as NumPy's."""
+    """Return the dtype of a sum, as NumPy does."""
     if dtype.kind in "bi":
         return np.dtype("i8")
     return np.dtype("u8") if dtype.kind == "u" else dtype
@@ -201,8 +201,8 @@ def _same(dtype: np.dtype[Any]) -> None:
     return None
 
 
-# By the name of NumPy's function: the function, the dtype that it computes in, whether arrays have
-# a method of this name.
+# By the name of NumPy's function: the function, the dtype in which it computes, whether arrays
+# have a method with this name.
 _REDUCTIONS: dict[str, tuple[Any, Any, bool]] = {
     "sum": (total, _summed, True),
     "prod": (product, _summed, True),
@@ -225,7 +225,7 @@ _REDUCTIONS: dict[str, tuple[Any, Any, bool]] = {
     "nanmin": (nan_least, _same, False),
     "nanmax": (nan_greatest, _same, False),
 }
-METHODS: dict[str, Handler] = {}  # of arrays, which is the first argument
+METHODS: dict[str, Handler] = {}  # methods of arrays; the array is the first argument
 
 
 def _handler(name: str, function: Any, computed_in: Any) -> Handler:
@@ -271,7 +271,8 @@ for _name, (_function, _dtype, _is_method) in _REDUCTIONS.items():
 
 
 def _of_python(name: str, of_items: Handler) -> Handler:
-    """Python's function of one array, which is an iterable of numbers, or of what it had before."""
+    """Python's function for one array, as an iterable of numbers, or the previous handler for
+    other arguments."""
 
     def handler(
         fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]

@@ -17,12 +17,12 @@ from ..types import WEAK_FLOAT, Scalar, TupleType
 from ..walk.context import FunctionContext
 from ..walk.registry import Handler, WrongCall, count, finds
 
-__all__: list[str] = []  # what kernels may call is registered
+__all__: list[str] = []  # importing registers the functions
 
 
 @finds
 def _special(obj: Any) -> Handler | None:
-    """The handler of a function of pygpu.special or a ufunc of scipy.special."""
+    """Return the handler of a function of pygpu.special or a ufunc of scipy.special."""
     found = name_of(obj)
     return None if found is None else _handler(found)
 
@@ -76,7 +76,7 @@ def _call(
 
 
 def _kind(value: Value) -> Any:
-    """What the result's dtype follows from: Python's float for a number of no dtype."""
+    """Return what determines the result's dtype: Python's float for a number without a dtype."""
     if not value.is_weak:
         return value.dtype
     return complex if value.dtype.kind == "c" else float

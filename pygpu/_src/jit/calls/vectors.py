@@ -1,7 +1,7 @@
-"""Vectors of two to four numbers in kernels: ``float32x4`` and the like, by Numba's names.
+"""Vectors of two to four numbers in kernels: ``float32x4`` and others, under Numba's names.
 
-A vector is a tuple whose items are also x, y, z and w. It is made of numbers and shorter vectors,
-``float32x4(float32x2(1, 2), 3, 4)``, and like a tuple it does not change.
+A vector is a tuple whose items are also x, y, z and w. It is made from numbers and shorter
+vectors, ``float32x4(float32x2(1, 2), 3, 4)``, and like a tuple it is immutable.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _C_NAMES = {
 
 
 class VectorType:
-    """The type of a vector, called in kernels to make one. dtype: of its numbers."""
+    """The type of a vector, called in kernels to make one. dtype: of its components."""
 
     def __init__(self, dtype: str, size: int) -> None:
         self.__name__ = f"{dtype}x{size}"
@@ -43,12 +43,12 @@ class VectorType:
 
     @property
     def user_facing_object(self) -> VectorType:
-        """Itself, under a name of Numba."""
+        """Return itself; under Numba's name."""
         return self
 
     @property
     def aliases(self) -> list[str]:
-        """Its other names, which are those of CUDA C: float4 is float32x4."""
+        """Return its other names, which are those of CUDA C: float4 is float32x4."""
         return [k for k, v in VECTORS.items() if v is self and k != self.__name__]
 
     def __call__(self, *args: Any) -> Any:

@@ -1,1 +1,1 @@
-"""Decorators that make kernels and ufuncs of Python functions, and their launches."""
+"""Decorators that make kernels and ufuncs from Python functions, and their launches."""

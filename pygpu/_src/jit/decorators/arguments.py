@@ -1,5 +1,5 @@
-"""Arguments of kernels that lie on the host: host arrays, their copies back,
-arrays of other libraries, addresses."""
+"""Host arguments of kernels: host arrays, copying them back, arrays of other libraries,
+addresses."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ..types import Scalar, numpy_dtype
 __all__ = ["In", "InOut", "Out", "pointer_view", "to_device", "view_of"]
 
 
-# Called with each host array that is copied for a launch: compat gives warnings.
+# Called with each host array that is copied for a launch; compat issues warnings.
 on_host_copy: Callable[[np.ndarray], None] | None = None
 
 
 class _Directed:
-    """A host array with a word on which way it is copied; device arrays are passed as they are."""
+    """A host array with the direction of its copy; device arrays are passed unchanged."""
 
     copies_in: bool = True
     copies_out: bool = True
@@ -59,12 +59,13 @@ class InOut(_Directed):
 
 
 def wrap_arg(value: Any, default: Any = InOut) -> Any:
-    """The value as In, Out or InOut, by default as *default*."""
+    """Return the value as In, Out or InOut; *default* for plain values."""
     return value if isinstance(value, _Directed) else default(value)
 
 
 def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]) -> Any:
-    """A host array as a device array; what is to be copied back is noted. name: for messages."""
+    """Copy a host array to a device array, and record it if it must be copied back. name: for
+    messages."""
     if isinstance(arg, (GPUArray, int, float)):
         return arg
     copies_in = copies_out = True
@@ -84,7 +85,7 @@ def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]
         return made
     if isinstance(arg, tuple):
         found = [to_device(name, a, backend, queue, back) for a in arg]
-        make: Any = getattr(type(arg), "_make", tuple)  # of a namedtuple
+        make: Any = getattr(type(arg), "_make", tuple)  # for a namedtuple
         return make(found)
     if isinstance(arg, np.void) and arg.dtype.names:
         made = _copy_of(backend, queue, np.asarray(arg))
@@ -101,12 +102,12 @@ def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]
 
 
 def _is_managed(arg: np.ndarray, backend: Backend) -> bool:
-    """Whether a host array lies in memory that kernels use without a copy."""
+    """Whether a host array is in memory that kernels use without a copy."""
     return backend.name == "cuda" and getattr(arg, "is_managed", False)
 
 
 def declared_number(arg: Any, kind: Any) -> Any:
-    """A NumPy number in the type that the signature says; other arguments as they are."""
+    """Convert a NumPy number to the declared type; return other arguments unchanged."""
     if isinstance(arg, np.generic) and isinstance(kind, Scalar):
         dtype = numpy_dtype(kind)
         return arg if arg.dtype == dtype else arg.astype(dtype)
@@ -114,16 +115,17 @@ def declared_number(arg: Any, kind: Any) -> Any:
 
 
 def whole_number(arg: Any) -> Any:
-    """A NumPy integer of fewer than 64 bits as an int, for a parameter that the kernel cuts."""
+    """Convert a NumPy integer of fewer than 64 bits to an int, for a parameter that the kernel
+    truncates."""
     if isinstance(arg, np.integer) and arg.dtype.itemsize < 8:
         return int(arg)
     return arg
 
 
 def copy_back(back: list[Any]) -> None:
-    """Set the host arrays that to_device() noted."""
+    """Copy the recorded arrays back to the host."""
     for one in back:
-        if callable(one):  # an extension's
+        if callable(one):  # a function of an extension
             one()
             continue
         host, array = one
@@ -154,7 +156,7 @@ def _copy_of(backend: Backend, queue: Any, host: np.ndarray, copies: bool = True
 
 
 def view_of(shown: foreign_memory.Shown, owner: Any) -> Any:
-    """Another library's array as one of ours, on the same memory, which was looked at."""
+    """Make an array on the memory of another library's array, which was checked."""
     from pygpu._src.array.cuda_array import GPUArray as CudaArray
 
     cls: Any = CudaArray
@@ -166,8 +168,9 @@ def view_of(shown: foreign_memory.Shown, owner: Any) -> Any:
 
 
 def pointer_view(name: str, address: int, dtype: np.dtype[Any]) -> Any:
-    """The memory at an address, up to the end of its allocation, for a parameter that is declared
-    as a pointer. Raises ValueError for an address where nothing is allocated."""
+    """Return an array over the memory at an address, up to the end of its allocation, for a
+    parameter that is declared as a pointer. Raises ValueError for an address that is not
+    allocated."""
     from pygpu import _cuda, errors
     from pygpu._src.runtime.cuda.errors import is_unknown_address
 

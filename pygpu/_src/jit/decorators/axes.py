@@ -1,6 +1,6 @@
-"""Which axes of its operands a generalized ufunc works on: ``axes=``, ``axis=`` and ``keepdims=``.
+"""The axes of a generalized ufunc's operands: ``axes=``, ``axis=`` and ``keepdims=``.
 
-Operands become views whose core axes are the last ones, and results are views back.
+Operands become views whose core axes are last, and results are views with the axes moved back.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ __all__ = ["Axes"]
 
 
 class Axes:
-    """The axes of one call. cores: the core dimensions of each input and output; nin: how many
-    inputs. Raises TypeError and ValueError as NumPy does."""
+    """The axes of one call. cores: the core dimensions of each input and output; nin: the number
+    of inputs. Raises TypeError and ValueError as NumPy does."""
 
     def __init__(
         self, name: str, cores: Sequence[Any], nin: int, axes: Any, axis: Any, keepdims: Any
@@ -80,7 +80,7 @@ class Axes:
         return found
 
     def operand(self, k: int, a: Any) -> Any:
-        """Operand *k* with its core axes last; an output's kept axes are gone."""
+        """Return operand *k* with its core axes last, without an output's kept axes."""
         axes = self.axes[k]
         if a is None or not axes or not hasattr(a, "shape"):
             return a
@@ -93,8 +93,8 @@ class Axes:
         return _picked(a, [*rest, *chosen])
 
     def result(self, k: int, given: Any, view: Any, found: Any) -> Any:
-        """The result of the call for output *k*: the output that was given, or the new one with its
-        axes where they belong."""
+        """Return the result for output *k*: the passed output, or the new one with its axes in
+        their places."""
         if given is not None:
             if is_array(given) and view is not given:
                 primitives.changed(given, view)
@@ -116,7 +116,7 @@ class Axes:
 
 
 def _picked(a: Any, order: Sequence[int | None]) -> Any:
-    """A view with the axes in this order; None is a new one of length 1."""
+    """Return a view with the axes in this order; None stands for a new one of length 1."""
     if is_array(a):
         shape = tuple(1 if i is None else a.shape[i] for i in order)
         strides = tuple(0 if i is None else a.strides[i] for i in order)

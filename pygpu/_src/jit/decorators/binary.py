@@ -1,4 +1,4 @@
-"""Functions of two numbers as reductions and scans: what ufuncs' methods and `reduce` share."""
+"""Reductions and scans by functions of two numbers: shared by ufuncs' methods and `reduce`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ _KNOWN = {
 
 
 def closure(func: Any, number: DType, backend: Any) -> DType:
-    """The dtype that the function takes and returns, found from that of the items upwards."""
+    """Return the dtype that the function accepts and returns, by promotion from that of the
+    items."""
     for _ in range(8):
         results = device.compile(func, (number, number), backend).results
         if len(results) != 1:
@@ -72,7 +73,8 @@ def _name(func: Any) -> str:
 
 
 def function(func: Any, number: DType, backend: Any) -> associative.Function:
-    """The function for values of one dtype. Raises TypeError if its result is of another kind."""
+    """Return the function for values of one dtype. Raises TypeError if its result is of another
+    kind."""
     compiled = device.compile(func, (number, number), backend)
     if len(compiled.results) != 1:
         raise TypeError(f"{_name(func)}: a reduction needs a function with one result")
@@ -86,7 +88,7 @@ def function(func: Any, number: DType, backend: Any) -> associative.Function:
 
 
 def _dtype_of(kind: str, dtype: DType) -> DType:
-    """The dtype in which an array's sum(), prod(), max() and min() compute."""
+    """Return the dtype in which an array's sum(), prod(), max() and min() compute."""
     if kind in ("sum", "prod") and dtype.kind in "biu" and dtype.itemsize < 8:
         return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
     return dtype
@@ -98,7 +100,7 @@ def _known(func: Any) -> str | None:
     code = func.__code__
     if code.co_argcount != 2 or code.co_nlocals != 2 or code.co_freevars or code.co_flags & 0x2C:
         return None
-    if any(name in func.__globals__ for name in code.co_names):  # another max
+    if any(name in func.__globals__ for name in code.co_names):  # a different max
         return None
     return _KNOWN.get((code.co_code, code.co_names))
 
@@ -115,9 +117,9 @@ def reduce(
     target: str | None = None,
     queue: Any = None,
 ) -> Any:
-    """Reduce a host or device array; the result is where the array is.
+    """Reduce a host or device array; the result is in the same place as the array.
 
-    function_for: gives the function for a dtype of items and a backend.
+    function_for: returns the function for a dtype of items and a backend.
     """
     from .operands import array_or_none, operand
 
@@ -167,7 +169,7 @@ def _reduce_host(
     initial: Any,
     here: Place,
 ) -> Any:
-    """The reduction of a host array, as a device array of the kept axes."""
+    """Reduce a host array to a device array of the kept axes."""
     number = function_for(given.dtype, here.backend).dtype
     if out is not None:
         _check_cast(name, number, out)
@@ -178,7 +180,7 @@ def _reduce_host(
 
 
 def _to_host(made: Any, shape: tuple[int, ...], out: Any) -> Any:
-    """A result on the host, in *out* if that is given."""
+    """Copy a result to the host, into *out* if given."""
     found = made._get(None, None, True)[0].reshape(shape)
     if out is None:
         return found if shape else found[()]
@@ -192,13 +194,13 @@ def _check_cast(name: str, number: DType, out: Any) -> None:
 
 
 def _spread(strides: tuple[int, ...], axes: tuple[int, ...], ndim: int) -> tuple[int, ...]:
-    """Strides of kept axes with those of axes of length 1 between."""
+    """Return strides of kept axes with those of axes of length 1 in between."""
     left = iter(strides)
     return tuple(0 if k in axes else next(left) for k in range(ndim))
 
 
 def _on_queue(a: Any, queue: Any) -> Any:
-    """A view whose commands run on another queue."""
+    """Return a view whose commands run on another queue."""
     return a.with_queue(queue) if hasattr(a, "with_queue") else a.with_stream(queue)
 
 
@@ -212,7 +214,7 @@ def accumulate(
     target: str | None = None,
     queue: Any = None,
 ) -> Any:
-    """Scan a host or device array along an axis; the result is where the array is."""
+    """Scan a host or device array along an axis; the result is in the same place as the array."""
     from .operands import array_or_none, operand
 
     given, out = operand(array, name), array_or_none(out, name)

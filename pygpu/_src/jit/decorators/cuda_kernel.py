@@ -101,7 +101,7 @@ def jit(
 
 
 def _most_threads(bounds: int | tuple[int, ...] | None) -> int | None:
-    """The first of launch_bounds. Raises ValueError for more than there are."""
+    """Return the first of launch_bounds. Raises ValueError if there are too many."""
     if not isinstance(bounds, tuple):
         return bounds
     if not 1 <= len(bounds) <= 3:

@@ -1,4 +1,4 @@
-"""`pygpu.cuda.reduce`: reductions by a Python function as numba.cuda has them."""
+"""`pygpu.cuda.reduce`: reductions by a Python function, as in numba.cuda."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["Reduce", "reduce"]
 
 
 class Reduce(_Reduce):
-    """Numba's form of it, `numba.cuda.reduce`: the result has the dtype of the items, starts from
-    *init*, by default 0, and is a NumPy number even for device arrays."""
+    """The variant `numba.cuda.reduce`: the result has the dtype of the items, starts from *init*,
+    by default 0, and is a NumPy number even for device arrays."""
 
     _keeps_dtype = True
 

@@ -1,4 +1,4 @@
-"""Dates and durations in calls of vectorize and guvectorize: the kernels get them as int64."""
+"""Dates and durations in calls of vectorize and guvectorize, whose kernels get them as int64."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def has_dates(loop: Loop) -> bool:
 
 
 class DateViews:
-    """The operands of a call with int64 for dates, which were converted to the loop's units.
+    """The operands of a call, with int64 for dates, converted to the loop's units.
 
-    inputs, outs: these. :meth:`results` makes dates of what was computed."""
+    inputs, outs: these operands. :meth:`results` converts results back to dates."""
 
     def __init__(self, name: str, loop: Loop, inputs: Sequence[Any], outs: Sequence[Any]) -> None:
         self.loop = loop
@@ -35,7 +35,7 @@ class DateViews:
             self.outs.append(o.view("i8") if o is not None and is_date(d) else o)
 
     def results(self, found: Sequence[Any]) -> list[Any]:
-        """The results with the loop's dtypes; outputs that were given as they were given."""
+        """Return the results with the loop's dtypes, and passed outputs unchanged."""
         given = self.given or [None] * len(found)
         return [
             o if o is not None else r.view(d) if is_date(d) else r
@@ -44,7 +44,7 @@ class DateViews:
 
 
 def _as_int64(name: str, operand: Any, dtype: np.dtype[Any]) -> Any:
-    """An operand for an input of *dtype*."""
+    """Return an operand for an input of *dtype*."""
     have = getattr(operand, "dtype", None)
     if is_date(dtype):
         if not is_date(have):  # a whole number of units

@@ -1,4 +1,4 @@
-"""Device functions of Python functions, as ufuncs and reductions put them into their kernels."""
+"""Device functions for ufuncs and reductions, compiled from Python functions."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ __all__ = ["DeviceText", "compile", "holds", "parameter_count"]
 class DeviceText(Frozen):
     """A compiled function.
 
-    text: of it and all that it calls, in the common language; features: for Dialect.prefix.
-    results: dtypes of what it returns. key: tells it from every other function. guards: see
-    holds(). implicit: what follows its arguments if indices are checked; sites: these, by number.
+    text: of it and everything that it calls, in the common language; features: for Dialect.prefix.
+    results: dtypes of the returned values. key: distinguishes it from all other functions. guards:
+    see holds(). implicit: parameters after its arguments, if indices are checked; sites: the
+    checked indices, by number.
     """
 
     name: str
@@ -40,26 +41,26 @@ class DeviceText(Frozen):
         return self.text
 
     def call(self, outs: Sequence[str], args: Sequence[str]) -> str:
-        """A statement that assigns the results to the variables *outs*, of the compute types of
-        results. args: the C arguments."""
+        """Return a statement that assigns the results to the variables *outs*, of the compute
+        types of results. args: the C arguments."""
         if self.by_value:
             return f"{outs[0]} = {self.name}({', '.join([*args, *self.implicit])});"
         return f"{self.name}({', '.join([*args, *(f'&{o}' for o in outs), *self.implicit])});"
 
 
 def holds(text: DeviceText) -> bool:
-    """Whether the names from outside that the function uses still mean what they meant."""
+    """Whether the function's outside names still refer to the same objects."""
     return not text.guards or guards_hold(text.guards)
 
 
 def compile(
     function: Any, types: Sequence[Any], backend: Any = None, check: bool = False
 ) -> DeviceText:
-    """The device function for types of parameters as compiler.compile_function takes them.
+    """Compile the device function for types of parameters that compiler.compile_function accepts.
 
-    backend: of the device; None where there is none yet. check: whether indices are checked. Raises
-    KernelError for what is not supported: besides the compiler's reasons, for assert statements and
-    local memory, which only kernels have.
+    backend: of the device; None if it is not known yet. check: whether indices are checked. Raises
+    KernelError for unsupported code: in addition to the compiler's reasons, for assert statements
+    and local memory, which only kernels support.
     """
     made = compile_function(function, types, "cuda" if backend is None else backend, check=check)
     asserts = any(isinstance(one, str) for one in made.asserts.values())
@@ -83,8 +84,8 @@ def compile(
 
 
 def parameter_count(function: Any, call: str) -> int:
-    """The number of a function's parameters. Raises TypeError for anything but a Python function,
-    and for one with *args, **kwargs or keyword-only parameters."""
+    """Return the number of a function's parameters. Raises TypeError for anything but a Python
+    function, and for one with *args, **kwargs or keyword-only parameters."""
     plain = python_function(function)
     if plain is None:
         hint = "; write a def or lambda that calls it" if callable(function) else ""

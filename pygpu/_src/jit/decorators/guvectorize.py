@@ -1,4 +1,4 @@
-"""`guvectorize`: a function of small arrays becomes one of stacks of them.
+"""`guvectorize`: turns a function of small arrays into one of stacks of them.
 
 >>> import numpy as np, pygpu
 >>> @pygpu.guvectorize(["(float64[:], float64, float64[:])"], "(n),()->(n)")
@@ -8,8 +8,8 @@
 >>> shift(np.zeros((2, 3)), np.array([1.0, 2.0])).tolist()
 [[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]
 
-The axes before the core dimensions are broadcast as NumPy does; one work-item runs the function
-for each of their indices, on views of any strides.
+The axes before the core dimensions are broadcast as in NumPy; for each of their indices, one
+work-item runs the function on views of any strides.
 """
 
 from __future__ import annotations
@@ -46,14 +46,16 @@ DType = np.dtype[Any]
 
 
 class GUFunc:
-    """A Python function that is applied to the last axes of arrays, as NumPy's generalized ufuncs.
+    """A Python function that is applied to the last axes of arrays, like NumPy's generalized
+    ufuncs.
 
-    Made by :func:`guvectorize`. Called with the inputs, and with outputs by position or as `out` to
-    write to them; without, they are made. Host arrays and numbers in, host arrays out; if any
-    argument is an array on a device, the others are copied there and the results are arrays there.
+    Made by :func:`guvectorize`. Called with the inputs, and optionally with outputs to write to,
+    by position or as `out`; otherwise they are allocated. Host arrays and numbers give host
+    arrays; if any argument is a device array, the others are copied to its device and the results
+    are device arrays.
 
     nin, nout, nargs: numbers of inputs, outputs, both. signature: the layout. max_blocksize: the
-    most work-items of a group.
+    most work-items per group.
     """
 
     identity = None
@@ -100,21 +102,21 @@ class GUFunc:
 
     @property
     def nargs(self) -> int:
-        """Inputs and outputs."""
+        """The number of inputs and outputs."""
         return self.nin + self.nout
 
     @property
     def types(self) -> list[str]:
-        """The loops, as NumPy writes them: "ff->f"."""
+        """The loops in NumPy's notation: "ff->f"."""
         return [loops.types_text(loop.inputs, loop.outputs) for loop in self._loops]
 
     @property
     def ntypes(self) -> int:
-        """How many loops there are."""
+        """The number of loops."""
         return len(self._loops)
 
     def inspect_source(self) -> str:
-        """The C text of the device function of the first loop, for arrays of any strides."""
+        """Return the C text of the device function of the first loop, for arrays of any strides."""
         if not self._loops:
             raise TypeError(f"{self._name}.inspect_source: no signature, and not called yet")
         loop = self._loops[0]
@@ -154,7 +156,7 @@ class GUFunc:
             self._axes[loop] = tuple(axes)
 
     def _types(self, loop: Loop, axes: Sequence[int], dense: Sequence[bool]) -> list[Any]:
-        """The types that the device function is compiled for."""
+        """Return the types for which the device function is compiled."""
         return [
             ArrayType(d, n, c) if n else d
             for d, n, c in zip((*loop.inputs, *loop.outputs), axes, dense)
@@ -174,9 +176,9 @@ class GUFunc:
         queue: Any = None,
         stream: Any = None,
     ) -> Any:
-        """The function of all stacked items; see the class. dtype: of new outputs, where there are
-        no signatures. axes, axis, keepdims: as NumPy's generalized ufuncs have them. Raises
-        TypeError for arguments of no loop, ValueError for shapes that do not fit the layout."""
+        """Apply the function to all stacked items; see the class. dtype: of new outputs, if there
+        are no signatures. axes, axis, keepdims: as for NumPy's generalized ufuncs. Raises
+        TypeError for arguments without a loop, ValueError for shapes that do not fit the layout."""
         name = self._name
         if not self.nin <= len(args) <= self.nargs:
             raise TypeError(
@@ -225,7 +227,7 @@ class GUFunc:
     def _on_axes(
         self, chosen: Axes, inputs: list[Any], outs: list[Any], options: dict[str, Any]
     ) -> Any:
-        """A call for views of which the chosen axes are the last ones."""
+        """Call the function on views whose core axes are last."""
         views = [chosen.operand(k, a) for k, a in enumerate((*inputs, *outs))]
         into = views[self.nin :]
         made = self(*views[: self.nin], out=tuple(into), **options)
@@ -234,7 +236,8 @@ class GUFunc:
         return found[0] if self.nout == 1 else tuple(found)
 
     def _led_by_ones(self, out: Any, outer: tuple[int, ...], core: Sequence[Any]) -> Any:
-        """An output as a view with the leading axes of length 1 that the inputs have more."""
+        """Return an output as a view with as many leading axes, of length 1, as the inputs have in
+        addition."""
         missing = 0 if out is None else len(outer) + len(core) - out.ndim
         if missing <= 0 or any(n != 1 for n in outer[:missing]):
             return out
@@ -284,7 +287,7 @@ class GUFunc:
         return loop
 
     def _shapes(self, inputs: list[Any], outs: list[Any]) -> tuple[tuple[int, ...], dict[Any, int]]:
-        """The outer shape, and the lengths of the core dimensions."""
+        """Return the outer shape, and the lengths of the core dimensions."""
         sizes: dict[Any, int] = {}
         outer = []
         for i, (a, core) in enumerate(zip([*inputs, *outs], self._cores)):
@@ -436,7 +439,7 @@ class GUFunc:
         primitives.launch(target, kernel, groups, size, arrays[: -len(results)], results, numbers)
 
     def _grid(self, limits: Any, n: int) -> tuple[int, int]:
-        """How many groups work on *n* items, and of how many work-items."""
+        """Return how many groups process *n* items, and their size."""
         if limits.is_cpu:
             return min(n, limits.units * 4), 1
         size = min(self.max_blocksize, limits.group_size, 256)
@@ -447,8 +450,8 @@ class GUFunc:
     def _compile(
         self, backend: Any, axes: tuple[int, ...], key: tuple[Any, ...]
     ) -> tuple[tuple[Any, ...], Any]:
-        """(function, reference to the kernel, number of the kernel if it checks indices), and the
-        kernel. key: what it is compiled for, see _launch()."""
+        """Return (function, reference to the kernel, number of the kernel if it checks indices),
+        and the kernel. key: see _launch()."""
         loop, dense, ndim, scalar, checks = key
         types = self._types(loop, axes, dense)
         function = device.compile(self.py_func, types, backend, checks)
@@ -473,7 +476,7 @@ class GUFunc:
         ndim: int,
         scalar: Sequence[bool],
     ) -> str:
-        """The kernel around the device function."""
+        """Return the source of the kernel that calls the device function."""
         names = [f"p{k}" for k in range(self.nargs)]
         every = tuple(map(stored, (*loop.inputs, *loop.outputs)))
         parameters, scalars, rest, starts, body, args = [], [], [], [], [], []
@@ -525,7 +528,7 @@ class GUFunc:
 
 
 def _on_host(result: Any, out: Any, queue: Any) -> Any:
-    """A result as an array or a number of the host, in *out* if that is given."""
+    """Return a result as an array or number on the host, in *out* if given."""
     host = result._get(None, queue, True)[0]
     if out is None:
         return host if host.shape else host[()]
@@ -542,7 +545,7 @@ def _is_host(obj: Any) -> bool:
 
 
 def _python_kind(operand: Any, kind: Any) -> Any:
-    """The kind of a NumPy number as that of a Python number."""
+    """Return the kind of a NumPy number as that of a Python number."""
     if isinstance(operand, np.generic) and kind.kind in "iufc":
         return {"i": int, "u": int, "f": float, "c": complex}[kind.kind]
     return kind
@@ -573,14 +576,14 @@ def guvectorize(
     identity: Any = None,
     **options: Any,
 ) -> Any:
-    """Compile a function of arrays to a generalized ufunc; a decorator.
+    """Decorator that compiles a function of arrays to a generalized ufunc.
 
-    ftylist_or_layout: signatures, one or a list, of the inputs' and then the outputs' types, such
-    as ``"void(float32[:,:], float32[:,:], float32[:,:])"``; may be left out, then loops are made
-    for the dtypes of each call and outputs must be given. layout: the core dimensions, such as
-    ``"(m,n),(n,p)->(m,p)"``; an int is a fixed length. The function gets an array for each, which
-    it reads or, for outputs, writes; a number where the layout has ``()`` and the signature no
-    array. target: as for vectorize.
+    ftylist_or_layout: signatures, one or a list, of the types of the inputs and then the outputs,
+    such as ``"void(float32[:,:], float32[:,:], float32[:,:])"``; if omitted, loops are made for
+    the dtypes of each call and outputs must be passed. layout: the core dimensions, such as
+    ``"(m,n),(n,p)->(m,p)"``; an int is a fixed length. The function gets an array for each
+    operand, which it reads or, for outputs, writes; a number where the layout has ``()`` and the
+    signature no array. target: as for vectorize.
 
     Returns a :class:`GUFunc`. Raises TypeError, ValueError for signatures or layouts that do not
     fit.

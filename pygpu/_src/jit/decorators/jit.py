@@ -15,7 +15,7 @@ __all__ = ["DeviceFunction", "jit"]
 
 class DeviceFunction:
     """A function decorated with :func:`jit`. py_func: the function; src: its source, if passed.
-    declared: its signatures; kernels convert the arguments and the result to their types."""
+    declared: its signatures, to whose types kernels convert the arguments and the result."""
 
     def __init__(
         self, function: types.FunctionType, src: str | None = None, declared: Sequence[Any] = ()
@@ -60,7 +60,8 @@ class DeviceFunction:
         return f"<pygpu.jit function {self.py_func.__qualname__}>"
 
     def inspect_source(self, *arg_types: Any, dialect: Any = "cuda") -> str:
-        """The C text for these argument types; see compile_function for what types can be."""
+        """Return the C text for these argument types; compile_function says which types are
+        possible."""
         from ..compiler import compile_function
 
         return compile_function(self.py_func, arg_types, dialect, src=self.src).text

@@ -1,8 +1,8 @@
 """``pygpu.kernel`` and ``pygpu.cuda.jit``: a Python function as an entry point of a device.
 
 A :class:`Kernel` keeps one compiled kernel for each set of argument types and each device
-(:class:`Specialization`). A call finds it by the types, lays the arguments out as the C kernel
-takes them, and launches.
+(:class:`Specialization`). A call finds it by the types, converts the arguments to the C kernel's
+parameters, and launches.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ __all__ = ["CompileStats", "Kernel", "Specialization", "kernel"]
 
 _PYTHON = (bool, int, float, complex)
 
-# Called with the blocks of a new launch configuration of a CUDA kernel: compat gives warnings.
+# Called with the blocks of a new launch configuration of a CUDA kernel; compat issues warnings.
 on_configure: Callable[[tuple[int, ...]], None] | None = None
 
 
@@ -112,7 +112,7 @@ class Kernel(KernelBase):
         self._known: weakref.WeakKeyDictionary[Backend, dict[Any, Specialization]] = (
             weakref.WeakKeyDictionary()
         )
-        # Those that check more, by the first ones.
+        # Kernels with additional checks, by those without them.
         self._checked: weakref.WeakKeyDictionary[Specialization, Specialization] = (
             weakref.WeakKeyDictionary()
         )
@@ -133,7 +133,7 @@ class Kernel(KernelBase):
         return by_name(self)
 
     def _options(self) -> dict[str, Any]:
-        """The options of a kernel like this one."""
+        """Return the options, to make a similar kernel."""
         return {
             "backend": self._backend_name,
             "signatures": self._given,
@@ -151,7 +151,7 @@ class Kernel(KernelBase):
         return f"<pygpu kernel {self.py_func.__qualname__}>"
 
     def _configure(self, config: Any) -> Launcher:
-        """``kernel[config]``; those of blocks and threads are kept."""
+        """Return ``kernel[config]``; launchers with only blocks and threads are cached."""
         if not isinstance(config, tuple) or not 2 <= len(config) <= 4:
             raise ValueError(
                 f"{self.__name__}[...]: blocks and threads are needed, then a stream and bytes of "
@@ -183,8 +183,9 @@ class Kernel(KernelBase):
     def forall(
         self, n: int, tpb: int = 0, stream: Any = None, shared: int = 0, sharedmem: int = 0
     ) -> ForAll:
-        """A launch of at least *n* threads in one dimension, *tpb* to a block; 0: as many as fit on
-        CUDA, at most 256 on OpenCL. sharedmem: Numba's name of *shared*."""
+        """Return a launcher for at least *n* threads in one dimension, with *tpb* threads per
+        block; 0: as many as fit on CUDA, at most 256 on OpenCL. sharedmem: Numba's name of
+        *shared*."""
         if not isinstance(n, (int, np.integer)) or n < 0:
             raise ValueError(
                 f"{self.__name__}.forall: {n!r} threads: Can't create ForAll with negative task "
@@ -193,7 +194,7 @@ class Kernel(KernelBase):
         return ForAll(self, n, tpb, stream, shared or sharedmem)
 
     def _threads(self, args: tuple[Any, ...], queue: Any) -> int:
-        """How many threads a block of forall() has."""
+        """Return the threads per block for forall()."""
         backend = self._backend_for(args, queue)
         most = min(backend.limits.group_size, 256)
         if backend.name == "cuda" and all(isinstance(a, (GPUArray, *_PYTHON)) for a in args):
@@ -222,7 +223,7 @@ class Kernel(KernelBase):
     # ---- types
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """The arguments in the order of the parameters, with defaults."""
+        """Return the arguments in the order of the parameters, with defaults."""
         if not kwargs and len(args) == self._count:
             return args
         try:
@@ -233,7 +234,7 @@ class Kernel(KernelBase):
         return tuple(bound.arguments.values())
 
     def _type_of(self, arg: Any, position: int) -> Type:
-        """The type of an argument, device arrays in the place of host arrays."""
+        """Return the type of an argument, treating host arrays as device arrays."""
         kind = type(arg)
         if kind in _PYTHON:
             return weak(kind)
@@ -271,7 +272,7 @@ class Kernel(KernelBase):
         return f"{self.__name__}: argument {name}"
 
     def _match(self, found: tuple[Type, ...]) -> tuple[Type, ...]:
-        """The types by the signatures that were declared: numbers take the declared type."""
+        """Match the types with the declared signatures: numbers get the declared type."""
         best: tuple[Type, ...] | None = None
         least = -1
         nearest: list[tuple[Type, ...]] = []
@@ -298,7 +299,8 @@ class Kernel(KernelBase):
         )
 
     def _ambiguous(self, found: tuple[Type, ...], nearest: Sequence[tuple[Type, ...]]) -> TypeError:
-        """Several signatures fit the arguments equally well, and none exactly."""
+        """Make the error for arguments that several signatures match equally well, none of them
+        exactly."""
         rows = "".join(f"\n({', '.join(map(str, one))}) -> none" for one in nearest)
         return TypeError(
             f"{self.__name__}: Ambiguous overloading for {self.py_func!r} "
@@ -306,7 +308,7 @@ class Kernel(KernelBase):
         )
 
     def _specialized(self, backend: Backend, args: Sequence[Any]) -> Specialization:
-        """The kernel for these arguments, compiled if need be."""
+        """Return the kernel for these arguments, compiled if needed."""
         key: list[Any] = [check_report.mode(self.check, backend)[0]]
         at_start = True
         for arg in args:
@@ -337,13 +339,14 @@ class Kernel(KernelBase):
         return found
 
     def _known_for(self, backend: Backend) -> dict[Any, Specialization]:
-        """The kernels compiled for a backend; the function does not keep its context alive."""
+        """Return the kernels compiled for a backend; the function does not keep its context
+        alive."""
         found = self._known.get(backend)
         return self._known.setdefault(backend, {}) if found is None else found
 
     def check_signatures(self) -> None:
-        """Raise KernelError if the function cannot be compiled for the types of a signature. No
-        device is needed for that."""
+        """Raise KernelError if the function cannot be compiled for the types of a signature. Does
+        not need a device."""
         for kinds in self._declared:
             unit = make_unit("cuda", True, "pgf")
             unit.captured = []
@@ -379,8 +382,8 @@ class Kernel(KernelBase):
     def _for_launch(
         self, made: Specialization, backend: Backend, args: Sequence[Any], launcher: Launcher
     ) -> Specialization:
-        """The kernel for a launch: where ranges of indices leave the arrays, one that checks
-        these."""
+        """Return the kernel for a launch: if ranges of indices may leave the arrays, one that
+        checks them."""
         grid, block = launcher.grid, launcher.block
         failing = made.failing(args, grid, block)
         if not failing:
@@ -389,7 +392,7 @@ class Kernel(KernelBase):
         while found is None or (failing := found.failing(args, grid, block)):
             before = found or made
             forced = before.forced | failing
-            if forced == before.forced:  # what says so was compiled: it cannot be
+            if forced == before.forced:  # cannot be: before checks these sites
                 raise RuntimeError(f"{self.__name__}: indices that are checked are not")
             found = self._compile(backend, made.arg_types, made.at_start, forced)
             self._checked[made] = found
@@ -397,9 +400,9 @@ class Kernel(KernelBase):
 
     def compile(self, signature: Any) -> Specialization:
         """Compile the kernel now for the types of a signature, so that the first call with such
-        arguments need not. signature: "void(float32[:], int32)", a tuple of types, or text that
-        signatures are written with. Returns the compiled kernel, also an item of overloads. Raises
-        TypeError if the kernel has signatures, and this is none of them."""
+        arguments need not. signature: "void(float32[:], int32)", a tuple of types, or text in the
+        notation of signatures. Returns the compiled kernel, which is also an item of overloads.
+        Raises TypeError if the kernel has signatures, and this is not one of them."""
         given = _signature.parse(signature).args
         kinds = tuple(as_type_of_signature(t) for t in given)
         if len(kinds) != self._count:
@@ -418,7 +421,7 @@ class Kernel(KernelBase):
         return found
 
     def _key_of(self, backend: Backend, kinds: Sequence[Type]) -> tuple[Any, ...]:
-        """The key of a kernel for arguments of these types, as :meth:`_specialized` has it."""
+        """Return the key of a kernel for arguments of these types, as in :meth:`_specialized`."""
         key: list[Any] = [check_report.mode(self.check, backend)[0]]
         for t in kinds:
             if isinstance(t, ArrayType):
@@ -430,7 +433,7 @@ class Kernel(KernelBase):
         return (*key, True)
 
     def recompile(self) -> None:
-        """Compile all that was compiled anew, with the values that names from outside have now."""
+        """Compile everything again, with the current values of names from outside."""
         for backend, known in list(self._known.items()):
             was = list(known.items())
             known.clear()
@@ -440,7 +443,7 @@ class Kernel(KernelBase):
     @property
     def stats(self) -> CompileStats:
         """How often a compiled kernel came from the disk cache, by the types of its arguments, and
-        how often it had to be compiled."""
+        how often it was compiled."""
         hits: Counter[Any] = Counter()
         misses: Counter[Any] = Counter()
         for made in self._all_known():
@@ -448,11 +451,11 @@ class Kernel(KernelBase):
         folder = disk_cache.default_folder()
         return CompileStats(None if folder is None else str(folder), hits, misses)
 
-    # ---- what was compiled
+    # ---- compiled kernels
 
     @property
     def signatures(self) -> list[tuple[Type, ...]]:
-        """The argument types that there is a compiled kernel for."""
+        """The argument types for which there is a compiled kernel."""
         return list(dict.fromkeys(s.arg_types for s in self._all_known()))
 
     def _all_known(self) -> list[Specialization]:
@@ -464,7 +467,8 @@ class Kernel(KernelBase):
         return _Overloads(self, {s.arg_types: s for s in self._all_known()})
 
     def _attributes(self, name: str, signature: Any) -> Any:
-        """An attribute of the compiled kernel for a signature; of all of them without one."""
+        """Return an attribute of the compiled kernel for a signature; a dictionary for all kernels
+        if it is None."""
         found = _ByTypes(
             {types: getattr(made.kernel, name) for types, made in self.overloads.items()}
         )
@@ -475,29 +479,29 @@ class Kernel(KernelBase):
         return getattr(self.overloads[signature].kernel, name)
 
     def get_regs_per_thread(self, signature: Any = None) -> Any:
-        """Registers of a thread (CUDA): of one signature, else a dictionary of all."""
+        """Return the registers per thread (CUDA): for one signature, else a dictionary for all."""
         return self._attributes("num_regs", signature)
 
     def get_shared_mem_per_block(self, signature: Any = None) -> Any:
-        """Bytes of shared memory that the kernel itself declares (CUDA)."""
+        """Return the bytes of shared memory that the kernel itself declares (CUDA)."""
         return self._attributes("shared_size_bytes", signature)
 
     def get_local_mem_per_thread(self, signature: Any = None) -> Any:
-        """Bytes of local memory of a thread (CUDA)."""
+        """Return the bytes of local memory per thread (CUDA)."""
         return self._attributes("local_size_bytes", signature)
 
     def get_const_mem_size(self, signature: Any = None) -> Any:
-        """Bytes of constant memory (CUDA)."""
+        """Return the bytes of constant memory (CUDA)."""
         return self._attributes("const_size_bytes", signature)
 
     def get_max_threads_per_block(self, signature: Any = None) -> Any:
-        """The largest block that the kernel can have (CUDA)."""
+        """Return the largest block size of the kernel (CUDA)."""
         return self._attributes("max_threads_per_block", signature)
 
     def inspect_source(self, *arg_types: Any, backend: Any = None) -> Any:
-        """The generated C for these argument types: dtypes, int and float for Python's numbers,
-        ArrayType(dtype, ndim), or text such as "float32[:]". Without types, a dictionary of what
-        was compiled so far."""
+        """Return the generated C for these argument types: dtypes, int and float for Python's
+        numbers, ArrayType(dtype, ndim), or text such as "float32[:]". Without types, a dictionary
+        of everything compiled so far."""
         if not arg_types:
             return _ByTypes({s.arg_types: s.text for s in self._all_known()})
         if len(arg_types) == 1 and isinstance(arg_types[0], (tuple, list)):
@@ -509,8 +513,8 @@ class Kernel(KernelBase):
     # ---- Numba's names
 
     def specialize(self, *args: Any) -> Kernel:
-        """A kernel for arguments of these types only, which may be given as types, too. The same
-        one is returned for the same types."""
+        """Return a kernel that accepts only arguments of these types, which may also be given as
+        types. The same types return the same kernel."""
         if self.specialized:
             raise RuntimeError(
                 f"{self.__name__}: Dispatcher already specialized: it has one signature"
@@ -531,7 +535,7 @@ class Kernel(KernelBase):
         return found
 
     def _kind_of(self, arg: Any, position: int) -> Type:
-        """The type of an argument of specialize(): of a value, or the type that it is."""
+        """Return the type of an argument of specialize(): that of a value, or the type itself."""
         if isinstance(arg, np.ndarray):
             return ArrayType(arg.dtype, arg.ndim, arg.flags.c_contiguous)
         if isinstance(arg, (GPUArray, np.generic, *_PYTHON)) or arg is None:
@@ -547,17 +551,18 @@ class Kernel(KernelBase):
 
     @property
     def specialized(self) -> bool:
-        """Whether it takes arguments of one signature only."""
+        """Whether it accepts only arguments of one signature."""
         return len(self._declared) == 1
 
     def inspect_asm(self, signature: Any = None) -> Any:
-        """The generated C, as there is no other text of ours: of a signature, else a dictionary."""
+        """Return the generated C, since there is no assembly: for a signature, else a
+        dictionary."""
         return self.inspect_source() if signature is None else self.overloads[signature].text
 
     inspect_llvm = inspect_sass = inspect_asm
 
     def inspect_types(self, file: Any = None) -> None:
-        """Print the generated C of all that was compiled."""
+        """Print the generated C of everything compiled."""
         for kinds, text in self.inspect_source().items():
             print(f"{self.__name__} {kinds}", text, sep="\n", file=file)
 
@@ -578,8 +583,8 @@ class Kernel(KernelBase):
         return _default_backend(self._backend_name)
 
     def _launch(self, launcher: Launcher, /, *args: Any, **kwargs: Any) -> Any:
-        """Handle a call of a Launcher that C does not know. Returns an Event of OpenCL, None
-        for CUDA."""
+        """Handle a call of a Launcher that C does not handle. Returns an OpenCL Event, or None for
+        CUDA."""
         if kwargs or len(args) != self._count:
             args = self._bind(args, kwargs)
         given, queue, shared = args, launcher.queue, launcher.shared
@@ -645,7 +650,7 @@ class Kernel(KernelBase):
     def _on_device(
         self, args: tuple[Any, ...], backend: Backend, queue: Any, back: list[Any]
     ) -> tuple[Any, ...]:
-        """The arguments with device arrays for host arrays; what is to be copied back is noted."""
+        """Replace host arrays by device arrays, and record what must be copied back."""
         if self.extensions:
             args = self._extended(args, queue, back)
         if self._pointers:
@@ -653,7 +658,7 @@ class Kernel(KernelBase):
         return tuple([arguments.to_device(self.__name__, a, backend, queue, back) for a in args])
 
     def _extended(self, args: tuple[Any, ...], queue: Any, back: list[Any]) -> tuple[Any, ...]:
-        """The arguments as the extensions prepare them, the last one first."""
+        """Return the arguments as prepared by the extensions, the last extension first."""
         found = []
         for value in args:
             kind = None
@@ -663,7 +668,7 @@ class Kernel(KernelBase):
         return tuple(found)
 
     def _with_pointers(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments, addresses for pointers of a signature as arrays of no known length."""
+        """Replace addresses for declared pointers by arrays of unknown length."""
         for i, dtype in self._pointers.items():
             if isinstance(args[i], (int, np.integer)):
                 view = arguments.pointer_view(self._where(i), int(args[i]), dtype)
@@ -671,8 +676,8 @@ class Kernel(KernelBase):
         return args
 
     def _record(self, made: Specialization, backend: Backend, queue: Any) -> tuple[Any, Any]:
-        """Where a kernel writes what it finds wrong: memory of this launch, which then waits, or
-        the record of the process. The other one is None."""
+        """Return where a kernel writes errors: memory for this launch, which then waits, or the
+        process's record. The other one is None."""
         waits = made.waits or check_report.mode(self.check, backend)[1]
         record = None if waits else check_report.shared(backend)
         if record is not None:
@@ -690,8 +695,8 @@ class Kernel(KernelBase):
 
 
 def _fitting_bits(want: Type, have: Type) -> Type | None:
-    """As fitting(); arrays of integers of the same size are read as what was declared, as Numba
-    does."""
+    """As fitting(); but arrays of integers of the same size are read as the declared type, as in
+    Numba."""
     dates = getattr(want, "date", None) or getattr(have, "date", None)
     if isinstance(want, ArrayType) and isinstance(have, ArrayType) and want.ndim == have.ndim:
         both = want.dtype, have.dtype
@@ -705,7 +710,7 @@ def _fitting_bits(want: Type, have: Type) -> Type | None:
 
 
 class _ByTypes(dict[Any, Any]):
-    """A dict by argument types, also by those that signatures are written with."""
+    """A dict by argument types, also in the notation of signatures."""
 
     def __missing__(self, key: Any) -> Any:
         wanted = _loosely(key)
@@ -716,8 +721,7 @@ class _ByTypes(dict[Any, Any]):
 
 
 class _Overloads(_ByTypes):
-    """Compiled kernels by argument types; a signature that was declared is compiled when it is
-    asked for."""
+    """Compiled kernels by argument types; a declared signature is compiled at the first access."""
 
     def __init__(self, kernel: Kernel, known: dict[Any, Specialization]) -> None:
         super().__init__(known)
@@ -736,7 +740,7 @@ class _Overloads(_ByTypes):
 
 
 def _loosely(key: Any) -> list[Any]:
-    """Types without the layout of arrays, and Python's numbers as their dtypes."""
+    """Return types without the layout of arrays, and Python's numbers as their dtypes."""
     given = getattr(key, "args", key)
     kinds = map(as_type_of_signature, given if isinstance(given, (tuple, list)) else (given,))
     return [
@@ -763,9 +767,9 @@ class ForAll:
 
 
 def _size(kernel: Kernel, what: str, value: Any) -> tuple[int, ...]:
-    """Blocks or threads as a tuple of ints."""
+    """Return blocks or threads as a tuple of ints."""
     items = value if isinstance(value, (tuple, list)) else (value,)
-    dim = "griddim" if what == "blocks" else "blockdim"  # as Numba names them
+    dim = "griddim" if what == "blocks" else "blockdim"  # Numba's names
     try:
         found = tuple(n.__index__() for n in items)
     except (AttributeError, TypeError):
@@ -778,7 +782,7 @@ def _size(kernel: Kernel, what: str, value: Any) -> tuple[int, ...]:
             f"{kernel.__name__}: {what} must be an int or up to three of them, none negative, not "
             f"{value!r}: {dim} must be a sequence of 1, 2 or 3 integers, got {list(items)!r}"
         )
-    if max(found) >= 2**31:  # CUDA's limit; some OpenCL drivers take more and never end
+    if max(found) >= 2**31:  # CUDA's limit; some OpenCL drivers accept more and never finish
         raise ValueError(f"{kernel.__name__}: {what} {value!r}: at most {2**31 - 1} in a direction")
     return found
 
@@ -791,7 +795,7 @@ def _leaves(args: Sequence[Any]) -> list[Any]:
 
 
 def _queue_of(backend: Backend, args: Sequence[Any]) -> Any:
-    """The queue of the first array; the backend's own if there is none."""
+    """Return the queue of the first array, or the backend's own."""
     for arg in _leaves(args):
         if isinstance(arg, GPUArray) and arg.queue is not None:
             return arg.queue
@@ -799,7 +803,7 @@ def _queue_of(backend: Backend, args: Sequence[Any]) -> Any:
 
 
 def _default_backend(name: str | None) -> Backend:
-    """Where kernels run that are given nothing on a device."""
+    """Return the backend for kernels without device arguments."""
     if name == "cuda":
         return backend_of(None)
     from .place import place
@@ -808,7 +812,7 @@ def _default_backend(name: str | None) -> Backend:
 
 
 def as_type_of_signature(obj: Any) -> Type:
-    """A type of a signature: float32[:], "float32[:]", a dtype, int, ArrayType(...)."""
+    """Convert a type of a signature: float32[:], "float32[:]", a dtype, int, ArrayType(...)."""
     from .. import signature
 
     if isinstance(obj, str):
@@ -825,15 +829,15 @@ def as_type_of_signature(obj: Any) -> Type:
 
 
 def kernel(function: Any = None, /, **options: Any) -> Any:
-    """A decorator that compiles a Python function to a kernel, for OpenCL and CUDA.
+    """Decorator that compiles a Python function to a kernel, for OpenCL and CUDA.
 
-    It takes options as well, ``@kernel(exact=True)``: *exact*: no fused multiply-add, every
-    operation rounded as NumPy does; *fastmath*: the compiler may be inexact; *options*: for the
+    It also accepts options, ``@kernel(exact=True)``: *exact*: no fused multiply-add, every
+    operation is rounded as in NumPy; *fastmath*: the compiler may be inexact; *options*: for the
     device's compiler; *backend*: "opencl" or "cuda" to refuse arrays of the other; *signatures*:
-    types of the arguments; *src*: the text of the function; *check*: whether indices are checked,
-    and each call waits for the outcome; without it, PYGPU_CHECK decides, otherwise the device: CPUs
-    check, and raise errors later. Raises KernelError for anything that is not a function; other
-    errors are raised at the first call.
+    types of the arguments; *src*: the source of the function; *check*: whether indices are
+    checked, and each call waits for the outcome; by default, PYGPU_CHECK decides, or else the
+    device: CPUs check, and raise errors later. Raises KernelError for anything but a function;
+    other errors are raised at the first call.
     """
     if function is None:
         return functools.partial(kernel, **options)

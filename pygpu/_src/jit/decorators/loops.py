@@ -1,9 +1,8 @@
-"""The loops of a ufunc: for which dtypes it exists, and which of them a call takes.
+"""The loops of a ufunc: the dtypes for which it exists, and the choice of a loop for a call.
 
-With signatures the loops are these, and a call takes the first whose parameters all arguments can
-be cast to safely, as NumPy's ufuncs do. Without, a loop is made by inference for the dtypes of a
-call's arguments. Python's numbers are weak: they take the kind of number, not the size, into
-account.
+With signatures, these are the loops, and a call uses the first whose parameters all arguments can
+be cast to safely, as NumPy's ufuncs do. Otherwise, a loop is inferred for the dtypes of a call's
+arguments. Python's numbers are weak: only the kind of number counts, not its size.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ _RANK = {int: "iufc", float: "fc", complex: "c"}
 
 
 class Loop(Frozen):
-    """Dtypes of a loop's inputs and outputs. weak: which inputs are Python numbers: the type bool,
-    int, float or complex for them, None for others."""
+    """Dtypes of a loop's inputs and outputs. weak: for inputs that are Python numbers the type
+    bool, int, float or complex, None for others."""
 
     inputs: tuple[DType, ...]
     outputs: tuple[DType, ...]
@@ -43,7 +42,7 @@ class Loop(Frozen):
 
 
 def check_casting(name: str, casting: Any) -> None:
-    """Raise ValueError for a rule that there is not."""
+    """Raise ValueError for an unknown casting rule."""
     if casting not in _CASTING:
         raise ValueError(f"{name}: casting must be one of {', '.join(_CASTING)}, not {casting!r}")
 
@@ -54,7 +53,8 @@ def types_text(inputs: Sequence[DType], outputs: Sequence[DType]) -> str:
 
 
 def kind_of(operand: Any) -> Any:
-    """The type by which a loop is chosen: a dtype, or int, float or complex for a Python number."""
+    """Return the type by which a loop is chosen: a dtype, or int, float or complex for a Python
+    number."""
     if hasattr(operand, "dtype"):
         return operand.dtype
     if isinstance(operand, bool):
@@ -66,7 +66,7 @@ def kind_of(operand: Any) -> Any:
 
 
 def promoted(kinds: Sequence[Any]) -> list[Any]:
-    """The kinds; if all are Python numbers, the dtypes that NumPy gives these."""
+    """Return the kinds; if all are Python numbers, NumPy's dtypes for them."""
     if any(isinstance(kind, np.dtype) for kind in kinds):
         return list(kinds)
     return [np.dtype({int: np.int64, float: np.float64, complex: np.complex128}[k]) for k in kinds]
@@ -85,12 +85,12 @@ def find(
     casting: Any = "same_kind",
     wanted: Sequence[Any] | None = None,
 ) -> Loop:
-    """The loop of a call. wanted: a dtype or None for each input and output, which the loop must
-    have there. Raises TypeError if there is none."""
+    """Find the loop of a call. wanted: a required dtype or None for each input and output. Raises
+    TypeError if there is none."""
     weak = list(kinds)
     kinds = promoted(kinds)
     rule: Any = "safe" if wanted is None else casting
-    for given in (kinds, weak):  # numbers alone: as NumPy takes them, else as they fit
+    for given in (kinds, weak):  # only numbers: with NumPy's types for them, else as weak numbers
         for loop in loops:
             if wanted is not None and any(
                 w is not None and w != d for w, d in zip(wanted, loop.inputs + loop.outputs)
@@ -107,10 +107,11 @@ def find(
 
 
 def infer_inputs(kinds: Sequence[Any], dtype: DType | None = None) -> tuple[Any, tuple[Any, ...]]:
-    """The dtypes of a call's inputs for inference, and which are weak (int for a Python int).
+    """Return the dtypes of a call's inputs for inference, and which are weak (int for a Python
+    int).
 
     A Python float or complex takes the size of the floating arguments beside it. dtype: of the
-    calculation, if the call gives one: inputs that it can hold are converted to it.
+    calculation, if the call specifies one: inputs that can be cast to it are converted.
     """
     kinds = promoted(kinds)
     strong = [k for k in kinds if isinstance(k, np.dtype) and not is_date(k)]

@@ -1,4 +1,4 @@
-"""Operands of vectorize, guvectorize and reduce: arrays and numbers of hosts and devices."""
+"""Operands of vectorize, guvectorize and reduce: arrays and numbers on the host or a device."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IGNORED = ("nopython", "cache", "fastmath", "forceobj", "looplift", "writable_ar
 
 
 def check_options(call: str, options: dict[str, Any], target: str | None) -> None:
-    """Refuse options of a decorator that are not known, or that ask for Python on a GPU."""
+    """Refuse unknown options of a decorator, and those that ask for Python on a GPU."""
     unknown = set(options) - set(IGNORED)
     if unknown:
         raise TypeError(f"{call}: unknown option {sorted(unknown)[0]!r}")
@@ -27,7 +27,7 @@ def check_options(call: str, options: dict[str, Any], target: str | None) -> Non
 
 
 def stream_of(queue: Any, stream: Any) -> Any:
-    """The stream or queue of a call: Numba's stream 0 is the default one."""
+    """Return the stream or queue of a call; Numba's stream 0 is the default one."""
     if queue is not None and stream is not None:
         raise TypeError("either queue or stream, not both")
     chosen = stream if queue is None else queue
@@ -35,7 +35,7 @@ def stream_of(queue: Any, stream: Any) -> Any:
 
 
 def operand(obj: Any, name: str) -> Any:
-    """An argument as a device array, a host array or a number."""
+    """Convert an argument to a device array, a host array or a number."""
     if isinstance(obj, (GPUArray, np.ndarray, np.generic, bool, int, float, complex)):
         return obj
     if hasattr(obj, "__cuda_array_interface__"):
@@ -63,7 +63,7 @@ def as_mask(mask: Any, name: str) -> Any:
 
 
 def where_of(owner: Any, operands: Sequence[Any]) -> tuple[Any, Place | None]:
-    """The backend of a call, and the place if all is on the host."""
+    """Return the backend of a call, and the place if all operands are on the host."""
     for a in operands:
         if is_array(a):
             return a.backend, None
@@ -72,7 +72,8 @@ def where_of(owner: Any, operands: Sequence[Any]) -> tuple[Any, Place | None]:
 
 
 def numbers(operands: list[Any], operation: Any) -> list[Any]:
-    """Numbers in the dtypes of the loop. Raises OverflowError for an int that does not fit."""
+    """Convert numbers to the dtypes of the loop. Raises OverflowError for an int that does not
+    fit."""
     return [
         a if is_array(a) else elementwise.as_scalar(a, d)
         for a, d in zip(operands, operation.inputs)
@@ -80,7 +81,7 @@ def numbers(operands: list[Any], operation: Any) -> list[Any]:
 
 
 def keep_order(shape: tuple[int, ...], inputs: list[Any], dtype: DType) -> Any:
-    """Strides of a result whose operands are all in Fortran order, else None."""
+    """Return the strides of a result if all its operands are in Fortran order, else None."""
     full = [a for a in inputs if isinstance(a, np.ndarray) and a.shape == shape]
     if len(shape) > 1 and full and all(a.flags.f_contiguous for a in full):
         if not all(a.flags.c_contiguous for a in full):
@@ -89,7 +90,7 @@ def keep_order(shape: tuple[int, ...], inputs: list[Any], dtype: DType) -> Any:
 
 
 def select(where: Any, array: Any, neutral: Any, target: Any, name: str) -> Any:
-    """The array with *neutral* where a mask is false."""
+    """Return the array with *neutral* where a mask is false."""
     array, where = operand(array, name), as_mask(operand(where, name), name)
     if is_array(array):
         mask = primitives.as_array(array, where, np.bool_, name)
@@ -101,5 +102,5 @@ def select(where: Any, array: Any, neutral: Any, target: Any, name: str) -> Any:
 
 
 def plain(function: Any) -> Any:
-    """The Python function of one that a decorator made a device function of."""
+    """Return the Python function behind a decorated device function."""
     return getattr(function, "py_func", function)

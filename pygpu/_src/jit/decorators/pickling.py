@@ -1,9 +1,10 @@
-"""Pickles of kernels, device functions and ufuncs.
+"""Pickling of kernels, device functions and ufuncs.
 
-Like functions, they are pickled by name. cloudpickle, by which Dask and others send functions to
-other processes, pickles a function by value if its name means nothing there: if it was made in
-another function, or in the main program. For cloudpickle the same holds for what is made of it: the
-function goes with the options and with the source text, which the other process may not have.
+Like functions, they are pickled by name. cloudpickle, with which Dask and others send functions to
+other processes, pickles a function by value if its name cannot be imported there: if it was
+defined in another function, or in the main program. With cloudpickle, decorated functions behave
+the same: the function is pickled with the options and with its source, which the other process may
+not have.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _noticed: set[type] = set()
 
 
 def notice(obj: Any) -> None:
-    """Let cloudpickle, if it is loaded, know the class of an object."""
+    """Register the class of an object with cloudpickle, if it is loaded."""
     cls = type(obj)
     if cls in _noticed:
         return
@@ -35,7 +36,7 @@ def notice(obj: Any) -> None:
 
 
 def by_name(obj: Any) -> Any:
-    """What ``__reduce__`` returns: the name, or for a local function what is needed to make it."""
+    """Implement ``__reduce__``: return the name, or for a local function the data to make it."""
     notice(obj)
     name = obj.py_func.__qualname__
     return _by_value(obj) if "<locals>" in name else name
@@ -52,7 +53,7 @@ def _reduced(obj: Any) -> Any:
 
 
 def _by_value(obj: Any) -> Any:
-    # First an empty object: the function may mention it.
+    # First an empty object: the function may refer to it.
     return _empty, (type(obj),), _state(obj), None, None, _restore
 
 
@@ -74,13 +75,13 @@ def _restore(obj: Any, state: tuple[Any, ...]) -> None:
 
 
 def _collect(function: types.FunctionType, texts: dict[types.FunctionType, str]) -> None:
-    """The source texts of a function and of the plain functions that it calls, as far as they are
-    pickled with it."""
+    """Collect the sources of a function and of the plain functions that it calls, as far as they
+    are pickled with it."""
     if function in texts:
         return
     try:
         texts[function] = _text(function)
-    except KernelError:  # what calls it will say so
+    except KernelError:  # its caller will raise the error
         return
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     for name in (*function.__code__.co_names, *cells):

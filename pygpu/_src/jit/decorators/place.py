@@ -31,13 +31,13 @@ _default: list[str] = []
 
 
 class Place:
-    """One device, with the queue that functions use there and the class of its arrays."""
+    """One device, with the queue for functions there and the class of its arrays."""
 
     def __init__(self, backend: Backend, queue: Any, array: type) -> None:
         self.backend, self.queue, self.array = backend, queue, array
 
     def new(self, shape: tuple[int, ...], dtype: Any, strides: Any = None) -> Any:
-        """A device array without contents, in pooled memory."""
+        """Make an uninitialized device array in pooled memory."""
         cls: Any = self.array
         made = cls.__new__(cls)
         nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
@@ -46,7 +46,7 @@ class Place:
         return made
 
     def to_device(self, host: np.ndarray) -> Any:
-        """A copy of a host array, on its way: nothing waits. Axes of stride 0 stay such."""
+        """Start copying a host array, without waiting. Axes with stride 0 keep it."""
         repeated = [n > 1 and s == 0 for n, s in zip(host.shape, host.strides)]
         if any(repeated) and host.size:
             one = tuple(slice(0, 1) if r else slice(None) for r in repeated)
@@ -63,7 +63,7 @@ class Place:
 
 
 def check_target(target: Any, call: str) -> None:
-    """Raise ValueError unless it is a target."""
+    """Raise ValueError for an unknown target."""
     if target not in TARGETS:
         raise ValueError(
             f"{call}: target {target!r} is not one of {', '.join(repr(t) for t in TARGETS if t)}"
@@ -71,7 +71,8 @@ def check_target(target: Any, call: str) -> None:
 
 
 def place(target: str | None) -> Place:
-    """The place for host arrays. Raises RuntimeError or LogicError if there is no such device."""
+    """Return the place for host arrays. Raises RuntimeError or LogicError if there is no such
+    device."""
     if target is None:
         if not _default:
             _default.append(_first_that_works())
@@ -136,12 +137,12 @@ def _first_that_works() -> str:
 
 
 def _has_gpu() -> bool:
-    """Whether CUDA is a driver with a device; the simulator is not loaded to find out."""
+    """Whether the CUDA driver has a device; does not load the simulator."""
     choice = os.environ.get("PYGPU_CUDA", "").strip().lower() or "auto"
     if choice == "simulator" or "PYGPU_CUDA_LIBRARY" in os.environ:
         return False
     import ctypes
-    import ctypes.util  # which imports subprocess: 5 ms
+    import ctypes.util  # it imports subprocess: 5 ms
 
     name = ctypes.util.find_library("cuda") or (os.name == "nt" and "nvcuda.dll")
     if not name:
@@ -159,8 +160,8 @@ def _has_gpu() -> bool:
 
 
 def from_interface(obj: Any) -> Any:
-    """A DeviceNDArray of the memory of another library's array on the device, by its
-    __cuda_array_interface__; work that it names a stream for is waited for."""
+    """Make a DeviceNDArray on the memory of another library's device array, by its
+    __cuda_array_interface__; waits for work on the stream that it names."""
     from ..cuda_arrays import from_cuda_array_interface
 
     return from_cuda_array_interface(obj.__cuda_array_interface__, owner=obj)

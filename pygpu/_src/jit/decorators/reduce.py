@@ -1,4 +1,4 @@
-"""`reduce`: a function of two numbers becomes a reduction of arrays.
+"""`reduce`: turns a function of two numbers into a reduction of arrays.
 
 >>> import numpy as np, pygpu
 >>> @pygpu.reduce
@@ -7,8 +7,8 @@
 >>> total(np.arange(5)), total(np.ones((2, 3)), axis=0).tolist()
 (np.int64(10), [2.0, 2.0, 2.0])
 
-Items are joined in their order, so that the function must be associative but need not commute, and
-needs no neutral element.
+Items are joined in order, so the function must be associative but need not be commutative, and
+does not need a neutral element.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _NONE: Any = object()
 class Reduce:
     """A reduction by a Python function; made by :func:`reduce`.
 
-    py_func: the function. identity: what the reduction begins with if a call gives no `init`; None
-    for nothing.
+    py_func: the function. identity: the initial value if a call does not pass `init`; None for
+    none.
     """
 
     _keeps_dtype = False  # the result has the dtype of the items
@@ -86,10 +86,10 @@ class Reduce:
         """Reduce *arr*, a host or device array of any shape and strides, over *axis*: an int, a
         tuple of ints, or None for all.
 
-        size: only the first items of an array with one axis. init: comes first. res: an array whose
-        first item the result is put into; nothing is returned then, and nothing waits. dtype: of
-        calculation and result; by default that of the items, or what the function makes of them.
-        out: an array of the result's shape.
+        size: reduce only the first items of an array with one axis. init: the initial value. res:
+        an array whose first item receives the result; then nothing is returned, and the call does
+        not wait. dtype: of calculation and result; by default that of the items, or of the
+        function's result for them. out: an array of the result's shape.
 
         The result is on the host if the array is, on the device if the array is. Raises ValueError
         for no items without `init`, TypeError for a dtype that the function's result does not fit.
@@ -122,7 +122,7 @@ class Reduce:
         return self.identity if init is _NONE else init
 
     def _leave(self, res: Any, found: Any) -> None:
-        """Put a result of one item into the first item of an array."""
+        """Store a result of one item in the first item of an array."""
         place: Any = operand(res, self._name)
         if not isinstance(place, (np.ndarray, GPUArray)) or place.size < 1:
             raise ValueError(f"{self._name}: res must be an array with at least one item")

@@ -16,7 +16,7 @@ from pygpu.errors import LogicError
 
 from .. import check_report, emit, ranges
 
-# Loaded now, not in a call.
+# Imported now rather than in a call.
 from ..calls import builtins, dates, external, intrinsics, mathematics, numpy_functions  # noqa: F401
 from ..compiler import make_unit
 from ..infer import infer
@@ -26,7 +26,7 @@ from ..walk.context import FunctionContext
 
 __all__ = ["Specialization"]
 
-# What KernelBase._remember() takes for a parameter; the last two are given as they are.
+# The codes of KernelBase._remember() for parameters; the last two are passed unchanged.
 _CODES = {
     "number": _array._GIVE_NUMBER,
     "memory": _array._GIVE_MEMORY,
@@ -36,9 +36,10 @@ _CODES = {
     "pg_error": _array._GIVE_RECORD,
     "pg_kernel": _array._GIVE_ID,
 }
-# Of a thread, if a function calls itself: CUDA gives 1 KiB, and no compiler knows how deep it goes.
+# Stack per thread, if a function calls itself: CUDA's default is 1 KiB, and compilers cannot know
+# the depth.
 _STACK_OF_RECURSION = 8192
-_MOST_PARAMETERS = 512  # of 8 bytes: the 4 KiB that every CUDA device takes
+_MOST_PARAMETERS = 512  # of 8 bytes: the 4 KiB that every CUDA device supports
 
 
 def _unit_for(
@@ -48,7 +49,7 @@ def _unit_for(
     divides: bool,
     linked: Sequence[tuple[str, str]],
 ) -> Any:
-    """A unit for a kernel of this backend; see Specialization for the others."""
+    """Make a unit for a kernel of this backend; see Specialization for the other arguments."""
     limits = backend.limits
     unit = make_unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
     unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
@@ -68,18 +69,18 @@ def _check_number(source: Any, parameters: int) -> None:
 
 
 def _by_value(arg_types: Sequence[Type]) -> bool:
-    """Whether arguments are told apart by more than their classes: members of an Enum."""
+    """Whether arguments differ by more than their classes: members of an Enum."""
     return any(isinstance(t, ObjectType) and t.value is not None for t in arg_types)
 
 
 def _folders(unit: Any) -> list[str]:
-    """The options for the files that linked C text includes."""
+    """Return the options for files that linked C sources include."""
     found = [*unit.external.values(), *external.search_paths()] if unit.external else []
     return [f"-I{folder}" for folder in dict.fromkeys(found) if folder]
 
 
 def _captured(unit: Any, source: Any, backend: Backend) -> list[Any]:
-    """Device arrays from outside the function, which each launch passes."""
+    """Return device arrays from outside the function, which each launch passes."""
     arrays = [array for _, array in unit.captured]
     for array in arrays:
         if array.backend is not backend:
@@ -94,7 +95,7 @@ class Specialization:
     """A kernel compiled for one set of argument types on one device.
 
     arg_types: types of the parameters. text: the C source without the dialect's prefix. plan: for
-    each C parameter (index of the argument, what of it, axis).
+    each C parameter (index of the argument, which part of it, axis).
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class Specialization:
         divides: bool = False,
         linked: Sequence[tuple[str, str]] = (),
     ) -> None:
-        self._cuts = cuts  # integers that a declared type does not hold, as Numba does
+        self._cuts = cuts  # truncates integers that do not fit their declared type, as in Numba
         unit = _unit_for(backend, check, forced, divides, linked)
         for t in arg_types:
             _check_fp64(t, backend, source.name)
@@ -147,7 +148,7 @@ class Specialization:
         root = f"PG_KERNEL void {self.name}({', '.join(declared)})\n{{\n{head}{body}\n}}\n"
         self.text = "".join(unit.external) + unit.text(root)
         options = [*options, *_folders(unit)]
-        if unit.prototypes:  # of functions that call themselves
+        if unit.prototypes:  # for recursive functions
             backend.need_stack(_STACK_OF_RECURSION)  # type: ignore[attr-defined]
         self.features = frozenset(unit.features)
         self._compile(backend, [*options, *(backend.dialect.exact if exact else ())])
@@ -156,7 +157,8 @@ class Specialization:
         )
 
     def _keep_checks(self, unit: Any, source: Any) -> None:
-        """What a failed check says, and the tests before a launch that spare checks in it."""
+        """Store the messages of failed checks, and the tests before a launch that make checks
+        unnecessary."""
         self.asserts = {number: text for text, number in unit.asserts.items()}
         self.waits = any(isinstance(text, str) for text in unit.asserts)
         self.tests = unit.tests or {}
@@ -175,8 +177,8 @@ class Specialization:
     def _declare_implicit(
         self, implicit: dict[str, tuple[str, str]], cuda: bool, declared: list[str]
     ) -> list[str]:
-        """Add what the function needs of the kernel around it to the parameters *declared*. Returns
-        the declarations of local variables."""
+        """Add what the function needs from its kernel to the parameters *declared*. Returns the
+        declarations of local variables."""
         locals_: list[str] = []
         for name, (parameter, local) in implicit.items():
             if local == "dynamic" and name == "pg_dynamic" and cuda:
@@ -189,7 +191,7 @@ class Specialization:
         return locals_
 
     def _steps(self) -> tuple[int, ...] | None:
-        """The plan as C follows it, three numbers for each parameter; None if it cannot."""
+        """Return the plan in C's form, three numbers per parameter; None if C cannot handle it."""
         if not all(what in _CODES and isinstance(where, int) for where, what, _ in self.plan):
             return None
         return tuple(
@@ -198,15 +200,15 @@ class Specialization:
 
     @property
     def kernel(self) -> Any:
-        """The compiled kernel, which the backend keeps. Raises LogicError if its context is
-        gone."""
+        """Return the compiled kernel, which the backend keeps. Raises LogicError if its context
+        was freed."""
         kernel = self._kernel()
         if kernel is None:
             raise LogicError(f"{self.name}: the context that it was compiled for is gone")
         return kernel
 
     def failing(self, args: Sequence[Any], grid: Sequence[int], block: Sequence[int]) -> set[Any]:
-        """The sites whose ranges a launch does not keep within bounds."""
+        """Return the sites whose ranges a launch does not keep within bounds."""
 
         def leaf(end: tuple[Any, ...]) -> int:
             what, where = end[:2]
@@ -233,14 +235,14 @@ class Specialization:
         declared: list[str],
         starts: list[str],
     ) -> None:
-        """The C parameters of one argument, without those that nothing reads."""
+        """Return the C parameters of one argument, without unused ones."""
         where: Any = path[0] if len(path) == 1 else path
         if isinstance(t, DateType):
             declared.append(f"pg_i64 {name}")
             self.plan.append((where, "date", 0))
         elif isinstance(t, Scalar):
             code = dtypes.code(t.dtype)
-            if code[0] == "c":  # as two numbers: PoCL misplaces structs among the arguments
+            if code[0] == "c":  # as two numbers: PoCL misplaces structs in argument lists
                 part = "pg_f32" if code == "c64" else "pg_f64"
                 declared += [f"{part} {name}_re", f"{part} {name}_im"]
                 starts.append(f"pg_{code} {name} = pg_{code}_make({name}_re, {name}_im);")
@@ -274,7 +276,7 @@ class Specialization:
                 self._declare(item, f"{name}_{i}", (*path, i), used, declared, starts)
 
     def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
-        """The most blocks of a launch whose blocks wait for each other (CUDA)."""
+        """Return the most blocks of a launch whose blocks wait for each other (CUDA)."""
         from pygpu import _cuda
         from pygpu._src.runtime.cuda.enums import device_attribute
 
@@ -285,7 +287,7 @@ class Specialization:
         return blocks * units
 
     def flat(self, args: Sequence[Any], shared: int, error: Any) -> list[Any]:
-        """The arguments of the C kernel."""
+        """Return the arguments of the C kernel."""
         found: list[Any] = []
         for where, what, axis in self.plan:
             if where.__class__ is tuple:
@@ -330,7 +332,7 @@ class Specialization:
 
 
 def _is_data(value: Any) -> bool:
-    """Whether a name from outside means data, not a function or a module."""
+    """Whether a name from outside refers to data, not to a function or a module."""
     return isinstance(value, (bool, int, float, complex, str, tuple, np.generic, np.ndarray)) or (
         hasattr(value, "__cuda_array_interface__") or isinstance(value, _array.GPUArray)
     )

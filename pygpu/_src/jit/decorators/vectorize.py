@@ -1,4 +1,4 @@
-"""`vectorize`: a function of numbers becomes a ufunc of arrays.
+"""`vectorize`: turns a function of numbers into a ufunc of arrays.
 
 >>> import numpy as np, pygpu
 >>> @pygpu.vectorize
@@ -7,9 +7,8 @@
 >>> clamp(np.array([-1, 5, 30]), 0, 10).tolist()
 [0, 5, 10]
 
-The function is compiled once for each combination of dtypes and device, and its loop goes through
-the same kernels as those of arrays: any strides, broadcasting, wide loads where items are
-neighbours.
+The function is compiled once for each combination of dtypes and device, and its loop uses the same
+kernels as arrays' operations: any strides, broadcasting, wide loads for contiguous items.
 """
 
 from __future__ import annotations
@@ -53,21 +52,21 @@ _count = itertools.count()
 
 
 def _check_units(name: str, results: Sequence[DType], outputs: Sequence[DType]) -> None:
-    """Refuse results that are dates where the signature says something else, or reversely."""
+    """Raise if results are dates but the signature says otherwise, or the reverse."""
     for have, want in zip(results, outputs):
         if have != want and (is_date(have) or is_date(want)):
             raise TypeError(f"{name}: returns {have}, and its signature says {want}")
 
 
 class UFunc:
-    """A Python function that is applied to each item of arrays, as NumPy's ufuncs are.
+    """A Python function that is applied to each item of arrays, like NumPy's ufuncs.
 
-    Made by :func:`vectorize`. Called with host arrays or numbers it returns host arrays or NumPy
-    numbers; if any argument is an array on a device, the others are copied there and the results
-    are arrays there. `out`, `where`, `dtype`, `signature`, `casting` are those of NumPy's ufuncs;
-    `queue` (or `stream`) is what it runs on instead of the first array's queue.
+    Made by :func:`vectorize`. Host arrays or numbers give host arrays or NumPy numbers; if any
+    argument is a device array, the others are copied to its device and the results are device
+    arrays. `out`, `where`, `dtype`, `signature`, `casting` are those of NumPy's ufuncs; `queue`
+    (or `stream`) replaces the first array's queue.
 
-    nin, nout, nargs: numbers of inputs, of outputs, of both. identity: the neutral element that was
+    nin, nout, nargs: numbers of inputs, of outputs, of both. identity: the neutral element, if
     given. py_func: the Python function.
     """
 
@@ -81,15 +80,15 @@ class UFunc:
         identity: Any = None,
     ) -> None:
         self.py_func = function
-        self.declared = tuple(given)  # kernels that call it convert numbers by these, see jit
+        self.declared = tuple(given)  # kernels that call it convert numbers to these types, see jit
         self.identity = identity
         self.target = target
         self._name = getattr(function, "__name__", "ufunc")
         functools.update_wrapper(self, function, updated=())
         self._loops: list[Loop] = []
         self._cache: dict[Any, tuple[Loop, elementwise.Operation]] = {}
-        self._used: list[device.DeviceText] = []  # those that use names from outside
-        self._key = f"{self._name} {next(_count)}"  # by which calls are remembered
+        self._used: list[device.DeviceText] = []  # those that use outside names
+        self._key = f"{self._name} {next(_count)}"  # key under which calls are cached
         self._binaries: dict[Any, Any] = {}
         self.nin = device.parameter_count(function, "vectorize")
         self._nout = 0
@@ -118,29 +117,29 @@ class UFunc:
     def _options(self) -> dict[str, Any]:
         return {"given": self.declared, "target": self.target, "identity": self.identity}
 
-    # ---- what NumPy's ufuncs tell of themselves
+    # ---- attributes of NumPy's ufuncs
 
     @property
     def nout(self) -> int:
-        """Outputs; not known before the first call if no signature says it: then it is inferred for
-        float64."""
+        """The number of outputs. Without signatures it is unknown before the first call, and then
+        inferred for float64."""
         if not self._nout:
             self._nout = len(self._inferred((np.dtype(np.float64),) * self.nin).results)
         return self._nout
 
     @property
     def nargs(self) -> int:
-        """Inputs and outputs."""
+        """The number of inputs and outputs."""
         return self.nin + self.nout
 
     @property
     def types(self) -> list[str]:
-        """The loops, as NumPy writes them: "ff->f". Without signatures, those made so far."""
+        """The loops in NumPy's notation: "ff->f". Without signatures, those made so far."""
         return [loops.types_text(loop.inputs, loop.outputs) for loop in self._loops]
 
     @property
     def ntypes(self) -> int:
-        """How many loops there are."""
+        """The number of loops."""
         return len(self._loops)
 
     @property
@@ -149,8 +148,8 @@ class UFunc:
         return [loop.inputs for loop in self._loops]
 
     def inspect_source(self, *types: Any) -> str:
-        """The C text of the device function for parameters of these types (of the first loop if
-        none are given), in the common language of both backends."""
+        """Return the C text of the device function for parameters of these types (by default of
+        the first loop), in the common language of both backends."""
         if not types:
             if not self._loops:
                 raise TypeError(f"{self._name}.inspect_source: give the types of its parameters")
@@ -181,7 +180,7 @@ class UFunc:
     def _loop(
         self, kinds: Sequence[Any], wanted: Sequence[Any] | None, casting: Any, backend: Any
     ) -> tuple[Loop, elementwise.Operation]:
-        system = backend.name, backend.limits.fp64  # all that a text depends on
+        system = backend.name, backend.limits.fp64  # everything on which the text depends
         key = (tuple(kinds), None if wanted is None else tuple(wanted), casting, system)
         found = self._cache.get(key)
         if found is not None:
@@ -237,7 +236,7 @@ class UFunc:
         return loop, operation
 
     def _wanted(self, dtype: Any, signature: Any) -> list[Any] | None:
-        """The loop that dtype= or signature= asks for: a dtype or None for each operand."""
+        """Return the loop that dtype= or signature= asks for: a dtype or None for each operand."""
         if dtype is None and signature is None:
             return None
         if signature is None:
@@ -273,8 +272,8 @@ class UFunc:
         queue: Any = None,
         stream: Any = None,
     ) -> Any:
-        """The function of all items; see the class. Raises TypeError for arguments of no loop,
-        ValueError for shapes that do not fit."""
+        """Apply the function to all items; see the class. Raises TypeError for arguments without a
+        loop, ValueError for shapes that do not fit."""
         if where is True and dtype is None and len(args) == self.nin and self._held():
             plain = signature is None and sig is None and queue is None and stream is None
             if plain and casting == "same_kind" and not isinstance(out, tuple):
@@ -321,7 +320,7 @@ class UFunc:
         return results[0] if len(results) == 1 else tuple(results)
 
     def _outs(self, args: tuple[Any, ...], out: Any) -> list[Any]:
-        """The outputs that a call gives; an empty list if it gives none."""
+        """Return the outputs that a call passes, as a list."""
         more = list(args[self.nin :])
         if more and out is not None:
             raise TypeError("cannot specify 'out' as both a positional and keyword argument")
@@ -342,7 +341,8 @@ class UFunc:
         return found
 
     def _held(self) -> bool:
-        """Whether names from outside still mean what they meant; else all is compiled anew."""
+        """Whether outside names still refer to the same objects; if not, everything is compiled
+        again."""
         if all(map(device.holds, self._used)):
             return True
         self._used.clear()
@@ -354,7 +354,7 @@ class UFunc:
     def _on_device(
         self, operation: Any, inputs: list[Any], outs: list[Any], mask: Any, queue: Any, call: Any
     ) -> list[Any]:
-        """A call with arrays on a device. call: for remember."""
+        """Handle a call with device arrays. call: the key for caching the launch."""
         arrays: list[Any] = [a for a in (*inputs, *outs, mask) if is_array(a)]
         ufuncs.same_device(self._name, arrays)
         first = arrays[0]
@@ -379,7 +379,7 @@ class UFunc:
         queue: Any,
         here: Place,
     ) -> list[Any]:
-        """A call with arrays and numbers of the host."""
+        """Handle a call with host arrays and numbers."""
         shapes = [a.shape for a in inputs if isinstance(a, np.ndarray)]
         if mask is not None:
             mask = as_mask(mask, self._name)
@@ -436,7 +436,7 @@ class UFunc:
             raise ValueError(f"{method} only supported for functions of two inputs and one result")
 
     def _binary(self, given: DType, dtype: Any, backend: Any) -> Any:
-        """The function as an associative Function, for items of dtype *given*."""
+        """Return the associative.Function for items of dtype *given*."""
         wanted = None if dtype is None else np.dtype(dtype)
         if is_date(given) or is_date(wanted):
             raise TypeError(
@@ -481,8 +481,8 @@ class UFunc:
         queue: Any = None,
         stream: Any = None,
     ) -> Any:
-        """The items along *axis* (an int, a tuple, None for all) joined by the function, in their
-        order: f(f(a[0], a[1]), a[2]), where it is taken to be associative.
+        """Join the items along *axis* (an int, a tuple, None for all) by the function, in order:
+        f(f(a[0], a[1]), a[2]), assuming that it is associative.
 
         Raises ValueError for no items without `initial` or an identity, np.exceptions.AxisError.
         """
@@ -515,8 +515,8 @@ class UFunc:
         queue: Any = None,
         stream: Any = None,
     ) -> Any:
-        """The results so far along an axis: r[0] = a[0], r[i] = f(r[i - 1], a[i]); the function is
-        taken to be associative."""
+        """Return the partial results along an axis: r[0] = a[0], r[i] = f(r[i - 1], a[i]),
+        assuming that the function is associative."""
         self._two("accumulate")
         self._held()
         return binary.accumulate(
@@ -530,7 +530,7 @@ class UFunc:
         )
 
     def outer(self, a: Any, b: Any, **options: Any) -> Any:
-        """The function of all pairs: of shape a.shape + b.shape."""
+        """Apply the function to all pairs: the result has shape a.shape + b.shape."""
         if self.nin != 2:
             raise ValueError("outer product only supported for functions of two inputs")
         a, b = operand(a, self._name), operand(b, self._name)
@@ -540,13 +540,13 @@ class UFunc:
         return self(a, b, **options)
 
     def at(self, *args: Any, **options: Any) -> Any:
-        """Not offered: indices may repeat, and only atomic functions could join the items."""
+        """Not supported: indices may repeat, and only atomic functions could join the items."""
         raise NotImplementedError(
             f"{self._name}.at: write a kernel with pygpu.kernel and its atomic functions"
         )
 
     def reduceat(self, *args: Any, **options: Any) -> Any:
-        """Not offered."""
+        """Not supported."""
         raise NotImplementedError(f"{self._name}.reduceat: use reduce on slices")
 
 
@@ -557,12 +557,13 @@ def vectorize(
     identity: Any = None,
     **options: Any,
 ) -> Any:
-    """Compile a function of numbers to a ufunc; for use as a decorator.
+    """Compile a function of numbers to a ufunc; also a decorator.
 
-    ftylist_or_function: signatures, one or a list, such as ``"float32(float32, float32)"``;
-    without, loops are made for the dtypes of each call. target: "opencl", "cuda", "cpu": where host
-    arrays are computed; device arrays are computed where they are. identity: the neutral element,
-    for ``reduce`` of no items. Numba's nopython, cache, fastmath are accepted and have no effect.
+    ftylist_or_function: signatures, one or a list, such as ``"float32(float32, float32)"``; by
+    default, loops are made for the dtypes of each call. target: "opencl", "cuda", "cpu": where
+    host arrays are computed; device arrays are computed on their device. identity: the neutral
+    element, for ``reduce`` of no items. Numba's nopython, cache, fastmath are accepted and have no
+    effect.
 
     Returns a :class:`UFunc`. Raises TypeError for signatures that do not fit the function.
     """

@@ -1,9 +1,9 @@
-"""Building programs: options, the binary cache, and what compilers say.
+"""Building programs: options, the binary cache, and compiler messages.
 
-The methods of Program and `link_program` come here; the driver calls are in the C module. A build
-of a program made from source is: options -> cache (`pygpu.cache`) -> compiler -> cache, and in the
-end an exception with the log and the lines of source that it points to, or a warning if the
-compiler said something and still built the program.
+This module implements the methods of Program and `link_program`; the driver calls are in the C
+module. A build from source goes through options, cache (`pygpu.cache`), compiler, and cache again.
+If it fails, the exception has the log and the source lines that it refers to; if the compiler
+printed something but succeeded, there is a warning.
 
 Environment:
 
@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     from pygpu._opencl import Context, Device, Program
 
 # A warm build takes 30 ms, so what only some builds need (shlex, regular expressions, hashlib,
-# json) is imported and compiled where it is used: all of it would add half as much again.
-# any([...]), all([...]): CPython 3.12 and 3.13 crash without memory for a generator expression.
+# json) is imported and compiled at first use: all of it would add half as much again. Lists in
+# any([...]) and all([...]): CPython 3.12 and 3.13 crash if a generator expression runs out of
+# memory.
 
 __all__ = ["program_kind"]
 
@@ -89,17 +90,17 @@ def _split(text: str, what: str) -> list[str]:
 
 @once
 def _piece() -> re.Pattern[str]:
-    """A word of an element of options, with its quotes."""
+    """The pattern of one word in an element of options, with its quotes."""
     import re
 
     return re.compile(r'(?:"(?:\\.|[^"\\])*"|\S)+')
 
 
 def _words_of(element: str, before: str) -> list[str]:
-    """An element of a list of options: a piece of a command line, so it may have several of them.
+    """Split an element of a list of options, which may have several words, like a command line.
 
-    Spaces in the value of a macro, and in the name of a folder, are taken for what they are unless
-    an option follows. before: the last word so far, which may be a -D or -I without its value.
+    Spaces in the value of a macro or the name of a folder are part of it, unless an option
+    follows. before: the last word so far, which may be a -D or -I without its value.
     """
     if not _has_space(element):
         return [element] if element else []
@@ -117,7 +118,7 @@ def _words_of(element: str, before: str) -> list[str]:
         words.append(word)
         rest = element[begin:].strip()
         if (last == "-I" or word[:2] == "-I") and os.path.isdir(rest.removeprefix("-I")):
-            words[-1] = rest  # a folder whose name looks like options
+            words[-1] = rest  # a folder name that looks like options
             break
     return words
 
@@ -126,7 +127,8 @@ _VALUED = ("-D", "-I", "-U")
 
 
 def split_options(options: str | Iterable[str | bytes] | None, call: str) -> list[str]:
-    """The options as a list. Raises TypeError for anything but strings, ValueError for a NUL."""
+    """Return the options as a list. Raises TypeError for anything but strings, ValueError for a
+    NUL."""
     if options is None:
         words = []
     elif isinstance(options, str):
@@ -162,7 +164,7 @@ def _has_space(word: str) -> bool:
 
 
 def _quote(word: str) -> str:
-    """A word as all compilers take it: with quotes around the value only."""
+    """Quote a word in the way that all compilers accept: quotes only around the value."""
     if not _has_space(word) or '"' in word:
         return word
     import re
@@ -177,7 +179,7 @@ def is_pocl(device: Device) -> bool:
 
 
 def _alias(folder: str) -> str:
-    """A path without spaces to the same folder, or the folder itself if none can be made."""
+    """Return a path without spaces to the same folder, or the folder itself if none can be made."""
     import hashlib
     import stat
     import tempfile
@@ -196,7 +198,7 @@ def _alias(folder: str) -> str:
         os.makedirs(home, mode=0o700, exist_ok=True)
         found = os.lstat(home)
         if not stat.S_ISDIR(found.st_mode) or not is_private(found):
-            return folder  # somebody else could put other headers there
+            return folder  # others could put different headers there
         try:
             os.symlink(target, path)
         except FileExistsError:
@@ -208,7 +210,7 @@ def _alias(folder: str) -> str:
 
 
 def _without_spaces(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The words with aliases for folders with spaces, and the aliases: PoCL cannot quote them."""
+    """Replace folders with spaces by aliases, and return the aliases: PoCL cannot quote spaces."""
     result, aliases = list(words), {}
     for i, word in enumerate(words):
         is_value = i > 0 and words[i - 1] == "-I"
@@ -221,7 +223,7 @@ def _without_spaces(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 
 
 class _Options:
-    """Options of one build: as given, as a list with ours, and as text for the driver."""
+    """Options of one build: as passed, as a list with ours, and as text for the driver."""
 
     def __init__(self, given: list[str], devices: Sequence[Device], arg_info: bool) -> None:
         self.words = [*given, *_environment_options(), "-I", OPENCL_HEADERS]
@@ -235,12 +237,13 @@ class _Options:
         self.encoded = self.text.encode("utf-8", "surrogateescape")
 
 
-# ---- what compilers say -------------------------------------------------------------------------
+# ---- compiler messages --------------------------------------------------------------------------
 
 
 @once
 def _chatter() -> re.Pattern[str]:
-    """What Intel's and NVIDIA's compilers always print. A log of nothing else counts as empty."""
+    """Messages that Intel's and NVIDIA's compilers always print. A log with nothing else counts as
+    empty."""
     import re
 
     return re.compile(
@@ -264,7 +267,7 @@ def _flag(*names: str) -> bool:
 def _read_log(program: Program, device: Device) -> str:
     try:
         log = program.get_build_info(device, _LOG)
-    except Error:  # the driver has no log of a build that it did not begin
+    except Error:  # the driver has no log of a build that it did not start
         return ""
     return str(log).rstrip().lstrip("\n")
 
@@ -274,7 +277,7 @@ def _collect_logs(program: Program, devices: Sequence[Device]) -> dict[Device, s
 
 
 def warn_of_logs(logs: dict[Device, str], stacklevel: int) -> None:
-    """Warn with CompilerWarning if a compiler said anything about a program that it built."""
+    """Issue a CompilerWarning if a compiler printed anything about a program that it built."""
     logs = {device: log for device, log in logs.items() if not says_nothing(log)}
     if not logs:
         return
@@ -299,7 +302,7 @@ def _join_logs(logs: dict[Device, str]) -> str:
 
 @once
 def _positions() -> tuple[re.Pattern[str], ...]:
-    """How compilers begin a line of the log that has a position in the source."""
+    """Patterns of log lines that have a position in the source."""
     import re
 
     kinds = r"(?:fatal error|error|warning|note)"
@@ -315,7 +318,7 @@ _MAX_WIDTH = 160
 
 
 def _header_text(name: str, folders: Sequence[str]) -> bytes | None:
-    """The header's text if the log names one that was on the search path."""
+    """Return the header's contents if the log names one on the search path."""
     roots = [os.path.realpath(folder) + os.sep for folder in folders]
     path = os.path.realpath(name)
     if not any([path.startswith(root) for root in roots]):
@@ -328,7 +331,7 @@ def _header_text(name: str, folders: Sequence[str]) -> bytes | None:
 
 
 def _excerpt(line: bytes, number: int, column: int) -> list[str]:
-    """The line and a caret below the column (bytes, from 1)."""
+    """Return the line, and a caret below the column (in bytes, from 1)."""
     before = line[: max(column - 1, 0)].decode("utf-8", "replace")
     text = line.decode("utf-8", "replace")
     start = max(0, len(before) - _MAX_WIDTH // 2)
@@ -343,7 +346,7 @@ def annotate(
     folders: Sequence[str] = (),
     headers: Mapping[str, bytes | None] | None = None,
 ) -> str:
-    """The log with the source lines it points to, where it does not quote them itself."""
+    """Return the log with the source lines that it refers to, unless it quotes them itself."""
     lines, result = log.splitlines(), []
     shown: set[tuple[str, int, int]] = set()
     for i, line in enumerate(lines):
@@ -383,7 +386,7 @@ def _failure(
     source: bytes | None,
     headers: Mapping[str, bytes | None] | None = None,
 ) -> Error:
-    """The error of the driver with all that helps to understand it."""
+    """Return the driver's error with all details that help to understand it."""
     if error.code not in _FAILURES:
         return error
     from pygpu._src.runtime import disk_cache
@@ -431,7 +434,7 @@ def _targets(context: Context, devices: Sequence[Device] | None, call: str) -> l
 
 
 def _takes_arg_info(devices: Sequence[Device]) -> bool:
-    """Whether OpenCL 1.2 is there, which knows the option -cl-kernel-arg-info."""
+    """Whether all devices have OpenCL 1.2, which introduced the option -cl-kernel-arg-info."""
     return all([not device.version.startswith(("OpenCL 1.0", "OpenCL 1.1")) for device in devices])
 
 
@@ -440,7 +443,7 @@ def _is_built_for(program: Program, devices: Sequence[Device], options: _Options
         return False
     try:
         return all([program.get_build_info(device, _STATUS) == _SUCCESS for device in devices])
-    except Error:  # loaded from the cache for others
+    except Error:  # loaded from the cache for the other devices
         return False
 
 
@@ -453,7 +456,7 @@ def _refuse_rebuild(call: str) -> InvalidArgumentError:
 
 
 def _start_afresh(program: Program, call: str) -> None:
-    """Another handle for another build: Intel's driver keeps the options of one that failed."""
+    """Replace the handle for another build: Intel's driver keeps the options of one that failed."""
     if program._stage != _FRESH and not program._reset() and program._cached:
         raise _refuse_rebuild(call)
 
@@ -474,7 +477,7 @@ def build_program(
     devices: Sequence[Device] | None,
     cache_dir: str | os.PathLike[str] | bool | None,
 ) -> None:
-    """Program.build; the calling thread holds the program's lock."""
+    """Implement Program.build; the calling thread holds the program's lock."""
     from pygpu._src.runtime import disk_cache
 
     if "PYGPU_CHECK" in os.environ:
@@ -492,7 +495,7 @@ def build_program(
     if source is not None and not program._pinned:
         store = disk_cache.open_store(program.context, targets, cache_dir)
     elif cache_dir is not None:
-        disk_cache.chosen_folder(program.context, cache_dir)  # for its TypeError
+        disk_cache.chosen_folder(program.context, cache_dir)  # raises its TypeError
     keys = None
     if store is not None and source is not None:
         keys = disk_cache.keys(source, all_options.words, targets)
@@ -525,10 +528,10 @@ def _build(
     if first.code == _INVALID_OPERATION:
         raise _refuse_rebuild("clBuildProgram") from None
     logs = _collect_logs(program, targets)
-    # NVIDIA's assembler (580.159) stumbles over what it makes of a kernel without arguments.
+    # NVIDIA's assembler (580.159) fails on the code for a kernel without arguments.
     stumbled = any(["ptxas" in log for log in logs.values()])
     if (first.code in _BAD_OPTIONS or stumbled) and "-cl-kernel-arg-info" not in given:
-        try:  # we added the option, so the program must not be worse off for it
+        try:  # our own option must not make the build fail
             program._build(_Options(given, targets, False).encoded, chosen)
             return
         except Error:
@@ -542,7 +545,7 @@ def compile_program(
     devices: Sequence[Device] | None,
     headers: Sequence[tuple[str, Program]] | None,
 ) -> None:
-    """Program.compile; the calling thread holds the program's lock."""
+    """Implement Program.compile; the calling thread holds the program's lock."""
     if "PYGPU_CHECK" in os.environ:
         from . import checked_kernel as checked
 
@@ -566,10 +569,11 @@ def compile_program(
 
 
 def _without_our_option(program: Program) -> Program:
-    """The same program compiled with what was asked for alone; itself if that cannot be done.
+    """Return the same program compiled with only the requested options; the program itself if that
+    fails.
 
-    Under -cl-kernel-arg-info, which :func:`compile_program` adds, NVIDIA's compiler (580.159) does
-    not expand C99's `inline` functions, and its linker then looks for them in vain.
+    With -cl-kernel-arg-info, which :func:`compile_program` adds, NVIDIA's compiler (580.159) does
+    not inline C99's `inline` functions, and its linker does not find them.
     """
     source, how = program._source_bytes, program.__dict__.get(_COMPILATION)
     if source is None or how is None:
@@ -583,7 +587,7 @@ def _without_our_option(program: Program) -> Program:
     return made
 
 
-_COMPILATION = "_compilation"  # in a program's dict: how it was compiled
+_COMPILATION = "_compilation"  # key in a program's dict: how it was compiled
 
 
 def link_programs(
@@ -592,7 +596,7 @@ def link_programs(
     options: str | Sequence[str | bytes] | None,
     devices: Sequence[Device] | None,
 ) -> Program:
-    """`pygpu.link_program`."""
+    """Implement `pygpu.link_program`."""
     from pygpu import _opencl
 
     given = split_options(options, "link_program")
@@ -629,10 +633,10 @@ def link_programs(
     return linked
 
 
-# ---- binaries that users give -------------------------------------------------------------------
+# ---- binaries from users ------------------------------------------------------------------------
 
 
-_seen_whole: set[tuple[int, int]] = set()  # binaries that were looked through: length and hash
+_seen_whole: set[tuple[int, int]] = set()  # binaries that were checked: length and hash
 
 
 def _is_whole(binary: bytes) -> bool:
@@ -650,7 +654,7 @@ def _is_whole(binary: bytes) -> bool:
 
 
 def check_binaries(context: Context, devices: Any, binaries: Any) -> list[bytes]:
-    """Binaries as bytes. Raises LogicError for those that are known to end the process."""
+    """Return binaries as bytes. Raises LogicError for those that are known to end the process."""
     if isinstance(binaries, (str, bytes, bytearray)) or not isinstance(binaries, Iterable):
         raise TypeError(
             f"Program: binaries must be a list with bytes for each device, "

@@ -1,9 +1,9 @@
-"""One kernel call as a script of its own: source, options, data and sizes.
+"""One kernel call as a standalone script: source, options, data and sizes.
 
-For a bug report or a debugger. The script needs pygpu, NumPy and a device, nothing else, and makes
-the call once; its `main()` returns the queue and the memory objects, so that what the kernel wrote
-can be looked at. Data is kept as zlib-compressed base64 text: a third larger than the memory for
-random numbers, far smaller for most others.
+For bug reports and debuggers. The script needs only pygpu, NumPy and a device, and makes the call
+once. Its `main()` returns the queue and the memory objects, for a look at what the kernel wrote.
+Data is stored as zlib-compressed base64 text: a third larger than the memory for random numbers,
+far smaller for most other data.
 
     >>> program.twice.capture_call("twice.py", queue, (n,), None, buffer)  # doctest: +SKIP
 """
@@ -41,7 +41,7 @@ from pygpu.errors import RuntimeError
 
 __all__ = ["capture_kernel_call"]
 
-_LINE = 88  # characters of base64 in a line
+_LINE = 88  # characters of base64 per line
 
 
 def _source_of(program: Program) -> str:
@@ -54,7 +54,7 @@ def _source_of(program: Program) -> str:
 
 
 def _options_of(program: Program, queue: CommandQueue) -> list[str]:
-    """The options of the build, less those that every build gets."""
+    """Return the build options, without those that every build gets."""
     text = program.get_build_info(queue.device, constants.program_build_info.OPTIONS)
     words = shlex.split(text)
     result: list[str] = []
@@ -67,10 +67,10 @@ def _options_of(program: Program, queue: CommandQueue) -> list[str]:
 
 
 def _literal(text: str) -> str:
-    """A Python expression for a text: as it is, if it can stand between quotes."""
+    """Return a Python expression for a text, unescaped if possible."""
     try:
         text.encode()
-    except UnicodeEncodeError:  # no UTF-8: the bytes as they were given
+    except UnicodeEncodeError:  # not UTF-8: keep the bytes
         return repr(text.encode("utf-8", "surrogateescape"))
     unusual = any(c < " " and c not in "\n\t" for c in text)
     if unusual or "'''" in text or text.endswith(("'", "\\")):
@@ -91,7 +91,7 @@ def _sizes(name: str, value: Any) -> tuple[int, ...]:
 
 
 def _number(value: Any) -> str | None:
-    """An expression for a number, exact to the bit; None if it is none."""
+    """Return an expression for a number, exact to the bit; None if the value is not a number."""
     if isinstance(value, (bool, np.bool_)):
         return repr(bool(value))
     if isinstance(value, int):
@@ -108,7 +108,7 @@ def _number(value: Any) -> str | None:
 
 
 class _Script:
-    """The lines of the script, and what was written of objects that are given more than once."""
+    """The lines of the script, and the variables of objects that occur more than once."""
 
     def __init__(self, queue: CommandQueue) -> None:
         self.queue = queue
@@ -118,7 +118,7 @@ class _Script:
         self.memory: list[str] = []
 
     def store(self, name: str, content: bytes) -> str:
-        """Adds data; returns the expression that unpacks it."""
+        """Add data; returns the expression that unpacks it."""
         text = base64.b64encode(zlib.compress(content, 9)).decode()
         self.data += [f"{name} = ("]
         self.data += [f'    "{text[i : i + _LINE]}"' for i in range(0, len(text), _LINE)]
@@ -156,7 +156,7 @@ class _Script:
         return self.store(f"{name}_data", content)
 
     def shared(self, name: str, index: int, value: Any) -> str:
-        """A variable of the script for an object that may be given twice."""
+        """Return the variable of an object that may occur twice."""
         kind = type(value).__name__
         key = (kind, value.svm_ptr if isinstance(value, SVMPointer) else value.int_ptr)
         if key in self.made:
@@ -169,7 +169,7 @@ class _Script:
             enqueue_copy(self.queue, content, value)
             unpacked = self.store(f"{name}_data", content.tobytes())
             self.setup += [
-                # Bytes of no type, which pointers of every type take.
+                # Untyped bytes, which pointers of every type accept.
                 f"{name} = cl.SVM(cl.csvm_empty(ctx, {value.size}, 'V1'))",
                 f"cl.enqueue_copy(queue, {name}, np.frombuffer({unpacked}, 'V1'))",
             ]
@@ -255,7 +255,8 @@ def _kernel_capture_call(
     allow_empty_ndrange: bool = False,
     global_offset: Sequence[int] | None = None,
 ) -> None:
-    """Kernel.capture_call, which names the sizes otherwise than capture_kernel_call does."""
+    """Implement Kernel.capture_call, whose names for the sizes differ from
+    capture_kernel_call's."""
     if not isinstance(kernel, Kernel):
         raise TypeError(f"capture_call: kernel must be a Kernel, not {type(kernel).__name__}")
     if not isinstance(queue, CommandQueue):
@@ -306,11 +307,11 @@ def capture_kernel_call(
     allow_empty_ndrange: bool = False,
     global_offset: Sequence[int] | None = None,
 ) -> None:
-    """Write a script that makes this call on its own to a path or an open text file.
+    """Write a standalone script of this call to a path or an open text file.
 
     Arguments as for calling the kernel, with output_file first. The data of memory objects is read
     after the events of wait_for. Raises pygpu.RuntimeError for a program without source, TypeError
-    for an argument that cannot be written (a pipe, an array of images); nothing is written then.
+    for an argument that cannot be written (a pipe, an array of images); then nothing is written.
     """
     _kernel_capture_call(
         kernel, output_file, queue, g_size, l_size, *args, wait_for=wait_for, g_times_l=g_times_l,

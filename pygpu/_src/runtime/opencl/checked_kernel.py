@@ -1,9 +1,9 @@
-"""PYGPU_CHECK=1: launches of kernels in OpenCL C that look for indices out of bounds.
+"""PYGPU_CHECK=1: launches of OpenCL C kernels that detect indices out of bounds.
 
-A program that is built while it is set stays what it is. Beside it is built a twin from the source
-that checked_source.py makes of its own, and its kernels become `CheckedKernel`s: they answer every
-question themselves, and launch the twin's kernel. A kernel or pointer that cannot be checked
-causes a warning, once.
+Programs built while it is set are not modified. Next to each one, a twin is built from the source
+that checked_source.py derives. The program's kernels become `CheckedKernel`s: they answer all
+queries themselves, but launch the twin's kernel. A kernel or pointer that cannot be checked causes
+a single warning.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ HINT = (
     "run the program under oclgrind: "
     "PYGPU_OPENCL_LIBRARY=/usr/lib/oclgrind/liboclgrind-rt.so python program.py"
 )
-_UNKNOWN = 2**63 - 1  # items, where memory does not tell its size
+_UNKNOWN = 2**63 - 1  # items, if the size of memory is unknown
 _FIRST = ("queue", "global_size", "local_size")
 _OPTIONS = {"global_offset", "g_times_l", "allow_empty_ndrange", "wait_for"}
 
 
 def _is_asked(depth: int) -> bool:
-    """Whether PYGPU_CHECK=1, and the program that is built is not one of pygpu's own."""
+    """Whether PYGPU_CHECK=1, and the program being built is not one of pygpu's own."""
     if not check_asked():
         return False
     name = sys._getframe(depth + 1).f_globals.get("__name__", "")
@@ -70,7 +70,7 @@ def begin_compile() -> None:
 
 
 class _Checks:
-    """Makes the kernels of a program: Program._checks."""
+    """Makes a program's kernels: Program._checks."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -81,7 +81,7 @@ class _Checks:
         self._reason = ""
 
     def type_of(self, program: _opencl.Program, name: str) -> type[_opencl.Kernel]:
-        """The type of program.name, which Kernel asks for."""
+        """Return the type of program.name, for Kernel."""
         with self._lock:
             if self._options != program._options:
                 self._build(program)
@@ -109,7 +109,7 @@ class _Checks:
             self._reason = "its source with checks does not compile"
 
     def _tell(self, program: _opencl.Program, form: Form) -> None:
-        """Warns of what is not checked of a kernel."""
+        """Warn of the parts of a kernel that are not checked."""
         if not form.reason:
             form.reason = _contradiction(program, form)
         if form.reason:
@@ -122,7 +122,7 @@ class _Checks:
 
 
 class _PlainKernel(_opencl.Kernel):
-    """A kernel that nobody asks to be checked."""
+    """A kernel for which no check was requested."""
 
 
 def _built_for(program: _opencl.Program) -> list[_opencl.Device]:
@@ -131,7 +131,7 @@ def _built_for(program: _opencl.Program) -> list[_opencl.Device]:
 
 
 def _contradiction(program: _opencl.Program, form: Form) -> str:
-    """Why a kernel cannot be what was read, going by what the compiler made of it."""
+    """Return why a kernel differs from what was read, according to the compiler's result."""
     kernel = _PlainKernel(program, form.name)
     if kernel.num_args != form.n_args:
         return "its parameters cannot be read"
@@ -150,7 +150,7 @@ def _contradiction(program: _opencl.Program, form: Form) -> str:
 
 
 def _reach(memory: Any) -> int | None:
-    """The bytes that belong to an argument, from where the kernel's pointer points."""
+    """Return the bytes of an argument after the address to which the kernel's pointer points."""
     if memory is None:
         return 0
     if isinstance(memory, (_opencl.MemoryObjectHolder, _opencl.SVMPointer)):
@@ -170,19 +170,20 @@ def _reach(memory: Any) -> int | None:
     return _reach(data) if data is not None else None
 
 
-# Launches behind a user event that the program has not set yet: (event, record, queue, form).
+# Launches that wait for a user event without a status: (event, record, queue, form).
 _later: list[tuple[Any, Any, Any, Form]] = []
 
 
 class CheckedKernel(_opencl.Kernel):
-    """A kernel that launches its twin, waits, and raises IndexError if that met an index out of
+    """A kernel that launches its twin, waits, and raises IndexError if an index was out of
     bounds."""
 
     # Made by Kernel(program, name) without a call of __init__.
     _given: dict[int, Any] | None = None
     _twin_kernel: _opencl.Kernel | None = None
     _sizes: list[int] | None = None
-    _places: dict[int, int] | None = None  # of parameters among what is given; None: the same
+    # Indices of parameters among the arguments; None: the same.
+    _places: dict[int, int] | None = None
 
     def _form(self) -> Form:
         form: Form = self.program._checks.forms[self.function_name]
@@ -252,9 +253,9 @@ class CheckedKernel(_opencl.Kernel):
         while len(placed) < len(names) and names[len(placed)] in left:
             placed.append(left.pop(names[len(placed)]))
         if len(placed) < 3 or not left.keys() <= _OPTIONS:
-            return super().__call__(*args, **options)  # which says what is wrong
+            return super().__call__(*args, **options)  # which explains the error
         queue, global_size, local_size, *given = placed
-        # The arguments are this kernel's, and so is what it says of them; it runs nothing.
+        # Let this kernel check its arguments; it runs nothing.
         super().__call__(queue, (0,), None, *given, allow_empty_ndrange=True)
         self._given = dict(enumerate(given))
         return self._launch(queue, global_size, local_size, given, left)
@@ -269,7 +270,8 @@ class CheckedKernel(_opencl.Kernel):
         g_times_l: Any,
         allow_empty: Any,
     ) -> _opencl.Event | None:
-        """enqueue_nd_range_kernel(); None if arguments are missing, so that it says which."""
+        """Implement enqueue_nd_range_kernel(); None if arguments are missing, so that the caller
+        says which."""
         given = self._given or {}
         n = self.num_args if self._places is None else len(self._places)
         if any([i not in given for i in range(n)]):
@@ -293,7 +295,7 @@ class CheckedKernel(_opencl.Kernel):
             place = pointer.index if self._places is None else self._places[pointer.index]
             reach = _reach(values[place])
             items = _UNKNOWN if reach is None else reach // size
-            if items < 1:  # where those go that are out of bounds
+            if items < 1:  # the target of accesses out of bounds
                 hostbuf = np.zeros(size, np.uint8)
                 values[place] = _opencl.Buffer(context, flags, hostbuf=hostbuf)
             counts.append(np.uint64(items))
@@ -306,7 +308,7 @@ class CheckedKernel(_opencl.Kernel):
         return event
 
     def _item_sizes(self, queue: Any) -> list[int]:
-        """sizeof(*p) of the checked pointers."""
+        """Return sizeof(*p) of the checked pointers."""
         form = self._form()
         if self._sizes is None:
             found: list[int] = []
@@ -324,9 +326,9 @@ class CheckedKernel(_opencl.Kernel):
 
 
 def _look(record: Any, queue: Any, form: Form) -> None:
-    """Raises what the record of a finished launch tells."""
+    """Raise what the record of a finished launch shows."""
     words = np.zeros(RECORD_BYTES // 4, np.int32)
-    if _opencl._user_events_pending() > 0:  # which the queue may be behind by now
+    if _opencl._user_events_pending() > 0:  # the queue may be waiting for it by now
         queue = _opencl.CommandQueue(queue.context, queue.device)
     _opencl.enqueue_copy(queue, words, record)
     if not words[0]:
@@ -340,8 +342,8 @@ def _look(record: Any, queue: Any, form: Form) -> None:
 
 
 def _ends(event: Any, queue: Any) -> bool:
-    """Waits for a launch; False if it seems to be behind a user event that is yet to be set, by
-    this very thread perhaps."""
+    """Wait for a launch; returns False if it seems to wait for a user event that this very thread
+    may have to set."""
     if _opencl._user_events_pending() == 0:
         event.wait()
         return True
@@ -351,7 +353,7 @@ def _ends(event: Any, queue: Any) -> bool:
         if time.monotonic() > patience:
             return False
         time.sleep(0.001)
-    event.wait()  # and says if it failed
+    event.wait()  # raises if it failed
     return True
 
 
@@ -360,7 +362,7 @@ def _is_done(event: Any) -> bool:
 
 
 def _raise_later() -> None:
-    """Raises what launches found that could not be waited for."""
+    """Raise the errors of launches for which the call could not wait."""
     for launch in _later[:]:
         event, record, queue, form = launch
         if _opencl._user_events_pending() > 0 and not _is_done(event):
@@ -368,7 +370,7 @@ def _raise_later() -> None:
         try:
             _later.remove(launch)
         except ValueError:
-            continue  # another thread looks at it
+            continue  # another thread handles it
         try:
             event.wait()
         except Error:

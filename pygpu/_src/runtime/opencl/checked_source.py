@@ -1,10 +1,10 @@
-"""OpenCL C with its indices checked, for PYGPU_CHECK=1.
+"""OpenCL C with checked indices, for PYGPU_CHECK=1.
 
-`read` finds the kernels of a source and how each uses the memory that it is given. A pointer that
-is only ever indexed can be checked: ``p[EXPR]`` becomes ``p[_pgc_in(record, EXPR, items, site)]``,
-and the kernel takes the record and the numbers of items after its own parameters. Of any other
-pointer it says why not: this is no compiler, and what it is not sure of it leaves alone. Lines stay
-where they are.
+`read` finds the kernels of a source and how each uses its memory arguments. A pointer that is only
+indexed can be checked: ``p[EXPR]`` becomes ``p[_pgc_in(record, EXPR, items, site)]``, and the
+kernel gets the record and the numbers of items as additional parameters. For any other pointer it
+returns the reason. This is not a compiler: uncertain cases are left unchecked. Line numbers do not
+change.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ from pygpu._src.util.package_folder import OPENCL_HEADERS
 __all__ = ["Form", "Pointer", "Site", "read"]
 
 PREFIX = "_pgc_"
-SIZES = PREFIX + "sizes_"  # and a kernel's name: a kernel that tells sizeof(*p) of its pointers
+# Followed by a kernel's name: a kernel that returns sizeof(*p) of its pointers.
+SIZES = PREFIX + "sizes_"
 
-# Of several work-items that are out of bounds one tells. All go on with the first item.
+# If several work-items are out of bounds, one of them is reported. All of them continue with the
+# first item.
 PRELUDE = """\
 long _pgc_in(__global int *record, long index, ulong items, int site);
 long _pgc_in(__global int *record, long index, ulong items, int site) {
@@ -67,11 +69,11 @@ _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
 class _Unreadable(Exception):
-    """The reason, for the user."""
+    """The reason, for the user's message."""
 
 
 class _Broken(_Unreadable):
-    """Nor can what follows be read."""
+    """The following text cannot be read either."""
 
 
 class Token(NamedTuple):
@@ -95,18 +97,18 @@ class Pointer:
     name: str
     index: int  # of the parameter
     type_text: str
-    is_plain: bool = True  # no macro is in the type
+    is_plain: bool = True  # the type contains no macros
     reason: str = ""  # why it is not checked
 
     @property
     def size(self) -> int | None:
-        """sizeof(*p), None if only the compiler knows it."""
+        """Return sizeof(*p), None if only the compiler knows it."""
         return type_size(self.type_text) if self.is_plain else None
 
 
 @dataclass
 class Form:
-    """A kernel as it was read."""
+    """A kernel as parsed."""
 
     name: str
     n_args: int = 0
@@ -121,7 +123,7 @@ class Form:
 
     @property
     def measured(self) -> list[Pointer]:
-        """The pointers whose items the compiler has to measure."""
+        """Return the pointers whose item sizes the compiler must tell."""
         return [p for p in self.checked if p.size is None]
 
 
@@ -146,11 +148,11 @@ def _tokens(text: str) -> list[Token]:
 
 
 class _Macros:
-    """The macros of a source, its headers and options: names and texts."""
+    """The macros of a source, its headers and options: names and definitions."""
 
     def __init__(self, text: str, words: Sequence[str]) -> None:
         self.bodies: dict[str, str] = {}
-        self.named: set[str] = set()  # in bodies, other than their own parameters
+        self.named: set[str] = set()  # named in bodies, other than their own parameters
         self.folders = [*include_folders(words), os.getcwd()]
         self.reason = ""
         self._seen: set[str] = set()
@@ -185,7 +187,7 @@ class _Macros:
         if path is None:
             self.reason = f"the header {name or 'that a macro names'} was not found"
         elif os.path.realpath(path).startswith(os.path.realpath(OPENCL_HEADERS) + os.sep):
-            return  # pygpu's own, which name no parameters
+            return  # pygpu's own, which do not name parameters
         elif path not in self._seen:
             self._seen.add(path)
             with open(path, encoding="latin-1") as file:
@@ -200,13 +202,14 @@ class _Reader:
         self.newlines = [match.start() for match in re.finditer("\n", text)]
         self.edits: list[tuple[int, str]] = []
         self.n_sites = 0
-        self.closed: dict[int, int] = {}  # brackets that match
+        self.closed: dict[int, int] = {}  # matching brackets
         self.opened: dict[int, int] = {}
-        self.lists: dict[int, bool] = {}  # commas: whether between variables that are declared
+        self.lists: dict[int, bool] = {}  # commas: whether they separate declared variables
         self.directives = [0]  # before each token
         for token in self.tokens:
             self.directives.append(self.directives[-1] + (token.kind == "directive"))
-        self.ends: dict[str, tuple[int, int, int]] = {}  # of bodies, and where parameters end
+        # Of bodies, and the ends of parameter lists.
+        self.ends: dict[str, tuple[int, int, int]] = {}
         self.reason = self.macros.reason
         if _OWN_WORDS & self.macros.bodies.keys():
             self.reason = "a macro has the name of a keyword or type"
@@ -218,11 +221,12 @@ class _Reader:
     # ---- structure ----
 
     def close(self, at: int) -> int:
-        """The index of what closes the parenthesis, bracket or brace at *at*."""
+        """Return the index of the bracket that closes the one at *at*."""
         if at in self.closed:
             return self.closed[at]
         stack: list[int] = []
-        branches: list[tuple[int, set[int], bool]] = []  # depth before, those at ends, else seen
+        # Depth before, those at the ends, whether #else was seen.
+        branches: list[tuple[int, set[int], bool]] = []
         for i in range(at, len(self.tokens)):
             kind, text, _ = self.tokens[i]
             if kind == "directive":
@@ -300,7 +304,7 @@ class _Reader:
         return form, at
 
     def _skip(self, at: int, *, attributes_only: bool) -> int:
-        """Past attributes; and past a return type, to the name that a parenthesis follows."""
+        """Skip attributes; and a return type, up to the name before a parenthesis."""
         while True:
             kind, text, _ = self.tokens[at]
             if text in ("__attribute__", "__attribute"):
@@ -362,7 +366,7 @@ class _Reader:
     # ---- uses ----
 
     def rewrite(self, form: Form) -> None:
-        """Looks at the uses of the form's pointers, and notes the edits."""
+        """Examine the uses of the form's pointers, and record the edits."""
         if form.reason:
             return
         begin, end, close = self.ends[form.name]
@@ -404,13 +408,13 @@ class _Reader:
         return Site(name, line + 1, text[:80].rstrip("; "))
 
     def _uses(self, name: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
-        """(index of [, index of ]) of each use in a body."""
+        """Yield (index of [, index of ]) of each use in a body."""
         for at in range(begin + 1, end):
             if self.tokens[at].kind != "word" or self.tokens[at].text != name:
                 continue
             before, after = self.tokens[at - 1].text, self.tokens[at + 1].text
             if before in (".", "->"):
-                continue  # a member of something else
+                continue  # a member with the same name
             if after != "[":
                 raise _Unreadable(_without_index(before, after))
             if self._declares(at, begin):
@@ -438,7 +442,8 @@ class _Reader:
         return text == "," and self._lists(before, begin)
 
     def _begins(self, at: int, begin: int) -> bool:
-        """Whether a statement may begin with the name at *at*, or a type's name that ends there."""
+        """Whether a statement, or a type's name that ends there, may begin with the name at
+        *at*."""
         kind, text, _ = self.tokens[at - 1]
         if text == "(":
             return self.tokens[at - 2].text == "for"
@@ -447,7 +452,7 @@ class _Reader:
         return kind == "directive" or at - 1 <= begin or text in (";", "{", "}", ":")
 
     def _lists(self, at: int, begin: int) -> bool:
-        """Whether the comma at *at* may be one between variables that are declared."""
+        """Whether the comma at *at* may separate declared variables."""
         passed = []
         first, found = at, False
         while first >= begin and not found:
@@ -460,11 +465,11 @@ class _Reader:
                 if text != "}":
                     first -= 1
                     continue
-                kind, text = "mark", "}"  # of a block, or of what a variable is set to
+                kind, text = "mark", "}"  # the brace of a block, or of an initializer
             elif text == ",":
                 passed.append(first)
             if text == "(" and self.tokens[first - 1].text != "for":
-                break  # of a call
+                break  # the bracket of a call
             if text in (";", "{", "}", ":", "(", "[") or kind == "directive":
                 after = self.closed[first] if text == "}" else first
                 head, second = self.tokens[after + 1 : after + 3]
@@ -478,14 +483,14 @@ class _Reader:
         return found
 
     def _takes_address(self, at: int) -> bool:
-        """Whether & stands before ``p[`` without a left side, other than for an atomic function."""
+        """Whether a unary & precedes ``p[``, other than for an atomic function."""
         first = at - 1
         while self.tokens[first].text == "(":
             first -= 1
         if self.tokens[first].text != "&":
             return False
         before = self.tokens[first - 1]
-        if before.text == ")":  # of a cast, perhaps
+        if before.text == ")":  # perhaps of a cast
             inside = first - 2
             while self.tokens[inside].kind == "word" or self.tokens[inside].text == "*":
                 inside -= 1
@@ -509,7 +514,7 @@ def _without_index(before: str, after: str) -> str:
 
 
 def read(source: bytes, words: Sequence[str]) -> tuple[dict[str, Form], bytes]:
-    """The kernels of a source, and the source that checks their indices. words: the options."""
+    """Return the kernels of a source, and the source with checked indices. words: the options."""
     text = source.decode("latin-1")
     reader = _Reader(text, words)
     forms = reader.forms()

@@ -1,9 +1,9 @@
-"""Choosing the devices that a program runs on, by its user rather than its author.
+"""Choosing the devices of a program, by its user rather than its author.
 
-Answers come, one for the platform and one for the devices, from the argument *answers*, else from
-the environment variable PYGPU_CTX or PYOPENCL_CTX ("PLATFORM:DEVICE,DEVICE"), else from the user at
-a terminal; otherwise the first platform that has a device is taken, and its first device. An answer
-is an index, or a part of a name in any case.
+There are two questions, one for the platform and one for the devices. Answers come from the
+argument *answers*, else from the environment variable PYGPU_CTX or PYOPENCL_CTX
+("PLATFORM:DEVICE,DEVICE"), else from the user at a terminal. Otherwise the first platform with a
+device is chosen, and its first device. An answer is an index, or part of a name in any case.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TEST_VARIABLES = ("PYGPU_TEST", "PYOPENCL_TEST")
 
 
 class NoPlatformError(errors.LogicError, errors.RuntimeError):
-    """There is no OpenCL platform: what get_platforms raises, and PyOpenCL's RuntimeError too."""
+    """There is no OpenCL platform: raised by get_platforms; also a RuntimeError, as in PyOpenCL."""
 
 
 NoPlatformError.__module__ = "pygpu"
@@ -37,7 +37,7 @@ _was_reported = False
 def create_some_context(
     interactive: bool | None = None, answers: Sequence[str] | None = None
 ) -> cl.Context:
-    """A context on the devices that :func:`choose_devices` returns for the same arguments."""
+    """Make a context on the devices that :func:`choose_devices` returns for the same arguments."""
     return _opencl.Context(choose_devices(interactive, answers))
 
 
@@ -47,14 +47,14 @@ _csc = create_some_context  # PyOpenCL's short name
 def choose_devices(
     interactive: bool | None = None, answers: Sequence[str] | None = None
 ) -> list[cl.Device]:
-    """The devices that the user chooses, all of one platform.
+    """Return the devices that the user chooses, all of one platform.
 
     interactive: whether to ask if there are no answers; None asks if standard input is a terminal.
-    answers: for the platform, then for the devices (separated by commas); each an index or a part
-    of a name. An empty answer is the default. None takes them from PYGPU_CTX or else PYOPENCL_CTX,
+    answers: for the platform, then for the devices (separated by commas); each an index or part of
+    a name. An empty answer means the default. None takes them from PYGPU_CTX or else PYOPENCL_CTX,
     separated by colons. PYGPU_TEST or PYOPENCL_TEST, if set, take precedence.
 
-    Raises RuntimeError if an answer matches nothing or is left over, LogicError if there is no
+    Raises RuntimeError if an answer matches nothing or is superfluous, LogicError if there is no
     platform, Error if the platform has no device.
     """
     if answers is None:
@@ -76,7 +76,7 @@ def choose_devices(
 
 
 class _Choice:
-    """One walk through the two questions."""
+    """The state of answering both questions."""
 
     def __init__(self, interactive: bool, answers: list[Any]) -> None:
         self.interactive, self.given, self.answers = interactive, list(answers), answers
@@ -120,7 +120,7 @@ class _Choice:
             print(text)
 
     def ask(self, question: str, candidates: Sequence[Any], prompt: str, default: int) -> str:
-        """The next answer; "" for the default."""
+        """Return the next answer; "" for the default."""
         if self.answers:
             return str(self.answers.pop(0)).strip()
         if not self.interactive:
@@ -130,7 +130,7 @@ class _Choice:
             print(f"[{i}] {candidate!r}")
         try:
             answer = input(f"{prompt} [{default}]:").strip()
-        except EOFError:  # nobody is there to answer: the same as only pressing Enter
+        except EOFError:  # nobody can answer: the same as pressing Enter
             print()
             answer = ""
         self.typed.append(answer)
@@ -138,7 +138,7 @@ class _Choice:
 
 
 def _platforms() -> list[cl.Platform]:
-    """All platforms, at least one."""
+    """Return all platforms, at least one."""
     try:
         platforms = _opencl.get_platforms()
     except errors.LogicError as error:
@@ -151,7 +151,7 @@ def _platforms() -> list[cl.Platform]:
 
 
 def why_no_devices(platform: str) -> str:
-    """The end of a message: what keeps PoCL from having one; "" if nothing of the kind is known."""
+    """Return the end of a message: why PoCL has no devices; "" if unknown."""
     if platform != "Portable Computing Language":
         return ""
     folder = os.environ.get("POCL_CACHE_DIR")
@@ -170,7 +170,7 @@ def why_no_devices(platform: str) -> str:
 
 
 def _first_with_devices(platforms: Sequence[cl.Platform]) -> cl.Platform:
-    """The default: nobody wants a platform that lists no device, or fails to."""
+    """Return the default, skipping platforms that list no device or fail to list them."""
     for platform in platforms:
         try:
             if platform.get_devices():
@@ -181,7 +181,8 @@ def _first_with_devices(platforms: Sequence[cl.Platform]) -> cl.Platform:
 
 
 def _find(answer: str, candidates: Sequence[Any], kind: str, last: bool = False) -> Any:
-    """The candidate with this index, or the first (last) one whose name contains the answer."""
+    """Return the candidate with this index, or the first (last) one whose name contains the
+    answer."""
     answer = answer.strip()
     try:
         index = int(answer)
@@ -207,7 +208,7 @@ def _is_terminal() -> bool:
 
 
 def _tell_in_notebook(device: cl.Device) -> None:
-    """In a notebook nobody is asked, so say once that there would have been a choice."""
+    """In a notebook, which cannot ask, mention once that there was a choice."""
     global _was_reported
     shell: Callable[[], Any] | None = getattr(sys.modules.get("IPython"), "get_ipython", None)
     if _was_reported or shell is None or not hasattr(shell(), "kernel"):

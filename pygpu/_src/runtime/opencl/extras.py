@@ -1,4 +1,4 @@
-"""Small functions of PyOpenCL's top level that few programs need."""
+"""Rarely used functions of PyOpenCL's top level."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["DeviceTopologyAmd", "enable_debugging", "get_cl_header_version"]
 
 
 class DeviceTopologyAmd(NamedTuple):
-    """Where a device sits on the PCI bus."""
+    """The position of a device on the PCI bus."""
 
     bus: int = 0
     device: int = 0
@@ -20,19 +20,20 @@ class DeviceTopologyAmd(NamedTuple):
 
     @property
     def type(self) -> int:
-        """The bus: as in PyOpenCL, which calls it so too."""
+        """Return the bus, under PyOpenCL's name."""
         return self.bus
 
 
 def get_cl_header_version() -> tuple[int, int]:
-    """The newest OpenCL version whose names pygpu defines; pygpu is built without headers."""
+    """Return the newest OpenCL version whose names pygpu defines; pygpu is built without
+    headers."""
     return (3, 0)
 
 
 def enable_debugging(platform_or_context: Platform | Context) -> None:
-    """Let AMD's CPU driver run kernels in one thread, as gdb needs it; programs are built with -g.
+    """Make AMD's CPU driver run kernels in one thread, as gdb needs, and build programs with -g.
 
-    Must come before a context is used. Other platforms have nothing to switch on, and get a
+    Must be called before a context is used. Other platforms have no such mode, and cause a
     warning.
     """
     platform = (

@@ -1,9 +1,9 @@
-"""Which devices share with OpenGL, and which OpenGL context is current.
+"""Finds the devices that can share with OpenGL, and the current OpenGL context.
 
 src/opencl/objects/gl.c has the rest.
 
-The current context is asked of the OpenGL library that the program has loaded, whichever package
-did that: neither PyOpenGL nor a link to OpenGL is needed, and nothing is loaded.
+The current context comes from the OpenGL library that the program has loaded, through any package:
+neither PyOpenGL nor a link to OpenGL is needed, and nothing is loaded.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ CGL = "/System/Library/Frameworks/OpenGL.framework/OpenGL"
 
 
 def have_gl() -> bool:
-    """Whether any device here can share its memory with OpenGL (cl_khr_gl_sharing).
+    """Whether any device can share its memory with OpenGL (cl_khr_gl_sharing).
 
-    Queries all platforms, so it loads the driver. False if there is none.
+    Queries all platforms, so it loads the driver. Returns False if there is none.
     """
-    from pygpu import errors  # this module must be importable while pygpu itself still loads
+    from pygpu import errors  # this module must be importable while pygpu itself is being loaded
 
     try:
         return _first_platform() is not None
@@ -38,11 +38,11 @@ def have_gl() -> bool:
 
 
 def get_gl_sharing_context_properties() -> list[tuple[int, int]]:
-    """Properties for Context that share with the OpenGL context that is current in this thread.
+    """Return properties for a Context that shares with this thread's current OpenGL context.
 
-    They contain its address and that of its display. Linux (GLX, EGL), Windows (WGL, EGL) and
-    macOS.
-    Raises LogicError if no OpenGL context is current, NotImplementedError on other systems.
+    They contain the addresses of that context and of its display. For Linux (GLX, EGL), Windows
+    (WGL, EGL) and macOS. Raises LogicError if no OpenGL context is current, NotImplementedError on
+    other systems.
     """
     from pygpu.constants import context_properties as keys
 
@@ -63,7 +63,7 @@ def get_gl_sharing_context_properties() -> list[tuple[int, int]]:
 
 
 def get_apple_cgl_share_group() -> int:
-    """The share group of the OpenGL context that is current in this thread: a number for Context.
+    """Return the share group of this thread's current OpenGL context: a number for Context.
 
     macOS only: raises NotImplementedError elsewhere, LogicError if no context is current.
     """
@@ -88,7 +88,7 @@ def _shares(platform: Platform) -> bool:
 
 
 def _first_platform() -> Platform | None:
-    """The first platform with such a device; one that cannot be asked is left out."""
+    """Return the first platform with such a device, skipping those that cannot be queried."""
     from pygpu import errors
     from pygpu._opencl import get_platforms
 
@@ -105,14 +105,15 @@ def _first_platform() -> Platform | None:
 
 
 def _opengl() -> Iterator[tuple[str, Any]]:
-    """The libraries that may know of a current context, and how their functions' names begin."""
+    """Yield the libraries that may know a current context, with the prefix of their functions'
+    names."""
     import ctypes
 
     if sys.platform == "win32":
         for prefix, name in (("wgl", "opengl32.dll"), ("egl", "libEGL.dll")):
             get_handle = ctypes.windll.kernel32.GetModuleHandleW
             get_handle.argtypes, get_handle.restype = [ctypes.c_wchar_p], ctypes.c_void_p
-            handle = get_handle(name)  # null where the program has not loaded it
+            handle = get_handle(name)  # null if the program has not loaded it
             if handle:
                 yield prefix, ctypes.WinDLL(name, handle=handle)
         return
@@ -132,7 +133,8 @@ def _opengl() -> Iterator[tuple[str, Any]]:
 
 
 def _call(library: Any, name: str, *arguments: int) -> int:
-    """The address that a function without side effects returns; 0 for null or no such function."""
+    """Return the address that a function without side effects returns; 0 for null or a missing
+    function."""
     import ctypes
 
     try:
@@ -153,7 +155,7 @@ def _no_context(call: str) -> Exception:
 
 
 def _address(value: object) -> int | None:
-    """The address in a pointer of ctypes; None for anything else. Called by the extension."""
+    """Return the address in a ctypes pointer; None for anything else. Called by the extension."""
     import ctypes
 
     if not isinstance(value, (ctypes.c_void_p, ctypes._Pointer)):

@@ -1,4 +1,4 @@
-"""Images as HTML for notebooks: what they are, and a picture of two-dimensional ones."""
+"""HTML of images for notebooks: their properties, and a picture of two-dimensional ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pygpu.errors import Error
 
 __all__ = ["image_html"]
 
-_MOST = 1 << 26  # [bytes] that are copied for a picture
+_MOST = 1 << 26  # the most bytes that are copied for a picture
 _DTYPES = {
     channel_type.UNORM_INT8: np.uint8,
     channel_type.UNSIGNED_INT8: np.uint8,
@@ -29,7 +29,7 @@ _DTYPES = {
     channel_type.HALF_FLOAT: np.float16,
     channel_type.FLOAT: np.float32,
 }
-# Where red, green and blue are; of one channel, or others, the first is shown in grey.
+# The positions of red, green and blue. Of other formats, the first channel is shown in grey.
 _COLOURS = {
     channel_order.RGBA: [0, 1, 2],
     channel_order.BGRA: [2, 1, 0],
@@ -38,7 +38,8 @@ _COLOURS = {
 
 
 def _pixels(image: Any) -> np.ndarray | None:
-    """Those of a picture; None of what is not two-dimensional, too large, or of packed channels."""
+    """Return the pixels for a picture; None if the image is not two-dimensional, is too large, or
+    has packed channels."""
     form = image.format
     dtype = _DTYPES.get(form.channel_data_type)
     if dtype is None or image.type != mem_object_type.IMAGE2D or image.size > _MOST:
@@ -64,8 +65,8 @@ def _pixels(image: Any) -> np.ndarray | None:
 
 
 def image_html(image: Any) -> str:
-    """A table of what the image is, and a picture of it as it is on the device now: commands that
-    are queued need not be done."""
+    """Return a table of the image's properties, and a picture of its current contents: queued
+    commands need not be done."""
     picture = ""
     try:
         pixels = _pixels(image)

@@ -52,7 +52,7 @@ _MODES = {"r": mem_flags.READ_ONLY, "w": mem_flags.WRITE_ONLY}
 
 
 def _scalar_and_count(ary: np.ndarray, num_channels: int | None) -> tuple[np.dtype[Any], int]:
-    """The dtype of a channel, and how many make up an item of the array's image."""
+    """Return the dtype of a channel, and the number of array items per pixel."""
     if num_channels is not None or ary.dtype.names is None:
         return ary.dtype, 1 if num_channels is None else num_channels
     from .vector_types import vec_type_to_scalar_and_count
@@ -76,17 +76,17 @@ def image_from_array(
     mode: str = "r",
     norm_int: bool = False,
 ) -> Image:
-    """An image that holds a copy of an array.
+    """Make an image that holds a copy of an array.
 
-    ary: C-contiguous, of 1 to 3 dimensions without the channels, of a dtype of
-    DTYPE_TO_CHANNEL_TYPE or a vector type of 2 or 4 of them (cltypes.float4).
-    num_channels: 1 to 4; above 1 it is the length of the array's last dimension.
-    mode: "r" for an image that kernels read, "w" for one that they write.
-    norm_int: kernels read integers as floating-point numbers from 0 (signed: -1) to 1.
+    ary: C-contiguous, with 1 to 3 dimensions besides the channels, and a dtype of
+    DTYPE_TO_CHANNEL_TYPE or a vector type of 2 or 4 of them (cltypes.float4). num_channels: 1 to
+    4; above 1 it is the length of the array's last dimension. mode: "r" for an image that kernels
+    read, "w" for one that they write. norm_int: kernels read integers as floating-point numbers
+    from 0 (signed: -1) to 1.
 
-    The image has the array's shape reversed and the format R, RG, RGB or RGBA. Raises TypeError for
-    a dtype that no channel has, LogicError for a format that the device does not support (many do
-    not support RGB).
+    The image has the array's shape reversed and the format R, RG, RGB or RGBA. Raises TypeError
+    for a dtype that channels do not support, LogicError for a format that the device does not
+    support (many do not support RGB).
     """
     if not isinstance(ary, np.ndarray):
         raise TypeError(f"image_from_array: ary must be a NumPy array, not {type(ary).__name__}")
@@ -161,15 +161,15 @@ def _copy_host(
 
 
 def copy_image(queue: CommandQueue, dest: Any, src: Any, **kwargs: Any) -> Event:
-    """enqueue_copy where dest or src, or both, are images.
+    """Implement enqueue_copy if dest, src or both are images.
 
     Image and host: origin, region [pixels], pitches (row, slice) [bytes of the host array],
     is_blocking=True. Image and buffer: origin, region [pixels], offset [bytes] into the buffer.
     Two images: src_origin, dest_origin, region [pixels]. Each also takes wait_for.
 
-    Origins and regions have one to three entries: width, height, depth; the last entry of an array
-    of images counts images. Without an origin a copy begins with the first pixel, without a region
-    it goes on to the end (of the smaller of two images).
+    Origins and regions have one to three entries: width, height, depth; for an array of images,
+    the last entry counts images. By default a copy begins with the first pixel and extends to the
+    end (of the smaller of two images).
     """
     wait_for = {"wait_for": kwargs["wait_for"]} if "wait_for" in kwargs else {}
     if isinstance(dest, _IMAGES) and isinstance(src, _IMAGES):

@@ -1,15 +1,15 @@
-"""Binaries of generated kernels on PoCL, kept on disk.
+"""Binaries of generated kernels on PoCL, cached on disk.
 
-PoCL keeps what it compiled itself, but reads a program's code anew in each process: 25 to 70 ms, of
-which 2 are left with a binary. To make one it compiles the kernels once more, for groups of any
-size, which takes a third of the time of compiling a kernel. A process that runs once has nothing
-of it. So a process makes binaries of the first few kernels that are new, and leaves a mark for the
-others; of a marked kernel, another process makes one, where that takes no longer than a part of
-all compiling. Until then it is left to PoCL's cache.
+PoCL caches what it compiles, but each process reads a program's code again: 25 to 70 ms, or 2 ms
+with a binary. To make one, PoCL compiles the kernels once more, for groups of any size, which
+takes a third of the time of compiling a kernel. That does not pay for a process that runs only
+once. So a process makes binaries of the first few new kernels, and marks the others. Another
+process makes the binary of a marked kernel, if that takes no more than a part of all compilation.
+Until then the kernel is left to PoCL's cache.
 
-PoCL puts a binary together from files of its cache, and ends the process if another one is writing
-them. So what a binary is made of is built with an option that no other process has, which gives it
-files of its own.
+PoCL assembles a binary from files of its cache, and ends the process if another one is writing
+them. So the program for a binary is built with an option that no other process has, which gives it
+separate files.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from . import build as programs
 __all__ = ["build"]
 
 _FORMAT = "generated 2"
-# What a program could depend on beyond its text, in the text of users.
+# Text in users' sources on which a program may depend beyond its source.
 _UNCERTAIN = ("include", "import", "embed", "__DATE__", "__TIME", "__has_", "\\\n", "\\\r", "??")
-# What a process gives for binaries: [s], and a share of the time of compiling.
+# The limits of time for binaries: seconds, plus a share of the compilation time.
 _FOR_NEW = 0.4, 0.01  # of kernels that were never compiled before
-_FOR_MARKED = 2.0, 0.2  # of those that another process compiled, too
+_FOR_MARKED = 2.0, 0.2  # of those that another process has compiled
 
-_compiling = 0.0  # [s] by this process
-_packing = 0.0  # [s] of them, on binaries
+_compiling = 0.0  # seconds of compilation in this process
+_packing = 0.0  # seconds of that for binaries
 
 
 def build(program: Any, source: str, prefix: str | None, words: Sequence[str], device: Any) -> Any:
-    """program.build(words, devices=[device]) of a program that was not built yet. prefix: of the
-    dialect, with which the source begins; None for one that does not."""
+    """As program.build(words, devices=[device]), for a program that was not built yet. prefix: of
+    the dialect, with which the source begins; None if it does not."""
     store = None
     if prefix is not None and programs.is_pocl(device):
         text = source[len(prefix) :]
@@ -62,7 +62,7 @@ def build(program: Any, source: str, prefix: str | None, words: Sequence[str], d
 
 
 def _store(context: Any) -> disk_cache.Store | None:
-    """The cache, None for none, or if the program has chosen how its programs are kept."""
+    """Return the cache; None if it is off, or if the program has chosen its own caching."""
     folder, wanted = disk_cache.chosen_folder(context, None)
     return (
         None if folder is None or wanted or disk_cache._switched_off() else disk_cache.Store(folder)
@@ -84,7 +84,7 @@ def _keep(
     device: Any,
     limit: tuple[float, float],
 ) -> Any:
-    """Build a program, and keep its binary, or a mark."""
+    """Build a program, and write its binary, or a mark."""
     global _compiling, _packing
     packs = _packing <= limit[0] + limit[1] * _compiling
     start = time.perf_counter()
@@ -94,7 +94,7 @@ def _keep(
     if packs:
         store.save(built, [device], [key], {})
         end = time.perf_counter()
-        # A marked kernel was in PoCL's cache, and was compiled for the binary alone.
+        # A marked kernel was in PoCL's cache, and was compiled only for the binary.
         _packing += end - (done if limit is _FOR_NEW else start)
     else:
         store.write(key, b"", {})

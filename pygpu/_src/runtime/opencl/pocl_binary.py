@@ -65,7 +65,7 @@ class _Reader:
 
 
 def _kernel(whole: _Reader, files: int, arguments: int, version: int) -> None:
-    """The bytes that follow a kernel's three sizes."""
+    """Read the bytes after a kernel's three sizes."""
     if whole.text() == 0:
         raise _Damaged
     count, local = whole.number(4), whole.number(4)
@@ -88,8 +88,8 @@ def _kernel(whole: _Reader, files: int, arguments: int, version: int) -> None:
 
 
 def is_whole(binary: bytes) -> bool:
-    """Whether the parts of a PoCL binary have the sizes that they claim. True for what is not known
-    to be PoCL's, and for versions of the format that were never looked at."""
+    """Whether the parts of a PoCL binary have the sizes that they claim. True for binaries that
+    are not known to be PoCL's, and for unknown versions of the format."""
     if not binary.startswith(MAGIC):
         return True
     if len(binary) < 77:

@@ -93,7 +93,7 @@ class SVMMap(Generic[_Array]):
         try:
             return _opencl._enqueue_svm_unmap(queue or self.queue, svm, wait_for)
         except BaseException:
-            self.svm = svm  # it is mapped still
+            self.svm = svm  # still mapped
             raise
 
     def __enter__(self) -> _Array:
@@ -110,7 +110,7 @@ class SVMMap(Generic[_Array]):
 
     def __del__(self) -> None:
         if getattr(self, "svm", None) is not None:
-            with contextlib.suppress(Error):  # nobody is there to be told
+            with contextlib.suppress(Error):  # nobody can receive the error
                 self.release()
 
 
@@ -143,11 +143,11 @@ def copy_svm(
     wait_for: Sequence[Event] | None = None,
     byte_count: int | None = None,
 ) -> Event:
-    """Copy between shared memory and shared or host memory: `enqueue_copy` for these.
+    """Implement `enqueue_copy` between shared memory and shared or host memory.
 
     dest, src: SVMPointer or contiguous host memory, one of them shared; of equal sizes unless
-    *byte_count* is given. Host memory is kept until the copy is done. Raises LogicError if the
-    ranges do not fit or overlap.
+    *byte_count* is given. Host memory is kept alive until the copy is done. Raises LogicError if
+    the ranges do not fit or overlap.
     """
     return _opencl._enqueue_svm_memcpy(queue, is_blocking, dest, src, wait_for, byte_count)
 
@@ -161,7 +161,7 @@ def svm_empty(
     alignment: int | None = None,
     queue: CommandQueue | None = None,
 ) -> NDArray[Any]:
-    """An array of undefined contents in shared memory; its `base` is the SVMAllocation.
+    """Return an uninitialized array in shared memory; its `base` is the SVMAllocation.
 
     flags: svm_mem_flags. order: "C" or "F". alignment: bytes, a power of two; by default enough
     for any OpenCL type. queue: the queue that the allocation is bound to.
@@ -208,7 +208,8 @@ def fsvm_empty(
     alignment: int | None = None,
     queue: CommandQueue | None = None,
 ) -> NDArray[Any]:
-    """`svm_empty` for fine-grained memory: the host needs no mapping, only an order in time."""
+    """`svm_empty` for fine-grained memory: the host needs no mapping, only ordering with the
+    device."""
     return svm_empty(ctx, _READ_WRITE | _FINE_GRAIN, shape, dtype, order, alignment, queue)
 
 

@@ -1,9 +1,9 @@
-"""Running one test on every OpenCL device: ``ctx_factory`` and its relatives for pytest.
+"""Runs a test on every OpenCL device: ``ctx_factory`` and related fixtures for pytest.
 
 The environment variable PYGPU_TEST, or PYOPENCL_TEST, chooses the devices: entries
-``platform:device,device`` joined by ``;``, each an index or a part of a name or vendor.
-``0:0,1;portable`` is the first two devices of the first platform and all devices of the one
-called "Portable Computing Language".
+``platform:device,device`` joined by ``;``, each an index or part of a name or vendor.
+``0:0,1;portable`` is the first two devices of the first platform and all devices of the one called
+"Portable Computing Language".
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ARGUMENT_NAMES = ("platform", "device", "ctx_factory", "ctx_getter")
 
 
 class ContextFactory:
-    """Called, makes a new context on one device; what a test gets as ``ctx_factory``."""
+    """Makes a new context on one device when called: a test's ``ctx_factory``."""
 
     def __init__(self, device: cl.Device) -> None:
         self.device = device
@@ -41,13 +41,13 @@ class ContextFactory:
     def __call__(self) -> cl.Context:
         from pygpu import _opencl as cl  # collecting tests must not load a driver
 
-        # Contexts of earlier tests go first: some drivers allow only a few at a time.
+        # Free contexts of earlier tests first: some drivers allow only a few at a time.
         clear_first_arg_caches()
         gc.collect()
         return cl.Context([self.device])
 
     def __str__(self) -> str:
-        # No address, so that pytest-xdist's workers agree on the names of the tests.
+        # Without an address, so that pytest-xdist's workers agree on the names of the tests.
         return (
             f"<context factory for <pygpu.Device '{self.device.name.strip()}' "
             f"on '{self.device.platform.name.strip()}'>>"
@@ -55,7 +55,8 @@ class ContextFactory:
 
 
 def _find(candidates: Sequence[Any], wanted: str, kind: str, spec: str) -> Any:
-    """The candidate with index *wanted*, or the first one whose name or vendor contains it."""
+    """Return the candidate with index *wanted*, or the first one whose name or vendor contains
+    it."""
     wanted = wanted.strip()
     if wanted.isdecimal():
         if int(wanted) < len(candidates):
@@ -71,11 +72,11 @@ def _find(candidates: Sequence[Any], wanted: str, kind: str, spec: str) -> Any:
 def get_test_platforms_and_devices(
     plat_dev_string: str | None = None,
 ) -> list[tuple[cl.Platform, list[cl.Device]]]:
-    """The devices to test on, as (platform, devices) pairs.
+    """Return the devices to test on, as (platform, devices) pairs.
 
-    plat_dev_string: like ``0:0,1;intel:i5``, see this module's text; None reads PYGPU_TEST or
-    else PYOPENCL_TEST, and without these (or if they are empty) all devices are used.
-    Raises RuntimeError if a part of the string matches nothing or has more than one colon.
+    plat_dev_string: like ``0:0,1;intel:i5``, see this module's docstring; None reads PYGPU_TEST or
+    else PYOPENCL_TEST, and if both are unset or empty, uses all devices. Raises RuntimeError if a
+    part of the string matches nothing or has more than one colon.
     """
     from pygpu import _opencl as cl  # collecting tests must not load a driver
 
@@ -104,7 +105,7 @@ def get_test_platforms_and_devices(
 def get_pyopencl_fixture_arg_names(
     metafunc: pytest.Metafunc, extra_arg_names: list[str] | None = None
 ) -> list[str]:
-    """Those of platform, device, ctx_factory, ctx_getter and *extra_arg_names* that a test
+    """Return those of platform, device, ctx_factory, ctx_getter and *extra_arg_names* that a test
     requests."""
     return [
         name
@@ -114,7 +115,7 @@ def get_pyopencl_fixture_arg_names(
 
 
 def get_pyopencl_fixture_arg_values() -> tuple[list[dict[str, Any]], Callable[[Any], str]]:
-    """The values of those arguments for each device, and the function for their test ids."""
+    """Return the values of those arguments for each device, and the function for their test ids."""
     values = []
     for platform, devices in get_test_platforms_and_devices():
         for device in devices:
@@ -154,9 +155,9 @@ def pytest_generate_tests_for_pyopencl(metafunc: pytest.Metafunc) -> None:
 
 
 def device_parameters(names: Sequence[str]) -> tuple[list[Any], Callable[[Any], str]]:
-    """The values for ``Metafunc.parametrize`` after *names*: a tuple for each device, or a skipped
-    one if there is none."""
-    import pytest  # no dependency of pygpu
+    """Return the values for ``Metafunc.parametrize`` after *names*: a tuple for each device, or
+    one that is skipped if there is no device."""
+    import pytest  # pygpu does not depend on it
 
     from pygpu.errors import Error
 

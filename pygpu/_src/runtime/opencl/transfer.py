@@ -1,6 +1,6 @@
-"""enqueue_copy, whole: which driver call copies from what to what.
+"""The general case of enqueue_copy: chooses the driver call for a source and a destination.
 
-The usual cases (arrays of the host and today's keywords) never come here; they are done in C
+The usual cases (host arrays and today's keywords) never get here; they are handled in C
 (src/opencl/commands/transfer.c).
 """
 

@@ -4,11 +4,11 @@ Scalars are NumPy's own types: ``char`` is ``numpy.int8``, ``uint`` is ``numpy.u
 is ``numpy.float16``.
 
 Vectors are the 50 types {char, uchar, short, ushort, int, uint, long, ulong, float, double} x {2,
-3, 4, 8, 16}, structured dtypes with the fields s0, s1, ... also called x, y, z, w. As in OpenCL,
-a vector of 3 takes the room of 4. For each vector type T there are
+3, 4, 8, 16}, structured dtypes with the fields s0, s1, ... also called x, y, z, w. As in OpenCL, a
+vector of 3 occupies the space of 4. For each vector type T there are
 
 * ``make_T(v0, v1, ...)``: an array of shape () that holds these components,
-* ``filled_T(v)``, ``zeros_T()``, ``ones_T()``: one with every component the same.
+* ``filled_T(v)``, ``zeros_T()``, ``ones_T()``: one with all components equal.
 
 ``vec_types`` maps (scalar dtype, count) to a vector dtype, ``vec_type_to_scalar_and_count`` maps
 it back.
@@ -53,7 +53,8 @@ class _ComponentsError(TypeError, ValueError):
 def _maker(
     name: str, dtype: np.dtype[Any], count: builtins.int
 ) -> Callable[..., np.ndarray[Any, Any]]:
-    """``make_<name>``; kept apart from the loop so that each function closes over its own type."""
+    """Make ``make_<name>``; separate from the loop so that each function closes over its own
+    type."""
     names = dtype.names or ()
     slots = len(names)
     zeros = (0,) * slots
@@ -81,7 +82,7 @@ def _maker(
 def _fillers(
     name: str, dtype: np.dtype[Any], count: builtins.int
 ) -> tuple[Callable[..., Any], Callable[[], Any], Callable[[], Any]]:
-    """``filled_<name>``, ``zeros_<name>`` and ``ones_<name>``."""
+    """Make ``filled_<name>``, ``zeros_<name>`` and ``ones_<name>``."""
     padding = (0,) * (len(dtype.names or ()) - count)
 
     def filled(val: Any) -> np.ndarray[Any, Any]:
