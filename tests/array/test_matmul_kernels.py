@@ -17,6 +17,7 @@ SHAPES = {
     "one product": (40, 1, 33),
     "parts": (20, 3001, 18),
     "row": (1, 1030, 37),
+    "wide row": (1, 7, 5003),
     "column": (131, 97, 1),
     "long row": (3, 9001, 1),
     "very long row": (20, 70_001, 1),

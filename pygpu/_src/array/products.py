@@ -15,7 +15,13 @@ import numpy as np
 
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels import matmul as text
-from pygpu._src.codegen.kernels import matmul_panels, matmul_small, matmul_tiles, matmul_vectors
+from pygpu._src.codegen.kernels import (
+    matmul_lines,
+    matmul_panels,
+    matmul_small,
+    matmul_tiles,
+    matmul_vectors,
+)
 from pygpu._src.codegen.kernels.matmul import Kinds
 from pygpu._src.codegen.kernels.matmul_small import Block
 from pygpu._src.codegen.kernels.matmul_tiles import Side, Tile
@@ -222,10 +228,13 @@ def product(a: Any, b: Any, number: DType, out: Any) -> Again:
     Returns what does it again.
     """
     of = _matrices(a, b, out)
-    if max(of.m, of.n) <= _SMALL and of.k <= 4 * _SMALL and not _forced:
-        return _by_blocks(of, number)
     cpu = a.backend.limits.is_cpu
+    small = _SMALL_CPU if cpu else _SMALL
+    if max(of.m, of.n) <= small and of.k <= 4 * _SMALL and not _forced:
+        return _by_blocks(of, number)
     by_k = _by_k(of.b_own, of.n, of.k)
+    if cpu and of.m == 1 and _floats(of, number, by_k):
+        return _by_lines(of, number, by_k)
     if of.m == 1 and not _forced and not (cpu and by_k and of.k < _SHORT):
         return _by_row(of, number, by_k)
     if cpu:
@@ -347,21 +356,35 @@ _TILE = 1024  # rows and columns of a CPU's tile at most
 _SHARED = 1 << 16  # multiplications from which on a product is shared out among a CPU's cores
 
 
-def _blocking(backend: Any, acc: DType) -> matmul_panels.Blocking:
-    """The block in registers: 24 vectors of sums where there are 32 of 64 bytes, 12 elsewhere."""
+# Rows and vectors of a block of 64 bytes a vector, and the time of an item.
+_BLOCKS = ((12, 2, 1.0), (8, 3, 1.1), (16, 1, 1.25))
+
+
+def _filled(length: int, size: int) -> int:
+    """The length of an axis in whole blocks."""
+    return -(-length // size) * size
+
+
+def _blocking(backend: Any, acc: DType, m: int, n: int) -> matmul_panels.Blocking:
+    """The block in registers: 24 vectors of sums where there are 32 of 64 bytes, 12 elsewhere, in
+    the form that is filled best."""
     size = acc.itemsize // (2 if acc.kind == "c" else 1)
     width = getattr(backend.device, "native_vector_width_float", 4) * 4
     lanes = max(width // size, 2)
-    high = 12 if width >= 64 else 6
+    high, wide = min(
+        _BLOCKS, key=lambda block: _filled(m, block[0]) * _filled(n, block[1] * lanes) * block[2]
+    )[:2]
+    if width < 64:
+        high //= 2
     if acc.kind == "c":
         high //= 2
-    return matmul_panels.Blocking(lanes, high, 2, _DEEP, _ROWS)
+    return matmul_panels.Blocking(lanes, high, wide, _DEEP, _ROWS)
 
 
 def _by_panels(of: _Matrices, number: DType) -> Again:
     backend, acc = of.a.backend, text.acc_dtype(number)
     units = backend.limits.units
-    blocking = _blocking(backend, acc)
+    blocking = _blocking(backend, acc, of.m, of.n)
     m, n, k, stack = of.m, of.n, of.k, prod(of.batch)
     work = m * n * k * stack
     workers = units if work > _SHARED else 1
@@ -435,6 +458,40 @@ def _by_row(of: _Matrices, number: DType, by_k: bool) -> Again:
     return _run(of, by, kernel, min(total, most), reading.group, ())
 
 
+_LINES = 32  # of the matrix that a CPU's tile has, if there are enough of them
+_ACROSS = 2048  # sums that a CPU keeps in its first cache
+
+
+def _floats(of: _Matrices, number: DType, by_k: bool) -> bool:
+    """Whether a row and a matrix are floats of one precision that lie together as they are read."""
+    if number.char not in "fd" or any(x.dtype != number for x in (of.a, of.b, of.out)):
+        return False
+    if by_k:
+        return of.a_own[1] == of.b_own[1] == number.itemsize
+    return of.b_own[0] == number.itemsize
+
+
+def _by_lines(of: _Matrices, number: DType, by_k: bool) -> Again:
+    """A row times a matrix of floats, on a CPU."""
+    backend, n, k, stack = of.a.backend, of.n, of.k, prod(of.batch)
+    workers = backend.limits.units if n * k * stack > _SHARED else 1
+    lanes = max(getattr(backend.device, "native_vector_width_float", 4) * 4 // number.itemsize, 2)
+    results = _LINES if by_k else _ACROSS
+    while results > 4 and -(-n // results) * stack < 4 * workers:
+        if not by_k and n * number.itemsize // (2 * workers) < 4096:
+            break  # pieces of lines shorter than a page are slow to read
+        results //= 2
+    tiles = -(-n // results)
+    parts = min(2 * workers // (tiles * stack), k * n // _SHARED, _MOST_PARTS)
+    part, parts = _cut(k, parts, lanes)
+    kinds = Kinds(number, number, number, number, len(of.batch) + 1, parts > 1)
+    lines = matmul_lines.Lines(by_k, min(lanes, 16), results)
+    kernel = _kernel(backend, lines, kinds, lambda: matmul_lines.source(kinds, lines), "product")
+    total = tiles * stack * parts
+    by = _Part(kinds, part, parts, (tiles, tiles, total))
+    return _run(of, by, kernel, min(total, 2 * workers), 1, ())
+
+
 def _reading(backend: Any, of: _Matrices, x: DType, y: DType, by_k: bool) -> Reading:
     """How a row's kernel reads the matrix."""
     n, k, cpu = of.n, of.k, backend.limits.is_cpu
@@ -458,20 +515,26 @@ def _reading(backend: Any, of: _Matrices, x: DType, y: DType, by_k: bool) -> Rea
     return Reading(by_k, group, lanes, vector, _TURNS, row)
 
 
-_SMALL = 16  # rows and columns at most of a small matrix
+_SMALL, _SMALL_CPU = 16, 24  # rows and columns at most of a small matrix
 
 
 def _by_blocks(of: _Matrices, number: DType) -> Again:
     """Small matrices."""
     backend, acc, out, (m, n, k) = of.a.backend, text.acc_dtype(number), of.out, (of.m, of.n, of.k)
-    columns = min(max(16 // acc.itemsize, 1), 1 << (n - 1).bit_length())
-    rows = 1 if m == 1 else 2 if m == 2 or acc.itemsize > 4 else 4
-    vector = columns if of.b_own[0] == of.b.itemsize and n % columns == 0 else 1
-    dense = of.out_own[1] == out.itemsize and n % columns == 0
+    b_dense, out_dense = of.b_own[0] == of.b.itemsize, of.out_own[1] == out.itemsize
+    loose = backend.limits.is_cpu and b_dense and out_dense and acc.kind != "c"
+    if loose:
+        columns = min(64 // acc.itemsize, 1 << (n.bit_length() - 1))
+        rows = min(m, 4)
+    else:
+        columns = min(max(16 // acc.itemsize, 1), 1 << (n - 1).bit_length())
+        rows = 1 if m == 1 else 2 if m == 2 or acc.itemsize > 4 else 4
+    vector = columns if b_dense and (loose or n % columns == 0) else 1
+    dense = out_dense and (loose or n % columns == 0)
     across = -(-n // columns)
     tiles = -(-m // rows) * across
     total = tiles * prod(of.batch)
-    block = Block(rows, columns, vector, dense, total >= 1 << 31)
+    block = Block(rows, columns, vector, dense, total >= 1 << 31, loose)
     kinds = Kinds(of.a.dtype, of.b.dtype, number, out.dtype, len(of.batch) + 1)
     kernel = _kernel(backend, block, kinds, lambda: matmul_small.source(kinds, block), "product")
     groups, size = kernel_cache.grid(backend, total)

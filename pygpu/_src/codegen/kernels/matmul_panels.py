@@ -41,8 +41,14 @@ class Blocking(NamedTuple):
 _KERNEL = Template("""\
 ${arithmetic}typedef $real mat_real;
 typedef $real$lanes mat_lanes;
+#ifdef POCL_DEVICE_ADDRESS_BITS /* whose prefetch() does nothing */
+#define MAT_FETCH(pointer) __builtin_prefetch((const void *)(size_t)(pointer))
+#else
+#define MAT_FETCH(pointer)
+#endif
 PG_INLINE void mat_block(PG_GLOBAL const mat_real *x, PG_GLOBAL const mat_real *y, int depth, PG_GLOBAL mat_real *sums, pg_i64 line, int first)
 {
+    $fetch
     $zero
     for (int k = 0; k < depth; k++) {
         $multiply
@@ -105,12 +111,15 @@ PG_KERNEL void product($parameters)
 }
 """)
 
+_AHEAD = 8  # steps along the summed axis before which lines are fetched to the cache
 _PACK = Template("""\
 if (some == $width && $apart == $size)
-                    for (int k = 0; k < deep; k++, from += $along)
+                    for (int k = 0; k < deep; k++, from += $along) {
+                        $fetch
                         for (int i = 0; i < $width; i++) {
                             $dense
                         }
+                    }
                 else if (some == $width)
                     PG_ROLLED for (int k = 0; k < deep; k++, from += $along)
                         PG_UNROLL for (int i = 0; i < $width; i++) {
@@ -154,6 +163,10 @@ def _pack(kinds: Kinds, name: str, width: int, planes: int) -> str:
         strided=f"mat_t value = {strided}; {put}",
         value=strided,
         put=put,
+        fetch=" ".join(
+            f"MAT_FETCH(from + {_AHEAD} * {along} + {at});"
+            for at in range(0, width * dtype.itemsize, 64)
+        ),
     )
 
 
@@ -164,6 +177,7 @@ class _Block:
     def __init__(self, kinds: Kinds, blocking: Blocking) -> None:
         self.of, self.bool = blocking, kinds.number.kind == "b"
         self.parts = ("re", "im") if kinds.number.kind == "c" else ("",)
+        self.item = matmul.acc_dtype(kinds.number).itemsize // len(self.parts)
 
     def _each(self, text: str) -> str:
         """The source for each vector of sums."""
@@ -181,6 +195,15 @@ class _Block:
 
     def zero(self) -> str:
         return self._each("mat_lanes {s} = 0;")
+
+    def fetch(self) -> str:
+        """The sums' lines of the cache."""
+        size = self.of.columns * len(self.parts) * self.item
+        return " ".join(
+            f"MAT_FETCH((PG_GLOBAL const char *)(sums + {r} * line) + {at});"
+            for r in range(self.of.high)
+            for at in range(0, size, 64)
+        )
 
     def more(self) -> str:
         op = "|" if self.bool else "+"
@@ -241,6 +264,7 @@ def source(kinds: Kinds, blocking: Blocking) -> str:
         real=_REAL[code],
         lanes=blocking.lanes,
         planes=planes,
+        fetch=block.fetch(),
         zero=block.zero(),
         multiply=block.multiply(),
         more=block.more(),

@@ -17,14 +17,17 @@ __all__ = ["Block", "source"]
 
 
 class Block(NamedTuple):
-    """rows, columns: per work-item; vector: items of b that are read at once; vectors: whether the
-    block's items of the result are adjacent; wide: block numbers need 64 bits."""
+    """rows, columns: per work-item; vector: items of b that are read at once; dense: whether the
+    block's items of the result are adjacent; wide: block numbers need 64 bits; loose: vectors may
+    begin at the address of any item, as on CPUs, and the last block of a row overlaps the one
+    before it and recomputes some of its columns."""
 
     rows: int
     columns: int
     vector: int
     dense: bool
     wide: bool
+    loose: bool = False
 
 
 _KERNEL = Template("""\
@@ -38,6 +41,7 @@ PG_KERNEL void product($parameters)
         mat_index g = (mat_index)block;
         $find
         pg_i64 m0 = tile / (mat_index)across * $rows, n0 = tile % (mat_index)across * $columns;
+        $shift
         PG_GLOBAL const char *rows[$rows];
         PG_UNROLL for (int r = 0; r < $rows; r++)
             rows[r] = from_a + (m0 + r < M ? m0 + r : M - 1) * a_m;
@@ -46,7 +50,7 @@ PG_KERNEL void product($parameters)
             pg_i64 n = n0 + c * $vector;
             columns[c] = from_b + (n < N ? n : N - $vector) * b_n;
         }
-        PG_UNUSED int b_wide = PG_ALIGNED(from_b, $b_bytes) && b_k % $b_bytes == 0;
+        PG_UNUSED int b_wide = $b_aligned;
         mat_t acc[$rows][$columns];
         PG_UNROLL for (int r = 0; r < $rows; r++)
             PG_UNROLL for (int c = 0; c < $columns; c++)
@@ -66,7 +70,7 @@ PG_KERNEL void product($parameters)
                 PG_UNROLL for (int c = 0; c < $columns; c++)
                     acc[r][c] = mat_add(acc[r][c], x[r], $y);
         }
-        PG_UNUSED int o_wide = PG_ALIGNED(to, $o_bytes) && o_m % $o_bytes == 0;
+        PG_UNUSED int o_wide = $o_aligned;
         PG_UNROLL for (int r = 0; r < $rows; r++)
             if (m0 + r < M) {
                 PG_GLOBAL char *at = to + (m0 + r) * o_m + n0 * o_n;
@@ -100,6 +104,7 @@ def source(kinds: Kinds, of: Block) -> str:
     item = dtypes.load(kinds.y, f"y[c / {of.vector}].item", f"c % {of.vector}")
     row = f"((PG_GLOBAL const {dtypes.storage_type(kinds.x)} *)rows[r])"
     out_bytes = (matmul.acc_dtype(kinds.number) if kinds.parts else kinds.out).itemsize
+    o_bytes = of.columns * out_bytes if of.dense else 1
     return _KERNEL.fill(
         arithmetic=matmul.arithmetic(kinds),
         parameters=matmul.parameters(kinds),
@@ -109,9 +114,12 @@ def source(kinds: Kinds, of: Block) -> str:
         rows=of.rows,
         columns=of.columns,
         vector=of.vector,
+        shift=f"if (n0 > N - {of.columns}) n0 = N - {of.columns};" if of.loose else "",
         loads=of.columns // of.vector,
-        b_bytes=bytes_,
-        o_bytes=of.columns * out_bytes if of.dense else 1,
+        b_bytes=kinds.y.itemsize if of.loose else bytes_,
+        o_bytes=out_bytes if of.loose else o_bytes,
+        b_aligned="1" if of.loose else f"PG_ALIGNED(from_b, {bytes_}) && b_k % {bytes_} == 0",
+        o_aligned="1" if of.loose else f"PG_ALIGNED(to, {o_bytes}) && o_m % {o_bytes} == 0",
         b_stored=ys,
         o_stored=kinds.stored,
         x=f"mat_a({dtypes.load(kinds.x, row, '0')})",

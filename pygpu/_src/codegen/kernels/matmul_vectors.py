@@ -87,9 +87,8 @@ pg_i64 k = lane * $vector;
             PG_UNROLL for (int j = 0; j < $vector; j++)
                 if (k + j < depth)
                     acc[j] = mat_add(acc[j], $x_single, $y_single);
-        mat_t sum = acc[0];
-        PG_UNROLL for (int i = 1; i < $sums; i++)
-            sum = mat_join(sum, acc[i]);""")
+        $tree
+        mat_t sum = acc[0];""")
 
 _ACROSS = Template("""\
 pg_i64 k = lane;
@@ -137,7 +136,7 @@ def _read_along(
     kinds: Kinds, of: Reading, values: dict[str, Any], row: Callable[[str], str]
 ) -> str:
     """The loop of work-items that read along the summed axis."""
-    stride = of.lanes * of.vector
+    stride, sums = of.lanes * of.vector, of.turns * of.vector
     single = f"((PG_GLOBAL const {dtypes.storage_type(kinds.y)} *)(from + (k + j) * b_k))"
     at = f"k + u * {stride}"
     x, row_vector, aligned = row(f"{at} + j"), "", []
@@ -157,8 +156,22 @@ def _read_along(
         x=x,
         x_single=row("k + j"),
         y_single=f"mat_b({dtypes.load(kinds.y, single, '0')})",
-        sums=of.turns * of.vector,
+        sums=sums,
+        tree=_tree(sums),
     )
+
+
+def _tree(sums: int) -> str:
+    """Adds up a work-item's sums in pairs, which compilers turn into vector instructions."""
+    lines = []
+    while sums > 1:
+        half = (sums + 1) // 2
+        lines.append(
+            f"PG_UNROLL for (int i = 0; i < {sums // 2}; i++) "
+            f"acc[i] = mat_join(acc[i], acc[i + {half}]);"
+        )
+        sums = half
+    return "\n        ".join(lines)
 
 
 def _read_across(
