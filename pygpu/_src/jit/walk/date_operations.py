@@ -22,7 +22,7 @@ __all__ = ["OPERATIONS", "any_date", "as_stored", "date_of", "operate", "same_un
 _TRUE = Scalar(np.dtype(bool))
 _INT64, _FLOAT64 = Scalar(np.dtype("i8")), Scalar(np.dtype("f8"))
 _COMPARISONS = {
-    "equal": ("pgd_equal", False, False),  # helper, whether the operands change places, negated
+    "equal": ("pgd_equal", False, False),  # helper, whether the operands are swapped, negated
     "not_equal": ("pgd_equal", False, True),
     "less": ("pgd_less", False, False),
     "less_equal": ("pgd_less_equal", False, False),
@@ -43,7 +43,8 @@ def any_date(*values: Value) -> bool:
 
 
 def operate(fc: FunctionContext, node: ast.AST, name: str, values: Sequence[Value]) -> list[Value]:
-    """The results of NumPy's ufunc *name*, of operands of which one is a date or a duration."""
+    """Compute the results of NumPy's ufunc *name* for operands that include a date or a
+    duration."""
     values = list(map(unwrapped, values))
     found = None
     if len(values) == 1 and name in _UNARY:
@@ -78,7 +79,7 @@ def _call(fc: FunctionContext, name: str, *texts: str) -> str:
 
 
 def _kinds(*values: Value) -> str:
-    """The kinds of the operands: "Mm" for a date and a duration, "i" and "f" for numbers."""
+    """Return the kinds of the operands: "Mm" for a date and a duration, "i" and "f" for numbers."""
     found = ""
     for value in values:
         t = value.type
@@ -126,7 +127,7 @@ def _binary(fc: FunctionContext, node: ast.AST, name: str, a: Value, b: Value) -
 def _integers_as_durations(
     fc: FunctionContext, a: Value, b: Value, kinds: str
 ) -> tuple[Value, Value]:
-    """NumPy takes an integer beside a duration as one of the same unit."""
+    """As in NumPy, treat an integer beside a duration as a duration of the same unit."""
     if kinds == "mi":
         return a, Value(a.type, emit.convert(b, WEAK_INT))
     if kinds == "im":
@@ -151,7 +152,7 @@ def _sum(
 
 
 def _scaled(fc: FunctionContext, node: ast.AST, name: str, a: Value, b: Value) -> Value:
-    """A duration multiplied or divided by a number."""
+    """Multiply or divide a duration by a number."""
     if _kinds(b) == "i":
         return Value(a.type, _call(fc, name, a.text, emit.convert(b, WEAK_INT)))
     fc.need_dtype(_FLOAT64.dtype, node)
@@ -162,7 +163,7 @@ def _scaled(fc: FunctionContext, node: ast.AST, name: str, a: Value, b: Value) -
 def same_unit(
     fc: FunctionContext, node: ast.AST, a: Value, b: Value, kind: str = ""
 ) -> tuple[DateType, str, str]:
-    """The type of *kind* in the unit that two dates or durations have in common, and their texts in
+    """Return the type of *kind* in the common unit of two dates or durations, and their sources in
     it."""
     assert isinstance(a.type, DateType) and isinstance(b.type, DateType)
     found = common_unit(a.type.date, b.type.date, kind or a.type.date.kind)
@@ -181,10 +182,10 @@ def same_unit(
 
 
 def as_stored(fc: FunctionContext, date: np.dtype[Any] | None, value: Value, node: ast.AST) -> str:
-    """The text of a value that is stored in an item of dtype *date*, None for one of numbers."""
+    """Return the source of a value for an item of dtype *date*, None for a number's."""
     value = unwrapped(value)
     if date is not None and value.is_scalar and value.dtype.kind in "biu":
-        return emit.convert(value, WEAK_INT)  # as a number of the unit, as in NumPy
+        return emit.convert(value, WEAK_INT)  # as a number in the unit, as in NumPy
     if date is not None and isinstance(value.type, DateType) and value.type.date.kind == date.kind:
         return date_of(fc, value, date, node).text
     to = "a number" if date is None else str(date)
@@ -193,7 +194,7 @@ def as_stored(fc: FunctionContext, date: np.dtype[Any] | None, value: Value, nod
 
 
 def date_of(fc: FunctionContext, value: Value, date: np.dtype[Any], node: ast.AST) -> Value:
-    """A date or duration, or a whole number of its unit, as one of another unit."""
+    """Convert a date or duration, or a whole number of its unit, to another unit."""
     if value.is_scalar and value.dtype.kind in "biu":
         return Value(DateType(date), emit.convert(value, WEAK_INT))
     t, to = value.type, DateType(date)
@@ -208,7 +209,7 @@ def date_of(fc: FunctionContext, value: Value, date: np.dtype[Any], node: ast.AS
 
 
 def to_dtype(fc: FunctionContext, value: Value, dtype: np.dtype[Any], node: ast.AST) -> Value:
-    """``date.astype(dtype)`` and ``date.view(dtype)``."""
+    """Handle ``date.astype(dtype)`` and ``date.view(dtype)``."""
     if is_date(dtype):
         return date_of(fc, value, dtype, node)
     if dtype.kind in "iu" and dtype.itemsize == 8:
@@ -218,6 +219,6 @@ def to_dtype(fc: FunctionContext, value: Value, dtype: np.dtype[Any], node: ast.
 
 
 def constant_parts(*values: Value) -> tuple[Any, ...] | None:
-    """The Python objects that all values are; None if one is not known."""
+    """Return the Python objects of all values; None if one is not known."""
     found = tuple(v.const for v in values)
     return None if any(c is MISSING for c in found) else found
