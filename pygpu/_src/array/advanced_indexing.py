@@ -1,8 +1,9 @@
-"""Indexing with arrays: masks and integers, to get and to set; take, put, nonzero and the like.
+"""Indexing with arrays: masks and integers, for reading and assignment; take, put, nonzero and
+others.
 
-Places and results are NumPy's. Integer indices are checked: those that come from the host before
-anything is launched; those on the device by the kernel that follows them, which costs a
-synchronization. Where several indices name one item, which of the values it gets is not defined.
+Places and results are NumPy's. Integer indices are checked: those from the host before anything is
+launched; those on the device by the kernel that uses them, which costs a synchronization. If
+several indices select the same item, it is undefined which of the values it gets.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _AXIS_TYPES = (int, type(None))
 
 class _Where:
     """An index array along an axis of a view: strides over the result's shape [bytes], length of
-    the indexed axis and its stride, and whether the kernel has to check."""
+    the indexed axis and its stride, and whether the kernel must check it."""
 
     __slots__ = ("array", "axis", "checked", "length", "mode", "step", "strides")
 
@@ -73,7 +74,7 @@ def _move(
     report: Report | None = None,
 ) -> tuple[Any, int, int, list[Any]] | None:
     """to[...] = source[...] for all items of *shape*; places belong to *to* if into, else to
-    *source*. Returns what was launched: the kernel, groups, their size, numbers."""
+    *source*. Returns the launch: the kernel, groups, their size, numbers."""
     if prod(shape) == 0:
         _check_alone(places)
         return None
@@ -117,7 +118,7 @@ def _move(
 
 
 def _check_alone(places: list[_Where]) -> None:
-    """Check what the kernel would check, where nothing is moved."""
+    """Check the indices as the kernel would, when nothing is moved."""
     for place in places:
         if place.checked and place.array.size:
             for kind in ("min", "max"):
@@ -131,7 +132,7 @@ def _out_of_bounds(value: int, axis: int, length: int) -> None:
 
 
 def _index_array(a: Any, item: Any, length: int, axis: int, mode: str) -> tuple[Any, bool]:
-    """(index array on the device, whether it has to be checked there)."""
+    """Return (index array on the device, whether it must be checked there)."""
     if primitives.is_array(item):
         if item.dtype.kind not in "iu":
             raise IndexError("arrays used as indices must be of integer (or boolean) type")
@@ -146,7 +147,8 @@ def _index_array(a: Any, item: Any, length: int, axis: int, mode: str) -> tuple[
         if low < -length or high >= length:
             wrong = low if low < -length else high
             _out_of_bounds(wrong, axis, length)
-    host = np.array(host, np.int64, order="C")  # nobody else's: it need not be waited for
+    # Our own copy, so that the transfer need not be waited for.
+    host = np.array(host, np.int64, order="C")
     array = primitives.empty(a, host.shape, np.int64)
     if host.size:
         array._set_event(a.backend.to_device(a.queue, array.base_data, 0, host, blocking=False))
@@ -154,7 +156,7 @@ def _index_array(a: Any, item: Any, length: int, axis: int, mode: str) -> tuple[
 
 
 class _Advanced:
-    """An index expression with arrays in it: the view, the places, the shape of what it selects."""
+    """An index expression with arrays: the view, the places, the shape of the selection."""
 
     def __init__(self, a: Any, key: Any) -> None:
         items = list(key) if isinstance(key, tuple) else [key]
@@ -177,7 +179,7 @@ class _Advanced:
                     arrays.append((None, np.zeros(int(truth), np.int64), False))
                     continue
                 for k, n in enumerate(shape):
-                    if n not in (0, view_shape[axis + k]):  # 0 selects nothing
+                    if n not in (0, view_shape[axis + k]):  # length 0 selects nothing
                         raise IndexError(
                             "boolean index did not match indexed array along axis "
                             f"{axis + k}; size of axis is {view_shape[axis + k]} but size of "
@@ -207,8 +209,8 @@ class _Advanced:
                 + " ".join(str(s).replace(" ", "") for s in shapes)
             ) from None
         used = [axis for axis, _, _ in arrays if axis is not None]
-        # side by side: each begins where the one before ended; a bool has a place and no axis, and
-        # an ellipsis keeps apart what is beside it even if it stands for no axis
+        # adjacent: each begins where the previous one ended; a bool has a place but no axis, and
+        # an ellipsis separates its neighbours even if it stands for no axis
         together = not between and all(a == b for a, b in zip(ends, begins[1:]))
         first = begins[0] if together else 0
         rest = [k for k in range(len(view_shape)) if k not in used]
@@ -245,7 +247,7 @@ class _Advanced:
 
 
 def _whole_mask(a: Any, key: Any) -> Any:
-    """The mask if the key is one for all of the array, on the device."""
+    """Return the mask on the device if the key is a single one for the whole array."""
     if isinstance(key, tuple) and len(key) == 1:
         key = key[0]
     if isinstance(key, (list, tuple)) or not hasattr(key, "dtype"):
@@ -256,7 +258,7 @@ def _whole_mask(a: Any, key: Any) -> Any:
 
 
 def getitem(a: Any, key: Any) -> Any:
-    """a[key] where key has arrays, lists or bools in it: a new array."""
+    """Return a[key], a new array, for a key with arrays, lists or bools."""
     if a.ndim and a.shape[0]:
         there = np.asarray(key) if type(key) is list and key else key
         if type(there) in (np.ndarray, type(a)) and there.dtype.kind in "iu":
@@ -272,12 +274,12 @@ def getitem(a: Any, key: Any) -> Any:
 
 
 def setitem(a: Any, key: Any, value: Any) -> None:
-    """a[key] = value where key has arrays, lists or bools in it."""
+    """Set a[key] = value for a key with arrays, lists or bools."""
     if a.dtype.names is not None and lazy("pygpu._src.array.structured").has_gaps(a.dtype):
         lazy("pygpu._src.array.structured").set_items(a, key, value)
         return
     if a.dtype.names is not None and isinstance(value, (tuple, list)):
-        value = np.array(value, a.dtype)  # a record, or several
+        value = np.array(value, a.dtype)  # one record, or several
     mask = _whole_mask(a, key)
     single = np.ndim(value) == 0 if not primitives.is_array(value) else value.size == 1
     if mask is not None and single:
@@ -307,7 +309,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
             value = converted
     if not primitives.is_array(value) and value.ndim == 0 and dtypes.computes(a.dtype):
         number, value = value[()], primitives.empty(a, (), a.dtype)
-        value._copy_from(number)  # a launch, where a copy from the host would wait
+        value._copy_from(number)  # a launch; a copy from the host would wait
     value = primitives.as_array(a, value)
     shape = value.shape
     while len(shape) > len(found.shape) and shape[0] == 1:
@@ -355,7 +357,8 @@ def _set_where(a: Any, mask: Any, value: Any) -> None:
 def take(
     a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
 ) -> Any:
-    """numpy.take: the items with these indices along an axis (None: of the flat array)."""
+    """Implement numpy.take: the items with these indices along an axis (None: of the flat
+    array)."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"take: mode must be 'raise', 'wrap' or 'clip', not {mode!r}")
     name, report, given, plans = "", None, a, a.backend.table.plans
@@ -369,7 +372,7 @@ def take(
                 _out_of_bounds(value, *((0, a.size) if flat else (axis % a.ndim, a.shape[axis])))
             return known
     elif out is None and mode == "raise" and not primitives.is_array(indices):
-        name = f"take there {axis}"  # what comes from the host is checked there
+        name = f"take there {axis}"  # indices from the host are checked there
     a = a._aligned()
     if axis is None:
         a, axis = primitives.flat(a), 0
@@ -409,16 +412,16 @@ def take(
 
 
 class Several:
-    """Takes and puts of several arrays with the same indices. What their kernels found out of
-    bounds is read once, by settle(); until then results may miss items."""
+    """Takes and puts of several arrays with the same indices. settle() reads once what their
+    kernels found out of bounds; until then results may miss items."""
 
     def __init__(self, indices: Any) -> None:
         self.indices = indices
         self.report: Report | None = None
-        self.again: list[Any] = []  # to ask one by one if an index was wrong
+        self.again: list[Any] = []  # to repeat them one by one if an index was wrong
 
     def _run(self, name: str, a: Any, *operands: Any) -> Any:
-        """The result of a plan that an earlier call made; None if there is none."""
+        """Return the result of a cached plan; None if there is none."""
         if type(self.indices) is not type(a):
             return None
         report = self.report
@@ -456,7 +459,7 @@ class Several:
 
 
 def put(a: Any, indices: Any, values: Any, mode: str = "raise") -> None:
-    """numpy.put: a.flat[indices] = values, values repeated as needed."""
+    """Implement numpy.put: a.flat[indices] = values, with values repeated as needed."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"put: mode must be 'raise', 'wrap' or 'clip', not {mode!r}")
     if not layout.flags(a.shape, a.strides, a.itemsize)[0]:
@@ -504,7 +507,8 @@ def _along(
 
 
 def take_along_axis(a: Any, indices: Any, axis: int | None = -1) -> Any:
-    """numpy.take_along_axis: for each position of *indices*, the item of that index on the axis."""
+    """Implement numpy.take_along_axis: for each position of *indices*, the item with that index on
+    the axis."""
     a, array, axis, shape, rest, checked = _along(a, indices, axis, "take_along_axis")
     rest = rest[:axis] + (0,) + rest[axis + 1 :]
     spread = layout.broadcast_strides(array.shape, array.strides, shape)
@@ -515,7 +519,7 @@ def take_along_axis(a: Any, indices: Any, axis: int | None = -1) -> Any:
 
 
 def put_along_axis(a: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
-    """numpy.put_along_axis: the opposite of take_along_axis."""
+    """Implement numpy.put_along_axis: the opposite of take_along_axis."""
     a, array, axis, shape, rest, checked = _along(a, indices, axis, "put_along_axis")
     rest = rest[:axis] + (0,) + rest[axis + 1 :]
     spread = layout.broadcast_strides(array.shape, array.strides, shape)

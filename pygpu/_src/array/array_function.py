@@ -1,7 +1,7 @@
 """NumPy's functions called with device arrays: ``np.sort(a)``, ``np.linalg.solve(a, b)``.
 
-Functions in the tables are computed on the device, but for some of numpy.linalg (see
-docs/arrays/linalg_fft.md); all others are a TypeError.
+Functions in the tables are computed on the device, except some of numpy.linalg (see
+docs/arrays/linalg_fft.md); all others raise TypeError.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from . import primitives
 
 __all__ = ["array_function", "results_of_class"]
 
-# which change their first argument
+# those that change their first argument
 _CHANGED = frozenset((np.place, np.put, np.put_along_axis, np.putmask, np.fill_diagonal))
 
 
@@ -93,7 +93,7 @@ _SAVING = {np.save, np.savez, np.savez_compressed, np.savetxt}
 
 
 def _save(function: Any, args: Any, kwargs: Any) -> Any:
-    """A function that writes files, with host copies, which np.asarray() makes or refuses."""
+    """Call a function that writes files with host copies, which np.asarray() makes or refuses."""
 
     def host(value: Any) -> Any:
         return np.asarray(value) if isinstance(value, GPUArray) else value
@@ -102,7 +102,7 @@ def _save(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
-    """``__array_function__`` of an array."""
+    """Implement ``__array_function__`` of an array."""
     known = _table().get(function)
     if known is None:
         from .routines import table as array_table
@@ -126,10 +126,10 @@ def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
             f"{name}: the array to change must be on the device, like the other operands"
         )
     if isinstance(first, np.ndarray) and first.ndim and function is not np.copyto:
-        args = (like._from_host(first), *args[1:])  # copied, as operands are
+        args = (like._from_host(first), *args[1:])  # copied to the device, like operands
     try:
         return known(*args, **kwargs)
-    except (AttributeError, StopIteration) as error:  # it was taken for an array on the device
+    except (AttributeError, StopIteration) as error:  # it was mistaken for a device array
         kinds = ", ".join(type(x).__name__ for x in (*args, *kwargs.values()))
         raise TypeError(
             f"{name}: arguments ({kinds}) do not fit: arrays on the device are needed, "
@@ -138,8 +138,8 @@ def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def results_of_class(like: Any, made: Any, arguments: Any) -> Any:
-    """The results of a function, with new arrays made by the class of *like*, whatever views they
-    were computed from; views of the arguments stay plain."""
+    """Return a function's results, with new arrays made by the class of *like*, whatever views
+    they were computed from; views of the arguments stay plain."""
     if isinstance(made, GPUArray):
         shared = any(made.base_data is one.base_data for one in _arrays_in(arguments))
         return made if shared else primitives.result(like, made)

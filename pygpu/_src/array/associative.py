@@ -1,8 +1,8 @@
-"""Reductions and scans of arrays by any associative function, which need not commute.
+"""Reductions and scans of arrays by any associative function, which need not be commutative.
 
-Items are joined in C order of the axes that are reduced: ``f(f(a, b), f(c, d))`` may be computed
-for ``f(f(f(a, b), c), d)``, but never f(b, a). A function needs no neutral element. Arrays may
-have any strides; the same array gives the same bits in every run on the same device.
+Items are joined in C order of the reduced axes: ``f(f(a, b), f(c, d))`` may be computed for
+``f(f(f(a, b), c), d)``, but never f(b, a). The function does not need a neutral element. Arrays
+may have any strides; the same array gives the same bits in every run on the same device.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ DType = np.dtype[Any]
 
 
 class Function(Frozen):
-    """An associative function of two values of *dtype*, which is also its result's.
+    """An associative function of two values of *dtype*, whose result has the same dtype.
 
     name: for messages. text: helper functions of the common language; join: statements that set
-    ``r`` from ``a`` and ``b``, all of the compute type of dtype. key: tells text and join from
-    those of every other function. known: "sum", "prod", "max" or "min" if it is that of two
-    numbers, whose kernels may join items in any order; a nan then stays.
+    ``r`` from ``a`` and ``b``, all of the compute type of dtype. key: distinguishes text and join
+    from those of every other function. known: "sum", "prod", "max" or "min" if the function equals
+    that one, whose kernels may join items in any order; nan then propagates.
     """
 
     name: str
@@ -74,7 +74,7 @@ PG_INLINE void ord_store(PG_GLOBAL Y *p, T v) {{ {dtypes.store(y, "p", "0", "v",
 
 
 def _initial_text(number: DType) -> tuple[str, str]:
-    """Parameters of an initial value, and what they are together."""
+    """Return the parameters of an initial value, and an expression for it."""
     code = dtypes.code(number)
     if code[0] == "c":
         part = "pg_f32" if code == "c64" else "pg_f64"
@@ -83,7 +83,7 @@ def _initial_text(number: DType) -> tuple[str, str]:
 
 
 def _begin_text(number: DType) -> tuple[str, str]:
-    """Parameters of an initial value, and the statement that joins it to ``acc``."""
+    """Return the parameters of an initial value, and the statement that joins it to ``acc``."""
     parameters, value = _initial_text(number)
     return parameters, f"acc = ord_join({value}, acc);"
 
@@ -101,15 +101,15 @@ def _features(function: Function, *others: DType) -> frozenset[str]:
 
 
 class _Plan(Frozen):
-    """One launch; parts: (rows, segments) of what it leaves to another one, or None."""
+    """One launch; parts: (rows, segments) of partial results for a second launch, or None."""
 
     kernel: Any
     groups: int | tuple[int, ...]
     group_size: int | tuple[int, ...]
     numbers: tuple[Any, ...]
-    begins: bool = False  # an initial value is always given, and whether it counts
+    begins: bool = False  # whether the kernel takes an initial value and a flag for it
     parts: tuple[int, int] | None = None
-    kept: int = 1  # axes of the kernel
+    kept: int = 1  # number of kept axes in the kernel
 
     def arguments(self, initial: Any, number: DType) -> tuple[Any, ...]:
         if self.begins:
@@ -127,11 +127,11 @@ def reduce(
     initial: Any = None,
     least: int = 1,
 ) -> None:
-    """Reduce the array *a* over *axes* into *out*, an array of the kept axes in their order.
+    """Reduce the array *a* over *axes* into *out*, an array of the kept axes in order.
 
-    initial: a number that comes first, as Python's functools.reduce takes it; None for none. least:
-    how many kept axes the kernel has at least, so that a known one can be used. Raises ValueError
-    if there is nothing to reduce and no initial value.
+    initial: the first number, as for Python's functools.reduce; None for none. least: the least
+    number of kept axes in the kernel, so that a compiled one can be used. Raises ValueError if
+    there is nothing to reduce and no initial value.
     """
     a = a._aligned()
     kept = tuple(k for k in range(a.ndim) if k not in axes)
@@ -158,7 +158,7 @@ def reduce(
     if plan is None:
         plan = _plan(function, a, kept, axes, out, initial is not None, least)
         kernel_cache.keep_plan(a.backend, "ordered plans", key, plan)
-    if plan is _COPY:  # items of a result lie far from each other
+    if plan is _COPY:  # the items of a result are far apart
         order = (*kept, *axes)
         view = a._view(
             tuple(a.shape[k] for k in order), tuple(a.strides[k] for k in order), a.offset
@@ -178,7 +178,7 @@ def reduce(
 
 
 def _join_parts(function: Function, parts: Any, out: Any, initial: Any, kept: int) -> None:
-    """Reduce the parts of each result, an array of two axes, into *out*. kept: see reduce()'s
+    """Reduce the parts of each result, an array with two axes, into *out*. kept: see reduce()'s
     least."""
     flat = out if out.ndim == 1 else _flat_out(out)
     if flat is None:
@@ -197,8 +197,8 @@ def _flat_out(out: Any) -> Any:
 
 
 _COPY: Any = "copy"
-RESIDENT = 32  # groups with parts of rows for each unit, some of which it runs at once
-ALONE = 4  # groups of one row, however short, that a unit may get
+RESIDENT = 32  # groups with parts of rows per unit, which runs some of them at once
+ALONE = 4  # groups with a single row, however short, that a unit may get
 
 
 def _plan(
@@ -221,7 +221,7 @@ def _plan(
     )
     n_out, n_red = prod(kept_shape), prod(red_shape)
     size = a.dtype.itemsize
-    beside = n_out >= 64 and 0 < abs(x_kept[-1]) <= 16  # neighbouring results
+    beside = n_out >= 64 and 0 < abs(x_kept[-1]) <= 16  # neighbouring results are adjacent
     if not limits.is_cpu and len(red_shape) == 1 and x_red == (size,):
         each = associative.chunk(size, limits.local_bytes, max(function.dtype.itemsize, 4))
         if n_red * 2 > GROUP * each or n_out <= limits.units * ALONE:
@@ -265,14 +265,14 @@ def _row_plan(
     x_kept: tuple[int, ...],
     y_kept: tuple[int, ...],
 ) -> _Plan:
-    """A work-group for each row, or for each part of it."""
+    """Plan a work-group per row, or per part of it."""
     number, n_out, kept = function.dtype, prod(kept_shape), len(kept_shape)
     size, limits = a.dtype.itemsize, a.backend.limits
     loads = associative.row_loads(size, limits.local_bytes, max(number.itemsize, 4))
     tile = associative.row_items(size, loads)
     tiles = -(-n_red // tile)
     length = -(-tiles // max(min(limits.units * RESIDENT // n_out, tiles), 1)) * tile
-    segments = -(-n_red // length)  # none of them empty
+    segments = -(-n_red // length)  # none of the parts is empty
     parts = segments > 1
     if parts:
         y_kept = layout.c_strides((*kept_shape, segments), number.itemsize)[:-1]
@@ -300,7 +300,7 @@ def _tile_plan(
     x_kept: tuple[int, ...],
     y_kept: tuple[int, ...],
 ) -> _Plan:
-    """A work-group for several rows."""
+    """Plan a work-group for several rows."""
     n_out, kept, size = prod(kept_shape), len(kept_shape), a.dtype.itemsize
     initial = _initial_text(function.dtype)
     kernel = _kernel(
@@ -335,7 +335,7 @@ def _kernel(
 
 
 def scan(function: Function, a: Any, axis: int, out: Any) -> None:
-    """out[i] = a[0] o ... o a[i] along *axis*, for an array *out* of the same shape."""
+    """Compute out[i] = a[0] o ... o a[i] along *axis*, for an array *out* of the same shape."""
     a = a._aligned()
     backend: Backend = a.backend
     number = function.dtype
@@ -376,7 +376,8 @@ def scan(function: Function, a: Any, axis: int, out: Any) -> None:
     if not carried:
         primitives.launch(a, kernel, groups, size, [a], [out], numbers)
         return
-    # The parts but the last, each reduced, then scanned: what comes before the second, the third...
+    # The parts except the last, each reduced, then scanned: the prefixes of the second, the
+    # third...
     parts = primitives.empty(a, (rows, segments), number)
     whole = segments - 1
     order = [k for k in range(a.ndim) if k != axis]
@@ -401,7 +402,7 @@ def _lead_strides(lead: tuple[int, ...], segments: int, number: DType) -> tuple[
 def _launch_carried(
     a: Any, kernel: Any, groups: int, size: int, parts: Any, out: Any, numbers: list[Any]
 ) -> None:
-    """work.launch() with the parts, which are read, after what is written."""
+    """Launch with the parts, which are read, after the arrays that are written."""
     queue = a._queue()
     args = [a.base_data, a.offset, out.base_data, out.offset, parts.base_data, parts.offset]
     waits = a._wait_list(queue, [a, parts, out])

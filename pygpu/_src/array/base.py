@@ -1,5 +1,5 @@
-"""The common base of both backends' arrays, on top of the C header: new arrays beside an
-array, launches with the right order of commands, copies and transfers."""
+"""The common base of both backends' arrays, on top of the C header: new arrays on the same device,
+launches with the right order of commands, copies and transfers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ else:
 __all__ = ["ArrayCore", "contiguous_host"]
 
 _EVENTS_MANY = 12
-_TRANSPOSED = 4096  # items from which on a copy by way of tiles pays
+_TRANSPOSED = 4096  # items from which on a copy by tiles is faster
 
 
 @lru_cache(maxsize=256)
@@ -44,8 +44,8 @@ def _view_by_class(
     dtype: np.dtype[Any] | None = None,
     cls: type | None = None,
 ) -> Any:
-    """_view() of a class whose __init__ is a program's: one of the base class, as in PyCUDA, or
-    made from that by a call of the class, as in PyOpenCL."""
+    """Implement _view() for a class with its own __init__: returns an array of the base class, as
+    in PyCUDA, or calls the class with that, as in PyOpenCL."""
     other = cls is not None and cls is not type(self)
     view = GPUArray._view(self, shape, strides, offset, dtype, cls if other else self._plain_class)
     if other or not self._views_by_class:
@@ -54,8 +54,8 @@ def _view_by_class(
 
 
 def _form_of(cls: Any) -> frozenset[str] | None:
-    """The first form of a call that the class's __init__ takes, if there is one: with the shape
-    where the base class has it, or with arguments that it hands on."""
+    """Return the first form of a call that the class's __init__ accepts, if there is one: with the
+    shape as in the base class, or with arguments that it passes on."""
     import inspect
 
     try:
@@ -78,15 +78,15 @@ def _form_of(cls: Any) -> frozenset[str] | None:
 
 
 class ArrayCore(GPUArray[_ScalarT_co]):
-    """Memory, order of commands, copies."""
+    """Memory, ordering of commands, copies."""
 
     __array_priority__ = 100
-    # Of a subclass whose __init__ is a program's and takes what other packages give it for a
-    # result. C leaves its arrays to Python.
+    # For a subclass with its own __init__ that accepts the arguments which other packages pass for
+    # results. C leaves its arrays to Python.
     _own_init = False
-    _init_form: frozenset[str] = frozenset()  # the keywords of that call
-    _init_forms: tuple[tuple[int, str], ...] = ()  # those known, after so many other arguments
-    _plain_class: Any = None  # its nearest base that is not one of these
+    _init_form: frozenset[str] = frozenset()  # the keywords of such a call
+    _init_forms: tuple[tuple[int, str], ...] = ()  # the known ones, after so many other arguments
+    _plain_class: Any = None  # its nearest base class that is not such a subclass
     _views_by_class = True
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -111,8 +111,8 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         queue: Any,
         of: Any = None,
     ) -> Any:
-        """A new array, or one over the memory of the array *of*, made by a call of the class.
-        Raises TypeError if its __init__ makes another one."""
+        """Make a new array, or one over the memory of the array *of*, by calling the class. Raises
+        TypeError if its __init__ makes a different one."""
         made = self._call_class(shape, dtype, strides, queue, of)
         wanted = layout.c_strides(shape, dtype.itemsize) if strides is None else strides
         same = isinstance(made, GPUArray) and (made.shape, made.dtype) == (shape, dtype)
@@ -140,7 +140,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
     ) -> Any:
         raise NotImplementedError
 
-    # ---- new arrays beside this one
+    # ---- new arrays on the same device
 
     def _new(
         self,
@@ -149,8 +149,8 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         strides: tuple[int, ...] | None = None,
         queue: Any = None,
     ) -> Any:
-        """A new, uninitialized array: same class, backend, queue, allocator. strides: without
-        gaps, None for C order."""
+        """Make an uninitialized array with the same class, backend, queue and allocator. strides:
+        without gaps, None for C order."""
         cls = type(self)
         backend, allocator = self.backend, self.allocator
         queue = self.queue if queue is None else queue
@@ -162,7 +162,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         return array
 
     def _from_host(self, host: np.ndarray) -> Any:
-        """A copy of a host array beside this one."""
+        """Copy a host array to this array's device."""
         host = contiguous_host(host, "array")
         strides = None if host.flags.c_contiguous else host.strides
         array = self._new(host.shape, host.dtype, strides)
@@ -170,9 +170,9 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         return array
 
     def _place_in(self, data: Any, offset: Any) -> None:
-        """Let the array lie in other memory, or elsewhere in it: what assigning to base_data and
-        offset does. An array that was made at a mere address stays there, if the memory has it.
-        Raises ValueError if items would lie outside."""
+        """Move the array to other memory, or to another offset: what assigning to base_data and
+        offset does. An array made at a plain address stays there, if the memory contains it.
+        Raises ValueError if items would be outside."""
         offset = operator.index(offset)
         shape, strides, dtype = self.shape, self.strides, self.dtype
         address = self.base_data
@@ -190,14 +190,15 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         self._init(self.backend, self.queue, data, offset, shape, strides, dtype, self.allocator)
 
     def _shares_memory(self, other: Any) -> bool:
-        """Whether both lie in one memory. Sub-buffers of one buffer are not seen."""
+        """Whether both use the same memory. Sub-buffers of one buffer are not recognized."""
         a, b = self.base_data, other.base_data
         return a is b or (isinstance(a, int) and isinstance(b, int))
 
     # ---- order of commands
 
     def _queue(self, queue: Any = None) -> Any:
-        """The queue for a command: *queue*, or the array's. Raises ValueError if it has none."""
+        """Return the queue for a command: *queue*, or the array's. Raises ValueError if it has
+        none."""
         if queue is None:
             queue = self.queue
             if queue is None and self.backend.name == "opencl":
@@ -207,7 +208,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         return queue
 
     def _on_queue(self, queue: Any, wait_for: Any = None) -> Any:
-        """The array with its commands on *queue*, if one is given, after the events *wait_for*."""
+        """Return the array with its commands on *queue*, if given, after the events *wait_for*."""
         array: Any = self
         if queue is not None and queue is not self.queue:
             opencl = self.backend.name == "opencl"
@@ -217,13 +218,13 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         return array
 
     def _wait_list(self, queue: Any, arrays: Sequence[Any]) -> list[Any] | None:
-        """Events that a command on *queue* that uses the arrays must wait for; None if none. On
-        CUDA the queue is made to wait instead."""
+        """Return the events that a command on *queue* using the arrays must wait for; None if
+        none. On CUDA, makes the queue wait instead."""
         backend = self.backend
         waits: list[Any] = []
         ordered = backend.is_ordered(queue)
         if ordered and backend.table.ordered is not queue and backend.name == "opencl":
-            backend.table.ordered = queue  # the next such command needs no Python
+            backend.table.ordered = queue  # the next such command is handled in C
         for array in arrays:
             if array._foreign or not ordered or array.queue is not queue:
                 if backend.name == "opencl":
@@ -233,7 +234,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         return waits or None
 
     def _after(self, queue: Any, event: Any, written: Sequence[Any], read: Sequence[Any]) -> None:
-        """Tell arrays of a command on *queue* that uses them."""
+        """Record in the arrays that a command on *queue* uses them."""
         if event is None:
             return
         ordered = self.backend.is_ordered(queue)
@@ -247,7 +248,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
                 array._add_event(event)
 
     def _add_event(self, event: Any) -> None:
-        """Let later commands wait for one more event."""
+        """Make later commands wait for one more event."""
         events = self.events
         events.append(event)
         self._foreign = True
@@ -264,8 +265,8 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         wait_for: Sequence[Any] | None = None,
         call: launch_cache.Call | None = None,
     ) -> Any:
-        """Launch an elementwise operation after the operands' events; returns its event. call: what
-        was called, to be remembered for the next time."""
+        """Launch an elementwise operation after the operands' events; returns its event. call: the
+        call for which the launch is cached."""
         read: list[Any] = [a for a in operands if isinstance(a, GPUArray)]
         if not all(a._is_aligned for a in (*outs, *read)):
             return self._run_aligned(operation, outs, operands, shape, queue, wait_for)
@@ -292,19 +293,19 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         return not bits % dtypes.alignment(self.dtype)
 
     def _bytes(self) -> Any:
-        """The same items as bytes, with one more axis."""
+        """Return the same items as bytes, with one more axis."""
         shape, strides = (*self.shape, self.dtype.itemsize), (*self.strides, 1)
         return self._view(shape, strides, self.offset, np.dtype(np.uint8))
 
     def _copy_bytes(self, other: Any, queue: Any = None, wait_for: Any = None) -> Any:
-        """Set all items from an array of the same dtype and shape, wherever both lie."""
+        """Set all items from an array of the same dtype and shape, with any strides."""
         mine = self._bytes()
         event = mine._copy_from(other._bytes(), queue, wait_for)
         self.events = mine.events
         return event
 
     def _aligned(self, queue: Any = None, wait_for: Any = None) -> Any:
-        """This array, or a copy in C order that kernels can read by its dtype."""
+        """Return this array, or a copy in C order whose alignment allows kernels to read it."""
         if self._is_aligned:
             return self
         copy = self._new(self.shape, self.dtype, None, queue)
@@ -320,7 +321,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         queue: Any,
         wait_for: Sequence[Any] | None,
     ) -> Any:
-        """_run() by way of copies."""
+        """Implement _run() with copies."""
         inputs = [a._aligned(queue, wait_for) if isinstance(a, ArrayCore) else a for a in operands]
         places = [a if a._is_aligned else a._new(a.shape, a.dtype, None, queue) for a in outs]
         event = self._run(operation, places, inputs, shape, queue, wait_for)
@@ -332,14 +333,14 @@ class ArrayCore(GPUArray[_ScalarT_co]):
     # ---- copies on the device
 
     def _copy_from(self, other: Any, queue: Any = None, wait_for: Any = None) -> Any:
-        """Set all items from an array or number that broadcasts to this one, converted."""
+        """Set all items from an array or number that broadcasts to this one, with conversion."""
         if queue is None and wait_for is None and _array._call("copy", other, out=self) is not None:
             return self.events[-1] if self.events else None
         dtype = other.dtype if isinstance(other, GPUArray) else self.dtype
         source: Any = other
         if not self.backend.limits.fp64 and dtypes.needs_fp64(dtype):
             if isinstance(other, ArrayCore) and (dtype, source.shape) == (self.dtype, self.shape):
-                return self._copy_bytes(other, queue, wait_for)  # the device can do that much
+                return self._copy_bytes(other, queue, wait_for)  # every device can do that
         if not isinstance(other, GPUArray) and not dtypes.computes(dtype):
             other = self._from_host(np.asarray(other, dtype))
         if dtype.type is np.void or self.dtype.type is np.void:
@@ -359,8 +360,8 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         return self._run(operation, [self], [other], self.shape, queue, wait_for, call)
 
     def _copy(self, queue: Any = None, order: str = "K") -> Self:
-        """A copy without gaps, in the order of axes of this one ("K"), in C or Fortran order, or
-        "A": in Fortran's if this one is."""
+        """Return a copy without gaps, with this array's order of axes ("K"), in C or Fortran
+        order, or "A": in Fortran order if this one is."""
         shape, dtype = self.shape, self.dtype
         if order not in ("K", "C", "F"):
             order = layout.as_order("copy", order, self._f_contiguous and not self._c_contiguous)
@@ -389,7 +390,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         return new
 
     def _dense(self) -> Any:
-        """This array, or a copy in C order if it has gaps."""
+        """Return this array, or a copy in C order if it has gaps."""
         return self if self._c_contiguous or self._f_contiguous else self._copy(order="C")
 
     # ---- to the host and back
@@ -397,8 +398,8 @@ class ArrayCore(GPUArray[_ScalarT_co]):
     def _get(
         self, ary: np.ndarray | None, queue: Any, blocking: bool, call: str = "get"
     ) -> tuple[NDArray[_ScalarT_co], Any]:
-        """Copy to the host: into *ary* of the same dtype and size (and shape, but for old programs)
-        or into a new array. Returns it and the event."""
+        """Copy to the host: into *ary* with the same dtype and size (and shape, except for old
+        programs) or into a new array. Returns it and the event."""
         source = self._dense()
         shape, dtype = self.shape, self.dtype
         order: Any = "C" if source._c_contiguous else "F"
@@ -432,7 +433,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         return ary, event
 
     def _set(self, ary: np.ndarray, queue: Any, blocking: bool, call: str = "set") -> Any:
-        """Copy from a host array of the same dtype and size. Returns the event."""
+        """Copy from a host array with the same dtype and size. Returns the event."""
         ary = np.asarray(ary)
         self._check_like(ary, call)
         if self.size == 0:
@@ -466,7 +467,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
 
 
 def contiguous_host(host: np.ndarray, call: str) -> np.ndarray:
-    """The array itself if it lies without gaps in C or Fortran order, else a copy in C order."""
+    """Return the array itself if it is contiguous in C or Fortran order, else a copy in C order."""
     dtypes.native(host.dtype, call)
     if host.flags.c_contiguous or host.flags.f_contiguous:
         return host

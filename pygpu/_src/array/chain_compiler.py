@@ -1,15 +1,15 @@
-"""Kernels for operations that come one after the other again and again (:mod:`.chains`).
+"""Compiles kernels for frequent sequences of operations (:mod:`.chains`).
 
-C watches which elementwise operations follow each other (``src/array/chain.h``) and tells
-:func:`on_frequent` of a chain that came often. A thread compiles one kernel for the whole chain.
-Once it is ready, C defers such operations until the chain is complete and launches that kernel;
-results that the program has dropped by then are not written to memory.
+C watches which elementwise operations follow each other (``src/array/chain.h``) and calls
+:func:`on_frequent` for a chain that occurs often. A thread compiles one kernel for the whole
+chain. Once it is ready, C defers such operations until the chain is complete and launches that
+kernel; results that the program has dropped by then are not written to memory.
 
-The program never waits for that thread, and the thread stays behind the program: it compiles one
-kernel at a time, and only while the program has compiled nothing for a while. So a program that
-ends soon has lost nothing.
+The program never waits for that thread, and the thread yields to the program: it compiles one
+kernel at a time, and only if the program has compiled nothing for a while. So a program that ends
+soon loses nothing.
 
-Each step is computed and rounded as by the kernel of its own, so results are the same to the bit.
+Each step is computed and rounded as by its separate kernel, so results are the same to the bit.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ if TYPE_CHECKING:
 __all__ = ["on_frequent"]
 
 _FROM_STEP, _FROM_NUMBER = 100, 200  # as in src/array/chain.h
-_MOST_OPERANDS = 30  # of one kernel: results, arrays and numbers
-_MOST_NUMBERS = 50  # that a kernel with a reduction takes beside them
-# [s] without another compilation before one begins. On CPUs it takes the cores that kernels need.
+_MOST_OPERANDS = 30  # per kernel: results, arrays and numbers
+_MOST_NUMBERS = 50  # that a kernel with a reduction takes in addition
+# seconds without another compilation before one begins. On CPUs it uses the cores that kernels
+# need.
 _QUIET, _QUIET_ON_CPUS = 0.05, 0.3
 
 _jobs: queue.SimpleQueue[tuple[weakref.ref[Backend], tuple[Any, ...]] | None] = queue.SimpleQueue()
@@ -50,7 +51,7 @@ _ends = threading.Event()
 
 
 class _Place(NamedTuple):
-    """An array of a chain as :func:`elementwise.prepare` reads one."""
+    """An array of a chain, with the attributes that :func:`elementwise.prepare` reads."""
 
     number: int
     offset: int  # modulo 32
@@ -59,7 +60,7 @@ class _Place(NamedTuple):
 
     @property
     def base_data(self) -> None:
-        """That there is one tells arrays from numbers."""
+        """Its existence distinguishes arrays from numbers."""
         return None
 
     @property
@@ -76,22 +77,23 @@ _DTYPES += [np.dtype(np.float16)]  # 23
 
 
 class _Job(NamedTuple):
-    """A chain, and what becomes of it."""
+    """A chain, and how it is launched."""
 
     key: bytes
     hashes: bytes
     shape: tuple[int, ...]
     operation: elementwise.Operation
-    places: tuple[_Place | None, ...]  # of the kernel's operands, None for a number
-    end: tuple[int, _Place, _Place, str] | None  # the reduction: number, places of what it reduces
-    #                                              and of its result, the variable
+    places: tuple[_Place | None, ...]  # for the kernel's operands, None for a number
+    # The reduction: number, places of its operand and of its result, the variable.
+    end: tuple[int, _Place, _Place, str] | None
     results: tuple[int, ...]
     operands: tuple[int, ...]
-    length: int  # in operations
+    length: int  # number of operations
 
 
 def _job(backend: Backend, description: tuple[Any, ...]) -> _Job | None:
-    """What to compile for a chain, as ``chain_describe()`` in C gives it, without the backend."""
+    """Return what to compile for a chain, as described by C's ``chain_describe()``, without the
+    backend."""
     key, shape, steps, leaves, live, hashes, end = description
     graph = Graph(backend.name)
     inputs: dict[int, tuple[int, _Place | None]] = {}  # node: (as in _chain_known(), its place)
@@ -152,7 +154,7 @@ def _job(backend: Backend, description: tuple[Any, ...]) -> _Job | None:
 
 
 def _make(backend: Backend, description: tuple[Any, ...]) -> None:
-    """Compile a chain's kernel and tell C."""
+    """Compile a chain's kernel and register it in C."""
     job = _job(backend, description)
     if job is None:
         return
@@ -174,7 +176,7 @@ def _make(backend: Backend, description: tuple[Any, ...]) -> None:
 
 
 def _sizes(backend: Backend, groups: Any, local: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Sizes of a launch as C takes them."""
+    """Return the sizes of a launch in C's form."""
     groups = (groups,) if isinstance(groups, int) else tuple(groups)
     local = (local,) if isinstance(local, int) else tuple(local)
     if backend.name == "opencl":
@@ -203,7 +205,7 @@ def _make_reduction(
 
 
 def on_frequent(description: tuple[Any, ...], wait: bool) -> None:
-    """A chain came often. wait: compile its kernel at once."""
+    """Handle a chain that occurred often. wait: compile its kernel at once."""
     backend, *rest = description
     if wait:
         _make(backend, tuple(rest))
@@ -235,12 +237,12 @@ def _work() -> None:
         begin = time.monotonic()
         try:
             _make(backend, description)
-        except Exception as error:  # the operations go on as they did, one launch each
+        except Exception as error:  # the operations continue as before, one launch each
             _failures.append(description[0])
             log.tell("fusion", log.INFO, "a chain stays separate operations: %s", error)
         finally:
             del backend, item, description
-        if on_cpu and _ends.wait(time.monotonic() - begin):  # the program has half of the time
+        if on_cpu and _ends.wait(time.monotonic() - begin):  # the program gets half of the time
             return
 
 
@@ -251,4 +253,4 @@ def _stop() -> None:
     _ends.set()
     _jobs.put(None)
     for thread in _threads:
-        thread.join(5.0)  # a compilation that has begun
+        thread.join(5.0)  # a compilation in progress

@@ -1,4 +1,5 @@
-"""Elementwise operations that may be steps of a chain, and the numbers by which C knows them."""
+"""Elementwise operations that can be steps of a chain, and the numbers by which C identifies
+them."""
 
 from __future__ import annotations
 
@@ -22,19 +23,19 @@ __all__ = [
 ]
 
 _MOST = 1 << 16
-_CODES = "?bBhHiIlLqQfdgFDG"  # of the dtypes with the numbers from 0; float16 has 23
+_CODES = "?bBhHiIlLqQfdgFDG"  # for the dtypes with the numbers from 0; float16 has 23
 FIRST_REDUCTION = 1 << 20  # CHAIN_REDUCTIONS in src/array/chain.h
 
-OPERATIONS: list[Operation] = []  # that of number n at n - 1
+OPERATIONS: list[Operation] = []  # operation number n is at n - 1
 _numbers: dict[Operation, int] = {}
-# (kind, axes, dtype that is calculated in) of number n at n - FIRST_REDUCTION
+# (kind, axes, dtype of the calculation) of number n is at n - FIRST_REDUCTION
 REDUCTIONS: list[tuple[str, tuple[int, ...], np.dtype[Any]]] = []
 _numbers_of_reductions: dict[tuple[str, tuple[int, ...], np.dtype[Any]], int] = {}
 
 
 def number_of(operation: Operation, stored: np.dtype[Any]) -> int:
-    """The number by which C knows an operation whose result is stored as this dtype; 0 if it takes
-    no part in chains."""
+    """Return the number by which C identifies an operation whose result is stored as this dtype; 0
+    if it cannot be part of a chain."""
     if operation.index or operation.guard or len(operation.outputs) != 1:
         return 0
     kinds = (*operation.inputs, *operation.outputs, stored)
@@ -54,7 +55,7 @@ def number_of(operation: Operation, stored: np.dtype[Any]) -> int:
 
 
 def number_of_copy(number: int) -> int:
-    """The same for the operation that copies items of a dtype, by NumPy's number of it."""
+    """The same for the operation that copies items of a dtype, by the dtype's number in NumPy."""
     dtype = np.dtype(_CODES[number]) if number < len(_CODES) else np.dtype(np.float16)
     operation: Operation = lazy("pygpu._src.codegen.kernels.elementwise").Operation(
         "copy", (dtype,), (dtype,), "y0 = x0;"
@@ -63,7 +64,7 @@ def number_of_copy(number: int) -> int:
 
 
 def number_of_reduction(kind: str, axes: tuple[int, ...], calculated: np.dtype[Any]) -> int:
-    """The number by which C knows a reduction that may end a chain; 0 if it may not."""
+    """Return the number by which C identifies a reduction that can end a chain; 0 if it cannot."""
     if not axes:
         return 0
     key = kind, axes, calculated
@@ -77,7 +78,7 @@ def number_of_reduction(kind: str, axes: tuple[int, ...], calculated: np.dtype[A
 
 
 def _conversion(source: np.dtype[Any], target: np.dtype[Any]) -> Operation:
-    """What a kernel that copies does when it stores its items as another dtype."""
+    """Return the operation of a kernel that copies items to another dtype."""
     body = f"y0 = {dtypes.cast('x0', source, target)};"
     made: Operation = lazy("pygpu._src.codegen.kernels.elementwise").Operation(
         "convert", (source,), (target,), body

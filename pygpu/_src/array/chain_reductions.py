@@ -1,8 +1,8 @@
-"""Reductions with which chains end (:mod:`.chains`): their numbers, and the launches of a kernel
+"""Reductions at the end of chains (:mod:`.chains`): their numbers, and the launches of a kernel
 that computes, stores and reduces.
 
-A reduction walks its items as its own kernel would (``_geometry()`` of :mod:`.reduction`), so the
-result has the same bits.
+A reduction processes its items in the order of its separate kernel (``_geometry()`` of
+:mod:`.reduction`), so the result has the same bits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Launches", "prepare"]
 
 
 class Launches(NamedTuple):
-    """Kernel, groups and numbers of the fused launch; those of the one that joins parts, or
+    """Kernel, groups and numbers of the fused launch; the same for the one that joins parts, or
     None."""
 
     kernel: Any
@@ -53,7 +53,8 @@ def _in_c_order(place: Any) -> bool:
 
 
 def _is_vector(form: Form, place: Any, kept: tuple[int, ...], reduced: tuple[int, ...]) -> bool:
-    """Whether a work-item may move form.vector items of an array in one access, wherever it is."""
+    """Whether a work-item can move form.vector items of an array in one access at every
+    position."""
     unit = form.vector * place.itemsize
     along, rest = (kept[-1], (*kept[:-1], *reduced)) if form.columns else (reduced[0], kept)
     if not form.columns and len(reduced) != 1:
@@ -73,7 +74,8 @@ def _steps(
     inputs: Sequence[Any],
     moved: Sequence[bool],
 ) -> chain_reduction.Steps:
-    """What the kernel does before it reduces. moved: of each array, whether in vectors."""
+    """Return what the kernel computes before it reduces. moved: for each array, whether in
+    vectors."""
     body, value, input_dtypes, helpers, _, _ = steps
     vectors = iter(moved)
     return chain_reduction.Steps(
@@ -89,7 +91,7 @@ def _steps(
 
 
 def _kept_strides(out: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
-    """The result's strides along the axes that are not reduced."""
+    """Return the result's strides along the axes that are not reduced."""
     strides: tuple[int, ...] = out.strides
     if len(strides) == len(shape):  # keepdims
         return tuple(s for k, s in enumerate(strides) if k not in axes)
@@ -106,9 +108,9 @@ def prepare(
     inputs: Sequence[Any],
     steps: StepTexts,
 ) -> Launches | None:
-    """The launches for the reduction of this number, of a value whose own array would be at
-    *reduced_place*, into *out*. outputs, inputs: places of arrays, None for numbers. None: it is
-    left to its own kernel."""
+    """Return the launches for the reduction with this number, of a value whose own array would be
+    at *reduced_place*, into *out*. outputs, inputs: places of arrays, None for numbers. Returns
+    None if its separate kernel must be used."""
     kind, axes, calculated = REDUCTIONS[number - FIRST_REDUCTION]
     places = [*outputs, *(p for p in inputs if p is not None)]
     used = (reduced_place.dtype, *(p.dtype for p in places))
@@ -156,5 +158,5 @@ def prepare(
 
 
 def _finish(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, float]:
-    """The number of items of a result, and ddof."""
+    """Return the number of items per result, and ddof."""
     return prod(shape[k] for k in axes), 0.0

@@ -1,7 +1,7 @@
-"""Plain array code as few launches: whether operations in a row become one.
+"""Fusion of plain array code: whether consecutive operations become one launch.
 
-C decides by itself (``src/array/chain.h``), and :mod:`.chain_compiler` makes the kernels. That is
-imported when there is something to compile.
+C decides that on its own (``src/array/chain.h``), and :mod:`.chain_compiler` makes the kernels; it
+is imported when there is something to compile.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from .chain_operations import number_of_copy
 
 __all__ = ["counts", "flush", "is_on", "set_from_environment", "set_mode", "start"]
 
-_OFTEN = 6  # a chain that came so many times gets a kernel
+_OFTEN = 6  # how often a chain must occur to get a kernel
 
-_waits = False  # for tests: a chain is compiled before the next operation
+_waits = False  # for tests: compile a chain before the next operation
 _started = False
 
 
@@ -27,10 +27,11 @@ def _on_frequent(description: tuple[Any, ...]) -> None:
 
 
 def set_mode(mode: int, *, wait: bool = False, often: int = _OFTEN, wait_us: int = 300) -> None:
-    """0: each operation is a launch; 1: chains that come *often* times are one; 2: as 1, and every
-    operation waits until it must be launched, which only tests want.
+    """Set the mode. 0: each operation is a launch; 1: chains that occur *often* times are one; 2:
+    as 1, and every operation waits until it must be launched, which is only for tests.
 
-    wait: compile at once. wait_us: after so many microseconds a chain goes if nothing else happens.
+    wait: compile at once. wait_us: launch a chain after so many microseconds without another
+    operation.
     """
     global _waits
     _waits = wait
@@ -38,8 +39,8 @@ def set_mode(mode: int, *, wait: bool = False, often: int = _OFTEN, wait_us: int
 
 
 def set_from_environment() -> None:
-    """PYGPU_FUSE: 0 or 1 (the default), or for tests "wait" (compile at once) and "late" (mode
-    2)."""
+    """Read PYGPU_FUSE: 0 or 1 (the default), or for tests "wait" (compile at once) and "late"
+    (mode 2)."""
     value = os.environ.get("PYGPU_FUSE", "1")
     if value in ("wait", "late"):
         set_mode(2 if value == "late" else 1, wait=True, often=3)
@@ -48,7 +49,7 @@ def set_from_environment() -> None:
 
 
 def start() -> None:
-    """Set the mode when the first arrays are imported."""
+    """Set the mode when arrays are first imported."""
     global _started
     if not _started:
         _started = True
@@ -56,12 +57,12 @@ def start() -> None:
 
 
 def is_on() -> bool:
-    """Whether chains become one launch."""
+    """Whether chains become a single launch."""
     return _array._chain_counts()["mode"] != 0
 
 
 def counts() -> dict[str, int]:
-    """How many operations were watched and deferred, and the launches that came of them."""
+    """Return how many operations were watched and deferred, and how many launches these caused."""
     return _array._chain_counts()
 
 

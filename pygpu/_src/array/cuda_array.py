@@ -6,7 +6,7 @@
 >>> (2 * a + 1).get().tolist()
 [1.0, 3.0, 5.0, 7.0]
 
-Arrays lie in the context that is current when they are made, and their operations run on the
+Arrays belong to the context that is current when they are made, and their operations run on the
 default stream, unless a function is given another one.
 """
 
@@ -219,13 +219,13 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
             made.queue = queue
         return made
 
-    # ---- as PyCUDA's programs see it
+    # ---- PyCUDA's attributes
 
     if TYPE_CHECKING:
 
         @property
         def gpudata(self) -> _Memory:
-            """The memory from the first item on: what kernels take."""
+            """The memory from the first item on, as kernels take it."""
 
         @property
         def base_data(self) -> _Memory:
@@ -388,7 +388,7 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
         return super().fill(value, stream_of(stream, "fill"))
 
     def reverse(self, stream: _Stream = None) -> Self:
-        """A copy of an array with one axis, last item first."""
+        """Return a copy of an array with one axis, in reverse order."""
         return super().reverse(stream_of(stream, "reverse"))
 
     def mul_add(
@@ -503,7 +503,7 @@ def _unpickle(cls: Any, host: np.ndarray) -> Any:
 
 
 def _allocator(allocator: Any) -> Any:
-    """PyCUDA's default allocator means the pool here."""
+    """PyCUDA's default allocator stands for the pool here."""
     return None if allocator is _cuda.mem_alloc else allocator
 
 
@@ -518,7 +518,7 @@ def to_gpu(
 def to_gpu(ary: Any, allocator: _Allocator = ...) -> GPUArray[Any]: ...
 @fastpath("to_gpu")
 def to_gpu(ary: Any, allocator: _Allocator = None) -> GPUArray[Any]:
-    """A copy on the device of a host or device array. Arrays of other libraries are accepted by
+    """Copy a host or device array to the device. Arrays of other libraries are accepted by
     ``__cuda_array_interface__`` or ``__dlpack__``."""
     return _to_gpu(ary, allocator, None, True, "to_gpu")
 
@@ -638,7 +638,7 @@ def empty_like(
 ) -> GPUArray[Any]: ...
 @fastpath("cuda_empty_like")
 def empty_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray[Any]:
-    """A new, uninitialized array of the same shape; order "K": of its order of axes."""
+    """Make an uninitialized array of the same shape; order "K": with the same order of axes."""
     if not isinstance(other_ary, (ArrayBase, np.ndarray)) and not hasattr(other_ary, "flags"):
         raise TypeError(f"empty_like: an array is needed, not {type(other_ary).__name__}")
     dtype = native(other_ary.dtype if dtype is None else dtype, "empty_like")
@@ -716,7 +716,7 @@ def arange(*args: Any, **kwargs: Any) -> GPUArray[Any]:
 
 
 def _memcpy_discontig(dst: Any, src: Any, async_: bool = False, stream: Any = None) -> None:
-    """PyCUDA's function: copy between host or device arrays, also with gaps."""
+    """Implement PyCUDA's function: copy between host or device arrays, also with gaps."""
     if dst.shape != src.shape or dst.dtype != src.dtype:
         raise ValueError("_memcpy_discontig: dst and src differ in shape or dtype")
     stream = stream_of(stream, "_memcpy_discontig")

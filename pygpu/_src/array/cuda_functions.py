@@ -1,6 +1,6 @@
-"""Functions of GPUArrays by PyCUDA's names: choosing, joining and reductions of whole arrays.
+"""Functions of GPUArrays under PyCUDA's names: selecting, joining, and reductions of whole arrays.
 
-stream: of the work; None for the arrays'. allocator: for the result.
+stream: for the work; None for the arrays'. allocator: for the result.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ __all__ = [
 
 
 def stream_of(stream: Any, call: str) -> Any:
-    """The Stream for an argument *stream*; None for the default stream. Raises TypeError for what
-    is not a stream."""
+    """Return the Stream for an argument *stream*; None for the default stream. Raises TypeError
+    for anything else."""
     return None if stream is None else _cuda.Stream._of(stream, call)
 
 
 def _array(a: Any, call: str, stream: Any = None) -> Any:
-    """The array, with its work on *stream* if one is given."""
+    """Return the array, with its work on *stream* if given."""
     if not isinstance(a, ArrayBase):
         raise TypeError(
             f"{call}: a GPUArray is needed, not {type(a).__name__}; use to_gpu() for host arrays"
@@ -89,7 +89,7 @@ def _arrays(arrays: Any, call: str, stream: Any) -> Any:
 
 
 def placed(result: _T, allocator: Any) -> _T:
-    """The result, in memory of an allocator if one was given."""
+    """Return the result, in an allocator's memory if one was given."""
     if allocator is None:
         return result
     array: Any = result
@@ -99,11 +99,11 @@ def placed(result: _T, allocator: Any) -> _T:
     return made
 
 
-# ---- choosing and joining
+# ---- selecting and joining
 
 
 def concatenate(arrays: Sequence[_ArrayT], axis: int = 0, allocator: _Allocator = None) -> _ArrayT:
-    """One array after the other along an axis."""
+    """Join arrays along an existing axis."""
     make = None
     if allocator is not None and isinstance(arrays, Iterable):
         arrays = list(arrays)
@@ -116,7 +116,7 @@ def concatenate(arrays: Sequence[_ArrayT], axis: int = 0, allocator: _Allocator 
 
 
 def stack(arrays: Sequence[_ArrayT], axis: int = 0, allocator: _Allocator = None) -> _ArrayT:
-    """Arrays of one shape along a new axis."""
+    """Join arrays of the same shape along a new axis."""
     result: _ArrayT = placed(joining.stack(arrays, axis), allocator)
     return result
 
@@ -124,7 +124,7 @@ def stack(arrays: Sequence[_ArrayT], axis: int = 0, allocator: _Allocator = None
 def take(
     a: _ArrayT, indices: _Indices, out: _ArrayT | None = None, stream: _Stream = None
 ) -> _ArrayT:
-    """The items of the flat array *a* that *indices* name."""
+    """Return the items of the flat array *a* with these *indices*."""
     result: _ArrayT = _array(a, "take", stream).take(indices, out=out)
     return result
 
@@ -135,7 +135,7 @@ def multi_take(
     out: Sequence[_ArrayT] | None = None,
     stream: _Stream = None,
 ) -> list[_ArrayT]:
-    """The same items of several arrays."""
+    """Return the items with the same indices of several arrays."""
     return joining.multi_take(_arrays(arrays, "multi_take", stream), indices, out)
 
 

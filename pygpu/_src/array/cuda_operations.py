@@ -1,4 +1,4 @@
-"""Operations with a result to be given, by the private names that programs for PyCUDA call.
+"""Operations into a given result, under the private names that programs for PyCUDA call.
 
 ``x._axpbyz(1, y, 1, out)`` writes ``x + y`` to *out*, which may be one of the operands.
 """
@@ -18,8 +18,8 @@ __all__ = ["Operations"]
 class Operations:
     """Methods of GPUArray. Shapes are broadcast to that of *out*; each returns *out*.
 
-    They raise ValueError if shapes do not fit; all but _axpbyz, which converts as C does, TypeError
-    if *out* cannot hold numbers of that kind.
+    They raise ValueError if shapes do not fit, and all except _axpbyz, which converts as C does,
+    raise TypeError if *out* cannot hold numbers of that kind.
     """
 
     _mul_add: Any
@@ -65,13 +65,13 @@ def _divide(a: Any, b: Any, out: Any, stream: Any) -> Any:
 
 
 def common_dtype(obj1: Any, obj2: Any) -> np.dtype[Any]:
-    """The dtype of a result of two arrays, or of an array and a number."""
+    """Return the dtype of a result of two arrays, or of an array and a number."""
     return np.result_type(*(obj.dtype if hasattr(obj, "dtype") else obj for obj in (obj1, obj2)))
 
 
 def broadcast_result(obj1: Any, obj2: Any, dtype_getter: Any = common_dtype) -> Any:
-    """A new, uninitialized array for the result of two arrays of one shape, or of which one has
-    shape (). Raises NotImplementedError for other shapes."""
+    """Make an uninitialized array for the result of two arrays of the same shape, or of which one
+    has shape (). Raises NotImplementedError for other shapes."""
     if obj1.shape == obj2.shape or obj2.shape == ():
         return obj1._new_like_me(dtype_getter(obj1, obj2))
     if obj1.shape == ():

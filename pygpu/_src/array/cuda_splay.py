@@ -1,4 +1,4 @@
-"""How many threads work on n items of an array."""
+"""The number of threads for n items of an array."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def _splay(n: int, units: int, warp: int, per_unit: int) -> tuple[Any, Any]:
 
 
 def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
-    """A grid and a block for n items. For many items there are fewer threads than items, so that a
-    kernel must loop."""
+    """Return a grid and a block for n items. For many items there are fewer threads than items, so
+    a kernel must loop."""
     if n < 0:
         raise ValueError(f"splay: n must be at least 0, not {n}")
     if dev is None:

@@ -1,8 +1,8 @@
-"""Which device: what an array's ``.device`` is and what ``device=`` takes.
+"""Devices: an array's ``.device``, and the values that ``device=`` accepts.
 
-A :class:`Device` is a backend (one device in one context) and the queue or stream on which arrays
-made for it run their operations. :func:`as_device` makes one of whatever names a device, and
-:func:`default_device` is the one that is used where none is named.
+A :class:`Device` is a backend (one device in one context) with the queue or stream for operations
+of arrays made on it. :func:`as_device` makes one from anything that names a device, and
+:func:`default_device` is the one used by default.
 """
 
 from __future__ import annotations
@@ -37,18 +37,19 @@ VARIABLE = "PYGPU_DEVICE"
 
 _default: Device | None = None
 _chosen = threading.local()  # stack: of ``with device:``
-_contexts: dict[Any, Any] = {}  # of OpenCL devices, for those who name a device and no context
+_contexts: dict[Any, Any] = {}  # of OpenCL devices, for callers who name a device but no context
 
 
 class Device:
-    """One device of one context, and a queue of it.
+    """One device in one context, with a queue.
 
-    Devices are equal if arrays made on them can be operands of one operation: the queue does not
-    count. ``with device:`` makes it the one where this thread makes new arrays for which no device
-    is named, and makes a CUDA device's context the current one. Other attributes
-    (``global_mem_size``, ``name``, ...) are those of the driver's device, :attr:`driver_device`.
+    Devices are equal if arrays made on them can be operands of the same operation: the queue does
+    not matter. ``with device:`` makes it this thread's default device for new arrays, and makes a
+    CUDA device's context current. Other attributes (``global_mem_size``, ``name``, ...) are those
+    of the driver's device, :attr:`driver_device`.
 
-    backend: what as_device() takes, as "cuda:1". queue: a queue or stream for the operations.
+    backend: what as_device() accepts, such as "cuda:1". queue: a queue or stream for the
+    operations.
     """
 
     __slots__ = ("backend", "queue")
@@ -57,7 +58,7 @@ class Device:
     queue: Any
 
     def __init__(self, backend: AnyDevice | Backend, queue: Any = None) -> None:
-        if not isinstance(backend, Backend):  # a name, or an object of the driver
+        if not isinstance(backend, Backend):  # a name, or a driver object
             named = as_device(backend)
             backend, queue = named.backend, named.queue if queue is None else queue
         if queue is None and backend.name == "opencl":
@@ -125,7 +126,7 @@ class Device:
         dtype: np.dtype[_ScalarT],
         strides: tuple[int, ...] | None = None,
     ) -> GPUArray[_ScalarT]:
-        """A new, uninitialized array."""
+        """Make an uninitialized array."""
         cls: Any = provided(f"{self.kind} array")
         array: GPUArray[_ScalarT] = cls.__new__(cls)
         size = int(np.prod(shape, dtype=object)) if shape else 1
@@ -135,7 +136,7 @@ class Device:
         return array
 
     def put(self, host: NDArray[_ScalarT]) -> GPUArray[_ScalarT]:
-        """A copy of a host array."""
+        """Copy a host array to the device."""
         from .base import contiguous_host
 
         host = contiguous_host(host, "asarray")
@@ -147,7 +148,7 @@ class Device:
         return array
 
     def current(self) -> AbstractContextManager[Any]:
-        """Inside ``with device.current():`` a CUDA device's context is the current one."""
+        """Make a CUDA device's context current inside ``with device.current():``."""
         if self.kind == "opencl":
             return nullcontext()
         cuda: Any = importlib.import_module("pygpu._src.runtime.cuda.backend")
@@ -156,7 +157,7 @@ class Device:
 
 
 def as_device(obj: AnyDevice | Backend = None) -> Device:
-    """The Device that *obj* names.
+    """Return the Device that *obj* names.
 
     obj: None for the default; a Device; a CommandQueue, Context or Device of OpenCL; a Stream,
     Context or Device of CUDA; or text: "cuda", "cuda:1", "opencl", "opencl:PLATFORM",
@@ -182,7 +183,7 @@ def as_device(obj: AnyDevice | Backend = None) -> Device:
     from pygpu import _cuda
 
     if isinstance(obj, _cuda.Stream):
-        return Device(backend_of(obj.context), obj)  # which need not be the current one
+        return Device(backend_of(obj.context), obj)  # the context need not be current
     if isinstance(obj, _cuda.Context):
         return Device(backend_of(obj))
     if isinstance(obj, _cuda.Device):
@@ -203,7 +204,7 @@ def _opencl_device(device: Any) -> Device:
 
 
 def _cuda_device(device: Any) -> Device:
-    """By the primary context, which CuPy, PyTorch and the CUDA runtime have too."""
+    """Use the primary context, which CuPy, PyTorch and the CUDA runtime share."""
     return Device(backend_of(device.retain_primary_context()))
 
 
@@ -259,7 +260,7 @@ def is_simulator() -> bool:
 
 
 def _first_cuda() -> Device:
-    """The current context, else the primary context of the device that is used by default."""
+    """Return the current context, else the primary context of the default device."""
     from pygpu import _cuda
     from pygpu import _cuda as driver
     from pygpu._src.drivers import cuda_loader as loader
@@ -286,8 +287,8 @@ def default_device() -> Device:
 
 
 def set_default_device(device: AnyDevice) -> Device | None:
-    """Set the device used if none is named; None: choose again when it is needed. Takes what
-    as_device() takes; returns the one before, None if none was chosen yet."""
+    """Set the default device; None: choose again when it is needed. Accepts what as_device()
+    accepts; returns the previous one, None if none was chosen yet."""
     global _default
     before = _default
     _default = None if device is None else as_device(device)
@@ -311,8 +312,8 @@ def _first() -> Device:
 
 
 def devices() -> list[Device]:
-    """The devices there are: those of NVIDIA's driver (or of the simulator, if it is in use), then
-    those of OpenCL. Each has the context that its name alone (``"cuda:0"``) gives."""
+    """List the devices: those of NVIDIA's driver (or of the simulator, if it is in use), then
+    those of OpenCL. Each has the context that its name alone (``"cuda:0"``) selects."""
     from pygpu import _cuda
     from pygpu import _cuda as driver
     from pygpu import _opencl as cl

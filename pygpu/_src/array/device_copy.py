@@ -1,4 +1,4 @@
-"""Copies of arrays to another device: directly between GPUs, else through the host's memory."""
+"""Copies of arrays to another device: directly between GPUs, else through host memory."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ __all__ = ["copy_to"]
 
 _CHUNK = (
     8 << 20
-)  # bytes that go through the host at once: reading one overlaps with writing another
+)  # bytes that go through the host at once: reading one piece overlaps with writing another
 
 
 def copy_to(array: Any, device: Device) -> Any:
-    """A copy of *array* on *device*, which is another one or another context.
+    """Copy *array* to *device*, which is a different device or context.
 
-    Between two CUDA contexts the driver copies, directly where the GPUs can reach each other, and
-    the host does not wait; so it is between two devices of one OpenCL context. All else goes
-    through the host's memory in pieces, and is complete when this returns.
+    Between two CUDA contexts the driver copies, directly if the GPUs can access each other, and
+    the host does not wait; the same holds for two devices of one OpenCL context. Other copies go
+    through host memory in pieces, and are complete when this returns.
     """
     source = array._dense()
     queue = source._queue(None)
@@ -38,7 +38,7 @@ def copy_to(array: Any, device: Device) -> Any:
         here.copy_to_peer(queue, there, made.queue, *places)
     elif here.name == there.name and here.context == there.context:
         marker = here.event(queue, waits)
-        queue.flush()  # another queue's commands do not make these begin
+        queue.flush()  # commands that wait for another queue do not start it
         memory, start = source.base_data, source.offset
         queue = made.queue
         event = there.copy(queue, made.base_data, 0, memory, start, nbytes, wait_for=[marker])
@@ -77,7 +77,7 @@ def _through_the_host(
 
 
 def _host_memory(*args: Any) -> Any:
-    """Bytes of the host, page-locked if one of the backends is CUDA's."""
+    """Allocate host bytes, page-locked if one of the backends is CUDA."""
     *backends, nbytes = args
     for backend in backends:
         if backend.name == "cuda":

@@ -1,6 +1,6 @@
-"""Arrays as text and as HTML for notebooks, with bounded work however large the array is.
+"""Arrays as text and as HTML for notebooks, with bounded work even for very large arrays.
 
-A few items at the edges, or a picture of at most :data:`SIDE` pixels a side, are copied to the
+A few items at the edges, or a picture of at most :data:`SIDE` pixels per side, are copied to the
 host; the whole array only if it is small.
 """
 
@@ -23,8 +23,8 @@ COPIED = 1 << 16  # up to so many bytes are copied rather than gathered
 
 
 def _edges(array: GPUArray[Any], edge: int) -> np.ndarray:
-    """The items at the edges: each axis longer than 2 * edge is 2 * edge + 1 long, so that NumPy
-    writes dots for its middle."""
+    """Return the items at the edges: each axis longer than 2 * edge gets length 2 * edge + 1, so
+    that NumPy prints dots for its middle."""
     parts = [
         [slice(None)] if n <= 2 * edge else [slice(edge + 1), slice(n - edge, n)]
         for n in array.shape
@@ -41,7 +41,7 @@ def _edges(array: GPUArray[Any], edge: int) -> np.ndarray:
 
 
 def _text(array: GPUArray[Any], write: Any) -> str:
-    """write(host array), which is what NumPy writes of the whole array."""
+    """Return write(host array), with the text that NumPy would write for the whole array."""
     options = np.get_printoptions()
     edge = options["edgeitems"]
     if (
@@ -58,12 +58,13 @@ def _text(array: GPUArray[Any], write: Any) -> str:
 
 
 def array_str(array: GPUArray[Any]) -> str:
-    """str() of an array."""
+    """Implement str() of an array."""
     return _text(array, str)
 
 
 def array_repr(array: GPUArray[Any], name: str) -> str:
-    """repr() of an array, as NumPy's with *name* in place of "array", and its lines aligned."""
+    """Implement repr() of an array, as NumPy's with *name* in place of "array", and its lines
+    aligned."""
     text = _text(array, repr).removeprefix("array")
     return name + text.replace("\n", "\n" + " " * (len(name) - len("array")))
 
@@ -72,7 +73,7 @@ def array_repr(array: GPUArray[Any], name: str) -> str:
 
 
 def _picture(array: GPUArray[Any]) -> np.ndarray | None:
-    """Pixels of a 2-D array of numbers or of an image of uint8; None of anything else."""
+    """Return pixels of a 2-D array of numbers or of a uint8 image; None for anything else."""
     image = array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype == np.uint8
     if not (image or array.ndim == 2) or array.dtype.kind not in "biufc" or min(array.shape) < 2:
         return None
@@ -89,7 +90,8 @@ def _bytes(n: int) -> str:
 
 
 def array_html(array: GPUArray[Any], name: str) -> str:
-    """A table of what the array is, a small picture if it is 2-D or an image, and its items."""
+    """Return a table of the array's properties, a small picture if it is 2-D or an image, and its
+    items."""
     shape = " × ".join(map(str, array.shape)) or "()"
     rows = {
         "shape": shape,

@@ -1,7 +1,7 @@
 """Elementwise kernels: one expression, any dtypes, any strides, any number of axes.
 
-An :class:`Operation` says what is computed; :func:`run` finds or makes the kernel that suits how
-the operands lie in memory, and launches it. :mod:`codegen.kernels.elementwise` has its text.
+An :class:`Operation` defines the computation; :func:`run` finds or makes the kernel that suits the
+operands' layout, and launches it. :mod:`codegen.kernels.elementwise` has the source.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Launch", "Operation", "prepare", "run", "start"]
 
-_WIDE = 1 << 31  # beyond this, indices have 64 bits
-TILES = True  # whether GPUs do rows by a kernel of their own
+_WIDE = 1 << 31  # beyond this size, indices have 64 bits
+TILES = True  # whether GPUs use a special kernel for rows
 
 
 def __getattr__(name: str) -> Any:
-    """Operation, whose module is loaded with the first one that is made."""
+    """Return Operation, whose module is imported when the first one is made."""
     if name == "Operation":
         found = globals()[name] = lazy("pygpu._src.codegen.kernels.elementwise").Operation
         return found
@@ -38,7 +38,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _vector(backend: Backend, memory: Sequence[np.dtype[Any] | None]) -> int:
-    """How many items of a contiguous kernel are one piece of memory: 16 bytes of the largest."""
+    """Return how many items of a contiguous kernel are one access: 16 bytes of the largest."""
     arrays = [d for d in memory if d is not None]
     if backend.limits.is_cpu or not all(map(dtypes.computes, arrays)):
         return 1
@@ -53,7 +53,7 @@ def _features(operation: Operation, memory: Sequence[np.dtype[Any] | None]) -> s
 class Launch(Frozen):
     """A launch of an elementwise kernel, which takes the operands, then *numbers*.
 
-    dense: all arrays are contiguous, and the kernel is good for any number of items. memory: the
+    dense: all arrays are contiguous, and the kernel works for any number of items. memory: the
     dtype in memory of each operand, None for a number.
     """
 
@@ -77,7 +77,7 @@ def run(
 
     operands: outputs first; arrays (of any strides; inputs may be broadcast, outputs have the
     shape) and, for inputs, Python or NumPy numbers. Outputs must not share memory with inputs,
-    unless item by item. Which events of the operands to wait for is the caller's business.
+    unless item by item. The caller is responsible for the operands' events.
     """
     launch = prepare(backend, operation, operands, shape)
     return start(backend, queue, launch, operation, operands, wait_for)
@@ -108,7 +108,7 @@ def start(
 def prepare(
     backend: Backend, operation: Operation, operands: Sequence[Any], shape: tuple[int, ...]
 ) -> Launch:
-    """The kernel for these operands, compiled if need be, and how it is launched."""
+    """Return the kernel for these operands, compiled if needed, and its launch."""
     n = prod(shape)
     arrays = [operand for operand in operands if hasattr(operand, "base_data")]
     memory = tuple(x.dtype if hasattr(x, "base_data") else None for x in operands)
@@ -162,7 +162,7 @@ def _tiles(
     arrays: Sequence[Any],
     wide: bool,
 ) -> Launch | None:
-    """The launch of the kernel over rows, if the last axis suits it."""
+    """Return the launch of the kernel over rows, if the last axis is suitable."""
     length = shape[-1]
     letters = "".join(
         "c" if s[-1] == a.itemsize else "s" if s[-1] else "b" for s, a in zip(strides, arrays)
@@ -202,7 +202,7 @@ def _key(operation: Operation, memory: tuple[np.dtype[Any] | None, ...]) -> tupl
 
 
 def rule(backend: Backend, memory: Sequence[np.dtype[Any] | None]) -> tuple[int, int, int]:
-    """kernels.rule() of the kernel for contiguous operands of these dtypes in memory."""
+    """Return kernels.rule() of the kernel for contiguous operands of these dtypes in memory."""
     return kernel_cache.rule(backend, _vector(backend, memory))
 
 
@@ -214,10 +214,10 @@ def get_kernel(
     wide: bool,
     rows: str = "",
 ) -> Any:
-    """The kernel, compiled if need be.
+    """Return the kernel, compiled if needed.
 
-    ndim: 0 if all arrays are contiguous, else the number of axes. wide: indices of strided walks
-    have 64 bits. rows: for a CPU's walk row by row, a letter for each array; see rows_source().
+    ndim: 0 if all arrays are contiguous, else the number of axes. wide: strided indices have 64
+    bits. rows: for processing row by row on a CPU, a letter for each array; see rows_source().
     """
     wide = wide and ndim > 0  # contiguous loops always count in 64 bits
 
@@ -239,7 +239,7 @@ def get_kernel(
 
 
 def as_scalar(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A number as a kernel's argument of the compute type of *dtype*, converted as NumPy does.
+    """Convert a number to a kernel's argument of the compute type of *dtype*, as NumPy does.
 
     Raises OverflowError for a Python int that does not fit, and for inf as an integer; ValueError
     for NaN as an integer; TypeError for a Python complex number as a real one."""
@@ -253,12 +253,12 @@ def as_scalar(value: Any, dtype: np.dtype[Any]) -> Any:
             raise OverflowError(f"Python integer {value} out of bounds for {dtype.name}")
     if dtypes.is_date(dtype):
         date = np.empty((), dtype)
-        date[...] = value  # also of a text or an object of the module datetime
+        date[...] = value  # also from text or a datetime object
         return date.view(np.int64)[()]
     if isinstance(value, np.generic):
         if dtypes.kind(value.dtype) not in "biufc":
             raise TypeError(f"cannot convert {value.dtype} to {dtype}")
         return value.astype(dtype)
     box = np.empty((), dtype)
-    box[...] = value  # with the refusals of an assignment
+    box[...] = value  # raises what an assignment raises
     return box[()]

@@ -1,7 +1,7 @@
-"""Device memory of other libraries by ``__cuda_array_interface__``, and checks of what they say.
+"""Device memory of other libraries by ``__cuda_array_interface__``, and checks of their claims.
 
-A wrong claim reads or destroys memory of others, or ends the context. So the description must be
-the protocol's, and all of its items must lie in memory that the driver knows.
+A wrong claim would read or destroy other memory, or end the context. So the description must
+follow the protocol, and all of its items must be in memory that the driver knows.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ __all__ = [
 ]
 
 _TYPE = re.compile(r"[<>|=]?[a-zA-Z][0-9]+(\[[0-9a-zA-Z]*\])?")
-_PLAIN = {np.dtype(c).str: np.dtype(c) for c in "?bBhHiIlLqQefdFD"}  # most are of these
+_PLAIN = {np.dtype(c).str: np.dtype(c) for c in "?bBhHiIlLqQefdFD"}  # the most common dtypes
 _MOST = 1 << 62  # bytes
 _LEGACY = 1  # the handle of CUDA's default stream
 
 
 class InterfaceError(BufferError, TypeError):
-    """A ``__cuda_array_interface__`` that is not as the protocol says."""
+    """A ``__cuda_array_interface__`` violates the protocol."""
 
 
 class Shown(NamedTuple):
-    """A ``__cuda_array_interface__`` that was looked at; strides of C order if it has none."""
+    """A checked ``__cuda_array_interface__``; strides of C order if it has none."""
 
     address: int
     read_only: bool
@@ -118,7 +118,7 @@ def _stream_of(shown: dict[str, Any]) -> int | None:
 
 def read(shown: Any, call: str) -> Shown:
     """Read a ``__cuda_array_interface__``. Raises InterfaceError, whose message begins with
-    *call*, for anything that is not as the protocol says."""
+    *call*, if it violates the protocol."""
     try:
         return _read(shown)
     except InterfaceError as error:
@@ -163,7 +163,7 @@ def _read(shown: Any) -> Shown:
 def check_alignment(
     call: str, address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any
 ) -> None:
-    """Raise BufferError for numbers at addresses that a device cannot read them from."""
+    """Raise BufferError for numbers at addresses from which a device cannot read them."""
     size = dtype.alignment
     if size > 1 and 0 not in shape:
         if address % size or any(s % size for n, s in zip(shape, strides) if n > 1):
@@ -176,9 +176,9 @@ def check_alignment(
 def check_range(
     call: str, address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any
 ) -> int | None:
-    """Raise BufferError unless all items lie in one range of memory that the driver knows. Returns
-    the number of the device whose memory it is; None for the current context's, for memory of the
-    host, and where there are no items."""
+    """Raise BufferError unless all items are in one range of memory that the driver knows. Returns
+    the number of the device that owns the memory; None for the current context's, for host memory,
+    and if there are no items."""
     low, high = layout.byte_bounds(shape, strides, dtype.itemsize)
     if low == high:
         return None
@@ -217,7 +217,7 @@ def check_current(call: str, shown: Shown) -> None:
 
 
 def wait_for(backend: Any, queue: Any, handle: int | None) -> None:
-    """Let a queue (None: the default stream) wait for another library's stream."""
+    """Make a queue (None: the default stream) wait for another library's stream."""
     if handle is None or handle == (_LEGACY if queue is None else queue.handle):
         return
     theirs = None if handle == _LEGACY else _cuda().Stream.from_handle(handle)

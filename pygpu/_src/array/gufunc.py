@@ -43,7 +43,7 @@ def _computed(name: str, a: Any, b: Any) -> Any:
 
 
 def _place(name: str, axes: Any, count: int, ndim: int) -> tuple[int, ...]:
-    """The axes of one operand, of which there must be *count*."""
+    """Return the axes of one operand, which must be *count*."""
     items = axes if isinstance(axes, (tuple, list)) else (axes,)
     if len(items) != count:
         raise ValueError(f"{name}: axes: {count} are needed where {axes!r} was given")
@@ -53,7 +53,7 @@ def _place(name: str, axes: Any, count: int, ndim: int) -> tuple[int, ...]:
 def _axes(
     name: str, options: dict[str, Any], ndims: list[int], counts: tuple[int, ...]
 ) -> list[Any] | None:
-    """The axes of each operand and of the result, if they are not the last ones."""
+    """Return the axes of each operand and of the result, if they are not the last ones."""
     axes, axis = options.get("axes"), options.get("axis")
     if axis is not None:
         if axes is not None:
@@ -75,7 +75,7 @@ def _axes(
 
 
 def call(name: str, inputs: Any, out: Any, options: dict[str, Any]) -> Any:
-    """Call ``numpy.matmul(a, b, out=..., axes=..., dtype=...)`` or one of its relatives."""
+    """Call ``numpy.matmul(a, b, out=..., axes=..., dtype=...)`` or one of the related ufuncs."""
     for option in options:
         if option not in _OPTIONS:
             raise TypeError(f"{name}: {option}= is not supported for arrays on a device")
@@ -93,7 +93,7 @@ def call(name: str, inputs: Any, out: Any, options: dict[str, Any]) -> Any:
     dtype = None if kind is None else np.dtype(kind)
     loop = ufuncs.resolve(name, kinds, casting, dtype, signature)
     needs = NAMES[name]
-    if name == "matmul":  # a vector is a matrix here
+    if name == "matmul":  # a vector is treated as a matrix here
         needs = (min(a.ndim, 2), min(b.ndim, 2), max(min(a.ndim, 2) + min(b.ndim, 2) - 2, 0))
     for k, x in enumerate((a, b)):
         if x.ndim < max(needs[k], 1):

@@ -1,7 +1,8 @@
-"""Where kernels say that an index was out of bounds: two int64 on the device, zero unless one was.
+"""Reports of kernels about indices out of bounds: two int64 on the device, zero unless there is
+one.
 
-The memory is kept once it was read: it is still zero then, and nothing uses it any more, so the
-next check needs no memory of its own and no command that clears it.
+The memory is kept after it was read: it is still zero then, and no longer in use, so the next
+check needs no allocation and no command that clears it.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import numpy as np
 __all__ = ["Report"]
 
 _INT64 = np.dtype(np.int64)
-_KEPT = 8  # for threads that check at once
+_KEPT = 8  # for threads that check concurrently
 
 
 class Report:
-    """The answer of one launch, on the queue of the array *side*: [number of the index + 1, its
+    """The report of one launch, on the queue of the array *side*: [number of the index + 1, its
     value]."""
 
     __slots__ = ("array",)
@@ -40,7 +41,7 @@ class Report:
         self.array = array
 
     def read(self) -> tuple[int, int]:
-        """Wait for the launch. (0, 0): all is well."""
+        """Wait for the launch. (0, 0) means that all indices are valid."""
         array = self.array
         backend = array.backend
         found = np.empty(2, np.int64)
@@ -53,7 +54,7 @@ class Report:
         return 0, 0
 
     def keep(self) -> None:
-        """The launch is over, and left zeros: the memory can serve the next one."""
+        """Finish a launch that left zeros: the next one can use the memory."""
         kept = self.array.backend.kernels.setdefault("reports", [])
         if len(kept) < _KEPT:
             kept.append(self.array.base_data)

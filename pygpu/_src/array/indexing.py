@@ -1,5 +1,5 @@
-"""Indexing: ints, slices, Ellipsis and newaxis make views; arrays and lists of ints or bools go to
-`advanced_indexing.py`."""
+"""Indexing: ints, slices, Ellipsis and newaxis make views; arrays and lists of ints or bools are
+handled in `advanced_indexing.py`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Indexing(ArrayCore[_ScalarT_co]):
         return bool((self == value).any())
 
     def _basic(self, key: Any) -> tuple[Any, list[tuple[int, Any]]]:
-        """The view of the basic part of an index, and the rest of it."""
+        """Return the view for the basic part of an index, and the rest of it."""
         if isinstance(key, str):
             return self._field(key), []
         if type(key) is list and key and type(key[0]) is str:
@@ -79,10 +79,10 @@ class Indexing(ArrayCore[_ScalarT_co]):
         raise ValueError("cannot delete array elements; numpy.delete() makes an array without them")
 
     def setitem(self, subscript: Any, value: Any, queue: Any = None, wait_for: Any = None) -> Any:
-        """``a[subscript] = value`` on a queue, after the events *wait_for*.
+        """Set ``a[subscript] = value`` on a queue, after the events *wait_for*.
 
         value: an array on the device or the host, or a number; it broadcasts to the items, and is
-        converted to the array's dtype as astype() does. Raises IndexError, ValueError, TypeError.
+        converted to the array's dtype as by astype(). Raises IndexError, ValueError, TypeError.
         """
         if type(subscript) is type(self) and subscript.ndim and queue is None and wait_for is None:
             return lazy("pygpu._src.array.advanced_indexing").setitem(self, subscript, value)
@@ -95,13 +95,13 @@ class Indexing(ArrayCore[_ScalarT_co]):
             same_device("setitem", [self, value])
             value = _fitted(value, view.shape)
             if queue is None and wait_for is None and _is_same(view, value):
-                return None  # a[key] += b has written the items already
+                return None  # a[key] += b has already written the items
             value = disjoint(value, [view])
         elif not isinstance(value, (int, float, complex, np.generic)):
             if view.dtype.kind in "mM":
                 value = _as_dates(value, view.dtype)
             if isinstance(value, (tuple, list)) and view.dtype.names is not None:
-                value = np.array(value, view.dtype)  # a record, or several
+                value = np.array(value, view.dtype)  # one record, or several
             host = np.asarray(value)
             if host.dtype.kind == "O":
                 raise TypeError(
@@ -116,7 +116,7 @@ class Indexing(ArrayCore[_ScalarT_co]):
         return view._copy_from(value, queue, wait_for)
 
     def _place_items(self, value: Any) -> None:
-        """``self[...] = value`` for a device array or a number of any dtype."""
+        """Set ``self[...] = value`` for a device array or a number of any dtype."""
         if self.size:
             self._copy_from(value)
 
@@ -127,7 +127,7 @@ def _has_gaps(dtype: np.dtype[Any]) -> bool:
 
 
 def _as_dates(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Texts, None and objects of the module datetime as an array of dates or durations."""
+    """Convert strings, None and datetime objects to an array of dates or durations."""
     host = np.asarray(value)
     return host.astype(dtype) if host.dtype.kind in "OUS" else host
 
@@ -144,7 +144,7 @@ def _is_same(view: Any, value: Any) -> bool:
 
 
 def _fitted(value: Any, shape: tuple[int, ...]) -> Any:
-    """A value whose further leading axes of length 1 are dropped, as NumPy's assignment does."""
+    """Return a value without its additional leading axes of length 1, as in NumPy's assignment."""
     have = value.shape
     while len(have) > len(shape) and have[0] == 1:
         have = have[1:]

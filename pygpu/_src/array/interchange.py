@@ -1,9 +1,9 @@
-"""Memory shared with other libraries: DLPack and ``__cuda_array_interface__``, both ways.
+"""Memory shared with other libraries: DLPack and ``__cuda_array_interface__``, in both directions.
 
-Exported memory is kept until the other library drops it; of imported memory this side keeps the
-exporter's object as long as an array (or a view of one) lies in it. Order of commands: who takes
-memory names the stream on which it will use it, and who gives it makes that stream wait. Memory of
-OpenCL has no such rule, so there the host waits before it is given.
+Exported memory is kept until the other library drops it. For imported memory, this side keeps the
+exporter's object as long as an array (or a view of one) uses it. Ordering of commands: the
+consumer names the stream on which it will use the memory, and the producer makes that stream wait.
+OpenCL has no such rule, so there the host waits before it exports memory.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ _NAMES = {
 _COPIED = 2
 _VERSION = (1, 0)
 _LEGACY = 1  # the handle of CUDA's default stream in both protocols
-_WORDS = 1 << 20  # of an array that a token is made of at once
+_WORDS = 1 << 20  # words of an array that a token processes at once
 
 
 def _cuda() -> Any:
     return importlib.import_module("pygpu._cuda")
 
 
-# ---- which device
+# ---- devices
 
 
 @cache
 def _opencl_number(device: Any) -> int:
-    """The device's number among all of OpenCL: those of the first platform come first."""
+    """Return the device's number among all of OpenCL: those of the first platform come first."""
     from pygpu import _opencl as cl
 
     every = [d for p in cl.get_platforms() for d in p.get_devices()]
@@ -69,7 +69,7 @@ def _cuda_number(device: Any) -> int:
 
 
 def dlpack_device(array: Any) -> tuple[int, int]:
-    """DLPack's kind of device and number of an array."""
+    """Return DLPack's device type and number of an array."""
     if array.backend.name == "opencl":
         return OPENCL, _opencl_number(array.backend.device)
     of_memory = getattr(array.base_data, "__dlpack_device__", None)
@@ -89,7 +89,8 @@ def dlpack(
     dl_device: Any = None,
     copy: bool | None = None,
 ) -> Any:
-    """``__dlpack__`` of an array: a capsule over its memory, or a copy, there or on the host."""
+    """Implement ``__dlpack__`` of an array: a capsule over its memory, or a copy, there or on the
+    host."""
     own = dlpack_device(array)
     versioned = max_version is not None and int(tuple(max_version)[0]) >= 1
     wanted = own if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
@@ -104,7 +105,7 @@ def dlpack(
             f"or, as a copy, on the host, (1, 0), but not on {wanted}; use .to_device() or .get()"
         )
     flags = 0
-    if stream == -1 and copy is False:  # as mpi4py asks, which believes that MPI reads any memory
+    if stream == -1 and copy is False:  # mpi4py's request, which assumes that MPI reads any memory
         _refuse_mpi(array)
     if copy:
         array, flags = array._copy(), _COPIED
@@ -116,8 +117,8 @@ def dlpack(
 
 
 def _refuse_mpi(array: Any) -> None:
-    """MPI without the ability ends the process at device memory. It never reads OpenCL's, always
-    the simulator's."""
+    """Refuse device memory to an MPI without support for it, which would end the process. MPI
+    never reads OpenCL's memory, and always the simulator's."""
     if not mpi_library.is_loaded():
         return
     if array.backend.name == "opencl" or not (is_simulator() or mpi_library.knows_cuda()):
@@ -135,7 +136,8 @@ def _host_capsule(host: np.ndarray, versioned: bool) -> Any:
 
 
 def _give_cuda(array: Any, stream: Any) -> tuple[int, int, Any]:
-    """(address, offset, what keeps the memory), with the consumer's stream behind the array's."""
+    """Return (address, offset, owner of the memory), with the consumer's stream ordered after the
+    array's."""
     if stream is not None and not isinstance(stream, (int, np.integer)):
         raise TypeError(
             f"__dlpack__: stream must be a stream's handle as an int, not {type(stream).__name__}"
@@ -149,13 +151,13 @@ def _give_cuda(array: Any, stream: Any) -> tuple[int, int, Any]:
         _let_wait(array, _LEGACY if stream is None else int(stream))
     memory = array.base_data
     owner: Any = array
-    if array.size and hasattr(memory, "__dlpack__"):  # which also keeps it from being freed
+    if array.size and hasattr(memory, "__dlpack__"):  # this also keeps it from being freed
         owner = (array, memory.__dlpack__(stream=-1))
     return (array.ptr if array.size else 0), 0, owner
 
 
 def _let_wait(array: Any, handle: int) -> None:
-    """Let a stream of another library wait for the work on an array."""
+    """Make a stream of another library wait for the work on an array."""
     queue = array.queue
     if handle == (_LEGACY if queue is None else queue.handle):
         return
@@ -236,12 +238,12 @@ def _buffer_class() -> Any:
 
 
 def from_dlpack(x: Any, *, device: Device | None = None, copy: bool | None = None) -> Any:
-    """An array over what *x* exports by ``__dlpack__``: over the same memory if it lies on a device
-    of CUDA or OpenCL, a copy on a device if it lies on the host.
+    """Make an array from what *x* exports by ``__dlpack__``: over the same memory if it is on a
+    CUDA or OpenCL device, a copy on a device if it is on the host.
 
-    device: where the result is to be, by default where x is (of the host: the default device).
-    copy: True for a copy in any case, False to raise ValueError if one is needed. Raises TypeError
-    if x does not export, BufferError if it cannot be imported.
+    device: for the result, by default x's (for host memory: the default device). copy: True always
+    copies, False raises ValueError if a copy is needed. Raises TypeError if x does not export,
+    BufferError if it cannot be imported.
     """
     if isinstance(x, GPUArray):
         return _moved(_view(x), device, copy)
@@ -275,8 +277,8 @@ def _device_of(x: Any) -> tuple[int, int]:
 
 
 def _import(x: Any, device: tuple[int, int], **options: Any) -> Any:
-    """The tensor of what x exports. A pointer that is taken for a handle of OpenCL, or for one of
-    another device, would end the process, so x must say the same of its device twice."""
+    """Return the tensor that x exports. A pointer mistaken for an OpenCL handle, or for one of
+    another device, would end the process, so x must name the same device twice."""
     tensor = _array._dlpack_import(_capsule(x, **options))
     if tensor.device != device:
         raise BufferError(
@@ -287,7 +289,7 @@ def _import(x: Any, device: tuple[int, int], **options: Any) -> Any:
 
 
 def _capsule(x: Any, **options: Any) -> Any:
-    """The export of x, in the newest form that it knows."""
+    """Export x in the newest form that it supports."""
     try:
         return x.__dlpack__(max_version=_VERSION, **options)
     except TypeError:
@@ -307,14 +309,14 @@ def _moved(array: Any, device: Device | None, copy: bool | None) -> Any:
 
 
 def _read_only(copy: bool | None) -> bool | None:
-    """Arrays here can be written to, so what must not be is copied."""
+    """Arrays here are writable, so read-only memory is copied."""
     if copy is False:
         raise ValueError("the memory is read-only and has to be copied, and copy=False")
     return True
 
 
 def _cuda_device(number: int | None) -> Device:
-    """By the current context if it is of that device, else by the device's primary context."""
+    """Use the current context if it is on that device, else the device's primary context."""
     cuda = _cuda()
     as_device("cuda")
     count = cuda.Device.count()
@@ -327,8 +329,8 @@ def _cuda_device(number: int | None) -> Device:
 
 
 def _place(call: str, where: Device, address: int, tensor: Any, own: bool) -> int:
-    """The number of the CUDA device whose memory the items lie in. own: it must be that of
-    *where*."""
+    """Return the number of the CUDA device whose memory contains the items. own: it must be that
+    of *where*."""
     with where.current():
         found = foreign_memory.check_range(
             call, address, tensor.shape, tensor.strides, tensor.dtype
@@ -348,7 +350,7 @@ def _over_pointer(
     strides: tuple[int, ...],
     dtype: np.dtype[Any],
 ) -> Any:
-    """An array over CUDA's memory."""
+    """Make an array over CUDA memory."""
     low, high = layout.byte_bounds(shape, strides, dtype.itemsize)
     memory = _pointer_class()(owner, address + low, high - low, kind)
     cls: Any = provided("cuda array")
@@ -421,18 +423,19 @@ def _take_opencl(x: Any, kind: tuple[int, int], device: Device | None, copy: boo
 
 
 def shown_by(x: Any) -> Any:
-    """An array over what an object of another library shows by ``__cuda_array_interface__`` or
-    ``__dlpack__``; None if it has neither."""
+    """Make an array over what an object of another library exports by ``__cuda_array_interface__``
+    or ``__dlpack__``; None if it has neither."""
     if hasattr(x, "__cuda_array_interface__"):
         return from_cuda_array(x)
     return from_dlpack(x) if hasattr(x, "__dlpack__") else None
 
 
 def from_cuda_array(x: Any, *, device: Device | None = None, copy: bool | None = None) -> Any:
-    """An array over the memory that *x* shows by ``__cuda_array_interface__`` (version 2 or 3).
+    """Make an array over the memory that *x* exports by ``__cuda_array_interface__`` (version 2 or
+    3).
 
-    The array's stream waits for the one that x names. Raises BufferError for what cannot be shared,
-    ValueError if copy is False and a copy is needed.
+    The array's stream waits for the one that x names. Raises BufferError for what cannot be
+    shared, ValueError if copy is False and a copy is needed.
     """
     call = f"__cuda_array_interface__ of {type(x).__name__}"
     shown = foreign_memory.read(x.__cuda_array_interface__, call)
@@ -455,8 +458,8 @@ def from_cuda_array(x: Any, *, device: Device | None = None, copy: bool | None =
 
 
 def token(array: Any) -> tuple[Any, ...]:
-    """A token of the contents of an array, equal for equal ones in all processes: two sums over its
-    words, each mixed with its place, and the bytes behind the last whole word."""
+    """Return a token of the contents of an array, equal for equal contents in all processes: two
+    sums over its words, each mixed with its index, and the bytes after the last whole word."""
     kind = type(array).__module__, type(array).__qualname__
     facts = (*kind, repr(array.dtype.descr), array.shape)
     if array.size == 0:
@@ -472,7 +475,7 @@ def token(array: Any) -> tuple[Any, ...]:
 
 
 def _mixed_sums(words: Any, start: int) -> np.ndarray:
-    """By the mixing function of G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom
+    """With the mixing function of G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom
     number generators" (2014)."""
     joining = lazy("pygpu._src.array.routines.joining")
     places = joining.arange_into(words._new(words.shape, words.dtype), start + 1, 1)

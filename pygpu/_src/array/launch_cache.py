@@ -1,7 +1,7 @@
-"""Tells C what was launched for a call, so that the next such call needs no Python.
+"""Tells C what was launched for a call, so that the next such call needs no Python code.
 
-A call is remembered in the backend's KernelTable: by the kinds of its operands if they are
-contiguous and of one shape, whatever that is, else by their shapes and strides.
+A call is cached in the backend's KernelTable: by the kinds of its operands if they are contiguous
+and have the same shape, whatever that is, else by their shapes and strides.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ SCRATCH = _array._PLAN_FIRST_SCRATCH
 
 
 class Call(NamedTuple):
-    """An operation by name on operands, as ``_array._call()`` takes it. out: the array that was
-    given for the result; ufunc: NumPy's, if it is one."""
+    """An operation by name on operands, as ``_array._call()`` takes it. out: the array passed for
+    the result; ufunc: NumPy's, if it is one."""
 
     name: str
     operands: tuple[Any, ...]
@@ -47,7 +47,7 @@ def step(
     numbers: Sequence[Any],
     whole: bool = False,
 ) -> tuple[Any, ...]:
-    """A launch as Plans.add() takes it."""
+    """Return a launch in the form for Plans.add()."""
     groups = (groups,) if isinstance(groups, int) else tuple(groups)
     local = (size,) if isinstance(size, int) else tuple(size)
     if backend.name == "opencl":
@@ -58,7 +58,7 @@ def step(
 
 
 def _kind(operand: Any) -> int | None:
-    """An operand in the key of the table, None for what the fast path does not take."""
+    """Return an operand's part of the table's key, None if the fast path does not support it."""
     if isinstance(operand, _array.GPUArray):
         return (
             operand.dtype.num
@@ -73,7 +73,7 @@ def _kind(operand: Any) -> int | None:
 
 
 def _all_planned(operands: Sequence[Any]) -> bool:
-    """Whether plans take all operands, of which the table does not take some."""
+    """Whether plans support all operands, of which the table does not support some."""
     return all(
         _kind(x) is not None
         or (isinstance(x, _array.GPUArray) and dtypes.kind(x.dtype) in "biufcmM")
@@ -82,7 +82,7 @@ def _all_planned(operands: Sequence[Any]) -> bool:
 
 
 def _numbers_pass(call: Call, operation: elementwise.Operation) -> bool:
-    """Whether a launch converts the numbers among the operands just as as_scalar() would."""
+    """Whether a launch converts the numbers among the operands exactly as as_scalar() would."""
     for operand, computed in zip(call.operands, operation.inputs, strict=True):
         if isinstance(operand, _array.GPUArray):
             continue
@@ -91,7 +91,7 @@ def _numbers_pass(call: Call, operation: elementwise.Operation) -> bool:
         if isinstance(operand, np.generic) and operand.dtype != computed:
             return False
         if isinstance(operand, float) and computed.kind in "iu":
-            return False  # which an assignment cuts off, and a launch refuses
+            return False  # an assignment truncates it, but a launch refuses it
     return True
 
 
@@ -103,11 +103,11 @@ def elementwise_call(
     outs: Sequence[Any],
     operands: Sequence[Any],
 ) -> None:
-    """Remember an elementwise call that was launched for these outputs and operands."""
+    """Cache an elementwise call that was launched for these outputs and operands."""
     out = outs[0]
     arrays = [x for x in call.operands if isinstance(x, _array.GPUArray)]
     kinds = [_kind(x) for x in call.operands]
-    # The table knows NumPy's own dtypes of numbers; plans also have those of ml_dtypes and dates.
+    # The table supports NumPy's own number dtypes; plans also support ml_dtypes' and dates.
     narrow = any(dtypes.is_of_ml_dtypes(x.dtype) or x.dtype.kind in "mM" for x in (*arrays, out))
     if (
         len(outs) != 1
@@ -134,7 +134,7 @@ def elementwise_call(
             for name in _names(call):
                 table.add(name, tuple(kinds), launch.kernel, out.dtype, *rule, chained)
         if dtype is None or dtype == out.dtype:  # float64 equals None
-            return  # otherwise, filling arrays of another dtype with such a number came first
+            return  # otherwise, arrays of another dtype were filled with such a number first
     n = len(call.operands)
     chained = number_of(operation, out.dtype)
     places = [n if call.out is not None else RESULT, *range(n)]
@@ -151,5 +151,5 @@ def _names(call: Call) -> tuple[Any, ...]:
 
 
 def known(name: str, *operands: Any, out: Any = None) -> Any:
-    """The result of a call that is remembered, else None."""
+    """Run a cached call and return its result, else None."""
     return _array._call(name, *operands, out=out)

@@ -1,5 +1,5 @@
-"""Shapes and strides: pure functions, no device. Strides are bytes, shapes are items, all are
-tuples.
+"""Shapes and strides: pure functions without devices. Strides are in bytes, shapes in items; all
+are tuples.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ MAX_DIMS = 32  # NumPy 1 has 32, NumPy 2 has 64
 
 
 class ShapeError(TypeError, ValueError):
-    """A shape that is none: a TypeError for NumPy, a ValueError for PyOpenCL."""
+    """An invalid shape: a TypeError as in NumPy, a ValueError as in PyOpenCL."""
 
 
 def as_shape(shape: Any, call: str = "array") -> Shape:
-    """A shape given as an int or a sequence of ints. Raises TypeError, ValueError."""
+    """Convert a shape given as an int or a sequence of ints. Raises TypeError, ValueError."""
     try:
         result: Shape = (operator.index(shape),)
     except TypeError:
@@ -79,8 +79,8 @@ def f_strides(shape: Shape, itemsize: int) -> Shape:
 
 
 def flags(shape: Shape, strides: Shape, itemsize: int) -> tuple[bool, bool]:
-    """(C-contiguous, Fortran-contiguous), by NumPy's rules: axes of length 1 do not count, and an
-    array without items is both."""
+    """Return (C-contiguous, Fortran-contiguous) by NumPy's rules: axes of length 1 do not count,
+    and an array without items is both."""
     if 0 in shape:
         return True, True
 
@@ -98,8 +98,8 @@ def flags(shape: Shape, strides: Shape, itemsize: int) -> tuple[bool, bool]:
 
 
 def as_order(call: str, order: Any, fortran: bool) -> str:
-    """NumPy's word for an order of axes as "K", "C" or "F"; fortran: what "A" stands for. Raises
-    TypeError and ValueError."""
+    """Convert NumPy's name of an order of axes to "K", "C" or "F"; fortran: what "A" stands for.
+    Raises TypeError and ValueError."""
     if not isinstance(order, str):
         raise TypeError(f"{call}: order must be str, not {type(order).__name__}")
     word = order.upper()
@@ -109,7 +109,7 @@ def as_order(call: str, order: Any, fortran: bool) -> str:
 
 
 def keep_order_strides(shape: Shape, strides: Shape, itemsize: int) -> Shape:
-    """Strides of a new array without gaps whose axes lie in memory in the order of *strides*
+    """Return strides of a new array without gaps whose axes have the memory order of *strides*
     (NumPy's order="K")."""
     order = sorted(range(len(shape)), key=lambda axis: (-abs(strides[axis]), axis))
     result, step = [0] * len(shape), itemsize
@@ -120,7 +120,7 @@ def keep_order_strides(shape: Shape, strides: Shape, itemsize: int) -> Shape:
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-    """NumPy's broadcast shape. Raises ValueError, with NumPy's words."""
+    """Return NumPy's broadcast shape. Raises ValueError with NumPy's message."""
     first = shapes[0] if shapes else ()
     if all(shape == first for shape in shapes):
         return first
@@ -140,7 +140,8 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
 
 
 def broadcast_strides(shape: Shape, strides: Shape, to: Shape) -> Shape:
-    """Strides by which an array of *shape* is read as one of shape *to*: 0 along repeated axes."""
+    """Return strides with which an array of *shape* is read as one of shape *to*: 0 along repeated
+    axes."""
     if shape == to:
         return strides
     missing = len(to) - len(shape)
@@ -155,11 +156,11 @@ def broadcast_strides(shape: Shape, strides: Shape, to: Shape) -> Shape:
 
 
 def collapse(shape: Shape, *strides: Shape) -> tuple[Shape, list[Shape]]:
-    """Fewer axes for the same walk over several operands of one shape.
+    """Merge axes, for the same iteration over several operands of one shape.
 
-    Axes of length 1 go; axes are put in the order of the first operand's strides, the largest first
-    (the others' break ties); axes that run on in all operands are joined. Only for work in which
-    each item stands for itself, since the order of items changes. At least one axis is left.
+    Axes of length 1 are removed; axes are sorted by the first operand's strides, the largest first
+    (the others' break ties); axes that are contiguous in all operands are merged. Only for work on
+    independent items, since their order changes. At least one axis remains.
     """
     axes = [axis for axis, n in enumerate(shape) if n != 1]
     if 0 in shape or not axes:
@@ -170,7 +171,7 @@ def collapse(shape: Shape, *strides: Shape) -> tuple[Shape, list[Shape]]:
 
 
 def collapse_in_order(shape: Shape, *strides: Shape) -> tuple[Shape, list[Shape]]:
-    """Like collapse(), but items keep their order."""
+    """As collapse(), but items keep their order."""
     axes = [axis for axis, n in enumerate(shape) if n != 1]
     return collapse(shape, *strides) if 0 in shape or not axes else _joined(shape, strides, axes)
 
@@ -178,7 +179,8 @@ def collapse_in_order(shape: Shape, *strides: Shape) -> tuple[Shape, list[Shape]
 def _joined(
     shape: Shape, strides: Sequence[Shape], axes: Sequence[int]
 ) -> tuple[Shape, list[Shape]]:
-    """Shape and strides of these axes, where neighbours that run on in all operands are one."""
+    """Return shape and strides of these axes, merging neighbours that are contiguous in all
+    operands."""
     new_shape = [shape[axes[0]]]
     new_strides = [[s[axes[0]]] for s in strides]
     for axis in axes[1:]:
@@ -195,7 +197,7 @@ def _joined(
 
 
 def byte_bounds(shape: Shape, strides: Shape, itemsize: int) -> tuple[int, int]:
-    """The first byte and the one after the last, relative to the first item's address."""
+    """Return the first byte and the one after the last, relative to the first item's address."""
     if 0 in shape:
         return 0, 0
     low = sum((n - 1) * s for n, s in zip(shape, strides) if s < 0)
@@ -206,7 +208,7 @@ def byte_bounds(shape: Shape, strides: Shape, itemsize: int) -> tuple[int, int]:
 def check_memory(
     call: str, data: Any, offset: int, shape: Shape, strides: Shape, itemsize: int
 ) -> None:
-    """Raises ValueError if items at *offset* [bytes] of a memory lie outside it, where its size is
+    """Raise ValueError if items at *offset* [bytes] of a memory are outside it, if its size is
     known."""
     low, high = byte_bounds(shape, strides, itemsize)
     size = getattr(data, "size", None)
@@ -219,8 +221,8 @@ def check_memory(
 
 
 def may_overlap(a: tuple[int, Shape, Shape, int], b: tuple[int, Shape, Shape, int]) -> bool:
-    """Whether two arrays (offset, shape, strides, itemsize) in one memory may share bytes: by their
-    bounds, and by the remainders of their addresses."""
+    """Whether two arrays (offset, shape, strides, itemsize) in the same memory may share bytes: by
+    their bounds, and by the remainders of their addresses."""
     (a_offset, a_shape, a_strides, a_size), (b_offset, b_shape, b_strides, b_size) = a, b
     a_low, a_high = byte_bounds(a_shape, a_strides, a_size)
     b_low, b_high = byte_bounds(b_shape, b_strides, b_size)
@@ -238,9 +240,8 @@ def may_overlap(a: tuple[int, Shape, Shape, int], b: tuple[int, Shape, Shape, in
 
 
 def same_elements(a: tuple[int, Shape, Shape], b: tuple[int, Shape, Shape]) -> bool:
-    """Whether two arrays (offset, shape, strides) in one memory have the same item at each index,
-    so
-    that one may be written while the other is read item by item."""
+    """Whether two arrays (offset, shape, strides) in the same memory have the same item at each
+    index, so that one may be written while the other is read item by item."""
     return (
         a[0] == b[0] and a[1] == b[1] and all(n <= 1 or s == t for n, s, t in zip(a[1], a[2], b[2]))
     )
@@ -249,8 +250,8 @@ def same_elements(a: tuple[int, Shape, Shape], b: tuple[int, Shape, Shape]) -> b
 def reshape_strides(
     shape: Shape, strides: Shape, itemsize: int, new_shape: Shape, order: str = "C"
 ) -> Shape | None:
-    """Strides of the same items seen in another shape (read in C or Fortran order), or None if that
-    needs a copy. Both shapes have the same number of items."""
+    """Return strides of the same items with another shape (read in C or Fortran order), or None if
+    that needs a copy. Both shapes have the same number of items."""
     if order == "F":
         turned = reshape_strides(shape[::-1], strides[::-1], itemsize, new_shape[::-1])
         return None if turned is None else turned[::-1]
@@ -284,7 +285,7 @@ def reshape_strides(
 
 
 def normalize_axis(axis: Any, ndim: int, call: str = "axis") -> int:
-    """An axis counted from 0. Raises np.exceptions.AxisError."""
+    """Return a nonnegative axis. Raises np.exceptions.AxisError."""
     number = operator.index(axis)
     if not -ndim <= number < ndim:
         raise np.exceptions.AxisError(number, ndim, call if call != "axis" else None)
@@ -292,7 +293,7 @@ def normalize_axis(axis: Any, ndim: int, call: str = "axis") -> int:
 
 
 def normalize_axes(axes: Any, ndim: int, call: str = "axis") -> Shape:
-    """Axes given as None (all), an int or a tuple, from 0 up. Raises ValueError if repeated."""
+    """Return nonnegative axes from None (all), an int or a tuple. Raises ValueError if repeated."""
     if axes is None:
         return tuple(range(ndim))
     try:
@@ -310,13 +311,13 @@ def normalize_axes(axes: Any, ndim: int, call: str = "axis") -> Shape:
 
 
 class Index:
-    """The view that an index expression of ints, slices, Ellipsis and None makes.
+    """The view selected by an index expression of ints, slices, Ellipsis and None.
 
-    offset is relative to the array's first item [bytes]. When the expression has other items
+    offset is relative to the array's first item [bytes]. If the expression has other items
     (arrays, lists, bools), *advanced* is a list of (axis of the view, item), in order: the view
-    then has the whole axis there, of length as in the array, to be indexed by the item. An item
-    that is a boolean array takes as many axes as it has. between: an ellipsis stands between two
-    of them.
+    then has the whole axis there, with the array's length, to be indexed by the item. An item that
+    is a boolean array takes as many axes as it has. between: an ellipsis stands between two of
+    them.
     """
 
     __slots__ = ("advanced", "between", "offset", "shape", "strides")
@@ -341,8 +342,8 @@ def _is_int(item: Any) -> bool:
 
 
 def _as_int(item: Any) -> int | None:
-    """An int, or what has __index__, as an int; None for what may be an index array. Raises
-    IndexError if it is not an index at all."""
+    """Convert an int, or an object with __index__, to an int; None for a possible index array.
+    Raises IndexError for anything else."""
     if _is_int(item):
         return int(item)
     if hasattr(item, "dtype") or isinstance(item, (bool, list, tuple)):
@@ -357,7 +358,7 @@ def _as_int(item: Any) -> int | None:
 
 
 def axes_of(item: Any) -> int:
-    """How many axes an item takes."""
+    """Return how many axes an item takes."""
     if item is None:
         return 0
     if isinstance(item, slice) or _is_int(item):
@@ -375,7 +376,7 @@ def axes_of(item: Any) -> int:
 
 
 def parse_index(shape: Shape, strides: Shape, key: Any) -> Index:
-    """Read an index expression. Raises IndexError with NumPy's words."""
+    """Read an index expression. Raises IndexError with NumPy's message."""
     items: Sequence[Any] = key if isinstance(key, tuple) else (key,)
     ndim = len(shape)
     used, ellipsis = 0, False
@@ -413,7 +414,7 @@ def parse_index(shape: Shape, strides: Shape, key: Any) -> Index:
             if n:
                 offset += start * strides[axis]
             new_shape.append(n)
-            stride = step * strides[axis]  # of one item at most if it is too large
+            stride = step * strides[axis]  # if it is too large, there is at most one item
             new_strides.append(stride if abs(stride) < 1 << 63 else strides[axis])
             axis += 1
         elif (i := _as_int(item)) is not None:

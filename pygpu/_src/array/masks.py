@@ -1,4 +1,4 @@
-"""Masks: the items for which they hold, side by side, and the indices of those items."""
+"""Masks: the selected items, stored next to each other, and their indices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ Shape = tuple[int, ...]
 
 
 def moved(to: np.dtype[Any], source: np.dtype[Any]) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """Dtypes that a kernel is made for: one for all of a size where nothing is converted."""
+    """Return the dtypes for which a kernel is made: the same for all of a size if nothing is
+    converted."""
     if to == source:
         size = to.itemsize
         same = np.dtype(f"u{size}") if size in (1, 2, 4, 8) else np.dtype(f"V{size}")
@@ -31,8 +32,9 @@ def moved(to: np.dtype[Any], source: np.dtype[Any]) -> tuple[np.dtype[Any], np.d
 
 
 class _Marks:
-    """The result of the kernel ``marks`` for a mask of bytes, on a device with warps: bits, and how
-    many are set up to the end of each tile (``ends``, an operand of launches as ``bits`` is)."""
+    """The result of the kernel ``marks`` for a mask of bytes, on a device with warps: bits, and
+    how many are set up to the end of each tile (``ends``, which like ``bits`` is an operand of
+    launches)."""
 
     def __init__(self, mask: Any) -> None:
         backend = mask.backend
@@ -51,7 +53,7 @@ class _Marks:
         self.ends = self.bits.after(first)
 
     def count(self) -> int:
-        """How many are set: the only thing that the host reads."""
+        """Return how many are set: the only number that the host reads."""
         found, bits = np.empty(1, np.int64), self.bits
         read = self.report.array.backend.to_host
         read(bits.queue, found, bits.base_data, self.last, wait_for=bits.events or None)
@@ -60,7 +62,8 @@ class _Marks:
 
 
 def _counted(mask: Any) -> tuple[Any, int, Callable[[], int]]:
-    """Of a mask in C order: (ends of tiles, how many tiles, what tells how many items are true)."""
+    """For a mask in C order, return (ends of tiles, how many tiles, a function that returns how
+    many items are true)."""
     backend = mask.backend
     if backend.limits.warps and mask.itemsize == 1:
         marks = _Marks(mask)
@@ -85,7 +88,7 @@ def _counted(mask: Any) -> tuple[Any, int, Callable[[], int]]:
 
 
 def _last(ends: Any) -> int:
-    """The last item: the only one that the host reads."""
+    """Return the last item: the only one that the host reads."""
     found = np.empty(1, np.int64)
     place = ends.offset + 8 * (ends.size - 1)
     ends.backend.to_host(ends.queue, found, ends.base_data, place, wait_for=ends.events or None)
@@ -93,7 +96,7 @@ def _last(ends: Any) -> int:
 
 
 def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
-    """x's items where the mask is true, or the indices (one row an axis) for x None."""
+    """Return x's items where the mask is true, or their indices (one row per axis) for x None."""
     backend = mask.backend
     cpu = backend.limits.is_cpu
     ends, tiles, count = _counted(mask)
@@ -114,7 +117,7 @@ def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
         else (min(tiles, 1 << 20), index_text.GROUP)
     )
     reads = [mask, ends] if x is None else [mask, ends, x]
-    # all is ready: the device has nothing to do from here to the launch
+    # everything is ready: the device is idle from here to the launch
     found = count()
     if x is None:
         out = primitives.empty(mask, (ndim, found), np.int64)
@@ -135,9 +138,9 @@ def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
 
 
 def _gather(mask: Any, x: Any) -> Any:
-    """_compact() by warps, of more than a few items. The device has nothing to do between the
-    count's arrival on the host and the second launch, so all but the result's size is known before,
-    and the result is an array only after it."""
+    """_compact() by warps, for more than a few items. The device is idle between the count's
+    arrival on the host and the second launch, so everything but the result's size is prepared
+    before, and the array is made only after it."""
     backend = mask.backend
     item = moved(x.dtype, x.dtype)[0]
     marks = _Marks(mask)
@@ -166,7 +169,7 @@ def _gather(mask: Any, x: Any) -> Any:
 
 
 def compress(a: Any, mask: Any) -> Any:
-    """a[mask], for a mask of the array's shape."""
+    """Return a[mask], for a mask of the array's shape."""
     if a.size == 0:
         return primitives.empty(a, (0,), a.dtype)
     if a.size <= single_group.FEW:
@@ -178,7 +181,7 @@ def compress(a: Any, mask: Any) -> Any:
 
 
 def nonzero(a: Any) -> tuple[Any, ...]:
-    """Indices of the items that are not zero, one int64 array for each axis, as numpy.nonzero."""
+    """Return the indices of nonzero items, one int64 array per axis, as numpy.nonzero."""
     if a.ndim == 0:
         raise ValueError(
             "Calling nonzero on 0d arrays is not allowed. "

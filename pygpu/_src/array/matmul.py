@@ -1,7 +1,7 @@
 """Products of matrices and tensors: matmul, tensordot, outer, trace, diagonal.
 
-All by one kernel of our own, tiled through local memory, for all dtypes that a device computes
-with; integers wrap as in NumPy, and products of bools are or's of and's.
+All use our own kernel, tiled through local memory, for all dtypes with which a device computes;
+integers wrap around as in NumPy, and for bools, products are "and" and sums are "or".
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _check_out(out: Any, shape: Shape, number: np.dtype[Any]) -> None:
 
 
 def matmul(a: Any, b: Any, out: Any = None) -> Any:
-    """``a @ b`` as numpy.matmul: of vectors, matrices, and stacks of them that broadcast.
+    """Compute ``a @ b`` as numpy.matmul: of vectors, matrices, and stacks of them that broadcast.
 
     Raises ValueError for numbers and for shapes that do not fit.
     """
@@ -96,7 +96,7 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def _product(a: Any, b: Any, number: np.dtype[Any], out: Any) -> products.Again | None:
-    """Returns what does it again, if no library is ever asked for it."""
+    """Returns the steps that repeat it, if no library could be used."""
     dtypes.require(a.backend, "matmul", a.dtype, b.dtype, number)
     if out.size == 0:
         return None
@@ -111,11 +111,11 @@ def _product(a: Any, b: Any, number: np.dtype[Any], out: Any) -> products.Again 
     return again if library is None else None
 
 
-_FEW = 1 << 15  # multiplications, for which calling a library costs more than it saves
+_FEW = 1 << 15  # multiplications up to which calling a library costs more than it saves
 
 
 def _library(a: Any, number: np.dtype[Any], out: Any) -> Any:
-    """cuBLAS or CLBlast, if they are there and know such a product; None otherwise."""
+    """Return cuBLAS or CLBlast, if available and able to compute such a product; else None."""
     backend = out.backend
     if dtypes.kind(number) not in "fc" or out.size * a.shape[-1] < _FEW:
         return None
@@ -137,7 +137,7 @@ def _library(a: Any, number: np.dtype[Any], out: Any) -> Any:
 def _is_faster_than_cublas(number: np.dtype[Any], shape: Shape, k: int) -> bool:
     """Whether pygpu's kernels were measured to be faster (benchmarks/linalg.py on an H100): for
     float32, few rows or columns, or stacks of small matrices. With a vector, the host's time for
-    the library's call alone is longer than most products."""
+    the library call alone exceeds most products."""
     m, n = shape[-2:]
     if number.char != "f":
         return False
@@ -145,8 +145,8 @@ def _is_faster_than_cublas(number: np.dtype[Any], shape: Shape, k: int) -> bool:
 
 
 def _by_library(lib: Any, a: Any, b: Any, number: np.dtype[Any], out: Any, wanted: str) -> bool:
-    """The product by a library, if it can do it."""
-    if dtypes.is_narrow(number) and number.itemsize == 1:  # which float16 holds
+    """Compute the product by a library, if it can."""
+    if dtypes.is_narrow(number) and number.itemsize == 1:  # float16 represents these exactly
         number, result = np.dtype(np.float16), out
         if out.dtype != np.float32:
             out = primitives.empty(out, out.shape, np.float32)
@@ -176,7 +176,7 @@ def _by_library(lib: Any, a: Any, b: Any, number: np.dtype[Any], out: Any, wante
 
 
 def _called(lib: Any, a: Any, b: Any, out: Any, **options: Any) -> bool:
-    """A library's product of stacks of matrices that broadcast, if it can do it."""
+    """Compute a library's product of stacks of matrices that broadcast, if it can."""
     stack = out.shape[:-2]
     batch, steps = layout.collapse(
         stack,
@@ -187,7 +187,7 @@ def _called(lib: Any, a: Any, b: Any, out: Any, **options: Any) -> bool:
     return bool(lib.product(a, b, out, batch, steps, **options))
 
 
-# The bits of two bfloat16 numbers: the nearest to a float32, or the largest, and what is left.
+# The bits of two bfloat16 numbers: the nearest to a float32 (or the largest), and the remainder.
 _SPLIT = """\
 pg_u16 high = pg_to_f16b(x0);
 if ((high & 0x7fff) == 0x7f80 && isfinite(x0)) high = (pg_u16)(PG_BITS_F32(x0) >> 16);
@@ -196,7 +196,8 @@ y1 = (pg_u16)(isfinite(x0) ? pg_to_f16b(x0 - pg_from_f16b(high)) : 0);"""
 
 
 def _split(x: Any) -> list[Any]:
-    """Two arrays of bits of bfloat16, which need no package here; their sums have 16 bits of x."""
+    """Return two arrays of bits of bfloat16, without the ml_dtypes package; their sums have 16
+    bits of x."""
     bits = np.dtype(np.uint16)
     operation = elementwise.Operation(
         "split_bf16", (x.dtype,), (bits, bits), _SPLIT, features=frozenset({"f16b"})
@@ -205,14 +206,14 @@ def _split(x: Any) -> list[Any]:
 
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:
-    """numpy.outer: a[i] * b[j] of the flat arrays."""
+    """Implement numpy.outer: a[i] * b[j] of the flat arrays."""
     left, right = primitives.flat(a), primitives.flat(b)
     column = primitives.reshape(left, (left.size, 1))
     return ufuncs.call("multiply", (column, right), None if out is None else (out,))
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """numpy.diagonal, as a view that can be written."""
+    """Implement numpy.diagonal, as a writable view."""
     if a.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     axis1, axis2 = layout.normalize_axis(axis1, a.ndim), layout.normalize_axis(axis2, a.ndim)
@@ -231,7 +232,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 def trace(
     a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
 ) -> Any:
-    """numpy.trace: the sum of a diagonal."""
+    """Implement numpy.trace: the sum of a diagonal."""
     return reduce("sum", diagonal(a, offset, axis1, axis2), -1, dtype=dtype, out=out)
 
 
@@ -240,7 +241,7 @@ def _transposed(a: Any, order: list[int]) -> Any:
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    """numpy.tensordot: products summed over pairs of axes.
+    """Implement numpy.tensordot: products summed over pairs of axes.
 
     axes: a number (the last of a with the first of b), or two sequences of axes.
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ArrayBase", "allow_host_copies"]
 
-_numpy: Any = np  # whose functions answer arrays of a device by __array_function__
+_numpy: Any = np  # its functions handle device arrays by __array_function__
 _allow_host = os.environ.get("PYGPU_ALLOW_HOST_COPIES", "") not in ("", "0")
 
 
@@ -77,14 +77,14 @@ _array._register("arrays", no_backend=_NoBackend())
 class ArrayBase(Shaping[_ScalarT_co]):
     """The base of pygpu.array.Array and pygpu.cuda.gpuarray.GPUArray."""
 
-    # dtype of comparisons in programs that rely on the other system's answer: None is bool, "same"
-    # the array's own.
+    # dtype of comparisons for programs that rely on PyOpenCL's or PyCUDA's result: None is bool,
+    # "same" the array's own.
     _comparison_dtype: ClassVar[Any] = None
 
     # ---- as a Python object
 
     def item(self, *args: SupportsIndex | tuple[SupportsIndex, ...]) -> Any:
-        """An item as a Python number: the only one, or that of a flat or full index."""
+        """Return an item as a Python number: the only one, or the one at a flat or full index."""
         if not args:
             if self.size != 1:
                 raise ValueError("can only convert an array of size 1 to a Python scalar")
@@ -133,7 +133,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return int(self.item())
 
-    if not TYPE_CHECKING:  # type checkers refuse what is refused here unless it was allowed
+    if not TYPE_CHECKING:  # type checkers reject conversions that need permission
 
         def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
             if not _allow_host:
@@ -162,7 +162,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
         return format(self.item() if spec and self.ndim == 0 else str(self), spec)
 
     def _array_ufunc(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Handles what the fast path of __array_ufunc__ does not."""
+        """Handle what the fast path of __array_ufunc__ does not."""
         from . import protocols
 
         return protocols.array_ufunc(self, ufunc, method, inputs, kwargs)
@@ -179,15 +179,15 @@ class ArrayBase(Shaping[_ScalarT_co]):
 
     @property
     def device(self) -> Device:
-        """The pygpu.xp.Device that the array lies on: its context, driver's device and queue."""
+        """The pygpu.xp.Device of the array: its context, driver's device and queue."""
         from .device import Device
 
-        _ = self.backend.name  # an array whose __init__() was not called has none, and says so
+        _ = self.backend.name  # raises if __init__() was not called
         return Device(self.backend, self.queue)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """The module pygpu.xp, or pygpu.xp.v2024_12 for a version up to 2024.12 of the standard.
-        Raises ValueError for versions that there is none for."""
+        """Return the module pygpu.xp, or pygpu.xp.v2024_12 for a version up to 2024.12 of the
+        standard. Raises ValueError for unsupported versions."""
         name = ARRAY_API.get(api_version)
         if name is not None:
             return importlib.import_module(f"pygpu.{name}")
@@ -198,11 +198,11 @@ class ArrayBase(Shaping[_ScalarT_co]):
         )
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """The array itself if it is on that device, else a copy there.
+        """Return the array itself if it is on that device, else a copy there.
 
-        device: what pygpu.xp.as_device() takes, as "cuda:1". stream: a queue or stream of that
-        device, for the operations of the result. Between GPUs the copy is queued in the order of
-        both arrays' streams; where no direct way exists it goes through the host's memory."""
+        device: what pygpu.xp.as_device() accepts, such as "cuda:1". stream: a queue or stream of
+        that device, for the operations of the result. Between GPUs the copy is ordered with both
+        arrays' streams; without a direct connection it goes through host memory."""
         from .device import Device, as_device
 
         where = as_device(device)
@@ -213,7 +213,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
         return lazy("pygpu._src.array.device_copy").copy_to(self, where)
 
     def to(self, device: Any, /, *, stream: Any = None) -> Any:
-        """What to_device() does."""
+        """As to_device()."""
         return self.to_device(device, stream=stream)
 
     # ---- memory for other libraries: interchange.py
@@ -226,22 +226,22 @@ class ArrayBase(Shaping[_ScalarT_co]):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """The memory as a DLPack capsule, as the array API standard says.
+        """Export the memory as a DLPack capsule, as specified by the array API standard.
 
         stream: handle of the CUDA stream that will use it, which is made to wait for the array's;
-        None is the default stream, -1 asks for no waiting. dl_device: (1, 0) for a copy on the
-        host. Raises BufferError for what cannot be given."""
+        None is the default stream, -1 disables waiting. dl_device: (1, 0) for a copy on the host.
+        Raises BufferError for memory that cannot be exported."""
         interchange = lazy("pygpu._src.array.interchange")
 
         return interchange.dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """DLPack's kind of device (2 CUDA, 4 OpenCL, 13 CUDA's managed memory) and its number."""
+        """Return DLPack's device type (2 CUDA, 4 OpenCL, 13 CUDA's managed memory) and number."""
         kind: tuple[int, int] = lazy("pygpu._src.array.interchange").dlpack_device(self)
         return kind
 
     def __dask_tokenize__(self) -> Any:
-        """A token of the contents for Dask; copies them to the host."""
+        """Return a token of the contents for Dask."""
         interchange = lazy("pygpu._src.array.interchange")
 
         return interchange.token(self)
@@ -287,7 +287,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
         initial: complex | np.generic | None = None,
         where: _Where = None,
     ) -> Self:
-        """Least item over axes, as numpy.min: a NaN wins."""
+        """Least item over axes, as numpy.min: NaN propagates."""
         least: Self = self._reduce(
             "min", axis, out=out, keepdims=keepdims, initial=initial, where=where
         )
@@ -301,7 +301,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
         initial: complex | np.generic | None = None,
         where: _Where = None,
     ) -> Self:
-        """Greatest item over axes, as numpy.max: a NaN wins."""
+        """Greatest item over axes, as numpy.max: NaN propagates."""
         greatest: Self = self._reduce(
             "max", axis, out=out, keepdims=keepdims, initial=initial, where=where
         )
@@ -318,7 +318,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
     def ptp(
         self, axis: int | tuple[int, ...] | None = None, out: _Out = None, keepdims: bool = False
     ) -> Self:
-        """Greatest less least item over axes."""
+        """Greatest minus least item over axes."""
         found: Self = self._reduce("ptp", axis, out=out, keepdims=keepdims)
         return found
 
@@ -361,7 +361,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
             "std", axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims, where=where
         )
 
-    # ---- scans, sorting, products: written elsewhere
+    # ---- scans, sorting, products
 
     def cumsum(
         self, axis: int | None = None, dtype: DTypeLike | None = None, out: _Out = None
@@ -382,36 +382,37 @@ class ArrayBase(Shaping[_ScalarT_co]):
     def argsort(
         self, axis: int | None = -1, kind: Any = None, order: Any = None, **options: Any
     ) -> Any:
-        """Indices that sort along an axis; equal items stay in order. order: fields of records that
-        come first."""
+        """Return the indices that sort along an axis; the order of equal items is kept. order:
+        fields of records to compare first."""
         sort = lazy("pygpu._src.array.sort")
 
         return sort.argsort(self, axis, order)
 
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None, **options: Any) -> None:
-        """Sort along an axis, in place. order: fields of records that come first."""
+        """Sort along an axis, in place. order: fields of records to compare first."""
         sort = lazy("pygpu._src.array.sort")
 
         self._copy_from(sort.sort(self, axis, order))
 
     def partition(self, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
-        """Put the kth item along an axis where sorting would, smaller ones before it, in place."""
+        """Move the kth item along an axis to its sorted position, with smaller ones before it, in
+        place."""
         self._copy_from(_numpy.partition(self, kth, axis))
 
     def argpartition(
         self, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None
     ) -> Any:
-        """Indices that do so, of the flat array for None."""
+        """Return the indices of such a partition, of the flat array for None."""
         return _numpy.argpartition(self, kth, axis)
 
     def choose(self, choices: Any, out: _Out = None, mode: Any = "raise") -> Any:
-        """Items of the choices that this array's items number."""
+        """Select items from the choices by this array's items."""
         return _numpy.choose(self, choices, out, mode)
 
     def take(
         self, indices: Any, axis: int | None = None, out: _Out = None, mode: str = "raise"
     ) -> Self:
-        """Items by index along an axis, of the flat array for None."""
+        """Return items by index along an axis, of the flat array for None."""
         index = lazy("pygpu._src.array.advanced_indexing")
 
         found: Self = index.take(self, indices, axis, out, mode)
@@ -424,12 +425,13 @@ class ArrayBase(Shaping[_ScalarT_co]):
         index.put(self, indices, values, mode)
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Self:
-        """Each item, or row along an axis, so many times."""
+        """Repeat each item, or row along an axis, so many times."""
         found: Self = _numpy.repeat(self, repeats, axis)
         return found
 
     def compress(self, condition: Any, axis: int | None = None, out: _Out = None) -> Self:
-        """Items of the flat array, or rows along an axis, for which the condition is true."""
+        """Return items of the flat array, or rows along an axis, for which the condition is
+        true."""
         found: Self = _numpy.compress(condition, self, axis, out)
         return found
 
@@ -444,11 +446,12 @@ class ArrayBase(Shaping[_ScalarT_co]):
         return _numpy.trace(self, offset, axis1, axis2, dtype, out)
 
     def searchsorted(self, v: Any, side: Any = "left", sorter: Any = None) -> Any:
-        """Where items would have to be inserted for the array to stay sorted."""
+        """Return the positions where items would have to be inserted for the array to stay
+        sorted."""
         return _numpy.searchsorted(self, v, side, sorter)
 
     def nonzero(self) -> Any:
-        """Indices of items that are not zero, an array for each axis."""
+        """Return the indices of nonzero items, an array for each axis."""
         index = lazy("pygpu._src.array.advanced_indexing")
 
         return index.nonzero(self)
@@ -460,7 +463,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
         return joining.dot(self, other, out=out)
 
     def clip(self, min: Any = None, max: Any = None, out: _Out = None) -> Self:
-        """Items limited to an interval."""
+        """Limit items to an interval."""
         from .routines import joining
 
         found: Self = joining.clip(self, min, max, out)

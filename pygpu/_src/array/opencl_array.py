@@ -127,7 +127,7 @@ _SAME: Any = object()
 
 
 class ArrayHasOffsetError(ValueError):
-    """The array does not begin where its memory begins; use base_data and offset."""
+    """The array does not begin at the start of its memory; use base_data and offset."""
 
     def __init__(
         self,
@@ -268,14 +268,14 @@ class Array(ArrayTypes[_ScalarT_co]):
             **({"_context": self.context, "_queue": queue} if new_form else {}),
         )
         if has_memory:
-            made.events = of.events  # shared, even if there are none
+            made.events = of.events  # shared, even if the list is empty
         return made
 
     if TYPE_CHECKING:
 
         @property
         def context(self) -> _opencl.Context:
-            """The context that the array lies in."""
+            """The context of the array."""
 
         @property
         def queue(self) -> _opencl.CommandQueue | None:
@@ -342,7 +342,7 @@ class Array(ArrayTypes[_ScalarT_co]):
         self._add_event(evt)
 
     def finish(self) -> None:
-        """Wait for the array's events, and forget them."""
+        """Wait for the array's events, and drop them."""
         events = self.events
         if events:
             _opencl.wait_for_events(events)
@@ -372,8 +372,8 @@ class Array(ArrayTypes[_ScalarT_co]):
 
     @fastpath("opencl_set")
     def set(self, ary: NDArray[Any], queue: _Queue = None, async_: bool = False) -> None:
-        """Copy from a host array of the same dtype and size; async_: without waiting, *ary* must
-        not change until the array's events are complete."""
+        """Copy from a host array of the same dtype and size; async_: without waiting; then *ary*
+        must not change until the array's events are complete."""
         self._set(ary, queue, not async_)
 
     def map_to_host(
@@ -434,7 +434,7 @@ class Array(ArrayTypes[_ScalarT_co]):
         queue: Any = _SAME,
         allocator: Any = None,
     ) -> Any:
-        """An array like this one but for what is given; data None: new memory."""
+        """Return an array like this one with some changes; data None: new memory."""
         queue = self.queue if queue is _SAME else queue
         return type(self)(
             queue if queue is not None else self.context,
@@ -450,7 +450,8 @@ class Array(ArrayTypes[_ScalarT_co]):
     def _get_sizes(
         self, queue: Any, kernel_specific_max_wg_size: int | None = None
     ) -> tuple[tuple[int], tuple[int]]:
-        """(global size, local size) for a kernel of one's own that steps through the items."""
+        """Return (global size, local size) for the caller's own kernel that steps through the
+        items."""
         from pygpu._src.array.opencl_splay import splay
 
         return splay(queue.device, self.size, kernel_specific_max_wg_size)
@@ -460,7 +461,7 @@ class Array(ArrayTypes[_ScalarT_co]):
     def _zero_fill(self, queue: Any = None, wait_for: Any = None) -> None:
         self.fill(0, queue, wait_for)
 
-    # ---- reductions whose signatures are PyOpenCL's
+    # ---- reductions with PyOpenCL's signatures
 
     def any(
         self,
@@ -537,7 +538,7 @@ _array._chain_connect(False, _opencl._deferral())
 
 
 def _unpickle(cls: Any, host: np.ndarray, with_queue: bool) -> Any:
-    """In :func:`queue_for_pickle`'s queue, or a default one."""
+    """Make the array in :func:`queue_for_pickle`'s queue, or a default one."""
     queue = _pickle_queue
     if queue is None:
         from .device import as_device, default_device
@@ -554,8 +555,8 @@ _pickle_queue: Any = None
 
 
 class queue_for_pickle:
-    """Context manager: arrays that are unpickled inside go to this queue's device; elsewhere, to
-    pygpu.xp's default device, or OpenCL's first if that is not one of OpenCL's."""
+    """Context manager: arrays unpickled inside are made on this queue's device; by default, on
+    pygpu.xp's default device, or on OpenCL's first if the default is not an OpenCL device."""
 
     def __init__(self, queue: Any) -> None:
         self.queue = queue

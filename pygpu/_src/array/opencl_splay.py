@@ -1,4 +1,4 @@
-"""Sizes of launches over many items, as PyOpenCL chooses them."""
+"""Sizes of launches over many items, as in PyOpenCL."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["splay"]
 def splay(
     device: Any, n: int, kernel_specific_max_wg_size: int | None = None
 ) -> tuple[tuple[int], tuple[int]]:
-    """(global size, local size) for a kernel on n items: work-items take several
-    where there are many. kernel_specific_max_wg_size: the largest local size [work-items] that the
+    """Return (global size, local size) for a kernel on n items: for many items, each work-item
+    processes several. kernel_specific_max_wg_size: the largest local size [work-items] that the
     kernel allows."""
     if not isinstance(device, Device):
         raise TypeError(f"splay: device must be a Device, not {type(device).__name__}")

@@ -1,4 +1,4 @@
-"""The operators of arrays, as the C slots ask for them."""
+"""The operators of arrays, called by the C slots."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ __all__ = ["matmul", "operate"]
 
 
 def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
-    """``a OP b``, ``OP a`` (b is None) or, with out, ``a OP= b``. NotImplemented leaves it to the
-    other operand's class."""
+    """Compute ``a OP b``, ``OP a`` (b is None) or, with out, ``a OP= b``. Returns NotImplemented
+    to leave it to the other operand's class."""
     if b is None and name in _UNARY:
         return ufuncs.call(name, (a,))
     first: Any = a if isinstance(a, _array.GPUArray) else b
     operands = (ufuncs.to_operand(a, first), ufuncs.to_operand(b, first))
     if operands[0] is NotImplemented or operands[1] is NotImplemented:
         if b is None and name in ("equal", "not_equal"):
-            if type(first)._comparison_dtype is not None:  # a class that answers as another system
+            if type(first)._comparison_dtype is not None:
+                # A class with the results of another package.
                 return name == "not_equal"
             empty = lazy("pygpu._src.array.primitives").empty
             return empty(first, first.shape, np.bool_).fill(name == "not_equal")
@@ -50,7 +51,7 @@ def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
 
 
 def _differ(name: str, operands: Any) -> bool:
-    """Whether ``==`` or ``!=`` compares a date with what is never equal to one."""
+    """Whether ``==`` or ``!=`` compares a date with a value that is never equal to one."""
     kinds = tuple(map(ufuncs.kind_of, operands))
     if name not in ("equal", "not_equal") or not any(
         isinstance(kind, np.dtype) and kind.kind in "mM" for kind in kinds
@@ -64,7 +65,7 @@ def _differ(name: str, operands: Any) -> bool:
 
 
 def matmul(a: Any, b: Any, out: Any = None) -> Any:
-    """``a @ b``, as numpy.matmul; arrays of the host are copied to the device."""
+    """Compute ``a @ b`` as numpy.matmul; host arrays are copied to the device."""
     like: Any = a if isinstance(a, _array.GPUArray) else b
     a, b = ufuncs.to_operand(a, like), ufuncs.to_operand(b, like)
     if not (isinstance(a, _array.GPUArray) and isinstance(b, _array.GPUArray)):

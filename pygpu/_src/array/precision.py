@@ -1,6 +1,6 @@
-"""How precisely products of float32 and complex64 are computed: as asked for, of a context.
+"""The precision of float32 and complex64 matrix products, as requested for a context.
 
-A precision is a wish: a product is never computed less precisely, and where a device has nothing
+A precision is a request: a product is never computed less precisely, and if a device has nothing
 faster it is computed at "highest".
 """
 
@@ -18,7 +18,7 @@ asked = _asked.get
 
 
 def check(call: str, name: object) -> str:
-    """The name of a precision. Raises what says which there are."""
+    """Return the name of a precision. Raises ValueError that lists the valid ones."""
     if not isinstance(name, str):
         raise TypeError(f"{call}: precision must be a str, not {type(name).__name__}")
     if name not in NAMES:
@@ -29,12 +29,13 @@ def check(call: str, name: object) -> str:
 
 @contextmanager
 def precision(name: str) -> Iterator[None]:
-    """Inside, matrix products of float32 and complex64 have this precision where that is faster.
+    """Inside the block, matrix products of float32 and complex64 have this precision where that is
+    faster.
 
     name: "highest" (the default), "tf32" (factors are rounded to 11 significant bits, sums are
     float32), "bf16x3" (factors of 16 bits, as sums of two bfloat16 numbers; float32 only) or
-    "bf16x9" (of 24 bits, as sums of three). It holds for the current thread, or the current task
-    of asyncio.
+    "bf16x9" (of 24 bits, as sums of three). It applies to the current thread, or the current
+    asyncio task.
     """
     token = _asked.set(check("precision", name))
     try:

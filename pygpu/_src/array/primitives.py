@@ -1,4 +1,4 @@
-"""Helpers around the kernels of algorithms: new arrays, scratch memory, order of commands."""
+"""Helpers for the algorithms' kernels: new arrays, scratch memory, ordering of commands."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def is_array(obj: Any) -> bool:
 def empty(
     like: Any, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None = None
 ) -> Any:
-    """A new, uninitialized array of the type of *like*, on its queue, by its allocator."""
+    """Make an uninitialized array of the type of *like*, on its queue, by its allocator."""
     dtype = np.dtype(dtype)
     if type(like)._own_init:
         return like._new(shape, dtype, strides)
@@ -53,15 +53,16 @@ def empty(
 
 
 def result(like: Any, made: Any) -> Any:
-    """*made*, new and perhaps a plain view of more, as a result: a program's own class makes those
-    also on CUDA, where it makes no views."""
+    """Return *made*, which is new and perhaps a plain view, as a result: subclasses get their own
+    class also on CUDA, where views are plain."""
     if type(like)._own_init and type(made) is not type(like):
         return like._by_class(made.shape, made.dtype, made.strides, made.queue, made)
     return made
 
 
 def as_array(like: Any, obj: Any, dtype: Any = None, call: str = "array") -> Any:
-    """*obj* as an array beside *like*: itself if it is one there, a copy if it is on the host."""
+    """Return *obj* as an array on the device of *like*: itself if it is there, a copy if it is on
+    the host."""
     if is_array(obj):
         if obj.backend is not like.backend:
             raise differ(call, like.backend, obj.backend)
@@ -88,7 +89,7 @@ class Memory:
         self._foreign = False
 
     def after(self, offset: int) -> Memory:
-        """The rest of it from a place on [bytes]."""
+        """Return the part after an offset [bytes]."""
         rest = Memory.__new__(Memory)
         rest.base_data, rest.offset = self.base_data, self.offset + offset
         rest.queue, rest.events, rest._foreign = self.queue, self.events, self._foreign
@@ -102,7 +103,7 @@ class Memory:
 
 
 def scratch(like: Any, nbytes: int) -> Memory:
-    """Memory for what is needed between two launches."""
+    """Allocate memory for data between two launches."""
     return Memory(like.backend, like, max(nbytes, 1))
 
 
@@ -115,10 +116,10 @@ def launch(
     writes: Sequence[Any],
     numbers: Iterable[Any] = (),
 ) -> Any:
-    """Launch a kernel on the queue of *like* after what its operands wait for.
+    """Launch a kernel on the queue of *like*, after the events of its operands.
 
     Its parameters are the arrays that are read, those that are written, then numbers. Returns the
-    event, which the written arrays now depend on.
+    event, on which the written arrays now depend.
     """
     args: list[Any] = []
     for operand in (*reads, *writes):
@@ -138,7 +139,7 @@ def launch(
 
 
 def changed(array: Any, view: Any) -> None:
-    """Let an array wait for what was done to a view of it."""
+    """Make an array wait for the commands on a view of it."""
     array.events = view.events
 
 
@@ -153,7 +154,7 @@ def fill(array: Any, value: Any) -> None:
 
 
 def c_order(array: Any) -> Any:
-    """The array, or a copy of it in C order."""
+    """Return the array, or a copy of it in C order."""
     if layout.flags(array.shape, array.strides, array.itemsize)[0]:
         return array._aligned()
     copy = empty(array, array.shape, array.dtype)
@@ -162,7 +163,7 @@ def c_order(array: Any) -> Any:
 
 
 def reshape(array: Any, shape: tuple[int, ...]) -> Any:
-    """The same items in another shape: a view, or a copy where none is possible."""
+    """Return the same items in another shape: a view if possible, else a copy."""
     strides = layout.reshape_strides(array.shape, array.strides, array.itemsize, shape)
     if strides is None:
         array = c_order(array)
@@ -171,12 +172,12 @@ def reshape(array: Any, shape: tuple[int, ...]) -> Any:
 
 
 def flat(array: Any) -> Any:
-    """The items in C order along one axis: a view, or a copy where none is possible."""
+    """Return the items in C order along one axis: a view if possible, else a copy."""
     return array if array.ndim == 1 else reshape(array, (array.size,))
 
 
 def astype(array: Any, dtype: Any) -> Any:
-    """The array itself if it has that dtype, else a converted copy in C order."""
+    """Return the array itself if it has that dtype, else a converted copy in C order."""
     if array.dtype == dtype:
         return array
     copy = empty(array, array.shape, dtype)
@@ -185,5 +186,5 @@ def astype(array: Any, dtype: Any) -> Any:
 
 
 def power_of_two(n: int) -> int:
-    """The least power of two that is not below n."""
+    """Return the least power of two that is not below n."""
     return 1 << max(n - 1, 0).bit_length()

@@ -1,8 +1,8 @@
-"""How a product of matrices is computed by kernels of our own: which one, in which tiles and parts.
+"""How our own kernels compute a product of matrices: which kernel, with which tiles and parts.
 
-The choice is made by a model of the time that a choice takes: groups run in rounds of as many as
-the device holds, each of them as long as a tile's multiplications. Its constants were fitted to
-measurements by benchmarks/linalg.py.
+The choice minimizes a model of the time: groups run in rounds of as many as the device holds, each
+as long as a tile's multiplications. Its constants were fitted to measurements by
+benchmarks/linalg.py.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class Choice(NamedTuple):
 
 
 class Tuned(NamedTuple):
-    """A tile and its rate: multiplications of a work-item in a unit of time; the best has 1."""
+    """A tile and its rate: multiplications of a work-item per unit of time, relative to the
+    best."""
 
     tile: Tile
     rate: float
@@ -85,17 +86,17 @@ _TILES: dict[int, tuple[Tuned, ...]] = {
         Tuned(Tile(16, 16, 8, 2, 2), 0.3),
     ),
 }
-_STARTING = 48  # multiplications along the summed axis that a tile's beginning and end cost
+_STARTING = 48  # the cost of a tile's beginning and end, in multiplications along the summed axis
 _MOST_PARTS = 512
-_SUMS = 32768  # of 4 bytes that a unit's registers have room for
-_RESIDENT = 512  # work-items of a unit at once
-_JOINING = 4  # multiplications that adding a part's item to another's costs
+_SUMS = 32768  # 4-byte sums for which a unit's registers suffice
+_RESIDENT = 512  # concurrent work-items per unit
+_JOINING = 4  # the cost of adding a part's item to another's, in multiplications
 
 _forced: list[Choice] = []
 
 
 def set_choice(choice: Choice | None) -> None:
-    """Take this choice for all products, None for the best; for measurements."""
+    """Use this choice for all products, None for the best; for measurements."""
     _forced[:] = [] if choice is None else [choice]
 
 
@@ -103,8 +104,9 @@ def set_choice(choice: Choice | None) -> None:
 def choose(
     m: int, n: int, k: int, stack: int, itemsize: int, units: int, group: int, local: int
 ) -> Choice:
-    """The tile and the parts for *stack* products of m x k and n x k items, with sums of *itemsize*
-    bytes each, on a device of so many units, work-items of a group and bytes of local memory."""
+    """Return the tile and the parts for *stack* products of m x k and n x k items, with sums of
+    *itemsize* bytes each, on a device with so many units, work-items per group and bytes of local
+    memory."""
     best, least = None, 0.0
     acc = np.dtype(f"u{itemsize}") if itemsize < 16 else np.dtype("D")
     for tile, rate in _TILES[itemsize]:
@@ -131,14 +133,15 @@ def choose(
 
 
 def _cut(k: int, parts: int, step: int) -> tuple[int, int]:
-    """The length of a part, a multiple of *step*, and the number of parts, about that wanted."""
+    """Return the length of a part, a multiple of *step*, and the number of parts, near the
+    requested one."""
     each = -(-k // max(parts, 1))
     part = -(-each // step) * step
     return part, -(-k // part)
 
 
 def _cuts(tiles: int, room: int, steps: int) -> list[int]:
-    """Numbers of parts worth a try: all at once on the device, in one or two rounds."""
+    """Return numbers of parts to try: all at once on the device, in one or two rounds."""
     cuts = [1]
     for rounds in (1, 2):
         parts = min(room * rounds // tiles, steps // 4, _MOST_PARTS)
@@ -151,8 +154,8 @@ Again = tuple[tuple[Any, ...], tuple[int, ...]]  # steps of Plans.add(), and the
 
 
 class _Matrices(NamedTuple):
-    """Operands as the kernels see them: strides are those of the result's axis, then of the summed
-    one; of the result those of rows, then of columns."""
+    """Operands in the kernels' form: strides are those of the result's axis, then of the summed
+    one; for the result those of rows, then of columns."""
 
     a: Any
     b: Any
@@ -165,10 +168,10 @@ class _Matrices(NamedTuple):
     out_own: tuple[int, int]
     batch: tuple[int, ...]
     steps: list[tuple[int, ...]]
-    order: tuple[int, int] = (0, 1)  # places of a and b in the call
+    order: tuple[int, int] = (0, 1)  # positions of a and b in the call
 
     def turned(self) -> _Matrices:
-        """The transposed product."""
+        """Return the transposed product."""
         return self._replace(
             a=self.b,
             b=self.a,
@@ -201,13 +204,13 @@ def _matrices(a: Any, b: Any, out: Any) -> _Matrices:
 
 
 def _by_k(own: tuple[int, int], length: int, k: int) -> bool:
-    """Whether an operand's items lie together along the summed axis rather than the result's."""
+    """Whether an operand's items are adjacent along the summed axis rather than the result's."""
     across, along = (abs(s) if n > 1 else 1 << 62 for s, n in zip(own, (length, k), strict=True))
     return along < across if along and across else not across
 
 
 def _side(x: Any, length: int, own: tuple[int, int], k: int, wide: int, tile: Tile) -> Side:
-    """How to read an operand whose tiles are *wide* items along the result's axis."""
+    """Return how to read an operand whose tiles are *wide* items along the result's axis."""
     size = x.itemsize
     by_k = _by_k(own, length, k)
     together, stride, most = (k, own[1], tile.deep) if by_k else (length, own[0], wide)
@@ -223,9 +226,9 @@ def _far(own: tuple[int, int], wide: int, deep: int) -> bool:
 
 
 def product(a: Any, b: Any, number: DType, out: Any) -> Again:
-    """Compute ``out = a @ b`` of arrays of two or more axes, none of which is empty.
+    """Compute ``out = a @ b`` for arrays with two or more axes, none of which is empty.
 
-    Returns what does it again.
+    Returns the steps that repeat it.
     """
     of = _matrices(a, b, out)
     cpu = a.backend.limits.is_cpu
@@ -288,7 +291,7 @@ def _by_tiles(of: _Matrices, number: DType) -> Again:
 
 
 class _Part(NamedTuple):
-    """The summed axis in *parts* of length *part*; tiles: along n, of a matrix, of all."""
+    """The summed axis in *parts* of length *part*; tiles: along n, per matrix, in total."""
 
     kinds: Kinds
     part: int
@@ -301,7 +304,7 @@ def _run(
 ) -> Again:
     """Launch a kernel for all parts, then the one that adds them up if there are several.
 
-    more: memory [bytes] that the kernel has to itself, and the numbers that follow it, if any.
+    more: memory [bytes] for the kernel's own use, and the numbers that follow it, if any.
     """
     backend, batch, (m, n, k) = of.a.backend, of.batch, (of.m, of.n, of.k)
     numbers = [m, n, k, by.part, *by.tiles, *batch]
@@ -332,7 +335,7 @@ def _run(
 
 
 def _join(of: _Matrices, by: _Part, sums: Any) -> tuple[Any, ...]:
-    """Add up the sums of all parts. Returns the step of Plans.add()."""
+    """Add up the sums of all parts. Returns the step for Plans.add()."""
     backend, kinds = of.a.backend, by.kinds
     lengths, strides = (*of.batch, of.m, of.n), (*of.steps[2], *of.out_own)
     items, limits = prod(lengths), backend.limits
@@ -351,7 +354,7 @@ def _join(of: _Matrices, by: _Part, sums: Any) -> tuple[Any, ...]:
     return launch_cache.step(backend, kernel, groups, size, places, numbers)
 
 
-_DEEP, _ROWS = 256, 240  # of what a CPU packs
+_DEEP, _ROWS = 256, 240  # of the data that a CPU packs
 _TILE = 1024  # rows and columns of a CPU's tile at most
 _SHARED = 1 << 16  # multiplications from which on a product is shared out among a CPU's cores
 

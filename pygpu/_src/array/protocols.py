@@ -1,4 +1,4 @@
-"""How other libraries see arrays: NumPy's ufuncs called with device arrays."""
+"""Protocols of other libraries: NumPy's ufuncs called with device arrays."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ _ASSOCIATIVE = frozenset(
 
 
 def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -> Any:
-    """reduce() or accumulate() of a ufunc whose items may be joined from left to right in parts."""
+    """Implement reduce() or accumulate() of a ufunc whose items may be joined from left to right
+    in parts."""
     layout, ordered, work = (
         lazy("pygpu._src.array.layout"),
         lazy("pygpu._src.array.associative"),
@@ -54,14 +55,14 @@ def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -
         source = a.copy() if out.base_data is a.base_data else a
         ordered.scan(function, source, axis, out)
         return out
-    if axis is None or (a.ndim == 0 and type(axis) is int and axis in (0, -1)):  # as NumPy
+    if axis is None or (a.ndim == 0 and type(axis) is int and axis in (0, -1)):  # as in NumPy
         axes = tuple(range(a.ndim))
     else:
         axes = layout.normalize_axes(axis, a.ndim, name)
     shape = tuple(n for k, n in enumerate(a.shape) if k not in axes)
     initial = options.get("initial")
     initial = None if initial is np._NoValue else initial
-    if initial is None and (0 in a.shape or name == "gcd"):  # which changes a single item, too
+    if initial is None and (0 in a.shape or name == "gcd"):  # it also changes a single item
         initial = getattr(np, name).identity
     given = out
     if out is None:
@@ -91,7 +92,8 @@ def _fits(name: str, out: Any, shape: tuple[int, ...]) -> Any:
 def array_ufunc(
     like: Any, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
-    """``__array_ufunc__``: the ufunc on the device, NotImplemented for what devices do not have."""
+    """Implement ``__array_ufunc__``: run the ufunc on the device; NotImplemented if devices do not
+    support it."""
     name = ufunc.__name__
     out = options.pop("out", None)
     if any(isinstance(o, np.ndarray) for o in out or ()):
@@ -140,7 +142,7 @@ def array_ufunc(
 
 
 def _special(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, options: dict[str, Any]) -> Any:
-    """A ufunc of scipy.special."""
+    """Run a ufunc of scipy.special."""
     special = lazy("pygpu._src.array.routines.special")
     name = special.of_scipy(ufunc)
     if name is None:
@@ -161,7 +163,7 @@ def _folded(
     out: Any,
     options: dict[str, Any],
 ) -> Any:
-    """The methods of ufuncs that take items one after the other."""
+    """Run the methods of ufuncs that process items sequentially."""
     name, folds = ufunc.__name__, lazy("pygpu._src.array.ufunc_methods")
     given = None if out is None else out[0]
     if name not in NAMES or ufunc.nout != 1 or ufunc.nin > 2:

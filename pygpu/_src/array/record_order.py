@@ -19,14 +19,15 @@ _joining = lazy("pygpu._src.array.routines.joining")
 
 
 def _columns(a: Any, names: Sequence[str] | None = None) -> Iterator[Any]:
-    """Arrays of the shape of *a* by which its items are ordered, the first one first."""
+    """Yield arrays of the shape of *a* by which its items are ordered, the most significant
+    first."""
     dtype = a.dtype
     if dtype.names is not None:
         for name in dtype.names if names is None else names:
             kind, offset = dtype.fields[name][:2]
             if kind.subdtype is None:
                 yield from _columns(a._field(name))
-            else:  # several items are compared by their bytes, as NumPy does
+            else:  # several items are compared by their bytes, as in NumPy
                 whole = np.dtype(f"V{kind.itemsize}")
                 yield from _columns(a._view(a.shape, a.strides, a.offset + offset, whole))
     elif dtype.type is np.void or dtype.kind in "SU":
@@ -39,7 +40,7 @@ def _columns(a: Any, names: Sequence[str] | None = None) -> Iterator[Any]:
 
 
 def _names(dtype: DType, order: Any) -> Sequence[str] | None:
-    """All fields, those of *order* first."""
+    """Return all fields, those of *order* first."""
     if order is None:
         return None
     if dtype.names is None:
@@ -54,8 +55,8 @@ def _names(dtype: DType, order: Any) -> Sequence[str] | None:
 
 
 def argsort(by_key: Argsort, a: Any, axis: int | None = -1, order: Any = None) -> Any:
-    """The indices that sort records along an axis, by fields: of equal ones the next field counts,
-    and the place comes last. by_key: sorts by one field, stable."""
+    """Return the indices that sort records along an axis: equal fields are ordered by the next
+    field, and finally by position. by_key: sorts by one field, stable."""
     names = _names(a.dtype, order)
     if axis is None:
         a, axis = primitives.flat(a), -1
@@ -71,13 +72,13 @@ def argsort(by_key: Argsort, a: Any, axis: int | None = -1, order: Any = None) -
             ranked = advanced_indexing.take_along_axis(key, found, axis)
             again = by_key(ranked, axis)
             found = advanced_indexing.take_along_axis(found, again, axis)
-    if found is None:  # no field, no order
+    if found is None:  # without fields there is no order
         found = by_key(primitives.empty(a, a.shape, np.uint8).fill(0), axis)
     return found
 
 
 def sort(by_key: Argsort, a: Any, axis: int | None = -1, order: Any = None) -> Any:
-    """A copy sorted as argsort() says."""
+    """Return a copy sorted as by argsort()."""
     if axis is None:
         a, axis = primitives.flat(a), -1
     layout.normalize_axis(axis, a.ndim)
@@ -85,12 +86,13 @@ def sort(by_key: Argsort, a: Any, axis: int | None = -1, order: Any = None) -> A
 
 
 def searchsorted(by_key: Argsort, a: Any, v: Any, side: str) -> Any:
-    """numpy.searchsorted of records: where they are in the order of both, less their own number."""
+    """Implement numpy.searchsorted for records: the positions in the order of both, minus their
+    own number."""
     dtype = np.result_type(a.dtype, v.dtype)
     items, wanted = (primitives.flat(primitives.astype(x, dtype)) for x in (a, v))
     left = side == "left"
     both = _joining.concatenate([wanted, items] if left else [items, wanted])
-    place = argsort(by_key, both)  # stable: of equal ones the first part's come first
+    place = argsort(by_key, both)  # stable: among equal ones, those of the first part come first
     many = wanted.size
     here = ufuncs.call("less", (place, many)) if left else None
     if here is None:

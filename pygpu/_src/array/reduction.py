@@ -1,8 +1,8 @@
 """Reductions of arrays: sums, extrema, means, variances, truth, positions, inner products.
 
-:func:`reduce` takes an array of any strides and gives NumPy's result, in one launch or two. Sums
-are made of many short ones, so their error grows like that of NumPy's pairwise sums; the same array
-gives the same bits in every run on the same device.
+:func:`reduce` takes an array of any strides and gives NumPy's result, in one or two launches. Sums
+are sums of many short ones, so their error grows like that of NumPy's pairwise sums; the same
+array gives the same bits in every run on the same device.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 __all__ = ["dot", "fused", "reduce"]
 
-# Groups that a unit runs at once, as shares of an H200's copy rate say:
+# Concurrent groups per unit; the comments give shares of an H200's copy rate:
 RESIDENT = 6  # max 0.95, sum over the first axis 0.93; 0.93 and 0.89 by 8
 RESIDENT_SEVERAL = 8  # of several operands: dot 1.03, 0.95 by 6
 RESIDENT_PAIRS = 4  # of accumulators that are not numbers, and long vectors: argmax 0.89, 0.86 by 3
 RESIDENT_LARGE = 3  # of larger ones: var 0.82, 0.64 by 4
-_ORDERED = ("argmin", "argmax")  # the index of an item counts
+_ORDERED = ("argmin", "argmax")  # those for which the index of an item matters
 _NAMES = {"min": "minimum", "max": "maximum"}
 
 
 class _Plan(Frozen):
-    """The launches for arrays of a given layout: first, then perhaps final."""
+    """The launches for arrays of a given layout: the first, and the final one if needed."""
 
     kernel: Any
     groups: int
@@ -56,13 +56,13 @@ class _Plan(Frozen):
 
 
 def _result_dtypes(kind: str, a: Any, dtype: Any, out: Any) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """(dtype of the calculation, dtype of the result)."""
+    """Return (dtype of the calculation, dtype of the result)."""
     given = None if dtype is None else np.dtype(dtype)
     x: np.dtype[Any] = a.dtype
     if dtypes.is_date(x):
         return _result_of_dates(kind, x, given)
     if kind in ("sum", "prod"):
-        if given is None and out is not None:  # whose dtype counts as an operand's
+        if given is None and out is not None:  # its dtype counts like an operand's
             return np.result_type(x, out.dtype), out.dtype
         if given is None:
             given = x
@@ -79,7 +79,7 @@ def _result_dtypes(kind: str, a: Any, dtype: Any, out: Any) -> tuple[np.dtype[An
                 return given, out.dtype if dtypes.kind(given) == dtypes.kind(out.dtype) else given
         if kind != "mean" and given.kind == "c":
             return given, np.dtype(f"f{given.itemsize // 2}")
-        if given.kind in "biu":  # what NumPy divides in
+        if given.kind in "biu":  # the dtype in which NumPy divides
             return np.dtype(np.float64), given if kind == "mean" else np.dtype(np.float64)
         return given, given
     if given is not None and kind in ("min", "max"):
@@ -94,7 +94,7 @@ def _result_dtypes(kind: str, a: Any, dtype: Any, out: Any) -> tuple[np.dtype[An
 def _result_of_dates(
     kind: str, x: np.dtype[Any], dtype: np.dtype[Any] | None
 ) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """_result_dtypes() of dates and durations. Raises what NumPy raises."""
+    """Implement _result_dtypes() for dates and durations. Raises what NumPy raises."""
     if dtype is not None and dtype != x:
         raise TypeError(
             f"{kind}: dtype= {dtype} for items of {x} is not supported; convert with .astype()"
@@ -113,7 +113,7 @@ def _result_of_dates(
 
 
 def _empty_result(kind: str, dtype: np.dtype[Any], initial: Any) -> Any:
-    """The result of no items, to be stored as *dtype*."""
+    """Return the result of no items, to be stored as *dtype*."""
     if kind in ("argmin", "argmax"):
         raise ValueError(f"attempt to get {kind} of an empty sequence")
     if kind in ("min", "max"):
@@ -136,10 +136,10 @@ def _empty_result(kind: str, dtype: np.dtype[Any], initial: Any) -> Any:
 
 
 def _is_filled(kind: str, out: Any, count: int, initial: Any) -> bool:
-    """Fill a result that is known without a kernel. count: of the items that are reduced to one.
-    Returns whether that was so."""
+    """Fill a result that is known without a kernel. count: the number of items per result. Returns
+    whether it was known."""
     if kind in ("any", "all") and initial is not None:
-        if bool(initial) == (kind == "any"):  # it decides
+        if bool(initial) == (kind == "any"):  # it determines the result
             primitives.fill(out, bool(initial))
             return True
         initial = None
@@ -150,7 +150,7 @@ def _is_filled(kind: str, out: Any, count: int, initial: Any) -> bool:
 
 
 def _mask(kind: str, a: Any, where: Any, shape: tuple[int, ...]) -> Any:
-    """The mask of a reduction of *a*, which has this shape, as an array beside it."""
+    """Return the mask of a reduction of *a*, which has this shape, as an array on its device."""
     mask = primitives.as_array(a, where, np.bool_, kind)
     if mask.dtype != np.bool_:
         raise TypeError(f"{kind}: where must be an array of bools, not of {mask.dtype}")
@@ -171,11 +171,11 @@ def reduce(
     where: Any = None,
     ddof: float = 0,
 ) -> Any:
-    """Reduce an array over some axes (None: all), as NumPy's function of that name.
+    """Reduce an array over some axes (None: all), like NumPy's function with that name.
 
     kind: sum prod min max ptp argmin argmax any all mean var std count_nonzero. where: a mask, an
-    array or a bool, that is broadcast to the array's shape. Raises ValueError for what needs at
-    least one item, np.exceptions.AxisError, TypeError for dtypes that cannot be reduced so.
+    array or a bool, that is broadcast to the array's shape. Raises ValueError for reductions that
+    need at least one item, np.exceptions.AxisError, TypeError for unsupported dtypes.
     """
     if dtype is None and out is None and initial is None and where is None and ddof == 0:
         known = _array._reduce(kind, axis, keepdims, a)
@@ -189,7 +189,7 @@ def reduce(
         where = None
     free = where is not None or kind not in ("mean", "var", "std")
     if ndim == 0 and free and type(axis) is int and axis in (0, -1):
-        axis = axis_given = None  # as NumPy lets pass
+        axis = axis_given = None  # NumPy accepts it
     if kind in _ORDERED and axis is not None:
         axis = (layout.normalize_axis(axis, ndim),)
     axes = layout.normalize_axes(axis, ndim)
@@ -250,7 +250,8 @@ def _check_out(kind: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
 
 
 def _flipped(operands: Sequence[Any], flips: Sequence[int]) -> list[Any]:
-    """The operands as views that begin some bytes later, where axes are walked from the end."""
+    """Return the operands as views with these offsets in bytes, for axes that are processed
+    backwards."""
     return [
         x._view(x.shape, x.strides, x.offset + flip) if flip else x
         for x, flip in zip(operands, flips, strict=True)
@@ -272,8 +273,8 @@ def _run(
     op: Operation | None = None,
     scalars: Sequence[Any] = (),
 ) -> Any:
-    """Launch for operands that are broadcast to *shape*. call: (name, extra) by which C may
-    remember what is launched. op, scalars: what is computed, if not *kind* alone; its numbers."""
+    """Launch for operands that are broadcast to *shape*. call: (name, extra) under which C may
+    cache the launch. op, scalars: the operation and its numbers, if not determined by *kind*."""
     a = operands[0]
     backend: Backend = a.backend
     strides = tuple(layout.broadcast_strides(x.shape, x.strides, shape) for x in operands)
@@ -329,7 +330,7 @@ def _tell(
     size: int,
     chained: int,
 ) -> None:
-    """Let C launch the same without asking."""
+    """Cache the launch for C."""
     name, extra = call
     n = len(operands)
     result = launch_cache.RESULT
@@ -367,8 +368,9 @@ def _walks(
     axes: tuple[int, ...],
     out_strides: tuple[int, ...],
 ) -> tuple[Any, Any, Any, Any, tuple[int, ...]]:
-    """(lengths of the kept axes, strides of the operands and of the result along them, the same of
-    the reduced axes, offsets of the operands' first items), with as few axes as can be."""
+    """Return (lengths of the kept axes, strides of the operands and of the result along them, the
+    same of the reduced axes, offsets of the operands' first items), with as few axes as
+    possible."""
     keep = [k for k in range(len(shape)) if k not in axes]
     kept_shape, kept = layout.collapse(
         tuple(shape[k] for k in keep), *(tuple(s[k] for k in keep) for s in strides), out_strides
@@ -448,7 +450,7 @@ def _make_plan(
 def _final_kernel(
     backend: Backend, op: Operation, form: Form, n_kept: int, find: Callable[..., Any]
 ) -> Any:
-    """The kernel that joins parts of results, by kernel_cache.get() or start()."""
+    """Get the kernel that joins parts of results, by kernel_cache.get() or start()."""
     cpu = backend.limits.is_cpu
     return find(
         backend,
@@ -461,7 +463,7 @@ def _final_kernel(
 def _final(
     backend: Backend, op: Operation, form: Form, n_out: int, segments: int, n_kept: int
 ) -> tuple[Any, int, tuple[int, ...]]:
-    """(kernel, groups, numbers) of the launch that joins the parts of *n_out* results."""
+    """Return (kernel, groups, numbers) of the launch that joins the parts of *n_out* results."""
     cpu = backend.limits.is_cpu
     kernel = _final_kernel(backend, op, form, n_kept, kernel_cache.get)
     by_out, by_part = (1, n_out) if form.columns else (segments, 1)
@@ -477,8 +479,8 @@ def _final(
 def _unordered(
     shape: tuple[int, ...], strides: tuple[tuple[int, ...], ...], axes: tuple[int, ...]
 ) -> tuple[tuple[int, ...], list[tuple[int, ...]], tuple[int, ...]]:
-    """Reduced axes where the order does not count, walked upwards; and by how much each operand's
-    first item moves for that [bytes]."""
+    """Return reduced axes whose order does not matter, in ascending order of memory, and the
+    resulting offset of each operand's first item [bytes]."""
     flips = [0] * len(strides)
     walked = [list(s[k] for k in axes) for s in strides]
     for place, k in enumerate(axes):
@@ -502,7 +504,7 @@ def _geometry(
     masked: bool,
     initial: bool,
 ) -> tuple[Form, int, int, int]:
-    """(form, lanes, groups, segments)."""
+    """Return (form, lanes, groups, segments)."""
     limits = backend.limits
     n_out, n_red = prod(kept_shape), prod(reduced_shape)
     dense_rows = len(reduced_shape) == 1 and all(r == (s,) for r, s in zip(reduced, sizes))
@@ -557,7 +559,7 @@ def _gpu_geometry(
         lanes = min(GROUP, primitives.power_of_two(-(-n_red // (2 * vector))))
         across = -(-n_out // (GROUP // lanes))
         tiles = n_red // (lanes * vector * 4)
-    # as many groups as are on the device at once, by what registers they take
+    # as many groups as can run concurrently, given their registers
     if op.acc_bytes > 32:
         resident = RESIDENT_LARGE
     elif not op.plain or vector > 4:
@@ -585,7 +587,8 @@ def _cpu_geometry(
 
 
 def dot(kind: str, a: Any, b: Any, axis: int, dtype: np.dtype[Any], out: Any = None) -> Any:
-    """Sums over *axis* of a * b in one pass, of shapes that broadcast; "vdot": conj(a) * b."""
+    """Compute sums over *axis* of a * b in one pass, for shapes that broadcast; "vdot": conj(a) *
+    b."""
     given = out
     shape = layout.broadcast_shapes(a.shape, b.shape)
     axis = layout.normalize_axis(axis, len(shape))
@@ -618,8 +621,8 @@ def fused(
     keepdims: bool,
     ddof: float,
 ) -> Any:
-    """reduce() of what an elementwise Operation computes from its operands, arrays and numbers, in
-    one pass. name: of the call, to be remembered. There must be items."""
+    """Reduce the results of an elementwise Operation on arrays and numbers, in one pass. name: of
+    the call, for caching. There must be items."""
     arrays = [x._aligned() for x in operands if primitives.is_array(x)]
     backend = arrays[0].backend
     shape = layout.broadcast_shapes(*(x.shape for x in arrays))
@@ -652,6 +655,6 @@ def fused(
 
 
 class _Item(Frozen):
-    """An operand of a reduction that is not an array."""
+    """An operand of a reduction other than an array."""
 
     dtype: np.dtype[Any]

@@ -1,4 +1,4 @@
-"""Named tuples of results, as NumPy and the array API standard call them."""
+"""Named tuples of results, with the names of NumPy and the array API standard."""
 
 from __future__ import annotations
 

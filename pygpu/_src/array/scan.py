@@ -1,9 +1,10 @@
 """Cumulative sums and products along an axis, for arrays of any strides.
 
 NVIDIA's GPUs scan long rows in a single pass over memory, which adds floating-point numbers in an
-order that depends on which groups are ahead: the last bits of such results may differ from run to
-run. Elsewhere a running group need not go on while another waits for it, so rows are cut into parts
-whose sums come first; those results, and those of integers, are always the same.
+order that depends on the progress of groups: the last bits of such results may differ between
+runs. On other devices a running group is not guaranteed to progress while another waits for it, so
+rows are split into parts whose sums are computed first; those results, and those of integers, are
+always the same.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ DType = np.dtype[Any]
 
 
 def _operation(kind: str, x: DType, number: DType, out: DType) -> tuple[str, int]:
-    """(text before the kernels, bytes of a scan_t)."""
+    """Return (source before the kernels, bytes of a scan_t)."""
     acc, none, item, join = _sum_like(kind, x, number)
     if number.kind == "c" and kind == "prod":
         code = dtypes.code(number)
@@ -56,10 +57,10 @@ PG_INLINE void scan_store(PG_GLOBAL Y *p, scan_t v) {{ SCAN_PUT }}
 
 
 def scan(kind: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: Any = None) -> Any:
-    """ "cumsum" or "cumprod" along an axis; None: of all items in C order, in one axis.
+    """Compute "cumsum" or "cumprod" along an axis; None: of all items in C order, in one axis.
 
     dtype as for reductions: small integers become int64 or uint64. Raises np.exceptions.AxisError,
-    ValueError for an out of another shape, TypeError for one that cannot take the result.
+    ValueError for an out of another shape, TypeError for one that cannot hold the result.
     """
     if dtype is None and out is None:
         known = _array._reduce(kind, axis, False, a)
@@ -107,7 +108,7 @@ def _look_back(
     n: int,
     place: Sequence[int],
 ) -> None:
-    """Launch scan_lookback, which needs memory for what its tiles know of each other."""
+    """Launch scan_lookback, which needs memory for the states of its tiles."""
     backend: Backend = a.backend
     total = rows * tiles
     nbytes = 16 + 2 * size * total if size <= 8 else 32 + 4 * (total + 4) + 2 * size * total
@@ -120,7 +121,7 @@ def _look_back(
 
 
 def _shares(cpu: bool, lanes: bool, units: int, rows: int, n: int) -> tuple[int, int, int]:
-    """(parts of a row, groups, group size) of scan_lanes or scan_groups."""
+    """Return (parts of a row, groups, group size) of scan_lanes or scan_groups."""
     if cpu:
         workers = max(min(units * 4, rows * n >> 15), 1)
         segments = 1 if rows >= workers else -(-workers // rows)
@@ -136,7 +137,7 @@ def _shares(cpu: bool, lanes: bool, units: int, rows: int, n: int) -> tuple[int,
 
 
 def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, Any]:
-    """Launch. Returns what Plans.add() takes to do it again, empty if it cannot."""
+    """Launch. Returns the arguments of Plans.add() that repeat it, empty if impossible."""
     backend: Backend = a.backend
     n = a.shape[axis]
     kept_shape, (x_kept, y_kept) = layout.collapse(
@@ -154,7 +155,7 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, An
     vector = max(16 // max(out.itemsize, a.itemsize, size), 1)
     shape = decoupled_lookback.CHOSEN[backend.name, size <= 4]
     tile = shape.group * shape.vectors * vector
-    # OpenCL does not convert halves of registers.
+    # OpenCL cannot convert halves from registers.
     warps = backend.limits.warps and not (backend.name == "opencl" and "half" in features)
     if warps and dense and n > tile and rows < units * 8:
         kernel = kernel_cache.get(

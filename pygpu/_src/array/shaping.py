@@ -1,4 +1,4 @@
-"""Shape, order and interpretation of arrays: reshape, transpose, view, astype and their like."""
+"""Shape, order and interpretation of arrays: reshape, transpose, view, astype and others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Flags", "Shaping"]
 
 
 class Flags:
-    """How the items of an array lie in memory. Shared by arrays, so it cannot be changed."""
+    """The memory layout of an array's items. Immutable, because arrays share it."""
 
     __slots__ = ("c_contiguous", "f_contiguous", "forc")
 
@@ -47,7 +47,7 @@ class Flags:
 
 
 def _sequence(args: tuple[Any, ...]) -> Any:
-    """Arguments that were given as one sequence, or one by one."""
+    """Return arguments that were passed as one sequence, or one by one."""
     return args[0] if len(args) == 1 else args
 
 
@@ -64,10 +64,10 @@ class Shaping(Indexing[_ScalarT_co]):
         order: str = "C",
         copy: bool | None = None,
     ) -> Self:
-        """The items, read and written in C or Fortran *order* ("A": Fortran if the array is), in
-        another shape; one length may be -1. A view where that is possible.
+        """Return the items, read and written in C or Fortran *order* ("A": Fortran if the array
+        is), in another shape; one length may be -1. A view if possible.
 
-        copy: True for a copy in any case, False to raise ValueError if one is needed.
+        copy: True always copies, False raises ValueError if a copy is needed.
         """
         new = _sequence(shape)
         new = (operator.index(new),) if not hasattr(new, "__iter__") else tuple(new)
@@ -96,8 +96,8 @@ class Shaping(Indexing[_ScalarT_co]):
 
     @fastpath("ravel")
     def ravel(self, order: str = "C") -> Self:
-        """One axis with all items; a view where that is possible."""
-        if order == "K" and not self._c_contiguous:  # as the items lie in memory
+        """Return one axis with all items; a view if possible."""
+        if order == "K" and not self._c_contiguous:  # in memory order
             axes = sorted(range(self.ndim), key=lambda k: (-abs(self.strides[k]), k))
             return self.transpose(axes).ravel("C")
         order = "C" if order == "K" else order
@@ -111,11 +111,11 @@ class Shaping(Indexing[_ScalarT_co]):
 
     @fastpath("squeeze")
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Self:
-        """Without the axes of length 1, or without those named, which must have length 1."""
+        """Remove the axes of length 1, or only the given ones, which must have length 1."""
         if axis is None:
             gone = {k for k, n in enumerate(self.shape) if n == 1}
         else:
-            if self.ndim == 0 and axis in (0, -1):  # as NumPy's
+            if self.ndim == 0 and axis in (0, -1):  # as in NumPy
                 axis = ()
             gone = set(layout.normalize_axes(axis, self.ndim))
             if any(self.shape[k] != 1 for k in gone):
@@ -130,8 +130,8 @@ class Shaping(Indexing[_ScalarT_co]):
 
     @fastpath("transpose")
     def transpose(self, *order: Any, axes: Any = None) -> Self:
-        """A view with the axes in another order, by default the reverse. axes: the same by name, as
-        in PyCUDA."""
+        """Return a view with the axes in another order, by default the reverse. axes: the same by
+        keyword, as in PyCUDA."""
         if order and axes is not None:
             raise TypeError("transpose: the order of axes was given twice")
         order = _sequence(order) if order else axes
@@ -169,7 +169,8 @@ class Shaping(Indexing[_ScalarT_co]):
 
     @fastpath("view")
     def view(self, dtype: Any = None) -> Any:
-        """The same bytes as another dtype; the last axis changes its length if the size does."""
+        """Reinterpret the bytes as another dtype; the last axis changes its length if the size
+        differs."""
         if dtype is None:
             return self._view(self.shape, self.strides, self.offset)
         dtype = dtypes.native(dtype, "view")
@@ -209,8 +210,8 @@ class Shaping(Indexing[_ScalarT_co]):
         self, dtype: Any, queue: Any = None, *, copy: bool = True, order: str = "K",
         casting: Any = "unsafe", subok: bool = True,
     ) -> Any:  # fmt: skip
-        """A copy converted to another dtype; copy=False: the array itself if it has it. Raises
-        TypeError for a conversion that the rule *casting* does not allow."""
+        """Return a copy converted to another dtype; copy=False: the array itself if it already has
+        it. Raises TypeError for a conversion that the rule *casting* does not allow."""
         dtype = dtypes.native(dtype, "astype")
         if casting != "unsafe" and not np.can_cast(self.dtype, dtype, casting):
             raise TypeError(
@@ -220,7 +221,7 @@ class Shaping(Indexing[_ScalarT_co]):
         if order not in ("K", "C", "F"):
             order = layout.as_order("astype", order, self._f_contiguous and not self._c_contiguous)
         if dtype.kind == self.dtype.kind and dtype.str[1:] in ("M8", "m8"):
-            dtype = self.dtype  # a date without a unit: of the unit that there is
+            dtype = self.dtype  # a date without a unit: keep the array's unit
         if dtype == self.dtype:
             return self._copy(queue, order) if copy else self
         if dtype.type is not np.void or self.dtype.names is None:
@@ -276,7 +277,7 @@ class Shaping(Indexing[_ScalarT_co]):
         return self.conj(out)
 
     def reverse(self, queue: Any = None) -> Self:
-        """A copy of an array with one axis, last item first."""
+        """Return a copy of an array with one axis, in reverse order."""
         if self.ndim != 1:
             raise ValueError("reverse: the array must have one axis; use a[::-1] for others")
         backwards: Self = self[::-1]

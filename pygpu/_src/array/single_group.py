@@ -1,4 +1,4 @@
-"""Few items: what takes several launches for many is one here, and one number is read after it."""
+"""Few items: one launch does what takes several for many, and then one number is read."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .launch_cache import RESULT, step
 __all__ = ["FEW", "bincount", "distinct", "gather", "histogram", "places"]
 
 _INT64 = np.dtype(np.int64)
-_KEPT = 8  # for threads that count at once
+_KEPT = 8  # for threads that count concurrently
 
 
 def _counter(like: Any) -> Any:
-    """Two int64 on the device, for what a kernel counts. The memory is kept by _counted()."""
+    """Allocate two int64 on the device, for a kernel's counts. _counted() keeps the memory."""
     backend = like.backend
     try:
         memory = backend.kernels.setdefault("counters", []).pop()
@@ -34,7 +34,7 @@ def _counter(like: Any) -> Any:
 
 
 def _counted(counter: Any) -> Any:
-    """The two numbers, for which the host waits."""
+    """Return the two numbers, for which the host waits."""
     found = counter.get()
     kept = counter.backend.kernels["counters"]
     if len(kept) < _KEPT:
@@ -63,19 +63,19 @@ def _launch(
 
 
 def _part(array: Any, n: int) -> Any:
-    """The first n items."""
+    """Return the first n items."""
     return array if array.size == n else array._view((n,), None, array.offset)
 
 
 def _result(whole: Any, shape: tuple[int, ...]) -> Any:
-    """The first items of what was made for more, as a result."""
+    """Return the first items of a larger array, as a result."""
     if whole.shape == shape:
         return whole
     return primitives.result(whole, whole._view(shape, None, whole.offset))
 
 
 def gather(mask: Any, x: Any) -> Any:
-    """The items of x for which the mask, of its shape, is true."""
+    """Return the items of x for which the mask, of the same shape, is true."""
     count = _counter(mask)
     out = mask.backend.table.plans.run("few", mask, x, count)
     if out is None:
@@ -97,8 +97,8 @@ def gather(mask: Any, x: Any) -> Any:
 
 
 def places(mask: Any, rows: bool) -> tuple[Any, int]:
-    """Indices of the true places, and how many: a row of mask.size for each axis, of which the
-    first are meant, or (not rows) an array with a row for each place."""
+    """Return the indices of true items, and how many: a row of mask.size for each axis, of which
+    only the first are valid, or (not rows) an array with a row for each item."""
     count, name = _counter(mask), "places" if rows else "rows of places"
     out = mask.backend.table.plans.run(name, mask, count)
     shape, ndim = mask.shape, mask.ndim
@@ -122,8 +122,8 @@ def places(mask: Any, rows: bool) -> tuple[Any, int]:
 def distinct(
     x: Any, order: Any, index: bool, inverse: bool, counts: bool, equal_nan: bool
 ) -> list[Any]:
-    """numpy.unique's results of items in C order along one axis. order: what sorts them; None: they
-    are sorted."""
+    """Return numpy.unique's results for items in C order along one axis. order: the indices that
+    sort them; None: they are sorted."""
     n, wanted = x.size, (index, inverse, counts)
     count = _counter(x)
     writes = [primitives.empty(x, (n,), _INT64) for on in wanted if on] + [count]
@@ -153,7 +153,8 @@ _DISTINCT = {(way, nan): f"distinct {way} {nan}" for way in _WAYS for nan in (Fa
 
 
 def bincount(x: Any, weights: Any, minlength: int) -> Any:
-    """numpy.bincount of integers along one axis, at least one; None if there are too many bins."""
+    """Compute numpy.bincount for integers along one axis, at least one; None if there are too many
+    bins."""
     ends, w = _counter(x), weights is not None
     given, name = ((x, weights), "weighed bins") if w else ((x,), "bins")
     out = x.backend.table.plans.run(name, *given, ends)
@@ -176,7 +177,7 @@ def bincount(x: Any, weights: Any, minlength: int) -> Any:
         return None
     part = _part(out, high + 1)
     if high + 1 >= minlength:
-        return part._copy(order="C")  # which does not keep the room
+        return part._copy(order="C")  # a copy does not keep the larger memory
     whole = primitives.empty(x, (minlength,), out.dtype).fill(0)
     head = _part(whole, high + 1)
     head._copy_from(part)
@@ -185,7 +186,7 @@ def bincount(x: Any, weights: Any, minlength: int) -> Any:
 
 
 def histogram(x: Any, edges: Any) -> Any:
-    """How many items of x are in each bin; edges: of its dtype, at least two."""
+    """Count the items of x in each bin; edges: of its dtype, at least two."""
     bins = edges.size - 1
     backend = x.backend
     known = backend.table.plans.run("histogram", x, edges)

@@ -1,7 +1,7 @@
 """Sorting along an axis: sort, argsort, searchsorted, unique. All sorts are stable.
 
-The order is NumPy's: NaN comes last, complex numbers by real part, then imaginary part. sort() puts
--0.0 before 0.0, which NumPy takes for equal, and gives NaN without their sign.
+The order is NumPy's: NaN comes last, complex numbers are ordered by real part, then imaginary
+part. sort() puts -0.0 before 0.0, which NumPy considers equal, and returns NaN without their sign.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["argsort", "searchsorted", "sort", "unique"]
 
 _SMALL_KEYS = 30  # bits of a count in onesweep's states
-_WIDE = 1 << 32  # from this many items in a row on, counts and positions have 64 bits
+_WIDE = 1 << 32  # from this many items per row on, counts and positions have 64 bits
 
 
 def _rows_last(a: Any, axis: int) -> Any:
-    """A copy or view in C order with *axis* last."""
+    """Return a copy or view in C order with *axis* last."""
     order = [k for k in range(a.ndim) if k != axis] + [axis]
     shape = tuple(a.shape[k] for k in order)
     strides = tuple(a.strides[k] for k in order)
@@ -47,7 +47,7 @@ def _rows_last(a: Any, axis: int) -> Any:
 
 
 def _back(rows: Any, axis: int) -> Any:
-    """The opposite, in C order."""
+    """Move the last axis back, in C order."""
     if axis == rows.ndim - 1:
         return rows
     order = list(range(rows.ndim - 1))
@@ -61,15 +61,15 @@ def _back(rows: Any, axis: int) -> Any:
 
 
 def sort(a: Any, axis: int | None = -1, order: Any = None) -> Any:
-    """A sorted copy along an axis (None: of the flat array). order: fields of records that come
-    first. Raises np.exceptions.AxisError."""
+    """Return a sorted copy along an axis (None: of the flat array). order: fields of records to
+    compare first. Raises np.exceptions.AxisError."""
     if order is not None:
         return lazy("pygpu._src.array.record_order").sort(argsort, a, axis, order)
     return _sorted(a, axis, False)
 
 
 def argsort(a: Any, axis: int | None = -1, order: Any = None) -> Any:
-    """The int64 indices that sort along an axis; equal items keep their order."""
+    """Return the int64 indices that sort along an axis; equal items keep their order."""
     if order is not None:
         return lazy("pygpu._src.array.record_order").argsort(argsort, a, axis, order)
     return _sorted(a, axis, True)
@@ -91,7 +91,7 @@ def _sorted(a: Any, axis: int | None, positions: bool) -> Any:
     if axis is None:
         a, axis = primitives.flat(a), -1
     if a.ndim == 0:
-        layout.normalize_axis(axis, 1 if positions else 0)  # as NumPy
+        layout.normalize_axis(axis, 1 if positions else 0)  # as in NumPy
         return primitives.as_array(a, np.zeros(1, np.int64))
     axis = layout.normalize_axis(axis, a.ndim)
     if a.size == 0:
@@ -110,9 +110,9 @@ def _sorted(a: Any, axis: int | None, positions: bool) -> Any:
 
 
 def _sort_rows(x: Any, out: Any, rows: int, n: int, positions: bool) -> tuple[Any, ...] | None:
-    """Returns the step of Plans.add() that does it again, None if it takes several."""
+    """Returns the step of Plans.add() that repeats it, None if it takes several."""
     backend: Backend = x.backend
-    cpu = backend.limits.is_cpu  # where radix sort is quicker, but its launches are not
+    cpu = backend.limits.is_cpu  # where radix sort is faster, except for its launches
     if n <= radix_sort.SMALL and (not cpu or n <= 64 or (n <= 512 and rows <= 8)):
         dtype = x.dtype
         kernel = _kernel(
@@ -144,7 +144,7 @@ def _kernel(
     features: tuple[str, ...] = (),
     find: Callable[..., Any] = kernel_cache.get,
 ) -> Any:
-    """The kernel *name* for keys of a dtype, in a text that *key* tells apart."""
+    """Return the kernel *name* for keys of a dtype, in a source identified by *key*."""
     kind = "u" if dtype.kind == "b" else dtypes.code(dtype)
     return find(
         backend,
@@ -157,7 +157,7 @@ def _kernel(
 def _passes(
     x: Any, out: Any, n_all: int, passes: int, positions: bool, place_bytes: int = 4
 ) -> Any:
-    """(reads, writes, first, last) of each pass, from x to out by scratch memory."""
+    """Return (reads, writes, first, last) of each pass, from x to out by scratch memory."""
     size = x.itemsize
     keys = [primitives.scratch(x, n_all * size) for _ in range(min(passes - 1, 2))]
     places = [
@@ -240,7 +240,7 @@ def _part(a: Any, name: str) -> Any:
 
 
 def _complex_order(a: Any, axis: int) -> Any:
-    """Sorted by imaginary part, then (stable) by real part, then by which parts are NaN."""
+    """Sort by imaginary part, then (stable) by real part, then by which parts are NaN."""
     real, imag = _part(a, "real"), _part(a, "imag")
     order = argsort(imag, axis)
     order = take_along_axis(order, argsort(take_along_axis(real, order, axis), axis), axis)
@@ -256,7 +256,7 @@ def _complex_order(a: Any, axis: int) -> Any:
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
-    """numpy.searchsorted: where items of v belong in the sorted array a, int64.
+    """Implement numpy.searchsorted: the positions of v in the sorted array a, int64.
 
     side: "left" or "right" of equal items. v may be a number or a host array. Raises ValueError.
     """
@@ -308,7 +308,7 @@ def _differ(dtype: np.dtype[Any], equal_nan: bool) -> elementwise.Operation:
 
 
 def _is_first(a: Any, equal_nan: bool) -> Any:
-    """For each of the sorted items of *a*, whether it is the first of its equals."""
+    """Return, for each of the sorted items of *a*, whether it is the first of equal ones."""
     n, size = a.size, a.itemsize
     first = primitives.empty(a, (n,), np.bool_)
     if n:
@@ -328,7 +328,7 @@ def _is_first(a: Any, equal_nan: bool) -> Any:
 
 
 def _inverse(first: Any, order: Any) -> Any:
-    """For each item its index among the distinct ones."""
+    """Return, for each item, its index among the distinct ones."""
     inverse = primitives.empty(first, first.shape, np.int64)
     if first.size:
         from .advanced_indexing import put_along_axis
@@ -343,7 +343,7 @@ def _inverse(first: Any, order: Any) -> Any:
 
 
 def _counts(starts: Any, n: int) -> Any:
-    """How many of *n* sorted items begin at each of *starts* or behind it, before the next."""
+    """Return how many of *n* sorted items are between each of *starts* and the next."""
     many = starts.size
     counts = primitives.empty(starts, (many,), np.int64)
     if many:
@@ -369,7 +369,7 @@ def unique(
     *,
     equal_nan: bool = True,
 ) -> Any:
-    """The sorted distinct items of an array, as numpy.unique without an axis."""
+    """Return the sorted distinct items of an array, as numpy.unique without an axis."""
     shape, n = a.shape, a.size
     if 0 < n <= single_group.FEW and a.dtype.type is not np.void:
         positions = return_index or return_inverse

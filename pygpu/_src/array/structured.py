@@ -1,7 +1,7 @@
-"""Structured arrays: comparison and assignment by fields, as NumPy has them.
+"""Structured arrays: comparison and assignment by fields, as in NumPy.
 
-Memory holds whole records, which the kernels that move items move as bytes. What looks into a
-record does so through views of its fields, one after the other.
+Memory holds whole records, which kernels that move items treat as bytes. Operations on the
+contents of records use views of their fields, one after another.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Call = Callable[[str, Sequence[Any]], Any]
 
 
 def has_records(dtype: DType) -> bool:
-    """Whether items are records or bytes without a meaning: not those of ml_dtypes."""
+    """Whether items are records or raw bytes, other than those of ml_dtypes."""
     return dtype.type is np.void
 
 
 def has_gaps(dtype: DType) -> bool:
-    """Whether a record has bytes that none of its fields has, as a view of some fields has."""
+    """Whether a record has bytes that belong to no field, as in a view of some fields."""
     if dtype.fields is None:
         return dtype.subdtype is not None and has_gaps(dtype.subdtype[0])
     parts = [dtype.fields[name][0] for name in dtype.names or ()]
@@ -44,12 +44,12 @@ def has_gaps(dtype: DType) -> bool:
 
 
 def is_list_of_names(key: Any) -> bool:
-    """Whether an index names fields."""
+    """Whether an index consists of field names."""
     return type(key) is list and bool(key) and all(type(name) is str for name in key)
 
 
 def view_of_fields(a: Any, names: list[str]) -> Any:
-    """a[["x", "y"]]: a view of records with some of the fields."""
+    """Return a[["x", "y"]]: a view of records with some of the fields."""
     if a.dtype.names is None:
         raise IndexError(f"the dtype {a.dtype} has no field {names[0]!r}: it has none")
     return a._view(a.shape, a.strides, a.offset, a.dtype[names])
@@ -88,7 +88,7 @@ def compare(
 
 
 def _compared(call: Call, name: str, a: Any, b: Any) -> Any:
-    """Items of two arrays of one shape."""
+    """Compare items of two arrays of the same shape."""
     if a.dtype.names is None:
         return _compared_bytes(call, name, a, b)
     join = "logical_and" if name == "equal" else "logical_or"
@@ -119,8 +119,8 @@ def _compared_bytes(call: Call, name: str, a: Any, b: Any) -> Any:
 
 
 def assign(to: Any, source: Any, queue: Any = None, wait_for: Any = None) -> Any:
-    """Set records from those of another array, field by field in their order, or all fields from
-    an array of another kind. Returns the last event."""
+    """Set records from those of another array, field by field in order, or all fields from an
+    array of another kind. Returns the last event."""
     names, others = to.dtype.names, source.dtype.names
     if names is None or (others is not None and len(names) != len(others)):
         if names is None and others is not None and len(others) == 1:
@@ -141,7 +141,7 @@ def assign(to: Any, source: Any, queue: Any = None, wait_for: Any = None) -> Any
 
 
 def set_items(a: Any, key: Any, value: Any) -> None:
-    """a[key] = value where records of *a* have bytes that are not theirs: field by field."""
+    """Set a[key] = value field by field, if records of *a* have bytes outside the fields."""
     if not isinstance(value, GPUArray):
         given = value if isinstance(value, (np.ndarray, np.void)) else np.array(value, a.dtype)
         value = a._from_host(np.asarray(given))
@@ -153,7 +153,7 @@ def set_items(a: Any, key: Any, value: Any) -> None:
             view[key] = value._field(other)
             primitives.changed(a, view)
             continue
-        field = view._copy(order="C")  # kernels write whole items at their addresses only
+        field = view._copy(order="C")  # kernels can only write whole, aligned items
         field[key] = value._field(other)
         view._copy_bytes(field)
         primitives.changed(a, view)

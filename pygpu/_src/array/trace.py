@@ -1,8 +1,8 @@
-"""Functions of arrays as graphs: what stands for an array while :func:`pygpu.fuse` runs a function
-once, and the kernel's text that the graph becomes.
+"""Functions of arrays as graphs: the placeholders for arrays while :func:`pygpu.fuse` runs a
+function once, and the conversion of the graph to a kernel's source.
 
-Each step is what the same ufunc does on arrays: NumPy's types, one rounding a step (float16 too),
-so a fused function gives the bits that the plain one gives.
+Each step computes what the same ufunc does on arrays: NumPy's types, rounded after each step (also
+in float16), so a fused function gives the same bits as the plain one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from . import elementwise, ufuncs
 __all__ = ["Graph", "Node", "Number", "Reduced", "Tracer", "Untraceable"]
 
 REDUCTIONS = frozenset("sum prod min max argmin argmax any all mean var std count_nonzero".split())
-_POWERS = {2: "square", 1: "positive", 0.5: "sqrt", -1: "reciprocal"}  # as the operators of arrays
+# As in the operators of arrays.
+_POWERS = {2: "square", 1: "positive", 0.5: "sqrt", -1: "reciprocal"}
 _WIDE = ("f64", "i32", "u32", "i64", "u64", "c128")
 
 
@@ -44,7 +45,7 @@ class Node(NamedTuple):
 
 
 class Graph:
-    """The steps of a function, each once. language: the backend's name."""
+    """The steps of a function, without duplicates. language: the backend's name."""
 
     def __init__(self, language: str) -> None:
         self.language = language
@@ -60,7 +61,7 @@ class Graph:
         return place
 
     def place(self, operand: Any, dtype: np.dtype[Any]) -> int:
-        """The node of an operand of a step that takes *dtype*."""
+        """Return the node of an operand of a step that takes *dtype*."""
         if isinstance(operand, Tracer):
             return operand.place
         if not isinstance(operand, Number):
@@ -74,7 +75,7 @@ class Graph:
         return self.add(Node("number", self.numbers.index(number), (), (), dtype))
 
     def ufunc(self, name: str, operands: tuple[Any, ...]) -> Any:
-        """A step by the name of NumPy's ufunc."""
+        """Add a step by the name of NumPy's ufunc."""
         if name not in NAMES:
             raise Untraceable(f"fuse: numpy.{name} is nothing that one kernel does item by item")
         if not any(isinstance(x, Tracer) for x in operands):
@@ -96,14 +97,15 @@ class Graph:
         return self.step(operation, operands)
 
     def step(self, operation: elementwise.Operation, operands: tuple[Any, ...]) -> Tracer:
-        """A step by an Operation of one output."""
+        """Add a step by an Operation with one output."""
         places = tuple(self.place(x, d) for x, d in zip(operands, operation.inputs, strict=True))
         (dtype,) = operation.outputs
         node = Node("step", operation.body, places, operation.inputs, dtype, operation.helpers)
         return Tracer(self, self.add(node))
 
     def needed(self, places: tuple[int, ...], cut: Collection[int] = ()) -> list[int]:
-        """The nodes that these come from, in order; of a node in *cut* nothing further."""
+        """Return the nodes on which these depend, in order; dependencies of nodes in *cut* are not
+        followed."""
         found: set[int] = set()
         waiting = list(places)
         while waiting:
@@ -115,8 +117,8 @@ class Graph:
         return sorted(found)
 
     def statement(self, place: int, name: str = "", inputs: Sequence[str] = ()) -> str:
-        """The statement that sets a variable of a literal or a step from those of its inputs;
-        without names v<place>, and v<number> of each input."""
+        """Return the statement that sets a variable of a literal or a step from those of its
+        inputs; without names, v<place>, and v<number> of each input."""
         node = self.nodes[place]
         name = name or f"v{place}"
         inputs = inputs or [f"v{k}" for k in node.inputs]
@@ -134,9 +136,9 @@ class Graph:
     def text(
         self, places: tuple[int, ...], cut: Collection[int] = ()
     ) -> tuple[list[int], str, str, frozenset[str]]:
-        """(leaves, statements, helpers, features): the leaves are the nodes that x0, x1, ... stand
-        for; the statements leave the value of each place in v<place>. cut: nodes that are leaves,
-        whatever they come from."""
+        """Return (leaves, statements, helpers, features): the leaves are the nodes for x0, x1,
+        ...; the statements store the value of each place in v<place>. cut: nodes to treat as
+        leaves."""
         needed = self.needed(places, cut)
         leaves = [k for k in needed if k in cut or self.nodes[k].kind in ("array", "number")]
         lines = [
@@ -157,7 +159,8 @@ def _constant(value: Any, args: Any) -> Any:
 
 
 def literal(value: Any, dtype: np.dtype[Any]) -> str | None:
-    """A number as text of the compute type of *dtype*; None if it has none that is exact."""
+    """Return a number as C source of the compute type of *dtype*; None if it has no exact
+    representation."""
     kind = dtypes.compute_type(dtype)
     if dtype.kind in "iu" and isinstance(value, (int, np.integer)):
         limits = np.iinfo(dtype)
@@ -178,7 +181,7 @@ def literal(value: Any, dtype: np.dtype[Any]) -> str | None:
 
 
 def _kind(operand: Any) -> Any:
-    """What NumPy's promotion looks at."""
+    """Return the type that NumPy's promotion uses."""
     if isinstance(operand, Tracer):
         return operand.dtype
     value = operand.value if isinstance(operand, Number) else operand
@@ -198,9 +201,9 @@ def _kind(operand: Any) -> Any:
 
 
 def _on_numbers(graph: Graph, function: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
-    """A function of numbers alone: computed on the host at each call."""
+    """Handle a function of numbers alone: it is computed on the host at each call."""
     for operand in operands:
-        _kind(operand)  # refuses what is none
+        _kind(operand)  # raises for anything else
     values = [x.value if isinstance(x, Number) else x for x in operands]
     reads = [x.read if isinstance(x, Number) else None for x in operands]
 
@@ -249,7 +252,8 @@ def _binary(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def apply(graph: Graph, a: Any, b: Any) -> Any:
         if isinstance(a, Tracer) or isinstance(b, Tracer):
             return graph.ufunc(name, (a, b))
-        return _on_numbers(graph, on_numbers, (a, b))  # a float and a float are no np.float64
+        # The result of two Python floats is not np.float64.
+        return _on_numbers(graph, on_numbers, (a, b))
 
     def forward(self: Any, other: Any) -> Any:
         return apply(self.graph, self, other)
@@ -261,7 +265,7 @@ def _binary(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 
 class _Operators:
-    """What arrays and numbers of a traced function have in common."""
+    """The operators of arrays and numbers in a traced function."""
 
     graph: Graph
     __array_priority__ = 200
@@ -329,15 +333,15 @@ class _Operators:
 
 
 class Number(_Operators):
-    """A number among the arguments, or computed from such. read: gives it for a call's arguments;
-    value: what it is in the call that is traced."""
+    """A number among the arguments, or computed from them. read: returns it for a call's
+    arguments; value: its value in the traced call."""
 
     def __init__(self, graph: Graph, read: Callable[[Any], Any], value: Any) -> None:
         self.graph, self.read, self.value = graph, read, value
 
 
 class Reduced:
-    """A reduction of what is at a place: the end of a function."""
+    """A reduction of the value at a place: the end of a function."""
 
     def __init__(
         self, kind: str, place: int, axis: Any, dtype: Any, keepdims: bool, ddof: float
@@ -355,7 +359,7 @@ class Reduced:
 
 
 class Tracer(_Operators):
-    """What stands for an array. It has a dtype, and no shape."""
+    """A placeholder for an array. It has a dtype, but no shape."""
 
     def __init__(self, graph: Graph, place: int) -> None:
         self.graph, self.place = graph, place
@@ -367,7 +371,7 @@ class Tracer(_Operators):
     def astype(self, dtype: Any, *, copy: bool = True) -> Tracer:
         target = np.dtype(dtype)
         value = dtypes.cast("x0", self.dtype, target)
-        if dtypes.code(target) == "f16" and dtypes.code(self.dtype) in _WIDE:  # rounded once
+        if dtypes.code(target) == "f16" and dtypes.code(self.dtype) in _WIDE:  # round only once
             real = "x0.re" if self.dtype.kind == "c" else "x0"
             value = f"pg_from_f16(pg_to_f16d({real}))"
         operation = elementwise.Operation("astype", (self.dtype,), (target,), f"y0 = {value};")

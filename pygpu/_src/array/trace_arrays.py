@@ -1,4 +1,4 @@
-"""What stands for an array while a function of ``pygpu.fuse`` is traced: operators, methods,
+"""Placeholders for arrays while a function of ``pygpu.fuse`` is traced: operators, methods,
 NumPy's functions and those of ``pygpu.xp``."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .trace_recorder import Recorder
 
 __all__ = ["TracedArray", "tracing"]
 
-# How many items they find is known only when they have run.
+# The number of items in their results is known only after they have run.
 _DATA_DEPENDENT = frozenset(
     "nonzero flatnonzero argwhere unique unique_all unique_counts unique_inverse unique_values "
     "extract compress trim_zeros intersect1d union1d setdiff1d setxor1d bincount".split()
@@ -43,7 +43,7 @@ _state = threading.local()
 
 
 class tracing:
-    """While it is entered, calls of pygpu.xp in this thread are those of a traced function."""
+    """Context manager: calls of pygpu.xp in this thread belong to a traced function."""
 
     def __init__(self, graph: Recorder) -> None:
         self.graph = graph
@@ -59,7 +59,7 @@ class tracing:
 
 
 class _Probe:
-    """Tells how many references an operand of an in-place operator has: see _temporary()."""
+    """Finds out how many references an operand of an in-place operator has: see _temporary()."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -70,7 +70,8 @@ class _Probe:
 
 
 def _temporary() -> int:
-    """The references of an operand that nobody keeps; 0 if they do not tell it from others."""
+    """Return the reference count of an operand that is a temporary; 0 if that cannot be
+    distinguished."""
     probe, kept = _Probe(), object()
     probe += kept
     of_kept = probe.count
@@ -93,7 +94,8 @@ def _inplace(name: str) -> Callable[..., Any]:
 
 
 class TracedArray(Tracer):
-    """What stands for an array of known shape: a node of the graph, or what is in a register."""
+    """A placeholder for an array of known shape: a node of the graph, or the array in a
+    register."""
 
     graph: Recorder
 
@@ -117,7 +119,7 @@ class TracedArray(Tracer):
         self._place = place
 
     def _array(self) -> Any:
-        """The array of the call that is traced."""
+        """The array in the traced call."""
         self.graph.shaped = True
         return self.graph.values[self.graph.settle(self)]
 
@@ -160,7 +162,7 @@ class TracedArray(Tracer):
     # ---- items
 
     def _insertion(self, key: Any) -> tuple[int, ...] | None:
-        """The shape of what an index gives that just inserts axes."""
+        """Return the shape for an index that only inserts axes."""
         keys = key if isinstance(key, tuple) else (key,)
         if (
             not all(
@@ -234,7 +236,7 @@ class TracedArray(Tracer):
         self.graph.opaque(_setitem, (self, key, value), {}, (self,))
 
     def _update(self, value: Any, dead: Any = None) -> None:
-        """An in-place operator's result. dead: an operand that nobody keeps."""
+        """Store an in-place operator's result. dead: an operand that is no longer referenced."""
         if isinstance(value, Number):
             raise Untraceable("fuse: an array is updated by a number alone")
         shape = self.graph.shapes[self.place]
@@ -503,7 +505,7 @@ def _expanded(x: TracedArray, axis: Any = 0) -> Any:
 
 
 def _trace(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A call of a function of pygpu.xp while some function is traced."""
+    """Handle a call of a function of pygpu.xp while a function is traced."""
     graph = getattr(_state, "graph", None)
     stands = [x for x in _stands(args)] + [x for x in _stands(tuple(options.values()))]
     if graph is None and stands:
@@ -559,7 +561,7 @@ def _xp_function(graph: Recorder, name: str, args: Any, options: dict[str, Any])
 def _without_arrays(
     graph: Recorder, function: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
-    """A function that makes arrays, or tells something."""
+    """Handle a function that makes arrays, or returns information."""
     if name in ("zeros", "ones", "empty", "full"):
         value = args[1] if name == "full" and len(args) > 1 else options.get("fill_value")
         shape = args[0] if args else options.get("shape")

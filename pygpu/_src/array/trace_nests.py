@@ -1,10 +1,10 @@
-"""Kernels of fused functions for nests of loops: reductions over a long axis of what small
-reductions give, as in sums over the forces between all pairs of bodies. What they reduce is never
-in memory.
+"""Kernels of fused functions with nested loops: reductions over a long axis of the results of
+small reductions, as in sums over the forces between all pairs of bodies. The intermediate values
+are never stored in memory.
 
 A node is computed at an index: for each of its axes a variable of the kernel or, for short axes, a
-number. A value goes where its index belongs: to a row (an item of the result, without its short
-axes), into the loop over the long axis, or behind it.
+number. Its index determines where a value is computed: for a row (an item of the result, without
+its short axes), inside the loop over the long axis, or after it.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 
 __all__ = ["SMALL", "plan"]
 
-SMALL = 32  # items of a reduction that is done on the way
-_SHORT = 4  # an axis of the results that a work-item does whole
-_MOST_VALUES = 600  # in a kernel's text
-_MOST_DEPTH = 100  # of steps upon steps, as Python's stack is limited
-_MOST_SUMS = 16  # of a work-item
-_MOST_BYTES = 256  # of these
+SMALL = 32  # items of a reduction that is unrolled
+_SHORT = 4  # an axis of the results that a work-item processes completely
+_MOST_VALUES = 600  # values in a kernel's source
+_MOST_DEPTH = 100  # of nested steps, because Python's stack is limited
+_MOST_SUMS = 16  # per work-item
+_MOST_BYTES = 256  # bytes of these
 _MOST_ARRAYS = 14
-_BUSY = 512  # work-items that a unit should have
+_BUSY = 512  # work-items per unit for good occupancy
 _LONG = 4096  # items of a loop: longer ones need many rows to keep a device busy
 
-Index = tuple[Any, ...]  # of each axis a variable's name or a number
+Index = tuple[Any, ...]  # for each axis a variable's name or a number
 
 
 class _Unsuited(Exception):
-    """A nest that is left to other kernels."""
+    """The nest must be computed by other kernels."""
 
 
 def plan(recorder: Recorder, places: list[int]) -> Any:
-    """(plan, registers of its operands) of a kernel for nodes of one shape; None if it does not
-    suit them."""
+    """Return (plan, registers of its operands) of a kernel for nodes of one shape; None if it is
+    not suitable."""
     shape = recorder.shapes[places[0]]
     rows = prod(n for n in shape if n > _SHORT)
     if not prod(shape) or rows == 1:
@@ -62,12 +62,13 @@ def plan(recorder: Recorder, places: list[int]) -> Any:
 
 
 class _Writer:
-    """The text of a nest. each: rows of a work-item."""
+    """Writes the source of a nest. each: rows per work-item."""
 
     def __init__(self, recorder: Recorder, shape: tuple[int, ...], each: int) -> None:
         self.recorder, self.shape, self.each = recorder, shape, each
-        self.lines: tuple[list[str], list[str], list[str]] = ([], [], [])  # row, loop, behind it
-        self.values: dict[tuple[int, Index], tuple[str, int]] = {}  # variable, where it is
+        self.lines: tuple[list[str], list[str], list[str]] = ([], [], [])  # row, loop, after it
+        # Variable, and where it is computed.
+        self.values: dict[tuple[int, Index], tuple[str, int]] = {}
         self.sums: list[fused_nests.Sum] = []
         self.operations: dict[Any, int] = {}
         self.leaves: list[int] = []  # nodes that are arrays
@@ -124,13 +125,14 @@ class _Writer:
 
     @staticmethod
     def _address(name: str, index: Index) -> tuple[tuple[str, Any], ...]:
-        """The strides of an array, and what they are multiplied by."""
+        """Return the strides of an array, and their factors."""
         return tuple((f"{name}_s{axis}", at) for axis, at in enumerate(index) if at != 0)
 
     # ---- values
 
     def value(self, place: int, index: Index, where: int) -> tuple[str, int]:
-        """(variable, where it is) of a node at an index. where: in the loop (1) or behind it."""
+        """Return (variable, where it is computed) of a node at an index. where: in the loop (1) or
+        after it."""
         key = place, index
         found = self.values.get(key)
         if found is None:
@@ -159,7 +161,7 @@ class _Writer:
             (child,) = node.inputs
             return self.value(child, _behind(r.shapes[place], index, r.shapes[child]), where)
         if where == 1 and "j" in index and not any(str(i)[0] == "k" for i in index):
-            return self._load(place, index, name)  # computed once for all rows, before
+            return self._load(place, index, name)  # computed once for all rows, in advance
         self.used.update(node.takes)
         if node.kind == "reduce":
             return self._reduce(place, index, where, name)
@@ -173,7 +175,7 @@ class _Writer:
         if node.helpers:
             self.helpers[node.helpers] = None
         if where == 1 and at == 2:
-            raise _Unsuited  # a loop for each turn of a loop
+            raise _Unsuited  # it would need a loop inside the loop
         self.lines[at].append(r.statement(place, name, inputs))
         return name, at
 
@@ -277,12 +279,12 @@ class _Writer:
 
 
 def _of_input(shape: tuple[int, ...], index: Index) -> Index:
-    """Where an operand of a shape is read for an index of the step's result."""
+    """Return the index of an operand with this shape for an index of the step's result."""
     behind = index[len(index) - len(shape) :]
     return tuple(0 if n == 1 else i for n, i in zip(shape, behind, strict=True))
 
 
 def _behind(shape: tuple[int, ...], index: Index, child: tuple[int, ...]) -> Index:
-    """The index into what a view with further axes of length 1 shows."""
+    """Return the index into the array behind a view with additional axes of length 1."""
     rest = [i for n, i in zip(shape, index, strict=True) if n != 1]
     return tuple(0 if n == 1 else rest.pop(0) for n in child)

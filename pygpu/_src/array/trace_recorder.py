@@ -1,10 +1,9 @@
-"""A function of ``pygpu.fuse`` as a program: what its stand-ins were asked for, as few launches.
+"""A function of ``pygpu.fuse`` as a program: the operations on its placeholders, in few launches.
 
-Operations on stand-ins are nodes of a graph. What has to be in memory (results, operands of
-functions that are no steps of kernels, items that are assigned to) is computed by steps, each an
-entry of a :class:`pygpu._array.FusedProgram`. A step is executed when it is added, for the
-arguments of the call that is traced: so all shapes and strides are known, whatever function they
-come from.
+Operations on placeholders are nodes of a graph. Values that must be in memory (results, operands
+of functions that cannot be steps of kernels, items that are assigned to) are computed by steps,
+each an entry of a :class:`pygpu._array.FusedProgram`. A step is executed when it is added, for the
+arguments of the traced call: so all shapes and strides are known, whatever function produced them.
 """
 
 from __future__ import annotations
@@ -39,15 +38,15 @@ from .trace_steps import (
 __all__ = ["Aliased", "Recorder"]
 
 _RUN, _LAUNCH, _VIEW, _NEW, _NUMBER, _PYTHON = range(6)
-_APART = ("reduce", "view", "product")  # nodes that are no steps of an elementwise kernel
-_MOST_ARRAYS = 14  # of one kernel
-_MOST_STEPS = 40  # of a value that several kernels compute, each for itself
-_MOST_NODES = 400  # of a kernel: compilers take long for more
-_LONG = 4096  # items of a row: longer ones need many rows to keep a device busy
+_APART = ("reduce", "view", "product")  # nodes that are not steps of an elementwise kernel
+_MOST_ARRAYS = 14  # per kernel
+_MOST_STEPS = 40  # of a value that several kernels compute separately
+_MOST_NODES = 400  # per kernel: compilers are slow for more
+_LONG = 4096  # items per row: longer ones need many rows to keep a device busy
 
 
 class Aliased(Exception):
-    """A function that assigns to its arguments was given arguments that share memory."""
+    """A function that assigns to its arguments got arguments that share memory."""
 
 
 class Recorder(Graph):
@@ -57,24 +56,24 @@ class Recorder(Graph):
         self.like: Any = next(a for a in args if isinstance(a, GPUArray))
         super().__init__(self.like.backend.name)
         self.args, self.make = args, make
-        self.values: list[Any] = list(args)  # of the registers, in the call that is traced
-        self.roots = list(range(len(args)))  # the register whose memory a register is in
-        self.shapes: dict[int, tuple[int, ...]] = {}  # of nodes that are no numbers
+        self.values: list[Any] = list(args)  # of the registers, in the traced call
+        self.roots = list(range(len(args)))  # for each register, the register that owns its memory
+        self.shapes: dict[int, tuple[int, ...]] = {}  # of nodes other than numbers
         self.versions: dict[int, int] = {}  # how often the memory of a register was written
-        self.made: dict[int, int] = {}  # node: the register where it is
+        self.made: dict[int, int] = {}  # node: the register that holds it
         self.steps: list[tuple[Any, ...]] = []
         self.first: list[tuple[Any, ...]] = []  # steps that compute numbers
         self.constants: list[tuple[int, Any]] = []
         self.live: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.saved: list[tuple[Any, Any]] = []  # arguments that were written, and copies
+        self.saved: list[tuple[Any, Any]] = []  # arguments that were written, and copies of them
         self.mutates = self.shaped = False
-        self.owners: dict[int, weakref.ref[Any]] = {}  # which stand-in has a register
+        self.owners: dict[int, weakref.ref[Any]] = {}  # which placeholder owns a register
         self._registers: dict[Any, int] = {}  # of numbers
 
     # ---- nodes
 
     def leaf(self, register: int) -> int:
-        """The node of what is in a register now."""
+        """Return the node of a register's current contents."""
         version = self.versions.get(self.roots[register], 0)
         what = (register, version) if version else register
         array = self.values[register]
@@ -102,12 +101,12 @@ class Recorder(Graph):
         return self.make(self, place)
 
     def constant(self, value: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-        """An array of one number."""
+        """Return an array filled with one number."""
         self.shaped = True
         with np.errstate(all="ignore"):
             number = np.asarray(value).astype(dtype)[()]
         place = self.place(number, dtype)
-        what = f"y0 = x0; /* {shape} */"  # the shape tells it from others
+        what = f"y0 = x0; /* {shape} */"  # the shape distinguishes it from others
         return self.new(Node("step", what, (place,), (dtype,), dtype), shape)
 
     def ufunc(self, name: str, operands: tuple[Any, ...]) -> Any:
@@ -126,13 +125,13 @@ class Recorder(Graph):
         return super().ufunc(name, operands)
 
     def _operand(self, x: Any) -> Any:
-        """Host arrays are copied at each call, as by plain code."""
+        """Host arrays are copied at each call, as in plain code."""
         if isinstance(x, np.ndarray):
             return x[()] if x.ndim == 0 else self.opaque(self.like._from_host, (x,), {})
         return x
 
     def reduce(self, kind: str, child: Any, options: dict[str, Any]) -> Any:
-        """A reduction of a stand-in, lazily. options: axis, dtype, keepdims, ddof."""
+        """Reduce a placeholder, lazily. options: axis, dtype, keepdims, ddof."""
         shape, axis = self.shapes[child.place], options["axis"]
         item = reduction._Item(child.dtype)
         number, result = reduction._result_dtypes(kind, item, options["dtype"], None)
@@ -154,8 +153,8 @@ class Recorder(Graph):
         return self.new(Node("reduce", what, (child.place,), (child.dtype,), result), kept)
 
     def matmul(self, function: Callable[..., Any], a: Any, b: Any) -> Any:
-        """A product of matrices: of short rows and columns lazily, as kernels compute them on the
-        way, else by the ordinary function."""
+        """Multiply matrices: lazily for short rows and columns, which kernels compute inline, else
+        by the ordinary function."""
         self.shaped = True
         if isinstance(a, Tracer) and isinstance(b, Tracer) and a.dtype == b.dtype:
             one, other = self.shapes[a.place], self.shapes[b.place]
@@ -171,12 +170,12 @@ class Recorder(Graph):
         return self.opaque(function, (a, b), {})
 
     def insert(self, child: Any, shape: tuple[int, ...]) -> Any:
-        """A stand-in with further axes of length 1."""
+        """Return a placeholder with additional axes of length 1."""
         node = Node("view", shape, (child.place,), (child.dtype,), child.dtype)
         return self.new(node, shape)
 
     def launches(self) -> int:
-        """How many of the steps so far launch kernels."""
+        """Return how many of the steps so far launch kernels."""
         return sum(step[0] in (_RUN, _LAUNCH) for step in self.steps)
 
     # ---- steps
@@ -212,7 +211,7 @@ class Recorder(Graph):
         return [self.values[r] for r in registers]
 
     def view(self, source: int, array: Any) -> int:
-        """A register for a view of what is in one."""
+        """Return a register for a view of the contents of another one."""
         self.shaped = True
         (register,) = self._add(
             _VIEW,
@@ -242,16 +241,16 @@ class Recorder(Graph):
 
     def _argument(self, read: Any) -> int | None:
         if isinstance(read, operator.itemgetter):
-            for i in range(len(self.args)):  # which one it gets
+            for i in range(len(self.args)):  # which register it gets
                 marks = [object() for _ in self.args]
                 if read(marks) is marks[i]:
                     return i
         return None
 
-    # ---- what is needed in memory
+    # ---- values in memory
 
     def register(self, place: int) -> int:
-        """The register of a node, computed if need be."""
+        """Return the register of a node, computed if needed."""
         if self.nodes[place].kind == "array":
             register = self._register_of(place)
             version = self.versions.get(self.roots[register], 0)
@@ -263,7 +262,7 @@ class Recorder(Graph):
         return self.made[place]
 
     def force(self, places: Sequence[int], *, copies: bool = False) -> None:
-        """Compute nodes into registers. copies: of leaves as well."""
+        """Compute nodes into registers. copies: also for leaves."""
         wanted = [
             k
             for k in dict.fromkeys(places)
@@ -293,7 +292,8 @@ class Recorder(Graph):
             self._elementwise(members, shape)
 
     def _prepare(self, place: int) -> None:
-        """Compute what a kernel for a node cannot compute on the way, or would compute again."""
+        """Compute operands of a node that its kernel cannot compute inline, or would compute
+        repeatedly."""
         shared: set[int] = set()
         while True:
             needed = self.needed((place,), self.made)
@@ -325,7 +325,7 @@ class Recorder(Graph):
     def _kernel(
         self, places: tuple[int, ...], outputs: tuple[np.dtype[Any], ...]
     ) -> tuple[elementwise.Operation, str, list[int], list[int]]:
-        """(operation, name, registers of its operands, leaves)."""
+        """Return (operation, name, registers of its operands, leaves)."""
         leaves, text, helpers, features = self.text(places, self.made)
         body = "\n        ".join(
             [
@@ -347,7 +347,7 @@ class Recorder(Graph):
         return operation, f"fused {digest}", registers, leaves
 
     def _elementwise(self, places: list[int], shape: tuple[int, ...]) -> None:
-        """One launch for nodes of one shape, or several if it had too many arrays."""
+        """Add one launch for nodes of one shape, or several if it had too many arrays."""
         if len(places) > 1:
             leaves = self.text(tuple(places), self.made)[0]
             if len(places) + len(leaves) > _MOST_ARRAYS:
@@ -369,7 +369,7 @@ class Recorder(Graph):
         self.made.update(zip(places, outs, strict=True))
 
     def empty(self, arrays: Sequence[Any], shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
-        """A register with a new array."""
+        """Return a register with a new array."""
         self.shaped = True
         like = next(i for i, a in enumerate(self.args) if isinstance(a, GPUArray))
         given = [a for a in arrays if a.shape == shape] or [self.like]
@@ -448,7 +448,7 @@ class Recorder(Graph):
     # ---- rows
 
     def _rows(self, places: list[int]) -> bool:
-        """Compute nodes by one kernel over rows, if that suits them all."""
+        """Compute nodes by one kernel over rows, if it suits them all."""
         shapes = {s for k in places if (s := self._row_shape(k)) is not None}
         if len(shapes) != 1:
             return False
@@ -466,7 +466,8 @@ class Recorder(Graph):
         return True
 
     def _row_shape(self, place: int) -> tuple[int, ...] | None:
-        """The shape of what is reduced over its last axis on the way to a node."""
+        """Return the shape of the operand of a reduction over its last axis on which a node
+        depends."""
         if self.nodes[place].kind == "array":
             return None
         for k in reversed(self.needed((place,), self.made)):
@@ -480,8 +481,8 @@ class Recorder(Graph):
     # ---- nests
 
     def _nests(self, places: list[int]) -> list[int]:
-        """Compute nodes of one shape by kernels that do small reductions on the way to large ones.
-        Returns those that are left."""
+        """Compute nodes of one shape by kernels that do small reductions inside large ones.
+        Returns the remaining ones."""
         if not any(self._has_small(k) for k in places):
             return places
         shapes = dict.fromkeys(self.shapes[k] for k in places)
@@ -493,7 +494,7 @@ class Recorder(Graph):
         return left
 
     def _has_small(self, place: int) -> bool:
-        """Whether a small reduction is among what a node comes from, with a larger shape."""
+        """Whether a node depends on a small reduction with a larger shape."""
         size = prod(self.shapes[place])
         return any(
             k != place
@@ -532,8 +533,8 @@ class Recorder(Graph):
     def write(
         self, register: int, value: Any, *, casting: Any = "unsafe", dead: Any = None
     ) -> None:
-        """Assign a stand-in or a number to all items of what is in a register. dead: a stand-in
-        that nobody needs afterwards."""
+        """Assign a placeholder or a number to all items of a register's array. dead: a placeholder
+        that is not needed afterwards."""
         target = self.values[register]
         value = self._operand(value)
         if isinstance(value, Tracer):
@@ -559,7 +560,7 @@ class Recorder(Graph):
             same = trimmed == target.shape and value.dtype == target.dtype
             leaf = self.leaf(register)
             if value.place == leaf:
-                return  # u[key] += x has written the items already
+                return  # u[key] += x has already written the items
             if self._clashes(value.place, register) or not same:
                 self.force([value.place], copies=True)
         self._before_write(register, value, dead)
@@ -572,7 +573,7 @@ class Recorder(Graph):
             value.move(self.leaf(register))
 
     def _clashes(self, place: int, register: int) -> bool:
-        """Whether a node is computed from other items of the memory that is to be written."""
+        """Whether a node depends on other items of the memory that will be written."""
         out, root = self.values[register], self.roots[register]
         for k in self.needed((place,), self.made):
             if k in self.made:
@@ -605,7 +606,7 @@ class Recorder(Graph):
         )
 
     def _before_write(self, register: int, value: Any = None, dead: Any = None) -> None:
-        """Compute what depends on what is there now."""
+        """Compute everything that depends on the current contents."""
         root = self.roots[register]
         if root < len(self.args):
             self._save(root)
@@ -630,7 +631,7 @@ class Recorder(Graph):
             del self.made[k]
 
     def _save(self, root: int) -> None:
-        """An argument is about to be written."""
+        """Save an argument before it is written."""
         self.mutates = self.shaped = True
         arrays = [a for a in self.args if isinstance(a, GPUArray)]
         for i, a in enumerate(arrays):
@@ -644,11 +645,11 @@ class Recorder(Graph):
             self.saved.append((self.args[root], self.args[root]._copy()))
 
     def restore(self) -> None:
-        """Give arguments the items that they had."""
+        """Restore the arguments' original items."""
         for array, copy in self.saved:
             array._copy_from(copy)
 
-    # ---- everything else
+    # ---- other functions
 
     def opaque(
         self,
@@ -657,8 +658,8 @@ class Recorder(Graph):
         options: dict[str, Any],
         changes: Sequence[Any] = (),
     ) -> Any:
-        """Call a function with arrays in the place of stand-ins, now and at each call of the
-        program. changes: stand-ins whose items it writes."""
+        """Call a function with arrays in place of placeholders, now and at each call of the
+        program. changes: placeholders whose items it writes."""
         self.shaped = True
         found: list[Any] = []
 
@@ -699,7 +700,7 @@ class Recorder(Graph):
         return self._adopt(call, made, registers)
 
     def _adopt(self, call: _Call, made: Any, registers: list[int]) -> Any:
-        """Stand-ins for what a function returned."""
+        """Return placeholders for what a function returned."""
         items = list(made) if isinstance(made, (tuple, list)) else [made]
         if any(not isinstance(x, GPUArray) for x in items if x is not None):
             raise Untraceable(
@@ -728,18 +729,19 @@ class Recorder(Graph):
         return None
 
     def stand(self, register: int) -> Any:
-        """A stand-in for what is in a register."""
+        """Return a placeholder for the contents of a register."""
         made = self.make(self, self.leaf(register))
         self.owners[register] = weakref.ref(made)
         made.settle(register)
         return made
 
     def settle(self, stand: Any) -> int:
-        """Give a lazy stand-in, which was computed, a register of its own: it may be written."""
+        """Give a computed lazy placeholder its own register, because it may be written."""
         if not stand.is_lazy:
             return self.register(stand.place)
         place = stand.place
-        if self.nodes[place].kind == "array":  # what was assigned somewhere, and may change there
+        if self.nodes[place].kind == "array":
+            # It may be changed through the place to which it was assigned.
             self.force([place], copies=True)
             register = self.made.pop(place)
         else:
@@ -758,7 +760,7 @@ class Recorder(Graph):
     # ---- the program
 
     def program(self, results: Sequence[Any], form: Any, watched: tuple[Any, ...]) -> Any:
-        """(Program, the values of the results in this call)."""
+        """Return (program, the values of the results in this call)."""
         lazy = [x.place for x in results if isinstance(x, Tracer) and x.is_lazy]
         self.force(lazy, copies=True)
         registers: list[int] = []
@@ -817,7 +819,7 @@ def _name(function: Any) -> str:
 
 
 class _Place:
-    """Where an operand goes in the arguments of a call."""
+    """The position of an operand in a call's arguments."""
 
     def __init__(self, number: int) -> None:
         self.number = number

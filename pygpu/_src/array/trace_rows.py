@@ -1,5 +1,5 @@
-"""Kernels of fused functions over rows: which nodes one of them computes. Reductions over the last
-axis, what they reduce, and what is computed from them."""
+"""Kernels of fused functions over rows: chooses the nodes that one of them computes. These are
+reductions over the last axis, their operands, and what is computed from their results."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["plan"]
 
 _MOST_ARRAYS = 14
-_MOST_DEPTH = 100  # of steps upon steps in a kernel over rows
-_MOST_LOCAL = 96  # bytes that a work-item has in local memory of a kernel over rows
+_MOST_DEPTH = 100  # of nested steps in a kernel over rows
+_MOST_LOCAL = 96  # bytes per work-item in local memory of a kernel over rows
 
 
 class _TooDeep(Exception):
-    """Steps upon steps, more than Python's stack should hold."""
+    """The steps are nested more deeply than Python's stack allows."""
 
 
 def plan(recorder: Recorder, shape: tuple[int, ...], places: list[int]) -> Any:
-    """(plan, registers of its operands) of a kernel over rows of a shape; None if it does not suit
-    these nodes."""
+    """Return (plan, registers of its operands) of a kernel over rows of a shape; None if it does
+    not suit these nodes."""
     return _Region(recorder, shape).plan(places)
 
 
@@ -37,12 +37,13 @@ class _Region:
     def __init__(self, recorder: Recorder, shape: tuple[int, ...]) -> None:
         self.recorder, self.shape = recorder, shape
         self.kept = (*shape[:-1], 1)
-        self.level: dict[int, str] = {}  # "full", "row", "bare": a row's without the last axis
+        # "full", "row", "bare": that of a row without the last axis.
+        self.level: dict[int, str] = {}
         self.cut: set[int] = set()
         self.depth = 0
 
     def plan(self, places: list[int]) -> Any:
-        """(plan, registers of its operands); None if it does not suit them."""
+        """Return (plan, registers of its operands); None if it is not suitable."""
         r = self.recorder
         for place in places:
             try:
@@ -65,8 +66,8 @@ class _Region:
         return self.cut | set(self.recorder.made)
 
     def _level(self, place: int) -> str | None:
-        """How often a node is computed; None if this kernel cannot. Nodes that are computed before
-        are put into *cut*."""
+        """Return how often a node is computed; None if this kernel cannot compute it. Nodes that
+        are computed in advance are added to *cut*."""
         if place in self.level:
             return self.level[place]
         if self.depth > _MOST_DEPTH:
@@ -82,7 +83,7 @@ class _Region:
         return level
 
     def _loads(self, place: int) -> bool:
-        """Whether a node may be read as an array."""
+        """Whether a node can be read as an array."""
         shape = self.recorder.shapes.get(place)
         if shape is None:
             return False
@@ -185,7 +186,7 @@ class _Region:
         return stage, operation.acc_bytes
 
     def _items(self, every: Sequence[int], stops: set[int]) -> tuple[fused_rows.Item, ...]:
-        """What is computed for each item."""
+        """Return what is computed for each item."""
         r = self.recorder
         found = []
         for k in every:

@@ -1,5 +1,5 @@
-"""The launches that functions of ``pygpu.fuse`` are made of, as objects that do one for given
-operands and let C do the next such one alone (see ``src/array/program.c``)."""
+"""The launches of ``pygpu.fuse`` functions, as objects that launch for given operands and let C
+repeat the launch on its own (see ``src/array/program.c``)."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ __all__ = [
 
 
 class ShapeChanged(OverflowError):
-    """A step gave an array of another shape than in the call that was traced."""
+    """A step returned an array of another shape than in the traced call."""
 
 
 def _is_plain(operation: elementwise.Operation, operands: Sequence[Any], name: str) -> bool:
-    """Whether C gives the numbers to the kernel as they are."""
+    """Whether C passes the numbers to the kernel unchanged."""
     call = launch_cache.Call(name, tuple(operands))
     return launch_cache._numbers_pass(call, operation)
 
 
 def _as_it_is(number: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether a launch converts the number just as as_scalar() does."""
+    """Whether a launch converts the number exactly as as_scalar() does."""
     if isinstance(number, np.generic):
         return number.dtype == dtype
     if type(number) is float:
@@ -106,7 +106,7 @@ class Into:
 
 
 class Reduction:
-    """A reduction of an array, as its method."""
+    """A reduction of an array, like its method."""
 
     def __init__(self, kind: str, options: dict[str, Any]) -> None:
         self.kind, self.options = kind, options
@@ -116,7 +116,7 @@ class Reduction:
 
 
 class FusedReduction:
-    """A reduction of what an elementwise operation computes."""
+    """A reduction of the results of an elementwise operation."""
 
     def __init__(
         self, operation: elementwise.Operation, name: str, kind: str, options: dict[str, Any]
@@ -143,7 +143,7 @@ class FusedReduction:
 
 
 class New:
-    """A new array beside another one, where C cannot make it."""
+    """A new array on another one's device, where C cannot make it."""
 
     def __init__(
         self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]
@@ -155,8 +155,8 @@ class New:
 
 
 def _vector(arrays: Sequence[tuple[Any, tuple[int, ...], str]]) -> int:
-    """How many items of rows can be moved in one access: 16 bytes of the largest, if all rows of
-    (array, strides, letter) begin at multiples of that, where memory does."""
+    """Return how many items of rows can be moved in one access: 16 bytes of the largest, if all
+    rows of (array, strides, letter) are aligned to that."""
     dense = [(a, s) for a, s, letter in arrays if letter == "c"]
     if not dense:
         return 1
@@ -169,15 +169,16 @@ def _vector(arrays: Sequence[tuple[Any, tuple[int, ...], str]]) -> int:
 
 
 class _RowLayout:
-    """Where rows lie: the axes before the last one, of all operands together, and how the items of
-    a row follow each other in each operand ("b": one item for all, "c": dense, "s": strided)."""
+    """The layout of rows: the axes before the last one, of all operands together, and how the
+    items of a row follow each other in each operand ("b": the same item, "c": dense, "s":
+    strided)."""
 
     def __init__(self, shape: tuple[int, ...], read: Sequence[Any], outs: Sequence[Any]) -> None:
         length = shape[-1]
         self.strides = [layout.broadcast_strides(a.shape, a.strides, shape) for a in read]
         self.out_strides = [
             o.strides if o.ndim == len(shape) else (*o.strides, 0) for o in outs
-        ]  # a result of one item a row may lack the last axis
+        ]  # a result with one item per row may lack the last axis
         self.kept_shape, self.kept = layout.collapse(
             shape[:-1] or (1,),
             *((s[:-1] or (0,)) for s in (*self.strides, *self.out_strides)),
@@ -203,8 +204,8 @@ def _launch(
     read: Sequence[Any],
     constants: Sequence[int],
 ) -> None:
-    """Launch a kernel for *n* results, arrays and numbers, and let C do the next such launch. read:
-    the arrays, copied where they were not aligned."""
+    """Launch a kernel for *n* results, arrays and numbers, and let C repeat it. read: the arrays,
+    copied if they were not aligned."""
     outs, arrays, given = operands[:n], operands[n : n + len(read)], operands[n + len(read) :]
     backend: Backend = outs[0].backend
     numbers = [elementwise.as_scalar(x, d) for x, d in zip(given, number_dtypes, strict=True)]
@@ -218,8 +219,8 @@ def _launch(
 
 
 class Rows:
-    """A kernel that does whole rows: reductions over the last axis, what they reduce, and what is
-    computed from them. Operands: results, then arrays, then numbers."""
+    """A kernel that processes whole rows: reductions over the last axis, their operands, and what
+    is computed from their results. Operands: results, then arrays, then numbers."""
 
     def __init__(self, plan: fused_rows.Plan, shape: tuple[int, ...]) -> None:
         self.plan, self.shape = plan, shape
@@ -229,7 +230,8 @@ class Rows:
     def _geometry(
         self, backend: Backend, at: _RowLayout, read: Sequence[Any], outs: Sequence[Any]
     ) -> tuple[Any, int, int]:
-        """The form of the kernel (None on CPU devices), how many groups, and their size."""
+        """Return the form of the kernel (None on CPU devices), the number of groups, and their
+        size."""
         limits = backend.limits
         if limits.is_cpu:
             return None, max(min(at.rows, limits.units * 4), 1), 1
@@ -275,7 +277,7 @@ class Rows:
 
 
 class Nest:
-    """A kernel for nests of loops. Operands: results, then arrays, then numbers."""
+    """A kernel for nested loops. Operands: results, then arrays, then numbers."""
 
     def __init__(self, plan: fused_nests.Plan) -> None:
         self.plan = plan

@@ -1,4 +1,5 @@
-"""Copies between arrays whose items lie in different orders, through tiles in local memory."""
+"""Copies between arrays whose items have different orders in memory, through tiles in local
+memory."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ _SHORT = 16  # shorter axes are left to the elementwise kernel
 
 
 def copy(to: Any, source: Any) -> bool:
-    """Copy *source* to *to*, of the same shape and dtype on the same queue, if this kernel suits;
-    whether it did."""
+    """Copy *source* to *to*, with the same shape and dtype on the same queue, if this kernel is
+    suitable; returns whether it did."""
     size = to.itemsize
     if size not in (1, 2, 4, 8, 16):
         return False

@@ -1,9 +1,9 @@
-"""Ufuncs of two operands applied to items one after the other, as a loop does: reduce, accumulate,
-reduceat and at of any ufunc, also of those that are not associative.
+"""Ufuncs of two operands applied to items sequentially, like a loop: reduce, accumulate, reduceat
+and at of any ufunc, including those that are not associative.
 
-A work-item goes through a run of items in their order, and rounds each step to the result's dtype,
-as NumPy does. Runs of at() are the items that go to one place, found by a stable sort; those of
-functions whose order cannot matter are cut into pieces, so that one place may get all of them.
+A work-item processes a run of items in order, and rounds each step to the result's dtype, as NumPy
+does. Runs of at() are the items for the same place, found by a stable sort; if the order does not
+matter, they are split into pieces, so that one place may get all of them.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _FREE = frozenset(
     "add multiply maximum minimum fmax fmin logical_and logical_or logical_xor bitwise_and "
     "bitwise_or bitwise_xor gcd lcm".split()
 )
-_PIECE = 1024  # items that a work-item joins of a run that is cut
+_PIECE = 1024  # items of a split run that a work-item joins
 
 
 def _loop(name: str, dtype: Any, wanted: Any) -> Any:
-    """The Operation that joins items of a dtype. Raises what NumPy raises."""
+    """Return the Operation that joins items of a dtype. Raises what NumPy raises."""
     ufunc = getattr(np, name)
     options = {} if wanted is None else {"signature": (np.dtype(wanted), None, None)}
     loop = ufunc.resolve_dtypes((None, dtype, None), casting="unsafe", reduction=True, **options)
@@ -41,7 +41,7 @@ def _loop(name: str, dtype: Any, wanted: Any) -> Any:
 
 
 def _step(operation: Any, cell: np.dtype[Any], item: np.dtype[Any], value: str) -> str:
-    """Statements that join an item, of memory, to what ``cell`` has."""
+    """Statements that join an item from memory to the value of ``cell``."""
     (a, b), (number,) = operation.inputs, operation.outputs
     loaded = dtypes.from_bits(item, "item")
     so_far = dtypes.cast(dtypes.load(cell, "cell", "0"), cell, a)
@@ -55,7 +55,7 @@ def _step(operation: Any, cell: np.dtype[Any], item: np.dtype[Any], value: str) 
 
 
 def _begin(cell: np.dtype[Any], item: np.dtype[Any], value: str) -> str:
-    """Statements that set ``cell`` to an item of memory."""
+    """Statements that set ``cell`` to an item from memory."""
     store = dtypes.store(cell, "cell", "0", dtypes.from_bits(item, "first"), item)
     return f"{{ const {dtypes.storage_type(item)} first = {value}; {store} }}"
 
@@ -76,8 +76,8 @@ def _rows(
     operation: Any, x: Any, y: Any, n: int, starts: Any = None, each: bool = False,
     begun: bool = False,
 ) -> None:  # fmt: skip
-    """Fold rows of n items, contiguous as y is. starts: where segments begin, of which each gives a
-    result; each: every item does. begun: y has what comes first."""
+    """Fold rows of n items, contiguous like y. starts: the beginnings of segments, each of which
+    gives a result; each: every item gives one. begun: y has the initial values."""
     cell = y.dtype
     many = 1 if starts is None else starts.size
     item, out = dtypes.storage_type(x.dtype), dtypes.storage_type(cell)
@@ -119,12 +119,12 @@ PG_KERNEL void fold(PG_ARRAY_IN({item}, x), {of}PG_ARRAY({out}, y), pg_i64 rows,
 
 
 def _last(a: Any, axis: int) -> Any:
-    """A copy or view in C order with *axis* last."""
+    """Return a copy or view in C order with *axis* last."""
     return primitives.c_order(manipulation.moveaxis(a, axis, -1))._aligned()
 
 
 def _placed(result: Any, axis: int, out: Any, call: str) -> Any:
-    """The result with its last axis at the place of *axis*; in *out* if that is given."""
+    """Return the result with its last axis moved to *axis*; in *out* if given."""
     result = manipulation.moveaxis(result, -1, axis)
     if out is None:
         return result if axis == result.ndim - 1 else result._copy(order="C")
@@ -137,7 +137,7 @@ def _placed(result: Any, axis: int, out: Any, call: str) -> Any:
 
 
 def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
-    """numpy.ufunc.accumulate, from left to right."""
+    """Implement numpy.ufunc.accumulate, from left to right."""
     if a.ndim == 0:
         raise TypeError("cannot accumulate on a scalar")
     axis = layout.normalize_axis(axis, a.ndim, f"{name}.accumulate")
@@ -150,7 +150,7 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
 
 
 def reduce(name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any) -> Any:
-    """numpy.ufunc.reduce, from left to right. initial: None for none."""
+    """Implement numpy.ufunc.reduce, from left to right. initial: None for none."""
     ufunc = getattr(np, name)
     if axis is None or (a.ndim == 0 and axis in (0, -1)):
         axes = tuple(range(a.ndim))
@@ -165,7 +165,7 @@ def reduce(name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, i
     n = prod(a.shape[k] for k in axes)
     shape = tuple(a.shape[k] for k in kept)
     rows = primitives.c_order(a.transpose([*kept, *axes]) if a.ndim else a)._aligned()
-    if initial is None and (n == 0 or name == "hypot"):  # which changes a single item, too
+    if initial is None and (n == 0 or name == "hypot"):  # it also changes a single item
         initial = ufunc.identity
         if initial is None and prod(shape):
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
@@ -185,7 +185,8 @@ def reduce(name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, i
 
 
 def reduceat(name: str, a: Any, indices: Any, axis: Any, dtype: Any, out: Any) -> Any:
-    """numpy.ufunc.reduceat. Indices on the device are copied to the host, which waits for them."""
+    """Implement numpy.ufunc.reduceat. Indices on the device are copied to the host, which waits
+    for them."""
     if a.ndim == 0:
         raise TypeError("cannot reduceat on a scalar")
     axis = layout.normalize_axis(axis, a.ndim, f"{name}.reduceat")
@@ -202,7 +203,7 @@ def reduceat(name: str, a: Any, indices: Any, axis: Any, dtype: Any, out: Any) -
     operation = _loop(name, a.dtype, dtype)
     number = operation.outputs[0]
     if name == "add" and number.kind in "fc" and a.backend.limits.fp64 and number.itemsize < 16:
-        wide = np.dtype("f8" if number.kind == "f" else "c16")  # long sums keep their digits
+        wide = np.dtype("f8" if number.kind == "f" else "c16")  # for the precision of long sums
         operation = ufuncs.operation_for("add", (wide, wide), (wide,))
     rows = _last(a, axis)
     result = primitives.empty(a, (*rows.shape[:-1], host.size), operation.outputs[0])
@@ -214,7 +215,7 @@ def reduceat(name: str, a: Any, indices: Any, axis: Any, dtype: Any, out: Any) -
 
 
 def _segments(name: str, rows: Any, starts: Any, result: Any) -> None:
-    """A reduction of its own for each of a few long segments."""
+    """Run a separate reduction for each of a few long segments."""
     ends = [*starts[1:], rows.shape[-1]]
     for s, (start, end) in enumerate(zip(starts.tolist(), ends, strict=True)):
         part = rows[..., start : max(int(end), start + 1)]
@@ -226,7 +227,8 @@ def _segments(name: str, rows: Any, starts: Any, result: Any) -> None:
 
 
 def at(name: str, a: Any, indices: Any, b: Any = None) -> None:
-    """numpy.ufunc.at: ``a[indices] = ufunc(a[indices], b)`` for each time an item is named."""
+    """Implement numpy.ufunc.at: ``a[indices] = ufunc(a[indices], b)`` each time an item is
+    selected."""
     ufunc = getattr(np, name)
     if ufunc.nout != 1 or ufunc.nin > 2 or (ufunc.nin == 2) != (b is not None):
         raise TypeError(f"{name}.at: this many operands do not fit")
@@ -255,7 +257,7 @@ def at(name: str, a: Any, indices: Any, b: Any = None) -> None:
 
 
 def _operand_of_at(name: str, a: Any, b: Any, shape: tuple[int, ...]) -> Any:
-    """The second operand of ufunc.at, for chosen items of this shape."""
+    """Return the second operand of ufunc.at, for selected items of this shape."""
     b = primitives.as_array(a, b) if not isinstance(b, (bool, int, float, complex)) else b
     if primitives.is_array(b) and a._shares_memory(b):
         b = b._copy()
@@ -277,8 +279,8 @@ def _at_repeated(
     b: Any,
     shape: tuple[int, ...],
 ) -> None:
-    """ufunc.at where an item may be named several times: what is to be done to one item stands
-    together once the places are sorted."""
+    """Implement ufunc.at if an item may be selected several times: sorting the places groups the
+    operations on each item."""
     kind = np.dtype(np.uint32 if a.size < 1 << 32 else np.int64)
     numbers = joining.arange_into(primitives.empty(a, (a.size,), kind), 0, 1).reshape(a.shape)
     places = primitives.flat(numbers[indices])
@@ -309,7 +311,7 @@ def _at_repeated(
 
 
 def _repeats(key: tuple[Any, ...]) -> bool:
-    """Whether an index may name an item several times: only arrays of integers do."""
+    """Whether an index may select an item several times: only integer arrays can."""
     for k in key:
         if k is None or k is Ellipsis or isinstance(k, (slice, bool, np.bool_)):
             continue
@@ -321,7 +323,7 @@ def _repeats(key: tuple[Any, ...]) -> bool:
 
 
 def _heads(places: Any, cut: bool) -> Any:
-    """Where runs of one place begin, among places in order; cut: at most _PIECE long."""
+    """Return where runs of equal places begin, among sorted places; cut: at most _PIECE long."""
     n = places.size
     first = primitives.empty(places, (n,), np.bool_)
     primitives.fill(first, True)
@@ -339,11 +341,11 @@ def _heads(places: Any, cut: bool) -> Any:
 def _runs(
     operation: Any, values: Any, order: Any, starts: Any, places: Any, y: Any, n: int, step: int
 ) -> None:
-    """Fold the values of each run, which *order* numbers: into y[places], or into y[run]."""
+    """Fold the values of each run, in the order of *order*: into y[places], or into y[run]."""
     cell = y.dtype
     item, out = dtypes.storage_type(values.dtype), dtypes.storage_type(cell)
     value = "x[order[k] * step]"
-    if len(operation.inputs) == 1:  # applied as often as its place is named
+    if len(operation.inputs) == 1:  # applied as often as its place is selected
         (number,), (result,) = operation.inputs, operation.outputs
         loaded = dtypes.cast(dtypes.load(cell, "cell", "0"), cell, number)
         join = (

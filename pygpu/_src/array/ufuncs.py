@@ -1,7 +1,7 @@
 """NumPy's ufuncs on device arrays: types by NumPy's own rules, one kernel per loop.
 
-:func:`call` does what ``numpy.add(a, b, out=..., where=..., dtype=...)`` does. What a ufunc
-computes is an expression in :mod:`ufunc_table`.
+:func:`call` does what ``numpy.add(a, b, out=..., where=..., dtype=...)`` does. The expression of
+each ufunc is in :mod:`pygpu._src.codegen.ufunc_loops`.
 """
 
 from __future__ import annotations
@@ -49,21 +49,21 @@ def resolve(
     dtype: Any = None,
     signature: tuple[Any, ...] | None = None,
 ) -> tuple[np.dtype[Any], ...]:
-    """The dtypes of the loop that NumPy takes: inputs, then outputs.
+    """Return the dtypes of the loop that NumPy uses: inputs, then outputs.
 
     operands: a dtype for each input and output, None for an output that is not given, or the class
     int, float or complex for a Python number. dtype: of the calculation, as in ``ufunc(dtype=)``;
-    signature: those of the loop, None where it is open. Raises what NumPy raises.
+    signature: those of the loop, None where unspecified. Raises what NumPy raises.
     """
     ufunc = getattr(np, name)
     if dtype is not None:
         signature = (None,) * ufunc.nin + (dtype,) * ufunc.nout
     options = {} if signature is None else {"signature": signature}
     if casting in ("no", "equiv", "safe") and any(isinstance(o, type) for o in operands):
-        # NumPy 2.4's resolve_dtypes ends the process where it refuses a Python number
+        # NumPy 2.4's resolve_dtypes ends the process if it refuses a Python number
         loop = ufunc.resolve_dtypes(operands, casting="unsafe", **options)
         for given, kind in zip(operands, loop, strict=True):
-            if casting == "equiv" and isinstance(given, type):  # and not "no", as it happens
+            if casting == "equiv" and isinstance(given, type):  # NumPy allows it under "no"
                 raise TypeError(
                     f"{name}: cannot cast Python {given.__name__} to {kind} under the casting rule "
                     f"{casting!r}"
@@ -77,7 +77,7 @@ def resolve(
 def operation_for(
     name: str, inputs: tuple[np.dtype[Any], ...], outputs: tuple[np.dtype[Any], ...]
 ) -> elementwise.Operation:
-    """The Operation of a ufunc's loop. Raises TypeError if devices have none for these dtypes."""
+    """Return the Operation of a ufunc's loop. Raises TypeError if devices do not support it."""
     found = expression(name, tuple(dtypes.code(d) for d in inputs))
     if found is None:
         kinds = ", ".join(str(d) for d in inputs)
@@ -87,7 +87,8 @@ def operation_for(
 
 
 def signature_of(ufunc: np.ufunc, given: Any) -> tuple[Any, ...]:
-    """The argument of ``ufunc(signature=)`` ("ff->f", or dtypes), as :func:`resolve` takes it."""
+    """Convert the argument of ``ufunc(signature=)`` ("ff->f", or dtypes) to :func:`resolve`'s
+    form."""
     items: Any = given
     if isinstance(given, str):
         left, arrow, right = given.partition("->")
@@ -105,7 +106,7 @@ def signature_of(ufunc: np.ufunc, given: Any) -> tuple[Any, ...]:
 
 
 def mask_of(name: str, where: Any, like: Any) -> Any:
-    """The device array of ``where=``; None if it is true everywhere."""
+    """Return the device array of ``where=``; None if it is true everywhere."""
     if where is True or where is None:
         return None
     if not isinstance(where, GPUArray):
@@ -126,8 +127,9 @@ def is_array(obj: Any) -> bool:
 
 
 def to_operand(obj: Any, like: Any) -> Any:
-    """An operand of a ufunc beside the device array *like*: a device array, or a number or date
-    (Python's or NumPy's). Host arrays are copied to the device. NotImplemented for anything else.
+    """Return an operand of a ufunc for the device array *like*: a device array, or a number or
+    date (Python's or NumPy's). Host arrays are copied to the device. NotImplemented for anything
+    else.
     """
     if isinstance(obj, (GPUArray, bool, int, float, complex, np.generic)):
         return obj
@@ -139,7 +141,7 @@ def to_operand(obj: Any, like: Any) -> Any:
 
 
 def kind_of(operand: Any) -> Any:
-    """The type by which NumPy promotes an operand."""
+    """Return the type by which NumPy promotes an operand."""
     if isinstance(operand, (GPUArray, np.generic)):
         return operand.dtype
     if isinstance(operand, bool):
@@ -165,8 +167,8 @@ def empty_like_operands(
     dtype: np.dtype[Any],
     queue: Any = None,
 ) -> Any:
-    """A new array for a result: its axes lie in memory in the order of the operands' axes. queue:
-    of the command, which is the result's if the operands have none."""
+    """Make an array for a result: its axes have the memory order of the operands' axes. queue: of
+    the command, which becomes the result's if the operands have none."""
     if queue is not None and first.queue is None and first.backend.name == "opencl":
         first = first.with_queue(queue)
     if len(shape) < 2 or all(a._c_contiguous for a in arrays if a.shape == shape):
@@ -185,7 +187,8 @@ def _place(array: Any) -> tuple[int, Any, Any, int]:
 
 
 def disjoint(operand: Any, outs: Sequence[Any]) -> Any:
-    """The operand, or a copy if writing an output would change items before they are read."""
+    """Return the operand, or a copy if writing an output would change items before they are
+    read."""
     if not isinstance(operand, GPUArray):
         return operand
     for out in outs:
@@ -205,8 +208,8 @@ def _is_negative(exponent: Any) -> bool:
 
 
 def _misfit(name: str, inputs: Sequence[Any]) -> bool | None:
-    """The truth of a comparison of an integer array with a Python int that its dtype cannot hold:
-    the same for all items. None for any other comparison."""
+    """Return the truth of a comparison of an integer array with a Python int that its dtype cannot
+    hold: the same for all items. None for any other comparison."""
     a, b = inputs
     if isinstance(b, GPUArray) and not isinstance(a, GPUArray):
         a, b, name = b, a, _SWAPPED.get(name, "less" if name == "greater" else name)
@@ -222,7 +225,7 @@ def _misfit(name: str, inputs: Sequence[Any]) -> bool | None:
 
 
 def _check_numbers(inputs: Sequence[Any], loop: Sequence[np.dtype[Any]]) -> None:
-    """Raise OverflowError for a Python int that the loop's type does not hold."""
+    """Raise OverflowError for a Python int that does not fit the loop's type."""
     for number, computed in zip(inputs, loop, strict=True):
         if type(number) is int and computed.kind in "iu":
             computed.type(number)
@@ -316,9 +319,9 @@ def apply(
     """Run an operation for all items of its operands' broadcast shape; returns the outputs.
 
     inputs: device arrays and numbers; outs: device arrays to write to, None for new ones; mask:
-    None, or a device array of bools, where items keep their value. There is at least one array,
-    and all are on one device. call: what C may remember the launch by, if no operand is copied.
-    arrays: those that give the shape, if not the inputs.
+    None, or a device array of bools; items where it is false keep their value. There is at least
+    one array, and all are on one device. call: under which C may cache the launch, if no operand
+    is copied. arrays: those that determine the shape, if not the inputs.
     """
     if arrays is None:
         arrays = [a for a in inputs if isinstance(a, GPUArray)]
@@ -347,7 +350,7 @@ def apply(
         if stored == operation.outputs:
             operation = _masked(operation)
             operands += results
-        else:  # converted to the loop's types and back, old values would not be what they were
+        else:  # converting old values to the loop's types and back would change them
             operation = _guarded(operation)
     if 0 not in shape:
         same = call is not None and all(x is y for x, y in zip(operands, inputs, strict=True))
@@ -359,8 +362,8 @@ def apply(
 def _rounded(
     operation: elementwise.Operation, stored: tuple[np.dtype[Any], ...]
 ) -> elementwise.Operation:
-    """The operation whose outputs of narrow floats, which kernels compute as float, are rounded
-    before they are converted to what they are stored as."""
+    """Return the operation with its outputs of narrow floats, which kernels compute as float,
+    rounded before they are converted to the stored dtype."""
     rounds = " ".join(
         f"y{i} = {dtypes.rounded(have, f'y{i}')};"
         for i, (have, to) in enumerate(zip(operation.outputs, stored, strict=True))
@@ -374,7 +377,8 @@ def _rounded(
 
 @lru_cache(maxsize=1024)
 def _guarded(operation: elementwise.Operation) -> elementwise.Operation:
-    """The operation with a mask as a further input, that stores only where it is true."""
+    """Return the operation with a mask as an additional input, which stores only where it is
+    true."""
     return operation.but(
         name=operation.name + "_guarded",
         inputs=(*operation.inputs, np.dtype(bool)),
@@ -384,7 +388,7 @@ def _guarded(operation: elementwise.Operation) -> elementwise.Operation:
 
 @lru_cache(maxsize=1024)
 def _masked(operation: elementwise.Operation) -> elementwise.Operation:
-    """The operation with a mask and the old values as further inputs."""
+    """Return the operation with a mask and the old values as additional inputs."""
     n = len(operation.inputs)
     keep = " ".join(f"y{i} = x{n + 1 + i};" for i in range(len(operation.outputs)))
     return elementwise.Operation(

@@ -1,14 +1,14 @@
-"""One kernel text, two languages.
+"""One kernel source, two languages.
 
 A generated kernel is written once, with the names below, and compiles as OpenCL C 1.2 and as CUDA
-C++ behind the prefix of the backend's dialect. Every name begins with PG_ or pg_, so nothing collides
-with a user's text in the same source.
+C++ after the prefix of the backend's dialect. Every name begins with PG_ or pg_, so nothing
+collides with a user's snippet in the same source.
 
 ===========================  =====================================================================
 PG_KERNEL                    before ``void name(...)``: an entry point
 PG_INLINE                    before a function of the file
-PG_FUNCTION                  before one that is too long to be put where it is called
-PG_UNUSED                    before a local variable: compilers do not warn if nobody reads it
+PG_FUNCTION                  before one that is too long to be inlined
+PG_UNUSED                    before a local variable: compilers do not warn if it is unused
 PG_GLOBAL, PG_LOCAL,         address spaces of pointers; PG_LOCAL also declares an array in a kernel's
 PG_CONSTANT                  outermost scope, of constant size: ``PG_LOCAL pg_f32 sums[256];``
 PG_LOCAL_PTR                 the address space of a pointer parameter to such an array
@@ -26,15 +26,15 @@ PG_BARRIER_GLOBAL            and global memory, within the group
 PG_FENCE, PG_FENCE_GROUP,
 PG_FENCE_SYSTEM              order this work-item's accesses to memory, for those of the device, of
                              its group, and for the host as well
-PG_FOR(i, n) { ... }         all pg_i64 i from 0 to n - 1, shared out among the work-items of all
+PG_FOR(i, n) { ... }         all pg_i64 i from 0 to n - 1, distributed over the work-items of all
                              groups: a stretch each on a CPU, in steps of all work-items elsewhere
 PG_UNROLL                    before a loop of constant length
-PG_ROLLED                    before a loop that is seldom run, or not worth the compiler's time
-PG_INDEPENDENT               before a loop or PG_FOR whose turns do not read what other turns write
+PG_ROLLED                    before a loop that rarely runs, or is not worth the compiler's time
+PG_INDEPENDENT               before a loop or PG_FOR whose iterations do not read what others write
 PG_VECTOR(type, n)           the type of n items (2, 4, 8, 16) as one aligned piece of memory, member
                              ``item[n]``; declared once by PG_DECLARE_VECTOR(type, n) in the file
 PG_ALIGNED(pointer, bytes)   whether an address is a multiple
-PG_PAST(pointer, bytes)      how far an address is behind a multiple (a power of two)
+PG_PAST(pointer, bytes)      how far an address is past a multiple (a power of two)
 PG_NAN_F32, PG_INF_F32, ...  and F64
 pg_i8 ... pg_u64, pg_f32, pg_f64
                              numbers; pg_b8 is a bool in memory (0 or 1), pg_f16 the bits of a half,

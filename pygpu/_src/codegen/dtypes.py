@@ -1,7 +1,7 @@
 """NumPy dtypes in kernels of the common language: names, loads and stores, promotion.
 
-A dtype has a *storage type*, what lies in memory, and a *compute type*, what kernels calculate
-with:
+A dtype has a *storage type*, for items in memory, and a *compute type*, with which kernels
+compute:
 
 =================  =========  =========
 dtype              storage    compute
@@ -14,15 +14,15 @@ float8_e4m3fn      pg_f8e4m3  pg_f32
 float8_e5m2        pg_f8e5m2  pg_f32
 float32, float64   pg_f32     the same
 complex64, 128     pg_c64     the same
-datetime64, ...    pg_i64     the same; NaT is the lowest, see :mod:`.dates`
-others (structs)   pg_bytesN  the same; only moved, never computed with
+datetime64, ...    pg_i64     the same; NaT is the least, see :mod:`.dates`
+others (structs)   pg_bytesN  the same; only moved
 =================  =========  =========
 
-*Narrow* floats are those that are stored as bits and computed in float32: float16, and the types of
-ml_dtypes, which is never imported here: such a dtype comes from a program that has it. Results are
-rounded to the storage type when they are stored, so arithmetic is what NumPy does.
+*Narrow* floats are stored as bits and computed in float32: float16, and the types of ml_dtypes.
+That package is never imported here: such a dtype comes from a program that has imported it. Results
+are rounded to the storage type when they are stored, as in NumPy.
 
-Names of real floating-point types begin with f, whatever dtype.kind says (of bfloat16: "V").
+Names of real floating-point types begin with f, whatever dtype.kind is ("V" for bfloat16).
 """
 
 from __future__ import annotations

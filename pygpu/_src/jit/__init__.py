@@ -1,15 +1,15 @@
 """Python functions as kernels.
 
-The compiler's interface, for what is built on it (vectorize, guvectorize, reduce, kernel)::
+The compiler's interface, for the decorators (vectorize, guvectorize, reduce, kernel)::
 
     from pygpu.pykernel import ArrayType, Scalar, compile_function
 
     made = compile_function(func, arg_types, dialect, prefix="pgf")
 
-*func* is a Python function, or what ``pygpu.jit`` made of one. *arg_types* has for each parameter
+*func* is a Python function, or the result of ``pygpu.jit``. *arg_types* has for each parameter
 
-- a NumPy dtype: a number of that type ("strong", as an item of an array);
-- ``bool``, ``int``, ``float``, ``complex``: a Python number ("weak" by NEP 50), kept as b8, i64,
+- a NumPy dtype: a number of that type ("strong", like an item of an array);
+- ``bool``, ``int``, ``float``, ``complex``: a Python number ("weak" in NEP 50), stored as b8, i64,
   f64, c128;
 - ``ArrayType(dtype, ndim, contiguous=True, space="global")``: an array. contiguous: in C order;
   otherwise it has any strides. space: "global", "local" (of a work-group), "private", "constant";
@@ -19,22 +19,22 @@ The compiler's interface, for what is built on it (vectorize, guvectorize, reduc
 :class:`~pygpu._src.jit.compiler.CompiledFunction`, the same object for the same function, values
 of outside names, types and dialect:
 
-- ``.text`` (and ``.preamble``, the same): the C of the device function and all it calls, in the
-  common language of pygpu._src.codegen.dialect, so that it can be the *helpers* of an elementwise
-  ``Operation``. It needs ``Dialect.prefix(made.features)`` before it, as
-  ``kernel_cache.get(..., features=made.features)`` puts it. *prefix* makes the C names of two
-  functions differ that go into one source; helper functions ``pgu_*``, ``pg_wrap``, ... are then
-  still defined twice: use one Python function that calls both, or a set of texts' definitions.
+- ``.text`` (and ``.preamble``, the same): the C source of the device function and everything that
+  it calls, in the common language of pygpu._src.codegen.dialect, so that it can be the *helpers* of
+  an elementwise ``Operation``. It must follow ``Dialect.prefix(made.features)``, which
+  ``kernel_cache.get(..., features=made.features)`` adds. *prefix* distinguishes the C names of two
+  functions in one source; helper functions ``pgu_*``, ``pg_wrap``, ... would still be defined
+  twice: use one Python function that calls both, or remove duplicate definitions.
 - ``.name``: the C function, mangled by its types.
-- ``.arg_types``, ``.result``: types of :mod:`pygpu._src.jit.types`; ``.return_types``: a tuple of
+- ``.arg_types``, ``.result``: types in :mod:`pygpu._src.jit.types`; ``.return_types``: a tuple of
   NumPy dtypes, ``()`` if it returns nothing.
 - ``.implicit``: names of extra last parameters: "pg_error" (``PG_GLOBAL pg_i32 *pg_error``, set to
-  the number of a failed assertion, whose message is ``.asserts[number]``), local arrays. Mostly
+  the number of a failed assertion, whose message is ``.asserts[number]``), local arrays. Usually
   empty.
 
 C parameters, in order:
 
-- a number: one, by value, of the compute type of its dtype (``core.dtypes.compute_type``: pg_f32
+- a number: one, by value, of the compute type of its dtype (``codegen.dtypes.compute_type``: pg_f32
   for float16, pg_b8 for bool);
 - an array of n dimensions: a pointer of its storage type to its first item (the offset is already
   added: what ``PG_START`` declares), then n ``pg_i64`` of its shape, then, if it is not
@@ -45,9 +45,8 @@ C parameters, in order:
   function returns void. A function that returns one number returns it;
   one without a result is void.
 
-``emit.parameters(type, name)`` gives these declarations, and ``types.as_type`` makes a type of what
-callers give. A function that writes through its array parameters needs nothing else: parameters
-are never const.
+``emit.parameters(type, name)`` returns these declarations, and ``types.as_type`` converts callers'
+types. A function may write through its array parameters, because parameters are never const.
 
 Errors are :class:`KernelError` (a TypeError) with file, line and the marked expression.
 """

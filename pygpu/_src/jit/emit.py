@@ -1,7 +1,7 @@
-"""C text in the common language of the dialects: literals, conversions, operations.
+"""C source in the common language of the dialects: literals, conversions, operations.
 
-What an operation computes comes from :mod:`pygpu._src.codegen.ufunc_loops`, as for arrays. A
-:class:`Unit` collects what a kernel needs before itself.
+The expression of an operation comes from :mod:`pygpu._src.codegen.ufunc_loops`, as for arrays. A
+:class:`Unit` collects the declarations that a kernel needs.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ PG_INLINE pg_i64 pg_steps(pg_i64 start, pg_i64 stop, pg_i64 step)
 class Unit:
     """The parts of one source, besides the dialect's prefix.
 
-    options: what the walkers ask for: fp64, whether the device has it; dialect, its name.
+    options: used by the walkers: fp64, whether the device has it; dialect, its name.
     """
 
     def __init__(
@@ -77,63 +77,64 @@ class Unit:
         self.texts: dict[Any, str] = {}  # in the order in which they are needed
         self.types: dict[str, str] = {}  # what stands before the texts
         self.features: set[str] = set()
-        self.shared_bytes = 1 << 18  # of a block's shared memory at most; the driver may have less
-        self.wants_constant = False  # whether an error is for want of a number that is known
-        self.widens = False  # whether arithmetic of small integers has 64 bits, as Numba's
-        self.divides = False  # whether a division by zero raises an exception, as Python's
+        self.shared_bytes = 1 << 18  # the most shared memory per block; the driver may have less
+        # Whether an error was caused by a number that is not a known constant.
+        self.wants_constant = False
+        self.widens = False  # whether arithmetic of small integers has 64 bits, as in Numba
+        self.divides = False  # whether a division by zero raises an exception, as in Python
         self.cooperative = False  # whether all blocks must run at once
         self.functions: dict[Any, Any] = {}
         self.names: dict[str, int] = {}
-        self.device_function: Any = None  # compiles one; see compiler.make_unit()
-        self.refuses: Any = None  # why a function takes no dates, see calls/dates.py
+        self.device_function: Any = None  # compiles a device function; see compiler.make_unit()
+        self.refuses: Any = None  # why a function does not accept dates, see calls/dates.py
         self.stack: list[Any] = []  # functions that are being compiled
-        self.active: list[Any] = []  # the same as calls of themselves see them, see infer.Active
-        self.external: dict[str, str] = {}  # texts in CUDA C, and the folders of their files
-        self.prototypes: dict[str, str] = {}  # of recursive functions
+        self.active: list[Any] = []  # the same as seen by recursive calls, see infer.Active
+        self.external: dict[str, str] = {}  # CUDA C sources, and the folders of their files
+        self.prototypes: dict[str, str] = {}  # for recursive functions
         self.guards: dict[tuple[int, str], tuple[Any, str, Any]] = {}
-        # Messages of failed assertions, and indices that are checked: their numbers, from 1.
+        # Messages of failed assertions, and checked indices: their numbers, from 1.
         self.asserts: dict[Any, int] = {}
         self.checks = False  # whether indices are checked, see index_checks.py
         self.forced: frozenset[Any] = frozenset()  # sites that the kernel itself checks
-        self.tests: dict[tuple[Any, Any], set[Any]] | None = {}  # of launches: the sites they are
-        # for; None: launches make none
-        # What device functions need of the kernel around them, by name: a parameter's declaration,
-        # and for local memory the declaration of the array.
+        # The tests of launches, and the sites for which they are; None: launches make none.
+        self.tests: dict[tuple[Any, Any], set[Any]] | None = {}
+        # What device functions need from their kernel, by name: a parameter's declaration, and for
+        # local memory the declaration of the array.
         self.implicit: dict[str, tuple[str, str]] = {}
-        # Device arrays from outside, each as (the object, its array); None where a function that is
+        # Device arrays from outside, each as (the object, its array); None if a function that is
         # called for each item cannot have them.
         self.captured: list[tuple[Any, Any]] | None = None
 
     def helper(self, name: str) -> str:
-        """Make sure that a helper function is there. Returns its name."""
+        """Add a helper function if it is missing. Returns its name."""
         if name not in self.texts:
             self.texts[name] = _HELPERS[name]
         return name
 
     def number_of(self, what: Any) -> int:
-        """The number that is left in *pg_error for a message or a site."""
+        """Return the number for *pg_error of a message or a site."""
         return self.asserts.setdefault(what, len(self.asserts) + 1)
 
     def unique(self, name: str) -> str:
-        """A name of a C function that is not taken yet."""
+        """Return an unused name for a C function."""
         count = self.names.get(name, 0)
         self.names[name] = count + 1
         return f"{name}_{count}" if count else name
 
     def function_name(self, name: str, arg_types: Sequence[Type]) -> str:
-        """A new C name for a device function."""
+        """Return an unused C name for a device function."""
         plain = c_name(name).replace("<lambda>", "lambda")
         return self.unique(f"{self.prefix}_{plain}__{'_'.join(t.code for t in arg_types)}")
 
     def need(self, *found: np.dtype[Any]) -> None:
-        """Note what these dtypes need of the prefix."""
+        """Record what these dtypes need from the prefix."""
         self.features |= dtypes.features(*found)
         for dtype in found:
             if not dtypes.computes(dtype):
                 self.types.setdefault(dtypes.storage_type(dtype), dtypes.declare(dtype))
 
     def text(self, root: str) -> str:
-        """*root* behind what it uses: not what was made on the way to the final types."""
+        """Return *root* after its dependencies, without versions from before the final types."""
         used = set(WORD.findall(root))
         kept = [root]
         for text in reversed(
@@ -148,19 +149,20 @@ class Unit:
 
 
 def c_type(t: Scalar) -> str:
-    """The C type of a variable of this type."""
+    """Return the C type of a variable of this type."""
     return dtypes.compute_type(t.dtype)
 
 
 def pointer_type(t: ArrayType | RecordType) -> str:
-    """The C type of a pointer to items of the array: "PG_GLOBAL pg_f32 *"; of records, bytes."""
+    """Return the C type of a pointer to items of the array: "PG_GLOBAL pg_f32 *"; for records, to
+    bytes."""
     if isinstance(t, RecordType):
         return f"{_SPACE[t.space]}char *"
     return f"{_SPACE[t.space]}{dtypes.storage_type(t.dtype)} *"
 
 
 def parameters(t: Type, name: str) -> list[str]:
-    """How a value of this type is declared as parameters of a device function."""
+    """Return the declaration of a value of this type as parameters of a device function."""
     if isinstance(t, Scalar):
         return [f"{c_type(t)} {name}"]
     if isinstance(t, ArrayType):
@@ -177,7 +179,7 @@ def parameters(t: Type, name: str) -> list[str]:
 
 
 def results(t: Type, name: str) -> list[str]:
-    """The parameters by which a device function gives back a part of its result."""
+    """Return the parameters by which a device function returns a part of its result."""
     found = []
     for text in parameters(t, name):
         kind = text.removesuffix(name) if text.endswith(name) else "pg_i64 "
@@ -186,7 +188,7 @@ def results(t: Type, name: str) -> list[str]:
 
 
 def strides_of(value: Value) -> list[str]:
-    """The strides of an array in bytes, also of a contiguous one."""
+    """Return the strides of an array in bytes, also for a contiguous one."""
     if value.strides is not None:
         return list(value.strides)
     assert isinstance(value.type, ArrayType)
@@ -198,7 +200,7 @@ def strides_of(value: Value) -> list[str]:
 
 
 def arguments(value: Value, t: Type) -> list[str]:
-    """A value as arguments for the parameters of type *t*."""
+    """Return a value as arguments for the parameters of type *t*."""
     if isinstance(t, Scalar):
         return [convert(value, t)]
     if isinstance(t, ArrayType):
@@ -213,7 +215,8 @@ def arguments(value: Value, t: Type) -> list[str]:
 
 
 def literal(value: Any, dtype: np.dtype[Any]) -> str:
-    """A number as C text of the compute type of *dtype*. Raises OverflowError as NumPy does."""
+    """Return a number as C source of the compute type of *dtype*. Raises OverflowError as NumPy
+    does."""
     name = dtypes.code(dtype)
     if dtype.kind == "b":
         return "1" if value else "0"
@@ -249,7 +252,7 @@ def literal(value: Any, dtype: np.dtype[Any]) -> str:
 
 
 def convert(value: Value, to: Scalar) -> str:
-    """The text of a number converted to another type, as NumPy's astype does."""
+    """Return the C source of a number converted to another type, as by NumPy's astype."""
     assert isinstance(value.type, Scalar)
     if isinstance(to, DateType):
         return _date(value, to)
@@ -275,7 +278,7 @@ def _date(value: Value, to: DateType) -> str:
 
 
 def truth(value: Value) -> str:
-    """The text of whether a number is true."""
+    """Return the C source of a number's truth."""
     assert isinstance(value.type, Scalar)
     if value.type.dtype.kind == "b":
         return value.text
@@ -285,7 +288,7 @@ def truth(value: Value) -> str:
 
 
 def resolve(name: str, values: Sequence[Value]) -> tuple[tuple[np.dtype[Any], ...], bool]:
-    """The dtypes of a ufunc's loop for these operands, and whether all of them are weak."""
+    """Return the dtypes of a ufunc's loop for these operands, and whether all operands are weak."""
     kinds = [v.type.kind for v in values if isinstance(v.type, Scalar)]
     all_weak = all(v.is_weak for v in values)
     if all_weak:
@@ -295,7 +298,7 @@ def resolve(name: str, values: Sequence[Value]) -> tuple[tuple[np.dtype[Any], ..
 
 
 def operate(unit: Unit, name: str, values: Sequence[Value], loop: Sequence[Any]) -> list[str]:
-    """The texts of the results of NumPy's ufunc *name* in a loop of these dtypes.
+    """Return the C source of the results of NumPy's ufunc *name* in a loop of these dtypes.
 
     Raises TypeError if devices have no such loop."""
     nin = len(values)
@@ -335,7 +338,7 @@ def operate(unit: Unit, name: str, values: Sequence[Value], loop: Sequence[Any])
 
 
 def bare(text: str) -> str:
-    """The text without parentheses around the whole."""
+    """Return the text without its outer parentheses."""
     if text[:1] == "(" and text[-1:] == ")":
         depth = 0
         for i, c in enumerate(text):

@@ -1,9 +1,8 @@
-"""One function for one set of argument types: inference to a fixed point, and its text.
+"""One function for one set of argument types: inference to a fixed point, and its C source.
 
 The walk over the syntax tree computes the type of each expression from those of the variables, and
-its text at the same time. Each assignment may widen its variable; the walk is repeated until none
-does, and the last text counts. What the walk does for each kind of node is in
-:mod:`pygpu._src.jit.walk`.
+its C source at the same time. Each assignment may widen its variable; the walk is repeated until
+none does, and the last source counts. :mod:`pygpu._src.jit.walk` handles each kind of node.
 """
 
 from __future__ import annotations
@@ -49,34 +48,34 @@ class Function:
 
 
 class Active(Function):
-    """A function that is being compiled, as calls of itself see it. key: its types; depth: how many
-    are being compiled around it."""
+    """A function that is being compiled, as seen by recursive calls. key: its types; depth: how
+    many are being compiled around it."""
 
     def __init__(self, fc: FunctionContext, key: Any, depth: int) -> None:
         self.fc = fc
         self.key = key
         self.depth = depth
-        self.lowest = depth  # of those around it that it calls
+        self.lowest = depth  # the outermost of the enclosing functions that it calls
         self.is_recursive = False
         self.implicit = ()
         self._name = ""
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """Its name in C, chosen when it is first needed."""
+        """Its name in C, chosen at first use."""
         if not self._name:
             self._name = self.fc.unit.function_name(self.fc.source.name, self.key[1])
         return self._name
 
     @property
     def result(self) -> Any:  # type: ignore[override]
-        """The type that it returns, as far as it is known; None if it is not."""
+        """The result type as far as it is known, else None."""
         if self.fc.result is None and not returns_a_value(self.fc.body):
             return VOID
         return self.fc.result
 
     def needs_more(self, fc: FunctionContext) -> bool:
-        """Whether the walk that is over found parameters that calls of itself did not pass."""
+        """Whether the finished walk found parameters that recursive calls did not pass."""
         before, self.implicit = self.implicit, tuple(fc.implicit)
         return self.is_recursive and before != self.implicit
 
@@ -104,7 +103,7 @@ def _literal(fc: FunctionContext, t: Type, known: Iterator[Any]) -> Value:
 
 
 def infer(fc: FunctionContext) -> tuple[list[str], Type]:
-    """The lines of the body with the declarations, and the type of the result."""
+    """Return the lines of the body with the declarations, and the type of the result."""
     try:
         return _infer(fc)
     except RecursionError:
@@ -132,14 +131,15 @@ def _infer(fc: FunctionContext) -> tuple[list[str], Type]:
     if fc.pending is not None:
         if fc.waits_for is None or fc.waits_for is fc.active:
             raise fc.pending
-        fc.waits_for.fc.changed = True  # it compiles this function again
+        fc.waits_for.fc.changed = True  # that function's walk will compile this one again
         if fc.result is None:
             raise NotYet(fc.pending, fc.waits_for)
     return [*_declarations(fc), *fc.lines], fc.result or VOID
 
 
 def _declarations(fc: FunctionContext) -> list[str]:
-    """The variables of a function, and what parameters that it assigns to begin with."""
+    """Return the variables of a function, and the initial values of parameters to which it
+    assigns."""
     lines = []
     for name, v in fc.vars.by_key.items():
         if v.type is None or isinstance(v.type, ObjectType):

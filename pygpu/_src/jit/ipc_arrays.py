@@ -22,11 +22,11 @@ class _Bytes(NamedTuple):
 
 
 class IpcHandle:
-    """A handle for a piece of device memory, which can be pickled and opened in another process.
+    """A handle for a range of device memory, which can be pickled and opened in another process.
 
-    base: the memory, which must live as long as others use it; None in other processes. handle: the
-    driver's, of the allocation in which the piece begins at *offset*; size: of the piece [bytes].
-    array_class: of the arrays that it makes.
+    base: the memory, which must exist as long as others use it; None in other processes. handle:
+    the driver's, of the allocation in which the range begins at *offset*; size: of the range
+    [bytes]. array_class: of the arrays that it makes.
     """
 
     array_class: Any = GPUArray
@@ -42,7 +42,7 @@ class IpcHandle:
         return IpcHandle, (None, self.handle.reserved, self.size, self.offset)
 
     def open(self, context: Any = None) -> int:
-        """The address of the piece in this process. Raises ValueError if it is open."""
+        """Return the address of the range in this process. Raises ValueError if it is open."""
         if self._opened is not None:
             raise ValueError("IpcHandle is already opened")
         backend_of(None)
@@ -52,14 +52,14 @@ class IpcHandle:
     open_direct = open_staged = open
 
     def open_array(self, context: Any, shape: Any, dtype: Any, strides: Any = None) -> Any:
-        """The piece as an array, until close()."""
+        """Return the range as an array, valid until close()."""
         address = self.open(context)
         return self.array_class(
             shape, np.dtype(dtype), gpudata=address, strides=strides, base=self._opened
         )
 
     def close(self) -> None:
-        """Give up the memory; arrays over it are unusable then. Raises ValueError if it is not
+        """Release the memory; arrays over it are unusable then. Raises ValueError if it is not
         open."""
         if self._opened is None:
             raise ValueError("IpcHandle not opened")
@@ -68,18 +68,18 @@ class IpcHandle:
 
 
 class IpcArrayHandle:
-    """A handle for a device array; as a context manager it gives the array."""
+    """A handle for a device array; as a context manager it yields the array."""
 
     def __init__(self, ipc_handle: IpcHandle, array_desc: dict[str, Any]) -> None:
         self._ipc_handle = ipc_handle
         self._array_desc = array_desc
 
     def open(self) -> Any:
-        """The array in this process, until close()."""
+        """Return the array in this process, valid until close()."""
         return self._ipc_handle.open_array(None, **self._array_desc)
 
     def close(self) -> None:
-        """Give up the memory of the array that was opened."""
+        """Release the memory of the opened array."""
         self._ipc_handle.close()
 
     def __enter__(self) -> Any:
@@ -90,7 +90,7 @@ class IpcArrayHandle:
 
 
 def ipc_handle(memory: Any, base: Any = None) -> IpcHandle:
-    """A handle for what MemoryPointer says: an address and a size."""
+    """Make a handle for a MemoryPointer: an address and a size."""
     address = int(memory.device_pointer_value)
     begin, _ = _cuda.mem_get_address_range(address)
     handle = _cuda.mem_get_ipc_handle(address)
@@ -101,7 +101,7 @@ def ipc_handle(memory: Any, base: Any = None) -> IpcHandle:
 def open_ipc_array(
     handle: Any, shape: Any, dtype: Any, strides: Any = None, offset: int = 0
 ) -> Iterator[Any]:
-    """The array behind a handle of 64 bytes, inside the with block."""
+    """Open the array of a 64-byte handle for the with block."""
     dtype = np.dtype(dtype)
     size = int(np.prod(shape)) * dtype.itemsize
     opened = IpcHandle(None, handle, size, offset)

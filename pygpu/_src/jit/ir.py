@@ -1,4 +1,4 @@
-"""Values of expressions while a function is compiled: a type and the C text that computes it."""
+"""Values of expressions while a function is compiled: a type and the C source that computes it."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ MISSING: Any = _Missing()
 
 
 class Value:
-    """The value of an expression: its type and its C text.
+    """The value of an expression: its type and its C source.
 
-    text: C of the type's compute type, a name or in parentheses, so that it can stand anywhere; of
-    an array, the pointer to its first item. const: what it is, if that is known. nonneg: an
+    text: C of the type's compute type, a name or in parentheses, so that it can be used anywhere;
+    for an array, the pointer to its first item. const: the value, if it is known. nonneg: an
     integer that cannot be negative. items: of a tuple. shape: of an array, texts of pg_i64.
     strides: texts of bytes, None if contiguous. origin: the object whose number it is, such as a
-    member of an IntEnum. range: of an integer, see ranges.py; None if nothing is known. facts: what
-    is known if it is true, and if it is false, see KnownRanges.taken.
+    member of an IntEnum. range: of an integer, see ranges.py; None if nothing is known. facts:
+    what follows if it is true, and if it is false, see KnownRanges.taken.
     """
 
     __slots__ = (
@@ -109,7 +109,7 @@ class Value:
 
     @property
     def is_none(self) -> bool:
-        """Whether it is None for sure."""
+        """Whether it is certainly None."""
         return self.const is None or self.type.__class__ is Void
 
     @property
@@ -130,15 +130,15 @@ class Value:
 
 
 def flat_values(value: Value) -> list[Value]:
-    """The numbers that a tuple is made of."""
+    """Return the numbers of which a tuple consists."""
     if isinstance(value.type, TupleType):
         return [inner for item in value.items for inner in flat_values(item)]
     return [value]
 
 
 def wide_enough(t: Scalar, *values: Value) -> Scalar:
-    """The type of a variable or a conditional expression, or a wider one that holds integers that
-    are known, such as -1, and that *t* does not hold. (Nothing holds -1 and uint64.)"""
+    """Return the type of a variable or a conditional expression, or a wider one if it must hold
+    known integers, such as -1, that *t* cannot. (Nothing holds -1 and uint64.)"""
     if t.dtype.kind in "iu" and not t.weak:
         for value in values:
             if value.is_weak and value.is_const and isinstance(value.const, int):
@@ -149,7 +149,8 @@ def wide_enough(t: Scalar, *values: Value) -> Scalar:
 
 
 def as_enum(value: Value) -> Value:
-    """A member of an Enum as a value that the device knows; other values as they are."""
+    """Convert a member of an Enum to a value that the device knows; return other values
+    unchanged."""
     member = value.const
     if not value.is_object or not isinstance(member, enum.Enum):
         return value

@@ -1,4 +1,4 @@
-"""``match`` as the ``if`` statements that it is: what follows knows these only."""
+"""``match`` as equivalent ``if`` statements, so that later stages need not know it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ __all__ = ["lowered"]
 
 
 def lowered(node: Any) -> Any:
-    """The function with each ``match`` of values as a chain of ``if``; those of sequences, mappings
-    and classes stay, and are refused."""
+    """Return the function with each ``match`` of values as a chain of ``if``; those of sequences,
+    mappings and classes stay, and are refused later."""
     return ast.fix_missing_locations(_Matches().visit(node))
 
 
@@ -20,7 +20,7 @@ class _Matches(ast.NodeTransformer):
         first: list[ast.stmt] = []
         name = node.subject.id if isinstance(node.subject, ast.Name) else ""
         if not name or name in _stored(node.cases):  # computed once
-            # No program has a variable of this name.
+            # A name that no program uses for a variable.
             name = f"match {node.lineno}:{node.col_offset}"
             target = ast.Name(name, ast.Store())
             first.append(ast.copy_location(ast.Assign([target], node.subject), node))
@@ -31,13 +31,13 @@ class _Matches(ast.NodeTransformer):
 
 
 def _stored(cases: list[ast.match_case]) -> set[str]:
-    """Variables that guards assign, before the next case is looked at."""
+    """Return the variables that guards assign, before the next case is checked."""
     walked = (node for case in cases if case.guard for node in ast.walk(case.guard))
     return {node.target.id for node in walked if isinstance(node, ast.NamedExpr)}
 
 
 class _Other(Exception):
-    """A pattern of another kind."""
+    """An unsupported pattern."""
 
 
 def _chain(name: str, cases: list[ast.match_case]) -> list[ast.stmt]:
@@ -50,7 +50,7 @@ def _chain(name: str, cases: list[ast.match_case]) -> list[ast.stmt]:
         value = ast.Name(name, ast.Load())
         named = ast.Assign([ast.Name(pattern.name, ast.Store())], value)
         ast.copy_location(named, pattern)
-        if pattern.pattern is None:  # it fits always, also where a guard says no
+        if pattern.pattern is None:  # it always matches, even if a guard is false
             first.append(named)
         elif guard is None:
             body = [named, *body]
@@ -58,7 +58,7 @@ def _chain(name: str, cases: list[ast.match_case]) -> list[ast.stmt]:
             raise _Other
     test = _fits(name, pattern)
     if test is None and guard is None:
-        return [*first, *body]  # what follows is never reached
+        return [*first, *body]  # later cases are unreachable
     parts = [part for part in (test, guard) if part is not None]
     whole = parts[0] if len(parts) == 1 else ast.BoolOp(ast.And(), parts)
     made = ast.If(ast.copy_location(whole, pattern), body, _chain(name, rest))
@@ -66,7 +66,7 @@ def _chain(name: str, cases: list[ast.match_case]) -> list[ast.stmt]:
 
 
 def _fits(name: str, pattern: ast.pattern) -> ast.expr | None:
-    """The test of a pattern; None if it fits always."""
+    """Return the test for a pattern; None if it always matches."""
     found: ast.expr
     if isinstance(pattern, ast.MatchAs):
         return None if pattern.pattern is None else _fits(name, pattern.pattern)

@@ -1,9 +1,9 @@
-"""Ranges of integers in a kernel, whose ends are computed when it is launched.
+"""Ranges of integers in a kernel, whose ends are computed at launch.
 
-An end is an int, a tuple of an operation, or None if nothing is known. What launches know stands at
-the leaves: ("value", n) is the argument n, ("shape", n, axis) a length of it, ("groups", d) and
-("size", d) are blocks and threads of a block in a direction. :func:`holds` computes with Python's
-ints, src/array/launcher.c does with 64 bits, and what overflows there is said not to hold.
+An end is an int, a tuple of an operation, or None if nothing is known. The leaves are values that
+launches know: ("value", n) is the argument n, ("shape", n, axis) a length of it, ("groups", d) and
+("size", d) are blocks and threads per block along d. :func:`holds` computes with Python's ints,
+src/array/launcher.c with 64 bits; a test that overflows there counts as false.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 
 Range = tuple[Any, Any]
 UNKNOWN: Range = (None, None)
-_MOST = 40  # parts of an end; a longer one is given up
+_MOST = 40  # parts of an end; a longer one is dropped
 
 _LEAVES = ("value", "shape", "groups", "size")
 _CODES = {
@@ -57,7 +57,7 @@ def _short(end: Any) -> Any:
 
 
 def add(a: Any, b: Any) -> Any:
-    """a + b; constants are kept as the last part of a sum."""
+    """Return a + b; constants are kept as the last part of a sum."""
     if a is None or b is None:
         return None
     if type(a) is int and type(b) is int:
@@ -90,7 +90,7 @@ def times(a: Any, b: Any) -> Any:
 
 
 def least(a: Any, b: Any) -> Any:
-    """min(a, b), of which one end is enough: None is more than all."""
+    """Return min(a, b), for which one known end suffices: None is greater than everything."""
     if a is None or b is None or a == b:
         return b if a is None else a
     if type(a) is int and type(b) is int:
@@ -99,7 +99,7 @@ def least(a: Any, b: Any) -> Any:
 
 
 def most(a: Any, b: Any) -> Any:
-    """max(a, b), None is less than all."""
+    """Return max(a, b); None is less than everything."""
     if a is None or b is None or a == b:
         return b if a is None else a
     if type(a) is int and type(b) is int:
@@ -108,20 +108,20 @@ def most(a: Any, b: Any) -> Any:
 
 
 def meet(a: Range, b: Range) -> Range:
-    """The intersection; *a* if its text is too long."""
+    """Return the intersection; *a* if its text is too long."""
     low, high = most(a[0], b[0]), least(a[1], b[1])
     return a[0] if low is None else low, a[1] if high is None else high
 
 
 def join(a: Range, b: Range) -> Range:
-    """The union."""
+    """Return the union."""
     low = None if a[0] is None or b[0] is None else least(a[0], b[0])
     high = None if a[1] is None or b[1] is None else most(a[1], b[1])
     return low, high
 
 
 def _is_nonneg(end: Any) -> bool:
-    """Whether an end is known to be 0 or more, now."""
+    """Whether an end is already known to be nonnegative."""
     if type(end) is int:
         return end >= 0
     if end is None or end[0] in ("value", "-"):
@@ -159,7 +159,7 @@ def _quotient(a: Range, by: int) -> Range:
 
 
 def _rest(a: Range, b: Range) -> Range:
-    """a % b; of 0 it is 0."""
+    """Return a % b; 0 for b = 0."""
     if not _is_nonneg(b[0]):
         return UNKNOWN
     high = None if b[1] is None else most(add(b[1], -1), 0)
@@ -167,7 +167,7 @@ def _rest(a: Range, b: Range) -> Range:
 
 
 def of_operation(name: str, a: Range, b: Range) -> Range:
-    """The range of what NumPy's ufunc *name* gives of two integers."""
+    """Return the range of the result of NumPy's ufunc *name* for two integers."""
     number = b[0] if type(b[0]) is int and b[0] == b[1] else None
     if name == "add":
         return add(a[0], b[0]), add(a[1], b[1])
@@ -202,7 +202,7 @@ def negative(a: Range) -> Range:
 
 
 def within(a: Range, low: int, high: int) -> Range:
-    """The range of a number of a type that holds *low* to *high*, and wraps beyond."""
+    """Return the range of a number whose type holds *low* to *high*, and wraps around."""
 
     def fits(end: Any) -> Any:
         if type(end) is int:
@@ -219,7 +219,7 @@ def within(a: Range, low: int, high: int) -> Range:
 
 
 def certainly_less(a: Any, b: Any) -> bool | None:
-    """Whether a < b whatever the launch is; None if that depends."""
+    """Whether a < b for every launch; None if that depends."""
     if type(a) is int and type(b) is int:
         return a < b
     if type(a) is tuple and a[0] == "min" and any(certainly_less(x, b) for x in a[1:]):
@@ -236,7 +236,8 @@ def _is_sum(end: Any) -> bool:
 
 
 def holds(test: tuple[Any, Any], leaf: Callable[[tuple[Any, ...]], int]) -> bool:
-    """Whether the first end is less than the second. leaf: what a launch knows."""
+    """Whether the first end is less than the second. leaf: returns the values that a launch
+    knows."""
     try:
         return _value(test[0], leaf) < _value(test[1], leaf)
     except OverflowError:
@@ -272,9 +273,9 @@ def _value(end: Any, leaf: Callable[[tuple[Any, ...]], int]) -> int:
 
 
 def program(tests: Sequence[tuple[Any, Any]]) -> tuple[int, ...] | None:
-    """The tests for src/array/launch_tests.c: of each, what is put on a stack and joined there.
+    """Return the tests as a stack program for src/array/launch_tests.c.
 
-    None: there are numbers that it has no room for, or arguments that are not plain ones."""
+    None: it cannot represent some numbers, or the arguments are not plain ones."""
     found: list[int] = []
 
     def write(end: Any) -> bool:

@@ -1,5 +1,5 @@
-"""Types and signatures as programs write them for Numba: ``float32``, ``int64[:, ::1]``,
-``float64(float64, float64)``, and all of these as text.
+"""Types and signatures in Numba's notation: ``float32``, ``int64[:, ::1]``, ``float64(float64,
+float64)``, and all of these as strings.
 
 >>> from pygpu._src.jit.signature import float32, parse
 >>> parse("float32(float32, int64[:, :])")
@@ -10,7 +10,7 @@ True
 np.float32(0.1)
 
 NumPy's dtypes and scalar types stand for the same types. A layout "C" (``[:, ::1]``), "F" (``[::1,
-:]``) or "A" is kept and printed; kernels take arrays of any strides whichever is given.
+:]``) or "A" is kept and printed; kernels accept arrays of any strides in all cases.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
 
 
 class Type:
-    """The base of all of these, and of types that programs define."""
+    """The base of all these types, and of types that programs define."""
 
     __slots__ = ()
 
@@ -49,9 +49,9 @@ class Type:
 
 
 class ScalarType(Type):
-    """A type of numbers. Called with types it is the signature of a function that returns it,
-    called with a value it converts it to a NumPy number; with slices as an index, the type of an
-    array."""
+    """A type of numbers. Called with types, it returns the signature of a function with this
+    result; called with a value, it converts it to a NumPy number; indexed with slices, it returns
+    the type of an array."""
 
     __slots__ = ("dtype", "name")
 
@@ -64,12 +64,12 @@ class ScalarType(Type):
 
     @property
     def bitwidth(self) -> int:
-        """Its bits."""
+        """The number of its bits."""
         return 8 * int(self.dtype.itemsize)
 
     @property
     def underlying_float(self) -> ScalarType:
-        """Of a complex type: that of its parts."""
+        """The type of a complex type's parts."""
         if self.dtype.kind != "c":
             raise AttributeError(f"{self.name} is not a complex type")
         return _SCALARS[np.dtype(f"f{self.dtype.itemsize // 2}")]
@@ -146,8 +146,8 @@ class ArrayType(Type):
 
 
 class PointerType(Type):
-    """The type of an address of numbers, ``CPointer(float32)``: arguments are ints, and what they
-    point to is indexed as an array of one dimension is."""
+    """The type of an address of numbers, ``CPointer(float32)``: arguments are ints, and the memory
+    is indexed like a one-dimensional array."""
 
     __slots__ = ("dtype",)
     is_pointer = True
@@ -219,7 +219,7 @@ class Signature:
 
     @property
     def return_type(self) -> Any:
-        """Numba's name of returns."""
+        """Numba's name for returns."""
         return self.returns
 
     @property
@@ -289,11 +289,11 @@ for _name in (
 ).split():
     _dtype = np.dtype(_name)
     _SCALARS[_dtype] = ScalarType(_name, _dtype)
-_SHADOWING = ("bool", "int", "float", "complex")  # in text only: Python has these names
+_SHADOWING = ("bool", "int", "float", "complex")  # only in strings: Python uses these names
 _SEVERAL = ("Tuple", "UniTuple")
 
 void = none = Void()
-# What a module such as numba has: names of types that can be imported.
+# The type names that a module such as numba exports.
 TYPES: dict[str, Any] = {
     name: _SCALARS[np.dtype(code)] for name, code in _NAMES.items() if name not in _SHADOWING
 }
@@ -302,27 +302,27 @@ globals().update(TYPES)
 
 
 def Tuple(items: Iterable[Any]) -> TupleType:
-    """The type of a tuple of numbers of given types."""
+    """Return the type of a tuple of numbers of given types."""
     return TupleType(items)
 
 
 def UniTuple(item: Any, count: int) -> TupleType:
-    """The type of a tuple of *count* numbers of one type."""
+    """Return the type of a tuple of *count* numbers of one type."""
     return TupleType([item] * count)
 
 
 def NPDatetime(unit: str) -> ScalarType:
-    """The type of dates in a unit, under Numba's name."""
+    """Return the type of dates in a unit, under Numba's name."""
     return _scalar(f"M8[{unit}]")
 
 
 def NPTimedelta(unit: str) -> ScalarType:
-    """The type of durations in a unit, under Numba's name."""
+    """Return the type of durations in a unit, under Numba's name."""
     return _scalar(f"m8[{unit}]")
 
 
 def record(dtype: Any) -> ScalarType:
-    """The type of the items of an array of structs."""
+    """Return the type of the items of an array of structs."""
     found = np.dtype(dtype)
     return ScalarType(f"record({', '.join(found.names or ())})", found)
 
@@ -342,9 +342,10 @@ def _is_type(obj: Any) -> bool:
 
 
 def as_type(obj: Any) -> Any:
-    """A ScalarType, ArrayType, TupleType or Void for one, for a dtype or for a NumPy scalar type.
+    """Convert to a ScalarType, ArrayType, TupleType or Void, also from a dtype or a NumPy scalar
+    type.
 
-    Raises TypeError for anything else, and for dtypes that devices do not compute with."""
+    Raises TypeError for anything else, and for dtypes with which devices do not compute."""
     if isinstance(obj, (ScalarType, ArrayType, PointerType, TupleType, Void)):
         return obj
     if obj is None:
@@ -370,8 +371,8 @@ def as_type(obj: Any) -> Any:
 
 
 def parse(text: Any) -> Signature:
-    """A signature from text such as ``"float32(float32, int64[:])"`` or ``"(f4, f4)"``, from a
-    Signature, or from a tuple of the types of parameters.
+    """Parse a signature: a string such as ``"float32(float32, int64[:])"`` or ``"(f4, f4)"``, a
+    Signature, or a tuple of the types of parameters.
 
     Raises TypeError that shows the text and what is wrong with it."""
     if isinstance(text, Signature):
@@ -404,7 +405,7 @@ def _read(text: str, whole: str) -> Any:
 
 
 def _node(node: ast.expr, whole: str) -> Any:
-    """The meaning of an expression of a signature."""
+    """Return the meaning of an expression in a signature."""
     if isinstance(node, ast.Name):
         code = _NAMES.get(node.id)
         if code is not None:
@@ -472,9 +473,9 @@ def _slice(node: ast.expr, whole: str) -> slice:
 
 
 def signatures(given: Any, call: str) -> list[Signature]:
-    """The signatures of a decorator's first argument: one, or a list of them.
+    """Return the signatures of a decorator's first argument: one, or a list of them.
 
-    Raises TypeError if they differ in their numbers of parameters or results."""
+    Raises TypeError if their numbers of parameters or results differ."""
     if isinstance(given, (str, Signature)):
         given = [given]
     elif isinstance(given, tuple) and not all(
@@ -497,8 +498,8 @@ def signatures(given: Any, call: str) -> list[Signature]:
 
 
 def layout_of(text: str, call: str = "guvectorize") -> tuple[list[Any], list[Any]]:
-    """The core dimensions of a layout such as ``"(m,n),(n,p)->(m,p)"``: lists of tuples of names,
-    of the inputs and of the outputs. An int stands for a fixed length: ``"(3),(3)->(3)"``.
+    """Return the core dimensions of a layout such as ``"(m,n),(n,p)->(m,p)"``: lists of tuples of
+    names, of the inputs and of the outputs. An int stands for a fixed length: ``"(3),(3)->(3)"``.
 
     Raises ValueError that shows the layout and what is wrong with it."""
     if not isinstance(text, str):

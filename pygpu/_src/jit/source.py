@@ -1,9 +1,9 @@
-"""The source of a function: its syntax tree, where it stands, and what its names mean outside.
+"""The source of a function: its syntax tree, its location, and the meanings of its outside names.
 
-Sources come from linecache, which has those of files, notebooks and interactive sessions; for text
-that was given to ``exec`` or ``python -c``, from the variables of the frames that called it, from
-what keep_texts() kept or from the command line, where some string compiles to the very code of the
-function.
+Sources come from linecache, which has those of files, notebooks and interactive sessions. For text
+passed to ``exec`` or ``python -c``, they come from the variables of calling frames, from what
+keep_texts() kept or from the command line, if some string there compiles to exactly the function's
+code.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ for _name in __future__.all_feature_names:
 
 
 class KernelError(TypeError):
-    """A function that cannot be compiled for a device. The message shows the file, the line and the
-    expression. filename, lineno: where; None if not known."""
+    """A function cannot be compiled for a device. The message shows the file, the line and the
+    expression. filename, lineno: the location; None if unknown."""
 
     filename: str | None = None
     lineno: int | None = None
@@ -39,8 +39,8 @@ class KernelError(TypeError):
 class Source:
     """A function's syntax tree.
 
-    node: a FunctionDef or Lambda. lines: the text that line numbers of nodes count in, *first* the
-    file's line before its first one.
+    node: a FunctionDef or Lambda. lines: the text to which line numbers of nodes refer, *first*
+    the file's line before its first one.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Source:
         self.widens = getattr(function, "_pygpu_widens", False)  # see walk/operators.py
 
     def error(self, message: str, node: Any = None) -> KernelError:
-        """An exception that shows the place in the source."""
+        """Return an exception that shows the place in the source."""
         node = self.node if node is None else node
         line = getattr(node, "lineno", 1)
         text = self.lines[line - 1].rstrip() if line <= len(self.lines) else ""
@@ -84,8 +84,8 @@ class Source:
         return error
 
     def resolve(self, name: str) -> tuple[bool, Any, Any]:
-        """The meaning of a name that is not a local variable: whether there is one, its value, and
-        where it is kept: a cell, or the dictionary of globals."""
+        """Return the meaning of a name that is not a local variable: whether it exists, its value,
+        and where it is stored: a cell, or the dictionary of globals."""
         code = self.function.__code__
         if name in code.co_freevars:
             cell = (self.function.__closure__ or ())[code.co_freevars.index(name)]
@@ -102,8 +102,8 @@ class Source:
 
 
 class InnerFunction(ast.expr):
-    """In place of a function that is defined in another one: an expression that nothing looks
-    into. definition: a FunctionDef or Lambda."""
+    """An opaque expression in place of a function that is defined in another one. definition: a
+    FunctionDef or Lambda."""
 
     _fields = ()
     definition: Any
@@ -121,15 +121,14 @@ class _Inner(ast.NodeTransformer):
 
 
 def _with_inner(node: ast.FunctionDef) -> ast.FunctionDef:
-    """The function, with an InnerFunction for each one that it defines."""
+    """Return the function, with an InnerFunction for each function that it defines."""
     made = copy.copy(node)
     made.body = [_Inner().visit(statement) for statement in node.body]
     return made
 
 
 class InnerSource(Source):
-    """The source of a function that is defined in another one, outside of which its names mean
-    what they mean there."""
+    """The source of a function defined in another one, in which its outside names are looked up."""
 
     def __init__(self, function: types.FunctionType, node: Any, outer: Source) -> None:
         super().__init__(function, node, outer.lines, outer.first, outer.indent)
@@ -141,7 +140,7 @@ class InnerSource(Source):
 
 
 def python_function(obj: Any) -> types.FunctionType | None:
-    """The plain function behind what was decorated; None if it is none."""
+    """Return the plain function behind a decorated one; None if there is none."""
     for _ in range(20):
         if isinstance(obj, types.FunctionType):
             return obj
@@ -153,7 +152,8 @@ def python_function(obj: Any) -> types.FunctionType | None:
 
 
 def get(function: types.FunctionType, text: str | None = None) -> Source:
-    """The Source of a function. text: its source where it cannot be found. Raises KernelError."""
+    """Return the Source of a function. text: its source, if it cannot be found. Raises
+    KernelError."""
     made: Source | None = getattr(function, "_pygpu_source", None)
     if made is not None:
         return made
@@ -166,7 +166,7 @@ def get(function: types.FunctionType, text: str | None = None) -> Source:
         lines, first = text.splitlines(True), 0
         return _find(function, lines, first)
     lines = []
-    if code.co_filename != "<string>":  # exec's text; Python 3.13 has that of `python -c` there
+    if code.co_filename != "<string>":  # exec's text; Python 3.13 also uses it for `python -c`
         lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines or code.co_firstlineno > len(lines):
         found = _from_frames(code)
@@ -189,12 +189,12 @@ def _too_deep(function: types.FunctionType) -> KernelError:
 
 
 def _quickly(function: types.FunctionType, lines: list[str], start: int) -> Source | None:
-    """The result of _find(), by the lines that the code names; None if they are not enough.
-    (inspect.getblock() compiles large regular expressions at its first use.)"""
+    """Return the result of _find() from the lines that the code names; None if they are not
+    sufficient. (inspect.getblock() compiles large regular expressions at its first use.)"""
     code = function.__code__
     last = max((where[1] or 0 for where in code.co_positions()), default=0)
     margin = len(lines[start]) - len(lines[start].lstrip())
-    # Not dedented: that would change strings of several lines.
+    # Not dedented, which would change multi-line strings.
     head, first = (["if 1:\n"], start - 1) if margin else ([], start)
     tries = 0
     for end in range(max(last, start + 1), len(lines) + 1):
@@ -206,7 +206,7 @@ def _quickly(function: types.FunctionType, lines: list[str], start: int) -> Sour
         try:
             body = ast.parse("".join(block)).body[0]
             break
-        except (RecursionError, MemoryError):  # which is how the parser says so
+        except (RecursionError, MemoryError):  # raised by the parser
             raise _too_deep(function) from None
         except SyntaxError:  # in the middle of a string
             tries += 1
@@ -241,10 +241,10 @@ def _find(function: types.FunctionType, lines: list[str], first: int) -> Source:
 
 
 def _find_lambda(function: types.FunctionType, lines: list[str], start: int) -> Source:
-    """A lambda: the one among those of the statement whose code is the function's."""
+    """Find a lambda among those of the statement: the one whose code is the function's."""
     tree = None
     begin = start
-    for begin in range(start, max(start - 30, -1), -1):  # the statement may begin before
+    for begin in range(start, max(start - 30, -1), -1):  # the statement may begin earlier
         for end in range(start + 1, min(start + 30, len(lines)) + 1):
             block = textwrap.dedent("".join(lines[begin:end]))
             try:
@@ -285,19 +285,19 @@ def _code_of(node: ast.Lambda) -> Any:
 
 
 def _plain(code: Any) -> Any:
-    """The code of a lambda, as far as it does not depend on which names are closed over."""
+    """Return the code of a lambda, except for what depends on its closure."""
     names = {*code.co_names, *code.co_freevars}
     consts = tuple((type(c), c) for c in code.co_consts)
     return sorted(names), consts, len(code.co_varnames)
 
 
-_texts: collections.deque[str] = collections.deque(maxlen=256)  # that were compiled lately
+_texts: collections.deque[str] = collections.deque(maxlen=256)  # that were compiled recently
 _keeping = False
 
 
 def keep_texts() -> None:
-    """From now on keep the texts of functions that a program makes by exec, whose variables may be
-    gone when a kernel is compiled. An audit hook tells of them, which cannot be taken away."""
+    """Start keeping the texts of functions that a program makes by exec, whose variables may be
+    gone when a kernel is compiled. It uses an audit hook, which cannot be removed."""
     global _keeping
     if not _keeping:
         _keeping = True
@@ -318,7 +318,7 @@ def _audit(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _from_frames(code: types.CodeType) -> str | None:
-    """The string among the variables of the callers that compiles to this code."""
+    """Return the string among the callers' variables that compiles to this code."""
     word = code.co_name.strip("<>")
     for text in (*[*_texts][::-1], *sys.orig_argv):
         if word in text and _contains(text, code):

@@ -1,9 +1,10 @@
-"""Types of values in kernels that are written in Python.
+"""Types of values in kernels written in Python.
 
-A number is a :class:`Scalar`: a NumPy dtype that is *strong*, as an item of an array is, or *weak*,
-as a Python number is: it takes the type of what it is combined with (NEP 50). An array is an
-:class:`ArrayType`, passed to device functions as a pointer, its shape and, if it is not contiguous,
-its strides in bytes. :func:`join` is the type of a variable that is assigned both.
+A number is a :class:`Scalar`: a NumPy dtype that is *strong*, like an item of an array, or *weak*,
+like a Python number, which takes the type of the other operand (NEP 50). An array is an
+:class:`ArrayType`, passed to device functions as a pointer, its shape and, if it is not
+contiguous, its strides in bytes. :func:`join` returns the type of a variable to which both types
+are assigned.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
 
 
 class _Type:
-    """Types are equal if they say the same. Their attributes are set once."""
+    """Types are equal if their attributes are. Attributes are set once."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -92,12 +93,12 @@ class Scalar(_Type):
 
     @property
     def code(self) -> str:
-        """Its part in the name of a device function."""
+        """Its part of the name of a device function."""
         return ("w" if self.weak else "") + dtypes.code(self.dtype)
 
     @property
     def python(self) -> type:
-        """Of a weak number: bool, int, float or complex."""
+        """The class of a weak number: bool, int, float or complex."""
         return _PYTHON[self.dtype.kind]
 
     @property
@@ -110,8 +111,8 @@ class Scalar(_Type):
 
 
 class DateType(Scalar):
-    """A datetime64 or timedelta64. In C it is an int64, as which variables and parameters are
-    declared, but it is not a number: see :attr:`Value.is_scalar`."""
+    """A datetime64 or timedelta64. Its variables and parameters in C are int64, but it is not a
+    number: see :attr:`Value.is_scalar`."""
 
     __slots__ = ("date",)
 
@@ -144,8 +145,8 @@ def _code_of_date(date: np.dtype[Any]) -> str:
 
 
 class EnumType(Scalar):
-    """A member of an Enum that is known only on the device: in C its number among the members. Like
-    a date it is not a number."""
+    """A member of an Enum that is known only on the device: in C its index among the members. Like
+    a date, it is not a number."""
 
     __slots__ = ("kind_of",)
 
@@ -170,9 +171,9 @@ class EnumType(Scalar):
 
 
 class ArrayType(_Type):
-    """An array. contiguous: in C order, so its strides follow from its shape. space: where it lies:
-    "global", "local" (of a work-group), "private" (of a work-item) or "constant". dtype: of what
-    memory holds, int64 for dates; date: the dtype of these, else None."""
+    """An array. contiguous: in C order, so its strides follow from its shape. space: "global",
+    "local" (of a work-group), "private" (of a work-item) or "constant". dtype: of the stored
+    items, int64 for dates; date: the dtype of these, else None."""
 
     __slots__ = ("contiguous", "date", "dtype", "ndim", "space")
 
@@ -191,19 +192,19 @@ class ArrayType(_Type):
 
     @property
     def item_dtype(self) -> np.dtype[Any]:
-        """The dtype as programs see it."""
+        """The dtype as seen by programs."""
         return self.date or self.dtype
 
     @property
     def item_type(self) -> Scalar:
-        """The type of an item that is no record."""
+        """The type of an item other than a record."""
         return Scalar(self.dtype) if self.date is None else DateType(self.date)
 
     @property
     def code(self) -> str:
         letter = "c" if self.contiguous else "s"
         code = dtypes.code(self.dtype) if self.date is None else _code_of_date(self.date)
-        if self.dtype.names:  # structs of one size differ
+        if self.dtype.names:  # structs of the same size differ
             code += f"_{zlib.crc32(repr(self.dtype).encode()):x}"
         return f"{_SPACES[self.space]}{self.ndim}{letter}{code}"
 
@@ -214,8 +215,8 @@ class ArrayType(_Type):
 
 
 class RecordType(_Type):
-    """An item of an array of structs; in C a pointer to its first byte, so that a name for it sees
-    what is written to the array. space: as of arrays. align: what its address is a multiple of."""
+    """An item of an array of structs; in C a pointer to its first byte, so that changes of the
+    array are visible through it. space: as for arrays. align: its address is a multiple of this."""
 
     __slots__ = ("align", "dtype", "space")
 
@@ -279,7 +280,7 @@ class OptionalType(TupleType):
 
 
 class Void(_Type):
-    """Nothing: what a function without ``return`` gives."""
+    """None: the result of a function without ``return``."""
 
     __slots__ = ()
     code = "none"
@@ -323,7 +324,7 @@ _BY_CLASS = dict(zip(_WEAK, (WEAK_BOOL, WEAK_INT, WEAK_FLOAT, WEAK_COMPLEX)))
 
 
 def weak(kind: type) -> Scalar:
-    """The type of a Python number of class bool, int, float or complex."""
+    """Return the type of a Python number of class bool, int, float or complex."""
     return _BY_CLASS[kind]
 
 
@@ -343,7 +344,7 @@ def as_type(obj: Any) -> Type:
 
 
 def scalar_type(dtype: np.dtype[Any]) -> Scalar:
-    """The type of a NumPy number, date or duration."""
+    """Return the type of a NumPy number, date or duration."""
     return DateType(dtype) if is_date(dtype) else Scalar(dtype)
 
 
@@ -353,13 +354,13 @@ def stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def numpy_dtype(t: Scalar) -> np.dtype[Any]:
-    """The dtype of what a value of this type is on the host."""
+    """Return the dtype of a value of this type on the host."""
     return t.date if isinstance(t, DateType) else t.dtype
 
 
 def as_dtype(obj: Any) -> np.dtype[Any]:
-    """The dtype that a program names: numpy's, its name, a type of a signature, bool, int, float,
-    complex. Raises TypeError if devices do not compute with it."""
+    """Return the dtype that a program names: a NumPy dtype, its name, a type of a signature, bool,
+    int, float, complex. Raises TypeError if devices do not compute with it."""
     found = obj if isinstance(obj, type) else getattr(obj, "dtype", obj)
     dtype = np.dtype(found) if found is not None else None
     if dtype is None or not dtype.isnative or dtype.hasobject or not dtypes.computes(dtype):
@@ -368,7 +369,7 @@ def as_dtype(obj: Any) -> np.dtype[Any]:
 
 
 def join(a: Any, b: Any) -> Any:
-    """The type of a variable that is assigned both types; None if there is none."""
+    """Return the type of a variable to which both types are assigned; None if there is none."""
     if a == b:
         return a
     if any(isinstance(t, (OptionalType, Void)) for t in (a, b)):
@@ -399,7 +400,7 @@ def join(a: Any, b: Any) -> Any:
 
 
 def _join_dates(a: Any, b: Any) -> Any:
-    """The type of two dates, or of two durations, in the finer unit."""
+    """Return the type of two dates, or of two durations, in the finer unit."""
     if not (isinstance(a, DateType) and isinstance(b, DateType)) or a.date.kind != b.date.kind:
         return None
     found = common_unit(a.date, b.date)
@@ -407,7 +408,7 @@ def _join_dates(a: Any, b: Any) -> Any:
 
 
 def _join_optional(a: Any, b: Any) -> Any:
-    """The type of what is a value or None."""
+    """Return the type of a value that may be None."""
     found = None
     for t in (a, b):
         item = t.item if isinstance(t, OptionalType) else t
@@ -420,9 +421,9 @@ def _join_optional(a: Any, b: Any) -> Any:
 
 
 def distance(want: np.dtype[Any], have: Scalar) -> int | None:
-    """How far a number is from a type that a signature declares: 0 if it is kept as that, 1 if that
-    holds all that it may be, 100 if the kinds fit; None if not. Of several signatures, that with
-    the least sum is meant."""
+    """Return how far a number is from a type that a signature declares: 0 if the types are equal,
+    1 if the declared one holds all values, 100 if the kinds fit; None if not. Of several
+    signatures, the one with the least sum is chosen."""
     if have.dtype == want:
         return 0
     if np.can_cast(have.dtype, want):
@@ -432,7 +433,7 @@ def distance(want: np.dtype[Any], have: Scalar) -> int | None:
 
 
 def fitting(want: Type, have: Type) -> Type | None:
-    """The type of an argument by the one that was declared for it, None if it does not fit."""
+    """Match the type of an argument with the declared one, None if it does not fit."""
     if isinstance(want, ArrayType) and isinstance(have, ArrayType):
         return have if (want.item_dtype, want.ndim) == (have.item_dtype, have.ndim) else None
     if isinstance(want, DateType) and isinstance(have, DateType):
@@ -450,7 +451,7 @@ def fitting(want: Type, have: Type) -> Type | None:
 
 
 def distances(want: Type, have: Type) -> int:
-    """The sum of how far the numbers are from what is declared, of types that fit."""
+    """Return the sum of the numbers' distances from the declared types, which fit."""
     if isinstance(want, TupleType) and isinstance(have, TupleType):
         return sum(map(distances, want.items, have.items))
     if isinstance(want, DateType) or isinstance(have, DateType):
@@ -461,24 +462,24 @@ def distances(want: Type, have: Type) -> int:
 
 
 def _sample(t: Scalar) -> Any:
-    """The argument of numpy.result_type for it: a Python number is weak there."""
+    """Return the argument of numpy.result_type for it: a Python number is weak there."""
     return t.python(0) if t.weak and t.dtype.kind != "b" else t.dtype
 
 
 def flat_types(t: Type) -> list[Any]:
-    """The numbers that a tuple is made of."""
+    """Return the numbers of which a tuple consists."""
     if isinstance(t, TupleType):
         return [inner for item in t.items for inner in flat_types(item)]
     return [t]
 
 
 def flat_tuples(t: Type) -> list[Any]:
-    """The type itself, and if it is a tuple all tuples in it."""
+    """Return the type itself, and if it is a tuple all tuples in it."""
     return [t] + [inner for item in getattr(t, "items", ()) for inner in flat_tuples(item)]
 
 
 def c_name(name: str) -> str:
-    """A Python name as part of a C name, another one for each name."""
+    """Return a Python name as part of a C name, uniquely."""
     if name.isascii() and name.isidentifier():
         return name
     plain = (c.isascii() and (c.isalnum() or c == "_") and c != "u" for c in name)
@@ -486,5 +487,5 @@ def c_name(name: str) -> str:
 
 
 def has_object(t: Any) -> bool:
-    """Whether it is an object that is known when the kernel is compiled, or a tuple with one."""
+    """Whether it is an object known when the kernel is compiled, or a tuple with one."""
     return isinstance(t, ObjectType) or any(map(has_object, getattr(t, "items", ())))

@@ -1,1 +1,1 @@
-"""Factorizations of matrices by kernels of pygpu."""
+"""Factorizations of matrices by pygpu's own kernels."""

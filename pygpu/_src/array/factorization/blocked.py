@@ -1,7 +1,7 @@
-"""Factorizations of large matrices by blocks of columns: a block by one work-group, the rest by
-products (pygpu/_src/codegen/kernels/blocked.py names the books).
+"""Factorizations of large matrices by blocks of columns: each block by one work-group, the rest by
+products (pygpu/_src/codegen/kernels/blocked.py has the references).
 
-The matrices of a stack are factored one after the other.
+The matrices of a stack are factored one after another.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from pygpu._src.runtime import kernel_cache
 __all__ = ["cholesky", "factors", "inverse", "qr", "solve"]
 
 WIDTH = text.WIDTH
-_THREADS = 1024  # of the group that has a block of columns
-_COLUMNS = 64  # work-items that have a column each
+_THREADS = 1024  # of the group that handles a block of columns
+_COLUMNS = 64  # work-items with a column each
 
 
 def _group(like: Any, threads: int, items: int = 0) -> Group:
@@ -57,14 +57,14 @@ def _launch(
 
 
 def part(a: Any, rows: tuple[int, int], columns: tuple[int, int]) -> Any:
-    """Rows and columns of a matrix, as a view."""
+    """Return rows and columns of a matrix as a view."""
     down, across = a.strides
     shape = (rows[1] - rows[0], columns[1] - columns[0])
     return a._view(shape, a.strides, a.offset + rows[0] * down + columns[0] * across)
 
 
 def _matrix(a: Any, i: int) -> Any:
-    """Matrix i of a stack of one axis."""
+    """Return matrix i of a stack with one axis."""
     return a._view(a.shape[1:], a.strides[1:], a.offset + i * a.strides[0])
 
 
@@ -75,12 +75,12 @@ def _subtract(a: Any, view: Any, product: Any) -> None:
 
 
 def _stack_of(a: Any, columns: int) -> Any:
-    """A new stack of one axis for the matrices of *a* and further columns beside them."""
+    """Make a stack with one axis for the matrices of *a* and further columns next to them."""
     return primitives.empty(a, (prod(a.shape[:-2]), a.shape[-2], columns), a.dtype)
 
 
 def _copy(source: Any, stack: tuple[int, ...], work: Any, columns: tuple[int, int]) -> None:
-    """The matrices of *source*, broadcast to a stack, become these columns of *work*."""
+    """Copy the matrices of *source*, broadcast to a stack, to these columns of *work*."""
     target = work._view(
         (*stack, work.shape[1], columns[1] - columns[0]),
         (*layout.c_strides(stack, work.strides[0]), *work.strides[1:]),
@@ -147,7 +147,7 @@ def _triangular(
 
 
 def _factor(a: Any, n: int, swaps: Any, report: Report) -> None:
-    """LU of the first n columns of n rows; the others become L^-1 P times what they were."""
+    """Factor the first n columns of n rows; the other columns are multiplied by L^-1 P."""
     columns = a.shape[1]
     pitch = a.strides[0] // a.itemsize
     for first in range(0, n, WIDTH):
@@ -197,7 +197,7 @@ def _each_of(work: Any, do: Callable[[Any, int], None]) -> None:
 
 
 def factors(a: Any) -> tuple[Any, Any]:
-    """(L and U of each matrix, rows that were swapped) of a stack of one axis."""
+    """Return (L and U of each matrix, swapped rows) of a stack with one axis."""
     n = a.shape[-1]
     work = _stack_of(a, n)
     _copy(a, a.shape[:-2], work, (0, n))
@@ -226,7 +226,7 @@ def _solved(work: Any, n: int) -> None:
 
 
 def _answer(work: Any, stack: tuple[int, ...], columns: tuple[int, int]) -> Any:
-    """Columns of the matrices, as an array without gaps."""
+    """Return columns of the matrices as an array without gaps."""
     count, n, _ = work.shape
     shape = (count, n, columns[1] - columns[0])
     view = work._view(shape, work.strides, work.offset + columns[0] * work.strides[2])
@@ -234,7 +234,7 @@ def _answer(work: Any, stack: tuple[int, ...], columns: tuple[int, int]) -> Any:
 
 
 def solve(a: Any, b: Any) -> Any:
-    """The x of a x = b for matrices of one dtype, in stacks that broadcast."""
+    """Solve a x = b for matrices of the same dtype, in stacks that broadcast."""
     n, sides = b.shape[-2:]
     stack = layout.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     work = primitives.empty(a, (prod(stack), n, n + sides), a.dtype)
@@ -245,7 +245,7 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def inverse(a: Any) -> Any:
-    """The inverses of a stack."""
+    """Return the inverses of a stack."""
     n = a.shape[-1]
     stack = a.shape[:-2]
     work = _stack_of(a, 2 * n)
@@ -267,7 +267,7 @@ def _adjoint(a: Any) -> Any:
 
 
 def _factor_positive(a: Any, report: Report) -> None:
-    """The lower triangle becomes L."""
+    """Replace the lower triangle by L."""
     n = a.shape[0]
     pitch = a.strides[0] // a.itemsize
     items = WIDTH * (WIDTH | 1)
@@ -291,7 +291,7 @@ def _factor_positive(a: Any, report: Report) -> None:
 
 
 def cholesky(a: Any, upper: bool) -> Any:
-    """The lower factors of a stack, or the upper ones."""
+    """Return the lower factors of a stack, or the upper ones."""
     from pygpu._src.array.routines import manipulation
 
     n = a.shape[-1]
@@ -312,13 +312,14 @@ def cholesky(a: Any, upper: bool) -> Any:
 
 
 def _reflect(a: Any, view: Any, vectors: Any, triangle: Any) -> None:
-    """view = (1 - V T V^H) view, where *view* is a part of *a*."""
+    """Compute view = (1 - V T V^H) view, where *view* is a part of *a*."""
     inner = matmul(triangle, matmul(_adjoint(vectors), view))
     _subtract(a, view, matmul(vectors, inner))
 
 
 def _factor_orthogonal(a: Any) -> list[tuple[int, Any, Any]]:
-    """R of m x n; for each block the column where it begins, its V and its T."""
+    """Factor m x n matrices, leaving R; returns for each block the column where it begins, its V
+    and its T."""
     m, n = a.shape
     pitch = a.strides[0] // a.itemsize
     rank = min(m, n)
@@ -343,7 +344,7 @@ def _factor_orthogonal(a: Any) -> list[tuple[int, Any, Any]]:
 
 
 def _orthogonal(q: Any, blocks: list[tuple[int, Any, Any]]) -> None:
-    """The first columns of the product of the reflectors."""
+    """Return the first columns of the product of the reflectors."""
     m, columns = q.shape
     primitives.fill(q, 0)
     ones = diagonal(q)
@@ -354,7 +355,7 @@ def _orthogonal(q: Any, blocks: list[tuple[int, Any, Any]]) -> None:
 
 
 def qr(a: Any, mode: str) -> tuple[Any, Any]:
-    """(Q or None, R) of numpy.linalg.qr in the modes reduced, complete and r."""
+    """Return (Q or None, R) of numpy.linalg.qr in the modes reduced, complete and r."""
     from pygpu._src.array.routines import manipulation
 
     m, n = a.shape[-2:]

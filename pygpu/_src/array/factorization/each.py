@@ -24,16 +24,16 @@ from pygpu._src.runtime import kernel_cache
 __all__ = ["cholesky", "determinant", "eigh", "inverse", "qr", "solve", "svd"]
 
 _SIZES = (4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 181, 256)
-_CPU_BYTES = 1 << 18  # of a matrix in a CPU's local memory, which is ordinary memory
-_SPARE = 2048  # bytes of local memory for all but the matrix
+_CPU_BYTES = 1 << 18  # for a matrix in a CPU's local memory, which is ordinary memory
+_SPARE = 2048  # bytes of local memory for everything but the matrix
 _GROUPS = 1 << 20
 _SIDES_HELD = 8  # right sides that a row in registers may have
 _REGISTERS = 576  # bytes of a row that a work-item holds in registers
-_WARPS = 4  # of a group, each with a matrix
+_WARPS = 4  # per group, each with a matrix
 
 
 class _Stack:
-    """Matrices as a kernel takes them: in a stack of one axis [strides in items]."""
+    """Matrices in a kernel's form: a stack with one axis [strides in items]."""
 
     __slots__ = ("array", "strides")
 
@@ -49,7 +49,8 @@ def _broadcast(array: Any, stack: tuple[int, ...]) -> Any:
 
 
 def _stacks(arrays: Sequence[Any], stack: tuple[int, ...]) -> list[_Stack]:
-    """The arrays, broadcast to a stack; copies where their strides need more than one axis."""
+    """Return the arrays, broadcast to a stack; copies where their strides need more than one
+    axis."""
     views = [_broadcast(x._aligned(), stack) for x in arrays]
     views = [x if _whole(x) else primitives.c_order(x) for x in views]
     shape, strides = layout.collapse_in_order(stack, *(x.strides[:-2] for x in views))
@@ -65,7 +66,7 @@ def _whole(array: Any) -> bool:
 
 
 def _group(backend: Any, dtype: np.dtype[Any], side: int, items: int) -> Group:
-    """The group for matrices with rows or columns of *side* items, which take *items* in all."""
+    """Return the group for matrices with rows or columns of *side* items, with *items* in total."""
     limits = backend.limits
     if limits.is_cpu:
         threads, room = 1, min(limits.local_bytes // 2, _CPU_BYTES)
@@ -86,7 +87,8 @@ def _group(backend: Any, dtype: np.dtype[Any], side: int, items: int) -> Group:
 
 
 def _registers(like: Any, n: int, sides: int) -> Group | None:
-    """The group whose work-items hold a row each with so many right sides, if there is room."""
+    """Return the group whose work-items hold a row each with so many right sides, if the registers
+    suffice."""
     limits = like.backend.limits
     threads = max(primitives.power_of_two(n), 4)
     if limits.is_cpu or not limits.warps or n > 32:
@@ -154,7 +156,7 @@ def _check(report: Report, message: str) -> None:
 
 
 def solve(a: Any, b: Any) -> Any:
-    """The x of a x = b for matrices of one dtype, in stacks that broadcast."""
+    """Solve a x = b for matrices of the same dtype, in stacks that broadcast."""
     n, sides = b.shape[-2:]
     stack = layout.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     items = n * _pitch(n + sides)
@@ -183,7 +185,7 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def inverse(a: Any) -> Any:
-    """The inverses of a stack."""
+    """Return the inverses of a stack."""
     n = a.shape[-1]
     items = n * _pitch(n) + n
     held = _registers(a, n, -1)
@@ -209,7 +211,7 @@ def inverse(a: Any) -> Any:
 
 
 def determinant(a: Any, logarithm: bool) -> Any:
-    """Determinants of a stack; (signs, logarithms of their sizes)."""
+    """Return the determinants of a stack, or (signs, logarithms of their absolute values)."""
     n = a.shape[-1]
     items = n * _pitch(n)
     held = _registers(a, n, 0)
@@ -238,7 +240,7 @@ def determinant(a: Any, logarithm: bool) -> Any:
 
 
 def cholesky(a: Any, upper: bool) -> Any:
-    """The lower factors of a stack, or the upper ones."""
+    """Return the lower factors of a stack, or the upper ones."""
     n = a.shape[-1]
     items = n * _pitch(n)
     group = _group(a.backend, a.dtype, n, items)
@@ -261,7 +263,7 @@ def cholesky(a: Any, upper: bool) -> Any:
 
 
 def qr(a: Any, mode: str) -> tuple[Any, Any]:
-    """(Q or None, R) of numpy.linalg.qr in the modes reduced, complete and r."""
+    """Return (Q or None, R) of numpy.linalg.qr in the modes reduced, complete and r."""
     m, n = a.shape[-2:]
     k = m if mode == "complete" else min(m, n)
     wide = 0 if mode == "r" else k
@@ -286,7 +288,7 @@ def qr(a: Any, mode: str) -> tuple[Any, Any]:
 
 
 def eigh(a: Any, upper: bool, vectors: bool) -> tuple[Any, Any]:
-    """(eigenvalues, vectors or None) of a stack of Hermitian matrices."""
+    """Return (eigenvalues, vectors or None) of a stack of Hermitian matrices."""
     n = a.shape[-1]
     items = n * _pitch(n) + 6 * n
     group = _group(a.backend, a.dtype, n, items)
@@ -311,8 +313,8 @@ def eigh(a: Any, upper: bool, vectors: bool) -> tuple[Any, Any]:
 
 
 def svd(a: Any, vectors: bool) -> tuple[Any, Any, Any]:
-    """(U, singular values, V) of a stack of matrices with at least as many rows as columns, with U
-    of the same shape; None, values and None without vectors."""
+    """Return (U, singular values, V) of a stack of matrices with at least as many rows as columns,
+    with U of the same shape; (None, values, None) without vectors."""
     m, n = a.shape[-2:]
     items = max(m * _pitch(n), n * _pitch(m)) + (n * _pitch(n) if vectors else 0) + 2 * n + m
     group = _group(a.backend, a.dtype, (n + 1) // 2, items)

@@ -1,1 +1,1 @@
-"""Fourier transforms by kernels of our own: tables, plans, and what runs them."""
+"""Fourier transforms by our own kernels: tables, plans, and their execution."""

@@ -1,4 +1,4 @@
-"""How a transform is cut up: into passes, stages of a pass, columns of a group.
+"""How a transform is divided: into passes, stages of a pass, columns of a group.
 
 The numbers were chosen by measurement: docs/design/arrays.md, benchmarks/fft.py.
 """
@@ -14,19 +14,19 @@ from pygpu._src.util.frozen import Frozen
 
 __all__ = ["Stages", "Tuning", "convolution_length", "is_smooth", "passes", "stages", "tuning_of"]
 
-DIRECT_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)  # of which there are butterflies
+DIRECT_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)  # those with butterflies
 
 
 class Tuning(Frozen):
     """Parameters that benchmarks/fft.py can vary.
 
-    single: bytes of the longest line that one group transforms. column: bytes of the longest column
-    where neighbouring columns are read together. together: bytes of neighbours that are read
-    together. elements: numbers that a work-item holds, about. radix: the largest radix. least,
-    threads: work-items of a group. long: lines of more bytes have long_elements instead, and
+    single: bytes of the longest line that one group transforms. column: bytes of the longest
+    column if neighbouring columns are read together. together: bytes of neighbours that are read
+    together. elements: roughly how many numbers a work-item holds. radix: the largest radix.
+    least, threads: work-items per group. long: lines of more bytes use long_elements instead, and
     long_threads on CUDA. full: bytes of local memory up to which real and imaginary parts are
-    exchanged at once.
-    Of CPUs: bytes of a vector, of the longest line and of the longest column; the largest radix.
+    exchanged at once. For CPUs: bytes of a vector, of the longest line and of the longest column;
+    the largest radix.
     """
 
     single: int = 147456
@@ -47,7 +47,7 @@ class Tuning(Frozen):
 
 
 class Stages(Frozen):
-    """The radices of a pass, and the work-items of a column."""
+    """The radices of a pass, and the work-items per column."""
 
     radices: tuple[int, ...]
     threads: int
@@ -77,7 +77,7 @@ def is_smooth(n: int) -> bool:
 
 @lru_cache(1024)
 def convolution_length(n: int) -> int:
-    """A length of fast transforms, for Bluestein's convolution of n numbers."""
+    """Return a fast transform length for Bluestein's convolution of n numbers."""
     least = 2 * n - 1
     best = 1 << (least - 1).bit_length()
     for odd in (3, 5, 9, 15, 25, 27, 45, 75, 81):
@@ -88,7 +88,7 @@ def convolution_length(n: int) -> int:
 
 
 def _splits(n: int, most: int, last: int) -> Any:
-    """Ways to write n as a product of radices, the largest first."""
+    """Yield ways to write n as a product of radices, the largest first."""
     if n == 1:
         yield ()
         return
@@ -100,7 +100,8 @@ def _splits(n: int, most: int, last: int) -> Any:
 
 @lru_cache(4096)
 def stages(axes: tuple[int, ...], tuning: Tuning) -> Stages:
-    """The radices of a pass over the axes of an image, one after the other; a line is one axis."""
+    """Return the radices of a pass over the axes of an image, one after another; a line is one
+    axis."""
     n = prod(axes)
     if n == 1:
         return Stages((1,), 1)
@@ -129,7 +130,7 @@ def stages(axes: tuple[int, ...], tuning: Tuning) -> Stages:
 
 
 def _near(n: int, wanted: float, most: int) -> int | None:
-    """The divisor of n up to *most* that is nearest to a number."""
+    """Return the divisor of n up to *most* that is nearest to a number."""
     best = None
     for d in range(1, isqrt(n) + 1):
         if n % d == 0:
@@ -141,7 +142,7 @@ def _near(n: int, wanted: float, most: int) -> int | None:
 
 @lru_cache(4096)
 def passes(n: int, single: int, column: int) -> tuple[int, ...]:
-    """The lengths of the passes: one, or several that are at most *column*."""
+    """Return the lengths of the passes: one, or several that are at most *column*."""
     if n <= single:
         return (n,)
     for count in range(2, 8):
@@ -160,7 +161,7 @@ def passes(n: int, single: int, column: int) -> tuple[int, ...]:
 
 
 def tuning_of(changes: dict[str, int]) -> Tuning:
-    """The default numbers but for some."""
+    """Return the default numbers with some changes."""
     wrong = set(changes) - set(Tuning._names)
     if wrong:
         raise ValueError(f"Tuning has no {', '.join(sorted(wrong))}: {', '.join(Tuning._names)}")

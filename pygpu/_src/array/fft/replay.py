@@ -1,7 +1,7 @@
-"""Calls that are made again: their launches with all numbers, for arrays of the same layout.
+"""Repeated calls: their launches with all numbers, for arrays of the same layout.
 
-The first call of a function with some arguments finds axes, plans and strides in some 50 us. What
-it launched is kept, so the next such call only looks it up and launches.
+The first call of a function with some arguments computes axes, plans and strides in some 50 us.
+Its launches are cached, so the next such call only looks them up.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from pygpu._src.array import primitives
 
 __all__ = ["Recorder", "again", "current", "key_of"]
 
-_MOST = 512  # calls that a backend keeps; then all are dropped
+_MOST = 512  # calls that a backend caches; then all are dropped
 _here = threading.local()
 
 
 def current() -> Recorder | None:
-    """The recorder of the call that this thread is in."""
+    """Return the recorder of this thread's current call."""
     return getattr(_here, "recorder", None)
 
 
 def key_of(call: tuple[Any, ...], a: Any, out: Any) -> tuple[Any, ...] | None:
-    """The key of a call's launches; None if they are not to be kept."""
+    """Return the key of a call's launches; None if they must not be cached."""
     cls = type(a)
     if cls._own_init or not a.backend.is_ordered(a._queue()):
         return None
@@ -42,7 +42,7 @@ def _kept(backend: Any) -> dict[Any, Any]:
 
 
 def again(key: Any, a: Any, out: Any) -> Any:
-    """The result of a call that was made before; None if there was no such call."""
+    """Return the result of a cached call; None if it is not cached."""
     known = _kept(a.backend).get(key)
     if known is None:
         return None
@@ -65,7 +65,7 @@ def again(key: Any, a: Any, out: Any) -> Any:
 
 
 class Recorder:
-    """Notes the launches of a call. With: what is launched inside belongs to the call."""
+    """Records the launches of a call. As a context manager: launches inside belong to the call."""
 
     def __init__(self, key: Any, a: Any) -> None:
         self.key, self.a = key, a
@@ -82,11 +82,11 @@ class Recorder:
     def note(
         self, kernel: Any, groups: int, group: int, source: Any, table: Any, target: Any, rest: Any
     ) -> None:
-        """A launch: what is read and written are arrays or scratch memory."""
+        """Record a launch: its inputs and outputs are arrays or scratch memory."""
         self.launches.append((kernel, groups, group, source, table, target, tuple(rest)))
 
     def keep(self, result: Any, new: bool) -> None:
-        """The call is over. new: the result was made by it."""
+        """Finish the call. new: the call made the result."""
         if not (self.complete and self.launches):
             return
         names: dict[int, int] = {id(result): 1}

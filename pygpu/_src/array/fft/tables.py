@@ -1,4 +1,4 @@
-"""The numbers that kernels of transforms look up, correctly rounded or nearly so.
+"""The tables of transform kernels, correctly rounded or nearly so.
 
 They are computed in long double, where it is wider, from angles below an eighth of a turn.
 """
@@ -18,7 +18,7 @@ _TURN = 8 * np.arctan(np.longdouble(1))
 
 
 def roots(m: np.ndarray, n: int) -> np.ndarray:
-    """exp(-2 pi i m / n) of integers m."""
+    """Return exp(-2 pi i m / n) for integers m."""
     m = np.asarray(m, np.int64) % n
     whole = np.full(m.shape, n, np.int64)
     flip = 2 * m > n
@@ -35,7 +35,7 @@ def roots(m: np.ndarray, n: int) -> np.ndarray:
 
 
 def _near_one(m: np.ndarray, n: int) -> np.ndarray:
-    """exp(-2 pi i m / n) - 1, without the loss of the difference."""
+    """Return exp(-2 pi i m / n) - 1, without cancellation."""
     angle = _TURN * m.astype(np.longdouble) / np.longdouble(n)
     half: np.ndarray = np.sin(angle / 2)
     value: np.ndarray = -2 * half * half - 1j * np.sin(angle)
@@ -48,7 +48,7 @@ def _chirp(n: int) -> np.ndarray:
 
 
 def _filter(n: int, m: int) -> np.ndarray:
-    """The transform of the chirp that Bluestein's algorithm convolves with, over m."""
+    """Return the transform of the chirp with which Bluestein's algorithm convolves, over m."""
     chirp = _chirp(n).conj()
     line = np.zeros(m, np.clongdouble)
     line[:n] = chirp
@@ -70,6 +70,6 @@ def _values(part: Segment) -> np.ndarray:
 
 
 def build(parts: Sequence[Segment], dtype: Any) -> np.ndarray:
-    """A table of these parts; of one number if there are none."""
+    """Return a table of these parts; of one number if there are none."""
     made = [_values(part) for part in parts] or [np.zeros(1)]
     return np.concatenate(made).astype(dtype)

@@ -1,6 +1,6 @@
-"""Transforms along one axis, by kernels of our own.
+"""Transforms along one axis, by our own kernels.
 
-Lengths without large prime factors go through the passes of codegen/kernels/fft.py. Others are
+Lengths without large prime factors use the passes of codegen/kernels/fft.py. Others are
 convolutions with a chirp, of a length that is a product of small primes: Bluestein, A linear
 filtering approach to the computation of discrete Fourier transform (1970).
 """
@@ -37,10 +37,10 @@ __all__ = [
     "transform_image",
 ]
 
-_LOCAL = 49152  # bytes of local memory that a group may have everywhere
-_MOST = 256  # plans, kernels and tables of a backend that are kept
-_MOST_BYTES = 1 << 28  # of tables
-_SHARES = 4  # groups for each core of a CPU
+_LOCAL = 49152  # bytes of local memory that a group can have everywhere
+_MOST = 256  # plans, kernels and tables that a backend caches
+_MOST_BYTES = 1 << 28  # for tables
+_SHARES = 4  # groups per core of a CPU
 _ITEM = {"f32": 8, "f64": 16}
 
 _tuning = planning.Tuning()
@@ -51,9 +51,9 @@ _lock = threading.RLock()
 class Request(Frozen):
     """A transform along an axis.
 
-    n: its length, of the real line where one side is real. kind: "complex", "half" (the first half
-    of the transform of real numbers), "real" (its inverse). inverse: the sign of the exponent.
-    conj_in, conj_out: conjugate what is read, what is written.
+    n: its length, of the real line if one side is real. kind: "complex", "half" (the first half of
+    the transform of real numbers), "real" (its inverse). inverse: the sign of the exponent.
+    conj_in, conj_out: conjugate the input, the output.
     """
 
     n: int
@@ -75,7 +75,7 @@ class _Step(Frozen):
 
 
 class _Plan(Frozen):
-    """Launches, and the numbers of a line in scratch memory."""
+    """Launches, and how many numbers a line has in scratch memory."""
 
     steps: tuple[_Step, ...]
     scratch: int
@@ -97,18 +97,18 @@ class _Lines(Frozen):
 
 
 def _precision(dtype: np.dtype[Any]) -> str:
-    """What results of a dtype are computed in."""
+    """Return the precision in which results of a dtype are computed."""
     return "f32" if dtype.char in "efF" else "f64"
 
 
 def set_tuning(tuning: planning.Tuning) -> None:
-    """For measurements: other numbers for plans from now on. Plans are not forgotten."""
+    """Use other numbers for later plans, for measurements. Existing plans are kept."""
     global _tuning, _generation
     _tuning, _generation = tuning, _generation + 1
 
 
 def generation() -> int:
-    """How often the numbers by which plans are made were changed."""
+    """Return how often the numbers for plans were changed."""
     return _generation
 
 
@@ -125,7 +125,7 @@ def forget(backend: Any) -> None:
 
 
 def _kept(backend: Any, key: Any, make: Any) -> Any:
-    """The object that *make* made for a key; the _MOST used last are kept."""
+    """Return the object that *make* makes for a key; the last _MOST used are cached."""
     with _lock:
         store = _store(backend)
         found = store.get(key)
@@ -137,12 +137,12 @@ def _kept(backend: Any, key: Any, make: Any) -> Any:
         store[key] = made
         while len(store) > _MOST or (len(store) > 1 and _table_bytes(store) > _MOST_BYTES):
             store.popitem(last=False)
-            backend.__dict__.pop("_fft_calls", None)  # which would keep it
+            backend.__dict__.pop("_fft_calls", None)  # which would keep it alive
     return made
 
 
 def _table_bytes(store: OrderedDict[Any, Any]) -> int:
-    """The memory of all tables, those included that only plans still have."""
+    """Return the memory of all tables, including those that only plans still hold."""
     found = {}
     for made in store.values():
         tables_of = [made] if isinstance(made, _Table) else []
@@ -183,7 +183,7 @@ class _Table:
 
 
 class _Scratch(primitives.Memory):
-    """Scratch memory that knows its size."""
+    """Scratch memory of known size."""
 
     __slots__ = ("nbytes",)
 
@@ -221,7 +221,8 @@ def _lines_of(a: Any, out: Any, axis: int, have: int, wanted: int) -> _Lines:
 
 
 def _sides(request: Request, a: Any, out: Any, lines: _Lines) -> tuple[int, Side, Side, bool]:
-    """(length of the complex lines, what is read, what is written, whether by halves)."""
+    """Return (length of the complex lines, input side, output side, whether the half-length method
+    is used)."""
     n, inverse = request.n, request.inverse
     by_halves = request.kind != "complex" and n % 2 == 0
     length = n // 2 if by_halves else n
@@ -260,7 +261,8 @@ def _group(
     most: int,
     tuning: planning.Tuning,
 ) -> tuple[planning.Stages, int]:
-    """The stages of a pass, and the columns of a group. item: bytes in local memory at least."""
+    """Return the stages of a pass, and the columns of a group. item: a lower bound of bytes in
+    local memory."""
     found, length = planning.stages(axes, tuning), prod(axes)
     per_line = (length + length // 8 + 16) * item
     lines = max(tuning.least // found.threads, 1)
@@ -274,13 +276,13 @@ def _group(
 
 
 def _strided(lines: _Lines, side: int) -> bool:
-    """Whether neighbouring lines are nearer than neighbouring items of a line."""
+    """Whether neighbouring lines are closer together than neighbouring items of a line."""
     between = lines.target if side else lines.source
     return lines.many > 1 and abs(between[-1]) < abs(lines.steps[side])
 
 
 def _cut(like: Any, length: int, many: int, strided: bool, real: str) -> tuple[int, ...]:
-    """The lengths of the passes."""
+    """Return the lengths of the passes."""
     item = _ITEM[real]
     if like.backend.limits.is_cpu:
         lanes = _tuning.vector // (item // 2)
@@ -316,11 +318,11 @@ class _Cuts(Frozen):
 
     @property
     def scratch(self) -> Side:
-        """Scratch memory as a side of a pass."""
+        """Return scratch memory as a side of a pass."""
         return Side(np.dtype(f"c{self.item}"), unit=not self.strided)
 
     def lengths(self, n: int) -> tuple[int, ...]:
-        """The passes of a transform of n numbers."""
+        """Return the passes of a transform of n numbers."""
         return _cut(self.like, n, self.lines.many, self.strided, self.real)
 
 
@@ -334,7 +336,7 @@ def _passes_of(
     fold: bool = False,
     convolve: bool = False,
 ) -> list[text.Pass]:
-    """The passes of a complex transform; between them numbers are in scratch memory."""
+    """Return the passes of a complex transform; between them numbers are in scratch memory."""
     lines, strided = cuts.lines, cuts.strided
     spread = _strided(lines, 1)
     parts = cuts.lengths(length)
@@ -377,7 +379,7 @@ def _passes_of(
 def _shape_of(
     cuts: _Cuts, part: int, together: bool, columns: int, fold: bool
 ) -> tuple[tuple[int, ...], int, int]:
-    """(radices, work-items of a column, columns of a group) of a pass."""
+    """Return (radices, work-items per column, columns per group) of a pass."""
     limits, item = cuts.like.backend.limits, cuts.item
     if limits.is_cpu:
         tuning = _tuning.but(threads=part, radix=_tuning.cpu_radix)
@@ -403,8 +405,8 @@ def _shape_of(
 
 
 def _fitted(spec: text.Pass, limits: Any) -> text.Pass:
-    """A pass that needs no more local memory than there is: numbers go through it in pieces, or a
-    group has fewer columns."""
+    """Limit a pass to the available local memory: numbers are exchanged in pieces, or a group has
+    fewer columns."""
     if limits.is_cpu:
         return spec
     room = min(limits.local_bytes, _LOCAL)
@@ -453,8 +455,8 @@ def _make(
 
 
 def _convolution(cuts: _Cuts, inner: int, source: Side, end: Side, scaled: bool) -> list[text.Pass]:
-    """The passes of a transform as a convolution over *inner* numbers: a transform there, the
-    filter, and one back."""
+    """Return the passes of a transform as a convolution over *inner* numbers: a transform, the
+    filter, and an inverse transform."""
     source = source._replace(factor="chirp")
     end = end._replace(before=True, factor="chirp", limit=True)
     if len(cuts.lengths(inner)) == 1:
@@ -465,7 +467,7 @@ def _convolution(cuts: _Cuts, inner: int, source: Side, end: Side, scaled: bool)
 
 
 def _steps(cuts: _Cuts, passes: list[text.Pass], apart: bool, wanted: int) -> list[_Step]:
-    """A launch for each pass. apart: the last one writes to scratch memory too."""
+    """Return a launch for each pass. apart: the last one writes to scratch memory too."""
     backend = cuts.like.backend
     make = (fft_cpu if backend.limits.is_cpu else text).source
     makers = [partial(_kernel, backend, spec, partial(make, spec), text.NAME) for spec in passes]
@@ -481,7 +483,7 @@ def _steps(cuts: _Cuts, passes: list[text.Pass], apart: bool, wanted: int) -> li
 
 
 def _fold_step(cuts: _Cuts, n: int, at: int, target: Side, scaled: bool) -> _Step:
-    """The launch that makes the transform of n real numbers from that of their pairs."""
+    """Return the launch that makes the transform of n real numbers from that of their pairs."""
     batch = len(cuts.lines.shape)
     options = (cuts.real, n // 2, batch, target._replace(limit=False), scaled, cuts.strided)
     backend = cuts.like.backend
@@ -491,15 +493,15 @@ def _fold_step(cuts: _Cuts, n: int, at: int, target: Side, scaled: bool) -> _Ste
     return _Step(kernel, table, None, at, -1, 0)
 
 
-# ---- running them
+# ---- execution
 
 
 def transform(request: Request, a: Any, out: Any, axis: int, factor: float) -> None:
     """Transform the lines of *a* along an axis to those of *out*, times a factor.
 
-    *out* is of float32 or complex64 to compute in single precision, else of float64 or complex128;
-    it may be float16 if it is real. Both have aligned items; they share no memory, or are the same.
-    Lines of *a* that are too short are taken as if zeros followed.
+    *out* is float32 or complex64 to compute in single precision, else float64 or complex128; it
+    may be float16 if it is real. Both have aligned items; they share no memory, or are the same.
+    Lines of *a* that are too short are padded with zeros.
     """
     need = request.n // 2 + 1 if request.kind == "real" else request.n
     have = min(a.shape[axis], need)
@@ -508,16 +510,16 @@ def transform(request: Request, a: Any, out: Any, axis: int, factor: float) -> N
 
 
 def passes_of(a: Any, n: int, like: np.dtype[Any]) -> int:
-    """The launches of a transform along the last axis of an array in C order, for results of
-    complex type *like*; 0 if its length is not a product of radices."""
+    """Return the number of launches of a transform along the last axis of an array in C order, for
+    results of complex type *like*; 0 if its length is not a product of radices."""
     if not planning.is_smooth(n):
         return 0
     return len(_cut(a, n, a.size // n, False, _precision(like)))
 
 
 def image_axes(a: Any, axes: Sequence[int], like: np.dtype[Any]) -> tuple[int, ...] | None:
-    """These axes from the innermost to the outermost, if one pass can transform them all at once:
-    for results of complex type *like*."""
+    """Return these axes from the innermost to the outermost, if one pass can transform them all at
+    once; for results of complex type *like*."""
     if a.backend.limits.is_cpu or not a._is_aligned or len(set(axes)) < len(axes):
         return None
     order = sorted(axes, key=lambda k: abs(a.strides[k]))
@@ -565,7 +567,7 @@ def _transform(
     factor: float,
     image: tuple[int, ...] = (),
 ) -> None:
-    """filled: zeros follow the items that there are."""
+    """filled: pad the existing items with zeros."""
     room = max(
         lines.many * request.n * 32,
         *(abs(s) * n for s, n in zip(a.strides, a.shape)),
@@ -647,8 +649,8 @@ def _fold_grid(backend: Any, lines: _Lines, out: Any) -> tuple[int, int, int]:
 def _scratch_strides(
     shape: tuple[int, ...], n: int, size: int, strided: bool
 ) -> tuple[tuple[int, ...], int]:
-    """Strides of lines in scratch memory, and along a line: neighbouring lines are neighbours there
-    if they are so in the array."""
+    """Return the strides of lines in scratch memory, and along a line: lines that are adjacent in
+    the array are adjacent there."""
     if not strided:
         return tuple(s * n for s in layout.c_strides(shape, size)), size
     *outer, last = shape

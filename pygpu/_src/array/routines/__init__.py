@@ -1,1 +1,1 @@
-"""NumPy's functions for device arrays, by the chapters of its reference."""
+"""NumPy's functions for device arrays, organized like its reference."""

@@ -1,5 +1,5 @@
-"""cuSOLVER: factors of matrices. Its matrices are in Fortran's order: an array of shape (..., n, m)
-in C order is a stack of matrices of m rows and n columns."""
+"""cuSOLVER: factorizations of matrices. Its matrices are in Fortran order: an array of shape (...,
+n, m) in C order is a stack of matrices with m rows and n columns."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ _handles = handles.Handles(LIBRARY, _create, "cusolverDnDestroy", "cusolverDnSet
 
 
 class _Call:
-    """Calls for each matrix of a stack: a handle, addresses, and words of what went wrong."""
+    """Calls for each matrix of a stack: a handle, addresses, and status words."""
 
     def __init__(self, like: Any, handle: Any, queue: Any, infos: Any, scratch: Any) -> None:
         self.letter = _LETTERS[like.dtype.char]
@@ -89,7 +89,8 @@ class _Call:
         self.infos = handles.pointer(infos, queue)
 
     def at(self, array: Any, i: int) -> int:
-        """Where matrix i of an array is; all but its first axis are a matrix or vector."""
+        """Return the address of matrix i of an array; all axes except the first form a matrix or
+        vector."""
         return handles.pointer(array, self.queue) + i * int(array.strides[0])
 
     def size(self, name: str, *args: Any) -> int:
@@ -98,7 +99,7 @@ class _Call:
         return max(count.value, 1)
 
     def memory(self, name: str, *args: Any) -> tuple[int, int]:
-        """(address, items) of the scratch memory that a function asks for."""
+        """Return (address, items) of the scratch memory that a function needs."""
         count = self.size(name, *args)
         self.scratch.append(primitives.empty(self.like, (count,), self.like.dtype))
         return handles.pointer(self.scratch[-1], self.queue), count
@@ -108,7 +109,7 @@ class _Call:
 
 
 def _each(like: Any, arrays: list[Any], do: Callable[[_Call], None]) -> Any:
-    """Make the calls; returns their status words, an int32 for each matrix, on the device."""
+    """Make the calls; returns their status words, an int32 per matrix, on the device."""
     infos = primitives.empty(like, (max(like.shape[0], 1),), np.int32)
     primitives.fill(infos, 0)
     scratch: list[Any] = []
@@ -118,7 +119,7 @@ def _each(like: Any, arrays: list[Any], do: Callable[[_Call], None]) -> Any:
 
 
 def lu(a: Any) -> tuple[Any, Any]:
-    """Factor a stack (count, n, n) in place; (pivots, status words)."""
+    """Factor a stack (count, n, n) in place; returns (pivots, status words)."""
     count, n = a.shape[:2]
     pivots = primitives.empty(a, (count, n), np.int32)
 
@@ -133,7 +134,7 @@ def lu(a: Any) -> tuple[Any, Any]:
 
 
 def lu_solve(a: Any, pivots: Any, b: Any) -> None:
-    """Solve with what lu() made; b: (count, right sides, n), in place."""
+    """Solve with the result of lu(); b: (count, right sides, n), in place."""
     count, n = a.shape[:2]
 
     def do(call: _Call) -> None:
@@ -145,7 +146,7 @@ def lu_solve(a: Any, pivots: Any, b: Any) -> None:
 
 
 def cholesky(a: Any, upper: bool = False) -> Any:
-    """Factor a stack (count, n, n) in place, in one triangle; status words."""
+    """Factor a stack (count, n, n) in place, in one triangle; returns the status words."""
     count, n = a.shape[:2]
     part = _UPPER if upper else _LOWER
 
@@ -158,8 +159,8 @@ def cholesky(a: Any, upper: bool = False) -> Any:
 
 
 def qr(a: Any, full: Any) -> Any:
-    """Factor a stack (count, n, m) in place: R above the diagonal. full: None, or a stack
-    (count, k, m) that becomes Q, of min(m, n) <= k <= m columns. Status words."""
+    """Factor a stack (count, n, m) in place: R above the diagonal. full: None, or a stack (count,
+    k, m) that becomes Q, of min(m, n) <= k <= m columns. Returns the status words."""
     count, n, m = a.shape
     rank = min(m, n)
     factors = primitives.empty(a, (count, max(rank, 1)), a.dtype)
@@ -187,8 +188,8 @@ def qr(a: Any, full: Any) -> Any:
 
 
 def svd(a: Any, values: Any, left: Any, right: Any, complete: bool) -> Any:
-    """Singular values of a stack (count, n, m) with m >= n, which is overwritten. left: None or
-    (count, m or n, m), right: (count, n, n). Status words."""
+    """Compute the singular values of a stack (count, n, m) with m >= n, which is overwritten.
+    left: None or (count, m or n, m), right: (count, n, n). Returns the status words."""
     count, n, m = a.shape
     job = b"N" if left is None else b"A" if complete else b"S"
     real = primitives.empty(a, (max(n, 1),), values.dtype)
@@ -209,8 +210,8 @@ def svd(a: Any, values: Any, left: Any, right: Any, complete: bool) -> Any:
 
 
 def eigh(a: Any, values: Any, vectors: bool, upper: bool) -> Any:
-    """Eigenvalues of a stack (count, n, n), which becomes the eigenvectors, or is overwritten.
-    Status words."""
+    """Compute the eigenvalues of a stack (count, n, n), which becomes the eigenvectors, or is
+    overwritten. Returns the status words."""
     count, n = a.shape[:2]
     mode = int(vectors), _UPPER if upper else _LOWER
 

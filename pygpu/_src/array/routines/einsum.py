@@ -1,6 +1,6 @@
-"""Einstein's sums: numpy.einsum by views, sums and products of matrices.
+"""numpy.einsum by views, sums and matrix products.
 
-What is done depends on the subscripts and on the operands' layouts only, and is kept by them.
+The steps depend only on the subscripts and the operands' layouts, by which they are cached.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ Shape = tuple[int, ...]
 
 
 def _parse(subscripts: str, operands: list[Any]) -> tuple[list[str], str]:
-    """Labels of each operand and of the result; an ellipsis becomes labels of its own (digits)."""
+    """Return the labels of each operand and of the result; an ellipsis becomes separate labels
+    (private-use characters)."""
     text = subscripts.replace(" ", "")
     inputs, arrow, output = text.partition("->")
     terms = inputs.split(",")
@@ -59,8 +60,8 @@ def _parse(subscripts: str, operands: list[Any]) -> tuple[list[str], str]:
 
 
 class _Work:
-    """The steps from operands to a result, done once and written down. Arrays go by their numbers:
-    the operands first, then one more a step."""
+    """The steps from operands to a result, computed once and recorded. Arrays are identified by
+    numbers: the operands first, then one more per step."""
 
     def __init__(self, arrays: list[Any]) -> None:
         self.arrays = arrays
@@ -96,7 +97,7 @@ class _Work:
 
 
 def _done(arrays: list[Any], what: str, k: int, *how: Any) -> Any:
-    """The result of a step."""
+    """Do a step and return its result."""
     a = arrays[k]
     if what == "view":
         shape, strides, offset = how
@@ -105,12 +106,12 @@ def _done(arrays: list[Any], what: str, k: int, *how: Any) -> Any:
         return matmul(a, arrays[how[0]])
     if what == "copy":
         return primitives.c_order(a)
-    wide = a.dtype.kind in "fc" or a.itemsize == 8  # which sums have anyway
+    wide = a.dtype.kind in "fc" or a.itemsize == 8  # sums use it anyway
     return reduce("sum", a, how[0], dtype=None if wide else a.dtype)
 
 
 def _no_repeats(does: _Work, k: int, labels: str) -> tuple[int, str]:
-    """Diagonals for labels that occur twice."""
+    """Take diagonals for labels that occur twice."""
     for label in labels:
         while labels.count(label) > 1:
             a = does.arrays[k]
@@ -125,7 +126,7 @@ def _no_repeats(does: _Work, k: int, labels: str) -> tuple[int, str]:
 
 
 def _summed(does: _Work, k: int, labels: str, keep: set[str]) -> tuple[int, str]:
-    """Sums over labels that nobody else has."""
+    """Sum over labels that occur nowhere else."""
     axes = tuple(i for i, label in enumerate(labels) if label not in keep)
     if axes:
         k = does.sum(k, axes)
@@ -134,7 +135,7 @@ def _summed(does: _Work, k: int, labels: str, keep: set[str]) -> tuple[int, str]
 
 
 def _pair(does: _Work, a: int, x: str, b: int, y: str, keep: set[str]) -> tuple[int, str]:
-    """The product of two operands, summed over what is in both and not kept."""
+    """Multiply two operands, summed over the labels that are in both and not kept."""
     a, x = _summed(does, a, x, keep | set(y))
     b, y = _summed(does, b, y, keep | set(x))
     sizes = dict(zip(x, does.arrays[a].shape, strict=True))
@@ -167,7 +168,8 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def _of_lists(items: list[Any]) -> tuple[str, list[Any]]:
-    """einsum's other form (an operand, its labels, ..., perhaps the result's) as a string."""
+    """Convert einsum's other form (an operand, its labels, ..., optionally the result's) to a
+    string."""
 
     def text(labels: Any) -> str:
         found = ["..." if k is Ellipsis else operator.index(k) for k in labels]
@@ -180,8 +182,8 @@ def _of_lists(items: list[Any]) -> tuple[str, list[Any]]:
 
 
 def einsum(subscripts: Any, *operands: Any, out: Any = None, optimize: Any = True) -> Any:
-    """numpy.einsum; more than two operands are joined in the order that numpy.einsum_path finds, or
-    (optimize False) from left to right. Raises ValueError for subscripts that do not fit."""
+    """Implement numpy.einsum. More than two operands are joined in the order of numpy.einsum_path,
+    or (optimize False) from left to right. Raises ValueError for subscripts that do not fit."""
     if isinstance(subscripts, str):
         arrays = list(operands)
     else:
@@ -214,11 +216,11 @@ def einsum(subscripts: Any, *operands: Any, out: Any = None, optimize: Any = Tru
 
 
 _KNOWN: dict[Any, tuple[list[tuple[Any, ...]], int]] = {}  # steps by subscripts and layouts
-_MOST = 512  # programs with ever new shapes shall not fill the memory
+_MOST = 512  # bounded, for programs with ever-changing shapes
 
 
 def _joined(does: _Work, subscripts: str, optimize: Any) -> int:
-    """Do it: the number of the result."""
+    """Execute the steps; returns the number of the result."""
     operands = list(does.arrays)
     terms, result = _parse(subscripts, operands)
     arrays = list(range(len(operands)))

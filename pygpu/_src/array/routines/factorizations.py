@@ -1,9 +1,9 @@
-"""Factorizations with NumPy's shapes, dtypes and errors, and where they are computed: by kernels of
-pygpu, by cuSOLVER, or by NumPy on the host.
+"""Factorizations with NumPy's shapes, dtypes and errors, and the choice of where they are
+computed: by pygpu's kernels, by cuSOLVER, or by NumPy on the host.
 
-cuSOLVER counts in Fortran's order, arrays lie in C order. The transposed matrix in C order is the
-matrix in Fortran's, so what is handed over is a copy of the transposed array, and a result is a
-view of what came back, transposed.
+cuSOLVER uses Fortran order, arrays are in C order. The transposed matrix in C order is the matrix
+in Fortran order, so the library gets a copy of the transposed array, and a result is a transposed
+view of what it returns.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ __all__ = [
 ]
 
 _CHOICES = ("auto", "own", "cusolver", "host")
-_SMALL = 64  # the sides of matrices that a group takes well
-# Matrices of larger sides, of which a group takes one each: up to these sides alone, or in stacks.
+_SMALL = 64  # sides of matrices up to which a group is fast
+# Larger matrices, of which a group takes one each: up to these sides if single, or in stacks.
 _ALONE = {"eigh": 192, "svd": 128}
 _IN_STACKS = 256
-_STACK = 16  # matrices that are worth a launch of a group each
+_STACK = 16  # matrices for which a launch with a group each pays
 
 
 def where(kind: str, *arrays: Any) -> str:
-    """ "each" (a group each), "blocked" (kernels for a large matrix), "cusolver" or "host" for
-    factorizations of the first array. kind: "lu", "cholesky", "qr", "eigh" or "svd".
+    """Return "each" (a group each), "blocked" (kernels for a large matrix), "cusolver" or "host"
+    for factorizations of the first array. kind: "lu", "cholesky", "qr", "eigh" or "svd".
 
     Raises TypeError for dtypes that NumPy refuses.
     """
@@ -79,13 +79,13 @@ def _library(backend: Any) -> bool:
 def _place(kind: str, a: Any, library: bool, own: bool) -> str:
     large, small = max(a.shape[-2:]), min(a.shape[-2:])
     count = prod(a.shape[:-2])
-    side = small if kind == "svd" or count >= _STACK else large  # svd: of R
+    side = small if kind == "svd" or count >= _STACK else large  # for svd: of R
     if side <= _SMALL and (not library or count >= 4):
         return "each"
     if library:
         return "cusolver"
     if a.backend.limits.is_cpu and not own and count < _STACK:
-        return "host"  # the same memory, and LAPACK's blocks suit its caches
+        return "host"  # the same memory, and LAPACK's blocks fit its caches
     if large <= _IN_STACKS and count >= _STACK:
         return "each"
     if kind in _ALONE:
@@ -125,7 +125,7 @@ def _cast(a: Any, *others: Any) -> Any:
 
 
 def _columns(a: Any, dtype: np.dtype[Any], turned: bool = True) -> Any:
-    """A copy for the library: (count, columns, rows) in C order."""
+    """Make a copy for the library: (count, columns, rows) in C order."""
     view = a.mT if turned else a
     copy = primitives.empty(a, view.shape, dtype)
     copy._copy_from(view)
@@ -133,7 +133,7 @@ def _columns(a: Any, dtype: np.dtype[Any], turned: bool = True) -> Any:
 
 
 def _stack(a: Any, shape: tuple[int, ...]) -> Any:
-    """What came back, as the matrices of an array with these axes before them."""
+    """Return the library's result as the matrices of an array with these leading axes."""
     return primitives.reshape(a, (*shape, *a.shape[1:])).mT
 
 
@@ -143,7 +143,7 @@ def _check(infos: Any, message: str) -> None:
 
 
 def identity(a: Any) -> Any:
-    """Unit matrices of the shape and dtype of *a*."""
+    """Return identity matrices of the shape and dtype of *a*."""
     new = primitives.empty(a, a.shape, a.dtype)
     primitives.fill(new, 0)
     primitives.fill(diagonal(new, 0, -2, -1), 1)
@@ -151,7 +151,7 @@ def identity(a: Any) -> Any:
 
 
 def solve(a: Any, b: Any) -> Any:
-    """numpy.linalg.solve."""
+    """Implement numpy.linalg.solve."""
     dtype = _dtype(a, b)
     right = b[:, None] if b.ndim == 1 else b
     place = where("lu", a, b)
@@ -171,7 +171,7 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def inv(a: Any) -> Any:
-    """numpy.linalg.inv."""
+    """Implement numpy.linalg.inv."""
     dtype = _dtype(a)
     place = where("lu", a)
     if place != "cusolver":
@@ -186,7 +186,7 @@ def inv(a: Any) -> Any:
 
 
 def determinant(a: Any) -> Any:
-    """numpy.linalg.det."""
+    """Implement numpy.linalg.det."""
     if where("lu", a) == "each":
         return _each().determinant(_cast(a), False)
     sign, diagonals = _diagonal(a)
@@ -194,7 +194,7 @@ def determinant(a: Any) -> Any:
 
 
 def slogdet(a: Any) -> tuple[Any, Any]:
-    """(signs, logarithms) of numpy.linalg.slogdet."""
+    """Return (signs, logarithms) of numpy.linalg.slogdet."""
     if where("lu", a) == "each":
         found: tuple[Any, Any] = _each().determinant(_cast(a), True)
         return found
@@ -204,7 +204,7 @@ def slogdet(a: Any) -> tuple[Any, Any]:
 
 
 def _diagonal(a: Any) -> tuple[Any, Any]:
-    """(signs of the permutations, diagonals) of the triangular factor."""
+    """Return (signs of the permutations, diagonals) of the triangular factor."""
     dtype = _dtype(a)
     n = a.shape[-1]
     if where("lu", a) == "blocked":
@@ -222,7 +222,7 @@ def _diagonal(a: Any) -> tuple[Any, Any]:
 
 
 def cholesky(a: Any, upper: bool) -> Any:
-    """numpy.linalg.cholesky."""
+    """Implement numpy.linalg.cholesky."""
     place = where("cholesky", a)
     if place != "cusolver":
         found = (_each() if place == "each" else _blocked()).cholesky(_cast(a), upper)
@@ -233,7 +233,7 @@ def cholesky(a: Any, upper: bool) -> Any:
 
 
 def qr(a: Any, mode: str) -> tuple[Any, Any]:
-    """(Q or None, R) of numpy.linalg.qr in the modes reduced, complete and r."""
+    """Return (Q or None, R) of numpy.linalg.qr in the modes reduced, complete and r."""
     place = where("qr", a)
     if place != "cusolver":
         module = _each() if place == "each" else _blocked()
@@ -254,12 +254,12 @@ def qr(a: Any, mode: str) -> tuple[Any, Any]:
 
 
 def svd(a: Any, full: bool, vectors: bool) -> tuple[Any, Any, Any]:
-    """(U, S, V^H), of which the first and last are None without vectors."""
+    """Return (U, S, V^H); without vectors, the first and last are None."""
     if where("svd", a) == "each":
         return _jacobi(_cast(a), full, vectors)
     dtype = _dtype(a)
     stack, (m, n) = a.shape[:-2], a.shape[-2:]
-    wide = m < n  # the library wants tall matrices: the factors of the transposed one
+    wide = m < n  # the library requires tall matrices: use the factors of the transposed one
     matrices = _columns(a, dtype, not wide)
     count, small, large = matrices.shape
     values = primitives.empty(a, (count, small), _real(dtype))
@@ -281,7 +281,8 @@ def _adjoint(a: Any) -> Any:
 
 
 def _jacobi(a: Any, full: bool, vectors: bool) -> tuple[Any, Any, Any]:
-    """svd() by kernels: of R, if there are many more rows than columns, or U is to be complete."""
+    """Compute svd() by kernels: of R, if there are many more rows than columns, or U must be
+    complete."""
     m, n = a.shape[-2:]
     if m < n:
         v, values, u = _jacobi(a.mT, full, vectors)
@@ -302,7 +303,7 @@ def _jacobi(a: Any, full: bool, vectors: bool) -> tuple[Any, Any, Any]:
 
 
 def eigh(a: Any, part: str, vectors: bool) -> tuple[Any, Any]:
-    """(values, vectors) of numpy.linalg.eigh; without vectors, those are undefined."""
+    """Return (values, vectors) of numpy.linalg.eigh; without vectors, those are undefined."""
     if where("eigh", a) == "each":
         found: tuple[Any, Any] = _each().eigh(_cast(a), part == "U", vectors)
         return found

@@ -1,4 +1,4 @@
-"""numpy.fft for arrays on a device: by kernels of our own, or by cuFFT where it is there."""
+"""numpy.fft for device arrays: by our own kernels, or by cuFFT if available."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _choice() -> str:
 
 
 def _library(choice: str, name: str, a: Any, n: Any, axes: Any, norm: Any, out: Any) -> Any:
-    """The module that computes this call, or None for kernels of our own."""
+    """Return the module that computes this call, or None for our own kernels."""
     if choice == "own" or a.backend.name != "cuda" or a.size == 0:
         return None
     if choice == "auto" and not _suits_library(name, a, n, axes, norm, out):
@@ -74,7 +74,7 @@ def _library(choice: str, name: str, a: Any, n: Any, axes: Any, norm: Any, out: 
 
 def _suits_library(name: str, a: Any, n: Any, axes: Any, norm: Any, out: Any) -> bool:
     """Whether a plan of cuFFT does the whole call, without a copy or a factor, and our kernels
-    would need several passes: there it was measured to be faster (benchmarks/fft.py)."""
+    would need several passes: for such calls it was measured to be faster (benchmarks/fft.py)."""
     if name not in ("fft", "fft2", "fftn", "rfft") or norm not in (None, "backward"):
         return False
     if name[-1] in "2n":
@@ -111,12 +111,12 @@ def _complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Of float16 NumPy makes float16 where results are real."""
+    """Return the result dtype: NumPy gives float16 for float16 if results are real."""
     return np.dtype({"e": "f2", "f": "f4", "F": "f4"}.get(dtype.char, "f8"))
 
 
 def _factor(norm: Any, n: int, inverse: bool) -> float:
-    """The factor of the results."""
+    """Return the factor of the results."""
     if norm not in (None, "backward", "ortho", "forward"):
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     if norm == "ortho":
@@ -154,17 +154,17 @@ def _placed(a: Any, out: Any, call: str) -> Any:
 
 
 def _not_again() -> None:
-    """More than transforms is launched, so the call is not kept."""
+    """Do not cache the call, because it launches more than transforms."""
     recorder = replay.current()
     if recorder is not None:
         recorder.complete = False
 
 
-# ---- by kernels of our own
+# ---- by our own kernels
 
 
 def _like(a: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """A new array whose axes lie in memory in the order of those of *a*."""
+    """Make an array whose axes have the memory order of those of *a*."""
     order = sorted(range(a.ndim), key=lambda k: -abs(a.strides[k]))
     if order == list(range(a.ndim)):
         return primitives.empty(a, shape, dtype)
@@ -185,7 +185,8 @@ def _same_place(a: Any, b: Any) -> bool:
 
 
 def _target(a: Any, shape: tuple[int, ...], dtype: np.dtype[Any], out: Any, call: str) -> Any:
-    """Where a transform of *a* is written: *out*, if kernels can write there while reading *a*."""
+    """Return the array for a transform of *a*: *out*, if kernels can write to it while reading
+    *a*."""
     if out is not None:
         _check_out(call, out, shape, dtype)
         fits = out.dtype == dtype and out.backend is a.backend and out._is_aligned
@@ -205,7 +206,7 @@ _REQUESTS: dict[str, dict[str, Any]] = {
 
 
 def _along(name: str, a: Any, n: int, axis: int, factor: float, out: Any, call: str) -> Any:
-    """One axis transformed; an array that is *out* if that suits."""
+    """Transform one axis; the result is *out* if that is suitable."""
     half, real = name in ("rfft", "ihfft"), name in ("irfft", "hfft")
     dtype = _real(a.dtype) if real else _complex(a.dtype)
     shape = (*a.shape[:axis], n // 2 + 1 if half else n, *a.shape[axis + 1 :])
@@ -227,7 +228,7 @@ def _along(name: str, a: Any, n: int, axis: int, factor: float, out: Any, call: 
 
 
 def _images(steps: list[tuple[str, int, int]], a: Any) -> tuple[int, ...] | None:
-    """The axes of as many of these steps as one pass can do, if these are several."""
+    """Return the axes of as many of these steps as one pass can do, if more than one."""
     count = 0
     while count < len(steps) and steps[count][0] in ("fft", "ifft"):
         _, n, axis = steps[count]
@@ -244,7 +245,7 @@ def _images(steps: list[tuple[str, int, int]], a: Any) -> tuple[int, ...] | None
 def _over_image(
     name: str, a: Any, axes: tuple[int, ...], factor: float, out: Any, call: str
 ) -> Any:
-    """Several axes transformed in one pass; an array that is *out* if that suits."""
+    """Transform several axes in one pass; the result is *out* if that is suitable."""
     dtype = _complex(a.dtype)
     dtypes.require(a.backend, call, a.dtype, dtype)
     target = _target(a, a.shape, dtype, out, call)
@@ -323,7 +324,7 @@ def _one(name: str, lib: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) ->
 
 
 def _sizes(name: str, a: Any, s: Any, axes: Any, real_out: bool) -> tuple[list[int], list[int]]:
-    """(lengths, axes) of a transform over several axes."""
+    """Return (lengths, axes) of a transform over several axes."""
     if s is None:
         given = list(range(a.ndim)) if axes is None else [operator.index(k) for k in axes]
         axes = [layout.normalize_axis(k, a.ndim) for k in given]
@@ -348,7 +349,7 @@ def _many(name: str, lib: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -
     lengths, places = _sizes(name, a, s, axes, kind == "irfft")
     whole = kind in ("fft", "ifft")
     if not places:
-        if whole:  # as NumPy: nothing is transformed
+        if whole:  # as in NumPy: nothing is transformed
             return a
         raise IndexError(f"{name}: at least one axis is needed")
     factor = _factor(norm, prod(lengths), kind[0] == "i")
@@ -362,7 +363,8 @@ def _many(name: str, lib: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -
         a = fft_library.from_real(lib, fft_library.resized(a, *pairs[-1]), places[-1])
     rest = pairs if whole else pairs[:-1]
     axes = [axis for _, axis in rest]
-    if len(set(places)) < len(places):  # one after the other, as each changes the next one's length
+    if len(set(places)) < len(places):
+        # One after another, because each changes the next one's length.
         for n, axis in rest if kind == "irfft" else reversed(rest):
             a = fft_library.resized(a, n, axis)
             a = fft_library.to_complex(lib, a, [axis], kind[0] == "i")
@@ -379,7 +381,8 @@ def _many(name: str, lib: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -
 
 
 def _is_plain(number: Any) -> bool:
-    """None, an int, or a sequence of ints: what is equal to another is the same argument."""
+    """Whether it is None, an int, or a sequence of ints, so that equal values are the same
+    argument."""
     kind = type(number)
     if kind is tuple or kind is list:
         return all(type(n) is int for n in number)
@@ -389,7 +392,7 @@ def _is_plain(number: Any) -> bool:
 def _called(
     compute: Callable[..., Any], name: str, a: Any, n: Any, axes: Any, norm: Any, out: Any
 ) -> Any:
-    """The function of this name; launched as before if there was such a call."""
+    """Call the function with this name; repeats cached launches if there are any."""
     choice = _choice()
     if dtypes.is_of_ml_dtypes(a.dtype) and dtypes.is_narrow(a.dtype):
         a = primitives.astype(a, np.dtype(np.float32))
@@ -463,17 +466,17 @@ def _axes(a: Any, axes: Any) -> tuple[int, ...]:
 
 
 def fftshift(x: Any, axes: Any = None) -> Any:
-    """numpy.fft.fftshift: the frequency zero in the middle."""
+    """Implement numpy.fft.fftshift: move frequency zero to the middle."""
     along = _axes(x, axes)
     return manipulation.roll(x, tuple(x.shape[k] // 2 for k in along), along)
 
 
 def ifftshift(x: Any, axes: Any = None) -> Any:
-    """numpy.fft.ifftshift: the inverse of fftshift()."""
+    """Implement numpy.fft.ifftshift: the inverse of fftshift()."""
     along = _axes(x, axes)
     return manipulation.roll(x, tuple(-(x.shape[k] // 2) for k in along), along)
 
 
 def table() -> dict[Any, Callable[..., Any]]:
-    """NumPy's functions, and what computes them here."""
+    """Return NumPy's functions and their implementations here."""
     return {getattr(np.fft, name): globals()[name] for name in __all__ if not name.endswith("freq")}

@@ -1,4 +1,4 @@
-"""Fourier transforms by cuFFT: copies whose last axes are transformed, and views of those."""
+"""Fourier transforms by cuFFT: copies whose last axes are transformed, and views of these."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def resized(a: Any, n: int, axis: int) -> Any:
-    """Cut, or filled up with zeros, to n items along an axis."""
+    """Truncate, or pad with zeros, to n items along an axis."""
     have = a.shape[axis]
     if have == n:
         return a
@@ -31,7 +31,7 @@ def resized(a: Any, n: int, axis: int) -> Any:
 
 
 def _last(a: Any, axes: Sequence[int], dtype: np.dtype[Any]) -> Any:
-    """A copy in C order, of a dtype, with these axes behind the others; it may be overwritten."""
+    """Make a copy in C order, of a dtype, with these axes last; it may be overwritten."""
     rest = [k for k in range(a.ndim) if k not in axes]
     order = [*rest, *axes]
     view = a._view(tuple(a.shape[k] for k in order), tuple(a.strides[k] for k in order), a.offset)
@@ -41,21 +41,23 @@ def _last(a: Any, axes: Sequence[int], dtype: np.dtype[Any]) -> Any:
 
 
 def _back(a: Any, axes: Sequence[int]) -> Any:
-    """A view with the last axes where they were."""
+    """Return a view with the last axes moved back."""
     rest = [k for k in range(a.ndim) if k not in axes]
     order = np.argsort([*rest, *axes]).tolist()
     return a._view(tuple(a.shape[k] for k in order), tuple(a.strides[k] for k in order), a.offset)
 
 
 def is_ready(a: Any, axes: Sequence[int], dtype: np.dtype[Any]) -> bool:
-    """Whether the library can read the array where it is, as all but to_real() leave it alone."""
+    """Whether the library can read the array in place, because all functions except to_real() do
+    not modify it."""
     places = list(range(a.ndim - len(axes), a.ndim))
     contiguous = layout.flags(a.shape, a.strides, a.itemsize)[0]
     return bool(a.dtype == dtype and list(axes) == places and contiguous and a._is_aligned)
 
 
 def to_complex(lib: Any, a: Any, axes: Sequence[int], inverse: bool, out: Any = None) -> Any:
-    """Complex transforms along different axes, three at a time; written to *out* if that suits."""
+    """Compute complex transforms along different axes, three at a time; into *out* if that is
+    suitable."""
     dtype = _complex(a.dtype)
     for start in range(0, len(axes), 3):
         part = axes[start : start + 3]
@@ -86,7 +88,7 @@ def from_real(lib: Any, a: Any, axis: int) -> Any:
 def to_real(lib: Any, a: Any, n: int, axis: int) -> Any:
     dtype = _complex(a.dtype)
     source = _last(resized(a, n // 2 + 1, axis), [axis], dtype)
-    source.imag[..., 0] = 0  # as NumPy takes it
+    source.imag[..., 0] = 0  # as in NumPy
     if n % 2 == 0:
         source.imag[..., -1] = 0
     result = primitives.empty(a, (*source.shape[:-1], n), np.dtype(dtype.char.lower()))

@@ -1,4 +1,4 @@
-"""For functions that no library computes on a device: NumPy's own on copies, with one warning."""
+"""Functions that no library computes on a device: NumPy's own on host copies, with one warning."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def _to_device(like: Any, value: Any) -> Any:
 
 
 def compute(like: Any, function: Any, *args: Any, **options: Any) -> Any:
-    """A function of NumPy, of the arrays' contents; its results are arrays beside *like*. Warns,
-    once in a process, unless an array has no items, or with quiet=True."""
+    """Call a function of NumPy with the arrays' contents; its results are arrays on the device of
+    *like*. Warns, once per process, unless an array has no items, or with quiet=True."""
     global _warned
     quiet = options.pop("quiet", False)
     log.tell(

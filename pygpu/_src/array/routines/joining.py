@@ -1,4 +1,4 @@
-"""Functions of arrays that both modules have: joining, choosing, extrema, products, ranges."""
+"""Functions of arrays in both modules: joining, selecting, extrema, products, ranges."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def _first_array(*candidates: Any) -> Any:
 
 
 def binary(name: str, a: Any, b: Any, out: Any = None, queue: Any = None) -> Any:
-    """A ufunc of two operands, of which one may be a number; of two numbers NumPy's result."""
+    """Call a ufunc of two operands, of which one may be a number; for two numbers, returns NumPy's
+    result."""
     if queue is None:
         result = launch_cache.known(name, a, b, out=out)
         if result is not None:
@@ -74,7 +75,7 @@ def _choose_operation(
         "if_positive" if positive else "where",
         (criterion, dtype, dtype),
         (dtype,),
-        # both values are read before, or a CPU branches on each item and cannot use vectors
+        # read both values first; otherwise a CPU branches on each item and cannot use vectors
         f"y0 = {test} ? x1 : x2;"
         if dtypes.computes(dtype)
         else f"if ({test}) y0 = x1; else y0 = x2;",
@@ -90,7 +91,7 @@ def choose(
     queue: Any = None,
     positive: bool = False,
 ) -> Any:
-    """Items of *then* where the criterion is true (or positive), else of *otherwise*."""
+    """Select items of *then* where the criterion is true (or positive), else of *otherwise*."""
     name = "if_positive" if positive else "where"
     if queue is None:
         result = launch_cache.known(name, criterion, then, otherwise, out=out)
@@ -131,7 +132,7 @@ def concatenate(
     axis: int = 0,
     make: Callable[[tuple[int, ...], np.dtype[Any]], Any] | None = None,
 ) -> Any:
-    """One array after the other along an axis. make(shape, dtype): the result's memory."""
+    """Join arrays along an axis. make(shape, dtype): allocates the result."""
     if not isinstance(arrays, Iterable):
         raise TypeError(f"concatenate: needs a sequence of arrays, not {type(arrays).__name__}")
     arrays = list(arrays)
@@ -182,7 +183,7 @@ def concatenate(
 
 
 def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
-    """Arrays of one shape along a new axis."""
+    """Join arrays of the same shape along a new axis."""
     arrays = list(arrays)
     if not arrays:
         raise ValueError("need at least one array to stack")
@@ -209,7 +210,7 @@ def _outputs(call: str, arrays: Sequence[Any], out: Any) -> list[Any]:
 
 
 def multi_take(arrays: Sequence[Any], indices: Any, out: Any = None) -> list[Any]:
-    """The same items of several arrays."""
+    """Return the items with the same indices of several arrays."""
     if out is not None:
         out = _outputs("multi_take", arrays, out)
         return [a.take(indices, out=one) for a, one in zip(arrays, out)]
@@ -220,7 +221,8 @@ def multi_take(arrays: Sequence[Any], indices: Any, out: Any = None) -> list[Any
 
 
 def _taken(several: Any, a: Any) -> Any:
-    """a.take(), of which an array on the device learns later whether it was right."""
+    """Call a.take(), for which an array on the device learns later whether the indices were
+    valid."""
     return several.take(a) if isinstance(a, GPUArray) else a.take(several.indices)
 
 
@@ -238,7 +240,7 @@ def _targets(call: str, arrays: Sequence[Any], shape: Any, out: Any) -> list[Any
 def multi_put(
     arrays: Sequence[Any], dest_indices: Any, dest_shape: Any = None, out: Any = None
 ) -> list[Any]:
-    """Set the same items of several new (or given) arrays; an array of one item sets them all."""
+    """Set the same items of several new (or given) arrays; an array with one item sets them all."""
     targets = _targets("multi_put", arrays, dest_shape, out)
     several = lazy("pygpu._src.array.advanced_indexing").Several(dest_indices)
     for array, target in zip(arrays, targets):
@@ -255,7 +257,7 @@ def multi_take_put(
     out: Any = None,
     src_offsets: Any = None,
 ) -> list[Any]:
-    """``target[dest_indices] = array[src_indices + offset]`` for each array."""
+    """Set ``target[dest_indices] = array[src_indices + offset]`` for each array."""
     for name, indices in (("src_indices", src_indices), ("dest_indices", dest_indices)):
         if not hasattr(indices, "backend"):
             kind = type(indices).__name__
@@ -281,7 +283,7 @@ def multi_take_put(
 
 
 def subset(name: str, indices: Any, *arrays: Any, dtype: Any = None) -> Any:
-    """A reduction over the items of arrays that *indices* name: sum, min, max, dot."""
+    """Reduce the items with these *indices* of arrays: sum, min, max, dot."""
     for a in arrays:
         if not isinstance(a, GPUArray):
             raise TypeError(
@@ -295,7 +297,7 @@ def subset(name: str, indices: Any, *arrays: Any, dtype: Any = None) -> Any:
         result = parts[0]._reduce(name, None, dtype=dtype)
     else:
         result = parts[0]._reduce(name, None)
-    several.settle()  # while the device adds
+    several.settle()  # while the device computes
     return result
 
 
@@ -303,8 +305,8 @@ def subset(name: str, indices: Any, *arrays: Any, dtype: Any = None) -> Any:
 
 
 def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = False) -> Any:
-    """numpy.dot (numpy.vdot with conjugate): sums over the last axis of *a* and the last but one of
-    *b*; numbers multiply."""
+    """Implement numpy.dot (numpy.vdot with conjugate): sums over the last axis of *a* and the
+    second to last of *b*; numbers are multiplied."""
     if dtype is None and out is None:
         known = _array._reduce("vdot" if conjugate else "dot", None, False, a, b)
         if known is not None:
@@ -342,7 +344,7 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
 
 
 def clip(a: Any, low: Any = None, high: Any = None, out: Any = None) -> Any:
-    """Items limited to [low, high]; None for no limit."""
+    """Limit items to [low, high]; None for no limit."""
     if low is None and high is None:
         raise ValueError("One of max or min must be given")
     target = None if out is None else (out,)
@@ -355,7 +357,7 @@ def clip(a: Any, low: Any = None, high: Any = None, out: Any = None) -> Any:
 
 
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
-    """Rounded to *decimals* digits, halves to even; integers are as they are."""
+    """Round to *decimals* digits, halves to even; integers are unchanged."""
     target = None if out is None else (out,)
     if a.dtype.kind in "iub":
         if decimals >= 0:
@@ -373,7 +375,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
 
 
 def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
-    """Differences of neighbours along an axis, n times."""
+    """Return differences of neighbours along an axis, n times."""
     axis = layout.normalize_axis(axis, a.ndim)
     before = (slice(None),) * axis
     name = "not_equal" if a.dtype.kind == "b" else "subtract"
@@ -386,7 +388,8 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
 
 
 def arange_plan(call: str, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-    """(start, step, n, dtype, whether the dtype was given) of ``arange([start,] stop[, step])``."""
+    """Return (start, step, n, dtype, whether the dtype was given) of ``arange([start,] stop[,
+    step])``."""
     dtype = options.pop("dtype", None)
     if args and isinstance(args[-1], np.dtype):
         if dtype is not None:
@@ -421,14 +424,15 @@ def arange_plan(call: str, args: tuple[Any, ...], options: dict[str, Any]) -> tu
 
 
 def has_dates(dtype: Any, numbers: Iterable[Any]) -> bool:
-    """Whether a range is one of dates or durations."""
+    """Whether a range consists of dates or durations."""
     if dtype is not None and np.dtype(dtype).kind in "mM":
         return True
     return any(isinstance(x, (np.datetime64, np.timedelta64, date, timedelta)) for x in numbers)
 
 
 def _dates_plan(call: str, start: Any, stop: Any, step: Any, dtype: Any) -> tuple[Any, ...]:
-    """(start, step, n, dtype) of dates or durations; start and step are counts of the unit."""
+    """Return (start, step, n, dtype) for dates or durations; start and step are counts of the
+    unit."""
     what = None if dtype is None else np.dtype(dtype)
     ends: list[Any] = [None if x is None else _as_date(x, what) for x in (start, stop, step)]
     kinds = [x.dtype for x in ends if x is not None]
@@ -444,7 +448,7 @@ def _dates_plan(call: str, start: Any, stop: Any, step: Any, dtype: Any) -> tupl
     first = 0 if ends[0] is None else _count(ends[0], what)
     by = 1 if ends[2] is None else _count(ends[2], length)
     last = ends[1]
-    if is_date and last.dtype.kind != "M":  # so long after the start
+    if is_date and last.dtype.kind != "M":  # a duration after the start
         last = first + _count(last, length)
     else:
         last = _count(last, what)
@@ -457,7 +461,7 @@ def _dates_plan(call: str, start: Any, stop: Any, step: Any, dtype: Any) -> tupl
 
 
 def _as_date(x: Any, dtype: np.dtype[Any] | None) -> Any:
-    """A number, a date or a duration of NumPy; texts by the dtype."""
+    """Convert to a number, or a NumPy date or duration; strings by the dtype."""
     if isinstance(x, str):
         return np.datetime64(x) if dtype is None else np.array(x, dtype)[()]
     if isinstance(x, date):
@@ -480,7 +484,7 @@ def _arange_operation(dtype: np.dtype[Any]) -> elementwise.Operation:
 
 
 def arange_into(array: Any, start: Any, step: Any, queue: Any = None) -> Any:
-    """Fill a 1-d array with start, start + step, ... as numpy.arange rounds them."""
+    """Fill a 1-d array with start, start + step, ... rounded as by numpy.arange."""
     dtype = array.dtype
     if array.size == 0:
         return array
@@ -493,7 +497,7 @@ def arange_into(array: Any, start: Any, step: Any, queue: Any = None) -> Any:
     if array.size > 1 and dtype.kind not in "mM":
         first = np.arange(start, start + 2 * step, step, dtype=dtype)[:2]
     if len(first) == 2 and dtype.kind in "fiu":
-        with np.errstate(over="ignore"):  # of small integers, which wrap
+        with np.errstate(over="ignore"):  # small integers wrap around
             start, step = first[0], first[1] - first[0]
     elif dtype.kind in "iu":
         start, step = (np.asarray(x).astype(dtype)[()] for x in (start, step))

@@ -1,7 +1,8 @@
 """NumPy's functions that rearrange: flip, roll, repeat, tile, broadcast_to, tril, meshgrid, ...
 
-What can be a view is one (flip, moveaxis, expand_dims, broadcast_to, split); the rest is one or a
-few copies on the device. Views of broadcast_to() may be written to, which sets one item for many.
+Where possible, results are views (flip, moveaxis, expand_dims, broadcast_to, split); the others
+take one or a few copies on the device. Views of broadcast_to() are writable, which sets one item
+for many.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _I64 = np.dtype(np.int64)
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
-    """Axes counted from 0, which may be repeated."""
+    """Return nonnegative axes, which may be repeated."""
     if axis is None:
         return tuple(range(ndim))
     items = axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -58,7 +59,7 @@ def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def expand_dims(a: Any, axis: Any = 0) -> Any:
-    """With new axes of length 1 at these places of the result. Raises np.exceptions.AxisError."""
+    """Insert axes of length 1 at these places of the result. Raises np.exceptions.AxisError."""
     items = axis if isinstance(axis, (tuple, list)) else (axis,)
     ndim = a.ndim + len(items)
     places = layout.normalize_axes(tuple(items), ndim)
@@ -68,7 +69,7 @@ def expand_dims(a: Any, axis: Any = 0) -> Any:
 
 
 def atleast(n: int, arrays: Sequence[Any]) -> Any:
-    """numpy.atleast_1d, 2d or 3d."""
+    """Implement numpy.atleast_1d, 2d or 3d."""
     results = []
     for a in arrays:
         if n == 3 and a.ndim < 3:
@@ -82,7 +83,7 @@ def atleast(n: int, arrays: Sequence[Any]) -> Any:
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
-    """The axes *source* at the places *destination*, the others in their order."""
+    """Move the axes *source* to the places *destination*, keeping the order of the others."""
     old = _axes(source, a.ndim) if source is not None else ()
     new = _axes(destination, a.ndim) if destination is not None else ()
     if len(set(old)) != len(old) or len(set(new)) != len(new):
@@ -106,7 +107,7 @@ def flip(a: Any, axis: Any = None) -> Any:
 
 
 def rot90(a: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
-    """Turned by k quarters from the first of the axes to the second."""
+    """Rotate by k quarter turns from the first of the axes to the second."""
     one, two = (layout.normalize_axis(x, a.ndim) for x in axes)
     if one == two:
         raise ValueError("Axes must be different.")
@@ -119,13 +120,13 @@ def rot90(a: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
 
 
 def broadcast_to(a: Any, shape: Any) -> Any:
-    """A view of another shape, in which items stand at several places."""
+    """Return a view with another shape, in which items occur at several places."""
     shape = layout.as_shape(shape, "broadcast_to")
     return a._view(shape, layout.broadcast_strides(a.shape, a.strides, shape), a.offset)
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
-    """Views of one shape; what is on the host is copied."""
+    """Return views with one shape; host arrays are copied."""
     like = next(a for a in arrays if isinstance(a, GPUArray))
     arrays = tuple(primitives.as_array(like, a, call="broadcast_arrays") for a in arrays)
     shape = layout.broadcast_shapes(*(a.shape for a in arrays))
@@ -141,7 +142,7 @@ def unstack(a: Any, axis: int = 0) -> tuple[Any, ...]:
 
 
 def split(a: Any, parts: Any, axis: int = 0, uneven: bool = True) -> list[Any]:
-    """numpy.array_split (numpy.split if not uneven): views of parts along an axis."""
+    """Implement numpy.array_split (numpy.split if not uneven): views of parts along an axis."""
     axis = layout.normalize_axis(axis, a.ndim)
     n = a.shape[axis]
     try:
@@ -162,7 +163,7 @@ def split(a: Any, parts: Any, axis: int = 0, uneven: bool = True) -> list[Any]:
 
 
 def split_by_name(call: str, a: Any, parts: Any) -> list[Any]:
-    """numpy.hsplit, vsplit and dsplit: numpy.split along the axis of that name."""
+    """Implement numpy.hsplit, vsplit and dsplit: numpy.split along the corresponding axis."""
     fewest = {"hsplit": 1, "vsplit": 2, "dsplit": 3}[call]
     if a.ndim < fewest:
         raise ValueError(f"{call} only works on arrays of {fewest} or more dimensions")
@@ -180,12 +181,12 @@ def concat(
     dtype: Any = None,
     casting: Any = "same_kind",
 ) -> Any:
-    """numpy.concatenate; axis None: of the flat arrays."""
+    """Implement numpy.concatenate; axis None: of the flat arrays."""
     if out is not None and dtype is not None:
         raise TypeError("concatenate() only takes `out` or `dtype` as an argument")
     arrays = list(arrays)
     like = next((a for a in arrays if isinstance(a, GPUArray)), None)
-    if like is not None:  # arrays of the host beside it are copied
+    if like is not None:  # host arrays are copied to its device
         arrays = [primitives.as_array(like, a, call="concatenate") for a in arrays]
     if axis is None:
         arrays, axis = [primitives.flat(a) for a in arrays], 0
@@ -215,7 +216,7 @@ def concat(
 
 
 def stack(arrays: Sequence[Any], axis: int = 0, out: Any = None, **options: Any) -> Any:
-    """numpy.stack."""
+    """Implement numpy.stack."""
     arrays = list(arrays)
     if out is None and not options:
         return joining.stack(arrays, axis)
@@ -230,7 +231,8 @@ def stack(arrays: Sequence[Any], axis: int = 0, out: Any = None, **options: Any)
 
 
 def join(arrays: Sequence[Any], kind: str, **options: Any) -> Any:
-    """numpy.hstack, vstack, dstack or column_stack. options: dtype and casting of the first two."""
+    """Implement numpy.hstack, vstack, dstack or column_stack. options: dtype and casting of the
+    first two."""
     like = next(a for a in arrays if isinstance(a, GPUArray))
     arrays = [primitives.as_array(like, a, call=kind) for a in arrays]
     if kind == "column_stack":
@@ -242,7 +244,7 @@ def join(arrays: Sequence[Any], kind: str, **options: Any) -> Any:
 
 
 def block(arrays: Any) -> Any:
-    """numpy.block: nested lists of arrays, the innermost joined along the last axis."""
+    """Implement numpy.block: nested lists of arrays, the innermost joined along the last axis."""
     leaves: list[Any] = []
     depths: set[int] = set()
 
@@ -280,8 +282,8 @@ def block(arrays: Any) -> Any:
 
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
-    """Each item (or row along an axis) so many times. repeats: a number, or one for each, on the
-    host or the device; in the latter case the host waits for their sum."""
+    """Repeat each item (or row along an axis). repeats: a number, or one per item, on the host or
+    the device; in the latter case the host waits for their sum."""
     if axis is None or a.ndim == 0:
         a, axis = primitives.flat(a), axis or 0
     axis = layout.normalize_axis(axis, a.ndim)
@@ -312,7 +314,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
 
 
 def _places(counts: Any, n: int) -> Any:
-    """numpy.repeat(numpy.arange(n), counts) on the device."""
+    """Compute numpy.repeat(numpy.arange(n), counts) on the device."""
     from pygpu._src.array.scan import scan
     from pygpu._src.array.sort import searchsorted
 
@@ -328,7 +330,7 @@ def _places(counts: Any, n: int) -> Any:
 
 
 def tile(a: Any, reps: Any) -> Any:
-    """The array as often as *reps* says along each axis."""
+    """Repeat the array along each axis as *reps* says."""
     try:
         times: tuple[int, ...] = (operator.index(reps),)
     except TypeError:
@@ -350,7 +352,7 @@ def tile(a: Any, reps: Any) -> Any:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    """Items moved on along axes; those that leave at one end come in at the other."""
+    """Shift items along axes; those that leave at one end re-enter at the other."""
     if axis is None:
         flat = primitives.flat(a)
         return roll(flat, shift, 0).reshape(a.shape)
@@ -383,7 +385,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 def meshgrid(
     arrays: Sequence[Any], indexing: str = "xy", copy: bool = True, sparse: bool = False
 ) -> list[Any]:
-    """numpy.meshgrid of arrays with one axis, or none; sparse: not spread over the others' axes."""
+    """Implement numpy.meshgrid of arrays with at most one axis; sparse: not broadcast over the
+    others' axes."""
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     n = len(arrays)
@@ -402,7 +405,7 @@ def meshgrid(
     return grids
 
 
-# ---- by the items' places
+# ---- by position
 
 
 def _zero(dtype: np.dtype[Any]) -> str:
@@ -423,10 +426,10 @@ def _triangle_operation(dtype: np.dtype[Any], upper: bool) -> elementwise.Operat
 
 
 def triangle(a: Any, k: int = 0, upper: bool = False) -> Any:
-    """numpy.tril or triu: zeros above or below diagonal k of the last two axes."""
+    """Implement numpy.tril or triu: zeros above or below diagonal k of the last two axes."""
     if a.ndim == 0:
         raise TypeError(f"{'triu' if upper else 'tril'}: an array without axes has no triangle")
-    if a.ndim == 1:  # each row of a square, as in NumPy
+    if a.ndim == 1:  # becomes each row of a square, as in NumPy
         a = broadcast_to(a, (a.size, a.size))
     dtypes.require(a.backend, "triu" if upper else "tril", a.dtype, dates=True)
     out = primitives.empty(a, a.shape, a.dtype)
@@ -456,7 +459,7 @@ def eye_into(array: Any, k: int = 0) -> Any:
 @lru_cache(maxsize=8)
 def _linspace_operation(dtype: np.dtype[Any], whole: bool, last: bool) -> elementwise.Operation:
     kind = dtypes.compute_type(dtype)
-    if whole:  # the step came out as 0, of numbers too small: divide later
+    if whole:  # the step underflowed to 0: divide later
         value = f"(({kind})i / x3) * x1 + x0"
     else:
         value = f"({kind})i * x1 + x0"
@@ -467,7 +470,7 @@ def _linspace_operation(dtype: np.dtype[Any], whole: bool, last: bool) -> elemen
 
 
 def linspace_into(array: Any, start: float, stop: float, endpoint: bool = True) -> Any:
-    """Fill a real array of one axis with evenly spaced numbers, as numpy.linspace rounds them."""
+    """Fill a real array of one axis with evenly spaced numbers, rounded as by numpy.linspace."""
     n = array.size
     if n == 0:
         return array

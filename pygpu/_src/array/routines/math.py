@@ -23,12 +23,12 @@ from . import joining, manipulation
 
 __all__ = ["table"]
 
-# NumPy 2.5 has no products of two-dimensional vectors any more.
+# NumPy 2.5 no longer has products of two-dimensional vectors.
 _NO_FLAT_CROSS = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
 
 
 def _arrays(call: str, *operands: Any) -> list[Any]:
-    """Operands as arrays on the device of the first that is there."""
+    """Convert operands to arrays on the device of the first device array."""
     like = next(x for x in operands if isinstance(x, GPUArray))
     found = [primitives.as_array(like, x, call=call) for x in operands]
     ufuncs.same_device(call, found)
@@ -39,8 +39,8 @@ def _arrays(call: str, *operands: Any) -> list[Any]:
 
 
 def _convolved(call: str, a: Any, v: Any, mode: str, backwards: bool) -> Any:
-    """Sums of a[k - j] * v[j] over j; mode as numpy.convolve, where *v* is not the longer one, or
-    (backwards) was made so by exchanging them."""
+    """Compute sums of a[k - j] * v[j] over j; mode as for numpy.convolve. *v* is not the longer
+    one, or (backwards) the two were exchanged."""
     if a.ndim != 1 or v.ndim != 1:
         raise ValueError(f"{call}: arrays of one axis are needed")
     n, m = a.size, v.size
@@ -112,7 +112,7 @@ def _interp(
     width = x1 - x0
     slope = (y1 - y0) / joining.choose("interp", width == 0, 1.0, width)
     result = slope * (x - x0) + y0
-    result = joining.choose("interp", x == x1, y1, result)  # exactly, and beside infinities
+    result = joining.choose("interp", x == x1, y1, result)  # exact, also next to infinities
     last, first = fp[n - 1], fp[0]
     after = last if right is None else kind.type(right)
     before = first if left is None else kind.type(left)
@@ -140,7 +140,8 @@ def _gradient(f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1) -> A
 
 
 def _slope(f: Any, axis: int, x: np.ndarray, edge_order: int) -> Any:
-    """The derivative along an axis; x: the distance of two items, or the place of each."""
+    """Compute the derivative along an axis; x: the distance between items, or the position of
+    each."""
     n = f.shape[axis]
     if n < edge_order + 1:
         raise ValueError(
@@ -350,7 +351,7 @@ def _kron(a: Any, b: Any) -> Any:
 
 
 def table() -> dict[str, Callable[..., Any]]:
-    """Names of NumPy, and what does their work."""
+    """Return NumPy's names and their implementations."""
     return {
         "convolve": _convolve,
         "corrcoef": _corrcoef,

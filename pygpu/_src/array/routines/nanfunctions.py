@@ -1,4 +1,4 @@
-"""NumPy's functions that leave NaNs out: sums, means, extremes, medians and quantiles."""
+"""NumPy's functions that ignore NaNs: sums, means, extremes, medians and quantiles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _filled(a: Any, value: Any) -> Any:
-    """The array with *value* where it has a NaN."""
+    """Replace NaNs in the array by *value*."""
     if a.dtype.kind not in "fc":
         return a
     where = ufuncs.call("isnan", (a,))
@@ -75,7 +75,7 @@ def _running(kind: str, instead: int) -> Callable[..., Any]:
 
 
 def _count(a: Any, axis: Any, keepdims: bool = False) -> Any:
-    """How many items are none, as numbers that divide without a change of dtype."""
+    """Count the items that are not NaN, as numbers that divide without a change of dtype."""
     present = ufuncs.call("logical_not", (ufuncs.call("isnan", (a,)),))
     many = present._reduce("sum", axis, keepdims=keepdims)
     real = np.empty(0, a.dtype).real.dtype
@@ -105,7 +105,8 @@ def _kept(keepdims: Any) -> bool:
 
 
 def _chosen(call: str, a: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The array and the option ``where`` of a mean; for floats those not chosen are NaN instead."""
+    """Return the array and the option ``where`` of a mean; for floats, unselected items are NaN
+    instead."""
     others = [name for name in options if name != "where"]
     if others:
         raise TypeError(f"{call}: {', '.join(others)} is not supported for arrays on a device")
@@ -134,7 +135,7 @@ def _spread(root: bool) -> Callable[..., Any]:
             options.update(dtype=dtype, ddof=ddof, keepdims=keep)
             return _into(a._reduce(kind, axis, **options), out)
         away = a - _mean(a, axis, dtype, keepdims=True)
-        # only what was a NaN before: that of inf - inf counts
+        # only original NaNs: the NaN of inf - inf counts
         away = joining.choose(name, ufuncs.call("isnan", (a,)), away.dtype.type(0), away)
         square = (away.conj() * away).real if a.dtype.kind == "c" else away * away
         many = _count(a, axis, keep) - square.dtype.type(ddof)
@@ -146,17 +147,17 @@ def _spread(root: bool) -> Callable[..., Any]:
 
 
 def _quantile(call: str, a: Any, q: Any, axis: Any, out: Any, keepdims: bool) -> Any:
-    """Linear quantiles of the items of each row that are numbers; q: a host array."""
+    """Compute linear quantiles of the items of each row that are not NaN; q: a host array."""
     if a.dtype.kind != "f":
         return statistics.quantile(a, q, axis, out, keepdims=keepdims)
     if q.size and not (q.min() >= 0 and q.max() <= 1):
         raise ValueError("Quantiles must be in the range [0, 1]")
-    rows, axes = statistics.sorted_rows(call, a, axis)  # NaNs come last
+    rows, axes = statistics.sorted_rows(call, a, axis)  # NaNs are last
     n, rest = rows.shape[0], rows.shape[1:]
     found = primitives.empty(rows, (q.size, *rest), rows.dtype).fill(np.nan)
     if n and found.size:
         last = ufuncs.call("logical_not", (ufuncs.call("isnan", (rows,)),))._reduce("sum", 0) - 1
-        last = ufuncs.call("maximum", (last, 0))  # of a row of NaNs only, which gives NaN
+        last = ufuncs.call("maximum", (last, 0))  # for rows with only NaNs, which give NaN
         kind = np.float64 if rows.backend.limits.fp64 else np.float32
         for k, share in enumerate(q.ravel()):
             place = last * kind(share)
@@ -180,11 +181,12 @@ def _quantiles(call: str, scale: int) -> Callable[..., Any]:
         if method != "linear" or options.get("weights") is not None:
             raise TypeError(f"{call}: of an array on a device it is linear, and without weights")
         shares = np.asarray(q.get() if isinstance(q, GPUArray) else q)  # type: ignore[attr-defined]
-        if a.size == 0:  # as NumPy, whose shape does not know of the shares then
+        if a.size == 0:  # as in NumPy, whose shape then ignores the shares
             return _mean(a, axis, None, out, keepdims)
         whole = scale == 1 and shares.dtype.kind in "iub"
         if not isinstance(q, (int, float)) and a.dtype.kind == "f" and not whole:
-            a = primitives.astype(a, np.result_type(a.dtype, shares.dtype))  # which count in it
+            # Their dtype counts for the result.
+            a = primitives.astype(a, np.result_type(a.dtype, shares.dtype))
         shares = shares if whole else shares / np.float64(scale)
         return _quantile(call, a, shares, axis, out, _kept(keepdims))
 
@@ -198,7 +200,7 @@ def _median(
 
 
 def table() -> dict[str, Callable[..., Any]]:
-    """Names of NumPy, and what does their work."""
+    """Return NumPy's names and their implementations."""
     functions: dict[str, Callable[..., Any]] = {
         "nanargmax": _position("argmax", -np.inf),
         "nanargmin": _position("argmin", np.inf),

@@ -1,4 +1,4 @@
-"""Functions of float32 for arrays of bfloat16 and float8: results are rounded at the end."""
+"""Functions in float32 for arrays of bfloat16 and float8, with results rounded at the end."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pygpu._src.codegen import dtypes
 
 __all__ = ["in_float32"]
 
-_SAYS = (GPUArray, np.dtype, type, str)  # what names a result's dtype: out or dtype
+_SAYS = (GPUArray, np.dtype, type, str)  # values that specify a result's dtype: out or dtype
 
 
 def in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function; of an array of a narrow float of ml_dtypes it computes in float32."""
+    """Wrap the function: arrays of ml_dtypes' narrow floats are computed in float32."""
 
     @wraps(function)
     def call(a: Any, *args: Any, **options: Any) -> Any:

@@ -31,12 +31,12 @@ _OPTIONS = {
 
 
 def _pairs(given: Any, ndim: int) -> Any:
-    """(before, after) of each axis."""
+    """Return (before, after) for each axis."""
     return np.broadcast_to(np.asarray(given), (ndim, 2)).tolist()
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
-    """numpy.pad of all modes that are words."""
+    """Implement numpy.pad for all modes given by name."""
     known = mode in _OPTIONS or mode in (*_REPEATED, "empty") if isinstance(mode, str) else False
     if not known:
         if isinstance(mode, str):
@@ -99,7 +99,7 @@ def _widths(given: Any, ndim: int) -> list[list[int]]:
 
 
 def _surrounded(array: Any, widths: list[list[int]], value: Any) -> Any:
-    """A copy between items of one value."""
+    """Return a copy surrounded by items with one value."""
     shape = tuple(n + sum(width) for n, width in zip(array.shape, widths))
     wide = primitives.empty(array, shape, array.dtype)
     if wide.size > array.size:
@@ -111,12 +111,12 @@ def _surrounded(array: Any, widths: list[list[int]], value: Any) -> Any:
     return wide
 
 
-_NAMES: set[str] = set()  # of what is remembered
-_MOST = 256  # a name is never forgotten
+_NAMES: set[str] = set()  # names of cached launches
+_MOST = 256  # names are never removed
 
 
 def _repeated(array: Any, widths: list[list[int]], mode: str) -> Any:
-    """Items again in the order that the mode says, in one launch."""
+    """Repeat items in the order of the mode, in one launch."""
     for axis, (n, width) in enumerate(zip(array.shape, widths)):
         if n == 0 and any(width):
             raise ValueError(
@@ -151,7 +151,7 @@ def _repeated(array: Any, widths: list[list[int]], mode: str) -> Any:
 
 
 def _odd(array: Any, axis: int, width: list[int], mode: str) -> Any:
-    """Items turned about the outermost ones along an axis, in value too: 2 * edge - item."""
+    """Reflect items at the outermost ones along an axis, also in value: 2 * edge - item."""
     n = array.shape[axis]
     if n == 0 and any(width):
         raise ValueError(
@@ -180,7 +180,8 @@ def _odd(array: Any, axis: int, width: list[int], mode: str) -> Any:
 
 
 def _framed(array: Any, axis: int, width: list[int], borders: list[Any]) -> Any:
-    """A copy between two borders along an axis; None: which are left as memory is."""
+    """Return a copy between two borders along an axis; None: a border that is left
+    uninitialized."""
     before, n = width[0], array.shape[axis]
     shape = list(array.shape)
     shape[axis] += sum(width)
@@ -197,7 +198,7 @@ def _framed(array: Any, axis: int, width: list[int], borders: list[Any]) -> Any:
 
 
 def _ramp(array: Any, axis: int, n: int, end: Any, after: int) -> Any:
-    """n items from an end value on towards the outermost item, in float64 as numpy.linspace."""
+    """Return n items from an end value to the outermost item, in float64 as numpy.linspace."""
     edge = array[(slice(None),) * axis + (slice(-1, None) if after else slice(0, 1),)]
     kind = np.result_type(array.dtype, np.float64)
     if not array.backend.limits.fp64 and array.dtype.itemsize <= 4:
@@ -212,7 +213,7 @@ def _ramp(array: Any, axis: int, n: int, end: Any, after: int) -> Any:
 
 
 def _statistic(mode: str, array: Any, axis: int, length: Any, after: int) -> Any:
-    """A statistic of the outermost items, their number being the length, None: all."""
+    """Return a statistic of the outermost items, of which there are *length*, None: all."""
     n = array.shape[axis]
     many = n if length is None else min(int(length), n)
     if many < 0:

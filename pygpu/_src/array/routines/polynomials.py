@@ -17,7 +17,7 @@ __all__ = ["polyfit", "table"]
 
 
 def _both(call: str, *operands: Any) -> list[Any]:
-    """The operands as device arrays of one axis or none, which becomes one."""
+    """Return the operands as device arrays with one axis."""
     like = next(x for x in operands if isinstance(x, GPUArray))
     found = [primitives.as_array(like, x, call=call) for x in operands]
     if any(x.ndim > 1 for x in found):
@@ -26,7 +26,7 @@ def _both(call: str, *operands: Any) -> list[Any]:
 
 
 def _padded(a: Any, size: int) -> Any:
-    """The coefficients with zeros before them."""
+    """Return the coefficients after leading zeros."""
     wide = primitives.empty(a, (size,), a.dtype).fill(0)
     wide[size - a.size :] = a
     return wide
@@ -47,7 +47,7 @@ def _polymul(a1: Any, a2: Any) -> Any:
 
 
 def _powers(a: Any, count: int, first: int = 0) -> Any:
-    """count + first - 1, ..., first, beside an array."""
+    """Return count + first - 1, ..., first, on the device of an array."""
     return primitives.as_array(a, np.arange(count + first - 1, first - 1, -1))
 
 
@@ -81,7 +81,7 @@ def _polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 def polyfit(
     x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
 ) -> Any:
-    """numpy.polyfit: the polynomial of a degree with the least squares of y - p(x)."""
+    """Implement numpy.polyfit: the least-squares polynomial of a degree."""
     order = int(deg) + 1
     like = next(a for a in (x, y, w) if isinstance(a, GPUArray))
     x, y = (primitives.as_array(like, a, call="polyfit") + 0.0 for a in (x, y))
@@ -133,7 +133,7 @@ def polyfit(
 
 
 def table() -> dict[str, Callable[..., Any]]:
-    """NumPy's functions and what does their work."""
+    """Return NumPy's functions and their implementations."""
     return {
         "polyadd": _sum("polyadd", "add"),
         "polyder": _polyder,

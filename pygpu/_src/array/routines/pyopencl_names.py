@@ -1,4 +1,4 @@
-"""Functions of arrays as PyOpenCL names them; users find them in :mod:`pygpu.array`."""
+"""Functions of arrays under PyOpenCL's names; users find them in :mod:`pygpu.array`."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _NoValue: Any = object()
 
 
 def on_queue(a: Any, queue: Any, wait_for: Any = None) -> Any:
-    """*a* with its commands on *queue*, if one is given, after the events *wait_for*."""
+    """Return *a* with its commands on *queue*, if given, after the events *wait_for*."""
     return a._on_queue(queue, wait_for) if isinstance(a, ArrayBase) else a
 
 
 def _array(call: str, a: Any, queue: Any = None, wait_for: Any = None, part: Any = None) -> Any:
-    """The same for what must be an array; part: a slice of its flat items."""
+    """The same for an argument that must be an array; part: a slice of its flat items."""
     if not isinstance(a, ArrayBase):
         raise TypeError(
             f"{call}: needs an array on the device, not {type(a).__name__}; copy it there with "
@@ -60,13 +60,13 @@ def _arrays(call: str, arrays: Any, queue: Any, wait_for: Any = None) -> list[An
     return [_array(call, a, queue, wait_for) for a in arrays]
 
 
-# ---- choosing and joining
+# ---- selecting and joining
 
 
 def concatenate(
     arrays: Iterable[_ArrayT], axis: int = 0, queue: _Queue = None, allocator: _Allocator = None
 ) -> _ArrayT:
-    """One array after the other along an axis."""
+    """Join arrays along an axis."""
     arrays = _arrays("concatenate", arrays, queue)
     make = None
     if allocator is not None and arrays:
@@ -80,13 +80,13 @@ def concatenate(
 
 
 def stack(arrays: Iterable[_ArrayT], axis: int = 0, queue: _Queue = None) -> _ArrayT:
-    """Arrays of one shape along a new axis."""
+    """Join arrays of the same shape along a new axis."""
     result: _ArrayT = joining.stack(_arrays("stack", arrays, queue), axis)
     return result
 
 
 def hstack(arrays: Iterable[_ArrayT], queue: _Queue = None) -> _ArrayT:
-    """One array after the other along the last axis."""
+    """Join arrays along the last axis."""
     arrays = _arrays("hstack", arrays, queue)
     if not arrays:
         raise ValueError("need at least one array to hstack")
@@ -101,7 +101,7 @@ def take(
     queue: _Queue = None,
     wait_for: WaitList = None,
 ) -> _ArrayT:
-    """The items of the flat array *a* that *indices* name."""
+    """Return the items of the flat array *a* with these *indices*."""
     result: _ArrayT = _array("take", a, queue, wait_for).take(on_queue(indices, queue), out=out)
     return result
 
@@ -112,7 +112,7 @@ def multi_take(
     out: Sequence[_ArrayT] | None = None,
     queue: _Queue = None,
 ) -> list[_ArrayT]:
-    """The same items of several arrays."""
+    """Return the items with the same indices of several arrays."""
     return joining.multi_take(_arrays("multi_take", arrays, queue), on_queue(indices, queue), out)
 
 

@@ -1,4 +1,4 @@
-"""NumPy's functions that choose items by conditions, remove them, or tell where they are."""
+"""NumPy's functions that select items by conditions, remove them, or find their positions."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _place(arr: Any, mask: Any, vals: Any) -> None:
 
 
 def _putmask(a: Any, mask: Any, values: Any) -> None:
-    kind = None if hasattr(values, "dtype") else a.dtype  # of numbers and lists, as NumPy does it
+    kind = None if hasattr(values, "dtype") else a.dtype  # for numbers and lists, as in NumPy
     mask, values = _there(a, mask), _there(a, values, kind)
     if mask.size != a.size:
         raise ValueError("putmask: mask and data must be the same size")
@@ -97,7 +97,7 @@ def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -
         np.copyto(dst, host, casting, where)
         return
     to: Any = dst
-    plain = isinstance(src, (bool, int, float, complex))  # a float of any size, and so on
+    plain = isinstance(src, (bool, int, float, complex))  # e.g. a float of any size
     given = np.result_type(to.dtype, src) if plain else _there(to, src).dtype
     if not np.can_cast(given, to.dtype, casting):
         raise TypeError(
@@ -178,7 +178,7 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **options: Any)
 
 
 def _part_is(part: str) -> Callable[..., Any]:
-    """numpy.iscomplex, isreal."""
+    """Implement numpy.iscomplex, isreal."""
 
     def call(x: Any) -> Any:
         if x.dtype.kind != "c":
@@ -200,7 +200,7 @@ def _infinite(sign: float) -> Callable[..., Any]:
     return call
 
 
-# ---- sorting, and what is distinct
+# ---- sorting, and distinct items
 
 
 def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
@@ -256,7 +256,7 @@ def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
         primitives.changed(a, places)
 
 
-# ---- other items, other numbers of them
+# ---- insertion and removal
 
 
 def _resize(a: Any, new_shape: Any) -> Any:
@@ -280,7 +280,7 @@ def _delete(arr: Any, obj: Any, axis: Any = None) -> Any:
 
 
 def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
-    """The order of items is NumPy's own of their places; then they are taken."""
+    """Compute the order of items by NumPy's function for positions, then take them."""
     if axis is None:
         arr, axis = primitives.flat(arr), 0
     axis, n = layout.normalize_axis(axis, arr.ndim), arr.shape[axis]
@@ -406,7 +406,7 @@ def _apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **options: A
     return manipulation.moveaxis(whole, places, tuple(axis + k for k in range(len(part))))
 
 
-# ---- questions
+# ---- queries
 
 
 def _array_equiv(a1: Any, a2: Any) -> bool:
@@ -420,7 +420,7 @@ def _array_equiv(a1: Any, a2: Any) -> bool:
 
 
 def _shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
-    """Whether the two reach into the same bytes, from the first to the last of each."""
+    """Whether the two arrays' ranges of bytes, from first to last, overlap."""
     if not (isinstance(a, GPUArray) and isinstance(b, GPUArray)):
         return False
     x: Any = a
@@ -433,7 +433,7 @@ def _shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
 
 
 def table() -> dict[str, Callable[..., Any]]:
-    """Names of NumPy, and what does their work."""
+    """Return NumPy's names and their implementations."""
     return {
         "apply_along_axis": _apply_along_axis,
         "argsort": _argsort,

@@ -1,4 +1,4 @@
-"""Sets: which items are among others, and what is left of a sorted array without repetitions."""
+"""Set functions: which items are among others, and the distinct items of sorted arrays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _FEW = 16
 
 
 def isin(element: Any, test: Any, invert: bool = False) -> Any:
-    """Which items of *element* are among those of *test*; either may be a number. A NaN is not."""
+    """Whether each item of *element* is among those of *test*; either may be a number. NaN never
+    is."""
     like = element if isinstance(element, GPUArray) else test
     arrays = []
     for x in (element, test):
@@ -47,19 +48,21 @@ def isin(element: Any, test: Any, invert: bool = False) -> Any:
 
 
 def union1d(a: Any, b: Any) -> Any:
-    """The sorted distinct items of both."""
+    """Return the sorted distinct items of both."""
     return sort.unique(manipulation.concat([a, b], None))
 
 
 def intersect1d(a: Any, b: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """The sorted distinct items that both have; return_indices: and where they are first."""
+    """Return the sorted distinct items common to both; return_indices: also their first
+    positions."""
     like = a if isinstance(a, GPUArray) else b
     a, b = primitives.as_array(like, a), primitives.as_array(like, b)
     if return_indices:
         a, at_a = sort.unique(a, return_index=True)
         b, at_b = sort.unique(b, return_index=True)
         both = manipulation.concat([a, b])
-        order = sort.argsort(both)  # stable, so that what is in both is of the first, then of b
+        # Stable, so that common items come from the first array, then from b.
+        order = sort.argsort(both)
         ordered = take(both, order)
         (kept,) = nonzero(ufuncs.call("equal", (ordered[1:], ordered[:-1])))
         of_a, of_b = take(order, kept, mode="clip"), take(order, kept + 1, mode="clip") - a.size
@@ -75,8 +78,8 @@ def intersect1d(a: Any, b: Any, assume_unique: bool = False, return_indices: boo
 
 
 def setdiff1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
-    """The sorted distinct items of the first that the second does not have; assume_unique: the
-    items in their order."""
+    """Return the sorted distinct items of the first that are not in the second; assume_unique:
+    keep the order."""
     if not isinstance(a, GPUArray):
         a = primitives.as_array(b, a)
     a = primitives.flat(a) if assume_unique else sort.unique(a)
@@ -85,7 +88,7 @@ def setdiff1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
 
 
 def unique_rows(a: Any, axis: int, index: bool, inverse: bool, counts: bool) -> Any:
-    """numpy.unique along an axis: the distinct rows, in their order. There are as many sorts as a
+    """Implement numpy.unique along an axis: the distinct rows, in order. It sorts as often as a
     row has items."""
     if not dtypes.computes(a.dtype):
         raise TypeError(f"unique: a device does not sort dtype {a.dtype}")
@@ -94,7 +97,7 @@ def unique_rows(a: Any, axis: int, index: bool, inverse: bool, counts: bool) -> 
     n = turned.shape[0]
     rows = turned.reshape((n, a.size // n if a.size else 0))
     if rows.dtype.kind in "fc":
-        rows = rows + rows.dtype.type(0)  # -0.0 is 0.0, which a sort tells apart
+        rows = rows + rows.dtype.type(0)  # -0.0 becomes 0.0, since the sort distinguishes them
     order = joining.arange_into(primitives.empty(a, (n,), np.int64), 0, 1)
     for k in reversed(range(rows.shape[1])):
         order = take_along_axis(order, sort.argsort(take(rows[:, k], order)), 0)

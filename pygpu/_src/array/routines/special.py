@@ -1,6 +1,6 @@
-"""Special functions of arrays: what pygpu.special is made of.
+"""Special functions of arrays: the implementation of pygpu.special.
 
-Each is an elementwise operation of a text in :mod:`pygpu._src.codegen.special`.
+Each is an elementwise operation with source from :mod:`pygpu._src.codegen.special`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
     "softmax",
 ]
 
-# the names here of ufuncs that SciPy's functions call
+# names here of the ufuncs that SciPy's functions call
 _UFUNCS = {"_zeta": "zeta", "_riemann_zeta": "riemann_zeta", "_lambertw": "lambertw"}
 
 
@@ -43,8 +43,8 @@ def _operation(name: str, dtype: np.dtype[Any], fp64: bool) -> elementwise.Opera
 
 
 def loop_dtype(name: str, kinds: Sequence[Any], fp64: bool) -> np.dtype[Any]:
-    """float32 or float64, from the dtypes of the arguments or Python's classes of numbers; of
-    complex arguments, and of functions whose results always are, complex64 or complex128."""
+    """Return float32 or float64, from the dtypes of the arguments or Python's classes of numbers;
+    complex64 or complex128 for complex arguments or for functions with complex results."""
     function = FUNCTIONS[name]
     allowed = "biufc" if function.plane else "biuf"
     strong = [kind for kind in kinds if not isinstance(kind, type)]
@@ -66,7 +66,7 @@ def loop_dtype(name: str, kinds: Sequence[Any], fp64: bool) -> np.dtype[Any]:
 
 
 def _integer(name: str, value: Any) -> Any:
-    """An argument that must be an integer: an order, a degree or a branch."""
+    """Convert an argument that must be an integer: an order, a degree or a branch."""
     kind = getattr(value, "dtype", None)
     if kind is None and isinstance(value, float) and value.is_integer():
         return int(value)
@@ -85,13 +85,13 @@ def _integer(name: str, value: Any) -> Any:
 def call(
     name: str, operands: Sequence[Any], out: Any = None, *, where: Any = True, dtype: Any = None
 ) -> Any:
-    """The function of each item of the broadcast operands, which are arrays and numbers.
+    """Apply the function to each item of the broadcast operands, which are arrays and numbers.
 
     out: an array, or a tuple of one for each result. dtype: of the calculation.
     """
     key, function = f"special_{name}", FUNCTIONS[name]
     if name == "lambertw":
-        operands = operands[:2]  # SciPy's ufunc has a tolerance as well
+        operands = operands[:2]  # SciPy's ufunc takes a tolerance as well
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out
     plain = where is True and dtype is None
@@ -161,12 +161,13 @@ _functions: dict[Any, str] = {}
 
 
 def keep(function: Any, name: str) -> None:
-    """Note that a function is the one of that name in FUNCTIONS."""
+    """Register a function under its name in FUNCTIONS."""
     _functions[function] = name
 
 
 def name_of(function: Any) -> str | None:
-    """The name in FUNCTIONS of a function here or in scipy.special, None for any other object."""
+    """Return the name in FUNCTIONS of a function here or in scipy.special, None for any other
+    object."""
     if isinstance(function, np.ufunc):
         return of_scipy(function)
     found = _functions.get(function)
@@ -177,7 +178,8 @@ def name_of(function: Any) -> str | None:
 
 
 def of_scipy(ufunc: Any) -> str | None:
-    """The name of the function that a ufunc of scipy.special is, None for any other object."""
+    """Return the name of the function that a ufunc of scipy.special implements, None for any other
+    object."""
     module = sys.modules.get("scipy.special._ufuncs")
     name = getattr(ufunc, "__name__", None)
     if module is None or name is None or getattr(module, name, None) is not ufunc:
@@ -204,13 +206,13 @@ def _prepared(name: str, x: Any) -> Any:
 
 
 def _shift(array: Any, axis: Any) -> Any:
-    """The largest items, 0 where they are not finite."""
+    """Return the largest items, 0 where they are not finite."""
     most = array._reduce("max", axis, keepdims=True)
     return np.where(np.isfinite(most), most, most.dtype.type(0))
 
 
 def softmax(x: Any, axis: Any = None) -> Any:
-    """exp(x) divided by its sum along an axis, several axes, or all of them (None)."""
+    """Compute exp(x) divided by its sum along an axis, several axes, or all of them (None)."""
     array = _prepared("softmax", x)
     top = array._reduce("max", axis, keepdims=True)
     powers = np.exp(array - top)
@@ -218,7 +220,7 @@ def softmax(x: Any, axis: Any = None) -> Any:
 
 
 def log_softmax(x: Any, axis: Any = None) -> Any:
-    """The logarithm of softmax(x, axis), computed without it."""
+    """Compute the logarithm of softmax(x, axis), without computing softmax."""
     array = _prepared("log_softmax", x)
     shifted = array - _shift(array, axis)
     return shifted - np.log(np.exp(shifted)._reduce("sum", axis, keepdims=True))
@@ -227,10 +229,10 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
 def logsumexp(
     a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
 ) -> Any:
-    """log(sum(b * exp(a))) along an axis, several axes, or all of them (None).
+    """Compute log(sum(b * exp(a))) along an axis, several axes, or all of them (None).
 
-    return_sign: returns (the logarithm of the size, the sign); otherwise the logarithm of a
-    negative sum is NaN.
+    return_sign: return (the logarithm of the absolute value, the sign); otherwise the logarithm of
+    a negative sum is NaN.
     """
     array = _prepared("logsumexp", a)
     if b is not None:

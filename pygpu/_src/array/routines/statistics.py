@@ -40,8 +40,8 @@ __all__ = [
 def sorted_rows(
     call: str, a: Any, axis: Any, whole: bool = False, kinds: str = "fiub"
 ) -> tuple[Any, tuple[int, ...]]:
-    """Sorted items, the axes that are reduced as the first one; and those axes. whole: integers
-    stay such."""
+    """Return sorted items with the reduced axes first, as one axis; and these axes. whole: keep
+    integers."""
     if a.dtype.kind not in kinds:
         raise TypeError(f"{call}: dtype {a.dtype} has no order of this kind")
     axes = layout.normalize_axes(axis, a.ndim, call)
@@ -56,7 +56,7 @@ def sorted_rows(
 
 
 def kept(result: Any, a: Any, axes: tuple[int, ...], keepdims: bool, front: int = 0) -> Any:
-    """The result with axes of length 1 for those that were reduced, after *front* others."""
+    """Return the result with axes of length 1 for the reduced ones, after *front* others."""
     if not keepdims:
         return result
     lead = result.shape[:front]
@@ -69,12 +69,12 @@ def _nan_where_nan(result: Any, last: Any) -> Any:
 
 
 def _nan(dtype: np.dtype[Any]) -> Any:
-    """The NaN of a dtype, or its NaT."""
+    """Return the NaN of a dtype, or its NaT."""
     return dtype.type("NaT" if dtypes.is_date(dtype) else np.nan)
 
 
 def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """numpy.median: NaN where there is one."""
+    """Implement numpy.median: NaN if there is a NaN."""
     rows, axes = sorted_rows("median", a, axis, kinds="fiubcm")
     n = rows.shape[0]
     if n == 0:
@@ -91,8 +91,8 @@ def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
     return given_to(out, kept(result, a, axes, keepdims))
 
 
-# How much of one item before and after quantiles of n items are taken to be over, of the methods
-# that go along straight lines.
+# For methods of linear interpolation, the parts of an item before and after that quantiles of n
+# items span.
 _LINES = {
     "interpolated_inverted_cdf": (0.0, 1.0),
     "hazen": (0.5, 0.5),
@@ -106,8 +106,8 @@ _METHODS = ("linear", "midpoint", "averaged_inverted_cdf", *_LINES, *_ROUNDED, *
 
 
 def _places(method: str, n: int, q: Any) -> tuple[Any, Any]:
-    """Where quantiles lie among n sorted items: the item before, and how much the one after it
-    counts, None: not at all."""
+    """Return the positions of quantiles among n sorted items: the item before, and the weight of
+    the one after it, None: zero."""
     if method in _ROUNDED:
         return _ROUNDED[method]((n - 1) * q).astype(np.int64), None
     if method == "linear" and q.dtype.kind in "iub":
@@ -137,7 +137,7 @@ def quantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, *, method: str = "linear",
     keepdims: bool = False,
 ) -> Any:  # fmt: skip
-    """numpy.quantile of any method: NaN where there is one."""
+    """Implement numpy.quantile for any method: NaN if there is a NaN."""
     if method not in _METHODS:
         raise ValueError(f"{method!r} is not a valid method. Use one of: {sorted(_METHODS)}")
     number = isinstance(q, (int, float))
@@ -154,7 +154,7 @@ def quantile(
     rows, axes = sorted_rows("quantile", a, axis, whole, "fiubmM")
     if (
         not number and not whole and not dtypes.is_date(rows.dtype)
-    ):  # arrays and lists count in the result's dtype
+    ):  # the dtypes of arrays and lists count for the result's
         rows = primitives.astype(rows, np.result_type(rows.dtype, given))
     n, rest = rows.shape[0], rows.shape[1:]
     if n == 0 and rows.dtype.kind != "f":
@@ -170,11 +170,12 @@ def quantile(
 
 
 def _between(rows: Any, first: Any, share: Any) -> Any:
-    """Items of sorted rows, and shares of those that follow them (None: none), stacked."""
+    """Return items of sorted rows, interpolated with their successors by a share (None: not),
+    stacked."""
     n, rest = rows.shape[0], rows.shape[1:]
     after = np.minimum(first + 1, n - 1)
     kind = np.float64 if dtypes.is_date(rows.dtype) else rows.dtype
-    if first.size == 1:  # the most common call: nothing has to be copied to the device
+    if first.size == 1:  # the most common call: nothing needs to be copied to the device
         low, high = rows[int(first[0])], rows[int(after[0])]
         if share is None:
             return low._copy()
@@ -192,7 +193,7 @@ def _between(rows: Any, first: Any, share: Any) -> Any:
 
 
 def given_to(out: Any, result: Any) -> Any:
-    """The result, or *out* that was set to it."""
+    """Return the result, or *out* after setting it to the result."""
     if out is None:
         return result
     if out.shape != result.shape:
@@ -202,7 +203,8 @@ def given_to(out: Any, result: Any) -> Any:
 
 
 def partition(a: Any, kth: Any, axis: int | None = -1, positions: bool = False) -> Any:
-    """numpy.partition or argpartition: everything is sorted, which is a partition for any kth."""
+    """Implement numpy.partition or argpartition by sorting everything, which is a partition for
+    any kth."""
     n = a.size if axis is None else a.shape[layout.normalize_axis(axis, a.ndim)]
     for k in np.atleast_1d(kth):
         if not -n <= k < n:
@@ -211,12 +213,13 @@ def partition(a: Any, kth: Any, axis: int | None = -1, positions: bool = False) 
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    """numpy.digitize: the bin of each item; bins go up or down."""
+    """Implement numpy.digitize: the bin of each item; bins increase or decrease."""
     like = x if isinstance(x, GPUArray) else bins
     x, edges = primitives.as_array(like, x), primitives.as_array(like, bins)
     host = edges.get()
     side = "left" if right else "right"
-    if (host[1:] >= host[:-1]).all():  # compared: differences of unsigned items are never negative
+    if (host[1:] >= host[:-1]).all():
+        # Compared, because differences of unsigned items are never negative.
         return sort.searchsorted(edges, x, side)
     if not (host[1:] <= host[:-1]).all():
         raise ValueError("bins must be monotonically increasing or decreasing")
@@ -225,13 +228,13 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 
 def bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> np.ndarray:
-    """numpy.histogram_bin_edges, on the host."""
+    """Implement numpy.histogram_bin_edges, on the host."""
     if isinstance(bins, str):
         raise TypeError("histogram: bins must be a number or edges for an array on a device")
     if np.ndim(bins) == 0 and not isinstance(bins, GPUArray):
         if range is None and a.size:
             range = a._reduce("min", None).item(), a._reduce("max", None).item()
-            if a.dtype.kind == "f":  # in which NumPy computes the edges
+            if a.dtype.kind == "f":  # the dtype in which NumPy computes the edges
                 range = tuple(map(a.dtype.type, range))
         kind = a.dtype if a.dtype.kind == "f" else np.dtype(float)
         return np.histogram_bin_edges(np.empty(0, kind), int(bins), range)
@@ -244,7 +247,8 @@ def bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) ->
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Any, Any]:
-    """numpy.histogram: counts (or sums of weights, or densities), and edges; both on the device."""
+    """Implement numpy.histogram: counts (or sums of weights, or densities), and edges; both on the
+    device."""
     if weights is not None:
         weights = primitives.as_array(a, weights)
         if weights.shape != a.shape:
@@ -276,7 +280,8 @@ def histogram(
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Any, tuple[Any, ...]]:
-    """numpy.histogramdd: counts of points, or sums of their weights, and the edges of each axis."""
+    """Implement numpy.histogramdd: counts of points, or sums of their weights, and the edges of
+    each axis."""
     if isinstance(sample, GPUArray):
         points: Any = sample
         points = manipulation.atleast(2, [points]).T if points.ndim < 2 else points
@@ -320,7 +325,7 @@ def histogramdd(
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Any, Any, Any]:
-    """numpy.histogram2d."""
+    """Implement numpy.histogram2d."""
     if len(x) != len(y):
         raise ValueError("x and y must have the same length.")
     if hasattr(bins, "__len__") and len(bins) not in (1, 2):
@@ -330,7 +335,7 @@ def histogram2d(
 
 
 def _weighed(a: Any, edges: Any, weights: Any) -> Any:
-    """Sums of weights by bin. The slots of what lies before and after all bins are left out."""
+    """Return sums of weights by bin, without the slots before and after all bins."""
     many = edges.size
     slot = sort.searchsorted(edges, a, "right")
     last = ufuncs.call("equal", (a, edges[-1:]))
@@ -341,7 +346,7 @@ def _weighed(a: Any, edges: Any, weights: Any) -> Any:
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """numpy.bincount; the host waits for the greatest item."""
+    """Implement numpy.bincount; the host waits for the greatest item."""
     if x.dtype.kind not in "iub":
         raise TypeError(f"bincount: {x.dtype} is not cast to integers: use .astype(np.int64)")
     if x.ndim != 1:
@@ -362,11 +367,11 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     top = -1
     if (
         0 < x.size <= single_group.FEW and x.dtype.char not in "LQ"
-    ):  # whose greatest ones are no int64
+    ):  # whose greatest values do not fit int64
         counts = single_group.bincount(x, weights, int(minlength))
         if counts is not None:
             return counts
-    if x.dtype.kind == "b":  # which would be a mask
+    if x.dtype.kind == "b":  # it would be a mask
         x = primitives.astype(x, np.dtype(np.uint8))
     if x.size:
         if x._reduce("min", None).item() < 0:

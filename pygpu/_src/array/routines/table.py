@@ -1,5 +1,5 @@
-"""More of NumPy's functions for device arrays: those that rearrange, compare sets, make arrays like
-another one, or are short in terms of others. What each does is written where its name leads to."""
+"""More of NumPy's functions for device arrays: those that rearrange, compare sets, make arrays
+like another one, or are short combinations of others."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ _NoValue: Any = getattr(np, "_NoValue", None)
 
 
 def _like(value: Any) -> Callable[..., Any]:
-    """numpy.empty_like (value None), zeros_like, ones_like."""
+    """Implement numpy.empty_like (value None), zeros_like, ones_like."""
 
     def make(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None,
              **options: Any) -> Any:  # fmt: skip
         if value != 0:
             return _full_like(a, value, dtype, order, subok, shape)
-        return _full_like(a, None, dtype, order, subok, shape).fill(0)  # whatever the dtype
+        return _full_like(a, None, dtype, order, subok, shape).fill(0)  # for any dtype
 
     return make
 
@@ -85,7 +85,7 @@ def diff(
 ) -> Any:
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
-    if n == 0:  # as NumPy, which adds nothing then
+    if n == 0:  # as in NumPy, which then adds nothing
         return a
     axis = layout.normalize_axis(axis, a.ndim)
     parts = [a]
@@ -121,7 +121,7 @@ def _clip(
 
 
 def _cast(x: Any, like: Any, casting: Any) -> Any:
-    """A limit as an array of the dtype of another one."""
+    """Convert a limit to an array of the dtype of another one."""
     kind = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
     plain = isinstance(x, (bool, int, float, complex))
     if not plain and not np.can_cast(kind, like.dtype, casting):
@@ -164,7 +164,7 @@ cumulative_prod = _cumulative("cumprod")
 
 
 def _running_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Of sums of items of a dtype."""
+    """Return the dtype of cumulative sums of items of a dtype."""
     zero: np.generic = np.sum(np.empty(0, dtype))
     return zero.dtype
 
@@ -175,7 +175,7 @@ def _isclose(
     like = a if isinstance(a, GPUArray) else b
     plain = (int, float, complex)
     a = ufuncs.to_operand(a if isinstance(a, plain) else primitives.as_array(like, a), like)
-    if isinstance(b, int):  # the difference is one of floats, as that of unsigned items wraps
+    if isinstance(b, int):  # a difference of floats, since that of unsigned items wraps around
         b = float(b)
     elif hasattr(b, "dtype") or not isinstance(b, plain):
         b = primitives.as_array(like, b)
@@ -244,7 +244,8 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
 
 
 def _spread_weights(weights: Any, a: Any, axis: Any) -> Any:
-    """Weights with the axes named, in the order of their names, over all axes of the array."""
+    """Broadcast weights, whose axes correspond to the named axes in order, to all axes of the
+    array."""
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
     axes = layout.normalize_axes(axis, a.ndim)
@@ -265,7 +266,7 @@ def _einsum(
 
 
 def _rollaxis(a: Any, axis: int, start: int = 0) -> Any:
-    """The axis goes to before *start*, which counts from the end if it is negative."""
+    """Move the axis before *start*, which counts from the end if it is negative."""
     n = a.ndim
     axis = layout.normalize_axis(axis, n)
     before = layout.normalize_axis(start, n) if start < 0 else layout.normalize_axis(start, n + 1)
@@ -277,7 +278,7 @@ def _plain(value: Any) -> Any:
 
 
 def _quantile(scale: int) -> Callable[..., Any]:
-    """numpy.quantile (1) or percentile (100)."""
+    """Implement numpy.quantile (1) or percentile (100)."""
 
     def call(
         a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
@@ -286,7 +287,7 @@ def _quantile(scale: int) -> Callable[..., Any]:
         if options.get("weights") is not None:
             raise TypeError("quantile: weights are not supported for an array on a device")
         shares: Any = q.get() if isinstance(q, GPUArray) else q  # type: ignore[attr-defined]
-        if scale == 100:  # of a dtype that counts in the result's, as NumPy's
+        if scale == 100:  # whose dtype counts for the result's, as in NumPy
             shares = np.asarray(
                 np.true_divide(shares, a.dtype.type(100) if a.dtype.kind == "f" else 100)
             )
@@ -296,7 +297,7 @@ def _quantile(scale: int) -> Callable[..., Any]:
 
 
 def _unique(*wanted: str) -> Callable[..., Any]:
-    """numpy.unique_all and its relatives: NaNs all differ."""
+    """Implement numpy.unique_all and related functions: all NaNs are distinct."""
 
     def call(x: Any, /) -> Any:
         return unique_parts(x, wanted)
@@ -317,7 +318,7 @@ def unique_parts(x: Any, wanted: tuple[str, ...]) -> Any:
 
 
 def _shapes() -> dict[str, Callable[..., Any]]:
-    """Functions that arrange items: join, split, repeat, turn."""
+    """Return functions that arrange items: join, split, repeat, rotate."""
     m = manipulation
     return {
         "append": lambda arr, values, axis=None: m.concat(
@@ -362,7 +363,7 @@ def _shapes() -> dict[str, Callable[..., Any]]:
 
 
 def _statistics() -> dict[str, Callable[..., Any]]:
-    """Functions of how items are distributed, and of arrays as sets."""
+    """Return functions of distributions of items, and of arrays as sets."""
     return {
         "argpartition": lambda a, kth, axis=-1, **options: statistics.partition(a, kth, axis, True),
         "average": _average,
@@ -401,7 +402,7 @@ def _statistics() -> dict[str, Callable[..., Any]]:
 
 
 def _items() -> dict[str, Callable[..., Any]]:
-    """Functions of items one by one, of their dtypes, and new arrays."""
+    """Return functions of single items, of their dtypes, and of new arrays."""
     return {
         "allclose": lambda a, b, *args, **options: bool(
             _isclose(a, b, *args, **options)._reduce("all", None).item()
@@ -431,7 +432,7 @@ def _items() -> dict[str, Callable[..., Any]]:
 
 
 def table() -> dict[Any, Callable[..., Any]]:
-    """NumPy's functions and what does their work. Those that NumPy 1 does not have are left out."""
+    """Return NumPy's functions and their implementations, without those that NumPy 1 lacks."""
     by_name = _shapes() | _statistics() | _items()
     by_name |= nanfunctions.table() | searching.table() | math.table()
     by_name |= polynomials.table()
@@ -455,7 +456,7 @@ def _as_array(like: Any, a: Any, dtype: Any = None, copy: bool = False) -> Any:
 
 
 def makers(like: Any) -> dict[Any, Callable[..., Any]]:
-    """NumPy's functions that make arrays, called with ``like=`` a device array."""
+    """Return NumPy's functions that make arrays, for calls with ``like=`` a device array."""
 
     def asarray(a: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
         return _as_array(like, a, dtype, options.get("copy", False) is True)

@@ -1,15 +1,15 @@
-"""What kernels of factorizations have in common, in which a work-group has one matrix.
+"""The common parts of factorization kernels with one matrix per work-group.
 
-The matrix lies in the group's local memory, or, if it is too large, in a part of *work* in global
-memory. Item (i, j) is a[i * pitch + j]; the pitch is odd, so neither rows nor columns meet in one
-bank. On a CPU a group is a single work-item, which does all turns of LIN_FOR, and LIN_SYNC is
-nothing.
+The matrix is in the group's local memory, or, if it is too large, in a part of *work* in global
+memory. Item (i, j) is a[i * pitch + j]; the pitch is odd, so neither rows nor columns conflict in a
+bank. On a CPU a group is a single work-item, which does all iterations of LIN_FOR, and LIN_SYNC is
+empty.
 
 ===========================  ====================================================================
 lin_t, lin_r                 an item, and its real part
 LIN_MEM                      the address space of the matrix
-LIN_FOR(i, from, to)         turns shared out among the work-items of a group
-LIN_SYNC                     what they wrote is seen by all of them
+LIN_FOR(i, from, to)         a loop whose iterations are distributed over a group's work-items
+LIN_SYNC                     a barrier: makes their writes visible to all of them
 LIN_EACH                     a loop over the matrices of a group: *g* is the number of one
 ===========================  ====================================================================
 """

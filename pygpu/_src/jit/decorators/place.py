@@ -1,10 +1,10 @@
-"""Where functions run that are given host arrays: a device with a queue, by the target's name.
+"""The device and queue for functions called with host arrays, by the target's name.
 
 =====================  =========================================================================
 target                 device
 =====================  =========================================================================
 "opencl"               the first OpenCL device, or the one that PYGPU_CTX names
-"cuda", "gpu"          the current CUDA context's; without a GPU the simulator
+"cuda", "gpu"          that of the current CUDA context; without a GPU the simulator
 "cpu", "parallel"      an OpenCL device that is a CPU, else the CUDA simulator
 None                   a CUDA GPU, else an OpenCL device, else the CUDA simulator
 =====================  =========================================================================

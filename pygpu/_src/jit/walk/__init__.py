@@ -1,1 +1,1 @@
-"""The walk over a function's syntax tree: what it does for each kind of node."""
+"""The walk over a function's syntax tree, by kinds of nodes."""

@@ -1,4 +1,4 @@
-"""Assignments: to names, items, fields, and several of them."""
+"""Assignments: to names, items, fields, and several targets."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def named_expression(fc: FunctionContext, node: ast.NamedExpr) -> Value:
 
 
 def assign(fc: FunctionContext, target: ast.expr, value: Value) -> None:
-    """Assignment to a name, an item, or several of them."""
+    """Assign to a name, an item, or several of them."""
     if isinstance(target, ast.Name):
         if any(_mentions(fc, i, target) for i in value.items):
             value = fc.keep(value)
@@ -77,7 +77,7 @@ def assign(fc: FunctionContext, target: ast.expr, value: Value) -> None:
 
 
 def _starred(fc: FunctionContext, target: Any, value: Value) -> tuple[ast.Tuple, Value]:
-    """``a, *b, c = value`` as ``a, b, c``, where b is the tuple of the items between."""
+    """Rewrite ``a, *b, c = value`` as ``a, b, c``, where b is the tuple of the items in between."""
     starred = [i for i, t in enumerate(target.elts) if isinstance(t, ast.Starred)]
     if not value.is_tuple:
         raise fc.source.error(f"only tuples have a starred part, not {value.type}", target)
@@ -95,7 +95,7 @@ def _starred(fc: FunctionContext, target: Any, value: Value) -> tuple[ast.Tuple,
 
 
 def _mentions(fc: FunctionContext, value: Value, target: ast.Name) -> bool:
-    """Whether the text of a value reads the variable of a target."""
+    """Whether the source of a value reads the variable of a target."""
     v = fc.vars.by_key.get(fc.vars.key_of(target, stored=True))
     if v is None:
         return False
@@ -110,7 +110,7 @@ def _texts_of(value: Value) -> list[str]:
 
 
 def _store_item(fc: FunctionContext, target: ast.Subscript, value: Value) -> None:
-    """``array[...] = value``."""
+    """Handle ``array[...] = value``."""
     array = fc.value(target.value)
     name = field_name(fc, array, target.slice)
     if name is not None:
@@ -127,7 +127,7 @@ def _store_item(fc: FunctionContext, target: ast.Subscript, value: Value) -> Non
 
 
 def store_field(fc: FunctionContext, target: ast.expr, value: Value, name: str, new: Value) -> None:
-    """``record.name = new``, or for all records of an array."""
+    """Handle ``record.name = new``, or for all records of an array."""
     if not (value.is_record or value.is_array):
         raise fc.source.error("attributes cannot be assigned in kernels", target)
     writable(fc, value, target)
@@ -151,7 +151,7 @@ def store_field(fc: FunctionContext, target: ast.expr, value: Value, name: str, 
     fc.emit(f"{by_bytes(fc, 'store', t, dtype)}({place}, {text});")
 
 
-# ---- += and the like
+# ---- augmented assignments
 
 
 @visits_statement(ast.AugAssign)
@@ -171,7 +171,7 @@ def augmented_assignment(fc: FunctionContext, node: ast.AugAssign) -> None:
 
 
 def _augment_item(fc: FunctionContext, node: ast.AugAssign) -> None:
-    """``array[i] += value``: the index is evaluated once."""
+    """Handle ``array[i] += value``: the index is evaluated once."""
     target = node.target
     assert isinstance(target, ast.Subscript)
     array = fc.value(target.value)
@@ -214,7 +214,7 @@ def _augment_item(fc: FunctionContext, node: ast.AugAssign) -> None:
 def _augment_checked(
     fc: FunctionContext, array: Value, pointer: str, index: Checked, node: ast.AugAssign
 ) -> None:
-    """The same where the index may be out of bounds: the value is computed all the same."""
+    """The same if the index may be out of bounds: the value is computed anyway."""
     assert isinstance(array.type, ArrayType)
     index = Checked(fc.stable(index), index.strided)
     checked = load(fc, array, pointer, index)
@@ -223,7 +223,7 @@ def _augment_checked(
     (pointer, at), end = only_inside(fc, array.type, pointer, index)
     place = fc.temp(emit.pointer_type(array.type))
     fc.emit(f"{place} = {pointer} + {at};" if at != "0" else f"{place} = {pointer};")
-    if old is checked:  # the value does not write it: no second check
+    if old is checked:  # the value does not modify it: no second check
         old = load(fc, array, place, "0")
     store(fc, array, place, "0", binary(fc, node, node.op, old, value), node)
     end()

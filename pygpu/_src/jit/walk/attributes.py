@@ -112,7 +112,7 @@ def _array_attribute(fc: FunctionContext, value: Value, name: str, node: ast.AST
 
 
 def _flat(fc: FunctionContext, value: Value, node: ast.AST) -> Value:
-    """``array.flat``: a view of one dimension where there is one, else for loops only."""
+    """Handle ``array.flat``: a one-dimensional view if possible, else for loops only."""
     t = value.type
     assert isinstance(t, ArrayType)
     if t.ndim == 1:
@@ -124,7 +124,7 @@ def _flat(fc: FunctionContext, value: Value, node: ast.AST) -> Value:
 
 
 def _part(fc: FunctionContext, value: Value, name: str, node: ast.AST) -> Value:
-    """``array.real`` and ``array.imag``: views of complex numbers."""
+    """Handle ``array.real`` and ``array.imag``: views of complex numbers."""
     t = value.type
     assert isinstance(t, ArrayType)
     if t.dtype.kind != "c":
@@ -140,7 +140,7 @@ def _part(fc: FunctionContext, value: Value, name: str, node: ast.AST) -> Value:
 
 
 def view_as(fc: FunctionContext, value: Value, dtype: np.dtype[Any], node: ast.AST) -> Value:
-    """``array.view(dtype)``: the same bytes as items of another dtype."""
+    """Handle ``array.view(dtype)``: the same bytes as items of another dtype."""
     t = value.type
     assert isinstance(t, ArrayType)
     old, new = t.dtype.itemsize, dtype.itemsize
@@ -171,7 +171,7 @@ def view_as(fc: FunctionContext, value: Value, dtype: np.dtype[Any], node: ast.A
 
 
 def product_text(texts: Any) -> str:
-    """The text of the product of lengths."""
+    """Return the source of the product of lengths."""
     found = list(texts) or ["1"]
     if all(t.isdigit() for t in found):
         result = 1

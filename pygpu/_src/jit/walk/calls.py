@@ -39,9 +39,9 @@ from .variables import variable_value
 
 __all__ = ["METHODS", "call_function"]
 
-METHODS: dict[str, Handler] = {}  # of arrays, which is the first argument
+METHODS: dict[str, Handler] = {}  # methods of arrays; the array is the first argument
 _METHODS_OF_DATES = frozenset("astype copy fill flatten ravel reshape".split())
-_MOST_TYPES = 16  # for which a function that calls itself is compiled
+_MOST_TYPES = 16  # for which a recursive function is compiled
 
 
 def _describe(obj: Any) -> str:
@@ -53,7 +53,7 @@ def _describe(obj: Any) -> str:
 
 
 def as_known(value: Value) -> tuple[Any, ...]:
-    """The integers that a value is known to be; () if it is not."""
+    """Return the known integer values of a value; () if unknown."""
     items = flat_values(value)
     known = tuple(v.const for v in items if v.is_const and isinstance(v.const, (int, np.integer)))
     return known if len(known) == len(items) else ()
@@ -80,7 +80,7 @@ def _takes(kind: Any, value: Value) -> bool:
 
 
 def _far(kind: Any, value: Value) -> int:
-    """How far a number is from the type of a signature."""
+    """Return how far a number is from the type of a signature."""
     dtype = getattr(kind, "dtype", None)
     if not isinstance(value.type, Scalar) or dtype is None or hasattr(kind, "ndim"):
         return 0
@@ -147,7 +147,7 @@ def call_object(
         return call_function(fc, node, inner, args, kwargs, src)
     try:
         return _call_declared(fc, node, target, inner, args, kwargs, src)
-    except WrongCall as error:  # a number of no type that it takes
+    except WrongCall as error:  # a number of a type that it does not accept
         raise fc.source.error(str(error), node) from None
 
 
@@ -160,8 +160,8 @@ def _call_declared(
     kwargs: dict[str, Value],
     src: str | None,
 ) -> Value:
-    """A call of a function with signatures: numbers are converted to the types of the
-    nearest, the result to its own."""
+    """Call a function with signatures: numbers are converted to the types of the nearest
+    signature, the result to its result type."""
     declared: Sequence[Any] = target.declared
     names = list(inspect.signature(function).parameters)
     given = {**dict(zip(names, args)), **kwargs}
@@ -213,7 +213,7 @@ def call_function(
     kwargs: dict[str, Value],
     src: str | None = None,
 ) -> Value:
-    """A call of a device function."""
+    """Call a device function."""
     try:
         bound = inspect.signature(function).bind(*args, **kwargs)
     except TypeError as error:
@@ -242,7 +242,7 @@ def call_function(
         return Value(VOID, f"{made.name}({', '.join(texts)})")
     fc.statement_only(node, "a call of a function that returns a tuple, an array or None")
     parts = []
-    given = " ".join(texts)  # what it returns may be any of it
+    given = " ".join(texts)  # what it returns may be any of these
     for t in flat_types(made.result):
         if isinstance(t, ArrayType):
             parts.append(variable_value(t, fc.temp_array(t)))
@@ -264,8 +264,8 @@ def device_function(
     src: str | None,
     values: Sequence[Value] = (),
 ) -> Any:
-    """The function for these types. If it needs a number that is known, for the shape of its
-    own array, it is compiled for the numbers among *values* that are."""
+    """Return the function for these types. If it needs a known number, for the shape of its own
+    array, it is compiled for the numbers among *values* that are known."""
     key: tuple[Any, ...] = (function, arg_types)
     around = sum(f.__code__ is function.__code__ for f in fc.unit.stack)
     if around:
@@ -292,7 +292,7 @@ def _recursive(
     src: str | None,
     around: int,
 ) -> Any:
-    """The function for these types where it is called by itself, maybe through others. *around*:
+    """Return the function for these types in a recursive call, possibly through others. *around*:
     how many of it, for other types, are being compiled."""
     name = function.__name__
     if fc.unit.dialect == "opencl":
@@ -347,7 +347,7 @@ def _call_array_method(
 
 
 def call_method(fc: FunctionContext, node: ast.Call, method: Method) -> Value:
-    """A method of a number."""
+    """Call a method of a number."""
     value = method.value
     if value.is_date:
         if len(node.args) != 1 or node.keywords:

@@ -1,7 +1,8 @@
-"""Device arrays that a function names and does not get as arguments: globals, closures, attributes.
+"""Device arrays that a function names but does not get as arguments: globals, closures,
+attributes.
 
-They are pointers: each becomes a parameter of the kernel's own, so that items are read when the
-kernel runs. Their shapes and strides are constants of the compiled text.
+Each becomes a pointer parameter of the kernel, so its items are read when the kernel runs. Their
+shapes and strides are constants in the compiled source.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ __all__ = ["captured_array", "is_device_array"]
 
 
 def is_device_array(obj: Any, dialect: str) -> bool:
-    """Whether kernels of this dialect can read the object's items where they lie."""
+    """Whether kernels of this dialect can read the object's items in place."""
     if isinstance(obj, GPUArray):
         return True
     if dialect != "cuda" or isinstance(obj, (type, ModuleType)):
         return False
-    name = "__cuda_array_interface__"  # not by hasattr: modules and tables answer to any name
+    name = "__cuda_array_interface__"  # not by hasattr: modules and tables respond to any name
     return hasattr(type(obj), name) or name in getattr(obj, "__dict__", ())
 
 
 def captured_array(fc: FunctionContext, obj: Any, node: ast.AST) -> Value:
-    """The value of a device array that is known when the function is compiled."""
+    """Return the value of a device array that is known when the function is compiled."""
     captured = fc.unit.captured
     if captured is None:
         raise fc.source.error(
@@ -59,7 +60,7 @@ def captured_array(fc: FunctionContext, obj: Any, node: ast.AST) -> Value:
 
 
 def _viewed(obj: Any) -> Any:
-    """Another library's array as one of ours, on the same memory."""
+    """Make an array on the memory of another library's array."""
     from pygpu._src.array import foreign_memory
 
     from ..decorators.arguments import view_of

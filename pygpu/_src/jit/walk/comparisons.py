@@ -31,7 +31,7 @@ _COMPARE: dict[type, tuple[str, Callable[..., Any], str]] = {
     ast.Eq: ("equal", operator.eq, "=="),
     ast.NotEq: ("not_equal", operator.ne, "!="),
 }
-# Those of the module operator; of numbers, which cannot change in place, iadd is add.
+# Those of the module operator; numbers are immutable, so iadd is add.
 FUNCTIONS: dict[Any, type] = {f: op for op, (_, f, _) in (BINARY | _COMPARE).items()}
 FUNCTIONS |= {
     getattr(operator, "i" + f.__name__.strip("_")): op for op, (_, f, _) in BINARY.items()
@@ -129,7 +129,7 @@ def _compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Val
 
 
 def _identity(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
-    """``a is b``"""
+    """Handle ``a is b``."""
     for one, other in ((a, b), (b, a)):
         if one.is_optional and other.is_none:
             there = is_there(one).text
@@ -147,14 +147,14 @@ def _identity(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Va
     elif _differ(a, b):
         same = False
     elif a.is_scalar and a.text == b.text and a.text.isidentifier():
-        same = True  # one variable
+        same = True  # the same variable
     else:
         raise fc.source.error("`is` is not supported for numbers; use ==", node)
     return constant(fc, same == isinstance(op, ast.Is), node)
 
 
 def _members(fc: FunctionContext, node: ast.AST, same: bool, a: Value, b: Value) -> Value:
-    """Whether two members of Enums, of which one is known only on the device, are the same."""
+    """Whether two members of Enums, one of which is known only on the device, are the same."""
     a, b = as_enum(a), as_enum(b)
     if a.type != b.type:
         return constant(fc, not same, node)
@@ -162,7 +162,7 @@ def _members(fc: FunctionContext, node: ast.AST, same: bool, a: Value, b: Value)
 
 
 def _membership(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
-    """``a in b``"""
+    """Handle ``a in b``."""
     if not b.is_tuple or not (a.is_scalar or a.is_enum or a.is_date):
         raise fc.source.error("`in` is supported for numbers in tuples, lists and sets", node)
     a = fc.keep(a) if not fc.conditional else a
@@ -180,13 +180,13 @@ def _membership(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: 
 
 
 def _differ(a: Value, b: Value) -> bool:
-    """Whether two values cannot be one object."""
+    """Whether two values cannot be the same object."""
     kinds = [(v.is_scalar, v.is_array, v.is_record, v.is_tuple, v.is_object) for v in (a, b)]
     return kinds[0] != kinds[1]
 
 
 def _same_memory(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
-    """``a is b`` of arrays: whether they begin at one place and have one shape."""
+    """Handle ``a is b`` for arrays: whether they have the same address and shape."""
     is_it = isinstance(op, ast.Is)
     if a.type != b.type:
         return constant(fc, not is_it, node)

@@ -1,4 +1,4 @@
-"""Expressions of which a part may not be evaluated: ``and``, ``or``, ``a if test else b``."""
+"""Expressions with parts that may not be evaluated: ``and``, ``or``, ``a if test else b``."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def conditional_expression(fc: FunctionContext, node: ast.IfExp) -> Value:
         return fc.expr(node.body if test.const else node.orelse)
     depth = fc.conditional
     fc.conditional += 1
-    early: NotYet | None = None  # where a function calls itself before its type is known
+    early: NotYet | None = None  # in a recursive call before its type is known
     with fc.ranges.only_if(test):
         try:
             a = fc.expr(node.body)
@@ -85,7 +85,7 @@ def conditional_expression(fc: FunctionContext, node: ast.IfExp) -> Value:
 
 
 def choose(fc: FunctionContext, node: ast.AST, test: str, a: Value, b: Value) -> Value:
-    """``a if test else b``"""
+    """Handle ``a if test else b``."""
     if a.is_none != b.is_none:  # `x if test else None`
         a, b = (Value(VOID) if v.is_none else v for v in (a, b))
     if a.type != b.type:

@@ -21,7 +21,7 @@ from .registry import visits_expression
 
 __all__ = ["constant", "guard_attribute"]
 
-# Attributes of these types may be assigned anew, but not those of these packages.
+# Attributes of these types may be reassigned, except those of these packages.
 _CHANGING: tuple[type, ...] = (
     *(bool, int, float, complex, str, tuple),
     *(np.generic, np.ndarray, GPUArray, types.FunctionType),
@@ -30,7 +30,7 @@ _STEADY = frozenset(("cmath", "math", "numba", "numpy", "pygpu"))
 
 
 def constant(fc: FunctionContext, obj: Any, node: ast.AST) -> Value:
-    """The value of a Python object that is known now."""
+    """Return the value of a Python object that is known now."""
     kind = type(obj)
     if kind in (bool, int, float, complex):
         t = weak(kind)
@@ -54,7 +54,7 @@ def constant(fc: FunctionContext, obj: Any, node: ast.AST) -> Value:
     if isinstance(obj, np.ndarray):
         return constant_array(fc, obj, node)
     for python in (int, float, complex):
-        if isinstance(obj, python):  # of a class of its own: IntEnum, IntFlag
+        if isinstance(obj, python):  # of a subclass: IntEnum, IntFlag
             value = constant(fc, python(obj), node)  # type: ignore[arg-type]
             value.origin = obj
             return value
@@ -64,7 +64,7 @@ def constant(fc: FunctionContext, obj: Any, node: ast.AST) -> Value:
 
 
 def constant_array(fc: FunctionContext, array: np.ndarray, node: ast.AST) -> Value:
-    """A constant array: part of the program."""
+    """Return a constant array: part of the program."""
     if is_date(array.dtype):
         found = constant_array(fc, array.view("i8"), node)
         found.type = ArrayType(array.dtype, array.ndim, True, "constant")
@@ -82,7 +82,8 @@ def constant_array(fc: FunctionContext, array: np.ndarray, node: ast.AST) -> Val
     shape = [str(n) for n in array.shape]
     key = ("table", array.dtype, array.shape, array.tobytes())
     storage = dtypes.storage_type(array.dtype)
-    # C has no literals of these, and CUDA none of NaN and infinity that a table could begin with.
+    # C has no literals for these, and CUDA's NaN and infinity are not constant expressions for a
+    # table.
     as_words = array.dtype.kind in "cV" or (
         array.dtype.char in "fd" and not np.isfinite(array).all()
     )
@@ -113,7 +114,7 @@ def guard_attribute(fc: FunctionContext, obj: Any, name: str, found: Any) -> Non
             return
     elif isinstance(obj, type):
         place = obj
-        if getattr(obj, name) is not found:  # made anew each time
+        if getattr(obj, name) is not found:  # created at each access
             return
     if place is obj or (type(place) is dict and place.get(name) is found):
         fc.unit.guards[id(place), name] = place, name, found

@@ -1,4 +1,4 @@
-"""The state of the compilation of one function, which every visitor and handler is given."""
+"""The state of the compilation of one function, which is passed to all visitors and handlers."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ __all__ = ["FunctionContext"]
 class FunctionContext:
     """One function while it is compiled for one set of argument types.
 
-    unit: what is compiled together, with what the device can do. source: the function's syntax
+    unit: what is compiled together, and the device's abilities. source: the function's syntax
     tree, which makes the errors that show a place in it. kernel: whether it is an entry point,
     whose parameters the caller declares. vars: its variables. ranges: what is known of its
-    integers. result: the type that it returns, as far as it is known. implicit: the names of what
-    it needs of the kernel around it.
+    integers. result: the result type, as far as it is known. implicit: the names of what it needs
+    from its kernel.
 
-    These last from one walk over the function to the next; what a walk itself needs is in
+    These persist between walks over the function; the state of a single walk is in
     :meth:`begin_walk`.
     """
 
@@ -44,7 +44,7 @@ class FunctionContext:
         given_ranges: Sequence[Any] = (),
     ) -> None:
         self.unit = unit
-        unit.widens = unit.widens or source.widens  # also what it calls
+        unit.widens = unit.widens or source.widens  # also in the functions that it calls
         self.source = source
         self.kernel = kernel
         self.body = _body(source, kernel)
@@ -56,43 +56,43 @@ class FunctionContext:
         self.vars = Variables(parameters, arg_types, self.body)
         self.ranges = KnownRanges(unit, given_ranges)
         self.result: Type | None = None
-        self.ordered: set[int] = set()  # statements whose parts must be done in order
-        self.active: Any = None  # what calls of itself see, see infer.Active
-        self.pointers: set[str] = set()  # variables that may point into an array of its own
+        self.ordered: set[int] = set()  # statements whose parts must be evaluated in order
+        self.active: Any = None  # what recursive calls see, see infer.Active
+        self.pointers: set[str] = set()  # variables that may point into a private array
 
     def begin_walk(self) -> None:
-        """Forget the text of the last walk."""
-        self.changed = False  # whether the walk found what the next one must know
+        """Drop the source of the last walk."""
+        self.changed = False  # whether the walk found facts that the next one must know
         self.pending: KernelError | None = None
-        self.waits_for: Any = None  # the function for whose result something is pending
+        self.waits_for: Any = None  # the function whose result type is pending
         self.vars.begin_walk()
         self.ranges.begin_walk(self.vars.arguments(), self.kernel)
         self.implicit: dict[str, None] = {}
         self.lines: list[str] = []
         self.indent = 1
         self.temps: list[tuple[str, str, str]] = []  # name, C type, "[size]" of an array
-        self.temp_pointers: set[str] = set()  # those into an array of the function's own
+        self.temp_pointers: set[str] = set()  # those into a private array
         self.counters = 0
-        self.conditional = 0  # inside of an expression that may not be evaluated
-        self.flags = [""]  # of the loops around, see statements.py
-        self.may_write = False  # whether the last call was one that may change memory
+        self.conditional = 0  # inside an expression that may not be evaluated
+        self.flags = [""]  # of the enclosing loops, see statements.py
+        self.may_write = False  # whether the last call may modify memory
         self.begin_statement(0)
 
     def begin_statement(self, statement: int) -> None:
-        """statement: what it is known by in the next walk."""
+        """statement: its identity in the next walk."""
         self.statement = statement
-        self.accesses = 0  # to memory, in the expressions of the statement itself
+        self.accesses = 0  # memory accesses in the expressions of the statement itself
         self.writes = False
 
     def postpone(self, error: Any) -> None:
-        """Note that something of this walk is not known yet. error: a NotYet."""
+        """Record that something is not known yet in this walk. error: a NotYet."""
         if self.pending is None:
             self.pending, self.waits_for = error.error, error.active
 
     # ---- expressions
 
     def expr(self, node: ast.expr) -> Value:
-        """The value of an expression, by the visitor of its kind."""
+        """Return the value of an expression, by the visitor of its kind."""
         visitor = EXPRESSIONS.get(node.__class__)
         if visitor is None:
             kind = type(node).__name__
@@ -100,15 +100,15 @@ class FunctionContext:
         return visitor(self, node)
 
     def value(self, node: ast.expr) -> Value:
-        """The value of an expression that is used as what it is if it is not None."""
+        """Return the value of an expression, unwrapped if it may be None."""
         return unwrapped(self.expr(node))
 
     def number(self, node: ast.expr, what: str = "a number") -> Value:
-        """An expression that must be a number."""
+        """Return the value of an expression that must be a number."""
         return self.as_number(self.expr(node), node, what)
 
     def as_number(self, value: Value, node: ast.AST, what: str = "a number") -> Value:
-        """The value, if it is a number."""
+        """Return the value if it is a number."""
         value = unwrapped(value)
         if not value.is_scalar:
             hint = ""
@@ -120,7 +120,7 @@ class FunctionContext:
         return value
 
     def need_dtype(self, dtype: np.dtype[Any], node: ast.AST) -> None:
-        """Note that the kernel computes with a dtype. Raises KernelError if the device cannot."""
+        """Record that the kernel computes with a dtype. Raises KernelError if the device cannot."""
         self.unit.need(dtype)
         if not self.unit.fp64 and dtypes.needs_fp64(dtype):
             raise self.source.error(
@@ -130,12 +130,12 @@ class FunctionContext:
             )
 
     def need_implicit(self, name: str, parameter: str, local: str) -> None:
-        """Note that the function needs something of the kernel around it."""
+        """Record that the function needs something from its kernel."""
         self.unit.implicit[name] = parameter, local
         self.implicit[name] = None
 
     def statement_only(self, node: ast.AST, what: str) -> None:
-        """Refuse an expression that needs statements where it may not be evaluated at all."""
+        """Refuse an expression that needs statements in a place where it may not be evaluated."""
         if self.conditional:
             raise self.source.error(
                 f"{what} inside of a conditional expression, or on the right of and/or, is not "
@@ -144,9 +144,9 @@ class FunctionContext:
             )
 
     def in_order(self, value: Value, writes: bool = False) -> Value:
-        """A value that is read from memory, or computed by a call that may write it (*writes*). C
-        may evaluate the parts of an expression in any order, so if a statement has such a call and
-        another part, each gets a statement of its own."""
+        """Handle a value that is read from memory, or computed by a call that may modify it
+        (*writes*). C may evaluate the parts of an expression in any order, so if a statement has
+        such a call and another part, each gets its own statement."""
         self.accesses += 1
         self.writes = self.writes or writes
         if self.writes and self.accesses > 1 and self.statement not in self.ordered:
@@ -167,18 +167,18 @@ class FunctionContext:
         self.lines.append("    " * self.indent + line)
 
     def counter(self) -> str:
-        """A new name for the counter of a loop."""
+        """Return a new name for the counter of a loop."""
         self.counters += 1
         return f"i_{self.counters}"
 
     def temp(self, kind: str, size: str = "") -> str:
-        """A new temporary variable of C type *kind*."""
+        """Return a new temporary variable of C type *kind*."""
         name = f"t_{len(self.temps) + 1}"
         self.temps.append((name, kind, size))
         return name
 
     def temp_array(self, t: ArrayType) -> str:
-        """New temporary variables for an array: the pointer, the shape, the strides."""
+        """Return new temporary variables for an array: the pointer, the shape, the strides."""
         name = self.temp(emit.pointer_type(t))
         self.temps += [(f"{name}_n{i}", "pg_i64 ", "") for i in range(t.ndim)]
         if not t.contiguous:
@@ -186,7 +186,7 @@ class FunctionContext:
         return name
 
     def stable(self, text: str) -> str:
-        """A text that is computed once: in a temporary variable unless it is a number."""
+        """Return a text that is computed once: in a temporary variable unless it is a number."""
         if text.strip("()-").isdigit():
             return text
         temp = self.temp("pg_i64 ")
@@ -194,7 +194,8 @@ class FunctionContext:
         return temp
 
     def keep(self, value: Value) -> Value:
-        """The value, computed now: a copy in temporary variables, unless it cannot change."""
+        """Return the value, computed now: a copy in temporary variables, unless it cannot
+        change."""
         t = value.type
         if isinstance(t, TupleType):
             return Value(t, items=[self.keep(item) for item in value.items])
@@ -218,7 +219,7 @@ class FunctionContext:
         return kept
 
     def store_variable(self, t: Type, name: str, value: Value) -> list[str]:
-        """Statements that set a C variable of type *t*."""
+        """Return statements that set a C variable of type *t*."""
         if isinstance(t, OptionalType):
             value = as_optional(t, value)
         if isinstance(t, Scalar):
@@ -241,22 +242,22 @@ class FunctionContext:
             lines += self.store_variable(item, f"{name}_{i}", part)
         return lines
 
-    # ---- what is known of variables
+    # ---- known facts about variables
 
     def note(self, cname: str, t: Type, value: Value) -> None:
-        """Note what is known of a variable that was set to a value."""
+        """Record what is known of a variable that was set to a value."""
         if self.unit.checks and self.ranges.note(cname, t, value):
             self.changed = True
 
     def forget_stored(self, node: ast.AST) -> None:
-        """Forget the ranges of all variables that a statement assigns to: before a loop, whose end
-        comes before its begin."""
+        """Forget the ranges of all variables that a statement assigns: before a loop, whose body
+        may run again."""
         if self.unit.checks:
             for cname in self.vars.c_names_stored(node):
                 self.ranges.forget(cname)
 
     def is_own(self, t: ArrayType | RecordType, text: str) -> bool:
-        """Whether a pointer may be to an array that the function makes (local.array)."""
+        """Whether a pointer may point to an array that the function makes (local.array)."""
         if t.space != "private":
             return False
         own = {name for name, _, size in self.temps if size}
@@ -266,12 +267,12 @@ class FunctionContext:
         )
 
     def points_to_own(self, name: str) -> None:
-        """Note that a C variable may point into an array of the function's own."""
+        """Record that a C variable may point into a private array of the function."""
         if name.startswith("t_"):
             self.temp_pointers.add(name)
         elif name not in self.pointers:
             self.pointers.add(name)
-            self.changed = True  # it may have been read before, in a loop
+            self.changed = True  # it may have been read earlier, in a loop
 
 
 def _parameters(source: Source) -> list[str]:
@@ -282,7 +283,7 @@ def _parameters(source: Source) -> list[str]:
 
 
 def _body(source: Source, kernel: bool) -> list[ast.stmt]:
-    """The statements of a function; the one that a lambda stands for."""
+    """Return the statements of a function; for a lambda, the equivalent one."""
     node = source.node
     if isinstance(node, ast.FunctionDef):
         return node.body

@@ -1,4 +1,4 @@
-"""Numbers of kernels as numbers of another dtype."""
+"""Conversions of numbers in kernels to another dtype."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def cast(
     call: ast.AST,
     wraps: bool = False,
 ) -> Value:
-    """``numpy.float32(value)`` and the like. wraps: a constant that an integer type does not hold
-    is taken modulo its range, as Numba's types do, and C; NumPy's raise."""
+    """Handle ``numpy.float32(value)`` and similar calls. wraps: a constant that does not fit an
+    integer type is taken modulo its range, as in Numba's types and C; NumPy's types raise."""
     if value.is_date and dtype.kind in "iu":
         return to_dtype(fc, value, dtype, node)
     value = fc.as_number(value, node)
@@ -51,13 +51,14 @@ def cast(
     was: Any = value.type
     if was.weak and was.dtype.kind == "c" != dtype.kind:
         raise WrongCall(f"numpy.{dtype}() of a complex number")
-    holds = (was.weak and not wraps) or np.can_cast(was.dtype, dtype)  # else it may wrap
+    # Otherwise it may wrap around.
+    holds = (was.weak and not wraps) or np.can_cast(was.dtype, dtype)
     result = Value(t, text, nonneg=(value.nonneg and holds) or dtype.kind in "bu")
     return fc.ranges.copied(result, value) if holds or dtype.kind == "i" else result
 
 
 def item_type(fc: FunctionContext, value: Value, node: ast.AST) -> np.dtype[Any]:
-    """The dtype of the items of a kernel's own array: of numbers or of records."""
+    """Return the dtype of the items of a kernel's own array: numbers or records."""
     named = getattr(value.const, "dtype", value.const) if value.is_object else None
     if isinstance(named, np.dtype) and named.names and not named.hasobject:
         fc.unit.need(named)
@@ -68,7 +69,7 @@ def item_type(fc: FunctionContext, value: Value, node: ast.AST) -> np.dtype[Any]
 
 
 def dtype_of(fc: FunctionContext, value: Value, node: ast.AST) -> np.dtype[Any]:
-    """The dtype that an argument names."""
+    """Return the dtype that an argument names."""
     if value.is_object:
         try:
             return as_dtype(value.const)

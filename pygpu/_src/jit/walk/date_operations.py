@@ -38,10 +38,10 @@ def hint_of_units(a: DateType, b: DateType) -> str:
 
 
 def as_stored(fc: FunctionContext, date: np.dtype[Any] | None, value: Value, node: ast.AST) -> str:
-    """The text of a value that is stored in an item of dtype *date*, None for one of numbers."""
+    """Return the source of a value for an item of dtype *date*, None for a number's."""
     value = unwrapped(value)
     if date is not None and value.is_scalar and value.dtype.kind in "biu":
-        return emit.convert(value, WEAK_INT)  # as a number of the unit, as in NumPy
+        return emit.convert(value, WEAK_INT)  # as a number in the unit, as in NumPy
     if date is not None and isinstance(value.type, DateType) and value.type.date.kind == date.kind:
         return date_of(fc, value, date, node).text
     to = "a number" if date is None else str(date)
@@ -50,7 +50,7 @@ def as_stored(fc: FunctionContext, date: np.dtype[Any] | None, value: Value, nod
 
 
 def date_of(fc: FunctionContext, value: Value, date: np.dtype[Any], node: ast.AST) -> Value:
-    """A date or duration, or a whole number of its unit, as one of another unit."""
+    """Convert a date or duration, or a whole number of its unit, to another unit."""
     if value.is_scalar and value.dtype.kind in "biu":
         return Value(DateType(date), emit.convert(value, WEAK_INT))
     t, to = value.type, DateType(date)
@@ -65,7 +65,7 @@ def date_of(fc: FunctionContext, value: Value, date: np.dtype[Any], node: ast.AS
 
 
 def to_dtype(fc: FunctionContext, value: Value, dtype: np.dtype[Any], node: ast.AST) -> Value:
-    """``date.astype(dtype)`` and ``date.view(dtype)``."""
+    """Handle ``date.astype(dtype)`` and ``date.view(dtype)``."""
     if is_date(dtype):
         return date_of(fc, value, dtype, node)
     if dtype.kind in "iu" and dtype.itemsize == 8:
@@ -75,6 +75,6 @@ def to_dtype(fc: FunctionContext, value: Value, dtype: np.dtype[Any], node: ast.
 
 
 def constant_parts(*values: Value) -> tuple[Any, ...] | None:
-    """The Python objects that all values are; None if one is not known."""
+    """Return the Python objects of all values; None if one is not known."""
     found = tuple(v.const for v in values)
     return None if any(c is MISSING for c in found) else found

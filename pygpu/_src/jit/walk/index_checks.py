@@ -1,9 +1,9 @@
 """Checks of indices in kernels.
 
-Where an index is in a known range (:mod:`known_ranges`), the launch compares the range with the
-lengths, and the kernel's text has no check. What is left is checked where it is used: an access out
-of bounds is left out (what is read is 0), and the first one is written into a record, the memory
-behind ``pg_error``. Its words are described here and in :mod:`pygpu._src.jit.check_report`.
+If an index is in a known range (:mod:`known_ranges`), the launch compares the range with the
+lengths, and the kernel has no check. All others are checked in the kernel: an access out of bounds
+is skipped (reads give 0), and the first one is written into a record, the memory behind
+``pg_error``. Its words are described here and in :mod:`pygpu._src.jit.check_report`.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ __all__ = [
     "site_of",
 ]
 
-SCRATCH = 64  # where in the record records out of bounds are read and written [bytes]
+SCRATCH = 64  # offset in the record for reads and writes of records out of bounds [bytes]
 SCRATCH_BYTES = _array._RECORD_BYTES - SCRATCH
 _HELPERS = {
-    # Words: the site, whether somebody has it, the kernel, two of the index, of the length, of
-    # the block and of the thread, see PLACES.
+    # Words: the site, whether the record is taken, the kernel, two each for the index, the length,
+    # the block and the thread, see PLACES.
     "pgc_bad": """\
 PG_INLINE pg_i64 pgc_bad(PG_GLOBAL pg_i32 *e, pg_i32 k, pg_i64 b, pg_i64 t, pg_i32 site,
     pg_i64 i, pg_i64 n)
@@ -96,8 +96,8 @@ PG_INLINE pg_i64 pgc_far(pg_i64 at, pg_i64 i, pg_i64 step)
 }
 """,
 }
-# Who a thread is. The kernel finds it out, not a function: the simulator runs kernels as loops of
-# which no function asks.
+# The identity of a thread. The kernel computes it rather than a function, because the simulator
+# runs kernels as loops only if no function asks for it.
 PLACES = {
     "pg_block": "PG_GROUP_ID(0) | (pg_i64)PG_GROUP_ID(1) << 32 | (pg_i64)PG_GROUP_ID(2) << 48",
     "pg_thread": "PG_LOCAL_ID(0) | (pg_i64)PG_LOCAL_ID(1) << 20 | (pg_i64)PG_LOCAL_ID(2) << 40",
@@ -107,7 +107,7 @@ _NONE = "(-9223372036854775807 - 1)"
 
 
 class Site(Frozen):
-    """An index that is checked. place: of the file and line; text: the array; axis: of it."""
+    """A checked index. place: its file and line; text: the array's; axis: the array's axis."""
 
     function: str
     place: str
@@ -122,7 +122,8 @@ class Site(Frozen):
 
 
 class Raised(str):
-    """An exception that a kernel raises; as a string, all that tells it from others."""
+    """An exception that a kernel raises; as a string, it has everything that distinguishes it from
+    others."""
 
     kind: type[Exception]
     args: tuple[Any, ...]
@@ -135,8 +136,8 @@ class Raised(str):
 
 
 class Checked(str):
-    """The text of an index that is negative where it would be out of bounds. strided: bytes, which
-    are -2**63 then; else items."""
+    """The source of an index that is negative if it is out of bounds. strided: in bytes, -2**63
+    then; otherwise in items."""
 
     strided: bool
 
@@ -146,18 +147,18 @@ class Checked(str):
         return made
 
     def outside(self, text: str) -> str:
-        """Whether a variable with its value is out of bounds."""
+        """Whether a variable with this value is out of bounds."""
         return f"{text} == {_NONE}" if self.strided else f"{text} < 0"
 
 
 def raised(fc: FunctionContext, kind: type[Exception], message: str, node: Any) -> Raised:
-    """An exception of Python that an operation of the kernel raises."""
+    """Return a Python exception that an operation of the kernel raises."""
     place = f"{fc.source.filename}:{getattr(node, 'lineno', 1) + fc.source.first}"
     return Raised(kind, (message,), place)
 
 
 def proven(fc: FunctionContext, value: Value, n: str, site: Site) -> bool:
-    """Whether an index needs no check in the kernel: it is in an axis of length *n*, or in a
+    """Whether an index needs no check in the kernel: it is within an axis of length *n*, or in a
     range that each launch compares with it."""
     low, high = fc.ranges.range_of(value)
     length = fc.ranges.length_range(n)[0]
@@ -202,7 +203,7 @@ def site_of(fc: FunctionContext, node: Any, axis: int, ndim: int) -> Site:
 
 
 def checked_index(fc: FunctionContext, value: Value, n: str, site: Site) -> str:
-    """The text of an index that is -1 where it is out of bounds, and reported then."""
+    """Return the source of an index that is -1, and reported, if it is out of bounds."""
     assert isinstance(value.type, Scalar)
     about = report(fc, site)
     plain = value.nonneg or value.type.dtype.kind == "u"
@@ -211,7 +212,7 @@ def checked_index(fc: FunctionContext, value: Value, n: str, site: Site) -> str:
 
 
 def report(fc: FunctionContext, what: Any) -> str:
-    """The arguments by which pgc_bad() says who found what."""
+    """Return the arguments for pgc_bad(): who found what."""
     number = fc.unit.number_of(what)
     fc.need_implicit("pg_error", "PG_GLOBAL pg_i32 *pg_error", "")
     fc.need_implicit("pg_kernel", "pg_i32 pg_kernel", "")
@@ -228,7 +229,7 @@ def need_helper(fc: FunctionContext, name: str) -> str:
 
 
 def joined(fc: FunctionContext, t: ArrayType, texts: Sequence[str], value: Value) -> Checked:
-    """Indices of all axes as one."""
+    """Combine the indices of all axes."""
     if t.contiguous:
         text = texts[0]
         for i, n in zip(texts[1:], value.shape[1:]):
@@ -241,7 +242,7 @@ def joined(fc: FunctionContext, t: ArrayType, texts: Sequence[str], value: Value
 
 
 def checked_load(fc: FunctionContext, t: ArrayType, pointer: str, index: Checked) -> str:
-    """The item at a place, 0 if it is out of bounds."""
+    """Return the item at a place, 0 if it is out of bounds."""
     kind, code = emit.pointer_type(t), dtypes.code(t.dtype)
     name = f"pgc_load_{t.space}_{code}{'_far' if index.strided else ''}"
     place = place_text(t, "p", "at", index.strided)
@@ -264,8 +265,8 @@ def place_text(t: ArrayType, pointer: str, at: str, strided: bool) -> tuple[str,
 
 
 def checked_record(fc: FunctionContext, t: ArrayType, pointer: str, index: Checked) -> str:
-    """The address of a record, that of memory for it if it is out of bounds: of the report's,
-    or of the array's begin where that is in another address space."""
+    """Return the address of a record, or if it is out of bounds that of spare memory: the
+    report's, or the array's start if that is in another address space."""
     kind = emit.pointer_type(t)
     char = kind.replace(dtypes.storage_type(t.dtype), "char")
     name = f"pgc_record_{t.space}_{t.dtype.itemsize}{'_far' if index.strided else ''}"
@@ -284,7 +285,7 @@ def checked_record(fc: FunctionContext, t: ArrayType, pointer: str, index: Check
 def checked_atomic(
     fc: FunctionContext, t: ArrayType, function: str, count: int, index: Checked
 ) -> str:
-    """A function that does an atomic operation, or gives 0 if it is out of bounds."""
+    """Return a function that does an atomic operation, or returns 0 if it is out of bounds."""
     kind, number = emit.pointer_type(t), dtypes.compute_type(t.dtype)
     name = f"pgc_{function}{'_far' if index.strided else ''}"
     pointer, at = place_text(t, "p", "at", index.strided)

@@ -78,7 +78,7 @@ def _tuple_item(fc: FunctionContext, value: Value, node: ast.Subscript) -> Value
 def view_or_place(
     fc: FunctionContext, value: Value, node: ast.Subscript
 ) -> Value | tuple[str, str]:
-    """A Value for a slice; (pointer, index) of an item."""
+    """Return a Value for a slice; (pointer, index) for an item."""
     assert isinstance(value.type, ArrayType)
     parts = _indices(node.slice)
     given: list[Any] = []

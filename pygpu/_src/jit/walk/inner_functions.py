@@ -1,7 +1,7 @@
-"""Functions and lambdas that are defined in a kernel.
+"""Functions and lambdas defined in a kernel.
 
-Each becomes a device function, with the kernel's variables that it reads as further parameters.
-They are passed with what they are when the function is called, as Python looks them up then.
+Each becomes a device function with the kernel's variables that it reads as additional parameters.
+Their values are those at the time of the call, as in Python.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .context import FunctionContext
 from .names import read_name
 from .registry import visits_expression
 
-__all__: list[str] = []  # the visitor is registered
+__all__: list[str] = []  # importing registers the visitor
 
 
 class LocalFunction:
-    """A function that was defined in a kernel. source: of that kernel, which has the variables
+    """A function defined in a kernel. source: of that kernel, which has the variables
     *captured*."""
 
     def __init__(self, function: types.FunctionType, source: Any, captured: list[str]) -> None:
@@ -83,7 +83,7 @@ def _made(fc: FunctionContext, node: InnerFunction) -> LocalFunction:
     a.kwonlyargs += [ast.copy_location(ast.arg(n), node) for n in captured]
     a.defaults, a.kw_defaults = [], [None] * len(a.kwonlyargs)
     name = getattr(definition, "name", "inner_lambda")
-    module = ast.parse(f"def {name}(): pass")  # for its signature only
+    module = ast.parse(f"def {name}(): pass")  # only for its signature
     stub: Any = module.body[0]
     stub.args = a
     ast.fix_missing_locations(module)

@@ -1,4 +1,4 @@
-"""Items of arrays: their places in memory, and what is read there."""
+"""Items of arrays: their places in memory, and loads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def length_value(text: str) -> Value:
 
 
 def index_text(fc: FunctionContext, value: Value, n: str, node: ast.AST) -> str:
-    """An index as pg_i64 that is not negative, for an axis of length *n*."""
+    """Return an index as a nonnegative pg_i64, for an axis of length *n*."""
     if not value.is_scalar or value.dtype.kind not in "iu":
         if value.is_scalar and value.dtype.kind == "b":
             raise fc.source.error("a bool is not an index in kernels; use int()", node)
@@ -40,7 +40,7 @@ def index_text(fc: FunctionContext, value: Value, n: str, node: ast.AST) -> str:
 
 
 def load(fc: FunctionContext, value: Value, pointer: str, index: str) -> Value:
-    """The item at a place."""
+    """Return the item at a place."""
     assert isinstance(value.type, ArrayType)
     dtype = value.type.dtype
     fc.unit.need(dtype)
@@ -80,13 +80,13 @@ def item_place(
 def check_axis(
     fc: FunctionContext, value: Value, n: str, node: ast.AST, axis: int, ndim: int
 ) -> str | None:
-    """The text of an index that the kernel has to check; None for others."""
+    """Return the source of an index that the kernel must check; None for others."""
     site = site_of(fc, node, axis, ndim)
     return None if proven(fc, value, n, site) else checked_index(fc, value, n, site)
 
 
 def moved(t: ArrayType, pointer: str, offset: str) -> str:
-    """The pointer *offset* bytes on."""
+    """Return the pointer plus *offset* bytes."""
     kind = emit.pointer_type(t)
     char = kind.replace(dtypes.storage_type(t.dtype), "char")
     return f"(({kind})(({char}){pointer} + ({offset})))"

@@ -30,21 +30,21 @@ class Range(NamedTuple):
 
 
 class Items(NamedTuple):
-    """Anything else. length: the text of how many items there are. assign: assigns the item of a
-    number, a text, to a target."""
+    """Any other iterable. length: the source of the number of items. assign: assigns the item with
+    a number, a text, to a target."""
 
     length: str
     assign: Callable[[str, ast.expr], None]
 
 
 class Unrolled(NamedTuple):
-    """The items of a tuple whose types differ: the loop's body is written once for each."""
+    """The items of a tuple with different types: the loop's body is written once for each."""
 
     items: list[Value]
 
 
 def iteration(fc: FunctionContext, node: ast.expr) -> Range | Items | Unrolled:
-    """The iterable of a for loop."""
+    """Return the iterable of a for loop."""
     if isinstance(node, ast.Call):
         function = fc.expr(node.func)
         target = function.const if function.is_object else None
@@ -59,7 +59,7 @@ def iteration(fc: FunctionContext, node: ast.expr) -> Range | Items | Unrolled:
 
 
 def _common(items: Any) -> Any:
-    """The type of a variable for all of the items; None if there is none."""
+    """Return a common type for all items; None if there is none."""
     common = items[0].type if items else VOID
     for one in items[1:]:
         common = None if common is None else join(common, one.type)
@@ -112,7 +112,7 @@ def _iterable(fc: FunctionContext, node: ast.expr, value: Value | None = None) -
 
         return Items(array.shape[0], item)
     if value.is_tuple:
-        items = fc.keep(value).items  # the loop may change what they are computed from
+        items = fc.keep(value).items  # the loop may change their operands
         if _common(items) is None:
             raise fc.source.error("the items of the tuple have no common type", node)
 
@@ -130,14 +130,14 @@ def _iterable(fc: FunctionContext, node: ast.expr, value: Value | None = None) -
 
 
 def _flat_items(fc: FunctionContext, value: Value) -> Items:
-    """The items of an array of several axes that are not next to each other."""
+    """Return the items of an array of several axes that is not contiguous."""
     array = fc.keep(value)
     t = array.type
     assert isinstance(t, ArrayType)
 
     def item(counter: str, target: ast.expr) -> None:
         offsets = []
-        step = ""  # how many items one of this axis has
+        step = ""  # how many items one index of this axis covers
         for n, stride in reversed([*zip(array.shape, emit.strides_of(array))]):
             offsets.append(f"({counter}{step} % {n}) * {stride}")
             step += f" / {n}"
@@ -148,7 +148,7 @@ def _flat_items(fc: FunctionContext, value: Value) -> Items:
 
 
 def _called_iterable(fc: FunctionContext, node: ast.Call) -> Items | None:
-    """enumerate(), zip(), reversed(), and range() inside of them; None for other calls."""
+    """Handle enumerate(), zip(), reversed(), and range() inside them; None for other calls."""
     function = fc.expr(node.func)
     called = function.const if function.is_object else None
     if called is enumerate and 1 <= len(node.args) + len(node.keywords) <= 2 and node.args:

@@ -1,8 +1,8 @@
-"""Known ranges of a function's integers at a place of the walk.
+"""Known ranges of a function's integers during the walk.
 
-A variable, or a text that is the same all the time, is in a range whose ends launches compute
+A variable, or an expression with a constant value, is in a range whose ends are computed at launch
 (:mod:`pygpu._src.jit.ranges`). Statements change what is known, by text: a test holds in its
-branch, and an assignment makes everything that mentions the variable unknown.
+branch, and an assignment invalidates everything that mentions the variable.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from ..types import WEAK_INT, ArrayType, Scalar, TupleType, Type
 
 __all__ = ["ALL", "KnownRanges", "is_integer", "together"]
 
-# Texts of which a fact can be kept: of variables and of what is the same all the time.
+# Texts about which a fact can be recorded: of variables and constant expressions.
 _STEADY = re.compile(r"[\w\s()+\-*/%<>&|]+")
 _CALL = re.compile(r"\b(?!PG_|pg_[iu]\d+\b)\w+\s*\(")
 _MAY_OVERFLOW = ("add", "subtract", "multiply", "left_shift")
-ALL = "all"  # among sites: no range can be relied on
+ALL = "all"  # among sites: no range is reliable
 
 
 class KnownRanges:
     """The ranges of texts, and which of them are less than others.
 
     known: the ranges by text. less: pairs of texts of which the first is less than the second.
-    wild: variables that may be what overflowed, whatever their signs say. given: of a device
+    wild: variables that may have overflowed, whatever their signs suggest. given: for a device
     function, the ranges of its arguments, see ranges_of.
     """
 
@@ -42,7 +42,7 @@ class KnownRanges:
         self.wild: set[str] = set()
 
     def begin_walk(self, arguments: Sequence[tuple[str, Type]], kernel: bool) -> None:
-        """The ranges at the begin of a walk. arguments: names in C and types."""
+        """Set the ranges at the start of a walk. arguments: names in C and types."""
         self.known: dict[str, Range] = {}
         self.less: set[tuple[str, str]] = set()
         if not self.unit.checks:
@@ -90,8 +90,8 @@ class KnownRanges:
                 self._begin_given(f"{cname}_{i}", item, one)
 
     def ranges_of(self, value: Value) -> Any:
-        """The ranges of an argument of a device function: of an integer, of an array's lengths, of
-        each item of a tuple."""
+        """Return the ranges of an argument of a device function: of an integer, of an array's
+        lengths, of each item of a tuple."""
         if value.is_tuple:
             return tuple(map(self.ranges_of, value.items))
         if value.is_array:
@@ -103,12 +103,12 @@ class KnownRanges:
     # ---- ranges
 
     def is_within(self, index: Value, n: int) -> bool:
-        """Whether an index is known to be one of *n* items, from their begin or end."""
+        """Whether an index is known to be one of *n* items, counted from either end."""
         low, high = self.range_of(index)
         return isinstance(low, int) and isinstance(high, int) and -n <= low and high < n
 
     def range_of(self, value: Value) -> Range:
-        """The range of an integer."""
+        """Return the range of an integer."""
         if value.is_const and isinstance(value.const, (int, np.integer)):
             return int(value.const), int(value.const)
         found = value.range or ranges.UNKNOWN
@@ -119,7 +119,7 @@ class KnownRanges:
         dtype = value.type.dtype
         if dtype.kind == "b":
             return 0, 1
-        if dtype.itemsize < 4:  # more is larger than most arrays
+        if dtype.itemsize < 4:  # larger values exceed most arrays
             limits = np.iinfo(dtype)
             found = (
                 int(limits.min) if found[0] is None else found[0],
@@ -137,7 +137,7 @@ class KnownRanges:
         return (0 if found[0] is None else found[0]), found[1]
 
     def computed(self, result: Value, name: str, a: Value, b: Value) -> Value:
-        """*result* with the range that an operation on two integers gives it."""
+        """Return *result* with the range that an operation on two integers gives it."""
         if self.unit.checks and all(is_integer(v) for v in (result, a, b)):
             one, two = self.operand_range(a, result), self.operand_range(b, result)
             found = ranges.of_operation(name, one, two)
@@ -147,8 +147,8 @@ class KnownRanges:
         return result
 
     def _without_overflow(self, found: Range) -> Range:
-        """A range that holds if launches find that 64 bits hold its ends; if one is not known, the
-        number may be anything."""
+        """Return a range that is valid if launches find that its ends fit 64 bits; if an end is
+        unknown, the number may be anything."""
         if found[0] is None or found[1] is None:
             return ranges.UNKNOWN
         if self.unit.tests is None or ALL in self.unit.forced:
@@ -159,13 +159,14 @@ class KnownRanges:
         return found
 
     def operand_range(self, value: Value, other: Value) -> Range:
-        """The range of a number that is converted to the type of another one, if it is weak."""
+        """Return the range of a number that is converted to the type of another one, if it is
+        weak."""
         found = self.range_of(value)
         weak = value.is_weak and not value.is_const and not other.is_weak
         return self.wrapped(found, other) if weak else found
 
     def wrapped(self, found: Range, value: Value) -> Range:
-        """A range as a number of the value's type has it."""
+        """Return a range as wrapped by the value's type."""
         assert isinstance(value.type, Scalar)
         dtype = value.type.dtype
         if dtype == np.dtype("i8") or dtype.kind == "b":
@@ -174,7 +175,7 @@ class KnownRanges:
         return ranges.within(found, int(limits.min), min(int(limits.max), (1 << 63) - 1))
 
     def copied(self, result: Value, value: Value) -> Value:
-        """*result*, which is *value* in another integer type."""
+        """Return *result*, which is *value* in another integer type."""
         if self.unit.checks and is_integer(result) and is_integer(value):
             if value.dtype == np.dtype("u8") != result.dtype:
                 result.nonneg = False  # it may have become negative
@@ -182,13 +183,14 @@ class KnownRanges:
             result.range = self.wrapped(self.range_of(value), result)
         return result
 
-    # ---- what statements tell
+    # ---- effects of statements
 
     def note(self, cname: str, t: Type, value: Value) -> bool:
-        """A variable was set to a value. Returns whether the next walk must know more of it."""
+        """Record that a variable was set to a value. Returns whether the next walk must know more
+        about it."""
         known: dict[str, Range] = {}
         less: set[tuple[str, str]] = set()
-        self._note(cname, t, value, known, less)  # of what was before, as in i += 1
+        self._note(cname, t, value, known, less)  # about the previous value, as in i += 1
         self.forget(cname)
         self.known |= known
         self.less |= less
@@ -213,12 +215,12 @@ class KnownRanges:
                 self._note(f"{cname}_{i}", item, part, known, less)
 
     def forget(self, cname: str) -> None:
-        """A variable is not any more what it was."""
+        """Drop what is known of a variable."""
         self.known = {text: r for text, r in self.known.items() if cname not in text}
         self.less = {(a, b) for a, b in self.less if cname not in a and cname not in b}
 
     def taken(self, test: Value, way: bool) -> None:
-        """From here on, a test was true, or false."""
+        """Record that a test was true, or false, from here on."""
         if self.unit.checks:
             for text, found in test.facts[0 if way else 1]:
                 if isinstance(found, str):
@@ -234,7 +236,7 @@ class KnownRanges:
         self.known, self.less = dict(state[0]), set(state[1])
 
     def merge(self, one: Any, other: Any) -> None:
-        """After two ways that come together. None: it does not come there."""
+        """Merge two branches. None: the branch does not get here."""
         if one is None or other is None:
             self.restore(one or other or self.state())
             return
@@ -244,7 +246,7 @@ class KnownRanges:
 
     @contextmanager
     def only_if(self, test: Value, way: bool = True) -> Iterator[None]:
-        """Inside the ``with`` block the ranges are those that hold if a test is true, or false."""
+        """Inside the ``with`` block, use the ranges that hold if a test is true, or false."""
         state = self.state() if self.unit.checks else None
         self.taken(test, way)
         yield
@@ -252,7 +254,7 @@ class KnownRanges:
             self.restore(state)
 
     def tested(self, result: Value, name: str, a: Value, b: Value) -> Value:
-        """The result of a comparison, with what it tells of the two."""
+        """Return the result of a comparison, with the facts about both operands."""
         if self.unit.checks and is_integer(a) and is_integer(b):
             swap = {"less": "greater", "less_equal": "greater_equal"}
             swap |= {new: old for old, new in swap.items()}
@@ -265,7 +267,7 @@ class KnownRanges:
         return result
 
     def _facts(self, name: str, a: Value, b: Value) -> list[Any]:
-        """Facts on a that follow from ``a <name> b``."""
+        """Return the facts about a that follow from ``a <name> b``."""
         text = a.text
         if a.is_const or not _STEADY.fullmatch(text) or _CALL.search(text):
             return []
@@ -288,7 +290,7 @@ class KnownRanges:
         return [(text, (low, high))] if name == "equal" else []
 
     def counts(self, text: str, n: str) -> None:
-        """A text stands for indices of an axis of length *n*."""
+        """Record that a text stands for indices of an axis of length *n*."""
         if self.unit.checks:
             self.known[text] = 0, ranges.add(self.length_range(n)[1], -1)
             self.less.add((text, n))
@@ -296,8 +298,8 @@ class KnownRanges:
     def count_range(
         self, item: Value, start: Value, stop: Value, step: Value, stored: Sequence[str]
     ) -> None:
-        """The range of the counter of a loop over a range. stored: the C names of the variables
-        that the loop assigns to."""
+        """Return the range of the counter of a loop over a range. stored: the C names of the
+        variables that the loop assigns."""
         first, end = self.range_of(start), self.range_of(stop)
         up = step.nonneg or (step.is_const and step.const > 0)
         if up:
@@ -315,7 +317,7 @@ def is_integer(value: Value) -> bool:
 
 
 def together(facts: Sequence[Any], is_and: bool) -> Any:
-    """The ranges that follow from several tests that are all true, or of which one is."""
+    """Return the ranges that follow from several tests all of which, or one of which, is true."""
     if len(facts) == 1:
         return facts[0]
     all_of_them = [fact for one in facts for fact in one[0 if is_and else 1]]
@@ -327,8 +329,8 @@ def _is_wider(to: Scalar, of: Scalar) -> bool:
 
 
 def _may_be_large(end: Any) -> bool:
-    """Whether 64 bits may not hold an end: it has products, but one of blocks and threads, or a
-    number that was an argument."""
+    """Whether an end may not fit 64 bits: it has products other than one of blocks and threads, or
+    a number that was an argument."""
     if type(end) is not tuple:
         return type(end) is int and abs(end) >= 1 << 31
     if end[0] in ("groups", "size", "shape", "value"):
@@ -339,7 +341,7 @@ def _may_be_large(end: Any) -> bool:
 
 
 def _is_of_the_grid(end: Any) -> bool:
-    """Whether it is made of blocks or threads and small numbers, without a product."""
+    """Whether it consists of blocks or threads and small numbers, without a product."""
     if type(end) is int:
         return abs(end) < 1 << 16
     return end[0] in ("groups", "size") or (end[0] == "+" and all(map(_is_of_the_grid, end[1:])))

@@ -1,4 +1,4 @@
-"""Names: what a variable is where it is read, and what an assignment makes of it."""
+"""Names: the value of a variable where it is read, and the effect of an assignment."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read_name(fc: FunctionContext, node: ast.Name) -> Value:
 
 
 def read_variable(fc: FunctionContext, key: str, node: ast.Name) -> Value:
-    """The value of a variable at this use of its name."""
+    """Return the value of a variable at this use of its name."""
     known = fc.vars.const_locals.get(key)
     if known is not None:
         return known
@@ -70,7 +70,7 @@ def read_variable(fc: FunctionContext, key: str, node: ast.Name) -> Value:
 
 
 def assign_name(fc: FunctionContext, target: ast.Name, value: Value) -> None:
-    """``name = value``."""
+    """Handle ``name = value``."""
     name = target.id
     if value.type == VOID:
         if value.text:
@@ -116,9 +116,9 @@ def assign_name(fc: FunctionContext, target: ast.Name, value: Value) -> None:
 
 
 def _is_alias(fc: FunctionContext, key: str, v: Variable, value: Value) -> bool:
-    """Whether a name that is assigned once needs no variable: its value exists while
-    compiling, or it is memory of the kernel's own. It has that value in the block of the
-    assignment, and what uses it elsewhere looks whether it may not be set."""
+    """Whether a name that is assigned once needs no variable: its value exists while compiling, or
+    it is the kernel's own memory. It has that value in the block of the assignment; uses elsewhere
+    check whether it may be unset."""
     place = _is_place(value)
     if not (place or _is_known(value)):
         return False
@@ -129,7 +129,7 @@ def _is_alias(fc: FunctionContext, key: str, v: Variable, value: Value) -> bool:
 
 
 def _in_turn(fc: FunctionContext, lines: list[str], name: str, value: Value) -> list[str]:
-    """Several assignments, through temporary variables if a later one reads what an earlier one
+    """Do several assignments, through temporary variables if a later one reads what an earlier one
     set: ``a = a[1:]``."""
     if len(lines) < 2 or not any(name in line.partition(" = ")[2] for line in lines):
         return lines
@@ -155,7 +155,7 @@ def _is_known(value: Value) -> bool:
 
 
 def _is_place(value: Value) -> bool:
-    """Whether it is an array of constant shape that is declared by its name."""
+    """Whether it is an array of constant shape that is declared under its name."""
     return (
         value.is_array
         and value.strides is None

@@ -51,26 +51,26 @@ _KEEPS_SIGN = {
     "bitwise_xor",
     "power",
 }
-_MAY_WRAP = {"add", "left_shift", "multiply", "power"}  # around, to a negative number
+_MAY_WRAP = {"add", "left_shift", "multiply", "power"}  # may wrap around to a negative number
 _EXACT = set(
     "absolute ceil conjugate copysign fabs floor fmax fmin maximum minimum negative positive rint "
     "sign trunc".split()
 )
 _DIVISIONS = {"floor_divide", "remainder", "true_divide"}
-_LINE = 60  # operations of a long sum in one statement
+_LINE = 60  # operations of a long sum per statement
 _WEAK_DTYPES = {np.dtype("?"), np.dtype("i8"), np.dtype("f8"), np.dtype("c16")}
 
 
 @visits_expression(ast.BinOp)
 def binary_operation(fc: FunctionContext, node: ast.BinOp) -> Value:
-    chain = [node]  # a + b + c + ...: without a call of Python for each
+    chain = [node]  # a + b + c + ...: without recursion for each
     while isinstance(chain[-1].left, ast.BinOp):
         chain.append(chain[-1].left)
     value = fc.expr(chain[-1].left)
     for n, part in enumerate(reversed(chain)):
         value = binary(fc, part, part.op, value, fc.expr(part.right))
         if n % _LINE == _LINE - 1 and not fc.conditional and isinstance(value.type, Scalar):
-            value = fc.keep(value)  # compilers take some 250 brackets in brackets
+            value = fc.keep(value)  # compilers support some 250 nested brackets
     return value
 
 
@@ -117,7 +117,7 @@ def _binary(fc: FunctionContext, node: ast.AST, op: ast.operator, a: Value, b: V
 
 
 def _not_zero(fc: FunctionContext, node: ast.AST, b: Value) -> Value:
-    """A divisor, of which it is reported if it is 0."""
+    """Return a divisor, with a check that reports 0."""
     assert isinstance(b.type, Scalar)
     about = report(fc, raised(fc, ZeroDivisionError, "division by zero", node))
     kind, name = emit.c_type(b.type), f"pgc_divisor_{dtypes.code(b.type.dtype)}"
@@ -134,8 +134,8 @@ def _not_zero(fc: FunctionContext, node: ast.AST, b: Value) -> Value:
 def _widened(
     fc: FunctionContext, node: ast.AST, name: str, a: Value, b: Value
 ) -> tuple[Value, Value]:
-    """The operands of arithmetic as Numba has them: integers of less than 64 bits as int64, or
-    as uint64 if both are unsigned. It is for programs that were written for it."""
+    """Convert the operands of arithmetic as Numba does: integers of less than 64 bits become
+    int64, or uint64 if both are unsigned. For programs that were written for Numba."""
     assert isinstance(a.type, Scalar) and isinstance(b.type, Scalar)
     kinds = a.type.dtype.kind + b.type.dtype.kind
     strong = [t.dtype for t in (a.type, b.type) if not t.weak]
@@ -167,7 +167,7 @@ def _as_wide(fc: FunctionContext, node: ast.AST, value: Value, to: np.dtype[Any]
 def _weak_binary(
     fc: FunctionContext, node: ast.AST, name: str, sign: str, a: Value, b: Value
 ) -> Value:
-    """Of two Python numbers, by Python's rules."""
+    """Compute with two Python numbers, by Python's rules."""
     assert isinstance(a.type, Scalar) and isinstance(b.type, Scalar)
     t = join(a.type, b.type)
     if t == WEAK_BOOL and name not in ("bitwise_and", "bitwise_or", "bitwise_xor"):
@@ -216,7 +216,7 @@ def _power(fc: FunctionContext, node: ast.AST, a: Value, b: Value) -> Value:
 
 
 def _small_power(fc: FunctionContext, node: ast.AST, a: Value, exponent: int) -> Value:
-    """A power as products."""
+    """Compute a power as products."""
     assert isinstance(a.type, Scalar)
     if not emit._SIMPLE.fullmatch(a.text):
         t = a.type

@@ -1,5 +1,5 @@
-"""Values that may be None: what functions return on some ways only, and variables that are None
-until they are set. In C, each is two variables: the value, and whether there is one."""
+"""Values that may be None: results of functions that return only on some paths, and variables that
+are None until they are set. In C, each is two variables: the value, and whether there is one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["as_optional", "is_there", "unwrapped"]
 
 
 def _nothing(t: Type) -> Value:
-    """A value of a type that is never looked at."""
+    """Return a placeholder value of a type, which is never read."""
     if isinstance(t, Scalar):
         return Value(t, emit.literal(0, t.dtype))
     if isinstance(t, ArrayType):
@@ -23,7 +23,7 @@ def _nothing(t: Type) -> Value:
 
 
 def as_optional(t: OptionalType, value: Value) -> Value:
-    """A value, or None, as one of type *t*."""
+    """Convert a value, or None, to type *t*."""
     if value.is_none:
         return Value(t, items=[_nothing(t.item), Value(BOOL, "0")])
     if value.is_optional:
@@ -32,7 +32,8 @@ def as_optional(t: OptionalType, value: Value) -> Value:
 
 
 def unwrapped(value: Value) -> Value:
-    """The value itself, where it is used. If it is None after all, its contents are undefined."""
+    """Return the value itself, where it is used. If it is None after all, its contents are
+    undefined."""
     return value.items[0] if value.is_optional else value
 
 

@@ -1,8 +1,8 @@
 """Which assignments of a name reach which of its uses.
 
-The walk over the syntax tree gives each name one variable, and takes a name that is assigned once,
-to a constant, for the constant. Where that is not enough (a use that the assignment does not
-dominate, assignments whose types have nothing in common) it asks here.
+The walk over the syntax tree gives each name one variable, and replaces a name that is assigned
+once, to a constant, by the constant. If that is not sufficient (a use that the assignment does not
+dominate, assignments of incompatible types), it uses this analysis.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 __all__ = ["Reaching"]
 
 _Definitions = frozenset[Any]
-_UNSET = "unset"  # the definition of a name that nothing was assigned to yet
+_UNSET = "unset"  # the definition of a name before any assignment
 _NOTHING: _Definitions = frozenset((_UNSET,))
 
 
 class _State:
-    """The definitions of each name that reach a place, and whether the place can be reached."""
+    """The definitions of each name that reach a place, and whether the place is reachable."""
 
     __slots__ = ("live", "names")
 
@@ -46,8 +46,8 @@ def _join(states: Iterable[_State]) -> _State:
 class Reaching:
     """The analysis of one function.
 
-    decided: by id() of an ``if`` or ``while``, what its test is known to be: only that way is
-    taken.
+    decided: by id() of an ``if`` or ``while``, the known value of its test: only that branch is
+    followed.
     """
 
     def __init__(
@@ -57,8 +57,9 @@ class Reaching:
         decided: Mapping[int, bool],
     ) -> None:
         self.decided = decided
-        self.reads: dict[int, set[Any]] = {}  # by id() of the Name, the definitions it may have
-        self.parent: dict[Any, Any] = {}  # definitions that a use has in common are one variable
+        # By id() of the Name, the definitions that may reach it.
+        self.reads: dict[int, set[Any]] = {}
+        self.parent: dict[Any, Any] = {}  # definitions that reach a common use are one variable
         self.count: dict[Any, int] = {}
         self.names: dict[Any, str] = {}
         self.breaks: list[list[_State]] = []
@@ -70,19 +71,19 @@ class Reaching:
         self._block(body, start)
         self._number(parameters)
 
-    # ---- what is asked
+    # ---- queries
 
     def may_be_unset(self, node: ast.Name) -> bool:
         """Whether this use of a name can be reached without an assignment to it."""
         return _UNSET in self.reads.get(id(node), ())
 
     def is_never_set(self, node: ast.Name) -> bool:
-        """Whether this use of a name is reached by no assignment at all."""
+        """Whether no assignment reaches this use of a name."""
         return self.reads.get(id(node)) == {_UNSET}
 
     def key(self, node: ast.Name, stored: bool) -> str:
-        """The variable of this use of a name, or of this assignment: the name itself for a
-        parameter's, else one that no program has."""
+        """Return the variable of this use of a name, or of this assignment: the name itself for a
+        parameter's, else a name that no program uses."""
         if stored:
             return self.keys.get(self._root(id(node)), node.id)
         for definition in self.reads.get(id(node), ()):
@@ -91,7 +92,8 @@ class Reaching:
         return node.id
 
     def stores(self, key: str) -> int:
-        """How many assignments a variable has; those of loops and ``+=`` count as several."""
+        """Return how many assignments a variable has; those of loops and ``+=`` count as
+        several."""
         return self.counts.get(key, 0)
 
     def _number(self, parameters: Sequence[str]) -> None:
@@ -173,7 +175,7 @@ class Reaching:
         return self._target(node.target, self._expression(node.value, state))
 
     def _on_AugAssign(self, node: ast.AugAssign, state: _State) -> _State:
-        state = self._expression(node.target, state)  # which reads a Name, too
+        state = self._expression(node.target, state)  # it also reads a Name
         state = self._expression(node.value, state)
         return self._target(node.target, state, 3)
 
@@ -203,7 +205,8 @@ class Reaching:
         return self._loop(node, state, lambda state: (self._target(node.target, state, 3), state))
 
     def _loop(self, node: ast.For | ast.While, state: _State, head: Any) -> _State:
-        """head: from the state before a turn, the states in the body and after the last one."""
+        """head: maps the state before an iteration to the states in the body and after the last
+        one."""
         begin = state
         while True:
             self.breaks.append([])

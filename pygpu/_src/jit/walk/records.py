@@ -30,8 +30,9 @@ __all__ = [
     "store_record",
 ]
 
-# Integers do it, as ptxas (CUDA 13.0) is wrong: where a byte is stored of a constant that
-# cvt.rn.f16.f32 has made a half, it stores the constant converted to an integer (F2I.U8.F16).
+# Integers are used because ptxas (CUDA 13.0) miscompiles the float version: if a byte is stored of
+# a constant that cvt.rn.f16.f32 has made a half, it stores the constant converted to an integer
+# (F2I.U8.F16).
 _HALF = """\
 PG_INLINE pg_u32 pgu_half(pg_f32 x)
 { /* the bits of the nearest half, of two the even one */
@@ -50,7 +51,7 @@ PG_INLINE pg_u32 pgu_half(pg_f32 x)
 
 
 def record_at(fc: FunctionContext, t: ArrayType, pointer: str, index: str) -> Value:
-    """The record at a place of an array."""
+    """Return the record at a place of an array."""
     kind = RecordType(t.dtype, t.space, dtypes.alignment(t.dtype))
     if isinstance(index, Checked):
         return Value(kind, checked_record(fc, t, pointer, index))
@@ -59,7 +60,7 @@ def record_at(fc: FunctionContext, t: ArrayType, pointer: str, index: str) -> Va
 
 
 def field_name(fc: FunctionContext, value: Value, node: ast.expr) -> str | None:
-    """The name in ``record["name"]`` or ``array["name"]``; None for another index."""
+    """Return the name in ``record["name"]`` or ``array["name"]``; None for another index."""
     if value.is_record or (value.is_array and value.dtype.names):
         if isinstance(node, (ast.Constant, ast.Name, ast.Attribute)):
             index = fc.expr(node)
@@ -79,7 +80,7 @@ def field_name(fc: FunctionContext, value: Value, node: ast.expr) -> str | None:
 def field_dtype(
     fc: FunctionContext, value: Value, name: str, node: ast.AST
 ) -> tuple[np.dtype[Any], int]:
-    """The dtype of a field, and its offset in the record."""
+    """Return the dtype of a field, and its offset in the record."""
     dtype = value.dtype
     if name not in (dtype.names or ()):
         has = f"; it has {', '.join(dtype.names)}" if dtype.names else ""
@@ -90,12 +91,12 @@ def field_dtype(
 
 
 def is_aligned(t: RecordType, dtype: np.dtype[Any], offset: int) -> bool:
-    """Whether a number at an offset of a record is where the device can load it."""
+    """Whether a number at an offset of a record is aligned for a load."""
     return gcd(t.align, offset) % dtypes.alignment(dtype) == 0
 
 
 def field_value(fc: FunctionContext, value: Value, name: str, node: ast.AST) -> Value:
-    """A field of a record, or of all records of an array."""
+    """Return a field of a record, or of all records of an array."""
     dtype, offset = field_dtype(fc, value, name, node)
     base, shape = dtype.base, dtype.shape
     if not (base.names or dtypes.is_numeric(base)):
@@ -133,7 +134,7 @@ def _column(
     offset: int,
     node: ast.AST,
 ) -> Value:
-    """A field of an array of records as an array."""
+    """Return a field of an array of records as an array."""
     t = value.type
     assert isinstance(t, ArrayType)
     record = RecordType(t.dtype, t.space, dtypes.alignment(t.dtype))
@@ -164,7 +165,7 @@ def _must_align(
 
 
 def by_bytes(fc: FunctionContext, what: str, t: RecordType, dtype: np.dtype[Any]) -> str:
-    """A function that loads or stores a number at any address."""
+    """Return a function that loads or stores a number at any address."""
     storage, code = dtypes.storage_type(dtype), dtypes.code(dtype)
     name = f"pgu_{what}_{t.space}_{code}"
     kind, n = emit.pointer_type(t), dtype.itemsize
@@ -193,7 +194,7 @@ def by_bytes(fc: FunctionContext, what: str, t: RecordType, dtype: np.dtype[Any]
 def store_record(
     fc: FunctionContext, t: ArrayType, pointer: str, index: str, value: Value, node: ast.AST
 ) -> None:
-    """``array[i] = record``: all of its bytes."""
+    """Handle ``array[i] = record``: all of its bytes."""
     if isinstance(value.type, ArrayType) and not value.type.ndim and value.type.dtype.names:
         value = record_at(fc, value.type, value.text, "0")
     if not value.is_record or value.dtype != t.dtype:

@@ -1,8 +1,9 @@
 """The visitors of each kind of node, and the handlers of each object that is called.
 
 A module registers its functions when it is imported: *visitors* of expressions and statements by
-the node's type, *handlers* of calls by the object that the called name means. All of them take the
-:class:`~pygpu._src.jit.walk.context.FunctionContext` of the function that is being compiled.
+the node's type, *handlers* of calls by the object to which the called name refers. All of them
+take the :class:`~pygpu._src.jit.walk.context.FunctionContext` of the function that is being
+compiled.
 """
 
 from __future__ import annotations
@@ -79,13 +80,13 @@ def handles(*objects: Any) -> Callable[[_H], _H]:
 
 
 def finds(finder: _F) -> _F:
-    """Register a function that may know the handler of an object which has none of its own."""
+    """Register a function that may know the handler of an object without a registered one."""
     _FINDERS.append(finder)
     return finder
 
 
 def find(obj: Any) -> Handler | None:
-    """The handler of a callable; None if there is none."""
+    """Return the handler of a callable; None if there is none."""
     try:
         found = HANDLERS.get(obj)
     except TypeError:
@@ -96,7 +97,7 @@ def find(obj: Any) -> Handler | None:
 
 
 def count(what: str, args: list[Value], kwargs: dict[str, Value], low: int, high: int) -> None:
-    """Check how many arguments a builtin got."""
+    """Check the number of arguments of a builtin."""
     if kwargs:
         raise WrongCall(f"{what}() takes no keyword arguments in kernels")
     if not low <= len(args) <= high:
@@ -105,7 +106,7 @@ def count(what: str, args: list[Value], kwargs: dict[str, Value], low: int, high
 
 
 def one_array(what: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    """The argument of a builtin that takes one array."""
+    """Return the argument of a builtin that takes one array."""
     count(what, args, kwargs, 1, 1)
     if not args[0].is_array:
         raise WrongCall(f"{what}() takes an array, not {args[0].type}")

@@ -1,4 +1,4 @@
-"""Tuples, and what is unpacked into several names."""
+"""Tuples, and unpacking into several names."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ def tuple_display(fc: FunctionContext, node: ast.Tuple | ast.List) -> Value:
 
 
 def collection(fc: FunctionContext, node: ast.expr) -> Value:
-    """The operand of ``in``, or of ``for ... in``, which nothing else can see: lists and sets
-    are tuples there, as for CPython."""
+    """Return the operand of ``in``, or of ``for ... in``, which nothing else can access: lists and
+    sets are tuples there, as in CPython."""
     if isinstance(node, ast.List):
         return tuple_display(fc, node)
     if isinstance(node, ast.Set):
         values = [fc.expr(element) for element in node.elts]
-        if all(v.is_scalar and v.is_const for v in values):  # each once, in Python's order
+        if all(v.is_scalar and v.is_const for v in values):
+            # Each evaluated once, in Python's order.
             return constant(fc, tuple(frozenset(v.const for v in values)), node)
         return Value(TupleType(tuple(v.type for v in values)), items=values)
     value = fc.value(node)
@@ -45,7 +46,7 @@ def collection(fc: FunctionContext, node: ast.expr) -> Value:
 def unpack(
     fc: FunctionContext, value: Value, node: ast.AST, count: int | None = None
 ) -> list[Value]:
-    """The items of a tuple, or the first *count* of an array with one axis."""
+    """Return the items of a tuple, or the first *count* of an array with one axis."""
     value = unwrapped(value)
     if value.is_tuple:
         return list(value.items)

@@ -22,7 +22,7 @@ def slice_view(fc: FunctionContext, value: Value, given: list[Any], node: ast.AS
     offsets: list[str] = []
     shape: list[str] = []
     steps: list[str] = []
-    whole_rest = t.contiguous  # the axes left are whole, and before them only items
+    whole_rest = t.contiguous  # the remaining axes are complete, and only items precede them
     sliced = False
     inside: list[str] = []
     for g in given:
@@ -53,7 +53,7 @@ def slice_view(fc: FunctionContext, value: Value, given: list[Any], node: ast.AS
         shape.append(length)
         steps.append(stride if step == "1" else f"({stride} * {step})")
     contiguous = whole_rest
-    if inside:  # out of bounds it is a view of nothing, not of the first row
+    if inside:  # out of bounds, it is an empty view, rather than the first row
         shape = [_empty_unless(fc, " && ".join(inside), n) for n in shape]
     kind = ArrayType(t.item_dtype, len(shape), contiguous, t.space)
     pointer = value.text if not offsets else moved(t, value.text, " + ".join(offsets))
@@ -63,12 +63,12 @@ def slice_view(fc: FunctionContext, value: Value, given: list[Any], node: ast.AS
 def _slice_index(
     fc: FunctionContext, text: str, value: Value, n: str, node: ast.AST, axis: int, ndim: int
 ) -> tuple[str, str]:
-    """The text of an index beside slices, 0 where it is out of bounds, and that of whether it
-    is not; "" if that is known."""
+    """Return the source of an index beside slices, 0 if it is out of bounds, and that of whether
+    it is not; "" if that is known."""
     found = check_axis(fc, value, n, node, axis, ndim)
     if found is None:
         return text, ""
-    if fc.conditional:  # where it may not be evaluated, nothing is reported but by items
+    if fc.conditional:  # where it may not be evaluated, only items report errors
         return f"((pg_u64){text} < (pg_u64){n} ? {text} : 0)", f"(pg_u64){text} < (pg_u64){n}"
     at = fc.stable(found)
     return f"({at} < 0 ? 0 : {at})", f"{at} >= 0"
@@ -92,7 +92,7 @@ def _slice_end(fc: FunctionContext, node: ast.expr) -> Value | None:
 
 
 def _slice_parts(fc: FunctionContext, node: ast.Slice, n: str) -> tuple[str, str, str]:
-    """The start, the length and the step of a slice of an axis of *n* items."""
+    """Return the start, the length and the step of a slice of an axis of *n* items."""
     ends = []
     for part in (node.lower, node.upper, node.step):
         ends.append(None if part is None else _slice_end(fc, part))

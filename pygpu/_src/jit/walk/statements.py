@@ -1,4 +1,4 @@
-"""Statements of kernels, but for assignments."""
+"""Statements of kernels, except assignments."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ __all__ = ["block", "return_value", "terminates"]
 
 
 def block(fc: FunctionContext, statements: Sequence[ast.stmt]) -> None:
-    """Statements that may be done never, or several times: the constants of their names are
-    known in them only."""
+    """Handle statements that may run never, or several times: constants assigned in them are only
+    known inside."""
     before = len(fc.vars.const_locals)
     _statements(fc, statements)
     for name in [*fc.vars.const_locals][before:]:
@@ -58,7 +58,7 @@ def _statements(fc: FunctionContext, statements: Sequence[ast.stmt]) -> None:
         except NotYet as error:
             fc.postpone(error)
             fc.indent, fc.conditional = inside
-        except OverflowError as error:  # a constant that its type cannot hold
+        except OverflowError as error:  # a constant that does not fit its type
             raise fc.source.error(str(error), statement) from None
         if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
             return
@@ -77,7 +77,7 @@ def pass_statement(fc: FunctionContext, node: ast.Pass) -> None:
 
 @visits_statement(ast.Global)
 def global_statement(fc: FunctionContext, node: ast.Global) -> None:
-    """Names that are only read are what they are without it."""
+    """Names that are only read need no declaration."""
     if any(name in fc.vars.stores for name in node.names):
         raise fc.source.error("global variables cannot be assigned in a kernel", node)
 
@@ -106,7 +106,7 @@ def expression_statement(fc: FunctionContext, node: ast.Expr) -> None:
 def if_statement(fc: FunctionContext, node: ast.If) -> None:
     fc.vars.reads_none = False
     test = truth_of(fc, node.test)
-    if test.is_const:  # only one of them is ever taken
+    if test.is_const:  # only one branch is ever taken
         fc.vars.decide(node, test)
         _statements(fc, node.body if test.const else node.orelse)
         return
@@ -147,7 +147,7 @@ def while_loop(fc: FunctionContext, node: ast.While) -> None:
 
 
 def _loop_flag(fc: FunctionContext, node: Any) -> str:
-    """A variable that tells whether the loop was left by break, if it has an else."""
+    """Return a variable that tells whether the loop was left by break, if it has an else."""
     if not node.orelse or not _has_break(node.body):
         return ""
     flag = fc.temp("int ")
@@ -156,8 +156,8 @@ def _loop_flag(fc: FunctionContext, node: Any) -> str:
 
 
 def _loop_body(fc: FunctionContext, node: Any, flag: str, before: Any) -> None:
-    """The body of a loop after its head, to the end with its else. before: what was known of
-    ranges before it, and is after it of what it does not assign."""
+    """Write the body of a loop after its head, up to the end of its else. before: the known ranges
+    before it, which remain valid afterwards for variables that it does not assign."""
     fc.flags.append(flag)
     _inner(fc, node.body)
     fc.flags.pop()
@@ -207,7 +207,8 @@ def for_loop(fc: FunctionContext, node: ast.For) -> None:
 
 
 def _unrolled_loop(fc: FunctionContext, node: ast.For, items: list[Value], flag: str) -> None:
-    """The body once for each item of a tuple; in it, the target's names are the item."""
+    """Write the body once for each item of a tuple; in it, the target's names stand for the
+    item."""
     if not flag and _has_break(node.body):
         flag = fc.temp("int ")
         fc.emit(f"{flag} = 0;")
@@ -249,7 +250,7 @@ def _bind(fc: FunctionContext, target: ast.expr, value: Value) -> list[str]:
 
 
 def _begin_range(fc: FunctionContext, node: ast.For, counter: str, source: Range) -> None:
-    """The head of a loop over a range, and the assignment to its target."""
+    """Write the head of a loop over a range, and the assignment to its target."""
     start, stop, step = source
     low = emit.convert(start, WEAK_INT)
     if step.is_const and step.const == 0:
@@ -263,7 +264,7 @@ def _begin_range(fc: FunctionContext, node: ast.For, counter: str, source: Range
     else:
         by_text = fc.stable(emit.convert(step, WEAK_INT))
         move = f"{counter} += {by_text}"
-        test = f"({by_text} > 0 && {counter} < {high})"  # a step of 0 would never end
+        test = f"({by_text} > 0 && {counter} < {high})"  # a step of 0 would loop forever
         if not step.nonneg:
             down_text = f"({by_text} < 0 && {counter} > {high})"
             test = f"({by_text} > 0 ? {counter} < {high} : {down_text})"
@@ -320,7 +321,7 @@ def return_value(fc: FunctionContext, value: Value, node: ast.AST) -> None:
 
 
 def _give_back(fc: FunctionContext, t: Any, name: str, value: Value, node: ast.AST) -> None:
-    """Sets a part of the result through its parameters."""
+    """Set a part of the result through its parameters."""
     if isinstance(t, Scalar):
         fc.emit(f"{name} = {emit.bare(emit.convert(value, t))};")
         return
@@ -391,7 +392,7 @@ def assert_statement(fc: FunctionContext, node: ast.Assert) -> None:
 
 
 def _leaves(body: Sequence[ast.stmt]) -> bool:
-    """Whether what comes behind the statements is not reached from them."""
+    """Whether control never continues after the statements."""
     for statement in body:
         if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
             return True
@@ -402,7 +403,8 @@ def _leaves(body: Sequence[ast.stmt]) -> bool:
 
 
 def _named(statement: ast.stmt) -> dict[str, int]:
-    """The names that ``:=`` assigns to in the expressions of a statement itself, and how often."""
+    """Return the names that ``:=`` assigns in the expressions of a statement itself, and how
+    often."""
     todo: list[Any] = [
         part
         for _, field in ast.iter_fields(statement)

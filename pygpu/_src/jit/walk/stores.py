@@ -72,14 +72,14 @@ def store(
 
 
 def finished(fc: FunctionContext, value: Value) -> Value:
-    """A value whose text calls no function that may wait for other threads."""
+    """Return a value whose source calls no function that may wait for other threads."""
     return fc.keep(value) if isinstance(value.type, Scalar) and "pgf_" in value.text else value
 
 
 def only_inside(
     fc: FunctionContext, t: ArrayType, pointer: str, index: Checked
 ) -> tuple[tuple[str, str], Callable[[], None]]:
-    """A place for statements that are done only if it is in bounds, and what ends them."""
+    """Begin statements that run only if a place is in bounds; return what ends them."""
     at = fc.stable(index)
     fc.emit(f"if (!({index.outside(at)})) {{")
     fc.indent += 1
@@ -100,7 +100,7 @@ def same_ndim(fc: FunctionContext, view: Value, value: Value, node: ast.AST) -> 
 
 
 def fill(fc: FunctionContext, view: Value, value: Value, node: ast.AST) -> None:
-    """All items of a view: a number, or the items of another array of the same shape."""
+    """Set all items of a view: to a number, or to the items of another array of the same shape."""
     same_ndim(fc, view, value, node)
     other = fc.keep(value)
 
@@ -116,7 +116,7 @@ def fill(fc: FunctionContext, view: Value, value: Value, node: ast.AST) -> None:
 def ufunc_of_arrays(
     fc: FunctionContext, node: ast.AST, name: str, inputs: list[Value], outs: list[Value]
 ) -> None:
-    """NumPy's ufunc of arrays with outputs: ``np.sin(a, b)`` sets all items of b."""
+    """Handle NumPy's ufuncs of arrays with outputs: ``np.sin(a, b)`` sets all items of b."""
     if not all(v.is_array for v in outs):
         raise fc.source.error(f"the outputs of numpy.{name}() must be arrays", node)
     for out in outs:
@@ -141,8 +141,8 @@ def loop_over(
     body: Callable[[Value, Any], None],
     node: ast.AST | None = None,
 ) -> None:
-    """Loops over all items of a view; body gets the view and a function for places in it, or
-    in another array."""
+    """Write loops over all items of a view; body gets the view and a function that returns places
+    in it, or in another array."""
     counters = []
     for n in view.shape:
         counter = fc.counter()

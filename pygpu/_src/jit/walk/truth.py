@@ -1,4 +1,4 @@
-"""Whether an expression is true: of ``if``, ``while``, ``not``, ``and`` and ``or``."""
+"""The truth of expressions: in ``if``, ``while``, ``not``, ``and`` and ``or``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def truth_of(fc: FunctionContext, node: ast.expr) -> Value:
                 fc.conditional += 1
                 self_conditional = 1
             if value.is_const:
-                if bool(value.const) != is_and:  # decides
+                if bool(value.const) != is_and:  # determines the result
                     if not texts:
                         fc.conditional -= 1
                         fc.ranges.restore(before)

@@ -1,4 +1,4 @@
-"""Kinds of expressions and statements that kernels do not have, and what to do instead."""
+"""Kinds of expressions and statements that kernels do not support, and what to do instead."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NoReturn
 from .context import FunctionContext
 from .registry import EXPRESSIONS, STATEMENTS
 
-__all__: list[str] = []  # what is refused is registered
+__all__: list[str] = []  # importing registers the refusals
 
 _LOOP = "comprehensions are not supported; write a loop"
 _OUTSIDE = "import is not supported; import the module outside"

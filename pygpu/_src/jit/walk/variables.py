@@ -1,4 +1,4 @@
-"""The local variables of a function: their types, and which assignments each of them has."""
+"""The local variables of a function: their types, and their assignments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PART = re.compile(r"_(\d+|[ns]\d+|re|im|x)$")
 
 
 class Split(Exception):
-    """A name has several variables now: the walk begins anew."""
+    """A name now has several variables: the walk starts again."""
 
 
 class Variable:
@@ -31,13 +31,14 @@ class Variable:
 
 
 def variable_name(name: str) -> str:
-    """The C name of a variable; those of its parts are longer by what a name cannot end with."""
+    """Return the C name of a variable; those of its parts are longer by a suffix with which no
+    name ends."""
     name = c_name(name)
     return f"v_{name}_x" if _PART.search(name) else f"v_{name}"
 
 
 def variable_value(t: Type, name: str, nonneg: bool = False) -> Value:
-    """The value of a C variable of this type."""
+    """Return the value of a C variable of this type."""
     if isinstance(t, Scalar):
         return Value(t, name, nonneg=nonneg or t.dtype.kind in "bu")
     if isinstance(t, ArrayType):
@@ -55,11 +56,11 @@ def variable_value(t: Type, name: str, nonneg: bool = False) -> Value:
 class Variables:
     """The variables of one function.
 
-    by_key: by what :meth:`key_of` says. const_locals: those that are a constant in the block that
-    the walk is in; left: those of blocks that are behind. assigned: those that the walk has
-    assigned to. may_be_unset: those that are read where nothing may be assigned yet. decided: by
-    id() of an ``if`` or ``while``, what its test is known to be. renewed: the names that the
-    expressions of a statement assign to, and how often.
+    by_key: by the result of :meth:`key_of`. const_locals: those that are a constant in the current
+    block; left: those of finished blocks. assigned: those that the walk has assigned.
+    may_be_unset: those that are read where they may not be assigned yet. decided: by id() of an
+    ``if`` or ``while``, the known value of its test. renewed: the names that the expressions of a
+    statement assign, and how often.
     """
 
     def __init__(
@@ -69,10 +70,10 @@ class Variables:
         self.arg_types = tuple(arg_types)
         self.body = body
         self.by_key: dict[str, Variable] = {}
-        self.split: set[str] = set()  # names of several variables, see key_of
+        self.split: set[str] = set()  # names with several variables, see key_of
         self.reaching: Reaching | None = None
         self.decided: dict[int, bool] = {}
-        self.literals: dict[str, Value] = {}  # parameters whose numbers are known
+        self.literals: dict[str, Value] = {}  # parameters with known numbers
         self.may_be_unset: set[str] = set()
         self.has_walrus = False
         self.reads_none = False  # whether an expression read a variable that is None so far
@@ -81,7 +82,7 @@ class Variables:
             self._add_parameter(name, t)
 
     def begin_walk(self) -> None:
-        """Forget what the last walk found, except for types."""
+        """Drop the results of the last walk, except types."""
         if self.is_outdated:
             self.analyse()
         self.decided = {}
@@ -92,14 +93,14 @@ class Variables:
         self.const_locals.update(self.literals)
 
     def decide(self, node: ast.AST, test: Value) -> None:
-        """Note what the test of an ``if`` or ``while`` is known to be, unless that may change: a
-        variable that is None so far may have other values."""
+        """Record the known value of the test of an ``if`` or ``while``, unless that may change: a
+        variable that is None so far may get other values."""
         if not self.reads_none:
             self.decided[id(node)] = bool(test.const)
 
     @property
     def is_outdated(self) -> bool:
-        """Whether the analysis of which assignments reach which uses is one of other tests."""
+        """Whether the analysis of reaching assignments is based on other tests."""
         return self.reaching is not None and self.reaching.decided != self.decided
 
     def _add_parameter(self, name: str, t: Type) -> None:
@@ -108,11 +109,11 @@ class Variables:
         v.nonneg = isinstance(t, Scalar) and t.dtype.kind in "bu"
 
     def arguments(self) -> list[tuple[str, Type]]:
-        """The C name and the type of each parameter."""
+        """Return the C name and the type of each parameter."""
         return [(self.by_key[name].cname, t) for name, t in zip(self.parameters, self.arg_types)]
 
     def parameter_names(self) -> list[str]:
-        """The C names of the parameters: one that is assigned to has a variable beside it."""
+        """Return the C names of the parameters: one that is assigned has a variable in addition."""
         return [
             f"p_{self.by_key[n].cname}" if n in self.stores else self.by_key[n].cname
             for n in self.parameters
@@ -132,12 +133,12 @@ class Variables:
                             found[target.id] = found.get(target.id, 0) + 2
         return found
 
-    # ---- which variable a name means
+    # ---- names to variables
 
     def analyse(self) -> Reaching:
-        """Find out which assignments reach which uses, by the tests that are known."""
+        """Compute which assignments reach which uses, given the known tests."""
         made = self.reaching = Reaching(self.body, self.parameters, dict(self.decided))
-        for name in self.split:  # they are other variables now
+        for name in self.split:  # they are different variables now
             for key in [key for key in self.by_key if key.partition("#")[0] == name]:
                 self._forget(key)
         return made
@@ -150,15 +151,15 @@ class Variables:
             self._add_parameter(key, self.arg_types[self.parameters.index(key)])
 
     def key_of(self, node: ast.Name, stored: bool = False) -> str:
-        """The variable that a name means here, in by_key: the name itself, unless its assignments
-        have types with nothing in common. Then those that a use has in common are one variable."""
+        """Return the variable to which a name refers here, in by_key: the name itself, unless its
+        assignments have incompatible types. Then those that reach a common use are one variable."""
         if node.id not in self.split:
             return node.id
         return (self.reaching or self.analyse()).key(node, stored)
 
     def split_name(self, name: str) -> None:
-        """Give the name several variables, as what is assigned does not fit the one that it has; if
-        it has several, by the tests that are known by now."""
+        """Give the name several variables, because an assigned value does not fit its variable; if
+        it has several, by the tests known so far."""
         decided = {} if self.reaching is None else self.reaching.decided
         if name not in self.split or not self.decided.items() <= decided.items():
             self.split.add(name)
@@ -171,20 +172,21 @@ class Variables:
         return self.stores.get(key) == 1 and key not in self.parameters
 
     def is_set(self, node: ast.Name) -> bool:
-        """Whether this use of a name is reached on ways only that assign to it."""
+        """Whether this use of a name is reached only on paths that assign it."""
         return not (self.reaching or self.analyse()).may_be_unset(node)
 
     def is_never_set(self, node: ast.Name) -> bool:
-        """Whether what assigns to the name is never done before this use."""
+        """Whether no assignment to the name can run before this use."""
         return (self.reaching or self.analyse()).is_never_set(node)
 
     def c_names_stored(self, node: ast.AST) -> list[str]:
-        """The C names of the variables that a statement assigns to, as far as they are known."""
+        """Return the C names of the variables that a statement assigns, as far as they are
+        known."""
         return [v.cname for name in _stored_names(node) if (v := self.by_key.get(name)) is not None]
 
 
 def _stored_names(node: ast.AST) -> set[str]:
-    """The names that a statement assigns to."""
+    """Return the names that a statement assigns."""
     return {
         inner.id
         for inner in ast.walk(node)

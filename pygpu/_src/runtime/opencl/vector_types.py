@@ -14,8 +14,8 @@ vector of 3 occupies the space of 4. For each vector type T there are
 it back.
 
 >>> v = make_float4(1, 2, 3, 4)
->>> v["y"], float4.itemsize
-(np.float32(2.0), 16)
+>>> v["y"].item(), float4.itemsize
+(2.0, 16)
 """
 
 from __future__ import annotations
