@@ -171,6 +171,16 @@ def test_a_mask_is_refused_by_a_kernel_of_cuda_c(cuda: Any) -> None:
         )
 
 
+@pytest.mark.parametrize("typestr", [None, np.float32, b"<f4"])
+def test_a_type_that_is_not_text_is_refused_by_a_kernel_of_cuda_c(cuda: Any, typestr: Any) -> None:
+    memory = cuda.driver.mem_alloc(64)
+    module = cuda.compiler.SourceModule("__global__ void k(float *x) { x[0] = 1; }")
+    with pytest.raises(TypeError, match="'typestr' in the __cuda_array_interface__"):
+        module.get_function("k")(
+            Shown(described(memory, {"typestr": typestr})), block=(1, 1, 1), grid=(1, 1)
+        )
+
+
 @pytest.mark.parametrize("take", WAYS)
 def test_items_that_are_not_aligned_are_refused(cuda: Any, take: Any) -> None:
     memory = cuda.driver.mem_alloc(64)

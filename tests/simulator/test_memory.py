@@ -79,7 +79,7 @@ def test_the_device_is_as_large_as_asked_for():
         PYGPU_SIM_MEMORY="16M",
     ).splitlines() == [
         "16777216 16777216 16777216",
-        "2 4198400 bytes asked for, 4194304 of 16777216 free (PYGPU_SIM_MEMORY)",
+        "2 a block of 4198400 bytes, and 4194304 of 16777216 are free (PYGPU_SIM_MEMORY)",
         "0",
         "6291456",
     ]

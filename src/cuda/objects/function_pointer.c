@@ -261,6 +261,13 @@ static int check_typestr(Function *self, Py_ssize_t i, Param *param, PyObject *a
         return -1;
     }
     PyObject *typestr = Py_XNewRef(PyDict_GetItem(interface, typestr_name));
+    if (typestr != NULL && !PyUnicode_Check(typestr)) {
+        function_refuse(self, i,
+                        "the 'typestr' in the __cuda_array_interface__ of %s is a %s, not a string",
+                        Py_TYPE(arg)->tp_name, Py_TYPE(typestr)->tp_name);
+        Py_DECREF(typestr);
+        return -1;
+    }
     int failed = typestr != NULL && !pg_items_take_typestr(&param->items, typestr);
     int result = failed ? function_refuse_items(self, i, param, arg, typestr) : 0;
     Py_XDECREF(typestr);

@@ -245,8 +245,8 @@ static CUresult charge(CUdevice device, size_t size) {
     do {
         if (size > total || now > total - size) {
             return sim_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                            "%zu bytes asked for, %zu of %zu free (PYGPU_SIM_MEMORY)", size,
-                            total - now, total);
+                            "a block of %zu bytes, and %zu of %zu are free (PYGPU_SIM_MEMORY)",
+                            size, total - now, total);
         }
     } while (!atomic_compare_exchange_weak(&used[device], &now, now + size));
     return CUDA_SUCCESS;
