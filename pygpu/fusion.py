@@ -192,15 +192,15 @@ class Fused(_array.FusedCall, Generic[_P, _R]):
             recorder.restore()
             program = _plain_program(len(args), watched)
             result = NotImplemented
-            self._tell_plain("arguments share memory")
+            self._log_plain("arguments share memory")
         except (Untraceable, OverflowError) as error:
             recorder.restore()
             if isinstance(error, Untraceable):
                 raise
-            self._tell_plain(error)
+            self._log_plain(error)
             return self._plain(args)
         else:
-            log.tell(
+            log.log(
                 "fusion",
                 log.INFO,
                 "%s: operations %d, launches %d",
@@ -215,8 +215,8 @@ class Fused(_array.FusedCall, Generic[_P, _R]):
             self._programs[key] = program
         return self._plain(args) if result is NotImplemented else result
 
-    def _tell_plain(self, why: object) -> None:
-        log.tell("fallback", log.INFO, "%s is not fused: %s", self.plain.__qualname__, why)
+    def _log_plain(self, why: object) -> None:
+        log.log("fallback", log.INFO, "%s is not fused: %s", self.plain.__qualname__, why)
 
 
 def _trace(

@@ -2,7 +2,7 @@
 
 An :class:`Operation` says what is kept for a stretch of items (the type ``red_acc``), how an item
 comes in, how two stretches are joined, and what is stored in the end. The kernels around it are in
-:mod:`shells.reduce_text`.
+:mod:`.kernels.reduction`.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 kernel.
 
 A *language* here is what PyOpenCL's or PyCUDA's programs are written in: OpenCL C with PyOpenCL's
-complex numbers, or CUDA C++ with PyCUDA's. The shells around the snippets are written in the common
-language of :mod:`pygpu._src.codegen.dialect` or in the few words that :class:`Language` adds to it.
+complex numbers, or CUDA C++ with PyCUDA's. The kernels around the snippets are written in the
+common language of :mod:`pygpu._src.codegen.dialect`, with the few words that :class:`Language`
+adds.
 """
 
 from __future__ import annotations
