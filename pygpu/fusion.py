@@ -197,15 +197,15 @@ class _FlatCall(_array.FusedCall):
             recorder.restore()
             program = _plain_program(len(args), watched)
             result = NotImplemented
-            self._tell_plain("arguments share memory")
+            self._log_plain("arguments share memory")
         except (Untraceable, OverflowError) as error:
             recorder.restore()
             if isinstance(error, Untraceable):
                 raise
-            self._tell_plain(error)
+            self._log_plain(error)
             return self._plain(args)
         else:
-            log.tell(
+            log.log(
                 "fusion",
                 log.INFO,
                 "%s: operations %d, launches %d",
@@ -220,8 +220,8 @@ class _FlatCall(_array.FusedCall):
             self._programs[key] = program
         return self._plain(args) if result is NotImplemented else result
 
-    def _tell_plain(self, why: object) -> None:
-        log.tell("fallback", log.INFO, "%s is not fused: %s", self.plain.__qualname__, why)
+    def _log_plain(self, why: object) -> None:
+        log.log("fallback", log.INFO, "%s is not fused: %s", self.plain.__qualname__, why)
 
 
 class _Binding(NamedTuple):

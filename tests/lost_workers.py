@@ -64,9 +64,9 @@ class Controller:
         self.lost: dict[str, str] = {}
         self.silence = float(os.environ.get("PYGPU_TEST_SILENCE", "900"))
         self.ended = threading.Event()
-        self.heard()
+        self.note_activity()
 
-    def heard(self) -> None:
+    def note_activity(self) -> None:
         self.last = time.monotonic()
 
     @pytest.hookimpl(optionalhook=True)
@@ -78,17 +78,17 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self) -> None:
-        self.heard()
+        self.note_activity()
 
     def pytest_runtest_logstart(self) -> None:
-        self.heard()
+        self.note_activity()
 
     def pytest_runtest_logreport(self) -> None:
-        self.heard()
+        self.note_activity()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: Any) -> None:
-        self.heard()
+        self.note_activity()
         if error and self.folder is not None:
             self.lost[node.gateway.id] = self.doing(node.gateway.id)
 

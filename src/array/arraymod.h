@@ -90,7 +90,8 @@ int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, 
 int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape,
                    const Py_ssize_t *strides); /* strides NULL means C order; dtype must be set */
 int arr_set_offset(GPUArray *self, Py_ssize_t offset);
-int arr_tell_layout(GPUArray *self); /* call after setting dims, size or dtype in other ways */
+int arr_make_layout_objects(
+    GPUArray *self); /* call after setting dims, size or dtype in other ways */
 void arr_clear_layout(GPUArray *self);
 void arr_forget_layouts(void); /* called when the process ends */
 

@@ -57,7 +57,8 @@ static PyObject *GPUArray_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
         self->allocator = Py_NewRef(Py_None);
         self->dtype = PyArray_DescrFromType(NPY_UINT8);
         self->flags = ARRAY_C | ARRAY_F;
-        if (self->dtype == NULL || arr_tell_layout(self) < 0 || arr_set_offset(self, 0) < 0) {
+        if (self->dtype == NULL || arr_make_layout_objects(self) < 0 ||
+            arr_set_offset(self, 0) < 0) {
             Py_CLEAR(self);
         }
     }
@@ -353,7 +354,7 @@ static int GPUArray_setattro(PyObject *op, PyObject *name, PyObject *value) {
         PyErr_Format(PyExc_TypeError, "%U cannot be deleted", name);
         return -1;
     }
-    PyObject *other = Py_NewRef(data ? self->offset_told : self->base_data);
+    PyObject *other = Py_NewRef(data ? self->offset_object : self->base_data);
     int result = data ? place_in(op, value, other) : place_in(op, other, value);
     Py_DECREF(other);
     return result;
@@ -387,20 +388,20 @@ static PyMemberDef GPUArray_members[] = {
      "Any: The Context of the memory."},
     {"base_data", T_OBJECT_EX, offsetof(GPUArray, base_data), READONLY,
      "Any: The memory that contains the array, at offset."},
-    {"offset", T_OBJECT_EX, offsetof(GPUArray, offset_told), READONLY,
+    {"offset", T_OBJECT_EX, offsetof(GPUArray, offset_object), READONLY,
      "int: The position of the first item in base_data [bytes]."},
     {"queue", T_OBJECT_EX, offsetof(GPUArray, queue), READONLY,
      "Any: CommandQueue or Stream of the array's commands; None is CUDA's default stream."},
-    {"shape", T_OBJECT_EX, offsetof(GPUArray, told.shape), READONLY,
+    {"shape", T_OBJECT_EX, offsetof(GPUArray, objects.shape), READONLY,
      "tuple[int, ...]: Length of each axis."},
-    {"strides", T_OBJECT_EX, offsetof(GPUArray, told.strides), READONLY,
+    {"strides", T_OBJECT_EX, offsetof(GPUArray, objects.strides), READONLY,
      "tuple[int, ...]: Distance between neighbours along each axis [bytes]."},
     {"dtype", T_OBJECT_EX, offsetof(GPUArray, dtype), READONLY,
      "np.dtype[Any]: Type of the items."},
-    {"size", T_OBJECT_EX, offsetof(GPUArray, told.size), READONLY, "int: Number of items."},
-    {"nbytes", T_OBJECT_EX, offsetof(GPUArray, told.nbytes), READONLY,
+    {"size", T_OBJECT_EX, offsetof(GPUArray, objects.size), READONLY, "int: Number of items."},
+    {"nbytes", T_OBJECT_EX, offsetof(GPUArray, objects.nbytes), READONLY,
      "int: size * itemsize [bytes]."},
-    {"itemsize", T_OBJECT_EX, offsetof(GPUArray, told.itemsize), READONLY,
+    {"itemsize", T_OBJECT_EX, offsetof(GPUArray, objects.itemsize), READONLY,
      "int: Size of an item [bytes]."},
     {"ndim", T_INT, offsetof(GPUArray, ndim), READONLY, "int: Number of axes."},
     {NULL, 0, 0, 0, NULL},

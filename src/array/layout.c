@@ -3,27 +3,29 @@
 
 /* ---- Python objects -------------------------------------------------------------------------- */
 
-static void clear_told(Told *told) {
-    Py_CLEAR(told->shape);
-    Py_CLEAR(told->strides);
-    Py_CLEAR(told->size);
-    Py_CLEAR(told->nbytes);
-    Py_CLEAR(told->itemsize);
+static void clear_objects(LayoutObjects *objects) {
+    Py_CLEAR(objects->shape);
+    Py_CLEAR(objects->strides);
+    Py_CLEAR(objects->size);
+    Py_CLEAR(objects->nbytes);
+    Py_CLEAR(objects->itemsize);
 }
 
-static void copy_told(Told *told, const Told *from) {
-    *told = (Told){Py_NewRef(from->shape), Py_NewRef(from->strides), Py_NewRef(from->size),
-                   Py_NewRef(from->nbytes), Py_NewRef(from->itemsize)};
+static void copy_objects(LayoutObjects *objects, const LayoutObjects *from) {
+    *objects = (LayoutObjects){Py_NewRef(from->shape), Py_NewRef(from->strides),
+                               Py_NewRef(from->size), Py_NewRef(from->nbytes),
+                               Py_NewRef(from->itemsize)};
 }
 
-static int make_told(Told *told, const GPUArray *array) {
-    *told = (Told){pg_tuple_of(ARRAY_SHAPE(array), array->ndim),
-                   pg_tuple_of(ARRAY_STRIDES(array), array->ndim), PyLong_FromSsize_t(array->size),
-                   PyLong_FromSsize_t(array->size * ARRAY_ITEMSIZE(array)),
-                   PyLong_FromSsize_t(ARRAY_ITEMSIZE(array))};
-    if (told->shape == NULL || told->strides == NULL || told->size == NULL ||
-        told->nbytes == NULL || told->itemsize == NULL) {
-        clear_told(told);
+static int make_objects(LayoutObjects *objects, const GPUArray *array) {
+    *objects = (LayoutObjects){pg_tuple_of(ARRAY_SHAPE(array), array->ndim),
+                               pg_tuple_of(ARRAY_STRIDES(array), array->ndim),
+                               PyLong_FromSsize_t(array->size),
+                               PyLong_FromSsize_t(array->size * ARRAY_ITEMSIZE(array)),
+                               PyLong_FromSsize_t(ARRAY_ITEMSIZE(array))};
+    if (objects->shape == NULL || objects->strides == NULL || objects->size == NULL ||
+        objects->nbytes == NULL || objects->itemsize == NULL) {
+        clear_objects(objects);
         return -1;
     }
     return 0;
@@ -34,13 +36,13 @@ static int make_told(Told *told, const GPUArray *array) {
 static struct {
     int ndim;
     Py_ssize_t itemsize, size, dims[2 * ARRAY_INLINE_DIMS];
-    Told told; /* shape is NULL in an empty slot */
+    LayoutObjects objects; /* shape is NULL in an empty slot */
 } recent[RECENT];
 
-int arr_tell_layout(GPUArray *self) {
-    Told old = self->told, told;
+int arr_make_layout_objects(GPUArray *self) {
+    LayoutObjects old = self->objects, objects;
     if (self->ndim > ARRAY_INLINE_DIMS) {
-        if (make_told(&told, self) < 0) {
+        if (make_objects(&objects, self) < 0) {
             return -1;
         }
     } else {
@@ -51,50 +53,50 @@ int arr_tell_layout(GPUArray *self) {
             key = (key ^ (uint64_t)self->dims[i]) * 0x9E3779B97F4A7C15u;
         }
         size_t at = (size_t)(key >> 32) % RECENT;
-        int known = recent[at].told.shape != NULL && recent[at].ndim == self->ndim &&
+        int known = recent[at].objects.shape != NULL && recent[at].ndim == self->ndim &&
                     recent[at].itemsize == itemsize && recent[at].size == self->size;
         for (int i = 0; known && i < n; i++) {
             known = recent[at].dims[i] == self->dims[i];
         }
         if (known) {
-            copy_told(&told, &recent[at].told);
+            copy_objects(&objects, &recent[at].objects);
         } else {
-            if (make_told(&told, self) < 0) {
+            if (make_objects(&objects, self) < 0) {
                 return -1;
             }
-            Told before = recent[at].told;
-            copy_told(&recent[at].told, &told);
+            LayoutObjects before = recent[at].objects;
+            copy_objects(&recent[at].objects, &objects);
             recent[at].ndim = self->ndim;
             recent[at].itemsize = itemsize;
             recent[at].size = self->size;
             memcpy(recent[at].dims, self->dims, (size_t)n * sizeof *self->dims);
-            clear_told(&before);
+            clear_objects(&before);
         }
     }
-    self->told = told;
-    clear_told(&old);
+    self->objects = objects;
+    clear_objects(&old);
     return 0;
 }
 
 void arr_forget_layouts(void) {
     for (int i = 0; i < RECENT; i++) {
-        clear_told(&recent[i].told);
+        clear_objects(&recent[i].objects);
     }
 }
 
 int arr_set_offset(GPUArray *self, Py_ssize_t offset) {
-    PyObject *told = PyLong_FromSsize_t(offset);
-    if (told == NULL) {
+    PyObject *object = PyLong_FromSsize_t(offset);
+    if (object == NULL) {
         return -1;
     }
     self->offset = offset;
-    Py_XSETREF(self->offset_told, told);
+    Py_XSETREF(self->offset_object, object);
     return 0;
 }
 
 void arr_clear_layout(GPUArray *self) {
-    clear_told(&self->told);
-    Py_CLEAR(self->offset_told);
+    clear_objects(&self->objects);
+    Py_CLEAR(self->offset_object);
     if (self->dims != self->inline_dims) {
         PyMem_Free(self->dims);
         self->dims = self->inline_dims;
@@ -144,5 +146,5 @@ int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape, const Py_s
                                 : (contiguous(self, ndim - 1, -1) ? ARRAY_C : 0) |
                                       (contiguous(self, 0, 1) ? ARRAY_F : 0);
     }
-    return arr_tell_layout(self);
+    return arr_make_layout_objects(self);
 }

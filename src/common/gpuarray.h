@@ -19,7 +19,7 @@ typedef struct Table Table; /* src/array/launch_table.h */
  * member is faster than creating an int or a tuple each time. */
 typedef struct {
     PyObject *shape, *strides, *size, *nbytes, *itemsize;
-} Told;
+} LayoutObjects;
 
 typedef struct {
     PyObject_HEAD
@@ -33,10 +33,10 @@ typedef struct {
     PyObject *event;     /* the latest event, if it is not in the list yet, or NULL */
     PyObject *context;   /* OpenCL: the Context, or NULL */
     PyArray_Descr *dtype;
-    Py_ssize_t offset; /* byte offset of the first item in the memory */
-    Py_ssize_t size;   /* in items */
-    Told told;         /* the layout as Python objects */
-    PyObject *offset_told;
+    Py_ssize_t offset;     /* byte offset of the first item in the memory */
+    Py_ssize_t size;       /* in items */
+    LayoutObjects objects; /* the layout as Python objects */
+    PyObject *offset_object;
     int ndim, flags;
     char foreign; /* some events may belong to other queues than `queue`, so commands have to wait
                    * for them */

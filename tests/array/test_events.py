@@ -57,19 +57,19 @@ def _view_of_new(queue: Any, late: Late) -> Any:
 
 
 def _second_view(queue: Any, late: Late) -> Any:
-    """A view from before the array was lent to another queue."""
+    """A view from before the array was moved to another queue."""
     base = cla.to_device(queue, np.zeros(N, np.float32))
     view = base[:]
-    lent = base.with_queue(late.queue)
-    lent += A[0]
-    lent *= cla.to_device(queue, A)
+    moved = base.with_queue(late.queue)
+    moved += A[0]
+    moved *= cla.to_device(queue, A)
     return view
 
 
 def _base_of_lent(queue: Any, late: Late) -> Any:
     base = cla.to_device(queue, A - 1)
-    lent = base.with_queue(late.queue)
-    lent += 1
+    moved = base.with_queue(late.queue)
+    moved += 1
     return base
 
 

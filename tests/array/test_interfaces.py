@@ -328,22 +328,22 @@ def test_arrays_that_were_not_initialized_say_so(make, how):
         def __init__(self):
             pass
 
-    hollow = Mine() if how == "empty __init__" else Mine.__new__(Mine)
+    uninitialized = Mine() if how == "empty __init__" else Mine.__new__(Mine)
     for use in (
-        lambda: hollow + 1,
-        lambda: hollow.get(),
-        lambda: hollow.sum(),
-        lambda: np.sin(hollow),
-        lambda: hollow == hollow,
-        lambda: hollow.device,
-        lambda: hollow.__dlpack__(),
-        lambda: hollow.copy(),
+        lambda: uninitialized + 1,
+        lambda: uninitialized.get(),
+        lambda: uninitialized.sum(),
+        lambda: np.sin(uninitialized),
+        lambda: uninitialized == uninitialized,
+        lambda: uninitialized.device,
+        lambda: uninitialized.__dlpack__(),
+        lambda: uninitialized.copy(),
     ):
         with pytest.raises(AttributeError, match=r"no memory: __init__\(\) of its class was"):
             use()
-    assert not hasattr(hollow, "__cuda_array_interface__")
+    assert not hasattr(uninitialized, "__cuda_array_interface__")
     with pytest.raises(ValueError, match=r"none: __init__\(\) was not called"):
-        make(A) + hollow
+        make(A) + uninitialized
 
 
 @pytest.fixture

@@ -260,8 +260,8 @@ def test_every_table_entry_has_its_types_and_a_text(module: ModuleType, at_least
         assert text.strip(), f"{name} has no text"
         # The untyped line, which help() and inspect read, has the same arguments.
         given = [key for key in inspect.signature(item).parameters if key not in ("self", "type")]
-        told = re.findall(r"(?:^|, )\*{0,2}(\w+)(?=:|,|$)", re.sub(r"\[[^]]*\]", "", typed[1:]))
-        assert set(given) <= set(told), f"{name}: {given} are not all in {typed}"
+        listed = re.findall(r"(?:^|, )\*{0,2}(\w+)(?=:|,|$)", re.sub(r"\[[^]]*\]", "", typed[1:]))
+        assert set(given) <= set(listed), f"{name}: {given} are not all in {typed}"
 
 
 @pytest.mark.parametrize("module", [_opencl, _cuda])

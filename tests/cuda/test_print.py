@@ -85,8 +85,8 @@ def test_much_is_printed_whole(context):
     with contextlib.redirect_stdout(io.StringIO()) as out:
         chatter(block=(128, 1, 1), grid=(2, 1))
         cuda.Context.synchronize()
-    told = out.getvalue().split("|")
-    assert sorted(told) == sorted(["", *(2 * [f"{i:0200d}" for i in range(128)])])
+    printed = out.getvalue().split("|")
+    assert sorted(printed) == sorted(["", *(2 * [f"{i:0200d}" for i in range(128)])])
 
 
 @simulator

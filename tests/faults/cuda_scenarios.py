@@ -53,7 +53,7 @@ class Base:
         self._lender: subprocess.Popen[str] | None = None
         self._lent = ""
 
-    def lent(self) -> tuple[bytes, bytes]:
+    def ipc_handles(self) -> tuple[bytes, bytes]:
         """Handles of memory (N floats) and of an event, which a process of ours owns."""
         if self._lender is None:
             self._lender = subprocess.Popen(
@@ -230,7 +230,7 @@ def other_processes(base: Base) -> None:
             with contextlib.suppress(cuda.LogicError):
                 use()
         return
-    memory_handle, event_handle = base.lent()
+    memory_handle, event_handle = base.ipc_handles()
     memory = cuda.IPCMemoryHandle(memory_handle)
     same(cuda.from_device_like(memory, base.host), base.host)
     memory.close()

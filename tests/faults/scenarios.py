@@ -156,10 +156,10 @@ def buffers(b: Base) -> None:
     region = buffer.get_sub_region(0, 128)
     assert buffer[0:64].size == 64 and region.associated_memobject is not None
     assert cl.Buffer.from_int_ptr(buffer.int_ptr) == buffer
-    lent = np.zeros(N, np.float32)
-    used = cl.Buffer(b.ctx, MF.READ_WRITE | MF.USE_HOST_PTR, hostbuf=lent)
+    host = np.zeros(N, np.float32)
+    used = cl.Buffer(b.ctx, MF.READ_WRITE | MF.USE_HOST_PTR, hostbuf=host)
     assert used.get_host_array((N,), np.float32).shape == (N,)
-    del lent
+    del host
     region.release()
 
 

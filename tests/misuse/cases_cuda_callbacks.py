@@ -16,7 +16,7 @@ from pygpu import _cuda
 ONE = (1, 1, 1)
 
 
-def told(action: Any) -> list[BaseException]:
+def reported(action: Any) -> list[BaseException]:
     """What goes to sys.unraisablehook meanwhile."""
     seen: list[BaseException] = []
     hook, sys.unraisablehook = sys.unraisablehook, lambda info: seen.append(info.exc_value)
@@ -41,10 +41,10 @@ def host_functions_that_raise(env: Env) -> None:
         cuda.launch_host_func(env.stream, called.append, 2)
         env.stream.synchronize()
 
-    seen = told(run)
+    seen = reported(run)
     check(called == [1, 1, 1, 1, 2], f"{called} were called")
     check([type(e) for e in seen] == [Boom, SystemExit, KeyboardInterrupt, StopIteration],
-          f"{seen} were told")  # fmt: skip
+          f"{seen} were reported")  # fmt: skip
 
 
 @case

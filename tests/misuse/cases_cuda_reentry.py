@@ -204,12 +204,12 @@ def weak_references_to_everything(env: Env) -> None:
         cuda.ArrayDescriptor, cuda.Memcpy2D, cuda.Event, cuda.Stream, cuda.Graph, cuda.Linker,
     ]  # fmt: skip
     for make in makers:
-        heard: list[Any] = []
+        collected: list[Any] = []
         thing = make()
-        weak = weakref.ref(thing, heard.append)
+        weak = weakref.ref(thing, collected.append)
         del thing
         gc.collect()
-        check(weak() is None and len(heard) == 1, f"{make}: the reference does not know")
+        check(weak() is None and len(collected) == 1, f"{make}: the reference does not know")
 
 
 @case

@@ -377,21 +377,21 @@ def released_by_a_finalizer(env: Env) -> None:
 
 @case
 def objects_made_without_init(env: Env) -> None:
-    class Hollow(cl.Buffer):
+    class Unmade(cl.Buffer):
         def __init__(self) -> None:
             pass
 
     with tolerate() as caught:
-        hollow = Hollow()
+        unmade = Unmade()
     if not caught:
-        for use in (lambda: hollow.size, lambda: cl.enqueue_copy(env.queue, env.host.copy(),
-                                                                 hollow),
-                    lambda: hollow.release(), lambda: env.kernel("add1")(env.queue, (1,), None,
-                                                                         hollow)):  # fmt: skip
+        for use in (lambda: unmade.size, lambda: cl.enqueue_copy(env.queue, env.host.copy(),
+                                                                 unmade),
+                    lambda: unmade.release(), lambda: env.kernel("add1")(env.queue, (1,), None,
+                                                                         unmade)):  # fmt: skip
             with expect((TypeError, ValueError, AttributeError, RuntimeError, cl.Error)):
                 use()
         with tolerate((*cl.Error.__mro__[:1], TypeError, ValueError, AttributeError, RuntimeError)):
-            repr(hollow), hash(hollow)
+            repr(unmade), hash(unmade)
 
 
 @case

@@ -104,7 +104,7 @@ def new_of_the_wrong_type(env: Env) -> None:
 def half_made_objects_as_arguments(env: Env) -> None:
     for kind in native_types():
         try:
-            hollow = kind.__new__(kind)
+            uninitialized = kind.__new__(kind)
         except Exception:
             continue
         for use in (
@@ -123,7 +123,7 @@ def half_made_objects_as_arguments(env: Env) -> None:
             lambda h: cl.enqueue_migrate_mem_objects(env.queue, [h]),
         ):
             with tolerate(Exception) as caught:
-                use(hollow)
+                use(uninitialized)
             check(
                 not caught or not isinstance(caught[0], SystemError), f"{kind.__name__}: {caught}"
             )

@@ -109,16 +109,16 @@ def test_chains(make, records):
 
 def test_nothing_is_logged_without_a_handler(caplog):
     caplog.set_level(logging.WARNING, "pygpu")
-    log.tell("cache", log.DEBUG, "%s", lambda: 1 / 0)
+    log.log("cache", log.DEBUG, "%s", lambda: 1 / 0)
     caplog.set_level(logging.DEBUG, "pygpu")
     with pytest.raises(ZeroDivisionError):
-        log.tell("cache", log.DEBUG, "%s", lambda: 1 / 0)
+        log.log("cache", log.DEBUG, "%s", lambda: 1 / 0)
 
 
 def test_pygpu_does_not_import_logging():
     code = (
         "import sys, numpy; sys.modules.pop('logging', None)\n"
-        "import pygpu; from pygpu._src.util import log; log.tell('cache', 10, 'x')\n"
+        "import pygpu; from pygpu._src.util import log; log.log('cache', 10, 'x')\n"
         "print('logging' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)

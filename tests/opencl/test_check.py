@@ -279,9 +279,9 @@ def test_of_a_pointer_that_cannot_be_checked_the_reason_is_known(body, reason):
 
 
 def test_what_is_not_checked_is_told_once_with_the_command_of_oclgrind(queue):
-    with pytest.warns(UserWarning, match="PYGPU_CHECK=1") as told:
+    with pytest.warns(UserWarning, match="PYGPU_CHECK=1") as warned:
         assert run(queue, "f(p);", 1, "void f(__global int *q) { q[0] = 1; }") == [1, 1, 2, 3]
-    [one] = told
+    [one] = warned
     assert one.filename == __file__
     assert str(one.message) == (
         "PYGPU_CHECK=1: kernel 'k': accesses through 'p' (it is passed to a function or macro) "

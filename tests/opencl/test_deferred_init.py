@@ -288,55 +288,57 @@ def test_new_and_init(ctx):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_init_did_not_make_is_refused(ctx, queue, kind):
-    hollow = kind(None)
+    uninitialized = kind(None)
     host, buffer = np.zeros(4, np.float32), cl.Buffer(ctx, READ_WRITE, 64)
     kernel = cl.Program(ctx, "kernel void f(global int *x) {}").build().f
     uses = [
-        lambda: hollow.get_info(0x1080),
-        lambda: cl.Buffer(hollow, READ_WRITE, 64),
-        lambda: cl.CommandQueue(hollow),
-        lambda: cl.Program(hollow, "kernel void f() {}"),
-        lambda: cl.UserEvent(hollow),
-        lambda: cl.svm_empty(hollow, 1, 8, np.float32),
-        lambda: cl.get_supported_image_formats(hollow, READ_WRITE, cl.mem_object_type.IMAGE2D),
-        lambda: cl.enqueue_copy(queue, hollow, host),
-        lambda: cl.enqueue_copy(queue, host, hollow),
-        lambda: cl.enqueue_copy(queue, buffer, hollow),
-        lambda: cl.enqueue_copy(hollow, buffer, host),
-        lambda: cl.enqueue_fill_buffer(queue, hollow, np.int32(1), 0, 4),
-        lambda: cl.enqueue_fill_buffer(hollow, buffer, np.int32(1), 0, 4),
-        lambda: cl.enqueue_marker(hollow),
-        lambda: cl.enqueue_migrate_mem_objects(queue, [hollow]),
-        lambda: kernel(hollow, (1,), None, buffer),
-        lambda: kernel(queue, (1,), None, hollow),
-        lambda: kernel.set_arg(0, hollow),
-        lambda: cl.tools.ImmediateAllocator(hollow),
-        lambda: cl.array.zeros(hollow, 4, np.float32),
-        lambda: hollow[0:4],
-        lambda: hollow(queue, (1,), None),
-        lambda: hollow(queue, (1,), None, buffer, wait_for=None),
-        lambda: cl.enqueue_nd_range_kernel(queue, hollow, (1,), None),
-        lambda: cl.enqueue_task(queue, hollow),
-        lambda: hollow(64),
-        lambda: cl.tools.MemoryPool(hollow),
-        lambda: cl.tools.SVMPool(hollow),
-        lambda: cl.enqueue_marker(queue, wait_for=[hollow]),
-        lambda: cl.enqueue_copy(queue, buffer, host, wait_for=[hollow]),
-        lambda: cl.wait_for_events([hollow]),
-        lambda: hollow.profile.start,
-        lambda: cl.enqueue_svm_memfill(queue, hollow, np.uint8(1)),
-        lambda: cl.Image(ctx, READ_WRITE, hollow, shape=(4, 4)),
-        lambda: hollow.itemsize,
+        lambda: uninitialized.get_info(0x1080),
+        lambda: cl.Buffer(uninitialized, READ_WRITE, 64),
+        lambda: cl.CommandQueue(uninitialized),
+        lambda: cl.Program(uninitialized, "kernel void f() {}"),
+        lambda: cl.UserEvent(uninitialized),
+        lambda: cl.svm_empty(uninitialized, 1, 8, np.float32),
+        lambda: cl.get_supported_image_formats(
+            uninitialized, READ_WRITE, cl.mem_object_type.IMAGE2D
+        ),
+        lambda: cl.enqueue_copy(queue, uninitialized, host),
+        lambda: cl.enqueue_copy(queue, host, uninitialized),
+        lambda: cl.enqueue_copy(queue, buffer, uninitialized),
+        lambda: cl.enqueue_copy(uninitialized, buffer, host),
+        lambda: cl.enqueue_fill_buffer(queue, uninitialized, np.int32(1), 0, 4),
+        lambda: cl.enqueue_fill_buffer(uninitialized, buffer, np.int32(1), 0, 4),
+        lambda: cl.enqueue_marker(uninitialized),
+        lambda: cl.enqueue_migrate_mem_objects(queue, [uninitialized]),
+        lambda: kernel(uninitialized, (1,), None, buffer),
+        lambda: kernel(queue, (1,), None, uninitialized),
+        lambda: kernel.set_arg(0, uninitialized),
+        lambda: cl.tools.ImmediateAllocator(uninitialized),
+        lambda: cl.array.zeros(uninitialized, 4, np.float32),
+        lambda: uninitialized[0:4],
+        lambda: uninitialized(queue, (1,), None),
+        lambda: uninitialized(queue, (1,), None, buffer, wait_for=None),
+        lambda: cl.enqueue_nd_range_kernel(queue, uninitialized, (1,), None),
+        lambda: cl.enqueue_task(queue, uninitialized),
+        lambda: uninitialized(64),
+        lambda: cl.tools.MemoryPool(uninitialized),
+        lambda: cl.tools.SVMPool(uninitialized),
+        lambda: cl.enqueue_marker(queue, wait_for=[uninitialized]),
+        lambda: cl.enqueue_copy(queue, buffer, host, wait_for=[uninitialized]),
+        lambda: cl.wait_for_events([uninitialized]),
+        lambda: uninitialized.profile.start,
+        lambda: cl.enqueue_svm_memfill(queue, uninitialized, np.uint8(1)),
+        lambda: cl.Image(ctx, READ_WRITE, uninitialized, shape=(4, 4)),
+        lambda: uninitialized.itemsize,
     ]
     for use in uses:
         with pytest.raises((cl.Error, TypeError, AttributeError)):
             use()
-    repr(hollow)
+    repr(uninitialized)
     for name in sorted(dir(kind)):
         if name.startswith("__") or name == "from_int_ptr":  # which believes any number
             continue
         with contextlib.suppress(cl.LogicError, AttributeError):
-            value = getattr(hollow, name)
+            value = getattr(uninitialized, name)
             for args in [(), (0,), (0, 4), (ctx.devices[0], queue), ((4,), np.float32)]:
                 if callable(value):
                     with contextlib.suppress(Exception):

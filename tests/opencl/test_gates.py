@@ -130,13 +130,13 @@ def test_a_blocking_copy_raises(ctx, queue, buffer):
 
 
 def test_a_callback_gets_the_failed_status(ctx, queue):
-    gate, heard, called = cl.UserEvent(ctx), [], threading.Event()
+    gate, statuses, called = cl.UserEvent(ctx), [], threading.Event()
     event = cl.enqueue_marker(queue, [cl.enqueue_marker(queue, [gate])])
-    event.set_callback(COMPLETE, lambda status: (heard.append(status), called.set()))
+    event.set_callback(COMPLETE, lambda status: (statuses.append(status), called.set()))
     gate.set_status(-5)
     queue.flush()
     assert called.wait(20)
-    assert heard == [-5]
+    assert statuses == [-5]
 
 
 def test_set_status_can_be_repeated_after_the_driver_refused_it(ctx, queue, fault):

@@ -204,12 +204,12 @@ def test_a_program_that_its_init_did_not_make(ctx):
         def __init__(self, name):
             self.name = name
 
-    hollow = Named("a")
-    assert hollow.name == "a" and not hasattr(hollow, "fill")
+    uninitialized = Named("a")
+    assert uninitialized.name == "a" and not hasattr(uninitialized, "fill")
     names = {name for name in dir(cl.Program) if not name.startswith("__")}
     for name in names - {"from_int_ptr"}:  # which believes any number
         try:
-            value = getattr(hollow, name)
+            value = getattr(uninitialized, name)
         except cl.LogicError:
             continue
         for args in [(), (ctx,), (b"",), (b"", None, []), ([], [], b""), (1, b"abcd")]:
@@ -217,14 +217,14 @@ def test_a_program_that_its_init_did_not_make(ctx):
                 with contextlib.suppress(Exception):
                     value(*args)
     for use in (
-        lambda: cl.Kernel(hollow, "fill"),
-        lambda: cl.Program(hollow),
-        lambda: cl.link_program(ctx, [hollow]),
-        lambda: cl.Program(ctx, FILL).compile(headers=[("a.h", hollow)]),
-        lambda: hash(hollow),
-        lambda: hollow.context,
-        lambda: hollow.devices,
-        lambda: hollow.build(),
+        lambda: cl.Kernel(uninitialized, "fill"),
+        lambda: cl.Program(uninitialized),
+        lambda: cl.link_program(ctx, [uninitialized]),
+        lambda: cl.Program(ctx, FILL).compile(headers=[("a.h", uninitialized)]),
+        lambda: hash(uninitialized),
+        lambda: uninitialized.context,
+        lambda: uninitialized.devices,
+        lambda: uninitialized.build(),
     ):
         with pytest.raises(cl.LogicError, match="not made yet"):
             use()

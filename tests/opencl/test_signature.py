@@ -30,8 +30,8 @@ def test_signature_is_what_the_driver_says(ctx, device, name):
         pytest.skip("no images")
     # NVIDIA's assembler trips over the descriptions if a kernel has no argument.
     source = DECLARATIONS if name == "e" else DECLARATIONS.replace("kernel void e() {}", "")
-    told = cl.Program(ctx, source).build(cache_dir=False)._kernel_arguments().get(name)
-    if told is None and "NVIDIA" in device.platform.name:
+    of_driver = cl.Program(ctx, source).build(cache_dir=False)._kernel_arguments().get(name)
+    if of_driver is None and "NVIDIA" in device.platform.name:
         pytest.skip("NVIDIA's driver does not describe the arguments of this program")
     read = signature.kernel_arguments(DECLARATIONS, name)
 
@@ -41,7 +41,7 @@ def test_signature_is_what_the_driver_says(ctx, device, name):
             for address, access, type_name, qualifier, argument in rows
         ]
 
-    assert essential(read) == essential(told)
+    assert essential(read) == essential(of_driver)
 
 
 @pytest.mark.parametrize(

@@ -218,8 +218,8 @@ def test_modules_without_a_driver():
         "try:\n    cl.get_platforms()\nexcept cl.Error as error:\n"
         "    print(type(error).__name__, '/nowhere/libnothing.so' in str(error))\n"
     )
-    name, told = run(code).split()
-    assert told == "True"
+    name, printed = run(code).split()
+    assert printed == "True"
 
 
 def test_every_public_module_is_an_attribute_and_completes():

@@ -158,7 +158,7 @@ def _make(backend: Backend, description: tuple[Any, ...]) -> None:
     job = _job(backend, description)
     if job is None:
         return
-    log.tell(
+    log.log(
         "fusion",
         log.INFO,
         "a chain of %d operations on arrays of shape %s becomes one kernel%s",
@@ -239,7 +239,7 @@ def _work() -> None:
             _make(backend, description)
         except Exception as error:  # the operations continue as before, one launch each
             _failures.append(description[0])
-            log.tell("fusion", log.INFO, "a chain stays separate operations: %s", error)
+            log.log("fusion", log.INFO, "a chain stays separate operations: %s", error)
         finally:
             del backend, item, description
         if on_cpu and _ends.wait(time.monotonic() - begin):  # the program gets half of the time

@@ -316,11 +316,11 @@ def _run(
         chained = 0
         if alone and dtypes.is_numeric(number):
             chained = number_of_reduction(kind, axes, number)
-        _tell(backend, call, plan, operands, out, finish, size, chained)
+        _cache_launch(backend, call, plan, operands, out, finish, size, chained)
     return out
 
 
-def _tell(
+def _cache_launch(
     backend: Backend,
     call: tuple[str, int],
     plan: _Plan,

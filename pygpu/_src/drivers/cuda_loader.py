@@ -157,7 +157,7 @@ def _search(cuda: Any, choice: str) -> bool:
     if not (_open(cuda, path) and _has_device(cuda, path)):
         return False
     if choice == "auto":
-        log.tell("fallback", log.INFO, "no NVIDIA GPU was found: kernels of CUDA run on the CPU")
+        log.log("fallback", log.INFO, "no NVIDIA GPU was found: kernels of CUDA run on the CPU")
         warnings.warn(
             f"no NVIDIA GPU was found: kernels run on the CPU. Set {CHOICE}=simulator to run there "
             f"without this warning, or {CHOICE}=driver to get an error instead.",

@@ -236,7 +236,7 @@ class Autotuned:
         store, name = self._entry(key, works)
         known = None if store is None else self._read(store.read(name))
         if known is not None:
-            log.tell("autotune", log.DEBUG, "%s: %s, from disk", self.__name__, known.config)
+            log.log("autotune", log.DEBUG, "%s: %s, from disk", self.__name__, known.config)
             return known
         names = self._restore
         values = (*args, *kwargs.values())
@@ -253,14 +253,14 @@ class Autotuned:
             except Exception as error:
                 times.append(math.nan)
                 errors.append((config, error))
-                log.tell("autotune", log.INFO, "%s: %s failed: %s", self.__name__, config, error)
+                log.log("autotune", log.INFO, "%s: %s failed: %s", self.__name__, config, error)
             finally:
                 saved.restore()
         if len(errors) == len(times):
             raise self._failure(errors)
         best = int(np.nanargmin(times))
         found = Tuned(self.configs[best], tuple(times))
-        log.tell(
+        log.log(
             "autotune",
             log.INFO,
             "%s: %s is the fastest of %d configurations, %s; the trials took %s",

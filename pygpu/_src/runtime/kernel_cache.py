@@ -130,7 +130,7 @@ def start(
         try:
             _compile(backend, key, make, features, exact, quick)
         except BaseException as error:
-            log.tell("compile", log.INFO, "a kernel was not compiled in advance: %s", error)
+            log.log("compile", log.INFO, "a kernel was not compiled in advance: %s", error)
             return
         finally:
             backend.compiling.pop(key, None)

@@ -21,7 +21,7 @@ from .user_frame import user_stacklevel
 if TYPE_CHECKING:
     import re
 
-__all__ = ["DEBUG", "INFO", "compiling", "is_on", "kernel_names", "tell"]
+__all__ = ["DEBUG", "INFO", "cache_lookup", "compiling", "is_on", "kernel_names", "log"]
 
 DEBUG, INFO = 10, 20  # as in logging
 
@@ -35,7 +35,7 @@ def is_on(name: str, level: int) -> bool:
     return logging is not None and logging.getLogger(f"pygpu.{name}").isEnabledFor(level)
 
 
-def tell(name: str, level: int, message: str, *args: Any) -> None:
+def log(name: str, level: int, message: str, *args: Any) -> None:
     """Log for ``pygpu.<name>``, with the user's file and line. Functions among the arguments are
     called only if the record is handled."""
     if not is_on(name, level):
@@ -67,6 +67,11 @@ def kernel_names(source: str | bytes | None) -> str:
     return f"{text} and {more} more" if more > 0 else text
 
 
+def cache_lookup(hit: bool, source: bytes | str | None) -> None:
+    """Log whether a cache had what was compiled from a source."""
+    log("cache", DEBUG, "%s: %s", "hit" if hit else "miss", lambda: kernel_names(source))
+
+
 @contextmanager
 def compiling(source: str | bytes | None, device: Callable[[], str]) -> Iterator[None]:
     """Context manager for a compilation: logs its time, and shows a line on a terminal if it takes
@@ -76,14 +81,14 @@ def compiling(source: str | bytes | None, device: Callable[[], str]) -> Iterator
         try:
             yield
         except BaseException:
-            _tell_end("failed to compile", source, device, start)
+            _log_end("failed to compile", source, device, start)
             raise
-    _tell_end("compiled", source, device, start)
+    _log_end("compiled", source, device, start)
 
 
-def _tell_end(
+def _log_end(
     what: str, source: str | bytes | None, device: Callable[[], str], start: float
 ) -> None:
     if is_on("compile", INFO):
         ms = (time.perf_counter() - start) * 1e3
-        tell("compile", INFO, "%s %s for %s in %.0f ms", what, kernel_names(source), device(), ms)
+        log("compile", INFO, "%s %s for %s in %.0f ms", what, kernel_names(source), device(), ms)

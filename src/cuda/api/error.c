@@ -91,8 +91,8 @@ static PyObject *raise_error(State *state, const char *routine, CUresult status,
     if (status == CUDA_ERROR_CONTEXT_IS_DESTROYED) {
         cud_primary_lost(state); /* so that the next use starts afresh */
     }
-    int told = extra == NULL || status == PG_STATUS_FORKED || is_kernel_fault(status);
-    const char *hint = row != NULL && told ? row->hint : "";
+    int has_hint = extra == NULL || status == PG_STATUS_FORKED || is_kernel_fault(status);
+    const char *hint = row != NULL && has_hint ? row->hint : "";
     PyObject *what = *twin == '\0' ? describe(state, routine, status, extra, own)
                                    : Py_XNewRef(extra);
     if (*twin != '\0') {

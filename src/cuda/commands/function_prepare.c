@@ -428,8 +428,8 @@ static int pack_pointer(Function *self, int n, int i, PyObject *arg, unsigned ch
     }
     const Plan *plan = self->plan; /* the kernel's plan does not change */
     Param param = pointer;
-    int is_told = n == plan->n_params || n == plan->n_declared;
-    PgItems *items = is_told ? &plan->params[i].items : &param.items;
+    int is_declared = n == plan->n_params || n == plan->n_declared;
+    PgItems *items = is_declared ? &plan->params[i].items : &param.items;
     param.items = *items;
     param.items.wrong = 0;
     int result = function_convert(self, i, &param, arg, at, launch, keep);

@@ -325,19 +325,19 @@ static int start_dispatcher(void) {
     return failed ? -1 : 0;
 }
 
-int ocl_owe_failures(void) {
+int ocl_schedule_failures(void) {
     if (start_dispatcher() < 0) {
         return -1;
     }
     pthread_mutex_lock(&lock);
-    int heard = !stopping;
-    failures_due |= heard;
+    int accepted = !stopping;
+    failures_due |= accepted;
     pthread_cond_signal(&wake);
     pthread_mutex_unlock(&lock);
-    return heard ? 0 : -1;
+    return accepted ? 0 : -1;
 }
 
-void ocl_owe_look_at_holds(void) {
+void ocl_schedule_keepalive_check(void) {
     if (start_dispatcher() == 0) {
         pthread_mutex_lock(&lock);
         poll_keepalives = 1;
@@ -536,7 +536,7 @@ void ocl_stop_here(void) {
 #define EXIT_SECONDS 2
 
 #ifdef __GLIBC__
-void ocl_leave_at_once(int status, void *Py_UNUSED(arg)) {
+void ocl_exit_immediately(int status, void *Py_UNUSED(arg)) {
     (void)fflush(NULL);
     _exit(status);
 }
@@ -572,7 +572,7 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
     Py_END_ALLOW_THREADS
 #ifdef __GLIBC__
     if (ocl_no_entry && ocl_inside > 0) {
-        (void)on_exit(ocl_leave_at_once, NULL);
+        (void)on_exit(ocl_exit_immediately, NULL);
     }
 #endif
     Py_RETURN_NONE;

@@ -4,9 +4,10 @@
 
 #include "opencl/event.h"
 
-int ocl_owe_failures(void); /* has the dispatcher call that; returns -1 if there is no dispatcher */
-void ocl_owe_look_at_holds(
-    void); /* has the dispatcher call ocl_keepalive_look_after() until it returns 0 */
+/* Has the dispatcher pass on failures of user events. Returns -1 if there is no dispatcher. */
+int ocl_schedule_failures(void);
+/* Has the dispatcher call ocl_keepalive_look_after() until it returns 0. */
+void ocl_schedule_keepalive_check(void);
 /* Keeps a command's host memory: *view is taken over and released when the event completes,
  * whatever happens to the Event. */
 void ocl_keepalive_buffer(State *state, cl_event event, Py_buffer *view);

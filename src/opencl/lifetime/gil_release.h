@@ -14,7 +14,7 @@ void ocl_stop_here(void); /* does not return in a daemon thread */
 #ifdef __GLIBC__
 /* For on_exit(): ends the process without running the exit handlers that the driver registered
  * earlier, which would shut it down while a thread is still inside. */
-void ocl_leave_at_once(int status, void *arg);
+void ocl_exit_immediately(int status, void *arg);
 #endif
 
 #ifndef OCL_NOT_COUNTED

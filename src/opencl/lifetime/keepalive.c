@@ -81,7 +81,7 @@ static void drop_ticket(PyObject *capsule) {
         if (outcome(self->event) == CL_COMPLETE) {
             Held_end(self);
         } else { /* it failed */
-            ocl_owe_look_at_holds();
+            ocl_schedule_keepalive_check();
         }
     }
 }
@@ -110,7 +110,7 @@ static cl_int Held_watch(Held *self) {
     if (capsule == NULL) { /* then there will be no callback */
         PyErr_Clear();
         PyMem_Free(ticket);
-        ocl_owe_look_at_holds();
+        ocl_schedule_keepalive_check();
         return CL_SUCCESS;
     }
     *ticket = self;

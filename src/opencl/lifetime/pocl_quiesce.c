@@ -248,7 +248,7 @@ static int park_forever(void) { /* after Python's finalization; returns 0 if a t
 #ifdef __GLIBC__
 static void on_process_exit(int status, void *arg) {
     if (!park_forever()) {
-        ocl_leave_at_once(status, arg);
+        ocl_exit_immediately(status, arg);
     }
 }
 #else

@@ -214,6 +214,21 @@ static PyObject *make(State *state, PyTypeObject *type, Context *context, const 
     return (PyObject *)self;
 }
 
+/* Makes a GLBuffer or a GLRenderBuffer. */
+static PyObject *make_from(PyTypeObject *type, PyObject *args, PyObject *kwargs, ArgSpec *spec,
+                           const char *name, const char *routine, Plan *plan) {
+    PyObject *a[3];
+    Context *context;
+    State *state = ocl_state_of(type);
+    if (state == NULL || pg_args_tuple(spec, args, kwargs, a) < 0 ||
+        (context = ocl_as_context(state, a[0], name)) == NULL ||
+        as_plan(state, name, a[1], "bufobj", a[2], plan) < 0 ||
+        need_gl_context(state, name, context) < 0) {
+        return NULL;
+    }
+    return make(state, type, context, routine, plan);
+}
+
 PG_DOC(
     GLBuffer__doc__, "GLBuffer", "context, flags, bufobj",
     "(context: Context, flags: int, bufobj: int)",
@@ -226,17 +241,8 @@ PG_DOC(
 static ArgSpec GLBuffer_args = PG_ARGSPEC(GLBuffer__doc__);
 
 static PyObject *GLBuffer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *a[3];
-    Context *context;
     Plan plan = {.fn = FN_clCreateFromGLBuffer, .type = CL_MEM_OBJECT_BUFFER};
-    State *state = ocl_state_of(type);
-    if (state == NULL || pg_args_tuple(&GLBuffer_args, args, kwargs, a) < 0 ||
-        (context = ocl_as_context(state, a[0], "GLBuffer")) == NULL ||
-        as_plan(state, "GLBuffer", a[1], "bufobj", a[2], &plan) < 0 ||
-        need_gl_context(state, "GLBuffer", context) < 0) {
-        return NULL;
-    }
-    return make(state, type, context, "clCreateFromGLBuffer", &plan);
+    return make_from(type, args, kwargs, &GLBuffer_args, "GLBuffer", "clCreateFromGLBuffer", &plan);
 }
 
 PG_DOC(
@@ -252,17 +258,9 @@ PG_DOC(
 static ArgSpec GLRenderBuffer_args = PG_ARGSPEC(GLRenderBuffer__doc__);
 
 static PyObject *GLRenderBuffer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *a[3];
-    Context *context;
     Plan plan = {.fn = FN_clCreateFromGLRenderbuffer, .type = CL_MEM_OBJECT_IMAGE2D};
-    State *state = ocl_state_of(type);
-    if (state == NULL || pg_args_tuple(&GLRenderBuffer_args, args, kwargs, a) < 0 ||
-        (context = ocl_as_context(state, a[0], "GLRenderBuffer")) == NULL ||
-        as_plan(state, "GLRenderBuffer", a[1], "bufobj", a[2], &plan) < 0 ||
-        need_gl_context(state, "GLRenderBuffer", context) < 0) {
-        return NULL;
-    }
-    return make(state, type, context, "clCreateFromGLRenderbuffer", &plan);
+    return make_from(type, args, kwargs, &GLRenderBuffer_args, "GLRenderBuffer",
+                     "clCreateFromGLRenderbuffer", &plan);
 }
 
 /* Checks target, level and dims against each other, and chooses the function that makes the

@@ -81,7 +81,7 @@ void ocl_svm_unpin(PyObject *obj) {
     Svm *owner = Svm_owner((Svm *)obj);
     if (--owner->users == 0 && owner->retired) {
         owner->retired = 0;
-        ocl_svm_give_back(owner);
+        ocl_svm_return_memory(owner);
     }
 }
 
@@ -121,7 +121,7 @@ int ocl_svm_supported(State *state, Context *context, const char *call, cl_svm_m
 
 /* ---- life cycle ------------------------------------------------------------------------------ */
 
-void ocl_svm_give_back(Svm *self) {
+void ocl_svm_return_memory(Svm *self) {
     PyObject *memory = self->memory;
     self->memory = NULL;
     if (self->pool != NULL) {
@@ -147,7 +147,7 @@ PyObject *ocl_svm_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     } else if (self->users > 0) {
         self->retired = 1;
     } else {
-        ocl_svm_give_back(self);
+        ocl_svm_return_memory(self);
     }
     Py_RETURN_NONE;
 }
@@ -180,7 +180,7 @@ void ocl_svm_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
-    ocl_svm_give_back(self);
+    ocl_svm_return_memory(self);
     ocl_usage_clear(&self->own_usage);
     Py_XDECREF(self->mem);
     Py_XDECREF(self->base);

@@ -133,7 +133,7 @@ static void retry_dropped(void) {
     if (ocl_user_events_dropped > 0) {
         abandon_dropped(0);
         if (any_device(1) != NULL) {
-            ocl_owe_failures();
+            ocl_schedule_failures();
         }
     }
 }
@@ -207,7 +207,7 @@ void ocl_user_event_dropped(Event *self) {
     struct UserEventRecord *record = self->user;
     int later = record->device != NULL && !record->settled && !(pg_trap & PG_TRAP_FORKED),
         still = 0;
-    if (later && ocl_owe_failures() < 0) { /* there is no dispatcher: do it here */
+    if (later && ocl_schedule_failures() < 0) { /* there is no dispatcher: do it here */
         PyObject *type, *value, *traceback;
         PyErr_Fetch(&type, &value, &traceback);
         still = ocl_quiesce_begin(record->device, PATIENCE_SECONDS, 0);
@@ -224,8 +224,8 @@ void ocl_user_event_dropped(Event *self) {
         self->event = NULL;
         ocl_live[LIVE_EVENT]--;
         if (!later) {
-            (void)ocl_owe_failures(); /* if there is no dispatcher to try again, the next user event
-                                       * does */
+            (void)ocl_schedule_failures(); /* if there is no dispatcher to try again, the next user
+                                            * event does */
         }
     }
     self->user = NULL;

@@ -38,7 +38,7 @@ def compute(like: Any, function: Any, *args: Any, **options: Any) -> Any:
     *like*. Warns, once per process, unless an array has no items, or with quiet=True."""
     global _warned
     quiet = options.pop("quiet", False)
-    log.tell(
+    log.log(
         "fallback",
         log.INFO,
         "%s runs on the host: no library for %s computes it",

@@ -73,7 +73,7 @@ PG_INLINE scan_t scan_warp(scan_t sum, int lane)
 
 # The state of a tile: 0 nothing, 1 its own sum, 2 the sum of everything up to its end.
 _PACKED = """\
-PG_INLINE void scan_tell(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 tile, pg_u32 flag, scan_t value)
+PG_INLINE void scan_publish(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 tile, pg_u32 flag, scan_t value)
 {
     scan_words w;
     w.value = value;
@@ -93,7 +93,7 @@ PG_INLINE pg_u32 scan_ask(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 tile, sc
 # separately while the sum changes.
 _PAIRED = """\
 typedef union { scan_t value; pg_u64 word; } scan_long;
-PG_INLINE void scan_tell(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 tile, pg_u32 flag, scan_t value)
+PG_INLINE void scan_publish(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 tile, pg_u32 flag, scan_t value)
 {
     volatile PG_GLOBAL pg_u64 *to = (volatile PG_GLOBAL pg_u64 *)(state + 4) + 2 * (pg_i64)tile;
     scan_long w;
@@ -136,7 +136,7 @@ PG_INLINE PG_GLOBAL scan_t *scan_values(PG_GLOBAL pg_u32 *state, pg_u32 total, p
 {
     return (PG_GLOBAL scan_t *)(state + 4 + ((pg_i64)total + 3) / 4 * 4) + (flag == 2 ? total : 0);
 }
-PG_INLINE void scan_tell(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 tile, pg_u32 flag, scan_t value)
+PG_INLINE void scan_publish(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 tile, pg_u32 flag, scan_t value)
 {
     scan_values(state, total, flag)[tile] = value;
     PG_DEVICE_FENCE;
@@ -319,7 +319,7 @@ _TELL = Template("""\
                 PG_UNROLL for (int k = 0; k < $each; k++)
                     parts[$each * lane + k] = scan_join(others, low[k]);
                 if (lane == 31)
-                    scan_tell(state, total, now, now % (pg_u32)tiles == 0 ? 2 : 1, sum);
+                    scan_publish(state, total, now, now % (pg_u32)tiles == 0 ? 2 : 1, sum);
                 mine = sum;
             }
             if (last < total) {
@@ -329,7 +329,7 @@ _TELL = Template("""\
                     shared_prefix = prefix;
                 pg_warp_sync();
                 if (lane == 31 && t > 0)
-                    scan_tell(state, total, last, 2, scan_join(shared_prefix, whole));
+                    scan_publish(state, total, last, 2, scan_join(shared_prefix, whole));
             }
             whole = mine;
         }

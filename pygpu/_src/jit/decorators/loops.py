@@ -98,10 +98,10 @@ def find(
                 continue
             if all(_fits(k, d, rule) for k, d in zip(given, loop.inputs)):
                 return loop
-    told = ", ".join(str(k) if isinstance(k, np.dtype) else k.__name__ for k in kinds)
+    listed = ", ".join(str(k) if isinstance(k, np.dtype) else k.__name__ for k in kinds)
     has = ", ".join(types_text(loop.inputs, loop.outputs) for loop in loops)
     raise TypeError(
-        f"{name}: no loop for arguments ({told}) with casting rule {rule!r}: its signatures are "
+        f"{name}: no loop for arguments ({listed}) with casting rule {rule!r}: its signatures are "
         f"{has}"
     )
 

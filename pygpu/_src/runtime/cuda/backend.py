@@ -311,10 +311,9 @@ class CUDABackend(Backend):
                 module, declared = made.module, self.dialect.declarations(source)
             else:
                 module = kernel_images.find(store, key)
+                log.cache_lookup(module is not None, source)
                 if module is not None:
-                    log.tell("cache", log.DEBUG, "hit: %s", lambda: log.kernel_names(source))
                     return _Module(module, True)
-                log.tell("cache", log.DEBUG, "miss: %s", lambda: log.kernel_names(source))
                 result = source_module.compile_generated(
                     source, source_module.known_options(options)
                 )

@@ -156,7 +156,7 @@ class Compilation:
         if key is not None and self.store is not None:
             entry = self.store.read(key)
             known: nvrtc.Compiled | None = _unpack(entry) if entry is not None else None
-            self._tell_of_cache(known is not None)
+            log.cache_lookup(known is not None, self.source)
             if known is not None:
                 self._keep_image(key, known)
                 return known
@@ -177,10 +177,6 @@ class Compilation:
                     self.store, self.source, self.words, self.folders, self.expressions
                 )
         return result
-
-    def _tell_of_cache(self, hit: bool) -> None:
-        what = "hit" if hit else "miss"
-        log.tell("cache", log.DEBUG, "%s: %s", what, lambda: log.kernel_names(self.source))
 
     def _keep_image(self, key: str, result: nvrtc.Compiled) -> None:
         """Keep the image in memory for the same arguments, if nothing else can change the

@@ -448,7 +448,7 @@ def _compile(
         question = (parts, _device_architecture(), tuple(words), tuple(include_dirs or ()))
         found = kernel_sources.find(question)
         if found is not None:
-            log.tell("cache", log.DEBUG, "hit in memory: %s", lambda: log.kernel_names(source))
+            log.log("cache", log.DEBUG, "hit in memory: %s", lambda: log.kernel_names(source))
             return found
     if not no_extern_c:
         source = f'extern "C" {{\n#line 1 "{NAME}"\n{source}\n}}\n'

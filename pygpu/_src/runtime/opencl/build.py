@@ -465,12 +465,6 @@ def _names_of(devices: Sequence[Device]) -> str:
     return ", ".join(dict.fromkeys(device.name.strip() for device in devices))
 
 
-def tell_of_cache(hit: bool, source: bytes | str | None) -> None:
-    """Log whether the binary of a source was found on disk."""
-    what = "hit" if hit else "miss"
-    log.tell("cache", log.DEBUG, "%s: %s", what, lambda: log.kernel_names(source))
-
-
 def build_program(
     program: Program,
     options: str | Sequence[str | bytes] | None,
@@ -500,7 +494,7 @@ def build_program(
     if store is not None and source is not None:
         keys = disk_cache.keys(source, all_options.words, targets)
         logs = store.load(program, targets, keys, all_options.encoded) if keys else None
-        tell_of_cache(logs is not None, source)
+        log.cache_lookup(logs is not None, source)
         if logs is not None:
             warn_of_logs(logs, stacklevel=2)
             return

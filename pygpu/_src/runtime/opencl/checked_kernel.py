@@ -91,7 +91,7 @@ class _Checks:
             form.reason = form.reason or self._reason
             if name not in self._warned:
                 self._warned.add(name)
-                self._tell(program, form)
+                self._warn_of_unchecked(program, form)
         return CheckedKernel if form.checked else _opencl.Kernel
 
     def _build(self, program: _opencl.Program) -> None:
@@ -108,7 +108,7 @@ class _Checks:
         except Error:
             self._reason = "its source with checks does not compile"
 
-    def _tell(self, program: _opencl.Program, form: Form) -> None:
+    def _warn_of_unchecked(self, program: _opencl.Program, form: Form) -> None:
         """Warn of the parts of a kernel that are not checked."""
         if not form.reason:
             form.reason = _contradiction(program, form)

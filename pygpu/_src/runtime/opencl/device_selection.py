@@ -112,7 +112,7 @@ class _Choice:
                 "again."
             )
         if choices > 1 and not self.interactive and not self.given:
-            _tell_in_notebook(devices[0])
+            _show_in_notebook(devices[0])
         return devices
 
     def say(self, text: str) -> None:
@@ -207,7 +207,7 @@ def _is_terminal() -> bool:
         return False
 
 
-def _tell_in_notebook(device: cl.Device) -> None:
+def _show_in_notebook(device: cl.Device) -> None:
     """In a notebook, which cannot ask, mention once that there was a choice."""
     global _was_reported
     shell: Callable[[], Any] | None = getattr(sys.modules.get("IPython"), "get_ipython", None)

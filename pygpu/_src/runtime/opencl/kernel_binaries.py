@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pygpu._src.runtime import disk_cache
+from pygpu._src.util import log
 
 from . import build as programs
 
@@ -53,9 +54,9 @@ def build(program: Any, source: str, prefix: str | None, words: Sequence[str], d
     entry = store.read(key)
     if entry is not None and entry[0]:
         if store.load(program, [device], [key], options.encoded) is not None:
-            programs.tell_of_cache(True, source)
+            log.cache_lookup(True, source)
             return program
-    programs.tell_of_cache(False, source)
+    log.cache_lookup(False, source)
     if entry is None:
         return _keep(store, key, program, words, device, _FOR_NEW)
     return _keep(store, key, program, words, device, _FOR_MARKED)
