@@ -29,8 +29,13 @@ REAL sp_erf_near(REAL x)
 /* exp(x^2) erfc(x) for x >= 1 */
 REAL sp_erfcx_far(REAL x)
 {
-    if (x > 1e7)
-        return 0.56418958354775628695 / x;
+    if (x > 60.0) { /* DLMF 7.12.1 */
+        REAL z = 0.5 / (x * x);
+        if (x > 1e8)
+            return 0.56418958354775628695 / x;
+        z = 1.0 - z * (1.0 - 3.0 * z * (1.0 - 5.0 * z * (1.0 - 7.0 * z)));
+        return 0.56418958354775628695 / x * z;
+    }
     if (x < 8.0)
         return POLY(erfc_p, x) / POLY(erfc_q, x);
     return POLY(erfc_far_p, x) / POLY(erfc_far_q, x);
