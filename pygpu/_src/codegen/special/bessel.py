@@ -411,8 +411,8 @@ REAL sp_yv(REAL nu, REAL x)
 REAL sp_ik_steed(REAL nu, REAL x, int want_k, int plain)
 {
     REAL first_power = plain ? fmin(x, MAXLOG - 10.0) : 0.0, last_power = plain ? x - first_power : 0.0;
-    int steps = (int)(nu + 0.5);
-    REAL mu = nu - steps, start = 1.0, now = 1.0, above, r, c, d, b, k0, k1;
+    int steps = (int)(nu + 0.5), drops = 0;
+    REAL mu = nu - steps, now = 1.0, above, r, c, d, b, k0, k1;
     if (x < 2.0) {
         REAL first, second;
         sp_temme_sums(mu, x, 1.0, &first, &second);
@@ -479,13 +479,16 @@ REAL sp_ik_steed(REAL nu, REAL x, int want_k, int plain)
         if (now > HUGE_) {
             now /= HUGE_;
             above /= HUGE_;
-            start /= HUGE_;
+            drops++;
         }
     }
-    r = exp(0.5 * first_power) / (x * (k1 + above / now * k0));
-    if (plain && start == 1.0 && fabs(now) < 1e30)
-        return exp(first_power) / (x * (k1 + above / now * k0)) / now * exp(last_power);
-    return r * (start / now) * exp(0.5 * first_power) * exp(last_power);
+    r = x * (k1 + above / now * k0);
+    if (drops == 0)
+        return exp(first_power) / r / now * exp(last_power);
+    r = exp(0.5 * first_power) / r / now * exp(0.5 * first_power);
+    for (int k = 0; k < drops && r != 0.0; k++)
+        r /= HUGE_;
+    return r * exp(last_power);
 }
 
 /* The expansions for large x, DLMF 10.40.1 and 10.40.2 */
