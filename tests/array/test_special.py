@@ -57,7 +57,7 @@ ULPS = {
     "gammaln": 40,
     "log_ndtr": 400,
     "loggamma": 40,
-    "ndtr": 300,
+    "ndtr": 2000,
     "polygamma": 20,
     "psi": 64,
     "riemann_zeta": 200,

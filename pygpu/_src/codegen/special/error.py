@@ -124,6 +124,16 @@ REAL sp_erfcinv(REAL y)
     return y == 2.0 ? -INF : -sp_erfcinv_tail(2.0 - y);
 }
 
+/* 0.5 erfc(x / sqrt(2)) for x >= 1.5, from exp(-x^2 / 2) of x itself */
+REAL sp_ndtr_tail(REAL x)
+{
+    REAL high = rint(x * 16.0) / 16.0, low = (x - high) * (x + high);
+    if (x > 1e4)
+        return 0.0;
+    return 0.5 * exp(-0.5 * high * high) * exp(-0.5 * low) *
+           sp_erfcx_far(x * 0.70710678118654752440);
+}
+
 REAL sp_ndtr(REAL x)
 {
     REAL z = x * 0.70710678118654752440, tail;
@@ -131,7 +141,7 @@ REAL sp_ndtr(REAL x)
         return x;
     if (fabs(z) < 1.0)
         return 0.5 + 0.5 * sp_erf_near(z);
-    tail = 0.5 * sp_erfc(fabs(z));
+    tail = fabs(x) < 1.5 ? 0.5 * sp_erfc(fabs(z)) : sp_ndtr_tail(fabs(x));
     return x > 0.0 ? 1.0 - tail : tail;
 }
 
@@ -139,8 +149,8 @@ REAL sp_log_ndtr(REAL x)
 {
     REAL t = x * 0.70710678118654752440;
     if (x < -1.0)
-        return log(0.5 * sp_erfcx(-t)) - t * t;
-    return log1p(-0.5 * sp_erfc(t));
+        return log(0.5 * sp_erfcx(-t)) - 0.5 * x * x;
+    return log1p(-(x < 1.5 ? 0.5 * sp_erfc(t) : sp_ndtr_tail(x)));
 }
 
 REAL sp_ndtri(REAL p)
