@@ -32,7 +32,6 @@ __all__ = [
 
 # the names here of ufuncs that SciPy's functions call
 _UFUNCS = {"_zeta": "zeta", "_riemann_zeta": "riemann_zeta", "_lambertw": "lambertw"}
-_UFUNCS |= {f"_{name}": name for name in FUNCTIONS if name[:9] == "spherical"}
 _PYTHON_FUNCTIONS = frozenset("zeta polygamma lambertw softplus".split())
 _PYTHON_FUNCTIONS |= {f"spherical_{kind}n" for kind in "jyik"}
 

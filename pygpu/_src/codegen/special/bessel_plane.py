@@ -376,6 +376,8 @@ CPLX sp_c_jv(REAL nu, CPLX z)
 
 CPLX sp_c_yv(REAL nu, CPLX z)
 {
+    if (z.re == 0.0 && z.im == 0.0 && !isnan(nu))
+        return cx_make(sp_yv(nu, 0.0), 0.0);
     return z.im == 0.0 && z.re > 0.0 && isfinite(z.re)
                ? cx_make(sp_yv(nu, z.re), z.im)
                : sp_c_grown(sp_c_yve(nu, z), cx_make(fabs(z.im), 0.0));

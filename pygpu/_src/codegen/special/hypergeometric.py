@@ -126,7 +126,7 @@ REAL sp_hyp1f1(REAL a, REAL b, REAL x)
     REAL now = 1.0, above, next;
     if (isnan(a) || isnan(b) || isnan(x) || isinf(a) || isinf(b))
         return NAN_;
-    if (sp_is_pole(b))
+    if (sp_is_pole(b) && !(sp_is_pole(a) && a > b))
         return INF;
     if (x == 0.0 || a == 0.0)
         return 1.0;
