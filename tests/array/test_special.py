@@ -55,7 +55,7 @@ ULPS = {
     "gammaincinv": 400,
     "gammainccinv": 400,
     "gammaln": 40,
-    "log_ndtr": 400,
+    "log_ndtr": 1500,
     "loggamma": 40,
     "ndtr": 2000,
     "polygamma": 20,
