@@ -424,7 +424,7 @@ def test_airy_functions(make):
             fine = (np.abs(got.get() - wanted) <= near) | (np.isnan(got.get()) & np.isnan(wanted))
             assert fine.all(), (name, x[~fine], got.get()[~fine], wanted[~fine])
     z = powers(31, -1, 1.5) * np.exp(1j * uniform(32, -np.pi, np.pi))
-    for name in ("airy", "airye"):
+    for name in ("airy", "airye") if make.name == "cuda" else ("airy",):
         found = getattr(special, name)(make(z))
         for got, wanted in zip(found, getattr(scipy_special, name)(z), strict=True):
             np.testing.assert_allclose(got.get(), wanted, rtol=3e-13)
@@ -437,7 +437,8 @@ def test_bessel_functions_of_complex_numbers(make):
     z = np.concatenate([z, [-2.0, complex(-2, -0.0), 3j, -25j, 30]])
     v = np.resize([0.0, 1, 0.5, -0.5, 2.75, -3, 12.3, -1.2, 30], z.size)
     x, order = make(z), make(v)
-    for name in "jv yv iv kv jve yve ive kve hankel1 hankel2 hankel1e hankel2e".split():
+    names = "jv yv iv kv jve yve ive kve hankel1 hankel2 hankel1e hankel2e".split()
+    for name in names if make.name == "cuda" else ["jv"]:  # one text; PoCL compiles slowly
         wanted = getattr(scipy_special, name)(v, z)
         got = getattr(special, name)(order, x)
         assert got.dtype == np.complex128
@@ -461,7 +462,8 @@ def test_hankel_functions_of_real_numbers_are_complex(make):
 def test_spherical_bessel_functions_of_complex_numbers(make):
     n = np.resize([0, 1, 2, 7, 20], 60)
     z = powers(35, -1, 1.7, 60) * np.exp(1j * uniform(36, -np.pi, np.pi, 60))
-    for name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
+    names = ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn")
+    for name in names if make.name == "cuda" else names[:1]:
         ours, theirs = getattr(special, name), getattr(scipy_special, name)
         for derivative in (False, True):
             got = ours(make(n), make(z), derivative).get()
