@@ -21,17 +21,21 @@ from pygpu._src.array.routines.special import call, keep, log_softmax, logsumexp
 if TYPE_CHECKING:
     from pygpu._src.array.special_types import (
         Binary,
+        Four,
         Pair,
         Plane,
         PlaneBinary,
         Quadruple,
         Quaternary,
+        Spherical,
         Ternary,
         Unary,
     )
 
 __all__ = [
     "agm",
+    "airy",
+    "airye",
     "bdtr",
     "bdtrc",
     "bdtri",
@@ -107,7 +111,14 @@ __all__ = [
     "gdtr",
     "gdtrc",
     "gdtrix",
+    "hankel1",
+    "hankel1e",
+    "hankel2",
+    "hankel2e",
     "huber",
+    "hyp0f1",
+    "hyp1f1",
+    "hyp2f1",
     "i0",
     "i0e",
     "i1",
@@ -164,6 +175,10 @@ __all__ = [
     "softmax",
     "softplus",
     "spence",
+    "spherical_in",
+    "spherical_jn",
+    "spherical_kn",
+    "spherical_yn",
     "stdtr",
     "stdtrit",
     "tandg",
@@ -336,11 +351,11 @@ j1: Unary = _one(
     "The Bessel function of the first kind of order 1",
     "Cephes's rational functions",
 )
-jn: Binary = _two("jn", "jn(v, x): the same as jv")
-jv: Binary = _two(
+jn: PlaneBinary = _two("jn", "jn(v, x): the same as jv")
+jv: PlaneBinary = _two(
     "jv",
     "jv(v, x): the Bessel function of the first kind of real order",
-    "Temme's series (1975), Steed's fractions, Hankel's expansion DLMF 10.17.3",
+    "Temme's series (1975), Steed's fractions, DLMF 10.17.3; of complex numbers by iv and kv",
 )
 y0: Unary = _one(
     "y0",
@@ -357,7 +372,9 @@ yn: Binary = _two(
     "yn(n, x): the Bessel function of the second kind of integer order",
     "the recurrence from y0 and y1",
 )
-yv: Binary = _two("yv", "yv(v, x): the Bessel function of the second kind of real order", "as jv")
+yv: PlaneBinary = _two(
+    "yv", "yv(v, x): the Bessel function of the second kind of real order", "as jv"
+)
 i0: Unary = _one(
     "i0",
     "The modified Bessel function of the first kind of order 0",
@@ -370,12 +387,12 @@ i1: Unary = _one(
     "Cephes's Chebyshev sums",
 )
 i1e: Unary = _one("i1e", "exp(-abs(x)) * i1(x)", "Cephes's Chebyshev sums")
-iv: Binary = _two(
+iv: PlaneBinary = _two(
     "iv",
     "iv(v, x): the modified Bessel function of the first kind of real order",
     "Temme's series (1975), Steed's fraction, DLMF 10.40.1",
 )
-ive: Binary = _two("ive", "ive(v, x): exp(-abs(x)) * iv(v, x)", "as iv")
+ive: PlaneBinary = _two("ive", "ive(v, x): exp(-abs(x.real)) * iv(v, x)", "as iv")
 k0: Unary = _one(
     "k0",
     "The modified Bessel function of the second kind of order 0",
@@ -393,12 +410,12 @@ kn: Binary = _two(
     "kn(n, x): the modified Bessel function of the second kind of integer order",
     "the recurrence from k0 and k1",
 )
-kv: Binary = _two(
+kv: PlaneBinary = _two(
     "kv",
     "kv(v, x): the modified Bessel function of the second kind of real order",
     "as iv",
 )
-kve: Binary = _two("kve", "kve(v, x): exp(x) * kv(v, x)", "as iv")
+kve: PlaneBinary = _two("kve", "kve(v, x): exp(x) * kv(v, x)", "as iv")
 expit: Unary = _one("expit", "The logistic function, 1 / (1 + exp(-x))")
 logit: Unary = _one("logit", "log(p / (1 - p))")
 log_expit: Unary = _one("log_expit", "The logarithm of expit")
@@ -554,8 +571,8 @@ ellipeinc: Binary = _two(
     "ellipeinc(phi, m): the incomplete elliptic integral of the second kind",
     "elliprf and elliprd, DLMF 19.25.9 and 19.25.10",
 )
-jve: Binary = _two("jve", "jve(v, x): the same as jv, for real x")
-yve: Binary = _two("yve", "yve(v, x): the same as yv, for real x")
+jve: PlaneBinary = _two("jve", "jve(v, z): exp(-abs(z.imag)) * jv(v, z)", "as jv")
+yve: PlaneBinary = _two("yve", "yve(v, z): exp(-abs(z.imag)) * yv(v, z)", "as yv")
 eval_chebyc: Binary = _two("eval_chebyc", "eval_chebyc(n, x): 2 * eval_chebyt(n, x / 2)")
 eval_chebys: Binary = _two("eval_chebys", "eval_chebys(n, x): eval_chebyu(n, x / 2)")
 eval_sh_chebyt: Binary = _two("eval_sh_chebyt", "eval_sh_chebyt(n, x): eval_chebyt(n, 2 * x - 1)")
@@ -679,4 +696,68 @@ keep(softplus, "softplus")
 
 legendre_p: Binary = _two(
     "legendre_p", "legendre_p(n, z): Legendre's polynomial of degree n", "as eval_legendre"
+)
+
+
+hankel1: PlaneBinary = _two(
+    "hankel1",
+    "hankel1(v, z): the Hankel function of the first kind, jv + 1j * yv, always complex",
+    "kv, DLMF 10.27.8; jv and yv for real z",
+)
+hankel2: PlaneBinary = _two(
+    "hankel2",
+    "hankel2(v, z): the Hankel function of the second kind, jv - 1j * yv, always complex",
+    "as hankel1",
+)
+hankel1e: PlaneBinary = _two(
+    "hankel1e", "hankel1e(v, z): exp(-1j * z) * hankel1(v, z)", "kv, DLMF 10.27.8"
+)
+hankel2e: PlaneBinary = _two(
+    "hankel2e", "hankel2e(v, z): exp(1j * z) * hankel2(v, z)", "as hankel1e"
+)
+airy: Four = _one(
+    "airy",
+    "(Ai, Ai', Bi, Bi'): the Airy functions and their derivatives",
+    "DLMF 9.4 near 0, Bessel functions of orders 1/3 and 2/3, DLMF 9.6",
+)
+airye: Four = _one(
+    "airye",
+    "(Ai, Ai', Bi, Bi') times exp(z1), exp(z1), exp(-abs(z1.real)), exp(-abs(z1.real)), with z1 "
+    "= 2/3 * z * sqrt(z)",
+    "as airy",
+)
+
+
+def _spherical(name: str, what: str) -> Any:
+    def function(n: Any, z: Any, derivative: bool = False) -> Any:
+        return call(f"{name}_d" if derivative else name, (n, z))
+
+    text = f"{name}(n, z): the {what} of order n, or its derivative"
+    return _named(
+        function, name, text, "the recurrence DLMF 10.51; of complex numbers by order n + 1/2"
+    )
+
+
+spherical_jn: Spherical = _spherical("spherical_jn", "spherical Bessel function of the first kind")
+spherical_yn: Spherical = _spherical("spherical_yn", "spherical Bessel function of the second kind")
+spherical_in: Spherical = _spherical(
+    "spherical_in", "modified spherical Bessel function of the first kind"
+)
+spherical_kn: Spherical = _spherical(
+    "spherical_kn", "modified spherical Bessel function of the second kind"
+)
+hyp0f1: Binary = _two(
+    "hyp0f1",
+    "hyp0f1(b, x): the confluent hypergeometric limit function",
+    "the series, jv and iv, DLMF 10.16.9 and 10.39.9",
+)
+hyp1f1: Ternary = _three(
+    "hyp1f1",
+    "hyp1f1(a, b, x): Kummer's confluent hypergeometric function M",
+    "the series, DLMF 13.7.1, Kummer's transformation, the recurrence 13.3.1",
+)
+hyp2f1: Quaternary = _four(
+    "hyp2f1",
+    "hyp2f1(a, b, c, x): Gauss's hypergeometric function",
+    "the series, DLMF 15.8.1, 15.8.4 and 15.8.10, the recurrence 15.5.11",
 )

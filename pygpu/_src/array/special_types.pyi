@@ -61,3 +61,14 @@ class Quadruple(Protocol):
         self, a: Operand, b: Operand, /, out: tuple[GPUArray[Any] | None, ...] | None = None,
         *, where: Any = True, dtype: Any = None,
     ) -> tuple[Floating, Floating, Floating, Floating]: ...
+
+class Four(Protocol):
+    """A function of each item with four results, of complex numbers too."""
+    def __call__(
+        self, x: Operand, /, out: tuple[GPUArray[Any] | None, ...] | None = None,
+        *, where: Any = True, dtype: Any = None,
+    ) -> tuple[GPUArray[Any], GPUArray[Any], GPUArray[Any], GPUArray[Any]]: ...
+
+class Spherical(Protocol):
+    """A function of integers and numbers, or its derivative."""
+    def __call__(self, n: Any, z: Operand, derivative: bool = False) -> GPUArray[Any]: ...

@@ -361,7 +361,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     target = None if out is None else (out,)
     if a.dtype.kind in "iub":
         if decimals >= 0:
-            return ufuncs.call("positive", (a,), target) if a.dtype.kind != "b" else a.astype("f2")
+            return ufuncs.call("positive" if a.dtype.kind != "b" else "rint", (a,), target)
         scale = 10**-decimals
         return ufuncs.call(
             "multiply", (ufuncs.call("rint", (a / scale,)).astype(a.dtype), scale), target

@@ -15,10 +15,11 @@ import numpy as np
 from pygpu._array import GPUArray
 from pygpu._src.array import elementwise, launch_cache, ufuncs
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.special import FUNCTIONS, expression
+from pygpu._src.codegen.special import FUNCTIONS, argument_code, expression
 from pygpu._src.util.public import publish
 
 __all__ = [
+    "argument_dtypes",
     "call",
     "keep",
     "log_softmax",
@@ -31,29 +32,43 @@ __all__ = [
 
 # names here of the ufuncs that SciPy's functions call
 _UFUNCS = {"_zeta": "zeta", "_riemann_zeta": "riemann_zeta", "_lambertw": "lambertw"}
+_PYTHON_FUNCTIONS = frozenset("zeta polygamma lambertw softplus".split())
+_PYTHON_FUNCTIONS |= {f"spherical_{kind}n" for kind in "jyik"}
 
 
 @cache
 def _operation(name: str, dtype: np.dtype[Any], fp64: bool) -> elementwise.Operation:
     body, texts = expression(name, dtypes.code(dtype), fp64)
-    kinds = FUNCTIONS[name].kinds
-    inputs = tuple(np.dtype(np.int64) if kind == "n" else dtype for kind in kinds)
+    inputs = argument_dtypes(name, dtype)
     outputs = (dtype,) * FUNCTIONS[name].results
     return elementwise.Operation(f"special_{name}", inputs, outputs, body, "".join(texts.values()))
+
+
+def argument_dtypes(name: str, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], ...]:
+    """Those that the arguments are converted to, for a calculation in *dtype*."""
+    kinds: dict[str, np.dtype[Any]] = {
+        "i64": np.dtype(np.int64),
+        "f32": np.dtype(np.float32),
+        "f64": np.dtype(np.float64),
+    }
+    code = dtypes.code(dtype)
+    codes = (argument_code(name, k, code) for k in range(len(FUNCTIONS[name].kinds)))
+    return tuple(kinds.get(code, dtype) for code in codes)
 
 
 def loop_dtype(name: str, kinds: Sequence[Any], fp64: bool) -> np.dtype[Any]:
     """Return float32 or float64, from the dtypes of the arguments or Python's classes of numbers;
     complex64 or complex128 for complex arguments or for functions with complex results."""
     function = FUNCTIONS[name]
-    allowed = "biufc" if function.plane else "biuf"
     strong = [kind for kind in kinds if not isinstance(kind, type)]
-    for kind in kinds:
+    for k, kind in enumerate(kinds):
+        allowed = "biufc" if function.plane and k >= function.orders else "biuf"
         letter = np.dtype(kind).kind if isinstance(kind, type) else kind.kind
         if letter not in allowed:
             what = kind.__name__ if isinstance(kind, type) else kind
-            wanted = "numbers are" if function.plane else "real numbers are"
-            raise TypeError(f"{name}: {wanted} needed, not {what}")
+            wanted = "numbers are" if "c" in allowed else "real numbers are"
+            where = " for the order" if k < function.orders else ""
+            raise TypeError(f"{name}: {wanted} needed{where}, not {what}")
     numbers = [kind(0) if isinstance(kind, type) else kind for kind in kinds]
     dtype = np.result_type(np.float32, np.result_type(*numbers))
     if not strong:
@@ -173,7 +188,7 @@ def name_of(function: Any) -> str | None:
     found = _functions.get(function)
     if found is None and str(getattr(function, "__module__", None)).startswith("scipy.special."):
         name: str = function.__name__
-        return name if name in ("zeta", "polygamma", "lambertw", "softplus") else None
+        return name if name in _PYTHON_FUNCTIONS else None
     return found
 
 

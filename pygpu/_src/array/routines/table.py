@@ -417,7 +417,9 @@ def _items() -> dict[str, Callable[..., Any]]:
         "empty_like": _like(None),
         "fix": lambda x, out=None: ufuncs.call("trunc", (x,), None if out is None else (out,)),
         "full_like": _full_like,
-        "i0": lambda x: special.call("i0", (x,)),
+        "i0": lambda x: special.call(
+            "i0", (x.astype(float) if x.dtype.kind in "biu" and x.backend.limits.fp64 else x,)
+        ),
         "imag": lambda a: a.imag,
         "isclose": _isclose,
         "iscomplexobj": lambda a: a.dtype.kind == "c",

@@ -24,27 +24,36 @@ from typing import NamedTuple
 
 from .coefficients import TABLES
 
-__all__ = ["FUNCTIONS", "Function", "expression", "overloads", "parts", "used_in"]
+__all__ = ["FUNCTIONS", "Function", "argument_code", "expression", "overloads", "parts", "used_in"]
 
 
 class Function(NamedTuple):
     """kinds: of the arguments, "x" a number and "n" an integer. texts: the functions of the
-    templates for the results. plane: that for complex numbers, if there is one."""
+    templates for the results. planes: those for complex numbers, if there are any. orders: how many
+    arguments are real beside complex ones."""
 
     kinds: str
     texts: tuple[str, ...]
-    plane: str = ""
+    planes: tuple[str, ...] = ()
+    orders: int = 0
 
     @property
     def results(self) -> int:
         """How many there are."""
         return len(self.texts) or 1
 
+    @property
+    def plane(self) -> bool:
+        """Whether there is a function of complex numbers."""
+        return bool(self.planes)
+
 
 _IN_THE_PLANE = (
     "dawsn digamma erf erfc erfcx erfi exp1 expi expm1 gamma lambertw log1p loggamma ndtr rgamma "
     "wofz xlog1py xlogy".split()
 )
+_ORDERS_IN_THE_PLANE = "hankel1 hankel1e hankel2 hankel2e iv ive jv jve kv kve yv yve".split()
+_AIRY = ("ai", "ai_d", "bi", "bi_d")
 
 
 def _functions() -> dict[str, Function]:
@@ -63,20 +72,22 @@ def _functions() -> dict[str, Function]:
             "beta betaln gammainc gammaincc gammaincinv gammainccinv jv yv iv ive kv kve xlogy "
             "xlog1py rel_entr kl_div huber pseudo_huber zeta boxcox boxcox1p inv_boxcox "
             "inv_boxcox1p chdtr chdtrc chdtri pdtr pdtrc pdtri stdtr stdtrit agm powm1 binom poch "
-            "elliprc ellipkinc ellipeinc",
+            "elliprc ellipkinc ellipeinc hyp0f1",
         ),
         (
             "xxx",
             "betainc betaincc betaincinv betainccinv gdtr gdtrc gdtrix bdtr bdtrc bdtri nbdtr "
-            "nbdtrc nbdtri fdtr fdtrc fdtri elliprf elliprd elliprg radian",
+            "nbdtrc nbdtri fdtr fdtrc fdtri elliprf elliprd elliprg radian hyp1f1",
         ),
         (
             "nx",
             "yn kn expn polygamma eval_legendre eval_chebyt eval_chebyu eval_hermite "
             "eval_hermitenorm eval_laguerre eval_chebyc eval_chebys eval_sh_chebyt eval_sh_chebyu "
-            "eval_sh_legendre",
+            "eval_sh_legendre spherical_jn spherical_yn spherical_in spherical_kn spherical_jn_d "
+            "spherical_yn_d spherical_in_d spherical_kn_d",
         ),
         ("nxx", "eval_gegenbauer eval_genlaguerre"),
+        ("xxxx", "hyp2f1"),
         ("nxxx", "eval_jacobi eval_sh_jacobi"),
     ):
         found |= {name: Function(kinds, (name,)) for name in names.split()}
@@ -93,9 +104,18 @@ def _functions() -> dict[str, Function]:
         "yve": Function("xx", ("yv",)),
     }
     found |= {"wofz": Function("x", ()), "lambertw": Function("xn", ())}
-    for name in _IN_THE_PLANE:
-        found[name] = found[name]._replace(plane=f"c_{name}")
-    found["psi"] = found["psi"]._replace(plane="c_digamma")
+    found |= {name: Function("xx", ()) for name in _ORDERS_IN_THE_PLANE if name[0] == "h"}
+    for name in ("airy", "airye"):
+        found[name] = Function("x", tuple(f"{name}_{what}" for what in _AIRY))
+    for name in _ORDERS_IN_THE_PLANE:
+        found[name] = found[name]._replace(orders=1)
+    for name, function in found.items():
+        if name in _IN_THE_PLANE or name in _ORDERS_IN_THE_PLANE:
+            found[name] = function._replace(planes=(f"c_{name}",))
+        elif name[:4] == "airy" or name[:9] == "spherical":
+            found[name] = function._replace(planes=tuple(f"c_{text}" for text in function.texts))
+    found["jn"] = found["jn"]._replace(planes=("c_jv",), orders=1)
+    found["psi"] = found["psi"]._replace(planes=("c_digamma",))
     return dict(sorted(found.items()))
 
 
@@ -123,7 +143,7 @@ _LIMITS = {
 _COMPLEX = {"f32": "c64", "f64": "c128"}
 _MODULES = (
     *("elementary", "error", "gamma", "incomplete", "bessel", "integrals"),
-    *("statistics", "elliptic", "plane"),
+    *("statistics", "elliptic", "plane", "bessel_plane", "spherical", "hypergeometric"),
 )
 _HEAD = re.compile(r"^(?:REAL|CPLX|int|void) sp_(\w+)\(", re.M)
 _POLY = re.compile(r"\b(POLY|REVERSED)\((\w+), (\w+)\)")
@@ -210,6 +230,8 @@ def _arguments(name: str, code: str, computed: str) -> str:
     for k, kind in enumerate(FUNCTIONS[name].kinds):
         if kind == "n":
             values.append(f"(int)x{k}")
+        elif code[0] == "c" and k < FUNCTIONS[name].orders:
+            values.append(f"(pg_{'f64' if computed == 'c128' else 'f32'})x{k}")
         elif code[0] == "c":
             real = "f64" if computed == "c128" else "f32"
             values.append(f"pg_{computed}_make((pg_{real})x{k}.re, (pg_{real})x{k}.im)")
@@ -228,6 +250,14 @@ def _call(name: str, text: str, code: str, computed: str) -> str:
     return value
 
 
+def argument_code(name: str, k: int, code: str) -> str:
+    """The type in kernels of an argument, for a calculation in *code*."""
+    function = FUNCTIONS[name]
+    if function.kinds[k] == "n":
+        return "i64"
+    return {"c64": "f32", "c128": "f64"}.get(code, code) if k < function.orders else code
+
+
 @cache
 def expression(name: str, code: str, fp64: bool) -> tuple[str, dict[str, str]]:
     """The statements over x0, x1, ... that set y0 (and y1), and the texts that they need.
@@ -238,15 +268,18 @@ def expression(name: str, code: str, fp64: bool) -> tuple[str, dict[str, str]]:
     if code[0] == "c":
         real, computed = ("f64", "c128") if fp64 else ("f32", "c64")
         part = "f32" if code == "c64" else "f64"
-        body = (
-            f"{{ const pg_{computed} w = pgs_{function.plane}_{real}("
-            f"{_arguments(name, code, computed)}); "
-            f"y0.re = (pg_{part})w.re; y0.im = (pg_{part})w.im; }}"
-        )
-        return body, parts(function.plane, real)
+        body = ""
+        texts: dict[str, str] = {}
+        for k, text in enumerate(function.planes):
+            body += (
+                f"{{ const pg_{computed} w = pgs_{text}_{real}("
+                f"{_arguments(name, code, computed)}); "
+                f"y{k}.re = (pg_{part})w.re; y{k}.im = (pg_{part})w.im; }} "
+            )
+            texts |= parts(text, real)
+        return body.rstrip(), texts
     computed = _computed(name, code, fp64)
-    body = ""
-    texts: dict[str, str] = {}
+    body, texts = "", {}
     for k, text in enumerate(function.texts):
         body += f"y{k} = {_call(name, text, code, computed)}; "
         texts |= parts(text, computed)
@@ -272,8 +305,7 @@ def overloads(names: list[str], fp64: bool, cuda: bool) -> str:
             body, needed = expression(name, code, fp64)
             texts |= needed
             declared = ", ".join(
-                f"{'pg_i64' if kind == 'n' else f'pg_{code}'} x{k}"
-                for k, kind in enumerate(FUNCTIONS[name].kinds)
+                f"pg_{argument_code(name, k, code)} x{k}" for k in range(len(FUNCTIONS[name].kinds))
             )
             heads.append(f"{mark} pg_{code} pg_{name}({declared})\n{{\n    return {body[5:]}\n}}\n")
     text = "".join(texts.values()) + "".join(heads)

@@ -406,11 +406,13 @@ REAL sp_yv(REAL nu, REAL x)
     return value;
 }
 
-/* exp(-x) I and exp(x) K of order nu >= 0, x > 0 and not large */
-REAL sp_ik_steed(REAL nu, REAL x, int want_k)
+/* exp(-x) I and exp(x) K of order nu >= 0, x > 0 and not large; plain: without these factors, which
+   for large orders are not numbers where I and K are */
+REAL sp_ik_steed(REAL nu, REAL x, int want_k, int plain)
 {
-    int steps = (int)(nu + 0.5);
-    REAL mu = nu - steps, start = 1.0, now = 1.0, above, r, c, d, b, k0, k1;
+    REAL first_power = plain ? fmin(x, MAXLOG - 10.0) : 0.0, last_power = plain ? x - first_power : 0.0;
+    int steps = (int)(nu + 0.5), drops = 0;
+    REAL mu = nu - steps, now = 1.0, above, r, c, d, b, k0, k1;
     if (x < 2.0) {
         REAL first, second;
         sp_temme_sums(mu, x, 1.0, &first, &second);
@@ -444,12 +446,14 @@ REAL sp_ik_steed(REAL nu, REAL x, int want_k)
         k1 = k0 * (mu + x + 0.5 + (mu * mu - 0.25) * h) / x;
     }
     if (want_k) {
+        k0 *= exp(-first_power);
+        k1 *= exp(-first_power);
         for (int k = 1; k <= steps && !isinf(k0); k++) {
             REAL next = 2.0 * (mu + k) / x * k1 + k0;
             k0 = k1;
             k1 = next;
         }
-        return k0;
+        return k0 * exp(-last_power);
     }
     /* I(nu + 1) / I(nu) by Lentz's method */
     r = SMALLEST * 1e8;
@@ -475,10 +479,16 @@ REAL sp_ik_steed(REAL nu, REAL x, int want_k)
         if (now > HUGE_) {
             now /= HUGE_;
             above /= HUGE_;
-            start /= HUGE_;
+            drops++;
         }
     }
-    return 1.0 / (x * (k1 + above / now * k0)) * (start / now);
+    r = x * (k1 + above / now * k0);
+    if (drops == 0)
+        return exp(first_power) / r / now * exp(last_power);
+    r = exp(0.5 * first_power) / r / now * exp(0.5 * first_power);
+    for (int k = 0; k < drops && r != 0.0; k++)
+        r /= HUGE_;
+    return r * exp(last_power);
 }
 
 /* The expansions for large x, DLMF 10.40.1 and 10.40.2 */
@@ -497,13 +507,21 @@ REAL sp_ik_far(REAL nu, REAL x, int want_k)
     return want_k ? sqrt(1.57079632679489661923 / x) * sum : sum / sqrt(6.28318530717958647693 * x);
 }
 
+REAL sp_ik_either(REAL nu, REAL x, int want_k, int plain)
+{
+    REAL value;
+    if (isinf(x))
+        return plain && !want_k ? INF : 0.0;
+    if (x > 25.0 + 0.5 * nu * nu) {
+        value = sp_ik_far(nu, x, want_k);
+        return !plain ? value : want_k ? value * exp(-0.5 * x) * exp(-0.5 * x) : sp_grown(value, x);
+    }
+    return nu > 1e5 || x > 1.5e5 ? NAN_ : sp_ik_steed(nu, x, want_k, plain);
+}
+
 REAL sp_ik(REAL nu, REAL x, int want_k)
 {
-    if (isinf(x))
-        return 0.0;
-    if (x > 25.0 + 0.5 * nu * nu)
-        return sp_ik_far(nu, x, want_k);
-    return nu > 1e5 || x > 1.5e5 ? NAN_ : sp_ik_steed(nu, x, want_k);
+    return sp_ik_either(nu, x, want_k, 0);
 }
 
 REAL sp_kve(REAL nu, REAL x)
@@ -515,11 +533,12 @@ REAL sp_kve(REAL nu, REAL x)
 
 REAL sp_kv(REAL nu, REAL x)
 {
-    REAL value = sp_kve(nu, x);
-    return value == 0.0 ? 0.0 : value * exp(-0.5 * x) * exp(-0.5 * x);
+    if (isnan(nu) || !(x >= 0.0) || isinf(nu))
+        return NAN_;
+    return x == 0.0 ? INF : sp_ik_either(fabs(nu), x, 1, 1);
 }
 
-REAL sp_ive(REAL nu, REAL x)
+REAL sp_iv_either(REAL nu, REAL x, int plain)
 {
     REAL a = fabs(nu), s = 1.0, value;
     int whole = nu == floor(nu);
@@ -530,16 +549,23 @@ REAL sp_ive(REAL nu, REAL x)
     x = fabs(x);
     if (x == 0.0)
         return nu == 0.0 ? 1.0 : nu > 0.0 || whole ? 0.0 : INF;
-    value = sp_ik(a, x, 0);
-    if (nu < 0.0 && !whole) /* DLMF 10.27.2 */
-        value += 0.63661977236758134308 * sp_sinpi(a) * sp_ik(a, x, 1) * exp(-2.0 * x);
+    value = sp_ik_either(a, x, 0, plain);
+    if (nu < 0.0 && !whole) { /* DLMF 10.27.2 */
+        REAL k = sp_ik_either(a, x, 1, plain);
+        value += 0.63661977236758134308 * sp_sinpi(a) * (plain ? k : k * exp(-2.0 * x));
+    }
     return s * value;
+}
+
+REAL sp_ive(REAL nu, REAL x)
+{
+    return sp_iv_either(nu, x, 0);
 }
 
 REAL sp_iv(REAL nu, REAL x)
 {
     if (isinf(x) && !isnan(nu) && !isinf(nu))
         return x > 0.0 ? INF : nu != floor(nu) ? NAN_ : fmod(nu, 2.0) != 0.0 ? -INF : INF;
-    return sp_grown(sp_ive(nu, x), fabs(x));
+    return sp_iv_either(nu, x, 1);
 }
 """

@@ -61,7 +61,7 @@ REAL sp_kl_div(REAL x, REAL y)
     if (isnan(x) || isnan(y))
         return NAN_;
     if (x > 0.0 && y > 0.0)
-        return x * log(x / y) - x + y;
+        return fabs(y - x) < 0.5 * x ? -x * sp_log1pmx((y - x) / x) : x * log(x / y) - x + y;
     return x == 0.0 && y >= 0.0 ? y : INF;
 }
 
@@ -98,8 +98,7 @@ REAL sp_cosm1(REAL x)
 
 REAL sp_sinc(REAL x)
 {
-    REAL y = PI * x;
-    return x == 0.0 ? 1.0 : sin(y) / y;
+    return x == 0.0 ? 1.0 : sp_sinpi(x) / (PI * x);
 }
 
 /* sin(pi x), cos(pi x), exact at multiples of 1/2 */

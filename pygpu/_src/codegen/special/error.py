@@ -29,8 +29,13 @@ REAL sp_erf_near(REAL x)
 /* exp(x^2) erfc(x) for x >= 1 */
 REAL sp_erfcx_far(REAL x)
 {
-    if (x > 1e7)
-        return 0.56418958354775628695 / x;
+    if (x > 60.0) { /* DLMF 7.12.1 */
+        REAL z = 0.5 / (x * x);
+        if (x > 1e8)
+            return 0.56418958354775628695 / x;
+        z = 1.0 - z * (1.0 - 3.0 * z * (1.0 - 5.0 * z * (1.0 - 7.0 * z)));
+        return 0.56418958354775628695 / x * z;
+    }
     if (x < 8.0)
         return POLY(erfc_p, x) / POLY(erfc_q, x);
     return POLY(erfc_far_p, x) / POLY(erfc_far_q, x);
@@ -119,6 +124,16 @@ REAL sp_erfcinv(REAL y)
     return y == 2.0 ? -INF : -sp_erfcinv_tail(2.0 - y);
 }
 
+/* 0.5 erfc(x / sqrt(2)) for x >= 1.5, from exp(-x^2 / 2) of x itself */
+REAL sp_ndtr_tail(REAL x)
+{
+    REAL high = rint(x * 16.0) / 16.0, low = (x - high) * (x + high);
+    if (x > 1e4)
+        return 0.0;
+    return 0.5 * exp(-0.5 * high * high) * exp(-0.5 * low) *
+           sp_erfcx_far(x * 0.70710678118654752440);
+}
+
 REAL sp_ndtr(REAL x)
 {
     REAL z = x * 0.70710678118654752440, tail;
@@ -126,7 +141,7 @@ REAL sp_ndtr(REAL x)
         return x;
     if (fabs(z) < 1.0)
         return 0.5 + 0.5 * sp_erf_near(z);
-    tail = 0.5 * sp_erfc(fabs(z));
+    tail = fabs(x) < 1.5 ? 0.5 * sp_erfc(fabs(z)) : sp_ndtr_tail(fabs(x));
     return x > 0.0 ? 1.0 - tail : tail;
 }
 
@@ -134,8 +149,8 @@ REAL sp_log_ndtr(REAL x)
 {
     REAL t = x * 0.70710678118654752440;
     if (x < -1.0)
-        return log(0.5 * sp_erfcx(-t)) - t * t;
-    return log1p(-0.5 * sp_erfc(t));
+        return log(0.5 * sp_erfcx(-t)) - 0.5 * x * x;
+    return log1p(-(x < 1.5 ? 0.5 * sp_erfc(t) : sp_ndtr_tail(x)));
 }
 
 REAL sp_ndtri(REAL p)

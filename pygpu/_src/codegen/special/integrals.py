@@ -21,9 +21,9 @@ REAL sp_expn(INT n, REAL x)
         return n < 2 ? INF : 1.0 / (n - 1.0);
     if (n == 0)
         return exp(-x) / x;
-    if (x > 1.0 || n > 20) { /* the even part of the fraction, from its end */
+    if (x > 0.5 || n > 20) { /* the even part of the fraction, from its end */
         REAL t = 0.0;
-        for (int k = 20 + (int)(80.0 / fmax(x, 1.0)); k > 0; k--)
+        for (int k = 20 + (int)(80.0 / fmax(x, 0.5)); k > 0; k--)
             t = k * (n + (k - 1.0)) / (x + n + 2.0 * k - t);
         return exp(-x) / (x + n - t);
     }
@@ -159,6 +159,10 @@ REAL sp_fresnel_either(REAL x, int want_c)
     }
     c = sp_cospi(0.5 * square);
     s = sp_sinpi(0.5 * square);
+    t = 0.5 * PI * fma(a, a, -square); /* what the square lost turns the angle */
+    u = c - t * s;
+    s += t * c;
+    c = u;
     value = want_c ? 0.5 + (f * s - g * c) / (PI * a) : 0.5 - (f * c + g * s) / (PI * a);
     return x < 0.0 ? -value : value;
 }

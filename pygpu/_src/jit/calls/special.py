@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.array.routines.special import loop_dtype, name_of
+from pygpu._src.array.routines.special import argument_dtypes, loop_dtype, name_of
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.special import FUNCTIONS, expression
+from pygpu._src.codegen.special import FUNCTIONS, argument_code, expression
 
 from .. import emit
 from ..ir import Value
@@ -58,10 +58,8 @@ def _call(
     for key, text in texts.items():
         fc.unit.texts.setdefault(key, text)
     results = FUNCTIONS[name].results
-    declared = ", ".join(
-        f"{'pg_i64' if kind == 'n' else f'pg_{code}'} x{k}" for k, kind in enumerate(kinds)
-    )
-    wanted = [np.dtype(np.int64) if kind == "n" else dtype for kind in kinds]
+    declared = ", ".join(f"pg_{argument_code(name, k, code)} x{k}" for k in range(len(kinds)))
+    wanted = argument_dtypes(name, dtype)
     given = ", ".join(emit.convert(v, Scalar(d)) for v, d in zip(values, wanted, strict=True))
     weak = dtype == np.float64 and all(v.is_weak for v in real)
     items = []
