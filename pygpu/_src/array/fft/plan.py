@@ -41,7 +41,7 @@ class Tuning(Frozen):
     threads: int = 512
     full: int = 36864
     vector: int = 32
-    cpu_single: int = 16384
+    cpu_single: int = 65536
     cpu_column: int = 8192
     cpu_radix: int = 8
 
