@@ -18,7 +18,7 @@ import functools
 import math
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -113,6 +113,25 @@ class GUFunc:
     def ntypes(self) -> int:
         """How many loops there are."""
         return len(self._loops)
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether loops are made for the types of calls, since no signature was given."""
+        return not self._is_typed
+
+    def reduce(self, *args: Any, **options: Any) -> NoReturn:
+        """Not defined, as for NumPy's generalized ufuncs. Raises RuntimeError."""
+        raise RuntimeError("Reduction not defined on ufunc with signature")
+
+    accumulate = reduceat = reduce
+
+    def outer(self, *args: Any, **options: Any) -> NoReturn:
+        """Not defined, as for NumPy's generalized ufuncs. Raises TypeError."""
+        raise TypeError("method outer is not allowed in ufunc with non-trivial signature")
+
+    def at(self, *args: Any, **options: Any) -> NoReturn:
+        """Not defined, as for NumPy's generalized ufuncs. Raises TypeError."""
+        raise TypeError("Only two input ufuncs without a signature have at()")
 
     def inspect_source(self) -> str:
         """The C text of the device function of the first loop, for arrays of any strides."""
