@@ -67,19 +67,3 @@ def test_members_are_no_numbers(function: Any, text: str, opencl_maker: Any) -> 
     k = pygpu.kernel(backend="opencl")(function)
     with pytest.raises(KernelError, match=text):
         k[1, 1](np.zeros(2, bool))
-
-
-class Level(enum.IntEnum):
-    low = 1
-    high = 1000
-
-
-def test_members_of_an_int_enum_are_numbers(opencl_maker: Any) -> None:
-    @pygpu.kernel(backend="opencl")
-    def k(out, a, b):  # type: ignore[no-untyped-def]
-        out[0], out[1], out[2] = a is b, a is Level.high, b is not Level.high
-        out[3] = Level.low is Level.low
-
-    out = np.zeros(4, bool)
-    k[1, 1](out, Level.low, Level.high)
-    assert out.tolist() == [False, False, False, True]

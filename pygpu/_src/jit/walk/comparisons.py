@@ -148,13 +148,8 @@ def _identity(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Va
         same = False
     elif a.is_scalar and a.text == b.text and a.text.isidentifier():
         same = True  # one variable
-    elif a.is_scalar and a.dtype.kind in "iub" and b.dtype.kind in "iub":
-        if "b" in (a.dtype.kind, b.dtype.kind) and a.dtype.kind != b.dtype.kind:
-            return constant(fc, isinstance(op, ast.IsNot), node)
-        # As Numba: members of an IntEnum are numbers here, and a number has no identity.
-        return _compare(fc, node, ast.Eq() if isinstance(op, ast.Is) else ast.NotEq(), a, b)
     else:
-        raise fc.source.error("`is` is not supported for these numbers; use ==", node)
+        raise fc.source.error("`is` is not supported for numbers; use ==", node)
     return constant(fc, same == isinstance(op, ast.Is), node)
 
 
