@@ -1,6 +1,6 @@
-"""Runs numba-cuda's own test suite with pygpu in Numba's place, and counts.
+"""Runs numba-cuda's own test suite, or Numba's of ufuncs, with pygpu in Numba's place, and counts.
 
-    git clone https://github.com/NVIDIA/numba-cuda CHECKOUT
+    git clone https://github.com/NVIDIA/numba-cuda CHECKOUT   (or https://github.com/numba/numba)
     PYGPU_CUDA=simulator python tools/numba_suite.py CHECKOUT --result result.json
     python tools/numba_suite.py CHECKOUT --only test_atomics --verbose
 
@@ -31,8 +31,12 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = Path("numba_cuda", "numba", "cuda", "tests")
-FOLDERS = ("cudapy", "cudadrv", "doc_examples")
+# Where a checkout has tests, the package that they are in, and its folders.
+SUITES = (
+    (Path("numba_cuda", "numba", "cuda", "tests"), "numba.cuda.tests",
+     ("cudapy", "cudadrv", "doc_examples")),
+    (Path("numba", "tests"), "numba.tests", ("npyufunc",)),
+)  # fmt: skip
 OUTCOMES = ("passed", "failed", "skipped", "crashed")
 
 # Files, and tests as file::Class.test: patterns of fnmatch, and why nobody's program needs them.
@@ -66,6 +70,11 @@ LEFT_OUT = {
     "serialization of compiler objects": "test_serialize",
     "files of Numba's own cache": "test_caching",
     "host arrays described without a device": "test_dummyarray",
+    "threads of the host": "test_parallel_env_variable",
+    "the compiler's own objects": (
+        "test_dufunc::TestDUFunc.test_frozen test_dufunc::TestDUFuncPickling.* "
+        "test_ufuncbuilding::*JitDisabled.*"
+    ),
 }
 
 # What a test's text names if it looks at something that is not an interface for users.
@@ -77,26 +86,29 @@ INTERNAL = {
     r"rtsys|NRT|nrt\b": "Numba's own reference counting",
     r"@overload|@intrinsic|register_model|typeof_impl": "the extension interface",
     r"simulator\b": "Numba's own simulator",
+    r"forceobj": "functions that run as Python on the host",
 }
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    parser.add_argument("checkout", type=Path, help="folder of a clone of numba-cuda")
+    parser.add_argument("checkout", type=Path, help="folder of a clone of numba-cuda or numba")
     parser.add_argument("--only", default="*", help="files to run, as a pattern: test_atomic*")
     parser.add_argument("--limit", type=float, default=300, help="seconds for each file")
     parser.add_argument("--result", type=Path, help="write outcomes to this file, as JSON")
     parser.add_argument("--verbose", action="store_true", help="print each failed test")
     parser.add_argument("--child", nargs=2, metavar=("MODULE", "FILE"), help=argparse.SUPPRESS)
     given = parser.parse_args()
-    tests = given.checkout.resolve() / TESTS
-    if not tests.is_dir():
-        parser.error(f"{given.checkout} has no folder {TESTS}")
+    suites = [s for s in SUITES if (given.checkout / s[0] / s[2][0]).is_dir()]
+    if not suites:
+        parser.error(f"{given.checkout} has no folder {SUITES[0][0]} or {SUITES[1][0]}")
+    where, given.package, folders = suites[0]
+    tests = given.checkout.resolve() / where
     if given.child:
-        run_file(tests, given.child[0], Path(given.child[1]))
+        run_file(tests, given.package, given.child[0], Path(given.child[1]))
         return 0
     found: dict[str, Any] = {}
-    for file in sorted(f for d in FOLDERS for f in (tests / d).glob("test_*.py")):
+    for file in sorted(f for d in folders for f in (tests / d).glob("test_*.py")):
         if not fnmatch.fnmatchcase(file.stem, given.only):
             continue
         name = f"{file.parent.name}/{file.stem}"
@@ -133,7 +145,8 @@ def run_process(given: Any, file: Path) -> dict[str, Any]:
             "if 'NUMBA_SUITE' in os.environ:\n"  # children of tests, which import them
             "    from pathlib import Path\n"
             "    import numba_suite_support\n"
-            "    numba_suite_support.install(Path(os.environ['NUMBA_SUITE']))\n"
+            "    numba_suite_support.install(\n"
+            "        Path(os.environ['NUMBA_SUITE']), os.environ['NUMBA_SUITE_PACKAGE'])\n"
             "else:\n"
             "    import pygpu.compat\n"
             "    pygpu.compat.install('numba')\n"
@@ -141,7 +154,7 @@ def run_process(given: Any, file: Path) -> dict[str, Any]:
         path = [folder, str(ROOT), str(ROOT / "tools"), os.environ.get("PYTHONPATH", "")]
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, path))
         lines = Path(folder, "lines")
-        module = f"numba.cuda.tests.{file.parent.name}.{file.stem}"
+        module = f"{given.package}.{file.parent.name}.{file.stem}"
         command = [sys.executable, __file__, given.checkout, "--child", module, lines]
         try:
             ended = subprocess.run(
@@ -200,7 +213,7 @@ class Outcomes(unittest.TestResult):
         self.file = file
 
     def write(self, test: Any, outcome: str, why: str = "") -> None:
-        name = test.id().rpartition(".tests.")[2].split(".", 2)[-1]
+        name = short_name(test)
         with self.file.open("a") as out:
             out.write(json.dumps([name, outcome, why]) + "\n")
 
@@ -240,24 +253,29 @@ class Outcomes(unittest.TestResult):
         return f"line {line}: {err[0].__name__}: {message[:600]}"
 
 
-def run_file(tests: Path, module: str, file: Path) -> None:
+def run_file(tests: Path, package: str, module: str, file: Path) -> None:
     from numba_suite_support import install
 
-    os.environ["NUMBA_SUITE"] = str(tests)
-    install(tests)
+    os.environ["NUMBA_SUITE"], os.environ["NUMBA_SUITE_PACKAGE"] = str(tests), package
+    install(tests, package)
     found = importlib.import_module(module)
     suite = unittest.defaultTestLoader.loadTestsFromModule(found)
     result = Outcomes(file)
     stem = module.rpartition(".")[2]
     kept = []
     for test in flat(suite):
-        name = f"{stem}::{test.id().split('.', 5)[-1]}"
+        name = f"{stem}::{short_name(test)}"
         reason = reason_to_leave_out(name) or internal(test)
         if reason:
             result.write(test, "skipped", f"left out: {reason}")
         else:
             kept.append(test)
     unittest.TestSuite(kept).run(result)  # with the fixtures of classes
+
+
+def short_name(test: Any) -> str:
+    name: str = test.id().rpartition(".tests.")[2].split(".", 2)[-1]
+    return name
 
 
 def flat(suite: Any) -> list[Any]:

@@ -1,6 +1,6 @@
-"""Support modules of numba-cuda's test suite, for tools/numba_suite.py: the names that its tests
-import from ``numba.cuda.testing`` and ``numba.cuda.tests.support``, written anew, and stand-ins for
-modules of the compiler, whose use skips the test."""
+"""Support modules of the test suites of numba-cuda and Numba, for tools/numba_suite.py: the names
+that tests import from ``numba.cuda.testing``, ``numba.tests.support`` and their like, written anew,
+and stand-ins for modules of the compiler, whose use skips the test."""
 
 from __future__ import annotations
 
@@ -35,6 +35,11 @@ STAND_INS = (
 ).split()
 
 
+BUILDERS = (
+    "numba.np.ufunc numba.np.ufunc.dufunc numba.np.ufunc.ufuncbuilder numba.np.ufunc.gufunc"
+).split()
+
+
 class Unknown:
     """A name of the compiler: using it skips the test."""
 
@@ -55,12 +60,13 @@ class Unknown:
 class Finder(MetaPathFinder, Loader):
     """Finds the suite's packages, its support modules and the stand-ins."""
 
-    def __init__(self, tests: Path) -> None:
-        self.tests = tests
+    def __init__(self, tests: Path, package: str) -> None:
+        self.tests, self.package = tests, package
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
-        package = "numba.cuda.tests"
-        own = fullname in ("numba.cuda.testing", f"{package}.support", *STAND_INS)
+        package = self.package
+        supports = "numba.cuda.testing", "numba.testing", f"{package}.support"
+        own = fullname in (*supports, *BUILDERS, *STAND_INS)
         own = own or fullname.partition(".")[0] == "cuda"  # NVIDIA's bindings
         folder = self.tests.joinpath(*fullname.removeprefix(package).split("."))
         is_package = fullname.startswith(package) and folder.is_dir()
@@ -85,16 +91,18 @@ class Finder(MetaPathFinder, Loader):
             module.__dict__["__getattr__"] = get
         elif name.endswith((".testing", ".support")):
             module.__dict__.update(SUPPORT, test_data_dir=self.tests / "data")
-        elif name == "numba.cuda.tests":
+        elif name in BUILDERS:
+            module.__dict__.update(BUILDING)
+        elif name == self.package:
             module.__dict__["load_testsuite"] = lambda loader, folder: unittest.TestSuite()
 
 
-def install(tests: Path) -> None:
+def install(tests: Path, package: str) -> None:
     """Make imports of Numba find pygpu, and those of the suite what is above."""
     from pygpu import compat
 
     compat.install("numba")
-    sys.meta_path.insert(0, Finder(tests))
+    sys.meta_path.insert(0, Finder(tests, package))
 
 
 # ---- what tests use
@@ -135,6 +143,9 @@ class TestCase(unittest.TestCase):
 
         with self.assertRaises(TypingError) as caught:
             yield caught
+
+    def disable_leak_check(self) -> None:
+        pass
 
     def reset_module_warnings(self, module: Any) -> None:
         """Let the warnings of a module be given again."""
@@ -178,6 +189,59 @@ class CheckWarningsMixin:
         found = [str(w.message) for w in caught if issubclass(w.category, category)]
         missing = [m for m in messages if not any(m in text for text in found)]
         assert not missing, f"no warning {missing} in {found}"
+
+
+class Builder:
+    """What Numba makes ufuncs with, out of the decorators: signatures are added one by one."""
+
+    objectmode = False
+
+    def __init__(
+        self,
+        function: Any,
+        *layout: Any,
+        target: str = "cpu",
+        targetoptions: Any = None,
+        is_dynamic: bool = False,
+        **options: Any,
+    ) -> None:
+        if (targetoptions or {}).get("forceobj"):
+            raise unittest.SkipTest("left out: functions that run as Python on the host")
+        self.function, self.layout = function, layout
+        self.options = {"target": target, **options}
+        self.signatures: list[Any] = []
+        self._dynamic: Any = None
+
+    def add(self, signature: Any) -> Builder:
+        self.signatures.append(signature)
+        return self
+
+    def build_ufunc(self) -> Any:
+        import numba
+
+        decorate = numba.guvectorize if self.layout else numba.vectorize
+        args = ([*self.signatures], *self.layout) if self.signatures else self.layout
+        return decorate(*args, **self.options)(self.function)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return self._built()(*args, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name.startswith("_repr"):
+            raise AttributeError(name)
+        return getattr(self._built(), name)
+
+    def _built(self) -> Any:
+        if self._dynamic is None:
+            self._dynamic = self.build_ufunc()
+        return self._dynamic
+
+
+BUILDING: dict[str, Any] = {
+    "DUFunc": Builder, "Vectorize": Builder, "GUVectorize": Builder, "GUFuncBuilder": Builder,
+    "GUFunc": Builder, "UFuncBuilder": Builder, "PyUFunc_One": 1, "PyUFunc_Zero": 0,
+    "PyUFunc_None": None, "PyUFunc_ReorderableNone": "reorderable",
+}  # fmt: skip
 
 
 class Nothing:
@@ -310,5 +374,7 @@ SUPPORT: dict[str, Any] = {
         f"skip_unless_cc_{major}{minor}": unless(major, minor)
         for major, minor in ((5, 0), (5, 3), (6, 0), (7, 5), (9, 0))
     },
-    "math": math,
+    "math": math, "tag": lambda *names: never, "load_testsuite": None,
+    "skip_macos_fenv_errors": never, "skip_parfors_unsupported": never,
+    "skip_if_freethreading": never, "skip_if_32bit": never,
 }  # fmt: skip

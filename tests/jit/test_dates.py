@@ -280,3 +280,39 @@ def test_numba_signatures_of_dates(cuda_context: Any) -> None:
     assert out[0] == np.timedelta64(10, "D")
     with pytest.raises(TypeError, match="No matching definition"):
         k[1, 1](np.array([1, 4]), np.timedelta64(1, "W"), out)
+
+
+def test_fields_of_records(target: str) -> None:
+    fields = [("v", "i1"), ("day", "M8[D]"), ("wait", "m8[h]", 2)]
+    for align in (False, True):  # loaded and stored by bytes, or whole
+
+        @pygpu.kernel(backend=target)
+        def k(r, out):  # type: ignore[no-untyped-def]
+            first = r[0].day
+            for i in range(r.size):
+                out[i] = r[i].day - first
+                r[i].day += np.timedelta64(2, "D")
+
+        r = np.zeros(3, np.dtype(fields[: 2 + align], align=align))
+        r["day"] = np.array(["2020-02-28", "2021-01-01", "NaT"], "M8[D]")
+        wanted = r["day"].copy()
+        out = np.zeros(3, "m8[D]")
+        k[1, 1](r, out)
+        assert out[:2].tolist() == (wanted - wanted[0])[:2].tolist() and np.isnat(out[2])
+        assert r["day"][:2].tolist() == (wanted + 2)[:2].tolist() and np.isnat(r["day"][2])
+
+
+def test_reductions(make: Any) -> None:
+    later = pygpu.vectorize(target=make.name)(lambda a, b: a if a > b else b)
+    total = pygpu.vectorize(target=make.name)(lambda a, b: a + b)
+    days = np.array([[3, 1], [5, 2]], "M8[D]")
+    waits = np.array([[3, 1], [5, "NaT"]], "m8[ms]")
+    assert (later.reduce(days, axis=1) == days.max(1)).all()
+    assert (later.accumulate(make(days)).get() == np.maximum.accumulate(days)).all()
+    found = total.reduce(waits, axis=0)
+    assert found.dtype == "m8[ms]" and found[0] == np.timedelta64(8, "ms") and np.isnat(found[1])
+    assert total.reduce(waits[0], initial=np.timedelta64(1, "s")) == np.timedelta64(1004, "ms")
+    with pytest.raises(TypeError, match="no such operation"):
+        total.reduce(days)
+    with pytest.raises(TypeError, match="cannot cast the result"):
+        later.reduce(days, out=np.zeros(2, int))

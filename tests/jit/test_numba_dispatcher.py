@@ -141,6 +141,14 @@ def test_kernels_write_to_managed_memory_itself() -> None:
     assert cuda.managed_array(3, stream=cuda.stream()).__cuda_array_interface__["stream"]
     with pytest.raises(NotImplementedError, match="strides"):
         cuda.managed_array(3, strides=(16,))
+    for wc in (False, True):
+        mapped = cuda.mapped_array(3, np.int32, wc=wc)
+        mapped[:] = 0
+        k[1, 32](mapped)
+        k[1, 32](mapped[1:])
+        cuda.synchronize()
+        assert mapped.tolist() == [1, 3, 5]
+        assert not hasattr(mapped + 1, "__cuda_array_interface__")
 
 
 def test_recursive_kernels_have_a_larger_stack() -> None:

@@ -333,3 +333,42 @@ def test_every_pair_of_dtypes(make, target):
         x, y = sample(a, 9), sample(b, 9, 1)
         got, expected = f(x, y), affine(x, y)
         assert got.dtype == expected.dtype and (got == expected).all(), (a, b)
+
+
+@cl.vectorize
+def doubled_less(a, b):
+    return a * 2 - b
+
+
+def test_at_and_reduceat_join_in_order(queue):
+    host = np.frompyfunc(lambda a, b: a * 2 - b, 2, 1)
+    a = np.arange(20, dtype=np.int32).reshape(4, 5) % 7
+    cases = [
+        (([0, 1, 0, -4], [1, 2, 1, 1]), np.arange(4)),
+        ((slice(None), [1, 1, 3]), np.arange(4).reshape(4, 1)),
+        ([], np.zeros((0, 5))),
+    ]
+    for index, b in cases:
+        b = np.asarray(b, np.int32)
+        wanted = a.astype(object)
+        host.at(wanted, index, b.astype(object))
+        on_host, on_device = a.copy(), cl.array.to_device(queue, a)
+        doubled_less.at(on_host, index, b)
+        doubled_less.at(on_device, index, b)
+        assert np.array_equal(on_host, wanted.astype(int))
+        assert np.array_equal(on_device.get(), wanted.astype(int))
+    for axis, index in ((0, [0, 3, 1]), (-1, [2, 2, 4])):
+        wanted = host.reduceat(a.astype(object), index, axis=axis).astype(int)
+        assert np.array_equal(doubled_less.reduceat(a, index, axis=axis), wanted)
+        on_device = cl.array.to_device(queue, a)
+        assert np.array_equal(doubled_less.reduceat(on_device, index, axis).get(), wanted)
+    for call, error, message in [
+        (lambda: doubled_less.at(a, [9], 1), IndexError, "out of bounds"),
+        (lambda: doubled_less.at(a, [0]), ValueError, "second operand needed"),
+        (lambda: doubled_less.at(a, [0], 1.5), TypeError, "cannot cast"),
+        (lambda: doubled_less.at([1], [0], 1), TypeError, "must be an array"),
+        (lambda: doubled_less.reduceat(a, [9]), IndexError, "out-of-bounds"),
+        (lambda: doubled_less.reduceat(a, [0.5]), TypeError, "must be integers"),
+    ]:
+        with pytest.raises(error, match=message):
+            call()

@@ -263,7 +263,30 @@ def pinned_array(
 
 
 class MappedArray(np.ndarray):
-    """A host array of mapped_array(), which Numba does not copy."""
+    """A host array of mapped_array(): page-locked memory that kernels use themselves, over the bus.
+    The host must wait (cuda.synchronize()) before it looks at what a kernel writes. Copies and
+    results of arithmetic are plain memory, which launches copy."""
+
+    _stream: Any = None
+    _moved = 0  # what to add to an address for that on the device: 0 but for write-combined memory
+
+    def __array_finalize__(self, obj: Any) -> None:
+        self._stream = getattr(obj, "_stream", None)
+        self._moved = getattr(obj, "_moved", 0)
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether kernels can use the items where they are."""
+        base: Any = self
+        while isinstance(base, np.ndarray):
+            base = base.base
+        return isinstance(base, driver.PagelockedHostAllocation)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if not self.is_managed:
+            raise AttributeError("this array is not in mapped memory")
+        return _shown(self, self._moved)
 
 
 class ManagedArray(np.ndarray):
@@ -288,17 +311,41 @@ class ManagedArray(np.ndarray):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if not self.is_managed:
             raise AttributeError("this array is not in managed memory")
-        shown = self.__array_interface__
-        stream = None if self._stream is None else int(self._stream.handle) or 1
-        names = ("shape", "typestr", "descr", "data", "strides")
-        return {**{name: shown[name] for name in names}, "stream": stream, "version": 3}
+        return _shown(self)
+
+
+def _shown(array: Any, moved: int = 0) -> dict[str, Any]:
+    """The __cuda_array_interface__ of host memory whose address on the device is *moved* on."""
+    shown = array.__array_interface__
+    stream = None if array._stream is None else int(array._stream.handle) or 1
+    found = {name: shown[name] for name in ("shape", "typestr", "descr", "strides")}
+    address, readonly = shown["data"]
+    return {**found, "data": (address + moved, readonly), "stream": stream, "version": 3}
 
 
 def mapped_array(
-    shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", **unused: Any
+    shape: Any,
+    dtype: Any = np.float64,
+    strides: Any = None,
+    order: str = "C",
+    stream: Any = 0,
+    portable: bool = False,
+    wc: bool = False,
 ) -> np.ndarray:
-    """Make a host array that kernels can use: page-locked, and copied to the device and back."""
-    return pinned_array(shape, dtype, strides, order).view(MappedArray)
+    """A host array that kernels use without a copy. stream: on which it is used. portable: for all
+    contexts. wc: write-combined, which the host reads slowly."""
+    backend_of(None)
+    if strides is not None:
+        raise NotImplementedError("mapped_array: strides; make a view of the array")
+    kinds = enums.host_alloc_flags
+    flags = int(kinds.DEVICEMAP) | portable * int(kinds.PORTABLE) | wc * int(kinds.WRITECOMBINED)
+    made = _cuda.pagelocked_empty(shape, _dtype(dtype), order, flags).view(MappedArray)
+    made._stream = stream_of(stream)
+    if made.size:
+        base: Any = made.base
+        allocation: Any = base.base if isinstance(base, np.ndarray) else base
+        made._moved = allocation.get_device_pointer() - made.__array_interface__["data"][0]
+    return made
 
 
 def managed_array(

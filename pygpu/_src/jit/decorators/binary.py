@@ -79,9 +79,14 @@ def function(func: Any, number: DType, backend: Any) -> associative.Function:
     if len(compiled.results) != 1:
         raise TypeError(f"{_name(func)}: a reduction needs a function with one result")
     (of,) = compiled.results
+    is_date = number.kind in "mM"
+    if is_date:  # joined as int64
+        if of != number:
+            raise TypeError(f"{_name(func)}: its result is {of}, and its parameters are {number}")
+        number = of = np.dtype("i8")
     kind = dtypes.compute_type(of)
     join = f"{kind} q; {compiled.call(['q'], ['a', 'b'])} r = {dtypes.cast('q', of, number)};"
-    known = _known(func) if number.kind != "b" else None
+    known = _known(func) if number.kind != "b" and not is_date else None
     return associative.Function(
         _name(func), number, compiled.text, join, compiled.key, compiled.features, known
     )

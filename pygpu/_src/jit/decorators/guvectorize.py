@@ -18,7 +18,7 @@ import functools
 import math
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -114,6 +114,25 @@ class GUFunc:
     def ntypes(self) -> int:
         """The number of loops."""
         return len(self._loops)
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether loops are made for the types of calls, since no signature was given."""
+        return not self._is_typed
+
+    def reduce(self, *args: Any, **options: Any) -> NoReturn:
+        """Not defined, as for NumPy's generalized ufuncs. Raises RuntimeError."""
+        raise RuntimeError("Reduction not defined on ufunc with signature")
+
+    accumulate = reduceat = reduce
+
+    def outer(self, *args: Any, **options: Any) -> NoReturn:
+        """Not defined, as for NumPy's generalized ufuncs. Raises TypeError."""
+        raise TypeError("method outer is not allowed in ufunc with non-trivial signature")
+
+    def at(self, *args: Any, **options: Any) -> NoReturn:
+        """Not defined, as for NumPy's generalized ufuncs. Raises TypeError."""
+        raise TypeError("Only two input ufuncs without a signature have at()")
 
     def inspect_source(self) -> str:
         """Return the C text of the device function of the first loop, for arrays of any strides."""

@@ -27,7 +27,8 @@ from pygpu._src.codegen.dtypes import is_date
 
 from ..signature import signatures
 from ..types import stored
-from . import binary, device, loops
+from . import binary, device, loops, segments
+from .date_reductions import on_dates
 from .dates import DateViews, has_dates
 from .loops import Loop
 from .operands import (
@@ -80,8 +81,8 @@ class UFunc:
         identity: Any = None,
     ) -> None:
         self.py_func = function
-        self.declared = tuple(given)  # kernels that call it convert numbers to these types, see jit
-        self.identity = identity
+        self.declared = tuple(given)  # kernels that call it convert numbers by these, see jit
+        self.identity = None if isinstance(identity, str) else identity
         self.target = target
         self._name = getattr(function, "__name__", "ufunc")
         functools.update_wrapper(self, function, updated=())
@@ -438,10 +439,6 @@ class UFunc:
     def _binary(self, given: DType, dtype: Any, backend: Any) -> Any:
         """Return the associative.Function for items of dtype *given*."""
         wanted = None if dtype is None else np.dtype(dtype)
-        if is_date(given) or is_date(wanted):
-            raise TypeError(
-                f"{self._name}: reduce and accumulate take no {given}; view it as int64"
-            )
         key = given, wanted, backend.name, backend.limits.fp64
         found = self._binaries.get(key)
         if found is not None:
@@ -493,16 +490,38 @@ class UFunc:
                 raise ValueError(f"{self._name}.reduce: where needs initial= or an identity")
             neutral = self.identity if self.identity is not None else initial
             array = select(where, array, neutral, self.target, self._name)
-        return binary.reduce(
+
+        def compute(array: Any, found: Any, **options: Any) -> Any:
+            return binary.reduce(
+                self._name, found, array, axis, keepdims=keepdims, target=self.target,
+                queue=stream_of(queue, stream), **options,
+            )  # fmt: skip
+
+        return self._of_kind(
+            compute, array, dtype, out, self.identity if initial is None else initial
+        )
+
+    def _of_kind(
+        self, compute: Callable[..., Any], array: Any, dtype: Any, out: Any, initial: Any
+    ) -> Any:
+        """What reduce and accumulate compute of an array of numbers or of dates."""
+        given = operand(array, self._name)
+        if not is_array(given):
+            given = np.asarray(given)
+        if not is_date(given.dtype):
+            return compute(
+                given, lambda d, backend: self._binary(d, dtype, backend), out=out, initial=initial
+            )
+        number = self._result_type(given.dtype, None) if dtype is None else np.dtype(dtype)
+        return on_dates(
+            lambda a, **options: compute(
+                a, lambda _, backend: self._binary(number, None, backend), **options
+            ),
+            given,
+            number,
+            array_or_none(out, self._name),
+            initial,
             self._name,
-            lambda d, backend: self._binary(d, dtype, backend),
-            array,
-            axis,
-            out=out,
-            keepdims=keepdims,
-            initial=self.identity if initial is None else initial,
-            target=self.target,
-            queue=stream_of(queue, stream),
         )
 
     def accumulate(
@@ -519,15 +538,14 @@ class UFunc:
         assuming that the function is associative."""
         self._two("accumulate")
         self._held()
-        return binary.accumulate(
-            self._name,
-            lambda d, backend: self._binary(d, dtype, backend),
-            array,
-            axis,
-            out=out,
-            target=self.target,
-            queue=stream_of(queue, stream),
-        )
+
+        def compute(array: Any, found: Any, initial: Any, **options: Any) -> Any:
+            return binary.accumulate(
+                self._name, found, array, axis, target=self.target,
+                queue=stream_of(queue, stream), **options,
+            )  # fmt: skip
+
+        return self._of_kind(compute, array, dtype, out, None)
 
     def outer(self, a: Any, b: Any, **options: Any) -> Any:
         """Apply the function to all pairs: the result has shape a.shape + b.shape."""
@@ -539,15 +557,37 @@ class UFunc:
             a = a.reshape(*a.shape, *(1,) * ndim)
         return self(a, b, **options)
 
-    def at(self, *args: Any, **options: Any) -> Any:
-        """Not supported: indices may repeat, and only atomic functions could join the items."""
-        raise NotImplementedError(
-            f"{self._name}.at: write a kernel with pygpu.kernel and its atomic functions"
-        )
+    def at(self, a: Any, indices: Any, b: Any = None) -> None:
+        """a[indices] = f(a[indices], b) in place, where an index that occurs several times has
+        effect each time, in order. The indices are sorted on the host."""
+        self._held()
+        segments.at(self, a, indices, b, self._name)
 
-    def reduceat(self, *args: Any, **options: Any) -> Any:
-        """Not supported."""
-        raise NotImplementedError(f"{self._name}.reduceat: use reduce on slices")
+    def reduceat(
+        self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
+    ) -> Any:
+        """The reductions of array[indices[i] : indices[i + 1]] along an axis, each in order; the
+        item at indices[i] where that is empty."""
+        self._two("reduceat")
+        self._held()
+        return segments.reduceat(self, array, indices, axis, dtype, out, self._name)
+
+    def _segments(self, method: str, make: Any) -> Any:
+        """The kernels of a method."""
+        found = self._binaries.get(method)
+        if found is None:
+            found = self._binaries[method] = make(self)
+        return found
+
+    def _result_type(self, given: DType, *others: Any) -> DType:
+        """The dtype of the first result for operands of these dtypes; None: of the result's."""
+        backend, _ = where_of(self, ())
+        if others and others[0] is None:
+            others = (given,)
+            if not self._is_typed:
+                return binary.closure(self.py_func, given, backend)
+        loop, _ = self._loop([given, *others], None, "same_kind", backend)
+        return loop.outputs[0]
 
 
 def vectorize(
@@ -562,13 +602,17 @@ def vectorize(
     ftylist_or_function: signatures, one or a list, such as ``"float32(float32, float32)"``; by
     default, loops are made for the dtypes of each call. target: "opencl", "cuda", "cpu": where
     host arrays are computed; device arrays are computed on their device. identity: the neutral
-    element, for ``reduce`` of no items. Numba's nopython, cache, fastmath are accepted and have no
-    effect.
+    element, for ``reduce`` of no items; Numba's "reorderable" means none. Numba's nopython, cache,
+    fastmath are accepted and have no effect.
 
     Returns a :class:`UFunc`. Raises TypeError for signatures that do not fit the function.
     """
     check_target(target, "vectorize")
     check_options("vectorize", options, target)
+    if isinstance(identity, str) and identity != "reorderable":
+        raise ValueError(
+            f"vectorize: identity must be a number, None or 'reorderable': {identity!r}"
+        )
     if callable(ftylist_or_function) and not hasattr(ftylist_or_function, "dtype"):
         return UFunc(plain(ftylist_or_function), (), target, identity)
     given = signatures(ftylist_or_function, "vectorize")

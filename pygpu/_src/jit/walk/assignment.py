@@ -9,6 +9,7 @@ from .. import emit
 from ..ir import Value
 from ..types import ArrayType, RecordType, Scalar, TupleType
 from .context import FunctionContext
+from .date_operations import as_stored
 from .index_checks import Checked
 from .indexing import view_or_place
 from .items import load
@@ -140,15 +141,17 @@ def store_field(fc: FunctionContext, target: ast.expr, value: Value, name: str, 
         value = record_at(fc, t, value.text, "0")
         t = value.type
     assert isinstance(t, RecordType)
-    fc.unit.need(dtype)
+    one = ArrayType(dtype, 1, True, t.space)
+    fc.unit.need(one.dtype)
     place = f"({value.text} + {offset})" if offset else value.text
-    if dtype.names or is_aligned(t, dtype, offset):
-        one = ArrayType(dtype, 1, True, t.space)
+    if dtype.names or is_aligned(t, one.dtype, offset):
         store(fc, Value(one, shape=["1"]), f"(({emit.pointer_type(one)}){place})", "0", new, target)
         return
-    new = fc.as_number(new, target, "a number")
-    text = emit.convert(new, Scalar(dtype))
-    fc.emit(f"{by_bytes(fc, 'store', t, dtype)}({place}, {text});")
+    if one.date is not None or new.is_date:
+        text = as_stored(fc, one.date, new, target)
+    else:
+        text = emit.convert(fc.as_number(new, target, "a number"), Scalar(dtype))
+    fc.emit(f"{by_bytes(fc, 'store', t, one.dtype)}({place}, {text});")
 
 
 # ---- augmented assignments

@@ -16,7 +16,7 @@ from pygpu._src.codegen import dtypes
 
 from .. import emit
 from ..ir import Value
-from ..types import ArrayType, RecordType, Scalar
+from ..types import ArrayType, RecordType
 from .context import FunctionContext
 from .index_checks import Checked, checked_record
 
@@ -99,9 +99,10 @@ def field_value(fc: FunctionContext, value: Value, name: str, node: ast.AST) -> 
     """Return a field of a record, or of all records of an array."""
     dtype, offset = field_dtype(fc, value, name, node)
     base, shape = dtype.base, dtype.shape
-    if not (base.names or dtypes.is_numeric(base)):
+    kept = ArrayType(base, 1).dtype  # int64 for dates
+    if not (base.names or dtypes.is_numeric(kept)):
         raise fc.source.error(f"kernels have no fields of {base}", node)
-    fc.unit.need(base)
+    fc.unit.need(kept)
     if value.is_array and value.shape:
         return _column(fc, value, name, base, shape, offset, node)
     t = value.type
@@ -112,17 +113,17 @@ def field_value(fc: FunctionContext, value: Value, name: str, node: ast.AST) -> 
     place = f"({value.text} + {offset})" if offset else value.text
     if shape:
         kind = ArrayType(base, len(shape), True, t.space)
-        _must_align(fc, t, base, offset, name, node)
+        _must_align(fc, t, kept, offset, name, node)
         text = f"(({emit.pointer_type(kind)}){place})"
         return Value(kind, text, shape=[str(n) for n in shape])
     if base.names:
         return Value(RecordType(base, t.space, gcd(t.align, offset)), place)
-    if not is_aligned(t, base, offset):
-        text = f"{by_bytes(fc, 'load', t, base)}({place})"
+    one = ArrayType(base, 1, True, t.space)
+    if not is_aligned(t, kept, offset):
+        text = f"{by_bytes(fc, 'load', t, kept)}({place})"
     else:
-        one = ArrayType(base, 1, True, t.space)
-        text = dtypes.load(base, f"(({emit.pointer_type(one)}){place})", "0")
-    return Value(Scalar(base), text, nonneg=base.kind in "bu")
+        text = dtypes.load(kept, f"(({emit.pointer_type(one)}){place})", "0")
+    return Value(one.item_type, text, nonneg=base.kind in "bu")
 
 
 def _column(
@@ -138,8 +139,8 @@ def _column(
     t = value.type
     assert isinstance(t, ArrayType)
     record = RecordType(t.dtype, t.space, dtypes.alignment(t.dtype))
-    _must_align(fc, record, base, offset, name, node)
     kind = ArrayType(base, t.ndim + len(shape), False, t.space)
+    _must_align(fc, record, kind.dtype, offset, name, node)
     inner, step = [], base.itemsize
     for n in reversed(shape):
         inner.append(str(step))

@@ -1,0 +1,153 @@
+"""``at`` and ``reduceat`` of ufuncs: a work-item for each run of items, which joins them in order.
+
+Items that are added to one place come one after another, as in NumPy: nothing is atomic, so any
+function will do, and results are the same in each call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.array import layout, primitives
+from pygpu._src.array.ufuncs import is_array
+
+from .guvectorize import GUFunc
+from .operands import array_or_none, operand
+
+__all__ = ["at", "reduceat"]
+
+
+def _joining(function: Any) -> GUFunc:
+    def join(start, stop, order, values, first, out):  # type: ignore[no-untyped-def]
+        out[0] = first
+        for j in range(start, stop):
+            out[0] = function(out[0], values[order[j]])
+
+    return GUFunc(join, (), "(),(),(m),(n),()->()", function.target)
+
+
+def _repeating(function: Any) -> GUFunc:
+    def repeat(count, first, out):  # type: ignore[no-untyped-def]
+        out[0] = first
+        for _ in range(count):
+            out[0] = function(out[0])
+
+    return GUFunc(repeat, (), "(),()->()", function.target)
+
+
+def _folding(function: Any) -> GUFunc:
+    def fold(start, stop, values, out):  # type: ignore[no-untyped-def]
+        out[0] = values[start]
+        for j in range(start + 1, stop):
+            out[0] = function(out[0], values[j])
+
+    return GUFunc(fold, (), "(),(),(n)->()", function.target)
+
+
+def _host_index(index: Any) -> Any:
+    if isinstance(index, tuple):
+        return tuple(map(_host_index, index))
+    return index.get() if is_array(index) else index
+
+
+def _flat(array: Any) -> Any:
+    return array.reshape(-1) if array.ndim != 1 else array
+
+
+def at(function: Any, array: Any, indices: Any, values: Any, name: str) -> None:
+    """array[indices] = function(array[indices], values), once for each time that an index occurs,
+    in order."""
+    if isinstance(array, (list, tuple)) or np.isscalar(array):
+        raise TypeError(f"{name}.at: the first operand must be an array, not {array!r}")
+    array = operand(array, name)
+    if (values is None) != (function.nin == 1):
+        raise ValueError(
+            f"{name}.at: second operand needed for ufunc"
+            if values is None
+            else f"{name}.at: second operand provided when ufunc is unary"
+        )
+    places = np.arange(array.size).reshape(array.shape)[_host_index(indices)]
+    order = np.argsort(places, axis=None, kind="stable")
+    runs = places.reshape(-1)[order]
+    if not runs.size:
+        return
+    starts = np.flatnonzero(np.concatenate(([True], runs[1:] != runs[:-1])))
+    stops = np.append(starts[1:], runs.size)
+    target = array if array.ndim else array.reshape(1)
+    where = np.unravel_index(runs[starts], target.shape)
+    first = target[where]
+    if function.nin == 1:
+        inputs = [stops - starts]
+        kernel = function._segments("at", _repeating)
+    else:
+        values = operand(values, name)
+        if not is_array(values):
+            values = np.asarray(values)
+        taken = np.arange(values.size).reshape(values.shape)
+        taken = np.broadcast_to(taken, places.shape).reshape(-1)[order]
+        inputs = [starts, stops, taken, _flat(values)]
+        kernel = function._segments("at", _joining)
+    _check_cast(function, array.dtype, inputs[3:], name)
+    made = (
+        primitives.empty(array, first.shape, array.dtype)
+        if is_array(array)
+        else np.empty(first.shape, array.dtype)
+    )
+    if not is_array(array) and any(map(is_array, inputs)):
+        raise TypeError(f"{name}.at: the first operand is on the host, and the second on a device")
+    kernel(*inputs, first, out=made)
+    target[where] = made
+
+
+def _check_cast(function: Any, dtype: np.dtype[Any], values: list[Any], name: str) -> None:
+    found = function._result_type(dtype, *(v.dtype for v in values))
+    if not np.can_cast(found, dtype, "same_kind"):
+        raise TypeError(f"{name}.at: cannot cast the result from {found} to {dtype}")
+
+
+def reduceat(
+    function: Any, array: Any, indices: Any, axis: Any, dtype: Any, out: Any, name: str
+) -> Any:
+    """The items of array[indices[i] : indices[i + 1]] along an axis, joined, for each i; where that
+    is empty, the item at indices[i]."""
+    given, out = operand(array, name), array_or_none(out, name)
+    if not is_array(given):
+        given = np.asarray(given)
+    if not given.ndim:
+        raise TypeError(f"{name}: cannot reduceat on a scalar")
+    starts = np.asarray(_host_index(indices))
+    if starts.ndim != 1 or starts.dtype.kind not in "iu":
+        raise TypeError(f"{name}.reduceat: indices must be integers, in one dimension")
+    axis = layout.normalize_axis(axis, given.ndim, name)
+    n = given.shape[axis]
+    wrong = starts[(starts < 0) | (starts >= n)]
+    if wrong.size:
+        raise IndexError(f"{name}.reduceat: index {wrong[0]} out-of-bounds in [0, {n})")
+    starts = starts.astype(np.int64)
+    stops = np.maximum(np.append(starts[1:], n), starts + 1)
+    order = [k for k in range(given.ndim) if k != axis]
+    lines = given.transpose([*order, axis])
+    lines = lines.reshape(*lines.shape[:-1], 1, n)
+    number = np.dtype(dtype) if dtype is not None else function._result_type(given.dtype, None)
+    shape = tuple(given.shape[k] for k in order) + starts.shape
+    back = np.argsort([*order, axis]).tolist()
+    if is_array(given):
+        made = primitives.empty(given, shape, number)
+    else:
+        made = np.empty(shape, number)
+    if made.size:
+        function._segments("reduceat", _folding)(starts, stops, lines, out=made)
+    made = made.transpose(back)
+    if out is None:
+        return made
+    if out.shape != made.shape or is_array(out) != is_array(made):
+        raise ValueError(
+            f"{name}.reduceat: out of shape {out.shape} for a result of shape {made.shape}; it "
+            "must be where the array is"
+        )
+    if not np.can_cast(number, out.dtype, "same_kind"):
+        raise TypeError(f"{name}.reduceat: cannot cast the result from {number} to {out.dtype}")
+    out[...] = made
+    return out
