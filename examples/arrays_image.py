@@ -1,4 +1,4 @@
-"""An image blurred, sharpened and with its histogram equalised: slices of arrays, sort and search."""
+"""An image blurred, sharpened and equalised: slices of arrays, a sort and a search."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -1,4 +1,4 @@
-"""Stars that attract each other: the step as one kernel by pygpu.fuse, without arrays of all pairs."""
+"""Stars that attract each other: a step as one kernel by pygpu.fuse, with no array of all pairs."""
 
 import numpy as np
 

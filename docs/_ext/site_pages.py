@@ -1,5 +1,5 @@
-"""What only the site has (``sphinx -t site``): a gallery of examples that were run, what the code of
-pages prints, and benchmarks as plots.
+"""What only the site has (``sphinx -t site``): a gallery of examples that were run, what the code
+of pages prints, and benchmarks as plots.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ def write_gallery() -> None:
         for name, title in titles.items():
             text = (ROOT / "examples" / f"{name}.py").read_text("utf-8")
             write(place / f"{name}.py", f'"""\n{title}\n{"=" * len(title)}\n\n{text[3:]}')
-    intro = "Each example is a program of the folder ``examples``. Pictures and output are of a CPU."
+    intro = (
+        "Each example is a program of the folder ``examples``. Pictures and output are of a CPU."
+    )
     write(GALLERY / "README.rst", f"Gallery\n=======\n\n{intro}\n")
 
 
@@ -108,9 +110,13 @@ warnings.simplefilter("ignore")
 blocks, printed, names = json.load(sys.stdin), [], {"__name__": "__docs__"}
 for line, text in blocks:
     stream = io.StringIO()
-    with contextlib.redirect_stdout(stream):
-        exec(compile("\\n" * line + text, sys.argv[1], "exec"), names)
+    try:
+        with contextlib.redirect_stdout(stream):
+            exec(compile("\\n" * line + text, sys.argv[1], "exec"), names)
+    except ImportError:  # of a package that is not installed: the rest shows nothing
+        break
     printed.append(stream.getvalue())
+printed += [""] * (len(blocks) - len(printed))
 json.dump(printed, open(sys.argv[2], "w"))
 """
 MOST = 30  # lines of one block
@@ -205,7 +211,7 @@ def draw(name: str, heading: str) -> str:
 
 def complete(app: Any, page: str, source: list[str]) -> None:
     """Add to a page's text what only the site has."""
-    if page.startswith(("gallery/", "reference/", "design/")):
-        return
-    text = with_output(page, source[0])
+    text = source[0]
+    if page == "index" or page.startswith(("guide/", "arrays/", "kernels/")):
+        text = with_output(page, text)
     source[0] = PLOT.sub(lambda match: draw(match[1], match[2]), text)

@@ -22,10 +22,15 @@ def library(name: str):
 
 @pytest.fixture(params=["opencl", "cuda"])
 def x(request):
+    """An array on the default device, where xarray puts numbers that it makes into arrays."""
+    before = xp.default_device()
     try:
-        return xp.asarray(A, device=request.param)
+        x = xp.asarray(A, device=request.param)
     except pygpu.errors.Error as error:
         pytest.skip(f"no device of {request.param}: {error}".splitlines()[0])
+    xp.set_default_device(x.device)
+    yield x
+    xp.set_default_device(before)
 
 
 def same(got, want, like) -> None:
@@ -120,7 +125,8 @@ import pygpu
 from pygpu import xp
 
 a = np.arange(12, dtype=np.float32).reshape(3, 4)
-x = xp.asarray(a, device=sys.argv[2])
+xp.set_default_device(sys.argv[2])
+x = xp.asarray(a)
 
 
 def scipy():

@@ -437,7 +437,9 @@ def _trace_events(made: Profile) -> list[dict[str, Any]]:
 
 
 @overload
-def profile(function: None = None, /, *, nvtx: bool | None = None, limit: int = _LIMIT) -> Profile: ...
+def profile(
+    function: None = None, /, *, nvtx: bool | None = None, limit: int = _LIMIT
+) -> Profile: ...
 @overload
 def profile(
     function: Callable[_P, _R], /, *, nvtx: bool | None = None, limit: int = _LIMIT
@@ -445,10 +447,11 @@ def profile(
 def profile(function: Any = None, /, *, nvtx: bool | None = None, limit: int = _LIMIT) -> Any:
     """Record the commands on all queues and streams: ``with pygpu.profile() as p: ...``.
 
-    Then ``print(p)`` shows a table, ``p.save("trace.json")`` writes a trace for chrome://tracing or
-    Perfetto, ``p.save("profile.svg")`` a picture. nvtx: commands and ranges are ranges of NVTX,
-    too, for Nsight Systems; None: if such a tool runs the program. limit: how many commands are kept. As a decorator, the last call's profile is
-    the function's attribute ``profile``. Raises RuntimeError while another profile is active.
+    Then ``print(p)`` shows a table, ``p.save("trace.json")`` writes a trace for chrome://tracing
+    or Perfetto, ``p.save("profile.svg")`` a picture. nvtx: commands and ranges are NVTX's, too,
+    for Nsight Systems; None: if such a tool runs the program. limit: how many commands are kept. As
+    a decorator, the last call's profile is the function's attribute ``profile``. Raises
+    RuntimeError while another profile is active.
     """
     if type(limit) is not int or limit < 1:
         raise ValueError(f"profile: limit must be a positive int, not {limit!r}")
