@@ -20,7 +20,7 @@ plt.plot(start, label="at the beginning")
 for steps in (10, 50, 200):
     rod = cool(xp.asarray(start), steps)
     plt.plot(rod.get(), label=f"after {steps} steps")
-plt.gca().set(xlabel="place", ylabel="temperature", ylim=(0, 40))
+plt.gca().set(xlabel="place", ylabel="temperature", xlim=(20, 80), ylim=(0, 40))
 plt.legend()
 
 assert np.allclose(rod.get(), cool(start.copy(), 200))

@@ -5,7 +5,7 @@ import numpy as np
 
 from pygpu import xp
 
-N, STEPS, DT, SOFT = 256, 20, 0.005, 0.05
+N, STEPS, DT, SOFT = 256, 60, 0.01, 0.1
 
 random = np.random.default_rng(7)
 place = xp.asarray(random.normal(size=(N, 3)).astype(np.float32))
