@@ -6,6 +6,7 @@ of examples and plots (``_ext/site_pages.py``); without it, nothing is run.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
@@ -39,6 +40,7 @@ if tags.has("site"):  # type: ignore[name-defined]  # noqa: F821
     sys.path.insert(0, str(DOCS / "_ext"))
     import site_pages as site
 
+    logging.getLogger("pygpu").setLevel(logging.WARNING)  # sphinx-gallery would show all records
     site.write_gallery()
     extensions.append("sphinx_gallery.gen_gallery")
     myst_enable_extensions = ["colon_fence"]
