@@ -132,7 +132,7 @@ def with_output(page: str, text: str) -> str:
         lines = output.rstrip("\n").split("\n")
         if output.strip() and not match[2]:
             shown = "\n".join(lines[:MOST] + ["..."] * (len(lines) > MOST))
-            block = f"\n:::{{div}} output\n```text\n{shown}\n```\n:::\n"
+            block = f"\n:::{{container}} output\n```text\n{shown}\n```\n:::\n"
             text = text[: match.end()] + block + text[match.end() :]
     return text
 
