@@ -4,6 +4,7 @@ of pages prints, and benchmarks as plots.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
@@ -66,11 +67,20 @@ def write_gallery() -> None:
         write(place / "README.rst", f"{heading}\n{'-' * len(heading)}\n")
         for name, title in titles.items():
             text = (ROOT / "examples" / f"{name}.py").read_text("utf-8")
+            text = in_two_blocks(text)
             write(place / f"{name}.py", f'"""\n{title}\n{"=" * len(title)}\n\n{text[3:]}')
     intro = (
         "Each example is a program of the folder ``examples``. Pictures and output are of a CPU."
     )
     write(GALLERY / "README.rst", f"Gallery\n=======\n\n{intro}\n")
+
+
+def in_two_blocks(text: str) -> str:
+    """With a cut after the imports: what a program of one block prints would stand above it."""
+    imports = [n for n in ast.parse(text).body if isinstance(n, (ast.Import, ast.ImportFrom))]
+    lines = text.split("\n")
+    lines.insert(imports[-1].end_lineno or 0, "\n# %%\n")
+    return "\n".join(lines)
 
 
 def write(file: Path, text: str) -> None:
