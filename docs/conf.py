@@ -26,6 +26,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["_build", "_ext"]
 html_theme = "furo"
 html_title = "pygpu"
+html_show_copyright = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 myst_heading_anchors = 3
