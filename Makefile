@@ -86,7 +86,7 @@ stubs:  ## Write the type stubs anew, from the built extensions
 
 docs:  ## The documentation as HTML in docs/_build/html, with the reference from the docstrings
 	@$(SETUP) dev
-	$(PY) -m sphinx -q -W --keep-going docs docs/_build/html
+	$(PY) -m sphinx -q -W --keep-going -t site docs docs/_build/html
 
 types:  ## What pyright knows of the public interface; it installs pyright from PyPI, which needs node
 	@$(SETUP) dev

@@ -1,7 +1,12 @@
-"""Sphinx: the pages, and the reference from the docstrings (`make docs`)."""
+"""Sphinx: the pages, and the reference from the docstrings (`make docs`).
+
+With the tag ``site``, the pages also show what their code prints, and there are a gallery
+of examples and plots (``_ext/site_pages.py``); without it, nothing is run.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
@@ -18,14 +23,29 @@ project = "pygpu"
 author = "pygpu developers"
 release = pygpu.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_ext"]
 html_theme = "furo"
+html_title = "pygpu"
+html_show_copyright = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 myst_heading_anchors = 3
 autodoc_default_options = dict.fromkeys(
     ("members", "imported-members", "undoc-members", "show-inheritance"), True
 )
 # OpenCL C is not C to Pygments; a name such as Context is both OpenCL's and CUDA's.
 suppress_warnings = ["misc.highlighting_failure", "ref.python"]
+
+site: Any = None
+if tags.has("site"):  # type: ignore[name-defined]  # noqa: F821
+    sys.path.insert(0, str(DOCS / "_ext"))
+    import site_pages as site
+
+    logging.getLogger("pygpu").setLevel(logging.WARNING)  # sphinx-gallery would show all records
+    site.write_gallery()
+    extensions.append("sphinx_gallery.gen_gallery")
+    myst_enable_extensions = ["colon_fence"]
+    sphinx_gallery_conf = site.gallery()
 
 
 # ---- docstrings ----------------------------------------------------------------------------------
@@ -83,6 +103,8 @@ def add_tree(app: Any, page: str, source: list[str]) -> None:
         pages = [name for name in dict.fromkeys(LINK.findall(text)) if not name.startswith(".")]
         caption = f":caption: {heading}\n" if page == "index" else ""
         trees.append("```{toctree}\n:hidden:\n" + caption + "\n".join(["", *pages]) + "\n```\n")
+    if site is not None and page == "index":
+        trees.insert(0, "```{toctree}\n:hidden:\n:caption: Examples\n\ngallery/index\n```\n")
     source[0] += "\n" + "\n".join(trees)
 
 
@@ -91,3 +113,5 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", read_docstring)
     app.connect("autodoc-process-bases", drop_object)
     app.connect("source-read", add_tree)
+    if site is not None:
+        app.connect("source-read", site.complete)

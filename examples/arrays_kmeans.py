@@ -1,34 +1,18 @@
-"""Clusters of points by k-means: distances, nearest centres and new centres without a loop.
+"""Clusters of points by k-means: distances, nearest centres and new centres without a loop."""
 
-python arrays_kmeans.py [--backend opencl|cuda]
-"""
-
-import sys
-
+import matplotlib.pyplot as plt
 import numpy as np
 
-import pygpu as cl
-
-if sys.argv[1:] == ["--backend", "cuda"]:
-    import pygpu.cuda.autoinit  # noqa: F401
-    from pygpu.cuda.gpuarray import to_gpu as to_device
-else:
-    from pygpu.array import to_device as to_queue
-
-    queue = cl.CommandQueue(cl.create_some_context(interactive=False))
-
-    def to_device(host):
-        return to_queue(queue, host)
-
+from pygpu import xp
 
 K, EACH = 5, 2000
 
 random = np.random.default_rng(3)
 truth = np.array([[0, 0], [6, 1], [1, 7], [-6, 2], [3, -6]], np.float32)
 host = (truth[:, None, :] + random.normal(scale=0.7, size=(K, EACH, 2))).reshape(-1, 2)
-points = to_device(host.astype(np.float32))
+points = xp.asarray(host.astype(np.float32))
 centres = points[::EACH].copy() + 0.5  # a first guess: one point of each cluster
-numbers = to_device(np.arange(K))
+numbers = xp.asarray(np.arange(K))
 
 steps = 0
 while steps < 20:
@@ -50,3 +34,7 @@ assert sorted(order) == list(range(K))
 assert np.abs(found[order] - truth).max() < 0.1
 sizes = member.sum(axis=0).get()
 assert sizes.sum() == K * EACH and np.abs(sizes - EACH).max() < 50
+
+plt.scatter(*host.T, s=2, c=nearest.get(), cmap="tab10")
+plt.plot(*found.T, "k+", markersize=14)
+plt.show()

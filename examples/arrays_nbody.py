@@ -1,32 +1,16 @@
-"""Stars that attract each other: forces between all pairs as arrays of shape (n, n).
+"""Stars that attract each other: forces between all pairs as arrays of shape (n, n)."""
 
-python arrays_nbody.py [--backend opencl|cuda]
-"""
-
-import sys
-
+import matplotlib.pyplot as plt
 import numpy as np
 
-import pygpu as cl
+from pygpu import xp
 
-if sys.argv[1:] == ["--backend", "cuda"]:
-    import pygpu.cuda.autoinit  # noqa: F401
-    from pygpu.cuda.gpuarray import to_gpu as to_device
-else:
-    from pygpu.array import to_device as to_queue
-
-    queue = cl.CommandQueue(cl.create_some_context(interactive=False))
-
-    def to_device(host):
-        return to_queue(queue, host)
-
-
-N, STEPS, DT, SOFT = 256, 20, 0.005, 0.05
+N, STEPS, DT, SOFT = 256, 60, 0.01, 0.1
 
 random = np.random.default_rng(7)
-place = to_device(random.normal(size=(N, 3)).astype(np.float32))
-speed = to_device(random.normal(scale=0.3, size=(N, 3)).astype(np.float32))
-mass = to_device(random.uniform(0.5, 1.5, N).astype(np.float32) / N)
+place = xp.asarray(random.normal(size=(N, 3)).astype(np.float32))
+speed = xp.asarray(random.normal(scale=0.3, size=(N, 3)).astype(np.float32))
+mass = xp.asarray(random.uniform(0.5, 1.5, N).astype(np.float32) / N)
 
 
 def forces():
@@ -46,14 +30,22 @@ def energy(square):
 start_momentum = (mass[:, None] * speed).sum(axis=0).get()
 force, square = forces()
 before = energy(square)
+paths = [place.get()]
 for _ in range(STEPS):  # leapfrog: half a step of speed, a step of place, half a step of speed
     speed += force * (DT / 2)
     place += speed * DT
     force, square = forces()
     speed += force * (DT / 2)
+    paths.append(place.get())
 after = energy(square)
 
 print(f"energy {before:.5f} -> {after:.5f} after {STEPS} steps of {N} stars")
 assert abs(after - before) < 2e-3 * abs(before)
 momentum = (mass[:, None] * speed).sum(axis=0).get()
 assert np.allclose(momentum, start_momentum, atol=1e-5)
+
+for path in np.stack(paths, axis=1):
+    plt.plot(path[:, 0], path[:, 1], "C0", linewidth=0.8)
+plt.plot(*paths[-1][:, :2].T, "k.", markersize=3)
+plt.gca().set(aspect="equal", xlabel="x", ylabel="y")
+plt.show()

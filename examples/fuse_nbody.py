@@ -1,30 +1,14 @@
-"""Stars that attract each other: the step as one kernel by pygpu.fuse, without arrays of all pairs.
-
-python fuse_nbody.py [--backend opencl|cuda]
-"""
-
-import sys
+"""Stars that attract each other: a step as one kernel by pygpu.fuse, with no array of all pairs."""
 
 import numpy as np
 
-import pygpu as cl
-
-if sys.argv[1:] == ["--backend", "cuda"]:
-    import pygpu.cuda.autoinit  # noqa: F401
-    from pygpu.cuda.gpuarray import to_gpu as to_device
-else:
-    from pygpu.array import to_device as to_queue
-
-    queue = cl.CommandQueue(cl.create_some_context(interactive=False))
-
-    def to_device(host):
-        return to_queue(queue, host)
-
+import pygpu
+from pygpu import xp
 
 N, STEPS, DT, SOFT = 256, 20, 0.005, 0.05
 
 
-@cl.fuse
+@pygpu.fuse
 def step(place, speed, mass, dt):
     apart = place[None, :, :] - place[:, None, :]  # from each star to each other; never in memory
     square = (apart * apart).sum(axis=2) + SOFT**2
@@ -39,8 +23,8 @@ speed = random.normal(scale=0.3, size=(N, 3)).astype(np.float32)
 mass = random.uniform(0.5, 1.5, N).astype(np.float32) / N
 
 wanted = {"place": place, "speed": speed}
-stars = {"place": to_device(place), "speed": to_device(speed)}
-heavy = to_device(mass)
+stars = {"place": xp.asarray(place), "speed": xp.asarray(speed)}
+heavy = xp.asarray(mass)
 for _ in range(STEPS):
     stars = step(stars["place"], stars["speed"], heavy, DT)
     wanted = step.plain(wanted["place"], wanted["speed"], mass, DT)

@@ -3,6 +3,7 @@
 Run: python examples/images.py
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import pygpu as cl
@@ -50,6 +51,9 @@ def main() -> None:
     difference = np.abs(small - means).max()
     print(f"{picture.shape} -> {small.shape}, greatest difference to NumPy {difference:.1e}")
     assert difference < 1e-2  # devices filter with 8 bits of fraction or more
+    for place, image in zip(plt.subplots(1, 2, figsize=(8, 3))[1], (picture, small)):
+        place.imshow(image)
+    plt.show()
 
 
 if __name__ == "__main__":

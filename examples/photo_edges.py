@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 from matplotlib import cbook
-from matplotlib.figure import Figure
+from matplotlib import pyplot as plt
 from PIL import Image
 from scipy import ndimage
 
@@ -82,7 +82,7 @@ for name, got, exact in ("blur", blurred, exact_blur), ("edges", edges, exact_ed
     print(f"  {name:13}{error:8.1e} largest error against SciPy")
     assert error < 1e-5, name
 
-figure = Figure(figsize=(12, 5), layout="constrained")
+figure = plt.figure(figsize=(12, 5), layout="constrained")
 images = {"photograph": gray, "blurred": blurred, "edges": edges}
 for axes, (title, image) in zip(figure.subplots(1, 3), images.items()):
     axes.imshow(image, cmap="gray")

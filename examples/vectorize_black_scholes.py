@@ -2,6 +2,7 @@
 
 import math
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import pygpu
@@ -35,3 +36,10 @@ assert np.allclose((call[7], put[7]), one)
 # A call and a put differ by what the share costs now and the strike is worth now.
 assert np.allclose(call - put, price - strike * np.exp(-0.02 * years))
 print(f"{n} options, calls cost {call.mean():.3f} and puts {put.mean():.3f} on average")
+
+now = np.linspace(60, 140, 81)
+for left in (0.1, 0.5, 1.0, 2.0):
+    plt.plot(now, black_scholes(now, 100.0, left, 0.02, 0.3)[0], label=f"{left} years left")
+plt.gca().set(xlabel="price of the share", ylabel="price of a call at 100")
+plt.legend()
+plt.show()

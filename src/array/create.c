@@ -417,8 +417,8 @@ PyObject *fast_cuda_ones_like(PyObject *const *a, Py_ssize_t n) {
     return array != NULL ? filled_with(array, 1) : NULL;
 }
 
-/* The form of a contiguous host array of a dtype that devices support. Returns 1, or 0 with
- * nothing owned. */
+/* The form of a contiguous host array of a dtype that devices support, if its copy is not so long
+ * that Python shows a line of progress. Returns 1, or 0 with nothing owned. */
 static int form_of_host(Form *form, PyObject *host) {
     if (host == NULL || !PyArray_CheckExact(host)) {
         return 0;
@@ -436,7 +436,7 @@ static int form_of_host(Form *form, PyObject *host) {
     for (int k = 0; k < form->ndim; k++) {
         form->shape[k] = PyArray_DIM(array, k);
     }
-    if (!measure(form)) {
+    if (!measure(form) || form->nbytes >= ARR_LONG_COPY) {
         Py_CLEAR(form->dtype);
     }
     return form->dtype != NULL;

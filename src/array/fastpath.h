@@ -46,6 +46,10 @@ int arr_is_current(const PyObject *backend);
 PyObject *arr_view(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t offset, int ndim,
                    const Py_ssize_t *shape, const Py_ssize_t *strides);
 
+/* Bytes from which a copy to or from the host is left to Python: LONG_COPY of
+ * pygpu/_src/util/progress.py. */
+#define ARR_LONG_COPY ((Py_ssize_t)64 << 20)
+
 /* transfer.c: these return 0, or -1 with an exception */
 int arr_write(GPUArray *self, PyObject *host, int blocking);
 int arr_fill_number(GPUArray *self, PyObject *value); /* 1: done; 0: left to Python */

@@ -168,10 +168,11 @@ PyObject *arr_copy_memory(const Table *table, PyObject *queue, PyObject *to, PyO
 
 /* ---- get, set -------------------------------------------------------------------------------- */
 
-/* Whether a blocking copy between the array and a host array is a single command. */
+/* Whether a blocking copy between the array and a host array is a single command, and one that is
+ * too short for a line of progress, which Python shows. */
 static int can_copy(const GPUArray *self) {
-    return self->flags != 0 && arr_can_command(self) &&
-           (!self->table->cuda || self->queue == Py_None);
+    return self->flags != 0 && self->size * ARRAY_ITEMSIZE(self) < ARR_LONG_COPY &&
+           arr_can_command(self) && (!self->table->cuda || self->queue == Py_None);
 }
 
 /* Whether it is a host array with the same dtype, shape and order. */

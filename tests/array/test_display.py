@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 import struct
@@ -54,9 +55,9 @@ def test_only_the_edges_of_large_arrays_are_copied(make, shape, monkeypatch):
     assert 0 < sum(copied) < host.size
 
 
-def pixels_of(html: str) -> np.ndarray:
+def pixels_of(shown: str) -> np.ndarray:
     """The picture in the HTML, decoded by hand."""
-    data = b64decode(re.search(r"base64,([^']+)'", html)[1])
+    data = b64decode(re.search(r"base64,([^']+)'", shown)[1])
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     chunks, at = {}, 8
     while at < len(data):
@@ -87,9 +88,21 @@ def test_pictures_of_large_arrays_are_small(make):
     assert pixels[0, 0, 0] == 255 and pixels.astype(int).sum() == 255
 
 
+def test_pictures_keep_their_proportions(make):
+    assert pixels_of(make(np.zeros((200, 300), "u1"))._repr_html_()).shape[:2] == (67, 100)
+
+
 def test_colours_are_shown_as_they_are(make):
     host = np.arange(24, dtype="u1").reshape(2, 4, 3)
-    assert (pixels_of(make(host)._repr_html_()) == host).all()
+    text = make(host)._repr_html_()
+    assert (pixels_of(text) == host).all()
+    assert "<pre>" not in text  # the picture has all of it
+
+
+def test_html_names_the_device(make):
+    x = make(np.arange(5))
+    name = x.device.name
+    assert f">{html.escape(name() if callable(name) else name)}<" in x._repr_html_()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import subprocess
@@ -11,9 +12,9 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu import errors
+from pygpu import errors, xp
 from pygpu._src.array import chains
-from pygpu._src.util import log
+from pygpu._src.util import log, progress
 
 HERE = os.path.basename(__file__)
 
@@ -197,3 +198,31 @@ def test_an_exception_ends_the_line():
 
 def test_a_line_of_what_cannot_be_named():
     assert show("with progress.line(lambda: 1 / 0):\n    time.sleep(0.4)", PYGPU_PROGRESS="1") == ""
+
+
+# ---- copies that take long
+
+
+def test_long_copies(make, monkeypatch):
+    """Both directions, by each way to make an array; a shorter copy asks for nothing."""
+    lines = []
+
+    @contextlib.contextmanager
+    def line(text):
+        lines.append(text())
+        yield
+
+    monkeypatch.setattr(progress, "line", line)
+    host = np.zeros(progress.LONG_COPY, np.uint8)
+    device = make(host[:4]).device
+    x = make(host)
+    x.set(host)
+    got = x.get()
+    assert got.nbytes == host.nbytes and not got[::4096].any()
+    xp.asarray(host, device=device)
+    up, down = (f"copying 64.0 MiB to the {end}" for end in ("device", "host"))
+    assert lines == [up, up, down, up]
+    short = make(host[:-1])
+    short.set(host[:-1])
+    short.get(), xp.asarray(host[:-1], device=device)
+    assert len(lines) == 4

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import threading
 import xml.etree.ElementTree as ElementTree
 
@@ -403,9 +404,57 @@ def test_ranges_of_nvtx(make, stub, monkeypatch):
     assert text() == before
 
 
+class Package:
+    """What pygpu uses of the package nvtx."""
+
+    def __init__(self):
+        self.said = []
+
+    def push_range(self, message, *, domain):
+        self.said.append((message, domain))
+
+    def pop_range(self, *, domain):
+        self.said.append(("pop", domain))
+
+
+def test_ranges_of_the_package(make, monkeypatch):
+    """Ranges and commands, when asked for, and on their own under a tool that collects them."""
+    package = Package()
+    monkeypatch.delenv("PYGPU_NVTX_LIBRARY", raising=False)
+    monkeypatch.setitem(sys.modules, "nvtx", package)
+    x = make(np.ones(10, np.float32))
+    np.negative(x)
+    with pygpu.profile(nvtx=True) as p, p.range("all \u2211"):
+        np.negative(x).get()
+    names = ["all \u2211", "pg_run_negative", "pop", "copy to host", "pop", "pop"]
+    assert package.said == [(name, "pygpu") for name in names]
+    with pygpu.profile() as p, p.range("none"):
+        np.negative(x)
+    assert len(package.said) == 6
+    monkeypatch.setenv("NVTX_INJECTION64_PATH", "/a/tool.so")
+    with pygpu.profile() as p, p.range("seen"):
+        pass
+    assert package.said[6:] == [("seen", "pygpu"), ("pop", "pygpu")]
+    with pygpu.profile(nvtx=False) as p, p.range("none"):
+        np.negative(x)
+    assert len(package.said) == 8
+
+
+def test_the_real_package(make, monkeypatch):
+    """Nothing collects the ranges here: that they are pushed and popped without an error."""
+    nvtx = pytest.importorskip("nvtx", reason="the package nvtx is not installed")
+    assert nvtx.__file__
+    monkeypatch.delenv("PYGPU_NVTX_LIBRARY", raising=False)
+    x = make(np.ones(10, np.float32))
+    with pygpu.profile(nvtx=True) as p, p.range("all"):
+        got = np.negative(x).get()
+    assert (got == -1).all() and names(p)[-1] == "copy to host"
+
+
 def test_no_library_of_nvtx(monkeypatch):
     monkeypatch.setenv("PYGPU_NVTX_LIBRARY", "/nowhere/libnvtx.so")
-    with pytest.raises(ImportError, match="pip install nvidia-nvtx-cu12"):
+    with pytest.raises(ImportError, match="pip install nvtx"):
         pygpu.profile(nvtx=True).start()
+    monkeypatch.setenv("NVTX_INJECTION64_PATH", "/a/tool.so")  # a tool that collects them
     with pygpu.profile():  # nothing is left of it
         pass

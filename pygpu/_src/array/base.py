@@ -14,6 +14,7 @@ import numpy as np
 from pygpu import _array
 from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
+from pygpu._src.util import progress
 from pygpu._src.util.lazy import lazy
 
 from . import elementwise, launch_cache, layout
@@ -166,7 +167,9 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         host = contiguous_host(host, "array")
         strides = None if host.flags.c_contiguous else host.strides
         array = self._new(host.shape, host.dtype, strides)
-        array._set_event(self.backend.to_device(array._queue(), array.base_data, 0, host))
+        with progress.copying(host.nbytes, "to the device", True):
+            event = self.backend.to_device(array._queue(), array.base_data, 0, host)
+        array._set_event(event)
         return array
 
     def _place_in(self, data: Any, offset: Any) -> None:
@@ -418,14 +421,16 @@ class ArrayCore(GPUArray[_ScalarT_co]):
             fits = ary.flags.c_contiguous if order == "C" else ary.flags.f_contiguous
             host = ary if fits and ary.shape == shape else np.empty(shape, dtype, order)
         queue = source._queue(queue)
-        event = self.backend.to_host(
-            queue,
-            host,
-            source.base_data,
-            source.offset,
-            blocking=blocking or host is not ary,
-            wait_for=self._wait_list(queue, [source]),
-        )
+        waits = blocking or host is not ary
+        with progress.copying(host.nbytes, "to the host", waits):
+            event = self.backend.to_host(
+                queue,
+                host,
+                source.base_data,
+                source.offset,
+                blocking=waits,
+                wait_for=self._wait_list(queue, [source]),
+            )
         if host is not ary:
             ary[...] = host.reshape(ary.shape)
         if not blocking:
@@ -445,14 +450,15 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         if not fits:
             host = np.array(host, order="C" if self._c_contiguous else "F")
         queue = self._queue(queue)
-        event = self.backend.to_device(
-            queue,
-            self.base_data,
-            self.offset,
-            host,
-            blocking=blocking,
-            wait_for=self._wait_list(queue, [self]),
-        )
+        with progress.copying(host.nbytes, "to the device", blocking):
+            event = self.backend.to_device(
+                queue,
+                self.base_data,
+                self.offset,
+                host,
+                blocking=blocking,
+                wait_for=self._wait_list(queue, [self]),
+            )
         self._after(queue, event, [self], [])
         return event
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
+from pygpu._src.util import progress
 from pygpu._src.util.lazy import provided
 from pygpu.errors import Error
 
@@ -143,7 +144,7 @@ class Device:
         layout.as_shape(host.shape)
         strides = None if host.flags.c_contiguous else host.strides
         array = self.empty(host.shape, host.dtype, strides)
-        with self.current():
+        with self.current(), progress.copying(host.nbytes, "to the device", True):
             array._set_event(self.backend.to_device(self.queue, array.base_data, 0, host))
         return array
 

@@ -77,7 +77,10 @@ def _picture(array: GPUArray[Any]) -> np.ndarray | None:
     image = array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype == np.uint8
     if not (image or array.ndim == 2) or array.dtype.kind not in "biufc" or min(array.shape) < 2:
         return None
-    steps = tuple(slice(None, None, -(-n // SIDE)) for n in array.shape[:2])
+    rows, columns = (-(-n // SIDE) for n in array.shape[:2])
+    if image or max(rows, columns) <= 4 * min(rows, columns):  # in proportion
+        rows = columns = max(rows, columns)
+    steps = slice(None, None, rows), slice(None, None, columns)
     small = array.get()[steps] if array.nbytes <= COPIED else array[steps].get()
     return small if image else grey(small)
 
@@ -91,13 +94,14 @@ def _bytes(n: int) -> str:
 
 def array_html(array: GPUArray[Any], name: str) -> str:
     """Return a table of the array's properties, a small picture if it is 2-D or an image, and its
-    items."""
+    items unless it is an image."""
     shape = " × ".join(map(str, array.shape)) or "()"
+    device = getattr(array.device, "name", array.device)
     rows = {
         "shape": shape,
         "dtype": str(array.dtype),
         "memory": _bytes(array.nbytes),
-        "device": str(getattr(array.device, "name", array.device)),
+        "device": str(device() if callable(device) else device),
     }
     cells = "".join(
         f"<tr><th style='text-align:left'>{key}</th>"
@@ -109,8 +113,8 @@ def array_html(array: GPUArray[Any], name: str) -> str:
     picture = ""
     if pixels is not None:
         picture = image_element(pixels, "the items as a picture")
-    items = f"<pre>{html.escape(array_str(array))}</pre>"
+    items = "" if pixels is not None and array.ndim == 3 else html.escape(array_str(array))
     return (
-        "<div style='display:flex;gap:1em;align-items:center;flex-wrap:wrap'>"
-        f"{table}{picture}{items}</div>"
+        "<div style='display:flex;gap:1em;align-items:flex-start;flex-wrap:wrap'>"
+        f"{table}{picture}{items and f'<pre>{items}</pre>'}</div>"
     )

@@ -80,7 +80,7 @@ class Profile:
     notes: what is missing, and why.
     """
 
-    def __init__(self, nvtx: bool = False, limit: int = _LIMIT) -> None:
+    def __init__(self, nvtx: bool | None = None, limit: int = _LIMIT) -> None:
         self.limit = limit
         self.commands: tuple[Command, ...] = ()
         self.ranges: tuple[Range, ...] = ()
@@ -88,6 +88,7 @@ class Profile:
         self.notes: tuple[str, ...] = ()
         self.seconds = 0.0
         self._nvtx = nvtx
+        self._nvtx_ranges: Any = None
         self._begin: float | None = None
         self._process = 0
         self._ranges: list[Range] = []
@@ -116,7 +117,8 @@ class Profile:
         global _active
         from . import nvtx
 
-        addresses = nvtx.addresses() if self._nvtx else (0, 0)
+        pushed = nvtx.find(self._nvtx)
+        addresses = (0, 0) if pushed is None else pushed.addresses
         with _lock:
             if _active is not None and _active._process == os.getpid():
                 raise RuntimeError(
@@ -124,6 +126,7 @@ class Profile:
                     "for the part inside"
                 )
             _active = self
+        self._nvtx_ranges = pushed
         self._process = os.getpid()
         self._ranges = []
         self._recorded: dict[Any, bool] = {}  # not in a forked child, which has no devices
@@ -151,7 +154,7 @@ class Profile:
         finally:
             for module in (_opencl, _cuda):
                 module._profile_nvtx(0, 0)
-            self._begin = None
+            self._begin = self._nvtx_ranges = None
             _active = None
 
     def _collect(self, begin: float) -> None:
@@ -195,14 +198,18 @@ class Profile:
 
     @contextlib.contextmanager
     def range(self, name: str) -> Iterator[None]:
-        """Name a part of the program, for the trace and the picture."""
+        """Name a part of the program, for the trace, the picture and NVTX."""
         if not isinstance(name, str):
             raise TypeError(f"profile.range: name must be a str, not {type(name).__name__}")
-        begin = self._begin
+        begin, pushed = self._begin, self._nvtx_ranges
+        if pushed is not None:
+            pushed.push(name)
         start = time.perf_counter()
         try:
             yield
         finally:
+            if pushed is not None:
+                pushed.pop()
             if begin is not None:
                 end = time.perf_counter()
                 thread = threading.get_ident()
@@ -433,33 +440,35 @@ def _trace_events(made: Profile) -> list[dict[str, Any]]:
 
 
 @overload
-def profile(function: None = None, /, *, nvtx: bool = False, limit: int = _LIMIT) -> Profile: ...
+def profile(
+    function: None = None, /, *, nvtx: bool | None = None, limit: int = _LIMIT
+) -> Profile: ...
 @overload
 def profile(
-    function: Callable[_P, _R], /, *, nvtx: bool = False, limit: int = _LIMIT
+    function: Callable[_P, _R], /, *, nvtx: bool | None = None, limit: int = _LIMIT
 ) -> Callable[_P, _R]: ...
-def profile(function: Any = None, /, *, nvtx: bool = False, limit: int = _LIMIT) -> Any:
+def profile(function: Any = None, /, *, nvtx: bool | None = None, limit: int = _LIMIT) -> Any:
     """Record the commands on all queues and streams: ``with pygpu.profile() as p: ...``.
 
     Then ``print(p)`` shows a table, ``p.save("trace.json")`` writes a trace for chrome://tracing
-    or Perfetto, and ``p.save("profile.svg")`` a picture. nvtx: also make each command an NVTX
-    range, for Nsight Systems. limit: the most commands that are kept. As a decorator, it profiles
-    each call and keeps the last profile in the function's attribute ``profile``. Raises
+    or Perfetto, ``p.save("profile.svg")`` a picture. nvtx: commands and ranges are NVTX's, too,
+    for Nsight Systems; None: if such a tool runs the program. limit: how many commands are kept. As
+    a decorator, the last call's profile is the function's attribute ``profile``. Raises
     RuntimeError while another profile is active.
     """
     if type(limit) is not int or limit < 1:
         raise ValueError(f"profile: limit must be a positive int, not {limit!r}")
     if function is None:
-        return Profile(bool(nvtx), limit)
+        return Profile(nvtx if nvtx is None else bool(nvtx), limit)
     if not callable(function):
         raise TypeError(
             f"profile: a function is decorated, not {type(function).__name__}; options are given "
             "by name"
         )
-    return _decorated(function, bool(nvtx), limit)
+    return _decorated(function, nvtx if nvtx is None else bool(nvtx), limit)
 
 
-def _decorated(function: Callable[..., Any], nvtx: bool, limit: int) -> Callable[..., Any]:
+def _decorated(function: Callable[..., Any], nvtx: bool | None, limit: int) -> Callable[..., Any]:
     @functools.wraps(function)
     def profiled(*args: Any, **kwargs: Any) -> Any:
         recorded = Profile(nvtx, limit)

@@ -10,10 +10,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-__all__ = ["line"]
+__all__ = ["LONG_COPY", "copying", "line"]
+
+# [bytes] No shorter copy takes a second. src/array/fastpath.h has the same number.
+LONG_COPY = 64 << 20
 
 _AFTER = 1.0  # seconds before a line appears
 _EVERY = 0.5  # seconds between updates
@@ -89,6 +92,17 @@ def line(text: Callable[[], str]) -> Iterator[None]:
         if thread is not threading.current_thread():
             thread.join()
         _busy.release()
+
+
+_nothing = nullcontext()
+
+
+def copying(nbytes: int, where: str, blocking: bool) -> AbstractContextManager[None]:
+    """Around a copy: a line if it takes long and the host waits for it."""
+    if nbytes < LONG_COPY or not blocking:
+        return _nothing
+    unit, scale = ("GiB", 1 << 30) if nbytes >= 1 << 30 else ("MiB", 1 << 20)
+    return line(lambda: f"copying {nbytes / scale:.1f} {unit} {where}")
 
 
 def _show(write: Callable[[str], None], text: Callable[[], str], done: threading.Event) -> None:
