@@ -451,10 +451,10 @@ def profile(function: Any = None, /, *, nvtx: bool | None = None, limit: int = _
     """Record the commands on all queues and streams: ``with pygpu.profile() as p: ...``.
 
     Then ``print(p)`` shows a table, ``p.save("trace.json")`` writes a trace for chrome://tracing
-    or Perfetto, ``p.save("profile.svg")`` a picture. nvtx: commands and ranges are NVTX's, too,
-    for Nsight Systems; None: if such a tool runs the program. limit: how many commands are kept. As
-    a decorator, the last call's profile is the function's attribute ``profile``. Raises
-    RuntimeError while another profile is active.
+    or Perfetto, and ``p.save("profile.svg")`` a picture. nvtx: also make commands and ranges NVTX
+    ranges, for Nsight Systems; None: if such a tool runs the program. limit: the most commands that
+    are kept. As a decorator, it profiles each call and keeps the last profile in the function's
+    attribute ``profile``. Raises RuntimeError while another profile is active.
     """
     if type(limit) is not int or limit < 1:
         raise ValueError(f"profile: limit must be a positive int, not {limit!r}")
