@@ -102,7 +102,7 @@ void arr_cross(GPUArray *self);        /* records that they may from now on */
 PyObject *arr_events(GPUArray *self);  /* the list, borrowed; NULL with an exception */
 int arr_share_events(GPUArray *view, GPUArray *self); /* returns 0, or -1 with an exception */
 int arr_set_event(GPUArray *self, PyObject *event);   /* makes it the only event; Py_None: no event.
-                                                       * Returns 0, or -1 with an   exception */
+                                                       * Returns 0, or -1 with an exception */
 int arr_events_private(const GPUArray *self); /* whether no program has a reference to the list */
 void arr_drop_events(GPUArray *self);
 PyObject *arr_get_events(PyObject *op, void *closure);

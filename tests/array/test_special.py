@@ -313,6 +313,8 @@ def groups():
     return list(found.values())
 
 
+@pytest.mark.filterwarnings("ignore:non-integer arg n:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:floating point number truncated:RuntimeWarning")
 @pytest.mark.parametrize("names", groups(), ids=lambda names: names[0])
 def test_values_are_scipys(make, names):
     if not make.backend.limits.fp64:

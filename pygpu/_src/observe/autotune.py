@@ -232,7 +232,8 @@ class Autotuned:
 
     def _find(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tuned:
         around = () if isinstance(self.function, Kernel) else surroundings(self.function)
-        works = find_work(args, kwargs, around) or current_work()
+        used = find_work(args, kwargs, around)
+        works = used or current_work()
         store, name = self._entry(key, works)
         known = None if store is None else self._read(store.read(name))
         if known is not None:
@@ -249,7 +250,7 @@ class Autotuned:
         errors: list[tuple[Config, Exception]] = []
         for config in self.configs:
             try:
-                times.append(self._time(config, args, kwargs, works))
+                times.append(self._time(config, args, kwargs, works, bool(used)))
             except Exception as error:
                 times.append(math.nan)
                 errors.append((config, error))
@@ -277,9 +278,15 @@ class Autotuned:
         return found
 
     def _time(
-        self, config: Config, args: tuple[Any, ...], kwargs: dict[str, Any], works: list[Work]
+        self,
+        config: Config,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        works: list[Work],
+        on_device: bool,
     ) -> float:
-        """Return the seconds of a call: on the device, if that can be measured."""
+        """Return the seconds of a call: by the device's clock if *on_device* and it has one. A
+        call that only may use the device is timed by the host, which sees all of it."""
 
         def call() -> Any:
             return self._run(config, args, kwargs)
@@ -293,7 +300,7 @@ class Autotuned:
         one = time.perf_counter() - start
         count = min(max(int(self._seconds / max(one, 1e-9)), _LEAST), _MOST)
         _, total, device = _measure(call, works, count, math.inf)
-        return float(np.median(total if device is None else device))
+        return float(np.median(device if on_device and device is not None else total))
 
     def _failure(self, errors: list[tuple[Config, Exception]]) -> Exception:
         first = errors[0][1]

@@ -56,40 +56,44 @@ _ORDERS_IN_THE_PLANE = "hankel1 hankel1e hankel2 hankel2e iv ive jv jve kv kve y
 _AIRY = ("ai", "ai_d", "bi", "bi_d")
 
 
+# Functions whose source has their own name, by the kinds of their arguments.
+_OWN_TEXTS = (
+    (
+        "x",
+        "erf erfc erfcx erfinv erfcinv ndtr ndtri log_ndtr dawsn gamma rgamma gammasgn gammaln "
+        "loggamma digamma j0 j1 y0 y1 i0 i0e i1 i1e k0 k0e k1 k1e expit logit log_expit entr "
+        "exprel cosm1 sinc exp10 exp1 expi ellipk ellipkm1 "
+        "ellipe spence cbrt exp2 expm1 log1p round sindg cosdg tandg cotdg ndtri_exp kolmogorov "
+        "wrightomega erfi zetac softplus",
+    ),
+    (
+        "xx",
+        "beta betaln gammainc gammaincc gammaincinv gammainccinv jv yv iv ive kv kve xlogy "
+        "xlog1py rel_entr kl_div huber pseudo_huber zeta boxcox boxcox1p inv_boxcox "
+        "inv_boxcox1p chdtr chdtrc chdtri pdtr pdtrc pdtri stdtr stdtrit agm powm1 binom poch "
+        "elliprc ellipkinc ellipeinc hyp0f1",
+    ),
+    (
+        "xxx",
+        "betainc betaincc betaincinv betainccinv gdtr gdtrc gdtrix bdtr bdtrc bdtri nbdtr "
+        "nbdtrc nbdtri fdtr fdtrc fdtri elliprf elliprd elliprg radian hyp1f1",
+    ),
+    (
+        "nx",
+        "yn kn expn polygamma eval_legendre eval_chebyt eval_chebyu eval_hermite "
+        "eval_hermitenorm eval_laguerre eval_chebyc eval_chebys eval_sh_chebyt eval_sh_chebyu "
+        "eval_sh_legendre spherical_jn spherical_yn spherical_in spherical_kn spherical_jn_d "
+        "spherical_yn_d spherical_in_d spherical_kn_d",
+    ),
+    ("nxx", "eval_gegenbauer eval_genlaguerre"),
+    ("xxxx", "hyp2f1"),
+    ("nxxx", "eval_jacobi eval_sh_jacobi"),
+)
+
+
 def _functions() -> dict[str, Function]:
     found: dict[str, Function] = {}
-    for kinds, names in (
-        (
-            "x",
-            "erf erfc erfcx erfinv erfcinv ndtr ndtri log_ndtr dawsn gamma rgamma gammasgn gammaln "
-            "loggamma digamma j0 j1 y0 y1 i0 i0e i1 i1e k0 k0e k1 k1e expit logit log_expit entr "
-            "exprel cosm1 sinc exp10 exp1 expi ellipk ellipkm1 "
-            "ellipe spence cbrt exp2 expm1 log1p round sindg cosdg tandg cotdg ndtri_exp kolmogorov "
-            "wrightomega erfi zetac softplus",
-        ),
-        (
-            "xx",
-            "beta betaln gammainc gammaincc gammaincinv gammainccinv jv yv iv ive kv kve xlogy "
-            "xlog1py rel_entr kl_div huber pseudo_huber zeta boxcox boxcox1p inv_boxcox "
-            "inv_boxcox1p chdtr chdtrc chdtri pdtr pdtrc pdtri stdtr stdtrit agm powm1 binom poch "
-            "elliprc ellipkinc ellipeinc hyp0f1",
-        ),
-        (
-            "xxx",
-            "betainc betaincc betaincinv betainccinv gdtr gdtrc gdtrix bdtr bdtrc bdtri nbdtr "
-            "nbdtrc nbdtri fdtr fdtrc fdtri elliprf elliprd elliprg radian hyp1f1",
-        ),
-        (
-            "nx",
-            "yn kn expn polygamma eval_legendre eval_chebyt eval_chebyu eval_hermite "
-            "eval_hermitenorm eval_laguerre eval_chebyc eval_chebys eval_sh_chebyt eval_sh_chebyu "
-            "eval_sh_legendre spherical_jn spherical_yn spherical_in spherical_kn spherical_jn_d "
-            "spherical_yn_d spherical_in_d spherical_kn_d",
-        ),
-        ("nxx", "eval_gegenbauer eval_genlaguerre"),
-        ("xxxx", "hyp2f1"),
-        ("nxxx", "eval_jacobi eval_sh_jacobi"),
-    ):
+    for kinds, names in _OWN_TEXTS:
         found |= {name: Function(kinds, (name,)) for name in names.split()}
     found |= {
         "psi": Function("x", ("digamma",)),
