@@ -114,10 +114,14 @@ def gallery() -> dict[str, Any]:
 
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(\n```\n)?", re.DOTALL | re.MULTILINE)
 RUN = """
-import contextlib, io, json, sys, warnings
+import contextlib, io, json, linecache, sys, warnings
 
 warnings.simplefilter("ignore")
 blocks, printed, names = json.load(sys.stdin), [], {"__name__": "__docs__"}
+lines = []  # for kernels, which read the source of their functions
+for line, text in blocks:
+    lines += ["\\n"] * (line - len(lines)) + text.splitlines(True)
+linecache.cache[sys.argv[1]] = sum(map(len, lines)), None, lines, sys.argv[1]
 for line, text in blocks:
     stream = io.StringIO()
     try:
