@@ -89,6 +89,7 @@ class OpenCLBackend(Backend):
         if "llvmpipe" in device.name:
             warnings.warn(f"{device.name}: {_CUT_LOOPS}", RuntimeWarning, stacklevel=2)
             self.transforms = False
+            self.vectors = False
         self.context = context
         self.device = device
         self.limits = _limits(device)
