@@ -262,13 +262,13 @@ def pinned_array(
     return found
 
 
-class MappedArray(np.ndarray):
-    """A host array of mapped_array(): page-locked memory that kernels use themselves, over the bus.
-    The host must wait (cuda.synchronize()) before it looks at what a kernel writes. Copies and
-    results of arithmetic are plain memory, which launches copy."""
+class _KernelMemory(np.ndarray):
+    """A host array whose memory kernels use themselves, as long as a view has it."""
 
     _stream: Any = None
     _moved = 0  # what to add to an address for that on the device: 0 but for write-combined memory
+    _allocation: Any = None  # the type of the memory, and its name for messages
+    _kind = ""
 
     def __array_finalize__(self, obj: Any) -> None:
         self._stream = getattr(obj, "_stream", None)
@@ -280,41 +280,34 @@ class MappedArray(np.ndarray):
         base: Any = self
         while isinstance(base, np.ndarray):
             base = base.base
-        return isinstance(base, driver.PagelockedHostAllocation)
+        return isinstance(base, self._allocation)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if not self.is_managed:
-            raise AttributeError("this array is not in mapped memory")
+            raise AttributeError(f"this array is not in {self._kind} memory")
         return _shown(self, self._moved)
 
 
-class ManagedArray(np.ndarray):
+class MappedArray(_KernelMemory):
+    """A host array of mapped_array(): page-locked memory that kernels use themselves, over the bus.
+    The host must wait (cuda.synchronize()) before it reads what a kernel writes. Copies and
+    results of arithmetic are plain memory, which launches copy."""
+
+    _allocation = driver.PagelockedHostAllocation
+    _kind = "mapped"
+
+
+class ManagedArray(_KernelMemory):
     """A host array in managed memory: kernels use the memory itself, without copies. The host must
     wait (cuda.synchronize()) before it reads what a kernel writes. Views are managed arrays;
     copies and results of arithmetic are plain memory, which launches copy."""
 
-    _stream: Any = None
-
-    def __array_finalize__(self, obj: Any) -> None:
-        self._stream = getattr(obj, "_stream", None)
-
-    @property
-    def is_managed(self) -> bool:
-        """Whether the items are in managed memory."""
-        base: Any = self
-        while isinstance(base, np.ndarray):
-            base = base.base
-        return isinstance(base, _cuda.ManagedAllocation)
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        if not self.is_managed:
-            raise AttributeError("this array is not in managed memory")
-        return _shown(self)
+    _allocation = _cuda.ManagedAllocation
+    _kind = "managed"
 
 
-def _shown(array: Any, moved: int = 0) -> dict[str, Any]:
+def _shown(array: Any, moved: int) -> dict[str, Any]:
     """The __cuda_array_interface__ of host memory whose address on the device is *moved* on."""
     shown = array.__array_interface__
     stream = None if array._stream is None else int(array._stream.handle) or 1
