@@ -26,9 +26,11 @@ static int add_type(PyObject *module, char *state, const PgTypeRow *row) {
     return *slot != NULL ? PyModule_AddType(module, (PyTypeObject *)*slot) : -1;
 }
 
-int pg_add_types(PyObject *module, const PgTypeRow *rows, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (add_type(module, PyModule_GetState(module), &rows[i]) < 0) {
+int pg_add_types(PyObject *module) {
+    PgState *state = PyModule_GetState(module);
+    const PgStateLayout *layout = state->layout;
+    for (size_t i = 0; i < layout->n_types; i++) {
+        if (add_type(module, (char *)state, &layout->types[i]) < 0) {
             return -1;
         }
     }
@@ -88,7 +90,8 @@ static PyMethodDef methods[] = {
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-int pg_state_init(PgState *self, PyObject *module, PgDriver *driver, const char *package) {
+int pg_state_init(PyObject *module, PgDriver *driver, const PgStateLayout *layout,
+                  const char *package) {
     if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
         PyErr_Format(PyExc_ImportError,
                      "%s cannot be imported in a sub-interpreter: a process has one driver, with "
@@ -96,8 +99,10 @@ int pg_state_init(PgState *self, PyObject *module, PgDriver *driver, const char 
                      package);
         return -1;
     }
+    PgState *self = PyModule_GetState(module);
     self->module = module;
     self->driver = driver;
+    self->layout = layout;
     PyObject *errors = PyImport_ImportModule("pygpu.errors");
     if (errors == NULL) {
         return -1;
@@ -113,14 +118,47 @@ int pg_state_init(PgState *self, PyObject *module, PgDriver *driver, const char 
                : -1;
 }
 
-int pg_state_visit(const PgState *self, visitproc visit, void *arg) {
+static PyObject **object_at(PgState *self, size_t offset) {
+    return (PyObject **)(void *)((char *)self + offset);
+}
+
+int pg_module_traverse(PyObject *module, visitproc visit, void *arg) {
+    PgState *self = PyModule_GetState(module);
+    const PgStateLayout *layout = self->layout;
+    if (layout == NULL) {
+        return 0; /* the module is being made */
+    }
+    for (size_t i = 0; i < layout->n_types; i++) {
+        Py_VISIT(*object_at(self, layout->types[i].slot));
+    }
+    for (size_t i = 0; i < layout->n_objects; i++) {
+        Py_VISIT(*object_at(self, layout->objects[i]));
+    }
 #define X(name) Py_VISIT(self->name);
     PG_STATE_OBJECTS(X)
 #undef X
     return 0;
 }
 
-void pg_state_clear(PgState *self) {
+int pg_module_clear(PyObject *module) {
+    PgState *self = PyModule_GetState(module);
+    const PgStateLayout *layout = self->layout;
+    for (size_t i = 0; layout != NULL && i < layout->n_types; i++) {
+        Py_CLEAR(*object_at(self, layout->types[i].slot));
+    }
+    return 0;
+}
+
+void pg_module_free(void *module) {
+    PgState *self = PyModule_GetState(module);
+    if (self == NULL || self->layout == NULL) {
+        return;
+    }
+    const PgStateLayout *layout = self->layout;
+    pg_module_clear(module);
+    for (size_t i = 0; i < layout->n_objects; i++) {
+        Py_CLEAR(*object_at(self, layout->objects[i]));
+    }
 #define X(name) Py_CLEAR(self->name);
     PG_STATE_OBJECTS(X)
 #undef X

@@ -48,11 +48,18 @@ static const PgTypeRow type_rows[] = {{&Object_spec, offsetof(State, objectType)
                                       CUD_TYPES(X)
 #undef X
 };
+static const size_t object_offsets[] = {
+#define X(name) offsetof(State, name),
+    CUD_OBJECTS(X)
+#undef X
+};
+static const PgStateLayout layout = {type_rows, sizeof type_rows / sizeof type_rows[0],
+                                     object_offsets,
+                                     sizeof object_offsets / sizeof object_offsets[0]};
 
 static int module_exec(PyObject *module) {
     State *state = PyModule_GetState(module);
-    if (pg_state_init(&state->common, module, &cud_driver, "pygpu.cuda") < 0 ||
-        pg_add_types(module, type_rows, sizeof type_rows / sizeof type_rows[0]) < 0 ||
+    if (pg_state_init(module, &cud_driver, &layout, "pygpu.cuda") < 0 || pg_add_types(module) < 0 ||
         cud_function_add_signature(state) < 0) {
         return -1;
     }
@@ -66,40 +73,10 @@ static int module_exec(PyObject *module) {
     return pg_add_functions(module, tables, sizeof tables / sizeof tables[0]);
 }
 
-static int module_traverse(PyObject *module, visitproc visit, void *arg) {
-    State *state = PyModule_GetState(module);
-    Py_VISIT(state->objectType);
-#define X(name, base) Py_VISIT(state->name##Type);
-    CUD_TYPES(X)
-#undef X
-#define X(name) Py_VISIT(state->name);
-    CUD_OBJECTS(X)
-#undef X
-    return pg_state_visit(&state->common, visit, arg);
-}
-
 static int module_clear(PyObject *module) {
-    /* Objects use the state until the module itself is destroyed, so the error classes must stay,
-     * too. */
     State *state = PyModule_GetState(module);
     Py_CLEAR(state->last_function);
-    Py_CLEAR(state->objectType);
-#define X(name, base) Py_CLEAR(state->name##Type);
-    CUD_TYPES(X)
-#undef X
-    return 0;
-}
-
-static void module_free(void *op) {
-    State *state = PyModule_GetState((PyObject *)op);
-    if (state == NULL) {
-        return;
-    }
-    module_clear((PyObject *)op);
-#define X(name) Py_CLEAR(state->name);
-    CUD_OBJECTS(X)
-#undef X
-    pg_state_clear(&state->common);
+    return pg_module_clear(module);
 }
 
 static PyModuleDef_Slot module_slots[] = PG_MODULE_SLOTS(module_exec);
@@ -110,9 +87,9 @@ PyModuleDef cud_module = {
     .m_doc = "CUDA as C extension types. Use it through the package pygpu.cuda.",
     .m_size = sizeof(State),
     .m_slots = module_slots,
-    .m_traverse = module_traverse,
+    .m_traverse = pg_module_traverse,
     .m_clear = module_clear,
-    .m_free = module_free,
+    .m_free = pg_module_free,
 };
 
 PyMODINIT_FUNC PyInit__cuda(void);

@@ -72,9 +72,13 @@ static const PgTypeRow type_rows[] = {{&Object_spec, offsetof(State, objectType)
                                       OCL_TYPES(X)
 #undef X
 };
+static const size_t object_offsets[] = {offsetof(State, NameVersion)};
+static const PgStateLayout layout = {type_rows, sizeof type_rows / sizeof type_rows[0],
+                                     object_offsets,
+                                     sizeof object_offsets / sizeof object_offsets[0]};
 
 static int add_types(PyObject *module, State *state) {
-    if (pg_add_types(module, type_rows, sizeof type_rows / sizeof type_rows[0]) < 0) {
+    if (pg_add_types(module) < 0) {
         return -1;
     }
     Buffer_is_made(state->BufferType);
@@ -94,8 +98,7 @@ static int add_types(PyObject *module, State *state) {
 
 static int module_exec(PyObject *module) {
     State *state = PyModule_GetState(module);
-    if (pg_state_init(&state->common, module, &ocl_driver, "pygpu") < 0 ||
-        add_types(module, state) < 0) {
+    if (pg_state_init(module, &ocl_driver, &layout, "pygpu") < 0 || add_types(module, state) < 0) {
         return -1;
     }
     import_array1(-1);
@@ -111,37 +114,6 @@ static int module_exec(PyObject *module) {
     return ocl_pending_ready(state);
 }
 
-static int module_traverse(PyObject *module, visitproc visit, void *arg) {
-    State *state = PyModule_GetState(module);
-    Py_VISIT(state->objectType);
-#define X(name, base) Py_VISIT(state->name##Type);
-    OCL_TYPES(X)
-#undef X
-    Py_VISIT(state->NameVersion);
-    return pg_state_visit(&state->common, visit, arg);
-}
-
-static int module_clear(PyObject *module) {
-    /* Objects use the state until the module itself is destroyed, so the error classes must stay,
-     * too. */
-    State *state = PyModule_GetState(module);
-    Py_CLEAR(state->objectType);
-#define X(name, base) Py_CLEAR(state->name##Type);
-    OCL_TYPES(X)
-#undef X
-    return 0;
-}
-
-static void module_free(void *op) {
-    State *state = PyModule_GetState((PyObject *)op);
-    if (state == NULL) {
-        return;
-    }
-    module_clear((PyObject *)op);
-    Py_CLEAR(state->NameVersion);
-    pg_state_clear(&state->common);
-}
-
 static PyModuleDef_Slot module_slots[] = PG_MODULE_SLOTS(module_exec);
 
 PyModuleDef ocl_module = {
@@ -150,9 +122,9 @@ PyModuleDef ocl_module = {
     .m_doc = "OpenCL as C extension types. Use it through the package pygpu.",
     .m_size = sizeof(State),
     .m_slots = module_slots,
-    .m_traverse = module_traverse,
-    .m_clear = module_clear,
-    .m_free = module_free,
+    .m_traverse = pg_module_traverse,
+    .m_clear = pg_module_clear,
+    .m_free = pg_module_free,
 };
 
 PyMODINIT_FUNC PyInit__opencl(void);
