@@ -11,7 +11,7 @@ typedef struct {
         DLManagedTensorVersioned versioned;
     } as;
     PyObject *owner; /* keeps the memory alive */
-    void (*let_go)(PyObject *owner);
+    void (*on_release)(PyObject *owner);
     atomic_int holders; /* references: one for the capsule, one for whoever may call the deleter */
     atomic_int ended;
     int64_t dims[];
@@ -33,8 +33,8 @@ static void export_end(Export *self) {
         PyGILState_STATE gil = PyGILState_Ensure();
         PyObject *type, *value, *traceback; /* preserve the caller's exception */
         PyErr_Fetch(&type, &value, &traceback);
-        if (self->let_go != NULL) {
-            self->let_go(self->owner);
+        if (self->on_release != NULL) {
+            self->on_release(self->owner);
         }
         Py_DECREF(self->owner);
         PyErr_Restore(type, value, traceback);
@@ -59,7 +59,7 @@ static void drop_capsule(PyObject *capsule) { /* a consumer renames a capsule th
     export_drop(self);
 }
 
-PyObject *pg_dlpack_capsule(const DLTensor *tensor, PyObject *owner, void (*let_go)(PyObject *),
+PyObject *pg_dlpack_capsule(const DLTensor *tensor, PyObject *owner, void (*on_release)(PyObject *),
                             int versioned, uint64_t flags) {
     size_t n = (size_t)tensor->ndim;
     Export *self = PyMem_RawCalloc(1, sizeof *self + 2 * n * sizeof self->dims[0]);
@@ -97,6 +97,6 @@ PyObject *pg_dlpack_capsule(const DLTensor *tensor, PyObject *owner, void (*let_
     atomic_init(&self->holders, 2);
     atomic_init(&self->ended, 0);
     self->owner = Py_NewRef(owner);
-    self->let_go = let_go;
+    self->on_release = on_release;
     return capsule;
 }

@@ -67,9 +67,9 @@ typedef struct DLManagedTensorVersioned {
 #define DL_USED_PLAIN     "used_dltensor"
 #define DL_USED_VERSIONED "used_dltensor_versioned"
 
-/* Makes a capsule that keeps *owner* alive; shape and strides are copied. let_go, unless NULL, is
- * called with the GIL just before the owner is dropped. */
+/* Makes a capsule that keeps *owner* alive; shape and strides are copied. on_release, unless NULL,
+ * is called with the GIL just before the owner is dropped. */
 PyObject *pg_dlpack_capsule(const DLTensor *tensor, PyObject *owner,
-                            void (*let_go)(PyObject *owner), int versioned, uint64_t flags);
+                            void (*on_release)(PyObject *owner), int versioned, uint64_t flags);
 
 #endif

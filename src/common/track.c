@@ -3,7 +3,7 @@
 
 PyObject *pg_on_memory;
 
-void pg_tell_memory(PyObject *memory, size_t size) {
+void pg_report_memory(PyObject *memory, size_t size) {
     PyObject *function = Py_NewRef(pg_on_memory), *number = PyLong_FromSize_t(size);
     PyObject *result = number != NULL ? PyObject_CallFunctionObjArgs(function, memory, number, NULL)
                                       : NULL;

@@ -5,11 +5,11 @@
 #include "common/pg.h"
 
 extern PyObject *pg_on_memory; /* callable; NULL: nobody is told */
-void pg_tell_memory(PyObject *memory, size_t size);
+void pg_report_memory(PyObject *memory, size_t size);
 /* Of a complete object, with the GIL held and no exception set; runs Python if it is on. */
 static inline void pg_memory_made(PyObject *memory, size_t size) {
     if (PG_UNLIKELY(pg_on_memory != NULL) && memory != NULL) {
-        pg_tell_memory(memory, size);
+        pg_report_memory(memory, size);
     }
 }
 extern PyMethodDef pg_track_functions[];

@@ -43,10 +43,10 @@ PyObject *cud_device_wrap(State *state, CUdevice device);
 int cud_device_default(State *state, CUdevice *device);
 PyObject *cud_context_wrap_primary(State *state, CUdevice device);
 /* Finds the primary contexts that another library has reset, and marks their objects as dead. */
-void cud_primary_lost(State *state);
+void cud_primary_mark_reset(State *state);
 /* If the current context has that handle and is one of those, pops it off the stack and returns
  * 1. */
-int cud_primary_unstack(CUcontext handle);
+int cud_primary_pop_reset(CUcontext handle);
 Context *cud_context_new(State *state, CUcontext handle, CUdevice device, int kind),
     *cud_context_find(State *state, CUcontext handle);
 PyObject *cud_context_make(State *state, CUdevice device,
@@ -71,10 +71,10 @@ void cud_context_leave(ContextGuard *guard);
 /* Call before host memory is allocated in the context, and after it was freed (outside of enter
  * and leave): when the last block is freed, a context detached in the meantime is destroyed as
  * well. */
-static inline void cud_context_lend(Context *context) {
+static inline void cud_context_add_host_memory(Context *context) {
     context->host_memories++;
 }
-void cud_context_returned(Context *context);
+void cud_context_drop_host_memory(Context *context);
 /* Returns -1 with a LogicError if the context was destroyed. */
 int cud_context_check(Context *context, const char *routine);
 

@@ -44,7 +44,7 @@ void *cud_host_alloc(Context *context, size_t size, size_t asked,
                      unsigned int flags); /* calls cuMemHostAlloc; NULL with an exception */
 /* The bytes of memory that the machine can still provide; SIZE_MAX if unknown, or if size is too
  * small to matter. */
-size_t cud_host_room(size_t size);                        /* host_room.c */
+size_t cud_host_available(size_t size);                   /* host_available.c */
 void cud_host_block_return(HostMemory *self, void *data); /* pool_host.c */
 
 /* Copies of host memory first wait here, where Ctrl-C works. Returns 1 if nothing is pending, so

@@ -2,8 +2,8 @@
 #ifndef PYGPU_CUDA_SIMULATOR_HOOKS_H
 #define PYGPU_CUDA_SIMULATOR_HOOKS_H
 
-void cud_waiting_from(void *function); /* pygpuSimWaiting */
-void cud_pools_tell(void *function);   /* pygpuSimUse */
-int cud_print_from(void *function);    /* pygpuSimReadOutput; returns -1 with an exception */
+void cud_waiting_set_hook(void *function);   /* pygpuSimWaiting */
+void cud_pools_set_use_hook(void *function); /* pygpuSimUse */
+int cud_print_from(void *function);          /* pygpuSimReadOutput; returns -1 with an exception */
 
 #endif

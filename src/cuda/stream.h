@@ -18,7 +18,7 @@ struct Stream {
 
 /* Walks cud_streams: returns a new reference to the next one, starting at *from*, and releases
  * *last*, because code may run that creates and destroys streams. */
-Stream *cud_stream_walk(Stream *from, Stream *last);
+Stream *cud_stream_next(Stream *from, Stream *last);
 /* None or NULL means the default stream, with *object NULL. Otherwise a Stream, an int, or
  * anything with __cuda_stream__ or handle. *object is borrowed from obj. Returns -1 with an
  * exception. */

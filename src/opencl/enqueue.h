@@ -27,6 +27,6 @@ PyObject *ocl_finish_enqueue(Queue *queue, const char *routine, cl_int status, c
 PyObject *ocl_finish_host_copy(Queue *queue, const char *routine, cl_int status, cl_event event,
                                WaitList *list, Py_buffer *view, PyObject *host, int blocking);
 /* An Event for a command with nothing to do: a marker after the wait list. */
-PyObject *ocl_enqueue_nothing(Queue *queue, WaitList *list);
+PyObject *ocl_enqueue_empty(Queue *queue, WaitList *list);
 
 #endif

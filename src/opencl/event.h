@@ -43,7 +43,7 @@ PyObject *ocl_event_new(State *state, cl_event event, cl_context context);
 PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, PyObject *ward);
 /* Use instead of CL_RELEASE(LIVE_EVENT, clReleaseEvent, event) if the command may not have
  * completed; see event_release.c. */
-void ocl_event_let_go(cl_event event);
+void ocl_event_release(cl_event event);
 void ocl_event_failures_seen(void), ocl_event_dealloc(PyObject *op),
     ocl_user_event_dropped(Event *self);
 unsigned ocl_event_failures(void); /* how often user events have failed */
@@ -54,7 +54,7 @@ size_t ocl_events_kept(void);      /* number of events whose release was put off
 int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted);
 /* Whether the command has completed or failed; 0 if the driver does not say. Call after a failed
  * wait: if 0, the command's memory must be kept. */
-int ocl_is_over(cl_event event);
+int ocl_event_ended(cl_event event);
 /* Waits in the main thread for an event of a flushed queue; its failure is not an error. */
 int ocl_wait_done(State *state, cl_event event, int *failed);
 void ocl_suspect_failures(

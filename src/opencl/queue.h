@@ -42,7 +42,7 @@ int ocl_queue_may_block(Queue *self);
 void ocl_queue_keep_order(Queue *self),
     ocl_queue_forget_order(Queue *self); /* before a command is enqueued on PoCL; when the queue is
                                           * destroyed */
-void ocl_queue_let_go(Queue *self),
+void ocl_queue_release(Queue *self),
     ocl_queue_release_retired(
         void); /* releases the handle now or later; releases those that are due: queue_release.c */
 

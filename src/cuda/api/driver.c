@@ -105,8 +105,8 @@ static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *path) {
     pg_driver_take(&cud_driver, opened, path, version);
     driver_version = version;
     *(void **)(void *)&last_detail = pg_library_symbol(opened, "pygpuSimLastErrorDetail");
-    cud_waiting_from(pg_library_symbol(opened, "pygpuSimWaiting"));
-    cud_pools_tell(pg_library_symbol(opened, "pygpuSimUse"));
+    cud_waiting_set_hook(pg_library_symbol(opened, "pygpuSimWaiting"));
+    cud_pools_set_use_hook(pg_library_symbol(opened, "pygpuSimUse"));
     Py_RETURN_NONE;
 }
 
@@ -117,8 +117,8 @@ static PyObject *unload_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
     last_detail = NULL;
     driver_version = 0;
     cud_print_from(NULL);
-    cud_waiting_from(NULL);
-    cud_pools_tell(NULL);
+    cud_waiting_set_hook(NULL);
+    cud_pools_set_use_hook(NULL);
     Py_RETURN_NONE;
 }
 

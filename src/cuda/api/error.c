@@ -89,7 +89,7 @@ static PyObject *raise_error(State *state, const char *routine, CUresult status,
     const PgStatus *row = find_row(status);
     const char *kind = row != NULL ? row->kind : "LogicError";
     if (status == CUDA_ERROR_CONTEXT_IS_DESTROYED) {
-        cud_primary_lost(state); /* so that the next use starts afresh */
+        cud_primary_mark_reset(state); /* so that the next use starts afresh */
     }
     int has_hint = extra == NULL || status == PG_STATUS_FORKED || is_kernel_fault(status);
     const char *hint = row != NULL && has_hint ? row->hint : "";

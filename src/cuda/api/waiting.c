@@ -6,7 +6,7 @@
 
 static void (*ask_thread)(const CuWaiting *waiting); /* pygpuSimWaiting */
 
-void cud_waiting_from(void *function) {
+void cud_waiting_set_hook(void *function) {
     *(void **)(void *)&ask_thread = function;
 }
 

@@ -331,7 +331,7 @@ static int check_linear(Box *self, const char *call, Corner *at, int is_known, s
     if (span(self, call, at, c->WidthInBytes, c->Height, c->Depth, &bytes) < 0) {
         return -1;
     }
-    room = is_known ? room : cud_room_at(at->device, bytes);
+    room = is_known ? room : cud_bytes_at(at->device, bytes);
     if (bytes > room) {
         cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
                    "the box ends at byte %zu of the %s, which has %zu", bytes, at->side, room);

@@ -125,7 +125,7 @@ int cud_wait_context(State *state, const char *routine) {
         if (poll(WAIT_STREAM, NULL, &status) < 0) {
             return -1;
         }
-        Stream *stream = cud_stream_walk(cud_streams, NULL);
+        Stream *stream = cud_stream_next(cud_streams, NULL);
         while (stream != NULL && status == CUDA_SUCCESS) {
             int ours = stream->owned &&
                        stream->context->handle ==
@@ -134,7 +134,7 @@ int cud_wait_context(State *state, const char *routine) {
                 Py_DECREF(stream);
                 return -1;
             }
-            stream = cud_stream_walk(stream->next, stream);
+            stream = cud_stream_next(stream->next, stream);
         }
         Py_XDECREF(stream);
     }

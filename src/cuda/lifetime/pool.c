@@ -49,19 +49,19 @@ static void Block_free(Block *block) {
             Py_END_ALLOW_THREADS
             cud_context_leave(&guard);
         }
-        cud_context_returned(context);
+        cud_context_drop_host_memory(context);
     }
     cud_usage_clear(&usage);
     Py_DECREF((PyObject *)context);
 }
 
-static int (*tell_use)(CUdeviceptr base, size_t size); /* pygpuSimUse, if the simulator checks the
+static int (*use_hook)(CUdeviceptr base, size_t size); /* pygpuSimUse, if the simulator checks the
                                                         * use of memory */
 
-void cud_pools_tell(void *function) {
-    *(void **)(void *)&tell_use = function;
-    if (tell_use != NULL && tell_use(0, 0) == 0) {
-        tell_use = NULL;
+void cud_pools_set_use_hook(void *function) {
+    *(void **)(void *)&use_hook = function;
+    if (use_hook != NULL && use_hook(0, 0) == 0) {
+        use_hook = NULL;
     }
 }
 
@@ -71,7 +71,7 @@ void cud_block_return(Block *block) {
     if (pool->held.stopped || !pool->context->alive) {
         Block_free(block);
     } else {
-        cud_usage_pass_on(&block->usage);
+        cud_usage_change_owner(&block->usage);
         pg_pool_hold(&pool->held, &block->head, POOL_BITS);
     }
     Py_DECREF((PyObject *)pool);
@@ -148,8 +148,8 @@ Block *cud_pool_take(Pool *self, size_t size, const char *call) {
         return NULL;
     }
     block->head.asked = size;
-    if (PG_UNLIKELY(tell_use != NULL) && block->ptr != 0) {
-        (void)tell_use(block->ptr, size);
+    if (PG_UNLIKELY(use_hook != NULL) && block->ptr != 0) {
+        (void)use_hook(block->ptr, size);
     }
     pg_pool_count_out(&self->held, &block->head);
     Py_INCREF((PyObject *)self); /* for block->pool */

@@ -138,7 +138,7 @@ static PyObject *mem_alloc_async_impl(PyObject *module, PyObject *const *a) {
     } else if (cud_usage_add(state, usage, context, handle, stream) < 0) {
         Py_CLEAR(self);
     } else {
-        cud_usage_pass_on(usage); /* other streams must wait for the allocation */
+        cud_usage_change_owner(usage); /* other streams must wait for the allocation */
     }
 done:
     Py_DECREF((PyObject *)context);

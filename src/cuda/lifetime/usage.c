@@ -248,7 +248,7 @@ int cud_allocation_use_first(Allocation *self, CUstream handle, Stream *stream) 
     return result < 0 ? -1 : cud_allocation_alive(self, "use of an allocation");
 }
 
-void cud_usage_pass_on(Usage *usage) {
+void cud_usage_change_owner(Usage *usage) {
     usage->latest = CUD_NO_STREAM;
     if (usage->now.first.context == NULL) { /* this owner has not used it, as far as we know: the
                                              * streams in before still matter */

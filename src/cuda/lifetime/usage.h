@@ -28,7 +28,7 @@ typedef struct {
 #define CUD_NO_STREAM ((CUstream)(uintptr_t)-1)
 
 int cud_usage_add(State *state, Usage *usage, Context *home, CUstream handle, Stream *stream);
-void cud_usage_pass_on(Usage *usage); /* the owner is gone */
+void cud_usage_change_owner(Usage *usage); /* the owner is gone */
 void cud_usage_clear(Usage *usage);
 int cud_usage_visit(Usage *usage, visitproc visit, void *arg);
 int cud_usage_expose(State *state, Usage *usage, Context *home);

@@ -182,8 +182,8 @@ PyObject *Stream_end_capture(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     self->captured = NULL;
     self->capturing = CAPTURE_NONE;
     cud_capturing--;
-    for (Stream *stream = cud_stream_walk(cud_streams, NULL); stream != NULL;
-         stream = cud_stream_walk(stream->next, stream)) {
+    for (Stream *stream = cud_stream_next(cud_streams, NULL); stream != NULL;
+         stream = cud_stream_next(stream->next, stream)) {
         if (stream->capturing == CAPTURE_JOINED && !in_capture(stream->handle) &&
             stream->capturing == CAPTURE_JOINED) {
             stream->capturing = CAPTURE_NONE;

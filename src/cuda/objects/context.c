@@ -246,7 +246,7 @@ Context *cud_context_peek(State *state) {
             return NULL;
         }
     }
-    if (cud_primary_unstack(handle)) { /* another context may be below it */
+    if (cud_primary_pop_reset(handle)) { /* another context may be below it */
         return cud_context_peek(state);
     }
     return wrap_current(state, handle);
@@ -313,7 +313,7 @@ void cud_context_leave(ContextGuard *guard) {
     }
 }
 
-void cud_context_returned(Context *context) {
+void cud_context_drop_host_memory(Context *context) {
     if (--context->host_memories == 0 && context->leaving) {
         context_destroy(context);
     }

@@ -43,7 +43,7 @@ static void release(HostMemory *self) {
         cud_context_leave(&guard);
     }
     if (self->kind == HOST_PAGELOCKED) {
-        cud_context_returned(self->context);
+        cud_context_drop_host_memory(self->context);
     }
 }
 
@@ -270,13 +270,13 @@ static PyObject *new_pagelocked(State *state, ArrayLayout *layout, PyObject *fla
 void *cud_host_alloc(Context *context, size_t size, size_t asked, unsigned int flags) {
     State *state = context->state;
     void *data = NULL;
-    cud_context_lend(context);
+    cud_context_add_host_memory(context);
     CUresult status;
     int tries = 0, again;
     size_t room;
     do {
         status = CUDA_SUCCESS;
-        room = cud_host_room(size);
+        room = cud_host_available(size);
         if (size > room) {
             status = CUDA_ERROR_OUT_OF_MEMORY;
             again = cud_retry(state, status, &tries);
@@ -298,7 +298,7 @@ void *cud_host_alloc(Context *context, size_t size, size_t asked, unsigned int f
                 cud_raise_with(state, "cuMemHostAlloc", status, "asked for %zu bytes", asked);
             }
         }
-        cud_context_returned(context);
+        cud_context_drop_host_memory(context);
         return NULL;
     }
     cud_live[LIVE_HOST]++;

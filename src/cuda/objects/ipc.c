@@ -50,7 +50,7 @@ static PyObject *IPCMemoryHandle_new(PyTypeObject *type, PyObject *args, PyObjec
             cud_raise(state, "cuIpcOpenMemHandle", status);
         } else {
             cud_live[LIVE_MEM]++;
-            size_t room = cud_room_at(self->ptr, 0);
+            size_t room = cud_bytes_at(self->ptr, 0);
             self->size = room != SIZE_MAX ? room : (size_t)PY_SSIZE_T_MAX; /* unknown */
         }
     }

@@ -98,12 +98,12 @@ PyObject *cud_new_managed(State *state, ArrayLayout *layout, PyObject *flags_arg
         goto done;
     }
     flags = flags != 0 ? flags : CU_MEM_ATTACH_GLOBAL;
-    cud_context_lend(context);
+    cud_context_add_host_memory(context);
     size_t size = layout->size > 0 ? layout->size : 1; /* an empty array needs an address, too */
     int tries = 0, again;
     do {
         status = CUDA_SUCCESS;
-        size_t on_device = 0, on_host = cud_host_room(size);
+        size_t on_device = 0, on_host = cud_host_available(size);
         if (size > on_host) {
             CU_CALL(status, cuDeviceTotalMem, &on_device, context->device);
         }
@@ -121,7 +121,7 @@ PyObject *cud_new_managed(State *state, ArrayLayout *layout, PyObject *flags_arg
             cud_raise_with(state, "cuMemAllocManaged", status,
                            "asked for %zu bytes with mem_flags = %u", layout->size, flags);
         }
-        cud_context_returned(context);
+        cud_context_drop_host_memory(context);
         goto done;
     }
     cud_live[LIVE_MEM]++;
@@ -129,7 +129,7 @@ PyObject *cud_new_managed(State *state, ArrayLayout *layout, PyObject *flags_arg
                                             layout->size, MEMORY_MANAGED);
     if (self == NULL) {
         cud_memory_free(context, ptr);
-        cud_context_returned(context);
+        cud_context_drop_host_memory(context);
         goto done;
     }
     array = cud_array_over((PyObject *)self, layout, (void *)(uintptr_t)ptr, &self->array);

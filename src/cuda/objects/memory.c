@@ -93,7 +93,7 @@ static void give_back(Allocation *self) {
         break;
     case MEMORY_MANAGED:
         cud_memory_free(self->context, ptr);
-        cud_context_returned(self->context);
+        cud_context_drop_host_memory(self->context);
         break;
     default:
         cud_memory_free(self->context, ptr);

@@ -23,7 +23,7 @@ static int from_integer(PyObject *obj, const char *call, const char *name, Devic
         return -1;
     }
     out->ptr = address;
-    out->size = address != 0 ? cud_room_at(address, 0) : 0;
+    out->size = address != 0 ? cud_bytes_at(address, 0) : 0;
     out->allocation = NULL;
     return 0;
 }
@@ -167,7 +167,7 @@ int cud_check_range(State *state, const char *call, const char *name, DevicePoin
         return -1;
     }
     if (at->allocation == NULL) {
-        at->size = cud_room_at(at->ptr, n);
+        at->size = cud_bytes_at(at->ptr, n);
     }
     if (n > at->size) {
         cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
@@ -280,7 +280,7 @@ PyObject *cud_view(State *state, PyObject *owner, Allocation *allocation, CUdevi
     }
     if (allocation == NULL && (offset > room || size > room - offset) &&
         size <= SIZE_MAX - offset) {
-        room = cud_room_at(ptr, offset + size);
+        room = cud_bytes_at(ptr, offset + size);
     }
     if (offset > room || size > room - offset) {
         return cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,

@@ -7,7 +7,7 @@
 typedef struct {
     CUdeviceptr ptr;
     size_t size; /* bytes from there to the end; SIZE_MAX if unknown. Without an allocation it is a
-                  * lower bound: see cud_room_at() */
+                  * lower bound: see cud_bytes_at() */
     Allocation *allocation; /* owned, because the object that returned it may drop it in any code
                              * of the program; NULL if unknown */
 } DevicePointer;
@@ -27,7 +27,7 @@ static inline void cud_device_release(DevicePointer *at) {
 /* The number of bytes from ptr to the end of its memory; SIZE_MAX if the driver does not know it.
  * n: how many are needed. Memory may consist of many pieces, and only as many as necessary are
  * checked. See range.c. */
-size_t cud_room_at(CUdeviceptr ptr, size_t n);
+size_t cud_bytes_at(CUdeviceptr ptr, size_t n);
 PyObject *cud_view(State *state, PyObject *owner, Allocation *allocation, CUdeviceptr ptr,
                    size_t room, const char *call, PyObject *const *args, Py_ssize_t nargs,
                    PyObject *kwnames);

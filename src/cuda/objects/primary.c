@@ -62,7 +62,7 @@ PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
     return (PyObject *)self;
 }
 
-void cud_primary_lost(State *state) {
+void cud_primary_mark_reset(State *state) {
     Context *self = (Context *)Py_XNewRef((PyObject *)cud_contexts),
             *next; /* other threads may run during the call and drop it */
     for (; self != NULL; self = next) {
@@ -80,7 +80,7 @@ void cud_primary_lost(State *state) {
     }
 }
 
-int cud_primary_unstack(CUcontext handle) {
+int cud_primary_pop_reset(CUcontext handle) {
     Context *self = cud_contexts;
     while (self != NULL &&
            !(self->handle == handle && self->kind == CONTEXT_PRIMARY && !self->alive)) {

@@ -59,7 +59,7 @@ static void extend(Range *range, CUdeviceptr ptr, size_t n) {
     }
 }
 
-size_t cud_room_at(CUdeviceptr ptr, size_t n) {
+size_t cud_bytes_at(CUdeviceptr ptr, size_t n) {
     Range range;
     if (!range_at(ptr, &range)) {
         return SIZE_MAX;

@@ -27,7 +27,7 @@ CUresult cud_order_after(CUstream later, CUstream first, const char **routine) {
 
 Stream *cud_streams;
 
-Stream *cud_stream_walk(Stream *from, Stream *last) {
+Stream *cud_stream_next(Stream *from, Stream *last) {
     while (from != NULL &&
            Py_REFCNT((PyObject *)from) ==
                0) { /* a subclass's stream that is being deallocated but is still in the list */

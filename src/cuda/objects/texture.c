@@ -88,7 +88,7 @@ static int given(PyObject *obj) {
 
 /* All the memory that follows an address. */
 static size_t room_of(const DevicePointer *at) {
-    return at->allocation == NULL && at->ptr != 0 ? cud_room_at(at->ptr, SIZE_MAX) : at->size;
+    return at->allocation == NULL && at->ptr != 0 ? cud_bytes_at(at->ptr, SIZE_MAX) : at->size;
 }
 
 /* The format of linear memory, and the size of an element in bytes. */

@@ -92,7 +92,7 @@ int ocl_retry(State *state, cl_int status, int *tries) {
     }
     ++*tries;
     pg_collect(); /* arrays in reference cycles release their buffers */
-    ocl_kernels_let_go();
+    ocl_kernels_drop_arguments();
     return ocl_trim_pools(state) < 0 ? -1 : 1;
 }
 

@@ -29,6 +29,6 @@ int ocl_retry(State *state, cl_int status, int *tries);
 /* Free memory for that: blocks held by pools; and memory that only a kernel still references, as
  * an argument of a former call. */
 int ocl_trim_pools(State *state); /* 1 if something was freed, -1 with an exception */
-void ocl_kernels_let_go(void);
+void ocl_kernels_drop_arguments(void);
 
 #endif

@@ -17,7 +17,7 @@
     16 /* each costs a query; usually they are an array's latest \
         * events */
 
-int ocl_who_waits(Queue *queue, const WaitList *list, size_t bytes, int blocking) {
+int ocl_choose_wait(Queue *queue, const WaitList *list, size_t bytes, int blocking) {
     if (blocking != OCL_WAIT_HERE ||
         !(queue->device->platform->quirks & OCL_QUIRK_SLOW_UNLESS_BLOCKING)) {
         return blocking;

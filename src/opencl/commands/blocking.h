@@ -11,7 +11,7 @@ enum { OCL_WAIT_NOT = 0, OCL_WAIT_HERE = 1, OCL_WAIT_DRIVER = 2 };
 
 /* Turns OCL_WAIT_HERE into OCL_WAIT_DRIVER if that is faster and cannot take long; the queue has
  * then been waited for. May release the GIL. Returns -1 with an exception from a signal handler. */
-int ocl_who_waits(Queue *queue, const WaitList *list, size_t bytes, int blocking);
+int ocl_choose_wait(Queue *queue, const WaitList *list, size_t bytes, int blocking);
 
 /* Makes the enqueue call of a copy. Its arguments use OCL_BLOCKS(blocking) to say whether the
  * driver waits. */

@@ -60,7 +60,7 @@ static PyObject *enqueue_fill_buffer_impl(PyObject *module, PyObject *const *a) 
         goto done;
     }
     if (fill.size == 0) {
-        result = ocl_enqueue_nothing(queue, &list);
+        result = ocl_enqueue_empty(queue, &list);
         goto done;
     }
     if (ocl_memory_alive(memory, call) < 0 || ocl_memory_prepare(memory, queue) < 0) {
@@ -73,7 +73,7 @@ static PyObject *enqueue_fill_buffer_impl(PyObject *module, PyObject *const *a) 
     cl_int status = ocl_enqueue_fill(queue, &fill, &list, &event);
     ocl_memory_unpin(memory);
     if (status != CL_SUCCESS) {
-        ocl_piece_let_go(event);
+        ocl_piece_release(event);
     }
     result = ocl_finish_enqueue(queue, "clEnqueueFillBuffer", status, event, &list);
 done:
@@ -140,7 +140,7 @@ static PyObject *enqueue_migrate_impl(PyObject *module, PyObject *const *a) {
         goto done;
     }
     if (n == 0) {
-        result = ocl_enqueue_nothing(queue, &list);
+        result = ocl_enqueue_empty(queue, &list);
         goto done;
     }
     if (!all_alive(objects, call)) {
@@ -179,7 +179,7 @@ static PyObject *enqueue_marker_impl(PyObject *module, PyObject *const *a) {
         ocl_wait_list(state, a[1], "enqueue_marker", queue, &list) < 0) {
         return NULL;
     }
-    return ocl_enqueue_nothing(queue, &list);
+    return ocl_enqueue_empty(queue, &list);
 }
 
 PG_FUNCTION(enqueue_barrier, 2)

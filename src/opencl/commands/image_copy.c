@@ -195,7 +195,7 @@ static PyObject *host_copy(PyObject *module, PyObject *const *a, int write) {
     int again = -1;
     cl_mem mem = image->mem;
     ocl_memory_pin(image);
-    blocking = ocl_who_waits(queue, &list, (size_t)view.len, blocking);
+    blocking = ocl_choose_wait(queue, &list, (size_t)view.len, blocking);
     if (blocking < 0) { /* interrupted */
     } else if (write) {
         COPY_OR_RETRY(queue, blocking, status, again, clEnqueueWriteImage, queue->queue, mem,

@@ -249,7 +249,7 @@ static PyObject *ocl_enqueue_map_image_impl(PyObject *module, PyObject *const *a
         PyObject *pair = NULL;
         if (settle(queue, image, call, &made, &list, blocking) < 0 ||
             fit(state, call, &wanted, &extent, box.region, made.row_pitch, made.slice_pitch) < 0) {
-            ocl_unmap_unseen(queue, mem, made.pointer, made.event);
+            ocl_unmap_discarded(queue, mem, made.pointer, made.event);
         } else {
             pair = ocl_map_result(queue, image, "clEnqueueMapImage", made.pointer, made.event,
                                   &list, &wanted.layout, blocking,

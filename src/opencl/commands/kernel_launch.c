@@ -194,7 +194,7 @@ static PyObject *launch(Kernel *self, Queue *queue, const KernelRange *range, Py
         goto fail;
     }
     if (range->empty) {
-        return ocl_enqueue_nothing(queue, &list);
+        return ocl_enqueue_empty(queue, &list);
     }
     cl_event event = NULL;
     cl_int status;

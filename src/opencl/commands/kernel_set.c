@@ -212,7 +212,7 @@ Program *kernel_find_program(cl_program handle) {
 
 /* Drops references that calls left behind. The next call sets these arguments anyway; arguments
  * set by set_arg() are kept. */
-void ocl_kernels_let_go(void) {
+void ocl_kernels_drop_arguments(void) {
     for (Kernel *self = kernels, *next; self != NULL; self = next) {
         next = self->next;
         for (cl_uint i = 0; self->slots != NULL && i < self->n_args && !self->locked; i++) {

@@ -59,14 +59,14 @@ static void unmap(Queue *queue, cl_mem mem, void *pointer, cl_event after) {
             &event);
     if (status == CL_SUCCESS && event != NULL) {
         ocl_live[LIVE_EVENT]++;
-        ocl_event_let_go(event);
+        ocl_event_release(event);
     }
 }
 
-void ocl_unmap_unseen(Queue *queue, cl_mem mem, void *pointer, cl_event event) {
+void ocl_unmap_discarded(Queue *queue, cl_mem mem, void *pointer, cl_event event) {
     unmap(queue, mem, pointer, event);
     ocl_live[LIVE_EVENT]++;
-    ocl_event_let_go(event);
+    ocl_event_release(event);
 }
 
 static void MemoryMap_dealloc(PyObject *op) {
@@ -238,7 +238,7 @@ PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void
 done:
     if (event != NULL) {
         ocl_live[LIVE_EVENT]++;
-        ocl_event_let_go(event);
+        ocl_event_release(event);
     }
     Py_CLEAR(layout->dtype);
     Py_XDECREF(array);
@@ -344,7 +344,7 @@ static PyObject *enqueue_map_buffer_impl(PyObject *module, PyObject *const *a) {
     void *pointer = map(queue, mem, flags, offset, layout.size, &list, &event);
     if (pointer != NULL && ocl_memory_alive(memory, call) < 0) {
         /* released in the meantime, by another thread or a finalizer */
-        ocl_unmap_unseen(queue, mem, pointer, event);
+        ocl_unmap_discarded(queue, mem, pointer, event);
     } else if (pointer != NULL) {
         result = ocl_map_result(queue, memory, "clEnqueueMapBuffer", pointer, event, &list, &layout,
                                 blocking, (flags & ~(cl_map_flags)CL_MAP_READ) != 0);

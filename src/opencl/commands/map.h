@@ -13,6 +13,6 @@ PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void
                          int writable);
 
 /* Unmaps a mapping that was never handed to the caller, and releases its event. */
-void ocl_unmap_unseen(Queue *queue, cl_mem mem, void *pointer, cl_event event);
+void ocl_unmap_discarded(Queue *queue, cl_mem mem, void *pointer, cl_event event);
 
 #endif

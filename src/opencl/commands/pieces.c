@@ -46,10 +46,10 @@ static int is_trusted(const Queue *queue) {
            !(queue->device->platform->quirks & OCL_QUIRK_COUNTS_PATTERNS_IN_32_BITS);
 }
 
-void ocl_piece_let_go(cl_event event) {
+void ocl_piece_release(cl_event event) {
     if (event != NULL) {
         ocl_live[LIVE_EVENT]++; /* it was not counted when it was made */
-        ocl_event_let_go(event);
+        ocl_event_release(event);
     }
 }
 
@@ -68,7 +68,7 @@ static cl_int add_piece(Chain *chain, Queue *queue, OclPiece piece, const void *
     if (status != CL_SUCCESS) {
         return status;
     }
-    ocl_piece_let_go(chain->last);
+    ocl_piece_release(chain->last);
     chain->last = next;
     chain->n = 1;
     chain->events = &chain->last;

@@ -30,6 +30,6 @@ int ocl_check_pattern(State *state, const char *call, size_t length);
 /* As ocl_in_pieces(). */
 cl_int ocl_enqueue_fill(Queue *queue, const OclFill *fill, const WaitList *list, cl_event *event);
 
-void ocl_piece_let_go(cl_event event); /* releases such an event, unless NULL */
+void ocl_piece_release(cl_event event); /* releases such an event, unless NULL */
 
 #endif

@@ -262,7 +262,7 @@ static PyObject *times_of(const PgRecord *record, uint64_t *Py_UNUSED(context)) 
 static void drop(PgRecord *record) {
     if (record->last != NULL) {
         ocl_live[LIVE_EVENT]++;
-        ocl_event_let_go((cl_event)record->last);
+        ocl_event_release((cl_event)record->last);
     }
 }
 

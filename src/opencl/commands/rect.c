@@ -194,7 +194,7 @@ static cl_int enqueue(Queue *queue, Box *box, const WaitList *list, cl_event *ev
         ignored;
     }
     ocl_live[LIVE_EVENT]++;
-    ocl_event_let_go(first);
+    ocl_event_release(first);
     return status;
 }
 
@@ -304,7 +304,7 @@ static PyObject *host_rect(PyObject *module, PyObject *const *a, int write) {
     box.total[0] = memory->size;
     box.host = view.buf;
     ocl_memory_pin(memory);
-    box.blocking = ocl_who_waits(queue, &list, region[0] * region[1] * region[2], blocking);
+    box.blocking = ocl_choose_wait(queue, &list, region[0] * region[1] * region[2], blocking);
     cl_int status = box.blocking < 0 ? CL_SUCCESS : enqueue(queue, &box, &list, &event);
     ocl_memory_unpin(memory);
     if (box.blocking < 0) {

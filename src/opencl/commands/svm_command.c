@@ -204,14 +204,15 @@ static PyObject *finish_copy(State *state, Queue *queue, cl_event event, WaitLis
     int failed = blocking && (ocl_wait(state, event, routine, NULL) < 0 ||
                               ocl_gates_check(state, list->gates, routine) < 0);
     if (!blocking ||
-        (failed && !ocl_is_over(event))) { /* the command is still running and needs its memory */
+        (failed &&
+         !ocl_event_ended(event))) { /* the command is still running and needs its memory */
         Operand_hold(dst, state, event);
         Operand_hold(src, state, event);
     }
     if (failed) {
         ocl_wait_list_clear(list);
         ocl_live[LIVE_EVENT]++;
-        ocl_event_let_go(event);
+        ocl_event_release(event);
         return NULL;
     }
     return ocl_event_after(queue, event, list);
@@ -243,7 +244,7 @@ static PyObject *ocl_enqueue_svm_memcpy_impl(PyObject *module, PyObject *const *
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
     if (count == 0) {
-        result = ocl_enqueue_nothing(queue, &list);
+        result = ocl_enqueue_empty(queue, &list);
         goto done;
     }
     if (pin_both(state, call, queue, &dst, &src) < 0) {
@@ -259,7 +260,7 @@ static PyObject *ocl_enqueue_svm_memcpy_impl(PyObject *module, PyObject *const *
         if (event != NULL) { /* some pieces are still running */
             Operand_hold(&dst, state, event);
             Operand_hold(&src, state, event);
-            ocl_piece_let_go(event);
+            ocl_piece_release(event);
         }
         ocl_raise(state, routine, status);
         goto done;
@@ -329,7 +330,7 @@ static PyObject *enqueue_svm_map_impl(PyObject *module, PyObject *const *a) {
         goto done;
     }
     if (size == 0) {
-        result = ocl_enqueue_nothing(queue, &list);
+        result = ocl_enqueue_empty(queue, &list);
         goto done;
     }
     if (Operand_pin(&operand, state, call, "svm", queue) < 0) {
@@ -375,7 +376,7 @@ static PyObject *enqueue_svm_unmap_impl(PyObject *module, PyObject *const *a) {
         goto done;
     }
     if (operand.size == 0) {
-        result = ocl_enqueue_nothing(queue, &list);
+        result = ocl_enqueue_empty(queue, &list);
         goto done;
     }
     if (Operand_pin(&operand, state, call, "svm", queue) < 0) {
@@ -439,7 +440,7 @@ static PyObject *enqueue_svm_memfill_impl(PyObject *module, PyObject *const *a) 
         goto done;
     }
     if (fill.size == 0) {
-        result = ocl_enqueue_nothing(queue, &list);
+        result = ocl_enqueue_empty(queue, &list);
         goto done;
     }
     if (Operand_pin(&operand, state, call, "dest", queue) < 0) {
@@ -454,7 +455,7 @@ static PyObject *enqueue_svm_memfill_impl(PyObject *module, PyObject *const *a) 
         Operand_hold(&operand, state, event);
     }
     if (status != CL_SUCCESS) {
-        ocl_piece_let_go(event);
+        ocl_piece_release(event);
     }
     result = ocl_finish_enqueue(queue, "clEnqueueSVMMemFill", status, event, &list);
 done:
@@ -556,7 +557,7 @@ static PyObject *enqueue_svm_migrate_mem_impl(PyObject *module, PyObject *const 
         goto done;
     }
     if (all.n == 0) {
-        result = ocl_enqueue_nothing(queue, &list);
+        result = ocl_enqueue_empty(queue, &list);
         goto done;
     }
     if (Migration_pin(&all, state, call, queue) < 0) {

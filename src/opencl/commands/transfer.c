@@ -43,14 +43,14 @@ static PyObject *finish_host_copy(Queue *queue, const char *routine, cl_int stat
     unsigned number = queue->enqueued;
     if (blocking == OCL_WAIT_HERE &&
         (ocl_wait(state, event, routine, NULL) < 0 || ocl_gates_check(state, gates, routine) < 0)) {
-        if (ocl_is_over(event)) {
+        if (ocl_event_ended(event)) {
             PyBuffer_Release(view);
         } else { /* interrupted, or the driver could not wait: the copy is still running, so its
                   * memory must stay */
             ocl_keepalive_buffer(state, event, view);
         }
         ocl_live[LIVE_EVENT]++;
-        ocl_event_let_go(event);
+        ocl_event_release(event);
         return NULL;
     }
     PyBuffer_Release(view);
@@ -70,11 +70,11 @@ PyObject *ocl_finish_host_copy(Queue *queue, const char *routine, cl_int status,
     list->gates = NULL;
     ocl_wait_list_clear(list);
     PyObject *result = finish_host_copy(queue, routine, status, event, gates, view, host, blocking);
-    ocl_gates_let_go(gates);
+    ocl_gates_release(gates);
     return result;
 }
 
-PyObject *ocl_enqueue_nothing(Queue *queue, WaitList *list) {
+PyObject *ocl_enqueue_empty(Queue *queue, WaitList *list) {
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
     if (queue->device->version >= 120 && cl.clEnqueueMarkerWithWaitList != NULL) {
@@ -133,13 +133,13 @@ static PyObject *host_copy(State *state, const char *call, PyObject *queue_arg,
     }
     if (view.len == 0) {
         PyBuffer_Release(&view);
-        return ocl_enqueue_nothing(queue, &list);
+        return ocl_enqueue_empty(queue, &list);
     }
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
     cl_mem mem = memory->mem;
     ocl_memory_pin(memory);
-    blocking = ocl_who_waits(queue, &list, (size_t)view.len, blocking);
+    blocking = ocl_choose_wait(queue, &list, (size_t)view.len, blocking);
     int tries = 0, again = blocking < 0 ? -1 : 1;
     while (again == 1) {
         status = CL_SUCCESS;
@@ -238,7 +238,7 @@ static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg
         return NULL;
     }
     if (size == 0) {
-        return ocl_enqueue_nothing(queue, &list);
+        return ocl_enqueue_empty(queue, &list);
     }
     if (ocl_memory_alive(src, call) < 0 || ocl_memory_alive(dst, call) < 0 ||
         ocl_memory_prepare(src, queue) < 0 || ocl_memory_prepare(dst, queue) < 0) {
@@ -255,7 +255,7 @@ static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg
     do {
         status = ocl_in_pieces(queue, copy_piece, &copy, size, &list, &event);
         if (status != CL_SUCCESS) {
-            ocl_piece_let_go(event);
+            ocl_piece_release(event);
             event = NULL;
         }
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);

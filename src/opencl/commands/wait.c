@@ -126,7 +126,7 @@ static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
     return result;
 }
 
-int ocl_is_over(cl_event event) {
+int ocl_event_ended(cl_event event) {
     cl_int exec, status;
     return is_done(event, &exec, &status) && status == CL_SUCCESS;
 }
@@ -311,10 +311,10 @@ void ocl_wait_list_clear(WaitList *list) {
     }
     list->events = NULL;
     list->n = 0;
-    ocl_gates_let_go(list->gates);
+    ocl_gates_release(list->gates);
     list->gates = NULL;
     if (list->own != NULL) {
-        ocl_event_let_go(list->own);
+        ocl_event_release(list->own);
         list->own = NULL;
     }
     Py_CLEAR(list->keep);

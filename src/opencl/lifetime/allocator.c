@@ -74,7 +74,7 @@ static cl_int commit(Queue *queue, cl_mem mem, const char **routine) {
             }
         }
         ocl_live[LIVE_EVENT]++;
-        ocl_event_let_go(event);
+        ocl_event_release(event);
     }
     return status;
 }

@@ -102,10 +102,10 @@ static void Pending_finish(Pending *record) {
     }
     Py_XDECREF(record->object);
     Py_XDECREF(record->function);
-    ocl_gates_let_go(record->gates);
+    ocl_gates_release(record->gates);
     record->gates = NULL;
     if (record->event != NULL) {
-        ocl_event_let_go(record->event);
+        ocl_event_release(record->event);
     }
     if (!record->given_up) {
         Pending_free(record);
@@ -238,7 +238,7 @@ static void poll_outstanding(void) {
     int wanted = poll_keepalives;
     poll_keepalives = 0; /* others may set it again from now on */
     pthread_mutex_unlock(&lock);
-    if (wanted && ocl_keepalive_look_after() > 0) {
+    if (wanted && ocl_keepalive_poll() > 0) {
         pthread_mutex_lock(&lock);
         poll_keepalives = 1;
         pthread_mutex_unlock(&lock);
@@ -397,7 +397,7 @@ static cl_int watch(Pending *record, cl_event event, cl_int at, int may_poll) {
     pthread_mutex_unlock(&lock);
     if (!may_poll) {
         record->event = NULL;
-        ocl_event_let_go(event);
+        ocl_event_release(event);
     }
     return status;
 }
@@ -508,7 +508,7 @@ int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function
     cl_int status = watch(record, event, at, 0);
     if (status != CL_SUCCESS) {
         Py_DECREF(function);
-        ocl_gates_let_go(gates);
+        ocl_gates_release(gates);
         Pending_free(record);
         ocl_raise(state, "clSetEventCallback", status);
         return -1;
@@ -520,9 +520,9 @@ int ocl_is_exiting(void) {
     return exiting;
 }
 
-int ocl_inside, ocl_no_entry;
+int ocl_threads_in_driver, ocl_daemons_blocked;
 
-void ocl_stop_here(void) {
+void ocl_block_daemon_thread(void) {
     if (pg_is_main_thread() || PyThread_get_thread_ident() == dispatcher) {
         return;
     }
@@ -549,13 +549,14 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
         Py_RETURN_NONE;
     }
     exiting = 1;
-    ocl_no_entry = (ocl_quirks_in_use & OCL_QUIRK_EXIT_CRASHES_DAEMONS) != 0;
+    ocl_daemons_blocked = (ocl_quirks_in_use & OCL_QUIRK_EXIT_CRASHES_DAEMONS) != 0;
     ocl_abandon_user_events();
     ocl_quiesce_at_exit();
     double end = pg_seconds() + EXIT_SECONDS;
     Py_BEGIN_ALLOW_THREADS
     pthread_mutex_lock(&lock);
-    while (((running && (first != NULL || busy)) || (ocl_no_entry && ocl_inside > 0)) &&
+    while (((running && (first != NULL || busy)) ||
+            (ocl_daemons_blocked && ocl_threads_in_driver > 0)) &&
            pg_seconds() < end) {
         pthread_mutex_unlock(&lock);
         pg_sleep_us(500);
@@ -571,7 +572,7 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
     pthread_mutex_unlock(&lock);
     Py_END_ALLOW_THREADS
 #ifdef __GLIBC__
-    if (ocl_no_entry && ocl_inside > 0) {
+    if (ocl_daemons_blocked && ocl_threads_in_driver > 0) {
         (void)on_exit(ocl_exit_immediately, NULL);
     }
 #endif

@@ -6,7 +6,7 @@
 
 /* Has the dispatcher pass on failures of user events. Returns -1 if there is no dispatcher. */
 int ocl_schedule_failures(void);
-/* Has the dispatcher call ocl_keepalive_look_after() until it returns 0. */
+/* Has the dispatcher call ocl_keepalive_poll() until it returns 0. */
 void ocl_schedule_keepalive_check(void);
 /* Keeps a command's host memory: *view is taken over and released when the event completes,
  * whatever happens to the Event. */

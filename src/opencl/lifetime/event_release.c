@@ -111,7 +111,7 @@ static void tidy(int everything) {
     aside.n = kept;
 }
 
-void ocl_event_let_go(cl_event event) {
+void ocl_event_release(cl_event event) {
     ocl_live[LIVE_EVENT]--;
     if (aside.n == 0 && failures == 0 && ocl_user_events_pending() == 0) { /* the case of most
                                                                             * programs */

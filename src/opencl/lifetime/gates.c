@@ -23,7 +23,7 @@ int ocl_gates_wanted(const Context *context) {
     return wanted_always || (context->devices[0]->platform->quirks & OCL_QUIRK_FAILED_IS_COMPLETE);
 }
 
-void ocl_gate_let_go(Gate *gate) {
+void ocl_gate_release(Gate *gate) {
     if (gate != NULL && --gate->refs == 0) {
         PyMem_Free(gate);
     }
@@ -50,18 +50,18 @@ Gates *ocl_gates_new(cl_event event) {
     gate->refs = 1;
     gate->event = event;
     gate->outcome = CL_SUBMITTED;
-    gate->must_hear_complete = wanted_always; /* otherwise tests would see the driver's failure
+    gate->report_as_complete = wanted_always; /* otherwise tests would see the driver's failure
                                                * instead */
     self->gate[self->n++] = gate;
     return self;
 }
 
-void ocl_gates_let_go(Gates *self) {
+void ocl_gates_release(Gates *self) {
     if (self == NULL || --self->refs > 0) {
         return;
     }
     for (size_t i = 0; i < self->n; i++) {
-        ocl_gate_let_go(self->gate[i]);
+        ocl_gate_release(self->gate[i]);
     }
     PyMem_Free(self);
 }
@@ -85,7 +85,7 @@ int ocl_gates_check(State *state, const Gates *self, const char *routine) {
 
 void ocl_gates_must_run(const Gates *self) {
     for (size_t i = 0; self != NULL && i < self->n; i++) {
-        self->gate[i]->must_hear_complete = 1;
+        self->gate[i]->report_as_complete = 1;
     }
 }
 
@@ -184,7 +184,7 @@ static int prune(Queue *queue) {
         return -1;
     }
     queue->gates = left;
-    ocl_gates_let_go(old);
+    ocl_gates_release(old);
     return 0;
 }
 
@@ -205,7 +205,7 @@ int ocl_gates_collect(WaitList *list, Queue *queue) {
     }
     Gate *gate = list->gates->gate[0];
     int direct = found.n == 1 && found.only->user != NULL;
-    if (!in_order || list->gates->n > 1 || (found.n > 0 && !direct) || gate->must_hear_complete ||
+    if (!in_order || list->gates->n > 1 || (found.n > 0 && !direct) || gate->report_as_complete ||
         (gate->queue != NULL && gate->queue != queue->queue)) {
         ocl_gates_must_run(list->gates);
         return 0;
@@ -218,7 +218,7 @@ void ocl_gates_enqueued(Queue *queue, Gates *self) {
     if (self != NULL && !(queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) {
         Gates *old = queue->gates;
         queue->gates = ocl_gates_share(self);
-        ocl_gates_let_go(old);
+        ocl_gates_release(old);
     }
 }
 

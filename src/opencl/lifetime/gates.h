@@ -10,7 +10,7 @@
 typedef struct Gate {
     size_t refs;
     cl_int outcome;         /* CL_SUBMITTED while there is none */
-    int must_hear_complete; /* the driver would crash if told of a failure */
+    int report_as_complete; /* the driver would crash if told of a failure */
     cl_command_queue queue; /* the queue of the commands that wait for it, as long as there is only
                              * one; borrowed */
     cl_event event;         /* the user event until it has an outcome; borrowed */
@@ -25,7 +25,7 @@ typedef struct Gates {
     Gate *gate[];
 } Gates;
 
-void ocl_gate_let_go(Gate *gate); /* accepts NULL */
+void ocl_gate_release(Gate *gate); /* accepts NULL */
 /* Makes the Event of a command, which fails together with the user events that it depends on.
  * Takes over the handle, as ocl_event_make() does, and clears the list. */
 PyObject *ocl_event_after(Queue *queue, cl_event event, WaitList *list);
@@ -36,7 +36,7 @@ int ocl_event_check(const Event *self, const char *routine);
 
 int ocl_gates_wanted(const Context *context); /* whether the context's user events need gates */
 Gates *ocl_gates_new(cl_event event);         /* for a new user event; NULL with an exception */
-void ocl_gates_let_go(Gates *self);           /* accepts NULL */
+void ocl_gates_release(Gates *self);          /* accepts NULL */
 static inline Gates *ocl_gates_share(Gates *self) {
     if (self != NULL) {
         self->refs++;

@@ -8,9 +8,10 @@
 
 #include "common/pg.h"
 
-extern int ocl_inside;    /* threads in a driver call without the GIL; protected by the GIL */
-extern int ocl_no_entry;  /* daemon threads must not enter any more */
-void ocl_stop_here(void); /* does not return in a daemon thread */
+extern int
+    ocl_threads_in_driver;      /* threads in a driver call without the GIL; protected by the GIL */
+extern int ocl_daemons_blocked; /* daemon threads must not enter any more */
+void ocl_block_daemon_thread(void); /* does not return in a daemon thread */
 #ifdef __GLIBC__
 /* For on_exit(): ends the process without running the exit handlers that the driver registered
  * earlier, which would shut it down while a thread is still inside. */
@@ -20,16 +21,16 @@ void ocl_exit_immediately(int status, void *arg);
 #ifndef OCL_NOT_COUNTED
 #undef Py_BEGIN_ALLOW_THREADS
 #undef Py_END_ALLOW_THREADS
-#define Py_BEGIN_ALLOW_THREADS           \
-    {                                    \
-        if (PG_UNLIKELY(ocl_no_entry)) { \
-            ocl_stop_here();             \
-        }                                \
-        ocl_inside++;                    \
+#define Py_BEGIN_ALLOW_THREADS                  \
+    {                                           \
+        if (PG_UNLIKELY(ocl_daemons_blocked)) { \
+            ocl_block_daemon_thread();          \
+        }                                       \
+        ocl_threads_in_driver++;                \
         PyThreadState *_save = PyEval_SaveThread();
 #define Py_END_ALLOW_THREADS     \
     PyEval_RestoreThread(_save); \
-    ocl_inside--;                \
+    ocl_threads_in_driver--;     \
     }
 #endif
 

@@ -51,7 +51,7 @@ static void Held_forget_event(Held *self) {
         self->ticket = NULL;
     }
     if (self->event != NULL) {
-        ocl_event_let_go(self->event);
+        ocl_event_release(self->event);
         self->event = NULL;
     }
 }
@@ -120,7 +120,7 @@ static cl_int Held_watch(Held *self) {
     return CL_SUCCESS;
 }
 
-int ocl_keepalive_look_after(void) {
+int ocl_keepalive_poll(void) {
     static double last = 0;
     if (held == NULL) {
         return 0;

@@ -10,6 +10,6 @@
 void ocl_keepalive_for_queue(Queue *queue, PyObject *object);
 /* Releases what is no longer needed. Returns 1 if something remains for which there will be no
  * callback, so that it must be polled again. */
-int ocl_keepalive_look_after(void);
+int ocl_keepalive_poll(void);
 
 #endif

@@ -20,7 +20,7 @@ static cl_int outcome(cl_event event) {
 
 static void release_event(cl_event event) {
     ocl_live[LIVE_EVENT]++; /* it was not counted when it was made */
-    ocl_event_let_go(event);
+    ocl_event_release(event);
 }
 
 /* Removes events that have completed or failed, which no longer matter. */

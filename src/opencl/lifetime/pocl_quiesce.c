@@ -215,7 +215,7 @@ void ocl_quiesce_end(void) {
  * they have finished their current work. */
 static cl_device_id last_device; /* GIL held */
 
-void ocl_quiesce_note(Context *context) {
+void ocl_quiesce_register(Context *context) {
     if (last_device == NULL) {
         last_device = ocl_quiesce_device(context);
     }

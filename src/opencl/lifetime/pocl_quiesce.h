@@ -12,7 +12,7 @@ cl_device_id ocl_quiesce_device(Context *context);
  * not within the given seconds. -1: a signal handler raised, if interruptible. */
 int ocl_quiesce_begin(cl_device_id device, double seconds, int interruptible);
 void ocl_quiesce_end(void);
-void ocl_quiesce_note(Context *context); /* records that PoCL is in use */
-void ocl_quiesce_at_exit(void);          /* called when the process ends */
+void ocl_quiesce_register(Context *context); /* records that PoCL is in use */
+void ocl_quiesce_at_exit(void);              /* called when the process ends */
 
 #endif

@@ -45,7 +45,7 @@ void ocl_block_return(Block *block) {
         ocl_block_free(block);
         return;
     }
-    ocl_usage_pass_on(&block->usage);
+    ocl_usage_change_owner(&block->usage);
     pg_pool_hold(&pool->held, &block->head, pool->held.leading_bits);
 }
 

@@ -75,7 +75,7 @@ static void retire(cl_command_queue queue) {
     retired[n_retired++] = (Retired){queue, marker, pg_seconds()};
 }
 
-void ocl_queue_let_go(Queue *self) {
+void ocl_queue_release(Queue *self) {
     cl_command_queue queue = self->queue;
     int delicate = self->device != NULL &&
                    (self->device->platform->quirks & OCL_QUIRK_QUEUE_RELEASE_HANGS) &&

@@ -108,7 +108,7 @@ static cl_int enqueue_barrier(Queue *queue, cl_uint n, const cl_event *events,
                     n > 0 ? events : NULL, &event);
         if (status == CL_SUCCESS) {
             ocl_live[LIVE_EVENT]++;
-            ocl_event_let_go(event);
+            ocl_event_release(event);
         }
     } else if (n > 0) {
         *routine = "clEnqueueWaitForEvents";
@@ -135,7 +135,7 @@ static cl_int enqueue_markers(const Queue *queue, Queue *const *former, int n, c
             break;
         }
         if (is_done(events[*n_events])) {
-            ocl_event_let_go(events[*n_events]);
+            ocl_event_release(events[*n_events]);
         } else {
             ++*n_events;
             *routine = "clFlush";
@@ -185,7 +185,7 @@ static int order_after(Queue *queue, const QueueSet *set) {
     }
 done:
     for (cl_uint i = 0; i < n_events; i++) {
-        ocl_event_let_go(events[i]);
+        ocl_event_release(events[i]);
     }
     for (int i = 0; i < n; i++) {
         Py_DECREF(former[i]);
@@ -213,7 +213,7 @@ int ocl_usage_add(Usage *usage, Queue *queue) {
                : QueueSet_add(&usage->now, queue); /* another thread may have done it first */
 }
 
-void ocl_usage_pass_on(Usage *usage) {
+void ocl_usage_change_owner(Usage *usage) {
     if (usage->now.first == NULL) {
         return;
     }
@@ -239,7 +239,7 @@ void ocl_usage_hold(Usage *usage, PyObject *object) {
     *usage = (Usage){0};
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    ocl_keepalive_look_after();
+    ocl_keepalive_poll();
     for (int i = 0; i < QueueSet_size(&set); i++) {
         ocl_keepalive_for_queue(QueueSet_get(&set, i), object);
     }

@@ -37,7 +37,7 @@ static inline int ocl_memory_prepare(Memory *self, Queue *queue) {
 extern PyMethodDef ocl_deferral_methods[]; /* deferral.c */
 int ocl_usage_visit(Usage *usage, visitproc visit, void *arg);
 /* The owner is gone: its queues become a former owner's. */
-void ocl_usage_pass_on(Usage *usage);
+void ocl_usage_change_owner(Usage *usage);
 void ocl_usage_clear(Usage *usage);
 /* Keeps object alive until all commands so far on all queues of usage have completed; clears
  * usage. */

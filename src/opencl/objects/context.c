@@ -43,7 +43,7 @@ static int Context_fill_with(Context *self, PyObject *devices, cl_uint n) {
         ocl_quirks_in_use |= device->platform->quirks;
         self->version = device->version < self->version ? device->version : self->version;
     }
-    ocl_quiesce_note(self);
+    ocl_quiesce_register(self);
     return 0;
 }
 
@@ -89,7 +89,7 @@ static int Context_fill(Context *self) {
         return -1;
     }
     if (self->n_devices > 0) {
-        ocl_quiesce_note(self);
+        ocl_quiesce_register(self);
     }
     return 0;
 }

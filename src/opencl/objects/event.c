@@ -84,7 +84,7 @@ Event *ocl_event_make(State *state, PyTypeObject *type, cl_event event, cl_conte
     ocl_live[LIVE_EVENT]++;
     Event *self = new_event(state, type);
     if (self == NULL) {
-        ocl_event_let_go(event);
+        ocl_event_release(event);
         return NULL;
     }
     self->state = state;
@@ -115,7 +115,7 @@ PyObject *ocl_event_after(Queue *queue, cl_event event, WaitList *list) {
         if (self != NULL) {
             ((Event *)self)->gates = ocl_gates_share(gates);
         }
-        ocl_gates_let_go(gates);
+        ocl_gates_release(gates);
     }
     return self;
 }
@@ -144,14 +144,14 @@ void ocl_event_dealloc(PyObject *op) {
         ocl_user_event_dropped(self);
     }
     if (self->event != NULL) {
-        ocl_event_let_go(self->event);
+        ocl_event_release(self->event);
     }
     if (PG_UNLIKELY(self->keeps_context)) {
         cl_int status = CL_SUCCESS;
         CL_CALL(status, clReleaseContext, self->context);
         (void)status;
     }
-    ocl_gates_let_go(self->gates);
+    ocl_gates_release(self->gates);
     Py_XDECREF(self->ward_or_dict);
     if (spare.n < MAX_SPARE && type == self->state->EventType) {
         spare.events[spare.n++] = self;

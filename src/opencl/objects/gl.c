@@ -562,7 +562,7 @@ static PyObject *hand_over(State *state, PyObject *const *a, const char *call, i
         goto done;
     }
     if (n == 0) {
-        result = ocl_enqueue_nothing(queue, &list);
+        result = ocl_enqueue_empty(queue, &list);
         goto done;
     }
     for (Py_ssize_t i = 0; i < n; i++) {

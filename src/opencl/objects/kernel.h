@@ -71,7 +71,7 @@ typedef struct Kernel {
                               * itself */
     char holds_nothing; /* _holds_nothing: launched only by calls that keep their arguments alive;
                          * no memory is kept */
-    struct Kernel *next, **link; /* all kernels, for ocl_kernels_let_go() */
+    struct Kernel *next, **link; /* all kernels, for ocl_kernels_drop_arguments() */
     PyObject *dict;
 } Kernel;
 
@@ -151,7 +151,8 @@ Program *kernel_find_program(cl_program handle); /* of an existing kernel; borro
 int kernel_set_arguments(Kernel *self, cl_uint first, PyObject *const *args,
                          cl_uint n); /* of the number given by the caller */
 void kernel_list(Kernel *self), kernel_unlist(Kernel *self),
-    kernel_relist(Kernel *self); /* relinks it in the list of ocl_kernels_let_go() after a move */
+    kernel_relist(
+        Kernel *self); /* relinks it in the list of ocl_kernels_drop_arguments() after a move */
 /* Makes another handle to launch, with the same arguments; lock held. Returns 1 on success.
  * NVIDIA's driver (580.159) refuses every launch of a handle in which other memory has replaced
  * SVM. Values that are not remembered must be set again. */

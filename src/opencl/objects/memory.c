@@ -88,7 +88,7 @@ int ocl_memory_alive(Memory *self, const char *call) {
 static void release_own(Memory *self, cl_mem mem) {
     CL_RELEASE(LIVE_MEM, clReleaseMemObject, mem);
     if (self->region != NULL) {
-        ocl_region_let_go(self);
+        ocl_region_release(self);
     } else if (PG_UNLIKELY(self->regions != NULL)) {
         ocl_region_drop_unused(self);
     }

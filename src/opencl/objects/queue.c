@@ -452,7 +452,7 @@ static void Queue_dealloc(PyObject *op) {
     }
     ocl_forget(op);
     ocl_queue_forget_order(self);
-    ocl_gates_let_go(self->gates);
+    ocl_gates_release(self->gates);
     if (self->enqueued != self->finished) {
         ocl_queues_busy--;
         queues_lost = 1;
@@ -463,7 +463,7 @@ static void Queue_dealloc(PyObject *op) {
         (void)status;
     }
     if (self->queue != NULL) {
-        ocl_queue_let_go(self);
+        ocl_queue_release(self);
     }
     Py_XDECREF(self->device);
     Py_XDECREF(self->context);
@@ -553,7 +553,7 @@ int ocl_queue_wait(Queue *self, cl_int *status, int *failed) {
     if (result == 0 && *status == CL_SUCCESS && !*failed) {
         ocl_queue_done(self, number);
     }
-    ocl_event_let_go(event);
+    ocl_event_release(event);
     return result;
 }
 

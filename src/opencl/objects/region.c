@@ -86,7 +86,7 @@ void ocl_region_drop_unused(Memory *whole) {
     }
 }
 
-void ocl_region_let_go(Memory *self) {
+void ocl_region_release(Memory *self) {
     self->region->users--;
     self->region = NULL;
     ocl_region_drop_unused(whole_of(self));

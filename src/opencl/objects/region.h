@@ -15,7 +15,7 @@ cl_mem ocl_region_again(Memory *buffer, size_t origin, size_t size, cl_mem_flags
  * *status. */
 Region *ocl_region_list(Memory *buffer, cl_mem mem, size_t origin, size_t size, cl_mem_flags flags,
                         cl_int *status);
-void ocl_region_let_go(Memory *self),
+void ocl_region_release(Memory *self),
     ocl_region_drop_unused(Memory *whole); /* for an object that no longer has a reference */
 
 #endif

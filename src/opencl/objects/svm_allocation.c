@@ -50,7 +50,7 @@ PyObject *ocl_svm_memory_new(State *state, Context *context, cl_svm_mem_flags fl
         return PyErr_NoMemory();
     }
     int status, tries = 0, again;
-    ocl_keepalive_look_after();
+    ocl_keepalive_poll();
     size = size > 0 ? size : 1;
     do {
         status = CL_SUCCESS;

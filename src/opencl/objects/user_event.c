@@ -53,7 +53,7 @@ static void unlink_record(struct UserEventRecord *record) {
 
 /* The status to pass to the driver instead. */
 static cl_int driver_status(const struct UserEventRecord *record, cl_int status) {
-    return status < 0 && record->gate != NULL && record->gate->must_hear_complete ? CL_COMPLETE
+    return status < 0 && record->gate != NULL && record->gate->report_as_complete ? CL_COMPLETE
                                                                                   : status;
 }
 
@@ -64,7 +64,7 @@ static void set_outcome(struct UserEventRecord *record, cl_int outcome) {
 }
 
 static void free_record(struct UserEventRecord *record) {
-    ocl_gate_let_go(record->gate);
+    ocl_gate_release(record->gate);
     PyMem_Free(record);
 }
 
@@ -115,7 +115,7 @@ static void abandon_dropped(int still) {
             ocl_suspect_failures();
             ocl_live[LIVE_EVENT]++; /* the record dropped it from the count, and the release will
                                      * do so again */
-            ocl_event_let_go(record->event);
+            ocl_event_release(record->event);
             free_record(record);
         }
     }

@@ -121,7 +121,7 @@ CUresult sim_capture_forbid_stream(SimStream *stream, const char *what) {
                     : CUDA_SUCCESS;
 }
 
-CUresult sim_capture_spoil(SimStream *stream, CUresult status, const char *text) {
+CUresult sim_capture_invalidate(SimStream *stream, CUresult status, const char *text) {
     pthread_mutex_lock(&stream->object.context->lock);
     SimCapture *capture = atomic_load(&stream->capture);
     if (capture != NULL) {
@@ -174,8 +174,8 @@ CUresult sim_capture_record(SimStream *stream, SimCaptured **out) {
     }
     SimCaptured *made = calloc(1, sizeof(*made));
     if (made == NULL) {
-        return sim_capture_spoil(stream, CUDA_ERROR_OUT_OF_MEMORY,
-                                 "the machine has no memory left");
+        return sim_capture_invalidate(stream, CUDA_ERROR_OUT_OF_MEMORY,
+                                      "the machine has no memory left");
     }
     atomic_store(&made->references, 1);
     pthread_mutex_lock(&stream->object.context->lock);

@@ -19,7 +19,7 @@ CUresult sim_capture_work(SimStream *stream, SimWork *work);
 CUresult sim_capture_record(SimStream *stream,
                             SimCaptured **out); /* NULL: the stream is not captured */
 CUresult sim_capture_join(SimStream *stream, SimCaptured *captured);
-CUresult sim_capture_spoil(SimStream *stream, CUresult status, const char *text);
+CUresult sim_capture_invalidate(SimStream *stream, CUresult status, const char *text);
 void sim_capture_abandon(SimStream *stream);   /* when the stream is destroyed */
 void sim_captured_keep(SimCaptured *captured); /* accepts NULL */
 void sim_captured_drop(SimCaptured *captured);

@@ -68,7 +68,7 @@ void sim_context_fail(SimContext *context, const SimError *error) {
     pthread_mutex_unlock(&context->lock);
 }
 
-CUresult sim_context_settle(SimContext *context) {
+CUresult sim_context_result(SimContext *context) {
     sim_output_flush();
     if (!atomic_load_explicit(&context->failed, memory_order_acquire)) {
         return CUDA_SUCCESS;
@@ -105,7 +105,7 @@ CUresult sim_context_wait(SimContext *context) {
     while (atomic_load(&context->direct) > 0) { /* copies, which soon finish */
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     }
-    return sim_context_settle(context);
+    return sim_context_result(context);
 }
 
 void sim_context_wait_default(SimContext *context) {
@@ -125,7 +125,7 @@ bool sim_context_idle(SimContext *context) {
     return busy == NULL && !captured;
 }
 
-bool sim_context_still(SimContext *context) {
+bool sim_context_all_idle(SimContext *context) {
     SimStream *busy = busy_stream(context, false);
     sim_object_drop(busy);
     return busy == NULL && sim_context_idle(context);
@@ -150,7 +150,7 @@ static SimStream *held_back(void) {
     return found;
 }
 
-void sim_contexts_kick(void) {
+void sim_contexts_run_deferred(void) {
     SimStream *stream;
     while ((stream = held_back()) != NULL) {
         atomic_store(&stream->allowed, atomic_load(&stream->submitted));

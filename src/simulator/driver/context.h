@@ -46,7 +46,7 @@ CUresult sim_context_new(CUdevice device, unsigned flags, bool primary, SimConte
 CUresult sim_context_destroy(SimContext *context);
 /* The result of a call that waited: the failure of earlier work, if any, which is sticky from then
  * on. */
-CUresult sim_context_settle(SimContext *context);
+CUresult sim_context_result(SimContext *context);
 /* Records that work failed; only the first failure counts. */
 void sim_context_fail(SimContext *context, const SimError *error);
 /* Waits for all streams of the context. */
@@ -56,9 +56,9 @@ void sim_context_wait_default(SimContext *context);
 /* Whether nothing is queued, running or being captured on the default stream and the streams that
  * it waits for. */
 bool sim_context_idle(SimContext *context);
-bool sim_context_still(SimContext *context); /* the same for all streams, including non-blocking
-                                              * ones */
-void sim_contexts_kick(void);                /* in deferred mode, lets all queued work run */
+bool sim_context_all_idle(SimContext *context); /* the same for all streams, including non-blocking
+                                                 * ones */
+void sim_contexts_run_deferred(void);           /* in deferred mode, lets all queued work run */
 
 static inline CUcontext sim_context_handle(const SimContext *context) {
     return (CUcontext)context->object.handle;

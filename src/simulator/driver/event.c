@@ -165,11 +165,11 @@ CUresult cuEventQuery(CUevent hEvent) {
     sim_mark_drop(mark);
     if (!done) {
         if (sim_deferred()) {
-            sim_contexts_kick();
+            sim_contexts_run_deferred();
         }
         return CUDA_ERROR_NOT_READY;
     }
-    return sim_context_settle(event->object.context);
+    return sim_context_result(event->object.context);
 }
 
 CUresult cuEventSynchronize(CUevent hEvent) {
@@ -185,7 +185,7 @@ CUresult cuEventSynchronize(CUevent hEvent) {
     }
     sim_stream_wait(mark->stream, mark->sequence);
     sim_mark_drop(mark);
-    return sim_context_settle(event->object.context);
+    return sim_context_result(event->object.context);
 }
 
 /* Returns NOT_READY, or the time of the latest recording [ns]. */
@@ -207,7 +207,7 @@ static CUresult time_of(SimEvent *event, const char *which, uint64_t *time) {
     if (!done) {
         return sim_fail(CUDA_ERROR_NOT_READY, "the %s event was not reached yet", which);
     }
-    return sim_context_settle(event->object.context);
+    return sim_context_result(event->object.context);
 }
 
 CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd) {
@@ -246,10 +246,11 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
     }
     if (stream->capture != NULL) {
         sim_mark_drop(mark);
-        return mark == NULL ? CUDA_SUCCESS
-                            : sim_capture_spoil(stream, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
-                                                "a captured stream cannot wait for an event that "
-                                                "was recorded outside of the capture");
+        return mark == NULL
+                   ? CUDA_SUCCESS
+                   : sim_capture_invalidate(stream, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+                                            "a captured stream cannot wait for an event that "
+                                            "was recorded outside of the capture");
     }
     if (mark == NULL || sim_stream_done(mark->stream, mark->sequence)) {
         sim_mark_drop(mark);

@@ -277,8 +277,8 @@ static CUresult alloc(CUdeviceptr *out, size_t size, CUmemoryPool handle, CUstre
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_stream_take(context, stream_handle, &stream));
     if (stream->capture != NULL) {
-        return sim_capture_spoil(stream, CUDA_ERROR_NOT_SUPPORTED,
-                                 "the simulator's graphs do not allocate memory");
+        return sim_capture_invalidate(stream, CUDA_ERROR_NOT_SUPPORTED,
+                                      "the simulator's graphs do not allocate memory");
     }
     SIM_TRY(handle != NULL ? take_pool(handle, &pool)
                            : device_pool(stream->object.context->device, true, &pool));
@@ -314,8 +314,8 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_stream_take(context, hStream, &stream));
     if (stream->capture != NULL) {
-        return sim_capture_spoil(stream, CUDA_ERROR_NOT_SUPPORTED,
-                                 "the simulator's graphs do not free memory");
+        return sim_capture_invalidate(stream, CUDA_ERROR_NOT_SUPPORTED,
+                                      "the simulator's graphs do not free memory");
     }
     if (dptr == 0) {
         return CUDA_SUCCESS;
@@ -338,11 +338,11 @@ int pygpuSimUse(CUdeviceptr base, size_t size) {
         return sim_checked();
     }
     SimContext *context = sim_object_take((uintptr_t)info.block.context, SIM_CONTEXT);
-    bool idle = context != NULL && sim_context_still(context);
+    bool idle = context != NULL && sim_context_all_idle(context);
     for (int i = 0; i < 500 && context != NULL && !idle; i++) { /* the work may be waiting for the
                                                                  * caller */
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
-        idle = sim_context_still(context);
+        idle = sim_context_all_idle(context);
     }
     sim_object_drop(context);
     sim_memory_set_used((uintptr_t)base, info.id, size, idle);

@@ -211,7 +211,7 @@ void sim_queue_start(SimStream *stream) {
 /* Limits the memory that a caller uses who submits faster than kernels run. Each call waits for a
  * bounded time only, because the queue may be waiting for what the caller does next, or for a lock
  * that it holds. */
-void sim_queue_brake(SimStream *stream) {
+void sim_queue_throttle(SimStream *stream) {
     uint64_t ahead = atomic_load_explicit(&stream->submitted, memory_order_relaxed) - MOST_AHEAD;
     for (int i = 0; i < 20 && (int64_t)ahead > 0 && !sim_stream_done(stream, ahead); i++) {
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
@@ -225,7 +225,7 @@ void sim_stream_wait(SimStream *stream, uint64_t sequence) {
         return;
     }
     if (sim_deferred()) {
-        sim_contexts_kick();
+        sim_contexts_run_deferred();
     }
     bool sleep_at_once = (stream->object.context->flags & 4) != 0; /* SCHED_BLOCKING_SYNC */
     for (uint64_t start = sim_now(), now = start; !sleep_at_once && now - start < SPIN_WAITER;

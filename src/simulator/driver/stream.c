@@ -204,7 +204,7 @@ CUresult sim_stream_submit(SimStream *stream, SimWork *work, uint64_t *sequence)
     }
     if (!sim_deferred()) {
         sim_queue_start(stream);
-        sim_queue_brake(stream);
+        sim_queue_throttle(stream);
     }
     return CUDA_SUCCESS;
 }
@@ -221,10 +221,10 @@ CUresult sim_stream_do(SimStream *stream, SimWork *work) {
         uint64_t sequence = 0; /* fixed even if another thread begins to capture the stream now */
         SIM_TRY(sim_stream_submit(stream, work, &sequence));
         sim_stream_wait(stream, sequence);
-        return sim_context_settle(context);
+        return sim_context_result(context);
     }
     SimError error = {.code = CUDA_SUCCESS};
-    CUresult status = sim_context_settle(context);
+    CUresult status = sim_context_result(context);
     if (status == CUDA_SUCCESS) {
         atomic_fetch_add(&context->direct, 1);
         status = sim_work_run(work, context, &error);
@@ -285,7 +285,7 @@ CUresult cuStreamDestroy(CUstream hStream) {
                         (void *)hStream);
     }
     if (sim_deferred()) {
-        sim_contexts_kick();
+        sim_contexts_run_deferred();
     }
     sim_stream_close(stream);
     return CUDA_SUCCESS;
@@ -335,7 +335,7 @@ CUresult cuStreamSynchronize(CUstream hStream) {
     if (is_default(hStream)) { /* it is done when the streams that it waits for are */
         sim_context_wait_default(context);
     }
-    return sim_context_settle(stream->object.context);
+    return sim_context_result(stream->object.context);
 }
 
 CUresult cuStreamQuery(CUstream hStream) {
@@ -348,11 +348,11 @@ CUresult cuStreamQuery(CUstream hStream) {
     if (!sim_stream_done(stream, atomic_load(&stream->submitted)) ||
         (is_default(hStream) && !sim_context_idle(context))) {
         if (sim_deferred()) { /* or polling would never end */
-            sim_contexts_kick();
+            sim_contexts_run_deferred();
         }
         return CUDA_ERROR_NOT_READY;
     }
-    return sim_context_settle(stream->object.context);
+    return sim_context_result(stream->object.context);
 }
 
 CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,

@@ -68,7 +68,7 @@ CUresult sim_stream_do(SimStream *stream, SimWork *work);
 CUresult sim_queue_push(SimStream *stream, SimWork *work, SimAfter *after, int n_after,
                         uint64_t *sequence);
 void sim_queue_start(SimStream *stream);
-void sim_queue_brake(SimStream *stream); /* makes a caller who is far ahead wait a little */
+void sim_queue_throttle(SimStream *stream); /* makes a caller who is far ahead wait a little */
 void sim_stream_close(SimStream *stream);
 CUresult sim_queue_init(SimStream *stream);
 void sim_queue_free(SimStream *stream);

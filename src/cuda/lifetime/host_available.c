@@ -1,5 +1,6 @@
-/* host_room.c - how much memory the machine has left. Page-locked memory is allocated at once, and
- * Linux kills a process that takes more than there is, before the driver could report an error. */
+/* host_available.c - how much memory the machine has left. Page-locked memory is allocated at once,
+ * and Linux kills a process that takes more than there is, before the driver could report an error.
+ */
 #include "cuda/cuda.h"
 #include "cuda/host_memory.h"
 
@@ -40,7 +41,7 @@ static uint64_t left_of(const char *limit_path, const char *used_path, const cha
     return limit > taken ? limit - taken : 0;
 }
 
-size_t cud_host_room(size_t size) {
+size_t cud_host_available(size_t size) {
     if (size < MATTERS) {
         return SIZE_MAX;
     }
