@@ -202,12 +202,7 @@ static void module_free(void *op) {
     }
 }
 
-static PyModuleDef_Slot module_slots[] = {
-    {Py_mod_exec, (void *)module_exec},
-#ifdef Py_mod_multiple_interpreters
-    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
-#endif
-    {0, NULL}};
+static PyModuleDef_Slot module_slots[] = PG_MODULE_SLOTS(module_exec);
 
 PyModuleDef arr_module = {
     PyModuleDef_HEAD_INIT,

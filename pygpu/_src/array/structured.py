@@ -20,7 +20,6 @@ __all__ = [
     "compare",
     "has_gaps",
     "has_records",
-    "is_list_of_names",
     "set_items",
     "view_of_fields",
 ]
@@ -43,15 +42,10 @@ def has_gaps(dtype: DType) -> bool:
     return used < dtype.itemsize or any(map(has_gaps, parts))
 
 
-def is_list_of_names(key: Any) -> bool:
-    """Whether an index consists of field names."""
-    return type(key) is list and bool(key) and all(type(name) is str for name in key)
-
-
 def view_of_fields(a: Any, names: list[str]) -> Any:
     """Return a[["x", "y"]]: a view of records with some of the fields."""
     if a.dtype.names is None:
-        raise IndexError(f"the dtype {a.dtype} has no field {names[0]!r}: it has none")
+        raise IndexError(f"the dtype {a.dtype} has no field {names[0]!r}: it has no fields")
     return a._view(a.shape, a.strides, a.offset, a.dtype[names])
 
 
@@ -110,7 +104,7 @@ def _compared(call: Call, name: str, a: Any, b: Any) -> Any:
 
 def _compared_bytes(call: Call, name: str, a: Any, b: Any) -> Any:
     if a.dtype.itemsize != b.dtype.itemsize:
-        raise TypeError(f"{name}: texts of {a.dtype} and {b.dtype} differ in length")
+        raise TypeError(f"{name}: strings of {a.dtype} and {b.dtype} differ in length")
     part = call(name, (a._bytes(), b._bytes()))
     return part._reduce("all" if name == "equal" else "any", a.ndim)
 

@@ -193,6 +193,18 @@ class _RowLayout:
         )
 
 
+def _prepare(
+    plan: fused_rows.Plan | fused_nests.Plan, n: int, operands: Sequence[Any]
+) -> tuple[Backend, Sequence[Any], list[Any]]:
+    """Check the operands of a kernel: *n* results, arrays, numbers. Returns the backend, the
+    results, and the arrays, copied if they are not aligned."""
+    outs, arrays = operands[:n], operands[n : n + len(plan.arrays)]
+    ufuncs.same_device("fuse", [*outs, *arrays])
+    backend: Backend = outs[0].backend
+    dtypes.require(backend, "fuse", *(a.dtype for a in (*outs, *arrays)), *plan.computed)
+    return backend, outs, [a._aligned() for a in arrays]
+
+
 def _launch(
     name: str,
     number_dtypes: tuple[np.dtype[Any], ...],
@@ -251,12 +263,7 @@ class Rows:
     def __call__(self, *operands: Any) -> None:
         plan = self.plan
         n = len(plan.outputs)
-        outs, arrays = operands[:n], operands[n : n + len(plan.arrays)]
-        first = outs[0]
-        ufuncs.same_device("fuse", [*outs, *arrays])
-        backend: Backend = first.backend
-        dtypes.require(backend, "fuse", *(a.dtype for a in (*outs, *arrays)), *plan.computed)
-        read = [a._aligned() for a in arrays]
+        backend, outs, read = _prepare(plan, n, operands)
         at = _RowLayout(self.shape, read, outs)
         form, groups, size = self._geometry(backend, at, read, outs)
         axes, letters, dense = len(at.kept_shape), at.letters, at.dense
@@ -287,12 +294,7 @@ class Nest:
     def __call__(self, *operands: Any) -> None:
         plan = self.plan
         n = len(plan.results)
-        outs, arrays = operands[:n], operands[n : n + len(plan.arrays)]
-        first = outs[0]
-        ufuncs.same_device("fuse", [*outs, *arrays])
-        backend: Backend = first.backend
-        dtypes.require(backend, "fuse", *(a.dtype for a in (*outs, *arrays)), *plan.computed)
-        read = [a._aligned() for a in arrays]
+        backend, outs, read = _prepare(plan, n, operands)
         strides = [a.strides for a in (*read, *outs)]
         known = tuple(fused_nests.baked(s) for s in strides)
         lengths = [k for k, large in zip(plan.shape, plan.large, strict=True) if large]
