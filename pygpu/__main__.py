@@ -321,7 +321,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"pygpu {VERSION_TEXT}")
         return PASSED
     if options.action is not None and options.command != "cache":
-        parser.error(f"{options.action} is an action of the command cache")
+        parser.error(f"{options.action} is part of: python -m pygpu cache {options.action}")
     if options.command == "cache":
         return _cache(options.action == "clear", options.json)
     test = options.command == "check" and not options.no_test

@@ -242,7 +242,7 @@ class RadixSort:
             if name not in names:
                 raise ValueError(f"RadixSort: sort_arg_names has '{name}', which is not an array")
         if not names:
-            raise ValueError("RadixSort: there is no array among the arguments")
+            raise ValueError("RadixSort: none of the arguments is an array")
         ctype = self.language.ctype(self.key_dtype)
         key = VectorArg(self.key_dtype, "pg_key")
         mask = ScalarArg(self.key_dtype, "pg_mask")

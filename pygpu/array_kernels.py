@@ -589,7 +589,7 @@ def get_bessel_kernel(
             f"#include <pyopencl-bessel-{which_func}.cl>\n",
         )
     if which_func != "j" or x_dtype != np.complex128 or np.dtype(out_dtype) != x_dtype:
-        raise NotImplementedError("get_bessel_kernel: of complex types, only j for complex128")
+        raise NotImplementedError("get_bessel_kernel: the only complex one is j of complex128")
     return _make(
         context,
         head,
@@ -604,7 +604,7 @@ def get_hankel_01_kernel(context: Context, out_dtype: DTypeLike, x_dtype: DTypeL
     """The Hankel functions of the first kind, of orders 0 and 1, for complex128; arguments h0, h1,
     x, n."""
     if not np.dtype(x_dtype) == np.dtype(out_dtype) == np.complex128:
-        raise NotImplementedError("get_hankel_01_kernel: only for complex128")
+        raise NotImplementedError("get_hankel_01_kernel: the dtype must be complex128")
     return _make(
         context,
         [_out(out_dtype, "h0"), _out(out_dtype, "h1"), _in(x_dtype, "x")],

@@ -219,12 +219,12 @@ def _bessel(which: str, n: int, x: Any, queue: Any) -> Any:
     functions._check(call, x)
     backend = x.backend
     if backend.name != "opencl":
-        raise TypeError(f"{call}: an array of OpenCL is needed")
+        raise TypeError(f"{call}: an OpenCL array is needed")
     dtype = functions.float_dtype(x.dtype, call=call, backend=backend)
     if not backend.limits.fp64:
         raise TypeError(f"{call}: {backend!r} has no double precision")
     if dtype.kind == "c" and (which == "y" or dtype != np.complex128):
-        raise NotImplementedError(f"{call}: of complex arguments there is only J, of complex128")
+        raise NotImplementedError(f"{call}: complex arguments need J and complex128")
     if dtype != x.dtype:
         x = x.astype(dtype)
     ctype = OPENCL.ctype(dtype)
@@ -279,7 +279,7 @@ def hankel_01(
 
     functions._check("hankel_01", x)
     if x.backend.name != "opencl" or x.dtype != np.complex128:
-        raise NotImplementedError("hankel_01: an array of OpenCL of dtype complex128 is needed")
+        raise NotImplementedError("hankel_01: an OpenCL array of dtype complex128 is needed")
     backend = x.backend
     kernel = backend.kernels.get("clmath_hankel")
     if kernel is None:

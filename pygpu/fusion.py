@@ -126,7 +126,7 @@ class _FlatCall(_array.FusedCall):
                 kind = type(arg)
             elif isinstance(arg, np.ndarray):
                 raise TypeError(
-                    f"{self.plain.__name__}: a NumPy array is given to a fused function; copy it "
+                    f"{self.plain.__name__}: the fused function got a NumPy array; copy it "
                     "to the device first (to_device, to_gpu)"
                 )
             else:
@@ -143,8 +143,8 @@ class _FlatCall(_array.FusedCall):
             key = trees.value_key(arg)
         except TypeError:
             raise TypeError(
-                f"{self.plain.__name__}: an argument of type {type(arg).__name__} is no array or "
-                "number, and cannot be compared with that of another call, since it has no hash; "
+                f"{self.plain.__name__}: an argument of type {type(arg).__name__} is not an "
+                "array or a number, and cannot be compared between calls, as it is not hashable; "
                 "pass arrays, numbers, and tuples, lists, dicts or dataclasses of them"
             ) from None
         if key not in self._values:

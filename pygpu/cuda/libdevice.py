@@ -135,7 +135,7 @@ def _function(name: str, results: str, parameters: str) -> Intrinsic:
     ) -> Value:
         count(f"libdevice.{name}", args, kwargs, len(kinds), len(kinds))
         if fc.unit.dialect != "cuda":
-            raise WrongCall("libdevice has functions of CUDA; math and NumPy have OpenCL's as well")
+            raise WrongCall("libdevice functions exist on CUDA only; use math or NumPy")
         given = []
         for value, kind in zip(args, kinds):
             fc.need_dtype(kind.dtype, node)

@@ -116,12 +116,12 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
         kind = array.dtype if dtype is None else dtypes.native(dtype)
         if where != array.device:
             if copy is False:
-                raise ValueError("asarray: moving to another device needs a copy, and copy=False")
+                raise ValueError("asarray: moving to another device needs a copy, but copy=False")
             array = array.to_device(where)
             copy = None
         if kind != array.dtype:
             if copy is False:
-                raise ValueError(f"asarray: {array.dtype} to {kind} needs a copy, and copy=False")
+                raise ValueError(f"asarray: {array.dtype} to {kind} needs a copy, but copy=False")
             return array.astype(kind)
         return array.copy() if copy else array
     foreign = not isinstance(obj, (np.ndarray, np.generic)) and (
@@ -134,7 +134,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
         array = take(obj, device=device, copy=copy)
         return array if dtype is None else asarray(array, dtype=dtype, copy=copy)
     if copy is False:
-        raise ValueError("asarray: what is on the host is copied to the device, and copy=False")
+        raise ValueError("asarray: host memory has to be copied, but copy=False")
     where = as_device(device)
     return where.put(_host(obj, dtype, where))
 
@@ -457,7 +457,7 @@ def arange(
     else:
         steps = (stop - start) / step
         if not isfinite(steps):
-            raise ValueError(f"arange: from {start} to {stop} by {step} there is no end")
+            raise ValueError(f"arange: steps of {step} from {start} never reach {stop}")
         n = max(ceil(steps), 0)
     return joining.arange_into(where.empty((n,), kind), start, step)
 

@@ -237,7 +237,7 @@ static int read_header(Tensor *self, const DLTensor *tensor) {
     for (int axis = n - 1; axis >= 0; axis--) {
         int64_t length = tensor->shape[axis];
         if (length < 0 || (length > 0 && step > most / length)) {
-            return refuse("a length is negative, or the array is larger than memory can be");
+            return refuse("a length is negative, or the array is larger than any memory");
         }
         empty |= length == 0;
         int64_t stride = step;
@@ -245,7 +245,7 @@ static int read_header(Tensor *self, const DLTensor *tensor) {
             int64_t items = tensor->strides[axis];
             if (items > most / itemsize || items < -(most / itemsize)) {
                 return refuse(
-                    "a stride is larger than memory can be (CuPy exports negative strides so: "
+                    "a stride is larger than any memory (CuPy exports negative strides so: "
                     "xp.asarray takes such arrays)");
             }
             stride = items * itemsize;
@@ -253,7 +253,7 @@ static int read_header(Tensor *self, const DLTensor *tensor) {
         int64_t size = stride < 0 ? -stride : stride;
         if (length > 1) {
             if (size > (most - reach) / (length - 1)) {
-                return refuse("items lie farther apart than memory can be large");
+                return refuse("the strides span more than any memory");
             }
             reach += size * (length - 1);
         }
@@ -262,10 +262,10 @@ static int read_header(Tensor *self, const DLTensor *tensor) {
         step *= length > 0 ? length : 1;
     }
     if (tensor->data == NULL && !empty) {
-        return refuse("there are items, and no memory");
+        return refuse("the array has items, but its address is NULL");
     }
     if (tensor->byte_offset > (uint64_t)most) {
-        return refuse("the offset is larger than memory can be");
+        return refuse("the offset is larger than any memory");
     }
     self->ndim = n;
     self->device = tensor->device;

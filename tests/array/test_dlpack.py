@@ -256,11 +256,11 @@ def test_headers_that_make_no_sense():
         ({"dtype": Type(2, 32, 4)}, "4 lanes"),
         ({"dtype": Type(2, 80, 1)}, "80 bits"),
         ({"shape": (2, -1)}, "negative"),
-        ({"shape": (huge, 8)}, "larger than memory"),
-        ({"shape": (huge, 0)}, "larger than memory"),
+        ({"shape": (huge, 8)}, "larger than any memory"),
+        ({"shape": (huge, 0)}, "larger than any memory"),
         ({"shape": (2, 2), "strides": (huge, 1)}, "stride"),
-        ({"shape": (9, 2), "strides": (1 << 58, 1)}, "farther apart"),
-        ({"data": None}, "no memory"),
+        ({"shape": (9, 2), "strides": (1 << 58, 1)}, "span more than any memory"),
+        ({"data": None}, "address is NULL"),
         ({"offset": (1 << 64) - 1}, "offset"),
     ):
         if "shape" in options and isinstance(options["shape"], tuple):

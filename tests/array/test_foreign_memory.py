@@ -325,7 +325,7 @@ def test_a_negative_stride_that_was_divided_without_a_sign_is_refused_with_advic
     """As CuPy exports x[::-1]."""
     memory = cuda.driver.mem_alloc(64)
     made = exporter(cuda, memory, strides=((2**64 - 4) // 4,), offset=60)
-    with pytest.raises(BufferError, match="a stride is larger than memory .*xp.asarray"):
+    with pytest.raises(BufferError, match="a stride is larger than any memory .*xp.asarray"):
         xp.from_dlpack(made)
 
 

@@ -165,7 +165,7 @@ def test_values_that_look_equal(opencl_maker):
     shape[:] = [6, 4]
     assert shaped(opencl_maker(X), shape).shape == (6, 4)
     assert pygpu.fuse(lambda x, shape: x.reshape(shape))(opencl_maker(X), (8, 3)).shape == (8, 3)
-    with pytest.raises(TypeError, match="type set is no array or number"):
+    with pytest.raises(TypeError, match="type set is not an array or a number"):
         pygpu.fuse(lambda x, s: x * 2)(x, {1})
 
 

@@ -184,7 +184,7 @@ def test_subclasses_have_an_init_of_their_own(context, function):
     assert (drv.from_device_like(memory, source) == source).all()
     assert tools.PageLockedMemoryPool(Flags("tests")).allocate(3, np.int8).shape == (3,)
     assert drv.Array(Cube(2)).get_descriptor_3d().depth == 2
-    with pytest.raises(drv.LogicError, match="was made before"):
+    with pytest.raises(drv.LogicError, match="is initialized already"):
         free.__init__("again", flags=1)
 
 

@@ -362,7 +362,7 @@ def test_wrong_limits(limit):
 
 
 def test_wrong_functions():
-    with pytest.raises(TypeError, match="a function is decorated, not str"):
+    with pytest.raises(TypeError, match="pass a function, not str"):
         pygpu.profile("trace.json")
 
 

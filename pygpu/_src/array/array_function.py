@@ -113,7 +113,7 @@ def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
         if known is None and function in _ON_HOST:
             name = function.__name__
             raise TypeError(
-                f"numpy.{name}: a device has no calendar of business days and no texts; copy the "
+                f"numpy.{name}: a device has no calendar of business days and no strings; copy the "
                 f"dates: numpy.{name}(x.get())"
             )
         return NotImplemented if known is None else known(*args, **kwargs)

@@ -144,7 +144,7 @@ def _read(shown: Any) -> Shown:
             raise InterfaceError(f"'shape' is {shape}: a length is negative")
         size *= max(n, 1)
     if size >= _MOST or len(shape) > layout.MAX_DIMS:
-        raise InterfaceError(f"'shape' is {shape}, which is larger than memory can be")
+        raise InterfaceError(f"'shape' is {shape}, which is larger than any memory")
     strides = shown.get("strides")
     if strides is None:
         strides = layout.c_strides(shape, dtype.itemsize)

@@ -46,7 +46,7 @@ class Indexing(ArrayCore[_ScalarT_co]):
         fields = self.dtype.fields
         if fields is None or name not in fields:
             if fields is None:
-                raise IndexError(f"the dtype {self.dtype} has no field {name!r}: it has none")
+                raise IndexError(f"the dtype {self.dtype} has no field {name!r}: it has no fields")
             raise ValueError(f"the dtype {self.dtype} has no field of name {name!r}")
         dtype, offset = fields[name][:2]
         shape, strides = self.shape, self.strides

@@ -96,7 +96,7 @@ def dlpack(
     wanted = own if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
     if wanted == (CPU, 0):
         if copy is False:
-            raise BufferError("__dlpack__: to the host the array has to be copied, and copy=False")
+            raise BufferError("__dlpack__: an export to the host is a copy, but copy=False")
         host = array._get(None, None, True)[0]
         return _host_capsule(host, versioned)
     if wanted != own:
@@ -252,7 +252,7 @@ def from_dlpack(x: Any, *, device: Device | None = None, copy: bool | None = Non
     kind, number = _device_of(x)
     if kind in _HOSTS:
         if copy is False:
-            raise ValueError("from_dlpack: what is on the host is copied to the device; copy=False")
+            raise ValueError("from_dlpack: host memory has to be copied, but copy=False")
         host = np.asarray(_import(x, (kind, number)))
         return (default_device() if device is None else device).put(host)
     if kind in (CUDA, CUDA_MANAGED):
@@ -303,7 +303,7 @@ def _view(array: Any) -> Any:
 def _moved(array: Any, device: Device | None, copy: bool | None) -> Any:
     if device is not None and device != array.device:
         if copy is False:
-            raise ValueError("from_dlpack: moving to another device needs a copy, and copy=False")
+            raise ValueError("from_dlpack: moving to another device needs a copy, but copy=False")
         return array.to_device(device)
     return array._copy() if copy else array
 
@@ -311,7 +311,7 @@ def _moved(array: Any, device: Device | None, copy: bool | None) -> Any:
 def _read_only(copy: bool | None) -> bool | None:
     """Arrays here are writable, so read-only memory is copied."""
     if copy is False:
-        raise ValueError("the memory is read-only and has to be copied, and copy=False")
+        raise ValueError("the memory is read-only and has to be copied, but copy=False")
     return True
 
 

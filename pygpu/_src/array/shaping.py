@@ -88,7 +88,7 @@ class Shaping(Indexing[_ScalarT_co]):
         strides = layout.reshape_strides(self.shape, self.strides, self.itemsize, new, order)
         if strides is None or copy:
             if copy is False:
-                raise ValueError("reshape: this needs a copy, and copy=False was given")
+                raise ValueError("reshape: this needs a copy, but copy=False")
             base = self._copy(order=order)
             strides = layout.reshape_strides(base.shape, base.strides, self.itemsize, new, order)
             return base._view(new, strides, base.offset)

@@ -77,7 +77,7 @@ class Graph:
     def ufunc(self, name: str, operands: tuple[Any, ...]) -> Any:
         """Add a step by the name of NumPy's ufunc."""
         if name not in NAMES:
-            raise Untraceable(f"fuse: numpy.{name} is nothing that one kernel does item by item")
+            raise Untraceable(f"fuse: numpy.{name} is not an elementwise operation")
         if not any(isinstance(x, Tracer) for x in operands):
             return _on_numbers(self, getattr(np, name), operands)
         if name == "power" and type(operands[1]) in (int, float):
@@ -217,8 +217,8 @@ def _refuse(what: str) -> Callable[..., NoReturn]:
     def refuse(self: Any, *args: Any, **options: Any) -> NoReturn:
         raise Untraceable(
             f"fuse: {what}, and that is not known while the function is traced; "
-            "use numpy.where() instead of if, and pygpu.fuse(static=...) for arguments that are no "
-            "numbers of the kernel"
+            "use numpy.where() instead of if, and pygpu.fuse(static=...) for arguments whose "
+            "values the function needs"
         )
 
     return refuse

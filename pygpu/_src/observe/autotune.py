@@ -150,7 +150,7 @@ class Autotuned:
     def forall(self, n: int, stream: Any = None) -> Callable[..., Any]:
         """For a kernel: return a callable that launches at least *n* threads in one dimension."""
         if not isinstance(self.function, Kernel):
-            raise TypeError(f"{self.__name__}.forall: only kernels have it")
+            raise TypeError(f"{self.__name__}.forall: only kernels have this method")
         n = n.__index__()
         if n < 0:
             raise ValueError(f"{self.__name__}.forall: {n} threads")
@@ -407,9 +407,7 @@ def autotune(
 
     def decorate(function: Callable[..., Any]) -> Autotuned:
         if not callable(function):
-            raise TypeError(
-                f"autotune: a function or kernel is decorated, not {type(function).__name__}"
-            )
+            raise TypeError(f"autotune: pass a function or kernel, not {type(function).__name__}")
         return Autotuned(function, found, keys, names, float(seconds), bool(cache))
 
     return decorate

@@ -462,8 +462,7 @@ def profile(function: Any = None, /, *, nvtx: bool | None = None, limit: int = _
         return Profile(nvtx if nvtx is None else bool(nvtx), limit)
     if not callable(function):
         raise TypeError(
-            f"profile: a function is decorated, not {type(function).__name__}; options are given "
-            "by name"
+            f"profile: pass a function, not {type(function).__name__}; options are given by name"
         )
     return _decorated(function, nvtx if nvtx is None else bool(nvtx), limit)
 

@@ -199,8 +199,8 @@ def _read_file(path: str) -> bytes:
             raise PackError(f"cache.unpack: {path} is not a file")
         if not private_files.is_private(found):
             raise PackError(
-                f"cache.unpack: {path} is another user's, or others may write to it; what is in it "
-                "would be run. If you trust it, make a copy of your own with mode 0644"
+                f"cache.unpack: {path} belongs to another user, or others may write to it, and its "
+                "kernels would be run; if you trust it, make your own copy with mode 0644"
             )
         if found.st_size > _MOST:
             raise _damaged(path, "it is too large")

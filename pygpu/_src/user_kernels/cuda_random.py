@@ -190,7 +190,7 @@ class Distributions:
         dtype."""
         if getattr(data, "backend", None) is None:
             kind = type(data).__name__
-            raise TypeError(f"fill_uniform: an array of the device is needed, not {kind}")
+            raise TypeError(f"fill_uniform: an array on the device is needed, not {kind}")
         kind = "bits" if data.dtype.kind in "iu" else "uniform"
         self._fill(data, kind, 1.0, 0.0, stream, "fill_uniform")
 

@@ -84,7 +84,7 @@ static int read_version(void *opened, int *version) {
         return -1;
     }
     if (*version < 11080) {
-        PyErr_Format(PyExc_OSError, "the driver is for CUDA %d.%d, and pygpu needs 11.8 or newer",
+        PyErr_Format(PyExc_OSError, "the driver is for CUDA %d.%d, but pygpu needs 11.8 or newer",
                      *version / 1000, *version % 1000 / 10);
         return -1;
     }

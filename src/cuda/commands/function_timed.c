@@ -29,7 +29,7 @@ static void CallTime_dealloc(PyObject *op) {
 static PyObject *CallTime_call(PyObject *op, PyObject *args, PyObject *kwargs) {
     CallTime *self = (CallTime *)op;
     if (PyTuple_GET_SIZE(args) > 0 || (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0)) {
-        PyErr_SetString(PyExc_TypeError, "what prepared_timed_call returns takes no arguments");
+        PyErr_SetString(PyExc_TypeError, "the result of prepared_timed_call() takes no arguments");
         return NULL;
     }
     PyObject *done = PyObject_CallMethod(self->end, "synchronize", NULL);

@@ -28,7 +28,7 @@ int cud_device_default(State *state, CUdevice *device) {
     if (status == CUDA_SUCCESS && (ordinal < 0 || ordinal >= count)) {
         cud_reject(state, "cuDeviceGet",
                    count == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_INVALID_DEVICE,
-                   "device %lld was asked for, and there are %d", (long long)ordinal, count);
+                   "device %lld does not exist: there are %d", (long long)ordinal, count);
         return -1;
     }
     if (status == CUDA_SUCCESS) {
@@ -77,7 +77,7 @@ static PyObject *Device_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         }
         if (ordinal < 0 || ordinal >= count) {
             return cud_reject(state, "cuDeviceGet", CUDA_ERROR_INVALID_DEVICE,
-                              "ordinal = %lld, and there are %d devices", (long long)ordinal,
+                              "ordinal = %lld, but there are %d devices", (long long)ordinal,
                               count);
         }
         CU_CALL(status, cuDeviceGet, &device, (int)ordinal);

@@ -73,7 +73,8 @@ static PyObject *cud_dlpack_impl(PyObject *op, PyObject *const *a) {
     DLDevice device = device_of(self);
     if (copy) {
         return PyErr_Format(PyExc_BufferError,
-                            "%s: the memory is exported in place; copy=True cannot be done", call);
+                            "%s: the memory is exported in place; copy=True is not supported",
+                            call);
     }
     if (a[2] != NULL && a[2] != Py_None) {
         int n = pg_as_sizes(a[2], call, "dl_device", wanted, 2);

@@ -70,7 +70,7 @@ static int Event_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     }
     if (self->spare != NULL || !self->owned) {
         cud_reject(self->state, "Event", CUDA_ERROR_INVALID_HANDLE,
-                   "this event was made before: make another one");
+                   "this Event is initialized already: create another one");
         return -1;
     }
     if (cud_context_enter(self->context, &guard, &status) < 0) {

@@ -72,7 +72,7 @@ static int check_dims(Function *self, const char *name, const unsigned *dims,
     for (int i = 0; i < 3; i++) {
         if (dims[i] == 0) {
             cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
-                       "kernel '%U': %s[%d] is 0; launch nothing where there is nothing to do",
+                       "kernel '%U': %s[%d] is 0; skip the launch if there is nothing to do",
                        self->name, name, i);
             return -1;
         }

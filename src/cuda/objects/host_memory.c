@@ -292,7 +292,7 @@ void *cud_host_alloc(Context *context, size_t size, size_t asked, unsigned int f
             if (size > room) {
                 cud_raise_with(
                     state, "cuMemHostAlloc", status,
-                    "asked for %zu bytes of page-locked memory, and the machine has %zu left",
+                    "asked for %zu bytes of page-locked memory, but the machine has %zu left",
                     asked, room);
             } else {
                 cud_raise_with(state, "cuMemHostAlloc", status, "asked for %zu bytes", asked);

@@ -61,7 +61,7 @@ static int Linker_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     }
     if (self->context != NULL) {
         cud_reject(state, "Linker", CUDA_ERROR_INVALID_HANDLE,
-                   "this Linker was made before: make another one");
+                   "this Linker is initialized already: create another one");
         return -1;
     }
     self->context = cud_context_current(state);

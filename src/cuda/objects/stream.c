@@ -150,7 +150,7 @@ static int Stream_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     }
     if (self->spare != NULL || !self->owned || self->capturing != CAPTURE_NONE) {
         cud_reject(self->state, "Stream", CUDA_ERROR_INVALID_HANDLE,
-                   "this stream was made before: make another one");
+                   "this Stream is initialized already: create another one");
         return -1;
     }
     if (cud_context_enter(self->context, &guard, &status) < 0) {

@@ -17,9 +17,8 @@ static const PgStatus status_rows[] = {
      "with "
      "multiprocessing.get_context('spawn') or make OpenCL objects only after the fork"},
     {NVIDIA_FAULT, "UNKNOWN_STATUS (-9999)", "LogicError",
-     "NVIDIA's driver answers so after a kernel used memory that is not its own, or was stopped by "
-     "the driver; nothing of this "
-     "context works any more: make a new one, or start the process again"},
+     "NVIDIA's driver returns this after a kernel accessed memory outside of its buffers, or was "
+     "stopped by the driver; the context is unusable: create a new one, or restart the process"},
 };
 
 static const PgStatus *find_row(cl_int status) {

@@ -77,8 +77,7 @@ static int box_bytes(State *state, const char *call, const ImageExtent *extent, 
     size_t bytes = extent->element;
     for (int i = 0; i < 3; i++) {
         if (pg_mul(bytes, box->region[i], &bytes) < 0) {
-            ocl_reject(state, call, CL_INVALID_VALUE,
-                       "the region has more bytes than there are addresses");
+            ocl_reject(state, call, CL_INVALID_VALUE, "the region is larger than any memory");
             return -1;
         }
     }

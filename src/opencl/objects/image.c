@@ -314,8 +314,7 @@ static int check_layout(State *state, Context *context, Plan *plan) {
     }
     return 0;
 too_big:
-    ocl_reject(state, "Image", CL_INVALID_IMAGE_SIZE,
-               "the image has more bytes than there are addresses");
+    ocl_reject(state, "Image", CL_INVALID_IMAGE_SIZE, "the image is larger than any memory");
     return -1;
 }
 

@@ -141,7 +141,7 @@ def concatenate(
     for array in arrays:
         if not hasattr(array, "backend"):
             kind = type(array).__name__
-            raise TypeError(f"concatenate: arrays of the device are needed, not {kind}")
+            raise TypeError(f"concatenate: arrays on the device are needed, not {kind}")
     first = arrays[0]
     ufuncs.same_device("concatenate", arrays)
     if first.ndim == 0:
@@ -261,7 +261,7 @@ def multi_take_put(
     for name, indices in (("src_indices", src_indices), ("dest_indices", dest_indices)):
         if not hasattr(indices, "backend"):
             kind = type(indices).__name__
-            raise TypeError(f"multi_take_put: {name} must be an array of the device, not {kind}")
+            raise TypeError(f"multi_take_put: {name} must be an array on the device, not {kind}")
     if src_indices.shape != dest_indices.shape or src_indices.ndim != 1:
         raise ValueError("src_indices and dest_indices must be 1-d and of the same shape")
     if src_indices.dtype != dest_indices.dtype:
@@ -287,7 +287,7 @@ def subset(name: str, indices: Any, *arrays: Any, dtype: Any = None) -> Any:
     for a in arrays:
         if not isinstance(a, GPUArray):
             raise TypeError(
-                f"subset_{name}: an array of the device is needed, not {type(a).__name__}"
+                f"subset_{name}: an array on the device is needed, not {type(a).__name__}"
             )
     several = lazy("pygpu._src.array.advanced_indexing").Several(indices)
     parts = [several.take(a) for a in arrays]

@@ -250,7 +250,7 @@ def block(arrays: Any) -> Any:
 
     def visit(x: Any, depth: int) -> None:
         if isinstance(x, tuple):
-            raise TypeError("block: lists of arrays are joined, and tuples are not such")
+            raise TypeError("block: arrays must be nested in lists, not in tuples")
         if not isinstance(x, list):
             leaves.append(x)
             depths.add(depth)

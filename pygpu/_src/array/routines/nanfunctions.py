@@ -179,7 +179,7 @@ def _quantiles(call: str, scale: int) -> Callable[..., Any]:
         method: str = "linear", keepdims: Any = False, **options: Any,
     ) -> Any:  # fmt: skip
         if method != "linear" or options.get("weights") is not None:
-            raise TypeError(f"{call}: of an array on a device it is linear, and without weights")
+            raise TypeError(f"{call}: on a device the method is 'linear', without weights")
         shares = np.asarray(q.get() if isinstance(q, GPUArray) else q)  # type: ignore[attr-defined]
         if a.size == 0:  # as in NumPy, whose shape then ignores the shares
             return _mean(a, axis, None, out, keepdims)

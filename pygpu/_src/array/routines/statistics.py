@@ -158,7 +158,7 @@ def quantile(
         rows = primitives.astype(rows, np.result_type(rows.dtype, given))
     n, rest = rows.shape[0], rows.shape[1:]
     if n == 0 and rows.dtype.kind != "f":
-        raise IndexError("quantile: there is no item to take")
+        raise IndexError("quantile: the array has no items")
     if n == 0:
         result = primitives.empty(rows, (*wanted.shape, *rest), rows.dtype).fill(np.nan)
     else:

@@ -62,8 +62,8 @@ def _scalar_and_count(ary: np.ndarray, num_channels: int | None) -> tuple[np.dty
     scalar, count = vec_type_to_scalar_and_count[ary.dtype]
     if ary.dtype.itemsize != scalar.itemsize * count:
         raise TypeError(
-            f"image_from_array: a vector of {count} takes the room of "
-            f"{ary.dtype.itemsize // scalar.itemsize}, and pixels do not; pass an array of "
+            f"image_from_array: a vector of {count} is stored as "
+            f"{ary.dtype.itemsize // scalar.itemsize} numbers, and no pixel is; pass an array of "
             f"{scalar} of shape (..., {count}) and num_channels={count}"
         )
     return scalar, count
