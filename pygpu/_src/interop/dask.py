@@ -128,7 +128,7 @@ class DeviceOfWorker(_WorkerPlugin):  # type: ignore[misc]
     name = "pygpu device"
 
     def __init__(self, names: Sequence[str] | None = None, *, wait: bool = True) -> None:
-        self.names = None if names is None else [*names]
+        self.names: list[str] | None = None if names is None else [*names]
         self.wait = wait
 
     def setup(self, worker: Any) -> None:

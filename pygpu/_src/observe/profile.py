@@ -84,9 +84,9 @@ class Profile:
         self.limit = limit
         self.commands: tuple[Command, ...] = ()
         self.ranges: tuple[Range, ...] = ()
-        self.left_out = 0
+        self.left_out: int = 0
         self.notes: tuple[str, ...] = ()
-        self.seconds = 0.0
+        self.seconds: float = 0.0
         self._nvtx = nvtx
         self._nvtx_ranges: Any = None
         self._begin: float | None = None

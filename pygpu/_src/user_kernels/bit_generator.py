@@ -34,7 +34,7 @@ class Philox4x32:
         words = [int(word) for word in seed.generate_state(3, np.uint32)]
         self._filler = Filler("philox", words[:2], words[2] << 64)
         self._key = words[0] | words[1] << 32
-        self.lock = threading.Lock()
+        self.lock: threading.Lock = threading.Lock()
 
     @property
     def seed_seq(self) -> Any:
