@@ -343,11 +343,11 @@ PyObject *fast_cuda_init(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
     Form form;
     Place place;
-    if (self == NULL || !left_out(a[6]) || !left_out(a[8]) || a[2] == NULL ||
+    if (self == NULL || !omitted(a[6]) || !omitted(a[8]) || a[2] == NULL ||
         !read_form(&form, a[1], a[2], a[7])) {
         return NULL;
     }
-    int state = 0, given = !left_out(a[5]);
+    int state = 0, given = !omitted(a[5]);
     if (!given || (form.nbytes > 0 && has_room(a[5], form.nbytes))) {
         state = cuda_place(&place);
     }
@@ -360,7 +360,7 @@ PyObject *fast_cuda_init(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
         leave(&place);
     }
     Py_DECREF((PyObject *)form.dtype);
-    if (state > 0 && !left_out(a[4])) {
+    if (state > 0 && !omitted(a[4])) {
         state = PyObject_SetAttrString(a[0], "base", a[4]) < 0 ? -1 : 1;
     }
     return state > 0 ? Py_NewRef(Py_None) : NULL;
@@ -382,7 +382,7 @@ PyObject *fast_cuda_full(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     if (a[1] == NULL || (!PyFloat_CheckExact(a[1]) && !PyLong_CheckExact(a[1]))) {
         return NULL;
     }
-    PyObject *dtype = left_out(a[2]) ? dtype_of_number(a[1]) : Py_NewRef(a[2]);
+    PyObject *dtype = omitted(a[2]) ? dtype_of_number(a[1]) : Py_NewRef(a[2]);
     PyObject *array = dtype != NULL ? cuda_new(a[0], dtype, a[3], a[4]) : NULL;
     Py_XDECREF(dtype);
     return array != NULL ? filled(array, a[1]) : NULL;
@@ -396,8 +396,8 @@ PyObject *fast_cuda_empty_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     if (like == NULL || (PyObject *)Py_TYPE(like) != arr_cuda.array_class || a[2] != NULL) {
         return NULL;
     }
-    PyArray_Descr *dtype = left_out(a[1]) ? (PyArray_Descr *)Py_NewRef((PyObject *)like->dtype)
-                                          : arr_read_dtype(a[1]);
+    PyArray_Descr *dtype = omitted(a[1]) ? (PyArray_Descr *)Py_NewRef((PyObject *)like->dtype)
+                                         : arr_read_dtype(a[1]);
     PyObject *array = NULL;
     if (dtype != NULL && form_like(&form, like, dtype) && cuda_place(&place) > 0) {
         array = make(arr_cuda.array_class, &place, &form, allocator_of(like->allocator));
@@ -497,7 +497,7 @@ PyObject *fast_opencl_init(PyObject *const *a, Py_ssize_t n) {
     }
     int state = 1;
     for (Py_ssize_t i = 6; i < n; i++) {
-        state = state && left_out(a[i]);
+        state = state && omitted(a[i]);
     }
     state = state ? opencl_place(&place, a[1]) : 0;
     if (state > 0) {
@@ -524,7 +524,7 @@ PyObject *fast_opencl_full(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     if (a[2] == NULL || (!PyFloat_CheckExact(a[2]) && !PyLong_CheckExact(a[2]))) {
         return NULL;
     }
-    PyObject *dtype = left_out(a[3]) ? dtype_of_number(a[2]) : Py_NewRef(a[3]);
+    PyObject *dtype = omitted(a[3]) ? dtype_of_number(a[2]) : Py_NewRef(a[3]);
     PyObject *array = dtype != NULL ? opencl_new(a[0], a[1], dtype, a[4], a[5]) : NULL;
     Py_XDECREF(dtype);
     return array != NULL ? filled(array, a[2]) : NULL;
@@ -537,8 +537,8 @@ static PyObject *new_like(GPUArray *like, PyObject *given) {
         like->queue == Py_None || like->table == NULL) {
         return NULL;
     }
-    PyArray_Descr *dtype = left_out(given) ? (PyArray_Descr *)Py_NewRef((PyObject *)like->dtype)
-                                           : arr_read_dtype(given);
+    PyArray_Descr *dtype = omitted(given) ? (PyArray_Descr *)Py_NewRef((PyObject *)like->dtype)
+                                          : arr_read_dtype(given);
     PyObject *array = NULL;
     if (dtype != NULL && form_like(&form, like, dtype)) {
         Place place = {.backend = like->backend, .queue = like->queue, .table = like->table};
@@ -550,7 +550,7 @@ static PyObject *new_like(GPUArray *like, PyObject *given) {
 
 /* ary, queue, allocator, dtype */
 PyObject *fast_opencl_empty_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
-    return a[1] == NULL && left_out(a[2]) ? new_like(as_array(a[0]), a[3]) : NULL;
+    return a[1] == NULL && omitted(a[2]) ? new_like(as_array(a[0]), a[3]) : NULL;
 }
 
 /* ary */

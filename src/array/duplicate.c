@@ -117,7 +117,7 @@ PyObject *fast_copy(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
 /* self, dtype, queue or stream, copy, order, casting, subok */
 PyObject *fast_astype(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
-    if (self == NULL || self->table == NULL || a[1] == NULL || !left_out(a[2]) || !is_keep(a[4]) ||
+    if (self == NULL || self->table == NULL || a[1] == NULL || !omitted(a[2]) || !is_keep(a[4]) ||
         a[5] != NULL || (a[3] != NULL && !PyBool_Check(a[3]))) {
         return NULL;
     }

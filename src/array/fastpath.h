@@ -15,7 +15,7 @@ typedef PyObject *(*FastFunction)(PyObject *const *a, Py_ssize_t n);
 #include "array/fastpaths.def"
 #undef FASTPATH
 
-static inline int left_out(const PyObject *value) {
+static inline int omitted(const PyObject *value) {
     return value == NULL || value == Py_None;
 }
 static inline int not_set(const PyObject *value) {

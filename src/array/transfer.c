@@ -200,7 +200,7 @@ static PyObject *get(GPUArray *self, PyObject *given) {
         return NULL;
     }
     PyObject *host = given;
-    if (left_out(given)) {
+    if (omitted(given)) {
         Py_INCREF((PyObject *)self->dtype);
         host = PyArray_Empty(self->ndim, ARRAY_SHAPE(self), self->dtype, !(self->flags & ARRAY_C));
     } else {
@@ -221,28 +221,26 @@ static PyObject *set(GPUArray *self, PyObject *host) {
 
 /* self, ary, pagelocked, async_, stream */
 PyObject *fast_cuda_get(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
-    return not_set(a[2]) && not_set(a[3]) && left_out(a[4]) ? get(as_array(a[0]), a[1]) : NULL;
+    return not_set(a[2]) && not_set(a[3]) && omitted(a[4]) ? get(as_array(a[0]), a[1]) : NULL;
 }
 
 /* self, ary, async_, stream */
 PyObject *fast_cuda_set(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
-    return not_set(a[2]) && left_out(a[3]) ? set(as_array(a[0]), a[1]) : NULL;
+    return not_set(a[2]) && omitted(a[3]) ? set(as_array(a[0]), a[1]) : NULL;
 }
 
 /* self, queue, ary, async_ */
 PyObject *fast_opencl_get(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
-    return self != NULL && (left_out(a[1]) || a[1] == self->queue) && not_set(a[3])
-               ? get(self, a[2])
-               : NULL;
+    return self != NULL && (omitted(a[1]) || a[1] == self->queue) && not_set(a[3]) ? get(self, a[2])
+                                                                                   : NULL;
 }
 
 /* self, ary, queue, async_ */
 PyObject *fast_opencl_set(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
-    return self != NULL && (left_out(a[2]) || a[2] == self->queue) && not_set(a[3])
-               ? set(self, a[1])
-               : NULL;
+    return self != NULL && (omitted(a[2]) || a[2] == self->queue) && not_set(a[3]) ? set(self, a[1])
+                                                                                   : NULL;
 }
 
 /* ---- fill ------------------------------------------------------------------------------------ */
@@ -310,7 +308,7 @@ int arr_fill_number(GPUArray *self, PyObject *value) {
 /* self, value, queue or stream, wait_for */
 PyObject *fast_fill(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
-    if (self == NULL || a[1] == NULL || !left_out(a[2]) || !left_out(a[3])) {
+    if (self == NULL || a[1] == NULL || !omitted(a[2]) || !omitted(a[3])) {
         return NULL;
     }
     int state = arr_fill_number(self, a[1]);

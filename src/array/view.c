@@ -92,7 +92,7 @@ PyObject *fast_squeeze(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
     Py_ssize_t shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS];
     int ndim = 0;
-    if (self == NULL || !left_out(a[1])) {
+    if (self == NULL || !omitted(a[1])) {
         return NULL;
     }
     for (int k = 0; k < self->ndim; k++) {
@@ -159,7 +159,7 @@ PyObject *fast_view(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     if (self == NULL) {
         return NULL;
     }
-    if (left_out(a[1])) {
+    if (omitted(a[1])) {
         return arr_view(self, self->dtype, self->offset, self->ndim, ARRAY_SHAPE(self),
                         ARRAY_STRIDES(self));
     }

@@ -64,14 +64,14 @@ PyObject *pg_profile_begin(PgProfiler *profiler, PyObject *limit) {
 }
 
 /* Ends the list: what it has, how many, how many were left out. */
-static PgRecord *take(size_t *n, size_t *left_out) {
+static PgRecord *take_records(size_t *n, size_t *dropped) {
     PgRecord *taken = NULL;
-    *n = *left_out = 0;
+    *n = *dropped = 0;
     if (pg_profile_lock != NULL) {
         PyThread_acquire_lock(pg_profile_lock, WAIT_LOCK);
         taken = records;
         *n = count;
-        *left_out = lost;
+        *dropped = lost;
         records = NULL;
         count = room = lost = most = 0; /* a call that is under way is left out */
         PyThread_release_lock(pg_profile_lock);
@@ -96,8 +96,8 @@ PyObject *pg_profile_end(PgProfiler *profiler) {
         profiler->active = 0;
         *profiler->when_ready = NULL;
     }
-    size_t n, left_out;
-    PgRecord *taken = take(&n, &left_out);
+    size_t n, dropped;
+    PgRecord *taken = take_records(&n, &dropped);
     PyObject *list = PyList_New(0);
     for (size_t i = 0; i < n; i++) {
         PyObject *row = list != NULL ? row_of(profiler, &taken[i]) : NULL;
@@ -108,7 +108,7 @@ PyObject *pg_profile_end(PgProfiler *profiler) {
         profiler->drop(&taken[i]);
     }
     PyMem_RawFree(taken);
-    return list != NULL ? Py_BuildValue("(Nn)", list, (Py_ssize_t)left_out) : NULL;
+    return list != NULL ? Py_BuildValue("(Nn)", list, (Py_ssize_t)dropped) : NULL;
 }
 
 /* ---- ranges of NVTX -------------------------------------------------------------------------- */

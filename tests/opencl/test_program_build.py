@@ -271,10 +271,10 @@ def test_chatter_is_told_from_messages():
         "Device build started\nOptions used by backend compiler: -w\nDevice build done\n"
         'remark: <unknown>:0:0: 7 instructions in function\nKernel "f" was not vectorized\nDone.'
     )
-    assert program.says_nothing(chatter)
-    assert program.says_nothing(" \n\n")
-    assert not program.says_nothing(chatter + "\n1:2:3: warning: x")
-    assert not program.says_nothing("Kernel")
+    assert program.is_empty_log(chatter)
+    assert program.is_empty_log(" \n\n")
+    assert not program.is_empty_log(chatter + "\n1:2:3: warning: x")
+    assert not program.is_empty_log("Kernel")
 
 
 def test_lines_beyond_the_source_are_left_alone():

@@ -338,7 +338,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
 def _set_where(a: Any, mask: Any, value: Any) -> None:
     from . import elementwise
 
-    if a.size == 0 or launch_cache.known("set where", mask, value, a, out=a) is not None:
+    if a.size == 0 or launch_cache.launch_known("set where", mask, value, a, out=a) is not None:
         return
     dtype, given = a.dtype, (mask, value, a)
     operation = elementwise.Operation(

@@ -544,7 +544,7 @@ def _to_gpu(ary: Any, allocator: Any, stream: Any, blocking: bool, call: str) ->
         return result
     host = np.asarray(ary)
     if host is not ary and host.dtype.hasobject:
-        shown = lazy("pygpu._src.array.interchange").shown_by(ary)
+        shown = lazy("pygpu._src.array.interchange").interface_of(ary)
         if shown is not None:
             return _to_gpu(shown, allocator, stream, blocking, call)
     host = contiguous_host(host, call)

@@ -20,7 +20,7 @@ from . import layout
 
 __all__ = [
     "InterfaceError",
-    "Shown",
+    "ForeignArray",
     "check_alignment",
     "check_current",
     "check_range",
@@ -38,7 +38,7 @@ class InterfaceError(BufferError, TypeError):
     """A ``__cuda_array_interface__`` violates the protocol."""
 
 
-class Shown(NamedTuple):
+class ForeignArray(NamedTuple):
     """A checked ``__cuda_array_interface__``; strides of C order if it has none."""
 
     address: int
@@ -116,7 +116,7 @@ def _stream_of(shown: dict[str, Any]) -> int | None:
     return stream
 
 
-def read(shown: Any, call: str) -> Shown:
+def read(shown: Any, call: str) -> ForeignArray:
     """Read a ``__cuda_array_interface__``. Raises InterfaceError, whose message begins with
     *call*, if it violates the protocol."""
     try:
@@ -125,7 +125,7 @@ def read(shown: Any, call: str) -> Shown:
         raise InterfaceError(f"{call}: {error}") from None
 
 
-def _read(shown: Any) -> Shown:
+def _read(shown: Any) -> ForeignArray:
     if not isinstance(shown, dict):
         raise InterfaceError(f"a dict is needed, not {type(shown).__name__}")
     missing = [key for key in ("shape", "typestr", "data") if key not in shown]
@@ -157,7 +157,7 @@ def _read(shown: Any) -> Shown:
     address, read_only = _address_of(shown)
     if address == 0 and 0 not in shape:
         raise InterfaceError("there are items, and no memory")
-    return Shown(address, read_only, shape, strides, dtype, _stream_of(shown))
+    return ForeignArray(address, read_only, shape, strides, dtype, _stream_of(shown))
 
 
 def check_alignment(
@@ -202,7 +202,7 @@ def check_range(
     return found
 
 
-def check_current(call: str, shown: Shown) -> None:
+def check_current(call: str, shown: ForeignArray) -> None:
     """Raise BufferError for memory that kernels of the current context cannot use."""
     found = check_range(call, shown.address, shown.shape, shown.strides, shown.dtype)
     if found is None:

@@ -23,7 +23,7 @@ from pygpu._src.util.lazy import lazy, provided
 from . import foreign_memory, layout
 from .device import Device, as_device, default_device, is_simulator
 
-__all__ = ["dlpack", "dlpack_device", "from_cuda_array", "from_dlpack", "shown_by", "token"]
+__all__ = ["dlpack", "dlpack_device", "from_cuda_array", "from_dlpack", "interface_of", "token"]
 
 CPU, CUDA, CUDA_HOST, OPENCL, ROCM_HOST, CUDA_MANAGED = 1, 2, 3, 4, 11, 13
 _HOSTS = (CPU, CUDA_HOST, ROCM_HOST)
@@ -109,8 +109,8 @@ def dlpack(
         _refuse_mpi(array)
     if copy:
         array, flags = array._copy(), _COPIED
-    give = _give_cuda if array.backend.name == "cuda" else _give_opencl
-    address, offset, owner = give(array, stream)
+    export = _export_cuda if array.backend.name == "cuda" else _export_opencl
+    address, offset, owner = export(array, stream)
     return _array._dlpack_export(
         owner, address, own, array.shape, array.strides, array.dtype, offset, versioned, flags
     )
@@ -135,7 +135,7 @@ def _host_capsule(host: np.ndarray, versioned: bool) -> Any:
     )
 
 
-def _give_cuda(array: Any, stream: Any) -> tuple[int, int, Any]:
+def _export_cuda(array: Any, stream: Any) -> tuple[int, int, Any]:
     """Return (address, offset, owner of the memory), with the consumer's stream ordered after the
     array's."""
     if stream is not None and not isinstance(stream, (int, np.integer)):
@@ -148,7 +148,7 @@ def _give_cuda(array: Any, stream: Any) -> tuple[int, int, Any]:
             "thread's own, -1 asks for no waiting"
         )
     if stream != -1:
-        _let_wait(array, _LEGACY if stream is None else int(stream))
+        _order_consumer(array, _LEGACY if stream is None else int(stream))
     memory = array.base_data
     owner: Any = array
     if array.size and hasattr(memory, "__dlpack__"):  # this also keeps it from being freed
@@ -156,7 +156,7 @@ def _give_cuda(array: Any, stream: Any) -> tuple[int, int, Any]:
     return (array.ptr if array.size else 0), 0, owner
 
 
-def _let_wait(array: Any, handle: int) -> None:
+def _order_consumer(array: Any, handle: int) -> None:
     """Make a stream of another library wait for the work on an array."""
     queue = array.queue
     if handle == (_LEGACY if queue is None else queue.handle):
@@ -169,7 +169,7 @@ def _let_wait(array: Any, handle: int) -> None:
             _cuda().Stream.from_handle(handle).wait_for_event(event)
 
 
-def _give_opencl(array: Any, stream: Any) -> tuple[int, int, Any]:
+def _export_opencl(array: Any, stream: Any) -> tuple[int, int, Any]:
     if stream not in (None, -1):
         raise BufferError(
             "__dlpack__: OpenCL has no streams; leave stream out, and the host waits instead"
@@ -256,9 +256,9 @@ def from_dlpack(x: Any, *, device: Device | None = None, copy: bool | None = Non
         host = np.asarray(_import(x, (kind, number)))
         return (default_device() if device is None else device).put(host)
     if kind in (CUDA, CUDA_MANAGED):
-        return _take_cuda(x, (kind, number), device, copy)
+        return _import_cuda(x, (kind, number), device, copy)
     if kind == OPENCL:
-        return _take_opencl(x, (kind, number), device, copy)
+        return _import_opencl(x, (kind, number), device, copy)
     raise BufferError(
         f"from_dlpack: memory of {_NAMES.get(kind, f'a device of kind {kind}')} cannot be shared "
         "with OpenCL or CUDA; copy it to the host first, and use pygpu.xp.asarray()"
@@ -359,7 +359,7 @@ def _over_pointer(
     return array
 
 
-def _take_cuda(x: Any, kind: tuple[int, int], device: Device | None, copy: bool | None) -> Any:
+def _import_cuda(x: Any, kind: tuple[int, int], device: Device | None, copy: bool | None) -> Any:
     where = _cuda_device(kind[1])
     if device is not None and device == where:
         where = device
@@ -373,7 +373,7 @@ def _take_cuda(x: Any, kind: tuple[int, int], device: Device | None, copy: bool 
     return _moved(array, device, copy)
 
 
-def _take_opencl(x: Any, kind: tuple[int, int], device: Device | None, copy: bool | None) -> Any:
+def _import_opencl(x: Any, kind: tuple[int, int], device: Device | None, copy: bool | None) -> Any:
     tensor = _import(x, kind)
     if tensor.address == 0:  # there are no items
         empty = np.empty(tensor.shape, tensor.dtype)
@@ -422,7 +422,7 @@ def _take_opencl(x: Any, kind: tuple[int, int], device: Device | None, copy: boo
 # ---- __cuda_array_interface__
 
 
-def shown_by(x: Any) -> Any:
+def interface_of(x: Any) -> Any:
     """Make an array over what an object of another library exports by ``__cuda_array_interface__``
     or ``__dlpack__``; None if it has neither."""
     if hasattr(x, "__cuda_array_interface__"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pygpu._src.runtime.backend import Backend
 
-__all__ = ["RESULT", "SCRATCH", "Call", "elementwise_call", "known", "step"]
+__all__ = ["RESULT", "SCRATCH", "Call", "elementwise_call", "launch_known", "step"]
 
 # In the operands of a step: the new result, and the first of the scratch arrays.
 RESULT = _array._PLAN_RESULT
@@ -150,6 +150,6 @@ def _names(call: Call) -> tuple[Any, ...]:
     return (call.name,) if call.ufunc is None else (call.name, call.ufunc)
 
 
-def known(name: str, *operands: Any, out: Any = None) -> Any:
+def launch_known(name: str, *operands: Any, out: Any = None) -> Any:
     """Run a cached call and return its result, else None."""
     return _array._call(name, *operands, out=out)

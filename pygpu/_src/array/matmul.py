@@ -45,7 +45,7 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
     Raises ValueError for numbers and for shapes that do not fit.
     """
     if out is None:
-        known = launch_cache.known("matmul", a, b)
+        known = launch_cache.launch_known("matmul", a, b)
         if known is not None:
             return known
     _check_operands(a, b)

@@ -313,7 +313,7 @@ class Shaping(Indexing[_ScalarT_co]):
     ) -> Any:
         """``selffac * self + otherfac * other``, in one launch."""
         if queue is None:
-            known = launch_cache.known("mul_add", self, other, selffac, otherfac, out=out)
+            known = launch_cache.launch_known("mul_add", self, other, selffac, otherfac, out=out)
             if known is not None:
                 return known
         loop = np.result_type(

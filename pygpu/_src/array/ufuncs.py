@@ -251,7 +251,7 @@ def call(
     """
     plain = where is True and dtype is None and signature is None and casting == "same_kind"
     if plain and queue is None and (out is None or len(out) == 1):
-        known = launch_cache.known(name, *inputs, out=None if out is None else out[0])
+        known = launch_cache.launch_known(name, *inputs, out=None if out is None else out[0])
         if known is not None:
             return known
     ufunc, asked = getattr(np, name), name

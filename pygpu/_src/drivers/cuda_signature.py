@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 from pygpu._src.drivers.declarations import split_declaration, typedefs, without_comments
 
-__all__ = ["kernel_parameters", "known", "parameters_from_ptx", "parameters_from_source"]
+__all__ = ["kernel_parameters", "as_source", "parameters_from_ptx", "parameters_from_source"]
 
 # A parameter: its kind, size and alignment in bytes (0: unknown), its declaration or None. Kinds:
 # P pointer, i and u signed and unsigned integer, I integer of unknown sign, B bool, f float, b
@@ -385,7 +385,7 @@ def parameters_from_source(name: str, source: str) -> list[Parameter] | None:
 _KNOWN = "// parameters of kernels: "
 
 
-def known(kernels: Mapping[str, list[Parameter] | None]) -> str:
+def as_source(kernels: Mapping[str, list[Parameter] | None]) -> str:
     """Return a text that a module accepts in place of its source, if its kernels' parameters are
     known."""
     return _KNOWN + json.dumps(kernels)

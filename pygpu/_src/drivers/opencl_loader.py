@@ -145,7 +145,7 @@ def _search(opencl: Any) -> bool:
     named = os.environ.get(VARIABLE)
     obey = [name for name in ICD_VARIABLES if os.environ.get(name)]
     for path in [named] if named else _loaders():
-        near = [] if obey else _drivers_beside(path)
+        near = [] if obey else _drivers_in_environment(path)
         with _home(path), _listing(near):
             if _open(opencl, path) and _has_platform(opencl, path, may_offer=not obey):
                 _offered.extend(driver for driver in near if driver not in _offered)
@@ -230,7 +230,7 @@ def _offer(found: list[str]) -> Iterator[bool]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _drivers_beside(path: str) -> list[str]:
+def _drivers_in_environment(path: str) -> list[str]:
     """Return the drivers of the environment that a loader is part of.
 
     They belong together. Khronos's loader, which Intel's package contains, must get them at once:

@@ -30,33 +30,33 @@ __all__ = ["DeviceMemory", "MemoryLine", "MemoryReport", "memory_report", "track
 _UNKNOWN = ("", 0)
 
 
-class _Piece(NamedTuple):
+class _Allocation(NamedTuple):
     memory: weakref.ref[Any]
     size: int
     where: tuple[str, int]  # file and line
     device: str
 
 
-_pieces: dict[int, _Piece] = {}
+_allocations: dict[int, _Allocation] = {}
 _lock = threading.RLock()  # garbage collection in this thread may free tracked objects
 _on = False
 
 
-def _made(memory: Any, size: int) -> None:
+def _record_allocation(memory: Any, size: int) -> None:
     """Record an allocation; called by the extensions."""
     frame = user_frame(2)
     where = _UNKNOWN if frame is None else (frame.f_code.co_filename, frame.f_lineno)
     key = id(memory)
 
-    def gone(ref: weakref.ref[Any]) -> None:
+    def on_release(ref: weakref.ref[Any]) -> None:
         with _lock:
-            piece = _pieces.get(key)
+            piece = _allocations.get(key)
             if piece is not None and piece.memory is ref:
-                del _pieces[key]
+                del _allocations[key]
 
-    piece = _Piece(weakref.ref(memory, gone), size, where, _device_of(memory))
+    piece = _Allocation(weakref.ref(memory, on_release), size, where, _device_of(memory))
     with _lock:
-        _pieces[key] = piece
+        _allocations[key] = piece
 
 
 def _device_of(memory: Any) -> str:
@@ -111,13 +111,15 @@ class track_memory:
         _switch(self._before)
 
     def __repr__(self) -> str:
-        return f"<pygpu.track_memory: {'on' if _on else 'off'}, {len(_pieces)} pieces of memory>"
+        return (
+            f"<pygpu.track_memory: {'on' if _on else 'off'}, {len(_allocations)} pieces of memory>"
+        )
 
 
 def _switch(on: bool) -> None:
     global _on
     for module in (_opencl, _cuda):
-        module._track_memory(_made if on else None)
+        module._track_memory(_record_allocation if on else None)
     _on = on
 
 
@@ -242,7 +244,7 @@ def memory_report() -> MemoryReport:
     # Deferred operations keep their inputs alive and will allocate their results.
     _array._chain_flush()
     with _lock:
-        pieces = list(_pieces.values())
+        pieces = list(_allocations.values())
     sums: dict[tuple[Any, ...], list[int]] = {}
     for piece in pieces:
         memory = piece.memory()

@@ -41,7 +41,7 @@ class Saved:
         if id(value) in self._seen:
             return
         self._seen.add(id(value))
-        put = self._how(value)
+        put = self._restorer(value)
         if put is not None:
             self._back.append(put)
         elif depth and isinstance(value, dict):
@@ -53,7 +53,7 @@ class Saved:
         elif isinstance(value, _cuda.ArgumentHandler):
             self._keep(value.array, depth)
 
-    def _how(self, value: Any) -> Callable[[], Any] | None:
+    def _restorer(self, value: Any) -> Callable[[], Any] | None:
         """Return a function that restores the value's contents; None if it cannot be written to."""
         if isinstance(value, GPUArray):
             array: Any = value

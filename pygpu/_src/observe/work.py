@@ -30,7 +30,7 @@ def find_work(*values: Any) -> list[Work]:
     def add(backend: Backend, queue: Any) -> None:
         found.setdefault((id(backend), 0 if queue is None else hash(queue)), (backend, queue))
 
-    def look(value: Any, depth: int) -> None:
+    def visit(value: Any, depth: int) -> None:
         if id(value) in seen or len(seen) > _MANY:
             return
         seen.add(id(value))
@@ -48,10 +48,10 @@ def find_work(*values: Any) -> list[Work]:
                 add(backend_of(None), None)
         elif depth:
             for item in _items(value):
-                look(item, depth - 1)
+                visit(item, depth - 1)
 
     for value in values:
-        look(value, _DEEP)
+        visit(value, _DEEP)
     return list(found.values())
 
 

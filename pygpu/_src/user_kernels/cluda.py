@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["CUDA_PREAMBLE", "OPENCL_PREAMBLE", "words_for"]
+__all__ = ["CUDA_PREAMBLE", "OPENCL_PREAMBLE", "definitions_for"]
 
 _WORDS = re.compile(
     r"\b(?:KERNEL|WITHIN_KERNEL|GLOBAL_MEM|LOCAL_MEM(?:_ARG)?|REQD_WG_SIZE|local_barrier"
@@ -14,7 +14,7 @@ _WORDS = re.compile(
 )
 
 
-def words_for(language: str, texts: Iterable[str]) -> str:
+def definitions_for(language: str, texts: Iterable[str]) -> str:
     """Return their definitions, if one of the texts uses any."""
     if any(_WORDS.search(text) for text in texts):
         return OPENCL_PREAMBLE if language == "opencl" else CUDA_PREAMBLE

@@ -114,7 +114,7 @@ def _check(call: str, *arrays: Any) -> None:
 def apply(name: str, array: Any, queue: Any = None, out: Any = None) -> Any:
     """Apply the function to each item."""
     if queue is None:
-        known = launch_cache.known(f"function_{name}", array, out=out)
+        known = launch_cache.launch_known(f"function_{name}", array, out=out)
         if known is not None:
             return known
     _check(name, array)
@@ -154,7 +154,7 @@ def binary(name: str, a: Any, b: Any, queue: Any = None, out: Any = None) -> Any
     """Apply the function to the items of two arrays, which are broadcast against each other. ldexp
     takes integers as its second argument; fractions of exponents are dropped."""
     if queue is None:
-        known = launch_cache.known(f"function_{name}", a, b, out=out)
+        known = launch_cache.launch_known(f"function_{name}", a, b, out=out)
         if known is not None:
             return known
     _check(name, a, b)

@@ -18,7 +18,7 @@ import numpy as np
 from pygpu._src.array.launch_cache import SCRATCH, step
 from pygpu._src.runtime.backend import Backend
 
-from .cluda import words_for
+from .cluda import definitions_for
 from .language import Language, Parameter, split_options
 from .reduction import macro_body
 from .scanner import mentions, uses_of
@@ -164,7 +164,7 @@ class Scan:
         reduce_body = self._serial_reduce(stored) if serial else self._group_reduce(stored)
         output_body = self._serial_output(stored) if serial else self._group_output(stored)
         return f"""\
-{language.prefix(backend, texts, dtypes)}{words_for(language.name, texts)}
+{language.prefix(backend, texts, dtypes)}{definitions_for(language.name, texts)}
 {self.preamble}
 typedef {language.ctype(self.dtype)} scan_type;
 typedef {index} index_type;

@@ -105,7 +105,7 @@ static PyObject *nvrtc_architectures(PyObject *Py_UNUSED(module), PyObject *Py_U
 }
 
 /* A C array of the UTF-8 texts of a tuple of str, which must outlive it; NULL with an exception. */
-static const char **texts_of(PyObject *tuple) {
+static const char **utf8_array_of(PyObject *tuple) {
     Py_ssize_t n = PyTuple_GET_SIZE(tuple);
     const char **texts = PyMem_Calloc((size_t)n + 1, sizeof *texts);
     if (texts == NULL) {
@@ -210,7 +210,7 @@ static void Lists_clear(Lists *self) {
 static int Lists_read(Lists *self, PyObject *const args[LISTS]) {
     for (int i = 0; i < LISTS; i++) {
         self->tuples[i] = pg_tuple(args[i], "_nvrtc_compile", "argument", "str", 100000);
-        self->texts[i] = self->tuples[i] != NULL ? texts_of(self->tuples[i]) : NULL;
+        self->texts[i] = self->tuples[i] != NULL ? utf8_array_of(self->tuples[i]) : NULL;
         if (self->texts[i] == NULL) {
             return -1;
         }
@@ -244,8 +244,8 @@ static nvrtcResult compile(const char *source, const char *name, const Lists *li
 }
 
 /* Makes the result of _nvrtc_compile(); NULL with an exception. */
-static PyObject *answer_of(nvrtcProgram program, const Lists *lists, nvrtcResult result,
-                           const char *routine) {
+static PyObject *make_result(nvrtcProgram program, const Lists *lists, nvrtcResult result,
+                             const char *routine) {
     int well = result == NVRTC_SUCCESS;
     PyObject *answer = NULL;
     PyObject *log = program != NULL ? log_of(program) : PyUnicode_FromString("");
@@ -287,7 +287,7 @@ static PyObject *nvrtc_compile_impl(PyObject *Py_UNUSED(module), PyObject *const
         nvrtcResult result = compile(source, name, &lists, &program, &routine),
                     ignored = NVRTC_SUCCESS;
         if (cud_waiting_end(&waiting) == 0) {
-            answer = answer_of(program, &lists, result, routine);
+            answer = make_result(program, &lists, result, routine);
         }
         if (program != NULL) {
             NVRTC_CALL(ignored, nvrtcDestroyProgram, &program);

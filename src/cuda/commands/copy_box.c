@@ -97,8 +97,8 @@ static void Box_dealloc(PyObject *op) {
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* The distance in bytes from data to the end of an array with these strides. */
-static size_t reach(int n, const Py_ssize_t *shape, const Py_ssize_t *strides,
-                    Py_ssize_t itemsize) {
+static size_t bytes_spanned(int n, const Py_ssize_t *shape, const Py_ssize_t *strides,
+                            Py_ssize_t itemsize) {
     size_t end = (size_t)itemsize;
     for (int i = 0; i < n; i++) {
         if (shape[i] == 0) {
@@ -142,8 +142,8 @@ static int End_set_host(Box *self, End *end, PyObject *obj, const char *call, in
             return -1;
         }
         next.host = PyArray_DATA(array);
-        next.room = reach(PyArray_NDIM(array), PyArray_DIMS(array), PyArray_STRIDES(array),
-                          PyArray_ITEMSIZE(array));
+        next.room = bytes_spanned(PyArray_NDIM(array), PyArray_DIMS(array), PyArray_STRIDES(array),
+                                  PyArray_ITEMSIZE(array));
     } else {
         if (PyObject_GetBuffer(obj, &next.view,
                                (write ? PyBUF_STRIDED : PyBUF_STRIDED_RO) | PyBUF_FORMAT) < 0) {
@@ -161,7 +161,8 @@ static int End_set_host(Box *self, End *end, PyObject *obj, const char *call, in
             return -1;
         }
         next.host = next.view.buf;
-        next.room = reach(next.view.ndim, next.view.shape, next.view.strides, next.view.itemsize);
+        next.room =
+            bytes_spanned(next.view.ndim, next.view.shape, next.view.strides, next.view.itemsize);
     }
     next.object = Py_NewRef(obj);
     return End_put(self, end, next, call);

@@ -213,7 +213,7 @@ static int parse(const char *text, Prepared *out, int *count, size_t *size) {
 
 /* Moves the items to the offsets that the kernel reads. Each declared type must have the
  * parameter's size or more bytes. */
-static int fit(Function *self, Prepared *prepared) {
+static int fit_to_parameters(Function *self, Prepared *prepared) {
     const Plan *plan = self->plan;
     if (plan->n_params < 0) {
         return 0;
@@ -288,7 +288,7 @@ static PyObject *Function_prepare_impl(PyObject *op, PyObject *const *a) {
     prepared->n = n;
     prepared->size = size;
     prepared->format = format;
-    if (parse(text, prepared, &n, &size) < 0 || fit(self, prepared) < 0) {
+    if (parse(text, prepared, &n, &size) < 0 || fit_to_parameters(self, prepared) < 0) {
         prepared_free(prepared);
         return NULL;
     }

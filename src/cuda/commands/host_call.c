@@ -196,7 +196,7 @@ static int start_thread(void) {
 
 /* ---- the function ---------------------------------------------------------------------------- */
 
-static void drop(PyObject *capsule) {
+static void drop_capsule(PyObject *capsule) {
     HostCall *self = PyCapsule_GetPointer(capsule, CALL_NAME);
     cud_host_calls--;
     Py_DECREF(self->function);
@@ -211,7 +211,8 @@ static PyObject *make_call(PyObject *function, PyObject *const *args, Py_ssize_t
     for (Py_ssize_t i = 0; tuple != NULL && i < nargs; i++) {
         PyTuple_SET_ITEM(tuple, i, Py_NewRef(args[i]));
     }
-    if (self == NULL || tuple == NULL || (capsule = PyCapsule_New(self, CALL_NAME, drop)) == NULL) {
+    if (self == NULL || tuple == NULL ||
+        (capsule = PyCapsule_New(self, CALL_NAME, drop_capsule)) == NULL) {
         PyMem_Free(self);
         Py_XDECREF(tuple);
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();

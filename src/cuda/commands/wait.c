@@ -10,7 +10,7 @@
 
 typedef enum { WAIT_STREAM, WAIT_EVENT } WaitKind;
 
-static CUresult ask(WaitKind kind, void *handle) {
+static CUresult query_status(WaitKind kind, void *handle) {
     CUresult status = CUDA_SUCCESS;
     if (kind == WAIT_STREAM) {
         CU_CALL(status, cuStreamQuery, (CUstream)handle);
@@ -29,7 +29,7 @@ static int poll(WaitKind kind, void *handle, CUresult *status) {
         Py_BEGIN_ALLOW_THREADS
         double slice = pg_seconds() + SLICE_SECONDS;
         for (;;) {
-            *status = ask(kind, handle);
+            *status = query_status(kind, handle);
             double now = pg_seconds();
             if (*status != CUDA_ERROR_NOT_READY || now > slice) {
                 break;

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define UNKNOWN UINT64_MAX
-#define MATTERS ((size_t)64 << 20)
+#define UNKNOWN          UINT64_MAX
+#define SMALLEST_CHECKED ((size_t)64 << 20)
 
 /* Reads the number that follows *key* at the start of a line; UNKNOWN if there is no such file,
  * line or number. */
-static uint64_t number_in(const char *path, const char *key) {
+static uint64_t read_number(const char *path, const char *key) {
     char line[256];
     uint64_t number = UNKNOWN;
     FILE *file = fopen(path, "r");
@@ -30,10 +30,10 @@ static uint64_t number_in(const char *path, const char *key) {
 }
 
 /* What is left of a container's memory limit. The page cache counts as free. */
-static uint64_t left_of(const char *limit_path, const char *used_path, const char *stat_path,
-                        const char *cached) {
-    const uint64_t limit = number_in(limit_path, ""), used = number_in(used_path, ""),
-                   files = number_in(stat_path, cached);
+static uint64_t cgroup_available(const char *limit_path, const char *used_path,
+                                 const char *stat_path, const char *cached) {
+    const uint64_t limit = read_number(limit_path, ""), used = read_number(used_path, ""),
+                   files = read_number(stat_path, cached);
     if (limit == UNKNOWN || used == UNKNOWN) {
         return UNKNOWN;
     }
@@ -42,16 +42,16 @@ static uint64_t left_of(const char *limit_path, const char *used_path, const cha
 }
 
 size_t cud_host_available(size_t size) {
-    if (size < MATTERS) {
+    if (size < SMALLEST_CHECKED) {
         return SIZE_MAX;
     }
-    uint64_t room = number_in("/proc/meminfo", "MemAvailable:");
+    uint64_t room = read_number("/proc/meminfo", "MemAvailable:");
     room = room != UNKNOWN ? room * 1024 : room;
 #define V2 "/sys/fs/cgroup/memory."
 #define V1 "/sys/fs/cgroup/memory/memory."
-    const uint64_t v2 = left_of(V2 "max", V2 "current", V2 "stat", "file "),
-                   v1 =
-                       left_of(V1 "limit_in_bytes", V1 "usage_in_bytes", V1 "stat", "total_cache ");
+    const uint64_t v2 = cgroup_available(V2 "max", V2 "current", V2 "stat", "file "),
+                   v1 = cgroup_available(V1 "limit_in_bytes", V1 "usage_in_bytes", V1 "stat",
+                                         "total_cache ");
     room = v2 < room ? v2 : room;
     room = v1 < room ? v1 : room;
     return room < SIZE_MAX ? (size_t)room : SIZE_MAX;

@@ -47,7 +47,7 @@ typedef struct {
 } Layout;
 
 /* Runs without the GIL: touches no Python objects. */
-static void ask_layout(CUfunction handle, Layout *out) {
+static void query_layout(CUfunction handle, Layout *out) {
     int room = 0;
     out->n = 0;
     for (;;) {
@@ -84,7 +84,7 @@ typedef struct {
 } Answers;
 
 /* Runs without the GIL, because it loads the kernel's code if the driver loads lazily. */
-static void ask(Plan *plan, Context *context, Answers *out) {
+static void query_parameters(Plan *plan, Context *context, Answers *out) {
     static const CUfunction_attribute of_function[3] = {
         0, 1, 8}; /* MAX_THREADS_PER_BLOCK, SHARED_SIZE_BYTES, MAX_DYNAMIC_SHARED_SIZE_BYTES */
     static const CUdevice_attribute of_device[9] = {
@@ -104,7 +104,7 @@ static void ask(Plan *plan, Context *context, Answers *out) {
         CU_CALL(out->status, cuDeviceGetAttribute, &out->device[i], of_device[i], context->device);
     }
     if (out->status == CUDA_SUCCESS) {
-        ask_layout(plan->handle, &out->layout);
+        query_layout(plan->handle, &out->layout);
     }
     cud_context_leave(&guard);
 }
@@ -255,7 +255,7 @@ int function_make_plan(Function *self) {
         return -1;
     }
     Py_BEGIN_ALLOW_THREADS
-    ask(plan, self->context, &answers);
+    query_parameters(plan, self->context, &answers);
     Py_END_ALLOW_THREADS
     if (answers.status != CUDA_SUCCESS) {
         PyMem_RawFree(answers.layout.params);

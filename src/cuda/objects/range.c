@@ -12,7 +12,7 @@ typedef struct {
     CUresult status; /* returned by range_at() */
 } Range;
 
-static int about(CUdeviceptr ptr, int attribute, void *out) {
+static int query_attribute(CUdeviceptr ptr, int attribute, void *out) {
     CUresult status = CUDA_SUCCESS;
     CU_BESIDE(status, cuPointerGetAttribute, out, (CUpointer_attribute)attribute, ptr);
     return status == CUDA_SUCCESS;
@@ -37,8 +37,9 @@ static int range_at(CUdeviceptr ptr, Range *out) {
 
 /* The addresses reserved together. */
 static int reserved_at(CUdeviceptr ptr, Range *out) {
-    return about(ptr, ABOUT_START, &out->start) && about(ptr, ABOUT_SIZE, &out->size) &&
-           ptr >= out->start && ptr - out->start < out->size;
+    return query_attribute(ptr, ABOUT_START, &out->start) &&
+           query_attribute(ptr, ABOUT_SIZE, &out->size) && ptr >= out->start &&
+           ptr - out->start < out->size;
 }
 
 /* Extends the range: memory mapped piece by piece into one reservation (cuMemMap, torch's
@@ -69,10 +70,10 @@ size_t cud_bytes_at(CUdeviceptr ptr, size_t n) {
 }
 
 /* For mapped host memory the driver knows no allocation: its first and last byte must be mapped. */
-static int of_host(CUdeviceptr ptr, size_t n, Range *out) {
+static int host_range(CUdeviceptr ptr, size_t n, Range *out) {
     unsigned first = 0, last = 0;
-    if (!about(ptr, ABOUT_TYPE, &first) || !about(ptr + (n - 1), ABOUT_TYPE, &last) ||
-        first != last) {
+    if (!query_attribute(ptr, ABOUT_TYPE, &first) ||
+        !query_attribute(ptr + (n - 1), ABOUT_TYPE, &last) || first != last) {
         return 0;
     }
     if (!reserved_at(ptr, out)) {
@@ -109,13 +110,13 @@ static PyObject *memory_range_impl(PyObject *module, PyObject *const *a) {
     } else if (range.status != CUDA_SUCCESS && range.status != CUDA_ERROR_INVALID_VALUE &&
                range.status != CUDA_ERROR_NOT_FOUND) { /* the context is wrong, not the address */
         return cud_raise(PyModule_GetState(module), "cuMemGetAddressRange", range.status);
-    } else if (!of_host(address, n, &range)) {
+    } else if (!host_range(address, n, &range)) {
         Py_RETURN_NONE;
     }
     unsigned type = 0;
     int device = -1;
-    if (!about(address, ABOUT_DEVICE, &device) || device < 0 || device == here ||
-        (about(address, ABOUT_TYPE, &type) && type == OF_HOST)) {
+    if (!query_attribute(address, ABOUT_DEVICE, &device) || device < 0 || device == here ||
+        (query_attribute(address, ABOUT_TYPE, &type) && type == OF_HOST)) {
         return Py_BuildValue("(KKO)", (unsigned long long)range.start,
                              (unsigned long long)range.size, Py_None);
     }

@@ -82,12 +82,12 @@ typedef struct {
     PyObject *format, *channels, *size, *width, *height, *pitch;
 } Linear;
 
-static int given(PyObject *obj) {
+static int is_given(PyObject *obj) {
     return obj != NULL && obj != Py_None;
 }
 
 /* All the memory that follows an address. */
-static size_t room_of(const DevicePointer *at) {
+static size_t bytes_after(const DevicePointer *at) {
     return at->allocation == NULL && at->ptr != 0 ? cud_bytes_at(at->ptr, SIZE_MAX) : at->size;
 }
 
@@ -97,7 +97,7 @@ static int read_format(State *state, const char *call, const Linear *how, CUarra
     uint32_t number;
     *channels = 1;
     if (pg_as_u32(how->format, call, "format", &number) < 0 ||
-        (given(how->channels) && pg_as_u32(how->channels, call, "num_channels", channels) < 0)) {
+        (is_given(how->channels) && pg_as_u32(how->channels, call, "num_channels", channels) < 0)) {
         return -1;
     }
     *format = (CUarray_format)number;
@@ -120,7 +120,7 @@ static int describe_rows(State *state, const char *call, const Linear *how, CUde
     if (read_format(state, call, how, &format, &channels, &element) < 0) {
         return -1;
     }
-    if (!given(how->width) || !given(how->height) ||
+    if (!is_given(how->width) || !is_given(how->height) ||
         pg_as_size(how->width, call, "width", &width) < 0 ||
         pg_as_size(how->height, call, "height", &height) < 0) {
         if (!PyErr_Occurred()) {
@@ -129,8 +129,8 @@ static int describe_rows(State *state, const char *call, const Linear *how, CUde
         }
         return -1;
     }
-    if (given(how->pitch) ? pg_as_size(how->pitch, call, "pitch", &pitch) < 0
-                          : pg_mul(width, element, &pitch) < 0) {
+    if (is_given(how->pitch) ? pg_as_size(how->pitch, call, "pitch", &pitch) < 0
+                             : pg_mul(width, element, &pitch) < 0) {
         if (!PyErr_Occurred()) {
             cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
                        "width = %zu is larger than any memory", width);
@@ -163,8 +163,8 @@ static int describe_line(State *state, const char *call, const Linear *how, cons
     if (read_format(state, call, how, &format, &channels, &element) < 0) {
         return -1;
     }
-    if (given(how->size) ? pg_as_size(how->size, call, "size", size) < 0
-                         : (*size = room_of(at)) == SIZE_MAX) {
+    if (is_given(how->size) ? pg_as_size(how->size, call, "size", size) < 0
+                            : (*size = bytes_after(at)) == SIZE_MAX) {
         if (!PyErr_Occurred()) {
             cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
                        "size is required: the extent of the memory is not known");
@@ -190,7 +190,7 @@ static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, con
     const char *call = "TextureObject";
     DevicePointer at = *place;
     size_t size = 0;
-    if ((given(how->width) || given(how->height)
+    if ((is_given(how->width) || is_given(how->height)
              ? describe_rows(state, call, how, at.ptr, resource, &size)
              : describe_line(state, call, how, &at, resource, &size)) < 0 ||
         cud_check_range(state, call, "resource", &at, size) < 0 ||
@@ -207,7 +207,7 @@ static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, con
 static int use_memory(Texture *self, PyObject *obj, const Linear *how,
                       CUDA_RESOURCE_DESC *resource) {
     DevicePointer at;
-    if (!given(how->format)) {
+    if (!is_given(how->format)) {
         cud_reject_type(self->state, "TextureObject",
                         "format must be given for linear memory (or the resource be an Array): "
                         "dtype_to_array_format(dtype)");
@@ -224,7 +224,7 @@ static int use_memory(Texture *self, PyObject *obj, const Linear *how,
 /* One number for all three dimensions, or up to three numbers. */
 static int as_modes(PyObject *obj, CUaddress_mode out[3]) {
     size_t modes[3];
-    if (!given(obj)) {
+    if (!is_given(obj)) {
         return 0;
     }
     int n = pg_as_sizes(obj, "TextureObject", "address_mode", modes, 3);
@@ -241,7 +241,7 @@ static int as_modes(PyObject *obj, CUaddress_mode out[3]) {
 }
 
 static int as_color(PyObject *obj, float out[4]) {
-    if (!given(obj)) {
+    if (!is_given(obj)) {
         return 0;
     }
     PyObject *items = pg_tuple(obj, "TextureObject", "border_color", "numbers", 4);
@@ -291,10 +291,10 @@ static PyObject *TextureObject_new(PyTypeObject *type, PyObject *args, PyObject 
     how.addressMode[0] = how.addressMode[1] = how.addressMode[2] = 1; /* clamp */
     if (state == NULL || pg_args_tuple(&TextureObject_args, args, kwargs, a) < 0 ||
         as_modes(a[1], how.addressMode) < 0 ||
-        (given(a[2]) && pg_as_u32(a[2], call, "filter_mode", &filter) < 0) ||
+        (is_given(a[2]) && pg_as_u32(a[2], call, "filter_mode", &filter) < 0) ||
         (flags[0] = pg_as_bool(a[3], 0)) < 0 || (flags[1] = pg_as_bool(a[4], 0)) < 0 ||
         (flags[2] = pg_as_bool(a[5], 0)) < 0 ||
-        (given(a[6]) && pg_as_u32(a[6], call, "max_anisotropy", &anisotropy) < 0) ||
+        (is_given(a[6]) && pg_as_u32(a[6], call, "max_anisotropy", &anisotropy) < 0) ||
         as_color(a[7], how.borderColor) < 0) {
         return NULL;
     }

@@ -52,7 +52,7 @@ static int follow_pitches(const char *call, ArrayLayout *layout, int fortran, si
 }
 
 /* The distance in bytes from the first to the end of the last item. */
-static int reach(const ArrayLayout *layout, size_t *out) {
+static int bytes_spanned(const ArrayLayout *layout, size_t *out) {
     size_t end = (size_t)PyDataType_ELSIZE(layout->dtype), way;
     for (int i = 0; i < layout->n; i++) {
         if (layout->dims[i] > 1 &&
@@ -92,8 +92,8 @@ typedef struct {
 
 /* Adapts the array to the pitches of the mapping and checks that it fits into it. Returns -1 with
  * an exception. */
-static int fit(State *state, const char *call, Wanted *wanted, const ImageExtent *extent,
-               const size_t region[3], size_t row_pitch, size_t slice_pitch) {
+static int fit_to_mapping(State *state, const char *call, Wanted *wanted, const ImageExtent *extent,
+                          const size_t region[3], size_t row_pitch, size_t slice_pitch) {
     ArrayLayout *layout = &wanted->layout;
     size_t row_bytes = region[0] * extent->element, rows, slices, end;
     if (extent->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && slice_pitch != 0) {
@@ -114,7 +114,8 @@ static int fit(State *state, const char *call, Wanted *wanted, const ImageExtent
     }
     if (pg_mul(region[1] - 1, row_pitch, &rows) < 0 ||
         pg_mul(region[2] - 1, slice_pitch, &slices) < 0 || pg_add(rows, row_bytes, &end) < 0 ||
-        pg_add(end, slices, &end) < 0 || reach(layout, &layout->size) < 0 || layout->size > end) {
+        pg_add(end, slices, &end) < 0 || bytes_spanned(layout, &layout->size) < 0 ||
+        layout->size > end) {
         goto too_far;
     }
     return 0;
@@ -204,8 +205,8 @@ static int map(Queue *queue, cl_mem mem, cl_map_flags flags, const ImageBox *box
 /* Whether the caller may have the mapping. A blocking call waits before it fails, because Intel's
  * driver loses count if a region is unmapped before it was mapped. Another thread may release the
  * image while the GIL is released. Returns -1 with an exception. */
-static int settle(Queue *queue, Memory *image, const char *call, const Mapping *mapping,
-                  const WaitList *list, int blocking) {
+static int check_mapping(Queue *queue, Memory *image, const char *call, const Mapping *mapping,
+                         const WaitList *list, int blocking) {
     const char *routine = "clEnqueueMapImage";
     return (blocking && (ocl_wait(queue->state, mapping->event, routine, NULL) < 0 ||
                          ocl_gates_check(queue->state, list->gates, routine) < 0)) ||
@@ -247,8 +248,9 @@ static PyObject *ocl_enqueue_map_image_impl(PyObject *module, PyObject *const *a
     ocl_memory_pin(image);
     if (map(queue, mem, flags, &box, &list, &made) == 0) {
         PyObject *pair = NULL;
-        if (settle(queue, image, call, &made, &list, blocking) < 0 ||
-            fit(state, call, &wanted, &extent, box.region, made.row_pitch, made.slice_pitch) < 0) {
+        if (check_mapping(queue, image, call, &made, &list, blocking) < 0 ||
+            fit_to_mapping(state, call, &wanted, &extent, box.region, made.row_pitch,
+                           made.slice_pitch) < 0) {
             ocl_unmap_discarded(queue, mem, made.pointer, made.event);
         } else {
             pair = ocl_map_result(queue, image, "clEnqueueMapImage", made.pointer, made.event,

@@ -100,7 +100,7 @@ static inline cl_int set_words(Kernel *self, PyObject *const *args, const cl_lon
 }
 
 /* A cheap test: ocl_queue_may_block() needs to be called only if this is not 0. */
-static inline int may_need_more(const Queue *queue) {
+static inline int block_check_needed(const Queue *queue) {
     return ocl_user_events_pending() > 0 || queue->n_marks > 0 ||
            (queue->enqueued - queue->finished >= OCL_MANY_COMMANDS &&
             !(queue->device->platform->quirks & OCL_QUIRK_FAILURES_RACE));
@@ -131,7 +131,7 @@ PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, 
     }
     if (queue->queue == NULL || queue->finalized ||
         queue->context->context != self->context->context || ocl_user_events_dropped > 0 ||
-        may_need_more(queue) || !plain_sizes(queue, args[1], args[2], &sizes)) {
+        block_check_needed(queue) || !plain_sizes(queue, args[1], args[2], &sizes)) {
         goto call;
     }
     for (cl_uint i = 0; i < n; i++) {

@@ -394,7 +394,7 @@ static int keywords_in_order(PyObject *const *values, PyObject *kwnames, const c
     return 1;
 }
 
-static inline PyObject *given_or(PyObject *value, PyObject *otherwise) {
+static inline PyObject *value_or(PyObject *value, PyObject *otherwise) {
     return value != NULL ? value : otherwise;
 }
 
@@ -425,23 +425,23 @@ static PyObject *copy_image(PyObject *module, State *state, PyObject *const *arg
             PyObject *all[] = {queue,
                                src,
                                dest,
-                               given_or(k[0], zero),
-                               given_or(k[1], zero),
-                               given_or(k[2], Py_None),
-                               given_or(k[3], Py_None)};
+                               value_or(k[0], zero),
+                               value_or(k[1], zero),
+                               value_or(k[2], Py_None),
+                               value_or(k[3], Py_None)};
             result = ocl_enqueue_copy_image(module, all, 7, NULL);
         }
     } else if (is_buffer(state, to ? src : dest)) {
         if (keywords_in_order(args + 3, kwnames, with_buffer, 4, k)) {
-            PyObject *origin = given_or(k[0], zero), *region = given_or(k[1], Py_None),
-                     *offset = given_or(k[2], zero);
+            PyObject *origin = value_or(k[0], zero), *region = value_or(k[1], Py_None),
+                     *offset = value_or(k[2], zero);
             PyObject *all[] = {queue,
                                src,
                                dest,
                                to ? offset : origin,
                                to ? origin : region,
                                to ? region : offset,
-                               given_or(k[3], Py_None)};
+                               value_or(k[3], Py_None)};
             result = to ? ocl_enqueue_copy_buffer_to_image(module, all, 7, NULL)
                         : ocl_enqueue_copy_image_to_buffer(module, all, 7, NULL);
         }
@@ -449,13 +449,13 @@ static PyObject *copy_image(PyObject *module, State *state, PyObject *const *arg
                keywords_in_order(args + 3, kwnames, with_host, 4, k)) {
         PyObject *all[] = {queue,
                            to ? dest : src,
-                           given_or(k[0], zero),
-                           given_or(k[1], Py_None),
+                           value_or(k[0], zero),
+                           value_or(k[1], Py_None),
                            to ? src : dest,
                            zero,
                            zero,
-                           given_or(k[3], Py_None),
-                           given_or(k[2], Py_True)};
+                           value_or(k[3], Py_None),
+                           value_or(k[2], Py_True)};
         result = to ? ocl_enqueue_write_image(module, all, 9, NULL)
                     : ocl_enqueue_read_image(module, all, 9, NULL);
     }
@@ -484,7 +484,7 @@ static PyObject *copy_box(PyObject *module, State *state, PyObject *const *args,
                k[1] != NULL && k[2] != NULL) {
         PyObject *all[] = {
             queue, to ? dest : src,        to ? src : dest, k[0], k[1], k[2], k[3], k[4],
-            k[5],  given_or(k[6], Py_True)};
+            k[5],  value_or(k[6], Py_True)};
         return to ? ocl_enqueue_write_buffer_rect(module, all, 10, NULL)
                   : ocl_enqueue_read_buffer_rect(module, all, 10, NULL);
     }
@@ -525,8 +525,8 @@ static PyObject *enqueue_copy(PyObject *module, PyObject *const *args, Py_ssize_
         PyObject *given[3], *other = ocl_is_svm(state, args[1]) ? args[2] : args[1];
         if (!PyObject_TypeCheck(other, state->MemoryObjectHolderType) &&
             keywords_in_order(args + 3, kwnames, names, 3, given)) {
-            PyObject *all[] = {args[0], given_or(given[0], Py_True), args[1],
-                               args[2], given_or(given[1], Py_None), given_or(given[2], Py_None)};
+            PyObject *all[] = {args[0], value_or(given[0], Py_True), args[1],
+                               args[2], value_or(given[1], Py_None), value_or(given[2], Py_None)};
             return ocl_enqueue_svm_memcpy(module, all, 6, NULL);
         }
     }

@@ -404,7 +404,7 @@ static cl_int watch(Pending *record, cl_event event, cl_int at, int may_poll) {
 
 /* Ties the record to the event. If that fails, waits for the event instead: this is rare, and
  * nothing may be lost. */
-static void hold(State *state, cl_event event, Pending *record) {
+static void attach_record(State *state, cl_event event, Pending *record) {
     cl_int status = CL_SUCCESS;
     if (start_dispatcher() == 0) {
         status = watch(record, event, CL_COMPLETE, 1);
@@ -434,7 +434,7 @@ void ocl_keepalive_buffer(State *state, cl_event event, Py_buffer *view) {
     }
     record->view = *view;
     record->has_view = 1;
-    hold(state, event, record);
+    attach_record(state, event, record);
 }
 
 void ocl_keepalive_object(State *state, cl_event event, PyObject *object) {
@@ -444,7 +444,7 @@ void ocl_keepalive_object(State *state, cl_event event, PyObject *object) {
         return;
     }
     record->object = object;
-    hold(state, event, record);
+    attach_record(state, event, record);
 }
 
 #define ARRAY_NAME "pygpu.array"

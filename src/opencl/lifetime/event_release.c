@@ -99,7 +99,7 @@ size_t ocl_events_kept(void) {
 }
 
 /* Releases everything, or what has completed. */
-static void tidy(int everything) {
+static void release_kept(int everything) {
     size_t kept = 0;
     for (size_t i = 0; i < aside.n; i++) {
         if (everything || is_done(aside.events[i])) {
@@ -119,14 +119,14 @@ void ocl_event_release(cl_event event) {
         return;
     }
     if (PG_UNLIKELY(aside.n > 0) && ocl_user_events_pending() == 0) {
-        tidy(1);
+        release_kept(1);
     }
     if (ocl_user_events_pending() == 0 || is_done(event)) {
         release(event);
         return;
     }
     if (aside.n == aside.room) {
-        tidy(0); /* rare, because the room doubles each time */
+        release_kept(0); /* rare, because the room doubles each time */
         if (aside.n * 2 >= aside.room && make_room(&aside) < 0) {
             return;
         }

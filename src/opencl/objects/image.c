@@ -557,7 +557,7 @@ PG_DOC(Image__doc__, "Image",
        "is out of memory.");
 static ArgSpec Image_args = PG_ARGSPEC(Image__doc__);
 
-static int given(PyObject *arg) {
+static int is_given(PyObject *arg) {
     return arg != NULL && arg != Py_None;
 }
 
@@ -568,7 +568,7 @@ static int check_descriptor(State *state, PyObject *const *a, int array) {
                      pg_type_name(desc));
         return -1;
     }
-    if (given(a[3]) || given(a[4]) || array || given(a[7])) {
+    if (is_given(a[3]) || is_given(a[4]) || array || is_given(a[7])) {
         PyErr_SetString(PyExc_TypeError, "Image: desc says it all: shape, pitches, "
                                          "is_array and buffer cannot be given beside it");
         return -1;
@@ -617,8 +617,8 @@ static PyObject *Image_construct(PyTypeObject *type, PyObject *args, PyObject *k
         return PyErr_Format(PyExc_TypeError, "Image: format must be an ImageFormat, not %s",
                             pg_type_name(a[2]));
     }
-    PyObject *hostbuf = given(a[5]) ? a[5] : NULL;
-    ImageDescriptor *desc = given(a[8]) ? (ImageDescriptor *)a[8] : NULL;
+    PyObject *hostbuf = is_given(a[5]) ? a[5] : NULL;
+    ImageDescriptor *desc = is_given(a[8]) ? (ImageDescriptor *)a[8] : NULL;
     int array = pg_as_bool(a[6], 0);
     if (array < 0 || (desc != NULL && check_descriptor(state, a, array) < 0)) {
         return NULL;
@@ -626,7 +626,7 @@ static PyObject *Image_construct(PyTypeObject *type, PyObject *args, PyObject *k
     PyObject *buffer = desc != NULL ? (PyObject *)desc->buffer : a[7];
     Plan plan = {.format = ((ImageFormat *)a[2])->format};
     plan.element = ocl_image_format_size(plan.format);
-    if (given(buffer) && plan_buffer(state, context, &plan, buffer) < 0) {
+    if (is_given(buffer) && plan_buffer(state, context, &plan, buffer) < 0) {
         return NULL;
     }
     Py_buffer view;

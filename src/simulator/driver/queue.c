@@ -30,7 +30,7 @@ static Runner *parked;
 static int n_parked;
 #define MAX_PARKED 16 /* further idle threads end */
 
-static inline void relax(void) {
+static inline void cpu_relax(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -102,7 +102,7 @@ static SimCommand *look_for_command(SimStream *stream) {
             sched_yield(); /* the thread with the work may be waiting for this core */
         }
         for (int i = 0; i < 16 && command == NULL; i++) {
-            relax();
+            cpu_relax();
             command = next_command(stream);
         }
     }
@@ -234,7 +234,7 @@ void sim_stream_wait(SimStream *stream, uint64_t sequence) {
             sched_yield();
         }
         for (int i = 0; i < 16; i++) {
-            relax();
+            cpu_relax();
             if (sim_stream_done(stream, sequence)) {
                 return;
             }

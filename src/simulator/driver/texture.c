@@ -229,7 +229,7 @@ static CUresult create(unsigned long long *out, const CUDA_RESOURCE_DESC *resour
     return CUDA_SUCCESS;
 }
 
-static CUresult take(unsigned long long handle, bool surface, Texture **out) {
+static CUresult take_texture(unsigned long long handle, bool surface, Texture **out) {
     *out = NULL;
     pthread_mutex_lock(&lock);
     for (Texture *texture = alive; texture != NULL; texture = texture->next) {
@@ -251,7 +251,7 @@ static CUresult destroy(unsigned long long handle, bool surface) {
     HELD SimContext *context = NULL;
     HELD Texture *texture = NULL;
     SIM_TRY(sim_context_current_any(&context));
-    SIM_TRY(take(handle, surface, &texture));
+    SIM_TRY(take_texture(handle, surface, &texture));
     CUresult status = sim_context_wait(texture->object.context); /* wait for kernels that read it */
     return sim_object_close(texture)
                ? status
@@ -280,7 +280,7 @@ CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject te
     SIM_CALL(cuTexObjectGetResourceDesc);
     HELD Texture *texture = NULL;
     SIM_NOT_NULL(pResDesc);
-    SIM_TRY(take(texObject, false, &texture));
+    SIM_TRY(take_texture(texObject, false, &texture));
     *pResDesc = texture->resource;
     return CUDA_SUCCESS;
 }
@@ -289,7 +289,7 @@ CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texO
     SIM_CALL(cuTexObjectGetTextureDesc);
     HELD Texture *texture = NULL;
     SIM_NOT_NULL(pTexDesc);
-    SIM_TRY(take(texObject, false, &texture));
+    SIM_TRY(take_texture(texObject, false, &texture));
     *pTexDesc = texture->description;
     return CUDA_SUCCESS;
 }
@@ -310,7 +310,7 @@ CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject 
     SIM_CALL(cuSurfObjectGetResourceDesc);
     HELD Texture *texture = NULL;
     SIM_NOT_NULL(pResDesc);
-    SIM_TRY(take(surfObject, true, &texture));
+    SIM_TRY(take_texture(surfObject, true, &texture));
     *pResDesc = texture->resource;
     return CUDA_SUCCESS;
 }

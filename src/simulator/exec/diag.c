@@ -161,7 +161,7 @@ static void handler(int number, siginfo_t *info, void *context) {
     errno = saved;
 }
 
-static void hook(int index) {
+static void install_handler(int index) {
     struct sigaction ours, old;
     memset(&ours, 0, sizeof ours);
     ours.sa_sigaction = handler;
@@ -244,7 +244,7 @@ CUresult diag_enter(sigset_t *mask) {
         return CUDA_SUCCESS;
     pthread_mutex_lock(&hook_lock);
     for (int i = 0; i < N_HANDLED; i++)
-        hook(i);
+        install_handler(i);
     struct sigaction watch;
     memset(&watch, 0, sizeof watch);
     watch.sa_sigaction = handler;

@@ -139,7 +139,7 @@ static void *take_large(size_t count) {
 }
 
 /* Removes a block and returns its size; 0: there is none at this address. */
-static size_t drop(uintptr_t address) {
+static size_t remove_block(uintptr_t address) {
     const uintptr_t offset = address - (uintptr_t)base;
     if (base == NULL || offset >= n_pages * PAGE)
         return 0;
@@ -199,7 +199,7 @@ void runtime_release(SimContext *c, void *address) {
     const int where = worker->where;
     worker->where = WHERE_RUNTIME;
     pthread_mutex_lock(&heap_lock);
-    const size_t size = drop((uintptr_t)address);
+    const size_t size = remove_block((uintptr_t)address);
     used -= size;
     pthread_mutex_unlock(&heap_lock);
     if (size == 0) {

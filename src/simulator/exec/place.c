@@ -11,8 +11,8 @@
 
 /* Asks addr2line or llvm-symbolizer, which know inlined functions; line tables alone do not always
  * tell. */
-static bool ask_others(const SimModule *module, uintptr_t address, char *file, size_t size,
-                       unsigned *line) {
+static bool describe_by_tools(const SimModule *module, uintptr_t address, char *file, size_t size,
+                              unsigned *line) {
     static const char *const tools[] = {"addr2line", "llvm-symbolizer"};
     size_t image_size;
     const void *image = sim_module_image_copy(module, &image_size);
@@ -73,17 +73,17 @@ typedef struct {
     bool good;
 } Question;
 
-static void *ask_main(void *data) {
+static void *describe_main(void *data) {
     Question *q = data;
-    q->good = ask_others(q->module, q->address, q->file, sizeof q->file, &q->line);
+    q->good = describe_by_tools(q->module, q->address, q->file, sizeof q->file, &q->line);
     return NULL;
 }
 
 /* On a separate thread, because this one may be on a stack of a kernel's thread, which is too
  * small to run programs. */
-static bool ask(Question *q) {
+static bool describe_on_thread(Question *q) {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, ask_main, q) != 0)
+    if (pthread_create(&thread, NULL, describe_main, q) != 0)
         return false;
     pthread_join(thread, NULL);
     return q->good;
@@ -102,8 +102,8 @@ bool place_describe(const SimModule *module, uintptr_t pc, char *text, size_t si
     bool exact = false;
     const bool found = lines->line != NULL && line_table_find(lines, pc - base, compiler_headers(),
                                                               file, sizeof file, &line, &exact);
-    if (!exact && ask(&question)) { /* it is in one of our functions: find the user's line that
-                                     * called it */
+    if (!exact && describe_on_thread(&question)) { /* it is in one of our functions: find the user's
+                                                    * line that called it */
         snprintf(text, size, " at %s:%u", question.file, question.line);
         return true;
     } else if (found) {

@@ -50,7 +50,7 @@ def binary(name: str, a: Any, b: Any, out: Any = None, queue: Any = None) -> Any
     """Call a ufunc of two operands, of which one may be a number; for two numbers, returns NumPy's
     result."""
     if queue is None:
-        result = launch_cache.known(name, a, b, out=out)
+        result = launch_cache.launch_known(name, a, b, out=out)
         if result is not None:
             return result
     like = _first_array(a, b, out)
@@ -94,7 +94,7 @@ def choose(
     """Select items of *then* where the criterion is true (or positive), else of *otherwise*."""
     name = "if_positive" if positive else "where"
     if queue is None:
-        result = launch_cache.known(name, criterion, then, otherwise, out=out)
+        result = launch_cache.launch_known(name, criterion, then, otherwise, out=out)
         if result is not None:
             return result
     like = _first_array(criterion, then, otherwise, out)
@@ -501,7 +501,7 @@ def arange_into(array: Any, start: Any, step: Any, queue: Any = None) -> Any:
             start, step = first[0], first[1] - first[0]
     elif dtype.kind in "iu":
         start, step = (np.asarray(x).astype(dtype)[()] for x in (start, step))
-    if queue is not None or launch_cache.known("arange", start, step, out=array) is None:
+    if queue is not None or launch_cache.launch_known("arange", start, step, out=array) is None:
         call = launch_cache.Call("arange", (start, step), array) if queue is None else None
         operation = _arange_operation(dtype)
         array._run(operation, [array], [start, step], array.shape, queue, call=call)

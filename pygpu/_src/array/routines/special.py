@@ -111,7 +111,7 @@ def call(
         (out,) = out
     plain = where is True and dtype is None
     if plain and function.results == 1 and len(operands) == len(function.kinds):
-        known = launch_cache.known(key, *operands, out=out)
+        known = launch_cache.launch_known(key, *operands, out=out)
         if known is not None:
             return known
     if len(operands) != len(function.kinds):

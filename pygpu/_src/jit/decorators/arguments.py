@@ -155,7 +155,7 @@ def _copy_of(backend: Backend, queue: Any, host: np.ndarray, copies: bool = True
     return opencl_array.to_device(queue, host)
 
 
-def view_of(shown: foreign_memory.Shown, owner: Any) -> Any:
+def view_of(shown: foreign_memory.ForeignArray, owner: Any) -> Any:
     """Make an array on the memory of another library's array, which was checked."""
     from pygpu._src.array.cuda_array import GPUArray as CudaArray
 
@@ -187,5 +187,5 @@ def pointer_view(name: str, address: int, dtype: np.dtype[Any]) -> Any:
             f"{dtype}"
         )
     count = (begin + size - address) // dtype.itemsize
-    shown = foreign_memory.Shown(address, False, (count,), (dtype.itemsize,), dtype, None)
+    shown = foreign_memory.ForeignArray(address, False, (count,), (dtype.itemsize,), dtype, None)
     return view_of(shown, None)

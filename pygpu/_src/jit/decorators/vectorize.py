@@ -278,7 +278,7 @@ class UFunc:
         if where is True and dtype is None and len(args) == self.nin and self._held():
             plain = signature is None and sig is None and queue is None and stream is None
             if plain and casting == "same_kind" and not isinstance(out, tuple):
-                known = launch_cache.known(self._key, *args, out=out)
+                known = launch_cache.launch_known(self._key, *args, out=out)
                 if known is not None:
                     return known
         name = self._name

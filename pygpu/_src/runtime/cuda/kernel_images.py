@@ -71,7 +71,7 @@ def find(store: Any, key: str) -> Any:
     try:
         if not is_current(facts["files"]):
             return None
-        declared = signature.known(facts["kernels"])
+        declared = signature.as_source(facts["kernels"])
     except (KeyError, TypeError, ValueError):
         return None
     try:
@@ -98,7 +98,7 @@ def keep(store: Any, key: str, image: bytes, prefix: str, declared: str | None) 
     files = makers(_HALF in prefix)
     if files is not None and image and None not in kernels.values():
         store.write(key, image, {"files": files, "kernels": kernels})
-    return signature.known(kernels)
+    return signature.as_source(kernels)
 
 
 def makers(half: bool) -> list[list[Any]] | None:

@@ -241,7 +241,7 @@ class _Options:
 
 
 @once
-def _chatter() -> re.Pattern[str]:
+def _ignored_messages() -> re.Pattern[str]:
     """Messages that Intel's and NVIDIA's compilers always print. A log with nothing else counts as
     empty."""
     import re
@@ -256,8 +256,8 @@ def _chatter() -> re.Pattern[str]:
     )
 
 
-def says_nothing(log: str) -> bool:
-    return not log.strip() or all(map(_chatter().fullmatch, log.splitlines()))
+def is_empty_log(log: str) -> bool:
+    return not log.strip() or all(map(_ignored_messages().fullmatch, log.splitlines()))
 
 
 def _flag(*names: str) -> bool:
@@ -278,7 +278,7 @@ def _collect_logs(program: Program, devices: Sequence[Device]) -> dict[Device, s
 
 def warn_of_logs(logs: dict[Device, str], stacklevel: int) -> None:
     """Issue a CompilerWarning if a compiler printed anything about a program that it built."""
-    logs = {device: log for device, log in logs.items() if not says_nothing(log)}
+    logs = {device: log for device, log in logs.items() if not is_empty_log(log)}
     if not logs:
         return
     if _flag("PYGPU_COMPILER_OUTPUT", "PYOPENCL_COMPILER_OUTPUT"):

@@ -302,7 +302,7 @@ class CheckedKernel(_opencl.Kernel):
         twin = self._twin()
         event = twin(queue, global_size, local_size, *values, record, *counts, **options)
         if _ends(event, queue):
-            _look(record, queue, form)
+            _raise_if_reported(record, queue, form)
         else:
             _later.append((event, record, queue, form))
         return event
@@ -325,7 +325,7 @@ class CheckedKernel(_opencl.Kernel):
         return self._sizes
 
 
-def _look(record: Any, queue: Any, form: Form) -> None:
+def _raise_if_reported(record: Any, queue: Any, form: Form) -> None:
     """Raise what the record of a finished launch shows."""
     words = np.zeros(RECORD_BYTES // 4, np.int32)
     if _opencl._user_events_pending() > 0:  # the queue may be waiting for it by now
@@ -375,4 +375,4 @@ def _raise_later() -> None:
             event.wait()
         except Error:
             continue  # it did not run
-        _look(record, queue, form)
+        _raise_if_reported(record, queue, form)
