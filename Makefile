@@ -64,8 +64,9 @@ test-as-nvidia:  ## The tests of OpenCL with the ways that are kept for NVIDIA's
 	PYGPU_TEST_AS=nvidia $(PYTEST) tests/opencl $(ARGS)
 
 # docs/guide/reliability.md says what else fails there. Nothing of another driver's files may come in.
-RUSTICL = $(addprefix tests/array/test_,frozen.py generated_text.py layout.py memory.py sort.py row_tiles.py first.py \
-    linalg.py matmul.py fusion.py transpose.py dlpack.py gufuncs.py no_doubles.py)
+RUSTICL = $(addprefix tests/array/test_,advanced_indexing.py calls.py chains.py dlpack.py events.py first.py foreign_memory.py \
+    frozen.py fuse_nests.py fusion.py generated_text.py gufuncs.py interfaces.py layout.py linalg.py matmul.py \
+    matmul_kernels.py memory.py no_doubles.py reduction.py row_tiles.py scan.py sort.py structured.py transpose.py)
 test-rusticl:  ## Tests of arrays on Mesa's rusticl (llvmpipe), unpacked into build/: those that it can run
 	@$(SETUP) rusticl
 	RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS="$(CURDIR)/build/rusticl/vendors" $(PYTEST) $(RUSTICL) \

@@ -10,50 +10,58 @@
 #ifndef OCL_QUIRKS_H
 #define OCL_QUIRKS_H
 
-#define OCL_QUIRKS(QUIRK)                                                                  \
-    QUIRK(FAILURES_RACE, POCL, "3.1",                                                      \
-          "Ends the process if a command that is about to fail becomes ready, is waited "  \
-          "for by a new command, or fails twice at once. So the GIL is held while "        \
-          "commands are enqueued, and its threads are stopped while commands fail "        \
-          "(pocl_quiesce.c)")                                                              \
-    QUIRK(FAILURE_LOSES_ORDER, POCL, "3.1",                                                \
-          "Runs commands after a failed one concurrently with those before it "            \
-          "(pocl_order.c)")                                                                \
-    QUIRK(TAKES_MEMORY_LATE, POCL, "3.1",                                                  \
-          "Allocates a buffer or image on first use, and ends the process if there is no " \
-          "memory (buffer.c)")                                                             \
-    QUIRK(COUNTS_GROUPS_IN_32_BITS, POCL, "3.1",                                           \
-          "Runs too few work-groups of a launch of 2**32 or more, or ends the process "    \
-          "(kernel_range.c)")                                                              \
-    QUIRK(FAILED_IS_COMPLETE, INTEL_CPU, "2026.2",                                         \
-          "Reports commands that it skipped because a user event failed as complete, and " \
-          "runs those that wait for them, or crashes (gates.c)")                           \
-    QUIRK(QUEUE_RELEASE_HANGS, INTEL_CPU, "2026.2",                                        \
-          "Hangs if an out-of-order queue is released while its last command is being "    \
-          "destroyed (queue_release.c)")                                                   \
-    QUIRK(EVENTS_LOSE_CONTEXT, INTEL_CPU, "2026.2",                                        \
-          "Frees a context that still has events (event.c)")                               \
-    QUIRK(EXIT_CRASHES_DAEMONS, INTEL_CPU, "2026.2",                                       \
-          "Crashes at exit if a daemon thread is in one of its functions (gil_release.h)") \
-    QUIRK(CONSTANTS_NEED_KERNEL, INTEL_CPU, "2026.2",                                      \
-          "Crashes if a specialization constant is set for a program without kernels "     \
-          "(program_build.c)")                                                             \
-    QUIRK(CALLS_BACK_LATE, NVIDIA, "580.159",                                              \
-          "Is slow to register and to run callbacks, so events are polled (completion.c)") \
-    QUIRK(SLOW_UNLESS_BLOCKING, NVIDIA, "580.159",                                         \
-          "Makes non-blocking copies to ordinary host memory in a thread that takes 40 us" \
-          " to start (blocking.c)")                                                        \
-    QUIRK(READS_LISTS_LATE, NVIDIA, "580.159",                                             \
-          "Crashed some time after a migration that had to wait, so its list is kept "     \
-          "until the migration is complete")                                               \
-    QUIRK(COUNTS_PATTERNS_IN_32_BITS, NVIDIA, "580.159",                                   \
-          "Fills the wrong place, or never ends, beyond 2**32 patterns from a buffer's "   \
-          "start (pieces.c)")                                                              \
-    QUIRK(REGIONS_NEED_ORDER, NVIDIA, "580.159",                                           \
-          "Crashes if a sub-buffer is released before a later one that overlaps it "       \
-          "(region.c)")
+#define OCL_QUIRKS(QUIRK)                                                                    \
+    QUIRK(FAILURES_RACE, POCL, "3.1",                                                        \
+          "Ends the process if a command that is about to fail becomes ready, is waited "    \
+          "for by a new command, or fails twice at once. So the GIL is held while "          \
+          "commands are enqueued, and its threads are stopped while commands fail "          \
+          "(pocl_quiesce.c)")                                                                \
+    QUIRK(FAILURE_LOSES_ORDER, POCL, "3.1",                                                  \
+          "Runs commands after a failed one concurrently with those before it "              \
+          "(pocl_order.c)")                                                                  \
+    QUIRK(TAKES_MEMORY_LATE, POCL, "3.1",                                                    \
+          "Allocates a buffer or image on first use, and ends the process if there is no "   \
+          "memory (buffer.c)")                                                               \
+    QUIRK(COUNTS_GROUPS_IN_32_BITS, POCL, "3.1",                                             \
+          "Runs too few work-groups of a launch of 2**32 or more, or ends the process "      \
+          "(kernel_range.c)")                                                                \
+    QUIRK(FAILED_IS_COMPLETE, INTEL_CPU, "2026.2",                                           \
+          "Reports commands that it skipped because a user event failed as complete, and "   \
+          "runs those that wait for them, or crashes (gates.c)")                             \
+    QUIRK(QUEUE_RELEASE_HANGS, INTEL_CPU, "2026.2",                                          \
+          "Hangs if an out-of-order queue is released while its last command is being "      \
+          "destroyed (queue_release.c)")                                                     \
+    QUIRK(EVENTS_LOSE_CONTEXT, INTEL_CPU, "2026.2",                                          \
+          "Frees a context that still has events (event.c)")                                 \
+    QUIRK(EXIT_CRASHES_DAEMONS, INTEL_CPU, "2026.2",                                         \
+          "Crashes at exit if a daemon thread is in one of its functions (gil_release.h)")   \
+    QUIRK(CONSTANTS_NEED_KERNEL, INTEL_CPU, "2026.2",                                        \
+          "Crashes if a specialization constant is set for a program without kernels "       \
+          "(program_build.c)")                                                               \
+    QUIRK(CALLS_BACK_LATE, NVIDIA, "580.159",                                                \
+          "Is slow to register and to run callbacks, so events are polled (completion.c)")   \
+    QUIRK(SLOW_UNLESS_BLOCKING, NVIDIA, "580.159",                                           \
+          "Makes non-blocking copies to ordinary host memory in a thread that takes 40 us"   \
+          " to start (blocking.c)")                                                          \
+    QUIRK(READS_LISTS_LATE, NVIDIA, "580.159",                                               \
+          "Crashed some time after a migration that had to wait, so its list is kept "       \
+          "until the migration is complete")                                                 \
+    QUIRK(COUNTS_PATTERNS_IN_32_BITS, NVIDIA, "580.159",                                     \
+          "Fills the wrong place, or never ends, beyond 2**32 patterns from a buffer's "     \
+          "start (pieces.c)")                                                                \
+    QUIRK(REGIONS_NEED_ORDER, NVIDIA, "580.159",                                             \
+          "Crashes if a sub-buffer is released before a later one that overlaps it "         \
+          "(region.c)")                                                                      \
+    QUIRK(WAITS_FOR_FLUSH, OTHER, "22.3",                                                    \
+          "Mesa's: as the specification allows, never runs a command that waits for one of " \
+          "another queue that was not flushed (wait.c); the drivers above do not need it")
 
-enum { OCL_DRIVER_POCL = 1, OCL_DRIVER_INTEL_CPU = 2, OCL_DRIVER_NVIDIA = 4 };
+enum {
+    OCL_DRIVER_POCL = 1,
+    OCL_DRIVER_INTEL_CPU = 2,
+    OCL_DRIVER_NVIDIA = 4,
+    OCL_DRIVER_OTHER = 8, /* none of these */
+};
 
 enum { /* the number of rows */
 #define NUMBER(bit, driver, seen, reason) OCL_NUMBER_##bit,

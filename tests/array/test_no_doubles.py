@@ -54,6 +54,8 @@ def test_transforms_of_single_precision_run_and_others_say_why_not(queue):
     a = np.random.default_rng(0).standard_normal((3, 20)).astype(np.float32)
     array = pygpu.array.to_device(queue, a)
     np.testing.assert_allclose(np.fft.rfft(array).get(), np.fft.rfft(a), atol=1e-5)
+    if not array.backend.transforms:  # NumPy's, which can do it
+        return
     for wide in (np.float64, np.int32):
         with pytest.raises(TypeError, match="no double precision"):
             np.fft.fft(pygpu.array.to_device(queue, a.astype(wide)))

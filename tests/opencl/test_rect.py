@@ -364,8 +364,8 @@ def test_gap_past_the_end(ctx, queue, region, origin, pitches, kind, refuses, ba
 
 
 def test_first_part_of_a_box_that_fails(ctx, queue, balance):
-    buffer, host = cl.Buffer(ctx, mf.READ_WRITE, 12), bytearray(8)
-    box = dict(buffer_origin=(0,), host_origin=(0,), region=(4, 2), buffer_pitches=(8,))
+    buffer, host = cl.Buffer(ctx, mf.READ_WRITE, 20), bytearray(12)
+    box = dict(buffer_origin=(0,), host_origin=(0,), region=(4, 3), buffer_pitches=(8,))
     _opencl._fault("clEnqueueReadBufferRect", cl.status_code.INVALID_VALUE, times=2)
     try:
         with pytest.raises(cl.Error) as caught:
@@ -387,7 +387,7 @@ def test_driver_failures(ctx, queue, routine, balance):
     if pair is None:
         pair, keywords = (
             (cl.Buffer(ctx, mf.READ_WRITE, 64), buffer),
-            dict(src_origin=(0,), dst_origin=(0,), region=(4,)),
+            dict(src_origin=(0,), dst_origin=(0,), region=(4, 2)),
         )
     _opencl._fault(routine, cl.status_code.OUT_OF_HOST_MEMORY)
     try:

@@ -503,8 +503,6 @@ def _reading(backend: Any, of: _Matrices, x: DType, y: DType, by_k: bool) -> Rea
     while not by_k and n % vector:
         vector //= 2
     if cpu:
-        if not backend.vectors:
-            vector = 1
         row = vector if by_k and of.a_own[1] == x.itemsize else 1
         return Reading(by_k, 1, 1, vector, _TURNS if by_k else 1, row, True)
     group = min(text.GROUP, backend.limits.group_size)
@@ -527,7 +525,6 @@ def _by_blocks(of: _Matrices, number: DType) -> Again:
     """Small matrices."""
     backend, acc, out, (m, n, k) = of.a.backend, text.acc_dtype(number), of.out, (of.m, of.n, of.k)
     b_dense, out_dense = of.b_own[0] == of.b.itemsize, of.out_own[1] == out.itemsize
-    b_dense, out_dense = b_dense and backend.vectors, out_dense and backend.vectors
     loose = backend.limits.is_cpu and b_dense and out_dense and acc.kind != "c"
     if loose:
         columns = min(64 // acc.itemsize, 1 << (n.bit_length() - 1))

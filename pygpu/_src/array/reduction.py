@@ -28,7 +28,7 @@ from . import elementwise, launch_cache, layout, primitives
 from .chain_operations import number_of_reduction
 
 if TYPE_CHECKING:
-    from pygpu._src.runtime.backend import Backend
+    from pygpu._src.runtime.backend import Backend, Limits
 
 __all__ = ["dot", "fused", "reduce"]
 
@@ -468,7 +468,7 @@ def _final(
     kernel = _final_kernel(backend, op, form, n_kept, kernel_cache.get)
     by_out, by_part = (1, n_out) if form.columns else (segments, 1)
     if cpu:
-        lanes, groups = 1, kernel_cache.grid(backend, n_out)[0]
+        lanes, groups = 1, min(kernel_cache.grid(backend, n_out * segments)[0], n_out)
     else:
         few = n_out < 4096 or not form.columns
         lanes = min(primitives.power_of_two(segments), GROUP) if few else 1
@@ -530,7 +530,7 @@ def _geometry(
         ):
             vector = 1
     if limits.is_cpu:
-        groups, segments = _cpu_geometry(limits.units, columns, op, kept_shape, n_red)
+        groups, segments = _cpu_geometry(limits, columns, op, kept_shape, n_red)
         lanes = 1
     else:
         lanes, groups, segments = _gpu_geometry(limits.units, columns, op, n_out, n_red, vector)
@@ -574,13 +574,13 @@ def _gpu_geometry(
 
 
 def _cpu_geometry(
-    units: int, columns: bool, op: Operation, kept_shape: tuple[int, ...], n_red: int
+    limits: Limits, columns: bool, op: Operation, kept_shape: tuple[int, ...], n_red: int
 ) -> tuple[int, int]:
     n_out = prod(kept_shape)
-    workers = max(min(units * 4, n_out * n_red >> 15), 1)
+    workers = max(min(limits.units * 4, n_out * n_red // limits.share), 1)
     if columns:
         tiles = n_out // kept_shape[-1] * -(-kept_shape[-1] // reduction_cpu.cpu_columns(op))
-        segments = max(min(-(-workers // tiles), n_red // 64), 1)
+        segments = max(min(-(-workers // tiles), n_red // (limits.share >> 9)), 1)
         return min(tiles * segments, workers), segments
     segments = 1 if n_out >= workers else -(-workers // n_out)
     return (min(workers, n_out) if segments == 1 else n_out * segments), segments

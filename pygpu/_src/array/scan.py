@@ -27,7 +27,7 @@ from .launch_cache import RESULT, SCRATCH, step
 from .reduction import _check_out, _result_dtypes
 
 if TYPE_CHECKING:
-    from pygpu._src.runtime.backend import Backend
+    from pygpu._src.runtime.backend import Backend, Limits
 
 __all__ = ["scan"]
 
@@ -120,10 +120,11 @@ def _look_back(
     primitives.launch(a, kernel, groups, shape.group, [a], [out, state], numbers)
 
 
-def _shares(cpu: bool, lanes: bool, units: int, rows: int, n: int) -> tuple[int, int, int]:
+def _shares(limits: Limits, lanes: bool, rows: int, n: int) -> tuple[int, int, int]:
     """Return (parts of a row, groups, group size) of scan_lanes or scan_groups."""
-    if cpu:
-        workers = max(min(units * 4, rows * n >> 15), 1)
+    units = limits.units
+    if limits.is_cpu:
+        workers = max(min(units * 4, rows * n // limits.share), 1)
         segments = 1 if rows >= workers else -(-workers // rows)
         return segments, min(rows * segments, workers), 1
     group = scan_text.GROUP
@@ -170,7 +171,7 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, An
         _look_back(kernel, a, out, rows, -(-n // tile), size, shape, n, place)
         return (), ()
     lanes = cpu or n <= 64 or (not dense and rows > 1)
-    segments, groups, group_size = _shares(cpu, lanes, units, rows, n)
+    segments, groups, group_size = _shares(backend.limits, lanes, rows, n)
     sums = segments > 1
     name = "scan_lanes" if lanes else "scan_groups"
 

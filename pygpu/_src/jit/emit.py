@@ -39,7 +39,7 @@ _SPACE = {
 }
 
 _HELPERS = {
-    "pg_wrap": "PG_INLINE pg_i64 pg_wrap(pg_i64 i, pg_i64 n) { return i < 0 ? i + n : i; }\n",
+    "pg_wrap": "PG_INLINE pg_i64 pg_wrap(pg_i64 i, pg_i64 n) { return i + (n & i >> 63); }\n",
     "pg_clip": """\
 PG_INLINE pg_i64 pg_clip(pg_i64 i, pg_i64 n, pg_i64 low, pg_i64 high)
 { /* an end of a slice, as slice.indices gives it */

@@ -33,7 +33,7 @@ class Limits(Frozen):
     they are computed in float). int64_atomics: 64-bit atomic functions. is_cpu: an OpenCL device
     that is a CPU, where a work-item should process consecutive items; the CUDA simulator counts as
     a GPU. align: alignment of allocated memory [bytes]. warps: whether codegen/prelude/warp.py's
-    functions are available.
+    functions are available. share: how many items are worth another work-item of a CPU.
     """
 
     group_size: int
@@ -46,6 +46,7 @@ class Limits(Frozen):
     is_cpu: bool
     align: int
     warps: bool = False
+    share: int = 1 << 15
 
 
 class Compiled(ABC):
@@ -93,7 +94,6 @@ class Backend(ABC):
     pool: Any  # the default allocator's memory pool
     table: Any  # the KernelTable from which operators launch without running Python code
     transforms: bool = True  # False: the driver miscompiles the kernels of Fourier transforms
-    vectors: bool = True  # False: the driver's compiler crashes at products that read vectors
     kept: weakref.WeakKeyDictionary[Any, Any]
     """Kernels of objects that outlive contexts (an ElementwiseKernel, a Python function), by
     object, as long as it exists. To let the context be freed, such an object may refer to the

@@ -192,7 +192,7 @@ def rule(backend: Backend, per_item: int = 1) -> tuple[int, int, int]:
     work-item processes per_item items per step."""
     limits = backend.limits
     if limits.is_cpu:  # a few stretches per core, none of them tiny
-        return 4096, limits.units * 4, 1
+        return limits.share >> 3, limits.units * 4, 1
     size = min(256, limits.group_size)
     return size * per_item, 1 << 20, size
 

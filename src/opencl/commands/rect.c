@@ -27,6 +27,17 @@ static int as_pitches(PyObject *obj, const char *call, const char *name, size_t 
     return obj == NULL || obj == Py_None ? 0 : pg_as_sizes(obj, call, name, out, 2) < 0 ? -1 : 0;
 }
 
+/* Makes a row and a slice of an origin that is given as bytes beyond 4 GiB: NVIDIA's driver (580)
+ * loses the upper half of that number. */
+static void shorten_origin(Side *side) {
+    if (side->origin[0] > UINT32_MAX) {
+        for (int i = 2; i > 0; i--) {
+            side->origin[i] += side->origin[0] / side->pitch[i - 1];
+            side->origin[0] %= side->pitch[i - 1];
+        }
+    }
+}
+
 /* Fills in default pitches and checks that the box fits into total bytes. what names this side in
  * errors. */
 static int check_side(State *state, const char *call, const char *what, Side *side,
@@ -60,12 +71,12 @@ static int check_side(State *state, const char *call, const char *what, Side *si
         pg_add(end, rows, &end) < 0 || pg_add(end, slices, &end) < 0 || end > total) {
         goto too_far;
     }
-    if (region[1] == 1 && region[2] == 1) { /* one row: pitches do not matter, but NVIDIA's driver
-                                             * refuses any that reach past the end */
+    if (region[1] == 1 && region[2] == 1) { /* one row: pitches do not matter */
         side->origin[0] += side->origin[1] * side->pitch[0] + side->origin[2] * side->pitch[1];
         side->origin[1] = side->origin[2] = 0;
         side->pitch[0] = side->pitch[1] = region[0];
     }
+    shorten_origin(side);
     return 0;
 too_far:
     ocl_reject(state, call, CL_INVALID_VALUE, "the region reaches past the %zu bytes of the %s",
@@ -89,6 +100,8 @@ static int as_region(State *state, PyObject *obj, const char *call, size_t out[3
 typedef enum { BOX_READ, BOX_WRITE, BOX_COPY } BoxKind;
 static const char *const routines[] = {"clEnqueueReadBufferRect", "clEnqueueWriteBufferRect",
                                        "clEnqueueCopyBufferRect"};
+static const char *const row_routines[] = {"clEnqueueReadBuffer", "clEnqueueWriteBuffer",
+                                           "clEnqueueCopyBuffer"};
 
 typedef struct {
     BoxKind kind;
@@ -101,10 +114,50 @@ typedef struct {
     size_t region[3];
 } Box;
 
+static int is_row(const Box *box) {
+    return box->region[1] == 1 && box->region[2] == 1;
+}
+
+/* What errors name. */
+static const char *routine_of(const Box *box) {
+    return is_row(box) ? row_routines[box->kind] : routines[box->kind];
+}
+
+static size_t start_of(const Side *side) {
+    return side->origin[0] + side->origin[1] * side->pitch[0] + side->origin[2] * side->pitch[1];
+}
+
+/* A box of one row is enqueued as what it is, a piece of the buffer: NVIDIA's driver refuses boxes
+ * whose pitches reach past the end, and writes a row beyond 4 GiB elsewhere. */
+static cl_int enqueue_row(Queue *queue, const Box *box, cl_uint n, const cl_event *events,
+                          cl_event *event) {
+    size_t a = start_of(&box->side[0]), b = start_of(&box->side[1]), size = box->region[0];
+    cl_int status = CL_SUCCESS;
+    switch (box->kind) {
+    case BOX_READ:
+        OCL_ENQUEUE_COPY(queue, box->blocking, status, clEnqueueReadBuffer, queue->queue,
+                         box->mem[0], OCL_BLOCKS(box->blocking), a, size, (char *)box->host + b, n,
+                         events, event);
+        break;
+    case BOX_WRITE:
+        OCL_ENQUEUE_COPY(queue, box->blocking, status, clEnqueueWriteBuffer, queue->queue,
+                         box->mem[0], OCL_BLOCKS(box->blocking), a, size, (char *)box->host + b, n,
+                         events, event);
+        break;
+    default:
+        OCL_ENQUEUE(queue, status, clEnqueueCopyBuffer, queue->queue, box->mem[0], box->mem[1], a,
+                    b, size, n, events, event);
+    }
+    return status;
+}
+
 static cl_int enqueue_box(Queue *queue, const Box *box, cl_uint n, const cl_event *events,
                           cl_event *event) {
     const Side *a = &box->side[0], *b = &box->side[1];
     cl_int status = CL_SUCCESS;
+    if (is_row(box)) {
+        return enqueue_row(queue, box, n, events, event);
+    }
     switch (box->kind) {
     case BOX_READ:
         OCL_ENQUEUE_COPY(queue, box->blocking, status, clEnqueueReadBufferRect, queue->queue,
@@ -149,6 +202,7 @@ static void tighten(Box *box) {
             side->pitch[0] = box->region[1] == 1 ? box->region[0] : side->pitch[0];
             side->pitch[1] = side->pitch[0] * box->region[1];
         }
+        shorten_origin(side);
     }
 }
 
@@ -174,8 +228,7 @@ static void cut(Box *box, Box *last) {
  * lie inside the buffer. *event is the last one's. */
 static cl_int enqueue(Queue *queue, Box *box, const WaitList *list, cl_event *event) {
     cl_int status = enqueue_box(queue, box, list->n, list->events, event);
-    if (status != CL_INVALID_VALUE || box->region[1] * box->region[2] == 1 ||
-        !gap_reaches_out(box)) {
+    if (status != CL_INVALID_VALUE || is_row(box) || !gap_reaches_out(box)) {
         return status;
     }
     Box last;
@@ -196,10 +249,6 @@ static cl_int enqueue(Queue *queue, Box *box, const WaitList *list, cl_event *ev
     ocl_live[LIVE_EVENT]++;
     ocl_event_release(first);
     return status;
-}
-
-static size_t start_of(const Side *side) {
-    return side->origin[0] + side->origin[1] * side->pitch[0] + side->origin[2] * side->pitch[1];
 }
 
 /* Whether two boxes that lie distance bytes apart in the same grid of rows and slices overlap. */
@@ -272,7 +321,7 @@ static PyObject *host_rect(PyObject *module, PyObject *const *a, int write) {
     int blocking;
     Py_buffer view;
     WaitList list;
-    const char *call = "enqueue_copy", *routine = routines[box.kind];
+    const char *call = "enqueue_copy";
     if ((blocking = pg_as_bool(a[9], 1)) < 0) {
         return NULL;
     }
@@ -312,7 +361,8 @@ static PyObject *host_rect(PyObject *module, PyObject *const *a, int write) {
         PyBuffer_Release(&view);
         return NULL;
     }
-    return ocl_finish_host_copy(queue, routine, status, event, &list, &view, a[2], box.blocking);
+    return ocl_finish_host_copy(queue, routine_of(&box), status, event, &list, &view, a[2],
+                                box.blocking);
 }
 
 PG_SHARED_FUNCTION(ocl_enqueue_read_buffer_rect, 10)
@@ -375,7 +425,7 @@ static PyObject *ocl_enqueue_copy_buffer_rect_impl(PyObject *module, PyObject *c
     cl_int status = enqueue(queue, &box, &list, &event);
     ocl_memory_unpin(dst);
     ocl_memory_unpin(src);
-    return ocl_finish_enqueue(queue, routines[BOX_COPY], status, event, &list);
+    return ocl_finish_enqueue(queue, routine_of(&box), status, event, &list);
 }
 
 PyMethodDef ocl_rect_functions[] = {

@@ -258,6 +258,19 @@ static inline int add_event(State *state, const char *call, cl_context context, 
     return 0;
 }
 
+/* Flushes the other queues of the events, for which a command of this queue will wait. */
+static void flush_others(const Queue *queue, const WaitList *list) {
+    for (cl_uint i = 0; i < list->n; i++) {
+        cl_command_queue other = NULL; /* stays NULL for a user event */
+        cl_int status = CL_SUCCESS;
+        CL_CALL(status, clGetEventInfo, list->events[i], CL_EVENT_COMMAND_QUEUE, sizeof other,
+                &other, NULL);
+        if (status == CL_SUCCESS && other != NULL && other != queue->queue) {
+            CL_CALL(status, clFlush, other); /* if it fails, the commands will */
+        }
+    }
+}
+
 int ocl_wait_list(State *state, PyObject *wait_for, const char *call, Queue *queue,
                   WaitList *list) {
     cl_context context = queue != NULL ? queue->context->context : NULL;
@@ -296,6 +309,10 @@ int ocl_wait_list(State *state, PyObject *wait_for, const char *call, Queue *que
         gated |= ((Event *)PyTuple_GET_ITEM(list->keep, i))->gates != NULL;
     }
     list->n = (cl_uint)n;
+    if (PG_UNLIKELY(queue != NULL &&
+                    (queue->device->platform->quirks & OCL_QUIRK_WAITS_FOR_FLUSH))) {
+        flush_others(queue, list);
+    }
 done:
     if (!gated || queue == NULL || ocl_gates_collect(list, queue) == 0) {
         return 0;

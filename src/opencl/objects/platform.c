@@ -56,7 +56,7 @@ static unsigned drivers_of(const char *version, const char *name) {
     if (strstr(name, "Intel") != NULL && strstr(name, "Graphics") == NULL) {
         drivers |= OCL_DRIVER_INTEL_CPU;
     }
-    return drivers;
+    return drivers != 0 ? drivers : OCL_DRIVER_OTHER;
 }
 
 PyObject *ocl_platform_wrap(State *state, cl_platform_id id) {

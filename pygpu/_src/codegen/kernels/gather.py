@@ -23,7 +23,7 @@ __all__ = [
 DType = np.dtype[Any]
 GROUP = 256
 TILE = 4096  # items of a mask per group
-CPU_TILE = 65536
+CPU_TILE = 32768
 
 
 Indices = Sequence[tuple[str, str]]  # (code of the dtype, mode) of each index array
@@ -61,15 +61,19 @@ def _move_walk(indices: Indices, ndim: int, index: str) -> list[str]:
 
 
 def _follow(j: int, mode: str, side: str, checked: bool) -> list[str]:
-    """Bring index *j* into its bounds, and add its offset."""
+    """Bring index *j* into its bounds, and add its offset.
+
+    Negative ones are told by their sign bit: Mesa's llvmpipe (22.3) compares 64-bit numbers that
+    were converted from 32 bits as if they had no sign, if the other number is a constant.
+    """
     if mode == "raise":
         bad = f"bad[0] = {j + 1}; bad[1] = i{j}_v; continue;" if checked else "continue;"
         lines = [f"if (i{j}_v < -length{j} || i{j}_v >= length{j}) {{ {bad} }}"]
-        lines.append(f"if (i{j}_v < 0) i{j}_v += length{j};")
+        lines.append(f"i{j}_v += length{j} & i{j}_v >> 63;")
     elif mode == "wrap":
-        lines = [f"i{j}_v %= length{j}; if (i{j}_v < 0) i{j}_v += length{j};"]
+        lines = [f"i{j}_v %= length{j}; i{j}_v += length{j} & i{j}_v >> 63;"]
     else:
-        lines = [f"i{j}_v = i{j}_v < 0 ? 0 : i{j}_v >= length{j} ? length{j} - 1 : i{j}_v;"]
+        lines = [f"i{j}_v = (i{j}_v >= length{j} ? length{j} - 1 : i{j}_v) & ~(i{j}_v >> 63);"]
     return [*lines, f"{side}_at += i{j}_v * step{j};"]
 
 

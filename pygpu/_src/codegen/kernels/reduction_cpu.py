@@ -164,7 +164,7 @@ PG_KERNEL void red_columns({parameters_of(op, form)})
         int columns = (int)(m < {width} ? m : {width});
         {rows_of(op, form, "o")}
         red_acc accs[{width}];
-        for (int k = 0; k < {width}; k++)
+        for (int k = 0; k < columns; k++)
             accs[k] = red_none();
         for (pg_i64 r = start; r < end; r++) {{
             {offsets} {unravel}

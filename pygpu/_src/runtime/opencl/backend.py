@@ -19,7 +19,7 @@ from pygpu._src.runtime.backend import Backend, Compiled, Limits, call_allocator
 from pygpu.constants import command_queue_properties, device_type
 from pygpu.errors import RuntimeError as DriverRuntimeError
 
-from . import kernel_binaries
+from . import kernel_binaries, quirks
 
 __all__ = ["OpenCLBackend", "backend_of"]
 
@@ -29,8 +29,8 @@ _OWN_ALLOCATORS = {DeferredAllocator, ImmediateAllocator, MemoryPool, SVMAllocat
 _CORRECTLY_ROUNDED = 1 << 7  # CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
 
 _CUT_LOOPS = (
-    "this driver ends loops after 65535 rounds without an error, so results over more than some "
-    "60000 items may be wrong; use another device"
+    "this driver ends loops after 65535 rounds without an error, so results over many millions of "
+    "items, and those of a program's own kernels, may be wrong; use another device"
 )
 
 
@@ -64,12 +64,15 @@ class _Program(Compiled):
 def _limits(device: cl.Device) -> Limits:
     extensions = device.extensions.split()
     is_cpu = bool(device.type & device_type.CPU)
+    short_loops = quirks.has(device, quirks.LOSES_LONG_LOOPS)
     nvidia = "cl_nv_device_attribute_query" in extensions
     warp = getattr(device, "warp_size_nv", 32) if nvidia else 32
     return Limits(
         group_size=device.max_work_group_size,
         local_bytes=device.local_mem_size,
-        units=device.max_compute_units,
+        units=1024
+        if short_loops
+        else device.max_compute_units,  # so, more work-items share the work
         warp=1 if is_cpu else warp,
         fp64=bool(device.double_fp_config) or "cl_khr_fp64" in extensions,
         fp16="cl_khr_fp16" in extensions,
@@ -77,6 +80,7 @@ def _limits(device: cl.Device) -> Limits:
         is_cpu=is_cpu,
         align=max(device.mem_base_addr_align // 8, 1),
         warps=nvidia and warp == 32 and device.compute_capability_major_nv >= 7,
+        share=1 << (11 if short_loops else 15),
     )
 
 
@@ -86,10 +90,9 @@ class OpenCLBackend(Backend):
     name = "opencl"
 
     def __init__(self, context: cl.Context, device: cl.Device) -> None:
-        if "llvmpipe" in device.name:
+        if quirks.has(device, quirks.LOSES_LONG_LOOPS):
             warnings.warn(f"{device.name}: {_CUT_LOOPS}", RuntimeWarning, stacklevel=2)
-            self.transforms = False
-            self.vectors = False
+        self.transforms = not quirks.has(device, quirks.MISCOMPILES_TRANSFORMS)
         self.context = context
         self.device = device
         self.limits = _limits(device)
@@ -99,6 +102,7 @@ class OpenCLBackend(Backend):
         self.kept = weakref.WeakKeyDictionary()
         self._default_queue: cl.CommandQueue | None = None
         self._options: list[str] = []
+        self._casts_bytes = not quirks.has(device, quirks.NO_CASTS_OF_BYTES)
         if device.single_fp_config & _CORRECTLY_ROUNDED:
             self._options = ["-cl-fp32-correctly-rounded-divide-sqrt"]
         self.pool = MemoryPool(ImmediateAllocator(self.default_queue))
@@ -254,7 +258,8 @@ class OpenCLBackend(Backend):
     def compile(self, source: str, options: Sequence[str] = ()) -> Compiled:
         words = [*self._options, *options]
         prefix = self.dialect.prefix_of(source)
-        program = cl.Program(self.context, source)
+        text = source if self._casts_bytes else quirks.without_bytes(source)
+        program = cl.Program(self.context, text)
         try:
             return _Program(kernel_binaries.build(program, source, prefix, words, self.device))
         except DriverRuntimeError as error:
