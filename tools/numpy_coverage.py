@@ -37,7 +37,6 @@ REFUSED = {
     "packbits": "not implemented",
     "poly": "roots of few coefficients are the host's work",
     "polydiv": "each step needs the one before; few coefficients are the host's work",
-    "ravel_multi_index": "not implemented; multiply by strides",
     "roots": "eigenvalues of a matrix that is not symmetric are the host's work",
     "save": "files: np.save(file, a.get()), or after pygpu.allow_host_copies()",
     "savetxt": "files: np.savetxt(file, a.get()), or after pygpu.allow_host_copies()",

@@ -297,10 +297,13 @@ def cumulative_prod(
 
 
 def diff(
-    x: ArrayT, /, *, axis: int = -1, n: int = 1, prepend: ArrayT | None = None,
+    x: ArrayT, /, n: int = 1, *, axis: int = -1, prepend: ArrayT | None = None,
     append: ArrayT | None = None,
 ) -> ArrayT:  # fmt: skip
-    """Differences of neighbours along an axis, n times."""
+    """Differences of neighbours along an axis, n times.
+
+    The standard has n by name only; it may also be given by its place, as NumPy's.
+    """
     need_arrays("diff", x)
     result: ArrayT = table.diff(x, n, axis, prepend, append)
     return result
@@ -359,9 +362,18 @@ def where(condition: Bool, x1: InexactT, x2: float, /) -> InexactT: ...
 def where(condition: Bool, x1: float, x2: InexactT, /) -> InexactT: ...
 @overload
 def where(condition: GPUArray[Any], x1: Operand, x2: Operand, /) -> GPUArray[Any]: ...
-def where(condition: Any, x1: Any, x2: Any, /) -> Any:
-    """Items of x1 where the condition is true, else of x2."""
+@overload
+def where(condition: GPUArray[Any], /) -> tuple[Index, ...]: ...
+def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
+    """Items of x1 where the condition is true, else of x2.
+
+    The standard has no call with the condition alone: as NumPy's, it is nonzero(condition).
+    """
     need_arrays("where", condition)
+    if x1 is None and x2 is None:
+        return nonzero(condition)
+    if x1 is None or x2 is None:
+        raise TypeError("where: two arrays to choose from are needed, or none")
     return joining.choose("where", condition, x1, x2)
 
 

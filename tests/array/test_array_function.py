@@ -68,6 +68,26 @@ def test_what_there_is_not(make):
         np.roots(make(np.ones(3)))
 
 
+def test_sliding_windows_are_views(make):
+    windows = np.lib.stride_tricks.sliding_window_view
+    a = np.arange(24.0).reshape(4, 6)[:, ::-1]
+    x = make(a)
+    for shape, axis in (((2, 3), None), (2, 1), ((2, 2), (1, 1)), (0, 0)):
+        got = windows(x, shape, axis)
+        same(got, windows(a, shape, axis))
+        assert np.shares_memory(got, x) or got.size == 0
+    for shape, axis in ((7, 1), (2, None), ((2, 2), 0), (-1, 0)):
+        for array in (a, x):
+            with pytest.raises(ValueError):
+                windows(array, shape, axis)
+
+
+def test_lists_of_device_arrays_become_one(make):
+    x = make(np.arange(3.0))
+    same(np.array([x[2], 5, x[0]], like=x), np.array([2.0, 5.0, 0.0]))
+    same(np.asarray([x, x], np.float32, like=x), np.float32([[0, 1, 2]] * 2))
+
+
 def test_quantiles_have_the_dtype_of_numpys(make):
     a = np.arange(12, dtype=np.float32) ** 1.5
     x = make(a)
@@ -217,6 +237,10 @@ def test_choices_by_conditions(make):
     check(make, "delete", F, 99)  # IndexError
     check(make, "resize", F, (2, 9))
     check(make, "unravel_index", abs(WHOLE), (3, 4))
+    for mode, order in (("raise", "C"), ("wrap", "F"), (("clip", "wrap", "raise"), "C")):
+        check(make, "ravel_multi_index", abs(WHOLE), (9, 4, 12), mode=mode, order=order)
+    check(make, "ravel_multi_index", WHOLE, (20, 20, 20))  # ValueError
+    check(make, "ravel_multi_index", abs(WHOLE), (20, 20))  # ValueError
     check(make, "trim_zeros", np.array([0, 0, 1, 0, 2, 0]))
     check(make, "setxor1d", WHOLE[0], WHOLE[1])
     check(make, "lexsort", WHOLE)

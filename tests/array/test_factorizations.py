@@ -305,6 +305,28 @@ def test_determinants_beyond_the_range_in_between(make):
     assert sign.get() == 0 and logarithm.get() == -np.inf
 
 
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("dtype", ["f4", "c16"])
+def test_triangular_systems(make, upper, dtype):
+    n = 70  # three blocks
+    rng = np.random.default_rng(3)
+    a = rng.standard_normal((n, n)) / n + np.eye(n)
+    b = rng.standard_normal((n, 3))
+    a, b = (x.astype(dtype) * (1 + 0.5j if dtype == "c16" else 1) for x in (a, b))
+    a, b = a.astype(dtype), b.astype(dtype)
+    triangle = np.triu(a) if upper else np.tril(a)
+    for sides in (b, b[:, 0]):
+        x = blocked.triangular(make(a), make(sides), upper).get()  # the other triangle is not read
+        assert x.dtype == dtype and x.shape == sides.shape
+        want = np.linalg.solve(triangle.astype("c16"), sides)
+        assert abs(x - want).max() < 100 * np.finfo(dtype).eps * abs(want).max()
+    a[40, 40] = 0
+    with pytest.raises(np.linalg.LinAlgError, match="zero on its diagonal"):
+        blocked.triangular(make(a), make(b), upper)
+    with pytest.raises(ValueError, match="does not fit"):
+        blocked.triangular(make(a), make(b[:5]), upper)
+
+
 def test_singular_matrices_raise(make):
     """Also if only one of a stack is singular, and nothing is wrong afterwards."""
     good = random((5, 4, 4), "d")

@@ -68,6 +68,18 @@ def same_as_numpy(make, name, a, **options):
     close(getattr(np.fft, name)(make(a), **options), numpys(name, a, **options))
 
 
+@pytest.mark.parametrize("make", ["opencl"], indirect=True)
+@pytest.mark.parametrize("changes", [{"cpu_turns": 0}, {"vector": 32}, {"vector": 8}])
+def test_lines_by_other_numbers_of_a_plan(make, changes):
+    transform.set_tuning(TIGHT.but(**changes))
+    try:
+        for n in (480, 97):  # two passes, and a convolution of two passes
+            same_as_numpy(make, "fft", input_of("fft", (3, n)))
+        same_as_numpy(make, "fft", input_of("fft", (480, 3)), axis=0)
+    finally:
+        transform.set_tuning(plan.Tuning())
+
+
 @pytest.mark.parametrize("name", ONE)
 @pytest.mark.parametrize("n, dtype", [(1, "F"), (3, "D"), (16, "F"), (30, "D"), (97, "F")])
 def test_lines(make, name, n, dtype):

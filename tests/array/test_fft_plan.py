@@ -47,6 +47,14 @@ def test_a_large_table_is_a_product():
     assert abs(product - tables.roots(m, n)).max() < 2e-16
 
 
+def test_the_factors_between_passes_by_table():
+    part = Segment("turns", 48, 20)
+    factors = tables.build([part], "D").reshape(20, 48)
+    assert factors.size == part.size
+    want = np.exp(-2j * np.pi * np.outer(np.arange(20), np.arange(48)) / 960)
+    assert abs(factors - want).max() < 1e-14
+
+
 @pytest.mark.parametrize("n", [17, 100])
 def test_a_chirp_convolves_to_the_transform(n):
     m = plan.convolution_length(n)

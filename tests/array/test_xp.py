@@ -212,6 +212,10 @@ def test_some_results(on):
     same(xp.diff(x, prepend=x[:, :1]), np.diff(a, prepend=a[:, :1]))
     same(xp.vecdot(x, x), np.vecdot(a, a))
     same(xp.where(x > 2, x, 0), np.where(a > 2, a, 0))
+    same(xp.where(x > 2)[1], np.where(a > 2)[1])
+    same(xp.diff(x, 2), np.diff(a, 2))
+    with pytest.raises(TypeError, match="where: two arrays"):
+        xp.where(x > 2, x)
     same(xp.clip(x, 1, 4), a.clip(1, 4))
     same(xp.fft.fftshift(x), np.fft.fftshift(a))
     same(np.roll(x, 1, 1), np.roll(a, 1, 1))

@@ -40,7 +40,7 @@ def _reduction(kind: str) -> Callable[..., Any]:
 @cache
 def _table() -> dict[Any, Callable[..., Any]]:
     from . import advanced_indexing, matmul, scan, sort
-    from .routines import fft, joining, linalg
+    from .routines import fft, joining, linalg, manipulation
     from .routines import table as array_table
 
     table: dict[Any, Callable[..., Any]] = {
@@ -81,6 +81,7 @@ def _table() -> dict[Any, Callable[..., Any]]:
         np.transpose: lambda a, axes=None: a.transpose() if axes is None else a.transpose(axes),
         np.squeeze: lambda a, axis=None: a.squeeze(axis),
         np.swapaxes: lambda a, axis1, axis2: a.swapaxes(axis1, axis2),
+        np.lib.stride_tricks.sliding_window_view: manipulation.sliding_window_view,
         np.shape: lambda a: a.shape,
         np.ndim: lambda a: a.ndim,
         np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],

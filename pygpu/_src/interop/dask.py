@@ -25,6 +25,8 @@ from pygpu._src.array.interchange import from_cuda_array
 from pygpu._src.user_kernels.bit_generator import Philox4x32
 from pygpu._src.util.lazy import provided
 
+from . import dask_functions
+
 _messages: Any = None  # has no type stubs
 _WorkerPlugin: Any = object
 try:
@@ -44,7 +46,7 @@ def _to_numpy(array: Any, **kwargs: Any) -> Any:
     return array.get()
 
 
-def _with_meta(name: str, *args: Any, meta: Any = None, **kwargs: Any) -> Any:
+def _with_meta(name: str, /, *args: Any, meta: Any = None, **kwargs: Any) -> Any:
     """Call dask.array's function with chunks like *meta*: an array on the default device."""
     meta = default_device().empty((), np.dtype(np.float64)) if meta is None else meta
     with dask.config.set({"array.backend": "numpy"}):
@@ -110,6 +112,7 @@ for _dispatch, _answer in ((sizeof, _sizeof), (to_numpy_dispatch, _to_numpy)):
     _register: Any = _dispatch.register
     _register(GPUArray, _answer)
 array_creation_dispatch.register_backend("pygpu", ArrayBackend())
+dask_functions.install()
 
 
 class DeviceOfWorker(_WorkerPlugin):  # type: ignore[misc]

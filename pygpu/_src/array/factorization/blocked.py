@@ -16,13 +16,14 @@ from numpy.linalg import LinAlgError
 from pygpu._src.array import layout, primitives, ufuncs
 from pygpu._src.array.index_errors import Report
 from pygpu._src.array.matmul import diagonal, matmul
+from pygpu._src.array.reduction import reduce
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels import blocked as text
 from pygpu._src.codegen.kernels import cholesky as cholesky_text
 from pygpu._src.codegen.kernels.matrix_group import Group
 from pygpu._src.runtime import kernel_cache
 
-__all__ = ["cholesky", "factors", "inverse", "qr", "solve"]
+__all__ = ["cholesky", "factors", "inverse", "qr", "solve", "triangular"]
 
 WIDTH = text.WIDTH
 _THREADS = 1024  # of the group that handles a block of columns
@@ -179,6 +180,32 @@ def _substitute(a: Any, n: int) -> None:
         if first:
             product = matmul(part(a, (0, first), (first, end)), part(a, (first, end), (n, columns)))
             _subtract(a, part(a, (0, first), (n, columns)), product)
+
+
+def triangular(a: Any, b: Any, upper: bool) -> Any:
+    """Solve with a triangle of one matrix for a vector or the columns of a matrix, by blocks.
+
+    Raises LinAlgError if there is a zero on the diagonal.
+    """
+    n = a.shape[0]
+    if a.ndim != 2 or a.shape[1] != n or b.ndim not in (1, 2) or b.shape[0] != n:
+        raise ValueError(f"a triangle of shape {a.shape} does not fit a right side of {b.shape}")
+    if not reduce("all", diagonal(a, 0, 0, 1), None):
+        raise LinAlgError("A is singular: there is a zero on its diagonal")
+    columns = b.shape[1] if b.ndim == 2 else 1
+    dtype = np.result_type(a.dtype, b.dtype)
+    dtype = dtype if dtype.char in "fdFD" else np.dtype(np.float64)
+    a = primitives.astype(a, dtype)
+    work = primitives.reshape(primitives.astype(b, dtype)._copy(order="C"), (n, columns))
+    for first in reversed(range(0, n, WIDTH)) if upper else range(0, n, WIDTH):
+        end = min(first + WIDTH, n)
+        at = first, first
+        _triangular(a, at, work, end - first, columns, (columns, 1), first * columns, upper=upper)
+        rows = (0, first) if upper else (end, n)
+        if rows[0] < rows[1]:
+            product = matmul(part(a, rows, (first, end)), part(work, (first, end), (0, columns)))
+            _subtract(work, part(work, rows, (0, columns)), product)
+    return primitives.reshape(work, b.shape)
 
 
 def _swaps(a: Any, count: int, n: int) -> Any:

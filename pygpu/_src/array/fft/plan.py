@@ -25,8 +25,8 @@ class Tuning(Frozen):
     together. elements: roughly how many numbers a work-item holds. radix: the largest radix.
     least, threads: work-items per group. long: lines of more bytes use long_elements instead, and
     long_threads on CUDA. full: bytes of local memory up to which real and imaginary parts are
-    exchanged at once. For CPUs: bytes of a vector, of the longest line and of the longest column;
-    the largest radix.
+    exchanged at once. For CPUs: bytes of a vector, at most, of the longest line and of the longest
+    column; the largest radix; the most factors between two passes that are a table.
     """
 
     single: int = 147456
@@ -40,10 +40,11 @@ class Tuning(Frozen):
     least: int = 128
     threads: int = 512
     full: int = 36864
-    vector: int = 32
+    vector: int = 64
     cpu_single: int = 65536
     cpu_column: int = 8192
     cpu_radix: int = 8
+    cpu_turns: int = 1 << 17
 
 
 class Stages(Frozen):

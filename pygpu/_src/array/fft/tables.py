@@ -66,6 +66,8 @@ def _values(part: Segment) -> np.ndarray:
         return roots(np.arange(part.size) << q, p)
     if part.kind == "fine":
         return _near_one(np.arange(part.size), p)
+    if part.kind == "turns":
+        return roots(np.outer(np.arange(q), np.arange(p)).ravel(), p * q)
     return _chirp(p) if part.kind == "chirp" else _filter(p, q)
 
 

@@ -285,7 +285,7 @@ def _cut(like: Any, length: int, many: int, strided: bool, real: str) -> tuple[i
     """Return the lengths of the passes."""
     item = _ITEM[real]
     if like.backend.limits.is_cpu:
-        lanes = _tuning.vector // (item // 2)
+        lanes = _vector(like.backend) // (item // 2)
         column = _tuning.cpu_column // item
         few = many < lanes and length >= lanes * lanes
         return planning.passes(length, lanes if few else _tuning.cpu_single // item, column)
@@ -337,7 +337,7 @@ def _passes_of(
     convolve: bool = False,
 ) -> list[text.Pass]:
     """Return the passes of a complex transform; between them numbers are in scratch memory."""
-    lines, strided = cuts.lines, cuts.strided
+    lines, strided, is_cpu = cuts.lines, cuts.strided, cuts.like.backend.limits.is_cpu
     spread = _strided(lines, 1)
     parts = cuts.lengths(length)
     several = len(parts) > 1
@@ -370,10 +370,17 @@ def _passes_of(
             chirp=cuts.chirp,
             convolve=convolve,
             image=cuts.image,
+            turns=is_cpu and not strided and 1 < before <= _tuning.cpu_turns // part,
         )
         found.append(_fitted(spec, cuts.like.backend.limits))
         before *= part
     return found
+
+
+def _vector(backend: Any) -> int:
+    """Return the bytes of a vector of a CPU: 64 where those of the hardware are as long."""
+    native = 4 * getattr(backend.device, "native_vector_width_float", 8)
+    return min(_tuning.vector, max(native, 32))
 
 
 def _shape_of(
@@ -383,7 +390,7 @@ def _shape_of(
     limits, item = cuts.like.backend.limits, cuts.item
     if limits.is_cpu:
         tuning = _tuning.but(threads=part, radix=_tuning.cpu_radix)
-        stages, many = planning.stages((part,), tuning), _tuning.vector // (item // 2)
+        stages, many = planning.stages((part,), tuning), _vector(cuts.like.backend) // (item // 2)
     else:
         threads, elements = _tuning.threads, _tuning.elements
         if part * item > _tuning.long:

@@ -36,6 +36,7 @@ __all__ = [
     "repeat",
     "roll",
     "rot90",
+    "sliding_window_view",
     "split",
     "split_by_name",
     "stack",
@@ -123,6 +124,32 @@ def broadcast_to(a: Any, shape: Any) -> Any:
     """Return a view with another shape, in which items occur at several places."""
     shape = layout.as_shape(shape, "broadcast_to")
     return a._view(shape, layout.broadcast_strides(a.shape, a.strides, shape), a.offset)
+
+
+def sliding_window_view(
+    x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
+) -> Any:
+    """Return a view with the windows of an array as its last axes."""
+    window = layout.as_shape(window_shape, "sliding_window_view")
+    axes = range(x.ndim) if axis is None else axis
+    axes = tuple(
+        layout.normalize_axis(k, x.ndim) for k in (axes if hasattr(axes, "__len__") else (axes,))
+    )
+    if len(window) != len(axes):
+        raise ValueError(
+            f"Must provide window_shape for all dimensions of `x`; got {len(window)} window_shape "
+            f"elements and `x.ndim` is {x.ndim}."
+            if axis is None
+            else f"Must provide matching length window_shape and axis; got {len(window)} "
+            f"window_shape elements and {len(axes)} axes elements."
+        )
+    shape = list(x.shape)
+    for k, length in zip(axes, window, strict=True):
+        shape[k] -= length - 1
+        if shape[k] < 1 and (length > 1 or shape[k] < 0):
+            raise ValueError("window shape cannot be larger than input array shape")
+    strides = (*x.strides, *(x.strides[k] for k in axes))
+    return x._view((*shape, *window), strides, x.offset)
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:

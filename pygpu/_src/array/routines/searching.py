@@ -353,6 +353,37 @@ def _unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...
     return tuple(found if order == "F" else reversed(found))
 
 
+def _ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+    dims = layout.as_shape(dims, "ravel_multi_index")
+    if len(multi_index) != len(dims):
+        raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
+    modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
+    if order not in ("C", "F") or not {*modes} <= {"raise", "wrap", "clip"}:
+        raise ValueError(f"ravel_multi_index: mode {mode!r} or order {order!r} is unknown")
+    like = next(x for x in multi_index if isinstance(x, GPUArray))
+    found: Any = 0
+    steps = list(zip(multi_index, dims, modes, strict=True))
+    for index, length, how in steps if order == "C" else reversed(steps):
+        index = _there(like, index)
+        if index.dtype.kind not in "iu":
+            raise TypeError("only int indices permitted")
+        index = primitives.astype(index, np.int64)
+        if how == "wrap":
+            index = index % length
+        elif how == "clip":
+            index = ufuncs.call("clip", (index, 0, length - 1))
+        elif (
+            index.size
+            and not 0
+            <= index._reduce("min", None).item()
+            <= (index._reduce("max", None).item())
+            < length
+        ):
+            raise ValueError("invalid entry in coordinates array")
+        found = found * length + index
+    return found
+
+
 def _diag_indices_from(arr: Any) -> tuple[Any, ...]:
     if arr.ndim < 2:
         raise ValueError("input array must be at least 2-d")
@@ -462,6 +493,7 @@ def table() -> dict[str, Callable[..., Any]]:
         "piecewise": _piecewise,
         "place": _place,
         "putmask": _putmask,
+        "ravel_multi_index": _ravel_multi_index,
         "real_if_close": _real_if_close,
         "resize": _resize,
         "select": _select,

@@ -454,6 +454,8 @@ def _as_array(like: Any, a: Any, dtype: Any = None, copy: bool = False) -> Any:
     if isinstance(a, GPUArray):
         array: Any = a
         return array.astype(array.dtype if dtype is None else dtype, copy=copy)
+    if isinstance(a, (list, tuple)) and any(isinstance(x, GPUArray) for x in a):
+        return joining.stack([_as_array(like, x, dtype) for x in a])
     return like._from_host(np.asarray(a, dtype))
 
 

@@ -51,7 +51,7 @@ class Pass(NamedTuple):
     is an image. batch: number of axes of the lines. batch_first: neighbouring columns belong to
     neighbouring lines, rather than to one. whole: the length of real lines, or 0. fold: make the
     transform of real numbers from one of half the length. wide: indices need 64 bits. bounds:
-    PG_BOUNDS is available.
+    PG_BOUNDS is available. turns: the table has all factors between this pass and the one before.
     """
 
     real: str
@@ -73,6 +73,7 @@ class Pass(NamedTuple):
     chirp: int = 0
     convolve: bool = False
     image: tuple[int, ...] = ()
+    turns: bool = False
 
     @property
     def length(self) -> int:
@@ -129,7 +130,9 @@ def segments(spec: Pass) -> list[Segment]:
         part = Segment("stage", stage.turns, stage.radix)
         if stage.turns > 1 and part not in found:
             found.append(part)
-    if spec.before > 1:
+    if spec.turns:
+        found.append(Segment("turns", spec.before, spec.length))
+    elif spec.before > 1:
         found += root_segments(spec.before * spec.length)
     if spec.whole and (spec.fold or spec.source.kind == "half"):
         found += [s for s in root_segments(spec.whole) if s not in found]
@@ -449,7 +452,7 @@ def pass_functions(spec: Pass) -> str:
     """The functions that the kernel's source calls."""
     where = places(spec)
     text = "".join(butterfly(r, spec.real) for r in sorted(set(spec.radices)))
-    if spec.before > 1:
+    if spec.before > 1 and not spec.turns:
         text += roots("pass", spec.before * spec.length, where)
     if spec.whole and (spec.fold or spec.source.kind == "half"):
         text += roots("whole", spec.whole, where)

@@ -47,8 +47,9 @@ class Side(NamedTuple):
 
 class Segment(NamedTuple):
     """A part of a kernel's table. kind: "stage" (p = the stage's width, q = its radix), "roots" (p of
-    them), "coarse" and "fine" (the roots of p, by q bits), "chirp" (of p), "filter" (of a chirp of p,
-    transformed, q items)."""
+    them), "coarse" and "fine" (the roots of p, by q bits), "turns" (the factors of q numbers of p
+    columns, those of a number together), "chirp" (of p), "filter" (of a chirp of p, transformed, q
+    items)."""
 
     kind: str
     p: int
@@ -62,6 +63,8 @@ class Segment(NamedTuple):
             return -(-self.p >> self.q) if self.p % (1 << self.q) == 0 else (self.p >> self.q) + 1
         if self.kind == "fine":
             return 1 << self.q
+        if self.kind == "turns":
+            return self.p * self.q
         return self.q if self.kind == "filter" else self.p
 
 

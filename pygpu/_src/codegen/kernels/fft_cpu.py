@@ -147,6 +147,31 @@ _TURN = Template("""\
         }
 """)
 
+# The same, where the table has all of them. Adjacent columns have adjacent factors.
+_TURN_BY_TABLE = Template("""\
+        {
+            pg_i64 first = column[0] % $before;
+            if (count == $lanes && first + $lanes <= $before)
+                for (int i = 1; i < $length; i++) {
+                    PG_GLOBAL const fft_real *q = (PG_GLOBAL const fft_real *)(table + $table + first + (pg_i64)i * $before);
+                    fft_lanes c, s;
+                    { $read }
+                    fft_lanes x = ax[i] * c - ay[i] * s;
+                    ay[i] = ax[i] * s + ay[i] * c;
+                    ax[i] = x;
+                }
+            else
+                for (int lane = 0; lane < count; lane++)
+                    for (int i = 1; i < $length; i++) {
+                        fft_complex w = table[$table + column[lane] % $before + (pg_i64)i * $before];
+                        fft_real *x = (fft_real *)ax + i * $lanes + lane;
+                        fft_real *y = (fft_real *)ay + i * $lanes + lane, t = *x;
+                        *x = t * w.re - *y * w.im;
+                        *y = t * w.im + *y * w.re;
+                    }
+        }
+""")
+
 _STAGE = Template("""\
         for (int g = 0; g < $groups; g++)
             for (int j = 0; j < $width; j++) {
@@ -489,7 +514,15 @@ def source(spec: Pass) -> str:
     else:
         column = f"rest = unit / {spec.columns}; column[lane] = unit - rest * {spec.columns};"
     turn = ""
-    if spec.before > 1:
+    if spec.turns:
+        turn = _TURN_BY_TABLE.fill(
+            before=spec.before,
+            lanes=spec.lines,
+            length=spec.length,
+            table=where[Segment("turns", spec.before, spec.length)],
+            read=_read(spec, "c", "s", False),
+        )
+    elif spec.before > 1:
         low = 1 << (spec.length.bit_length() // 2)
         high = -(-spec.length // low)
         turn = _TURN.fill(
