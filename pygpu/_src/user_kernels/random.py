@@ -69,7 +69,7 @@ class Generator:
         if getattr(array, "backend", None) is None:
             raise TypeError(f"{call}: an array on the device is needed, not {type(array).__name__}")
         number: Any = float
-        if kind in ("integer", "bounded"):
+        if kind in ("integer", "bounded", "bounded_32"):
             number = int
             if kind == "integer" and not 0 < int(scale) <= 1 << 64:
                 raise ValueError(
@@ -121,7 +121,7 @@ class Generator:
         item has, and kernel_cache.rule(). Raises TypeError if such numbers do not exist."""
         _, _, kind, dtype, carries = key
         item, each = item_dtype(dtype, call)
-        if item.kind in "iu" and kind not in ("bits", "integer", "bounded"):
+        if item.kind in "iu" and kind not in ("bits", "integer", "bounded", "bounded_32"):
             raise TypeError(f"{call}: {kind} numbers are floats, and the array has {dtype}")
         if item.kind == "f" and item.itemsize == 2:
             raise TypeError(f"{call}: fill an array of float32 and convert it to float16")
@@ -136,9 +136,9 @@ class Generator:
         per_block = distribution(kind, code)[0]
         per_group, most, size = kernel_cache.rule(backend, per_block)
         if backend.limits.warps:
-            # Persistent groups: 3.0 TB/s of uniform numbers on an H200, instead of 2.3.
-            most = min(most, backend.limits.units * 16)
-        whole = kind in ("integer", "bounded")
+            # Persistent groups: 3.0 TB/s of uniform numbers on an H100, instead of 2.2.
+            most = min(most, backend.limits.units * 32)
+        whole = kind in ("integer", "bounded", "bounded_32")
         kinds = (_array._KIND_INT,) * 4 + (_array._KIND_INT if whole else _array._KIND_FLOAT,) * 2
         if each == 1:
             backend.table.add(key, kinds, kernel, dtype, per_group, most, size)
