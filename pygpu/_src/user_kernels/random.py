@@ -16,7 +16,7 @@ from pygpu import _array
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime import kernel_cache
 
-from .random_source import distribution, fill_text
+from .random_source import NARROW_COUNTER, distribution, fill_text
 
 __all__ = ["Generator", "item_dtype", "numbers_of_block"]
 
@@ -85,12 +85,15 @@ class Generator:
             known = backend.kernels[key] = self._prepare(backend, key, call)
         kernel, per_block, each, rule = known
         n = array.size * each
-        blocks = -(-n // per_block)
+        # Integers of one word each have the blocks of two words, and counters of their own, for a
+        # kernel of ranges on the device to choose by item: distributions.bounded_operation().
+        narrow = kind == "bounded_32"
+        blocks = -(-n // (2 if narrow and array.dtype.itemsize == 8 else per_block))
         counter = self.counter
         self.counter = (counter + blocks) & ((1 << 128) - 1)
         numbers = (
             counter & _MASK64,
-            counter >> 64,
+            (counter >> 64) + (NARROW_COUNTER if narrow else 0),
             self.key[0] | self.key[1] << 32,
             self.key[2] | self.key[3] << 32,
             number(scale),

@@ -11,7 +11,16 @@ import re
 
 from .random_functions import NATIVE, UNIT, functions
 
-__all__ = ["BLOCKS", "BOUNDED", "distribution", "draws", "fill_text", "poisson_text", "sobol_text"]
+__all__ = [
+    "BLOCKS",
+    "BOUNDED",
+    "NARROW_COUNTER",
+    "distribution",
+    "draws",
+    "fill_text",
+    "poisson_text",
+    "sobol_text",
+]
 
 _TYPES = "typedef struct { pg_u32 v[4]; } pg_words;\n"
 
@@ -270,6 +279,7 @@ def _counter(block: str, carries: bool) -> str:
     return _COUNTER.format(block=block) + (_CARRIED if carries else "")
 
 
+NARROW_COUNTER = 0x8000 << 32  # what is added to c_high for "bounded_32"
 _WHOLE = ("integer", "bounded", "bounded_32")
 _SIDE_BY_SIDE = 64  # blocks at a time
 
