@@ -17,7 +17,7 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.util.lazy import lazy
 
 from .random_functions import NATIVE, UNIT, functions
-from .random_source import BLOCKS, BOUNDED, NARROW_COUNTER, POISSON, distribution, draws
+from .random_source import BLOCKS, BOUNDED, POISSON, distribution, draws
 
 if TYPE_CHECKING:
     from pygpu._src.codegen.kernels.elementwise import Operation
@@ -467,10 +467,6 @@ def dense_operation(kind: str, real: np.dtype[Any]) -> tuple[Operation, int]:
     return _made(f"random_dense_{kind}_{code}", (real, real), real, body, helpers), items
 
 
-def _bounded_item(bits: int) -> str:
-    return f"pg_bounded{bits}(pg_word{bits}(w, j), (pg_u{bits})scale, at, j, c_high, k_low)"
-
-
 @cache
 def bounded_operation(out: np.dtype[Any], endpoint: bool) -> tuple[Operation, int]:
     """Return integers from x3 to x4, exclusive or inclusive; and how many items share a counter."""
@@ -479,15 +475,10 @@ def bounded_operation(out: np.dtype[Any], endpoint: bool) -> tuple[Operation, in
     wide = np.dtype(np.uint64 if out.kind == "u" else np.int64)
     last = "(pg_u64)x4" if endpoint else "(pg_u64)x4 - 1u"
     body = f"const pg_u64 shift = (pg_u64)x3, scale = {last} - shift;\n"
-    if items == 2:  # as random.Generator.fill() for a range below 2**32
-        body += "const int narrow = scale <= 0xFFFFFFFFu;\n"
-        at = _AT.replace("{items}u", "(narrow ? 4u : 2u)")
-        body += at.replace("= x1", f"= narrow ? x1 + (pg_u64){NARROW_COUNTER}u : x1")
-        item = f"narrow ? {_bounded_item(32)} : {_bounded_item(64)}"
-    else:
-        body += _AT.format(items=4)
-        item = _bounded_item(32)
-    body += f"y0 = (pg_{code})(shift + ({item}));"
+    body += _AT.format(items=items)
+    bits = 128 // items
+    item = f"pg_bounded{bits}(pg_word{bits}(w, j), (pg_u{bits})scale, at, j, c_high, k_low)"
+    body += f"y0 = (pg_{code})(shift + {item});"
     helpers = BLOCKS["philox"] + BOUNDED
     name = f"random_bounded_{code}_{endpoint}"
     return _made(name, (wide, wide), out, body, helpers), items

@@ -16,7 +16,7 @@ from pygpu import _array
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime import kernel_cache
 
-from .random_source import NARROW_COUNTER, distribution, fill_text
+from .random_source import distribution, fill_text
 
 __all__ = ["Generator", "item_dtype", "numbers_of_block"]
 
@@ -69,7 +69,7 @@ class Generator:
         if getattr(array, "backend", None) is None:
             raise TypeError(f"{call}: an array on the device is needed, not {type(array).__name__}")
         number: Any = float
-        if kind in ("integer", "bounded", "bounded_32"):
+        if kind in ("integer", "bounded"):
             number = int
             if kind == "integer" and not 0 < int(scale) <= 1 << 64:
                 raise ValueError(
@@ -85,15 +85,12 @@ class Generator:
             known = backend.kernels[key] = self._prepare(backend, key, call)
         kernel, per_block, each, rule = known
         n = array.size * each
-        # Integers of one word each have the blocks of two words, and counters of their own, for a
-        # kernel of ranges on the device to choose by item: distributions.bounded_operation().
-        narrow = kind == "bounded_32"
-        blocks = -(-n // (2 if narrow and array.dtype.itemsize == 8 else per_block))
+        blocks = -(-n // per_block)
         counter = self.counter
         self.counter = (counter + blocks) & ((1 << 128) - 1)
         numbers = (
             counter & _MASK64,
-            (counter >> 64) + (NARROW_COUNTER if narrow else 0),
+            counter >> 64,
             self.key[0] | self.key[1] << 32,
             self.key[2] | self.key[3] << 32,
             number(scale),
@@ -124,7 +121,7 @@ class Generator:
         item has, and kernel_cache.rule(). Raises TypeError if such numbers do not exist."""
         _, _, kind, dtype, carries = key
         item, each = item_dtype(dtype, call)
-        if item.kind in "iu" and kind not in ("bits", "integer", "bounded", "bounded_32"):
+        if item.kind in "iu" and kind not in ("bits", "integer", "bounded"):
             raise TypeError(f"{call}: {kind} numbers are floats, and the array has {dtype}")
         if item.kind == "f" and item.itemsize == 2:
             raise TypeError(f"{call}: fill an array of float32 and convert it to float16")
@@ -141,7 +138,7 @@ class Generator:
         if backend.limits.warps:
             # Persistent groups: 3.0 TB/s of uniform numbers on an H100, instead of 2.2.
             most = min(most, backend.limits.units * 32)
-        whole = kind in ("integer", "bounded", "bounded_32")
+        whole = kind in ("integer", "bounded")
         kinds = (_array._KIND_INT,) * 4 + (_array._KIND_INT if whole else _array._KIND_FLOAT,) * 2
         if each == 1:
             backend.table.add(key, kinds, kernel, dtype, per_group, most, size)

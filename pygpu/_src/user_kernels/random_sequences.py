@@ -100,9 +100,7 @@ def integers(
         target = out._view(out.shape, out.strides, out.offset, np.dtype(np.uint8))
     if isinstance(low, int) and isinstance(high, int):
         signed = low if low < 1 << 63 else low - (1 << 64)
-        narrow = target.dtype.itemsize == 8 and high - low < 1 << 32
-        kind = "bounded_32" if narrow else "bounded"
-        rng._fill_out(target, kind, high - low, signed, "integers")
+        rng._fill_out(target, "bounded", high - low, signed, "integers")
     else:
         operation, items = distributions.bounded_operation(target.dtype, endpoint or not on_device)
         position = rng.bit_generator._take(-(-out.size // items))

@@ -14,7 +14,6 @@ from .random_functions import NATIVE, UNIT, functions
 __all__ = [
     "BLOCKS",
     "BOUNDED",
-    "NARROW_COUNTER",
     "distribution",
     "draws",
     "fill_text",
@@ -160,11 +159,11 @@ def distribution(kind: str, code: str) -> tuple[int, str, str]:
     """Return (items per block, statements before, expression of item j) from the words ``w``.
 
     kind: "uniform" (shift + scale * [0, 1)), "bits", "integer" (shift + [0, scale)), "bounded"
-    (shift + [0, scale], without bias; "bounded_32" of one word each, for a scale below 2**32), "normal" (shift + scale * z), "log_normal" or a key of
+    (shift + [0, scale], without bias), "normal" (shift + scale * z), "log_normal" or a key of
     _INVERTED. code: of the item's type, as returned by :func:`pygpu._src.codegen.dtypes.code`.
     """
-    if kind in ("bounded", "bounded_32"):
-        word = "64" if code[1:] == "64" and kind == "bounded" else "32"
+    if kind == "bounded":
+        word = "64" if code[1:] == "64" else "32"
         before = _BOUNDED_BLOCK.replace("WORD", word).replace("ITEMS", str(128 // int(word)))
         return 128 // int(word), before, f"(pg_{code})((pg_u64)shift + y[j])"
     if kind in _INVERTED:
@@ -279,8 +278,7 @@ def _counter(block: str, carries: bool) -> str:
     return _COUNTER.format(block=block) + (_CARRIED if carries else "")
 
 
-NARROW_COUNTER = 0x8000 << 32  # what is added to c_high for "bounded_32"
-_WHOLE = ("integer", "bounded", "bounded_32")
+_WHOLE = ("integer", "bounded")
 _SIDE_BY_SIDE = 64  # blocks at a time
 
 
@@ -383,7 +381,7 @@ def fill_text(
     items, before, item = distribution(kind, code)
     scale = "pg_u64" if kind in _WHOLE else "pg_f64" if code == "f64" else "pg_f32"
     shift = "pg_i64" if kind in _WHOLE else scale
-    bounded = kind in ("bounded", "bounded_32")
+    bounded = kind == "bounded"
     helpers = BOUNDED if bounded else _BELOW
     start = ""
     if bounded:
