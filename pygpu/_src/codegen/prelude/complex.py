@@ -256,7 +256,7 @@ def _functions(name: str) -> dict[str, tuple[str, frozenset[str]]]:
 def parts_of_complex(source: str, fp64: bool) -> dict[str, str]:
     """The functions that a source names, and those that they need, by their names: compilers spend
     time on each, whether it is called or not."""
-    found = {}
+    found: dict[str, str] = {}
     for name in ("c64", "c128") if fp64 else ("c64",):
         functions = _functions(name)
         if "##" in source:  # names may be made by token pasting
