@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pygpu._src.array import ufuncs
 from pygpu._src.array.routines.special import call, keep, log_softmax, logsumexp, softmax
 
 if TYPE_CHECKING:
@@ -896,9 +897,7 @@ def kelvin(x: Any) -> tuple[Any, Any, Any, Any]:
 def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any) -> Any:
     """The spherical harmonic of degree n and order m at the polar angle theta and the azimuth
     phi."""
-    from pygpu import xp
-
-    return sph_legendre_p(n, m, theta) * xp.exp(1j * m * phi)
+    return sph_legendre_p(n, m, theta) * ufuncs.call("exp", (1j * m * phi,))
 
 
 def multigammaln(a: Any, d: int) -> Any:

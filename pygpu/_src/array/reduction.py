@@ -185,10 +185,8 @@ def reduce(
     if kind in ("var", "std") and dtype is not None and np.dtype(dtype).kind in "biu":
         return _whole_variance(kind, a, axis, np.dtype(dtype), out, keepdims, where, ddof)
     a = a._aligned()
-    shape: tuple[int, ...] = a.shape
-    ndim = len(shape)
-    if where is True or (isinstance(where, np.bool_) and bool(where)):
-        where = None
+    shape, ndim = a.shape, a.ndim
+    where = None if where is True or (isinstance(where, np.bool_) and where) else where
     free = where is not None or kind not in ("mean", "var", "std")
     if ndim == 0 and free and type(axis) is int and axis in (0, -1):
         axis = axis_given = None  # NumPy accepts it
