@@ -3,10 +3,11 @@
 python benchmarks/random_numbers.py [--dtype D] [--size N] [--small N] [--names NAME ...]
     [--systems NAME ...] [--seconds S]
 
-Each case makes --size numbers; "copy" copies as many bytes as they have (its rate counts what is
-written, as theirs does). Times are the least of several calls, each with its wait. The last column
-is pygpu's rate on CUDA divided by its copy rate. A second table has the time of a call of --small
-numbers.
+Each case makes --size numbers; rates count the bytes that are moved: what is written, and for
+"copy" what is read as well. Times are the least of several calls, each with its wait. The last
+column is pygpu's rate on CUDA as a share of the bandwidth that its copy has. A second table has the
+time of a call of --small numbers. The devices are named above the table: OpenCL's is NVIDIA's where
+there is one, else a GPU.
 """
 
 from __future__ import annotations
@@ -50,11 +51,24 @@ class Systems:
 
     def __init__(self, dtype: str) -> None:
         self.dtype = np.dtype(dtype)
+        self.devices: dict[str, Any] = {}
+
+    def where(self, system: str) -> Any:
+        """The device of "cuda" or "opencl"."""
+        from pygpu import xp
+
+        if system == "opencl" and system not in self.devices:
+            import pygpu as cl
+
+            found = [d for p in cl.get_platforms() for d in p.get_devices()]
+            found.sort(key=lambda d: (d.vendor[:6] != "NVIDIA", not d.type & cl.device_type.GPU))
+            self.devices[system] = xp.as_device(cl.CommandQueue(cl.Context(found[:1])))
+        return self.devices.setdefault(system, xp.as_device(self.devices.get(system, system)))
 
     def pygpu(self, device: str, name: str, n: int) -> Run:
         from pygpu import random, xp
 
-        where = xp.as_device(device)
+        where = self.where(device)
 
         def wait() -> None:
             where.backend.synchronize(where.queue)
@@ -159,14 +173,19 @@ def main() -> None:
     options = parser.parse_args()
     systems = Systems(options.dtype)
     head = "".join(f"{system:>12}" for system in options.systems)
+    for system in options.systems:
+        if system in ("cuda", "opencl"):
+            print(f"{system}: {systems.where(system)!r}")
     print(
-        f"{options.size} numbers of {options.dtype} (counts: int64) [GB/s]\n{'':22}{head}  of copy"
+        f"{options.size} numbers of {options.dtype} (counts: int64) [GB/s of bytes moved]\n"
+        f"{'':22}{head}  of copy"
     )
     copies: float | None = None
     for name in options.names:
         times = measure(systems, options.systems, name, options.size, options.seconds)
         itemsize = 8 if name in COUNTS else systems.dtype.itemsize
-        rates = [options.size * itemsize / t / 1e9 for t in times]
+        moved = options.size * itemsize * (2 if name == "copy" else 1)
+        rates = [moved / t / 1e9 for t in times]
         copies = rates[0] if name == "copy" else copies
         share = f"{rates[0] / copies:9.2f}" if copies else ""
         print(f"{name:22}" + "".join(f"{rate:12.1f}" for rate in rates) + share)

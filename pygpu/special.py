@@ -14,8 +14,12 @@ use in kernels: docs/arrays/special.md.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from pygpu._src.array import ufuncs
 from pygpu._src.array.routines.special import call, keep, log_softmax, logsumexp, softmax
 
 if TYPE_CHECKING:
@@ -39,6 +43,10 @@ __all__ = [
     "bdtr",
     "bdtrc",
     "bdtri",
+    "bei",
+    "beip",
+    "ber",
+    "berp",
     "beta",
     "betainc",
     "betaincc",
@@ -52,6 +60,7 @@ __all__ = [
     "chdtr",
     "chdtrc",
     "chdtri",
+    "comb",
     "cosdg",
     "cosm1",
     "cotdg",
@@ -67,6 +76,7 @@ __all__ = [
     "elliprd",
     "elliprf",
     "elliprg",
+    "elliprj",
     "entr",
     "erf",
     "erfc",
@@ -97,6 +107,7 @@ __all__ = [
     "expm1",
     "expn",
     "exprel",
+    "factorial",
     "fdtr",
     "fdtrc",
     "fdtri",
@@ -111,6 +122,8 @@ __all__ = [
     "gdtr",
     "gdtrc",
     "gdtrix",
+    "h1vp",
+    "h2vp",
     "hankel1",
     "hankel1e",
     "hankel2",
@@ -119,6 +132,7 @@ __all__ = [
     "hyp0f1",
     "hyp1f1",
     "hyp2f1",
+    "hyperu",
     "i0",
     "i0e",
     "i1",
@@ -127,20 +141,29 @@ __all__ = [
     "inv_boxcox1p",
     "iv",
     "ive",
+    "ivp",
     "j0",
     "j1",
     "jn",
     "jv",
     "jve",
+    "jvp",
     "k0",
     "k0e",
     "k1",
     "k1e",
+    "kei",
+    "keip",
+    "kelvin",
+    "ker",
+    "kerp",
     "kl_div",
     "kn",
+    "kolmogi",
     "kolmogorov",
     "kv",
     "kve",
+    "kvp",
     "lambertw",
     "legendre_p",
     "log1p",
@@ -150,15 +173,20 @@ __all__ = [
     "loggamma",
     "logit",
     "logsumexp",
+    "lpmv",
+    "modstruve",
+    "multigammaln",
     "nbdtr",
     "nbdtrc",
     "nbdtri",
     "ndtr",
     "ndtri",
     "ndtri_exp",
+    "owens_t",
     "pdtr",
     "pdtrc",
     "pdtri",
+    "perm",
     "poch",
     "polygamma",
     "powm1",
@@ -175,13 +203,18 @@ __all__ = [
     "softmax",
     "softplus",
     "spence",
+    "sph_harm_y",
+    "sph_legendre_p",
     "spherical_in",
     "spherical_jn",
     "spherical_kn",
     "spherical_yn",
     "stdtr",
     "stdtrit",
+    "struve",
     "tandg",
+    "tklmbda",
+    "voigt_profile",
     "wofz",
     "wrightomega",
     "xlog1py",
@@ -191,6 +224,7 @@ __all__ = [
     "yn",
     "yv",
     "yve",
+    "yvp",
     "zeta",
     "zetac",
 ]
@@ -761,3 +795,167 @@ hyp2f1: Quaternary = _four(
     "hyp2f1(a, b, c, x): Gauss's hypergeometric function",
     "the series, DLMF 15.8.1, 15.8.4 and 15.8.10, the recurrence 15.5.11",
 )
+ber: Unary = _one(
+    "ber",
+    "Kelvin's function ber, the real part of iv(0, x * exp(pi i / 4))",
+    "DLMF 10.65, iv and kv of complex numbers beyond 4",
+)
+bei: Unary = _one(
+    "bei",
+    "Kelvin's function bei, the imaginary part of iv(0, x * exp(pi i / 4))",
+    "DLMF 10.65, iv and kv of complex numbers beyond 4",
+)
+ker: Unary = _one(
+    "ker",
+    "Kelvin's function ker, the real part of kv(0, x * exp(pi i / 4))",
+    "DLMF 10.65, iv and kv of complex numbers beyond 4",
+)
+kei: Unary = _one(
+    "kei",
+    "Kelvin's function kei, the imaginary part of kv(0, x * exp(pi i / 4))",
+    "DLMF 10.65, iv and kv of complex numbers beyond 4",
+)
+berp: Unary = _one(
+    "berp",
+    "The derivative of ber",
+    "DLMF 10.65, iv and kv of complex numbers beyond 4",
+)
+beip: Unary = _one(
+    "beip",
+    "The derivative of bei",
+    "DLMF 10.65, iv and kv of complex numbers beyond 4",
+)
+kerp: Unary = _one(
+    "kerp",
+    "The derivative of ker",
+    "DLMF 10.65, iv and kv of complex numbers beyond 4",
+)
+keip: Unary = _one(
+    "keip",
+    "The derivative of kei",
+    "DLMF 10.65, iv and kv of complex numbers beyond 4",
+)
+kolmogi: Unary = _one(
+    "kolmogi",
+    "The x with kolmogorov(x) = p",
+    "bisection",
+)
+struve: Binary = _two(
+    "struve",
+    "struve(v, x): Struve's function H of real order",
+    "DLMF 11.2.1 with terms of two numbers each, 11.6.1",
+)
+modstruve: Binary = _two(
+    "modstruve",
+    "modstruve(v, x): the modified Struve function L of real order",
+    "DLMF 11.2.2, 11.6.2",
+)
+owens_t: Binary = _two(
+    "owens_t",
+    "owens_t(h, a): Owen's T function",
+    "Gauss's rule of 40 points; ndtr for abs(a) > 1",
+)
+tklmbda: Binary = _two(
+    "tklmbda",
+    "tklmbda(x, lmbda): the distribution function of Tukey's lambda distribution",
+    "bisection of the quantile",
+)
+hyperu: Ternary = _three(
+    "hyperu",
+    "hyperu(a, b, x): Tricomi's confluent hypergeometric function U",
+    "the integral DLMF 13.4.4, the recurrence 13.3.7",
+)
+voigt_profile: Ternary = _three(
+    "voigt_profile",
+    "voigt_profile(x, sigma, gamma): a normal and a Cauchy density convolved",
+    "wofz",
+)
+lpmv: Ternary = _three(
+    "lpmv",
+    "lpmv(m, v, x): the associated Legendre function of integer order and real degree",
+    "DLMF 14.3.1, 14.10.3",
+)
+sph_legendre_p: Ternary = _three(
+    "sph_legendre_p",
+    "sph_legendre_p(n, m, theta): the spherical Legendre function, normalized",
+    "a recurrence in the degree",
+)
+elliprj: Quaternary = _four(
+    "elliprj",
+    "elliprj(x, y, z, p): Carlson's elliptic integral R_J",
+    "duplication (B. C. Carlson, 1995), DLMF 19.20.14",
+)
+
+
+def kelvin(x: Any) -> tuple[Any, Any, Any, Any]:
+    """(Be, Ke, Be', Ke'): Kelvin's functions as complex numbers, ber + i bei, ker + i kei, and
+    their derivatives."""
+    be, ke = ber(x) + 1j * bei(x), ker(x) + 1j * kei(x)
+    return be, ke, berp(x) + 1j * beip(x), kerp(x) + 1j * keip(x)
+
+
+def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any) -> Any:
+    """The spherical harmonic of degree n and order m at the polar angle theta and the azimuth
+    phi."""
+    return sph_legendre_p(n, m, theta) * ufuncs.call("exp", (1j * m * phi,))
+
+
+def multigammaln(a: Any, d: int) -> Any:
+    """The logarithm of the multivariate gamma function of dimension d, for a > (d - 1) / 2."""
+    if not isinstance(d, (int, np.integer)) or d < 1:
+        raise ValueError("d should be a positive integer (dimension)")
+    total = gammaln(a)
+    for k in range(1, int(d)):
+        total = total + gammaln(a - 0.5 * k)
+    return total + d * (d - 1) * 0.25 * math.log(math.pi)
+
+
+def _inexact(call: str, exact: bool) -> None:
+    if exact:
+        raise TypeError(f"{call}: exact=True needs integers of any size, which the host has")
+
+
+def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> Any:
+    """The number of combinations of N things taken k at a time, as floats; 0 unless 0 <= k <= N."""
+    _inexact("comb", exact)
+    if repetition:
+        N = N + k - 1
+    return binom(N, k) * ((k >= 0) & (N >= k))
+
+
+def perm(N: Any, k: Any, exact: bool = False) -> Any:
+    """The number of permutations of N things taken k at a time, as floats; 0 unless
+    0 <= k <= N."""
+    _inexact("perm", exact)
+    ordered = (k >= 0) & (N >= k)
+    return poch((N - k) * ordered + 1, k * ordered) * ordered
+
+
+def factorial(n: Any, exact: bool = False) -> Any:
+    """gamma(n + 1), 0 below 0, as floats."""
+    _inexact("factorial", exact)
+    return gamma((n >= 0) * n + 1) * (n >= 0)
+
+
+def _derivative(function: Any, signs: float, what: str, formula: str) -> Any:
+    def derivative(v: Any, z: Any, n: int = 1) -> Any:
+        if not isinstance(n, (int, np.integer)) or n < 0:
+            raise ValueError(f"{derivative.__name__}: n must be an integer of at least 0, not {n}")
+        total = function(v - n, z) if n else function(v, z)
+        for k in range(1, int(n) + 1):
+            total = total + signs**k * math.comb(n, k) * function(v - n + 2 * k, z)
+        return total * ((-1.0) ** n if what == "kv" else 1.0) / 2.0**n
+
+    derivative.__name__ = derivative.__qualname__ = {"hankel1": "h1vp", "hankel2": "h2vp"}.get(
+        what, f"{what}p"
+    )
+    derivative.__doc__ = f"The n-th derivative of {what}(v, z) in z.\n\nMethod: {formula}."
+    return derivative
+
+
+jvp = _derivative(jv, -1.0, "jv", "DLMF 10.6.7")
+yvp = _derivative(yv, -1.0, "yv", "DLMF 10.6.7")
+ivp = _derivative(iv, 1.0, "iv", "DLMF 10.29.5")
+kvp = _derivative(kv, 1.0, "kv", "DLMF 10.29.5")
+h1vp = _derivative(hankel1, -1.0, "hankel1", "DLMF 10.6.7")
+h2vp = _derivative(hankel2, -1.0, "hankel2", "DLMF 10.6.7")

@@ -302,12 +302,16 @@ def by_name(make, names, args):
 
 
 ALIASES = "psi jn jve yve legendre_p".split()
+RELATIVES = (  # in test_special_relatives.py
+    "ber bei ker kei berp beip kerp keip kolmogi struve modstruve owens_t tklmbda hyperu "
+    "voigt_profile lpmv sph_legendre_p elliprj".split()
+)
 
 
 def groups():
     found = {}
     for name, function in FUNCTIONS.items():
-        if len(function.texts) == 1 and name not in ALIASES:
+        if len(function.texts) == 1 and name not in (*ALIASES, *RELATIVES):
             size = name if name in HYPERGEOMETRIC else arguments(name)[0].size
             found.setdefault((function.kinds, CHOSEN.get(name), size), []).append(name)
     return list(found.values())
@@ -596,7 +600,7 @@ def test_every_name_is_scipys():
         assert function.__module__ == "pygpu.special" and function.__doc__
         assert pickle.loads(pickle.dumps(function)) is function
         ufunc = getattr(scipy_special, name)
-        if isinstance(ufunc, np.ufunc):
+        if isinstance(ufunc, np.ufunc) and name != "kelvin":
             assert FUNCTIONS[of_scipy(ufunc)].texts == FUNCTIONS[name].texts
             assert ufunc.nin == len(FUNCTIONS[name].kinds), name
     slopes = {f"spherical_{kind}n_d" for kind in "jyik"}

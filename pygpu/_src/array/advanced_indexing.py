@@ -374,7 +374,7 @@ def take(
     elif out is None and mode == "raise" and not primitives.is_array(indices):
         name = f"take there {axis}"  # indices from the host are checked there
     a = a._aligned()
-    if axis is None:
+    if layout.axis_argument(axis) is None:
         a, axis = primitives.flat(a), 0
     if a.ndim == 0:
         a = primitives.reshape(a, (1,))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from pygpu._array import GPUArray
 
-from . import primitives
+from . import layout, primitives
 
 __all__ = ["array_function", "results_of_class"]
 
@@ -35,6 +36,13 @@ def _reduction(kind: str) -> Callable[..., Any]:
         return a._reduce(kind, axis, **options)
 
     return call
+
+
+def _size(a: Any, axis: Any = None) -> int:
+    """Implement numpy.size."""
+    shape: tuple[int, ...] = a.shape
+    found: int = prod(shape[k] for k in layout.normalize_axes(axis, a.ndim))
+    return found
 
 
 @cache
@@ -84,7 +92,7 @@ def _table() -> dict[Any, Callable[..., Any]]:
         np.lib.stride_tricks.sliding_window_view: manipulation.sliding_window_view,
         np.shape: lambda a: a.shape,
         np.ndim: lambda a: a.ndim,
-        np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
+        np.size: _size,
     }
     return table | array_table.table() | linalg.table() | fft.table()
 

@@ -28,6 +28,7 @@ __all__ = [
     "as_order",
     "keep_order_strides",
     "may_overlap",
+    "axis_argument",
     "normalize_axes",
     "normalize_axis",
     "parse_index",
@@ -290,6 +291,17 @@ def normalize_axis(axis: Any, ndim: int, call: str = "axis") -> int:
     if not -ndim <= number < ndim:
         raise np.exceptions.AxisError(number, ndim, call if call != "axis" else None)
     return number % ndim
+
+
+def axis_argument(axis: Any) -> Any:
+    """Return an axis argument as it is. Raises TypeError for a bool or a list, which NumPy refuses
+    where its functions in C read the argument."""
+    for item in axis if isinstance(axis, tuple) else (axis,):
+        if isinstance(item, (bool, np.bool_)):
+            raise TypeError("an integer is required for the axis")
+    if isinstance(axis, list):
+        raise TypeError("'list' object cannot be interpreted as an integer")
+    return axis
 
 
 def normalize_axes(axes: Any, ndim: int, call: str = "axis") -> Shape:

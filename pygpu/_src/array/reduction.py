@@ -181,12 +181,12 @@ def reduce(
         known = _array._reduce(kind, axis, keepdims, a)
         if known is not None:
             return known
-    given, axis_given, out_given = dtype, axis, out
+    given, axis_given, out_given = dtype, layout.axis_argument(axis), out
+    if kind in ("var", "std") and dtype is not None and np.dtype(dtype).kind in "biu":
+        return _whole_variance(kind, a, axis, np.dtype(dtype), out, keepdims, where, ddof)
     a = a._aligned()
-    shape: tuple[int, ...] = a.shape
-    ndim = len(shape)
-    if where is True or (isinstance(where, np.bool_) and bool(where)):
-        where = None
+    shape, ndim = a.shape, a.ndim
+    where = None if where is True or (isinstance(where, np.bool_) and where) else where
     free = where is not None or kind not in ("mean", "var", "std")
     if ndim == 0 and free and type(axis) is int and axis in (0, -1):
         axis = axis_given = None  # NumPy accepts it
@@ -584,6 +584,25 @@ def _cpu_geometry(
         return min(tiles * segments, workers), segments
     segments = 1 if n_out >= workers else -(-workers // n_out)
     return (min(workers, n_out) if segments == 1 else n_out * segments), segments
+
+
+def _whole_variance(
+    kind: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, where: Any, ddof: float
+) -> Any:
+    """NumPy's variance in an integer dtype: the mean and the result are rounded towards zero."""
+    axes = layout.normalize_axes(axis, a.ndim)
+    n = prod(a.shape[k] for k in axes)
+    if where is not None and where is not True:
+        raise TypeError(f"{kind}: where is not supported together with an integer dtype")
+    mean = primitives.astype(a._reduce("sum", axes, dtype=dtype, keepdims=True) / n, dtype)
+    apart = a - mean
+    total = (apart * apart)._reduce("sum", axes, dtype=dtype, keepdims=keepdims)
+    found = total / max(n - ddof, 0)
+    found = primitives.astype(found**0.5 if kind == "std" else found, dtype)
+    if out is None:
+        return found
+    out[...] = found
+    return out
 
 
 def dot(kind: str, a: Any, b: Any, axis: int, dtype: np.dtype[Any], out: Any = None) -> Any:

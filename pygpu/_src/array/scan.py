@@ -72,7 +72,7 @@ def scan(kind: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: 
     call, kind = kind, kind.removeprefix("cum")
     number, result_dtype = _result_dtypes(kind, a, dtype, out)
     dtypes.require(a.backend, call, a.dtype, number, dates=True)
-    if axis is None:
+    if layout.axis_argument(axis) is None:
         if a.ndim != 1:
             a = primitives.flat(a)
         axis = 0

@@ -117,7 +117,7 @@ class Shaping(Indexing[_ScalarT_co]):
         else:
             if self.ndim == 0 and axis in (0, -1):  # as in NumPy
                 axis = ()
-            gone = set(layout.normalize_axes(axis, self.ndim))
+            gone = set(layout.normalize_axes(layout.axis_argument(axis), self.ndim))
             if any(self.shape[k] != 1 for k in gone):
                 raise ValueError(
                     "cannot select an axis to squeeze out which has size not equal to one"

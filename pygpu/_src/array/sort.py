@@ -90,6 +90,8 @@ def _sorted(a: Any, axis: int | None, positions: bool) -> Any:
         raise TypeError(f"{call}: a device does not sort dtype {a.dtype}")
     if axis is None:
         a, axis = primitives.flat(a), -1
+    elif positions:
+        layout.axis_argument(axis)
     if a.ndim == 0:
         layout.normalize_axis(axis, 1 if positions else 0)  # as in NumPy
         return primitives.as_array(a, np.zeros(1, np.int64))

@@ -16,7 +16,7 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 from pygpu._src.util.lazy import lazy
 
-from .random_functions import UNIT, functions
+from .random_functions import NATIVE, UNIT, functions
 from .random_source import BLOCKS, BOUNDED, POISSON, distribution, draws
 
 if TYPE_CHECKING:
@@ -463,7 +463,7 @@ def dense_operation(kind: str, real: np.dtype[Any]) -> tuple[Operation, int]:
     items, before, item = distribution(kind, code)
     body = _AT.format(items=items)
     body += f"PG_UNUSED const pg_{code} scale = x3, shift = x4; {before} y0 = {item};"
-    helpers = BLOCKS["philox"] + UNIT + functions(code)
+    helpers = BLOCKS["philox"] + NATIVE + UNIT + functions(code)
     return _made(f"random_dense_{kind}_{code}", (real, real), real, body, helpers), items
 
 
@@ -471,11 +471,14 @@ def dense_operation(kind: str, real: np.dtype[Any]) -> tuple[Operation, int]:
 def bounded_operation(out: np.dtype[Any], endpoint: bool) -> tuple[Operation, int]:
     """Return integers from x3 to x4, exclusive or inclusive; and how many items share a counter."""
     code = dtypes.code(out)
-    items, _, item = distribution("bounded", code)
+    items = 2 if code[1:] == "64" else 4
     wide = np.dtype(np.uint64 if out.kind == "u" else np.int64)
     last = "(pg_u64)x4" if endpoint else "(pg_u64)x4 - 1u"
-    body = _AT.format(items=items)
-    body += f"const pg_u64 shift = (pg_u64)x3, scale = {last} - shift; y0 = {item};"
+    body = f"const pg_u64 shift = (pg_u64)x3, scale = {last} - shift;\n"
+    body += _AT.format(items=items)
+    bits = 128 // items
+    item = f"pg_bounded{bits}(pg_word{bits}(w, j), (pg_u{bits})scale, at, j, c_high, k_low)"
+    body += f"y0 = (pg_{code})(shift + {item});"
     helpers = BLOCKS["philox"] + BOUNDED
     name = f"random_bounded_{code}_{endpoint}"
     return _made(name, (wide, wide), out, body, helpers), items

@@ -136,8 +136,8 @@ class Generator:
         per_block = distribution(kind, code)[0]
         per_group, most, size = kernel_cache.rule(backend, per_block)
         if backend.limits.warps:
-            # Persistent groups: 3.0 TB/s of uniform numbers on an H200, instead of 2.3.
-            most = min(most, backend.limits.units * 16)
+            # Persistent groups: 3.0 TB/s of uniform numbers on an H100, instead of 2.2.
+            most = min(most, backend.limits.units * 32)
         whole = kind in ("integer", "bounded")
         kinds = (_array._KIND_INT,) * 4 + (_array._KIND_INT if whole else _array._KIND_FLOAT,) * 2
         if each == 1:

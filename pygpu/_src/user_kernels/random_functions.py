@@ -7,7 +7,7 @@ The functions are implemented here, because those of drivers handle arguments th
 
 from __future__ import annotations
 
-__all__ = ["UNIT", "functions"]
+__all__ = ["NATIVE", "UNIT", "functions"]
 
 
 def _polynomial(z: str, values: str) -> str:
@@ -24,9 +24,8 @@ _numbers: list[str] = []
 def _polynomial64(z: str, values: str) -> str:
     """The same in double. The coefficients are in memory: as literals, each would need two more
     instructions on NVIDIA GPUs, which is a third of all."""
-    first = len(_numbers)
-    _numbers.extend(values.split())
-    *others, text = (f"pg_numbers[{k}]" for k in range(first, len(_numbers)))
+    _numbers.extend(value for value in values.split() if value not in _numbers)
+    *others, text = (f"pg_numbers[{_numbers.index(value)}]" for value in values.split())
     for value in reversed(others):
         text = f"PG_FMA({text}, {z}, {value})"
     return text
@@ -63,33 +62,62 @@ PG_INLINE pg_f64 pg_inner64(pg_u32 a, pg_u32 b)
 #endif
 """
 
-# log(1 + f) = f + f**2 * Q(f) for 1 + f from sqrt(1/2) to sqrt(2); Q by interpolation at Chebyshev
-# nodes, relative errors of 8e-9 and 1e-16.
-_LOG32 = """-0.49999997 0.33333331 -0.25000781 0.20001234 -0.16626646 0.14204855 -0.13127555
-0.12722673 -0.07673641"""
-_LOG64 = """-0.49999999999999994 0.3333333333333186 -0.2500000000000365 0.2000000000073276
--0.1666666666658193 0.14285714179289014 -0.12499999892994784 0.11111118017076488
--0.10000012544787762 0.09090675715160862 -0.08332740123370899 0.07696569127755222
--0.07157185810386904 0.06628203586242362 -0.060659034582028856 0.05966902721981284
--0.0670715780261015 0.06266064657674121 -0.02841188980419935"""
+# log(1 + f) = f * P(f) for 1 + f from sqrt(1/2) to sqrt(2), with a relative error of 4e-8; and
+# log((1 + s) / (1 - s)) = 2 s + s**3 * R(s**2) in double, with 2e-18.
+_LOG32 = """1.0 -0.49999985098838806 0.33333900570869446 -0.25002521276474 0.19964511692523956
+-0.16553045809268951 0.14874640107154846 -0.14417782425880432 0.0899471864104271"""
+_LOG64 = """0.6666666666666698 0.399999999996144 0.2857142870316105 0.22222202224734533
+0.1818338914051195 0.15318239130185923 0.14756426641631695"""
 
 # sin(pi x) / x and cos(pi x) in x**2, for |x| <= 1/4: relative errors of 4e-9, 7e-11, 4e-18, 5e-20.
 _SIN32 = "3.1415927410125732 -5.167707920074463 2.549767017364502 -0.5890750885009766"
-_COS32 = "1.0 -4.934802055358887 4.058707237243652 -1.335044503211975 0.2313287854194641"
+_COS32 = "1.0 -4.934802055358887 4.058706760406494 -1.3350359201431274 0.23126092553138733"
 _SIN64 = """3.141592653589793 -5.167712780049954 2.5501640398733763 -0.5992645289396449
 0.08214586918000175 -0.007370021586907771 0.000461531855383581"""
 _COS64 = """1.0 -4.934802200544679 4.058712126416747 -1.3352627688519174 0.23533063019088787
 -0.025806885652951306 0.0019294657440800042 -0.00010356747255199479"""
 
-# Products are added without rounding them first where that is fast, whatever the options. The
-# angle is a 32-bit (64-bit) fraction of a turn: the nearest quarter turn, plus x half turns.
-_ROOT = """\
-#ifdef PG_CPU
-#define PG_ROOT(x, above_zero) sqrt(x)
+# PG_OPAQUE: the compiler takes the value as unknown and keeps it in a register. It would compute
+# Philox's keys anew for every block otherwise, a fifth of all instructions. Square roots and
+# quotients are NVIDIA's approximations, in double with a step of Newton's.
+NATIVE = """\
+#if !defined(PG_CPU) && (defined(__CUDA_ARCH__) || defined(__NV_CL_C_VERSION))
+#define PG_OPAQUE(x) asm volatile("" : "+r"(x))
+PG_INLINE pg_f32 pg_root32(pg_f32 x)
+{ pg_f32 r; asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
+#ifdef PG_FP64
+PG_INLINE pg_f64 pg_root64(pg_f64 x)
+{
+    pg_f64 y;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x + 1e-300));
+    const pg_f64 h = x * y, e = fma(-h, y, 1.0);
+    return fma(h, e * fma(0.375, e, 0.5), h);
+}
+PG_INLINE pg_f64 pg_quotient64(pg_f64 a, pg_f64 b)
+{
+    pg_f64 r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(b));
+    r = fma(r, fma(-b, r, 1.0), r);
+    const pg_f64 q = a * r;
+    return fma(r, fma(-q, b, a), q);
+}
+#endif
 #else
-#define PG_ROOT(x, above_zero) ((x) * rsqrt((x) + (above_zero)))
+#define PG_OPAQUE(x) ((void)0)
+#ifdef PG_CPU
+#define pg_root32(x) sqrt(x)
+#define pg_root64(x) sqrt(x)
+#else
+#define pg_root32(x) ((x) * rsqrt((x) + 1e-30f))
+#define pg_root64(x) ((x) * rsqrt((x) + 1e-300))
+#endif
+#define pg_quotient64(a, b) ((a) / (b))
 #endif
 """
+
+# Products are added without rounding them first where that is fast, whatever the options. An angle
+# is a 32-bit (64-bit) fraction of a turn: the nearest quarter turn, plus x half turns. A direction
+# of pg_circle is x half turns from an axis, which two further bits name.
 _FLOAT = f"""\
 #if !defined(__OPENCL_VERSION__) || defined(FP_FAST_FMAF)
 #define PG_FMAF(a, b, c) fma(a, b, c)
@@ -98,10 +126,19 @@ _FLOAT = f"""\
 #endif
 PG_INLINE pg_f32 pg_log32(pg_f32 u) /* of a normal number above 0 */
 {{
-    const pg_u32 bits = PG_BITS_F32(u) - 0x3F3504F3u;
-    const pg_f32 f = PG_FROM_BITS_F32((bits & 0x007FFFFFu) + 0x3F3504F3u) - 1.0f, ff = f * f;
-    const pg_f32 q = {_polynomial("f", _LOG32)};
-    return PG_FMAF((pg_f32)((pg_i32)bits >> 23), 0.6931472f, PG_FMAF(ff, q, f));
+    const pg_u32 bits = PG_BITS_F32(u), exponent = (bits - 0x3F3504F3u) & 0xFF800000u;
+    const pg_f32 f = PG_FROM_BITS_F32(bits - exponent) - 1.0f;
+    const pg_f32 p = {_polynomial("f", _LOG32)};
+    return PG_FMAF(f, p, (pg_f32)(pg_i32)exponent * 8.2629582e-8f); /* log(2) / 2**23 */
+}}
+PG_INLINE void pg_circle32(pg_u32 turn, pg_f32 *c, pg_f32 *s)
+{{
+    const pg_f32 x = (pg_f32)(pg_i32)(turn << 2) * 1.1641532182693481e-10f, xx = x * x;
+    const pg_f32 sine = x * {_polynomial("xx", _SIN32)};
+    const pg_f32 cosine = pg_signed32({_polynomial("xx", _COS32)}, turn);
+    const int odd = (turn & 0x40000000u) != 0u;
+    *c = odd ? sine : cosine;
+    *s = odd ? cosine : sine;
 }}
 PG_INLINE void pg_turn32(pg_u32 turn, pg_f32 *c, pg_f32 *s)
 {{
@@ -114,12 +151,12 @@ PG_INLINE void pg_turn32(pg_u32 turn, pg_f32 *c, pg_f32 *s)
     *s = pg_signed32(odd ? cosine : sine, quarter);
 }}
 PG_INLINE pg_f32 pg_radius32(pg_f32 u)
-{{ const pg_f32 square = -2.0f * pg_log32(u); return PG_ROOT(square, 1e-30f); }}
-PG_INLINE void pg_normal32(pg_u32 a, pg_u32 b, pg_f32 *z) /* two numbers */
+{{ const pg_f32 square = -2.0f * pg_log32(u); return pg_root32(square); }}
+PG_INLINE void pg_normal32(pg_u32 a, pg_u32 b, pg_f32 scale, pg_f32 *z) /* two numbers */
 {{
-    const pg_f32 r = pg_radius32(pg_open32(a));
+    const pg_f32 r = scale * pg_radius32(pg_open32(a));
     pg_f32 c, s;
-    pg_turn32(b, &c, &s);
+    pg_circle32(b, &c, &s);
     z[0] = r * c;
     z[1] = r * s;
 }}
@@ -140,10 +177,21 @@ PG_INLINE pg_f64 pg_log64(pg_f64 u)
 {{
     const pg_u64 bits = PG_BITS_F64(u);
     const pg_u32 high = (pg_u32)(bits >> 32) - 0x3FE6A09Eu;
-    const pg_f64 f = pg_joined((high & 0x000FFFFFu) + 0x3FE6A09Eu, (pg_u32)bits) - 1.0, ff = f * f;
-    const pg_f64 q = {_polynomial64("f", _LOG64)};
+    const pg_f64 m = pg_joined((high & 0x000FFFFFu) + 0x3FE6A09Eu, (pg_u32)bits);
+    const pg_f64 s = pg_quotient64(m - 1.0, m + 1.0), ss = s * s;
+    const pg_f64 r = {_polynomial64("ss", _LOG64)};
     const pg_f64 e = pg_joined(0x43300000u, (high >> 20) ^ 0x800u) - 4503599627372544.0;
-    return PG_FMA(e, 0.6931471805599453, PG_FMA(ff, q, f));
+    return PG_FMA(e, 0.6931471805599453, PG_FMA(s * ss, r, s + s));
+}}
+PG_INLINE void pg_circle64(pg_u32 turn, pg_u32 low, pg_f64 *c, pg_f64 *s)
+{{
+    const pg_f64 x = (pg_joined(0x41200000u, (turn << 2 | low >> 30) ^ 0x80000000u)
+                      - 524288.2501220703125) + pg_joined(0x3F200000u, low << 2), xx = x * x;
+    const pg_f64 sine = x * {_polynomial64("xx", _SIN64)};
+    const pg_f64 cosine = pg_signed64({_polynomial64("xx", _COS64)}, turn);
+    const int odd = (turn & 0x40000000u) != 0u;
+    *c = odd ? sine : cosine;
+    *s = odd ? cosine : sine;
 }}
 PG_INLINE void pg_turn64(pg_u32 turn, pg_u32 low, pg_f64 *c, pg_f64 *s)
 {{
@@ -157,12 +205,12 @@ PG_INLINE void pg_turn64(pg_u32 turn, pg_u32 low, pg_f64 *c, pg_f64 *s)
     *s = pg_signed64(odd ? cosine : sine, quarter);
 }}
 PG_INLINE pg_f64 pg_radius64(pg_f64 u)
-{{ const pg_f64 square = -2.0 * pg_log64(u); return PG_ROOT(square, 1e-300); }}
-PG_INLINE void pg_normal64(pg_u32 a, pg_u32 b, pg_u32 turn, pg_u32 low, pg_f64 *z)
+{{ const pg_f64 square = -2.0 * pg_log64(u); return pg_root64(square); }}
+PG_INLINE void pg_normal64(pg_u32 a, pg_u32 b, pg_u32 turn, pg_u32 low, pg_f64 scale, pg_f64 *z)
 {{
-    const pg_f64 r = pg_radius64(pg_inner64(a, b));
+    const pg_f64 r = scale * pg_radius64(pg_inner64(a, b));
     pg_f64 c, s;
-    pg_turn64(turn, low, &c, &s);
+    pg_circle64(turn, low, &c, &s);
     z[0] = r * c;
     z[1] = r * s;
 }}
@@ -195,5 +243,5 @@ PG_NUMBERS pg_numbers[] = {{{", ".join(_numbers)}}};
 
 def functions(code: str) -> str:
     """The functions in float or double ("f32" or "f64"); double only if the device has it. They
-    need UNIT."""
-    return _ROOT + {"f32": _FLOAT, "f64": _DOUBLE}[code] if code[0] == "f" else ""
+    need NATIVE and UNIT."""
+    return {"f32": _FLOAT, "f64": _DOUBLE}[code] if code[0] == "f" else ""

@@ -9,29 +9,49 @@ from __future__ import annotations
 
 import re
 
-from .random_functions import UNIT, functions
+from .random_functions import NATIVE, UNIT, functions
 
-__all__ = ["BLOCKS", "BOUNDED", "distribution", "draws", "fill_text", "poisson_text", "sobol_text"]
+__all__ = [
+    "BLOCKS",
+    "BOUNDED",
+    "distribution",
+    "draws",
+    "fill_text",
+    "poisson_text",
+    "sobol_text",
+]
 
 _TYPES = "typedef struct { pg_u32 v[4]; } pg_words;\n"
 
 _PHILOX = """\
-PG_INLINE pg_words pg_philox(pg_words c, pg_words k)
+typedef struct { pg_u32 a[10], b[10]; } pg_philox_keys; /* of each round */
+PG_INLINE void pg_philox_schedule(pg_words k, pg_philox_keys *keys)
 {
-    pg_u32 k0 = k.v[0], k1 = k.v[1];
+    PG_UNROLL
+    for (int round = 0; round < 10; round++) {
+        keys->a[round] = k.v[0] + (pg_u32)round * 0x9E3779B9u;
+        keys->b[round] = k.v[1] + (pg_u32)round * 0xBB67AE85u;
+    }
+}
+PG_INLINE pg_words pg_philox_rounds(pg_words c, const pg_philox_keys *keys)
+{
     PG_UNROLL
     for (int round = 0; round < 10; round++) {
         pg_u64 a = (pg_u64)0xD2511F53u * c.v[0], b = (pg_u64)0xCD9E8D57u * c.v[2];
         pg_words next;
-        next.v[0] = (pg_u32)(b >> 32) ^ c.v[1] ^ k0;
+        next.v[0] = (pg_u32)(b >> 32) ^ c.v[1] ^ keys->a[round];
         next.v[1] = (pg_u32)b;
-        next.v[2] = (pg_u32)(a >> 32) ^ c.v[3] ^ k1;
+        next.v[2] = (pg_u32)(a >> 32) ^ c.v[3] ^ keys->b[round];
         next.v[3] = (pg_u32)a;
         c = next;
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
     }
     return c;
+}
+PG_INLINE pg_words pg_philox(pg_words c, pg_words k)
+{
+    pg_philox_keys keys;
+    pg_philox_schedule(k, &keys);
+    return pg_philox_rounds(c, &keys);
 }
 """
 
@@ -82,12 +102,12 @@ PG_INLINE pg_W pg_sobol(PG_GLOBAL const pg_W *directions, pg_u64 index)
 
 _NORMAL32 = """\
 pg_f32 z[4];
-pg_normal32(w.v[0], w.v[1], z);
-pg_normal32(w.v[2], w.v[3], z + 2);
+pg_normal32(w.v[0], w.v[1], scale, z);
+pg_normal32(w.v[2], w.v[3], scale, z + 2);
 """
 _NORMAL64 = """\
 pg_f64 z[2];
-pg_normal64(w.v[0], w.v[1], w.v[2], w.v[3], z);
+pg_normal64(w.v[0], w.v[1], w.v[2], w.v[3], scale, z);
 """
 
 # Functions of a uniform number u in (0, 1], by inversion, or in (0, 1) if an end would be infinite
@@ -103,6 +123,27 @@ _INVERTED = {
     "laplace": "shift + scale * laplace(words)",
     "cauchy": "shift + scale * cauchy(words)",
 }
+
+
+# The numbers y of a block of bounded integers: in one test, because almost none is drawn again.
+_BOUNDED_BLOCK = """\
+pg_uWORD y[ITEMS];
+int again = 0;
+PG_UNROLL
+for (int j = 0; j < ITEMS; j++)
+    again |= pg_scaledWORD(pg_wordWORD(w, j), (pg_uWORD)scale + 1u, &y[j]) < (pg_uWORD)surplus;
+PG_ROLLED
+for (int turn = 0; again && turn < ITEMS; turn++) { /* by selection: registers have no index */
+    pg_uWORD x = pg_wordWORD(w, 0);
+    PG_UNROLL
+    for (int j = 1; j < ITEMS; j++)
+        x = turn == j ? pg_wordWORD(w, j) : x;
+    x = pg_boundedWORD(x, (pg_uWORD)scale, at, turn, c_high, k_low);
+    PG_UNROLL
+    for (int j = 0; j < ITEMS; j++)
+        y[j] = turn == j ? x : y[j];
+}
+"""
 
 
 def _inverted(kind: str, code: str) -> str:
@@ -122,12 +163,9 @@ def distribution(kind: str, code: str) -> tuple[int, str, str]:
     _INVERTED. code: of the item's type, as returned by :func:`pygpu._src.codegen.dtypes.code`.
     """
     if kind == "bounded":
-        if code[1:] == "64":
-            word, x = "64", "(pg_u64)w.v[2 * j] << 32 | w.v[2 * j + 1]"
-        else:
-            word, x = "32", "w.v[j]"
-        item = f"(pg_u64)shift + pg_bounded{word}({x}, (pg_u{word})scale, at, j, c_high, k_low)"
-        return 128 // int(word), "", f"(pg_{code})({item})"
+        word = "64" if code[1:] == "64" else "32"
+        before = _BOUNDED_BLOCK.replace("WORD", word).replace("ITEMS", str(128 // int(word)))
+        return 128 // int(word), before, f"(pg_{code})((pg_u64)shift + y[j])"
     if kind in _INVERTED:
         return (2 if code == "f64" else 4), "", _inverted(kind, code)
     if kind == "bits":
@@ -146,7 +184,7 @@ def distribution(kind: str, code: str) -> tuple[int, str, str]:
         unit = "pg_unit64(w.v[2 * j], w.v[2 * j + 1])" if double else "pg_unit32(w.v[j])"
         return (2 if double else 4), "", f"shift + scale * {unit}"
     before = _NORMAL64 if double else _NORMAL32
-    item = "shift + scale * z[j]"
+    item = "shift + z[j]"
     if kind == "log_normal":
         item = f"exp({item})"
     return (2 if double else 4), before, item
@@ -174,6 +212,22 @@ PG_INLINE pg_words pg_again(pg_u64 at, int j, pg_u32 times, pg_u64 c_high, pg_u6
     c.v[3] = (pg_u32)(c_high >> 32) + (times << 16 | (pg_u32)(j + 1));
     k.v[0] = (pg_u32)k_low; k.v[1] = (pg_u32)(k_low >> 32); k.v[2] = k.v[3] = 0;
     return pg_philox(c, k);
+}
+PG_INLINE pg_u32 pg_word32(pg_words w, int j)
+{ return w.v[j]; }
+PG_INLINE pg_u64 pg_word64(pg_words w, int j)
+{ return (pg_u64)w.v[2 * j] << 32 | w.v[2 * j + 1]; }
+/* the upper half of a product, or the word itself for n = 2**bits, and the lower half */
+PG_INLINE pg_u32 pg_scaled32(pg_u32 x, pg_u32 n, pg_u32 *high)
+{
+    const pg_u64 product = (pg_u64)x * n;
+    *high = n == 0u ? x : (pg_u32)(product >> 32);
+    return (pg_u32)product;
+}
+PG_INLINE pg_u64 pg_scaled64(pg_u64 x, pg_u64 n, pg_u64 *high)
+{
+    *high = n == 0u ? x : pg_below(x, n);
+    return x * n;
 }
 PG_INLINE pg_u32 pg_bounded32(pg_u32 x, pg_u32 most, pg_u64 at, int j, pg_u64 c_high, pg_u64 k_low)
 {
@@ -224,42 +278,59 @@ def _counter(block: str, carries: bool) -> str:
     return _COUNTER.format(block=block) + (_CARRIED if carries else "")
 
 
+_WHOLE = ("integer", "bounded")
 _SIDE_BY_SIDE = 64  # blocks at a time
+
+
+_KEYS = """\
+    pg_philox_keys keys;
+    pg_philox_schedule(k, &keys);
+    PG_UNROLL
+    for (int round = 0; round < 10; round++) {
+        PG_OPAQUE(keys.a[round]);
+        PG_OPAQUE(keys.b[round]);
+    }
+"""
 
 
 def _blocks_one_by_one(
     generator: str, code: str, items: int, before: str, item: str, carries: bool
 ) -> str:
-    """For GPUs: full blocks, each with one store of 16 bytes, and then the others: one at the end,
-    or all of an unaligned array. Tests in the first loop would cost a tenth of the rate."""
+    """For GPUs: full blocks, in stores of 16 bytes, and then the others: one at the end, or all of
+    an unaligned array. Tests in the first loop would cost a tenth of the rate."""
+    each = min(items, 128 // int(code[1:])) if code[0] != "b" else items
+    vector = f"PG_VECTOR(pg_{code}, {each})"
+    many = items // each
+    block_words = "pg_philox_rounds(c, &keys)" if generator == "philox" else f"pg_{generator}(c, k)"
 
     def loop(first: str, end: str, store: str) -> str:
         return f"""\
     for (pg_i64 block = {first} + PG_ID(0); block < {end}; block += PG_IDS(0)) {{
         {_counter("block", carries)}
-        pg_words w = pg_{generator}(c, k);
+        pg_words w = {block_words};
         {before}
-        PG_VECTOR(pg_{code}, {items}) items;
+        {vector} items[{many}];
         PG_UNROLL
         for (int j = 0; j < {items}; j++)
-            items.item[j] = {item};
+            items[j / {each}].item[j % {each}] = {item};
         {store}
     }}
 """
 
-    return f"""\
-    const int aligned = PG_ALIGNED(out, sizeof(PG_VECTOR(pg_{code}, {items})));
-    const pg_i64 whole = aligned ? n / {items} : 0;
-{loop("0", "whole", f"((PG_GLOBAL PG_VECTOR(pg_{code}, {items}) *)out)[block] = items;")}\
-{
-        loop(
-            "whole",
-            "blocks",
-            f'''for (int j = 0; j < {items}; j++)
+    whole = f"""\
+PG_UNROLL
+        for (int j = 0; j < {many}; j++)
+            ((PG_GLOBAL {vector} *)out)[block * {many} + j] = items[j];"""
+    rest = f"""\
+PG_UNROLL
+        for (int j = 0; j < {items}; j++)
             if (block * {items} + j < n)
-                out[block * {items} + j] = items.item[j];''',
-        )
-    }"""
+                out[block * {items} + j] = items[j / {each}].item[j % {each}];"""
+    return f"""\
+    const int aligned = PG_ALIGNED(out, sizeof({vector}));
+    const pg_i64 whole = aligned ? n / {items} : 0;
+{_KEYS if generator == "philox" else ""}\
+{loop("0", "whole", whole)}{loop("whole", "blocks", rest)}"""
 
 
 def _blocks_side_by_side(generator: str, items: int, before: str, item: str, carries: bool) -> str:
@@ -308,16 +379,22 @@ def fill_text(
     carries: the lower half of the counter may overflow into the upper one.
     """
     items, before, item = distribution(kind, code)
-    scale = "pg_u64" if kind in ("integer", "bounded") else "pg_f64" if code == "f64" else "pg_f32"
-    shift = "pg_i64" if kind in ("integer", "bounded") else scale
-    helpers = BOUNDED if kind == "bounded" else _BELOW
+    scale = "pg_u64" if kind in _WHOLE else "pg_f64" if code == "f64" else "pg_f32"
+    shift = "pg_i64" if kind in _WHOLE else scale
+    bounded = kind == "bounded"
+    helpers = BOUNDED if bounded else _BELOW
+    start = ""
+    if bounded:
+        word = "pg_u64" if items == 2 else "pg_u32"
+        start = f"const {word} count = ({word})scale + 1u, surplus = "
+        start += f"count == 0u ? 0u : (({word})0u - count) % count;"
     name = f"pg_{generator}_{kind}_{code}"
     if cpu:
         blocks = _blocks_side_by_side(generator, items, before, item, carries)
     else:
         blocks = _blocks_one_by_one(generator, code, items, before, item, carries)
     text = f"""\
-{BLOCKS[generator]}{UNIT}{functions(code)}{helpers}PG_DECLARE_VECTOR(pg_{code}, {items})
+{BLOCKS[generator]}{NATIVE}{UNIT}{functions(code)}{helpers}PG_DECLARE_VECTOR(pg_{code}, {min(items, 128 // int(code[1:]))})
 PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_u64 c_low, pg_u64 c_high, pg_u64 k_low,
                       pg_u64 k_high, {scale} scale, {shift} shift, pg_i64 n)
 {{
@@ -326,6 +403,7 @@ PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_u64 c_low, pg_u64 c_high, pg_
     pg_words k;
     k.v[0] = (pg_u32)k_low; k.v[1] = (pg_u32)(k_low >> 32);
     k.v[2] = (pg_u32)k_high; k.v[3] = (pg_u32)(k_high >> 32);
+    {start}
 {blocks}}}
 """
     return text, name
@@ -362,7 +440,7 @@ PG_INLINE pg_f64 pg_next_normal(pg_draws *d) /* G. E. P. Box, M. E. Muller (1958
     pg_draws_fill(d, 2);
     const pg_u32 a = d->w.v[2 * d->left], b = d->w.v[2 * d->left + 1];
     pg_draws_fill(d, 2);
-    pg_normal64(a, b, d->w.v[2 * d->left], d->w.v[2 * d->left + 1], z);
+    pg_normal64(a, b, d->w.v[2 * d->left], d->w.v[2 * d->left + 1], 1.0, z);
     return z[0];
 }
 PG_INLINE pg_f64 pg_next_unit(pg_draws *d) /* (0, 1] */
@@ -386,7 +464,7 @@ PG_INLINE pg_f32 pg_next_normal(pg_draws *d)
     pg_draws_fill(d, 4);
     const pg_u32 a = d->w.v[d->left];
     pg_draws_fill(d, 4);
-    pg_normal32(a, d->w.v[d->left], z);
+    pg_normal32(a, d->w.v[d->left], 1.0f, z);
     return z[0];
 }
 PG_INLINE pg_f32 pg_next_unit(pg_draws *d)
@@ -405,7 +483,7 @@ PG_INLINE pg_f32 pg_next_inner(pg_draws *d)
 
 def draws(code: str) -> str:
     """Philox and the functions that draw the numbers for one item, of type "f32" or "f64"."""
-    return f"{BLOCKS['philox']}{UNIT}{functions(code)}{_DRAWS}{_DRAWS_OF[code]}"
+    return f"{BLOCKS['philox']}{NATIVE}{UNIT}{functions(code)}{_DRAWS}{_DRAWS_OF[code]}"
 
 
 POISSON = """\

@@ -146,7 +146,7 @@ def concatenate(
     ufuncs.same_device("concatenate", arrays)
     if first.ndim == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    axis = layout.normalize_axis(axis, first.ndim)
+    axis = layout.normalize_axis(layout.axis_argument(axis), first.ndim)
 
     def rest(array: Any) -> tuple[int, ...]:
         shape: tuple[int, ...] = array.shape

@@ -311,7 +311,7 @@ def block(arrays: Any) -> Any:
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """Repeat each item (or row along an axis). repeats: a number, or one per item, on the host or
     the device; in the latter case the host waits for their sum."""
-    if axis is None or a.ndim == 0:
+    if layout.axis_argument(axis) is None or a.ndim == 0:
         a, axis = primitives.flat(a), axis or 0
     axis = layout.normalize_axis(axis, a.ndim)
     n = a.shape[axis]

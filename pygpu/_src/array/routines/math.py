@@ -58,7 +58,18 @@ def _convolved(call: str, a: Any, v: Any, mode: str, backwards: bool) -> Any:
     wide = primitives.empty(a, (n + 2 * (m - 1),), dtype).fill(0)
     wide[m - 1 : m - 1 + n] = a
     windows = wide._view((many, m), (dtype.itemsize,) * 2, wide.offset + first * dtype.itemsize)
-    return matmul.matmul(windows, primitives.astype(v, dtype)[::-1])
+    turned = primitives.astype(v, dtype)[::-1]
+    sums = matmul.matmul(windows, turned)
+    if dtype.kind in "fc":  # what is beside the ends is no zero to be multiplied with NaN
+        for rows in (range(max(min(m - 1 - first, many), 0)), range(max(n - first, 0), many)):
+            if rows:
+                place = slice(rows[0], rows[-1] + 1)
+                at = first + np.arange(rows[0], rows[-1] + 1)[:, None] + np.arange(1 - m, 1)
+                inside = primitives.as_array(a, (at >= 0) & (at < n))
+                zero = primitives.as_array(a, np.zeros((), dtype))
+                there = joining.choose(call, inside, windows[place] * turned, zero)
+                sums[place] = there._reduce("sum", 1)
+    return sums
 
 
 def _convolve(a: Any, v: Any, mode: str = "full") -> Any:

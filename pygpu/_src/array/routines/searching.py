@@ -144,10 +144,12 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
         raise ValueError("select with an empty condition list is not possible")
     if any(c.dtype.kind != "b" for c in condlist):
         raise TypeError("select: conditions must be boolean arrays")
+    if default is None:
+        raise TypeError("select: default must be a number or an array, not None")
     items = [*choicelist, default]
     dtype = np.result_type(*(x.dtype if hasattr(x, "dtype") else x for x in items))
     like = next(x for x in (*condlist, *items) if isinstance(x, GPUArray))
-    result = _there(like, np.asarray(default, dtype)) if np.ndim(default) == 0 else default
+    result = _there(like, np.asarray(default).astype(dtype)) if np.ndim(default) == 0 else default
     for condition, choice in reversed(list(zip(condlist, choicelist))):
         choice = primitives.astype(_there(like, choice), dtype)
         result = joining.choose("select", _there(like, condition), choice, result)
@@ -313,15 +315,22 @@ def _sort_complex(a: Any) -> Any:
     return found.astype(np.complex64 if found.dtype.char in "bhBH" else np.complex128)
 
 
-def _trim_zeros(filt: Any, trim: str = "fb") -> Any:
-    if filt.ndim != 1:
-        raise TypeError("trim_zeros: an array of one axis is needed")
-    places = advanced_indexing.nonzero(filt)[0]
-    if places.size == 0:
-        return filt[:0]
-    first, last = (int(places[k].item()) for k in (0, places.size - 1))
+def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     trim = trim.lower()
-    return filt[first if "f" in trim else 0 : last + 1 if "b" in trim else filt.size]
+    if trim not in ("fb", "bf", "f", "b"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    axes = layout.normalize_axes(axis, filt.ndim)
+    found = np.zeros((filt.ndim, 0), np.int64)
+    if filt.size:
+        found = np.array([places.get() for places in advanced_indexing.nonzero(filt)])
+    place = [slice(None)] * filt.ndim
+    for k in axes:
+        if found.shape[1] == 0:
+            place[k] = slice(0, 0)
+            continue
+        first, last = found[k].min(), found[k].max()
+        place[k] = slice(first if "f" in trim else None, last + 1 if "b" in trim else None)
+    return filt[tuple(place)]
 
 
 def _setxor1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
@@ -412,8 +421,14 @@ def _real_if_close(a: Any, tol: float = 100) -> Any:
 
 
 def _lexsort(keys: Any, axis: int = -1) -> Any:
+    if isinstance(keys, GPUArray) and np.ndim(keys) == 0:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
     rows = manipulation.unstack(keys) if isinstance(keys, GPUArray) else list(keys)
+    if not rows:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
     like = next(k for k in rows if isinstance(k, GPUArray))
+    if any(np.shape(k) != like.shape for k in rows):
+        raise ValueError("all keys need to be the same shape")
     if like.ndim == 0 and axis in (0, -1):  # of one item, as NumPy
         return primitives.empty(like, (), np.dtype(np.int64)).fill(0)
     order = None

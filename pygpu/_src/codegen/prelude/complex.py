@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-__all__ = ["complex_functions", "used_complex_functions"]
+__all__ = ["complex_functions", "parts_of_complex", "used_complex_functions"]
 
 _TEXT = """\
 PG_INLINE pg_C pg_C_make(pg_R re, pg_R im) { pg_C z; z.re = re; z.im = im; return z; }
@@ -253,10 +253,10 @@ def _functions(name: str) -> dict[str, tuple[str, frozenset[str]]]:
     return found
 
 
-def used_complex_functions(source: str, fp64: bool) -> str:
-    """The functions that a source names, and those that they need: compilers spend time on each,
-    whether it is called or not."""
-    text = ""
+def parts_of_complex(source: str, fp64: bool) -> dict[str, str]:
+    """The functions that a source names, and those that they need, by their names: compilers spend
+    time on each, whether it is called or not."""
+    found: dict[str, str] = {}
     for name in ("c64", "c128") if fp64 else ("c64",):
         functions = _functions(name)
         if "##" in source:  # names may be made by token pasting
@@ -264,5 +264,10 @@ def used_complex_functions(source: str, fp64: bool) -> str:
         else:
             named = set(re.findall(rf"\bpg_{name}_(\w+)", source))
             needed = set().union(*(functions[one][1] for one in named & functions.keys()))
-        text += "".join(part for one, (part, _) in functions.items() if one in needed)
-    return text
+        found |= {f"pg_{name}_{k}": text for k, (text, _) in functions.items() if k in needed}
+    return found
+
+
+def used_complex_functions(source: str, fp64: bool) -> str:
+    """The text of parts_of_complex()."""
+    return "".join(parts_of_complex(source, fp64).values())

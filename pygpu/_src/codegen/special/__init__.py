@@ -22,6 +22,7 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
+from ..prelude.complex import parts_of_complex
 from .coefficients import TABLES
 
 __all__ = ["FUNCTIONS", "Function", "argument_code", "expression", "overloads", "parts", "used_in"]
@@ -64,19 +65,20 @@ _OWN_TEXTS = (
         "loggamma digamma j0 j1 y0 y1 i0 i0e i1 i1e k0 k0e k1 k1e expit logit log_expit entr "
         "exprel cosm1 sinc exp10 exp1 expi ellipk ellipkm1 "
         "ellipe spence cbrt exp2 expm1 log1p round sindg cosdg tandg cotdg ndtri_exp kolmogorov "
-        "wrightomega erfi zetac softplus",
+        "wrightomega erfi zetac softplus ber bei ker kei berp beip kerp keip kolmogi",
     ),
     (
         "xx",
         "beta betaln gammainc gammaincc gammaincinv gammainccinv jv yv iv ive kv kve xlogy "
         "xlog1py rel_entr kl_div huber pseudo_huber zeta boxcox boxcox1p inv_boxcox "
         "inv_boxcox1p chdtr chdtrc chdtri pdtr pdtrc pdtri stdtr stdtrit agm powm1 binom poch "
-        "elliprc ellipkinc ellipeinc hyp0f1",
+        "elliprc ellipkinc ellipeinc hyp0f1 struve modstruve owens_t tklmbda",
     ),
     (
         "xxx",
         "betainc betaincc betaincinv betainccinv gdtr gdtrc gdtrix bdtr bdtrc bdtri nbdtr "
-        "nbdtrc nbdtri fdtr fdtrc fdtri elliprf elliprd elliprg radian hyp1f1",
+        "nbdtrc nbdtri fdtr fdtrc fdtri elliprf elliprd elliprg radian hyp1f1 "
+        "hyperu voigt_profile",
     ),
     (
         "nx",
@@ -85,8 +87,9 @@ _OWN_TEXTS = (
         "eval_sh_legendre spherical_jn spherical_yn spherical_in spherical_kn spherical_jn_d "
         "spherical_yn_d spherical_in_d spherical_kn_d",
     ),
-    ("nxx", "eval_gegenbauer eval_genlaguerre"),
-    ("xxxx", "hyp2f1"),
+    ("nxx", "eval_gegenbauer eval_genlaguerre lpmv"),
+    ("nnx", "sph_legendre_p"),
+    ("xxxx", "hyp2f1 elliprj"),
     ("nxxx", "eval_jacobi eval_sh_jacobi"),
 )
 
@@ -147,7 +150,15 @@ _LIMITS = {
 _COMPLEX = {"f32": "c64", "f64": "c128"}
 _MODULES = (
     *("elementary", "error", "gamma", "incomplete", "bessel", "integrals"),
-    *("statistics", "elliptic", "plane", "bessel_plane", "spherical", "hypergeometric"),
+    *(
+        "statistics",
+        "elliptic",
+        "plane",
+        "bessel_plane",
+        "spherical",
+        "hypergeometric",
+        "relatives",
+    ),
 )
 _HEAD = re.compile(r"^(?:REAL|CPLX|int|void) sp_(\w+)\(", re.M)
 _POLY = re.compile(r"\b(POLY|REVERSED)\((\w+), (\w+)\)")
@@ -287,7 +298,20 @@ def expression(name: str, code: str, fp64: bool) -> tuple[str, dict[str, str]]:
     for k, text in enumerate(function.texts):
         body += f"y{k} = {_call(name, text, code, computed)}; "
         texts |= parts(text, computed)
+    if any("pg_c64" in text or "pg_c128" in text for text in texts.values()):
+        return _private(body.rstrip(), texts, fp64)
     return body.rstrip(), texts
+
+
+def _private(body: str, texts: dict[str, str], fp64: bool) -> tuple[str, dict[str, str]]:
+    """Give a function of real numbers that uses complex ones its own functions of those, by other
+    names: a kernel without complex arrays does not have them."""
+    texts = parts_of_complex("".join(texts.values()), fp64) | texts
+
+    def rename(text: str) -> str:
+        return re.sub(r"\bpg(?:s|_(?=c64_|c128_))_?", "pgr_", text)
+
+    return rename(body), {rename(name): rename(text) for name, text in texts.items()}
 
 
 _USED = re.compile(r"\bpg_(\w+)\s*\(")
