@@ -9,6 +9,9 @@ pygpu.compat, the suite's support modules by tools/numba_suite_support.py. Tests
 not see (compiler passes, PTX and LLVM text, driver objects, the extension interface) are left out:
 LEFT_OUT and INTERNAL name them with the reason. The result file has each test's outcome and the
 last line of its traceback.
+
+docs/guide/numba_tests.md names the tests that fail, with the reason. The exit status is 1 if
+another one fails, or if one of them passes.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ import tempfile
 import time
 import unittest
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +41,7 @@ SUITES = (
      ("cudapy", "cudadrv", "doc_examples")),
     (Path("numba", "tests"), "numba.tests", ("npyufunc",)),
 )  # fmt: skip
+NAMED = ROOT / "docs" / "guide" / "numba_tests.md"
 OUTCOMES = ("passed", "failed", "skipped", "crashed")
 
 # Files, and tests as file::Class.test: patterns of fnmatch, and why nobody's program needs them.
@@ -83,9 +88,9 @@ INTERNAL = {
     r"\bcuda\.compile(_for_current_device|_all)?\(|compile_ir|\bnvvm\b": "PTX",
     r"\b_Linker\b|\bnvrtc\b|\blibs\b|NvrtcError": "driver objects",
     r"cuda_target|typingctx|targetctx|lower_attr|run_frontend": "compiler internals",
+    r"_compile_for_args|_type_annotation|check_dtype\(|_codelibrary": "the compiler's own objects",
     r"rtsys|NRT|nrt\b": "Numba's own reference counting",
     r"@overload|@intrinsic|register_model|typeof_impl": "the extension interface",
-    r"simulator\b": "Numba's own simulator",
     r"forceobj": "functions that run as Python on the host",
 }
 
@@ -96,6 +101,7 @@ def main() -> int:
     parser.add_argument("--only", default="*", help="files to run, as a pattern: test_atomic*")
     parser.add_argument("--limit", type=float, default=300, help="seconds for each file")
     parser.add_argument("--result", type=Path, help="write outcomes to this file, as JSON")
+    parser.add_argument("--jobs", type=int, default=1, help="how many files run at a time")
     parser.add_argument("--verbose", action="store_true", help="print each failed test")
     parser.add_argument("--child", nargs=2, metavar=("MODULE", "FILE"), help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -108,19 +114,57 @@ def main() -> int:
         run_file(tests, given.package, given.child[0], Path(given.child[1]))
         return 0
     found: dict[str, Any] = {}
-    for file in sorted(f for d in folders for f in (tests / d).glob("test_*.py")):
-        if not fnmatch.fnmatchcase(file.stem, given.only):
-            continue
-        name = f"{file.parent.name}/{file.stem}"
-        found[name] = run_process(given, file)
-        show(name, found[name], given.verbose)
-        if given.result:  # after each file, so that an interrupted run is not lost
-            given.result.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    files = sorted(f for d in folders for f in (tests / d).glob("test_*.py"))
+    files = [f for f in files if fnmatch.fnmatchcase(f.stem, given.only)]
+    with ThreadPoolExecutor(given.jobs) as pool:
+        # The largest first: they take the longest. One at a time, in the order of their names.
+        begun = sorted(files, key=lambda f: -f.stat().st_size if given.jobs > 1 else 0)
+        running = {pool.submit(run_process, given, file): file for file in begun}
+        for done in as_completed(running):
+            name = f"{running[done].parent.name}/{running[done].stem}"
+            found[name] = done.result()
+            show(name, found[name], given.verbose)
+            if given.result:  # after each file, so that an interrupted run is not lost
+                given.result.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
     total: Counter[str] = Counter()
     for one in found.values():
         total.update(counts(one))
     print("total " + " ".join(f"{total[k]} {k}" for k in OUTCOMES))
-    return 0
+    return compare(found)
+
+
+def compare(found: dict[str, Any]) -> int:
+    """Print the tests that differ from those named in NAMED; 1 if there are any, else 0."""
+    failures = named_failures(NAMED.read_text())
+    on_gpu = os.environ.get("PYGPU_CUDA", "simulator") != "simulator"
+    status = 0
+    for name, one in sorted(found.items()):
+        for test, (outcome, why) in one["tests"].items():
+            where = failures.get(f"{name.replace('/test_', '/')} {test}", "")
+            if outcome in ("failed", "crashed") and not applies(where, on_gpu):
+                print(f"unexpected failure: {name} {test}: {why}")
+                status = 1
+            elif outcome == "passed" and where != "sometimes" and applies(where, on_gpu):
+                print(f"unexpected success: {name} {test}")
+                status = 1
+    return status
+
+
+def applies(where: str, on_gpu: bool) -> bool:
+    return where in ("everywhere", "sometimes", "GPU" if on_gpu else "simulator")
+
+
+def named_failures(page: str) -> dict[str, str]:
+    """Where the tests fail that a page names, in rows ``| reason | where | tests |`` of its tables:
+    "everywhere", on the "simulator" or a "GPU" only, or "sometimes"."""
+    found: dict[str, str] = {}
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if len(cells) != 3 or cells[1] not in ("everywhere", "simulator", "GPU", "sometimes"):
+            continue
+        for test in re.findall(r"`(\w+/\w+ [\w.]+|\w+/\w+ \(file\))`", cells[2]):
+            found[test] = cells[1]
+    return found
 
 
 def reason_to_leave_out(name: str) -> str | None:
@@ -290,7 +334,9 @@ def internal(test: Any) -> str | None:
     if method is None:
         return None
     try:
-        text = inspect.getsource(inspect.unwrap(method))
+        text = re.sub(
+            r"@skip\w+\(.*?\)\n", "", inspect.getsource(inspect.unwrap(method)), flags=re.S
+        )
     except (OSError, TypeError):
         return None
     return next((why for pattern, why in INTERNAL.items() if re.search(pattern, text)), None)

@@ -16,7 +16,7 @@ import unittest
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,8 @@ class Finder(MetaPathFinder, Loader):
         package = self.package
         supports = "numba.cuda.testing", "numba.testing", f"{package}.support"
         own = fullname in (*supports, *BUILDERS, *STAND_INS)
-        own = own or fullname.partition(".")[0] == "cuda"  # NVIDIA's bindings
+        if fullname.partition(".")[0] == "cuda":  # NVIDIA's bindings, which CuPy may need
+            own = own or PathFinder.find_spec(fullname, path) is None
         folder = self.tests.joinpath(*fullname.removeprefix(package).split("."))
         is_package = fullname.startswith(package) and folder.is_dir()
         if not own and not is_package:
@@ -355,7 +356,6 @@ SUPPORT: dict[str, Any] = {
     "skip_if_nvjitlink_missing": skip_always("nvJitLink"),
     "skip_unless_conda_cudatoolkit": skip_always("conda's toolkit"),
     "skip_without_nvdisasm": skip_always("nvdisasm"),
-    "skip_if_cudadevrt_missing": skip_always("cudadevrt"),
     "skip_if_curand_kernel_missing": skip_always("cuRAND's headers"),
     "skip_unless_typeguard": skip_always("typeguard"),
     "skip_unless_cffi": unittest.skipUnless(
@@ -366,8 +366,8 @@ SUPPORT: dict[str, Any] = {
         for name in (
             "skip_on_cudasim skip_on_standalone_numba_cuda skip_if_external_memmgr skip_on_arm "
             "skip_under_cuda_memcheck skip_with_nvdisasm skip_on_wsl2 skip_if_py314 "
-            "skip_if_cuda_includes_missing skip_on_nvjitlink_13_1_sm_120 skip_if_typeguard "
-            "skip_if_numpy_2"
+            "skip_if_cudadevrt_missing skip_if_cuda_includes_missing skip_if_typeguard "
+            "skip_on_nvjitlink_13_1_sm_120 skip_if_numpy_2"
         ).split()
     },
     **{

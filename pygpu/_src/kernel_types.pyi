@@ -237,7 +237,7 @@ class GUFunc:
     __name__: str
     __wrapped__: Callable[..., None]
     py_func: Callable[..., None]
-    identity: None
+    identity: Any
     max_blocksize: int
     nin: int
     nout: int
@@ -262,12 +262,12 @@ class _GUFuncDecorator(Protocol):
 @overload
 def guvectorize(
     ftylist_or_layout: str, layout: None = None, *, target: _Target = None, identity: Any = None,
-    **options: Any,
+    writable_args: Sequence[int | str] = (), **options: Any,
 ) -> _GUFuncDecorator: ...
 @overload
 def guvectorize(
     ftylist_or_layout: Signatures, layout: str, *, target: _Target = None, identity: Any = None,
-    **options: Any,
+    writable_args: Sequence[int | str] = (), **options: Any,
 ) -> _GUFuncDecorator: ...
 
 class Reduce:

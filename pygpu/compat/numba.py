@@ -27,6 +27,7 @@ from pygpu._src.jit.signature import (
 from pygpu._src.jit.signature import ArrayType as Array
 from pygpu._src.jit.signature import PointerType as CPointer
 from pygpu._src.jit.source import keep_texts
+from pygpu._src.util.lazy import lazy
 from pygpu.compat import numba_config as config
 from pygpu.compat import numba_warnings
 from pygpu.compat.numba_errors import *  # noqa: F403
@@ -98,12 +99,23 @@ def as_dtype(kind: Any) -> Any:
     return np.dtype(getattr(kind, "dtype", kind))
 
 
-def carray(pointer: Any, shape: Any, dtype: Any = None) -> Any:
-    """Refused on the host, where it would read any address. Raises NotImplementedError."""
-    raise NotImplementedError("carray, farray: use numpy.ctypeslib.as_array for host memory")
+class _PointerView:
+    """``carray`` or ``farray``: in kernels, an array over the memory of a pointer."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __call__(self, pointer: Any, shape: Any, dtype: Any = None) -> Any:
+        """Refused on the host, where it would read any address. Raises NotImplementedError."""
+        raise NotImplementedError("carray, farray: use numpy.ctypeslib.as_array for host memory")
+
+    def emit_call(self, fc: Any, node: Any, args: Any, kwargs: Any) -> Any:
+        """A call in a kernel."""
+        views = lazy("pygpu._src.jit.calls.pointers")
+        return getattr(views, self.__name__)(fc, node, args, kwargs)
 
 
-farray = carray
+carray, farray = _PointerView("carray"), _PointerView("farray")
 
 
 numpy_version = tuple(int(part) for part in np.__version__.split(".")[:2])

@@ -67,3 +67,22 @@ def test_members_are_not_numbers(function: Any, text: str, opencl_maker: Any) ->
     k = pygpu.kernel(backend="opencl")(function)
     with pytest.raises(KernelError, match=text):
         k[1, 1](np.zeros(2, bool))
+
+
+class Level(enum.IntEnum):
+    low = 1
+    high = 1000
+
+
+def test_members_of_int_enums_are_compared_with_known_ones(cuda_context: Any) -> None:
+    @pygpu.kernel(backend="cuda")
+    def k(o, a):
+        o[0], o[1] = a is Level.high, Level.low is not a
+        o[2], o[3] = Level.low is Level.low, Level.low is Level.high
+
+    found = np.zeros(4, bool)
+    k[1, 1](found, Level.high)
+    assert found.tolist() == [True, True, True, False]
+    two = pygpu.kernel(backend="cuda")(lambda o, a, b: o.fill(a is b))
+    with pytest.raises(KernelError, match="use =="):
+        two[1, 1](found, Level.high, Level.high)

@@ -103,3 +103,17 @@ def test_opencl_has_no_functions_in_cuda_c(opencl_maker: Any) -> None:
 
     with pytest.raises(KernelError, match="sum_of is a function in CUDA C, and this is OpenCL"):
         run[1, 1](opencl_maker(np.zeros(2, np.float32)))
+
+
+@pytest.mark.parametrize("cooperative", [False, True])
+def test_functions_that_synchronize_the_grid_are_launched_cooperatively(cooperative: bool) -> None:
+    source = cuda.CUSource('extern "C" __device__ void nothing() {}', "nothing.cu")
+    options = {"abi": "c", "use_cooperative": cooperative}
+    nothing = cuda.declare_device("nothing", "void()", link=source, **options)
+
+    @cuda.jit("void()")
+    def run():
+        nothing()
+
+    run[2, 1]()
+    assert [one.cooperative for one in run.overloads.values()] == [cooperative]

@@ -118,7 +118,7 @@ def test_inference_and_lengths(make):
     assert dot3(x, w, np.zeros((1, 4))).shape == (1, 4)
     with pytest.raises(TypeError, match="give the outputs"):
         dot3(x, w)
-    with pytest.raises(ValueError, match="mismatch in its core dimension 3"):
+    with pytest.raises(ValueError, match=r"mismatch in its core dimension 0, .*different from 3"):
         dot3(x, np.arange(4), dtype="f4")
 
     @cl.guvectorize("(f4[:], f4[:])", "(n)->(m)", target=make.name)
@@ -134,7 +134,8 @@ def test_inference_and_lengths(make):
 def test_layouts_of_text():
     assert layout_of("(m, n),(n,p)->(m,p)") == ([("m", "n"), ("n", "p")], [("m", "p")])
     assert layout_of("(),(3)->(),(n)") == ([(), (3,)], [(), ("n",)])
-    for wrong in ("(n)", "(n)->", "n->(n)", "(n)->(n)->(n)", "(n;m)->()", "(0)->()", "(n)(m)->()"):
+    assert layout_of("(n),()") == ([("n",), ()], [])
+    for wrong in ("", "(n)->", "n->(n)", "(n)->(n)->(n)", "(n;m)->()", "(0)->()", "(n)(m)->()"):
         with pytest.raises(ValueError, match="layout"):
             layout_of(wrong)
 
@@ -147,7 +148,8 @@ def test_layouts_of_text():
         ("(f8, f8[:])", "(n)->(n)", TypeError),
         ("f8(f8[:], f8[:])", "(n)->(n)", TypeError),
         ("(f8[:], f8[:], f8[:])", "(n)->(n)", TypeError),
-        ("(f8[:], f8[:])", "(n)", ValueError),
+        ("(f8[:], f8[:])", "(n)", TypeError),
+        ("(f8[:], f8[:])", "(n)->", ValueError),
         ("(f8[:], f8[:])", "(n),(n)->(n)", TypeError),
     ],
 )
@@ -158,6 +160,14 @@ def test_refused(types, layout, error):
         cl.guvectorize(types, "(n)->(n)", warp=3)
     with pytest.raises(ValueError):
         cl.guvectorize(types, "(n)->(n)", target="tpu")
+
+
+def test_identity():
+    made = cl.guvectorize("(f8[:], f8[:])", "(n)->(n)", identity=1)(lambda x, r: None)
+    assert made.identity == 1
+    assert cl.guvectorize("(n)->(n)", identity="reorderable")(lambda x, r: None).identity is None
+    with pytest.raises(ValueError, match="identity"):
+        cl.guvectorize("(n)->(n)", identity=2)
 
 
 def test_results_are_written(make):

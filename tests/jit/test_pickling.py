@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+import pygpu
 
 pytest.importorskip("cloudpickle", reason="cloudpickle is not installed")
 
@@ -64,3 +68,11 @@ def test_other_processes_get_kernels_by_value(cuda_context: object) -> None:
     options = {"check": True, "timeout": 120}
     made = subprocess.run([sys.executable, "-c", SENDER], capture_output=True, **options)
     subprocess.run([sys.executable, "-c", RECEIVER], input=made.stdout, **options)
+
+
+def test_the_standard_pickle_takes_local_ufuncs(cuda_context: object) -> None:
+    def made(c):  # type: ignore[no-untyped-def]
+        return pygpu.vectorize(lambda x: x + c, target="cuda")
+
+    found = pickle.loads(pickle.dumps(made(4)))
+    assert found(np.arange(3)).tolist() == [4, 5, 6]

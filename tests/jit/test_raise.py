@@ -48,6 +48,51 @@ def test_exceptions_name_the_thread_and_leave_the_function(make: Any) -> None:
     assert out.get().tolist() == [2, 1, 0, 4]
 
 
+def rows(x, by, out):
+    for i in range(x.shape[0]):
+        assert x[i] < 50
+        if x[i] < 0:
+            raise ValueError("negative")
+        out[i] = x[i] * by
+
+
+def test_ufuncs_raise_after_the_other_items(make: Any) -> None:
+    """As Numba's on the host: the items that raise become 0, those after them keep their value."""
+    roots = pygpu.vectorize("f4(f4)", target=make.name)(root)
+    x, out = np.array([4, -1, 9], "f4"), np.full(3, 7, "f4")
+    with pytest.raises(ValueError) as caught:
+        roots(x, out)
+    assert caught.value.args == ("negative", 7)
+    assert "thread" in caught.value.__notes__[0]
+    assert out.tolist() == [2, 0, 3]
+    assert roots(np.array([4, 16], "f4")).tolist() == [2, 4]
+    assert roots(np.float32(9)) == 3
+    assert roots(make(x[::2])).get().tolist() == [2, 3]
+    with pytest.raises(TypeError, match="where"):
+        roots(x, where=x > 0)
+    with pytest.raises(ValueError, match="negative"):
+        pygpu.vectorize(target=make.name)(lambda a: root(a))(-2.0)
+
+    times = pygpu.guvectorize("(i4[:], i4, i4[:])", "(n),()->(n)", target=make.name)(rows)
+    a, b = np.array([[1, 2, -3, 4], [5, 6, 7, 8]], "i4"), np.full((2, 4), 9, "i4")
+    with pytest.raises(ValueError, match="negative"):
+        times(a, 2, b)
+    assert b.tolist() == [[2, 4, 9, 9], [10, 12, 14, 16]]
+    with pytest.raises(AssertionError, match=r"x\[i\] < 50"):
+        times(np.array([60], "i4"), 2)
+    assert times(a[1], 2).tolist() == [10, 12, 14, 16]
+
+
+def test_reductions_do_not_raise(make: Any) -> None:
+    def joined(a, b):  # type: ignore[no-untyped-def]
+        if a < 0:
+            raise ValueError("negative")
+        return a + b
+
+    with pytest.raises(KernelError, match="reductions cannot report exceptions"):
+        pygpu.vectorize(target=make.name)(joined).reduce(np.arange(3))
+
+
 def computed(x):
     raise ValueError(x)
 

@@ -262,6 +262,9 @@ def test_reduce_accumulate_outer(make, target):
     assert add.reduce(np.ones(3, "f4"), dtype="f8").dtype == np.float64
     with pytest.raises(ValueError, match="no items"):
         last.reduce(np.zeros(0))
+    with pytest.raises(ValueError, match="zero-size array to reduction operation"):
+        last.reduce(np.zeros((0, 0)))  # also if there are no results, as in NumPy
+    assert last.reduce(np.zeros((0, 3)), axis=1).shape == (0,)
     with pytest.raises(np.exceptions.AxisError):
         add.reduce(a, 3)
     with pytest.raises(ValueError, match="two inputs"):

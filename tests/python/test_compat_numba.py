@@ -217,3 +217,42 @@ def test_numbas_arrays():
             assert make(like[::2]).strides == np.empty_like(like[::2]).strides
             assert make(np.zeros((0, 3))).shape == (0, 3)
         """)
+
+
+def test_pointers_of_numba():
+    """carray and farray: arrays over a pointer's memory, as large as that at most."""
+    check("""
+        compat.install("numba")
+        import numpy as np
+        import numba
+        from numba import carray, cuda, farray
+
+        @cuda.jit("void(CPointer(float32), int32, int32[:])")
+        def fill(p, n, sizes):
+            a, b, c = carray(p, (2, n), np.float32), farray(p, (2, n)), carray(p, 9)
+            a[1, 0] = 5
+            b[1, 0] = 7
+            b[0, n - 1] += 2
+            sizes[0], sizes[1], sizes[2] = a.size, b.shape[1], c.size
+
+        memory, sizes = cuda.to_device(np.zeros(6, np.float32)), np.zeros(3, np.int32)
+        fill[1, 1](memory.gpu_data.device_pointer, 3, sizes)
+        assert memory.copy_to_host().tolist() == [0, 7, 0, 5, 2, 0]
+        assert sizes.tolist() == [6, 3, 0]
+        try:
+            fill[1, 1](memory.gpu_data.device_pointer, 4, sizes)
+            cuda.synchronize()
+        except IndexError as error:
+            assert "out of bounds" in str(error)
+        else:
+            raise AssertionError
+
+        try:
+            @cuda.jit("void(CPointer(float32))")
+            def other(p):
+                carray(p, 1, np.float64)[0] = 1
+        except numba.TypingError as error:
+            assert "the pointer is to float32" in str(error)
+        else:
+            raise AssertionError
+        """)

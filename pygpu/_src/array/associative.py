@@ -137,15 +137,17 @@ def reduce(
     kept = tuple(k for k in range(a.ndim) if k not in axes)
     number = function.dtype
     dtypes.require(a.backend, function.name, a.dtype, number, out.dtype, dates=True)
-    if out.size == 0:
-        return
     if prod(a.shape[k] for k in axes) == 0:
         if initial is None:
             raise ValueError(
-                f"{function.name}: an array of shape {a.shape} has no items to reduce along "
-                f"{axes}: give an initial value"
+                f"zero-size array to reduction operation {function.name}: shape {a.shape} has no "
+                f"items to reduce along {axes}; give an initial value"
             )
+        if out.size == 0:
+            return
         primitives.fill(out, initial)
+        return
+    if out.size == 0:
         return
     if function.known is not None:
         lazy("pygpu._src.array.reduction").reduce(

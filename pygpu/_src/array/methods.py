@@ -145,7 +145,10 @@ class ArrayBase(Shaping[_ScalarT_co]):
                     "PYGPU_ALLOW_HOST_COPIES=1"
                 )
             if copy is False:
-                raise ValueError("an array on a device cannot be seen by NumPy without a copy")
+                raise ValueError(
+                    "`copy=False` is not possible: NumPy cannot see an array on a device without a "
+                    "copy"
+                )
             host = self._get(None, None, True)[0]
             return host if dtype is None else host.astype(dtype, copy=False)
 

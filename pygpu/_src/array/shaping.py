@@ -140,8 +140,10 @@ class Shaping(Indexing[_ScalarT_co]):
         elif not hasattr(order, "__iter__"):
             order = (order,)
         order = tuple(layout.normalize_axis(k, self.ndim) for k in order)
-        if sorted(order) != list(range(self.ndim)):
+        if len(order) != self.ndim:
             raise ValueError("axes don't match array")
+        if len(set(order)) != self.ndim:
+            raise ValueError("repeated axis in transpose")
         shape, strides = self.shape, self.strides
         return self._view(
             tuple(shape[k] for k in order), tuple(strides[k] for k in order), self.offset

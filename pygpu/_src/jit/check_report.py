@@ -22,7 +22,7 @@ from pygpu._src.util.check_switch import check_asked
 
 from .walk.index_checks import SCRATCH, Raised, Site
 
-__all__ = ["WORDS", "check", "mode", "number_of", "raise_pending", "shared"]
+__all__ = ["WORDS", "check", "found", "mode", "number_of", "raise_pending", "shared"]
 
 WORDS = SCRATCH // 4
 RECORD_BYTES = _array._RECORD_BYTES
@@ -131,8 +131,14 @@ def exception(words: np.ndarray) -> Exception | None:
 
 def check(name: str, sites: dict[int, Any], words: np.ndarray) -> None:
     """Raise the error in the record of a launch, if there is one."""
-    if words[0]:
-        raise _exception(name, sites[int(words[0])], words)
+    error = found(name, sites, words)
+    if error is not None:
+        raise error
+
+
+def found(name: str, sites: dict[int, Any], words: np.ndarray) -> Exception | None:
+    """Return the error in the record of a launch; None if there is none."""
+    return _exception(name, sites[int(words[0])], words) if words[0] else None
 
 
 def _exception(name: str, what: Any, words: np.ndarray) -> Exception:

@@ -95,6 +95,11 @@ class MemoryPointer(NamedTuple):
         """The address for functions of other libraries that are called with ctypes."""
         return ctypes.c_void_p(self.device_pointer_value)
 
+    @property
+    def device_pointer(self) -> Handle:
+        """The address as an int."""
+        return self.device_pointer_value
+
 
 class DeviceNDArray(GPUArray):
     """A device array as in ``numba.cuda``: a GPUArray with copy_to_host() and copy_to_device(),
@@ -134,7 +139,9 @@ class DeviceNDArray(GPUArray):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """Return a copy on the host, as Numba's arrays do for NumPy."""
         if copy is False:
-            raise ValueError("an array on a device cannot be seen by NumPy without a copy")
+            raise ValueError(
+                "`copy=False` is not possible: NumPy cannot see an array on a device without a copy"
+            )
         host = self._get(None, None, True)[0]
         return host if dtype is None else host.astype(dtype, copy=False)
 

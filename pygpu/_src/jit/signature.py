@@ -500,17 +500,18 @@ def signatures(given: Any, call: str) -> list[Signature]:
 def layout_of(text: str, call: str = "guvectorize") -> tuple[list[Any], list[Any]]:
     """Return the core dimensions of a layout such as ``"(m,n),(n,p)->(m,p)"``: lists of tuples of
     names, of the inputs and of the outputs. An int stands for a fixed length: ``"(3),(3)->(3)"``.
+    Without ``->`` all are inputs, which the function may write to.
 
     Raises ValueError that shows the layout and what is wrong with it."""
     if not isinstance(text, str):
         raise TypeError(f"{call}: the layout is text such as '(n),()->(n)', not {text!r}")
     sides = "".join(text.split()).split("->")
-    if len(sides) != 2:
+    if len(sides) > 2:
         raise ValueError(f"{call}: layout {text!r} must have one '->' between inputs and outputs")
-    inputs, outputs = (_side(side, text, call) for side in sides)
-    if not outputs:
+    found = [_side(side, text, call) for side in sides]
+    if not all(found[1:] if len(sides) == 2 else found):
         raise ValueError(f"{call}: layout {text!r} has no outputs")
-    return inputs, outputs
+    return found[0], found[1] if len(sides) == 2 else []
 
 
 def _side(side: str, whole: str, call: str) -> list[Any]:

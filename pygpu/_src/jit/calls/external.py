@@ -71,14 +71,16 @@ def sources(link: Any, call: str) -> tuple[tuple[str, str], ...]:
 class ExternalFunction:
     """A function in CUDA C. name: its name; sig: its types."""
 
-    def __init__(self, name: str, sig: Signature, link: Any, abi: str) -> None:
+    def __init__(
+        self, name: str, sig: Signature, link: Any, abi: str, cooperative: bool = False
+    ) -> None:
         if not name.isidentifier() or not name.isascii():
             raise ValueError(f"cuda.declare_device: {name!r} is not the name of a C function")
         if abi not in ("numba", "c"):
             raise ValueError(f"cuda.declare_device: abi is 'numba' or 'c', not {abi!r}")
         self.__name__ = self.name = name
         self.sig = sig
-        self._abi = abi
+        self._abi, self._cooperative = abi, cooperative
         self._sources = sources(link, f"cuda.declare_device({name!r})")
 
     def __repr__(self) -> str:
@@ -99,6 +101,7 @@ class ExternalFunction:
             fc.unit.external.setdefault(text, folder)
         given = [self._argument(fc, node, a, t) for a, t in zip(args, self.sig.args)]
         fc.may_write = True
+        fc.unit.cooperative = fc.unit.cooperative or self._cooperative
         if isinstance(self.sig.returns, Void):
             first = [] if self._abi == "c" else ["0"]
             return Value(VOID, f"{self.name}({', '.join(first + given)})")
@@ -156,7 +159,8 @@ def declare_device(
     """Declare a function in CUDA C that kernels can call.
 
     sig: its types, ``"int32(int32)"`` or ``int32(int32)``. link: a file of CUDA C or a CUSource
-    with its definition, or several; a kernel that calls it may name them instead. abi: "numba" for
+    with its definition, or several; a kernel that calls it may name them instead. use_cooperative:
+    whether it makes all blocks wait for each other, so that they must run at once. abi: "numba" for
     a function that returns an int and writes its result through its first parameter, "c" for a
     plain one. Raises TypeError if the result type is missing.
     """
@@ -166,7 +170,7 @@ def declare_device(
             f"cuda.declare_device({name!r}): Return type must be provided: "
             "'int32(int32)', 'void(CPointer(float32))'"
         )
-    return ExternalFunction(name, found, link, abi)
+    return ExternalFunction(name, found, link, abi, use_cooperative)
 
 
 @finds

@@ -24,7 +24,7 @@ class DeviceText(Frozen):
     text: of it and everything that it calls, in the common language; features: for Dialect.prefix.
     results: dtypes of the returned values. key: distinguishes it from all other functions. guards:
     see holds(). implicit: parameters after its arguments, if indices are checked; sites: the
-    checked indices, by number.
+    checked indices, by number, and the exceptions that it raises.
     """
 
     name: str
@@ -40,6 +40,11 @@ class DeviceText(Frozen):
     def key(self) -> str:
         return self.text
 
+    @property
+    def raises(self) -> bool:
+        """Whether it has ``raise`` or ``assert``, for which a launch waits."""
+        return any(isinstance(one, str) for one in (self.sites or {}).values())
+
     def call(self, outs: Sequence[str], args: Sequence[str]) -> str:
         """Return a statement that assigns the results to the variables *outs*, of the compute
         types of results. args: the C arguments."""
@@ -54,22 +59,30 @@ def holds(text: DeviceText) -> bool:
 
 
 def compile(
-    function: Any, types: Sequence[Any], backend: Any = None, check: bool = False
+    function: Any,
+    types: Sequence[Any],
+    backend: Any = None,
+    check: bool = False,
+    raises: bool = False,
 ) -> DeviceText:
     """Compile the device function for types of parameters that compiler.compile_function accepts.
 
-    backend: of the device; None if it is not known yet. check: whether indices are checked. Raises
-    KernelError for unsupported code: in addition to the compiler's reasons, for assert statements
-    and local memory, which only kernels support.
+    backend: of the device; None if it is not known yet. check: whether indices are checked. raises:
+    whether the caller passes a record for exceptions. Raises KernelError for unsupported code: in
+    addition to the compiler's reasons, for shared memory, which only kernels support.
     """
     made = compile_function(function, types, "cuda" if backend is None else backend, check=check)
     asserts = any(isinstance(one, str) for one in made.asserts.values())
-    if asserts or not set(made.implicit) <= set(IMPLICIT):
-        name = getattr(function, "__name__", "function")
-        what = "an assert" if asserts else "shared memory"
+    name = getattr(function, "__name__", "function")
+    if not set(made.implicit) <= set(IMPLICIT):
         raise KernelError(
-            f"{name}: {what} needs a kernel around it (pygpu.kernel); a function of vectorize, "
-            "guvectorize or reduce cannot have it"
+            f"{name}: shared memory needs a kernel around it (pygpu.kernel); a function of "
+            "vectorize, guvectorize or reduce cannot have it"
+        )
+    if asserts and not raises:
+        raise KernelError(
+            f"{name}: reductions cannot report exceptions; use a kernel (pygpu.kernel), or remove "
+            "raise and assert"
         )
     return DeviceText(
         made.name,

@@ -37,8 +37,10 @@ from .axes import Axes
 from .dates import DateViews, has_dates
 from .loops import Loop
 from .operands import array_or_none, check_options, operand, plain, stream_of, where_of
+from .overrides import overridden, overrides
 from .pickling import by_name, notice
 from .place import Place, check_target
+from .written import chosen, written
 
 __all__ = ["GUFunc", "guvectorize"]
 
@@ -54,11 +56,9 @@ class GUFunc:
     arrays; if any argument is a device array, the others are copied to its device and the results
     are device arrays.
 
-    nin, nout, nargs: numbers of inputs, outputs, both. signature: the layout. max_blocksize: the
-    most work-items per group.
+    nin, nout, nargs: numbers of inputs, outputs, both. signature: the layout. identity: as given.
+    max_blocksize: the most work-items per group.
     """
-
-    identity = None
 
     def __init__(
         self,
@@ -66,9 +66,13 @@ class GUFunc:
         given: Sequence[Any],
         text: str,
         target: str | None = None,
+        writable_args: Sequence[Any] = (),
+        identity: Any = None,
     ) -> None:
         self.py_func = function
         self.target = target
+        self.identity = None if identity == "reorderable" else identity
+        self._named_identity = identity
         self._name = getattr(function, "__name__", "gufunc")
         functools.update_wrapper(self, function, updated=())
         self._in, self._out = layout_of(text)
@@ -82,6 +86,11 @@ class GUFunc:
                 f"guvectorize: {self._name} has {count} parameters, and the layout {text!r} "
                 f"{self.nin} inputs and {self.nout} outputs"
             )
+        self._writable = chosen(function, self.nin, writable_args, target)
+        self._written = self._writable
+        if not self.nout:
+            axes = [max(len(core), 1) for core in self._in]
+            self._written = self._writable | written(function, axes)
         self._is_typed = bool(given)
         self._loops: list[Loop] = []
         self._axes: dict[Loop, tuple[int, ...]] = {}
@@ -95,7 +104,10 @@ class GUFunc:
         return by_name(self)
 
     def _options(self) -> dict[str, Any]:
-        return {"given": self._given, "text": self.signature, "target": self.target}
+        return {
+            "given": self._given, "text": self.signature, "target": self.target,
+            "writable_args": sorted(self._writable), "identity": self._named_identity,
+        }  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<gufunc {self._name!r} {self.signature}>"
@@ -140,7 +152,7 @@ class GUFunc:
             raise TypeError(f"{self._name}.inspect_source: no signature, and not called yet")
         loop = self._loops[0]
         return device.compile(
-            self.py_func, self._types(loop, self._axes[loop], (False,) * self.nargs)
+            self.py_func, self._types(loop, self._axes[loop], (False,) * self.nargs), raises=True
         ).text
 
     def _add(self, one: Any) -> None:
@@ -204,6 +216,9 @@ class GUFunc:
                 f"{name}(): gufunc accepts {_positional(self.nin)} (the inputs) or "
                 f"{_positional(self.nargs)} (the outputs, too). Got {_positional(len(args))}."
             )
+        if overrides(args, out):
+            options = {"dtype": dtype, "axes": axes, "axis": axis, "keepdims": keepdims or None}
+            return overridden(self, args, out, options)
         loops.check_casting(name, casting)
         outs = self._outs(args, out)
         inputs = [operand(a, name) for a in args[: self.nin]]
@@ -214,12 +229,8 @@ class GUFunc:
         backend, here = where_of(self, [*inputs, *outs])
         loop = self._find(inputs, outs, dtype)
         dtypes.require(backend, name, *map(stored, (*loop.inputs, *loop.outputs)))
-        for o, d in zip(outs, loop.outputs):
-            if o is not None and not np.can_cast(d, o.dtype, casting):
-                raise TypeError(
-                    f"{name}: cannot cast a result from {d} to {o.dtype} with casting rule "
-                    f"{casting!r}"
-                )
+        loops.check_results(name, loop, outs, casting)
+        self._check_written(loop, inputs, casting)
         dated = DateViews(name, loop, inputs, outs) if has_dates(loop) else None
         if dated is not None:
             inputs, outs = dated.inputs, dated.outs
@@ -241,7 +252,21 @@ class GUFunc:
                 results[k] = o
         if dated is not None:
             results = dated.results(results)
-        return results[0] if len(results) == 1 else tuple(results)
+        return _several(results)
+
+    def _check_written(self, loop: Loop, inputs: list[Any], casting: Any) -> None:
+        """Raise for inputs in which the results of ``writable_args`` cannot be stored."""
+        for k in self._writable:
+            a, d = inputs[k], stored(loop.inputs[k])
+            if not hasattr(a, "ndim") or not a.ndim:
+                continue
+            if isinstance(a, np.ndarray) and not a.flags.writeable:
+                raise ValueError(f"{self._name}: input {k} is written, and it is read-only")
+            if not np.can_cast(d, a.dtype, casting):
+                raise TypeError(
+                    f"{self._name}: cannot cast the written input {k} from {d} to {a.dtype} with "
+                    f"casting rule {casting!r}"
+                )
 
     def _on_axes(
         self, chosen: Axes, inputs: list[Any], outs: list[Any], options: dict[str, Any]
@@ -249,6 +274,8 @@ class GUFunc:
         """Call the function on views whose core axes are last."""
         views = [chosen.operand(k, a) for k, a in enumerate((*inputs, *outs))]
         into = views[self.nin :]
+        if not self.nout:
+            return self(*views, **options)
         made = self(*views[: self.nin], out=tuple(into), **options)
         each = zip(outs, into, made if self.nout > 1 else (made,))
         found = [chosen.result(k, *one) for k, one in enumerate(each)]
@@ -312,20 +339,21 @@ class GUFunc:
         for i, (a, core) in enumerate(zip([*inputs, *outs], self._cores)):
             if a is None:
                 continue
-            what = f"input {i}" if i < self.nin else f"output {i - self.nin}"
+            what = f"Input operand {i}" if i < self.nin else f"Output operand {i - self.nin}"
             shape = getattr(a, "shape", ())
             if len(shape) < len(core):
                 raise ValueError(
-                    f"{self._name}: {what} does not have enough dimensions (has {len(shape)}, and "
-                    f"the layout {self.signature} needs {len(core)})"
+                    f"{self._name}: {what} does not have enough dimensions (has {len(shape)}, "
+                    f"gufunc core with signature {self.signature} requires {len(core)})"
                 )
             split = len(shape) - len(core)
-            for key, n in zip(core, shape[split:]):
+            for at, (key, n) in enumerate(zip(core, shape[split:])):
                 wanted = key if isinstance(key, int) else sizes.setdefault(key, n)
                 if n != wanted:
                     raise ValueError(
-                        f"{self._name}: {what} has a mismatch in its core dimension {key!r} of "
-                        f"{self.signature}: {n} and {wanted}"
+                        f"{self._name}: {what} has a mismatch in its core dimension {at}, with "
+                        f"gufunc signature {self.signature.replace('->', ' -> ')} (size {n} is "
+                        f"different from {wanted})"
                     )
             outer.append(shape[:split])
         for core in self._out:
@@ -352,14 +380,56 @@ class GUFunc:
             arrays: list[Any] = [a for a in (*inputs, *outs) if is_array(a)]
             ufuncs.same_device(self._name, arrays)
             like = arrays[0]
-            if any(isinstance(o, np.ndarray) for o in outs):
+            lost = [o for o in outs if isinstance(o, np.ndarray)]
+            lost += [a for k, a in enumerate(inputs) if k in self._written and _is_host(a)]
+            if any(a.ndim for a in lost):
                 raise TypeError(f"{self._name}: with arrays on a device, out must be one too")
             send, new = like._from_host, like._new
         else:
             send, new = here.to_device, here.new
+        operands = self._operands(loop, inputs, send)
+        results: list[Any] = []
+        for o, d, shape in zip(outs, map(stored, loop.outputs), shapes):
+            if is_array(o) and o.dtype == d and o._is_aligned:
+                results.append(o)
+            else:
+                results.append(new(shape, d))
+        for k, a in enumerate(operands):
+            if is_array(a) and any(_overlap(a, r) for r in results) and k not in self._written:
+                operands[k] = a._copy()
+
+        def fill() -> None:
+            """Let items that the function does not write keep their values."""
+            for o, r in zip(outs, results):
+                if o is not None and o is not r:
+                    r._copy_from(send(o) if isinstance(o, np.ndarray) else o)
+
+        error = None
+        if 0 not in outer:
+            error = self._launch(loop, axes, operands, results, outer, queue, fill)
+        for k in self._written:
+            _write_back(inputs[k], operands[k], k in self._writable, queue)
+        found = []
+        for o, r in zip(outs, results):
+            if o is r:
+                found.append(o)
+            elif is_array(o):
+                o._copy_from(r)
+                found.append(o)
+            elif here is None:
+                found.append(r)
+            else:
+                found.append(_on_host(r, o, queue))
+        if error is not None:
+            raise error
+        return found
+
+    def _operands(self, loop: Loop, inputs: list[Any], send: Callable[..., Any]) -> list[Any]:
+        """Return the inputs as device arrays of the loop's dtypes, or as numbers. send: copies a
+        host array."""
         operands: list[Any] = []
         sent: dict[int, Any] = {}
-        for a, d, n in zip(inputs, map(stored, loop.inputs), axes):
+        for a, d, n in zip(inputs, map(stored, loop.inputs), self._axes[loop]):
             if not is_array(a) and not (isinstance(a, np.ndarray) and a.ndim):
                 a = elementwise.as_scalar(np.asarray(a)[()] if _is_host(a) else a, d)
                 if n == 0:
@@ -372,29 +442,7 @@ class GUFunc:
                     made = sent[id(a)] = send(a)
                 a = made
             operands.append(primitives.astype(a._aligned(), d))
-        results: list[Any] = []
-        for o, d, shape in zip(outs, map(stored, loop.outputs), shapes):
-            if is_array(o) and o.dtype == d and o._is_aligned:
-                results.append(o)
-            else:
-                results.append(new(shape, d))
-        for k, a in enumerate(operands):
-            if is_array(a) and any(_overlap(a, r) for r in results):
-                operands[k] = a._copy()
-        if 0 not in outer:
-            self._launch(loop, axes, operands, results, outer, queue)
-        found = []
-        for o, r in zip(outs, results):
-            if o is r:
-                found.append(o)
-            elif is_array(o):
-                o._copy_from(r)
-                found.append(o)
-            elif here is None:
-                found.append(r)
-            else:
-                found.append(_on_host(r, o, queue))
-        return found
+        return operands
 
     def _launch(
         self,
@@ -404,11 +452,57 @@ class GUFunc:
         results: list[Any],
         outer: tuple[int, ...],
         queue: Any,
-    ) -> None:
-        like = results[0]
-        backend = like.backend
+        fill: Callable[[], None],
+    ) -> Exception | None:
+        """Run the kernel. fill: sets the results to the outputs' values before. Returns what the
+        function has raised."""
         every = [*operands, *results]
         arrays = [a for a in every if is_array(a)]
+        like = arrays[-1]
+        backend = like.backend
+        strides, cores, dense = self._layouts(every, axes, outer)
+        flat, walked = layout.collapse_in_order(outer, *strides)
+        scalar = tuple(not is_array(a) for a in every)
+        checks, _ = check_report.mode(None, backend)
+        record = check_report.shared(backend) if checks and check_report.on_cpu(backend) else None
+        if record is not None:
+            check_report.before_launch(backend, like.queue if queue is None else queue)
+        key = (loop, tuple(dense), len(flat), scalar, record is not None)
+        found, kernel = self._kernel(backend, axes, key)
+        numbers: list[Any] = [a for a in every if not is_array(a)]
+        n = math.prod(flat)
+        numbers += flat[1:]
+        for s in walked:
+            numbers += s
+        for (shape, steps), d, a in zip(cores, dense, every):
+            if is_array(a):
+                numbers += shape
+                numbers += () if d else steps
+        numbers.append(n)
+        target = like if queue is None else _queued(like, queue)
+        error = None
+        if found[0].raises:
+            fill()
+            error = record = backend.allocate(check_report.RECORD_BYTES, None, target._queue())
+            backend.fill(target._queue(), error, 0, 4 * check_report.WORDS)
+        if found[2]:
+            numbers += [record, found[2]]
+        groups, size = self._grid(backend.limits, n)
+        if kernel_module.on_configure is not None and backend.name == "cuda":
+            kernel_module.on_configure((groups,))
+        ends = len(arrays) - (len(arrays) if self._written else len(results))
+        primitives.launch(target, kernel, groups, size, arrays[:ends], arrays[ends:], numbers)
+        if error is None:
+            return None
+        words = np.zeros(check_report.WORDS, np.int32)
+        backend.to_host(target._queue(), words, error, 0)
+        return check_report.found(self._name, found[0].sites, words)
+
+    def _layouts(
+        self, every: list[Any], axes: tuple[int, ...], outer: tuple[int, ...]
+    ) -> tuple[list[Any], list[Any], list[bool]]:
+        """Return the strides of the arrays over the stack, and for each operand the shape and the
+        strides of its core dimensions and whether they are contiguous."""
         strides: list[Any] = []
         cores: list[Any] = []
         dense: list[bool] = []
@@ -420,17 +514,23 @@ class GUFunc:
             split = a.ndim - len(core)
             shape, steps = a.shape[split:], a.strides[split:]
             strides.append(layout.broadcast_strides(a.shape[:split], a.strides[:split], outer))
+            if len(cores) in self._written and any(
+                n > 1 and s == 0 for n, s in zip(outer, strides[-1])
+            ):
+                raise ValueError(
+                    f"{self._name}: input {len(cores)} is written, so it cannot be broadcast to "
+                    f"{outer}"
+                )
             if n > len(core):
                 shape, steps = (1,), (a.itemsize,)
             cores.append((shape, steps))
             dense.append(layout.flags(shape, steps, a.itemsize)[0])
-        flat, walked = layout.collapse_in_order(outer, *strides)
-        scalar = tuple(not is_array(a) for a in every)
-        checks, _ = check_report.mode(None, backend)
-        record = check_report.shared(backend) if checks and check_report.on_cpu(backend) else None
-        if record is not None:
-            check_report.before_launch(backend, like.queue if queue is None else queue)
-        key = (loop, tuple(dense), len(flat), scalar, record is not None)
+        return strides, cores, dense
+
+    def _kernel(
+        self, backend: Any, axes: tuple[int, ...], key: tuple[Any, ...]
+    ) -> tuple[tuple[Any, ...], Any]:
+        """Return what _compile() returns, which is kept."""
         known = self._cache.get(backend)
         if known is None:
             known = self._cache.setdefault(backend, {})
@@ -439,23 +539,7 @@ class GUFunc:
         if found is None or kernel is None or not device.holds(found[0]):
             found, kernel = self._compile(backend, axes, key)
             known[key] = found
-        numbers: list[Any] = [a for a in every if not is_array(a)]
-        n = math.prod(flat)
-        numbers += flat[1:]
-        for s in walked:
-            numbers += s
-        for (shape, steps), d, a in zip(cores, dense, every):
-            if is_array(a):
-                numbers += shape
-                numbers += () if d else steps
-        numbers.append(n)
-        if found[2]:
-            numbers += [record, found[2]]
-        groups, size = self._grid(backend.limits, n)
-        if kernel_module.on_configure is not None and backend.name == "cuda":
-            kernel_module.on_configure((groups,))
-        target = like if queue is None else _queued(like, queue)
-        primitives.launch(target, kernel, groups, size, arrays[: -len(results)], results, numbers)
+        return found, kernel
 
     def _grid(self, limits: Any, n: int) -> tuple[int, int]:
         """Return how many groups process *n* items, and their size."""
@@ -473,7 +557,7 @@ class GUFunc:
         and the kernel. key: see _launch()."""
         loop, dense, ndim, scalar, checks = key
         types = self._types(loop, axes, dense)
-        function = device.compile(self.py_func, types, backend, checks)
+        function = device.compile(self.py_func, types, backend, checks, raises=True)
         if function.results:
             raise TypeError(f"{self._name}: a function of guvectorize returns nothing")
         kernel = kernel_cache.get(
@@ -546,6 +630,24 @@ class GUFunc:
 """
 
 
+def _several(results: list[Any]) -> Any:
+    """Return what a function with these results returns."""
+    return results[0] if len(results) == 1 else tuple(results) or None
+
+
+def _write_back(given: Any, operand: Any, cast: bool, queue: Any) -> None:
+    """Store what the function has written to an input in the array of the call, if that is not the
+    operand itself. cast: even with a conversion."""
+    if operand is given or not is_array(operand) or not getattr(given, "ndim", 0):
+        return
+    if given.dtype != operand.dtype and not cast:
+        return
+    if is_array(given):
+        given._copy_from(operand)
+    elif given.flags.writeable:
+        np.copyto(given, operand._get(None, queue, True)[0], casting="unsafe")
+
+
 def _on_host(result: Any, out: Any, queue: Any) -> Any:
     """Return a result as an array or number on the host, in *out* if given."""
     host = result._get(None, queue, True)[0]
@@ -593,6 +695,7 @@ def guvectorize(
     *,
     target: str | None = None,
     identity: Any = None,
+    writable_args: Sequence[Any] = (),
     **options: Any,
 ) -> Any:
     """Decorator that compiles a function of arrays to a generalized ufunc.
@@ -614,8 +717,10 @@ def guvectorize(
     given = signatures(ftylist_or_layout, "guvectorize")
     text: str = layout
     layout_of(text)
+    if identity not in (None, 0, 1, "reorderable"):
+        raise ValueError(f"guvectorize: identity must be 0, 1, None, 'reorderable': {identity!r}")
 
     def decorate(function: Callable[..., Any]) -> GUFunc:
-        return GUFunc(plain(function), given, text, target)
+        return GUFunc(plain(function), given, text, target, writable_args, identity)
 
     return decorate

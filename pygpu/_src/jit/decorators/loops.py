@@ -19,6 +19,7 @@ from pygpu._src.util.frozen import Frozen
 __all__ = [
     "Loop",
     "check_casting",
+    "check_results",
     "find",
     "infer_inputs",
     "kind_of",
@@ -45,6 +46,16 @@ def check_casting(name: str, casting: Any) -> None:
     """Raise ValueError for an unknown casting rule."""
     if casting not in _CASTING:
         raise ValueError(f"{name}: casting must be one of {', '.join(_CASTING)}, not {casting!r}")
+
+
+def check_results(name: str, loop: Loop, outs: Sequence[Any], casting: Any) -> None:
+    """Raise TypeError for outputs that do not take the loop's results."""
+    for out, dtype in zip(outs, loop.outputs):
+        if out is not None and not np.can_cast(dtype, out.dtype, casting):
+            raise TypeError(
+                f"{name}: cannot cast a result from {dtype} to {out.dtype} with casting rule "
+                f"{casting!r}"
+            )
 
 
 def types_text(inputs: Sequence[DType], outputs: Sequence[DType]) -> str:

@@ -14,7 +14,7 @@ from pygpu._src.array.ufuncs import is_array
 from .place import Place, place
 
 DType = np.dtype[Any]
-IGNORED = ("nopython", "cache", "fastmath", "forceobj", "looplift", "writable_args")
+IGNORED = ("nopython", "cache", "fastmath", "forceobj", "looplift")
 
 
 def check_options(call: str, options: dict[str, Any], target: str | None) -> None:

@@ -36,10 +36,21 @@ def notice(obj: Any) -> None:
 
 
 def by_name(obj: Any) -> Any:
-    """Implement ``__reduce__``: return the name, or for a local function the data to make it."""
+    """Implement ``__reduce__``: return the name, or for a local function the data to make it. The
+    standard library's pickle cannot write a local function, so it is given cloudpickle's bytes, if
+    that is installed."""
     notice(obj)
     name = obj.py_func.__qualname__
-    return _by_value(obj) if "<locals>" in name else name
+    if "<locals>" not in name:
+        return name
+    try:
+        import cloudpickle  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    except ImportError:
+        return _by_value(obj)
+    notice(obj)
+    if type(obj) not in _noticed:
+        return _by_value(obj)
+    return cloudpickle.loads, (cloudpickle.dumps(obj),)
 
 
 def _reduced(obj: Any) -> Any:

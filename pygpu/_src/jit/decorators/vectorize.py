@@ -30,6 +30,7 @@ from ..types import stored
 from . import binary, device, loops, segments
 from .date_reductions import on_dates
 from .dates import DateViews, has_dates
+from .guvectorize import GUFunc
 from .loops import Loop
 from .operands import (
     array_or_none,
@@ -43,8 +44,10 @@ from .operands import (
     stream_of,
     where_of,
 )
+from .overrides import overridden, overrides
 from .pickling import by_name, notice
 from .place import Place, check_target
+from .raising import raising
 
 __all__ = ["UFunc", "vectorize"]
 
@@ -104,7 +107,7 @@ class UFunc:
             inputs = tuple(t.dtype for t in one.args)
             outputs = one.results
             if outputs is None:
-                outputs = device.compile(function, inputs).results
+                outputs = device.compile(function, inputs, raises=True).results
             self._add(Loop(inputs, outputs))
         self._is_typed = bool(given)
         notice(self)
@@ -158,7 +161,7 @@ class UFunc:
         else:
             items = types[0] if len(types) == 1 and isinstance(types[0], (tuple, list)) else types
             inputs = tuple(np.dtype(t) for t in items)
-        return device.compile(self.py_func, inputs).text
+        return device.compile(self.py_func, inputs, raises=True).text
 
     # ---- loops
 
@@ -176,11 +179,12 @@ class UFunc:
             self._loops.append(loop)
 
     def _inferred(self, inputs: tuple[Any, ...], backend: Any = None) -> Any:
-        return device.compile(self.py_func, inputs, backend)
+        return device.compile(self.py_func, inputs, backend, raises=True)
 
     def _loop(
         self, kinds: Sequence[Any], wanted: Sequence[Any] | None, casting: Any, backend: Any
-    ) -> tuple[Loop, elementwise.Operation]:
+    ) -> tuple[Loop, elementwise.Operation | GUFunc]:
+        """Return the loop of a call, and what computes it: a GUFunc if the function raises."""
         system = backend.name, backend.limits.fp64  # everything on which the text depends
         key = (tuple(kinds), None if wanted is None else tuple(wanted), casting, system)
         found = self._cache.get(key)
@@ -211,9 +215,21 @@ class UFunc:
             loop = Loop(inputs, outputs)
             if not any(weak):
                 self._add(loop)
+        _check_units(self._name, function.results, loop.outputs)
+        if function.guards:
+            self._used.append(function)
+        if function.raises:
+            computed: Any = raising(self.py_func, loop, self.target)
+        else:
+            computed = self._operation(function, loop)
+        dtypes.require(backend, self._name, *map(stored, (*loop.inputs, *loop.outputs)))
+        self._cache[key] = loop, computed
+        return loop, computed
+
+    def _operation(self, function: device.DeviceText, loop: Loop) -> elementwise.Operation:
+        """Return the operation of arrays that calls the function."""
         outs = [f"r{k}" for k in range(len(loop.outputs))]
         args = [f"x{k}" for k in range(self.nin)]
-        _check_units(self._name, function.results, loop.outputs)
         ins, ends = ([stored(d) for d in part] for part in (loop.inputs, loop.outputs))
         found_types = [stored(d) for d in function.results]
         declared = " ".join(f"{dtypes.compute_type(d)} {r};" for d, r in zip(found_types, outs))
@@ -221,7 +237,7 @@ class UFunc:
             f"y{k} = {dtypes.cast(r, of, d)};"
             for k, (r, of, d) in enumerate(zip(outs, found_types, ends))
         )
-        operation = elementwise.Operation(
+        return elementwise.Operation(
             f"vectorize_{self._name}",
             tuple(ins),
             tuple(ends),
@@ -230,11 +246,6 @@ class UFunc:
             function.features,
             key=(function.key, loop.outputs),
         )
-        dtypes.require(backend, self._name, *ins, *ends)
-        self._cache[key] = loop, operation
-        if function.guards:
-            self._used.append(function)
-        return loop, operation
 
     def _wanted(self, dtype: Any, signature: Any) -> list[Any] | None:
         """Return the loop that dtype= or signature= asks for: a dtype or None for each operand."""
@@ -284,6 +295,10 @@ class UFunc:
         name = self._name
         if len(args) < self.nin:
             raise TypeError(f"{name}() takes {self.nin} arguments, and {len(args)} were given")
+        if overrides(args, out):
+            options = {"dtype": dtype, "where": None if where is True else where}
+            options["signature"] = sig if signature is None else signature
+            return overridden(self, args, out, options)
         loops.check_casting(name, casting)
         outs = self._outs(args, out)
         inputs = [operand(a, name) for a in args[: self.nin]]
@@ -293,25 +308,20 @@ class UFunc:
         wanted = self._wanted(dtype, sig if signature is None else signature)
         loop, operation = self._loop(kinds, wanted, casting, backend)
         outs = outs or [None] * len(loop.outputs)
-        for o, d in zip(outs, loop.outputs):
-            if o is not None and not np.can_cast(d, o.dtype, casting):
-                raise TypeError(
-                    f"{name}: cannot cast a result from {d} to {o.dtype} with casting rule "
-                    f"{casting!r}"
-                )
+        loops.check_results(name, loop, outs, casting)
+        if isinstance(operation, GUFunc):
+            if mask is not None:
+                raise TypeError(f"{name}: where= is not for functions with raise or assert")
+            into = None if all(o is None for o in outs) else tuple(outs)
+            return operation(*inputs, out=into, casting=casting, queue=queue, stream=stream)
         dated = DateViews(name, loop, inputs, outs) if has_dates(loop) else None
         if dated is not None:
             inputs, outs = dated.inputs, dated.outs
         queue = stream_of(queue, stream)
         if here is None:
             call = None
-            if (
-                dated is None
-                and mask is None
-                and wanted is None
-                and queue is None
-                and casting == "same_kind"
-            ):
+            plain = dated is None and mask is None and wanted is None
+            if plain and queue is None and casting == "same_kind":
                 call = launch_cache.Call(self._key, tuple(args[: self.nin]), outs[0])
             results = self._on_device(operation, inputs, outs, mask, queue, call)
         else:

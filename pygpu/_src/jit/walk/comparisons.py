@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -140,6 +141,10 @@ def _identity(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Va
         same = True
     elif a.is_const and b.is_const:
         same = a.const is b.const
+        if _is_member(a) and _is_member(b):
+            same = a.origin is b.origin
+        elif _is_member(a) or _is_member(b):  # a number whose class is not known here
+            same = a.const == b.const
     elif a.is_none or b.is_none:
         same = False
     elif a.is_array and b.is_array:
@@ -148,9 +153,16 @@ def _identity(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Va
         same = False
     elif a.is_scalar and a.text == b.text and a.text.isidentifier():
         same = True  # the same variable
+    elif _is_member(a) != _is_member(b):  # the other one is taken to be of that class
+        return compare(fc, node, ast.Eq() if isinstance(op, ast.Is) else ast.NotEq(), a, b)
     else:
         raise fc.source.error("`is` is not supported for numbers; use ==", node)
     return constant(fc, same == isinstance(op, ast.Is), node)
+
+
+def _is_member(value: Value) -> bool:
+    """Whether it is a known member of an IntEnum; one that is not known is a number in kernels."""
+    return isinstance(value.origin, enum.IntEnum)
 
 
 def _members(fc: FunctionContext, node: ast.AST, same: bool, a: Value, b: Value) -> Value:
