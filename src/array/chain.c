@@ -486,21 +486,30 @@ static int counted(int cuda, int put_off) {
     return put_off;
 }
 
-/* Lets the chain begin with the parked steps if an operand is one of their results. */
-static void resume_for(PyObject *const *operands, int n) {
+/* Lets the chain begin with the parked steps if an operand is one of their results. Whether it
+ * does. */
+static int resume_for(PyObject *const *operands, int n) {
     if (arr_chain_parked.n_steps == 0 || !chain_is_parked(operands, n)) {
-        return;
+        return 0;
     }
     flush(0, 0);
-    if (chain->n_steps == 0 && chain_is_parked(operands, n)) {
-        chain_resume(chain);
+    if (chain->n_steps != 0 || !chain_is_parked(operands, n)) {
+        return 0;
     }
+    chain_resume(chain);
+    return 1;
 }
 
 static int append(const ChainLaunch *launch, GPUArray *first, GPUArray *out,
                   PyObject *const *operands, int n) {
-    resume_for(operands, n);
-    return chain_append(chain, launch, first, out, operands, n);
+    int resumed = resume_for(operands, n);
+    if (chain_append(chain, launch, first, out, operands, n)) {
+        return 1;
+    }
+    if (resumed) { /* for nothing: they are launched alone */
+        chain_park_failed();
+    }
+    return 0;
 }
 
 int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObject *const *operands,

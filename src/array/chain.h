@@ -162,6 +162,7 @@ int chain_is_result(const Chain *chain, const GPUArray *array);
 int chain_is_parked(PyObject *const *operands, int n);
 /* Moves the parked steps to an empty chain, as its first ones. */
 void chain_resume(Chain *chain);
+void chain_park_failed(void); /* steps that were moved were of no use there */
 
 /* chain_timer.c */
 extern long arr_chain_wait_us; /* how long a chain waits, or twice that, but for getting the GIL */

@@ -143,6 +143,10 @@ int chain_parked_must_go(const Chain *before) {
     return 1;
 }
 
+void chain_park_failed(void) {
+    rate(-LOSS - 1);
+}
+
 void chain_resume(Chain *chain) {
     for (int i = 0; i < parked->n_steps; i++) {
         chain_append_again(chain, parked, i);
