@@ -98,6 +98,26 @@ def _steps(
     )
 
 
+def _kernel(
+    backend: Backend,
+    op: accumulators.Operation,
+    form: Form,
+    of: chain_reduction.Steps,
+    steps: StepTexts,
+    features: set[str],
+) -> Any:
+    """Return the kernel, compiled if needed."""
+    return kernel_cache.get(
+        backend,
+        (
+            *("chain reduction", op.key, form, steps[-1], of.is_array, of.vectors, of.still),
+            *(of.short, of.index),
+        ),
+        lambda: chain_reduction.source(op, form, of),
+        {*op.features, *features},
+    )
+
+
 def _kept_strides(out: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
     """Return the result's strides along the axes that are not reduced."""
     strides: tuple[int, ...] = out.strides
@@ -146,10 +166,8 @@ def prepare(
     n_out, n_red = prod(kept_shape), prod(red_shape)
     alone = lanes == segments == 1 and not form.columns and n_red <= _SHORT
     still = tuple(tuple(n == 0 for n in (*k, *r)) for k, r in walks)
-    few = n_out < 1 << 31
-    of = _steps(
-        steps, reduced_place.dtype, outputs, inputs, moved, still, n_red if alone else 0, few
-    )
+    variant = still, n_red if alone else 0, n_out < 1 << 31
+    of = _steps(steps, reduced_place.dtype, outputs, inputs, moved, *variant)
     numbers = (
         *(n_out, n_red, segments, lanes),
         *(*all_kept[1:], *all_red[1:]),
@@ -157,15 +175,7 @@ def prepare(
         *by_kept[-1],
         *_finish(shape, axes),
     )
-    kernel = kernel_cache.get(
-        backend,
-        (
-            *("chain reduction", op.key, joint, steps[-1], of.is_array, of.vectors, of.still),
-            *(of.short, of.index),
-        ),
-        lambda: chain_reduction.source(op, joint, of),
-        {*op.features, *steps[-2], *dtypes.features(*used)},
-    )
+    kernel = _kernel(backend, op, joint, of, steps, {*steps[-2], *dtypes.features(*used)})
     if not form.parts:
         return Launches(kernel, groups, numbers, None)
     final, count, given = reduction._final(backend, op, form, n_out, segments, len(kept_shape))
