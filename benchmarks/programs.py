@@ -291,6 +291,7 @@ SYSTEMS: dict[str, tuple[Callable[[], Any], dict[str, str]]] = {
     "NumPy": (_numpy, {}),
 }
 OURS = "pygpu CUDA"
+REST = 0.1  # seconds before each run: a GPU that is hot from the runs before lowers its clock rate
 PEERS = ("CuPy", "PyTorch")
 
 
@@ -333,6 +334,7 @@ def worker(name: str, chosen: list[str], quick: bool, repeats: int, folder: str)
             settle(name, lambda p=program, a=arrays, n=n: p(xp, a, n))
             times = []
             for _ in range(repeats):
+                sleep(REST)
                 begin = perf_counter()
                 result = program(xp, arrays, n)
                 wait()

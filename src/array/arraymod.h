@@ -43,8 +43,14 @@ ARR_TYPES(X)
 ARR_FUNCTIONS(X)
 #undef X
 
+/* The classes of the backends' arrays, borrowed; NULL: not loaded. */
+extern PyTypeObject *arr_classes[2];
+
 static inline int arr_is_array(PyObject *op) {
-    return PyObject_TypeCheck(op, arr_state->GPUArrayType);
+    const PyTypeObject *type = Py_TYPE(op);
+    return type == arr_classes[0] || type == arr_classes[1] ||
+           (!PyFloat_CheckExact(op) && !PyLong_CheckExact(op) &&
+            PyObject_TypeCheck(op, arr_state->GPUArrayType));
 }
 
 /* Returns a new reference to what a weak reference (or NULL) refers to; NULL without an exception

@@ -3,6 +3,14 @@
 
 BackendOps arr_cuda, arr_opencl;
 ArrayValues arr_values;
+PyTypeObject *arr_classes[2];
+
+static PyTypeObject *class_of(const BackendOps *ops) {
+    PyTypeObject *type = (PyTypeObject *)ops->array_class;
+    return type != NULL && PyType_Check(type) && PyType_IsSubtype(type, arr_state->GPUArrayType)
+               ? type
+               : NULL;
+}
 
 /* The address of an entry, or NULL with an exception if there is none of that name. */
 static PyObject **entry(PyObject *owner, PyObject *name) {
@@ -48,10 +56,13 @@ static PyObject *register_entries(PyObject *Py_UNUSED(module), PyObject *args, P
         }
         Py_XSETREF(*place, Py_NewRef(value));
     }
+    arr_classes[0] = class_of(&arr_opencl);
+    arr_classes[1] = class_of(&arr_cuda);
     Py_RETURN_NONE;
 }
 
 void arr_forget_backends(void) {
+    arr_classes[0] = arr_classes[1] = NULL;
 #define X(field)              \
     Py_CLEAR(arr_cuda.field); \
     Py_CLEAR(arr_opencl.field);

@@ -8,6 +8,7 @@
 
 int arr_chain_mode = 0;
 int arr_chain_own = 0;
+static unsigned long owner; /* the thread whose launch that is */
 volatile int arr_chain_wanted = 0;
 volatile unsigned long arr_chain_serial = 0;
 
@@ -40,9 +41,12 @@ static void clear_trap(int cuda) {
     }
 }
 
-/* Unless a chain waits. */
+static int is_waiting(void) {
+    return chain->n_steps != 0 || arr_chain_parked.n_steps != 0;
+}
+
 static void clear_traps(void) {
-    if (chain->n_steps == 0) {
+    if (!is_waiting()) {
         clear_trap(0);
         clear_trap(1);
     }
@@ -109,8 +113,8 @@ static void tell_event(const Chain *of, PyObject *event) {
     }
 }
 
-/* 0, or the driver's status. */
-static int launch_all(const Chain *of, uint32_t live, int *fused) {
+/* 0, or the driver's status. park: results that may wait; 0 afterwards if they were written. */
+static int launch_all(const Chain *of, uint32_t live, uint32_t *park, int *fused) {
     PyObject *event = NULL;
     int status = 0;
     if (live == 0 && of->end.plan == NULL) { /* the program has dropped all of it */
@@ -118,11 +122,17 @@ static int launch_all(const Chain *of, uint32_t live, int *fused) {
         return 0;
     }
     if (chain_length(of) > 1) {
-        event = chain_launch(of, live);
+        event = chain_launch(of, live & ~*park);
+        if (event == NULL && *park != 0) {
+            PyErr_Clear();
+            *park = 0; /* there is no kernel yet */
+            event = chain_launch(of, live);
+        }
         if (event == NULL) {
             PyErr_Clear();
         }
     }
+    *park = event != NULL ? *park : 0;
     *fused = event != NULL;
     if (event != NULL) {
         arr_chain_counts.fused++;
@@ -212,15 +222,60 @@ static void wait_for_other(void) {
     }
 }
 
+static void report_later(int cuda, int status) {
+    if (status != 0) {
+        failed[cuda] = status;
+        set_trap(cuda);
+    }
+}
+
+/* Launches parked steps, before this chain (NULL: before anything) if they must go. */
+static void flush_parked(const Chain *before) {
+    if (chain_parked_must_go(before)) {
+        uint32_t live = chain_live(&arr_chain_parked), none = 0;
+        int fused;
+        report_later(arr_chain_parked.table->cuda,
+                     launch_all(&arr_chain_parked, live, &none, &fused));
+        learn(&arr_chain_parked, live);
+        chain_clear(&arr_chain_parked);
+    }
+}
+
+/* After anything that the timer takes for progress. */
+static void restart_timer(void) {
+    if (arr_chain_parked.n_steps != 0) {
+        chain_timer_start(arr_chain_serial);
+    }
+}
+
+/* Launches a chain, of which something is parked perhaps. Whether by a kernel of its own. */
+static int launch(Chain *of) {
+    int fused = 0;
+    uint32_t live = chain_live(of);
+    if (of->end.plan != NULL && !chain_end_live(of)) {
+        chain_remove_end(of);
+    }
+    uint32_t parkable = chain_parkable(of, live), park = parkable;
+    if (of->deferred) {
+        report_later(of->table->cuda, launch_all(of, live, &park, &fused));
+    }
+    if (fused && park != 0) {
+        chain_park(of, park);
+    }
+    of->live = live & ~parkable;
+    return fused;
+}
+
 /* Launches the chain. go_on: if there is no kernel for it, its steps stay, as those of a chain that
- * is watched. A failure is what the next command of the backend reports. */
-static void flush(int go_on) {
+ * is watched. all: parked steps, too. A failure is what the next command of the backend reports. */
+static void flush(int go_on, int all) {
     if (PG_UNLIKELY(forked())) { /* the next command says so; another thread's launch never ends */
         chain_clear(chain);
+        chain_clear(&arr_chain_parked);
         return;
     }
     wait_for_other();
-    if (flushing || chain->n_steps == 0) {
+    if (flushing || (chain->n_steps == 0 && !(all && is_waiting()))) {
         return;
     }
     PyObject *type, *value, *traceback;
@@ -230,40 +285,37 @@ static void flush(int go_on) {
     flushing = 1;
     flusher = PyThread_get_thread_ident();
     arr_chain_serial++;
-    uint32_t live = chain_live(of);
-    if (of->end.plan != NULL && !chain_end_live(of)) {
-        chain_remove_end(of);
-    }
-    int fused = 0, cuda = of->table->cuda, status = of->deferred ? launch_all(of, live, &fused) : 0;
-    if (status != 0) {
-        failed[cuda] = status;
-        set_trap(cuda);
-    }
-    if (go_on && !fused && chain->n_steps == 0) {
-        of->deferred = 0;
-        Py_CLEAR(of->event);
-        chain = of;
-    } else {
-        learn(of, live);
-        chain_clear(of);
+    flush_parked(all ? NULL : of);
+    if (of->n_steps != 0) {
+        int fused = launch(of);
+        if (go_on && (!fused || of->resumed) && chain->n_steps == 0) {
+            of->deferred = 0;
+            Py_CLEAR(of->event);
+            chain = of;
+        } else {
+            learn(of, of->live);
+            chain_clear(of);
+        }
     }
     flushing = 0;
     clear_traps();
+    restart_timer();
     PyErr_Restore(type, value, traceback);
 }
 
 void chain_flush(void) {
     broken = 1;
-    flush(0);
+    flush(0, 1);
 }
 
 void chain_flush_late(void) {
-    flush(0);
+    flush(0, 1);
 }
 
 /* What a command of a backend calls when it finds the trap set. */
 static int flush_from_anywhere(int cuda) {
-    if (arr_chain_own || (flushing && flusher == PyThread_get_thread_ident())) {
+    if ((arr_chain_own && owner == PyThread_get_thread_ident()) ||
+        (flushing && flusher == PyThread_get_thread_ident())) {
         return 0;
     }
 #if PY_VERSION_HEX >= 0x030D0000
@@ -278,7 +330,7 @@ static int flush_from_anywhere(int cuda) {
     }
     PyGILState_STATE state = PyGILState_Ensure();
     broken |= !reporting && !arr_allocating;
-    flush(0);
+    flush(0, 1);
     int status = failed[cuda];
     failed[cuda] = 0;
     clear_traps();
@@ -398,6 +450,26 @@ static int may_have_event(GPUArray *out) {
     return arr_set_event(out, chain->event) == 0;
 }
 
+/* Before the launch of the chain's last step alone: it may write what parked steps read. */
+static void let_by(void) {
+    const Chain *with = flushing ? NULL : chain; /* another thread may end it meanwhile */
+    wait_for_other();
+    flushing = 1;
+    flusher = PyThread_get_thread_ident();
+    flush_parked(with);
+    flushing = 0;
+    restart_timer();
+}
+
+/* This thread's next launch is not to launch what waits. Others' commands are. */
+static void launches_itself(int cuda) {
+    arr_chain_own = 1;
+    owner = PyThread_get_thread_ident();
+    if (!chain->deferred && arr_chain_parked.n_steps == 0) {
+        clear_trap(cuda);
+    }
+}
+
 /* The answer of chain_add() and chain_add_end(): whether the operation that was appended is put
  * off. If not, there is no trap yet: its own launch may do what it likes. */
 static int counted(int cuda, int put_off) {
@@ -405,11 +477,39 @@ static int counted(int cuda, int put_off) {
         set_trap(cuda);
         arr_chain_counts.deferred++;
     } else {
+        if (arr_chain_parked.n_steps != 0) {
+            let_by();
+        }
         arr_chain_counts.watched++;
-        arr_chain_own = 1;
-        clear_trap(cuda);
+        launches_itself(cuda);
     }
     return put_off;
+}
+
+/* Lets the chain begin with the parked steps if an operand is one of their results. Whether it
+ * does. */
+static int resume_for(PyObject *const *operands, int n) {
+    if (arr_chain_parked.n_steps == 0 || !chain_is_parked(operands, n)) {
+        return 0;
+    }
+    flush(0, 0);
+    if (chain->n_steps != 0 || !chain_is_parked(operands, n)) {
+        return 0;
+    }
+    chain_resume(chain);
+    return 1;
+}
+
+static int append(const ChainLaunch *launch, GPUArray *first, GPUArray *out,
+                  PyObject *const *operands, int n) {
+    int resumed = resume_for(operands, n);
+    if (chain_append(chain, launch, first, out, operands, n)) {
+        return 1;
+    }
+    if (resumed) { /* for nothing: they are launched alone */
+        chain_park_failed();
+    }
+    return 0;
 }
 
 int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObject *const *operands,
@@ -431,9 +531,9 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
         chain_sweep(chain);
     }
     if (begins(launch, out) || chain->end.plan != NULL ||
-        !chain_append(chain, launch, first, out, operands, n)) {
-        flush(0);
-        if (!chain_append(chain, launch, first, out, operands, n)) {
+        !append(launch, first, out, operands, n)) {
+        flush(0, 0);
+        if (!append(launch, first, out, operands, n)) {
             return 0;
         }
     }
@@ -441,8 +541,8 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
     if (!put_off && chain->deferred) { /* another way than known chains go on: it begins anew */
         chain_goes_on(chain->now.hash);
         chain_remove_last(chain);
-        flush(1);
-        if (!chain_append(chain, launch, first, out, operands, n)) {
+        flush(1, 0);
+        if (!append(launch, first, out, operands, n)) {
             return 0;
         }
         put_off = decide() && may_have_event(out);
@@ -482,15 +582,25 @@ static PyObject *new_scratch(const Plan *plan, const GPUArray *first) {
     return scratch;
 }
 
+/* Lets a reduction that has nothing to do with what is deferred be launched before it. */
+static void overtake(int cuda, const GPUArray *operand) {
+    if (is_waiting() && !chain_is_result(chain, operand) &&
+        !chain_is_result(&arr_chain_parked, operand)) {
+        launches_itself(cuda);
+    }
+}
+
 int chain_add_end(Plan *plan, GPUArray *first, GPUArray *out, const GPUArray *operand) {
     arr_chain_own = 0;
     int cuda = first->table->cuda;
     const PgDeferral *deferral = deferrals[cuda];
-    if (deferral == NULL || chain->n_steps == 0 || !deferral->may_wait(first->queue) ||
+    if (deferral == NULL || !is_waiting() || !deferral->may_wait(first->queue) ||
         !deferral->is_private(out->base_data) || !deferral->is_private(operand->base_data) ||
         !arr_events_private(out)) {
         return 0;
     }
+    PyObject *object = (PyObject *)operand;
+    resume_for(&object, 1);
     PyObject *scratch = new_scratch(plan, first);
     wait_for_other();
     int added = chain_append_end(chain, plan, first, out, operand, &scratch);
@@ -498,11 +608,14 @@ int chain_add_end(Plan *plan, GPUArray *first, GPUArray *out, const GPUArray *op
     if (added && !put_off && chain->deferred) { /* as in chain_add() */
         chain_goes_on(chain->now.hash);
         chain_remove_end(chain);
-        flush(1);
+        flush(1, 0);
         added = chain_append_end(chain, plan, first, out, operand, &scratch);
     }
     Py_XDECREF(scratch);
     if (!added) {
+        if (cuda) {
+            overtake(cuda, operand);
+        }
         return 0;
     }
     return counted(cuda, put_off);
@@ -513,6 +626,9 @@ void chain_go_on(void) {
     arr_chain_own = 0;
     if (chain->n_steps > 0) {
         set_trap(chain->table->cuda);
+    }
+    if (arr_chain_parked.n_steps > 0) {
+        set_trap(arr_chain_parked.table->cuda);
     }
 }
 
@@ -599,6 +715,7 @@ static PyObject *flush_now(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(igno
 
 void arr_forget_chains(void) {
     chain_clear(chain);
+    chain_clear(&arr_chain_parked);
     arr_chain_mode = 0;
     for (int cuda = 0; cuda < 2; cuda++) {
         if (deferrals[cuda] != NULL) {

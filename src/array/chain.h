@@ -73,6 +73,7 @@ typedef struct {
     PyObject *event; /* OpenCL: a list, empty until the event of the launch is there, which arrays
                         have for their own until then; or NULL */
     int deferred;    /* else the steps are launched, and only counted */
+    int resumed;     /* it began with steps that were parked (chain_park.c) */
     int n_steps, ndim;
     Py_ssize_t shape[CHAIN_DIMS];
     ChainMark now, before;              /* hash: of the words; before: without the last step */
@@ -82,6 +83,7 @@ typedef struct {
     Place leaves[CHAIN_LEAVES];
     PyObject *numbers[CHAIN_NUMBERS]; /* borrowed from the steps */
     ChainEnd end;
+    uint32_t live; /* once it was launched: the results that were to be written */
 } Chain;
 
 extern int arr_chain_mode; /* 0: off; 1: on; 2: every chain waits until it must go, for tests */
@@ -114,6 +116,9 @@ void chain_flush_late(void); /* the same, where the program did nothing */
 /* 1: the step is the chain's last now; 0: it does not belong to it, or there is no room. */
 int chain_append(Chain *chain, const ChainLaunch *launch, GPUArray *first, GPUArray *out,
                  PyObject *const *operands, int n);
+/* Appends step i of another chain, which computes it no longer. The same answers; after a 0 an
+ * empty chain is to be cleared. */
+int chain_append_again(Chain *chain, const Chain *from, int i);
 void chain_remove_last(Chain *chain);
 /* The same for a reduction at the end. *scratch: memory between its launches, which a deferred one
  * needs; NULL afterwards if it was taken over. */
@@ -142,6 +147,22 @@ PyObject *chain_launch_end(const Chain *chain);
 int chain_put_end(Args *args, const ChainEnd *end);
 /* Joins the parts, by (kernel, sizes, local, numbers). */
 PyObject *chain_launch_join(const Chain *chain, PyObject *join);
+
+/* chain_park.c */
+extern Chain arr_chain_parked; /* empty, or steps whose results are still to be computed */
+/* Which results of a chain that ends with a reduction may wait although the program has them. */
+uint32_t chain_parkable(const Chain *chain, uint32_t live);
+void chain_park(const Chain *chain, uint32_t results);
+/* Forgets the steps if the program has dropped their results, or if it is time. 1: they are to be
+ * launched, before this chain (NULL: before anything). */
+int chain_parked_must_go(const Chain *before);
+/* Whether the array's memory is written by a step, or by the reduction at the end. */
+int chain_is_result(const Chain *chain, const GPUArray *array);
+/* Whether an operand is a result that is parked. */
+int chain_is_parked(PyObject *const *operands, int n);
+/* Moves the parked steps to an empty chain, as its first ones. */
+void chain_resume(Chain *chain);
+void chain_park_failed(void); /* steps that were moved were of no use there */
 
 /* chain_timer.c */
 extern long arr_chain_wait_us; /* how long a chain waits, or twice that, but for getting the GIL */

@@ -12,18 +12,28 @@ static int place_of(const GPUArray *array, Place *place) {
     place->offset = array->offset;
     place->type = array->dtype->type_num;
     place->ndim = array->ndim;
-    memcpy(place->dims, array->dims, 2 * (size_t)array->ndim * sizeof *place->dims);
+    for (int i = 0; i < 2 * array->ndim; i++) {
+        place->dims[i] = array->dims[i];
+    }
     return 1;
+}
+
+/* Of a few numbers, for which memcmp() is a call too many. */
+static inline int same_numbers(const Py_ssize_t *a, const Py_ssize_t *b, int n) {
+    Py_ssize_t other = 0;
+    for (int i = 0; i < n; i++) {
+        other |= a[i] ^ b[i];
+    }
+    return other == 0;
 }
 
 static int same_place(const Place *a, const Place *b) {
     return a->offset == b->offset && a->type == b->type && a->ndim == b->ndim &&
-           memcmp(a->dims, b->dims, 2 * (size_t)a->ndim * sizeof *a->dims) == 0;
+           same_numbers(a->dims, b->dims, 2 * a->ndim);
 }
 
 static int of_chain_shape(const Chain *chain, const Place *place) {
-    return place->ndim == chain->ndim &&
-           memcmp(place->dims, chain->shape, (size_t)place->ndim * sizeof *place->dims) == 0;
+    return place->ndim == chain->ndim && same_numbers(place->dims, chain->shape, place->ndim);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -127,10 +137,10 @@ static void count_uses(Chain *chain, const ChainStep *step, int change) {
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static int begin(Chain *chain, GPUArray *first, const Place *out) {
-    chain->table = (Table *)Py_NewRef((PyObject *)first->table);
-    chain->backend = Py_NewRef(first->backend);
-    chain->queue = Py_NewRef(first->queue);
+static int begin(Chain *chain, Table *table, PyObject *backend, PyObject *queue, const Place *out) {
+    chain->table = (Table *)Py_NewRef((PyObject *)table);
+    chain->backend = Py_NewRef(backend);
+    chain->queue = Py_NewRef(queue);
     chain->ndim = out->ndim;
     memcpy(chain->shape, out->dims, (size_t)out->ndim * sizeof *out->dims);
     chain->now.hash = chain->table->serial;
@@ -141,31 +151,37 @@ static int begin(Chain *chain, GPUArray *first, const Place *out) {
     return ok;
 }
 
+/* Operand i of a step: a number, or (place not NULL) an array. 0 if it does not fit. */
+static int add_operand(Chain *chain, ChainStep *step, int i, PyObject *object, const Place *place) {
+    int source;
+    step->objects[1 + i] = object;
+    if (place == NULL) {
+        if (!has_room(chain)) {
+            return 0;
+        }
+        step->offsets[1 + i] = -1;
+        chain->numbers[chain->now.numbers] = object;
+        source = FROM_NUMBER + chain->now.numbers++;
+    } else {
+        step->offsets[1 + i] = place->offset;
+        source = source_of(chain, place);
+    }
+    step->sources[i] = (short)source;
+    return source >= 0 && put_word(chain, source);
+}
+
 /* The operands' sources, and references to them. How many operands; -1: they do not fit. */
 static int read_operands(Chain *chain, ChainStep *step, PyObject *const *operands, int n) {
     for (int i = 0; i < n; i++) {
         Place place;
-        int source;
-        if (!arr_is_array(operands[i])) {
-            if (!safe_number(operands[i]) || !has_room(chain)) {
-                return -1;
-            }
-            step->objects[1 + i] = operands[i];
-            step->offsets[1 + i] = -1;
-            chain->numbers[chain->now.numbers] = operands[i];
-            source = FROM_NUMBER + chain->now.numbers++;
-        } else {
-            if (!place_of((GPUArray *)operands[i], &place)) {
-                return -1;
-            }
-            step->objects[1 + i] = place.memory;
-            step->offsets[1 + i] = place.offset;
-            source = source_of(chain, &place);
-        }
-        if (source < 0 || !put_word(chain, source)) {
+        int array = arr_is_array(operands[i]);
+        if (array ? !place_of((GPUArray *)operands[i], &place) : !safe_number(operands[i])) {
             return -1;
         }
-        step->sources[i] = (short)source;
+        if (!add_operand(chain, step, i, array ? place.memory : operands[i],
+                         array ? &place : NULL)) {
+            return -1;
+        }
     }
     return n;
 }
@@ -175,8 +191,11 @@ static int read_operands(Chain *chain, ChainStep *step, PyObject *const *operand
 static int repeats(const Chain *chain, const ChainStep *step) {
     for (int i = 0; i < chain->n_steps; i++) {
         const ChainStep *before = &chain->steps[i];
-        if (before->launch.op == step->launch.op && before->n == step->n &&
-            memcmp(before->sources, step->sources, (size_t)step->n * sizeof *step->sources) == 0) {
+        int same = before->launch.op == step->launch.op && before->n == step->n;
+        for (int k = 0; same && k < step->n; k++) {
+            same = before->sources[k] == step->sources[k];
+        }
+        if (same) {
             return 1;
         }
     }
@@ -196,7 +215,7 @@ static int try_append(Chain *chain, const ChainLaunch *launch, GPUArray *first, 
                                !of_chain_shape(chain, place))) {
         return 0;
     }
-    if (chain->n_steps == 0 && !begin(chain, first, place)) {
+    if (chain->n_steps == 0 && !begin(chain, first->table, first->backend, first->queue, place)) {
         return 0;
     }
     step->launch = *launch;
@@ -205,6 +224,22 @@ static int try_append(Chain *chain, const ChainLaunch *launch, GPUArray *first, 
     step->n = n;
     return put_word(chain, launch->op) && read_operands(chain, step, operands, n) == n &&
            put_place(chain, place) && may_write(chain, place) && !repeats(chain, step);
+}
+
+/* Takes references to what the new last step consists of. mark: the chain without it. */
+static void hold_last(Chain *chain, ChainMark mark) {
+    chain->before = mark;
+    ChainStep *step = &chain->steps[chain->n_steps];
+    for (int i = 0; i <= step->n; i++) {
+        Py_INCREF(step->objects[i]);
+    }
+    Py_XINCREF(step->launch.kernel);
+    Py_XINCREF(step->launch.sizes);
+    Py_XINCREF(step->launch.local);
+    Py_XINCREF(step->launch.numbers);
+    step->uses = 1;
+    count_uses(chain, step, 1);
+    chain->prefixes[chain->n_steps++] = chain->now.hash;
 }
 
 int chain_append(Chain *chain, const ChainLaunch *launch, GPUArray *first, GPUArray *out,
@@ -217,18 +252,37 @@ int chain_append(Chain *chain, const ChainLaunch *launch, GPUArray *first, GPUAr
         }
         return 0;
     }
-    chain->before = mark;
-    ChainStep *step = &chain->steps[chain->n_steps];
-    for (int i = 0; i <= n; i++) {
-        Py_INCREF(step->objects[i]);
+    hold_last(chain, mark);
+    return 1;
+}
+
+int chain_append_again(Chain *chain, const Chain *from, int i) {
+    if (chain->n_steps == CHAIN_STEPS) {
+        return 0;
     }
-    Py_XINCREF(launch->kernel);
-    Py_XINCREF(launch->sizes);
-    Py_XINCREF(launch->local);
-    Py_XINCREF(launch->numbers);
-    step->uses = 1;
-    count_uses(chain, step, 1);
-    chain->prefixes[chain->n_steps++] = chain->now.hash;
+    const ChainStep *given = &from->steps[i];
+    ChainStep *step = &chain->steps[chain->n_steps];
+    ChainMark mark = chain->now;
+    step->launch = given->launch;
+    step->out = given->out;
+    step->n = given->n;
+    step->objects[0] = given->out.memory;
+    step->offsets[0] = given->out.offset;
+    int ok = (chain->n_steps > 0 ||
+              begin(chain, from->table, from->backend, from->queue, &given->out)) &&
+             put_word(chain, given->launch.op);
+    for (int k = 0; k < given->n && ok; k++) {
+        int source = given->sources[k];
+        const Place *place = source >= FROM_NUMBER ? NULL
+                             : source >= FROM_STEP ? &from->steps[source - FROM_STEP].out
+                                                   : &from->leaves[source];
+        ok = add_operand(chain, step, k, given->objects[1 + k], place);
+    }
+    if (!ok || !put_place(chain, &given->out)) {
+        chain->now = mark;
+        return 0;
+    }
+    hold_last(chain, mark);
     return 1;
 }
 
@@ -305,7 +359,7 @@ void chain_clear(Chain *chain) {
     Py_CLEAR(chain->backend);
     Py_CLEAR(chain->queue);
     Py_CLEAR(chain->event);
-    chain->deferred = chain->n_steps = 0;
+    chain->deferred = chain->resumed = chain->n_steps = 0;
     memset(&chain->now, 0, sizeof chain->now);
 }
 
@@ -324,7 +378,8 @@ static Py_ssize_t held(const Chain *chain, const PyObject *memory) {
 /* Whether the program has the result of a step, too. */
 static int wanted(const Chain *chain, const ChainStep *step) {
     const PyObject *memory = step->out.memory;
-    return Py_REFCNT(memory) > (chain->now.rewrites ? held(chain, memory) : step->uses);
+    return memory != NULL &&
+           Py_REFCNT(memory) > (chain->now.rewrites ? held(chain, memory) : step->uses);
 }
 
 static int overwritten(const Chain *chain, int at) {

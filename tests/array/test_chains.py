@@ -888,3 +888,20 @@ def test_a_reduction_that_was_dropped_is_not_launched(make, late):
         (x * 2).sum()
 
     assert launches(make, dropped) == 0
+
+
+def test_a_fused_function_is_a_step_with_variables_of_its_own(make, on):
+    h = rand(100)
+    x = make(h)
+    fused = pygpu.fuse(lambda x: (x * 2 + 1) * x)
+
+    def program():
+        return fused(x - 1) * 3 - x
+
+    for _ in range(4):
+        kept = program()
+        chains.flush()
+    y = h - np.float32(1)
+    same(kept, (y * 2 + 1) * y * 3 - h)
+    del kept
+    assert launches(make, program) <= 2

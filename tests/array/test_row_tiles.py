@@ -51,6 +51,23 @@ def test_against_numpy(rows, dtype):
         assert used.count(True) >= 6
 
 
+@pytest.mark.parametrize("dtype", ["f4", "i1", "f8", "?"])
+@pytest.mark.parametrize("n", [1, 5, 1023, 1024, 1025, 4099])
+def test_contiguous_operands_that_are_not_aligned_for_vectors(rows, dtype, n):
+    """Of sizes around what a group processes at a time."""
+    to_gpu, _ = rows
+    h = (np.arange(n + 3) % 23).astype(dtype)
+    a = to_gpu(h)
+    for begin in (0, 1, 3):
+        x, y = a[begin : begin + n], h[begin : begin + n]
+        assert (np.maximum(x, 1).get() == np.maximum(y, 1)).all()
+        assert ((x == x).get() == (y == y)).all()
+    out, expected = to_gpu(np.zeros(n + 3, dtype)), np.zeros(n + 3, dtype)
+    np.maximum(a[1 : n + 1], a[2 : n + 2], out=out[2 : n + 2])
+    np.maximum(h[1 : n + 1], h[2 : n + 2], out=expected[2 : n + 2])
+    assert (out.get() == expected).all()
+
+
 def test_float16_arithmetic_rounds_its_inputs(rows):
     to_gpu, used = rows
     h = np.full((7, 40), 2049, np.float32)  # 2048 as float16

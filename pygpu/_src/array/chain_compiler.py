@@ -17,6 +17,7 @@ from __future__ import annotations
 import atexit
 import hashlib
 import queue
+import re
 import threading
 import time
 import weakref
@@ -44,6 +45,8 @@ _MOST_NUMBERS = 50  # that a kernel with a reduction takes in addition
 # seconds without another compilation before one begins. On CPUs it uses the cores that kernels
 # need.
 _QUIET, _QUIET_ON_CPUS = 0.05, 0.3
+
+_VARIABLE = re.compile(r"\bv(\d+)\b")  # of a graph
 
 _jobs: queue.SimpleQueue[tuple[weakref.ref[Backend], tuple[Any, ...]] | None] = queue.SimpleQueue()
 _threads: list[threading.Thread] = []
@@ -117,9 +120,9 @@ def _job(backend: Backend, description: tuple[Any, ...]) -> _Job | None:
                 node = made[source - _FROM_STEP] if source >= _FROM_STEP else arrays[source]
             nodes.append(node)
         (result,) = operation.outputs
-        step = Node(
-            "step", operation.body, tuple(nodes), operation.inputs, result, operation.helpers
-        )
+        # A function by @pygpu.fuse has the variables of its own graph, of the same names.
+        body = _VARIABLE.sub(r"inner\1", operation.body)
+        step = Node("step", body, tuple(nodes), operation.inputs, result, operation.helpers)
         made.append(graph.add(step))
     results = [i for i in range(len(steps)) if live >> i & 1]
     wanted = results if end is None else [*results, end[1]]

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Launches", "prepare"]
 
+_SHORT = 8  # items of rows that a work-item reduces alone
+
 
 class Launches(NamedTuple):
     """Kernel, groups and numbers of the fused launch; the same for the one that joins parts, or
@@ -73,9 +75,12 @@ def _steps(
     outputs: Sequence[Any],
     inputs: Sequence[Any],
     moved: Sequence[bool],
+    still: tuple[tuple[bool, ...], ...],
+    short: int,
+    few: bool,
 ) -> chain_reduction.Steps:
     """Return what the kernel computes before it reduces. moved: for each array, whether in
-    vectors."""
+    vectors. few: the numbers of results fit into 32 bits."""
     body, value, input_dtypes, helpers, _, _ = steps
     vectors = iter(moved)
     return chain_reduction.Steps(
@@ -87,6 +92,29 @@ def _steps(
         tuple(p.dtype for p in outputs),
         tuple(next(vectors) if p is not None else False for p in (*outputs, *inputs)),
         helpers,
+        still,
+        short,
+        "pg_u32" if few else "pg_i64",
+    )
+
+
+def _kernel(
+    backend: Backend,
+    op: accumulators.Operation,
+    form: Form,
+    of: chain_reduction.Steps,
+    steps: StepTexts,
+    features: set[str],
+) -> Any:
+    """Return the kernel, compiled if needed."""
+    return kernel_cache.get(
+        backend,
+        (
+            *("chain reduction", op.key, form, steps[-1], of.is_array, of.vectors, of.still),
+            *(of.short, of.index),
+        ),
+        lambda: chain_reduction.source(op, form, of),
+        {*op.features, *features},
     )
 
 
@@ -135,21 +163,19 @@ def prepare(
     joint = form.but(kept=len(all_kept), reduced=len(all_red))
     walks = list(zip(by_kept[1:-1], by_red[1:], strict=True))
     moved = [_is_vector(joint, p, k, r) for p, (k, r) in zip(places, walks, strict=True)]
-    of = _steps(steps, reduced_place.dtype, outputs, inputs, moved)
-    n_out = prod(kept_shape)
+    n_out, n_red = prod(kept_shape), prod(red_shape)
+    alone = lanes == segments == 1 and not form.columns and n_red <= _SHORT
+    still = tuple(tuple(n == 0 for n in (*k, *r)) for k, r in walks)
+    variant = still, n_red if alone else 0, n_out < 1 << 31
+    of = _steps(steps, reduced_place.dtype, outputs, inputs, moved, *variant)
     numbers = (
-        *(n_out, prod(red_shape), segments, lanes),
+        *(n_out, n_red, segments, lanes),
         *(*all_kept[1:], *all_red[1:]),
         *(n for k, r in walks for n in (*k, *r)),
         *by_kept[-1],
         *_finish(shape, axes),
     )
-    kernel = kernel_cache.get(
-        backend,
-        ("chain reduction", op.key, joint, steps[-1], of.is_array, of.vectors),
-        lambda: chain_reduction.source(op, joint, of),
-        {*op.features, *steps[-2], *dtypes.features(*used)},
-    )
+    kernel = _kernel(backend, op, joint, of, steps, {*steps[-2], *dtypes.features(*used)})
     if not form.parts:
         return Launches(kernel, groups, numbers, None)
     final, count, given = reduction._final(backend, op, form, n_out, segments, len(kept_shape))

@@ -22,6 +22,7 @@ from pygpu._src.util.lazy import lazy
 from . import elementwise, layout, primitives, single_group, ufuncs
 from .advanced_indexing import nonzero, take, take_along_axis
 from .launch_cache import RESULT, step
+from .masks import compress
 from .scan import scan
 
 if TYPE_CHECKING:
@@ -392,8 +393,11 @@ def unique(
     else:
         s = sort(a)
     first = _is_first(s, equal_nan)
-    (starts,) = nonzero(first)
-    results = [take(s, starts, mode="clip")]
+    if not (return_index or return_counts):
+        results = [compress(s, first)]
+    else:
+        (starts,) = nonzero(first)
+        results = [take(s, starts, mode="clip")]
     if return_index:
         results.append(take(order, starts, mode="clip"))
     if return_inverse:

@@ -53,6 +53,9 @@ class Steps(Frozen):
     outputs: tuple[DType, ...]
     vectors: tuple[bool, ...]
     helpers: str
+    still: tuple[tuple[bool, ...], ...] = ()  # of each array, which of its strides are 0
+    short: int = 0  # the length of rows that a work-item reduces alone, without a loop
+    index: str = "pg_i64"  # the type of the results' numbers
 
     @property
     def arrays(self) -> list[tuple[str, DType, bool]]:
@@ -73,6 +76,19 @@ def _type(dtype: DType) -> str:
     return dtypes.storage_type(dtype)
 
 
+def _strides(name: str, form: Form) -> list[str]:
+    """The variables of an array's strides."""
+    kept = [f"{name}_k{k}" for k in range(form.kept)]
+    return kept + [f"{name}_r{k}" for k in range(form.reduced)]
+
+
+def _zeros(form: Form, steps: Steps) -> set[str]:
+    """The strides that are 0. As constants they let the compiler read an item once for a loop."""
+    names = [_strides(name, form) for name, _, _ in steps.arrays]
+    pairs = zip(names, steps.still, strict=False)
+    return {s for of, still in pairs for s, zero in zip(of, still, strict=True) if zero}
+
+
 def _parameters(op: Operation, form: Form, steps: Steps) -> str:
     lines = [f"PG_ARRAY({_type(d)}, y{i}_p)" for i, d in enumerate(steps.outputs)]
     for i, (dtype, array) in enumerate(zip(steps.inputs, steps.is_array, strict=True)):
@@ -82,9 +98,9 @@ def _parameters(op: Operation, form: Form, steps: Steps) -> str:
     lines.append("pg_i64 n_out, pg_i64 n_red, pg_i64 segments, pg_i32 lanes")
     lines += [f"pg_i64 kept{k}" for k in range(1, form.kept)]
     lines += [f"pg_i64 reduced{k}" for k in range(1, form.reduced)]
+    zero = _zeros(form, steps)
     for name, _, _ in steps.arrays:
-        lines += [f"pg_i64 {name}_k{k}" for k in range(form.kept)]
-        lines += [f"pg_i64 {name}_r{k}" for k in range(form.reduced)]
+        lines += [f"pg_i64 {s}_" if s in zero else f"pg_i64 {s}" for s in _strides(name, form)]
     lines += [f"pg_i64 out_k{k}" for k in range(form.kept)]
     return ", ".join([*lines, *finish_parameters(op, False)])
 
@@ -94,6 +110,7 @@ def _start(op: Operation, form: Form, steps: Steps) -> str:
         f"PG_START{'' if n[0] == 'y' else '_IN'}({_type(d)}, {n}_p);" for n, d, _ in steps.arrays
     ]
     lines.append("PG_START(red_acc, parts);" if form.parts else f"PG_START({out_type(op)}, out);")
+    lines += [f"const pg_i64 {s} = 0; (void){s}_; (void){s};" for s in sorted(_zeros(form, steps))]
     return " ".join(lines)
 
 
@@ -101,7 +118,7 @@ def _rows(form: Form, steps: Steps) -> str:
     """Declare ``<name>_row``, where the items of result *o* begin."""
     names = [n for n, _, _ in steps.arrays]
     lines = [" ".join(f"pg_i64 {n}_at = 0;" for n in names)]
-    lines.append("{ " + unravel_at(names, "kept", form.kept, "o", "pg_i64") + " }")
+    lines.append("{ " + unravel_at(names, "kept", form.kept, "o", steps.index) + " }")
     for n in names:
         char = f"({_pointer(n)}char *){n}_p"
         lines.append(f"{_pointer(n)}char *{n}_row = {char} + {n}_at;")
@@ -133,12 +150,13 @@ def _item(form: Form, steps: Steps, acc: str, given: dict[str, str], k: str = "0
     return "{ " + "\n            ".join(lines) + " }"
 
 
-def _result(op: Operation, form: Form, index: str, segment: str) -> str:
+def _result(op: Operation, form: Form, index: str, segment: str, of_index: str) -> str:
     if form.parts:
         by_row = f"({index}) * segments + ({segment})"
         place = f"({segment}) * n_out + ({index})" if form.columns else by_row
         return f"parts[{place}] = acc;"
-    at = "pg_i64 out_at = 0; { " + unravel_at(["out"], "kept", form.kept, index, "pg_i64") + " }"
+    unravelled = unravel_at(["out"], "kept", form.kept, index, of_index)
+    at = f"pg_i64 out_at = 0; {{ {unravelled} }}"
     return f"{at} {finish_of(op, False, 'acc', 'out_at')}"
 
 
@@ -147,10 +165,7 @@ _ROW_VECTORS = Template("""\
                 for (; t + tile <= n_red; t += step) {
                     PG_UNROLL for (int b = 0; b < $unroll; b += $block) {
                         $declared
-                        PG_UNROLL for (int u = 0; u < $block; u++) {
-                            pg_i64 r = t + ((b + u) * lanes + lane) * $v;
-                            $fetch
-                        }
+                        $fetched
                         PG_UNROLL for (int u = 0; u < $block; u++) {
                             pg_i64 first = t + ((b + u) * lanes + lane) * $v;
                             PG_UNROLL for (int k = 0; k < $v; k++) {
@@ -190,6 +205,13 @@ def _unit(dtype: DType) -> str:
     return "pg_u8" if _type(dtype) == "pg_b8" else _type(dtype)
 
 
+def _fetched(block: int, index: str, fetch: str) -> str:
+    """Read so many vectors at the indices *r*; nothing if there are none to read."""
+    if not fetch:
+        return ""
+    return f"PG_UNROLL for (int u = 0; u < {block}; u++) {{ pg_i64 r = {index}; {fetch} }}"
+
+
 def _gpu_rows(op: Operation, form: Form, steps: Steps) -> str:
     v = form.vector
     sums = min(v, 4)
@@ -216,7 +238,7 @@ def _gpu_rows(op: Operation, form: Form, steps: Steps) -> str:
             unroll=UNROLL,
             block=block,
             declared=declared,
-            fetch=fetch or "(void)r;",
+            fetched=_fetched(block, f"t + ((b + u) * lanes + lane) * {v}", fetch),
             taken=_item(form, steps, f"accs[k % {sums}]", given),
             put=put,
             one=_item(form, steps, f"accs[k % {sums}]", {}),
@@ -233,7 +255,7 @@ def _gpu_rows(op: Operation, form: Form, steps: Steps) -> str:
         main=main,
         take_one=last,
         out_at="",
-        result=_result(op, form, "o", "segment"),
+        result=_result(op, form, "o", "segment", steps.index),
     )
 
 
@@ -258,11 +280,7 @@ PG_KERNEL void chain_columns($parameters)
             for (; t + tile <= n_red; t += step) {
                 PG_UNROLL for (int b = 0; b < $unroll; b += $block) {
                     $declared
-                    PG_UNROLL for (int u = 0; u < $block; u++) {
-                        pg_i64 r = t + (b + u) * deep + deep_id;
-                        (void)r; /* not every chain uses it */
-                        $fetch
-                    }
+                    $fetched
                     PG_UNROLL for (int u = 0; u < $block; u++) {
                         pg_i64 r = t + (b + u) * deep + deep_id;
                         (void)r; /* not every chain uses it */
@@ -309,12 +327,61 @@ def _gpu_columns(op: Operation, form: Form, steps: Steps) -> str:
         block=block,
         rows=_rows(form, steps),
         declared=" ".join(f"PG_VECTOR({_unit(d)}, {v}) {n}_v[{block}];" for n, d in moved),
-        fetch=f"{at([n for n, _ in reads])} {fetch}" if reads else "(void)r;",
+        fetched=_fetched(
+            block,
+            "t + (b + u) * deep + deep_id",
+            f"{at([n for n, _ in reads])} {fetch}" if reads else "",
+        ),
         taken=_item(form, steps, "accs[k]", given, "k"),
         put=f"{{ {at([n for n, _ in writes])} {put} }}" if writes else "",
         last=_item(form, steps, "accs[k]", {}, "k"),
         out_at="",
-        result=_result(op, form, "(o + k)", "segment"),
+        result=_result(op, form, "(o + k)", "segment", steps.index),
+    )
+
+
+_SHORT = Template("""\
+PG_KERNEL void chain_short($parameters)
+{
+    $start
+    (void)n_red; (void)segments; (void)lanes;
+    for (pg_i64 o = PG_ID(0); o < n_out; o += PG_IDS(0)) {
+        red_acc accs[$sums];
+        PG_UNROLL for (int k = 0; k < $sums; k++)
+            accs[k] = red_none();
+        $rows
+        $items
+        PG_UNROLL for (int k = 1; k < $sums; k++)
+            accs[0] = red_join(accs[0], accs[k]);
+        red_acc acc = accs[0];
+        $result
+    }
+}
+""")
+
+
+def _gpu_short(op: Operation, form: Form, steps: Steps) -> str:
+    """Rows of a few items, each by one work-item: what _gpu_rows() does with them, in its
+    order."""
+    v, n = form.vector, steps.short
+    sums = min(v, 4)
+    whole = n // v * v if v > 1 else 0  # items that are taken by vectors, in rows that allow it
+
+    def loop(begin: int, end: int, acc: str) -> str:
+        item = _item(form, steps, acc, {})
+        return f"PG_UNROLL for (pg_i64 r = {begin}; r < {end}; r++) {item}"
+
+    items = loop(0, n, "accs[0]")
+    if whole:
+        by_vectors = f"{loop(0, whole, f'accs[r % {sums}]')} {loop(whole, n, 'accs[0]')}"
+        items = f"if (o * {n} % {v} == 0) {{ {by_vectors} }} else {{ {items} }}"
+    return _SHORT.fill(
+        parameters=_parameters(op, form, steps),
+        start=_start(op, form, steps),
+        sums=sums,
+        rows=_rows(form, steps),
+        items=items,
+        result=_result(op, form, "o", "0", steps.index),
     )
 
 
@@ -324,6 +391,8 @@ def source(op: Operation, form: Form, steps: Steps) -> tuple[str, str]:
     if form.vector > 1:
         units = dict.fromkeys(_unit(d) for _, d in _vectors_of(steps))
         vectors = "".join(f"PG_DECLARE_VECTOR({unit}, {form.vector})\n" for unit in units)
+    if steps.short:
+        return op.text + steps.helpers + _gpu_short(op, form, steps), "chain_short"
     make = _gpu_columns if form.columns else _gpu_rows
     text = op.text + steps.helpers + vectors + make(op, form, steps)
     return text, "chain_columns" if form.columns else "chain_rows"

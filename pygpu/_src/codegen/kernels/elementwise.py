@@ -29,6 +29,7 @@ __all__ = [
     "block",
     "flat_source",
     "kernel_name",
+    "moving_loop",
     "operands_of",
     "rows_source",
     "strided_source",
@@ -148,19 +149,31 @@ class Array(Operand):
         place = f"{self.name}_{pointer}"
         return dtypes.store(self.stored, place, index, self.name, self.computed)
 
-    def fetch(self, many: int, target: str, place: str) -> str:
-        """Declare ``<name>_<target>``, a vector; that of an input with the items at
-        ``<name>_<place>``."""
-        vectors = f"PG_VECTOR({self.unit}, {many})"
-        if self.output:
-            return f"{vectors} {self.name}_{target};"
-        items = f"*(PG_GLOBAL const {vectors} *)({self.name}_{place})"
-        return f"const {vectors} {self.name}_{target} = {items};"
+    def vector(self, many: int, target: str) -> str:
+        """Declare ``<name>_<target>``, a vector."""
+        return f"PG_VECTOR({self.unit}, {many}) {self.name}_{target};"
 
-    def flush(self, many: int, source: str, place: str) -> str:
-        """Store the vector ``<name>_<source>`` of an output."""
-        vectors = f"PG_VECTOR({self.unit}, {many})"
-        return f"*(PG_GLOBAL {vectors} *)({self.name}_{place}) = {self.name}_{source};"
+    def _units(self, pointer: str, index: str) -> str:
+        """A pointer to the item at ``<name>_<pointer>[index]``, as an item of a vector."""
+        return f"((PG_GLOBAL {self.const}{self.unit} *)({self.name}_{pointer} + {index}))"
+
+    def fetch(self, many: int, target: str, pointer: str, index: str) -> str:
+        """Set the vector of an input to the items from ``<name>_<pointer>[index]`` on."""
+        kind = f"PG_GLOBAL const PG_VECTOR({self.unit}, {many}) *"
+        return f"{self.name}_{target} = *({kind})({self.name}_{pointer} + {index});"
+
+    def gather(self, target: str, pointer: str, index: str, k: str) -> str:
+        """Set item *k* of the vector of an input to the one at ``<name>_<pointer>[index]``."""
+        return f"{self.name}_{target}.item[{k}] = *{self._units(pointer, index)};"
+
+    def flush(self, many: int, source: str, pointer: str, index: str) -> str:
+        """Store the vector of an output at ``<name>_<pointer>[index]``."""
+        kind = f"PG_GLOBAL PG_VECTOR({self.unit}, {many}) *"
+        return f"*({kind})({self.name}_{pointer} + {index}) = {self.name}_{source};"
+
+    def scatter(self, source: str, pointer: str, index: str, k: str) -> str:
+        """Store item *k* of the vector of an output at ``<name>_<pointer>[index]``."""
+        return f"*{self._units(pointer, index)} = {self.name}_{source}.item[{k}];"
 
 
 def operands_of(operation: Operation, memory: Memory) -> list[Number | Array]:
@@ -266,31 +279,58 @@ def flat_source(operation: Operation, memory: Memory) -> str:
 """)
 
 
+def moving_loop(
+    arrays: Sequence[Array], vector: int, names: tuple[str, str], takes: list[str], body: str
+) -> tuple[list[str], list[str], list[str]]:
+    """The statements that read a work-item's *vector* items, compute, and store them.
+
+    names: of the vectors and of the pointers. The items are those at ``first``, ``first + apart``,
+    ...; they are adjacent if ``aligned``, and then one access moves all of them. Otherwise items of
+    neighbouring work-items are adjacent, so that a warp's accesses are still dense.
+    """
+    v, p = names
+    inputs, outputs = [a for a in arrays if not a.output], [a for a in arrays if a.output]
+    each = f"PG_UNROLL for (int k = 0; k < {vector}; k++)"
+    at = "first + k * apart"
+
+    def either(wide: list[str], single: list[str]) -> list[str]:
+        if not wide:
+            return []
+        return ["if (aligned) {", *wide, "} else {", f"{each} {{", *single, "}", "}"]
+
+    fetch = either(
+        [a.fetch(vector, v, p, "first") for a in inputs],
+        [a.gather(v, p, at, "k") for a in inputs],
+    )
+    puts = [a.put(f"{v}.item", "k") for a in outputs]
+    computed = [f"{each} {{", *takes, "{", body, "}", *puts, "}"]
+    store = either(
+        [a.flush(vector, v, p, "first") for a in outputs],
+        [a.scatter(v, p, at, "k") for a in outputs],
+    )
+    return [*(a.vector(vector, v) for a in arrays), *fetch], computed, store
+
+
 def vector_source(operation: Operation, memory: Memory, vector: int) -> str:
     """The kernel for contiguous arrays: a work-item reads and writes *vector* items in one access
     where all arrays are aligned for it. Guards are not supported."""
     kernel = _Kernel(operation, memory)
     aligned = [f"PG_ALIGNED({a.name}_p, sizeof(*{a.name}_p) * {vector})" for a in kernel.arrays]
-    takes = ["const pg_i64 i = first + k;"] if operation.index else []
+    takes = ["const pg_i64 i = first + k * apart;"] if operation.index else []
     takes += [o.take("v.item", "k") if isinstance(o, Array) else o.take() for o in kernel.operands]
+    parts = moving_loop(kernel.arrays, vector, ("v", "p"), takes, operation.body)
+    fetch, computed, store = parts
     loop = f"""\
     const int aligned = {" && ".join(aligned)};
-    PG_FOR(part, (n + {vector - 1}) / {vector}) {{
-        const pg_i64 first = part * {vector};
-        if (aligned && first + {vector} <= n) {{
-            {block(12, *(a.fetch(vector, "v", "p + first") for a in kernel.arrays))}
-            PG_UNROLL
-            for (int k = 0; k < {vector}; k++) {{
-                {block(16, *takes)}
-                {{
-                {operation.body}
-                }}
-                {block(16, *(a.put("v.item", "k") for a in kernel.outputs))}
-            }}
-            {block(12, *(a.flush(vector, "v", "p + first") for a in kernel.outputs))}
+    const pg_i64 apart = aligned ? 1 : PG_SIZE(0);
+    pg_i64 first = PG_GROUP_ID(0) * (pg_i64)PG_SIZE(0) * {vector};
+    first += PG_LOCAL_ID(0) * (pg_i64)(aligned ? {vector} : 1);
+    for (; first < n; first += PG_IDS(0) * {vector}) {{
+        if (first + {vector - 1} * apart < n) {{
+            {block(12, *fetch, *computed, *store)}
         }} else {{
             PG_ROLLED
-            for (pg_i64 i = first; i < n && i < first + {vector}; i++) {{
+            for (pg_i64 i = first; i < n; i += apart) {{
                 {block(16, *kernel.flat_item())}
             }}
         }}

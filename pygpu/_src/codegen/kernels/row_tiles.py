@@ -19,6 +19,7 @@ from .elementwise import (
     declarations,
     integers,
     kernel_name,
+    moving_loop,
     operands_of,
     unravel,
 )
@@ -44,18 +45,16 @@ def shape_of_group(rows: int, length: int, vector: int) -> tuple[tuple[int, int]
 class _Parts:
     """The statements for the kernel's operands, by where they belong.
 
-    once: before all rows. rows: at the start of each row. fetch, stores: before and after a vector
-    of items. takes, puts: around the body within a vector; one_takes, one_puts: the same for
+    once: before all rows. rows: at the start of each row. moved: the arrays that are read and
+    written in vectors. takes: before the body within a vector; one_takes, one_puts: around it for
     single items. aligned: the condition for vectors.
     """
 
     def __init__(self, operands: Sequence[Number | Array], axes: int, letters: str, vector: int):
         self.once: list[str] = []
         self.rows: list[str] = []
-        self.fetch: list[str] = []
-        self.stores: list[str] = []
+        self.moved: list[Array] = []
         self.takes: list[str] = []
-        self.puts: list[str] = []
         self.one_takes: list[str] = []
         self.one_puts: list[str] = []
         self.aligned: list[str] = []
@@ -81,13 +80,11 @@ class _Parts:
     def _move(self, array: Array) -> None:
         """Handle an array whose items are adjacent."""
         self.aligned.append(f"PG_ALIGNED({array.name}_r, sizeof(*{array.name}_p) * {self.vector})")
-        self.fetch.append(array.fetch(self.vector, "w", "r + k"))
-        self.takes.append(array.take("w.item", "u"))
-        self.one_takes.append(array.take("r", "k"))
+        self.moved.append(array)
+        self.takes.append(array.take("w.item", "k"))
+        self.one_takes.append(array.take("r", "i"))
         if array.output:
-            self.puts.append(array.put("w.item", "u"))
-            self.one_puts.append(array.put("r", "k"))
-            self.stores.append(array.flush(self.vector, "w", "r + k"))
+            self.one_puts.append(array.put("r", "i"))
 
 
 def source(
@@ -108,33 +105,29 @@ def source(
     parameters.append("pg_i64 rows")
     walk = unravel("row", ndim - 1, "pg_i64", integers(wide)[1])
     unused = " ".join(f"(void){a.name}_s{ndim - 1};" for a in arrays)
-    moved = [a for a, letter in zip(arrays, letters) if letter == "c"]
+    fetch, computed, store = moving_loop(
+        parts.moved, vector, ("w", "r"), parts.takes, operation.body
+    )
     head = f"PG_KERNEL void {kernel_name(operation)}({', '.join(parameters)})"
     return f"""\
-{declarations(operands, moved, vector)}{operation.helpers}{head}
+{declarations(operands, parts.moved, vector)}{operation.helpers}{head}
 {{
     {" ".join(a.start for a in arrays)} {unused}
     {" ".join(parts.once)}
-    const pg_i64 length = n{ndim - 1}, begin = PG_ID(0) * {vector}, step = PG_IDS(0) * {vector};
+    const pg_i64 length = n{ndim - 1}, step = PG_IDS(0) * {vector};
+    const pg_i64 begin = PG_GROUP_ID(0) * (pg_i64)PG_SIZE(0) * {vector};
     for (pg_i64 row = PG_ID(1); row < rows; row += PG_IDS(1)) {{
         {block(8, *walk)}
         {block(8, *parts.rows)}
         const int aligned = {" && ".join(parts.aligned) or "1"};
-        for (pg_i64 first = begin; first < length; first += step) {{
-            pg_i64 k = first;
-            if (aligned && first + {vector} <= length) {{
-                {block(16, *parts.fetch)}
-                PG_UNROLL
-                for (int u = 0; u < {vector}; u++) {{
-                    {block(20, *parts.takes)}
-                    {{
-                    {operation.body}
-                    }}
-                    {block(20, *parts.puts)}
-                }}
-                {block(16, *parts.stores)}
+        const pg_i64 apart = aligned ? 1 : PG_SIZE(0);
+        pg_i64 first = begin + PG_LOCAL_ID(0) * (pg_i64)(aligned ? {vector} : 1);
+        for (; first < length; first += step) {{
+            if (first + {vector - 1} * apart < length) {{
+                {block(16, *fetch, *computed, *store)}
             }} else {{
-                for (; k < length && k < first + {vector}; k++) {{
+                PG_ROLLED
+                for (pg_i64 i = first; i < length; i += apart) {{
                     {block(20, *parts.one_takes)}
                     {{
                     {operation.body}

@@ -1,0 +1,157 @@
+/* chain_park.c - results that wait longer than the chain they belong to.
+ *
+ * A chain ends with a reduction because what follows has another shape, but programs use the
+ * reduced values again: e = exp(x - max); e / sum(e). Instead of writing e to memory with the sum,
+ * its steps are parked. An operation that reads e begins a chain with these steps again; if the
+ * program drops e first, it is never written. Everything else launches them, as it does a chain. */
+#include "array/chain.h"
+
+#define PARK_SIZE  (1L << 16) /* items: less are sooner written than thought about */
+#define PARK_STEPS 8          /* at most these are computed again */
+#define PARK_MOST  16         /* launches that parked steps let by */
+#define GAIN_MOST  4
+#define LOSS       2 /* they had to be launched alone: something was read twice */
+
+Chain arr_chain_parked;
+
+static Chain *const parked = &arr_chain_parked;
+static uint64_t origin; /* the chain that they were part of */
+static int passed;      /* launches since */
+
+/* What parking brought, by chains. Those that share a place start anew. */
+static struct {
+    uint64_t hash;
+    int score;
+} scores[512];
+
+static int *score_of(uint64_t hash) {
+    size_t at = (size_t)(hash >> 32) % (sizeof scores / sizeof *scores);
+    if (scores[at].hash != hash) {
+        scores[at].hash = hash;
+        scores[at].score = 0;
+    }
+    return &scores[at].score;
+}
+
+static void rate(int change) {
+    int *score = score_of(origin);
+    *score = *score + change > GAIN_MOST ? GAIN_MOST : *score + change;
+}
+
+/* The results, and the steps that they are computed from. */
+static uint32_t with_sources(const Chain *chain, uint32_t results) {
+    for (int i = chain->n_steps - 1; i >= 0; i--) {
+        const ChainStep *step = &chain->steps[i];
+        for (int k = 0; k < step->n && results >> i & 1; k++) {
+            if (step->sources[k] >= FROM_STEP && step->sources[k] < FROM_NUMBER) {
+                results |= 1u << (step->sources[k] - FROM_STEP);
+            }
+        }
+    }
+    return results;
+}
+
+static int count(uint32_t bits) {
+    int n = 0;
+    for (; bits != 0; bits &= bits - 1) {
+        n++;
+    }
+    return n;
+}
+
+static Py_ssize_t size_of(const Chain *chain) {
+    Py_ssize_t size = 1;
+    for (int i = 0; i < chain->ndim; i++) {
+        size *= chain->shape[i];
+    }
+    return size;
+}
+
+uint32_t chain_parkable(const Chain *chain, uint32_t live) {
+    if (live == 0 || chain->end.plan == NULL || chain->now.rewrites || !chain->table->cuda ||
+        parked->n_steps != 0 || (size_of(chain) < PARK_SIZE && arr_chain_mode != 2) ||
+        count(with_sources(chain, live)) > PARK_STEPS || *score_of(chain->now.hash) < 0) {
+        return 0;
+    }
+    return live;
+}
+
+void chain_park(const Chain *chain, uint32_t results) {
+    uint32_t steps = with_sources(chain, results);
+    for (int i = 0; i < chain->n_steps; i++) {
+        if (steps >> i & 1) {
+            chain_append_again(parked, chain, i); /* part of a chain has room where that had it */
+        }
+    }
+    parked->deferred = 1;
+    origin = chain->now.hash;
+    passed = 0;
+}
+
+int chain_is_result(const Chain *chain, const GPUArray *array) {
+    for (int i = 0; i < chain->n_steps; i++) {
+        if (chain->steps[i].out.memory == array->base_data) {
+            return 1;
+        }
+    }
+    return chain->end.plan != NULL && chain->end.memory == array->base_data;
+}
+
+int chain_is_parked(PyObject *const *operands, int n) {
+    for (int i = 0; i < n; i++) {
+        if (arr_is_array(operands[i]) && chain_is_result(parked, (GPUArray *)operands[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether the chain writes what parked steps read, or reads or writes their results. */
+static int concerns(const Chain *chain) {
+    for (int i = 0; i < chain->n_steps; i++) {
+        const ChainStep *step = &chain->steps[i];
+        for (int j = 0; j < parked->n_steps; j++) {
+            const ChainStep *waiting = &parked->steps[j];
+            for (int k = 0; k <= step->n; k++) {
+                if (step->objects[k] != NULL && step->objects[k] == waiting->objects[0]) {
+                    return 1;
+                }
+            }
+            for (int k = 1; k <= waiting->n; k++) {
+                if (step->objects[0] != NULL && step->objects[0] == waiting->objects[k]) {
+                    return 1;
+                }
+            }
+        }
+    }
+    return 0;
+}
+
+int chain_parked_must_go(const Chain *before) {
+    if (parked->n_steps == 0) {
+        return 0;
+    }
+    if (chain_live(parked) == 0) {
+        rate(1);
+        chain_clear(parked);
+        return 0;
+    }
+    if (before != NULL && ++passed < PARK_MOST && !concerns(before)) {
+        return 0;
+    }
+    rate(-LOSS);
+    return 1;
+}
+
+void chain_park_failed(void) {
+    rate(-LOSS - 1);
+}
+
+void chain_resume(Chain *chain) {
+    for (int i = 0; i < parked->n_steps; i++) {
+        chain_append_again(chain, parked, i);
+    }
+    chain->deferred = chain->resumed = 1;
+    rate(1);
+    chain_clear(parked);
+}
