@@ -174,3 +174,34 @@ PyObject *ocl_program_repr(PyObject *op) {
     }
     return repr;
 }
+
+/* The name of a number in a class of constants such as addressing_mode. */
+static PyObject *constant_name(PyObject *op, const char *attribute, const char *names) {
+    PyObject *value = asked(op, attribute), *module = NULL, *class = NULL, *name = NULL;
+    if (value != NULL && (module = PyImport_ImportModule("pygpu.constants")) != NULL &&
+        (class = PyObject_GetAttrString(module, names)) != NULL) {
+        name = PyObject_CallMethod(class, "to_string", "O", value);
+    }
+    if (name == NULL) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(value);
+    Py_XDECREF(module);
+    Py_XDECREF(class);
+    return name != NULL ? name : PyUnicode_FromString("?");
+}
+
+PyObject *ocl_sampler_repr(PyObject *op) {
+    PyObject *normalized = asked(op, "normalized_coords");
+    PyObject *addressing = constant_name(op, "addressing_mode", "addressing_mode");
+    PyObject *filter = constant_name(op, "filter_mode", "filter_mode"), *repr = NULL;
+    if (addressing != NULL && filter != NULL) {
+        repr = PyUnicode_FromFormat("<%s %U, %U%s at %p>", Py_TYPE(op)->tp_name, addressing, filter,
+                                    normalized == Py_True ? ", normalized coordinates" : "",
+                                    (void *)op);
+    }
+    Py_XDECREF(normalized);
+    Py_XDECREF(addressing);
+    Py_XDECREF(filter);
+    return repr;
+}
