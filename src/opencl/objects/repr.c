@@ -175,33 +175,37 @@ PyObject *ocl_program_repr(PyObject *op) {
     return repr;
 }
 
-/* The name of a number in a class of constants such as addressing_mode. */
-static PyObject *constant_name(PyObject *op, const char *attribute, const char *names) {
-    PyObject *value = asked(op, attribute), *module = NULL, *class = NULL, *name = NULL;
-    if (value != NULL && (module = PyImport_ImportModule("pygpu.constants")) != NULL &&
-        (class = PyObject_GetAttrString(module, names)) != NULL) {
-        name = PyObject_CallMethod(class, "to_string", "O", value);
-    }
-    if (name == NULL) {
-        PyErr_Clear();
-    }
+static const FlagRow sampler_modes[] = {
+    /* addressing, then filters */
+    {0x1130, "NONE"},
+    {0x1131, "CLAMP_TO_EDGE"},
+    {0x1132, "CLAMP"},
+    {0x1133, "REPEAT"},
+    {0x1134, "MIRRORED_REPEAT"},
+    {0x1140, "NEAREST"},
+    {0x1141, "LINEAR"},
+    {0, NULL},
+};
+
+/* The name of a sampler's mode, "?" if it is unknown. */
+static const char *mode_name(PyObject *op, const char *attribute) {
+    PyObject *value = asked(op, attribute);
+    long number = value != NULL ? PyLong_AsLong(value) : -1;
+    const FlagRow *row = sampler_modes;
     Py_XDECREF(value);
-    Py_XDECREF(module);
-    Py_XDECREF(class);
-    return name != NULL ? name : PyUnicode_FromString("?");
+    PyErr_Clear();
+    while (row->name != NULL && (long)row->bit != number) {
+        row++;
+    }
+    return row->name != NULL ? row->name : "?";
 }
 
 PyObject *ocl_sampler_repr(PyObject *op) {
     PyObject *normalized = asked(op, "normalized_coords");
-    PyObject *addressing = constant_name(op, "addressing_mode", "addressing_mode");
-    PyObject *filter = constant_name(op, "filter_mode", "filter_mode"), *repr = NULL;
-    if (addressing != NULL && filter != NULL) {
-        repr = PyUnicode_FromFormat("<%s %U, %U%s at %p>", Py_TYPE(op)->tp_name, addressing, filter,
-                                    normalized == Py_True ? ", normalized coordinates" : "",
-                                    (void *)op);
-    }
+    const char *addressing = mode_name(op, "addressing_mode");
+    PyObject *repr = PyUnicode_FromFormat(
+        "<%s %s, %s%s at %p>", Py_TYPE(op)->tp_name, addressing, mode_name(op, "filter_mode"),
+        normalized == Py_True ? ", normalized coordinates" : "", (void *)op);
     Py_XDECREF(normalized);
-    Py_XDECREF(addressing);
-    Py_XDECREF(filter);
     return repr;
 }
