@@ -27,6 +27,7 @@ exclude_patterns = ["_build", "_ext"]
 html_theme = "furo"
 html_title = "pygpu"
 html_show_copyright = False
+default_role = "code"  # what docstrings have between single backquotes
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 myst_heading_anchors = 3
@@ -85,6 +86,8 @@ def read_docstring(
     found, text = signature_and_text(item)
     if found:
         lines[:] = text.split("\n")
+    hidden = next((k for k, s in enumerate(lines) if "PYTEST_DONT_REWRITE" in s), len(lines))
+    del lines[hidden:]  # what only pytest reads, at a docstring's end
     lines[:] = [s if s.startswith(CODE) else MARK.sub(escaped, s) for s in lines]
 
 

@@ -1,6 +1,6 @@
 """A stack of images larger than the device, smoothed and searched for spots by map_overlap.
 
-python dask_images.py [IMAGES [SIZE]]          Needs: pip install "pygpu[dask]"
+python dask_images.py [IMAGES [SIZE]]          Needs: pip install ".[dask]"
 """
 
 import sys

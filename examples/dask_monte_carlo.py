@@ -1,6 +1,6 @@
 """The price of an option on a mean of prices, by simulation: tasks on one device, or on many.
 
-python dask_monte_carlo.py [TASKS [PATHS [WORKERS]]]          Needs: pip install "pygpu[dask]"
+python dask_monte_carlo.py [TASKS [PATHS [WORKERS]]]          Needs: pip install ".[dask]"
 With WORKERS there is a process for each, and each has a device in turn.
 """
 

@@ -1,6 +1,6 @@
 """Mean and variance of an array that need not fit on the device: chunks come, are summed, and go.
 
-python dask_statistics.py [GIB [CHUNK_MIB]]          Needs: pip install "pygpu[dask]"
+python dask_statistics.py [GIB [CHUNK_MIB]]          Needs: pip install ".[dask]"
 """
 
 import sys

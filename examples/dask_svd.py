@@ -1,6 +1,6 @@
 """The largest singular values of a tall matrix, by random projections: it is read in row chunks.
 
-python dask_svd.py [ROWS [COLUMNS]]          Needs: pip install "pygpu[dask]"
+python dask_svd.py [ROWS [COLUMNS]]          Needs: pip install ".[dask]"
 """
 
 import sys

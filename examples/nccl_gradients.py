@@ -1,6 +1,6 @@
 """A small model trained on all GPUs at once: each has a part of the data, NCCL adds the gradients.
 
-One process for all of them. Needs pip install "pygpu[nccl]"; without it, or with a single device,
+One process for all of them. Needs pip install ".[nccl]"; without it, or with a single device,
 the same program runs on that device alone.
 """
 

@@ -29,7 +29,7 @@ from pygpu._src.user_kernels.elementwise_programs import (
     get_elwise_program,
 )
 from pygpu._src.user_kernels.language import CUDA, OPENCL
-from pygpu._src.user_kernels.snippet import FLAT, RANGE
+from pygpu._src.user_kernels.snippet import FLAT, RANGE, kernel_repr
 from pygpu._src.user_kernels.templates import KernelTemplateBase
 from pygpu._src.util.memoize import context_dependent_memoize
 
@@ -100,6 +100,9 @@ class ElementwiseKernel:
         self._do = Elementwise(
             language, arguments, operation, name, options, preamble, loop_prep, after_loop
         )
+
+    def __repr__(self) -> str:
+        return kernel_repr(self, self._do.name, self._do.parameters)
 
     def __call__(
         self,

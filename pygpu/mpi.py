@@ -3,7 +3,7 @@
 >>> from pygpu import mpi, xp                                                  # doctest: +SKIP
 >>> mpi.COMM_WORLD.Allreduce(mpi.IN_PLACE, xp.ones(4))                         # doctest: +SKIP
 
-Needs mpi4py (``pip install "pygpu[mpi]"``), which this module imports, and so initializes MPI.
+Needs mpi4py (``pip install ".[mpi]"``), which this module imports, and so initializes MPI.
 """
 
 from __future__ import annotations

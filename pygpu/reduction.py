@@ -22,7 +22,7 @@ from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels import reductions
 from pygpu._src.user_kernels.language import CUDA, OPENCL
 from pygpu._src.user_kernels.reduction import Reduction
-from pygpu._src.user_kernels.snippet import FLAT
+from pygpu._src.user_kernels.snippet import FLAT, kernel_repr
 from pygpu._src.user_kernels.stages import Stage
 from pygpu._src.user_kernels.templates import KernelTemplateBase
 from pygpu._src.util.memoize import context_dependent_memoize
@@ -88,6 +88,9 @@ class ReductionKernel:
         self._do = Reduction(
             language, dtype_out, neutral, reduce_expr, map_expr, arguments, name, options, preamble
         )
+
+    def __repr__(self) -> str:
+        return kernel_repr(self, self._do.name, self._do.first.parameters)
 
     @overload
     def __call__(

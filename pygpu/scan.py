@@ -22,6 +22,7 @@ from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels.language import CUDA, OPENCL
 from pygpu._src.user_kernels.reductions import converted
 from pygpu._src.user_kernels.scan import Scan
+from pygpu._src.user_kernels.snippet import kernel_repr
 from pygpu._src.user_kernels.stages import Stage
 from pygpu._src.user_kernels.templates import KernelTemplateBase
 from pygpu._src.util.memoize import context_dependent_memoize
@@ -120,6 +121,9 @@ class GenericScanKernelBase:
         options: dict[str, Any] = {"serial": self._serial}
         self._do = Scan(language, dtype, *rest, **options)
         self.index_dtype: np.dtype[Any] = self._do.index_dtype
+
+    def __repr__(self) -> str:
+        return kernel_repr(self, self._do.name, self._do.snippet.parameters)
 
     def __call__(
         self,

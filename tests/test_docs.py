@@ -122,3 +122,13 @@ def test_every_noun_has_a_page():
     for noun in nouns.split():
         assert f"opencl/{noun}" in names
         assert f"(opencl/{noun}.md)" in index
+
+
+def test_every_variable_is_on_the_page_of_variables():
+    text = (DOCS / "guide" / "variables.md").read_text()
+    names = set()
+    for folder in ("pygpu", "src"):
+        for file in (DOCS.parent / folder).rglob("*.[pch]*"):
+            if file.suffix in (".py", ".c", ".h"):
+                names |= set(re.findall(r"""["'](PYGPU_[A-Z_]*[A-Z])["']""", file.read_text()))
+    assert len(names) > 20 and not {n for n in names if n not in text}

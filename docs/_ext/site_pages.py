@@ -217,7 +217,8 @@ def draw(name: str, heading: str) -> str:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:g}")
     axes.set(xticks=range(len(rows)), ylabel="ms" if name == "programs" else "ns")
-    axes.set_xticklabels(labels)
+    turned = {"rotation": 30, "ha": "right"} if len(labels) > 9 else {}  # side by side they overlap
+    axes.set_xticklabels(labels, **turned)
     axes.legend(fontsize="small")
     file = BUILD / "plots" / f"{name}.png"
     file.parent.mkdir(parents=True, exist_ok=True)

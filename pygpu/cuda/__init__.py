@@ -1,6 +1,6 @@
 """CUDA for Python programs: what PyCUDA offers, under its names.
 
-A program written for `pycuda.X` runs once that is replaced with `pygpu.cuda.X`:
+A program written for `pycuda.X` runs once that is replaced with `pygpu.cuda.X`::
 
     import numpy as np
     import pygpu.cuda.autoinit

@@ -20,6 +20,7 @@ from pygpu._src.array.cuda_functions import stream_of
 from pygpu._src.user_kernels import reductions
 from pygpu._src.user_kernels.language import CUDA
 from pygpu._src.user_kernels.reduction import Reduction
+from pygpu._src.user_kernels.snippet import kernel_repr
 
 from .dtypes import get_arg_type
 from .tools import context_dependent_memoize
@@ -76,6 +77,9 @@ class ReductionKernel:
             CUDA, dtype_out, neutral, reduce_expr, map_expr, arguments, name, options, preamble
         )
         self._texts = (neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble)
+
+    def __repr__(self) -> str:
+        return kernel_repr(self, self._do.name, self._do.first.parameters)
 
     def __call__(
         self,

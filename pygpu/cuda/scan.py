@@ -14,6 +14,7 @@ import numpy as np
 from pygpu._src.array.cuda_functions import stream_of
 from pygpu._src.user_kernels.language import CUDA
 from pygpu._src.user_kernels.scan import Scan
+from pygpu._src.user_kernels.snippet import kernel_repr
 
 if TYPE_CHECKING:
     from typing import Literal, TypeVar
@@ -62,6 +63,9 @@ class _ScanKernel:
             options=options,
             preamble=preamble,
         )
+
+    def __repr__(self) -> str:
+        return kernel_repr(self, self._do.name, self._do.snippet.parameters)
 
     def __call__(
         self,

@@ -150,3 +150,10 @@ PyObject *pg_pool_set_trace(PgPool *self, PyObject *flag) {
     self->trace = (char)trace;
     Py_RETURN_NONE;
 }
+
+PyObject *pg_pool_repr(PyObject *op, const PgPool *pool) {
+    return PyUnicode_FromFormat("<%s: %zd bytes in %zd blocks in use, %zd blocks held, %zd bytes "
+                                "in all, at %p>",
+                                Py_TYPE(op)->tp_name, pool->active_bytes, pool->active_blocks,
+                                pool->held_blocks, pool->managed_bytes, (void *)op);
+}

@@ -25,6 +25,9 @@ typedef struct PgPool {
     struct PgPool *next, **link; /* all pools of a module; protected by the GIL */
 } PgPool;
 
+/* The repr of op, which holds the pool: how much is in use and held. */
+PyObject *pg_pool_repr(PyObject *op, const PgPool *pool);
+
 /* The list of a bin, or NULL if it has not been allocated. */
 static inline PgBlock **pg_pool_bin(const PgPool *self, uint32_t bin, unsigned leading_bits) {
     PgBlock **exponent = self->bins[bin >> leading_bits];

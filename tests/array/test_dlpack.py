@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from pygpu import _array, allow_host_copies, xp
+from pygpu._src.array.device import is_simulator
 
 DTYPES = "? i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split()
 A = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
@@ -41,8 +42,18 @@ class Exporter:
         return self.array.__dlpack_device__()
 
 
+class CUDAExporter(Exporter):
+    """An array on a GPU, also if it is the simulator's."""
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return super().__dlpack__(dl_device=(2, 0), **options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+
 def test_over_the_same_memory(on):
-    kind = {"opencl": 4, "cuda": 2}[on.name]
+    kind = {"opencl": 4, "cuda": 1 if is_simulator() else 2}[on.name]
     for dtype in DTYPES:
         x = on(A.astype(dtype))
         for known in (None, ("stream",)):  # versioned, and what older libraries have
@@ -82,10 +93,44 @@ def test_copies(on):
         copied.__dlpack__(dl_device=copied.__dlpack_device__(), max_version=(1, 3), copy=True),
     ):
         assert (_array._dlpack_import(capsule).shape) == A.shape
-    with pytest.raises(BufferError, match="copy=False"):
-        copied.__dlpack__(dl_device=(1, 0), copy=False)
+    if copied.__dlpack_device__() != (1, 0):
+        with pytest.raises(BufferError, match="copy=False"):
+            copied.__dlpack__(dl_device=(1, 0), copy=False)
     with pytest.raises(BufferError, match=r"\.get\(\)"):
         copied.__dlpack__(dl_device=(10, 0))
+
+
+def test_simulators_memory_is_the_hosts(cuda_context):
+    """Libraries for the CPU use it in place, and it comes back as an array over it."""
+    if not is_simulator():
+        pytest.skip("this is a GPU")
+    from pygpu.cuda.gpuarray import to_gpu
+
+    x = to_gpu(A)
+    assert x.__dlpack_device__() == (1, 0)
+    for part in (x, x[1, ::-1], x.T, x[:, :0], x[1, 1, 1:2]):
+        host = np.from_dlpack(part)
+        assert host.shape == part.shape and (host == part.get()).all()
+    host = np.from_dlpack(x + 1)  # which may be queued or deferred still
+    assert (host == A + 1).all()
+    host = np.from_dlpack(x, copy=True)
+    host[...] = 3
+    assert (x.get() == A).all()
+    host = np.from_dlpack(x)
+    host[1, 2, 3] = 70
+    assert x[1, 2, 3].item() == 70
+    for back in (xp.from_dlpack(host), xp.from_dlpack(host, device=x.device, copy=False)):
+        assert type(back) is type(x) and back.device == x.device
+        back[0, 0, 0] = 80
+        assert x[0, 0, 0].item() == host[0, 0, 0] == 80
+    host.flags.writeable = False
+    copied = xp.from_dlpack(host)
+    copied[...] = 0
+    assert x[1, 2, 3].item() == 70
+    with pytest.raises(ValueError, match="read-only"):
+        xp.from_dlpack(host, copy=False)
+    capsule = x.__dlpack__(dl_device=(2, 0), stream=1)  # as on a GPU
+    assert _array._dlpack_import(capsule).device == (2, 0)
 
 
 def test_from_the_host(on):
@@ -337,6 +382,9 @@ def calls(cuda_context):
             "cuStreamWaitEvent": "stream",
             "cuEventQuery": "host",
             "cuEventSynchronize": "host",
+            "cuStreamSynchronize": "host",
+            "cuStreamQuery": "host",
+            "cuCtxSynchronize": "host",
         }
         return {kinds[n] for n in found if n in kinds}
 
@@ -352,14 +400,15 @@ def test_cuda_streams_are_put_in_order(calls):
     y = x.with_stream(one)
     z = y + 1
     waits, host_waits = {"stream"}, {"host"}
-    assert calls(lambda: x.__dlpack__()) == calls(lambda: x.__dlpack__(stream=1)) == set()
+    assert calls(lambda: x.__dlpack__()) == (host_waits if is_simulator() else set())
+    assert calls(lambda: x.__dlpack__(stream=1)) == set()
     assert calls(lambda: x.__dlpack__(stream=two.handle)) == waits
     assert calls(lambda: z.__dlpack__(stream=two.handle)) == waits
     assert calls(lambda: z.__dlpack__(stream=2)) == waits  # the thread's own default stream
     assert calls(lambda: z.__dlpack__(stream=one.handle)) == set()
     assert calls(lambda: z.__dlpack__(stream=-1)) == set()
     assert calls(lambda: z.__dlpack__()) == host_waits
-    exporter = Exporter(z)
+    exporter = CUDAExporter(z)
     assert calls(lambda: xp.from_dlpack(exporter, device=two)) == waits
     assert exporter.options["stream"] == two.handle
     for wrong, error in ((0, ValueError), (-2, ValueError), ("1", TypeError)):

@@ -59,16 +59,32 @@ def test_conversions_are_refused_until_allowed(x):
         assert (pandas.DataFrame(x).to_numpy() == A).all()
 
 
+def has_gpu(jax) -> bool:
+    return any(device.platform == "gpu" for device in jax.devices())
+
+
 def test_jax(x):
     jax = library("jax")
-    theirs = jax.numpy.asarray(np.from_dlpack(x, device="cpu")) + 1
+    if x.__dlpack_device__()[0] == 1 or (x.device.kind == "cuda" and has_gpu(jax)):
+        theirs = jax.numpy.from_dlpack(x)
+        assert theirs.unsafe_buffer_pointer() == x.ptr
+        assert (np.asarray(theirs) == A).all()
+        assert (np.asarray(jax.numpy.from_dlpack(x[1:])) == A[1:]).all()
+    else:
+        theirs = jax.numpy.asarray(np.from_dlpack(x, device="cpu"))
+    theirs += 1
     same(xp.from_dlpack(theirs, device=x.device), A + 1, x)
     same(xp.asarray(theirs, device=x.device), A + 1, x)
 
 
 def test_torch(x):
     torch = library("torch")
-    theirs = torch.from_dlpack(x.__dlpack__(dl_device=(1, 0))) + 1
+    if x.__dlpack_device__()[0] == 1 or (x.device.kind == "cuda" and torch.cuda.is_available()):
+        theirs = torch.from_dlpack(x)
+        assert theirs.data_ptr() == x.ptr
+        theirs = theirs + 1
+    else:
+        theirs = torch.from_dlpack(x.__dlpack__(dl_device=(1, 0))) + 1
     assert theirs.sum().item() == A.sum() + A.size
     same(xp.from_dlpack(theirs, device=x.device), A + 1, x)
     same(xp.asarray(theirs, device=x.device), A + 1, x)

@@ -85,3 +85,19 @@ def test_a_kernels_signature_is_its_own(kernel):
 
 def test_the_type_keeps_its_own_signature():
     assert list(inspect.signature(cl.Kernel).parameters) == ["program", "name"]
+
+
+def test_samplers_and_pools_say_what_they_are(ctx, queue):
+    import pygpu.tools
+
+    if any(device.image_support for device in ctx.devices):
+        modes = cl.addressing_mode.REPEAT, cl.filter_mode.LINEAR
+        expected = "Sampler REPEAT, LINEAR, normalized coordinates at 0x"
+        assert expected in repr(cl.Sampler(ctx, True, *modes))
+        modes = cl.addressing_mode.CLAMP, cl.filter_mode.NEAREST
+        assert "Sampler CLAMP, NEAREST at 0x" in repr(cl.Sampler(ctx, False, *modes))
+    pool = pygpu.tools.MemoryPool(pygpu.tools.ImmediateAllocator(queue))
+    memory = pool.allocate(100)
+    assert "MemoryPool: 100 bytes in 1 blocks in use, 0 blocks held, " in repr(pool)
+    memory.release()
+    assert "0 bytes in 0 blocks in use, 1 blocks held, " in repr(pool)

@@ -293,7 +293,7 @@ def test_failure_names_every_file_and_what_to_install(world, monkeypatch):
     assert "libOpenCL.so.1: cannot open shared object file: No such file or directory" in text
     assert f"{own}: {loader.NO_PLATFORM}" in text
     assert "apt-get install pocl-opencl-icd ocl-icd-libopencl1" in text
-    assert 'pip install "pygpu[cpu]"' in text
+    assert 'pip install ".[cpu]"' in text
     assert extension.path is None  # nothing stays open that was not approved
 
 
@@ -468,7 +468,7 @@ def needs_a_device():
 def intel_driver():
     path = Path(sysconfig.get_path("data"), "lib", "libintelocl.so")
     if not path.exists():
-        pytest.skip("no intel-opencl-rt in this environment: pip install 'pygpu[cpu]'")
+        pytest.skip("no intel-opencl-rt in this environment: pip install '.[cpu]'")
     return str(path)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pygpu import _array
+from pygpu import _array, errors
 from pygpu._array import GPUArray
 from pygpu._src.runtime import mpi_library
 from pygpu._src.util.lazy import lazy, provided
@@ -69,9 +69,14 @@ def _cuda_number(device: Any) -> int:
 
 
 def dlpack_device(array: Any) -> tuple[int, int]:
-    """Return DLPack's device type and number of an array."""
+    """Return DLPack's device type and number of an array. The simulator's memory is the host's, and
+    libraries for the CPU can use it in place."""
     if array.backend.name == "opencl":
         return OPENCL, _opencl_number(array.backend.device)
+    return (CPU, 0) if is_simulator() else _cuda_place(array)
+
+
+def _cuda_place(array: Any) -> tuple[int, int]:
     of_memory = getattr(array.base_data, "__dlpack_device__", None)
     if of_memory is not None:
         kind, number = of_memory()
@@ -94,7 +99,10 @@ def dlpack(
     own = dlpack_device(array)
     versioned = max_version is not None and int(tuple(max_version)[0]) >= 1
     wanted = own if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
-    if wanted == (CPU, 0):
+    simulated = own == (CPU, 0)
+    if simulated and wanted == _cuda_place(array):  # for consumers that insist
+        own = wanted
+    elif not simulated and wanted == (CPU, 0):
         if copy is False:
             raise BufferError("__dlpack__: an export to the host is a copy, but copy=False")
         host = array._get(None, None, True)[0]
@@ -110,7 +118,10 @@ def dlpack(
     if copy:
         array, flags = array._copy(), _COPIED
     export = _export_cuda if array.backend.name == "cuda" else _export_opencl
-    address, offset, owner = export(array, stream)
+    host_waits = own == (CPU, 0) and stream is None  # the consumer is on the host, on no stream
+    address, offset, owner = export(array, -1 if host_waits else stream)
+    if host_waits:
+        array.backend.synchronize(array.queue)
     return _array._dlpack_export(
         owner, address, own, array.shape, array.strides, array.dtype, offset, versioned, flags
     )
@@ -251,9 +262,13 @@ def from_dlpack(x: Any, *, device: Device | None = None, copy: bool | None = Non
         raise TypeError(f"from_dlpack: {type(x).__name__} has no __dlpack__ and __dlpack_device__")
     kind, number = _device_of(x)
     if kind in _HOSTS:
+        tensor = _import(x, (kind, number))
+        of_simulator = _import_simulated(tensor, device, copy)
+        if of_simulator is not None:
+            return of_simulator
         if copy is False:
             raise ValueError("from_dlpack: host memory has to be copied, but copy=False")
-        host = np.asarray(_import(x, (kind, number)))
+        host = np.asarray(tensor)
         return (default_device() if device is None else device).put(host)
     if kind in (CUDA, CUDA_MANAGED):
         return _import_cuda(x, (kind, number), device, copy)
@@ -371,6 +386,29 @@ def _import_cuda(x: Any, kind: tuple[int, int], device: Device | None, copy: boo
     if tensor.read_only:
         copy = _read_only(copy)
     return _moved(array, device, copy)
+
+
+def _import_simulated(tensor: Any, device: Device | None, copy: bool | None) -> Any:
+    """Make an array over memory of the simulator's device that the host's DLPack device stands for;
+    None if the tensor is in other memory of the host."""
+    cuda = _cuda()
+    if cuda._library() is None or not is_simulator() or not tensor.address:
+        return None
+    where = _cuda_device(None)
+    address = tensor.address + tensor.offset
+    with where.current():
+        try:
+            cuda.mem_get_address_range(address)
+        except errors.Error:
+            return None
+    number = _place("from_dlpack", where, address, tensor, own=False)
+    if number != _cuda_number(where.backend.device):
+        where = _cuda_device(number)
+    if device is not None and device == where:
+        where = device
+    kind, shape = (CUDA, number), tensor.shape
+    array = _over_pointer(where, tensor, kind, address, shape, tensor.strides, tensor.dtype)
+    return _moved(array, device, _read_only(copy) if tensor.read_only else copy)
 
 
 def _import_opencl(x: Any, kind: tuple[int, int], device: Device | None, copy: bool | None) -> Any:

@@ -239,7 +239,8 @@ class ArrayBase(Shaping[_ScalarT_co]):
         return interchange.dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Return DLPack's device type (2 CUDA, 4 OpenCL, 13 CUDA's managed memory) and number."""
+        """Return DLPack's device type (2 CUDA, 4 OpenCL, 13 CUDA's managed memory, 1 for the CUDA
+        simulator, whose memory is the host's) and number."""
         kind: tuple[int, int] = lazy("pygpu._src.array.interchange").dlpack_device(self)
         return kind
 

@@ -111,7 +111,7 @@ def no_driver_advice(cuda: Any) -> str:
     lines += [
         "For an NVIDIA GPU, install NVIDIA's driver (on Debian: apt-get install nvidia-driver).",
         f"To run on the CPU, set {CHOICE}=simulator; it needs a C++ compiler: "
-        'apt-get install g++, or pip install "pygpu[simulator]"',
+        "apt-get install g++, or pip install ziglang",
     ]
     return "\n".join(lines)
 

@@ -133,7 +133,7 @@ def install_lines() -> list[str]:
         lines.append(f"{prefix}apt-get install pocl-opencl-icd ocl-icd-libopencl1")
     x86_64 = platform.machine().lower() in ("x86_64", "amd64")
     if x86_64 and sys.platform in ("linux", "win32"):
-        lines.append('pip install "pygpu[cpu]"')
+        lines.append('pip install ".[cpu]"  # in the folder of pygpu\'s source')
     return [*lines, "for a graphics card: its vendor's driver, which brings OpenCL along"]
 
 

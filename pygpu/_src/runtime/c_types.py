@@ -89,7 +89,7 @@ def _narrow_dtype(name: str) -> np.dtype[Any]:
         module = importlib.import_module("ml_dtypes")
     except ImportError as error:
         raise ImportError(
-            f"{name}: NumPy has such a type by the package ml_dtypes: pip install pygpu[ml-dtypes]"
+            f"{name}: NumPy has such a type by the package ml_dtypes: pip install ml_dtypes"
         ) from error
     dtype: np.dtype[Any] = np.dtype(getattr(module, name.removeprefix("pygpu_")))
     return dtype

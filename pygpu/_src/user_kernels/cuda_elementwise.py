@@ -23,7 +23,7 @@ from pygpu._src.runtime.cuda.c_types import (  # noqa: F401 - as in PyCUDA's mod
 from pygpu._src.runtime.cuda.source_module import SourceModule
 from pygpu._src.user_kernels.elementwise import Elementwise
 from pygpu._src.user_kernels.language import CUDA
-from pygpu._src.user_kernels.snippet import FLAT, RANGE, Form
+from pygpu._src.user_kernels.snippet import FLAT, RANGE, Form, kernel_repr
 from pygpu._src.util.public import publish
 
 from .cuda_tools import context_dependent_memoize
@@ -73,6 +73,9 @@ class ElementwiseKernel:
         self._do = Elementwise(
             CUDA, arguments, operation, name, options, preamble, loop_prep, after_loop, keep=keep
         )
+
+    def __repr__(self) -> str:
+        return kernel_repr(self, self._do.name, self._do.parameters)
 
     def __call__(
         self,

@@ -55,6 +55,10 @@ class Generator:
         self.key = [word & 0xFFFFFFFF for word in words] + [0] * (4 - len(words))
         self.counter = secrets.randbits(127) if counter is None else counter
 
+    def __repr__(self) -> str:
+        cls = type(self)
+        return f"<{cls.__module__}.{cls.__qualname__} {self.name!r}, at block {self.counter}>"
+
     def fill(
         self,
         array: Any,

@@ -25,7 +25,7 @@ from pygpu._src.runtime.backends import backend_of
 from .language import Language, Parameter, to_number
 from .scanner import blank, mentions, moves_index, replace_accesses, uses_of
 
-__all__ = ["FLAT", "RANGE", "Form", "Snippet", "check_arrays", "reinterprets"]
+__all__ = ["FLAT", "RANGE", "Form", "Snippet", "check_arrays", "kernel_repr", "reinterprets"]
 
 _KEEP = 64  # layouts that a snippet caches
 _NUMBERS = frozenset((int, float))
@@ -127,6 +127,13 @@ def _analysis(
     everything = f"{text}\n{around}\n{preamble}"
     loop_is_ours = not moves and not any(mentions(everything, v) for v in _LOOP_VARIABLES)
     return _Analysis(tuple(elementwise), tuple(written), uses_index, loop_is_ours)
+
+
+def kernel_repr(kernel: object, name: str, parameters: Sequence[Parameter]) -> str:
+    """Return the repr of a user's kernel: its class, name and parameters."""
+    declared = (f"{p.declaration} *{p.name}" if p.vector else p.declaration for p in parameters)
+    cls = type(kernel)
+    return f"<{cls.__module__}.{cls.__qualname__} {name!r} ({', '.join(declared)})>"
 
 
 class Snippet:

@@ -24,10 +24,16 @@ def user_frame(depth: int = 1) -> FrameType | None:
     return frame
 
 
+def _is_uncounted(frame: FrameType) -> bool:
+    """Whether warnings and logging leave a frame out when they count: the import system's."""
+    file = frame.f_code.co_filename
+    return "importlib" in file and "_bootstrap" in file
+
+
 def user_stacklevel() -> int:
     """Return the stack level of that frame, for warnings and log records that the caller writes."""
     level = 1
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_ours(frame):
-        level, frame = level + 1, frame.f_back
+        level, frame = level + (not _is_uncounted(frame)), frame.f_back
     return level

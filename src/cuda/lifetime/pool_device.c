@@ -217,7 +217,12 @@ PyType_Spec cud_DeviceMemoryPool_spec = {.name = "pygpu.cuda.tools.DeviceMemoryP
                                          .slots = DeviceMemoryPool_slots,
                                          .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
 
+static PyObject *MemoryPoolBase_repr(PyObject *op) {
+    return pg_pool_repr(op, &((Pool *)op)->held);
+}
+
 static PyType_Slot MemoryPoolBase_slots[] = {
+    {Py_tp_repr, (void *)MemoryPoolBase_repr},
     {Py_tp_doc, (void *)"The base of DeviceMemoryPool and PageLockedMemoryPool."},
     {Py_tp_traverse, (void *)cud_pool_traverse},
     {Py_tp_dealloc, (void *)cud_pool_dealloc},

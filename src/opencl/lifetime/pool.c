@@ -261,12 +261,17 @@ static PyMemberDef Pool_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
+static PyObject *Pool_repr(PyObject *op) {
+    return pg_pool_repr(op, &((Pool *)op)->held);
+}
+
 #define POOL_SLOTS(doc, Name)                                                           \
     {                                                                                   \
         {Py_tp_doc, (void *)doc}, {Py_tp_new, (void *)Name##_new},                      \
             {Py_tp_init, (void *)Name##_init}, {Py_tp_traverse, (void *)Pool_traverse}, \
             {Py_tp_dealloc, (void *)Pool_dealloc}, {Py_tp_call, (void *)Pool_tp_call},  \
-            {Py_tp_methods, Pool_methods}, {Py_tp_members, Pool_members}, {0, NULL},    \
+            {Py_tp_repr, (void *)Pool_repr}, {Py_tp_methods, Pool_methods},             \
+            {Py_tp_members, Pool_members}, {0, NULL},                                   \
     }
 #define POOL_FLAGS \
     (OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL)

@@ -174,3 +174,38 @@ PyObject *ocl_program_repr(PyObject *op) {
     }
     return repr;
 }
+
+static const FlagRow sampler_modes[] = {
+    /* addressing, then filters */
+    {0x1130, "NONE"},
+    {0x1131, "CLAMP_TO_EDGE"},
+    {0x1132, "CLAMP"},
+    {0x1133, "REPEAT"},
+    {0x1134, "MIRRORED_REPEAT"},
+    {0x1140, "NEAREST"},
+    {0x1141, "LINEAR"},
+    {0, NULL},
+};
+
+/* The name of a sampler's mode, "?" if it is unknown. */
+static const char *mode_name(PyObject *op, const char *attribute) {
+    PyObject *value = asked(op, attribute);
+    long number = value != NULL ? PyLong_AsLong(value) : -1;
+    const FlagRow *row = sampler_modes;
+    Py_XDECREF(value);
+    PyErr_Clear();
+    while (row->name != NULL && (long)row->bit != number) {
+        row++;
+    }
+    return row->name != NULL ? row->name : "?";
+}
+
+PyObject *ocl_sampler_repr(PyObject *op) {
+    PyObject *normalized = asked(op, "normalized_coords");
+    const char *addressing = mode_name(op, "addressing_mode");
+    PyObject *repr = PyUnicode_FromFormat(
+        "<%s %s, %s%s at %p>", Py_TYPE(op)->tp_name, addressing, mode_name(op, "filter_mode"),
+        normalized == Py_True ? ", normalized coordinates" : "", (void *)op);
+    Py_XDECREF(normalized);
+    return repr;
+}

@@ -8,6 +8,7 @@ PyObject *ocl_memory_repr(PyObject *op);
 PyObject *ocl_svm_repr(PyObject *op);
 PyObject *ocl_queue_repr(PyObject *op);
 PyObject *ocl_event_repr(PyObject *op);
+PyObject *ocl_sampler_repr(PyObject *op);
 PyObject *ocl_program_repr(PyObject *op);
 
 #endif

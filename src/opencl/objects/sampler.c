@@ -4,6 +4,7 @@
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/objects/image.h"
 #include "opencl/objects/program.h"
+#include "opencl/objects/repr.h"
 #include "opencl/objects/sampler.h"
 #include "opencl/opencl.h"
 #include "opencl/platform.h"
@@ -357,17 +358,12 @@ static PyMemberDef Sampler_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Sampler_slots[] = {
-    {Py_tp_doc, (void *)Sampler__doc__},
-    {Py_tp_new, (void *)Sampler_new},
-    {Py_tp_init, (void *)Sampler_init},
-    {Py_tp_clear, (void *)Sampler_clear},
-    {Py_tp_traverse, (void *)Sampler_traverse},
-    {Py_tp_dealloc, (void *)Sampler_dealloc},
-    OCL_HANDLE_SLOTS,
-    {Py_tp_methods, Sampler_methods},
-    {Py_tp_getset, Sampler_getset},
-    {Py_tp_members, Sampler_members},
-    {0, NULL},
+    {Py_tp_doc, (void *)Sampler__doc__},        {Py_tp_new, (void *)Sampler_new},
+    {Py_tp_init, (void *)Sampler_init},         {Py_tp_clear, (void *)Sampler_clear},
+    {Py_tp_traverse, (void *)Sampler_traverse}, {Py_tp_dealloc, (void *)Sampler_dealloc},
+    {Py_tp_repr, (void *)ocl_sampler_repr},     OCL_HANDLE_SLOTS,
+    {Py_tp_methods, Sampler_methods},           {Py_tp_getset, Sampler_getset},
+    {Py_tp_members, Sampler_members},           {0, NULL},
 };
 PyType_Spec ocl_Sampler_spec = {.name = "pygpu.Sampler",
                                 .basicsize = sizeof(Sampler),

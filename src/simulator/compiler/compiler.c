@@ -104,6 +104,7 @@ static void common_words(Words *words, const CxxCompiler *cxx, const Options *op
     words_add(words, "-march=native");
 #else
     words_add(words, "-mcpu=native");
+    words_add(words, "-fsigned-char"); /* as in OpenCL, and in CUDA on x86-64 */
 #endif
 }
 

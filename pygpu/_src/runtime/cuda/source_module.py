@@ -13,6 +13,7 @@ PYGPU_CACHE_DIR, PYGPU_NO_CACHE, PYGPU_CACHE_SIZE as for OpenCL, PYGPU_NVRTC_LIB
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -149,6 +150,9 @@ def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
 # ---- modules ------------------------------------------------------------------------------------
 
 
+_KERNEL = re.compile(r"__global__[^;{}]*?\bvoid\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(")
+
+
 class CudaModule:
     """Base of classes that hold a Module compiled from source."""
 
@@ -161,6 +165,12 @@ class CudaModule:
         self.get_global = self.module.get_global
         self.get_texref = self.module.get_texref
         self.get_surfref = self.module.get_surfref
+
+    def __repr__(self) -> str:
+        cls, module = type(self), getattr(self, "module", None)  # none while it is being made
+        source = getattr(module, "_source", None) or ""
+        kernels = ", ".join(map(repr, dict.fromkeys(_KERNEL.findall(source))))
+        return f"<{cls.__module__}.{cls.__qualname__}{f' with {kernels}' * bool(kernels)}>"
 
     def get_function(self, name: str) -> Function:
         """Return the kernel with this name. Raises LogicError if there is none."""
