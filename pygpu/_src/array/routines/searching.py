@@ -421,7 +421,7 @@ def _real_if_close(a: Any, tol: float = 100) -> Any:
 
 
 def _lexsort(keys: Any, axis: int = -1) -> Any:
-    if isinstance(keys, GPUArray) and np.ndim(keys) == 0:
+    if isinstance(keys, GPUArray) and keys.ndim == 0:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     rows = manipulation.unstack(keys) if isinstance(keys, GPUArray) else list(keys)
     if not rows:
