@@ -217,7 +217,7 @@ def test_more_than_the_machine_has():
     pool = cuda.PageLockedMemoryPool()
     before = cuda._handle_counts() if hasattr(cuda, "_handle_counts") else None
     for make in (lambda n: cuda.pagelocked_empty(n, "V4096"), lambda n: pool.allocate(n, "V4096")):
-        with pytest.raises(cuda.MemoryError, match="page-locked memory, and the machine has"):
+        with pytest.raises(cuda.MemoryError, match="page-locked memory, but the machine has"):
             make(2**38)  # a PiB
     with pytest.raises(MemoryError):
         cuda.managed_empty(2**38, "V4096")

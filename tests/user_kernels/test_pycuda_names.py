@@ -370,7 +370,7 @@ def test_functions_of_arguments_other_than_arrays(cuda):
     with pytest.raises(TypeError, match="reshape: a GPUArray is needed, not int"):
         gpuarray.reshape(5, 1)
     for name in ("sum", "min", "max"):
-        with pytest.raises(TypeError, match=f"subset_{name}: an array of the device"):
+        with pytest.raises(TypeError, match=f"subset_{name}: an array on the device"):
             getattr(gpuarray, f"subset_{name}")(picks, host)
     for count in (-1, 20001, 1 << 70):
         with pytest.raises(ValueError, match="generate_direction_vectors: count"):

@@ -127,11 +127,17 @@ def test_numbers_are_those_of_the_random_words(side, dtype):
     else:
         odd = (word[0::2] >> np.uint64(11) | np.uint64(1)).astype(long)
         radius, turn = np.sqrt(-2 * np.log(odd / long(2) ** 53)), word[1::2]
-    turned = 2 * long(np.pi) * (turn.astype(long) / long(2) ** bits)
-    turned += turn.astype(long) / long(2) ** bits * long(2.4492935982947064e-16)  # pi's rest
+    signed = (
+        (turn << np.uint64(2)).astype(np.int64 if bits == 64 else np.uint32).view(f"i{bits // 8}")
+    )
+    half_turns = signed.astype(long) / long(2) ** (bits + 1)  # from an axis that two bits name
+    angle = half_turns * long(np.pi) + half_turns * long(1.2246467991473532e-16)  # pi's rest
+    along = np.cos(angle) * np.where(turn >> np.uint64(bits - 1), -1, 1)
+    odd = (turn >> np.uint64(bits - 2) & np.uint64(1)).astype(bool)
+    directions = np.where(odd, np.sin(angle), along), np.where(odd, along, np.sin(angle))
     allowed = 6 * eps * np.maximum(1, radius) + eps / radius
-    assert np.all(np.abs(first - radius * np.cos(turned)) < allowed)
-    assert np.all(np.abs(second - radius * np.sin(turned)) < allowed)
+    assert np.all(np.abs(first - radius * directions[0]) < allowed)
+    assert np.all(np.abs(second - radius * directions[1]) < allowed)
 
 
 def test_integers(side):
