@@ -9,12 +9,13 @@ import pygpu as cl
 import pygpu.array as cla
 from pygpu._src.runtime.opencl import backend as backends
 from pygpu._src.runtime.opencl import quirks
+from pygpu.random import default_rng
 
 
 @pytest.fixture(scope="module")
 def queue(device: cl.Device) -> cl.CommandQueue:
     """A queue of a device that is taken for one with the faults, those of speed excepted."""
-    wanted = (quirks.NO_CASTS_OF_BYTES, quirks.LOSES_LONG_LOOPS)
+    wanted = quirks.NO_CASTS_OF_BYTES, quirks.LOSES_LONG_LOOPS, quirks.MISCOMPILES_REJECTION
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quirks, "has", lambda device, quirk: quirk in wanted)
         queue = cl.CommandQueue(cl.Context([device]))
@@ -46,6 +47,23 @@ def test_many_work_items_share_a_reduction(queue, shape):
     x = cla.to_device(queue, a)
     for axis in (0, 1, None):
         np.testing.assert_array_equal(x.sum(axis=axis).get(), a.sum(axis=axis))
+
+
+def test_distributions_that_would_be_wrong_are_refused(queue):
+    generator = default_rng(1, device=queue)
+    for name, parameters in {
+        "poisson": (50.0,),
+        "binomial": (100, 0.5),
+        "hypergeometric": (20, 30, 10),
+        "negative_binomial": (5, 0.4),
+        "zipf": (3.0,),
+        "noncentral_chisquare": (2.0, 3.0),
+        "multinomial": (9, [0.5, 0.5]),
+        "multivariate_hypergeometric": ([4, 5], 3),
+    }.items():
+        with pytest.raises(NotImplementedError, match=f"{name}: the driver of .* wrong numbers"):
+            getattr(generator, name)(*parameters, size=9)
+    assert generator.standard_gamma(3.0, size=9).get().min() > 0
 
 
 def test_error_of_a_kernel_is_not_taken_for_missing_doubles(queue):

@@ -94,6 +94,7 @@ class Backend(ABC):
     pool: Any  # the default allocator's memory pool
     table: Any  # the KernelTable from which operators launch without running Python code
     transforms: bool = True  # False: the driver miscompiles the kernels of Fourier transforms
+    rejection: bool = True  # False: it miscompiles loops that draw until a number is accepted
     kept: weakref.WeakKeyDictionary[Any, Any]
     """Kernels of objects that outlive contexts (an ElementwiseKernel, a Python function), by
     object, as long as it exists. To let the context be freed, such an object may refer to the

@@ -156,6 +156,7 @@ class Generator:
     ) -> GPUArray[Any]:
         """_draw() of what random_arguments.parameter() returned."""
         device = self._device
+        distributions.check_driver(name, device.backend)
         if name in distributions.WHOLE:
             stored = random_arguments.whole_dtype(dtype, out, name)
             real = random_arguments.real_dtype(None, None, device, name)

@@ -397,6 +397,7 @@ def dirichlet(rng: Generator, alpha: Any, size: Any, dtype: Any, out: Any) -> An
 def multinomial(rng: Generator, n: Any, pvals: Any, size: Any, out: Any) -> Any:
     """Implement Generator.multinomial()."""
     device = rng.device
+    distributions.check_driver("multinomial", device.backend)
     real = random_arguments.real_dtype(None, None, device, "multinomial")
     p = _real(rng, pvals, "multinomial", "pvals", "probability", real)
     if p.ndim == 0:
@@ -443,6 +444,7 @@ def multivariate_hypergeometric(
 ) -> Any:
     """Implement Generator.multivariate_hypergeometric()."""
     call = "multivariate_hypergeometric"
+    distributions.check_driver(call, rng.device.backend)
     if method not in ("marginals", "count"):
         raise ValueError('method must be "count" or "marginals".')
     sample = operator.index(nsample)

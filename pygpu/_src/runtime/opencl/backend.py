@@ -93,6 +93,7 @@ class OpenCLBackend(Backend):
         if quirks.has(device, quirks.LOSES_LONG_LOOPS):
             warnings.warn(f"{device.name}: {_CUT_LOOPS}", RuntimeWarning, stacklevel=2)
         self.transforms = not quirks.has(device, quirks.MISCOMPILES_TRANSFORMS)
+        self.rejection = not quirks.has(device, quirks.MISCOMPILES_REJECTION)
         self.context = context
         self.device = device
         self.limits = _limits(device)

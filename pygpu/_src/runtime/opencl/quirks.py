@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOSES_LONG_LOOPS",
+    "MISCOMPILES_REJECTION",
     "MISCOMPILES_TRANSFORMS",
     "NO_CASTS_OF_BYTES",
     "has",
@@ -29,6 +30,12 @@ LOSES_LONG_LOOPS = Quirk(
     "Mesa 22.3",
     "ends the loops of a work-item after 65,535 rounds in all, without an error, so more "
     "work-items share the work, and using arrays warns",
+)
+MISCOMPILES_REJECTION = Quirk(
+    "llvmpipe",
+    "Mesa 22.3",
+    "in a loop that work-items leave in different rounds, log, log1p, expm1 and pow give them "
+    "numbers of others, so distributions that are sampled by such loops are refused",
 )
 MISCOMPILES_TRANSFORMS = Quirk(
     "llvmpipe",
