@@ -423,3 +423,25 @@ def test_release_while_another_thread_copies(ctx: cl.Context) -> None:
         for thread in threads:
             thread.join()
     assert not errors
+
+
+@pytest.mark.parametrize("pooled", [False, True], ids=["allocator", "pool"])
+def test_parts_of_arrays_in_shared_memory(
+    ctx: cl.Context, queue: cl.CommandQueue, pooled: bool
+) -> None:
+    allocator = tools.SVMAllocator(ctx, queue=queue)
+    memory = tools.SVMPool(allocator) if pooled else allocator
+    host = np.arange(24.0).reshape(4, 6)
+    x = cl.array.to_device(queue, host, allocator=memory)
+    part, host_part = x[1:3], host[1:3]
+    np.testing.assert_array_equal(part.get(), host_part)
+    part.set(host_part * 10)
+    x[3].fill(-1)
+    x[0] = x[2]
+    host[1:3] *= 10
+    host[3], host[0] = -1, host[2]
+    np.testing.assert_array_equal(x.get(), host)
+    copied = part.copy()
+    del x, part
+    gc.collect()  # the copy has memory of its own
+    np.testing.assert_array_equal(copied.get(), host[1:3])

@@ -318,7 +318,7 @@ def _svm(pointer: Any, offset: int, nbytes: int) -> Any:
     """Return the part [offset, offset + nbytes) of shared memory."""
     if offset == 0 and pointer.size == nbytes:
         return pointer
-    raise NotImplementedError("parts of SVM")
+    return cl.SVM(pointer.buf[offset : offset + nbytes])  # which counts as the memory it is in
 
 
 _opencl._set_array_type(GPUArray)
