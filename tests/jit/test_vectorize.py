@@ -375,3 +375,18 @@ def test_at_and_reduceat_join_in_order(queue):
     ]:
         with pytest.raises(error, match=message):
             call()
+
+
+def half_power(x):
+    return x**0.5
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_powers_of_a_half_are_exact(make, target, dtype):
+    """Also where pow differs from sqrt: -0.0 and negative infinity."""
+    x = np.array([0, -0.0, 9, 2, 1e-42, np.inf, -np.inf, np.nan, -1], dtype)
+    expected = np.array([0, 0, 3, np.sqrt(dtype(2)), np.sqrt(x[4]), np.inf, np.inf, np.nan, np.nan])
+    found = cl.vectorize(half_power, target=target)(make(x)).get()
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, expected.astype(dtype))
+    assert not np.signbit(found[:2]).any()

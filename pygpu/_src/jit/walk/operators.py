@@ -212,7 +212,24 @@ def _power(fc: FunctionContext, node: ast.AST, a: Value, b: Value) -> Value:
             a = Value(WEAK_FLOAT, emit.convert(a, WEAK_FLOAT))
     if a.is_weak and b.is_weak:
         return _weak_binary(fc, node, "power", "**", a, b)
+    if b.is_const and b.type.dtype.kind == "f" and b.const == 0.5:
+        out = emit.resolve("power", [a, b])[0][2]
+        if out.kind == "f" and out.itemsize >= 4:
+            return _root(fc, a, scalar_type(out))
     return call_ufunc(fc, node, "power", [a, b])[0]
+
+
+def _root(fc: FunctionContext, a: Value, t: Scalar) -> Value:
+    """Compute a ** 0.5, by the square root, which is exact and faster: devices' pow is not. Unlike
+    sqrt, pow gives 0.0 for -0.0 and infinity for both infinities."""
+    kind, name = emit.c_type(t), f"pgu_root_{dtypes.code(t.dtype)}"
+    fc.unit.need(t.dtype)
+    fc.unit.texts.setdefault(
+        name,
+        f"PG_INLINE {kind} {name}({kind} x)\n"
+        f"{{ return isinf(x) ? fabs(x) : sqrt(x) + ({kind})0; }}\n",
+    )
+    return Value(t, f"{name}({emit.convert(a, t)})")
 
 
 def _small_power(fc: FunctionContext, node: ast.AST, a: Value, exponent: int) -> Value:
