@@ -248,14 +248,15 @@ static void restart_timer(void) {
     }
 }
 
-/* Launches a chain, of which something is parked perhaps. Whether by a kernel of its own. */
-static int launch(Chain *of) {
+/* Launches a chain, of which something is parked perhaps, but not if all is to be launched: what
+ * comes next may write what parked steps read. Whether by a kernel of its own. */
+static int launch(Chain *of, int all) {
     int fused = 0;
     uint32_t live = chain_live(of);
     if (of->end.plan != NULL && !chain_end_live(of)) {
         chain_remove_end(of);
     }
-    uint32_t parkable = chain_parkable(of, live), park = parkable;
+    uint32_t parkable = all ? 0 : chain_parkable(of, live), park = parkable;
     if (of->deferred) {
         report_later(of->table->cuda, launch_all(of, live, &park, &fused));
     }
@@ -287,7 +288,7 @@ static void flush(int go_on, int all) {
     arr_chain_serial++;
     flush_parked(all ? NULL : of);
     if (of->n_steps != 0) {
-        int fused = launch(of);
+        int fused = launch(of, all);
         if (go_on && (!fused || of->resumed) && chain->n_steps == 0) {
             of->deferred = 0;
             Py_CLEAR(of->event);
@@ -582,10 +583,12 @@ static PyObject *new_scratch(const Plan *plan, const GPUArray *first) {
     return scratch;
 }
 
-/* Lets a reduction that has nothing to do with what is deferred be launched before it. */
-static void overtake(int cuda, const GPUArray *operand) {
-    if (is_waiting() && !chain_is_result(chain, operand) &&
-        !chain_is_result(&arr_chain_parked, operand)) {
+/* Lets a reduction that has nothing to do with what is deferred be launched before it: it neither
+ * reads a result nor writes what is read or written there. */
+static void overtake(int cuda, const GPUArray *operand, const GPUArray *out) {
+    const Chain *parked = &arr_chain_parked;
+    if (is_waiting() && !chain_is_result(chain, operand) && !chain_is_result(parked, operand) &&
+        !chain_touches(chain, out->base_data) && !chain_touches(parked, out->base_data)) {
         launches_itself(cuda);
     }
 }
@@ -614,7 +617,7 @@ int chain_add_end(Plan *plan, GPUArray *first, GPUArray *out, const GPUArray *op
     Py_XDECREF(scratch);
     if (!added) {
         if (cuda) {
-            overtake(cuda, operand);
+            overtake(cuda, operand, out);
         }
         return 0;
     }

@@ -126,6 +126,8 @@ int chain_append_end(Chain *chain, Plan *plan, GPUArray *first, GPUArray *out,
                      const GPUArray *operand, PyObject **scratch);
 void chain_remove_end(Chain *chain);
 void chain_clear(Chain *chain);
+/* Whether a step, or the reduction at the end, reads or writes this memory. */
+int chain_touches(const Chain *chain, const PyObject *memory);
 /* Lets go of results that the program has dropped. */
 void chain_sweep(Chain *chain);
 /* Which results are still of interest, one bit each. */

@@ -297,11 +297,24 @@ static int step_of(const Chain *chain, const Place *place) {
     return -1;
 }
 
+int chain_touches(const Chain *chain, const PyObject *memory) {
+    for (int i = 0; i < chain->n_steps; i++) {
+        const ChainStep *step = &chain->steps[i];
+        for (int k = 0; k <= step->n; k++) {
+            if (step->objects[k] == memory) {
+                return 1;
+            }
+        }
+    }
+    return chain->end.plan != NULL && chain->end.memory == memory;
+}
+
 int chain_append_end(Chain *chain, Plan *plan, GPUArray *first, GPUArray *out,
                      const GPUArray *operand, PyObject **scratch) {
     Place from, *to = &chain->end.out;
     if (chain->n_steps == 0 || chain->end.plan != NULL || chain->now.rewrites ||
         chain->table != first->table || chain->queue != first->queue || plan->n_scratch > 1 ||
+        chain_touches(chain, out->base_data) || /* groups would write what others still read */
         !place_of(operand, &from) || !place_of(out, to)) {
         return 0;
     }

@@ -124,7 +124,7 @@ static int concerns(const Chain *chain) {
             }
         }
     }
-    return 0;
+    return chain->end.plan != NULL && chain_touches(parked, chain->end.memory);
 }
 
 int chain_parked_must_go(const Chain *before) {

@@ -150,7 +150,52 @@ def a_view_keeps_it(x, m):
     return v, s
 
 
+def sums_are_written_to_the_operand(x, m):
+    """By reductions that have nothing to do with what waits, and so could overtake it."""
+    e = np.exp(x - m)
+    s = e.sum(axis=1, keepdims=True)
+    np.sum(m, axis=0, out=x[0, :1])
+    np.sum(np.concatenate([m, m], axis=1), axis=1, out=x[:, 1])
+    return e / s, x
+
+
+def sums_of_a_chain_are_written_to_its_operand(x, m):
+    e = np.exp(x - m)
+    np.sum(e, axis=1, out=x[:, 0])
+    np.sum(x * 2, axis=0, out=x[5])
+    return e, x
+
+
+def sums_of_another_chain_are_written_to_the_operand(x, m):
+    e = np.exp(x - m)
+    s = e.sum(axis=1, keepdims=True)
+    np.sum(m * 2 + s, axis=1, out=x[:, 0])
+    return e / s, x
+
+
+def sums_are_written_to_the_result(x, m):
+    e = np.exp(x - m)
+    s = e.sum(axis=1)
+    np.max(m * 3, axis=1, out=e[:, 4])
+    return e, s
+
+
+def the_operand_is_filled_and_sorted(x, m):
+    e = np.exp(x - m)
+    s = e.sum(axis=1, keepdims=True)
+    x[7].fill(3)
+    np.cumsum(x[1], out=x[2])
+    x[3] = np.sort(x[4])
+    np.matmul(x[9:18], x[18:27], out=x[:9])
+    return e / s, x
+
+
 PROGRAMS = [
+    sums_are_written_to_the_operand,
+    sums_of_a_chain_are_written_to_its_operand,
+    sums_of_another_chain_are_written_to_the_operand,
+    sums_are_written_to_the_result,
+    the_operand_is_filled_and_sorted,
     normalized,
     entropy,
     both,
@@ -173,6 +218,20 @@ def test_results_are_the_same_bits(program):
     got, _ = launched(program, X, M)
     for a, b in zip(got, expected, strict=True):
         assert a.tobytes() == b.tobytes()
+
+
+def test_a_command_after_the_first_launch_of_a_kernel_finds_nothing_parked():
+    """With the modes that users have: the command itself launches the chain, and writes what its
+    steps read."""
+    chains.set_mode(1, wait=True, often=3)
+    big = np.random.default_rng(6).uniform(-2, 2, (300, 300)).astype(np.float32)
+    expected = np.exp(big) / np.exp(big).sum(axis=1, keepdims=True)
+    for _ in range(12):
+        x, y = gpuarray.to_gpu(big), gpuarray.to_gpu(big)
+        e = np.exp(x)
+        s = e.sum(axis=1, keepdims=True)
+        np.sum(y, axis=1, out=x[:, 0])
+        np.testing.assert_allclose((e / s).get(), expected, rtol=1e-5)
 
 
 def test_softmax_and_its_entropy_take_two_launches():
