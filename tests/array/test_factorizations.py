@@ -221,8 +221,14 @@ def test_integers_are_doubles(make):
     assert np.allclose(np.linalg.eigvalsh(make(a)).get(), np.linalg.eigvalsh(a))
 
 
-@pytest.mark.parametrize("dtype", "dF")
-@pytest.mark.parametrize("n", [33, 65, 100])
+@pytest.mark.parametrize(
+    ("n", "dtype"),
+    [
+        pytest.param(n, dtype, marks=[] if f"{n}{dtype}" in ("33d", "65F") else [pytest.mark.slow])
+        for n in (33, 65, 100)
+        for dtype in "dF"
+    ],
+)
 def test_blocks(make, n, dtype):
     """Large matrices, and small ones by the same kernels."""
     if make.name == "cuda" and n == 100:

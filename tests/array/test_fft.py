@@ -233,7 +233,7 @@ def test_into_an_array(make, name):
     np.testing.assert_allclose(wider.get(), want, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("n", [6, 60, 97])
+@pytest.mark.parametrize("n", [6, pytest.param(60, marks=pytest.mark.slow), 97])
 def test_in_place(make, tight, n):
     a = host("F", (3, n))
     for axis in (0, 1):

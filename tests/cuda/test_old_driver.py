@@ -142,4 +142,4 @@ def test_functions_that_a_driver_lacks():
 def test_too_old():
     ended = run("import pygpu.cuda.driver as cuda; cuda.init()", PYGPU_SIM_VERSION="11070")
     assert ended.returncode == 1
-    assert "the driver is for CUDA 11.7, and pygpu needs 11.8 or newer" in ended.stderr
+    assert "the driver is for CUDA 11.7, but pygpu needs 11.8 or newer" in ended.stderr

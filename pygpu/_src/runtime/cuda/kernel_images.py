@@ -26,14 +26,14 @@ from pygpu.errors import Error
 
 from . import compilation, nvrtc
 
-__all__ = ["find", "is_current", "keep", "key_of", "makers"]
+__all__ = ["KERNEL", "find", "is_current", "keep", "key_of", "makers"]
 
 _FORMAT = "generated 1"
 _HALF = "#include <cuda_fp16.h>"
 _UNCERTAIN = re.compile(
     r"include|import|embed|__DATE__|__TIME|__has_|_Pragma\s*+\(\s*+\"nv|\\\r?\n|\?\?"
 )
-_KERNEL = re.compile(r"__global__\s++void\s++(?:__launch_bounds__\s*+\([^()]*+\)\s*+)?(\w++)\s*+\(")
+KERNEL = re.compile(r"__global__\s++void\s++(?:__launch_bounds__\s*+\([^()]*+\)\s*+)?(\w++)\s*+\(")
 
 
 def key_of(
@@ -92,8 +92,7 @@ def keep(store: Any, key: str, image: bytes, prefix: str, declared: str | None) 
     if declared is None:
         return None
     kernels = {
-        name: signature.kernel_parameters(name, declared, None)
-        for name in _KERNEL.findall(declared)
+        name: signature.kernel_parameters(name, declared, None) for name in KERNEL.findall(declared)
     }
     files = makers(_HALF in prefix)
     if files is not None and image and None not in kernels.values():

@@ -13,7 +13,6 @@ PYGPU_CACHE_DIR, PYGPU_NO_CACHE, PYGPU_CACHE_SIZE as for OpenCL, PYGPU_NVRTC_LIB
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -34,6 +33,7 @@ from pygpu.errors import CompileError, Error
 from . import kernel_sources, nvrtc
 from .advice import source_text
 from .compilation import NAME, Compilation, _device_architecture, get_nvcc_version, run
+from .kernel_images import KERNEL
 
 __all__ = [
     "DEFAULT_NVCC_FLAGS",
@@ -150,9 +150,6 @@ def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
 # ---- modules ------------------------------------------------------------------------------------
 
 
-_KERNEL = re.compile(r"__global__[^;{}]*?\bvoid\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(")
-
-
 class CudaModule:
     """Base of classes that hold a Module compiled from source."""
 
@@ -169,7 +166,7 @@ class CudaModule:
     def __repr__(self) -> str:
         cls, module = type(self), getattr(self, "module", None)  # none while it is being made
         source = getattr(module, "_source", None) or ""
-        kernels = ", ".join(map(repr, dict.fromkeys(_KERNEL.findall(source))))
+        kernels = ", ".join(map(repr, dict.fromkeys(KERNEL.findall(source))))
         return f"<{cls.__module__}.{cls.__qualname__}{f' with {kernels}' * bool(kernels)}>"
 
     def get_function(self, name: str) -> Function:
