@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache as once
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import progress
@@ -72,12 +73,17 @@ def cache_lookup(hit: bool, source: bytes | str | None) -> None:
     log("cache", DEBUG, "%s: %s", "hit" if hit else "miss", lambda: kernel_names(source))
 
 
+def _compiling(source: str | bytes | None, device: Callable[[], str]) -> str:
+    return f"compiling {kernel_names(source)} for {device()}"
+
+
+# No lambdas here and in its callers: CPython 3.12.1 crashes if there is no memory for one.
 @contextmanager
 def compiling(source: str | bytes | None, device: Callable[[], str]) -> Iterator[None]:
     """Context manager for a compilation: logs its time, and shows a line on a terminal if it takes
     long."""
     start = time.perf_counter()
-    with progress.line(lambda: f"compiling {kernel_names(source)} for {device()}"):
+    with progress.line(partial(_compiling, source, device)):
         try:
             yield
         except BaseException:

@@ -21,6 +21,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache as once
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pygpu._src.util import log
@@ -498,7 +499,7 @@ def build_program(
         if logs is not None:
             warn_of_logs(logs, stacklevel=2)
             return
-    with log.compiling(source, lambda: _names_of(targets)):
+    with log.compiling(source, partial(_names_of, targets)):
         _build(program, given, devices, targets, all_options)
     logs = _collect_logs(program, targets)
     if store is not None and keys:
@@ -550,7 +551,7 @@ def compile_program(
     pairs = as_list(headers or (), "Program.compile", "headers")
     _start_afresh(program, "clCompileProgram")
     try:
-        with log.compiling(program._source_bytes, lambda: _names_of(targets)):
+        with log.compiling(program._source_bytes, partial(_names_of, targets)):
             program._compile(all_options.encoded, targets if devices is not None else None, pairs)
     except Error as error:
         if error.code == _INVALID_OPERATION:
