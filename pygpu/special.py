@@ -15,7 +15,7 @@ use in kernels: docs/arrays/special.md.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from pygpu._src.array import ufuncs
 from pygpu._src.array.routines.special import call, keep, log_softmax, logsumexp, softmax
 
 if TYPE_CHECKING:
+    from pygpu._array import GPUArray
     from pygpu._src.array.special_types import (
         Binary,
         Four,
@@ -937,14 +938,19 @@ def factorial(n: Any, exact: bool = False) -> Any:
     return gamma((n >= 0) * n + 1) * (n >= 0)
 
 
-def _derivative(function: Any, signs: float, what: str, formula: str) -> Any:
-    def derivative(v: Any, z: Any, n: int = 1) -> Any:
+class _Derivative(Protocol):
+    def __call__(self, v: Any, z: Any, n: int = 1) -> GPUArray[Any]: ...
+
+
+def _derivative(function: Any, signs: float, what: str, formula: str) -> _Derivative:
+    def derivative(v: Any, z: Any, n: int = 1) -> GPUArray[Any]:
         if not isinstance(n, (int, np.integer)) or n < 0:
             raise ValueError(f"{derivative.__name__}: n must be an integer of at least 0, not {n}")
         total = function(v - n, z) if n else function(v, z)
         for k in range(1, int(n) + 1):
             total = total + signs**k * math.comb(n, k) * function(v - n + 2 * k, z)
-        return total * ((-1.0) ** n if what == "kv" else 1.0) / 2.0**n
+        result: GPUArray[Any] = total * ((-1.0) ** n if what == "kv" else 1.0) / 2.0**n
+        return result
 
     derivative.__name__ = derivative.__qualname__ = {"hankel1": "h1vp", "hankel2": "h2vp"}.get(
         what, f"{what}p"
@@ -953,9 +959,9 @@ def _derivative(function: Any, signs: float, what: str, formula: str) -> Any:
     return derivative
 
 
-jvp = _derivative(jv, -1.0, "jv", "DLMF 10.6.7")
-yvp = _derivative(yv, -1.0, "yv", "DLMF 10.6.7")
-ivp = _derivative(iv, 1.0, "iv", "DLMF 10.29.5")
-kvp = _derivative(kv, 1.0, "kv", "DLMF 10.29.5")
-h1vp = _derivative(hankel1, -1.0, "hankel1", "DLMF 10.6.7")
-h2vp = _derivative(hankel2, -1.0, "hankel2", "DLMF 10.6.7")
+jvp: _Derivative = _derivative(jv, -1.0, "jv", "DLMF 10.6.7")
+yvp: _Derivative = _derivative(yv, -1.0, "yv", "DLMF 10.6.7")
+ivp: _Derivative = _derivative(iv, 1.0, "iv", "DLMF 10.29.5")
+kvp: _Derivative = _derivative(kv, 1.0, "kv", "DLMF 10.29.5")
+h1vp: _Derivative = _derivative(hankel1, -1.0, "hankel1", "DLMF 10.6.7")
+h2vp: _Derivative = _derivative(hankel2, -1.0, "hankel2", "DLMF 10.6.7")
