@@ -103,7 +103,7 @@ def test_copies(on):
 def test_simulators_memory_is_the_hosts(cuda_context):
     """Libraries for the CPU use it in place, and it comes back as an array over it."""
     if not is_simulator():
-        pytest.skip("this is a GPU")
+        pytest.skip("needs the simulator: a GPU's memory is not the host's")
     from pygpu.cuda.gpuarray import to_gpu
 
     x = to_gpu(A)

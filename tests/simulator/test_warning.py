@@ -15,7 +15,7 @@ def test_warns_once_at_the_users_line(line, tmp_path):
     from pygpu import _cuda
 
     if not _cuda._is_simulator():
-        pytest.skip("this is a GPU")
+        pytest.skip("needs the simulator; a GPU is used")
     program = tmp_path / "program.py"
     program.write_text(f"import pygpu\nfrom pygpu import xp\n{line}\n{line}\n")
     around = {k: v for k, v in os.environ.items() if k != "PYGPU_CUDA" and k != "PYTHONWARNINGS"}
