@@ -441,3 +441,11 @@ def test_subclass(ctx, queue):
     cl.enqueue_copy(queue, picture, noise((7, 13, 4)))
     assert np.array_equal(read(queue, picture), noise((7, 13, 4)))
     picture.itself = picture  # a cycle
+
+
+def test_pyopencls_older_way_to_information(ctx):
+    image = cl.Image(ctx, MF.READ_ONLY, RGBA8, (12, 7))
+    with pytest.warns(DeprecationWarning, match=r"use Image\.NAME"):
+        assert (image.image.width, image.image.height) == (12, 7)
+    with pytest.warns(DeprecationWarning):
+        assert image.image.depth == image.depth

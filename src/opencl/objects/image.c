@@ -723,6 +723,14 @@ static PyObject *Image_repr_html(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     return html;
 }
 
+static PyObject *Image_get_image(PyObject *op, void *Py_UNUSED(closure)) {
+    if (PyErr_WarnEx(PyExc_DeprecationWarning, "Image.image.NAME is deprecated: use Image.NAME",
+                     1) < 0) {
+        return NULL;
+    }
+    return Py_NewRef(op);
+}
+
 static PyMethodDef Image_methods[] = {
     {"_repr_html_", Image_repr_html, METH_NOARGS,
      "_repr_html_($self, /)\n--\n\n() -> str\n\nWhat notebooks show: a picture, and what repr() "
@@ -740,6 +748,8 @@ static PyGetSetDef Image_getset[] = {
      "tuple[int, ...]: width, height, depth as far as the image has them, then the number of "
      "images of an array [pixels]",
      NULL},
+    {"image", Image_get_image, NULL,
+     "Image: itself, for programs with PyOpenCL's deprecated image.image.depth", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot Image_slots[] = {
