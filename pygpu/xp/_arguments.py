@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from .._array import GPUArray
 
-__all__ = ["need_arrays"]
+__all__ = ["need_arrays", "on_device"]
 
 
 def need_arrays(call: str, *arrays: Any) -> None:
@@ -16,3 +19,31 @@ def need_arrays(call: str, *arrays: Any) -> None:
             raise TypeError(
                 f"{call}: {type(x).__name__} is not an array on a device; see pygpu.xp.asarray()"
             )
+
+
+def _is_on_device(x: Any, depth: int = 2) -> bool:
+    """Whether x is an array on a device, stands for one in pygpu.fuse, or contains one."""
+    if isinstance(x, GPUArray):
+        return True
+    if isinstance(x, (list, tuple)):
+        return depth > 0 and any(_is_on_device(item, depth - 1) for item in x)
+    return hasattr(type(x), "__array_function__") and not isinstance(x, (np.ndarray, np.generic))
+
+
+def on_device(name: str, numpys: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of NumPy's for calls with an array on a device, which it dispatches to pygpu."""
+
+    def function(*args: Any, **options: Any) -> Any:
+        if not any(map(_is_on_device, args)) and not any(map(_is_on_device, options.values())):
+            kinds = ", ".join(type(x).__name__ for x in (*args, *options.values())) or "nothing"
+            raise TypeError(
+                f"{name}: an array on a device is needed, not {kinds}; see pygpu.xp.asarray()"
+            )
+        return numpys(*args, **options)
+
+    function.__name__ = name.rpartition(".")[2]
+    function.__qualname__ = name
+    function.__module__ = "pygpu.xp"
+    function.__doc__ = f"NumPy's {name} with arrays on a device; numpy.{name} describes it."
+    function.__wrapped__ = numpys  # type: ignore[attr-defined]  # for inspect.signature()
+    return function

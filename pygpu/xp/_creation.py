@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import ceil, isfinite
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         Floating,
         GPUArray,
         Index,
+        Number,
         Operand,
         ScalarT,
         Shape,
@@ -78,38 +80,74 @@ def _of_scalar(value: Any, device: Device) -> np.dtype[Any]:
 
 @overload
 def asarray(
-    obj: ArrayT, /, *, dtype: None = None, device: AnyDevice = None, copy: bool | None = None
+    obj: ArrayT,
+    /,
+    dtype: None = None,
+    order: str | None = None,
+    *,
+    device: AnyDevice = None,
+    copy: bool | None = None,
 ) -> ArrayT: ...
 @overload
 def asarray(
     obj: NDArray[ScalarT] | ScalarT,
     /,
-    *,
     dtype: None = None,
+    order: str | None = None,
+    *,
     device: AnyDevice = None,
     copy: bool | None = None,
-) -> GPUArray[ScalarT]: ...
-@overload
-def asarray(
-    obj: Any, /, *, dtype: DType[ScalarT], device: AnyDevice = None, copy: bool | None = None
 ) -> GPUArray[ScalarT]: ...
 @overload
 def asarray(
     obj: Any,
     /,
+    dtype: DType[ScalarT],
+    order: str | None = None,
     *,
+    device: AnyDevice = None,
+    copy: bool | None = None,
+) -> GPUArray[ScalarT]: ...
+@overload
+def asarray(
+    obj: Any,
+    /,
     dtype: DTypeLike | None = None,
+    order: str | None = None,
+    *,
     device: AnyDevice = None,
     copy: bool | None = None,
 ) -> GPUArray[Any]: ...
-def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Any:
+def asarray(
+    obj: Any,
+    /,
+    dtype: Any = None,
+    order: str | None = None,
+    *,
+    device: Any = None,
+    copy: bool | None = None,
+) -> Any:
     """An array of *obj*: an array on a device, a number, nested sequences of numbers, a NumPy
     array, or anything with the buffer protocol, ``__dlpack__`` or ``__cuda_array_interface__``.
 
     dtype: by default that of the items; Python's numbers give the device's default dtypes. device:
-    by default where *obj* is, else the default device. copy: True for a copy in any case, False to
+    by default where *obj* is, else the default device. order: "C" or "F" for an array in that
+    order; None, "K" or "A" keep the order of an array. copy: True for a copy in any case, False to
     raise ValueError if one is needed, None to copy where needed.
     """
+    if order not in (None, "C", "F", "K", "A"):
+        raise ValueError(f"asarray: order must be 'C', 'F', 'A' or 'K', not {order!r}")
+    array = _asarray(obj, dtype, device, copy)
+    if order not in ("C", "F"):
+        return array
+    if array.flags.c_contiguous if order == "C" else array.flags.f_contiguous:
+        return array
+    if copy is False:
+        raise ValueError(f"asarray: order {order!r} needs a copy, but copy=False")
+    return array._copy(order=order)
+
+
+def _asarray(obj: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
     if isinstance(obj, GPUArray):
         array: Any = obj
         where = array.device if device is None else as_device(device)
@@ -135,8 +173,20 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
         return array if dtype is None else asarray(array, dtype=dtype, copy=copy)
     if copy is False:
         raise ValueError("asarray: host memory has to be copied, but copy=False")
+    if isinstance(obj, (list, tuple)) and device is None and _alike(obj):
+        stacked = joining.stack(list(obj), 0)
+        return stacked if dtype is None else stacked.astype(dtypes.native(dtype), copy=False)
     where = as_device(device)
     return where.put(_host(obj, dtype, where))
+
+
+def _alike(items: Sequence[Any]) -> bool:
+    """Whether these are arrays of one device and shape, which are stacked there."""
+    first = items[0] if items else None
+    return isinstance(first, GPUArray) and all(
+        isinstance(x, GPUArray) and x.shape == first.shape and x.device == first.device
+        for x in items
+    )
 
 
 def _host(obj: Any, dtype: Any, device: Device) -> np.ndarray:
@@ -192,161 +242,344 @@ def _from_cuda_array(x: Any, /, *, device: Any = None, copy: bool | None = None)
 # ---- of a shape
 
 
-@overload
-def empty(shape: Shape, *, dtype: None = None, device: AnyDevice = None) -> Floating: ...
-@overload
-def empty(
-    shape: Shape, *, dtype: DType[ScalarT], device: AnyDevice = None
-) -> GPUArray[ScalarT]: ...
-@overload
-def empty(
-    shape: Shape, *, dtype: DTypeLike | None = None, device: AnyDevice = None
-) -> GPUArray[Any]: ...
-def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    """A new, uninitialized array."""
-    where = as_device(device)
-    return where.empty(layout.as_shape(shape, "empty"), _dtype(dtype, "real floating", where))
+def _made(
+    call: str, shape: Any, dtype: Any, order: str, where: Device, fill: Callable[[Any], Any]
+) -> Any:
+    """A new array in C or Fortran order, filled by a function of it."""
+    sizes = layout.as_shape(shape, call)
+    if order == "C":
+        return fill(where.empty(sizes, dtype))
+    if order == "F":
+        return fill(where.empty(sizes[::-1], dtype)).transpose()
+    raise ValueError(f"{call}: order must be 'C' or 'F', not {order!r}")
 
 
-@overload
-def full(  # type: ignore[overload-overlap]
-    shape: Shape, fill_value: bool, *, dtype: None = None, device: AnyDevice = None
-) -> Bool: ...
-@overload
-def full(
-    shape: Shape, fill_value: int, *, dtype: None = None, device: AnyDevice = None
-) -> Index: ...
-@overload
-def full(
-    shape: Shape, fill_value: float, *, dtype: None = None, device: AnyDevice = None
-) -> Floating: ...
-@overload
-def full(
-    shape: Shape, fill_value: complex, *, dtype: None = None, device: AnyDevice = None
-) -> ComplexFloating: ...
-@overload
-def full(
-    shape: Shape, fill_value: Operand, *, dtype: DType[ScalarT], device: AnyDevice = None
-) -> GPUArray[ScalarT]: ...
-@overload
-def full(
-    shape: Shape, fill_value: Operand, *, dtype: DTypeLike | None = None, device: AnyDevice = None
-) -> GPUArray[Any]: ...
-def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    """A new array of one value; its dtype is by default that of the value."""
-    where = as_device(device)
-    kind = _of_scalar(fill_value, where) if dtype is None else dtypes.native(dtype)
-    array = where.empty(layout.as_shape(shape, "full"), kind)
-    array[...] = fill_value
+def _filled(array: Any, value: Any) -> Any:
+    array[...] = value
     return array
 
 
 @overload
-def zeros(shape: Shape, *, dtype: None = None, device: AnyDevice = None) -> Floating: ...
+def empty(
+    shape: Shape, dtype: None = None, order: str = "C", *, device: AnyDevice = None
+) -> Floating: ...
+@overload
+def empty(
+    shape: Shape, dtype: DType[ScalarT], order: str = "C", *, device: AnyDevice = None
+) -> GPUArray[ScalarT]: ...
+@overload
+def empty(
+    shape: Shape, dtype: DTypeLike | None = None, order: str = "C", *, device: AnyDevice = None
+) -> GPUArray[Any]: ...
+def empty(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
+    """A new, uninitialized array."""
+    where = as_device(device)
+    kind = _dtype(dtype, "real floating", where)
+    return _made("empty", shape, kind, order, where, lambda array: array)
+
+
+@overload
+def full(  # type: ignore[overload-overlap]
+    shape: Shape,
+    fill_value: bool,
+    dtype: None = None,
+    order: str = "C",
+    *,
+    device: AnyDevice = None,
+) -> Bool: ...
+@overload
+def full(
+    shape: Shape, fill_value: int, dtype: None = None, order: str = "C", *, device: AnyDevice = None
+) -> Index: ...
+@overload
+def full(
+    shape: Shape,
+    fill_value: float,
+    dtype: None = None,
+    order: str = "C",
+    *,
+    device: AnyDevice = None,
+) -> Floating: ...
+@overload
+def full(
+    shape: Shape,
+    fill_value: complex,
+    dtype: None = None,
+    order: str = "C",
+    *,
+    device: AnyDevice = None,
+) -> ComplexFloating: ...
+@overload
+def full(
+    shape: Shape,
+    fill_value: Operand,
+    dtype: DType[ScalarT],
+    order: str = "C",
+    *,
+    device: AnyDevice = None,
+) -> GPUArray[ScalarT]: ...
+@overload
+def full(
+    shape: Shape,
+    fill_value: Operand,
+    dtype: DTypeLike | None = None,
+    order: str = "C",
+    *,
+    device: AnyDevice = None,
+) -> GPUArray[Any]: ...
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None
+) -> Any:
+    """A new array of one value; its dtype is by default that of the value."""
+    where = as_device(device)
+    kind = _of_scalar(fill_value, where) if dtype is None else dtypes.native(dtype)
+    return _made("full", shape, kind, order, where, lambda array: _filled(array, fill_value))
+
+
 @overload
 def zeros(
-    shape: Shape, *, dtype: DType[ScalarT], device: AnyDevice = None
+    shape: Shape, dtype: None = None, order: str = "C", *, device: AnyDevice = None
+) -> Floating: ...
+@overload
+def zeros(
+    shape: Shape, dtype: DType[ScalarT], order: str = "C", *, device: AnyDevice = None
 ) -> GPUArray[ScalarT]: ...
 @overload
 def zeros(
-    shape: Shape, *, dtype: DTypeLike | None = None, device: AnyDevice = None
+    shape: Shape, dtype: DTypeLike | None = None, order: str = "C", *, device: AnyDevice = None
 ) -> GPUArray[Any]: ...
-def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
     """A new array of zeros."""
     where = as_device(device)
     kind = _dtype(dtype, "real floating", where)
-    return where.empty(layout.as_shape(shape, "zeros"), kind).fill(0)
+    return _made("zeros", shape, kind, order, where, lambda array: array.fill(0))
 
 
-@overload
-def ones(shape: Shape, *, dtype: None = None, device: AnyDevice = None) -> Floating: ...
-@overload
-def ones(shape: Shape, *, dtype: DType[ScalarT], device: AnyDevice = None) -> GPUArray[ScalarT]: ...
 @overload
 def ones(
-    shape: Shape, *, dtype: DTypeLike | None = None, device: AnyDevice = None
+    shape: Shape, dtype: None = None, order: str = "C", *, device: AnyDevice = None
+) -> Floating: ...
+@overload
+def ones(
+    shape: Shape, dtype: DType[ScalarT], order: str = "C", *, device: AnyDevice = None
+) -> GPUArray[ScalarT]: ...
+@overload
+def ones(
+    shape: Shape, dtype: DTypeLike | None = None, order: str = "C", *, device: AnyDevice = None
 ) -> GPUArray[Any]: ...
-def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
     """A new array of ones."""
     where = as_device(device)
     kind = _dtype(dtype, "real floating", where)
-    return where.empty(layout.as_shape(shape, "ones"), kind).fill(1)
+    return _made("ones", shape, kind, order, where, lambda array: array.fill(1))
 
 
-def _beside(call: str, x: Any, dtype: Any, device: Any) -> Any:
+def _beside(
+    call: str, x: Any, dtype: Any, order: str, shape: Any, device: Any, fill: Callable[[Any], Any]
+) -> Any:
+    """A new array like x, filled by a function of it."""
     need_arrays(call, x)
     array: Any = x
     where = array.device if device is None else as_device(device)
-    return where.empty(array.shape, array.dtype if dtype is None else dtypes.native(dtype))
+    kind = array.dtype if dtype is None else dtypes.native(dtype)
+    if order in ("K", "A"):
+        fortran = array.flags.f_contiguous and not array.flags.c_contiguous
+        order = "F" if fortran else "C"
+    return _made(call, array.shape if shape is None else shape, kind, order, where, fill)
 
 
-@overload
-def empty_like(x: ArrayT, /, *, dtype: None = None, device: AnyDevice = None) -> ArrayT: ...
 @overload
 def empty_like(
-    x: GPUArray[Any], /, *, dtype: DType[ScalarT], device: AnyDevice = None
+    x: ArrayT,
+    /,
+    dtype: None = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: AnyDevice = None,
+) -> ArrayT: ...
+@overload
+def empty_like(
+    x: GPUArray[Any],
+    /,
+    dtype: DType[ScalarT],
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: AnyDevice = None,
 ) -> GPUArray[ScalarT]: ...
 @overload
 def empty_like(
-    x: GPUArray[Any], /, *, dtype: DTypeLike | None = None, device: AnyDevice = None
+    x: GPUArray[Any],
+    /,
+    dtype: DTypeLike | None = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
-def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+def empty_like(
+    x: Any,
+    /,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: Any = None,
+) -> Any:
     """A new, uninitialized array of the shape and dtype of x."""
-    return _beside("empty_like", x, dtype, device)
+    return _beside("empty_like", x, dtype, order, shape, device, lambda array: array)
 
 
 @overload
 def full_like(
-    x: ArrayT, /, fill_value: Operand, *, dtype: None = None, device: AnyDevice = None
+    x: ArrayT,
+    /,
+    fill_value: Operand,
+    dtype: None = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: None = None,
+    *,
+    device: AnyDevice = None,
 ) -> ArrayT: ...
 @overload
 def full_like(
-    x: GPUArray[Any], /, fill_value: Operand, *, dtype: DType[ScalarT], device: AnyDevice = None
+    x: GPUArray[Any],
+    /,
+    fill_value: Operand,
+    dtype: DType[ScalarT],
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: AnyDevice = None,
 ) -> GPUArray[ScalarT]: ...
 @overload
 def full_like(
     x: GPUArray[Any],
     /,
     fill_value: Operand,
-    *,
     dtype: DTypeLike | None = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
     device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
-def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+def full_like(
+    x: Any,
+    /,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: Any = None,
+) -> Any:
     """A new array of one value, of the shape and dtype of x."""
-    array = _beside("full_like", x, dtype, device)
-    array[...] = fill_value
-    return array
+    return _beside(
+        "full_like", x, dtype, order, shape, device, lambda array: _filled(array, fill_value)
+    )
 
 
-@overload
-def zeros_like(x: ArrayT, /, *, dtype: None = None, device: AnyDevice = None) -> ArrayT: ...
 @overload
 def zeros_like(
-    x: GPUArray[Any], /, *, dtype: DType[ScalarT], device: AnyDevice = None
+    x: ArrayT,
+    /,
+    dtype: None = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: AnyDevice = None,
+) -> ArrayT: ...
+@overload
+def zeros_like(
+    x: GPUArray[Any],
+    /,
+    dtype: DType[ScalarT],
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: AnyDevice = None,
 ) -> GPUArray[ScalarT]: ...
 @overload
 def zeros_like(
-    x: GPUArray[Any], /, *, dtype: DTypeLike | None = None, device: AnyDevice = None
+    x: GPUArray[Any],
+    /,
+    dtype: DTypeLike | None = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
-def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+def zeros_like(
+    x: Any,
+    /,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: Any = None,
+) -> Any:
     """A new array of zeros, of the shape and dtype of x."""
-    return _beside("zeros_like", x, dtype, device).fill(0)
+    return _beside("zeros_like", x, dtype, order, shape, device, lambda array: array.fill(0))
 
 
-@overload
-def ones_like(x: ArrayT, /, *, dtype: None = None, device: AnyDevice = None) -> ArrayT: ...
 @overload
 def ones_like(
-    x: GPUArray[Any], /, *, dtype: DType[ScalarT], device: AnyDevice = None
+    x: ArrayT,
+    /,
+    dtype: None = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: AnyDevice = None,
+) -> ArrayT: ...
+@overload
+def ones_like(
+    x: GPUArray[Any],
+    /,
+    dtype: DType[ScalarT],
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: AnyDevice = None,
 ) -> GPUArray[ScalarT]: ...
 @overload
 def ones_like(
-    x: GPUArray[Any], /, *, dtype: DTypeLike | None = None, device: AnyDevice = None
+    x: GPUArray[Any],
+    /,
+    dtype: DTypeLike | None = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
-def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+def ones_like(
+    x: Any,
+    /,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: Any = None,
+) -> Any:
     """A new array of ones, of the shape and dtype of x."""
-    return _beside("ones_like", x, dtype, device).fill(1)
+    return _beside("ones_like", x, dtype, order, shape, device, lambda array: array.fill(1))
 
 
 @overload
@@ -354,9 +587,10 @@ def eye(
     n_rows: int,
     n_cols: int | None = None,
     /,
-    *,
     k: int = 0,
     dtype: None = None,
+    order: str = "C",
+    *,
     device: AnyDevice = None,
 ) -> Floating: ...
 @overload
@@ -364,9 +598,10 @@ def eye(
     n_rows: int,
     n_cols: int | None = None,
     /,
-    *,
     k: int = 0,
+    *,
     dtype: DType[ScalarT],
+    order: str = "C",
     device: AnyDevice = None,
 ) -> GPUArray[ScalarT]: ...
 @overload
@@ -374,18 +609,28 @@ def eye(
     n_rows: int,
     n_cols: int | None = None,
     /,
-    *,
     k: int = 0,
     dtype: DTypeLike | None = None,
+    order: str = "C",
+    *,
     device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
 def eye(
-    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    k: int = 0,
+    dtype: Any = None,
+    order: str = "C",
+    *,
+    device: Any = None,
 ) -> Any:
     """Zeros, and ones on diagonal k."""
     where = as_device(device)
-    shape = layout.as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
-    return manipulation.eye_into(where.empty(shape, _dtype(dtype, "real floating", where)), k)
+    kind = _dtype(dtype, "real floating", where)
+    shape = (n_rows, n_rows if n_cols is None else n_cols)
+    side = k if order == "C" else -k  # the array in Fortran order is filled transposed
+    return _made("eye", shape, kind, order, where, lambda a: manipulation.eye_into(a, side))
 
 
 # ---- ranges
@@ -397,8 +642,8 @@ def arange(
     /,
     stop: int | None = None,
     step: int = 1,
-    *,
     dtype: None = None,
+    *,
     device: AnyDevice = None,
 ) -> Index: ...
 @overload
@@ -407,8 +652,8 @@ def arange(
     /,
     stop: float | None = None,
     step: float = 1,
-    *,
     dtype: None = None,
+    *,
     device: AnyDevice = None,
 ) -> Floating: ...
 @overload
@@ -427,12 +672,12 @@ def arange(
     /,
     stop: float | None = None,
     step: float = 1,
-    *,
     dtype: DTypeLike | None = None,
+    *,
     device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
 def arange(
-    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
+    start: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None
 ) -> Any:
     """Evenly spaced numbers from start (0 if only one number is given) to before stop."""
     where = as_device(device)
@@ -467,79 +712,126 @@ def linspace(
     start: float,
     stop: float,
     /,
-    num: int,
-    *,
-    dtype: None = None,
-    device: AnyDevice = None,
+    num: int = 50,
     endpoint: bool = True,
+    retstep: Literal[False] = False,
+    dtype: None = None,
+    axis: int = 0,
+    *,
+    device: AnyDevice = None,
 ) -> Floating: ...
 @overload
 def linspace(
     start: complex,
     stop: complex,
     /,
-    num: int,
-    *,
-    dtype: None = None,
-    device: AnyDevice = None,
+    num: int = 50,
     endpoint: bool = True,
+    retstep: Literal[False] = False,
+    dtype: None = None,
+    axis: int = 0,
+    *,
+    device: AnyDevice = None,
 ) -> ComplexFloating: ...
 @overload
 def linspace(
-    start: complex,
-    stop: complex,
+    start: Operand,
+    stop: Operand,
     /,
-    num: int,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: Literal[False] = False,
     *,
     dtype: DType[ScalarT],
+    axis: int = 0,
     device: AnyDevice = None,
-    endpoint: bool = True,
 ) -> GPUArray[ScalarT]: ...
 @overload
 def linspace(
-    start: complex,
-    stop: complex,
+    start: Operand,
+    stop: Operand,
     /,
-    num: int,
-    *,
-    dtype: DTypeLike | None = None,
-    device: AnyDevice = None,
+    num: int = 50,
     endpoint: bool = True,
+    retstep: Literal[False] = False,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+    *,
+    device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
+@overload
+def linspace(
+    start: Operand,
+    stop: Operand,
+    /,
+    num: int = 50,
+    endpoint: bool = True,
+    *,
+    retstep: Literal[True],
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+    device: AnyDevice = None,
+) -> tuple[GPUArray[Any], Number | GPUArray[Any]]: ...
 def linspace(
     start: Any,
     stop: Any,
     /,
-    num: int,
-    *,
-    dtype: Any = None,
-    device: Any = None,
+    num: int = 50,
     endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
 ) -> Any:
-    """num evenly spaced numbers from start to stop (before it, if not endpoint)."""
-    where = as_device(device)
+    """num evenly spaced numbers from start to stop (before it, if not endpoint).
+
+    start and stop may be arrays: the numbers are then along a new axis at *axis*. retstep: return
+    the distance of neighbours as well."""
+    ends = next((x for x in (start, stop) if isinstance(x, GPUArray)), None)
+    if ends is not None:
+        where = ends.device if device is None else as_device(device)
+    else:
+        where = as_device(device)
+    count = layout.as_shape((num,), "linspace")[0]
+    steps = count - 1 if endpoint else count
+    step = (stop - start) / steps if steps > 0 else float("nan")
+    if ends is not None:
+        result = _between(start, stop, step, count, steps if endpoint else 0, where)
+        result = result if dtype is None else result.astype(dtypes.native(dtype), copy=False)
+        result = manipulation.moveaxis(result, 0, axis)
+        return (result, step) if retstep else result
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
     name = "complex floating" if is_complex else "real floating"
-    kind = _dtype(dtype, name, where)
-    array = where.empty(layout.as_shape((num,), "linspace"), kind)
-    if kind.kind == "c":
+    array = where.empty((count,), _dtype(dtype, name, where))
+    if array.dtype.kind == "c":
         first, last = complex(start), complex(stop)
         manipulation.linspace_into(array.real, first.real, last.real, endpoint)
         manipulation.linspace_into(array.imag, first.imag, last.imag, endpoint)
     else:
         manipulation.linspace_into(array, start, stop, endpoint)
-    return array
+    return (array, step) if retstep else array
+
+
+def _between(start: Any, stop: Any, step: Any, count: int, last: int, where: Device) -> Any:
+    """Numbers between arrays along a new first axis; the item *last* is stop itself, if not 0."""
+    positions = arange(count, device=where).reshape((count,) + (1,) * step.ndim)
+    result = start + positions * step
+    if last > 0:
+        result[-1] = stop
+    return result
 
 
 # ---- of arrays
 
 
-def meshgrid(*arrays: ArrayT, indexing: str = "xy") -> tuple[ArrayT, ...]:
-    """Coordinates of a grid, from those along each axis."""
+def meshgrid(
+    *arrays: ArrayT, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> tuple[ArrayT, ...]:
+    """Coordinates of a grid, from those along each axis. sparse: with length 1 along the others'
+    axes. copy: False for views of the arrays."""
     need_arrays("meshgrid", *arrays)
-    if len({a.dtype for a in arrays}) > 1:
-        raise ValueError("meshgrid: the arrays must have one dtype")
-    return tuple(manipulation.meshgrid(arrays, indexing))
+    return tuple(manipulation.meshgrid(arrays, indexing, copy, sparse))
 
 
 def _need_matrix(call: str, x: Any) -> None:
@@ -547,7 +839,7 @@ def _need_matrix(call: str, x: Any) -> None:
         raise ValueError(f"{call}: an array of two axes or more is needed, not of {x.ndim}")
 
 
-def tril(x: ArrayT, /, *, k: int = 0) -> ArrayT:
+def tril(x: ArrayT, /, k: int = 0) -> ArrayT:
     """Zeros above diagonal k of the last two axes."""
     need_arrays("tril", x)
     _need_matrix("tril", x)
@@ -555,7 +847,7 @@ def tril(x: ArrayT, /, *, k: int = 0) -> ArrayT:
     return result
 
 
-def triu(x: ArrayT, /, *, k: int = 0) -> ArrayT:
+def triu(x: ArrayT, /, k: int = 0) -> ArrayT:
     """Zeros below diagonal k of the last two axes."""
     need_arrays("triu", x)
     _need_matrix("triu", x)

@@ -43,46 +43,49 @@ __all__ = [
     "uint8",
 ]
 
-bool: np.dtype[np.bool_] = np.dtype(np.bool_)  # noqa: A001
-int8: np.dtype[np.int8] = np.dtype(np.int8)
-int16: np.dtype[np.int16] = np.dtype(np.int16)
-int32: np.dtype[np.int32] = np.dtype(np.int32)
-int64: np.dtype[np.int64] = np.dtype(np.int64)
-uint8: np.dtype[np.uint8] = np.dtype(np.uint8)
-uint16: np.dtype[np.uint16] = np.dtype(np.uint16)
-uint32: np.dtype[np.uint32] = np.dtype(np.uint32)
-uint64: np.dtype[np.uint64] = np.dtype(np.uint64)
-float16: np.dtype[np.float16] = np.dtype(np.float16)  # not one of the standard's
-float32: np.dtype[np.float32] = np.dtype(np.float32)
-float64: np.dtype[np.float64] = np.dtype(np.float64)
-complex64: np.dtype[np.complex64] = np.dtype(np.complex64)
-complex128: np.dtype[np.complex128] = np.dtype(np.complex128)
+bool: type[np.bool_] = np.bool_  # noqa: A001
+int8: type[np.int8] = np.int8
+int16: type[np.int16] = np.int16
+int32: type[np.int32] = np.int32
+int64: type[np.int64] = np.int64
+uint8: type[np.uint8] = np.uint8
+uint16: type[np.uint16] = np.uint16
+uint32: type[np.uint32] = np.uint32
+uint64: type[np.uint64] = np.uint64
+float16: type[np.float16] = np.float16  # not one of the standard's
+float32: type[np.float32] = np.float32
+float64: type[np.float64] = np.float64
+complex64: type[np.complex64] = np.complex64
+complex128: type[np.complex128] = np.complex128
 
-_SIGNED = (int8, int16, int32, int64)
-_UNSIGNED = (uint8, uint16, uint32, uint64)
+
+def _dtypes(*names: str) -> tuple[np.dtype[Any], ...]:
+    return tuple(map(np.dtype, names))
+
+
+_SIGNED = _dtypes("int8", "int16", "int32", "int64")
+_UNSIGNED = _dtypes("uint8", "uint16", "uint32", "uint64")
+_FLOATING = _dtypes("float32", "float64")
+_COMPLEX = _dtypes("complex64", "complex128")
 KINDS: dict[str, tuple[np.dtype[Any], ...]] = {
-    "bool": (bool,),
+    "bool": _dtypes("bool"),
     "signed integer": _SIGNED,
     "unsigned integer": _UNSIGNED,
     "integral": _SIGNED + _UNSIGNED,
-    "real floating": (float32, float64),
-    "complex floating": (complex64, complex128),
-    "numeric": (*_SIGNED, *_UNSIGNED, float32, float64, complex64, complex128),
+    "real floating": _FLOATING,
+    "complex floating": _COMPLEX,
+    "numeric": (*_SIGNED, *_UNSIGNED, *_FLOATING, *_COMPLEX),
 }
-_DOUBLE = (float64, complex128)
+_DOUBLE = _dtypes("float64", "complex128")
 
 
 def default_dtype(kind: str, device: Device) -> np.dtype[Any]:
     """Of arrays on a device for which none is named: those of NumPy, or single precision where the
     device has no double."""
     wide = device.backend.limits.fp64
-    return {
-        "bool": bool,
-        "integral": int64,
-        "indexing": int64,
-        "real floating": float64 if wide else float32,
-        "complex floating": complex128 if wide else complex64,
-    }[kind]
+    if kind in ("real floating", "complex floating"):
+        return KINDS[kind][1 if wide else 0]
+    return KINDS["bool"][0] if kind == "bool" else _SIGNED[3]
 
 
 def dtypes_of(device: Device, kind: Any = None) -> dict[str, np.dtype[Any]]:

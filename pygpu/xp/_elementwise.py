@@ -11,6 +11,8 @@ from pygpu._src.array import ufuncs
 from pygpu._src.array.routines import joining
 from pygpu._src.codegen.ufunc_loops import STANDARD_NAMES
 
+from ._arguments import on_device
+
 if TYPE_CHECKING:
     from ._types import (
         Absolute,
@@ -119,8 +121,11 @@ def _operands(call: str, *operands: Any) -> tuple[Any, ...]:
 def _unary(name: str, text: str) -> Any:
     ufunc = STANDARD_NAMES.get(name, name)
 
-    def function(x: Any, /) -> Any:
-        return ufuncs.call(ufunc, _operands(name, x))
+    def function(x: Any, /, out: Any = None, **options: Any) -> Any:
+        operands = _operands(name, x)
+        if out is None and not options:
+            return ufuncs.call(ufunc, operands)
+        return getattr(np, ufunc)(*operands, out=out, **options)
 
     return _finish(function, name, text)
 
@@ -129,9 +134,12 @@ def _whole(name: str, text: str) -> Any:
     """Of integers, which they leave as they are."""
     ufunc = STANDARD_NAMES.get(name, name)
 
-    def function(x: Any, /) -> Any:
+    def function(x: Any, /, out: Any = None, **options: Any) -> Any:
         operands = _operands(name, x)
-        return ufuncs.call("positive" if x.dtype.kind in "iu" else ufunc, operands)
+        used = "positive" if x.dtype.kind in "iu" else ufunc
+        if out is None and not options:
+            return ufuncs.call(used, operands)
+        return getattr(np, used)(*operands, out=out, **options)
 
     return _finish(function, name, text)
 
@@ -139,9 +147,16 @@ def _whole(name: str, text: str) -> Any:
 def _binary(name: str, text: str) -> Any:
     ufunc = STANDARD_NAMES.get(name, name)
 
-    def function(x1: Any, x2: Any, /) -> Any:
-        return ufuncs.call(ufunc, _operands(name, x1, x2))
+    def function(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
+        operands = _operands(name, x1, x2)
+        if out is None and not options:
+            return ufuncs.call(ufunc, operands)
+        return getattr(np, ufunc)(*operands, out=out, **options)
 
+    numpys = getattr(np, ufunc)
+    methods = vars(function)
+    for method in ("accumulate", "at", "outer", "reduce", "reduceat"):
+        methods[method] = on_device(f"{name}.{method}", getattr(numpys, method))
     return _finish(function, name, text)
 
 
@@ -177,7 +192,6 @@ logical_not: Test = _unary("logical_not", "Whether zero, or false.")
 negative: Same = _unary("negative", "The opposite.")
 positive: Same = _unary("positive", "A copy.")
 reciprocal: Same = _unary("reciprocal", "1 / x.")
-round: Same = _whole("round", "The nearest integers, halves to even.")  # noqa: A001
 sign: Same = _unary("sign", "-1, 0 or 1; of complex numbers x / abs(x).")
 signbit: Test = _unary("signbit", "Whether the sign bit is set.")
 sin: Transcendental = _unary("sin", "Sine.")
@@ -218,9 +232,19 @@ remainder: Arithmetic = _binary("remainder", "What floor_divide() leaves, with t
 subtract: Arithmetic = _binary("subtract", "Differences.")
 
 
-def conj(x: ArrayT, /) -> ArrayT:
+def round(x: ArrayT, /, decimals: int = 0, out: ArrayT | None = None) -> ArrayT:  # noqa: A001
+    """The nearest numbers with so many decimals, halves to even."""
+    operands = _operands("round", x)
+    if decimals == 0 and out is None:
+        return ufuncs.call("positive" if x.dtype.kind in "iu" else "rint", operands)
+    return joining.round(x, decimals, out)
+
+
+def conj(x: ArrayT, /, out: ArrayT | None = None) -> ArrayT:
     """Complex conjugates; of real numbers a copy."""
     (x,) = _operands("conj", x)
+    if out is not None:
+        return np.conjugate(x, out=out)
     result: ArrayT = ufuncs.call("conjugate" if x.dtype.kind == "c" else "positive", (x,))
     return result
 
@@ -253,7 +277,13 @@ def imag(x: Any, /) -> Any:
     return x.imag
 
 
-def clip(x: ArrayT, /, min: Operand | None = None, max: Operand | None = None) -> ArrayT:
+def clip(
+    x: ArrayT,
+    /,
+    min: Operand | None = None,
+    max: Operand | None = None,
+    out: ArrayT | None = None,
+) -> ArrayT:
     """Items limited to [min, max]; None for no limit. The dtype is that of x.
 
     Raises TypeError for a complex limit of real items."""
@@ -272,6 +302,8 @@ def clip(x: ArrayT, /, min: Operand | None = None, max: Operand | None = None) -
                 other = other.astype(x.dtype)
             limit = other
         limits.append(limit)
+    if out is not None:
+        return joining.clip(x, *_within(x, limits), out)
     if limits[0] is None and limits[1] is None:
         return x._copy()
     result = joining.clip(x, *_within(x, limits))

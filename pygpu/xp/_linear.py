@@ -30,13 +30,13 @@ def matmul(x1: Any, x2: Any, /) -> Any:
 
 @overload
 def tensordot(
-    x1: NumberT, x2: NumberT, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
+    x1: NumberT, x2: NumberT, /, axes: int | tuple[Sequence[int], Sequence[int]] = 2
 ) -> NumberT: ...
 @overload
 def tensordot(
-    x1: GPUArray[Any], x2: GPUArray[Any], /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
+    x1: GPUArray[Any], x2: GPUArray[Any], /, axes: int | tuple[Sequence[int], Sequence[int]] = 2
 ) -> GPUArray[Any]: ...
-def tensordot(x1: Any, x2: Any, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Any:
+def tensordot(x1: Any, x2: Any, /, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Any:
     """Sums of products over axes."""
     need_arrays("tensordot", x1, x2)
     return _matmul.tensordot(x1, x2, axes)

@@ -11,6 +11,8 @@ from pygpu._src.array.routines import joining, manipulation
 from ._arguments import need_arrays
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
     from ._types import ArrayT, Axis, GPUArray, Shape
 
 __all__ = [
@@ -65,9 +67,18 @@ def broadcast_to(x: ArrayT, /, shape: Shape) -> ArrayT:
     return result
 
 
-def concat(arrays: Sequence[ArrayT], /, *, axis: int | None = 0) -> ArrayT:
+def concat(
+    arrays: Sequence[ArrayT],
+    /,
+    axis: int | None = 0,
+    out: ArrayT | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    casting: str = "same_kind",
+) -> ArrayT:
     """One array after the other along an axis; None: of the flat arrays."""
-    result: ArrayT = manipulation.concat(_together("concat", arrays), axis)
+    together = _together("concat", arrays)
+    result: ArrayT = manipulation.concat(together, axis, out, dtype, casting)
     return result
 
 
@@ -78,7 +89,7 @@ def expand_dims(x: ArrayT, /, axis: int | tuple[int, ...] = 0) -> ArrayT:
     return result
 
 
-def flip(x: ArrayT, /, *, axis: Axis = None) -> ArrayT:
+def flip(x: ArrayT, /, axis: Axis = None) -> ArrayT:
     """A view in reverse order along axes, all by default."""
     need_arrays("flip", x)
     result: ArrayT = manipulation.flip(x, axis)
@@ -100,64 +111,70 @@ def moveaxis(
     return result
 
 
-def permute_dims(x: ArrayT, /, axes: tuple[int, ...]) -> ArrayT:
+def permute_dims(x: ArrayT, /, axes: Sequence[int] | None = None) -> ArrayT:
     """A view with the axes in another order."""
     need_arrays("permute_dims", x)
-    return x.transpose(tuple(axes))
+    return x.transpose() if axes is None else x.transpose(tuple(axes))
 
 
-def repeat(x: ArrayT, repeats: int | GPUArray[Any], /, *, axis: int | None = None) -> ArrayT:
+def repeat(
+    x: ArrayT, repeats: int | Sequence[int] | GPUArray[Any], /, axis: int | None = None
+) -> ArrayT:
     """Each item (or row along an axis) so many times."""
     need_arrays("repeat", x)
     result: ArrayT = manipulation.repeat(x, repeats, axis)
     return result
 
 
-def reshape(x: ArrayT, /, shape: Shape, *, copy: bool | None = None) -> ArrayT:
+def reshape(x: ArrayT, /, shape: Shape, order: str = "C", *, copy: bool | None = None) -> ArrayT:
     """The items in another shape: a view where that is possible. copy: True for a copy in any case,
     False to raise ValueError if one is needed."""
     need_arrays("reshape", x)
-    return x.reshape(shape, copy=copy)
+    return x.reshape(shape, order=order, copy=copy)
 
 
-def roll(x: ArrayT, /, shift: int | tuple[int, ...], *, axis: Axis = None) -> ArrayT:
+def roll(x: ArrayT, /, shift: int | tuple[int, ...], axis: Axis = None) -> ArrayT:
     """Items moved on along axes; those that leave at one end come in at the other."""
     need_arrays("roll", x)
     result: ArrayT = manipulation.roll(x, shift, axis)
     return result
 
 
-def squeeze(x: ArrayT, /, axis: int | tuple[int, ...]) -> ArrayT:
+def squeeze(x: ArrayT, /, axis: int | tuple[int, ...] | None = None) -> ArrayT:
     """A view without axes of length 1."""
     need_arrays("squeeze", x)
     return x.squeeze(axis)
 
 
-def stack(arrays: Sequence[ArrayT], /, *, axis: int = 0) -> ArrayT:
+def stack(arrays: Sequence[ArrayT], /, axis: int = 0) -> ArrayT:
     """Arrays of one shape along a new axis."""
     result: ArrayT = joining.stack(_together("stack", arrays), axis)
     return result
 
 
-def take(x: ArrayT, indices: GPUArray[Any], /, *, axis: int | None = None) -> ArrayT:
-    """Items by index along an axis, which may be omitted if there is only one."""
+def take(
+    x: ArrayT,
+    indices: int | Sequence[int] | GPUArray[Any],
+    /,
+    axis: int | None = None,
+    out: ArrayT | None = None,
+    mode: str = "raise",
+) -> ArrayT:
+    """Items by index along an axis, of the flat array for None. mode: indices out of bounds raise
+    IndexError ("raise"), wrap around ("wrap"), or are limited to the first and last ("clip")."""
     need_arrays("take", x)
-    if axis is None:
-        if x.ndim > 1:
-            raise ValueError("take: axis is needed for arrays with more than one axis")
-        axis = 0
-    result: ArrayT = advanced_indexing.take(x, indices, axis)
+    result: ArrayT = advanced_indexing.take(x, indices, axis, out, mode)
     return result
 
 
-def take_along_axis(x: ArrayT, indices: GPUArray[Any], /, *, axis: int = -1) -> ArrayT:
+def take_along_axis(x: ArrayT, indices: GPUArray[Any], /, axis: int | None = -1) -> ArrayT:
     """For each position of *indices*, the item of that index on the axis."""
     need_arrays("take_along_axis", x)
     result: ArrayT = advanced_indexing.take_along_axis(x, indices, axis)
     return result
 
 
-def tile(x: ArrayT, repetitions: tuple[int, ...], /) -> ArrayT:
+def tile(x: ArrayT, repetitions: int | Sequence[int], /) -> ArrayT:
     """The array as often as said along each axis."""
     need_arrays("tile", x)
     result: ArrayT = manipulation.tile(x, repetitions)

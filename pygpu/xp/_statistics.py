@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from pygpu._src.array import advanced_indexing, layout
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
         GPUArray,
         Index,
         InexactT,
+        Mask,
+        Number,
         NumberT,
         Operand,
         ScalarT,
@@ -69,151 +72,397 @@ __all__ = [
 ]
 
 
-def all(x: GPUArray[Any], /, *, axis: Axis = None, keepdims: bool = False) -> Bool:  # noqa: A001
+def all(
+    x: GPUArray[Any],
+    /,
+    axis: Axis = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Mask | None = None,
+) -> Bool:  # noqa: A001
     """Whether all items are true, over axes."""
     need_arrays("all", x)
-    result: Bool = _reduce("all", x, axis, keepdims=keepdims)
+    result: Bool = _reduce("all", x, axis, out=out, keepdims=keepdims, where=where)
     return result
 
 
-def any(x: GPUArray[Any], /, *, axis: Axis = None, keepdims: bool = False) -> Bool:  # noqa: A001
+def any(
+    x: GPUArray[Any],
+    /,
+    axis: Axis = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Mask | None = None,
+) -> Bool:  # noqa: A001
     """Whether any item is true, over axes."""
     need_arrays("any", x)
-    result: Bool = _reduce("any", x, axis, keepdims=keepdims)
+    result: Bool = _reduce("any", x, axis, out=out, keepdims=keepdims, where=where)
     return result
 
 
-def max(x: ArrayT, /, *, axis: Axis = None, keepdims: bool = False) -> ArrayT:  # noqa: A001
+def max(
+    x: ArrayT,
+    /,
+    axis: Axis = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    initial: Number | None = None,
+    where: Mask | None = None,
+) -> ArrayT:  # noqa: A001
     """The greatest item over axes; NaN if there is one."""
     need_arrays("max", x)
-    result: ArrayT = _reduce("max", x, axis, keepdims=keepdims)
+    result: ArrayT = _reduce(
+        "max", x, axis, out=out, keepdims=keepdims, initial=initial, where=where
+    )
     return result
 
 
-def min(x: ArrayT, /, *, axis: Axis = None, keepdims: bool = False) -> ArrayT:  # noqa: A001
+def min(
+    x: ArrayT,
+    /,
+    axis: Axis = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    initial: Number | None = None,
+    where: Mask | None = None,
+) -> ArrayT:  # noqa: A001
     """The least item over axes; NaN if there is one."""
     need_arrays("min", x)
-    result: ArrayT = _reduce("min", x, axis, keepdims=keepdims)
+    result: ArrayT = _reduce(
+        "min", x, axis, out=out, keepdims=keepdims, initial=initial, where=where
+    )
     return result
 
 
 @overload
 def sum(
-    x: InexactT, /, *, axis: Axis = None, dtype: None = None, keepdims: bool = False
+    x: InexactT,
+    /,
+    axis: Axis = None,
+    dtype: None = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    initial: Number | None = None,
+    where: Mask | None = None,
 ) -> InexactT: ...
 @overload
 def sum(
-    x: Signed, /, *, axis: Axis = None, dtype: None = None, keepdims: bool = False
+    x: Signed,
+    /,
+    axis: Axis = None,
+    dtype: None = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    initial: Number | None = None,
+    where: Mask | None = None,
 ) -> GPUArray[np.int64]: ...
 @overload
 def sum(
-    x: Unsigned, /, *, axis: Axis = None, dtype: None = None, keepdims: bool = False
+    x: Unsigned,
+    /,
+    axis: Axis = None,
+    dtype: None = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    initial: Number | None = None,
+    where: Mask | None = None,
 ) -> GPUArray[np.uint64]: ...
 @overload
 def sum(
-    x: GPUArray[Any], /, *, axis: Axis = None, dtype: DType[ScalarT], keepdims: bool = False
+    x: GPUArray[Any],
+    /,
+    axis: Axis = None,
+    *,
+    dtype: DType[ScalarT],
+    out: None = None,
+    keepdims: bool = False,
+    initial: Number | None = None,
+    where: Mask | None = None,
 ) -> GPUArray[ScalarT]: ...
 @overload
 def sum(
     x: GPUArray[Any],
     /,
-    *,
     axis: Axis = None,
     dtype: DTypeLike | None = None,
+    out: None = None,
     keepdims: bool = False,
+    *,
+    initial: Number | None = None,
+    where: Mask | None = None,
 ) -> GPUArray[Any]: ...
 def sum(  # noqa: A001
-    x: Any, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False
+    x: Any,
+    /,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    initial: Number | None = None,
+    where: Mask | None = None,
 ) -> Any:
     """Sums over axes; of small integers in int64 or uint64."""
     need_arrays("sum", x)
-    return _reduce("sum", x, axis, dtype=dtype, keepdims=keepdims)
+    return _reduce(
+        "sum", x, axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+    )
 
 
 @overload
 def prod(
-    x: InexactT, /, *, axis: Axis = None, dtype: None = None, keepdims: bool = False
+    x: InexactT,
+    /,
+    axis: Axis = None,
+    dtype: None = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    initial: Number | None = None,
+    where: Mask | None = None,
 ) -> InexactT: ...
 @overload
 def prod(
-    x: Signed, /, *, axis: Axis = None, dtype: None = None, keepdims: bool = False
+    x: Signed,
+    /,
+    axis: Axis = None,
+    dtype: None = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    initial: Number | None = None,
+    where: Mask | None = None,
 ) -> GPUArray[np.int64]: ...
 @overload
 def prod(
-    x: Unsigned, /, *, axis: Axis = None, dtype: None = None, keepdims: bool = False
+    x: Unsigned,
+    /,
+    axis: Axis = None,
+    dtype: None = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    initial: Number | None = None,
+    where: Mask | None = None,
 ) -> GPUArray[np.uint64]: ...
 @overload
 def prod(
-    x: GPUArray[Any], /, *, axis: Axis = None, dtype: DType[ScalarT], keepdims: bool = False
+    x: GPUArray[Any],
+    /,
+    axis: Axis = None,
+    *,
+    dtype: DType[ScalarT],
+    out: None = None,
+    keepdims: bool = False,
+    initial: Number | None = None,
+    where: Mask | None = None,
 ) -> GPUArray[ScalarT]: ...
 @overload
 def prod(
     x: GPUArray[Any],
     /,
-    *,
     axis: Axis = None,
     dtype: DTypeLike | None = None,
+    out: None = None,
     keepdims: bool = False,
+    *,
+    initial: Number | None = None,
+    where: Mask | None = None,
 ) -> GPUArray[Any]: ...
-def prod(x: Any, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def prod(
+    x: Any,
+    /,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    initial: Number | None = None,
+    where: Mask | None = None,
+) -> Any:
     """Products over axes; of small integers in int64 or uint64."""
     need_arrays("prod", x)
-    return _reduce("prod", x, axis, dtype=dtype, keepdims=keepdims)
+    return _reduce(
+        "prod", x, axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+    )
 
 
 @overload
-def mean(x: InexactT, /, *, axis: Axis = None, keepdims: bool = False) -> InexactT: ...
+def mean(
+    x: InexactT,
+    /,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Mask | None = None,
+) -> InexactT: ...
 @overload
-def mean(x: GPUArray[Any], /, *, axis: Axis = None, keepdims: bool = False) -> Floating: ...
-def mean(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Any:
+def mean(
+    x: GPUArray[Any],
+    /,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Mask | None = None,
+) -> Floating: ...
+def mean(
+    x: Any,
+    /,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Mask | None = None,
+) -> Any:
     """Arithmetic means over axes."""
     need_arrays("mean", x)
-    return _reduce("mean", x, axis, keepdims=keepdims)
+    return _reduce("mean", x, axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
+
+
+def _ddof(call: str, ddof: float, correction: float | None) -> float:
+    """The number of items less this divides the sums: NumPy's name or the standard's."""
+    if correction is None:
+        return ddof
+    if ddof != 0:
+        raise ValueError(f"{call}: ddof and correction are two names of one argument; give one")
+    return correction
 
 
 @overload
 def var(
-    x: FloatingT, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+    x: FloatingT,
+    /,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    correction: float | None = None,
+    where: Mask | None = None,
 ) -> FloatingT: ...
 @overload
 def var(
-    x: GPUArray[Any], /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+    x: GPUArray[Any],
+    /,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    correction: float | None = None,
+    where: Mask | None = None,
 ) -> Floating: ...
-def var(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+def var(
+    x: Any,
+    /,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    correction: float | None = None,
+    where: Mask | None = None,
+) -> Any:
     """Variances over axes; the sums are divided by the number of items less the correction."""
     need_arrays("var", x)
-    return _reduce("var", x, axis, ddof=correction, keepdims=keepdims)
+    return _reduce(
+        "var",
+        x,
+        axis,
+        dtype=dtype,
+        out=out,
+        keepdims=keepdims,
+        where=where,
+        ddof=_ddof("var", ddof, correction),
+    )
 
 
 @overload
 def std(
-    x: FloatingT, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+    x: FloatingT,
+    /,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    correction: float | None = None,
+    where: Mask | None = None,
 ) -> FloatingT: ...
 @overload
 def std(
-    x: GPUArray[Any], /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+    x: GPUArray[Any],
+    /,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    correction: float | None = None,
+    where: Mask | None = None,
 ) -> Floating: ...
-def std(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+def std(
+    x: Any,
+    /,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    correction: float | None = None,
+    where: Mask | None = None,
+) -> Any:
     """Standard deviations over axes."""
     need_arrays("std", x)
-    return _reduce("std", x, axis, ddof=correction, keepdims=keepdims)
+    return _reduce(
+        "std",
+        x,
+        axis,
+        dtype=dtype,
+        out=out,
+        keepdims=keepdims,
+        where=where,
+        ddof=_ddof("std", ddof, correction),
+    )
 
 
-def argmax(x: GPUArray[Any], /, *, axis: int | None = None, keepdims: bool = False) -> Index:
+def argmax(
+    x: GPUArray[Any], /, axis: int | None = None, out: Any = None, *, keepdims: bool = False
+) -> Index:
     """The index of the first greatest item along an axis, of the flat array for None."""
     need_arrays("argmax", x)
-    result: Index = _reduce("argmax", x, axis, keepdims=keepdims)
+    result: Index = _reduce("argmax", x, axis, out=out, keepdims=keepdims)
     return result
 
 
-def argmin(x: GPUArray[Any], /, *, axis: int | None = None, keepdims: bool = False) -> Index:
+def argmin(
+    x: GPUArray[Any], /, axis: int | None = None, out: Any = None, *, keepdims: bool = False
+) -> Index:
     """The index of the first least item along an axis, of the flat array for None."""
     need_arrays("argmin", x)
-    result: Index = _reduce("argmin", x, axis, keepdims=keepdims)
+    result: Index = _reduce("argmin", x, axis, out=out, keepdims=keepdims)
     return result
 
 
-def count_nonzero(x: GPUArray[Any], /, *, axis: Axis = None, keepdims: bool = False) -> Index:
+def count_nonzero(x: GPUArray[Any], /, axis: Axis = None, keepdims: bool = False) -> Index:
     """How many items are not zero, over axes."""
     need_arrays("count_nonzero", x)
     result: Index = _reduce("count_nonzero", x, axis, keepdims=keepdims)
@@ -222,22 +471,22 @@ def count_nonzero(x: GPUArray[Any], /, *, axis: Axis = None, keepdims: bool = Fa
 
 @overload
 def cumulative_sum(
-    x: InexactT, /, *, axis: int | None = None, dtype: None = None, include_initial: bool = False
+    x: InexactT, /, axis: int | None = None, dtype: None = None, include_initial: bool = False
 ) -> InexactT: ...
 @overload
 def cumulative_sum(
-    x: Signed, /, *, axis: int | None = None, dtype: None = None, include_initial: bool = False
+    x: Signed, /, axis: int | None = None, dtype: None = None, include_initial: bool = False
 ) -> GPUArray[np.int64]: ...
 @overload
 def cumulative_sum(
-    x: Unsigned, /, *, axis: int | None = None, dtype: None = None, include_initial: bool = False
+    x: Unsigned, /, axis: int | None = None, dtype: None = None, include_initial: bool = False
 ) -> GPUArray[np.uint64]: ...
 @overload
 def cumulative_sum(
     x: GPUArray[Any],
     /,
-    *,
     axis: int | None = None,
+    *,
     dtype: DType[ScalarT],
     include_initial: bool = False,
 ) -> GPUArray[ScalarT]: ...
@@ -245,13 +494,12 @@ def cumulative_sum(
 def cumulative_sum(
     x: GPUArray[Any],
     /,
-    *,
     axis: int | None = None,
     dtype: DTypeLike | None = None,
     include_initial: bool = False,
 ) -> GPUArray[Any]: ...
 def cumulative_sum(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    x: Any, /, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """Running sums along an axis; include_initial: after a zero."""
     need_arrays("cumulative_sum", x)
@@ -260,22 +508,22 @@ def cumulative_sum(
 
 @overload
 def cumulative_prod(
-    x: InexactT, /, *, axis: int | None = None, dtype: None = None, include_initial: bool = False
+    x: InexactT, /, axis: int | None = None, dtype: None = None, include_initial: bool = False
 ) -> InexactT: ...
 @overload
 def cumulative_prod(
-    x: Signed, /, *, axis: int | None = None, dtype: None = None, include_initial: bool = False
+    x: Signed, /, axis: int | None = None, dtype: None = None, include_initial: bool = False
 ) -> GPUArray[np.int64]: ...
 @overload
 def cumulative_prod(
-    x: Unsigned, /, *, axis: int | None = None, dtype: None = None, include_initial: bool = False
+    x: Unsigned, /, axis: int | None = None, dtype: None = None, include_initial: bool = False
 ) -> GPUArray[np.uint64]: ...
 @overload
 def cumulative_prod(
     x: GPUArray[Any],
     /,
-    *,
     axis: int | None = None,
+    *,
     dtype: DType[ScalarT],
     include_initial: bool = False,
 ) -> GPUArray[ScalarT]: ...
@@ -283,13 +531,12 @@ def cumulative_prod(
 def cumulative_prod(
     x: GPUArray[Any],
     /,
-    *,
     axis: int | None = None,
     dtype: DTypeLike | None = None,
     include_initial: bool = False,
 ) -> GPUArray[Any]: ...
 def cumulative_prod(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    x: Any, /, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """Running products along an axis; include_initial: after a one."""
     need_arrays("cumulative_prod", x)
@@ -297,13 +544,10 @@ def cumulative_prod(
 
 
 def diff(
-    x: ArrayT, /, n: int = 1, *, axis: int = -1, prepend: ArrayT | None = None,
+    x: ArrayT, /, n: int = 1, axis: int = -1, prepend: ArrayT | None = None,
     append: ArrayT | None = None,
 ) -> ArrayT:  # fmt: skip
-    """Differences of neighbours along an axis, n times.
-
-    The standard has n by name only; it may also be given by its place, as NumPy's.
-    """
+    """Differences of neighbours along an axis, n times."""
     need_arrays("diff", x)
     result: ArrayT = table.diff(x, n, axis, prepend, append)
     return result
@@ -312,31 +556,50 @@ def diff(
 # ---- sorting and searching
 
 
-def sort(x: ArrayT, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> ArrayT:
+def sort(
+    x: ArrayT,
+    /,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: str | Sequence[str] | None = None,
+    *,
+    descending: bool = False,
+    stable: bool = True,
+) -> ArrayT:
     """A sorted copy along an axis."""
     need_arrays("sort", x)
-    found = _sort.sort(x, axis)
-    result: ArrayT = manipulation.flip(found, axis) if descending and x.ndim else found
+    found = _sort.sort(x, axis, order)
+    along = -1 if axis is None else axis
+    result: ArrayT = manipulation.flip(found, along) if descending and found.ndim else found
     return result
 
 
 def argsort(
-    x: GPUArray[Any], /, *, axis: int = -1, descending: bool = False, stable: bool = True
+    x: GPUArray[Any],
+    /,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: str | Sequence[str] | None = None,
+    *,
+    descending: bool = False,
+    stable: bool = True,
 ) -> Index:
     """The indices that sort along an axis; equal items keep their order."""
     need_arrays("argsort", x)
     result: Index
     if not descending or x.ndim == 0:
-        result = _sort.argsort(x, axis)
+        result = _sort.argsort(x, axis, order)
         return result
+    if axis is None:
+        x, axis = x.ravel(), 0
     axis = layout.normalize_axis(axis, x.ndim)
-    backwards = _sort.argsort(manipulation.flip(x, axis), axis)
+    backwards = _sort.argsort(manipulation.flip(x, axis), axis, order)
     result = (x.shape[axis] - 1) - manipulation.flip(backwards, axis)
     return result
 
 
 def searchsorted(
-    x1: GPUArray[Any], x2: Operand, /, *, side: str = "left", sorter: GPUArray[Any] | None = None
+    x1: GPUArray[Any], x2: Operand, /, side: str = "left", sorter: GPUArray[Any] | None = None
 ) -> Index:
     """Where items of x2 belong in the sorted array x1."""
     need_arrays("searchsorted", x1)
@@ -380,7 +643,7 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
 # ---- sets
 
 
-def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Bool:
+def isin(x1: Operand, x2: Operand, /, assume_unique: bool = False, invert: bool = False) -> Bool:
     """Which items of x1 are among those of x2."""
     if not isinstance(x1, GPUArray):  # one of them may be a number
         need_arrays("isin", x2)

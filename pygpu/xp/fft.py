@@ -33,54 +33,69 @@ if TYPE_CHECKING:
 
 __all__ = [
     "fft",
+    "fft2",
     "fftfreq",
     "fftn",
     "fftshift",
     "hfft",
     "ifft",
+    "ifft2",
     "ifftn",
     "ifftshift",
     "ihfft",
     "irfft",
+    "irfft2",
     "irfftn",
     "rfft",
+    "rfft2",
     "rfftfreq",
     "rfftn",
 ]
 
-_COMPLEX = {"f": 2, "c": 1}
 
-
-def _check(call: str, x: Any, kinds: str) -> None:
-    need_arrays(call, x)
-    if x.dtype.kind not in kinds:
-        what = {"f": "real floating", "c": "complex floating"}
-        raise TypeError(
-            f"{call}: a {' or '.join(what[k] for k in kinds)} dtype is needed, not {x.dtype}"
-        )
-
-
-def _one(name: str, kinds: str, text: str, real: bool = False) -> Any:
-    def function(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-        _check(name, x, kinds)
-        return _single(x, getattr(np.fft, name)(x, n=n, axis=axis, norm=norm), real)
+def _one(name: str, text: str, real: bool = False) -> Any:
+    def function(
+        x: Any,
+        /,
+        n: int | None = None,
+        axis: int = -1,
+        norm: str | None = "backward",
+        out: Any = None,
+    ) -> Any:
+        need_arrays(name, x)
+        return _single(x, getattr(np.fft, name)(x, n=n, axis=axis, norm=norm, out=out), real)
 
     return _named(function, name, text)
 
 
-def _many(name: str, kinds: str, text: str, real: bool = False) -> Any:
+def _many(name: str, text: str, real: bool = False) -> Any:
     def function(
         x: Any,
         /,
-        *,
         s: Sequence[int] | None = None,
         axes: Sequence[int] | None = None,
-        norm: str = "backward",
+        norm: str | None = "backward",
+        out: Any = None,
     ) -> Any:
-        _check(name, x, kinds)
+        need_arrays(name, x)
         if s is not None and axes is None:
             axes = tuple(range(x.ndim - len(s), x.ndim))
-        return _single(x, getattr(np.fft, name)(x, s=s, axes=axes, norm=norm), real)
+        return _single(x, getattr(np.fft, name)(x, s=s, axes=axes, norm=norm, out=out), real)
+
+    return _named(function, name, text)
+
+
+def _two(name: str, text: str, real: bool = False) -> Any:
+    def function(
+        x: Any,
+        /,
+        s: Sequence[int] | None = None,
+        axes: Sequence[int] | None = (-2, -1),
+        norm: str | None = "backward",
+        out: Any = None,
+    ) -> Any:
+        need_arrays(name, x)
+        return _single(x, getattr(np.fft, name)(x, s=s, axes=axes, norm=norm, out=out), real)
 
     return _named(function, name, text)
 
@@ -93,28 +108,32 @@ def _named(function: Callable[..., Any], name: str, text: str) -> Any:
 
 
 def _single(x: Any, result: Any, real: bool) -> Any:
-    """In the precision of x."""
-    size = x.dtype.itemsize * _COMPLEX[x.dtype.kind] // (2 if real else 1)
+    """In the precision of x, if it has floating numbers."""
+    if x.dtype.kind not in "fc":
+        return result
+    size = x.dtype.itemsize * (2 if x.dtype.kind == "f" else 1) // (2 if real else 1)
     return result.astype(np.dtype(f"{'f' if real else 'c'}{size}"), copy=False)
 
 
-fft: Transform = _one("fft", "fc", "Discrete Fourier transforms along an axis.")
-ifft: Transform = _one("ifft", "fc", "Inverse transforms along an axis.")
-rfft: Transform = _one("rfft", "f", "The first half of the transforms of real numbers.")
-irfft: RealTransform = _one(
-    "irfft", "fc", "Real numbers from the first half of their transforms.", True
-)
+fft: Transform = _one("fft", "Discrete Fourier transforms along an axis.")
+ifft: Transform = _one("ifft", "Inverse transforms along an axis.")
+rfft: Transform = _one("rfft", "The first half of the transforms of real numbers.")
+irfft: RealTransform = _one("irfft", "Real numbers from the first half of their transforms.", True)
 hfft: RealTransform = _one(
-    "hfft", "fc", "Transforms, which are real, of the first half of Hermitian data.", True
+    "hfft", "Transforms, which are real, of the first half of Hermitian data.", True
 )
-ihfft: Transform = _one("ihfft", "f", "The inverse of hfft().")
-fftn: TransformN = _many("fftn", "fc", "Transforms over axes.")
-ifftn: TransformN = _many("ifftn", "fc", "Inverse transforms over axes.")
-rfftn: TransformN = _many(
-    "rfftn", "f", "The first half of the transforms of real numbers over axes."
+ihfft: Transform = _one("ihfft", "The inverse of hfft().")
+fft2: TransformN = _two("fft2", "Transforms over two axes, the last ones by default.")
+ifft2: TransformN = _two("ifft2", "Inverse transforms over two axes.")
+rfft2: TransformN = _two("rfft2", "The first half of the transforms of real numbers.")
+irfft2: RealTransformN = _two(
+    "irfft2", "Real numbers from the first half of their transforms over two axes.", True
 )
+fftn: TransformN = _many("fftn", "Transforms over axes.")
+ifftn: TransformN = _many("ifftn", "Inverse transforms over axes.")
+rfftn: TransformN = _many("rfftn", "The first half of the transforms of real numbers over axes.")
 irfftn: RealTransformN = _many(
-    "irfftn", "fc", "Real numbers from the first half of their transforms.", True
+    "irfftn", "Real numbers from the first half of their transforms.", True
 )
 
 
@@ -129,17 +148,17 @@ def _frequency_dtype(dtype: Any, device: Device) -> np.dtype[Any]:
 
 @overload
 def fftfreq(
-    n: int, /, *, d: float = 1.0, dtype: None = None, device: AnyDevice = None
+    n: int, /, d: float = 1.0, *, dtype: None = None, device: AnyDevice = None
 ) -> Floating: ...
 @overload
 def fftfreq(
-    n: int, /, *, d: float = 1.0, dtype: DType[ScalarT], device: AnyDevice = None
+    n: int, /, d: float = 1.0, *, dtype: DType[ScalarT], device: AnyDevice = None
 ) -> GPUArray[ScalarT]: ...
 @overload
 def fftfreq(
-    n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: AnyDevice = None
+    n: int, /, d: float = 1.0, *, dtype: DTypeLike | None = None, device: AnyDevice = None
 ) -> GPUArray[Any]: ...
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
+def fftfreq(n: int, /, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
     """The frequencies of the n items of a transform; d: the distance of samples."""
     where = as_device(device)
     kind = _frequency_dtype(dtype, where)
@@ -153,17 +172,17 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
 
 @overload
 def rfftfreq(
-    n: int, /, *, d: float = 1.0, dtype: None = None, device: AnyDevice = None
+    n: int, /, d: float = 1.0, *, dtype: None = None, device: AnyDevice = None
 ) -> Floating: ...
 @overload
 def rfftfreq(
-    n: int, /, *, d: float = 1.0, dtype: DType[ScalarT], device: AnyDevice = None
+    n: int, /, d: float = 1.0, *, dtype: DType[ScalarT], device: AnyDevice = None
 ) -> GPUArray[ScalarT]: ...
 @overload
 def rfftfreq(
-    n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: AnyDevice = None
+    n: int, /, d: float = 1.0, *, dtype: DTypeLike | None = None, device: AnyDevice = None
 ) -> GPUArray[Any]: ...
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
+def rfftfreq(n: int, /, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
     """The frequencies of the items of rfft(); d: the distance of samples."""
     where = as_device(device)
     kind = _frequency_dtype(dtype, where)
@@ -176,7 +195,7 @@ def _axes(x: Any, axes: Any) -> tuple[int, ...]:
     return (axes,) if isinstance(axes, int) else tuple(axes)
 
 
-def fftshift(x: ArrayT, /, *, axes: int | Sequence[int] | None = None) -> ArrayT:
+def fftshift(x: ArrayT, /, axes: int | Sequence[int] | None = None) -> ArrayT:
     """The frequency zero in the middle."""
     need_arrays("fftshift", x)
     along = _axes(x, axes)
@@ -184,7 +203,7 @@ def fftshift(x: ArrayT, /, *, axes: int | Sequence[int] | None = None) -> ArrayT
     return result
 
 
-def ifftshift(x: ArrayT, /, *, axes: int | Sequence[int] | None = None) -> ArrayT:
+def ifftshift(x: ArrayT, /, axes: int | Sequence[int] | None = None) -> ArrayT:
     """The inverse of fftshift()."""
     need_arrays("ifftshift", x)
     along = _axes(x, axes)

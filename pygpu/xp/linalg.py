@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from pygpu._src.array.reduction import reduce as _reduce
 
 from ._arguments import need_arrays
 from ._linear import matmul, matrix_transpose, tensordot, vecdot
+
+LinAlgError = np.linalg.LinAlgError
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -41,7 +43,9 @@ _T = TypeVar("_T")
 _linalg: Any = np.linalg  # whose functions answer arrays of a device by __array_function__
 
 __all__ = [
+    "LinAlgError",
     "cholesky",
+    "cond",
     "cross",
     "det",
     "diagonal",
@@ -50,11 +54,14 @@ __all__ = [
     "eigvals",
     "eigvalsh",
     "inv",
+    "lstsq",
     "matmul",
     "matrix_norm",
     "matrix_power",
     "matrix_rank",
     "matrix_transpose",
+    "multi_dot",
+    "norm",
     "outer",
     "pinv",
     "qr",
@@ -63,6 +70,8 @@ __all__ = [
     "svd",
     "svdvals",
     "tensordot",
+    "tensorinv",
+    "tensorsolve",
     "trace",
     "vecdot",
     "vector_norm",
@@ -105,15 +114,9 @@ class SVDResult(NamedTuple, Generic[_T]):
     Vh: _T
 
 
-def _floating(call: str, x: Any) -> None:
-    need_arrays(call, x)
-    if x.dtype.kind not in "fc":
-        raise TypeError(f"{call}: a floating dtype is needed, not {x.dtype}")
-
-
 def cholesky(x: InexactT, /, *, upper: bool = False) -> InexactT:
     """The triangular factor L (upper: its transpose conjugated) of positive definite matrices."""
-    _floating("cholesky", x)
+    need_arrays("cholesky", x)
     lower = _linalg.cholesky(x)
     result: InexactT = lower.mT.conj() if upper else lower
     return result
@@ -143,7 +146,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 def det(x: InexactT, /) -> InexactT:
     """Determinants."""
-    _floating("det", x)
+    need_arrays("det", x)
     result: InexactT = _linalg.det(x)
     return result
 
@@ -157,33 +160,34 @@ def diagonal(x: ArrayT, /, *, offset: int = 0) -> ArrayT:
 
 def eig(x: GPUArray[Any], /) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices, always complex; by NumPy on the host."""
-    _floating("eig", x)
+    need_arrays("eig", x)
     return EigResult(*(_complex(x, found) for found in _linalg.eig(x)))
 
 
-def eigh(x: InexactT, /) -> EighResult[InexactT]:
-    """Eigenvalues, in ascending order, and eigenvectors of symmetric or Hermitian matrices."""
-    _floating("eigh", x)
-    return EighResult(*_linalg.eigh(x))
+def eigh(x: InexactT, /, UPLO: str = "L") -> EighResult[InexactT]:  # noqa: N803
+    """Eigenvalues, in ascending order, and eigenvectors of symmetric or Hermitian matrices, of
+    which the lower ("L") or the upper ("U") triangle is read."""
+    need_arrays("eigh", x)
+    return EighResult(*_linalg.eigh(x, UPLO))
 
 
 def eigvals(x: GPUArray[Any], /) -> ComplexFloating:
     """Eigenvalues of square matrices, always complex; by NumPy on the host."""
-    _floating("eigvals", x)
+    need_arrays("eigvals", x)
     result: ComplexFloating = _complex(x, _linalg.eigvals(x))
     return result
 
 
-def eigvalsh(x: GPUArray[Any], /) -> Floating:
-    """Eigenvalues of symmetric or Hermitian matrices, in ascending order."""
-    _floating("eigvalsh", x)
-    result: Floating = _linalg.eigvalsh(x)
+def eigvalsh(x: GPUArray[Any], /, UPLO: str = "L") -> Floating:  # noqa: N803
+    """Eigenvalues of symmetric or Hermitian matrices, in ascending order; see eigh()."""
+    need_arrays("eigvalsh", x)
+    result: Floating = _linalg.eigvalsh(x, UPLO)
     return result
 
 
 def inv(x: InexactT, /) -> InexactT:
     """Inverse matrices."""
-    _floating("inv", x)
+    need_arrays("inv", x)
     result: InexactT = _linalg.inv(x)
     return result
 
@@ -192,7 +196,7 @@ def matrix_norm(
     x: GPUArray[Any], /, *, keepdims: bool = False, ord: int | float | str = "fro"
 ) -> Floating:
     """Norms of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf."""
-    _floating("matrix_norm", x)
+    need_arrays("matrix_norm", x)
     if ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord in ("nuc", 2, -2):
@@ -214,7 +218,7 @@ def matrix_power(x: InexactT, n: int, /) -> InexactT: ...
 def matrix_power(x: GPUArray[Any], n: int, /) -> GPUArray[Any]: ...
 def matrix_power(x: Any, n: int, /) -> Any:
     """Matrices to the power of an integer."""
-    _floating("matrix_power", x)
+    need_arrays("matrix_power", x)
     if n == 0:
         from ._creation import eye
         from ._manipulation import broadcast_to
@@ -235,7 +239,7 @@ def matrix_power(x: Any, n: int, /) -> Any:
 
 def matrix_rank(x: GPUArray[Any], /, *, rtol: _Tolerance = None) -> Index:
     """How many singular values are above rtol times the largest."""
-    _floating("matrix_rank", x)
+    need_arrays("matrix_rank", x)
     values = svdvals(x)
     if rtol is None:
         rtol = max(x.shape[-2:]) * float(np.finfo(values.dtype).eps)
@@ -264,23 +268,28 @@ def pinv(x: InexactT, /, *, rtol: _Tolerance = None) -> InexactT: ...
 def pinv(x: GPUArray[Any], /, *, rtol: _Tolerance = None) -> GPUArray[Any]: ...
 def pinv(x: Any, /, *, rtol: Any = None) -> Any:
     """Pseudo-inverses."""
-    _floating("pinv", x)
+    need_arrays("pinv", x)
     if rtol is None:
         rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
     return _linalg.pinv(x, rtol)
 
 
-def qr(x: InexactT, /, *, mode: str = "reduced") -> QRResult[InexactT]:
-    """Orthogonal and triangular factors. mode: "reduced" or "complete"."""
-    _floating("qr", x)
-    if mode not in ("reduced", "complete"):
-        raise ValueError(f"qr: mode must be 'reduced' or 'complete', not {mode!r}")
-    return QRResult(*_linalg.qr(x, mode))
+@overload
+def qr(x: ArrayT, /, mode: Literal["r"]) -> ArrayT: ...
+@overload
+def qr(x: InexactT, /, mode: str = "reduced") -> QRResult[InexactT]: ...
+def qr(x: Any, /, mode: str = "reduced") -> Any:
+    """Orthogonal and triangular factors. mode: "reduced" or "complete", or "r" for R alone."""
+    need_arrays("qr", x)
+    if mode not in ("reduced", "complete", "r"):
+        raise ValueError(f"qr: mode must be 'reduced', 'complete' or 'r', not {mode!r}")
+    found = _linalg.qr(x, mode)
+    return found if mode == "r" else QRResult(*found)
 
 
 def slogdet(x: InexactT, /) -> SlogdetResult[InexactT]:
     """Signs, and logarithms of absolute values, of determinants."""
-    _floating("slogdet", x)
+    need_arrays("slogdet", x)
     return SlogdetResult(*_linalg.slogdet(x))
 
 
@@ -291,21 +300,41 @@ def solve(x1: GPUArray[Any], x2: GPUArray[Any], /) -> GPUArray[Any]: ...
 def solve(x1: Any, x2: Any, /) -> Any:
     """Solve x1 @ x = x2 for x: a vector (one axis), or matrices."""
     need_arrays("solve", x1, x2)
-    _floating("solve", x1)
+    need_arrays("solve", x1)
     if x2.ndim == 1:
         return _linalg.solve(x1, x2[:, None])[..., 0]
     return _linalg.solve(x1, x2)
 
 
-def svd(x: InexactT, /, *, full_matrices: bool = True) -> SVDResult[InexactT]:
-    """Singular values, in descending order, and vectors."""
-    _floating("svd", x)
-    return SVDResult(*_linalg.svd(x, full_matrices=full_matrices))
+@overload
+def svd(
+    x: InexactT,
+    /,
+    full_matrices: bool = True,
+    compute_uv: Literal[True] = True,
+    hermitian: bool = False,
+) -> SVDResult[InexactT]: ...
+@overload
+def svd(
+    x: GPUArray[Any],
+    /,
+    full_matrices: bool = True,
+    *,
+    compute_uv: Literal[False],
+    hermitian: bool = False,
+) -> Floating: ...
+def svd(
+    x: Any, /, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> Any:
+    """Singular values, in descending order, and vectors, unless compute_uv is False."""
+    need_arrays("svd", x)
+    found = _linalg.svd(x, full_matrices, compute_uv, hermitian)
+    return SVDResult(*found) if compute_uv else found
 
 
 def svdvals(x: GPUArray[Any], /) -> Floating:
     """Singular values, in descending order."""
-    _floating("svdvals", x)
+    need_arrays("svdvals", x)
     result: Floating = _linalg.svd(x, compute_uv=False)
     return result
 
@@ -337,7 +366,7 @@ def vector_norm(
     ord: int | float = 2,
 ) -> Floating:
     """Norms of vectors over axes, of the flat array for None. ord: any number, inf or -inf."""
-    _floating("vector_norm", x)
+    need_arrays("vector_norm", x)
     where = tuple(axis) if isinstance(axis, Sequence) else axis
     if where == ():  # nothing to sum over
         return abs(x) if ord != 0 else (x != 0).astype(_real(x.dtype))
@@ -365,3 +394,60 @@ def _complex(x: Any, found: Any) -> Any:
 
 def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
+
+
+# ---- NumPy's other functions
+
+
+def cond(x: GPUArray[Any], p: int | float | str | None = None) -> Floating:
+    """Condition numbers of matrices: norm(x, p) * norm(inv(x), p), or by singular values."""
+    need_arrays("cond", x)
+    result: Floating = _linalg.cond(x, p)
+    return result
+
+
+def lstsq(
+    a: GPUArray[Any], b: GPUArray[Any], rcond: float | None = None
+) -> tuple[GPUArray[Any], Floating, int, Floating]:
+    """The least-squares solution of a @ x = b, the sums of squared residuals (empty if a has not
+    full rank or not more rows than columns), the rank of a, and its singular values."""
+    need_arrays("lstsq", a, b)
+    found: tuple[GPUArray[Any], Floating, int, Floating] = _linalg.lstsq(a, b, rcond)
+    return found
+
+
+def multi_dot(
+    arrays: Sequence[GPUArray[Any]], *, out: GPUArray[Any] | None = None
+) -> GPUArray[Any]:
+    """The product of several matrices, in the order that takes the fewest operations."""
+    need_arrays("multi_dot", *arrays)
+    result: GPUArray[Any] = _linalg.multi_dot(arrays, out=out)
+    return result
+
+
+def norm(
+    x: GPUArray[Any],
+    ord: int | float | str | None = None,
+    axis: int | tuple[int, int] | None = None,
+    keepdims: bool = False,
+) -> Floating:
+    """Norms of vectors (one axis) or matrices (two); None: of the flat array."""
+    need_arrays("norm", x)
+    result: Floating = _linalg.norm(x, ord, axis, keepdims)
+    return result
+
+
+def tensorinv(a: GPUArray[Any], ind: int = 2) -> GPUArray[Any]:
+    """The inverse of a as a matrix whose rows are the first *ind* axes."""
+    need_arrays("tensorinv", a)
+    result: GPUArray[Any] = _linalg.tensorinv(a, ind)
+    return result
+
+
+def tensorsolve(
+    a: GPUArray[Any], b: GPUArray[Any], axes: Sequence[int] | None = None
+) -> GPUArray[Any]:
+    """Solve tensordot(a, x, x.ndim) = b for x."""
+    need_arrays("tensorsolve", a, b)
+    result: GPUArray[Any] = _linalg.tensorsolve(a, b, axes)
+    return result

@@ -34,6 +34,8 @@ def broadcast_arrays(*arrays: ArrayT) -> list[ArrayT]:
     return list(_latest.broadcast_arrays(*arrays))
 
 
-def meshgrid(*arrays: ArrayT, indexing: str = "xy") -> list[ArrayT]:
+def meshgrid(
+    *arrays: ArrayT, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> list[ArrayT]:
     """Coordinates of a grid, from those along each axis."""
-    return list(_latest.meshgrid(*arrays, indexing=indexing))
+    return list(_latest.meshgrid(*arrays, copy=copy, sparse=sparse, indexing=indexing))

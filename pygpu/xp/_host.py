@@ -1,0 +1,197 @@
+"""Arrays from and to the host: NumPy's functions that copy, and that read and write files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes
+
+from ._creation import asarray
+
+if TYPE_CHECKING:
+    from os import PathLike
+    from typing import TypeAlias
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from ._types import AnyDevice, GPUArray
+
+    _File: TypeAlias = str | PathLike[str] | IO[Any]
+else:
+    from .._array import GPUArray
+
+__all__ = [
+    "array",
+    "asanyarray",
+    "ascontiguousarray",
+    "asfortranarray",
+    "asnumpy",
+    "frombuffer",
+    "fromfile",
+    "fromiter",
+    "fromstring",
+    "genfromtxt",
+    "load",
+    "loadtxt",
+    "save",
+    "savetxt",
+    "savez",
+    "savez_compressed",
+]
+
+
+def array(
+    obj: Any,
+    dtype: DTypeLike | None = None,
+    *,
+    copy: bool | None = True,
+    order: str = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    device: AnyDevice = None,
+) -> GPUArray[Any]:
+    """A new array of *obj*: whatever asarray() takes. ndmin: insert axes of length 1 in front up
+    to so many axes. copy: None to copy only where needed, False to raise ValueError then."""
+    made = asarray(
+        obj, dtype, order, device=device, copy=copy if isinstance(obj, GPUArray) else None
+    )
+    if copy is False and made is not obj:
+        raise ValueError("array: a copy is needed, but copy=False; see pygpu.xp.asarray()")
+    return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
+
+
+def asanyarray(
+    obj: Any,
+    dtype: DTypeLike | None = None,
+    order: str | None = None,
+    *,
+    device: AnyDevice = None,
+    copy: bool | None = None,
+) -> GPUArray[Any]:
+    """asarray(), which keeps subclasses."""
+    return asarray(obj, dtype, order, device=device, copy=copy)
+
+
+def ascontiguousarray(
+    obj: Any, dtype: DTypeLike | None = None, *, device: AnyDevice = None
+) -> GPUArray[Any]:
+    """An array in C order, with at least one axis; a copy only where needed."""
+    made = asarray(obj, dtype, "C", device=device)
+    return made if made.ndim else made.reshape(1)
+
+
+def asfortranarray(
+    obj: Any, dtype: DTypeLike | None = None, *, device: AnyDevice = None
+) -> GPUArray[Any]:
+    """An array in Fortran order, with at least one axis; a copy only where needed."""
+    made = asarray(obj, dtype, "F", device=device)
+    return made if made.ndim else made.reshape(1)
+
+
+def asnumpy(obj: Any, dtype: DTypeLike | None = None) -> NDArray[Any]:
+    """A NumPy array with a copy of a device array, which is what its get() returns; of anything
+    else, numpy.asarray(obj)."""
+    host = obj.get() if isinstance(obj, GPUArray) else np.asarray(obj)
+    return host if dtype is None else host.astype(dtypes.native(dtype), copy=False)
+
+
+# ---- from memory and files
+
+
+def frombuffer(
+    buffer: Any,
+    dtype: DTypeLike = float,
+    count: int = -1,
+    offset: int = 0,
+    *,
+    device: AnyDevice = None,
+) -> GPUArray[Any]:
+    """A copy of an object with the buffer protocol."""
+    return asarray(np.frombuffer(buffer, dtype, count, offset), device=device)
+
+
+def fromiter(
+    iter: Iterable[Any],  # noqa: A002
+    dtype: DTypeLike,
+    count: int = -1,
+    *,
+    device: AnyDevice = None,
+) -> GPUArray[Any]:
+    """An array of what an iterator yields."""
+    return asarray(np.fromiter(iter, dtype, count), device=device)
+
+
+def fromstring(
+    string: str, dtype: DTypeLike = float, count: int = -1, *, sep: str, device: AnyDevice = None
+) -> GPUArray[Any]:
+    """An array of the numbers in a text, which *sep* separates."""
+    return asarray(np.fromstring(string, dtype, count, sep=sep), device=device)
+
+
+def fromfile(
+    file: _File,
+    dtype: DTypeLike = float,
+    count: int = -1,
+    sep: str = "",
+    offset: int = 0,
+    *,
+    device: AnyDevice = None,
+) -> GPUArray[Any]:
+    """An array of the bytes in a file, or of numbers that *sep* separates."""
+    return asarray(np.fromfile(file, dtype, count, sep, offset), device=device)
+
+
+def loadtxt(
+    file: _File | Iterable[str], *args: Any, device: AnyDevice = None, **options: Any
+) -> GPUArray[Any]:
+    """An array of a text file; the other arguments are numpy.loadtxt's."""
+    return asarray(np.loadtxt(file, *args, **options), device=device)
+
+
+def genfromtxt(
+    file: _File | Iterable[str], *args: Any, device: AnyDevice = None, **options: Any
+) -> GPUArray[Any]:
+    """An array of a text file that may lack values; the other arguments are numpy.genfromtxt's."""
+    return asarray(np.genfromtxt(file, *args, **options), device=device)
+
+
+def load(
+    file: _File, mmap_mode: str | None = None, *, device: AnyDevice = None, **options: Any
+) -> GPUArray[Any] | dict[str, GPUArray[Any]]:
+    """The array in an .npy file, or a dict of those in an .npz file.
+
+    mmap_mode: map the file instead of reading it, which saves host memory for large arrays."""
+    found: Any = np.load(file, mmap_mode=mmap_mode, **options)  # type: ignore[call-overload]
+    if isinstance(found, np.ndarray):
+        return asarray(found, device=device)
+    with found:
+        return {name: asarray(found[name], device=device) for name in found.files}
+
+
+def save(file: _File, arr: GPUArray[Any] | NDArray[Any], **options: Any) -> None:
+    """Write a copy of an array to an .npy file."""
+    np.save(file, asnumpy(arr), **options)
+
+
+def savetxt(file: _File, X: GPUArray[Any] | NDArray[Any], *args: Any, **options: Any) -> None:  # noqa: N803
+    """Write a copy of an array to a text file; the other arguments are numpy.savetxt's."""
+    np.savetxt(file, asnumpy(X), *args, **options)
+
+
+def savez(
+    file: _File, *args: GPUArray[Any] | NDArray[Any], **arrays: GPUArray[Any] | NDArray[Any]
+) -> None:
+    """Write copies of arrays to an .npz file, by name, or as arr_0, arr_1, ..."""
+    np.savez(file, *map(asnumpy, args), **{name: asnumpy(x) for name, x in arrays.items()})
+
+
+def savez_compressed(
+    file: _File, *args: GPUArray[Any] | NDArray[Any], **arrays: GPUArray[Any] | NDArray[Any]
+) -> None:
+    """savez(), compressed."""
+    np.savez_compressed(
+        file, *map(asnumpy, args), **{name: asnumpy(x) for name, x in arrays.items()}
+    )

@@ -1,0 +1,568 @@
+"""The types of the functions in _numpy.py: NumPy's parameters, with arrays on a device."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, overload
+
+from numpy.typing import DTypeLike
+
+from ._types import (
+    Arithmetic,
+    ArrayT,
+    Axis,
+    Bool,
+    Count,
+    Division,
+    GPUArray,
+    Index,
+    Mask,
+    Number,
+    Operand,
+    Pair,
+    Parts,
+    Shape,
+    Test,
+    Transcendental,
+)
+
+NAMES: tuple[str, ...]
+UFUNCS: tuple[str, ...]
+__all__: list[str]
+
+def allclose(
+    a: Operand, b: Operand, rtol: float = ..., atol: float = ..., equal_nan: bool = ...
+) -> bool: ...
+def angle(z: GPUArray[Any], deg: bool = ...) -> GPUArray[Any]: ...
+def append(arr: ArrayT, values: Operand, axis: int | None = ...) -> ArrayT: ...
+def apply_along_axis(
+    func1d: Callable[..., Any], axis: int, arr: Operand, *args: Any, **kwargs: Any
+) -> GPUArray[Any]: ...
+def argpartition(
+    a: GPUArray[Any],
+    kth: int | Sequence[int],
+    axis: int | None = ...,
+    kind: str = ...,
+    order: str | None = ...,
+) -> Index: ...
+def argwhere(a: GPUArray[Any]) -> Index: ...
+def array2string(
+    a: GPUArray[Any],
+    max_line_width: int | None = ...,
+    precision: int | None = ...,
+    suppress_small: bool | None = ...,
+    separator: str = ...,
+    prefix: str = ...,
+    *,
+    formatter: dict[str, Callable[[Any], str]] | None = ...,
+    threshold: int | None = ...,
+    edgeitems: int | None = ...,
+    sign: str | None = ...,
+    floatmode: str | None = ...,
+    suffix: str = ...,
+    legacy: str | None = ...,
+) -> str: ...
+def array_equal(a1: Operand, a2: Operand, equal_nan: bool = ...) -> bool: ...
+def array_equiv(a1: Operand, a2: Operand) -> bool: ...
+def array_repr(
+    arr: GPUArray[Any],
+    max_line_width: int | None = ...,
+    precision: int | None = ...,
+    suppress_small: bool | None = ...,
+) -> str: ...
+def array_split(
+    ary: GPUArray[Any], indices_or_sections: int | Sequence[int], axis: int = ...
+) -> list[GPUArray[Any]]: ...
+def array_str(
+    a: GPUArray[Any],
+    max_line_width: int | None = ...,
+    precision: int | None = ...,
+    suppress_small: bool | None = ...,
+) -> str: ...
+@overload
+def atleast_1d(ary: ArrayT, /) -> ArrayT: ...
+@overload
+def atleast_1d(*arys: GPUArray[Any]) -> tuple[GPUArray[Any], ...]: ...
+@overload
+def atleast_2d(ary: ArrayT, /) -> ArrayT: ...
+@overload
+def atleast_2d(*arys: GPUArray[Any]) -> tuple[GPUArray[Any], ...]: ...
+@overload
+def atleast_3d(ary: ArrayT, /) -> ArrayT: ...
+@overload
+def atleast_3d(*arys: GPUArray[Any]) -> tuple[GPUArray[Any], ...]: ...
+@overload
+def average(
+    a: GPUArray[Any],
+    axis: Axis = ...,
+    weights: GPUArray[Any] | None = ...,
+    returned: Literal[False] = ...,
+    *,
+    keepdims: bool = ...,
+) -> GPUArray[Any]: ...
+@overload
+def average(
+    a: GPUArray[Any],
+    axis: Axis = ...,
+    weights: GPUArray[Any] | None = ...,
+    *,
+    returned: Literal[True],
+    keepdims: bool = ...,
+) -> tuple[GPUArray[Any], GPUArray[Any]]: ...
+def bincount(
+    x: GPUArray[Any], /, weights: GPUArray[Any] | None = ..., minlength: int = ...
+) -> GPUArray[Any]: ...
+def block(arrays: Sequence[Any]) -> GPUArray[Any]: ...
+def choose(
+    a: GPUArray[Any],
+    choices: Sequence[GPUArray[Any]] | GPUArray[Any],
+    out: GPUArray[Any] | None = ...,
+    mode: str = ...,
+) -> GPUArray[Any]: ...
+def column_stack(tup: Sequence[GPUArray[Any]]) -> GPUArray[Any]: ...
+def compress(
+    condition: GPUArray[Any], a: ArrayT, axis: int | None = ..., out: GPUArray[Any] | None = ...
+) -> ArrayT: ...
+def convolve(a: Operand, v: Operand, mode: str = ...) -> GPUArray[Any]: ...
+def copy(a: ArrayT, order: str | None = ..., subok: bool = ...) -> ArrayT: ...
+def copyto(dst: GPUArray[Any], src: Operand, casting: str = ..., where: Mask = ...) -> None: ...
+def corrcoef(
+    x: GPUArray[Any],
+    y: GPUArray[Any] | None = ...,
+    rowvar: bool = ...,
+    *,
+    dtype: DTypeLike | None = ...,
+) -> GPUArray[Any]: ...
+def correlate(a: Operand, v: Operand, mode: str = ...) -> GPUArray[Any]: ...
+def cov(
+    m: GPUArray[Any],
+    y: GPUArray[Any] | None = ...,
+    rowvar: bool = ...,
+    bias: bool = ...,
+    ddof: int | None = ...,
+    fweights: GPUArray[Any] | None = ...,
+    aweights: GPUArray[Any] | None = ...,
+    *,
+    dtype: DTypeLike | None = ...,
+) -> GPUArray[Any]: ...
+def cross(
+    a: Operand,
+    b: Operand,
+    axisa: int = ...,
+    axisb: int = ...,
+    axisc: int = ...,
+    axis: int | None = ...,
+) -> GPUArray[Any]: ...
+def cumprod(
+    a: GPUArray[Any],
+    axis: int | None = ...,
+    dtype: DTypeLike | None = ...,
+    out: GPUArray[Any] | None = ...,
+) -> GPUArray[Any]: ...
+def cumsum(
+    a: GPUArray[Any],
+    axis: int | None = ...,
+    dtype: DTypeLike | None = ...,
+    out: GPUArray[Any] | None = ...,
+) -> GPUArray[Any]: ...
+def delete(
+    arr: ArrayT, obj: int | slice | Sequence[int] | GPUArray[Any], axis: int | None = ...
+) -> ArrayT: ...
+def diag(v: ArrayT, k: int = ...) -> ArrayT: ...
+def diag_indices_from(arr: GPUArray[Any]) -> tuple[Index, ...]: ...
+def diagflat(v: ArrayT, k: int = ...) -> ArrayT: ...
+def diagonal(a: ArrayT, offset: int = ..., axis1: int = ..., axis2: int = ...) -> ArrayT: ...
+def digitize(
+    x: GPUArray[Any], bins: int | str | Sequence[float] | GPUArray[Any], right: bool = ...
+) -> Index: ...
+def dot(a: Operand, b: Operand, out: GPUArray[Any] | None = ...) -> GPUArray[Any]: ...
+def dsplit(ary: GPUArray[Any], indices_or_sections: int | Sequence[int]) -> list[GPUArray[Any]]: ...
+def dstack(tup: Sequence[GPUArray[Any]]) -> GPUArray[Any]: ...
+def ediff1d(
+    ary: GPUArray[Any], to_end: Operand | None = ..., to_begin: Operand | None = ...
+) -> GPUArray[Any]: ...
+def extract(condition: GPUArray[Any], arr: ArrayT) -> ArrayT: ...
+def fill_diagonal(a: GPUArray[Any], val: Operand, wrap: bool = ...) -> None: ...
+def fix(x: ArrayT, out: GPUArray[Any] | None = ...) -> ArrayT: ...
+def flatnonzero(a: GPUArray[Any]) -> Index: ...
+def fliplr(m: ArrayT) -> ArrayT: ...
+def flipud(m: ArrayT) -> ArrayT: ...
+def gradient(
+    f: GPUArray[Any], *varargs: Operand, axis: Axis = ..., edge_order: int = ...
+) -> GPUArray[Any] | tuple[GPUArray[Any], ...]: ...
+def histogram(
+    a: GPUArray[Any],
+    bins: int | str | Sequence[float] | GPUArray[Any] = ...,
+    range: tuple[float, float] | None = ...,
+    density: bool | None = ...,
+    weights: GPUArray[Any] | None = ...,
+) -> tuple[GPUArray[Any], GPUArray[Any]]: ...
+def histogram2d(
+    x: GPUArray[Any],
+    y: Operand,
+    bins: int | Sequence[int] | Sequence[GPUArray[Any]] | GPUArray[Any] = ...,
+    range: Sequence[Sequence[float]] | None = ...,
+    density: bool | None = ...,
+    weights: GPUArray[Any] | None = ...,
+) -> tuple[GPUArray[Any], GPUArray[Any], GPUArray[Any]]: ...
+def histogram_bin_edges(
+    a: GPUArray[Any],
+    bins: int | str | Sequence[float] | GPUArray[Any] = ...,
+    range: tuple[float, float] | None = ...,
+    weights: GPUArray[Any] | None = ...,
+) -> GPUArray[Any]: ...
+def histogramdd(
+    sample: GPUArray[Any],
+    bins: int | Sequence[int] | Sequence[GPUArray[Any]] = ...,
+    range: Sequence[tuple[float, float] | None] | None = ...,
+    density: bool | None = ...,
+    weights: GPUArray[Any] | None = ...,
+) -> tuple[GPUArray[Any], tuple[GPUArray[Any], ...]]: ...
+def hsplit(ary: GPUArray[Any], indices_or_sections: int | Sequence[int]) -> list[GPUArray[Any]]: ...
+def hstack(
+    tup: Sequence[GPUArray[Any]], *, dtype: DTypeLike | None = ..., casting: str = ...
+) -> GPUArray[Any]: ...
+def i0(x: GPUArray[Any]) -> GPUArray[Any]: ...
+def inner(a: Operand, b: Operand, /) -> GPUArray[Any]: ...
+def insert(
+    arr: ArrayT,
+    obj: int | slice | Sequence[int] | GPUArray[Any],
+    values: Operand,
+    axis: int | None = ...,
+) -> ArrayT: ...
+def interp(
+    x: Operand,
+    xp: Operand,
+    fp: Operand,
+    left: float | None = ...,
+    right: float | None = ...,
+    period: float | None = ...,
+) -> GPUArray[Any]: ...
+@overload
+def intersect1d(
+    ar1: Operand, ar2: Operand, assume_unique: bool = ..., return_indices: Literal[False] = ...
+) -> GPUArray[Any]: ...
+@overload
+def intersect1d(
+    ar1: Operand, ar2: Operand, assume_unique: bool = ..., *, return_indices: Literal[True]
+) -> tuple[GPUArray[Any], Index, Index]: ...
+def isclose(
+    a: Operand, b: Operand, rtol: float = ..., atol: float = ..., equal_nan: bool = ...
+) -> Bool: ...
+def iscomplex(x: GPUArray[Any]) -> Bool: ...
+def iscomplexobj(x: GPUArray[Any]) -> bool: ...
+def isneginf(x: GPUArray[Any], out: GPUArray[Any] | None = ...) -> Bool: ...
+def isposinf(x: GPUArray[Any], out: GPUArray[Any] | None = ...) -> Bool: ...
+def isreal(x: GPUArray[Any]) -> Bool: ...
+def isrealobj(x: GPUArray[Any]) -> bool: ...
+def kron(a: Operand, b: Operand) -> GPUArray[Any]: ...
+def lexsort(keys: Sequence[GPUArray[Any]] | GPUArray[Any], axis: int = ...) -> Index: ...
+def may_share_memory(a: Operand, b: Operand, /, max_work: int | None = ...) -> bool: ...
+def median(
+    a: GPUArray[Any],
+    axis: Axis = ...,
+    out: GPUArray[Any] | None = ...,
+    overwrite_input: bool = ...,
+    keepdims: bool = ...,
+) -> GPUArray[Any]: ...
+def nan_to_num(
+    x: ArrayT,
+    copy: bool = ...,
+    nan: float = ...,
+    posinf: float | None = ...,
+    neginf: float | None = ...,
+) -> ArrayT: ...
+def nanargmax(
+    a: GPUArray[Any],
+    axis: int | None = ...,
+    out: GPUArray[Any] | None = ...,
+    *,
+    keepdims: bool = ...,
+) -> Index: ...
+def nanargmin(
+    a: GPUArray[Any],
+    axis: int | None = ...,
+    out: GPUArray[Any] | None = ...,
+    *,
+    keepdims: bool = ...,
+) -> Index: ...
+def nancumprod(
+    a: GPUArray[Any],
+    axis: int | None = ...,
+    dtype: DTypeLike | None = ...,
+    out: GPUArray[Any] | None = ...,
+) -> GPUArray[Any]: ...
+def nancumsum(
+    a: GPUArray[Any],
+    axis: int | None = ...,
+    dtype: DTypeLike | None = ...,
+    out: GPUArray[Any] | None = ...,
+) -> GPUArray[Any]: ...
+def nanmax(
+    a: ArrayT,
+    axis: Axis = ...,
+    out: GPUArray[Any] | None = ...,
+    keepdims: bool = ...,
+    initial: Number | None = ...,
+    where: Mask = ...,
+) -> ArrayT: ...
+def nanmean(
+    a: GPUArray[Any],
+    axis: Axis = ...,
+    dtype: DTypeLike | None = ...,
+    out: GPUArray[Any] | None = ...,
+    keepdims: bool = ...,
+    *,
+    where: Mask = ...,
+) -> GPUArray[Any]: ...
+def nanmedian(
+    a: GPUArray[Any],
+    axis: Axis = ...,
+    out: GPUArray[Any] | None = ...,
+    overwrite_input: bool = ...,
+    keepdims: bool = ...,
+) -> GPUArray[Any]: ...
+def nanmin(
+    a: ArrayT,
+    axis: Axis = ...,
+    out: GPUArray[Any] | None = ...,
+    keepdims: bool = ...,
+    initial: Number | None = ...,
+    where: Mask = ...,
+) -> ArrayT: ...
+def nanpercentile(
+    a: GPUArray[Any],
+    q: float | Sequence[float] | GPUArray[Any],
+    axis: Axis = ...,
+    out: GPUArray[Any] | None = ...,
+    overwrite_input: bool = ...,
+    method: str = ...,
+    keepdims: bool = ...,
+    *,
+    weights: GPUArray[Any] | None = ...,
+) -> GPUArray[Any]: ...
+def nanprod(
+    a: GPUArray[Any],
+    axis: Axis = ...,
+    dtype: DTypeLike | None = ...,
+    out: GPUArray[Any] | None = ...,
+    keepdims: bool = ...,
+    initial: Number | None = ...,
+    where: Mask = ...,
+) -> GPUArray[Any]: ...
+def nanquantile(
+    a: GPUArray[Any],
+    q: float | Sequence[float] | GPUArray[Any],
+    axis: Axis = ...,
+    out: GPUArray[Any] | None = ...,
+    overwrite_input: bool = ...,
+    method: str = ...,
+    keepdims: bool = ...,
+    *,
+    weights: GPUArray[Any] | None = ...,
+) -> GPUArray[Any]: ...
+def nanstd(
+    a: GPUArray[Any],
+    axis: Axis = ...,
+    dtype: DTypeLike | None = ...,
+    out: GPUArray[Any] | None = ...,
+    ddof: float = ...,
+    keepdims: bool = ...,
+    *,
+    where: Mask = ...,
+    mean: GPUArray[Any] | None = ...,
+    correction: float = ...,
+) -> GPUArray[Any]: ...
+def nansum(
+    a: GPUArray[Any],
+    axis: Axis = ...,
+    dtype: DTypeLike | None = ...,
+    out: GPUArray[Any] | None = ...,
+    keepdims: bool = ...,
+    initial: Number | None = ...,
+    where: Mask = ...,
+) -> GPUArray[Any]: ...
+def nanvar(
+    a: GPUArray[Any],
+    axis: Axis = ...,
+    dtype: DTypeLike | None = ...,
+    out: GPUArray[Any] | None = ...,
+    ddof: float = ...,
+    keepdims: bool = ...,
+    *,
+    where: Mask = ...,
+    mean: GPUArray[Any] | None = ...,
+    correction: float = ...,
+) -> GPUArray[Any]: ...
+def ndim(a: GPUArray[Any]) -> int: ...
+def outer(a: Operand, b: Operand, out: GPUArray[Any] | None = ...) -> GPUArray[Any]: ...
+def pad(
+    array: GPUArray[Any],
+    pad_width: int | Sequence[int] | Sequence[Sequence[int]],
+    mode: str = ...,
+    **kwargs: Any,
+) -> GPUArray[Any]: ...
+def partition(
+    a: ArrayT,
+    kth: int | Sequence[int],
+    axis: int | None = ...,
+    kind: str = ...,
+    order: str | None = ...,
+) -> ArrayT: ...
+def percentile(
+    a: GPUArray[Any],
+    q: float | Sequence[float] | GPUArray[Any],
+    axis: Axis = ...,
+    out: GPUArray[Any] | None = ...,
+    overwrite_input: bool = ...,
+    method: str = ...,
+    keepdims: bool = ...,
+    *,
+    weights: GPUArray[Any] | None = ...,
+) -> GPUArray[Any]: ...
+def piecewise(
+    x: GPUArray[Any],
+    condlist: Sequence[GPUArray[Any]],
+    funclist: Sequence[Callable[[Any], Any] | Operand],
+    *args: Any,
+    **kw: Any,
+) -> GPUArray[Any]: ...
+def place(arr: GPUArray[Any], mask: GPUArray[Any], vals: Operand) -> None: ...
+def polyadd(a1: Operand, a2: Operand) -> GPUArray[Any]: ...
+def polyder(p: GPUArray[Any], m: int = ...) -> GPUArray[Any]: ...
+def polyfit(
+    x: GPUArray[Any],
+    y: Operand,
+    deg: int,
+    rcond: float | None = ...,
+    full: bool = ...,
+    w: GPUArray[Any] | None = ...,
+    cov: bool | str = ...,
+) -> GPUArray[Any] | tuple[Any, ...]: ...
+def polyint(p: GPUArray[Any], m: int = ..., k: Operand | None = ...) -> GPUArray[Any]: ...
+def polymul(a1: Operand, a2: Operand) -> GPUArray[Any]: ...
+def polysub(a1: Operand, a2: Operand) -> GPUArray[Any]: ...
+def polyval(p: Operand, x: Operand) -> GPUArray[Any]: ...
+def ptp(
+    a: ArrayT, axis: Axis = ..., out: GPUArray[Any] | None = ..., keepdims: bool = ...
+) -> ArrayT: ...
+def put(
+    a: GPUArray[Any], ind: int | Sequence[int] | GPUArray[Any], v: Operand, mode: str = ...
+) -> None: ...
+def put_along_axis(
+    arr: GPUArray[Any],
+    indices: Sequence[GPUArray[Any]] | GPUArray[Any],
+    values: Operand,
+    axis: int | None,
+) -> None: ...
+def putmask(a: GPUArray[Any], /, mask: GPUArray[Any], values: Operand) -> None: ...
+def quantile(
+    a: GPUArray[Any],
+    q: float | Sequence[float] | GPUArray[Any],
+    axis: Axis = ...,
+    out: GPUArray[Any] | None = ...,
+    overwrite_input: bool = ...,
+    method: str = ...,
+    keepdims: bool = ...,
+    *,
+    weights: GPUArray[Any] | None = ...,
+) -> GPUArray[Any]: ...
+def ravel(a: ArrayT, order: str | None = ...) -> ArrayT: ...
+def ravel_multi_index(
+    multi_index: Sequence[GPUArray[Any]] | GPUArray[Any],
+    dims: Shape,
+    mode: str | tuple[str, ...] = ...,
+    order: str | None = ...,
+) -> Index: ...
+def real_if_close(a: GPUArray[Any], tol: float = ...) -> GPUArray[Any]: ...
+def resize(a: ArrayT, new_shape: Shape) -> ArrayT: ...
+def rollaxis(a: ArrayT, axis: int, start: int = ...) -> ArrayT: ...
+def rot90(m: ArrayT, k: int = ..., axes: tuple[int, int] = ...) -> ArrayT: ...
+def select(
+    condlist: Sequence[GPUArray[Any]], choicelist: Sequence[Operand], default: Operand = ...
+) -> GPUArray[Any]: ...
+def setdiff1d(ar1: Operand, ar2: Operand, assume_unique: bool = ...) -> GPUArray[Any]: ...
+def setxor1d(ar1: Operand, ar2: Operand, assume_unique: bool = ...) -> GPUArray[Any]: ...
+def shape(a: GPUArray[Any]) -> tuple[int, ...]: ...
+def shares_memory(a: Operand, b: Operand, /, max_work: int | None = ...) -> bool: ...
+def sinc(x: GPUArray[Any]) -> GPUArray[Any]: ...
+def size(a: GPUArray[Any], axis: Axis = ...) -> int: ...
+def sort_complex(a: GPUArray[Any]) -> GPUArray[Any]: ...
+def split(
+    ary: GPUArray[Any], indices_or_sections: int | Sequence[int], axis: int = ...
+) -> list[GPUArray[Any]]: ...
+def swapaxes(a: ArrayT, axis1: int, axis2: int) -> ArrayT: ...
+def trace(
+    a: GPUArray[Any],
+    offset: int = ...,
+    axis1: int = ...,
+    axis2: int = ...,
+    dtype: DTypeLike | None = ...,
+    out: GPUArray[Any] | None = ...,
+) -> GPUArray[Any]: ...
+def transpose(a: ArrayT, axes: Sequence[int] | None = ...) -> ArrayT: ...
+def trapezoid(
+    y: GPUArray[Any], x: GPUArray[Any] | None = ..., dx: float = ..., axis: int = ...
+) -> GPUArray[Any]: ...
+def tril_indices_from(arr: GPUArray[Any], k: int = ...) -> tuple[Index, ...]: ...
+def trim_zeros(filt: ArrayT, trim: str = ..., axis: Axis = ...) -> ArrayT: ...
+def triu_indices_from(arr: GPUArray[Any], k: int = ...) -> tuple[Index, ...]: ...
+def union1d(ar1: Operand, ar2: Operand) -> GPUArray[Any]: ...
+@overload
+def unique(
+    ar: ArrayT,
+    return_index: Literal[False] = ...,
+    return_inverse: Literal[False] = ...,
+    return_counts: Literal[False] = ...,
+    axis: int | None = ...,
+    *,
+    equal_nan: bool = ...,
+    sorted: bool = ...,
+) -> ArrayT: ...
+@overload
+def unique(
+    ar: GPUArray[Any],
+    return_index: bool = ...,
+    return_inverse: bool = ...,
+    return_counts: bool = ...,
+    axis: int | None = ...,
+    *,
+    equal_nan: bool = ...,
+    sorted: bool = ...,
+) -> tuple[GPUArray[Any], ...]: ...
+def unravel_index(
+    indices: GPUArray[Any], shape: Shape, order: str | None = ...
+) -> tuple[Index, ...]: ...
+def unwrap(
+    p: GPUArray[Any], discont: float | None = ..., axis: int = ..., *, period: float | None = ...
+) -> GPUArray[Any]: ...
+def vander(x: GPUArray[Any], N: int | None = ..., increasing: bool = ...) -> GPUArray[Any]: ...
+def vdot(a: Operand, b: Operand, /) -> GPUArray[Any]: ...
+def vsplit(ary: GPUArray[Any], indices_or_sections: int | Sequence[int]) -> list[GPUArray[Any]]: ...
+def vstack(
+    tup: Sequence[GPUArray[Any]], *, dtype: DTypeLike | None = ..., casting: str = ...
+) -> GPUArray[Any]: ...
+
+bitwise_count: Count
+cbrt: Transcendental
+deg2rad: Transcendental
+degrees: Transcendental
+divmod: Pair
+exp2: Transcendental
+fabs: Transcendental
+float_power: Division
+fmax: Arithmetic
+fmin: Arithmetic
+fmod: Arithmetic
+frexp: Parts
+gcd: Arithmetic
+heaviside: Division
+isnat: Test
+lcm: Arithmetic
+ldexp: Division
+logaddexp2: Division
+matvec: Arithmetic
+modf: Parts
+rad2deg: Transcendental
+radians: Transcendental
+rint: Transcendental
+spacing: Transcendental
+vecmat: Arithmetic
