@@ -235,17 +235,23 @@ subtract: Arithmetic = _binary("subtract", "Differences.")
 def round(x: ArrayT, /, decimals: int = 0, out: ArrayT | None = None) -> ArrayT:  # noqa: A001
     """The nearest numbers with so many decimals, halves to even."""
     operands = _operands("round", x)
+    result: ArrayT
     if decimals == 0 and out is None:
-        return ufuncs.call("positive" if x.dtype.kind in "iu" else "rint", operands)
-    return joining.round(x, decimals, out)
+        result = ufuncs.call("positive" if x.dtype.kind in "iu" else "rint", operands)
+    else:
+        result = joining.round(x, decimals, out)
+    return result
 
 
 def conj(x: ArrayT, /, out: ArrayT | None = None) -> ArrayT:
     """Complex conjugates; of real numbers a copy."""
     (x,) = _operands("conj", x)
+    numpys: Any = np.conjugate
+    result: ArrayT
     if out is not None:
-        return np.conjugate(x, out=out)
-    result: ArrayT = ufuncs.call("conjugate" if x.dtype.kind == "c" else "positive", (x,))
+        result = numpys(x, out=out)
+    else:
+        result = ufuncs.call("conjugate" if x.dtype.kind == "c" else "positive", (x,))
     return result
 
 
@@ -302,12 +308,14 @@ def clip(
                 other = other.astype(x.dtype)
             limit = other
         limits.append(limit)
-    if out is not None:
-        return joining.clip(x, *_within(x, limits), out)
-    if limits[0] is None and limits[1] is None:
+    made: ArrayT
+    if limits[0] is None and limits[1] is None and out is None:
         return x._copy()
-    result = joining.clip(x, *_within(x, limits))
-    made: ArrayT = result if result.dtype == x.dtype else result.astype(x.dtype)
+    low, high = _within(x, limits)
+    result = joining.clip(x, low, high, out)
+    if out is not None:
+        return out
+    made = result if result.dtype == x.dtype else result.astype(x.dtype)
     return made
 
 

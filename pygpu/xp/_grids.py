@@ -136,10 +136,12 @@ def geomspace(
     """Numbers from start to stop, of which each is the one before times the same factor.
 
     Real numbers, arrays among them. Raises ValueError for ends that are 0 or of different signs."""
-    if not isinstance(start, GPUArray) and not isinstance(stop, GPUArray):
-        return _put(np.geomspace(start, stop, num, endpoint), dtype, device)  # with exact ends
     first: Any = start
     last: Any = stop
+    result: GPUArray[Any]
+    if not isinstance(start, GPUArray) and not isinstance(stop, GPUArray):
+        result = _put(np.geomspace(first, last, num, endpoint), dtype, device)  # with exact ends
+        return result
     if not bool((sign(first * last) > 0).all()):
         raise ValueError("geomspace: start and stop must have the same sign and not be 0")
     ratio = last / first

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -159,12 +159,16 @@ def genfromtxt(
 
 
 def load(
-    file: _File, mmap_mode: str | None = None, *, device: AnyDevice = None, **options: Any
+    file: _File,
+    mmap_mode: Literal["r", "r+", "c"] | None = None,
+    *,
+    device: AnyDevice = None,
+    **options: Any,
 ) -> GPUArray[Any] | dict[str, GPUArray[Any]]:
     """The array in an .npy file, or a dict of those in an .npz file.
 
     mmap_mode: map the file instead of reading it, which saves host memory for large arrays."""
-    found: Any = np.load(file, mmap_mode=mmap_mode, **options)  # type: ignore[call-overload]
+    found: Any = np.load(file, mmap_mode=mmap_mode, **options)
     if isinstance(found, np.ndarray):
         return asarray(found, device=device)
     with found:
@@ -185,13 +189,13 @@ def savez(
     file: _File, *args: GPUArray[Any] | NDArray[Any], **arrays: GPUArray[Any] | NDArray[Any]
 ) -> None:
     """Write copies of arrays to an .npz file, by name, or as arr_0, arr_1, ..."""
-    np.savez(file, *map(asnumpy, args), **{name: asnumpy(x) for name, x in arrays.items()})
+    write: Any = np.savez
+    write(file, *map(asnumpy, args), **{name: asnumpy(x) for name, x in arrays.items()})
 
 
 def savez_compressed(
     file: _File, *args: GPUArray[Any] | NDArray[Any], **arrays: GPUArray[Any] | NDArray[Any]
 ) -> None:
     """savez(), compressed."""
-    np.savez_compressed(
-        file, *map(asnumpy, args), **{name: asnumpy(x) for name, x in arrays.items()}
-    )
+    write: Any = np.savez_compressed
+    write(file, *map(asnumpy, args), **{name: asnumpy(x) for name, x in arrays.items()})

@@ -18,7 +18,9 @@ class Slow:
         self.name = name
         self.kernels: dict = {}
         self.compiling: dict = {}
-        self.dialect = SimpleNamespace(exact=(), quick=(), source=lambda text, features: text)
+        self.dialect = SimpleNamespace(
+            exact=(), quick=(), quiet=(), source=lambda text, features: text
+        )
         self.go, self.compiled, self.error = threading.Event(), [], None
 
     def compile(self, source, options=()):

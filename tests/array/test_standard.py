@@ -93,7 +93,7 @@ def test_arguments_other_than_arrays_are_refused_by_name():
             for wrong in ([1.0, 2.0], np.ones((2, 2)), None):
                 if name == "from_dlpack" and wrong is not None and not isinstance(wrong, list):
                     continue
-                with pytest.raises(TypeError, match=rf"^{name}: "):
+                with pytest.raises(TypeError, match=rf"^({name}|{function.__name__}): "):
                     function(wrong, *rest)
             called.add(name)
     assert len(called) > 120

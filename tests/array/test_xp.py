@@ -70,7 +70,8 @@ def test_elementwise_functions_are_the_ufuncs(monkeypatch, on):
         if name in ("clip", "real", "imag", "conj"):
             continue
         function = getattr(xp, name)
-        count = len(inspect.signature(function).parameters)
+        parameters = inspect.signature(function).parameters.values()
+        count = sum(p.kind is p.POSITIONAL_ONLY for p in parameters)
         function(*[x] * count)
         ufunc, operands = called.pop()
         numpy_function = np.rint if name == "round" else getattr(np, name, getattr(np, ufunc))
@@ -194,7 +195,6 @@ def test_rearranging(on):
         lambda: xp.broadcast_to(x, (2, 3, 5)),
         lambda: xp.unstack(x[0, 0, 0]),
         lambda: xp.meshgrid(x, x[0], indexing="no"),
-        lambda: xp.take(x, xp.asarray([0])),
         lambda: xp.diff(x, n=-1),
     ):
         with pytest.raises(ValueError):
@@ -328,9 +328,9 @@ def test_extensions(on):
         same(xp.fft.rfftfreq(n, dtype=xp.float32), np.fft.rfftfreq(n).astype("f4"))
     same(xp.fft.fftshift(x), np.fft.fftshift(a))
     same(xp.fft.ifftshift(x, axes=1), np.fft.ifftshift(a, axes=1))
-    for bad in (lambda: xp.linalg.inv(xp.arange(4)), lambda: xp.fft.fft(xp.arange(4))):
-        with pytest.raises(TypeError, match="floating dtype"):
-            bad()
+    whole = np.array([[2, 1], [1, 3]])
+    same(xp.linalg.det(xp.asarray(whole)), np.linalg.det(whole))
+    same(xp.fft.fft(xp.asarray(whole)), np.fft.fft(whole))
 
 
 def test_dtypes():

@@ -272,6 +272,10 @@ def test_chatter_is_told_from_messages():
         'remark: <unknown>:0:0: 7 instructions in function\nKernel "f" was not vectorized\nDone.'
     )
     assert program.is_empty_log(chatter)
+    assert program.is_empty_log(
+        "warning: /tmp/x.cl:9:3 <Spelling=/usr/y.h:6:1>: AVX vector argument of type "
+        "'double8' (vector of 8 'double' values) without 'avx512f' enabled changes the ABI"
+    )
     assert program.is_empty_log(" \n\n")
     assert not program.is_empty_log(chatter + "\n1:2:3: warning: x")
     assert not program.is_empty_log("Kernel")

@@ -233,12 +233,14 @@ class Dialect:
     """A backend's language.
 
     exact: compiler options with which each operation is rounded separately, as in NumPy. quick:
-    options that make compilation faster.
+    options that make compilation faster. quiet: options for kernels without a user's text, about
+    which warnings tell the user nothing.
     """
 
     name: str
     exact: tuple[str, ...]
     quick: tuple[str, ...] = ()
+    quiet: tuple[str, ...] = ()
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -299,6 +301,7 @@ class OpenCLDialect(Dialect):
 
     name = "opencl"
     exact = ()  # by a pragma, see _make_prefix
+    quiet = ("-w",)
 
     def _make_prefix(self, features: frozenset[str]) -> str:
         lines = ["#pragma OPENCL FP_CONTRACT OFF"]

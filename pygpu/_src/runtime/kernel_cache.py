@@ -102,7 +102,7 @@ def _build(
     quick: bool,
 ) -> Any:
     text, name = make()
-    options = backend.dialect.exact if exact else ()
+    options = (*backend.dialect.quiet, *(backend.dialect.exact if exact else ()))
     if quick:
         options = (*options, *backend.dialect.quick)
     compiled = backend.compile(source(backend, text, features), options)

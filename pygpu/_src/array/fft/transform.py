@@ -155,7 +155,8 @@ def _table_bytes(store: OrderedDict[Any, Any]) -> int:
 def _kernel(backend: Any, key: Any, make: Any, name: str) -> Any:
     def compiled() -> Any:
         features = ["half", "warps"] if backend.limits.warps else ["half"]
-        program = backend.compile(kernel_cache.source(backend, make(), features))
+        source = kernel_cache.source(backend, make(), features)
+        program = backend.compile(source, backend.dialect.quiet)
         return program.kernel(name)
 
     return _kept(backend, ("kernel", key), compiled)

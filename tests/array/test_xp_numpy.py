@@ -1,0 +1,192 @@
+"""pygpu.xp as NumPy's namespace: its names, the order of arguments, and what NumPy returns."""
+
+import io
+import warnings
+
+import numpy as np
+import pytest
+
+from pygpu import GPUArray, xp
+from pygpu._src.array import array_function, gufunc
+from pygpu._src.array.routines import table
+from pygpu._src.codegen.ufunc_loops import NAMES
+
+A = np.linspace(-3, 3, 24).reshape(4, 6)
+# Makes nothing of an array, or is not a function of NumPy's main namespace that a user calls.
+NOT_HERE = {"min_scalar_type", "array_function_dispatch"}
+
+
+def compare(got, want):
+    if isinstance(want, (tuple, list)):
+        assert len(got) == len(want)
+        for one, other in zip(got, want, strict=True):
+            compare(one, other)
+    elif isinstance(want, (np.ndarray, np.generic)) and not isinstance(want, np.bool_):
+        assert isinstance(got, GPUArray), type(got)
+        assert (got.dtype, got.shape) == (want.dtype, want.shape)
+        np.testing.assert_allclose(got.get(), want, rtol=1e-6, atol=1e-12)
+    else:
+        assert got == want
+
+
+def test_has_each_function_that_works_on_arrays_of_a_device():
+    known = {**table.makers(None), **array_function._table()}
+    ufuncs = {*NAMES, *gufunc.NAMES}
+    for ours, numpys in ((xp, np), (xp.linalg, np.linalg), (xp.fft, np.fft)):
+        for name in numpys.__all__:
+            function = getattr(numpys, name)
+            works = function in known if isinstance(function, type(np.sum)) else (
+                isinstance(function, np.ufunc) and function.__name__ in ufuncs
+            )  # fmt: skip
+            if works and name not in NOT_HERE:
+                assert hasattr(ours, name), name
+    assert xp.isnat.__doc__ and "numpy.pad" in xp.pad.__doc__
+
+
+# Each is called with (namespace, array of the namespace).
+CALLS = {
+    "axis by position": lambda np, x: (
+        np.sum(x, 0), np.mean(x, 1), np.max(x, 0), np.argmin(x, 1), np.any(x > 2, 0),
+        np.roll(x, 1, 0), np.flip(x, 1), np.repeat(x, 2, 0), np.stack([x, x], -1),
+        np.concatenate([x, x], 1), np.sort(x, 0), np.argsort(x, None), np.expand_dims(x, 1),
+        np.cumsum(x, 1), np.diff(x, 2, 0), np.squeeze(x[:1]), np.count_nonzero(x > 0, 1),
+    ),
+    "options of reductions": lambda np, x: (
+        np.var(x, 0, ddof=1), np.std(x, ddof=1), np.sum(x, 1, np.float32, keepdims=True),
+        np.sum(x, where=x > 0), np.max(x, 1, initial=2.5), np.mean(x, 0, np.float32),
+        np.prod(x, None, np.complex64), np.min(x, axis=0, keepdims=True),
+    ),
+    "ufuncs": lambda np, x: (
+        np.add(x, 1, dtype=np.float32), np.exp2(x), np.arctan2(x, 2.0), np.fmod(x, 2),
+        np.power(x, 2), np.degrees(x), np.divmod(x, 2.0), np.modf(x), np.heaviside(x, 0.5),
+        np.add.reduce(x, 1), np.maximum.accumulate(x, 1), np.multiply.outer(x[0], x[:, 0]),
+        np.add.reduceat(x[0], [0, 2]), np.round(x, 2), np.around(x, 1), np.absolute(x),
+    ),
+    "creation": lambda np, x: (
+        np.zeros((2, 3), np.int32), np.ones(3, np.float32), np.full((2,), 7, np.int8),
+        np.eye(3, 4, 1), np.identity(2), np.arange(0, 10, 3, np.float64), np.linspace(0, 1),
+        np.linspace(0, 1, 5, False), np.linspace(x[0], x[1], 3), np.linspace(x[0], 1, 4, axis=1),
+        np.logspace(0, 2, 5), np.geomspace(1, 8, 4), np.geomspace(x[2] + 4, x[3] + 9, 3),
+        np.zeros_like(x, np.int8), np.full_like(x, 2, shape=(3,)), np.tri(3, 4, 1),
+        np.indices((2, 3)), np.fromfunction(lambda i, j: i + 2 * j, (2, 3)),
+        np.mgrid[0:3, 0:2], np.ogrid[0:1:4j, 0:2], np.mgrid[0:3], np.hanning(5), np.kaiser(4, 2.0),
+        np.diag_indices(3), np.tril_indices(3, -1), np.triu_indices(3, 1, 4),
+        np.array([1.5, 2], ndmin=2), np.array(x, np.float32), np.ascontiguousarray(x.T),
+        np.meshgrid(x[0], x[1], sparse=True), np.array([x, x]), np.mask_indices(3, np.triu),
+    ),
+    "shapes": lambda np, x: (
+        np.pad(x, 1), np.vstack([x, x]), np.hstack([x, x]), np.split(x, 2), np.rot90(x),
+        np.transpose(x), np.swapaxes(x, 0, 1), np.atleast_3d(x), np.ravel(x), np.take(x, [1, 2]),
+        np.block([[x, x]]), np.tril(x, 1), np.trace(x), np.diag(x), np.moveaxis(x, 0, 1),
+        np.reshape(x, (6, 4), "F"), np.tile(x, 2), np.resize(x, (5, 5)), np.ndim(x), np.shape(x),
+    ),
+    "searching and counting": lambda np, x: (
+        np.unique(x.astype(np.int32)), np.unique(x.astype(np.int32), return_counts=True),
+        np.histogram(x, 4), np.bincount(np.abs(x[0]).astype(np.int64)), np.digitize(x, x[0]),
+        np.searchsorted(x[0], x[1], "right"), np.where(x > 2), np.argwhere(x > 2),
+        np.percentile(x, 30), np.median(x, 1), np.isin(x, x[:1]), np.interp(x[0], x[0], x[1]),
+        np.select([x > 1, x < -1], [x, 2 * x]), np.clip(x, -1, 1), np.nan_to_num(x),
+    ),
+    "products": lambda np, x: (
+        np.dot(x, x.T), np.tensordot(x, x, ([1], [1])), np.outer(x[0], x[1]), np.inner(x, x),
+        np.kron(x[:2, :2], x[:2, :2]), np.convolve(x[0], x[1, :3], "same"), np.vdot(x, x),
+        np.cov(x), np.corrcoef(x), np.cross(x[:, :3], x[:, 3:]), np.einsum("ij,kj->ik", x, x),
+        np.linalg.norm(x), np.linalg.norm(x, 1, 0), np.linalg.svd(x, compute_uv=False),
+        np.linalg.lstsq(x.T, x[0], None)[0],
+        np.linalg.multi_dot([x, x.T, x]), np.linalg.cond(x[:, :4] @ x[:, :4].T + np.eye(4)),
+    ),
+    "transforms": lambda np, x: (
+        np.fft.fft(x, 8, 0), np.fft.rfft2(x), np.fft.irfft2(np.fft.rfft2(x), (4, 6)),
+        np.fft.fft2(x, norm="ortho"), np.fft.ifft2(x, None, (0, 1)), np.fft.fftshift(x, 0),
+        np.fft.fftfreq(5, 0.5),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CALLS)
+def test_calls_as_numpys(opencl_maker, kind):
+    """On one system: each function is tested on both under NumPy's name."""
+    x = xp.asarray(A, device=opencl_maker.queue)
+    before = xp.set_default_device(opencl_maker.queue)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # computed on the host
+        got = CALLS[kind](xp, x)
+    xp.set_default_device(before)
+    compare(got, CALLS[kind](np, A))
+
+
+def test_out(on):
+    x, out = xp.asarray(A), xp.empty(A.shape)
+    assert xp.add(x, 1, out) is out and xp.sqrt(abs(x), out=out) is out
+    np.testing.assert_allclose(out.get(), np.sqrt(abs(A)))
+    xp.multiply(x, 2, out=out, where=x > 0)
+    np.testing.assert_allclose(out.get(), np.where(A > 0, 2 * A, np.sqrt(abs(A))))
+    row = xp.empty(6)
+    assert xp.sum(x, 0, out=row) is row and xp.clip(x[0], -1, 1, row) is row
+    np.testing.assert_allclose(row.get(), A[0].clip(-1, 1))
+    xp.add.at(row, [0, 0], 1.0)
+    assert row.get()[0] == 1.0
+
+
+@pytest.mark.parametrize("order", "CF")
+def test_order(on, order):
+    flag = "c_contiguous" if order == "C" else "f_contiguous"
+    x = xp.asarray(A)
+    for made in (
+        xp.zeros((2, 3), order=order), xp.full((2, 3), 4, order=order),
+        xp.eye(2, 3, 1, order=order), xp.asarray(x, order=order), xp.array(x, order=order),
+        xp.empty_like(x, order=order), xp.ones_like(xp.zeros((2, 3), order=order)),
+        xp.full_like(x.T, 2, order=order),
+    ):  # fmt: skip
+        assert getattr(made.flags, flag)
+    np.testing.assert_array_equal(xp.eye(2, 3, 1, order=order).get(), np.eye(2, 3, 1))
+    with pytest.raises(ValueError, match="order must be 'C' or 'F', not 'X'"):
+        xp.zeros(3, order="X")
+    with pytest.raises(ValueError, match="order 'F' needs a copy"):
+        xp.asarray(xp.asarray(A), order="F", copy=False)
+
+
+def test_types_make_numbers(on):
+    assert xp.float32(2.5) == 2.5 and xp.int8 is np.int8 and xp.asarray(A).dtype == xp.float64
+    assert isinstance(xp.asarray(A), xp.ndarray) and xp.issubdtype(xp.float32, xp.floating)
+    assert xp.isdtype(xp.float32, "real floating") and xp.dtype("i4") == xp.int32
+
+
+def test_from_and_to_the_host(on, tmp_path):
+    x = xp.asarray(A)
+    assert isinstance(xp.asnumpy(x), np.ndarray) and xp.asnumpy(A) is A
+    for save, name in ((xp.save, "a.npy"), (xp.savetxt, "a.txt")):
+        save(tmp_path / name, x)
+    compare(xp.load(tmp_path / "a.npy"), A)
+    compare(xp.loadtxt(tmp_path / "a.txt"), A)
+    for save in (xp.savez, xp.savez_compressed):
+        save(tmp_path / "b.npz", x, other=x[0])
+        found = xp.load(tmp_path / "b.npz")
+        assert set(found) == {"arr_0", "other"}
+        compare(found["other"], A[0])
+    compare(xp.frombuffer(b"\1\2", np.uint8), np.array([1, 2], np.uint8))
+    compare(xp.fromiter(range(3), np.int32), np.arange(3, dtype=np.int32))
+    compare(xp.fromstring("1, 2", sep=","), np.array([1.0, 2.0]))
+    compare(xp.genfromtxt(io.StringIO("1 2\n3 x")), np.array([[1.0, 2.0], [3.0, np.nan]]))
+    (tmp_path / "raw").write_bytes(A.tobytes())
+    compare(xp.fromfile(tmp_path / "raw"), A.ravel())
+
+
+def test_arguments_without_an_array_on_a_device_are_refused():
+    for call in (
+        lambda: xp.pad([1, 2], 1),
+        lambda: xp.median(A),
+        lambda: xp.exp2(2.0),
+        lambda: xp.add.reduce([1, 2]),
+        lambda: xp.histogram(None),
+        lambda: xp.block([[A, A]]),
+        lambda: xp.gradient(),
+    ):
+        with pytest.raises(TypeError, match="an array on a device is needed, not"):
+            call()
+    with pytest.raises(ValueError, match="var: ddof and correction are two names"):
+        xp.var(xp.asarray(A), ddof=1, correction=1)
+    with pytest.raises(ValueError, match="array: a copy is needed"):
+        xp.array(A, copy=False)
+    with pytest.raises(ValueError, match="geomspace: start and stop must have the same sign"):
+        xp.geomspace(xp.asarray([1.0, -1.0]), 2.0)
