@@ -420,6 +420,8 @@ def multi_dot(
     arrays: Sequence[GPUArray[Any]], *, out: GPUArray[Any] | None = None
 ) -> GPUArray[Any]:
     """The product of several matrices, in the order that takes the fewest operations."""
+    if not isinstance(arrays, (list, tuple)):
+        raise TypeError(f"multi_dot: a sequence of arrays is needed, not {type(arrays).__name__}")
     need_arrays("multi_dot", *arrays)
     result: GPUArray[Any] = _linalg.multi_dot(arrays, out=out)
     return result

@@ -66,7 +66,7 @@ assert_type(xp.linalg.solve(x, x), GPUArray[np.float32])
 assert_type(xp.linalg.svd(x).U, GPUArray[np.float32])
 assert_type(xp.fft.rfft(x), GPUArray[np.complex64])
 assert_type(xp.finfo(xp.float32).eps, float)
-assert_type(xp.float32, np.dtype[np.float32])
+assert_type(xp.float32, type[np.float32])
 
 # ---- what is known of an array of either system, and back to the host
 
