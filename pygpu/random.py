@@ -1,15 +1,151 @@
-"""numpy.random.Generator on a device: the same methods, whose results are arrays of the device.
+"""numpy.random on a device: Generator's methods, whose results are arrays of the device.
 
 >>> from pygpu import random
 >>> rng = random.default_rng(17)
 >>> x = rng.normal(180, 8, size=1000)
 
-The numbers are those of a counter-based generator, the same on every device: docs/arrays/random.md.
+``random.normal(180, 8, 1000)`` and the other functions of the module draw from a generator of the
+process, which :func:`seed` starts anew. The numbers are those of a counter-based generator, the
+same on every device: docs/arrays/random.md.
 """
 
 from __future__ import annotations
 
+import inspect as _inspect
+import threading as _threading
+from typing import TYPE_CHECKING
+from typing import Any as _Any
+
+from pygpu._src.array.device import default_device as _default_device
 from pygpu._src.user_kernels.bit_generator import Philox4x32
 from pygpu._src.user_kernels.generator import Generator, default_rng
 
-__all__ = ["Generator", "Philox4x32", "default_rng"]
+if TYPE_CHECKING:
+    from pygpu import GPUArray as _GPUArray
+
+__all__ = [
+    "Generator",
+    "Philox4x32",
+    "default_rng",
+    "rand",
+    "randint",
+    "randn",
+    "random_sample",
+    "seed",
+]
+
+# Methods of Generator that are functions of numpy.random with the same parameters.
+_METHODS = (
+    "beta binomial bytes chisquare choice dirichlet exponential f gamma geometric gumbel "
+    "hypergeometric laplace logistic lognormal logseries multinomial multivariate_normal "
+    "negative_binomial noncentral_chisquare noncentral_f normal pareto permutation poisson power "
+    "random rayleigh shuffle standard_cauchy standard_exponential standard_gamma standard_normal "
+    "standard_t triangular uniform vonmises wald weibull zipf"
+).split()
+__all__ += _METHODS
+
+_bits: Philox4x32 | None = None
+_lock = _threading.Lock()
+
+
+def _generator() -> Generator:
+    """A generator for the default device, with the bits that all devices share."""
+    global _bits
+    with _lock:
+        if _bits is None:
+            _bits = Philox4x32(None)
+        return Generator(_bits, _default_device())
+
+
+def seed(seed: _Any = None) -> None:
+    """Start the process's generator anew. seed: what default_rng() takes; None for entropy of the
+    operating system."""
+    global _bits
+    made = default_rng(seed).bit_generator
+    with _lock:
+        _bits = made
+
+
+def rand(*shape: int) -> _GPUArray[_Any]:
+    """Uniform numbers from [0, 1) in an array of this shape."""
+    return _generator().random(shape)
+
+
+def randn(*shape: int) -> _GPUArray[_Any]:
+    """Numbers of the standard normal distribution in an array of this shape."""
+    return _generator().standard_normal(shape)
+
+
+def random_sample(size: int | tuple[int, ...] | None = None) -> _GPUArray[_Any]:
+    """Uniform numbers from [0, 1)."""
+    return _generator().random(size)
+
+
+def randint(
+    low: _Any, high: _Any = None, size: int | tuple[int, ...] | None = None, dtype: _Any = int
+) -> _GPUArray[_Any]:
+    """Integers from low to below high, or from 0 to below low."""
+    return _generator().integers(low, high, size, dtype)
+
+
+def _function(name: str) -> _Any:
+    method = getattr(Generator, name)
+
+    def function(*args: _Any, **options: _Any) -> _Any:
+        return getattr(_generator(), name)(*args, **options)
+
+    signature = _inspect.signature(method)
+    _, *parameters = signature.parameters.values()  # without self
+    function.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=parameters
+    )
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = __name__
+    function.__doc__ = method.__doc__
+    return function
+
+
+if TYPE_CHECKING:
+    _g = Generator(Philox4x32(0))
+    beta = _g.beta
+    binomial = _g.binomial
+    bytes = _g.bytes
+    chisquare = _g.chisquare
+    choice = _g.choice
+    dirichlet = _g.dirichlet
+    exponential = _g.exponential
+    f = _g.f
+    gamma = _g.gamma
+    geometric = _g.geometric
+    gumbel = _g.gumbel
+    hypergeometric = _g.hypergeometric
+    laplace = _g.laplace
+    logistic = _g.logistic
+    lognormal = _g.lognormal
+    logseries = _g.logseries
+    multinomial = _g.multinomial
+    multivariate_normal = _g.multivariate_normal
+    negative_binomial = _g.negative_binomial
+    noncentral_chisquare = _g.noncentral_chisquare
+    noncentral_f = _g.noncentral_f
+    normal = _g.normal
+    pareto = _g.pareto
+    permutation = _g.permutation
+    poisson = _g.poisson
+    power = _g.power
+    random = _g.random
+    rayleigh = _g.rayleigh
+    shuffle = _g.shuffle
+    standard_cauchy = _g.standard_cauchy
+    standard_exponential = _g.standard_exponential
+    standard_gamma = _g.standard_gamma
+    standard_normal = _g.standard_normal
+    standard_t = _g.standard_t
+    triangular = _g.triangular
+    uniform = _g.uniform
+    vonmises = _g.vonmises
+    wald = _g.wald
+    weibull = _g.weibull
+    zipf = _g.zipf
+else:
+    globals().update({name: _function(name) for name in _METHODS})

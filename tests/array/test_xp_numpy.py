@@ -190,3 +190,18 @@ def test_arguments_without_an_array_on_a_device_are_refused():
         xp.array(A, copy=False)
     with pytest.raises(ValueError, match="geomspace: start and stop must have the same sign"):
         xp.geomspace(xp.asarray([1.0, -1.0]), 2.0)
+
+
+def test_random_functions_draw_from_one_generator(on):
+    xp.random.seed(7)
+    got = [xp.random.rand(2, 3), xp.random.randn(4), xp.random.randint(5, size=3),
+           xp.random.normal(1.0, 2.0, 4), xp.random.random_sample(2)]  # fmt: skip
+    rng = xp.random.default_rng(7)
+    want = [rng.random((2, 3)), rng.standard_normal(4), rng.integers(5, size=3),
+            rng.normal(1.0, 2.0, 4), rng.random(2)]  # fmt: skip
+    for one, other in zip(got, want, strict=True):
+        assert one.get().tolist() == other.get().tolist()
+    assert xp.random.rand().shape == ()
+    missing = {n for n in np.random.__all__ if callable(getattr(np.random, n))}
+    missing -= {*xp.random.__all__, "get_state", "set_state", "ranf", "sample", "random_integers"}
+    assert {n for n in missing if n[0].islower()} == set()
