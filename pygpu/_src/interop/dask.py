@@ -21,17 +21,16 @@ from pygpu._src.array.device import (
     devices,
     set_default_device,
 )
-from pygpu._src.array.interchange import from_cuda_array
 from pygpu._src.user_kernels.bit_generator import Philox4x32
-from pygpu._src.util.lazy import provided
 
 from . import dask_functions
 
-_messages: Any = None  # has no type stubs
+dask_messages: Any = None
 _WorkerPlugin: Any = object
 try:
     from distributed import WorkerPlugin as _WorkerPlugin
-    from distributed import protocol as _messages
+
+    from . import dask_messages
 except ImportError:  # Dask without distributed
     pass
 
@@ -151,7 +150,9 @@ class DeviceOfWorker(_WorkerPlugin):  # type: ignore[misc]
 
 def _run_and_wait(device: Device, task: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     result = task(*args, **kwargs)
+    arrays = dask_messages.arrays_in(result)
     device.backend.synchronize(device.queue)
+    dask_messages.mark_complete(arrays, device)
     return result
 
 
@@ -210,63 +211,3 @@ class _OnHost:
 
 def _device_bytes(value: Any) -> int:
     return int(value.nbytes) if isinstance(value, GPUArray) else 0
-
-
-def _described(array: Any, order: str) -> dict[str, Any]:
-    """Describe an array for a message's header, besides its bytes."""
-    dtype = array.dtype
-    kind = dtype.str if dtype.names is None else dtype.descr
-    return {"dtype": kind, "shape": array.shape, "order": order}
-
-
-def _dtype_of(header: dict[str, Any]) -> np.dtype[Any]:
-    kind = header["dtype"]
-    return np.dtype(kind if isinstance(kind, str) else [tuple(f) for f in kind])
-
-
-def _serialize(array: Any) -> tuple[dict[str, Any], list[Any]]:
-    """The family "dask": serialize the items as one frame of bytes, on the host."""
-    host = array.get()
-    order = "C" if host.flags.c_contiguous else "F"
-    frames = [memoryview(host.ravel(order="K").view(np.uint8))] if host.size else []
-    return _described(host, order), frames
-
-
-def _deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
-    dtype = _dtype_of(header)
-    data = np.frombuffer(frames[0], dtype) if frames else np.empty(0, dtype)
-    return default_device().put(data.reshape(tuple(header["shape"]), order=header["order"]))
-
-
-def _serialize_on_device(array: Any) -> tuple[dict[str, Any], list[Any]]:
-    """The family "cuda", for transports that read device memory (UCX): pass the items in place,
-    after waiting for them, as the transport does not know the stream."""
-    source = array._dense()
-    order = "C" if source._c_contiguous else "F"
-    frames = [source.ravel(order="K").view(np.uint8)] if source.size else []
-    source.backend.synchronize(source.queue)
-    return _described(source, order), frames
-
-
-def _deserialize_on_device(header: dict[str, Any], frames: list[Any]) -> Any:
-    """Make an array over the memory into which the transport received."""
-    dtype, shape = _dtype_of(header), tuple(header["shape"])
-    if not frames:
-        here = default_device()
-        return (here if here.kind == "cuda" else as_device("cuda")).empty(shape, dtype)
-    data: Any = frames[0]
-    if not isinstance(data, GPUArray):
-        data = from_cuda_array(data)
-    return data.view(dtype).reshape(shape, order=header["order"])
-
-
-if _messages is not None:
-    from distributed.protocol import cuda
-
-    _on_device: Any = cuda  # has no type stubs
-
-    for _cls in (GPUArray, provided("opencl array"), provided("cuda array")):
-        _messages.dask_serialize.register(_cls)(_serialize)
-        _messages.dask_deserialize.register(_cls)(_deserialize)
-    _on_device.cuda_serialize.register(provided("cuda array"))(_serialize_on_device)
-    _on_device.cuda_deserialize.register(provided("cuda array"))(_deserialize_on_device)
