@@ -255,6 +255,11 @@ class RadixSort:
             pointers=True,
         )
         self._gathers: dict[Any, Elementwise] = {}
+        self._by = key_expr
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.sort_arg_names)
+        return f"<pygpu.algorithm.RadixSort of {names} by {self._by!r}, {self.key_dtype}>"
 
     def __call__(
         self,
@@ -344,6 +349,9 @@ class KeyValueSorter:
 
     def __init__(self, context: Any = None) -> None:
         self.context = context
+
+    def __repr__(self) -> str:
+        return f"<pygpu.algorithm.KeyValueSorter in {self.context or 'the current CUDA context'}>"
 
     def __call__(
         self,

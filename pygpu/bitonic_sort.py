@@ -22,6 +22,9 @@ class BitonicSort:
     def __init__(self, context: Any = None) -> None:
         self.context = context
 
+    def __repr__(self) -> str:
+        return f"<pygpu.bitonic_sort.BitonicSort in {self.context or 'the current CUDA context'}>"
+
     def __call__(
         self,
         arr: Any,

@@ -82,6 +82,10 @@ class _CounterGenerator:
         self._generator = Generator(self._name, key, number)
         self._lock = threading.Lock()
 
+    def __repr__(self) -> str:
+        state = f"key={self.key}, counter={self.counter}"
+        return f"<pygpu.clrandom.{type(self).__name__} {state}>"
+
     @property
     def counter(self) -> list[int]:
         """The counter of the next block, four words, the lowest first."""

@@ -21,6 +21,9 @@ __all__ = ["__array_namespace_info__"]
 class __array_namespace_info__:  # noqa: N801
     """The standard's inspection interface."""
 
+    def __repr__(self) -> str:
+        return "<pygpu.xp.__array_namespace_info__()>"
+
     def capabilities(self) -> dict[str, bool | int]:
         """Masks as indices and shapes that depend on data: yes; at most 32 axes."""
         return {

@@ -139,6 +139,8 @@ int pg_get_view(PyObject *obj, const char *call, const char *name, int write,
  * format. */
 int pg_check_items(const Py_buffer *view, const char *call, const char *name);
 const char *pg_type_name(PyObject *obj);
+/* "<TYPE NAME=VALUE, ...>" for a NULL-terminated list of attributes; without those that raise. */
+PyObject *pg_attributes_repr(PyObject *op, const char *const *names);
 
 /* ---- arrays over memory that can be revoked -------------------------------------------------- */
 

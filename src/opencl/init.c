@@ -72,7 +72,7 @@ static const PgTypeRow type_rows[] = {{&Object_spec, offsetof(State, objectType)
                                       OCL_TYPES(X)
 #undef X
 };
-static const size_t object_offsets[] = {offsetof(State, NameVersion)};
+static const size_t object_offsets[] = {offsetof(State, NameVersion), offsetof(State, value_names)};
 static const PgStateLayout layout = {type_rows, sizeof type_rows / sizeof type_rows[0],
                                      object_offsets,
                                      sizeof object_offsets / sizeof object_offsets[0]};
@@ -91,9 +91,10 @@ static int add_types(PyObject *module, State *state) {
         return -1;
     }
     state->NameVersion = (PyObject *)PyStructSequence_NewType(&name_version_desc);
-    return state->NameVersion != NULL
-               ? PyModule_AddObjectRef(module, "NameVersion", state->NameVersion)
-               : -1;
+    state->value_names = PyDict_New();
+    return state->NameVersion == NULL || state->value_names == NULL
+               ? -1
+               : PyModule_AddObjectRef(module, "NameVersion", state->NameVersion);
 }
 
 static int module_exec(PyObject *module) {

@@ -31,6 +31,7 @@ typedef struct State {
     OCL_TYPES(X)
 #undef X
     PyObject *NameVersion; /* a struct sequence */
+    PyObject *value_names; /* {param: a dict of the ints that name their values}, by pygpu/constants.py */
 } State;
 
 extern PyModuleDef ocl_module;

@@ -12,6 +12,7 @@ import pytest
 
 import pygpu
 from pygpu import _opencl
+from pygpu._src.observe import memory_report
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +47,11 @@ def test_lines_of_arrays(make):
     del a, kept[:2]
     gc.collect()
     assert line not in mine() and mine()[second] == (1, 4000)
+
+
+def test_html_has_no_empty_table():
+    html = memory_report.MemoryReport((), (), False)._repr_html_()
+    assert "<table" not in html and "track_memory() must be called" in html
 
 
 def test_the_pools_of_devices(make):

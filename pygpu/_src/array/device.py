@@ -19,6 +19,7 @@ from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.util import progress
 from pygpu._src.util.lazy import provided
+from pygpu._src.util.public import publish
 from pygpu.errors import Error
 
 from . import layout
@@ -332,3 +333,6 @@ def devices() -> list[Device]:
         if chosen not in found:
             found.insert(0, chosen)
     return found
+
+
+publish(globals(), ["Device"], "pygpu.xp")

@@ -10,6 +10,7 @@ import numpy as np
 
 from pygpu import _array
 from pygpu._src.util.lazy import lazy
+from pygpu._src.util.public import publish
 from pygpu.version import ARRAY_API
 
 from . import operators  # noqa: F401 - gives the C slots their work
@@ -479,3 +480,6 @@ class ArrayBase(Shaping[_ScalarT_co]):
 
         found: Self = joining.round(self, decimals, out)
         return found
+
+
+publish(globals(), ["allow_host_copies"], "pygpu")

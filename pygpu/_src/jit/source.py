@@ -20,6 +20,8 @@ import textwrap
 import types
 from typing import Any
 
+from pygpu._src.util.public import publish
+
 __all__ = ["KernelError", "Source", "get", "keep_texts", "python_function"]
 
 
@@ -352,3 +354,6 @@ def _contains(text: str, code: types.CodeType) -> bool:
                     return True
                 todo.append(const)
     return False
+
+
+publish(globals(), ["KernelError"], "pygpu")

@@ -202,14 +202,19 @@ class MemoryReport:
         if self.devices:
             parts.append(text.table(_DEVICE_HEAD, self._device_rows()))
         parts += [self._note()] if self._note() else []
-        return "\n\n".join(parts) or "no device memory is in use"
+        return "\n\n".join(parts) or _NOTHING
 
     def _repr_html_(self) -> str:
-        lines = text.html_table("Memory by line", _LINE_HEAD, self._line_rows())
-        devices = text.html_table("Memory by device", _DEVICE_HEAD, self._device_rows())
-        return f"{lines}{devices}<p>{self._note()}</p>"
+        parts = []
+        if self.lines:
+            parts.append(text.html_table("Memory by line", _LINE_HEAD, self._line_rows()))
+        if self.devices:
+            parts.append(text.html_table("Memory by device", _DEVICE_HEAD, self._device_rows()))
+        note = self._note() or ("" if parts else _NOTHING)
+        return "".join(parts) + (f"<p>{note}</p>" if note else "")
 
 
+_NOTHING = "no device memory is in use"
 _LINE_HEAD = ["line", "memory", "pieces", "device", "code"]
 _DEVICE_HEAD = ["device", "arrays", "held by the pool", "free", "total"]
 

@@ -36,6 +36,11 @@ class Philox4x32:
         self._key = words[0] | words[1] << 32
         self.lock: threading.Lock = threading.Lock()
 
+    def __repr__(self) -> str:
+        state = self.state["state"]
+        parts = f"key={state['key']:#x}, stream={state['stream']:#x}, position={state['position']}"
+        return f"<pygpu.random.{type(self).__name__} {parts}>"
+
     @property
     def seed_seq(self) -> Any:
         """The SeedSequence from which the stream was made."""

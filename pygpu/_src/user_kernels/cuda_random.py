@@ -151,6 +151,11 @@ class Distributions:
         self.block_count: int = limits.units
         self.generators_per_block: int = min(256, limits.group_size)
 
+    def __repr__(self) -> str:
+        cls = type(self)
+        count = self.block_count * self.generators_per_block
+        return f"<{cls.__module__}.{cls.__qualname__} of {count} generators>"
+
     def _seeds_of(self, seed_getter: Any) -> Any:
         """Return the seeds from seed_getter, one for each state."""
         count = self.block_count * self.generators_per_block

@@ -202,6 +202,13 @@ class DeviceData:
         """A number of threads rounded up to half a warp."""
         return _round_up(thread_count, 16)
 
+    def __repr__(self) -> str:
+        return (
+            f"<pygpu.cuda.tools.DeviceData max_threads={self.max_threads}, "
+            f"warps_per_mp={self.warps_per_mp}, registers={self.registers}, "
+            f"shared_memory={self.shared_memory}>"
+        )
+
     @staticmethod
     def make_valid_tex_channel_count(size: int) -> int:
         """The next number of channels that a texture can have: 1, 2 or 4."""
@@ -255,6 +262,12 @@ class OccupancyRecord:
         self.tb_per_mp, self.limited_by = min(self.tb_per_mp_limits)
         self.warps_per_mp: int = self.tb_per_mp * warps
         self.occupancy: float = self.warps_per_mp / devdata.warps_per_mp
+
+    def __repr__(self) -> str:
+        return (
+            f"<pygpu.cuda.tools.OccupancyRecord tb_per_mp={self.tb_per_mp}, "
+            f"limited_by={self.limited_by!r}, occupancy={self.occupancy:.3g}>"
+        )
 
 
 # ---- tests --------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from pygpu._src.codegen.template import Template
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.util.frozen import Frozen
+from pygpu._src.util.public import publish
 
 from .language import OPENCL, Parameter, split_options, to_number
 from .scan import Scan
@@ -141,6 +142,10 @@ class ListOfListsBuilder:
         self._scans: dict[str, Scan] = {}
 
     # ---- text
+
+    def __repr__(self) -> str:
+        names = ", ".join(name for name, _ in self.lists)
+        return f"<pygpu.algorithm.ListOfListsBuilder of {names}>"
 
     def _user_declarations(self) -> tuple[str, str]:
         """USER_ARG_DECL and USER_ARGS."""
@@ -397,3 +402,6 @@ class _Memory:
 
     def __init__(self, memory: Any) -> None:
         self.base_data, self.offset = memory, 0
+
+
+publish(globals(), ["ListOfListsBuilder", "BuiltList"], "pygpu.algorithm")

@@ -63,7 +63,7 @@ class _Widget:
         self.handle: Any = None
 
     def __call__(self, text: str) -> None:
-        data = {"text/plain": text}
+        data = {"text/plain": text} if text else {}  # without data, no empty output stays
         if self.handle is None:
             self.handle = self.display(data, raw=True, display_id=True)
         else:

@@ -114,6 +114,12 @@ static PyMemberDef Box_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Box, call), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
 
+/* Memcpy2D has no depth. */
+static PyObject *Box_repr(PyObject *op) {
+    static const char *const names[] = {"width_in_bytes", "height", "depth", NULL};
+    return pg_attributes_repr(op, names);
+}
+
 #define KIND(Name, number, methods, getset, doc)                                        \
     static PyObject *Name##_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) { \
         return box_new(type, args, kwargs, number);                                     \
@@ -128,6 +134,7 @@ static PyMemberDef Box_members[] = {
                                          {Py_tp_members, Box_members},                  \
                                          {Py_tp_init, (void *)cud_init_nothing},        \
                                          {Py_tp_setattro, (void *)cud_set_field},       \
+                                         {Py_tp_repr, (void *)Box_repr},                \
                                          {0, NULL}};                                    \
     PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name,                \
                                      .basicsize = sizeof(Box),                          \

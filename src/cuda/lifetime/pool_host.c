@@ -88,11 +88,17 @@ static PyMemberDef PageLockedAllocator_members[] = {
     {"flags", T_UINT, offsetof(PageLockedAllocator, flags), READONLY, "int: host_alloc_flags"},
     {NULL, 0, 0, 0, NULL},
 };
+static PyObject *PageLockedAllocator_repr(PyObject *op) {
+    static const char *const names[] = {"flags", NULL};
+    return pg_attributes_repr(op, names);
+}
+
 static PyType_Slot PageLockedAllocator_slots[] = {
     {Py_tp_doc, (void *)PageLockedAllocator__doc__},
     {Py_tp_new, (void *)PageLockedAllocator_new},
     {Py_tp_init, (void *)PageLockedAllocator_init},
     {Py_tp_dealloc, (void *)PageLockedAllocator_dealloc},
+    {Py_tp_repr, (void *)PageLockedAllocator_repr},
     {Py_tp_traverse, (void *)cud_object_traverse},
     {Py_tp_members, PageLockedAllocator_members},
     {0, NULL},

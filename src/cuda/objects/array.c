@@ -339,6 +339,20 @@ static PyObject *Array_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
                : PyLong_FromVoidPtr(self->handle);
 }
 
+static PyObject *Array_repr(PyObject *op) {
+    ArrayObject *self = (ArrayObject *)op;
+    const CUDA_ARRAY3D_DESCRIPTOR *d = &self->descriptor;
+    const char *name = Py_TYPE(op)->tp_name;
+    size_t bits = 8 * cud_format_size(d->Format);
+    if (self->freed || self->handle == NULL) {
+        return PyUnicode_FromFormat("<%s, freed>", name);
+    }
+    return PyUnicode_FromFormat(
+        "<%s width=%zu, height=%zu, depth=%zu, %u channels of %zu bits on device %d at %p>", name,
+        d->Width, d->Height, d->Depth, d->NumChannels, bits, self->context->device,
+        (void *)self->handle);
+}
+
 static PyMethodDef Array_methods[] = {
     PG_NO_PICKLE,
     {"free", Array_free, METH_NOARGS,
@@ -354,10 +368,15 @@ static PyGetSetDef Array_getset[] = {
     {"handle", Array_get_handle, NULL, "int: the driver's handle", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot Array_slots[] = {
-    {Py_tp_doc, (void *)Array__doc__},      {Py_tp_new, (void *)Array_new},
-    {Py_tp_dealloc, (void *)Array_dealloc}, {Py_tp_methods, Array_methods},
-    {Py_tp_init, (void *)cud_init_nothing}, {Py_tp_traverse, (void *)Array_traverse},
-    {Py_tp_getset, Array_getset},           {0, NULL},
+    {Py_tp_doc, (void *)Array__doc__},
+    {Py_tp_new, (void *)Array_new},
+    {Py_tp_dealloc, (void *)Array_dealloc},
+    {Py_tp_methods, Array_methods},
+    {Py_tp_init, (void *)cud_init_nothing},
+    {Py_tp_traverse, (void *)Array_traverse},
+    {Py_tp_getset, Array_getset},
+    {Py_tp_repr, (void *)Array_repr},
+    {0, NULL},
 };
 PyType_Spec cud_Array_spec = {.name = "pygpu.cuda.driver.Array",
                               .basicsize = sizeof(ArrayObject),

@@ -439,12 +439,25 @@ static PyMethodDef Graph_methods[] = {
 };
 static PyGetSetDef Graph_getset[] = {{"handle", Graph_get_handle, NULL, "int: the CUgraph", NULL},
                                      {NULL, NULL, NULL, NULL, NULL}};
+static PyObject *Graph_repr(PyObject *op) {
+    Graph *self = (Graph *)op;
+    CUresult status = CUDA_SUCCESS;
+    size_t n = 0;
+    IN_CONTEXT(self->context, status, CU_BESIDE(status, cuGraphGetNodes, self->handle, NULL, &n));
+    if (status != CUDA_SUCCESS) { /* a repr does not raise */
+        return PyUnicode_FromFormat("<%s at %p>", Py_TYPE(op)->tp_name, (void *)self->handle);
+    }
+    return PyUnicode_FromFormat("<%s of %zu nodes on device %d at %p>", Py_TYPE(op)->tp_name, n,
+                                self->context->device, (void *)self->handle);
+}
+
 static PyType_Slot Graph_slots[] = {
     {Py_tp_doc, (void *)"Graph()\n--\n\n()\n\nWork that Stream.begin_capture() and end_capture() "
                         "recorded; it owns what the work uses. Graph() is empty."},
     {Py_tp_new, (void *)Graph_new},
     {Py_tp_traverse, (void *)Graph_traverse},
     {Py_tp_dealloc, (void *)Graph_dealloc},
+    {Py_tp_repr, (void *)Graph_repr},
     {Py_tp_methods, Graph_methods},
     {Py_tp_getset, Graph_getset},
     {0, NULL},
@@ -453,6 +466,12 @@ PyType_Spec cud_Graph_spec = {.name = "pygpu.cuda.driver.Graph",
                               .basicsize = sizeof(Graph),
                               .slots = Graph_slots,
                               .flags = CUD_FLAGS};
+
+static PyObject *GraphExec_repr(PyObject *op) {
+    GraphExec *self = (GraphExec *)op;
+    return PyUnicode_FromFormat("<%s on device %d at %p>", Py_TYPE(op)->tp_name,
+                                self->context->device, (void *)self->handle);
+}
 
 static PyMethodDef GraphExec_methods[] = {
     {"launch", FAST(GraphExec_launch), GraphExec_launch__doc__},
@@ -471,6 +490,7 @@ static PyType_Slot GraphExec_slots[] = {
                         "everything that the work uses."},
     {Py_tp_traverse, (void *)GraphExec_traverse},
     {Py_tp_dealloc, (void *)GraphExec_dealloc},
+    {Py_tp_repr, (void *)GraphExec_repr},
     {Py_tp_methods, GraphExec_methods},
     {Py_tp_getset, GraphExec_getset},
     {0, NULL},

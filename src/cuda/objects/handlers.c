@@ -293,6 +293,22 @@ static PyMethodDef InOut_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* An array's shape and dtype rather than its items. */
+static PyObject *Handler_repr(PyObject *op) {
+    PyObject *array = ((Handler *)op)->array;
+    if (array == NULL || !PyArray_Check(array)) {
+        return PyUnicode_FromFormat("<%s of %s>", Py_TYPE(op)->tp_name,
+                                    array != NULL ? pg_type_name(array) : "nothing");
+    }
+    PyObject *shape = PyObject_GetAttrString(array, "shape"), *repr = NULL;
+    if (shape != NULL) {
+        repr = PyUnicode_FromFormat("<%s of an array of %S, %S>", Py_TYPE(op)->tp_name,
+                                    (PyObject *)PyArray_DESCR((PyArrayObject *)array), shape);
+        Py_DECREF(shape);
+    }
+    return repr;
+}
+
 #define HANDLER_FLAGS (CUD_FLAGS | Py_TPFLAGS_BASETYPE)
 #define GC_SLOTS                                                                        \
     {Py_tp_traverse, (void *)Handler_traverse}, {Py_tp_clear, (void *)Handler_clear}, { \
@@ -304,6 +320,7 @@ static PyType_Slot ArgumentHandler_slots[] = {
     {Py_tp_new, (void *)Handler_new},
     {Py_tp_init, (void *)Handler_init},
     GC_SLOTS,
+    {Py_tp_repr, (void *)Handler_repr},
     {Py_tp_members, Handler_members},
     {Py_tp_methods, Handler_methods},
     {0, NULL},

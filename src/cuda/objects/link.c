@@ -297,11 +297,23 @@ static PyMethodDef Linker_methods[] = {
     PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
+static PyObject *Linker_repr(PyObject *op) {
+    Linker *self = (Linker *)op;
+    Py_ssize_t n = self->inputs != NULL ? PyList_GET_SIZE(self->inputs) : 0;
+    return PyUnicode_FromFormat("<%s of %zd inputs%s>", Py_TYPE(op)->tp_name, n,
+                                self->done ? ", linked" : "");
+}
+
 static PyType_Slot Linker_slots[] = {
-    {Py_tp_doc, (void *)Linker__doc__},  {Py_tp_new, (void *)Linker_new},
-    {Py_tp_init, (void *)Linker_init},   {Py_tp_traverse, (void *)Linker_traverse},
-    {Py_tp_clear, (void *)Linker_clear}, {Py_tp_dealloc, (void *)Linker_dealloc},
-    {Py_tp_methods, Linker_methods},     {0, NULL},
+    {Py_tp_doc, (void *)Linker__doc__},
+    {Py_tp_new, (void *)Linker_new},
+    {Py_tp_init, (void *)Linker_init},
+    {Py_tp_traverse, (void *)Linker_traverse},
+    {Py_tp_clear, (void *)Linker_clear},
+    {Py_tp_dealloc, (void *)Linker_dealloc},
+    {Py_tp_methods, Linker_methods},
+    {Py_tp_repr, (void *)Linker_repr},
+    {0, NULL},
 };
 PyType_Spec cud_Linker_spec = {.name = "pygpu.cuda.driver.Linker",
                                .basicsize = sizeof(Linker),

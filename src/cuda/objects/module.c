@@ -568,10 +568,17 @@ static PyGetSetDef Module_getset[] = {
      "str | None: the CUDA C++ that it was compiled from, if known", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
+static PyObject *Module_repr(PyObject *op) {
+    Module *self = (Module *)op;
+    return PyUnicode_FromFormat("<%s on device %d at %p>", Py_TYPE(op)->tp_name,
+                                self->context->device, (void *)self->handle);
+}
+
 static PyType_Slot Module_slots[] = {
     {Py_tp_doc, (void *)"Code loaded into a context, from module_from_buffer(), "
                         "module_from_file(), Linker or SourceModule. Unloaded when dropped."},
     {Py_tp_dealloc, (void *)Module_dealloc},
+    {Py_tp_repr, (void *)Module_repr},
     {Py_tp_traverse, (void *)Module_traverse},
     {Py_tp_methods, Module_methods},
     {Py_tp_getset, Module_getset},

@@ -383,6 +383,11 @@ static PyObject *Texture_get_resource(PyObject *op, void *Py_UNUSED(closure)) {
     return Py_NewRef(((Texture *)op)->resource);
 }
 
+static PyObject *Texture_repr(PyObject *op) {
+    static const char *const names[] = {"handle", "resource", NULL};
+    return pg_attributes_repr(op, names);
+}
+
 static PyMethodDef Texture_methods[] = {PG_NO_PICKLE, {NULL, NULL, 0, NULL}};
 static PyGetSetDef Texture_getset[] = {
     {"handle", Texture_get_handle, NULL, "int: the value that the kernel receives (8 bytes)", NULL},
@@ -390,16 +395,21 @@ static PyGetSetDef Texture_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-#define KIND(Name)                                                                            \
-    static PyType_Slot Name##_slots[] = {                                                     \
-        {Py_tp_doc, (void *)Name##__doc__},         {Py_tp_new, (void *)Name##_new},          \
-        {Py_tp_traverse, (void *)Texture_traverse}, {Py_tp_dealloc, (void *)Texture_dealloc}, \
-        {Py_nb_int, (void *)Texture_index},         {Py_nb_index, (void *)Texture_index},     \
-        {Py_tp_methods, Texture_methods},           {Py_tp_getset, Texture_getset},           \
-        {Py_tp_init, (void *)cud_init_nothing},     {0, NULL}};                               \
-    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name,                      \
-                                     .basicsize = sizeof(Texture),                            \
-                                     .slots = Name##_slots,                                   \
+#define KIND(Name)                                                                   \
+    static PyType_Slot Name##_slots[] = {{Py_tp_doc, (void *)Name##__doc__},         \
+                                         {Py_tp_new, (void *)Name##_new},            \
+                                         {Py_tp_traverse, (void *)Texture_traverse}, \
+                                         {Py_tp_dealloc, (void *)Texture_dealloc},   \
+                                         {Py_nb_int, (void *)Texture_index},         \
+                                         {Py_nb_index, (void *)Texture_index},       \
+                                         {Py_tp_methods, Texture_methods},           \
+                                         {Py_tp_getset, Texture_getset},             \
+                                         {Py_tp_init, (void *)cud_init_nothing},     \
+                                         {Py_tp_repr, (void *)Texture_repr},         \
+                                         {0, NULL}};                                 \
+    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name,             \
+                                     .basicsize = sizeof(Texture),                   \
+                                     .slots = Name##_slots,                          \
                                      .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE}
 
 KIND(TextureObject);

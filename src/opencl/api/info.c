@@ -202,6 +202,25 @@ static int is_short(InfoKind kind) {
     }
 }
 
+/* The int that names the value, where param has names; otherwise the value itself. Steals it. */
+static PyObject *named(State *state, const Info *row, PyObject *value) {
+    if (value == NULL || (row->kind != INFO_BITS && row->kind != INFO_UINT) ||
+        state->value_names == NULL) { /* the interpreter is shutting down */
+        return value;
+    }
+    PyObject *param = PyLong_FromUnsignedLong(row->param), *result = NULL;
+    PyObject *members = param != NULL ? PyDict_GetItemWithError(state->value_names, param)
+                                      : NULL; /* borrowed */
+    if (members != NULL) {
+        result = PyObject_GetItem(members, value);
+    } else if (!PyErr_Occurred()) {
+        result = Py_NewRef(value);
+    }
+    Py_XDECREF(param);
+    Py_DECREF(value);
+    return result;
+}
+
 PyObject *ocl_info(State *state, void *self, InfoQuery query, const char *routine,
                    const Info *row) {
     size_t size = 0;
@@ -210,7 +229,7 @@ PyObject *ocl_info(State *state, void *self, InfoQuery query, const char *routin
         unsigned char word[16] = {0};
         status = query(self, row->param, 8, word, &size);
         if (status == CL_SUCCESS) {
-            return convert(state, row->kind, word, size < 8 ? size : 8);
+            return named(state, row, convert(state, row->kind, word, size < 8 ? size : 8));
         }
         size = 0; /* repeat it in full: the driver may insist on the exact size, and a failure must
                    * raise */
@@ -234,7 +253,8 @@ PyObject *ocl_info(State *state, void *self, InfoQuery query, const char *routin
     if (status != CL_SUCCESS) {
         ocl_raise_with(state, routine, status, "%s is not offered here", row->name);
     } else {
-        result = convert(state, row->kind, bytes, returned < size ? returned : size);
+        result =
+            named(state, row, convert(state, row->kind, bytes, returned < size ? returned : size));
     }
     if (bytes != local) {
         PyMem_Free(bytes);

@@ -152,6 +152,15 @@ static PyObject *MemoryMap_exit(PyObject *op, PyObject *Py_UNUSED(args)) {
     Py_RETURN_NONE;
 }
 
+static PyObject *MemoryMap_repr(PyObject *op) {
+    MemoryMap *self = (MemoryMap *)op;
+    const char *name = Py_TYPE(op)->tp_name;
+    if (self->pointer == NULL) {
+        return PyUnicode_FromFormat("<%s, not mapped>", name);
+    }
+    return PyUnicode_FromFormat("<%s of %R at %p>", name, (PyObject *)self->memory, self->pointer);
+}
+
 static PyMethodDef MemoryMap_methods[] = {
     PG_NO_PICKLE,
     {"release", FAST(MemoryMap_release), MemoryMap_release__doc__},
@@ -176,6 +185,7 @@ static PyType_Slot MemoryMap_slots[] = {
     {Py_tp_traverse, (void *)MemoryMap_traverse},
     {Py_tp_clear, (void *)MemoryMap_clear},
     {Py_tp_dealloc, (void *)MemoryMap_dealloc},
+    {Py_tp_repr, (void *)MemoryMap_repr},
     {Py_tp_methods, MemoryMap_methods},
     {Py_tp_getset, MemoryMap_getset},
     {Py_tp_members, MemoryMap_members},

@@ -162,6 +162,7 @@ static PyType_Slot AllocatorBase_slots[] = {
     {Py_tp_traverse, (void *)Allocator_traverse},
     {Py_tp_dealloc, (void *)Allocator_dealloc},
     {Py_tp_call, (void *)Allocator_call},
+    {Py_tp_repr, (void *)ocl_allocator_repr},
     {Py_tp_members, Allocator_members},
     {0, NULL},
 };
@@ -281,10 +282,15 @@ OCL_MADE_BY_INIT_IF(SVMAllocator, Allocator, SVMAllocatorType, OCL_HAS_CONTEXT, 
                     NULL)
 
 static PyType_Slot SVMAllocator_slots[] = {
-    {Py_tp_doc, (void *)SVMAllocator__doc__},   {Py_tp_new, (void *)SVMAllocator_new},
-    {Py_tp_init, (void *)SVMAllocator_init},    {Py_tp_traverse, (void *)Allocator_traverse},
-    {Py_tp_dealloc, (void *)Allocator_dealloc}, {Py_tp_call, (void *)Allocator_call},
-    {Py_tp_members, Allocator_members},         {0, NULL},
+    {Py_tp_doc, (void *)SVMAllocator__doc__},
+    {Py_tp_new, (void *)SVMAllocator_new},
+    {Py_tp_init, (void *)SVMAllocator_init},
+    {Py_tp_traverse, (void *)Allocator_traverse},
+    {Py_tp_dealloc, (void *)Allocator_dealloc},
+    {Py_tp_call, (void *)Allocator_call},
+    {Py_tp_members, Allocator_members},
+    {Py_tp_repr, (void *)ocl_allocator_repr},
+    {0, NULL},
 };
 PyType_Spec ocl_SVMAllocator_spec = {.name = "pygpu.tools.SVMAllocator",
                                      .basicsize = sizeof(Allocator),

@@ -15,6 +15,8 @@ typedef struct {
     size_t alignment; /* SVMAllocator */
 } Allocator;
 
+PyObject *ocl_allocator_repr(PyObject *op); /* in opencl/objects/repr.c */
+
 struct Pool;
 
 /* Device memory that a pool owns, held or handed out. */

@@ -385,10 +385,22 @@ static PyObject *Profile_getattro(PyObject *op, PyObject *name) {
     return NULL;
 }
 
+static PyObject *Profile_repr(PyObject *op) {
+    static const char *const names[] = {"queued", "submit", "start", "end", NULL};
+    PyObject *queued = PyObject_GetAttrString(op, names[0]);
+    if (queued == NULL) {
+        PyErr_Clear();
+        return PyUnicode_FromFormat("<%s without times>", Py_TYPE(op)->tp_name);
+    }
+    Py_DECREF(queued);
+    return pg_attributes_repr(op, names);
+}
+
 static PyType_Slot Profile_slots[] = {
     {Py_tp_doc,
      (void *)"Times of a command [ns]; their differences have a meaning, their zero has none."},
     {Py_tp_dealloc, (void *)Profile_dealloc},
+    {Py_tp_repr, (void *)Profile_repr},
     {Py_tp_getattro, (void *)Profile_getattro},
     {Py_tp_getset, Profile_getset},
     {0, NULL},

@@ -193,6 +193,11 @@ static PyGetSetDef ImageDescriptor_getset[] = {
      "Buffer | None: memory that the image shares", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
+static PyObject *ImageDescriptor_repr(PyObject *op) {
+    static const char *const names[] = {"image_type", "shape", "array_size", "pitches", NULL};
+    return pg_attributes_repr(op, names);
+}
+
 static PyType_Slot ImageDescriptor_slots[] = {
     {Py_tp_doc, (void *)ImageDescriptor__doc__},
     {Py_tp_new, (void *)ImageDescriptor_new},
@@ -200,6 +205,7 @@ static PyType_Slot ImageDescriptor_slots[] = {
     {Py_tp_traverse, (void *)ImageDescriptor_traverse},
     {Py_tp_clear, (void *)ImageDescriptor_clear},
     {Py_tp_dealloc, (void *)ImageDescriptor_dealloc},
+    {Py_tp_repr, (void *)ImageDescriptor_repr},
     {Py_tp_getset, ImageDescriptor_getset},
     {0, NULL},
 };

@@ -4,6 +4,7 @@
  * driver handle. It never raises: what the driver does not answer is omitted. */
 #include "opencl/context.h"
 #include "opencl/event.h"
+#include "opencl/lifetime/pool.h"
 #include "opencl/memory.h"
 #include "opencl/objects/program.h"
 #include "opencl/objects/repr.h"
@@ -207,5 +208,21 @@ PyObject *ocl_sampler_repr(PyObject *op) {
         "<%s %s, %s%s at %p>", Py_TYPE(op)->tp_name, addressing, mode_name(op, "filter_mode"),
         normalized == Py_True ? ", normalized coordinates" : "", (void *)op);
     Py_XDECREF(normalized);
+    return repr;
+}
+
+PyObject *ocl_allocator_repr(PyObject *op) {
+    Allocator *self = (Allocator *)op;
+    const char *name = Py_TYPE(op)->tp_name;
+    if (self->context == NULL) {
+        return PyUnicode_FromFormat("<%s, not made yet>", name);
+    }
+    char flags[TEXT_OF_FLAGS];
+    put_flags(flags, memory_flags, self->flags);
+    PyObject *on = on_context(self->context), *repr = NULL;
+    if (on != NULL) {
+        repr = PyUnicode_FromFormat("<%s%s%U>", name, flags[0] ? flags + 1 : "", on);
+        Py_DECREF(on);
+    }
     return repr;
 }

@@ -9,6 +9,7 @@ from collections import Counter
 from typing import TextIO
 
 from pygpu import _cuda
+from pygpu._src.util.public import publish
 
 __all__ = ["DebugMemoryPool"]
 
@@ -73,3 +74,6 @@ class DebugMemoryPool(_cuda.DeviceMemoryPool):
 
     def _print(self, line: str) -> None:
         print(line, file=self.logfile)
+
+
+publish(globals(), ["DebugMemoryPool"], "pygpu.cuda.tools")

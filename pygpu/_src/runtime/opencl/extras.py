@@ -7,6 +7,7 @@ import warnings
 from typing import NamedTuple
 
 from pygpu._opencl import Context, Platform
+from pygpu._src.util.public import publish
 
 __all__ = ["DeviceTopologyAmd", "enable_debugging", "get_cl_header_version"]
 
@@ -48,3 +49,6 @@ def enable_debugging(platform_or_context: Platform | Context) -> None:
             f"enable_debugging: nothing to switch on for the platform '{platform.name}'",
             stacklevel=2,
         )
+
+
+publish(globals(), ["DeviceTopologyAmd"], "pygpu")

@@ -26,6 +26,7 @@ from pygpu._opencl import (
     enqueue_svm_memfill,
     enqueue_svm_migrate_mem,
 )
+from pygpu._src.util.public import publish
 from pygpu.errors import Error, _make_error
 
 if TYPE_CHECKING:
@@ -216,3 +217,6 @@ def fsvm_empty(
 def fsvm_empty_like(ctx: Context, ary: NDArray[Any], alignment: int | None = None) -> NDArray[Any]:
     """`svm_empty_like` for fine-grained memory."""
     return svm_empty_like(ctx, _READ_WRITE | _FINE_GRAIN, ary, alignment)
+
+
+publish(globals(), ["SVMMap"], "pygpu")
