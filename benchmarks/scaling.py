@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import itertools
 import json
 import multiprocessing
 import os
@@ -382,6 +383,9 @@ def heat_rank(comm: Any, device: Any, rows: int, columns: int, steps: int) -> tu
 # ---- Dask ----------------------------------------------------------------------------------------
 
 
+DASK_PROGRAMS = ("map-reduce", "SVD by subspace iteration", "randomized SVD", "Monte Carlo")
+
+
 def numbers(seed: int, size: int) -> Any:
     """Normally distributed float32 of one chunk, made on the device."""
     import pygpu.random
@@ -434,15 +438,91 @@ def inside_circle(seed: int, draws: int) -> float:
     return total
 
 
+def random_matrix(seed: int, rows: int, columns: int) -> Any:
+    return numbers(seed, rows * columns).reshape(rows, columns)
+
+
+def products(blocks: list[Any], x: Any) -> Any:
+    """The sum of a.T @ a @ x over the blocks of rows that a worker has."""
+    total = None
+    for a in blocks:
+        y = a.T @ (a @ x)
+        total = y if total is None else total + y
+    return total
+
+
+def orthonormal(*parts: Any) -> Any:
+    """Columns that span those of the sum."""
+    from pygpu import xp
+
+    return xp.linalg.qr(sum(parts[1:], parts[0]))[0]
+
+
+def ritz_values(*parts: Any) -> Any:
+    """Singular values from the sum of (a @ x).T @ (a @ x), the largest first."""
+    from pygpu import xp
+
+    return xp.sqrt(xp.linalg.eigvalsh(sum(parts[1:], parts[0])))[::-1]
+
+
+def projected(blocks: list[Any], x: Any) -> Any:
+    total = None
+    for a in blocks:
+        y = a @ x
+        total = y.T @ y if total is None else total + y.T @ y
+    return total
+
+
+def blocks_on_workers(client: Any, count: int, rows: int, columns: int) -> dict[str, list[Any]]:
+    """By worker, futures of its blocks of rows: as many on each."""
+    from distributed import wait as wait_for
+
+    workers = [*client.scheduler_info()["workers"]]
+    blocks = {
+        worker: [
+            client.submit(random_matrix, seed, rows, columns, workers=[worker], pure=False)
+            for seed in range(number, count, len(workers))
+        ]
+        for number, worker in enumerate(workers)
+    }
+    wait_for([*blocks.values()])
+    return blocks
+
+
+def subspace_iteration(
+    client: Any, blocks: dict[str, list[Any]], columns: int, rank: int, rounds: int
+) -> Any:
+    """The largest singular values of a tall matrix. In each round a worker reads all its blocks of
+    rows in one task, and only columns * rank numbers go to another worker."""
+
+    def on_each(function: Callable[..., Any], x: Any) -> list[Any]:
+        return [
+            client.submit(function, mine, x, workers=[worker], pure=False)
+            for worker, mine in blocks.items()
+        ]
+
+    x = client.submit(random_matrix, 77, columns, rank + 10, pure=False)
+    for _ in range(rounds):
+        x = client.submit(orthonormal, *on_each(products, x), pure=False)
+    values = client.submit(ritz_values, *on_each(projected, x), pure=False).result()
+    return values[:rank].get()
+
+
 def dask_programs(quick: bool, client: Any) -> dict[str, Callable[[], Any]]:
     import dask.array as da
-    from distributed import wait as wait_for
+
+    from pygpu import xp
 
     items = 2**10 if quick else 2**29
     x = random_chunks((96 * items,), (items,))  # 192 GiB, of which few chunks are there at a time
     rows, columns = (64, 16) if quick else (2**18, 5120)
-    matrix = random_chunks((8 * rows, columns), (rows, columns)).persist()  # 40 GiB
-    wait_for(matrix)
+    blocks = blocks_on_workers(client, 8, rows, columns)  # 40 GiB
+    matrix = da.concatenate(
+        [
+            da.from_delayed(block, (rows, columns), meta=xp.empty((0, 0), dtype=xp.float32))
+            for block in [*itertools.chain(*blocks.values())]
+        ]
+    )
     rank = 4 if quick else 490
     draws = 2**12 if quick else 2**31
     begin = time.perf_counter()
@@ -453,6 +533,7 @@ def dask_programs(quick: bool, client: Any) -> dict[str, Callable[[], Any]]:
     print(f"graphs: {time.perf_counter() - begin:.3f} s", file=sys.stderr)
     return {
         "map-reduce": lambda: float(mean.compute()),
+        "SVD by subspace iteration": lambda: subspace_iteration(client, blocks, columns, rank, 4),
         "randomized SVD": lambda: values.compute().get(),
         "Monte Carlo": lambda: (
             4
@@ -529,7 +610,7 @@ def costs(quick: bool, client: Any) -> Figures:
 
 def dask_part(quick: bool) -> Figures:
     figures = on_workers(1, quick) | on_workers(2, quick)
-    for name in ("map-reduce", "randomized SVD", "Monte Carlo"):
+    for name in DASK_PROGRAMS:
         one, two = (figures[f"Dask {name}, {n} GPU, s"] for n in (1, 2))
         figures[f"Dask {name}, times one GPU"] = one / two
     return figures
@@ -554,7 +635,7 @@ def targets(f: Figures) -> list[tuple[str, float | None, float]]:
         rows.append((f"all-reduce of 1 GiB, {way}, over C", value, 0.98))
     for way in (".to(), one thread", ".to(), two threads", "NCCL, two processes"):
         rows.append((f"halo exchange by {way}, of linear", f.get(f"{way}, of linear"), 0.9))
-    for name in ("map-reduce", "randomized SVD", "Monte Carlo"):
+    for name in DASK_PROGRAMS:
         rows.append((f"Dask, {name}, times one GPU", f.get(f"Dask {name}, times one GPU"), 1.9))
     return rows
 

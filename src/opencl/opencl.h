@@ -31,7 +31,7 @@ typedef struct State {
     OCL_TYPES(X)
 #undef X
     PyObject *NameVersion; /* a struct sequence */
-    PyObject *value_names; /* {param: a dict of the ints that name their values}, by pygpu/constants.py */
+    PyObject *value_names; /* {param: a dict from its answers to ints that name them} */
 } State;
 
 extern PyModuleDef ocl_module;
