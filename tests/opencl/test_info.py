@@ -64,8 +64,10 @@ def matches(value, words):
         )
     if words == "object":
         return True
+    if words == "int":  # flags and other constants are ints with a repr of their own
+        return isinstance(value, int) and not isinstance(value, bool)
     return type(value) is TYPES[words] or (
-        words not in ("str", "bool", "int", "bytes") and isinstance(value, TYPES[words])
+        words not in ("str", "bool", "bytes") and isinstance(value, TYPES[words])
     )
 
 
