@@ -100,8 +100,8 @@ def check(figures: dict[str, float], costs: Costs) -> list[list[str]]:
     """The programs of scaling.py: the GPU's work is what one GPU took, two are predicted."""
     rows = []
     for name, chunks, rounds, partial in (
-        ("map-reduce", 24, 1, 8.0),
-        ("Monte Carlo", 16, 1, 8.0),
+        ("map-reduce", 96, 1, 8.0),
+        ("Monte Carlo", 64, 1, 8.0),
         ("randomized SVD", 8, 10, 5120 * 500 * 4.0),
     ):
         one, two = (figures.get(f"Dask {name}, {n} GPU, s") for n in (1, 2))

@@ -29,6 +29,7 @@ _on_device: Any = _cuda_protocol
 # Larger arrays are not copied to page-locked memory first: distributed receives them in another
 # thread than its event loop's ("distributed.comm.offload"), which may wait.
 STAGED = 16 << 20
+_MANY = 1000  # items of a container that are looked at for arrays
 _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 
 _queues: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()  # by backend
@@ -36,7 +37,8 @@ _staging: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
 def arrays_in(result: Any, depth: int = 3) -> list[Any]:
-    """The arrays in a task's result, also in its containers; deferred operations are queued."""
+    """The arrays in a task's result, also in its containers unless these are large; deferred
+    operations are queued. Messages wait for arrays that are not found."""
     found = [*_walk(result, depth)]
     for array in found:
         array.base_data  # noqa: B018  (queues what is deferred)
@@ -46,7 +48,7 @@ def arrays_in(result: Any, depth: int = 3) -> list[Any]:
 def _walk(value: Any, depth: int) -> Iterator[Any]:
     if isinstance(value, GPUArray):
         yield value
-    elif depth and isinstance(value, (dict, list, tuple)):
+    elif depth and isinstance(value, (dict, list, tuple)) and len(value) <= _MANY:
         for item in value.values() if isinstance(value, dict) else value:
             yield from _walk(item, depth - 1)
 
