@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from . import primitives, single_group
 from .index_errors import Report
 from .scan import scan
 
-__all__ = ["compress", "moved", "nonzero"]
+__all__ = ["compress", "moved", "nonzero", "start_compress"]
 
 Shape = tuple[int, ...]
 
@@ -31,6 +32,16 @@ def moved(to: np.dtype[Any], source: np.dtype[Any]) -> tuple[np.dtype[Any], np.d
     return to, source
 
 
+def _marks_kernel(backend: Any, mask: np.dtype[Any], find: Callable[..., Any]) -> Any:
+    text = partial(mask_text.marks_source, mask)
+    return find(backend, ("marks", mask), lambda: (text(), "marks"), {"atomics", "warps"})
+
+
+def _gather_kernel(backend: Any, item: np.dtype[Any], find: Callable[..., Any]) -> Any:
+    text = partial(mask_text.gather_source, item)
+    return find(backend, ("gather", item), lambda: (text(), "gather"), {"warps"})
+
+
 class _Marks:
     """The result of the kernel ``marks`` for a mask of bytes, on a device with warps: bits, and
     how many are set up to the end of each tile (``ends``, which like ``bits`` is an operand of
@@ -41,12 +52,7 @@ class _Marks:
         self.tiles = -(-mask.size // mask_text.TILE)
         self.room, first, self.last, nbytes = mask_text.layout(self.tiles)
         self.bits, self.report = primitives.scratch(mask, nbytes), Report(mask)
-        kernel = kernel_cache.get(
-            backend,
-            ("marks", mask.dtype),
-            lambda: (mask_text.marks_source(mask.dtype), "marks"),
-            {"atomics", "warps"},
-        )
+        kernel = _marks_kernel(backend, mask.dtype, kernel_cache.get)
         groups, writes = -(-self.tiles // (mask_text.GROUP // 32)), [self.bits, self.report.array]
         numbers = [mask.size, self.tiles, self.room]
         primitives.launch(mask, kernel, groups, mask_text.GROUP, [mask], writes, numbers)
@@ -144,12 +150,7 @@ def _gather(mask: Any, x: Any) -> Any:
     backend = mask.backend
     item = moved(x.dtype, x.dtype)[0]
     marks = _Marks(mask)
-    gather = kernel_cache.get(
-        backend,
-        ("gather", item),
-        lambda: (mask_text.gather_source(item), "gather"),
-        {"warps"},
-    )
+    gather = _gather_kernel(backend, item, kernel_cache.get)
     queue = mask._queue()
     waits = x._wait_list(queue, [marks.bits, x])
     groups, numbers = min(marks.tiles, 1 << 20), (mask.size, marks.tiles, marks.room)
@@ -166,6 +167,13 @@ def _gather(mask: Any, x: Any) -> Any:
         out = x._by_class((found,), x.dtype, None, x.queue, out)
     x._after(queue, event, [out], [x])
     return out
+
+
+def start_compress(backend: Any, dtype: np.dtype[Any]) -> None:
+    """Start compiling what compress() will need for so many items that they take several groups."""
+    if backend.limits.warps and dtype.itemsize in (1, 2, 4, 8):
+        _marks_kernel(backend, np.dtype(np.bool_), kernel_cache.start)
+        _gather_kernel(backend, moved(dtype, dtype)[0], kernel_cache.start)
 
 
 def compress(a: Any, mask: Any) -> Any:

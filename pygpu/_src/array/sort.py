@@ -22,7 +22,7 @@ from pygpu._src.util.lazy import lazy
 from . import elementwise, layout, primitives, single_group, ufuncs
 from .advanced_indexing import nonzero, take, take_along_axis
 from .launch_cache import RESULT, step
-from .masks import compress
+from .masks import compress, start_compress
 from .scan import scan
 
 if TYPE_CHECKING:
@@ -215,24 +215,25 @@ def _onesweep(backend: Backend, x: Any, out: Any, n: int, positions: bool) -> No
         text = partial(onesweep.count_source, positions, only, size)
         return _kernel(backend, x.dtype, positions, name, (only,), text, features)
 
-    def sweeping(first: bool, last: bool, find: Any = kernel_cache.get) -> Any:
-        text = partial(onesweep.source, positions, first, last, size, shape)
-        key = (shape, first, last)
-        return _kernel(backend, x.dtype, positions, "sweep", key, text, features, find)
+    def sweeping(find: Any) -> Any:
+        text = partial(onesweep.source, positions, size, shape)
+        return _kernel(backend, x.dtype, positions, "sweep", (shape,), text, features, find)
 
-    variants = min(size, 3)  # the first pass, those between, and the last
-    for p in range(variants):
-        sweeping(p == 0, p == variants - 1, kernel_cache.start)
+    sweeping(kernel_cache.start)
     sums = primitives.scratch(x, size * 256 * 4)
     sums._set_event(backend.fill(x.queue, sums.base_data, 0, size * 256 * 4))
     blocks = min(-(-n // (group * 16)), backend.limits.units * 16)
     primitives.launch(x, counting("histogram"), blocks, group, [x], [sums], [n])
     primitives.launch(x, counting("starts"), size, group, [], [sums])
+    sweep = sweeping(kernel_cache.get)
     for p, (reads, writes, first, last) in enumerate(_passes(x, out, n, size, positions)):
         state = primitives.scratch(x, 16 + tiles * 1024)
         state._set_event(backend.fill(x.queue, state.base_data, 0, 16 + tiles * 1024))
-        sweep = sweeping(first, last)
-        numbers = [n, 8 * p]
+        if positions:  # every pass has the same parameters; what it does not use is anything
+            reads = [reads[0], sums] if first else reads
+            writes = [state, out] if last else writes
+        ends = (onesweep.FIRST if first else 0) | (onesweep.LAST if last else 0)
+        numbers = [n, 8 * p, ends]
         primitives.launch(x, sweep, tiles, shape.group, [*reads, sums], [*writes, state], numbers)
 
 
@@ -296,17 +297,14 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     return out
 
 
-def _differ(dtype: np.dtype[Any], equal_nan: bool) -> elementwise.Operation:
-    """Whether two neighbours are different items."""
-    code = dtypes.code(dtype)
-    differ = f"!pg_{code}_eq(x0, x1)" if code[0] == "c" else "x0 != x1"
-    if not equal_nan and code == "t64":
-        differ += " || x0 == PG_NAT"
-    if equal_nan and code[0] in "fc":
-        nan = "({0}.re != {0}.re || {0}.im != {0}.im)" if code[0] == "c" else "({0} != {0})"
-        differ += f" && !({nan.format('x0')} && {nan.format('x1')})"
-    return elementwise.Operation(
-        f"differ {equal_nan}", (dtype, dtype), (np.dtype(np.bool_),), f"y0 = {differ};"
+def _firsts_kernel(
+    backend: Backend, dtype: np.dtype[Any], equal_nan: bool, find: Callable[..., Any]
+) -> Any:
+    return find(
+        backend,
+        ("sort", "firsts", dtype, equal_nan),
+        lambda: (radix_sort.firsts_source(dtype, equal_nan), "firsts"),
+        dtypes.features(dtype),
     )
 
 
@@ -314,18 +312,19 @@ def _is_first(a: Any, equal_nan: bool) -> Any:
     """Return, for each of the sorted items of *a*, whether it is the first of equal ones."""
     n, size = a.size, a.itemsize
     first = primitives.empty(a, (n,), np.bool_)
-    if n:
+    if n and a.dtype.type is not np.void:
+        kernel = _firsts_kernel(a.backend, a.dtype, equal_nan, kernel_cache.get)
+        groups, group = kernel_cache.grid(a.backend, n)
+        primitives.launch(a, kernel, groups, group, [a], [first], [n])
+    elif n:
         head = first._view((1,), None, first.offset)
         primitives.fill(head, True)
         primitives.changed(first, head)
-    if n > 1:
+    if n > 1 and a.dtype.type is np.void:
         left = a._view((n - 1,), (size,), a.offset)
         right = a._view((n - 1,), (size,), a.offset + size)
         rest = first._view((n - 1,), (1,), first.offset + 1)
-        if a.dtype.type is np.void:
-            rest._copy_from(ufuncs.call("not_equal", (left, right)))
-        else:
-            rest._run(_differ(a.dtype, equal_nan), [rest], [left, right], (n - 1,))
+        rest._copy_from(ufuncs.call("not_equal", (left, right)))
         primitives.changed(first, rest)
     return first
 
@@ -387,6 +386,10 @@ def unique(
         return found[0] if len(found) == 1 else tuple(found)
     a = primitives.flat(a)
     order = None
+    if a.size and a.dtype.type is not np.void:
+        _firsts_kernel(a.backend, a.dtype, equal_nan, kernel_cache.start)
+        if not (return_index or return_counts):
+            start_compress(a.backend, a.dtype)
     if return_index or return_inverse:
         order = argsort(a)
         s = take(a, order, mode="clip")

@@ -59,7 +59,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from .prelude.atomics import CUDA_ATOMICS, OPENCL_ATOMICS
+from .prelude.atomics import CUDA_ATOMICS, OPENCL_ATOMICS, needs_loops
 from .prelude.calendar import date_functions
 from .prelude.complex import complex_functions, used_complex_functions
 from .prelude.narrow_floats import FORMATS, narrow_functions
@@ -229,6 +229,12 @@ typedef double pg_f64;
 """
 
 
+_ATOMICS_BUT_LOOPS = "atomics but loops"
+_FEATURES = frozenset(
+    {"half", "complex", "dates", "atomics", _ATOMICS_BUT_LOOPS, "warps", *FORMATS}
+)
+
+
 class Dialect:
     """A backend's language.
 
@@ -257,16 +263,19 @@ class Dialect:
         key = frozenset(features)
         text = self._prefixes.get(key)
         if text is None:
-            unknown = key - {"half", "complex", "dates", "atomics", "warps", *FORMATS}
+            unknown = key - _FEATURES
             if unknown:
                 raise ValueError(f"Dialect.prefix: unknown features {sorted(unknown)}")
             text = self._prefixes.setdefault(key, self._make_prefix(key))
         return text
 
     def source(self, text: str, features: Iterable[str] = ()) -> str:
-        """Return a complete source: the prefix, the complex functions that the text uses, and the
-        text."""
+        """Return a complete source: the prefix, less the atomic functions that are loops if the
+        text uses none of them, the complex functions that the text uses, and the text."""
         wanted = set(features)
+        if "atomics" in wanted and not needs_loops(text):
+            wanted.remove("atomics")
+            wanted.add(_ATOMICS_BUT_LOOPS)
         if "complex" not in wanted:
             return self.prefix(wanted) + text
         wanted.remove("complex")
@@ -281,12 +290,14 @@ class Dialect:
     def _make_prefix(self, features: frozenset[str]) -> str:
         raise NotImplementedError
 
-    def _rest(self, features: frozenset[str], atomics: str, warps: str) -> str:
+    def _rest(self, features: frozenset[str], atomics: tuple[str, str], warps: str) -> str:
         text = _COMMON + narrow_functions(features)
         if "warps" in features:
             text += warps
         if "atomics" in features:
-            text += atomics
+            text += "".join(atomics)
+        elif _ATOMICS_BUT_LOOPS in features:
+            text += atomics[0]
         if "dates" in features:
             text += date_functions(self.limits.fp64)
         if "complex" in features:
@@ -309,7 +320,7 @@ class OpenCLDialect(Dialect):
             lines.append("#define PG_FP64 1")
         if self.limits.is_cpu:
             lines.append("#define PG_CPU 1")
-        if self.limits.int64_atomics and "atomics" in features:
+        if self.limits.int64_atomics and features & {"atomics", _ATOMICS_BUT_LOOPS}:
             lines.append("#define PG_INT64_ATOMICS 1")
             lines.append("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable")
         return (

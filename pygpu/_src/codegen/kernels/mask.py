@@ -66,7 +66,7 @@ PG_KERNEL void PG_BOUNDS($group, 4) marks(PG_ARRAY_IN($m, mask), PG_ARRAY(pg_u16
                     sum += left;
             }
         } else {
-            for (int k = 0; k < $tile; k += 32) {
+            PG_ROLLED for (int k = 0; k < $tile; k += 32) {
                 pg_i64 i = first + k + lane;
                 pg_u32 set = pg_warp_vote(i < n && mask[i] != 0);
                 if (lane < 2)
@@ -106,10 +106,12 @@ _LAST_GROUP = Template("""\
     if (lane == 31)
         sums[warp] = (pg_i64)mine;
     PG_BARRIER;
-    for (int w = 0; w < warp; w++)
+    PG_ROLLED for (int w = 0; w < warp; w++)
         carry += sums[w];
-    for (pg_i64 i = begin; i < end; i += 32) {
-        PG_VECTOR(pg_u32, 4) v = fours[i + lane < end ? i + lane : begin];
+    PG_VECTOR(pg_u32, 4) v, next = fours[begin + lane < end ? begin + lane : 0];
+    PG_ROLLED for (pg_i64 i = begin; i < end; i += 32) {
+        v = next;
+        next = fours[i + 32 + lane < end ? i + 32 + lane : 0];
         PG_UNROLL for (int j = 0; j < 4; j++) {
             if (i + lane >= end || (i + lane) * 4 + j >= tiles)
                 v.item[j] = 0;

@@ -19,9 +19,10 @@ from pygpu._src.util.frozen import Frozen
 
 from . import radix_sort
 
-__all__ = ["COUNT_GROUP", "Shape", "shape_of", "source"]
+__all__ = ["COUNT_GROUP", "FIRST", "LAST", "Shape", "count_source", "shape_of", "source"]
 
 COUNT_GROUP = 256  # work-items of histogram and starts
+FIRST, LAST = 1, 2  # bits of a sweep's argument ``ends``: which passes this one is
 _COPIES = 4  # copies of the counts, so that fewer work-items of a warp update the same one
 
 
@@ -60,7 +61,7 @@ PG_KERNEL void histogram(PG_ARRAY_IN($in_type, keys_in), PG_ARRAY(pg_u32, sums),
     PG_LOCAL pg_u32 found[$counters];
     PG_START_IN($in_type, keys_in); PG_START(pg_u32, sums);
     int id = (int)PG_LOCAL_ID(0);
-    for (int i = id; i < $counters; i += $count_group)
+    PG_ROLLED for (int i = id; i < $counters; i += $count_group)
         found[i] = 0;
     PG_BARRIER;
     int aligned = PG_ALIGNED(keys_in, sizeof(PG_VECTOR($in_type, $vector)));
@@ -72,14 +73,14 @@ PG_KERNEL void histogram(PG_ARRAY_IN($in_type, keys_in), PG_ARRAY(pg_u32, sums),
                 $count
             }
         } else {
-            for (int k = 0; k < $vector && i + k < n; k++) {
+            PG_ROLLED for (int k = 0; k < $vector && i + k < n; k++) {
                 K key = $one_key;
                 $count
             }
         }
     }
     PG_BARRIER;
-    for (int i = id; i < $bins; i += $count_group) {
+    PG_ROLLED for (int i = id; i < $bins; i += $count_group) {
         pg_u32 sum = 0;
         PG_UNROLL for (int c = 0; c < $copies; c++)
             sum += found[i * $copies + c];
@@ -97,7 +98,7 @@ PG_KERNEL void starts(PG_ARRAY(pg_u32, sums))
     int id = (int)PG_LOCAL_ID(0);
     pg_u32 mine = sums[PG_GROUP_ID(0) * 256 + id], sum = mine;
     scanned[id] = mine;
-    for (int d = 1; d < 256; d <<= 1) {
+    PG_ROLLED for (int d = 1; d < 256; d <<= 1) {
         PG_BARRIER;
         pg_u32 left = id >= d ? scanned[id - d] : 0;
         PG_BARRIER;
@@ -109,7 +110,7 @@ PG_KERNEL void starts(PG_ARRAY(pg_u32, sums))
 """
 
 _SWEEP = Template("""\
-PG_KERNEL void PG_BOUNDS($group, $resident) sweep($parameters, PG_ARRAY(pg_u32, state), pg_i64 n, pg_i32 shift)
+PG_KERNEL void PG_BOUNDS($group, $resident) sweep($parameters, PG_ARRAY(pg_u32, state), pg_i64 n, pg_i32 shift, pg_i32 ends)
 {
     PG_LOCAL pg_u32 ticket;
     PG_LOCAL pg_u32 found[$warps * 256]; /* by warp and digit */
@@ -117,7 +118,7 @@ PG_KERNEL void PG_BOUNDS($group, $resident) sweep($parameters, PG_ARRAY(pg_u32, 
     PG_LOCAL pg_u32 parts[8];
     PG_LOCAL pg_u64 room[$room];
     $places
-    PG_START_IN(pg_u32, sums); PG_START(pg_u32, state); $starts
+    PG_START_IN(K, keys_in); PG_START_IN(pg_u32, sums); PG_START(K, keys_out); PG_START(pg_u32, state); $starts
     PG_LOCAL_PTR K *keys = (PG_LOCAL_PTR K *)room;
     int id = (int)PG_LOCAL_ID(0), lane = id & 31, warp = id >> 5;
     pg_u32 below = (1u << lane) - 1u;
@@ -131,7 +132,7 @@ PG_KERNEL void PG_BOUNDS($group, $resident) sweep($parameters, PG_ARRAY(pg_u32, 
 
 _LOAD = Template("""\
     pg_i64 tile = ticket, from = tile * $tile;
-    int many = (int)(n - from < $tile ? n - from : $tile);
+    int many = (int)(n - from < $tile ? n - from : $tile), mine_from = warp * $stretch + lane;
     K mine[$each];
     $indices
     pg_u32 rank[$each];
@@ -139,24 +140,25 @@ _LOAD = Template("""\
     $marks
     if (many == $tile) {
         PG_UNROLL for (int k = 0; k < $each; k++) {
-            int at = warp * $stretch + k * 32 + lane;
-            mine[k] = $read_key;
+            int there = mine_from + k * 32;
+            mine[k] = keys_in[from + there];
             $read_index
         }
-        PG_UNROLL for (int k = 0; k < $each; k++)
-            pg_local_atomic_add_u32(&found[warp * 256 + (int)((pg_u32)(mine[k] >> shift) & 255u)], 1u);
-    } else {
+    } else { /* a tile's missing keys are the greatest ones, behind all others */
+        K greatest = ends & $first ? sort_item((K)~(K)0) : (K)~(K)0;
         PG_UNROLL for (int k = 0; k < $each; k++) {
-            int at = warp * $stretch + k * 32 + lane;
-            mine[k] = (K)~(K)0;
-            $no_index
-            if (at < many) {
-                mine[k] = $read_key;
-                $read_index
-                pg_local_atomic_add_u32(&found[warp * 256 + (int)((pg_u32)(mine[k] >> shift) & 255u)], 1u);
-            }
+            int at = mine_from + k * 32, there = at < many ? at : many - 1;
+            mine[k] = keys_in[from + there];
+            $read_index
+            mine[k] = at < many ? mine[k] : greatest;
         }
     }
+    if (ends & $first) {
+        PG_UNROLL for (int k = 0; k < $each; k++)
+            mine[k] = sort_key(mine[k]);
+    }
+    PG_UNROLL for (int k = 0; k < $each; k++)
+        pg_local_atomic_add_u32(&found[warp * 256 + (int)((pg_u32)(mine[k] >> shift) & 255u)], 1u);
     PG_BARRIER;
 """)
 
@@ -166,6 +168,8 @@ _COUNT = Template("""\
     if (id < 256) {
         PG_UNROLL for (int w = 0; w < $warps; w++)
             count += found[w * 256 + id];
+        if (id == 255)
+            count -= (pg_u32)($tile - many);
         known[tile * 256 + id] = (tile == 0 ? 2u : 1u) << 30 | count;
         sum = count;
         PG_UNROLL for (int d = 1; d < 32; d <<= 1) {
@@ -193,21 +197,19 @@ _COUNT = Template("""\
 """)
 
 _ORDER = Template("""\
-    if (many == $tile) {
-$whole    } else {
-$ends    }
-    $marks_end
-    if (many == $tile) {
-        PG_UNROLL for (int k = 0; k < $each; k++) {
-            keys[rank[k]] = mine[k];
-            $place
+    PG_UNROLL for (int k = 0; k < $each; k++) {
+        pg_u32 digit = (pg_u32)(mine[k] >> shift) & 255u;
+        $match
+        rank[k] = old + (pg_u32)pg_popc(same & below);
+        if ((same >> lane) == 1) {
+            ${forget}row[digit] = old + (pg_u32)pg_popc(same);
         }
-    } else {
-        PG_UNROLL for (int k = 0; k < $each; k++)
-            if (warp * $stretch + k * 32 + lane < many) {
-                keys[rank[k]] = mine[k];
-                $place
-            }
+        pg_warp_sync();
+    }
+    $marks_end
+    PG_UNROLL for (int k = 0; k < $each; k++) {
+        keys[rank[k]] = mine[k];
+        $place
     }
 """)
 
@@ -246,7 +248,6 @@ _WRITE = Template("""\
         int i = k * $group + id;
         if (i < many) {
             K key = keys[i];
-            $take_index
             pg_u32 at = target[(pg_u32)(key >> shift) & 255u] + (pg_u32)i;
             $put
         }
@@ -256,37 +257,32 @@ _WRITE = Template("""\
 
 _VOTE = """\
 pg_u32 same = 0xffffffffu;
-            PG_UNROLL for (int bit = 0; bit < 8; bit++) {
-                int set = (int)(digit & (1u << bit));
-                pg_u32 ones = pg_warp_vote(set);
-                same &= set ? ones : ~ones;
-            }
-            $all
-            pg_u32 old = row[digit];
-            pg_warp_sync();"""
+        PG_UNROLL for (int bit = 0; bit < 8; bit++) {
+            int set = (int)(digit & (1u << bit));
+            pg_u32 ones = pg_warp_vote(set);
+            same &= set ? ones : ~ones;
+        }
+        pg_u32 old = row[digit];
+        pg_warp_sync();"""
 
 _OR = """\
-$some
-                pg_local_atomic_or_u32(&marks[digit], 1u << lane);
-            pg_warp_sync();
-            pg_u32 same = marks[digit], old = row[digit];
-            pg_warp_sync();"""
-
-_RANK = Template("""\
-        PG_UNROLL for (int k = 0; k < $each; k++) {
-            pg_u32 digit = (pg_u32)(mine[k] >> shift) & 255u;
-            $at$match
-            rank[k] = old + (pg_u32)pg_popc(same & below);
-            if ($lead) {
-                ${forget}row[digit] = old + (pg_u32)pg_popc(same);
-            }
-            pg_warp_sync();
-        }
-""")
+pg_local_atomic_or_u32(&marks[digit], 1u << lane);
+        pg_warp_sync();
+        pg_u32 same = marks[digit], old = row[digit];
+        pg_warp_sync();"""
 
 _CLEAR_MARKS = Template(
     "PG_UNROLL for (int w = 0; w < 8; w++) ((PG_LOCAL_PTR pg_u32 *)room)[w * $group + id] = 0;"
 )
+_READ_INDEX = f"index[k] = ends & {FIRST} ? (pg_u32)(from + there) : index_in[from + there];"
+_PUT_KEY = f"keys_out[at] = ends & {LAST} ? sort_item(key) : key;"
+_PUT_INDEX = f"""\
+if (ends & {LAST}) {{
+                ((PG_GLOBAL pg_i64 *)index_out)[at] = (pg_i64)places[i];
+            }} else {{
+                keys_out[at] = key;
+                index_out[at] = places[i];
+            }}"""
 _MARKS = "volatile PG_LOCAL_PTR pg_u32 *marks = (PG_LOCAL_PTR pg_u32 *)room + warp * 256;"
 
 
@@ -310,29 +306,14 @@ def _histogram(in_type: str, key: str, size: int) -> str:
     )
 
 
-def _ranks(shape: Shape) -> tuple[str, str]:
-    """Rank the keys of a full tile, and of a partial one."""
-    voted = shape.match == "vote"
-    common = {"each": shape.each, "forget": "" if voted else "marks[digit] = 0; "}
-    match = Template(_VOTE if voted else _OR)
-    lead = "(same >> lane) == 1"
-    whole = _RANK.fill(common, at="", match=match.fill(all="", some=""), lead=lead)
-    ends = _RANK.fill(
-        common,
-        at=f"int here = warp * {shape.each * 32} + k * 32 + lane < many;\n            ",
-        match=match.fill(all="same &= pg_warp_vote(here);", some="if (here)"),
-        lead=f"here && {lead}",
-    )
-    return whole, ends
-
-
-def _sweep(positions: bool, first: bool, last: bool, size: int, shape: Shape) -> str:
+def _sweep(positions: bool, size: int, shape: Shape) -> str:
     group, each, warps = shape.group, shape.each, shape.group // 32
     tile, voted = group * each, shape.match == "vote"
     words = tile * size // 4 if voted else max(tile * size // 4, warps * 256)
-    _, _, key, index, put = radix_sort.pass_ends(positions, first, last)
-    parameters, starts = radix_sort.pass_arrays(positions, first, last)
-    index = index.replace(" - start", "").replace("@", "(from + at)")
+    arrays = [("_IN", "K", "keys_in"), ("_IN", "pg_u32", "sums"), ("", "K", "keys_out")]
+    if positions:
+        arrays.insert(1, ("_IN", "pg_u32", "index_in"))
+        arrays.append(("", "pg_u32", "index_out"))
 
     def placed(text: str) -> str:
         return text if positions else ""
@@ -345,21 +326,21 @@ def _sweep(positions: bool, first: bool, last: bool, size: int, shape: Shape) ->
         "stretch": each * 32,
         "resident": shape.groups,
         "room": (words + 1) // 2,
-        "parameters": parameters.replace("@", "PG_ARRAY_IN(pg_u32, sums)"),
-        "starts": starts,
-        "read_key": key.replace("@", "from + at"),
-        "put": put,
+        "first": FIRST,
+        "last": LAST,
+        "parameters": ", ".join(f"PG_ARRAY{m}({t}, {x})" for m, t, x in arrays),
+        "starts": placed("PG_START_IN(pg_u32, index_in); PG_START(pg_u32, index_out);"),
+        "put": _PUT_INDEX if positions else _PUT_KEY,
         "places": placed(f"PG_LOCAL pg_u32 places[{tile}];"),
         "indices": placed(f"pg_u32 index[{each}];"),
-        "read_index": placed(f"index[k] = {index};"),
-        "no_index": placed("index[k] = 0;"),
+        "read_index": placed(_READ_INDEX),
         "place": placed("places[rank[k]] = index[k];"),
-        "take_index": placed("pg_u32 index = places[i];"),
+        "match": _VOTE if voted else _OR,
+        "forget": "" if voted else "marks[digit] = 0; ",
         "clear_marks": "" if voted else _CLEAR_MARKS.fill(group=group),
         "marks": "" if voted else _MARKS,
         "marks_end": "" if voted else "PG_BARRIER;",
     }
-    values["whole"], values["ends"] = _ranks(shape)
     phases = (_SWEEP, _LOAD, _COUNT, _ORDER, _LOOK_BACK, _WRITE)
     return "".join(phase.fill(values) for phase in phases)
 
@@ -371,6 +352,6 @@ def count_source(positions: bool, only: bool, size: int) -> str:
     return _histogram(in_type, key, size) + _STARTS
 
 
-def source(positions: bool, first: bool, last: bool, size: int, shape: Shape) -> str:
-    """The kernel ``sweep`` of a pass over keys of *size* bytes."""
-    return _sweep(positions, first, last, size, shape)
+def source(positions: bool, size: int, shape: Shape) -> str:
+    """The kernel ``sweep`` of a pass over keys of *size* bytes, the same for each pass."""
+    return _sweep(positions, size, shape)

@@ -16,6 +16,7 @@ from pygpu._src.codegen.template import Template
 __all__ = [
     "GROUP",
     "SMALL",
+    "firsts_source",
     "pass_arrays",
     "pass_ends",
     "keys_text",
@@ -342,4 +343,30 @@ PG_KERNEL void search(PG_ARRAY_IN(X, x), PG_ARRAY_IN(X, v), PG_ARRAY(pg_i64, out
         out[i] = low;
     }
 }
+"""
+
+
+def firsts_source(dtype: DType, equal_nan: bool) -> str:
+    """``firsts``: whether each of the sorted items differs from the one before it."""
+    code, item = dtypes.code(dtype), dtypes.storage_type(dtype)
+    before, here = dtypes.load(dtype, "x", "i - 1"), dtypes.load(dtype, "x", "i")
+    differ = f"!pg_{code}_eq(a, b)" if code[0] == "c" else "a != b"
+    if not equal_nan and code == "t64":
+        differ += " || b == PG_NAT"
+    if equal_nan and code[0] in "fc":
+        nan = "({0}.re != {0}.re || {0}.im != {0}.im)" if code[0] == "c" else "({0} != {0})"
+        differ += f" && !({nan.format('a')} && {nan.format('b')})"
+    return f"""\
+PG_KERNEL void firsts(PG_ARRAY_IN({item}, x), PG_ARRAY(pg_b8, first), pg_i64 n)
+{{
+    PG_START_IN({item}, x); PG_START(pg_b8, first);
+    PG_FOR(i, n) {{
+        pg_b8 differ = 1;
+        if (i > 0) {{
+            {dtypes.compute_type(dtype)} a = {before}, b = {here};
+            differ = {differ};
+        }}
+        first[i] = differ;
+    }}
+}}
 """

@@ -11,7 +11,9 @@ Minimum and maximum of floats ignore NaN in x.
 
 from __future__ import annotations
 
-__all__ = ["CUDA_ATOMICS", "OPENCL_ATOMICS"]
+import re
+
+__all__ = ["CUDA_ATOMICS", "OPENCL_ATOMICS", "needs_loops"]
 
 
 def _float_by_cas(space: str, prefix: str, t: str, bits: str, op: str, value: str, cas: str) -> str:
@@ -34,10 +36,11 @@ PG_INLINE pg_{t} {prefix}atomic_{op}_{t}(volatile {space} pg_{t} *p, pg_{t} x)
 """
 
 
+_LOOPS = re.compile(r"atomic_(?:add|min|max)_(?:[fiu]64|f32)")
 _MIN, _MAX, _ADD = "x < was ? x : was", "x > was ? x : was", "was + x"
 
 
-def _opencl() -> str:
+def _opencl() -> tuple[str, str]:
     lines = []
     for space in ("", "local_"):
         for t in ("i32", "u32"):
@@ -50,14 +53,14 @@ def _opencl() -> str:
             lines.append(f"#define pg_{space}atomic_add_{t}(p, x) atom_add(p, x)")
             lines.append(f"#define pg_{space}atomic_cas_{t}(p, e, x) atom_cmpxchg(p, e, x)")
     lines.append("#endif")
-    text = "\n".join(lines) + "\n"
+    loops = ""
     for space, prefix in (("__global", "pg_"), ("__local", "pg_local_")):
         for op, value in (("add", _ADD), ("min", _MIN), ("max", _MAX)):
-            text += _float_by_cas(space, prefix, "f32", "u32", op, value, "atomic_cmpxchg")
-        text += "#ifdef PG_INT64_ATOMICS\n"
+            loops += _float_by_cas(space, prefix, "f32", "u32", op, value, "atomic_cmpxchg")
+        loops += "#ifdef PG_INT64_ATOMICS\n"
         for t in ("i64", "u64"):
             for op, value in (("min", _MIN), ("max", _MAX)):
-                text += f"""\
+                loops += f"""\
 PG_INLINE pg_{t} {prefix}atomic_{op}_{t}(volatile {space} pg_{t} *p, pg_{t} x)
 {{
     pg_{t} was = *p, seen;
@@ -66,14 +69,14 @@ PG_INLINE pg_{t} {prefix}atomic_{op}_{t}(volatile {space} pg_{t} *p, pg_{t} x)
     return was;
 }}
 """
-        text += "#ifdef PG_FP64\n"
+        loops += "#ifdef PG_FP64\n"
         for op, value in (("add", _ADD), ("min", _MIN), ("max", _MAX)):
-            text += _float_by_cas(space, prefix, "f64", "u64", op, value, "atom_cmpxchg")
-        text += "#endif\n#endif\n"
-    return text
+            loops += _float_by_cas(space, prefix, "f64", "u64", op, value, "atom_cmpxchg")
+        loops += "#endif\n#endif\n"
+    return "\n".join(lines) + "\n", loops
 
 
-def _cuda() -> str:
+def _cuda() -> tuple[str, str]:
     text = ""
     for prefix in ("pg_", "pg_local_"):
         for t in ("i32", "u32", "u64"):
@@ -92,16 +95,22 @@ def _cuda() -> str:
 #define {prefix}atomic_add_f32(p, x) atomicAdd(p, (pg_f32)(x))
 #define {prefix}atomic_add_f64(p, x) atomicAdd(p, (pg_f64)(x))
 """
-    text += """\
+    loops = """\
 PG_INLINE pg_u32 pg_cas_f32(volatile pg_u32 *p, pg_u32 e, pg_u32 x) { return atomicCAS((pg_u32 *)p, e, x); }
 PG_INLINE pg_u64 pg_cas_f64(volatile pg_u64 *p, pg_u64 e, pg_u64 x) { return atomicCAS((pg_u64 *)p, e, x); }
 """
     for prefix in ("pg_", "pg_local_"):
         for t, bits in (("f32", "u32"), ("f64", "u64")):
             for op, value in (("min", _MIN), ("max", _MAX)):
-                text += _float_by_cas("", prefix, t, bits, op, value, f"pg_cas_{t}")
-    return text
+                loops += _float_by_cas("", prefix, t, bits, op, value, f"pg_cas_{t}")
+    return text, loops
 
 
-OPENCL_ATOMICS = _opencl()
+OPENCL_ATOMICS = _opencl()  # (those that are one operation, those that are a loop)
 CUDA_ATOMICS = _cuda()
+
+
+def needs_loops(text: str) -> bool:
+    """Whether a source may use those that are a loop, which take compilers longer than most
+    kernels."""
+    return _LOOPS.search(text) is not None
