@@ -221,21 +221,48 @@ def get_kernel(
     """
     wide = wide and ndim > 0  # contiguous loops always count in 64 bits
 
-    def make() -> tuple[str, str]:
+    def text_of(one: Operation, stored: tuple[np.dtype[Any] | None, ...]) -> str:
         text = lazy("pygpu._src.codegen.kernels.elementwise")
-        vector = 1 if operation.guard else _vector(backend, memory)
+        vector = 1 if one.guard else _vector(backend, stored)
         if rows:
-            made = text.rows_source(operation, memory, ndim, wide, rows)
+            made = text.rows_source(one, stored, ndim, wide, rows)
         elif ndim:
-            made = text.strided_source(operation, memory, ndim, wide)
+            made = text.strided_source(one, stored, ndim, wide)
         elif vector > 1:
-            made = text.vector_source(operation, memory, vector)
+            made = text.vector_source(one, stored, vector)
         else:
-            made = text.flat_source(operation, memory)
-        return made, text.kernel_name(operation)
+            made = text.flat_source(one, stored)
+        return made
 
-    key = ("elementwise", *_key(operation, memory), ndim, wide, rows)
-    return kernel_cache.get(backend, key, make, _features(operation, memory))
+    def key_of(one: Operation, stored: tuple[np.dtype[Any] | None, ...]) -> tuple[Any, ...]:
+        return ("elementwise", *_key(one, stored), ndim, wide, rows)
+
+    def make() -> kernel_cache.Made:
+        name = lazy("pygpu._src.codegen.kernels.elementwise").kernel_name
+        text, names = text_of(operation, memory), {}
+        # Compilers of CPUs spend most of their time on the language's built-in functions, whatever
+        # the program is: one is made for the operations that are likely to follow.
+        if backend.name == "opencl" and backend.limits.is_cpu and memory[0] == operation.outputs[0]:
+            for other in _related(operation):
+                stored = (other.outputs[0], *memory[1:])
+                if key_of(other, stored) not in backend.kernels:
+                    text += text_of(other, stored)
+                    names[key_of(other, stored)] = name(other)
+        return text, name(operation), names
+
+    return kernel_cache.get(backend, key_of(operation, memory), make, _features(operation, memory))
+
+
+def _related(operation: Operation) -> list[Operation]:
+    """Return the other operations of a ufunc's family, for the same inputs."""
+    loops = lazy("pygpu._src.codegen.ufunc_loops")
+    codes = tuple(map(dtypes.code, operation.inputs))
+    found: list[Operation] = []
+    for name, body, out in loops.related(operation.name, codes, operation.body):
+        kinds = operation.inputs, (dtypes.from_code(out),)
+        make = lazy("pygpu._src.codegen.kernels.elementwise").Operation
+        found.append(make(name, *kinds, body))
+    return found
 
 
 def as_scalar(value: Any, dtype: np.dtype[Any]) -> Any:

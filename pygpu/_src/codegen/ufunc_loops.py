@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from . import dates
 
-__all__ = ["NAMES", "STANDARD_NAMES", "expression"]
+__all__ = ["NAMES", "STANDARD_NAMES", "expression", "related"]
 
 # NumPy's names of ufuncs that have another name in the array API standard
 STANDARD_NAMES = {
@@ -466,3 +466,33 @@ def _complex(name: str, c: str) -> str | None:
         f"isinf(x0.re) ? {f}_make(copysign(({r})1, x0.re), ({r})0) : "
         f"{f}_make(({r})0, copysign(({r})1, x0.im))) : {f}_make(x0.re / a, x0.im / a);",
     }.get(name)
+
+
+# Ufuncs of which a program that uses one is likely to use another, for inputs of one dtype.
+_FAMILIES = (
+    ("add", "subtract", "multiply", "true_divide"),
+    ("negative", "absolute", "conjugate"),
+)
+_RELATED_CODES = ("i32", "i64", "f32", "f64", "c64", "c128")
+
+
+def related(name: str, codes: tuple[str, ...], body: str) -> list[tuple[str, str, str]]:
+    """Return the loops of the other ufuncs of a family as (name, statements, code of the output).
+    Empty if *body* is that of another operation with the name."""
+    family = next((names for names in _FAMILIES if name in names), ())
+    first = codes[0]
+    found: list[tuple[str, str, str]] = []
+    if first not in _RELATED_CODES or codes.count(first) != len(codes) or not family:
+        return found
+    if expression(name, codes) != (body, ""):
+        return found
+    real = {"c64": "f32", "c128": "f64"}.get(first, first)
+    for other in family:
+        if other == name or (other == "true_divide" and first[0] == "i"):
+            continue
+        if other == "conjugate" and real == first:  # a copy
+            continue
+        loop = expression(other, codes)
+        if loop is not None and not loop[1]:
+            found.append((other, loop[0], real if other == "absolute" else first))
+    return found

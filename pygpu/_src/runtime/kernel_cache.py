@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pygpu._src.util import log
@@ -31,6 +31,8 @@ __all__ = [
     "start",
 ]
 
+# A source and its kernel's name; also the names, by key, of other kernels that it defines
+Made = tuple[str, str] | tuple[str, str, Mapping[Hashable, str]]
 
 background: set[int] = set()  # threads that compile in advance, which nobody waits for
 _compiling = 0  # kernels that threads are waiting for
@@ -50,13 +52,13 @@ def source(backend: Backend, text: str, features: Iterable[str] = ()) -> str:
 def get(
     backend: Backend,
     key: Hashable,
-    make: Callable[[], tuple[str, str]],
+    make: Callable[[], Made],
     features: Iterable[str] = (),
     exact: bool = True,
     quick: bool = False,
 ) -> Any:
     """Return the kernel for a key, if necessary compiled from the (source, kernel's name) that
-    *make* returns.
+    *make* returns. Other kernels that it names are kept under their own keys.
 
     The source is in the common language, without its prefix. exact: round each operation
     separately (no fused multiply-add), as NumPy does. quick: the compiler may skip optimizations
@@ -77,7 +79,7 @@ def get(
 def _compile(
     backend: Backend,
     key: Hashable,
-    make: Callable[[], tuple[str, str]],
+    make: Callable[[], Made],
     features: Iterable[str],
     exact: bool,
     quick: bool,
@@ -96,23 +98,27 @@ def _compile(
 def _build(
     backend: Backend,
     key: Hashable,
-    make: Callable[[], tuple[str, str]],
+    make: Callable[[], Made],
     features: Iterable[str],
     exact: bool,
     quick: bool,
 ) -> Any:
-    text, name = make()
+    made = make()
+    text, name = made[:2]
     options = (*backend.dialect.quiet, *(backend.dialect.exact if exact else ()))
     if quick:
         options = (*options, *backend.dialect.quick)
     compiled = backend.compile(source(backend, text, features), options)
+    if len(made) == 3:
+        for other, other_name in made[2].items():
+            backend.kernels.setdefault(other, compiled.kernel(other_name))
     return backend.kernels.setdefault(key, compiled.kernel(name))
 
 
 def start(
     backend: Backend,
     key: Hashable,
-    make: Callable[[], tuple[str, str]],
+    make: Callable[[], Made],
     features: Iterable[str] = (),
     exact: bool = True,
     quick: bool = False,
