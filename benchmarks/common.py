@@ -140,9 +140,10 @@ class Device(NamedTuple):
         return "\t".join(map(str, self))
 
 
-def list_devices() -> list[Device]:
-    """Every device of the loader that the C programs use."""
-    program = [str(compile_c("launch.c")), opencl_library(), "list"]
+def list_devices(before: Sequence[str] = ()) -> list[Device]:
+    """Every device of the loader that the C programs use. before: a command that runs the program
+    that lists them."""
+    program = [*before, str(compile_c("launch.c")), opencl_library(), "list"]
     done = subprocess.run(program, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT)
     if done.returncode:
         raise SystemExit(f"{opencl_library()}: no OpenCL platform")

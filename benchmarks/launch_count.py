@@ -39,6 +39,13 @@ def child(word: str, n_args: int, how: str) -> None:
         case()
 
 
+def seen_by_valgrind(device: common.Device) -> common.Device:
+    """The same device by the name that it has under valgrind, whose CPU is another one: PoCL's
+    devices are named after the CPU."""
+    place = common.list_devices().index(device)
+    return common.list_devices(["valgrind", "--tool=none", "--quiet"])[place]
+
+
 def instructions(command: list[str], asked: str) -> int:
     """Of the first thread of a program, from its start to its end."""
     with tempfile.TemporaryDirectory() as folder:
@@ -65,7 +72,8 @@ def main() -> None:
     if options.child:
         child(options.child, options.args, options.how)
         return
-    device = common.choose_device(options)
+    chosen = common.choose_device(options)
+    device = seen_by_valgrind(chosen)
     program = str(common.compile_c("launch.c"))
     ours = [sys.executable, __file__, f"--child={device.word()}", f"--args={options.args}"]
     commands = {
@@ -80,7 +88,7 @@ def main() -> None:
             few, many = (instructions(words, question(options.args, how, n)) for n in (FEW, MANY))
             counted.append((many - few) / ((MANY - FEW) * ROUND))
         rows.append([how, *(f"{n:.0f}" for n in counted), f"{counted[1] / counted[0]:.2f}"])
-    print(common.machine(device))
+    print(common.machine(chosen))
     header = ["instructions a launch", *commands, "pygpu / C"]
     common.table(f"The enqueuing thread, {options.args} arguments", header, rows)
 

@@ -30,9 +30,8 @@ __all__ = ["KERNEL", "find", "is_current", "keep", "key_of", "makers"]
 
 _FORMAT = "generated 1"
 _HALF = "#include <cuda_fp16.h>"
-_UNCERTAIN = re.compile(
-    r"include|import|embed|__DATE__|__TIME|__has_|_Pragma\s*+\(\s*+\"nv|\\\r?\n|\?\?"
-)
+_UNCERTAIN = re.compile(r"include|import|embed|__DATE__|__TIME|__has_|_Pragma\s*+\(\s*+\"nv|\?\?")
+_CONTINUED = re.compile(r"\\[ \t\f\v]*+(?:\r\n?|\n)")  # compilers first join such lines
 KERNEL = re.compile(r"__global__\s++void\s++(?:__launch_bounds__\s*+\([^()]*+\)\s*+)?(\w++)\s*+\(")
 
 
@@ -45,7 +44,7 @@ def key_of(
 ) -> str | None:
     """Return the key of an image on disk, None if it must not be cached. prefix: of the dialect,
     before *text*. simulated: whether it is for the simulator, by default if that is the driver."""
-    if is_debugging() or _UNCERTAIN.search(text):
+    if is_debugging() or _UNCERTAIN.search(_CONTINUED.sub("", text)):
         return None
     if simulated is None:
         simulated = bool(nvrtc._cuda()._is_simulator())

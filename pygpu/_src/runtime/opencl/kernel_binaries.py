@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import json  # noqa: F401  # of the cache: now, not in the first operation
 import os
+import re
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -30,7 +31,8 @@ __all__ = ["build"]
 
 _FORMAT = "generated 2"
 # Text in users' sources on which a program may depend beyond its source.
-_UNCERTAIN = ("include", "import", "embed", "__DATE__", "__TIME", "__has_", "\\\n", "\\\r", "??")
+_UNCERTAIN = ("include", "import", "embed", "__DATE__", "__TIME", "__has_", "??")
+_CONTINUED = re.compile(r"\\[ \t\f\v]*+(?:\r\n?|\n)")  # compilers first join such lines
 # The limits of time for binaries: seconds, plus a share of the compilation time.
 _FOR_NEW = 0.4, 0.01  # of kernels that were never compiled before
 _FOR_MARKED = 2.0, 0.2  # of those that another process has compiled
@@ -44,7 +46,7 @@ def build(program: Any, source: str, prefix: str | None, words: Sequence[str], d
     the dialect, with which the source begins; None if it does not."""
     store = None
     if prefix is not None and programs.is_pocl(device):
-        text = source[len(prefix) :]
+        text = _CONTINUED.sub("", source[len(prefix) :])
         if not any([sign in text for sign in _UNCERTAIN]):
             store = _store(program.context)
     if store is None:
