@@ -29,6 +29,17 @@ def test_sort(make, dtype):
         np.testing.assert_array_equal(order.get(), np.argsort(a, axis, kind="stable"))
 
 
+@pytest.mark.parametrize("n", [1 << 14, 3 * 6912, 3 * 6912 + 1])
+def test_keys_that_are_the_greatest_fill_no_gap(make, n):
+    """One long row ends with a partial tile, which its kernel fills up with greatest keys."""
+    a = np.full(n, -1, np.int32)
+    a[:: n // 7] = np.iinfo(np.int32).max
+    for keys in (a, a.view(np.uint32)):
+        np.testing.assert_array_equal(sort.sort(make(keys)).get(), np.sort(keys))
+        order = sort.argsort(make(keys)).get()
+        np.testing.assert_array_equal(order, np.argsort(keys, kind="stable"))
+
+
 def test_flat_empty_and_wrong(make):
     a = values("f4", (20, 30))
     np.testing.assert_array_equal(sort.sort(make(a), None).get(), np.sort(a, None))

@@ -3,9 +3,10 @@
 Sort for GPUs", 2022.
 
 ``histogram`` counts all digits of all keys at once, ``starts`` sums the counts, and ``sweep``
-moves the keys by one digit; each tile finds where its digits begin by looking back at the tiles
-before it. A tile publishes its digit counts before it ranks its keys, so that others seldom wait
-for it.
+moves the keys by one digit. It is one kernel for all passes; its argument ``ends`` says whether a
+pass is the first or the last (:data:`FIRST`, :data:`LAST`). Each tile finds where its digits begin
+by looking back at the tiles before it. A tile publishes its digit counts before it ranks its keys,
+so that others seldom wait for it.
 
 state: a ticket and 3 unused words, then 256 words for each tile: two bits of state (1 the tile's
 own count, 2 the sum up to its end), 30 bits of the number. So there must be fewer than 2**30
