@@ -6,7 +6,7 @@ operands' layout, and launches it. :mod:`codegen.kernels.elementwise` has the so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -224,6 +224,7 @@ def get_kernel(
     def text_of(one: Operation, stored: tuple[np.dtype[Any] | None, ...]) -> str:
         text = lazy("pygpu._src.codegen.kernels.elementwise")
         vector = 1 if one.guard else _vector(backend, stored)
+        made: str
         if rows:
             made = text.rows_source(one, stored, ndim, wide, rows)
         elif ndim:
@@ -239,7 +240,8 @@ def get_kernel(
 
     def make() -> kernel_cache.Made:
         name = lazy("pygpu._src.codegen.kernels.elementwise").kernel_name
-        text, names = text_of(operation, memory), {}
+        text = text_of(operation, memory)
+        names: dict[Hashable, str] = {}
         # Compilers of CPUs spend most of their time on the language's built-in functions, whatever
         # the program is: one is made for the operations that are likely to follow.
         if backend.name == "opencl" and backend.limits.is_cpu and memory[0] == operation.outputs[0]:
