@@ -13,7 +13,18 @@ import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from opencl.gl_helpers import GL, KEYS, MF, all_released, hooks, refused, shim, some_context
+from opencl.gl_helpers import (
+    GL,
+    KEYS,
+    MF,
+    all_released,
+    first_device,
+    first_platform,
+    hooks,
+    refused,
+    shim,
+    some_context,
+)
 
 import pygpu as cl
 
@@ -32,13 +43,13 @@ kernel void paint(write_only image2d_t image)
 
 def devices_with_the_extension() -> None:
     assert cl.have_gl() is True
-    assert "cl_khr_gl_sharing" in cl.get_platforms()[0].get_devices()[0].extensions.split()
+    assert "cl_khr_gl_sharing" in first_device().extensions.split()
 
 
 def an_extension_of_a_similar_name() -> None:
     """GL_SHIM_EXTENSION is cl_khr_gl_sharing2."""
     assert cl.have_gl() is False
-    device = cl.get_platforms()[0].get_devices()[0]
+    device = first_device()
     context = cl.Context([device])
     lacks = "lacks the extension cl_khr_gl_sharing,"
     with refused(lacks, device.name):
@@ -68,7 +79,7 @@ def apples_extension() -> None:
 
 
 def contexts() -> None:
-    platform = cl.get_platforms()[0]
+    platform = first_platform()
     [device, *_] = platform.get_devices()
     noted = ["property 0x2008=0x1234", "property 0x200a=0x5678"]
     plain = [(KEYS.PLATFORM, platform)]
@@ -89,7 +100,7 @@ def contexts() -> None:
 
 
 def contexts_refused() -> None:
-    device = cl.get_platforms()[0].get_devices()[0]
+    device = first_device()
     null = ctypes.POINTER(ctypes.c_int)()
     for nothing in (0, None, ctypes.c_void_p(), null):
         with refused("GL_CONTEXT_KHR is 0", "no OpenGL context is current", kind=cl.LogicError):
@@ -106,7 +117,7 @@ def contexts_refused() -> None:
 
 
 def context_information() -> None:
-    platform = cl.get_platforms()[0]
+    platform = first_platform()
     current = cl.gl_context_info.CURRENT_DEVICE_FOR_GL_CONTEXT_KHR
     every = cl.gl_context_info.DEVICES_FOR_GL_CONTEXT_KHR
     plain = [(KEYS.PLATFORM, platform)]
@@ -262,7 +273,7 @@ def releases() -> None:
 
 
 def objects_refused() -> None:
-    context, other = some_context(), cl.Context([cl.get_platforms()[0].get_devices()[0]])
+    context, other = some_context(), cl.Context([first_device()])
     flags = MF.READ_WRITE
     for make in (cl.GLBuffer, cl.GLRenderBuffer):
         name = make.__name__
@@ -476,7 +487,7 @@ def failing_calls() -> None:
         gc.collect()
         assert hooks._handle_counts() == before
     hooks._as_nvidia(False)  # objects of platforms and devices are made anew
-    [device, *_] = cl.get_platforms()[0].get_devices()  # one that was not asked before
+    [device, *_] = first_platform().get_devices()  # one that was not asked before
     hooks._fault("clGetDeviceInfo", -30, 1, 10**6)
     with refused("clGetDeviceInfo failed"):
         cl.Context([device], properties=GL)

@@ -37,8 +37,17 @@ class Shim:
 shim = Shim()
 
 
+def first_platform() -> cl.Platform:
+    """The first that has a device."""
+    return next(platform for platform in cl.get_platforms() if platform.get_devices())
+
+
+def first_device() -> cl.Device:
+    return first_platform().get_devices()[0]
+
+
 def some_context() -> cl.Context:
-    return cl.Context([cl.get_platforms()[0].get_devices()[0]], properties=GL)
+    return cl.Context([first_device()], properties=GL)
 
 
 @contextmanager

@@ -129,13 +129,17 @@ cl_context CL_API_CALL clCreateContext(const cl_context_properties *properties, 
 {
     cl_context(CL_API_CALL * next)(const cl_context_properties *, cl_uint, const cl_device_id *, Notify, void *, cl_int *) = real("clCreateContext");
     cl_context_properties rest[40];
-    cl_platform_id platform;
+    cl_platform_id platforms[10];
+    cl_uint n_platforms = 0;
     cl_device_id first;
     *status = look_at(properties, rest);
     if (n == 0 && *status == CL_SUCCESS) { /* as Apple's, which takes the devices of the share group */
         note("no devices\n");
-        if (clGetPlatformIDs(1, &platform, NULL) == CL_SUCCESS && clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &first, NULL) == CL_SUCCESS) {
-            return next(rest[0] != 0 ? rest : NULL, 1, &first, notify, data, status);
+        clGetPlatformIDs(10, platforms, &n_platforms);
+        for (cl_uint i = 0; i < n_platforms && i < 10; i++) { /* one may have no device */
+            if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &first, NULL) == CL_SUCCESS) {
+                return next(rest[0] != 0 ? rest : NULL, 1, &first, notify, data, status);
+            }
         }
     }
     return *status == CL_SUCCESS ? next(rest[0] != 0 ? rest : NULL, n, devices, notify, data, status) : NULL;

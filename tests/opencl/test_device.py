@@ -74,7 +74,7 @@ def test_cycles():
     """In a process of its own: whatever has the device keeps this very object."""
     code = (
         "import gc, weakref, pygpu as cl\n"
-        "device = cl.get_platforms()[0].get_devices()[0]\n"
+        "device = next(d for p in cl.get_platforms() for d in p.get_devices())\n"
         "device.me = device\n"
         "gone = weakref.ref(device)\n"
         "del device\n"

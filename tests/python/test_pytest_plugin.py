@@ -48,6 +48,10 @@ def pytest_run(tmp_path):
     return run
 
 
+def first_platform() -> cl.Platform:
+    return next(platform for platform in cl.get_platforms() if platform.get_devices())
+
+
 def device_count():
     return sum(len(platform.get_devices()) for platform in cl.get_platforms())
 
@@ -65,15 +69,16 @@ def test_once_for_each_device(pytest_run):
     outcomes, output = pytest_run(USES_FACTORY)
     assert outcomes["passed"] == device_count(), output
     assert "failed" not in outcomes and "error" not in outcomes
-    name = cl.get_platforms()[0].get_devices()[0].name.strip()
+    name = first_platform().get_devices()[0].name.strip()
     assert f"<context factory for <pygpu.Device '{name}'" in output
 
 
 @pytest.mark.parametrize("variable", ["PYGPU_TEST", "PYOPENCL_TEST"])
 def test_devices_are_chosen_by_the_environment(pytest_run, variable):
-    outcomes, output = pytest_run(USES_FACTORY, **{variable: "0:0"})
+    first = f"{cl.get_platforms().index(first_platform())}:0"
+    outcomes, output = pytest_run(USES_FACTORY, **{variable: first})
     assert outcomes["passed"] == 1, output
-    outcomes, output = pytest_run(USES_FACTORY, **{variable: "0:0;0:0,0"})
+    outcomes, output = pytest_run(USES_FACTORY, **{variable: f"{first};{first},0"})
     assert outcomes["passed"] == 3, output
 
 

@@ -275,8 +275,27 @@ void ocl_context_properties_add(ContextProperties *self, cl_platform_id platform
     }
 }
 
-static int add_first_platform(State *state, ContextProperties *properties) {
-    cl_platform_id first = NULL;
+/* The first of the platforms that has a device of this type, else the first: a driver may be
+ * installed without its hardware. */
+static cl_platform_id first_with(const cl_platform_id *platforms, cl_uint n, cl_device_type type) {
+    cl_platform_id found = n > 0 ? platforms[0] : NULL;
+    Py_BEGIN_ALLOW_THREADS
+    for (cl_uint i = 0; n > 1 && i < n; i++) {
+        cl_uint devices = 0;
+        cl_int status = CL_SUCCESS;
+        CL_CALL(status, clGetDeviceIDs, platforms[i], type, 0, NULL, &devices);
+        if (status == CL_SUCCESS && devices > 0) {
+            found = platforms[i];
+            break;
+        }
+    }
+    Py_END_ALLOW_THREADS
+    return found;
+}
+
+static int add_first_platform(State *state, ContextProperties *properties, cl_device_type type) {
+    cl_platform_id first = NULL, *platforms = NULL;
+    cl_uint n = 0, found = 0;
     cl_int status = CL_SUCCESS;
     if (properties->platform != NULL) {
         return 0;
@@ -286,8 +305,19 @@ static int add_first_platform(State *state, ContextProperties *properties) {
         ocl_context_properties_add(properties, first);
         return first != NULL ? 0 : -1;
     }
-    CL_CALL(status, clGetPlatformIDs, 1, &first, NULL);
-    ocl_context_properties_add(properties, status == CL_SUCCESS ? first : NULL);
+    CL_CALL(status, clGetPlatformIDs, 0, NULL, &n);
+    if (status != CL_SUCCESS || n == 0) {
+        return 0; /* creating the context says what is wrong */
+    }
+    platforms = PyMem_Calloc(n, sizeof *platforms);
+    if (platforms == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    CL_CALL(status, clGetPlatformIDs, n, platforms, &found);
+    found = status != CL_SUCCESS ? 0 : found < n ? found : n;
+    ocl_context_properties_add(properties, first_with(platforms, found, type));
+    PyMem_Free(platforms);
     return 0;
 }
 
@@ -311,8 +341,8 @@ PG_DOC(Context__doc__, "Context", "devices=None, properties=None, dev_type=None,
        "= None, dev_type: int | None = None, "
        "cache_dir: str | None = None)",
        "Devices of one platform that share memory objects and programs.\n\n"
-       "devices: the Devices; or dev_type (device_type.GPU, ...) takes all of that type; with "
-       "neither, all devices of the first platform that has any. properties: "
+       "devices: the Devices; or dev_type (device_type.GPU, ...) takes all of that type, of the "
+       "first platform that has any; with neither, the first such platform's default. properties: "
        "[(context_properties.PLATFORM, platform), ...], and to share with OpenGL those of "
        "tools.get_gl_sharing_context_properties().\n"
        "cache_dir: the folder in which Program.build caches binaries for this context.\n\n"
@@ -414,7 +444,7 @@ static PyObject *Context_construct(PyTypeObject *type, PyObject *args, PyObject 
     if (n > 0) {
         ocl_context_properties_add(&properties,
                                    ((Device *)PyTuple_GET_ITEM(keep, 0))->platform->id);
-    } else if (keep == NULL && add_first_platform(state, &properties) < 0) {
+    } else if (keep == NULL && add_first_platform(state, &properties, dev_type) < 0) {
         goto fail;
     }
     if (properties.shares_gl && need_gl(state, &properties, keep) < 0) {

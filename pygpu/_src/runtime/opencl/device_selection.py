@@ -90,7 +90,7 @@ class _Choice:
         devices = chosen.get_devices()
         choices = len(platforms) * len(devices)
         if not devices:
-            why = why_no_devices(chosen.name)
+            why = why_no_devices(chosen.name) or "; get_platforms() lists all platforms"
             raise errors.Error(f"no devices found on the platform {chosen.name!r}{why}")
         if len(devices) == 1 and not self.answers:
             self.say(f"Choosing only available device: {devices[0]!r}")
