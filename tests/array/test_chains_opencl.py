@@ -58,12 +58,11 @@ def both(x):
 def deferred(x):
     """The same, of which something waits now.
 
-    Nothing does while a user event is pending anywhere in the process: one that another test left
-    behind may need a collection, or a thread of the driver's, to end."""
-    for attempt in range(1000):
-        if attempt % 50 == 49:
-            gc.collect()
-            time.sleep(0.02)
+    Nothing does while a user event is pending anywhere in the process. One that another test left
+    behind ends after a collection, in a thread that stops the driver's threads first: on a busy
+    machine that takes seconds."""
+    end = time.monotonic() + 60
+    while True:
         chains.flush()
         before = chains.counts()
         y = both(x)
@@ -71,7 +70,11 @@ def deferred(x):
         waits = now["deferred"] > before["deferred"]
         if waits and all(now[name] == before[name] for name in ("fused", "unfused")):
             return y
-    pytest.fail("nothing was deferred")
+        if time.monotonic() > end:
+            pending = _opencl._user_events_pending()
+            pytest.fail(f"nothing was deferred; {pending} user events are pending")
+        gc.collect()
+        time.sleep(0.005)
 
 
 def test_reading_events_launches_and_gives_the_event(queue, fused):

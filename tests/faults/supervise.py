@@ -16,7 +16,8 @@ from typing import Any
 import pygpu
 
 HERE = Path(__file__).parent
-START_LIMIT = 60.0
+START_LIMIT = 180.0
+"""Seconds until the first trial: imports, a driver and its compiler, beside other processes."""
 
 
 def environment() -> dict[str, str]:
