@@ -7,6 +7,8 @@ ARGS ?=
 JOBS ?= auto
 CXX2 ?= clang++
 export VENV PYTHON JOBS
+# Tests start hundreds of processes, which import in half the time what is kept compiled.
+unexport PYTHONDONTWRITEBYTECODE
 
 PY = $(VENV)/bin/python
 # No worker replaces one that is lost: pytest-xdist gives it finished files too, on which it waits for ever.

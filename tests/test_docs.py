@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from programs import Programs
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
@@ -15,26 +14,6 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
-
-# An example of an error fails if there is none: a `try` without an `else` gets one that says so.
-RUN = """
-import ast, sys
-
-class Expected(ast.NodeTransformer):
-    def visit_FunctionDef(self, node):
-        return node
-
-    def visit_Try(self, node):
-        if node.handlers and not node.orelse:
-            node.orelse = ast.parse("raise AssertionError('nothing was raised')").body
-            for each in ast.walk(node.orelse[0]):
-                ast.copy_location(each, node)
-        return node
-
-page, text = sys.argv[1], sys.stdin.read()
-tree = Expected().visit(ast.parse(text, page))
-exec(compile(tree, page, "exec"), {"__name__": "__docs__"})
-"""
 
 
 def blocks_in_place(text: str) -> str:
@@ -58,24 +37,47 @@ def name_of(page: Path) -> str:
     return page.relative_to(folder).with_suffix("").as_posix()
 
 
-WITH_CODE = [
-    pytest.param(page, marks=[pytest.mark.slow] if name_of(page) in SLOW else [])
-    for page in PAGES
-    if BLOCK.search(page.read_text())
-]
+# Pages that change what others would find in the same process, or say what happens in a new one.
+ALONE = {f"guide/{name}" for name in "choose errors reliability seeing".split()}
+
+WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text())]
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=name_of)
-def test_code_runs(page, device, tmp_path):
-    result = subprocess.run(
-        [sys.executable, "-P", "-c", RUN, page.name],
-        input=blocks_in_place(page.read_text()),
-        capture_output=True,
-        text=True,
-        timeout=240,
-        cwd=tmp_path,
-    )
+def alone(page: Path) -> bool:
+    return name_of(page) in ALONE or page.parent.name in ("cuda", "simulator")
+
+
+def marked(pages: list[Path], all_slow: bool = False) -> list:
+    marks = [[pytest.mark.slow] if all_slow or name_of(page) in SLOW else [] for page in pages]
+    return [pytest.param(page, marks=m, id=name_of(page)) for page, m in zip(pages, marks)]
+
+
+def run(page: Path, programs: Programs, folder: Path) -> None:
+    result = programs.run(blocks_in_place(page.read_text()), page.name, folder, raises=True)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.fixture(scope="module")
+def programs():
+    programs = Programs({})
+    yield programs
+    assert programs.close() == 0
+
+
+@pytest.mark.parametrize("page", marked([page for page in WITH_CODE if not alone(page)]))
+def test_code_runs(page, device, programs, tmp_path):
+    run(page, programs, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "page",
+    marked([page for page in WITH_CODE if alone(page)])
+    + marked([page for page in WITH_CODE if not alone(page)], all_slow=True),
+)
+def test_code_runs_in_a_new_process(page, device, tmp_path):
+    programs = Programs({})
+    run(page, programs, tmp_path)
+    assert programs.close() == 0
 
 
 def anchors(page: Path) -> set[str]:

@@ -1,12 +1,10 @@
 """Every example runs, and checks its own result."""
 
 import ast
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from programs import Programs
 
 import pygpu as cl
 
@@ -43,37 +41,70 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-def run(path: Path, folder: Path, around: dict[str, str]) -> None:
+def run(path: Path, folder: Path, programs: Programs) -> None:
     for name in imported(path) - {"pygpu"}:
         pytest.importorskip(name, reason=f"{name} is not installed")
-    done = subprocess.run(
-        [sys.executable, "-P", path],
-        cwd=folder,
-        env={**os.environ, "MPLBACKEND": "Agg", "DISPLAY": "", **around},  # plt.show() says nothing
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
+    done = programs.run(path.read_text("utf-8"), str(path), folder, timeout=200)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.strip(), "an example prints what it found"
     assert not done.stderr.strip(), done.stderr
 
 
+def run_alone(path: Path, folder: Path, around: dict[str, str]) -> None:
+    programs = Programs({**NO_WINDOWS, **around})
+    run(path, folder, programs)
+    assert programs.close() == 0
+
+
+NO_WINDOWS = {"MPLBACKEND": "Agg", "DISPLAY": ""}  # plt.show() says nothing
+
+# Those of CUDA make a context current, and those with processes of their own run in them again.
+ALONE = [
+    path
+    for path in SCRIPTS
+    if path.stem.startswith(("cuda_", "gl_")) or "__main__" in path.read_text("utf-8")
+]
+TOGETHER = [path for path in SCRIPTS if path not in ALONE]
+
+
+@pytest.fixture(scope="module")
+def programs():
+    programs = Programs(NO_WINDOWS)
+    yield programs
+    assert programs.close() == 0
+
+
 @pytest.mark.skipif(not SCRIPTS, reason="no examples beside the tests")
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
-def test_example(path: Path, tmp_path: Path):
-    run(path, tmp_path, environment(path))
+@pytest.mark.parametrize("path", TOGETHER, ids=lambda path: path.stem)
+def test_example(path: Path, programs: Programs, tmp_path: Path):
+    environment(path)
+    run(path, tmp_path, programs)
+
+
+@pytest.mark.skipif(not SCRIPTS, reason="no examples beside the tests")
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem) for path in ALONE]
+    + [pytest.param(path, id=path.stem, marks=pytest.mark.slow) for path in TOGETHER],
+)
+def test_example_in_a_new_process(path: Path, tmp_path: Path):
+    run_alone(path, tmp_path, environment(path))
 
 
 # On any device, and cheap enough to be run on a second one.
 ANYWHERE = "array_heat arrays_histogram arrays_image arrays_kmeans arrays_nbody fuse_nbody"
 
 
-@pytest.mark.parametrize("name", ANYWHERE.split())
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in ("array_heat", "fuse_nbody")))
+        for name in ANYWHERE.split()
+    ],
+)
 def test_example_on_cuda(name: str, tmp_path: Path):
     path = EXAMPLES / f"{name}.py"
-    run(path, tmp_path, {**environment(Path("cuda_")), "PYGPU_DEVICE": "cuda"})
+    run_alone(path, tmp_path, {**environment(Path("cuda_")), "PYGPU_DEVICE": "cuda"})
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
