@@ -59,8 +59,9 @@ def _opencl() -> Maker:
         platforms = []
     wanted = os.environ.get("PYGPU_TEST", "").partition(":")[0].lower()
     for i, platform in enumerate(platforms):
-        if not wanted or wanted in platform.name.lower() or wanted == str(i):
-            context = cl.Context(platform.get_devices()[:1])
+        devices = platform.get_devices()
+        if devices and (not wanted or wanted in platform.name.lower() or wanted == str(i)):
+            context = cl.Context(devices[:1])
             queue = cl.CommandQueue(context)
             from pygpu.array import to_device
 

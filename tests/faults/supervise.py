@@ -22,7 +22,7 @@ START_LIMIT = 180.0
 
 def environment() -> dict[str, str]:
     """The worker's environment: ours, the pygpu that we import, and the modules beside this one."""
-    env = dict(os.environ, PYTHONFAULTHANDLER="1", PYTHONDONTWRITEBYTECODE="1")
+    env = dict(os.environ, PYTHONFAULTHANDLER="1")
     paths = [str(Path(pygpu.__file__).parent.parent), str(HERE), env.get("PYTHONPATH", "")]
     env["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     return env

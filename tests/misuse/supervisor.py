@@ -57,7 +57,6 @@ def environment(names: list[str]) -> dict[str, str]:
     env["PYTHONFAULTHANDLER"] = "1"
     if any("reentry:" in name for name in names):
         env["PYTHONMALLOC"] = "debug"
-    env["PYTHONDONTWRITEBYTECODE"] = "1"
     env["PYOPENCL_COMPILER_OUTPUT"] = "0"
     return env
 
