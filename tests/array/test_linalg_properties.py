@@ -276,7 +276,7 @@ def _uncertain(name: str, a: np.ndarray) -> bool:
 
 
 @given(case=matrices())
-@settings(quick, max_examples=25)
+@settings(quick, max_examples=15)
 def test_any_factorization(opencl_maker, case):
     check_factorization(opencl_maker, case)
 

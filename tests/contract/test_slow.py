@@ -6,12 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import SLOW, SLOW_GROUPS
+from tests.conftest import SLOW, SLOW_GROUPS, THINNED
 
 TESTS = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("name", [*sorted(SLOW), *(f"{name}]" for name in SLOW_GROUPS)])
+NAMES = [*sorted(SLOW), *(f"{name}]" for name in SLOW_GROUPS)]
+NAMES += [f"{name}[opencl]" for name in THINNED]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_is_there(name):
     file, _, function = name.partition("::")
     function, _, case = function.partition("[")
