@@ -772,14 +772,7 @@ def parts_of_opencl(queue):
     return raw, {**more, "event": event, "thread": lambda a: in_a_thread(lambda: a.__iadd__(1))}
 
 
-@pytest.mark.parametrize("mode", [1, 2])
-@given(steps=_STEPS, repeat=st.integers(1, 4))
-@settings(
-    max_examples=25,
-    deadline=None,
-    suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
-)
-def test_any_program(make, mode, steps, repeat):
+def check_program(make, mode, steps, repeat):
     parts = parts_of_cuda() if make.name == "cuda" else parts_of_opencl(make.queue)
 
     def on_host(a):
@@ -806,6 +799,30 @@ def test_any_program(make, mode, steps, repeat):
     for a, b, c in zip(fused, plain, expected, strict=True):
         np.testing.assert_array_equal(a, b)
         np.testing.assert_allclose(a, c, rtol=1e-3, atol=1e-4)
+
+
+quick = settings(
+    max_examples=6,
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
+)
+long = settings(quick, max_examples=60)
+
+
+@pytest.mark.parametrize("mode", [1, 2])
+@given(steps=_STEPS, repeat=st.integers(1, 4))
+@quick
+def test_any_program(make, mode, steps, repeat):
+    check_program(make, mode, steps, repeat)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("mode", [1, 2])
+@given(steps=_STEPS, repeat=st.integers(1, 4))
+@long
+def test_any_program_at_length(make, mode, steps, repeat):
+    check_program(make, mode, steps, repeat)
 
 
 # ---- a reduction at the end

@@ -415,13 +415,7 @@ def calls(draw):
     return name, shape, dtype, options, order, steps
 
 
-@given(call=calls(), into=st.booleans())
-@settings(
-    max_examples=15,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-def test_any_call_is_numpys(make, call, into):
+def check_call(make, call, into):
     name, shape, dtype, options, order, steps = call
     full = tuple(n * abs(step) for n, step in zip(shape, steps))
     key = tuple(slice(None, None, step) for step in steps)
@@ -442,6 +436,27 @@ def test_any_call_is_numpys(make, call, into):
         close(out, want)
     else:
         close(getattr(pygpu.fft, name)(x, **options), want)
+
+
+quick = settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+long = settings(quick, max_examples=60)
+
+
+@given(call=calls(), into=st.booleans())
+@quick
+def test_any_call_is_numpys(make, call, into):
+    check_call(make, call, into)
+
+
+@pytest.mark.slow
+@given(call=calls(), into=st.booleans())
+@long
+def test_any_call_is_numpys_at_length(make, call, into):
+    check_call(make, call, into)
 
 
 # ---- calls that are made again

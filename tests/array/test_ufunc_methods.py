@@ -9,10 +9,11 @@ DTYPES = ["i1", "u2", "i4", "i8", "f2", "f4", "f8", "c8"]
 AT = ["add", "subtract", "multiply", "maximum", "hypot", "logaddexp", "bitwise_xor", "equal"]
 FOLDED = ["subtract", "divide", "floor_divide", "hypot", "logaddexp", "left_shift", "bitwise_or"]
 patient = settings(
-    max_examples=30,
+    max_examples=12,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+long = settings(patient, max_examples=150)
 
 
 def close(found, wanted):
@@ -41,9 +42,7 @@ def check(work, make, *hosts):
         close(found.get(), np.asarray(wanted))
 
 
-@given(data=st.data())
-@patient
-def test_at(make, data):
+def check_at(make, data):
     name = data.draw(st.sampled_from(AT))
     dtype, other = (data.draw(st.sampled_from(DTYPES)) for _ in range(2))
     n = data.draw(st.integers(1, 9))
@@ -56,6 +55,19 @@ def test_at(make, data):
         return a
 
     check(work, make, rng.integers(0, 5, (n, 2)).astype(dtype), places, b.astype(other))
+
+
+@given(data=st.data())
+@patient
+def test_at(make, data):
+    check_at(make, data)
+
+
+@pytest.mark.slow
+@given(data=st.data())
+@long
+def test_at_at_length(make, data):
+    check_at(make, data)
 
 
 @pytest.mark.parametrize("name", ["add", "maximum", "subtract"])
@@ -129,9 +141,7 @@ def test_at_errors(make):
     assert array.get().tolist() == [0, 0, 0]
 
 
-@given(data=st.data())
-@patient
-def test_reduceat(make, data):
+def check_reduceat(make, data):
     name = data.draw(st.sampled_from(["add", "maximum", "subtract", "multiply", "logical_or"]))
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
     a = rng.integers(0, 4, (3, 5, 2)).astype(data.draw(st.sampled_from(DTYPES)))
@@ -139,6 +149,19 @@ def test_reduceat(make, data):
     starts = rng.integers(0, a.shape[axis], rng.integers(1, 6))
     a = a[:, :: data.draw(st.sampled_from([1, -1]))]
     check(lambda x, i: getattr(np, name).reduceat(x, i, axis), make, a, starts)
+
+
+@given(data=st.data())
+@patient
+def test_reduceat(make, data):
+    check_reduceat(make, data)
+
+
+@pytest.mark.slow
+@given(data=st.data())
+@long
+def test_reduceat_at_length(make, data):
+    check_reduceat(make, data)
 
 
 def test_long_segments(make):
@@ -165,9 +188,7 @@ def test_reduceat_options_and_errors(make):
         np.add.reduceat(array, [0], out=out)
 
 
-@given(data=st.data())
-@patient
-def test_from_left_to_right(make, data):
+def check_from_left_to_right(make, data):
     name = data.draw(st.sampled_from(FOLDED))
     a = np.random.default_rng(data.draw(st.integers(0, 1000))).integers(1, 5, (3, 4))
     a = a.astype(data.draw(st.sampled_from(DTYPES)))
@@ -177,6 +198,19 @@ def test_from_left_to_right(make, data):
     check(lambda x: ufunc.reduce(x, axis, keepdims=True, initial=2), make, a)
     check(lambda x: ufunc.reduce(x, None), make, a)
     check(lambda x: ufunc.reduce(x[:0]), make, a)
+
+
+@given(data=st.data())
+@patient
+def test_from_left_to_right(make, data):
+    check_from_left_to_right(make, data)
+
+
+@pytest.mark.slow
+@given(data=st.data())
+@long
+def test_from_left_to_right_at_length(make, data):
+    check_from_left_to_right(make, data)
 
 
 @pytest.mark.parametrize("initial", [0, 1, 2.5])
