@@ -74,7 +74,7 @@ def _frozen_heap() -> None:
 LONG = ["test_examples", "test_constructs", "test_misuse", "test_array_function", "test_kernels"]
 LONG += ["test_docs", "test_cuda_misuse", "test_driver_faults", "test_python_faults"]
 LONG += ["test_advanced_indexing", "test_compiler", "test_ufuncs", "test_numpy_edges"]
-LONG += ["test_ufunc_methods"]
+LONG += ["test_ufunc_methods", "test_types"]
 
 # Slow on one backend alone, whose driver takes ten times as long to compile.
 SLOW = {

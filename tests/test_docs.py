@@ -38,7 +38,7 @@ def name_of(page: Path) -> str:
 
 
 # Pages that change what others would find in the same process, or say what happens in a new one.
-ALONE = {f"guide/{name}" for name in "choose errors reliability seeing".split()}
+ALONE = {f"guide/{name}" for name in "choose compat errors reliability seeing".split()}
 
 WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text())]
 
