@@ -144,6 +144,7 @@ THINNED = {
     "test_fusion_functions.py::test_rows_of_any_length": 3,
     "test_generator.py::test_counts_have_their_distribution": 3,
     "test_generator.py::test_real_numbers_have_their_distribution": 3,
+    "test_reduce.py::test_rows": 2,
     "test_reduction.py::test_axes": 2,
     "test_reduction.py::test_dtypes": 2,
     "test_special.py::test_complex_values_are_scipys": 3,

@@ -214,7 +214,13 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("names", [("opencl", "simulator"), ("cuda:0", "cuda:1")], ids=" ".join)
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(("opencl", "simulator"), marks=pytest.mark.slow, id="opencl simulator"),
+        pytest.param(("cuda:0", "cuda:1"), id="cuda:0 cuda:1"),
+    ],
+)
 def test_a_cluster(names, tmp_path):
     pytest.importorskip("distributed", reason="distributed is not installed")
     program = tmp_path / "program.py"
@@ -231,7 +237,7 @@ def test_a_cluster(names, tmp_path):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=280,
     )
     assert done.returncode == 0, done.stderr
     expected = ["2", "True True", "True True", "no memory for this task"]
