@@ -23,6 +23,7 @@ from pygpu._src.jit.signature import (
     Type,
     UniTuple,
     as_type,
+    narrow,
 )
 from pygpu._src.jit.signature import ArrayType as Array
 from pygpu._src.jit.signature import PointerType as CPointer
@@ -194,3 +195,9 @@ def set_num_threads(count: int) -> None:
 def get_num_threads() -> int:
     """1; see set_num_threads."""
     return 1
+
+
+def __getattr__(name: str) -> Any:
+    if name == "bfloat16":
+        return narrow(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -125,8 +126,8 @@ def cuda_error() -> str | None:
 
 
 def is_bfloat16_supported() -> bool:
-    """False: NumPy has no such numbers."""
-    return False
+    """Whether there is ml_dtypes, by which NumPy has such numbers."""
+    return importlib.util.find_spec("ml_dtypes") is not None
 
 
 def is_fp8_supported() -> bool:

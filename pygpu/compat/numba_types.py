@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pygpu._src.jit.signature import TYPES
+from pygpu._src.jit.signature import TYPES, narrow
 
 __all__ = [*TYPES]
 
@@ -16,4 +16,6 @@ def __getattr__(name: str) -> Any:
         from pygpu.compat import numba
 
         return numba
+    if name == "bfloat16":
+        return narrow(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -135,7 +135,7 @@ def _pycuda() -> Peer:
 
 
 _NUMBA_MODULES = (
-    "config core core.config core.errors core.types cuda cuda.api cuda.args cuda.cg "
+    "config core core.config core.errors core.types cuda cuda.api cuda.args cuda.bf16 cuda.cg "
     "cuda.compiler cuda.config cuda.core cuda.core.config cuda.cudadrv "
     "cuda.cudadrv.devicearray cuda.cudadrv.devices cuda.cudadrv.driver "
     "cuda.cudadrv.drvapi cuda.cudadrv.enums cuda.cudadrv.error cuda.cudadrv.libs "
@@ -163,6 +163,7 @@ def _numba_places() -> dict[str, tuple[str, ...]]:
         "cuda": ("pygpu.compat.numba_cuda", "pygpu.cuda", "pygpu.compat.numba_types"),
         "cuda.api": ("pygpu.compat.numba_arrays", "pygpu.cuda"),
         "cuda.args": ("pygpu._src.jit.decorators.arguments",),
+        "cuda.bf16": ("pygpu.cuda.bf16",),
         "cuda.cg": ("pygpu.cuda.cg",),
         "cuda.core": names,
         "cuda.core.errors": ("pygpu.compat.numba_errors",),

@@ -21,8 +21,8 @@ if _TYPE_CHECKING:
     from pygpu._src.cuda_kernel_types import *  # noqa: F403
 
 _SUBMODULES = {
-    "autoinit", "autoprimaryctx", "cg", "characterize", "compiler", "cumath", "curandom", "debug",
-    "driver", "dtypes", "elementwise", "errors", "fp16", "gpuarray", "libdevice", "random",
+    "autoinit", "autoprimaryctx", "bf16", "cg", "characterize", "compiler", "cumath", "curandom",
+    "debug", "driver", "dtypes", "elementwise", "errors", "fp16", "gpuarray", "libdevice", "random",
     "reduction", "scan", "tools",
 }  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
@@ -520,8 +521,8 @@ class DeviceInfo:
 
     @property
     def supports_bfloat16(self) -> bool:
-        """False: NumPy has no such numbers."""
-        return False
+        """Whether there is ml_dtypes, by which NumPy has such numbers."""
+        return importlib.util.find_spec("ml_dtypes") is not None
 
     def reset(self) -> None:
         """Wait for the device; its context is kept, because all libraries of the process share

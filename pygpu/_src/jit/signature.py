@@ -16,6 +16,7 @@ NumPy's dtypes and scalar types stand for the same types. A layout "C" (``[:, ::
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -34,6 +35,7 @@ __all__ = [
     "Void",
     "as_type",
     "layout_of",
+    "narrow",
     "parse",
     "signatures",
 ]
@@ -329,9 +331,23 @@ def record(dtype: Any) -> ScalarType:
 
 def _scalar(dtype: Any) -> ScalarType:
     found = np.dtype(dtype)
+    if found in _SCALARS:
+        return _SCALARS[found]
+    if dtypes.is_of_ml_dtypes(found) and dtypes.is_numeric(found):
+        return _SCALARS.setdefault(found, ScalarType(found.name, found))
     if found.kind in "mM":
         return ScalarType(str(found), found)
-    return _SCALARS.get(found) or record(found)
+    return record(found)
+
+
+def narrow(name: str) -> ScalarType:
+    """Return a type of ml_dtypes, "bfloat16", by its name. Raises ImportError without the
+    package."""
+    try:
+        module = importlib.import_module("ml_dtypes")
+    except ImportError as error:
+        raise ImportError(f"{name}: install the package ml_dtypes, which defines it") from error
+    return _scalar(getattr(module, name))
 
 
 def _is_type(obj: Any) -> bool:
@@ -356,14 +372,9 @@ def as_type(obj: Any) -> Any:
         return TupleType(obj)
     if isinstance(obj, np.dtype) or _is_type(obj):
         dtype = np.dtype(obj)
-        found = _SCALARS.get(dtype)
-        if dtype.names and not dtype.hasobject:
-            return record(dtype)
-        if dtype.kind in "mM":
-            return ScalarType(str(dtype), dtype)
-        if found is None:
+        if dtype.hasobject or not (dtype.names or dtypes.computes(dtype)):
             raise TypeError(f"signature: devices do not compute with dtype {dtype}")
-        return found
+        return _scalar(dtype)
     raise TypeError(
         f"signature: {obj!r} is not a type; types are float32, int64[:], NumPy's dtypes and their "
         "names"
@@ -412,6 +423,8 @@ def _node(node: ast.expr, whole: str) -> Any:
             return _SCALARS[np.dtype(code)]
         if node.id in ("void", "none"):
             return void
+        if node.id in dtypes.ML_CODES:
+            return narrow(node.id)
         raise TypeError(
             f"signature {whole!r}: there is no type {node.id!r}; numbers are int8 to int64, uint8 "
             "to uint64, float16 to float64, complex64, complex128 and boolean"

@@ -378,7 +378,7 @@ def _complex(
         return constant(fc, complex(*(a.const for a in args)), node)
     strong = [a.dtype for a in args if a.is_scalar and not a.is_weak]
     t = WEAK_COMPLEX
-    if strong and all(d.itemsize <= 4 and d.kind == "f" or d == "c8" for d in strong):
+    if strong and all(d.itemsize <= 4 and dtypes.kind(d) == "f" or d == "c8" for d in strong):
         t = Scalar(np.dtype("c8"))
     return _make_complex(fc, node, args, t)
 
@@ -469,7 +469,7 @@ def _round(
         text = call_ufunc(fc, node, "rint", [value])[0].text
         return Value(WEAK_INT, f"((pg_i64){text})", nonneg=value.nonneg)
     digits = args[1]
-    if fc.unit.widens and value.dtype.kind == "f" and value.dtype.itemsize < 8:
+    if fc.unit.widens and dtypes.kind(value.dtype) == "f" and value.dtype.itemsize < 8:
         # In double precision, as in Numba.
         wide = Value(WEAK_FLOAT, emit.convert(value, WEAK_FLOAT))
         single = value.type
@@ -509,12 +509,13 @@ def _round_to(fc: FunctionContext, node: ast.Call, value: Value, digits: Value) 
         raise WrongCall(f"the number of digits must be an integer, not {digits.type}")
     t = value.type
     assert isinstance(t, Scalar)
-    if t.dtype.kind != "f":
+    if dtypes.kind(t.dtype) != "f":
         raise WrongCall(f"round() of {t} to a number of digits that is not constant")
     fc.need_dtype(t.dtype, node)
     name = f"pgu_round_{dtypes.code(t.dtype)}"
     fc.unit.texts.setdefault(name, _ROUND.format(t=emit.c_type(t), name=name))
-    return Value(t, f"{name}({value.text}, {emit.convert(digits, WEAK_INT)})")
+    text = f"{name}({value.text}, {emit.convert(digits, WEAK_INT)})"
+    return Value(t, dtypes.rounded(t.dtype, text))
 
 
 @handles(builtins.divmod)
@@ -582,7 +583,7 @@ def _isinstance(
     found = _class_of(args[0])
     is_one = any(issubclass(found, one) for one in given)
     if fc.unit.widens and issubclass(found, np.generic):  # Numba has one type per kind
-        is_one = is_one or _CLASSES.get(np.dtype(found).kind) in given
+        is_one = is_one or _CLASSES.get(dtypes.kind(np.dtype(found))) in given
     return constant(fc, is_one, node)
 
 

@@ -259,7 +259,7 @@ def _shuffle(name: str, doc: str) -> Any:
         _warps(fc, node, name)
         value = fc.as_number(args[1], node)
         t = Scalar(value.dtype)
-        if t.dtype.kind == "c" or t.dtype.itemsize < 4 and t.dtype.kind == "f":
+        if t.dtype.kind == "c":
             raise WrongCall(f"{name}() of {value.type}")
         other = emit.convert(args[2], _I32)
         text = f"__{name}({_mask(args[0])}, {emit.convert(value, t)}, {other})"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import warnings
 
+from pygpu._src.codegen import dtypes
+
 from ..ir import Value
 from ..types import VOID, WEAK_INT, TupleType
 from ..walk.context import FunctionContext
@@ -62,7 +64,7 @@ def _format(fc: FunctionContext, node: ast.Call, value: Value, texts: list[str])
     if isinstance(value.const, bool):
         return str(value.const)
     value = fc.as_number(value, node)
-    kind = value.dtype.kind
+    kind = dtypes.kind(value.dtype)
     if kind == "c":
         texts.extend([f"({value.text}).re", f"({value.text}).im"])
         return "(%f%+fj)" if fc.unit.widens else "(%g%+gj)"

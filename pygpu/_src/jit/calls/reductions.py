@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._src.codegen import dtypes
+
 from ..ir import Value
 from ..walk.calls import call_function
 from ..walk.constants import constant
@@ -256,7 +258,7 @@ def _handler(name: str, function: Any, computed_in: Any) -> Handler:
 
 
 def _array_of(fc: FunctionContext, name: str, value: Value) -> Value:
-    if not value.is_array or value.dtype.kind not in "biufc":
+    if not value.is_array or dtypes.kind(value.dtype) not in "biufc":
         raise WrongCall(f"numpy.{name}() takes an array of numbers in kernels, not {value.type}")
     if value.dtype.kind == "c" and any(word in name for word in ("min", "max", "ptp")):
         raise WrongCall(f"numpy.{name}() of complex numbers")

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._src.codegen import dtypes
+
 from .. import emit
 from ..ir import Method, Value, flat_values
 from ..source import KernelError, python_function
@@ -71,11 +73,11 @@ def _takes(kind: Any, value: Value) -> bool:
     dtype = getattr(kind, "dtype", None)
     if not value.is_scalar or dtype is None:
         return True
-    if hasattr(kind, "ndim") or dtype.kind not in "biufc":
+    if hasattr(kind, "ndim") or dtypes.kind(dtype) not in "biufc":
         return False
     assert isinstance(value.type, Scalar)
     if value.type.weak:
-        return "biufc".index(dtype.kind) >= "biufc".index(value.type.dtype.kind)
+        return "biufc".index(dtypes.kind(dtype)) >= "biufc".index(value.type.dtype.kind)
     return np.can_cast(value.type.dtype, dtype)
 
 
@@ -361,9 +363,8 @@ def call_method(fc: FunctionContext, node: ast.Call, method: Method) -> Value:
     if method.name in ("conjugate", "conj"):
         return call_ufunc(fc, node, "conjugate", [value])[0]
     if method.name == "item":
-        assert isinstance(value.type, Scalar)
         kind = weak(
-            {"b": bool, "i": int, "u": int, "f": float, "c": complex}[value.type.dtype.kind]
+            {"b": bool, "i": int, "u": int, "f": float, "c": complex}[dtypes.kind(value.dtype)]
         )
         made = Value(kind, emit.convert(value, kind), nonneg=value.nonneg)
         return fc.ranges.copied(made, value)

@@ -199,7 +199,7 @@ def _weak_binary(
 
 def _power(fc: FunctionContext, node: ast.AST, a: Value, b: Value) -> Value:
     assert isinstance(a.type, Scalar) and isinstance(b.type, Scalar)
-    if b.is_const and b.is_weak and isinstance(b.const, int) and a.type.dtype.kind in "ifcu":
+    if b.is_const and b.is_weak and isinstance(b.const, int) and dtypes.kind(a.dtype) in "ifcu":
         if 2 <= b.const <= 4:
             return _small_power(fc, node, a, b.const)
         if b.const < 0 and a.type.dtype.kind in "iu":
