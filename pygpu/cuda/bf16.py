@@ -97,3 +97,8 @@ def _conversions() -> dict[str, Intrinsic]:
 _MADE = _arithmetic() | _conversions()
 __all__ = sorted([*_MADE, "bfloat16"])
 globals().update(_MADE)
+
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Intrinsic: ...

@@ -17,9 +17,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from pygpu._src.jit.calls.narrow_functions import UFUNCS, NarrowFunctions
+
+if TYPE_CHECKING:
+    from pygpu._src.jit.calls.intrinsics import Intrinsic
 
 _make = NarrowFunctions("fp16", np.float16)
 _MADE = {name: _make.by_ufunc(name, ufunc) for name, ufunc in UFUNCS.items()}
@@ -32,3 +37,8 @@ _MADE |= {
 }
 __all__ = sorted(_MADE)
 globals().update(_MADE)
+
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Intrinsic: ...

@@ -21,6 +21,7 @@ would make of them. A function that CUDA C gives pointers for results returns a 
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -176,3 +177,8 @@ def _make() -> dict[str, Intrinsic]:
 _MADE = _make()
 __all__ = sorted(_MADE)
 globals().update(_MADE)
+
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Intrinsic: ...
