@@ -34,6 +34,7 @@ from pygpu.compat import numba_warnings
 from pygpu.compat.numba_errors import *  # noqa: F403
 from pygpu.compat.numba_errors import __all__ as _errors
 from pygpu.compat.numba_integers import widening
+from pygpu.compat.numba_options import checking_options
 
 __all__ = [
     "Array",
@@ -86,7 +87,8 @@ number_domain = integer_domain | real_domain | complex_domain
 if TYPE_CHECKING:
     from pygpu._src.kernel_types import guvectorize, vectorize
 else:
-    guvectorize, vectorize = widening(_guvectorize), widening(_vectorize)
+    guvectorize = widening(checking_options(_guvectorize))
+    vectorize = widening(checking_options(_vectorize))
 prange = range
 
 

@@ -69,6 +69,54 @@ def device_memset(dst: Any, val: int, size: int, stream: Any = 0) -> None:
     _driver.memset_d8(dst.gpu_data.device_pointer_value, val, size)
 
 
+def _address(memory: Any) -> int:
+    """The address of a device array, of a MemoryPointer, or as a number."""
+    found = getattr(memory, "gpu_data", memory)
+    found = getattr(found, "device_pointer_value", found)
+    return int(found)
+
+
+def _on(stream: Any) -> Any:
+    return None if isinstance(stream, int) and stream == 0 else stream
+
+
+def _bytes_of(host: Any, size: int, call: str) -> Any:
+    """The first bytes of a host array. Raises ValueError if it has fewer or gaps."""
+    array = np.asanyarray(host)
+    if not array.flags.forc:
+        raise ValueError(f"{call}: the host array must be contiguous")
+    if not 0 <= size <= array.nbytes:
+        raise ValueError(f"{call}: size is {size}, and the host array has {array.nbytes} bytes")
+    return array.reshape(-1, order="A").view(np.uint8)[:size]
+
+
+def host_to_device(dst: Any, src: Any, size: int, stream: Any = 0) -> None:
+    """Copy the first *size* bytes of a host array to device memory: an array, a MemoryPointer or
+    an address."""
+    given = _bytes_of(src, size, "host_to_device")
+    if _on(stream) is None:
+        _driver.memcpy_htod(_address(dst), given)
+    else:
+        _driver.memcpy_htod_async(_address(dst), given, stream)
+
+
+def device_to_host(dst: Any, src: Any, size: int, stream: Any = 0) -> None:
+    """Copy *size* bytes of device memory to a host array, see host_to_device."""
+    given = _bytes_of(dst, size, "device_to_host")
+    if _on(stream) is None:
+        _driver.memcpy_dtoh(given, _address(src))
+    else:
+        _driver.memcpy_dtoh_async(given, _address(src), stream)
+
+
+def device_to_device(dst: Any, src: Any, size: int, stream: Any = 0) -> None:
+    """Copy *size* bytes of device memory to other device memory, see host_to_device."""
+    if _on(stream) is None:
+        _driver.memcpy_dtod(_address(dst), _address(src), size)
+    else:
+        _driver.memcpy_dtod_async(_address(dst), _address(src), size, stream)
+
+
 def get_version() -> tuple[int, int]:
     """(major, minor) of CUDA, as the driver has it."""
     found = _driver.get_driver_version()

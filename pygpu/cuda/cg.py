@@ -90,6 +90,7 @@ def _this_grid(
     count("this_grid", args, kwargs, 0, 0)
     if fc.unit.dialect != "cuda":
         raise fc.source.error("OpenCL has no barrier of all groups; launch two kernels", node)
+    fc.unit.cooperative = True
     return Value(ObjectType(_GRID), const=_GRID)
 
 

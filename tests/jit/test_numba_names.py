@@ -296,3 +296,62 @@ def test_constants_of_other_types(make: Any) -> None:
 
     with pytest.raises(pygpu.KernelError, match=r"300 out of bounds for uint8(.|\n)*x\[0\] = 300"):
         large[1, 1](make(np.zeros(1, np.uint8)))
+
+
+def test_dtypes_named_in_kernels(make: Any) -> None:
+    @pygpu.kernel
+    def halves(out):
+        kind = np.dtype("float32")
+        part = cuda.local.array(2, kind)
+        part[0] = 0.5
+        out[0] = part[0]
+
+    out = make(np.zeros(1))
+    halves[1, 1](out)
+    assert out.get()[0] == 0.5
+
+    def wrong(out):
+        out[0] = cuda.local.array(2, dtype="int33")[0]
+
+    with pytest.raises(pygpu.KernelError, match="Invalid NumPy dtype specified: 'int33'"):
+        pygpu.kernel(wrong)[1, 1](out)
+
+
+class Exported:
+    """An array of a library that only has DLPack."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
+
+def test_arrays_with_dlpack_only() -> None:
+    a, out = cuda.to_device(np.arange(4.0)), np.zeros(4)
+    increment[1, 4](Exported(a), out)
+    assert out.tolist() == [1, 2, 3, 4] and (a.copy_to_host() == -1).all()
+
+
+def test_streams_with_the_protocol_only() -> None:
+    class Foreign:
+        def __init__(self, stream: Any) -> None:
+            self.stream = stream
+
+        def __cuda_stream__(self) -> tuple[int, int]:
+            return 0, int(self.stream.handle)
+
+    own = cuda.stream()
+    begin, end = cuda.event(), cuda.event()
+    begin.record(Foreign(own))
+    a = cuda.to_device(np.arange(4.0), stream=Foreign(own))
+    end.record(Foreign(own))
+    end.wait(Foreign(own))
+    end.synchronize()
+    assert begin.elapsed_time(end) >= 0 and a.copy_to_host().tolist() == [0, 1, 2, 3]
+    out = np.zeros(4)
+    increment[1, 4, Foreign(own)](a, out)
+    assert out.tolist() == [1, 2, 3, 4] and (a.copy_to_host(stream=Foreign(own)) == -1).all()

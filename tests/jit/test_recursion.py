@@ -120,12 +120,19 @@ def result_grows(n):
     return (2, result_grows(n - 1))
 
 
+def tuple_grows(n):
+    if n == 0:
+        return None
+    return n, tuple_grows(n - 1)
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [
         (endless, "runaway recursion: endless"),
         (grows, "calls itself with ever new types"),
         (result_grows, "returns .* in one place and"),
+        (tuple_grows, "Return type of recursive function does not converge"),
     ],
 )
 def test_recursion_without_a_type_is_refused(function: Any, message: str) -> None:

@@ -6,11 +6,11 @@ from .test_compat_names import check
 def test_numba():
     check("""
         compat.install("numba")
-        import numba, numpy as np
+        import inspect, numba, numpy as np
         from numba import cuda, float32, guvectorize, njit, prange, types, vectorize, void
         from numba.core import types as core_types
         assert numba.__version__ == "0.61.2" and types.float32 is float32 is core_types.float32
-        assert vectorize.__wrapped__ is pygpu.vectorize and cuda.reduce is pygpu.cuda.reduce
+        assert inspect.unwrap(vectorize) is pygpu.vectorize and cuda.reduce is pygpu.cuda.reduce
         assert repr(void(float32[:, ::1])) == "none(array(float32, 2d, C))"
         assert njit(lambda x: x + 1)(2) == 3 and prange is range
         assert numba.typeof(np.zeros(3)).ndim == 1
@@ -188,6 +188,76 @@ def test_numbas_language():
         else:
             raise AssertionError
         assert types.int32 in types.integer_domain and types.float32 not in types.integer_domain
+        """)
+
+
+def test_options_and_errors_of_numba():
+    """Unknown options, exceptions of kernels, which begin with the thread, and copies by address.
+    Exceptions of ufuncs are as they were raised."""
+    check("""
+        compat.install("numba")
+        import warnings
+        import numpy as np
+        from numba import cuda, guvectorize, vectorize
+        from numba.cuda import driver
+
+        def add(a, b):
+            return a + b
+
+        def copy(a, out):
+            out[0] = a[0]
+
+        def error_of(call):
+            try:
+                call()
+            except Exception as error:
+                return error
+
+        error = error_of(lambda: vectorize("f4(f4, f4)", never=1)(add))
+        assert type(error) is KeyError and "Unrecognized options: never" in str(error)
+        error = error_of(
+            lambda: guvectorize(["f4[:], f4[:]"], "(n)->(n)", target="cuda", b=1, a=2)(copy))
+        assert str(error) == "The following target options are not supported: 'a', 'b'", error
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            vectorize("f4(f4, f4)", target="cuda", nopython=True)(add)
+            vectorize("f4(f4, f4)", nopython=True)(add)
+        assert ["redundant" in str(w.message) for w in caught] == [True], caught
+
+        @cuda.jit(debug=True, opt=False)
+        def failing(a):
+            if cuda.grid(1) == a[0]:
+                raise ValueError("wrong", 7)
+
+        error = error_of(lambda: failing[2, 4](np.array([5])))
+        assert error.args[0].startswith("In function 'failing', file "), error
+        assert error.args[0].endswith("tid=[1, 0, 0] ctaid=[1, 0, 0]: wrong"), error
+        assert error.args[1] == 7
+
+        @vectorize("f4(f4)")
+        def root(a):
+            if a < 0:
+                raise ValueError("negative")
+            return a ** 0.5
+
+        assert error_of(lambda: root(np.float32(-1))).args == ("negative",)
+
+        @cuda.jit(device=True)
+        def helper(a):
+            return a
+
+        assert isinstance(error_of(lambda: helper[1, 1](0)), RuntimeError)
+
+        a = np.arange(6)
+        there, other = cuda.to_device(a), cuda.device_array(6, np.int64)
+        driver.device_to_device(other, there, 48)
+        back = np.zeros((3, 2), np.int64, order="F")
+        driver.device_to_host(back, other.gpu_data, 40)
+        assert back.ravel(order="A").tolist() == [0, 1, 2, 3, 4, 0]
+        driver.host_to_device(there.gpu_data.device_pointer_value, back[:1, 0] + 9, 8)
+        assert there.copy_to_host().tolist() == [9, 1, 2, 3, 4, 5]
+        assert "has 48 bytes" in str(error_of(lambda: driver.device_to_host(a, there, 49)))
+        assert "contiguous" in str(error_of(lambda: driver.host_to_device(there, a[::2], 8)))
         """)
 
 

@@ -154,6 +154,7 @@ def _fitted(value: Any, shape: tuple[int, ...]) -> Any:
         layout.broadcast_strides(value.shape, value.strides, shape)
     except ValueError:
         raise ValueError(
-            f"could not broadcast input array from shape {value.shape} into shape {shape}"
+            f"could not broadcast input array from shape {layout.plain(value.shape)} into shape "
+            f"{layout.plain(shape)}"
         ) from None
     return value

@@ -32,6 +32,7 @@ __all__ = [
     "normalize_axes",
     "normalize_axis",
     "parse_index",
+    "plain",
     "reshape_strides",
     "same_elements",
 ]
@@ -63,6 +64,11 @@ def as_shape(shape: Any, call: str = "array") -> Shape:
     if prod(result) >= 1 << 62:
         raise ValueError(f"{call}: shape {result} is too large")
     return result
+
+
+def plain(shape: Shape) -> str:
+    """Return a shape as NumPy writes it in messages: "(2,3)"."""
+    return str(tuple(shape)).replace(" ", "")
 
 
 def c_strides(shape: Shape, itemsize: int) -> Shape:

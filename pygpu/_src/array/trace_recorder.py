@@ -548,7 +548,8 @@ class Recorder(Graph):
                 fits = False
             if not fits:
                 raise ValueError(
-                    f"could not broadcast input array from shape {have} into shape {target.shape}"
+                    f"could not broadcast input array from shape {layout.plain(have)} into shape "
+                    f"{layout.plain(target.shape)}"
                 )
             if not np.can_cast(value.dtype, target.dtype, casting):
                 raise TypeError(

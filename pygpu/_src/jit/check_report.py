@@ -150,7 +150,7 @@ def _exception(name: str, what: Any, words: np.ndarray) -> Exception:
     thread = t & 0xFFFFF, t >> 20 & 0xFFFFF, t >> 40
     where = f"block {block}, thread {thread}"
     if isinstance(what, Raised):
-        return _raised(name, what, where)
+        return _raised(name, what, where, block, thread)
     if not isinstance(what, Site):
         return IndexError(f"{name}: index {index} is out of bounds for {n} items ({where})")
     axis = f"axis {what.axis} of {what.text}" if what.ndim > 1 else what.text
@@ -161,11 +161,19 @@ def _exception(name: str, what: Any, words: np.ndarray) -> Exception:
     )
 
 
-def _raised(name: str, what: Raised, where: str) -> Exception:
+def _raised(
+    name: str, what: Raised, where: str, block: tuple[int, ...], thread: tuple[int, ...]
+) -> Exception:
     """Return the exception, with a note of the thread; a RuntimeError if it cannot be made."""
     about = f"raised by kernel {name} ({what.place}; {where})"
+    args = what.args
+    if what.function:
+        file, _, line = what.place.rpartition(":")
+        head = f"In function {what.function!r}, file {file}, line {line}, "
+        head += f"tid={list(thread)} ctaid={list(block)}"
+        args = (f"{head}: {args[0]}" if args else head, *args[1:])
     try:
-        error = what.kind(*what.args)
+        error = what.kind(*args)
     except Exception:
         return RuntimeError(f"{what.kind.__name__}{what.args!r}, {about}")
     error.add_note(about)

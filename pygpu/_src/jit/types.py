@@ -362,7 +362,11 @@ def as_dtype(obj: Any) -> np.dtype[Any]:
     """Return the dtype that a program names: a NumPy dtype, its name, a type of a signature, bool,
     int, float, complex. Raises TypeError if devices do not compute with it."""
     found = obj if isinstance(obj, type) else getattr(obj, "dtype", obj)
-    dtype = np.dtype(found) if found is not None else None
+    try:
+        dtype = np.dtype(found) if found is not None else None
+    except TypeError as error:
+        named = f"Invalid NumPy dtype specified: {obj!r}" if isinstance(obj, str) else str(error)
+        raise TypeError(named) from None
     if dtype is None or not dtype.isnative or dtype.hasobject or not dtypes.computes(dtype):
         raise TypeError(f"{obj!r} is not a dtype that kernels compute with")
     return dtype

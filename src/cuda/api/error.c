@@ -15,8 +15,7 @@ static const PgStatus status_rows[] = {
 #include "cuda/api/status.def"
     {PG_STATUS_MISSING, "NOT_SUPPORTED", "LogicError", ""},
     {PG_STATUS_FORKED, "NOT_INITIALIZED", "LogicError",
-     "this process was forked after CUDA was used, and the driver does not survive that; start it "
-     "with "
+     "CUDA initialized before forking, which the driver does not survive; start the process with "
      "multiprocessing.get_context('spawn') or use CUDA only after the fork"},
 };
 

@@ -17,7 +17,7 @@ from ..ir import Value
 from ..types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, TupleType, join
 from ..walk.constants import constant
 from ..walk.context import FunctionContext
-from ..walk.conversions import cast
+from ..walk.conversions import cast, dtype_of
 from ..walk.date_operations import any_date
 from ..walk.items import length_value
 from ..walk.operators import binary, call_ufunc
@@ -367,6 +367,15 @@ def _bool(
     if value.is_const:
         return constant(fc, bool(value.const), node)
     return Value(WEAK_BOOL, emit.truth(value))
+
+
+@handles(np.dtype)
+def _dtype(
+    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    """A dtype, which exists only while compiling: ``numpy.dtype("float32")``."""
+    count("numpy.dtype", args, kwargs, 1, 1)
+    return constant(fc, dtype_of(fc, args[0], node), node)
 
 
 @handles(builtins.complex)

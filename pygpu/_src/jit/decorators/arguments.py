@@ -98,6 +98,10 @@ def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]
         foreign_memory.check_current(call, shown)
         foreign_memory.wait_for(backend, queue, shown.stream)
         return view_of(shown, arg)
+    if backend.name == "cuda" and hasattr(arg, "__dlpack_device__"):
+        from pygpu._src.array.interchange import from_dlpack
+
+        return from_dlpack(arg, copy=False)
     return arg
 
 

@@ -13,6 +13,10 @@ from ..source import KernelError
 __all__ = ["DeviceFunction", "jit"]
 
 
+class _LaunchError(KernelError, RuntimeError):
+    """A device function that is launched: a RuntimeError as in Numba."""
+
+
 class DeviceFunction:
     """A function decorated with :func:`jit`. py_func: the function; src: its source, if passed.
     declared: its signatures, to whose types kernels convert the arguments and the result."""
@@ -40,7 +44,7 @@ class DeviceFunction:
         return self.py_func(*args, **kwargs)
 
     def __getitem__(self, config: Any) -> Any:
-        raise KernelError(
+        raise _LaunchError(
             f"Cannot compile a device function as a kernel: {self.py_func.__name__}[...]; decorate "
             "it without device=True"
         )

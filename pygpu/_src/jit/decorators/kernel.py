@@ -25,6 +25,7 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.runtime import disk_cache
 from pygpu._src.runtime.backend import Backend, differ
 from pygpu._src.runtime.backends import backend_of
+from pygpu._src.util.lazy import lazy
 from pygpu.errors import LogicError
 
 from .. import check_report
@@ -172,6 +173,8 @@ class Kernel(KernelBase):
             on_configure(grid)
         if isinstance(queue, int) and queue == 0:
             queue = None  # Numba's default stream
+        elif hasattr(queue, "__cuda_stream__") and not hasattr(queue, "wait_for_event"):
+            queue = lazy("pygpu._src.runtime.cuda.streams").stream_of(queue)  # another library's
         if not isinstance(shared, (int, np.integer)) or shared < 0:
             raise ValueError(f"{self.__name__}: shared memory of {shared!r} bytes")
         shared = int(shared)

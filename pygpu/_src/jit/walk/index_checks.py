@@ -123,15 +123,19 @@ class Site(Frozen):
 
 class Raised(str):
     """An exception that a kernel raises; as a string, it has everything that distinguishes it from
-    others."""
+    others. function: its name if the message begins with it and the thread, as in Numba."""
 
     kind: type[Exception]
     args: tuple[Any, ...]
     place: str
+    function: str
 
-    def __new__(cls, kind: type[Exception], args: tuple[Any, ...], place: str) -> Raised:
-        made = super().__new__(cls, f"{kind.__module__}.{kind.__qualname__}{args!r} {place}")
-        made.kind, made.args, made.place = kind, args, place
+    def __new__(
+        cls, kind: type[Exception], args: tuple[Any, ...], place: str, function: str = ""
+    ) -> Raised:
+        text = f"{kind.__module__}.{kind.__qualname__}{args!r} {place} {function}"
+        made = super().__new__(cls, text)
+        made.kind, made.args, made.place, made.function = kind, args, place, function
         return made
 
 

@@ -326,7 +326,9 @@ def _give_back(fc: FunctionContext, t: Any, name: str, value: Value, node: ast.A
         fc.emit(f"{name} = {emit.bare(emit.convert(value, t))};")
         return
     if not isinstance(t, (ArrayType, RecordType)):
-        raise fc.source.error(f"{t} cannot be returned", node)
+        recursive = fc.active is not None and fc.active.is_recursive
+        does = "Return type of recursive function does not converge: " if recursive else ""
+        raise fc.source.error(f"{does}{t} cannot be an item of a tuple that is returned", node)
     if fc.is_own(t, value.text):
         raise fc.source.error(
             "an array of the function's own (local.array) cannot be returned: it is gone with "
@@ -359,7 +361,8 @@ def raise_statement(fc: FunctionContext, node: ast.Raise) -> None:
             raise fc.source.error("arguments of exceptions must be constant in kernels", part)
         args.append(value.const)
     place = f"{fc.source.filename}:{node.lineno + fc.source.first}"
-    about = report(fc, Raised(kind, tuple(args), place))
+    tells = fc.unit.widens and fc.unit.captured is not None  # a kernel with Numba's rules
+    about = report(fc, Raised(kind, tuple(args), place, fc.source.name if tells else ""))
     fc.emit(f"(void)pgc_bad({about}, 0, 0);")
     for i, t in enumerate([] if fc.result is None else flat_types(fc.result)):
         if isinstance(fc.result, Scalar):

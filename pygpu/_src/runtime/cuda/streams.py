@@ -29,8 +29,15 @@ __all__ = [
 
 
 def stream_of(given: Any) -> Any:
-    """Return a Stream, or None for Numba's 0."""
-    return None if given is None or (isinstance(given, int) and given == 0) else given
+    """Return a Stream, also for a stream of another library with the protocol of cuda.core, or None
+    for Numba's 0."""
+    if given is None or (isinstance(given, int) and given == 0):
+        return None
+    if isinstance(given, _cuda.Stream) or not hasattr(given, "__cuda_stream__"):
+        return given
+    shown = given.__cuda_stream__
+    _, handle = shown() if callable(shown) else shown
+    return external_stream(int(handle))
 
 
 class Handle(int):
