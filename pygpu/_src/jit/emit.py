@@ -77,6 +77,7 @@ class Unit:
         self.texts: dict[Any, str] = {}  # in the order in which they are needed
         self.types: dict[str, str] = {}  # what stands before the texts
         self.features: set[str] = set()
+        self.warps = dialect == "cuda"  # whether there are functions of warps
         self.shared_bytes = 1 << 18  # the most shared memory per block; the driver may have less
         # Whether an error was caused by a number that is not a known constant.
         self.wants_constant = False

@@ -22,6 +22,7 @@ from ..walk.context import FunctionContext
 from ..walk.conversions import item_type
 from ..walk.operators import call_ufunc
 from ..walk.registry import Handler, WrongCall, count, one_array
+from . import opencl_warps
 
 __all__ = [
     "activemask",
@@ -134,8 +135,20 @@ def intrinsic(doc: str, name: str = "") -> Callable[[Handler], Any]:
 
 
 def _warps(fc: FunctionContext, node: ast.AST, name: str) -> None:
-    if fc.unit.dialect != "cuda":
-        raise fc.source.error(f"{name}: OpenCL has no warps; use shared memory", node)
+    if not fc.unit.warps:
+        raise fc.source.error(
+            f"{name}: of OpenCL devices only NVIDIA's have warps of 32; use shared memory", node
+        )
+
+
+def _warp_call(fc: FunctionContext, name: str, value: Value | Scalar, *args: str) -> str:
+    """The call of a function of warps, of which there is one for each type in OpenCL C."""
+    if fc.unit.dialect == "cuda":
+        return f"__{name}({', '.join(args)})"
+    kind = value.type if isinstance(value, Value) else value
+    assert isinstance(kind, Scalar)
+    full = opencl_warps.function(fc.unit.texts, name, emit.c_type(kind).removeprefix("pg_"))
+    return f"{full}({', '.join(args)})"
 
 
 def _dimensions(args: list[Value], kwargs: dict[str, Value], name: str) -> int:
@@ -238,7 +251,8 @@ def syncwarp(
     _warps(fc, node, "syncwarp")
     fc.statement_only(node, "syncwarp()")
     mask = emit.convert(args[0], _U32) if args else "0xffffffffu"
-    fc.emit(f"__syncwarp({mask});")
+    is_cuda = fc.unit.dialect == "cuda"
+    fc.emit(f"__syncwarp({mask});" if is_cuda else opencl_warps.SYNCWARP.format(mask))
     return Value(VOID)
 
 
@@ -262,7 +276,7 @@ def _shuffle(name: str, doc: str) -> Any:
         if t.dtype.kind == "c":
             raise WrongCall(f"{name}() of {value.type}")
         other = emit.convert(args[2], _I32)
-        text = f"__{name}({_mask(args[0])}, {emit.convert(value, t)}, {other})"
+        text = _warp_call(fc, name, t, _mask(args[0]), emit.convert(value, t), other)
         return kept(fc, Value(t, f"(({emit.c_type(t)}){text})"))
 
     return Intrinsic(name, emitter, doc)
@@ -283,7 +297,7 @@ def _ballot(name: str, doc: str) -> Any:
         test = fc.as_number(args[1], node)
         if test.dtype.kind not in "biu":
             raise WrongCall(f"Predicate must be an integer or boolean, not {test.type}")
-        text = f"__{name}({_mask(args[0])}, (int){emit.truth(test)})"
+        text = _warp_call(fc, name, _I32, _mask(args[0]), f"(int){emit.truth(test)}")
         if name == "ballot_sync":
             return kept(fc, Value(_U32, text, nonneg=True))
         return kept(fc, Value(BOOL, f"((pg_b8)({text} != 0))"))
@@ -302,7 +316,7 @@ def activemask(
 ) -> Value:
     count("activemask", args, kwargs, 0, 0)
     _warps(fc, node, "activemask")
-    return kept(fc, Value(_U32, "__activemask()", nonneg=True))
+    return kept(fc, Value(_U32, _warp_call(fc, "activemask", _U32), nonneg=True))
 
 
 @intrinsic("The lanes below this one, as bits.")
@@ -322,7 +336,8 @@ def eq_sync(
     _warps(fc, node, "eq_sync")
     test = fc.keep(Value(BOOL, emit.truth(fc.as_number(args[1], node)))).text
     mask = fc.keep(Value(_U32, _mask(args[0]))).text
-    seen = fc.keep(Value(_U32, f"__ballot_sync({mask}, (int){test})")).text
+    voted = _warp_call(fc, "ballot_sync", _I32, mask, f"(int){test}")
+    seen = fc.keep(Value(_U32, voted)).text
     return Value(BOOL, f"((pg_b8)({seen} == 0 || {seen} == {mask}))")
 
 
@@ -337,10 +352,12 @@ def _match(name: str, doc: str) -> Any:
             raise WrongCall(f"{name}() of {value.type}")
         text = emit.convert(value, Scalar(value.dtype))
         if name == "match_any_sync":
-            return kept(fc, Value(_U32, f"__{name}({_mask(args[0])}, {text})", nonneg=True))
+            found = _warp_call(fc, name, value, _mask(args[0]), text)
+            return kept(fc, Value(_U32, found, nonneg=True))
         fc.statement_only(node, f"{name}()")
         same = fc.temp("int ")
-        mask = fc.keep(Value(_U32, f"__{name}({_mask(args[0])}, {text}, &{same})", nonneg=True))
+        found = _warp_call(fc, name, value, _mask(args[0]), text, f"&{same}")
+        mask = fc.keep(Value(_U32, found, nonneg=True))
         items = [mask, Value(BOOL, f"((pg_b8)({same} != 0))")]
         return Value(TupleType((_U32, BOOL)), items=items)
 
@@ -361,7 +378,9 @@ def nanosleep(
     count("nanosleep", args, kwargs, 1, 1)
     _warps(fc, node, "nanosleep")
     fc.statement_only(node, "nanosleep()")
-    fc.emit(f"__nanosleep({emit.convert(fc.as_number(args[0], node), _U32)});")
+    time = emit.convert(fc.as_number(args[0], node), _U32)
+    is_cuda = fc.unit.dialect == "cuda"
+    fc.emit(f"__nanosleep({time});" if is_cuda else opencl_warps.NANOSLEEP.format(time))
     return Value(VOID)
 
 

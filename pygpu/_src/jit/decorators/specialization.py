@@ -55,6 +55,7 @@ def _unit_for(
     unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
     unit.checks, unit.forced, unit.captured = check, forced, []
     unit.divides = divides
+    unit.warps = limits.warps or backend.name == "cuda"
     unit.external.update(linked)
     return unit
 
