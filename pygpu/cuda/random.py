@@ -21,6 +21,7 @@ True
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -113,7 +114,14 @@ def _first_word(seed: int) -> int:
     return z ^ (z >> 31)
 
 
-def _states(n: int, seed: int, start: int) -> np.ndarray:
+def _states(call: str, n: Any, seed: Any, start: Any) -> np.ndarray:
+    """The states; *call* is for messages. Raises TypeError, ValueError for wrong arguments."""
+    for name, given in (("n", n), ("seed", seed), ("subsequence_start", start)):
+        if not hasattr(given, "__index__"):
+            raise TypeError(f"{call}: {name} must be an integer, not {given!r}")
+    n, seed, start = operator.index(n), operator.index(seed), operator.index(start)
+    if n < 0 or start < 0:
+        raise ValueError(f"{call}: n and subsequence_start cannot be negative")
     first = second = np.array([_first_word(seed & _MASK)], np.uint64)
     power = 0
     while start >> power:
@@ -134,7 +142,11 @@ def init_xoroshiro128p_states(
     states: Any, seed: int, subsequence_start: int = 0, stream: Any = 0
 ) -> None:
     """Set the states of an array on the device anew; see create_xoroshiro128p_states."""
-    states.copy_to_device(_states(states.shape[0], seed, subsequence_start), stream)
+    call = "init_xoroshiro128p_states"
+    is_array = hasattr(states, "copy_to_device") and len(states.shape) == 1
+    if not is_array or states.dtype != xoroshiro128p_dtype:
+        raise TypeError(f"{call}: states must be an array of create_xoroshiro128p_states")
+    states.copy_to_device(_states(call, states.shape[0], seed, subsequence_start), stream)
 
 
 def create_xoroshiro128p_states(
@@ -142,10 +154,8 @@ def create_xoroshiro128p_states(
 ) -> Any:
     """A device array of *n* states, one for each thread. seed: which sequence of them; the first
     is *subsequence_start* * 2**64 numbers after its begin."""
-    n, seed, subsequence_start = (x.__index__() for x in (n, seed, subsequence_start))
-    if n < 0 or subsequence_start < 0:
-        raise ValueError("create_xoroshiro128p_states: n and subsequence_start cannot be negative")
-    return cuda_arrays.to_device(_states(n, seed, subsequence_start), stream)
+    made = _states("create_xoroshiro128p_states", n, seed, subsequence_start)
+    return cuda_arrays.to_device(made, stream)
 
 
 # ---- in kernels

@@ -355,3 +355,52 @@ def test_streams_with_the_protocol_only() -> None:
     out = np.zeros(4)
     increment[1, 4, Foreign(own)](a, out)
     assert out.tolist() == [1, 2, 3, 4] and (a.copy_to_host(stream=Foreign(own)) == -1).all()
+
+
+def nothing(x):
+    pass
+
+
+def part(x):
+    x[0] = cuda.threadIdx.w
+
+
+def unknown_atomic(x):
+    cuda.atomic.nand(x, 0, 1)
+
+
+def negative(x):
+    cuda.local.array((2, -1), np.float32)
+
+
+def set_shape(x):
+    x.shape = (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cuda.jit("float64(float64[:])")(nothing), "must have void return type"),
+        (lambda: cuda.jit(launch_bounds="x")(nothing), "launch_bounds must be positive ints"),
+        (lambda: cuda.jit(max_registers=0)(nothing), "max_registers must be a positive int"),
+        (lambda: cuda.jit(nothing).forall(2.5), r"forall: an int is needed, not 2\.5"),
+        (lambda: cuda.jit(nothing).forall(-1), "negative task count: -1"),
+        (lambda: cuda.device_array_like([1]), "device_array_like: an array is needed"),
+        (lambda: list(cuda.device_array(4).split(0)), "split: sections of 0 items"),
+        (lambda: cuda.random.create_xoroshiro128p_states(4, "x"), "seed must be an integer"),
+        (lambda: cuda.random.init_xoroshiro128p_states(np.zeros(4), 1), "must be an array of"),
+        (
+            lambda: cuda.random.init_xoroshiro128p_states(
+                cuda.random.create_xoroshiro128p_states(2, 1), 1, -1
+            ),
+            "subsequence_start cannot be negative",
+        ),
+        (lambda: cuda.jit(part)[1, 1](np.zeros(4)), "threadIdx has x, y and z, not 'w'"),
+        (lambda: cuda.jit(unknown_atomic)[1, 1](np.zeros(4)), "no atomic.nand; there are add, and"),
+        (lambda: cuda.jit(negative)[1, 1](np.zeros(4)), "cannot be negative: -1"),
+        (lambda: cuda.jit(set_shape)[1, 1](np.zeros(4)), "attributes cannot be assigned"),
+    ],
+)
+def test_misuse_names_the_argument(call: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()

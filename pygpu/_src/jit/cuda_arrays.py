@@ -203,6 +203,8 @@ class DeviceNDArray(GPUArray):
         """Yield views of *section* items each along the only axis."""
         if self.ndim != 1:
             raise ValueError("split: arrays of one dimension only")
+        if section < 1:
+            raise ValueError(f"split: sections of {section} items; at least 1 is needed")
         for begin in range(0, self.size, section):
             yield self[begin : begin + section]
 
@@ -244,6 +246,8 @@ def device_array(
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
     """Make a device array with the shape, dtype and order of *ary*: without gaps, its axes in the
     order of their strides."""
+    if not hasattr(ary, "strides"):
+        raise TypeError(f"device_array_like: an array is needed, not {type(ary).__name__}")
     return device_array(ary.shape, ary.dtype, _strides_like(ary), stream=stream)
 
 

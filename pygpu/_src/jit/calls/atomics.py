@@ -174,6 +174,10 @@ class _Atomic:
     dec = _atomic("dec", "array[index] -= 1, from 0 or above value to value")
     cas = _atomic("cas", "cas(array, index, old, value): set it if it is old")
 
+    def __getattr__(self, name: str) -> Any:
+        known = ", ".join(sorted(n.rstrip("_") for n in vars(type(self)) if n[0] != "_"))
+        raise AttributeError(f"there is no atomic.{name}; there are {known}")
+
     @staticmethod
     def _compare_and_swap(
         fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]

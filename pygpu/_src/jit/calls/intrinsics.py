@@ -106,6 +106,9 @@ class Index3:
         for d, letter in enumerate("xyz"):
             setattr(self, letter, IndexPart(f"{name}.{letter}", f"((pg_i64){macro}({d}))"))
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{self._name} has x, y and z, not {name!r}")
+
     def __repr__(self) -> str:
         return f"<{self._name} of kernels>"
 
@@ -487,7 +490,9 @@ def _shape(
     sizes = []
     for item in items:
         n = item.const if item.is_const else None
-        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 0:
+        if isinstance(n, (int, np.integer)) and n < 0:
+            raise WrongCall(f"the shape of {name}() cannot be negative: {n}")
+        if not isinstance(n, (int, np.integer)) or isinstance(n, bool):
             fc.unit.wants_constant = True
             raise WrongCall(
                 f"the shape of {name}() must be constant: numbers, or names from outside of the "

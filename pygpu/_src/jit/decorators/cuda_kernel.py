@@ -18,12 +18,15 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import numpy as np
+
 from ..calls import cache_hints, intrinsics
 from ..calls.atomics import atomic
 from ..calls.cache_hints import *  # noqa: F403
 from ..calls.external import CUSource, declare_device, sources
 from ..calls.intrinsics import *  # noqa: F403
 from ..calls.vectors import VECTORS
+from ..signature import Void
 from ..source import KernelError, python_function
 from .jit import DeviceFunction
 from .kernel import Kernel
@@ -82,6 +85,10 @@ def jit(
     if lineinfo and not debug:
         options.append("-lineinfo")
     if max_registers is not None:
+        if not isinstance(max_registers, (int, np.integer)) or max_registers < 1:
+            raise ValueError(
+                f"cuda.jit: max_registers must be a positive int, not {max_registers!r}"
+            )
         options.append(f"--maxrregcount={int(max_registers)}")
     given: dict[str, Any] = {
         "device": device,
@@ -101,12 +108,16 @@ def jit(
 
 
 def _most_threads(bounds: int | tuple[int, ...] | None) -> int | None:
-    """Return the first of launch_bounds. Raises ValueError if there are too many."""
-    if not isinstance(bounds, tuple):
-        return bounds
-    if not 1 <= len(bounds) <= 3:
-        raise ValueError(f"cuda.jit: Got {len(bounds)} launch bounds: one to three, not {bounds!r}")
-    return bounds[0]
+    """Return the first of launch_bounds. Raises ValueError if there are too many, or if one is not
+    a positive int."""
+    if bounds is None:
+        return None
+    given = bounds if isinstance(bounds, tuple) else (bounds,)
+    if not 1 <= len(given) <= 3:
+        raise ValueError(f"cuda.jit: Got {len(given)} launch bounds: one to three, not {bounds!r}")
+    if not all(isinstance(b, (int, np.integer)) and b > 0 for b in given):
+        raise ValueError(f"cuda.jit: launch_bounds must be positive ints, not {bounds!r}")
+    return int(given[0])
 
 
 def _signatures(given: Any) -> list[Any]:
@@ -141,6 +152,9 @@ def _decorate(
         raise KernelError(f"cuda.jit: {function!r} is not a Python function")
     if device:
         return DeviceFunction(inner, src, signatures)
+    for one in signatures:
+        if not isinstance(one.returns, (type(None), Void)):
+            raise TypeError(f"cuda.jit: CUDA kernel must have void return type, not {one!r}")
     return Kernel(
         inner,
         backend="cuda",

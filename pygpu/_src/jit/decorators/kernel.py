@@ -189,10 +189,11 @@ class Kernel(KernelBase):
         """Return a launcher for at least *n* threads in one dimension, with *tpb* threads per
         block; 0: as many as fit on CUDA, at most 256 on OpenCL. sharedmem: Numba's name of
         *shared*."""
-        if not isinstance(n, (int, np.integer)) or n < 0:
+        if not isinstance(n, (int, np.integer)):
+            raise TypeError(f"{self.__name__}.forall: an int is needed, not {n!r}")
+        if n < 0:
             raise ValueError(
-                f"{self.__name__}.forall: {n!r} threads: Can't create ForAll with negative task "
-                f"count: {n!r}"
+                f"{self.__name__}.forall: Can't create ForAll with negative task count: {n!r}"
             )
         return ForAll(self, n, tpb, stream, shared or sharedmem)
 

@@ -129,7 +129,7 @@ def _store_item(fc: FunctionContext, target: ast.Subscript, value: Value) -> Non
 
 def store_field(fc: FunctionContext, target: ast.expr, value: Value, name: str, new: Value) -> None:
     """Handle ``record.name = new``, or for all records of an array."""
-    if not (value.is_record or value.is_array):
+    if not value.is_record and not (value.is_array and value.dtype.names):
         raise fc.source.error("attributes cannot be assigned in kernels", target)
     writable(fc, value, target)
     dtype, offset = field_dtype(fc, value, name, target)

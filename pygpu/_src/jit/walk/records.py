@@ -199,6 +199,8 @@ def store_record(
     if isinstance(value.type, ArrayType) and not value.type.ndim and value.type.dtype.names:
         value = record_at(fc, value.type, value.text, "0")
     if not value.is_record or value.dtype != t.dtype:
+        if not t.dtype.names:
+            raise fc.source.error(f"a kernel cannot store items of dtype {t.dtype}", node)
         raise fc.source.error(
             f"{value.type} cannot be stored as {RecordType(t.dtype)}: records are copied whole "
             "from records of the same dtype, or field by field",
