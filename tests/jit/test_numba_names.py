@@ -334,6 +334,8 @@ def test_arrays_with_dlpack_only() -> None:
     a, out = cuda.to_device(np.arange(4.0)), np.zeros(4)
     increment[1, 4](Exported(a), out)
     assert out.tolist() == [1, 2, 3, 4] and (a.copy_to_host() == -1).all()
+    with pytest.raises(TypeError, match="argument a: a Exported cannot be an argument"):
+        increment[1, 4](Exported(np.arange(4.0)), out)
 
 
 def test_streams_with_the_protocol_only() -> None:

@@ -15,13 +15,14 @@ FULL = 0xFFFFFFFF
 
 
 @pygpu.kernel
-def shuffles(i, f, d, b, out):
+def shuffles(i, f, d, b, h, out):
     t = cuda.threadIdx.x
     out[0, t] = cuda.shfl_sync(-1, i[t], 5)
     out[1, t] = cuda.shfl_up_sync(-1, f[t], 3)
     out[2, t] = cuda.shfl_down_sync(-1, d[t], 2)
     out[3, t] = cuda.shfl_xor_sync(-1, np.int64(i[t]) << 40, 7) >> 40
     out[4, t] = cuda.shfl_xor_sync(-1, b[t], 1)
+    out[6, t] = cuda.shfl_up_sync(-1, h[t], 3)
     x = f[t]
     for step in (16, 8, 4, 2, 1):
         x += cuda.shfl_down_sync(-1, x, step)
@@ -57,8 +58,8 @@ def has_warps(make: Any) -> bool:
 def test_shuffles(make: Any) -> None:
     i = np.arange(64, dtype="i4") + 1
     f, d, b = i.astype("f4"), i * 1e100, i.astype("i1")
-    out = make(np.zeros((6, 64)))
-    given = [make(x) for x in (i, f, d, b)]
+    out = make(np.zeros((7, 64)))
+    given = [make(x) for x in (i, f, d, b, i.astype("f2"))]
     if not has_warps(make):
         with pytest.raises(KernelError, match="shfl_sync: of OpenCL devices only NVIDIA's have"):
             shuffles[1, 64](*given, out)
@@ -72,6 +73,7 @@ def test_shuffles(make: Any) -> None:
         i[first + (lane ^ 7)],
         i[first + (lane ^ 1)],
         i.reshape(2, 32).sum(1)[first // 32],
+        np.where(lane < 3, i, i - 3),
     ]
     assert out.get().tolist() == np.array(right, float).tolist()
 

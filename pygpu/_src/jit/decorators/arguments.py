@@ -101,7 +101,10 @@ def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]
     if backend.name == "cuda" and hasattr(arg, "__dlpack_device__"):
         from pygpu._src.array.interchange import from_dlpack
 
-        return from_dlpack(arg, copy=False)
+        try:
+            return from_dlpack(arg, copy=False)
+        except ValueError:  # on the host
+            return arg
     return arg
 
 
