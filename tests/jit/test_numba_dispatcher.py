@@ -229,3 +229,18 @@ def test_messages_name_what_numba_names(make: Any) -> None:
     add = pygpu.guvectorize(["(int32[:], int32[:], int32[:])"], "(m),(m)->(m)")(lambda x, y, z: 1)
     with pytest.raises(TypeError, match="gufunc accepts 2 positional .* 3 .*Got 1 positional arg"):
         add(np.arange(5))
+
+
+def test_local_memory_of_a_kernel() -> None:
+    @cuda.jit
+    def kernel(out):
+        part = cuda.local.array(1000, out.dtype)
+        for i in range(1000):
+            part[i] = i
+        for i in range(1000):
+            out[i] = part[999 - i]
+
+    kernel[1, 1](np.zeros(1000))
+    kernel[1, 1](np.zeros(1000, "f4"))
+    found = kernel.get_local_mem_per_thread()
+    assert [size >= bound for size, bound in zip(found.values(), (8000, 4000))] == [True] * 2

@@ -79,6 +79,7 @@ class Unit:
         self.features: set[str] = set()
         self.warps = dialect == "cuda"  # whether there are functions of warps
         self.shared_bytes = 1 << 18  # the most shared memory per block; the driver may have less
+        self.private_arrays: dict[Any, int] = {}  # by where they are made: their bytes
         # Whether an error was caused by a number that is not a known constant.
         self.wants_constant = False
         self.widens = False  # whether arithmetic of small integers has 64 bits, as in Numba

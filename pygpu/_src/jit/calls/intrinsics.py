@@ -564,6 +564,8 @@ def _local_array(
         raise WrongCall("local.array() with no items")
     _at_most(fc, "local.array()", size * dtype.itemsize, _LOCAL_BYTES, node)
     t = ArrayType(dtype, len(shape), True, "private")
+    place = fc.source.function, node.lineno, node.col_offset, dtype
+    fc.unit.private_arrays[place] = size * dtype.itemsize
     name = fc.temp(f"{dtypes.storage_type(t.dtype)} ", f"[{size}]")
     return Value(t, name, shape=[str(n) for n in shape])
 

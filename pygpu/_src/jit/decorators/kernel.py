@@ -473,14 +473,11 @@ class Kernel(KernelBase):
     def _attributes(self, name: str, signature: Any) -> Any:
         """Return an attribute of the compiled kernel for a signature; a dictionary for all kernels
         if it is None."""
-        found = _ByTypes(
-            {types: getattr(made.kernel, name) for types, made in self.overloads.items()}
-        )
         if signature is None and self.specialized:
-            return getattr(self.overloads[self._declared[0]].kernel, name)
+            return self.overloads[self._declared[0]].attribute(name)
         if signature is None:
-            return found
-        return getattr(self.overloads[signature].kernel, name)
+            return _ByTypes({types: made.attribute(name) for types, made in self.overloads.items()})
+        return self.overloads[signature].attribute(name)
 
     def get_regs_per_thread(self, signature: Any = None) -> Any:
         """Return the registers per thread (CUDA): for one signature, else a dictionary for all."""
@@ -491,7 +488,8 @@ class Kernel(KernelBase):
         return self._attributes("shared_size_bytes", signature)
 
     def get_local_mem_per_thread(self, signature: Any = None) -> Any:
-        """Return the bytes of local memory per thread (CUDA)."""
+        """Return the bytes of local memory per thread (CUDA); on the simulator, those of its arrays
+        (local.array)."""
         return self._attributes("local_size_bytes", signature)
 
     def get_const_mem_size(self, signature: Any = None) -> Any:

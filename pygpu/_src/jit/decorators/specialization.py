@@ -128,6 +128,7 @@ class Specialization:
         self._keep_checks(unit, source)
         self.dynamic = "pg_dynamic" in fc.implicit
         self.cooperative = unit.cooperative
+        self.local_bytes = sum(unit.private_arrays.values())
         self.at_start = at_start
         self.name = f"pgk_{c_name(source.name)}"
         starts: list[str] = []
@@ -286,6 +287,15 @@ class Specialization:
         device = _cuda.Context.get_device()
         units: int = device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
         return blocks * units
+
+    def attribute(self, name: str) -> Any:
+        """Return an attribute of the compiled kernel (CUDA)."""
+        if name == "local_size_bytes":
+            from pygpu import _cuda
+
+            if _cuda._is_simulator():  # which has no compiler's count
+                return self.local_bytes
+        return getattr(self.kernel, name)
 
     def flat(self, args: Sequence[Any], shared: int, error: Any) -> list[Any]:
         """Return the arguments of the C kernel."""
