@@ -10,6 +10,7 @@ struct Stream {
     CUstream spare; /* its stream from before a subclass's __init__ chose the flags; destroyed
                      * together with it */
     Context *context;
+    PyObject *owner; /* another library's stream object, which lives as long as this one */
     int owned;
     int capturing;      /* between begin_capture and end_capture */
     PyObject *captured; /* list of what the commands captured so far use; moves into the graph */

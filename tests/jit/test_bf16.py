@@ -198,6 +198,30 @@ def test_signatures_and_shared_memory() -> None:
     assert a.astype("f4").tolist() == [2.5, 2, 1.5, 1]
 
 
+class Exported:
+    """An array of a library that exports bfloat16 as bytes."""
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.dtype = array, array.dtype
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.array.__cuda_array_interface__
+        return {**found, "typestr": "|V2", "descr": [("", "|V2")]}
+
+
+def test_arrays_of_other_libraries(cuda_context: Any) -> None:
+    @cuda.jit
+    def halved(a, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = a[i] / 2
+
+    a, out = cuda.to_device(np.arange(4).astype(BF)), np.zeros(4, "f4")
+    halved[1, 4](Exported(a), out)
+    assert out.tolist() == [0, 0.5, 1, 1.5]
+
+
 def test_print(capfd: Any) -> None:
     @cuda.jit
     def show(a):

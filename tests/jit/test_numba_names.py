@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
+import weakref
 from typing import Any
 
 import numpy as np
@@ -347,6 +348,11 @@ def test_streams_with_the_protocol_only() -> None:
             return 0, int(self.stream.handle)
 
     own = cuda.stream()
+    passed = Foreign(own)
+    a, known = cuda.to_device(np.arange(4.0), stream=passed), weakref.ref(passed)
+    del passed
+    assert known() is not None  # the array's memory still names the stream
+    del a
     begin, end = cuda.event(), cuda.event()
     begin.record(Foreign(own))
     a = cuda.to_device(np.arange(4.0), stream=Foreign(own))

@@ -171,6 +171,7 @@ static int Stream_traverse(PyObject *op, visitproc visit, void *arg) {
     Stream *self = (Stream *)op;
     CUD_VISIT(op);
     Py_VISIT(self->context);
+    Py_VISIT(self->owner);
     Py_VISIT(self->captured);
     return 0;
 }
@@ -215,6 +216,7 @@ static void Stream_dealloc(PyObject *op) {
         cud_live[LIVE_STREAM]--;
     }
     Py_XDECREF(self->captured);
+    Py_XDECREF(self->owner);
     Py_XDECREF(self->context);
     cud_object_free(op);
 }
@@ -414,6 +416,9 @@ static PyObject *Stream__of_impl(PyObject *type, PyObject *const *a) {
     }
     stream = stream_new(state, (PyTypeObject *)type, context, handle, 0);
     Py_DECREF(context);
+    if (stream != NULL) {
+        stream->owner = Py_NewRef(a[0]);
+    }
     return (PyObject *)stream;
 }
 

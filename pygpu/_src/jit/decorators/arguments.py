@@ -97,7 +97,7 @@ def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]
         shown = foreign_memory.read(interface, call)
         foreign_memory.check_current(call, shown)
         foreign_memory.wait_for(backend, queue, shown.stream)
-        return view_of(shown, arg)
+        return view_of(_typed(shown, arg), arg)
     if backend.name == "cuda" and hasattr(arg, "__dlpack_device__"):
         from pygpu._src.array.interchange import from_dlpack
 
@@ -106,6 +106,16 @@ def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]
         except ValueError:  # on the host
             return arg
     return arg
+
+
+def _typed(shown: foreign_memory.ForeignArray, arg: Any) -> foreign_memory.ForeignArray:
+    """The description with the array's own dtype, if that is a type of ml_dtypes, which
+    __cuda_array_interface__ can only describe as bytes."""
+    dtype = getattr(arg, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtypes.is_of_ml_dtypes(dtype):
+        if dtype.itemsize == shown.dtype.itemsize:
+            return shown._replace(dtype=dtype)
+    return shown
 
 
 def _is_managed(arg: np.ndarray, backend: Backend) -> bool:

@@ -35,9 +35,8 @@ def stream_of(given: Any) -> Any:
         return None
     if isinstance(given, _cuda.Stream) or not hasattr(given, "__cuda_stream__"):
         return given
-    shown = given.__cuda_stream__
-    _, handle = shown() if callable(shown) else shown
-    return external_stream(int(handle))
+    backend_of(None)
+    return Stream._of(given, "stream")
 
 
 class Handle(int):
