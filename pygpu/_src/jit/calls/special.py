@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import Any
 
 import numpy as np
 
-from pygpu._src.array.routines.special import argument_dtypes, loop_dtype, name_of
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.special import FUNCTIONS, argument_code, expression
+from pygpu._src.util.lazy import lazy
 
 from .. import emit
 from ..ir import Value
@@ -19,11 +19,15 @@ from ..walk.registry import Handler, WrongCall, count, finds
 
 __all__: list[str] = []  # importing registers the functions
 
+_ROUTINES, _TEXTS = "pygpu._src.array.routines.special", "pygpu._src.codegen.special"
+
 
 @finds
 def _special(obj: Any) -> Handler | None:
     """Return the handler of a function of pygpu.special or a ufunc of scipy.special."""
-    found = name_of(obj)
+    if _ROUTINES not in sys.modules and "scipy.special" not in sys.modules:
+        return None  # the tables of the functions take as long as compiling a small kernel
+    found = lazy(_ROUTINES).name_of(obj)
     return None if found is None else _handler(found)
 
 
@@ -39,9 +43,10 @@ def _handler(name: str) -> Handler:
 def _call(
     fc: FunctionContext, node: ast.AST, name: str, args: list[Value], kwargs: dict[str, Value]
 ) -> Value:
+    routines, texts_of = lazy(_ROUTINES), lazy(_TEXTS)
     if name == "zeta" and len(args) == 1:
         name = "riemann_zeta"
-    kinds = FUNCTIONS[name].kinds
+    kinds = texts_of.FUNCTIONS[name].kinds
     count(f"special.{name}", args, kwargs, len(kinds), len(kinds))
     values = [fc.as_number(arg, node) for arg in args]
     for value, kind in zip(values, kinds, strict=True):
@@ -49,17 +54,18 @@ def _call(
             raise WrongCall(f"special.{name}: the first argument must be an integer")
     real = [v for v, kind in zip(values, kinds, strict=True) if kind == "x"]
     try:
-        dtype = loop_dtype(name, [_kind(v) for v in real], fc.unit.fp64)
+        dtype = routines.loop_dtype(name, [_kind(v) for v in real], fc.unit.fp64)
     except TypeError as error:
         raise WrongCall(str(error)) from None
     fc.need_dtype(dtype, node)
     code = dtypes.code(dtype)
-    body, texts = expression(name, code, fc.unit.fp64)
+    body, texts = texts_of.expression(name, code, fc.unit.fp64)
     for key, text in texts.items():
         fc.unit.texts.setdefault(key, text)
-    results = FUNCTIONS[name].results
-    declared = ", ".join(f"pg_{argument_code(name, k, code)} x{k}" for k in range(len(kinds)))
-    wanted = argument_dtypes(name, dtype)
+    results = texts_of.FUNCTIONS[name].results
+    codes = (texts_of.argument_code(name, k, code) for k in range(len(kinds)))
+    declared = ", ".join(f"pg_{c} x{k}" for k, c in enumerate(codes))
+    wanted = routines.argument_dtypes(name, dtype)
     given = ", ".join(emit.convert(v, Scalar(d)) for v, d in zip(values, wanted, strict=True))
     weak = dtype == np.float64 and all(v.is_weak for v in real)
     items = []
