@@ -601,7 +601,7 @@ def test_wrong_launches(make: Any) -> None:
         with pytest.raises(ValueError, match="fill: .* at most 2147483647 in a direction"):
             fill[sizes]
     for n in ("a", -1, 1.5):
-        with pytest.raises(ValueError, match=f"fill.forall: {n!r} threads"):
+        with pytest.raises((TypeError, ValueError), match=f"fill.forall: .*{n!r}"):
             fill.forall(n)
     with pytest.raises((TypeError, ValueError), match="string|str"):
         fill[1, 1, "string"](a)
