@@ -81,8 +81,8 @@ class Generator:
                 )
             scale = min(int(scale), _MASK64)
         backend, queue = array.backend, array.queue if queue is None else queue
-        # array.nbytes is an upper bound of the number of blocks.
-        carries = (self.counter & _MASK64) + array.nbytes > _MASK64
+        # A block has at least 4 bytes; and a launch fewer than 2**28 + 256 work-items.
+        carries = (self.counter & 0xFFFFFFFF) + (array.nbytes >> 2) > 0xE0000000
         key = "filling", self.name, kind, array.dtype, carries
         known = backend.kernels.get(key)
         if known is None:

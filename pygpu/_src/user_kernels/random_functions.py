@@ -10,9 +10,10 @@ from __future__ import annotations
 __all__ = ["NATIVE", "UNIT", "functions"]
 
 
-def _polynomial(z: str, values: str) -> str:
-    """The polynomial in *z* with these float coefficients, the constant first, by Horner's rule."""
-    text, *others = (f"{value}f" for value in reversed(values.split()))
+def _polynomial(z: str, values: str, factor: float = 1.0) -> str:
+    """The polynomial in *z* with these float coefficients times *factor*, the constant first, by
+    Horner's rule."""
+    text, *others = (f"{factor * float(value)!r}f" for value in reversed(values.split()))
     for value in others:
         text = f"PG_FMAF({text}, {z}, {value})"
     return text
@@ -150,8 +151,14 @@ PG_INLINE void pg_turn32(pg_u32 turn, pg_f32 *c, pg_f32 *s)
     *c = pg_signed32(odd ? sine : cosine, quarter + 0x40000000u);
     *s = pg_signed32(odd ? cosine : sine, quarter);
 }}
-PG_INLINE pg_f32 pg_radius32(pg_f32 u)
-{{ const pg_f32 square = -2.0f * pg_log32(u); return pg_root32(square); }}
+PG_INLINE pg_f32 pg_radius32(pg_f32 u) /* sqrt(-2 log(u)): the factor is in the coefficients */
+{{
+    const pg_u32 bits = PG_BITS_F32(u), exponent = (bits - 0x3F3504F3u) & 0xFF800000u;
+    const pg_f32 f = PG_FROM_BITS_F32(bits - exponent) - 1.0f;
+    const pg_f32 p = {_polynomial("f", _LOG32, -2.0)};
+    const pg_f32 square = PG_FMAF(f, p, (pg_f32)(pg_i32)exponent * -1.65259164e-7f);
+    return pg_root32(square);
+}}
 PG_INLINE void pg_normal32(pg_u32 a, pg_u32 b, pg_f32 scale, pg_f32 *z) /* two numbers */
 {{
     const pg_f32 r = scale * pg_radius32(pg_open32(a));
