@@ -175,7 +175,7 @@ PyObject *fast_view(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     } else if (self->ndim > 0 && (self->flags & ARRAY_C)) {
         memcpy(shape, ARRAY_SHAPE(self), (size_t)self->ndim * sizeof *shape);
         Py_ssize_t *last = &shape[self->ndim - 1];
-        if (old > 0 && *last * old % new == 0) {
+        if (old > 0 && new > 0 && (new > old || old % new == 0) && *last * old % new == 0) {
             *last = *last * old / new;
             view = arr_view(self, dtype, self->offset, self->ndim, shape, NULL);
         }

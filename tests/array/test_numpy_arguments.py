@@ -30,6 +30,43 @@ CALLS = {
     "lexsort of a cube": lambda x: np.lexsort(x(CUBE)),
     "lexsort of unlike keys": lambda x: np.lexsort((x(ROW), x(ROW[:2]))),
     "lexsort of a number": lambda x: np.lexsort(x(5.0)),
+    "take of a float": lambda x: np.take(x(ROW), x(HOLES)),
+    "take of booleans": lambda x: np.take(x(MATRIX), x(ROW > 1), 1),
+    "reciprocal of booleans": lambda x: np.reciprocal(x(ROW > 1)),
+    "reciprocal of bytes": lambda x: np.reciprocal(x((ROW - 1).astype("i1"))),
+    "clip to limits beyond the dtype": lambda x: np.clip(x(ROW.astype("u1")), -1, 300),
+    "clip above the dtype": lambda x: np.clip(x(ROW.astype("u1")), 300, None),
+    "where of an int beyond the dtype": lambda x: np.where(x(ROW > 1), 300, x(ROW.astype("u1"))),
+    "where of one choice": lambda x: np.where(x(ROW > 1), x(ROW)),
+    "round to more digits than there are": lambda x: np.round(x(ROW), -30),
+    "round to a float": lambda x: np.round(x(HOLES), 1.5),
+    "sort by an unknown algorithm": lambda x: np.sort(x(ROW), kind="x"),
+    "quantile of booleans": lambda x: np.quantile(x(ROW > 1), 0.5),
+    "bincount of a huge number": lambda x: np.bincount(x(np.array([1, 2**63], "u8"))),
+    "mean in bytes, which wraps": lambda x: np.mean(x(ROW.astype("u1") * 80), dtype="u1"),
+    "var in complex numbers": lambda x: np.var(x(MATRIX), axis=0, dtype=complex),
+    "view of a transposed array": lambda x: x(MATRIX).T.view(np.float32),
+    "view in smaller items, not a divisor": lambda x: x(MATRIX[0]).view("V3"),
+    "unravel_index of an order": lambda x: np.unravel_index(x(ROW), (4, 1), "X"),
+    "ravel_multi_index, clipped": lambda x: np.ravel_multi_index(
+        (x(ROW), x(-ROW)), (2, 2), mode=("wrap", "clip")
+    ),
+    "cov of counts": lambda x: np.cov(x(CUBE[0]), fweights=x(ROW), ddof=0),
+    "cov of weights": lambda x: np.cov(x(CUBE[0]), aweights=[1, 2, 0.5, 3], fweights=x(ROW)),
+    "cov of halves of observations": lambda x: np.cov(x(CUBE[0]), fweights=[0.5, 1, 1, 1]),
+    "cov of negative weights": lambda x: np.cov(x(CUBE[0]), aweights=x(-ROW)),
+    "cov of too many weights": lambda x: np.cov(x(CUBE[0]), aweights=np.ones(5)),
+    "cov in float32": lambda x: np.cov(x(ROW), dtype="f4"),
+    "quantile of weights": lambda x: np.quantile(
+        x(MATRIX), [0, 0.3, 1], axis=1, weights=x(ROW - 1), method="inverted_cdf"
+    ),
+    "quantile of weights and a NaN": lambda x: np.percentile(
+        x(HOLES), 40, weights=ROW, method="inverted_cdf"
+    ),
+    "quantile of weights, interpolated": lambda x: np.quantile(x(ROW), 0.3, weights=x(ROW)),
+    "quantile of negative weights": lambda x: np.quantile(
+        x(ROW), 0.3, weights=x(-ROW), method="inverted_cdf"
+    ),
     "size of no axis": lambda x: np.size(x(5.0), 0),
     "size of an axis": lambda x: np.size(x(MATRIX), -1),
     "size of axes": lambda x: np.size(x(MATRIX), (0, 1)),

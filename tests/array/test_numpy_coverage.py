@@ -48,8 +48,6 @@ def test_refused_functions_refuse_and_say_so(make, tool):
             except TypeError as error:  # what writes files, which a switch allows; calendars
                 advice = "allow_host_copies" if "save" in name else f"numpy.{name}(x.get())"
                 assert advice in str(error)
-    with pytest.raises(TypeError):
-        np.roots(a)
     x = np.polynomial.polynomial.polyval(a, np.array([1.0, 2, 3]))
     np.testing.assert_array_equal(x.get(), 1 + 2 * np.arange(4) + 3 * np.arange(4) ** 2)
     with pytest.raises(TypeError):

@@ -354,6 +354,20 @@ def _set_where(a: Any, mask: Any, value: Any) -> None:
     a._run(operation, [a], [mask, value, a], a.shape, call=call)
 
 
+def _whole(indices: Any) -> Any:
+    """Return indices of take(), which are numbers also where they are booleans, as integers."""
+    if isinstance(indices, (bool, float)):
+        return int(indices)
+    kind = getattr(indices, "dtype", None)
+    if kind is None or kind.kind in "iu":
+        return indices
+    if kind.kind == "b":
+        return indices.astype(np.int64)
+    raise TypeError(
+        f"Cannot cast array data from {kind!r} to dtype('int64') according to the rule 'safe'"
+    )
+
+
 def take(
     a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
 ) -> Any:
@@ -380,7 +394,7 @@ def take(
         a = primitives.reshape(a, (1,))
     axis = layout.normalize_axis(axis, a.ndim)
     length = a.shape[axis]
-    array, checked = _index_array(a, indices, length, axis, mode)
+    array, checked = _index_array(a, _whole(indices), length, axis, mode)
     if name and report is None:
         known = plans.run(name, given, array)
         if known is not None:

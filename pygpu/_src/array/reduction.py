@@ -182,8 +182,9 @@ def reduce(
         if known is not None:
             return known
     given, axis_given, out_given = dtype, layout.axis_argument(axis), out
-    if kind in ("var", "std") and dtype is not None and np.dtype(dtype).kind in "biu":
-        return _whole_variance(kind, a, axis, np.dtype(dtype), out, keepdims, where, ddof)
+    found = _in_other_dtype(kind, a, axis, dtype, out, keepdims, where, ddof)
+    if found is not None:
+        return found
     a = a._aligned()
     shape, ndim = a.shape, a.ndim
     where = None if where is True or (isinstance(where, np.bool_) and where) else where
@@ -205,8 +206,7 @@ def reduce(
         _check_out(kind, out, wanted, result_dtype, a)
     if _is_filled(kind, out, prod([shape[k] for k in axes]), initial):
         return out
-    if kind in ("any", "all"):
-        initial = None
+    initial = None if kind in ("any", "all") else initial
     if kind in ("min", "max") and dtype is not None and number != a.dtype:
         a = primitives.astype(a, number)
     operands = [a]
@@ -586,8 +586,41 @@ def _cpu_geometry(
     return (min(workers, n_out) if segments == 1 else n_out * segments), segments
 
 
-def _whole_variance(
+def _in_other_dtype(
     kind: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, where: Any, ddof: float
+) -> Any:
+    """NumPy's mean in an integer dtype, whose sum wraps around, and variances in integers or
+    complex numbers; None for other dtypes."""
+    if dtype is None or kind not in ("mean", "var", "std"):
+        return None
+    dtype = np.dtype(dtype)
+    if kind == "mean":
+        found = _whole_mean(a, axis, dtype, keepdims, where)
+    elif dtype.kind in "biu":
+        found = _whole_variance(kind, a, axis, dtype, keepdims, where, ddof)
+    elif dtype.kind == "c":
+        real = None if a.dtype.kind == "c" else np.dtype(f"f{dtype.itemsize // 2}")
+        found = reduce(kind, a, axis, dtype=real, keepdims=keepdims, where=where, ddof=ddof)
+        found = primitives.astype(found, dtype)
+    else:
+        return None
+    if out is None or found is None:
+        return found
+    out[...] = found
+    return out
+
+
+def _whole_mean(a: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
+    axes = layout.normalize_axes(axis, a.ndim)
+    n = prod(a.shape[k] for k in axes)
+    if dtype.kind not in "iu" or n == 0 or (where is not None and where is not True):
+        return None
+    total = a._reduce("sum", axes, dtype=dtype, keepdims=keepdims)
+    return primitives.astype(total / n, dtype)
+
+
+def _whole_variance(
+    kind: str, a: Any, axis: Any, dtype: Any, keepdims: bool, where: Any, ddof: float
 ) -> Any:
     """NumPy's variance in an integer dtype: the mean and the result are rounded towards zero."""
     axes = layout.normalize_axes(axis, a.ndim)
@@ -598,11 +631,7 @@ def _whole_variance(
     apart = a - mean
     total = (apart * apart)._reduce("sum", axes, dtype=dtype, keepdims=keepdims)
     found = total / max(n - ddof, 0)
-    found = primitives.astype(found**0.5 if kind == "std" else found, dtype)
-    if out is None:
-        return found
-    out[...] = found
-    return out
+    return primitives.astype(found**0.5 if kind == "std" else found, dtype)
 
 
 def dot(kind: str, a: Any, b: Any, axis: int, dtype: np.dtype[Any], out: Any = None) -> Any:

@@ -186,25 +186,25 @@ class Shaping(Indexing[_ScalarT_co]):
                     "Changing the dtype of a 0d array is only supported if the "
                     "itemsize is unchanged"
                 )
-            axis = len(shape) - 1
-            if not self._c_contiguous and self._f_contiguous:
-                axis = 0
-            if strides[axis] != old and shape[axis] != 1 and self.size:
+            n = shape[-1]
+            if strides[-1] != old and n != 1 and self.size:
+                advice = "; a.T.view(dtype).T changes the first axis" if strides[0] == old else ""
                 raise ValueError(
                     "To change to a dtype of a different size, the last axis must be contiguous"
+                    + advice
                 )
-            if shape[axis] * old % new:
+            if new < old and old % new:
+                raise ValueError(
+                    "When changing to a smaller dtype, its size must be a divisor of the size of "
+                    "original dtype"
+                )
+            if n * old % new:
                 raise ValueError(
                     "When changing to a larger dtype, its size must be a divisor of the total "
                     "size in bytes of the last axis of the array."
                 )
-            n = shape[axis] * old // new
-            shape = (*shape[:axis], n, *shape[axis + 1 :])
-            strides = (*strides[:axis], new, *strides[axis + 1 :])
-            if self._c_contiguous:
-                strides = layout.c_strides(shape, new)
-            elif self._f_contiguous:
-                strides = layout.f_strides(shape, new)
+            shape = (*shape[:-1], n * old // new)
+            strides = layout.c_strides(shape, new) if self._c_contiguous else (*strides[:-1], new)
         return self._view(shape, strides, self.offset, dtype)
 
     @fastpath("astype")

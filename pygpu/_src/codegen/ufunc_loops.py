@@ -303,7 +303,8 @@ class _Integer:
             "absolute": f"x0 < 0 ? {self.negated} : x0" if signed else "x0",
             "sign": "(x0 > 0) - (x0 < 0)" if signed else "x0 > 0",
             "square": f"({t})(({wide})x0 * ({wide})x0)",
-            "reciprocal": f"x0 == 0 ? {self.lowest if signed else '0'} : 1 / x0",
+            # of 0, what comes of NumPy's conversion of infinity by way of 32 bits
+            "reciprocal": f"x0 == 0 ? {self.lowest if signed and self.bits >= 32 else '0'} : 1 / x0",
             "invert": f"({t})~x0",
             "bitwise_and": "x0 & x1",
             "bitwise_or": "x0 | x1",

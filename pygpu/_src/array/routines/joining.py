@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 from functools import lru_cache
@@ -343,11 +344,26 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
 # ---- elementwise
 
 
+def _within(dtype: np.dtype[Any], low: Any, high: Any) -> tuple[Any, Any]:
+    """Return limits without ints that no item of a dtype of integers can pass, and that do not fit
+    it."""
+    known = np.iinfo(dtype)
+    if type(low) is int and low < known.min:
+        low = None
+    if type(high) is int and high > known.max:
+        high = None
+    return low, high
+
+
 def clip(a: Any, low: Any = None, high: Any = None, out: Any = None) -> Any:
     """Limit items to [low, high]; None for no limit."""
     if low is None and high is None:
         raise ValueError("One of max or min must be given")
     target = None if out is None else (out,)
+    if a.dtype.kind in "iu" and int in (type(low), type(high)):
+        low, high = _within(a.dtype, low, high)
+        if low is None and high is None:
+            return ufuncs.call("positive", (a,), target)
     if high is None:
         return ufuncs.call("maximum", (a, ufuncs.to_operand(low, a)), target)
     if low is None:
@@ -359,16 +375,19 @@ def clip(a: Any, low: Any = None, high: Any = None, out: Any = None) -> Any:
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """Round to *decimals* digits, halves to even; integers are unchanged."""
     target = None if out is None else (out,)
+    decimals = operator.index(decimals)
     if a.dtype.kind in "iub":
         if decimals >= 0:
             return ufuncs.call("positive" if a.dtype.kind != "b" else "rint", (a,), target)
         scale = 10**-decimals
+        if scale > np.iinfo(a.dtype).max:
+            return ufuncs.call("multiply", (a, 0), target)
         return ufuncs.call(
             "multiply", (ufuncs.call("rint", (a / scale,)).astype(a.dtype), scale), target
         )
     if decimals == 0:
         return ufuncs.call("rint", (a,), target)
-    scale = 10.0 ** abs(decimals)
+    scale = float(np.power(10.0, min(abs(decimals), 400)))
     if decimals > 0:
         return ufuncs.call("true_divide", (ufuncs.call("rint", (a * scale,)), scale), target)
     return ufuncs.call("multiply", (ufuncs.call("rint", (a / scale,)), scale), target)

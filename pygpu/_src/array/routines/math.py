@@ -19,7 +19,7 @@ from pygpu._src.array import (
 )
 from pygpu._src.array.scan import scan
 
-from . import joining, manipulation
+from . import joining, manipulation, weighted
 
 __all__ = ["table"]
 
@@ -289,8 +289,6 @@ def _cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None,
     fweights: Any = None, aweights: Any = None, *, dtype: Any = None,
 ) -> Any:  # fmt: skip
-    if fweights is not None or aweights is not None:
-        raise TypeError("cov: weights are not supported for an array on a device")
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     given = _arrays("cov", m) if y is None else _arrays("cov", m, y)
@@ -302,12 +300,12 @@ def _cov(
         turn = not rowvar and a.ndim == 2 and (k > 0 or a.shape[0] != 1)
         rows.append(primitives.astype(manipulation.atleast(2, [a.T if turn else a]), kind))
     x = rows[0] if len(rows) == 1 else joining.concatenate(rows, 0)
-    n = x.shape[1] - ((0 if bias else 1) if ddof is None else int(ddof))
-    x = x - x._reduce("mean", 1, keepdims=True)
+    less = (0 if bias else 1) if ddof is None else int(ddof)
+    x, w, n = weighted.observations(x, fweights, aweights, less)
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.true_divide(1, max(n, 0))
-    found = matmul.matmul(x, x.T.conj()) * share
-    return found.squeeze()
+        share = float(np.true_divide(1, n))
+    other = x if w is None else primitives.astype(x * w, x.dtype)
+    return (matmul.matmul(x, other.T.conj()) * share).squeeze()
 
 
 def _corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:

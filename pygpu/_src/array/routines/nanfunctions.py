@@ -37,7 +37,7 @@ def _reduction(kind: str, instead: Any) -> Callable[..., Any]:
         options = {k: v for k, v in options.items() if v is not None or k == "where"}
         if a.dtype.kind in "mM" and kind in ("max", "min"):
             return getattr(np, "f" + kind).reduce(a, axis, **options)
-        if a.dtype.kind == "f" and kind in ("max", "min"):
+        if a.dtype.kind == "f" and kind in ("max", "min") and "initial" not in options:
             where = ufuncs.call("isnan", (a,))
             empty = where._reduce("all", axis, keepdims=bool(options.get("keepdims", False)))
             result = _filled(a, instead)._reduce(kind, axis, **options)
@@ -141,6 +141,7 @@ def _spread(root: bool) -> Callable[..., Any]:
         many = _count(a, axis, keep) - square.dtype.type(ddof)
         many = joining.choose(name, many > 0, many, square.dtype.type(np.nan))
         result = square._reduce("sum", axis, keepdims=keep) / many
+        result = result if dtype is None else primitives.astype(result, np.dtype(dtype))
         return _into(ufuncs.call("sqrt", (result,)) if root else result, out)
 
     return call

@@ -11,7 +11,7 @@ import numpy as np
 from pygpu._array import GPUArray
 from pygpu._src.array import primitives, ufuncs
 
-from . import linalg, math
+from . import host_fallback, linalg, math
 
 __all__ = ["polyfit", "table"]
 
@@ -78,6 +78,16 @@ def _polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     return p
 
 
+def _host(name: str) -> Callable[..., Any]:
+    """A function whose steps need each other, of few coefficients: NumPy's."""
+
+    def call(*operands: Any) -> Any:
+        like = next(x for x in operands if isinstance(x, GPUArray))
+        return host_fallback.compute(like, getattr(np, name), *operands)
+
+    return call
+
+
 def polyfit(
     x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
 ) -> Any:
@@ -135,10 +145,13 @@ def polyfit(
 def table() -> dict[str, Callable[..., Any]]:
     """Return NumPy's functions and their implementations."""
     return {
+        "poly": _host("poly"),
         "polyadd": _sum("polyadd", "add"),
         "polyder": _polyder,
+        "polydiv": _host("polydiv"),
         "polyfit": polyfit,
         "polyint": _polyint,
         "polymul": _polymul,
         "polysub": _sum("polysub", "subtract"),
+        "roots": _host("roots"),
     }

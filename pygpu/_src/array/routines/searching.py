@@ -43,7 +43,22 @@ def _argwhere(a: Any) -> Any:
 def _where(condition: Any, *choices: Any) -> Any:
     if not choices:
         return advanced_indexing.nonzero(condition)
+    if len(choices) != 2:
+        raise ValueError("either both or neither of x and y should be given")
+    if int in map(type, choices):
+        choices = _wrapped(*choices), _wrapped(*choices[::-1])
     return joining.choose("where", condition, *choices)
+
+
+def _wrapped(x: Any, other: Any) -> Any:
+    """Return an int as NumPy converts it beside an array of integers, where it does not fit."""
+    kind = getattr(other, "dtype", None)
+    if type(x) is not int or kind is None or kind.kind not in "iu":
+        return x
+    limits = np.iinfo(kind)
+    if limits.min <= x <= limits.max or not -(1 << 63) <= x < 1 << 64:
+        return x
+    return int(np.asarray(x).astype(kind))
 
 
 def _flatnonzero(a: Any) -> Any:
@@ -206,10 +221,18 @@ def _infinite(sign: float) -> Callable[..., Any]:
 
 
 def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
+    _check_kind(kind)
     return sort.sort(a, axis, order)
 
 
+def _check_kind(kind: Any) -> None:
+    """Refuse an unknown algorithm of sorting; all known ones are stable here."""
+    if kind is not None and (not isinstance(kind, str) or kind[:1].lower() not in "qhsm"):
+        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
+
+
 def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
+    _check_kind(kind)
     return sort.argsort(a, axis, order)
 
 
@@ -347,6 +370,8 @@ def _setxor1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
 
 def _unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     shape = layout.as_shape(shape, "unravel_index")
+    if order not in ("C", "F"):
+        raise ValueError(f"unravel_index: order must be 'C' or 'F', not {order!r}")
     n = int(np.prod(shape, dtype=object))
     if indices.dtype.kind not in "iu":
         raise TypeError("only int indices permitted")
@@ -380,7 +405,7 @@ def _ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: 
         if how == "wrap":
             index = index % length
         elif how == "clip":
-            index = ufuncs.call("clip", (index, 0, length - 1))
+            index = joining.clip(index, 0, length - 1)
         elif (
             index.size
             and not 0

@@ -377,6 +377,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         if x._reduce("min", None).item() < 0:
             raise ValueError("'list' argument must have no negative elements")
         top = int(x._reduce("max", None).item())
+        if top >= np.iinfo(np.int64).max:
+            raise ValueError(f"bincount: {top} is too large for a number of bins")
     n = max(top + 1, int(minlength))
     if weights is not None:
         sums = primitives.empty(x, (n,), np.float64).fill(0)

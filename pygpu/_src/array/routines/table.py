@@ -23,6 +23,7 @@ from pygpu._src.codegen import dtypes
 
 from . import (
     einsum,
+    grids,
     joining,
     manipulation,
     math,
@@ -33,6 +34,7 @@ from . import (
     sets,
     special,
     statistics,
+    weighted,
 )
 from .narrow import in_float32
 
@@ -104,6 +106,8 @@ def diff(
 def _clip(
     a: Any, a_min: Any = _NoValue, a_max: Any = _NoValue, out: Any = None, **options: Any
 ) -> Any:
+    if (a_min is not _NoValue or a_max is not _NoValue) and options.keys() & {"min", "max"}:
+        raise ValueError("clip: limits are named either a_min and a_max or min and max")
     low = options.get("min") if a_min is _NoValue else a_min
     high = options.get("max") if a_max is _NoValue else a_max
     for option in options.keys() - {"min", "max", "dtype", "casting", "order", "subok"}:
@@ -140,6 +144,8 @@ def _cumulative(kind: str) -> Callable[..., Any]:
         include_initial: bool = False,
     ) -> Any:
         x = manipulation.atleast(1, [x])
+        if isinstance(axis, tuple):
+            raise ValueError("accumulate does not allow multiple axes")
         if axis is None:
             if x.ndim > 1:
                 raise ValueError("For arrays which have more than one dimension axis is required.")
@@ -231,9 +237,7 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
         if not returned:
             return mean
         return mean, primitives.empty(mean, mean.shape, mean.dtype).fill(a.size / mean.size)
-    weights = primitives.as_array(a, weights)
-    if weights.shape != a.shape:
-        weights = _spread_weights(weights, a, axis)
+    weights = weighted.spread(primitives.as_array(a, weights), a, axis)
     kinds = (a.dtype, weights.dtype) + ((np.dtype(float),) if a.dtype.kind in "biu" else ())
     dtype = np.result_type(*kinds)
     many = weights._reduce("sum", axis, dtype=dtype, keepdims=keep)
@@ -243,19 +247,6 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
     return (mean / many, many) if returned else mean / many
 
 
-def _spread_weights(weights: Any, a: Any, axis: Any) -> Any:
-    """Broadcast weights, whose axes correspond to the named axes in order, to all axes of the
-    array."""
-    if axis is None:
-        raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    axes = layout.normalize_axes(axis, a.ndim)
-    if weights.shape != tuple(a.shape[k] for k in axes):
-        raise ValueError("Shape of weights must be consistent with shape of a along specified axis")
-    turned = weights.transpose(tuple(sorted(range(len(axes)), key=axes.__getitem__)))
-    shape = tuple(n if k in axes else 1 for k, n in enumerate(a.shape))
-    return manipulation.broadcast_to(turned.reshape(shape), a.shape)
-
-
 def _einsum(
     subscripts: Any, *operands: Any, out: Any = None, dtype: Any = None, order: str = "K",
     casting: str = "safe", optimize: Any = False,
@@ -263,6 +254,28 @@ def _einsum(
     if dtype is not None:
         operands = tuple(x.astype(dtype, copy=False) for x in operands)
     return einsum.einsum(subscripts, *operands, out=out, optimize=optimize)
+
+
+def _einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
+    """Plan from shapes alone."""
+    shapes = [
+        np.broadcast_to(np.empty((), x.dtype), x.shape) if isinstance(x, GPUArray) else x
+        for x in operands
+    ]
+    return np.einsum_path(*shapes, optimize=optimize, einsum_call=einsum_call)
+
+
+def _apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
+    found, ndim = a, a.ndim
+    for axis in np.atleast_1d(np.asarray(axes)).tolist():
+        place = axis + ndim if axis < 0 else axis
+        result = func(found, place)
+        if result.ndim != found.ndim:
+            result = manipulation.expand_dims(result, place)
+            if result.ndim != found.ndim:
+                raise ValueError("function is not returning an array of the correct shape")
+        found = result
+    return found
 
 
 def _rollaxis(a: Any, axis: int, start: int = 0) -> Any:
@@ -284,14 +297,18 @@ def _quantile(scale: int) -> Callable[..., Any]:
         a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
         method: str = "linear", keepdims: Any = False, **options: Any,
     ) -> Any:  # fmt: skip
-        if options.get("weights") is not None:
-            raise TypeError("quantile: weights are not supported for an array on a device")
         shares: Any = q.get() if isinstance(q, GPUArray) else q  # type: ignore[attr-defined]
         if scale == 100:  # whose dtype counts for the result's, as in NumPy
             shares = np.asarray(
                 np.true_divide(shares, a.dtype.type(100) if a.dtype.kind == "f" else 100)
             )
-        return statistics.quantile(a, shares, axis, out, method=method, keepdims=bool(keepdims))
+        if a.dtype.kind == "b" and method == "linear":
+            raise TypeError("quantile: booleans have no differences; use .astype(numpy.int8)")
+        weights = options.get("weights")
+        keep = bool(keepdims)
+        if weights is not None:
+            return weighted.quantile(a, shares, axis, out, weights, method, keep)
+        return statistics.quantile(a, shares, axis, out, method=method, keepdims=keep)
 
     return call
 
@@ -411,9 +428,12 @@ def _items() -> dict[str, Callable[..., Any]]:
         "around": lambda a, decimals=0, out=None: joining.round(a, decimals, out),
         "array_equal": _array_equal,
         "astype": lambda x, dtype, /, *, copy=True, device=None: x.astype(dtype, copy=copy),
+        "apply_over_axes": _apply_over_axes,
         "can_cast": lambda a, to, casting="safe": np.can_cast(_plain(a), _plain(to), casting),
         "clip": _clip,
+        "common_type": lambda *arrays: np.common_type(*(np.empty(0, x.dtype) for x in arrays)),
         "einsum": _einsum,
+        "einsum_path": _einsum_path,
         "empty_like": _like(None),
         "fix": lambda x, out=None: ufuncs.call("trunc", (x,), None if out is None else (out,)),
         "full_like": _full_like,
@@ -424,6 +444,7 @@ def _items() -> dict[str, Callable[..., Any]]:
         "isclose": _isclose,
         "iscomplexobj": lambda a: a.dtype.kind == "c",
         "isrealobj": lambda a: a.dtype.kind != "c",
+        "min_scalar_type": lambda a, /: a.dtype if a.ndim else np.min_scalar_type(a.get()),
         "nan_to_num": _nan_to_num,
         "ones_like": _like(1),
         "real": lambda a: a.real,
@@ -437,7 +458,7 @@ def table() -> dict[Any, Callable[..., Any]]:
     """Return NumPy's functions and their implementations, without those that NumPy 1 lacks."""
     by_name = _shapes() | _statistics() | _items()
     by_name |= nanfunctions.table() | searching.table() | math.table()
-    by_name |= polynomials.table()
+    by_name |= polynomials.table() | grids.table()
     by_name["concat"] = by_name["concatenate"]
     by_name["permute_dims"] = lambda a, axes=None: (
         a.transpose() if axes is None else a.transpose(axes)
