@@ -201,6 +201,8 @@ __all__ = [
     "sici",
     "sinc",
     "sindg",
+    "smirnov",
+    "smirnovi",
     "softmax",
     "softplus",
     "spence",
@@ -841,6 +843,12 @@ kolmogi: Unary = _one(
     "The x with kolmogorov(x) = p",
     "bisection",
 )
+smirnov: Binary = _two(
+    "smirnov",
+    "smirnov(n, d): how likely the greatest one-sided deviation of n samples is d or more",
+    "its sum, whose terms are powers of pairs of numbers or Loader's probabilities",
+)
+smirnovi: Binary = _two("smirnovi", "smirnovi(n, p): the d with smirnov(n, d) = p", "bisection")
 struve: Binary = _two(
     "struve",
     "struve(v, x): Struve's function H of real order",

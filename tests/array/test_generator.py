@@ -345,6 +345,18 @@ def test_state_can_be_read_and_set(rng):
 # ---- sizes, results, refusals
 
 
+def test_numbers_do_not_depend_on_where_the_counter_carries(on):
+    """Kernels count in 32 bits where that suffices: the same numbers come piece by piece."""
+    for method, args, dtype in (("random", (), np.float32), ("integers", (1000,), np.int32)):
+        whole = default_rng(17)
+        whole.bit_generator.advance((1 << 32) - 3)
+        expected = getattr(whole, method)(*args, size=24, dtype=dtype).get()
+        parts = default_rng(17)
+        parts.bit_generator.advance((1 << 32) - 3)
+        got = [getattr(parts, method)(*args, size=4, dtype=dtype).get() for _ in range(6)]
+        np.testing.assert_array_equal(np.concatenate(got), expected)
+
+
 def test_shapes(rng, make):
     assert rng.random().shape == rng.gamma(2).shape == rng.integers(5).shape == ()
     assert isinstance(rng.random(), type(make(np.zeros(1))))

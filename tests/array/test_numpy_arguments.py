@@ -112,8 +112,9 @@ def agree(call, make):
     if isinstance(expected, type):
         assert isinstance(got, type) and issubclass(got, expected), (got, expected)
     else:
-        assert np.asarray(got).dtype == np.asarray(expected).dtype
-        np.testing.assert_allclose(got, expected, rtol=1e-12)
+        dtype = np.asarray(expected).dtype
+        assert np.asarray(got).dtype == dtype
+        np.testing.assert_allclose(got, expected, rtol=1e-6 if dtype == np.float32 else 1e-12)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
@@ -130,3 +131,28 @@ def test_axes_are_accepted_as_by_numpy(make, name, axis):
     if not make.backend.limits.fp64:
         pytest.skip("the device has no double precision")
     agree(lambda x: AXES[name](x(MATRIX[:, :1]), axis), make)
+
+
+LISTS = {
+    "outer": lambda x: np.outer(x(ROW), [1, 2]),
+    "outer of a number": lambda x: np.outer(2, x(ROW)),
+    "inner": lambda x: np.inner([1, 2, 3, 4], x(ROW)),
+    "dot": lambda x: np.dot(x(ROW), [1, 2, 3, 4]),
+    "tensordot": lambda x: np.tensordot(x(MATRIX), [1.0, 2, 3, 4], 1),
+    "append": lambda x: np.append([1], x(ROW)),
+    "searchsorted": lambda x: np.searchsorted([1, 2, 3], x(ROW)),
+    "average": lambda x: np.average([1, 2, 3, 4], weights=x(ROW)),
+    "where": lambda x: np.where([True, False, True, False], x(ROW), [5, 6, 7, 8]),
+    "clip": lambda x: np.clip(x(ROW), [1, 2, 2, 1], 2),
+    "stack": lambda x: np.stack([x(ROW), [1, 2, 3, 4]]),
+    "nanmedian of durations": lambda x: np.nanmedian(x(np.array([3, "NaT", 5, 1, 7], "m8[s]"))),
+    "nanvar in float32": lambda x: np.nanvar(x(HOLES), dtype="f4"),
+    "nanmax from a number": lambda x: np.nanmax(x(HOLES), initial=9),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_and_missing_values(make, name):
+    if not make.backend.limits.fp64:
+        pytest.skip("the device has no double precision")
+    agree(LISTS[name], make)

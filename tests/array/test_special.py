@@ -304,7 +304,7 @@ def by_name(make, names, args):
 ALIASES = "psi jn jve yve legendre_p".split()
 RELATIVES = (  # in test_special_relatives.py
     "ber bei ker kei berp beip kerp keip kolmogi struve modstruve owens_t tklmbda hyperu "
-    "voigt_profile lpmv sph_legendre_p elliprj".split()
+    "voigt_profile lpmv sph_legendre_p elliprj smirnov smirnovi".split()
 )
 
 

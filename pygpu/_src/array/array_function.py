@@ -21,6 +21,8 @@ __all__ = ["array_function", "results_of_class"]
 
 # those that change their first argument
 _CHANGED = frozenset((np.place, np.put, np.put_along_axis, np.putmask, np.fill_diagonal))
+# those whose first argument may be a list of numbers
+_LISTS = frozenset((np.append, np.average, np.histogram, np.insert, np.searchsorted))
 
 
 def _reduction(kind: str) -> Callable[..., Any]:
@@ -36,6 +38,24 @@ def _reduction(kind: str) -> Callable[..., Any]:
         return a._reduce(kind, axis, **options)
 
     return call
+
+
+def _of_lists(product: Callable[..., Any], numbers: bool = False) -> Callable[..., Any]:
+    """Let a product of two operands take lists; numbers: and numbers, as arrays without axes."""
+    kinds = (list, tuple, *((bool, int, float, complex, np.generic) if numbers else ()))
+
+    def call(a: Any, b: Any, *args: Any, **options: Any) -> Any:
+        like = a if isinstance(a, GPUArray) else b
+        a, b = (primitives.as_array(like, x) if isinstance(x, kinds) else x for x in (a, b))
+        return product(a, b, *args, **options)
+
+    return call
+
+
+def _inner(a: Any, b: Any) -> Any:
+    from . import matmul
+
+    return matmul.tensordot(a, b, ([a.ndim - 1], [b.ndim - 1])) if a.ndim and b.ndim else a * b
 
 
 def _size(a: Any, axis: Any = None) -> int:
@@ -71,13 +91,11 @@ def _table() -> dict[Any, Callable[..., Any]]:
         np.put: advanced_indexing.put,
         np.take_along_axis: advanced_indexing.take_along_axis,
         np.put_along_axis: advanced_indexing.put_along_axis,
-        np.dot: lambda a, b, out=None: joining.dot(a, b, out=out),
-        np.inner: lambda a, b: (
-            matmul.tensordot(a, b, ([a.ndim - 1], [b.ndim - 1])) if a.ndim and b.ndim else a * b
-        ),
-        np.vdot: lambda a, b: joining.dot(a, b, conjugate=True),
-        np.tensordot: matmul.tensordot,
-        np.outer: matmul.outer,
+        np.dot: _of_lists(lambda a, b, out=None: joining.dot(a, b, out=out)),
+        np.inner: _of_lists(_inner, numbers=True),
+        np.vdot: _of_lists(lambda a, b: joining.dot(a, b, conjugate=True)),
+        np.tensordot: _of_lists(matmul.tensordot, numbers=True),
+        np.outer: _of_lists(matmul.outer, numbers=True),
         np.trace: matmul.trace,
         np.diagonal: matmul.diagonal,
         np.clip: lambda a, a_min=None, a_max=None, out=None: joining.clip(a, a_min, a_max, out),
@@ -134,6 +152,8 @@ def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
         raise TypeError(
             f"{name}: the array to change must be on the device, like the other operands"
         )
+    if isinstance(first, list) and function in _LISTS:
+        first = np.asarray(first)
     if isinstance(first, np.ndarray) and first.ndim and function is not np.copyto:
         args = (like._from_host(first), *args[1:])  # copied to the device, like operands
     try:

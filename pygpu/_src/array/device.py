@@ -11,6 +11,7 @@ import importlib
 import os
 import threading
 from contextlib import AbstractContextManager, nullcontext
+from math import prod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.util import progress
-from pygpu._src.util.lazy import provided
+from pygpu._src.util.lazy import lazy, provided
 from pygpu._src.util.public import publish
 from pygpu.errors import Error
 
@@ -131,9 +132,8 @@ class Device:
         """Make an uninitialized array."""
         cls: Any = provided(f"{self.kind} array")
         array: GPUArray[_ScalarT] = cls.__new__(cls)
-        size = int(np.prod(shape, dtype=object)) if shape else 1
         with self.current():
-            memory = self.backend.allocate(size * dtype.itemsize, None, self.queue)
+            memory = self.backend.allocate(prod(shape) * dtype.itemsize, None, self.queue)
         array._init(self.backend, self.queue, memory, 0, shape, strides, dtype, None)
         return array
 
@@ -153,7 +153,7 @@ class Device:
         """Make a CUDA device's context current inside ``with device.current():``."""
         if self.kind == "opencl":
             return nullcontext()
-        cuda: Any = importlib.import_module("pygpu._src.runtime.cuda.backend")
+        cuda = lazy("pygpu._src.runtime.cuda.backend")
         current: AbstractContextManager[Any] = cuda._current(self.backend.context)
         return current
 

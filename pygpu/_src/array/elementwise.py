@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from pygpu._src.codegen.kernels.elementwise import Operation as Operation
     from pygpu._src.runtime.backend import Backend
 
-__all__ = ["Launch", "Operation", "prepare", "run", "start"]
+__all__ = ["Launch", "Operation", "prepare", "rule", "run", "start"]
 
 _WIDE = 1 << 31  # beyond this size, indices have 64 bits
 TILES = True  # whether GPUs use a special kernel for rows
+STAYING = 32  # work-groups of a unit, in long functions of an index
 
 
 def __getattr__(name: str) -> Any:
@@ -148,7 +149,7 @@ def prepare(
         for s in flat:
             numbers += s
     numbers.append(n)
-    per_group, most, size = rule(backend, memory) if ndim == 0 else kernel_cache.rule(backend)
+    per_group, most, size = rule(backend, memory if ndim == 0 else (), operation)
     groups = min(-(-n // per_group), most) if n else 0
     return Launch(kernel, groups, size, tuple(numbers), memory, ndim == 0)
 
@@ -201,9 +202,16 @@ def _key(operation: Operation, memory: tuple[np.dtype[Any] | None, ...]) -> tupl
     )
 
 
-def rule(backend: Backend, memory: Sequence[np.dtype[Any] | None]) -> tuple[int, int, int]:
-    """Return kernels.rule() of the kernel for contiguous operands of these dtypes in memory."""
-    return kernel_cache.rule(backend, _vector(backend, memory))
+def rule(
+    backend: Backend, memory: Sequence[np.dtype[Any] | None], operation: Operation
+) -> tuple[int, int, int]:
+    """Return kernels.rule() of the kernel for contiguous operands of these dtypes in memory, or for
+    strided ones, none."""
+    per_group, most, size = kernel_cache.rule(backend, _vector(backend, memory) if memory else 1)
+    if operation.index and operation.guard and backend.limits.warps:
+        # Long functions: what is the same for all items is computed by fewer work-items.
+        most = min(most, backend.limits.units * STAYING)
+    return per_group, most, size
 
 
 def get_kernel(

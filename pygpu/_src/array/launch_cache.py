@@ -129,7 +129,7 @@ def elementwise_call(
         dtype = backend.kernels.get(key)
         if dtype is None:
             backend.kernels[key] = out.dtype
-            rule = elementwise.rule(backend, launch.memory)
+            rule = elementwise.rule(backend, launch.memory, operation)
             chained = number_of(operation, out.dtype)
             for name in _names(call):
                 table.add(name, tuple(kinds), launch.kernel, out.dtype, *rule, chained)

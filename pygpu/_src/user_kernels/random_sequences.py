@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,8 @@ _I64, _U64 = np.dtype(np.int64), np.dtype(np.uint64)
 
 def _bound(name: str, value: Any, device: Any) -> Any:
     """Return a bound of integers() as an int, a host array of Python ints, or a device array."""
+    if type(value) is int:
+        return value
     if isinstance(value, OnDevice):
         if value.backend is not device.backend:
             raise ValueError(f"integers: {name} is on {value.device}, the generator on {device}")
@@ -61,9 +64,16 @@ def _bound(name: str, value: Any, device: Any) -> Any:
     return int(whole[()]) if whole.ndim == 0 else whole
 
 
+@cache
+def _limits(dtype: np.dtype[Any]) -> tuple[int, int]:
+    return (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+
+
 def _check_bounds(low: Any, high: Any, dtype: np.dtype[Any], endpoint: bool) -> None:
     """Raise ValueError if host bounds, including *high*, do not fit."""
-    least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    least, most = _limits(dtype)
+    if type(low) is int and type(high) is int and least <= low <= high <= most:
+        return
     known = [x for x in (low, high) if not isinstance(x, OnDevice)]
     if any(not isinstance(x, int) and x.size == 0 for x in known):
         return

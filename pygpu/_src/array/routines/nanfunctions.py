@@ -149,13 +149,14 @@ def _spread(root: bool) -> Callable[..., Any]:
 
 def _quantile(call: str, a: Any, q: Any, axis: Any, out: Any, keepdims: bool) -> Any:
     """Compute linear quantiles of the items of each row that are not NaN; q: a host array."""
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in "fm":
         return statistics.quantile(a, q, axis, out, keepdims=keepdims)
     if q.size and not (q.min() >= 0 and q.max() <= 1):
         raise ValueError("Quantiles must be in the range [0, 1]")
-    rows, axes = statistics.sorted_rows(call, a, axis)  # NaNs are last
+    rows, axes = statistics.sorted_rows(call, a, axis, kinds="fiubm")  # NaNs are last
     n, rest = rows.shape[0], rows.shape[1:]
-    found = primitives.empty(rows, (q.size, *rest), rows.dtype).fill(np.nan)
+    nothing = rows.dtype.type("NaT" if rows.dtype.kind == "m" else "nan")
+    found = primitives.empty(rows, (q.size, *rest), rows.dtype).fill(nothing)
     if n and found.size:
         last = ufuncs.call("logical_not", (ufuncs.call("isnan", (rows,)),))._reduce("sum", 0) - 1
         last = ufuncs.call("maximum", (last, 0))  # for rows with only NaNs, which give NaN
@@ -163,7 +164,8 @@ def _quantile(call: str, a: Any, q: Any, axis: Any, out: Any, keepdims: bool) ->
         for k, share in enumerate(q.ravel()):
             place = last * kind(share)
             first = primitives.astype(ufuncs.call("floor", (place,)), np.int64)
-            part = primitives.astype(place - first, rows.dtype)
+            part = place - first
+            part = part if rows.dtype.kind == "m" else primitives.astype(part, rows.dtype)
             after = ufuncs.call("minimum", (first + 1, last))
             low = advanced_indexing.take_along_axis(rows, first.reshape((1, *rest)), 0)[0]
             high = advanced_indexing.take_along_axis(rows, after.reshape((1, *rest)), 0)[0]

@@ -45,9 +45,14 @@ def _where(condition: Any, *choices: Any) -> Any:
         return advanced_indexing.nonzero(condition)
     if len(choices) != 2:
         raise ValueError("either both or neither of x and y should be given")
+    condition, *choices = map(_no_list, (condition, *choices))  # type: ignore[assignment]
     if int in map(type, choices):
         choices = _wrapped(*choices), _wrapped(*choices[::-1])
     return joining.choose("where", condition, *choices)
+
+
+def _no_list(x: Any) -> Any:
+    return np.asarray(x) if isinstance(x, (list, tuple)) else x
 
 
 def _wrapped(x: Any, other: Any) -> Any:
@@ -161,6 +166,7 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
         raise TypeError("select: conditions must be boolean arrays")
     if default is None:
         raise TypeError("select: default must be a number or an array, not None")
+    choicelist = [_no_list(x) for x in choicelist]
     items = [*choicelist, default]
     dtype = np.result_type(*(x.dtype if hasattr(x, "dtype") else x for x in items))
     like = next(x for x in (*condlist, *items) if isinstance(x, GPUArray))

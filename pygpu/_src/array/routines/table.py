@@ -119,6 +119,7 @@ def _clip(
             a, ufuncs.resolve("positive", (a.dtype, None), casting, np.dtype(dtype))[0]
         )
         low, high = (x if x is None else _cast(x, a, casting) for x in (low, high))
+    low, high = (np.asarray(x) if isinstance(x, (list, tuple)) else x for x in (low, high))
     if low is None and high is None:
         return ufuncs.call("positive", (a,), None if out is None else (out,))
     return joining.clip(a, low, high, out)

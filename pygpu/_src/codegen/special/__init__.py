@@ -85,7 +85,7 @@ _OWN_TEXTS = (
         "yn kn expn polygamma eval_legendre eval_chebyt eval_chebyu eval_hermite "
         "eval_hermitenorm eval_laguerre eval_chebyc eval_chebys eval_sh_chebyt eval_sh_chebyu "
         "eval_sh_legendre spherical_jn spherical_yn spherical_in spherical_kn spherical_jn_d "
-        "spherical_yn_d spherical_in_d spherical_kn_d",
+        "spherical_yn_d spherical_in_d spherical_kn_d smirnov smirnovi",
     ),
     ("nxx", "eval_gegenbauer eval_genlaguerre lpmv"),
     ("nnx", "sph_legendre_p"),

@@ -353,18 +353,26 @@ REAL sp_voigt_profile(REAL x, REAL sigma, REAL g)
     return sp_c_wofz(z).re / sigma * 0.39894228040143268;
 }
 
-/* order -m of any degree below m + 1, whose terms do not alternate: DLMF 14.3.1 and 15.8.1 */
+/* order -m of a degree below m + 1, whose terms do not alternate: DLMF 14.3.1; beside -1, where
+ * 1 + x must not be computed from (1 - x) / 2, by 15.8.10, also of larger degrees */
 REAL sp_legendre_below(INT m, REAL v, REAL x)
 {
-    REAL f = sp_hyp2f1(1.0 + m + v, m - v, 1.0 + m, 0.5 * (1.0 - x));
-    return pow(0.25 * (1.0 - x) * (1.0 + x), 0.5 * m) * sp_rgamma(1.0 + m) * f;
+    REAL y = 0.5 * (1.0 + x), z = 0.5 * (1.0 - x);
+    if (x < -0.8)
+        return pow(z / y, 0.5 * m) * sp_rgamma(1.0 + m) * sp_hyp2f1_whole(-v, 1.0 + v, m, y);
+    return pow(y * z, 0.5 * m) * sp_rgamma(1.0 + m) *
+           sp_hyp2f1_series(1.0 + m + v, m - v, 1.0 + m, z);
 }
 
-/* the same of degree v > m, by the recurrence DLMF 14.10.3 */
+/* the same of degree v > m, by the recurrence DLMF 14.10.3, which beside -1 begins where the
+ * function no longer falls with the degree: the other solution would grow there */
 REAL sp_legendre_above(INT m, REAL v, REAL x)
 {
-    REAL n = m + (v - floor(v)), p = sp_legendre_below(m, n, x);
-    REAL before = n < v ? sp_legendre_below(m, n - 1.0, x) : 0.0;
+    REAL n = m + (v - floor(v)), begin = fmax((REAL)m, 3.0) / sqrt(2.0 + 2.0 * x), p, before;
+    if (x < -0.8 && begin > n)
+        n = v <= begin ? v : v - ceil(v - begin);
+    p = sp_legendre_below(m, n, x);
+    before = n < v ? sp_legendre_below(m, n - 1.0, x) : 0.0;
     for (; n < v; n += 1.0) {
         REAL next = ((2.0 * n + 1.0) * x * p - (n - m) * before) / (n + m + 1.0);
         before = p;
@@ -385,7 +393,11 @@ REAL sp_lpmv(INT m, REAL v, REAL x)
         if (x == -1.0)
             return a == 0 ? -INF : copysign(INF, -sp_gammasgn(v - a + 1.0));
         p = v > a ? sp_legendre_above(a, v, x) : sp_legendre_below(a, v, x);
-        return m <= 0 ? p : (a % 2 ? -p : p) * sp_poch(v - a + 1.0, 2.0 * a);
+        if (m > 0 && a > 100)
+            return (a % 2 ? -p : p) * sp_poch(v - a + 1.0, 2.0 * a);
+        for (int k = 1; k <= m; k++)
+            p *= -((v - k + 1.0) * (v + k));
+        return p;
     }
     if (v < a || v > 1e6)
         return v < a ? 0.0 : NAN_;
@@ -437,6 +449,77 @@ REAL sp_kolmogi(REAL p)
             low = x;
         else
             high = x;
+    }
+    return low;
+}
+
+/* what Stirling's formula lacks of the logarithm of x! */
+REAL sp_stirling_error(REAL x)
+{
+    if (x > 15.0)
+        return sp_stirling_rest(x);
+    return sp_gammaln(x + 1.0) - (x + 0.5) * log(x) + x - 0.91893853320467274178;
+}
+
+/* Terms of Smirnov's sum: binomial probabilities of k among n, of which each succeeds with d + k/n,
+ * times d / (d + k/n). Up to *most* tries they are powers of bases in two parts, else what C. Loader
+ * (2000) writes instead, whose exponent loses digits. */
+REAL sp_smirnov(INT n, REAL d)
+{
+    const int most = EPS < 1e-10 ? 1000 : 100;
+    REAL sum = 0.0, lost = 0.0, choices = 1.0, rest = 0.0;
+    REAL whole = d * n, low = fma(d, (REAL)n, -whole);
+    if (n < 1 || !(d >= 0.0 && d <= 1.0))
+        return NAN_;
+    if (d == 0.0)
+        return 1.0;
+    for (int k = 0; k < n; k++) {
+        REAL q = (REAL)k / n, p = (REAL)(n - k) / n, s = d + q, t = p - d, term, y, next;
+        REAL a = k, b = n - k;
+        if (!(t > 0.0))
+            break;
+        if (k > 0 && n <= most) { /* the number of choices of k */
+            REAL product = choices * (n - k + 1.0);
+            REAL more = fma(choices, n - k + 1.0, -product) + rest * (n - k + 1.0);
+            choices = product / k;
+            rest = (fma(-choices, a, product) + more) / k;
+        }
+        if (n <= most) {
+            REAL high = fmax(d, q), s_low = fmin(d, q) - (s - high) + fma(-q, (REAL)n, a) / n;
+            REAL t_low = (p - (t - (t - p))) - (d + (t - p)) + fma(-p, (REAL)n, b) / n;
+            term = d * (choices * pow(s, a - 1.0)) * pow(t, b);
+            term *= 1.0 + ((a - 1.0) * (s_low / s) + b * (t_low / t) + rest / choices);
+        } else if (k == 0)
+            term = exp(b * log1p(-d));
+        else {
+            y = sp_stirling_error((REAL)n) - sp_stirling_error(a) - sp_stirling_error(b);
+            y += a * sp_log1pmx(whole / a) + b * sp_log1pmx(-whole / b);
+            y -= low * (whole / (a + whole) + whole / (b - whole));
+            term = d / s * sqrt(n / (2.0 * PI * a * b)) * exp(y);
+        }
+        y = term - lost;
+        next = sum + y;
+        lost = (next - sum) - y;
+        sum = next;
+    }
+    return fmin(sum, 1.0);
+}
+
+REAL sp_smirnovi(INT n, REAL p)
+{
+    REAL low = 0.0, high = 1.0;
+    if (n < 1 || !(p >= 0.0 && p <= 1.0))
+        return NAN_;
+    if (p == 0.0 || p == 1.0)
+        return 1.0 - p;
+    for (int k = 0; k < 120; k++) {
+        REAL d = 0.5 * (low + high);
+        if (d == low || d == high)
+            break;
+        if (sp_smirnov(n, d) > p)
+            low = d;
+        else
+            high = d;
     }
     return low;
 }
