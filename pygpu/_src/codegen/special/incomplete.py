@@ -2,8 +2,8 @@
 
 gammainc, gammaincc: the series DLMF 8.11.4 and 8.7.3, the continued fraction DLMF 8.9.2, and Temme's
 uniform expansion DLMF 8.12 around x = a. betainc: the power series DLMF 8.17.7 and the continued
-fraction DLMF 8.17.22; both with Lanczos's factor as in Boost. The inverses bracket the root and take
-Newton's steps inside.
+fraction DLMF 8.17.22, with factors by Stirling's formula or Lanczos's. The inverses bracket the root
+and take Newton's steps inside.
 """
 
 from __future__ import annotations
@@ -11,19 +11,24 @@ from __future__ import annotations
 __all__ = ["TEXT"]
 
 TEXT = r"""
-/* x^a exp(-x) / gamma(a) */
+/* x^a exp(-x) / gamma(a): for large a (x/a)^a exp(a-x), of which x/a and a-x are corrected for their
+ * rounding, times the rest of Stirling's formula */
 REAL sp_gamma_factor(REAL a, REAL x)
 {
-    REAL base = a + 6.024680040776729583740234375 - 0.5, scale;
-    if (fabs(a - x) > 0.4 * a) {
-        REAL power = a * log(x) - x - sp_gammaln_right(a);
-        return power < -MAXLOG - 40.0 ? 0.0 : exp(power);
+    REAL q = x / a, away = a - x, power = a * log(q), low, root;
+    if (a < 14.0) {
+        root = exp(-0.5 * x);
+        return pow(x, a) * root * root * sp_rgamma(a);
     }
-    scale = sqrt(base / 2.71828182845904523536) / sp_lanczos(a);
-    if (a < 200.0 && x < 200.0)
-        return scale * exp(a - x) * pow(x / base, a);
-    return scale * exp(a * sp_log1pmx((x - a - 5.524680040776729583740234375) / base) -
-                       x * 5.524680040776729583740234375 / base);
+    if (fabs(power) < 1.9 * MAXLOG && fabs(away) < 1.9 * MAXLOG) {
+        low = (a - (away - (away - a))) - (x + (away - a));
+        root = pow(q, 0.5 * a) * exp(0.5 * away);
+        root *= root * (1.0 + (fma(-q, a, x) / q + low));
+    } else {
+        power = fabs(away) < 0.5 * a ? a * sp_log1pmx(-away / a) : power + away;
+        root = power < -MAXLOG - 40.0 ? 0.0 : exp(power);
+    }
+    return root * sqrt(a / (2.0 * PI)) * exp(-sp_stirling_rest(a));
 }
 
 REAL sp_gammainc_series(REAL a, REAL x)
@@ -290,6 +295,21 @@ REAL sp_beta_factor(REAL a, REAL b, REAL x, REAL y)
     REAL s = a + b, g = 5.524680040776729583740234375, high = s + g, value, u, v;
     if (a < 1e-10 || b < 1e-10 || s > 1e15)
         return exp(a * log(x) + b * log(y) - sp_betaln_right(a, b));
+    if (a >= 14.0 && b >= 14.0) {
+        /* (x s / a)^a (y s / b)^b, corrected for the rounding of all three; of x and y, the larger
+         * one is the rounded difference of the other from 1 */
+        REAL s_low = a > b ? b - (s - a) : a - (s - b), lost = x < y ? (1.0 - y) - x : (1.0 - x) - y;
+        REAL p = x * s, q = y * s, more;
+        u = p / a;
+        v = q / b;
+        more = (fma(-u, a, p) + (fma(x, s, -p) + x * s_low + (x < y ? 0.0 : lost * s))) / u +
+               (fma(-v, b, q) + (fma(y, s, -q) + y * s_low + (x < y ? lost * s : 0.0))) / v;
+        if (fabs(a * log(u)) < 1.9 * MAXLOG && fabs(b * log(v)) < 1.9 * MAXLOG) {
+            value = pow(u, 0.5 * a) * pow(v, 0.5 * b);
+            return value * value * (1.0 + more) * sqrt(a / s * b / (2.0 * PI)) *
+                   exp(sp_stirling_rest(s) - sp_stirling_rest(a) - sp_stirling_rest(b));
+        }
+    }
     value = sp_lanczos(s) / (sp_lanczos(a) * sp_lanczos(b));
     value *= sqrt((a + g) / 2.71828182845904523536) * sqrt((b + g) / high);
     /* (x high / (a + g))^a (y high / (b + g))^b, by logarithms of 1 + u where u is small */
@@ -313,29 +333,29 @@ REAL sp_betainc_series(REAL a, REAL b, REAL x)
     return sum * sp_beta_factor(a, b, x, 1.0 - x) * exp(-b * log1p(-x));
 }
 
+/* every second convergent of DLMF 8.17.22, whose terms do not cancel (A. R. DiDonato, A. H. Morris,
+ * 1992), by the modified method of Lentz; lead: a y - b x + 1 without rounding but the last */
 REAL sp_betainc_fraction(REAL a, REAL b, REAL x, REAL y)
 {
-    REAL c = 1.0, d = 1.0 - (a + b) * x / (a + 1.0), h;
-    d = 1.0 / (fabs(d) < SMALLEST ? SMALLEST : d);
-    h = d;
+    REAL q = b * x, lost = x < y ? (1.0 - y) - x : (1.0 - x) - y;
+    REAL lead = 1.0 + ((fma(a, y, -q) - fma(b, x, -q)) + (x < y ? a * lost : -b * lost));
+    REAL f = a / (a + 1.0) * lead, c, d = 0.0;
+    f = fabs(f) < SMALLEST ? SMALLEST : f;
+    c = f;
     for (int m = 1; m < 20000; m++) {
-        REAL t = m * (b - m) / (a + 2.0 * m - 1.0) * (x / (a + 2.0 * m)), change;
-        d = 1.0 + t * d;
-        c = 1.0 + t / c;
+        REAL e = a + 2.0 * m, r = m * (b - m) * x / (e - 1.0), change;
+        REAL up = (a + m - 1.0) / (e - 1.0) * (a + b + m - 1.0) * r * x;
+        REAL at = m + r + (a + m) / (e + 1.0) * (lead + m * (1.0 + y));
+        d = at + up * d;
         d = 1.0 / (fabs(d) < SMALLEST ? SMALLEST : d);
-        c = fabs(c) < SMALLEST ? SMALLEST : c;
-        h *= d * c;
-        t = -(a + m) / (a + 2.0 * m) * ((a + b + m) / (a + 2.0 * m + 1.0)) * x;
-        d = 1.0 + t * d;
-        c = 1.0 + t / c;
-        d = 1.0 / (fabs(d) < SMALLEST ? SMALLEST : d);
+        c = at + up / c;
         c = fabs(c) < SMALLEST ? SMALLEST : c;
         change = d * c;
-        h *= change;
+        f *= change;
         if (fabs(change - 1.0) <= EPS)
             break;
     }
-    return h * sp_beta_factor(a, b, x, y) / a;
+    return sp_beta_factor(a, b, x, y) / f;
 }
 
 /* upper: 0 for I_x(a, b), 1 for I_y(b, a); y = 1 - x */
@@ -355,6 +375,8 @@ REAL sp_betainc_either(REAL a, REAL b, REAL x, REAL y, int upper)
         value = sp_betainc_series(a, b, x);
     else
         value = sp_betainc_fraction(a, b, x, y);
+    if (upper && value > 0.75 && y < 0.995) /* the difference from 1 would cancel */
+        return sp_betainc_fraction(b, a, y, x);
     return upper ? 1.0 - value : value;
 }
 
