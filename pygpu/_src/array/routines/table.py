@@ -257,13 +257,13 @@ def _einsum(
     return einsum.einsum(subscripts, *operands, out=out, optimize=optimize)
 
 
-def _einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
+def _einsum_path(*operands: Any, optimize: Any = "greedy") -> Any:
     """Plan from shapes alone."""
     shapes = [
         np.broadcast_to(np.empty((), x.dtype), x.shape) if isinstance(x, GPUArray) else x
         for x in operands
     ]
-    return np.einsum_path(*shapes, optimize=optimize, einsum_call=einsum_call)
+    return np.einsum_path(*shapes, optimize=optimize)
 
 
 def _apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
