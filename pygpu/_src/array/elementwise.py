@@ -27,7 +27,7 @@ __all__ = ["Launch", "Operation", "prepare", "rule", "run", "start"]
 
 _WIDE = 1 << 31  # beyond this size, indices have 64 bits
 TILES = True  # whether GPUs use a special kernel for rows
-STAYING = 32  # work-groups of a unit, in long functions of an index
+STAYING = 64  # work-groups of a unit, in long functions of an index
 
 
 def __getattr__(name: str) -> Any:
