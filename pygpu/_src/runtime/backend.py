@@ -183,6 +183,11 @@ class Backend(ABC):
     ) -> Any:
         """Set *nbytes* bytes to *byte*."""
 
+    def host_flags(self) -> tuple[Any, np.ndarray] | None:
+        """Return (memory, array) of two int64 zeros on the host that kernels can write, to be read
+        after wait(); None if the device cannot do that."""
+        return None
+
     # ---- kernels
 
     @abstractmethod
@@ -221,6 +226,10 @@ class Backend(ABC):
     @abstractmethod
     def synchronize(self, queue: Any) -> None:
         """Wait until all work of the queue is done. Raises the errors of that work."""
+
+    def wait(self, queue: Any) -> None:
+        """Wait for the commands on the queue, not on others of the context."""
+        self.synchronize(queue)
 
     @abstractmethod
     def event(self, queue: Any, wait_for: Sequence[Any] | None = None) -> Any:

@@ -23,6 +23,8 @@ from pygpu._src.codegen.kernels import cholesky as cholesky_text
 from pygpu._src.codegen.kernels.matrix_group import Group
 from pygpu._src.runtime import kernel_cache
 
+from .launches import INDEFINITE, SINGULAR, Failure
+
 __all__ = ["cholesky", "factors", "inverse", "qr", "solve", "triangular"]
 
 WIDTH = text.WIDTH
@@ -147,14 +149,14 @@ def _triangular(
     _launch(x, group, name, text.triangular_source, groups, [t], [x], numbers)
 
 
-def _factor(a: Any, n: int, swaps: Any, report: Report) -> None:
+def _factor(a: Any, n: int, swaps: Any, failure: Failure | Report) -> None:
     """Factor the first n columns of n rows; the other columns are multiplied by L^-1 P."""
     columns = a.shape[1]
     pitch = a.strides[0] // a.itemsize
     for first in range(0, n, WIDTH):
         end = min(first + WIDTH, n)
         width = end - first
-        writes = [a, swaps, report.array]
+        writes = [a, swaps, failure.array]
         numbers = [n, first, width, pitch]
         _launch(a, _group(a, _THREADS), "lin_lu_block", text.lu_source, 1, [], writes, numbers)
         _swap_rows(a, swaps, first, width)
@@ -229,7 +231,7 @@ def factors(a: Any) -> tuple[Any, Any]:
     work = _stack_of(a, n)
     _copy(a, a.shape[:-2], work, (0, n))
     swaps = _swaps(a, work.shape[0], n)
-    report = Report(a)
+    report = Report(a)  # which nobody reads
 
     def do(matrix: Any, i: int) -> None:
         row = _row(swaps, i)
@@ -241,15 +243,14 @@ def factors(a: Any) -> tuple[Any, Any]:
 
 
 def _solved(work: Any, n: int) -> None:
-    report = Report(work)
+    failure = Failure(work)
 
     def do(matrix: Any, i: int) -> None:
-        _factor(matrix, n, _row(_swaps(matrix, 1, n), 0), report)
+        _factor(matrix, n, _row(_swaps(matrix, 1, n), 0), failure)
         _substitute(matrix, n)
 
     _each_of(work, do)
-    if report.read()[0]:
-        raise LinAlgError("Singular matrix")
+    failure.check(SINGULAR)
 
 
 def _answer(work: Any, stack: tuple[int, ...], columns: tuple[int, int]) -> Any:
@@ -293,7 +294,7 @@ def _adjoint(a: Any) -> Any:
     return a.mT.conj() if a.dtype.kind == "c" else a.mT
 
 
-def _factor_positive(a: Any, report: Report) -> None:
+def _factor_positive(a: Any, failure: Failure) -> None:
     """Replace the lower triangle by L."""
     n = a.shape[0]
     pitch = a.strides[0] // a.itemsize
@@ -306,7 +307,7 @@ def _factor_positive(a: Any, report: Report) -> None:
         factor = primitives.empty(a, (width, width), a.dtype)
         numbers = [width, 0, 0, pitch, 1]
         make, name = cholesky_text.cholesky_source, "lin_cholesky_each"
-        _launch(a, group, name, make, 1, [block], [factor, report.array], numbers)
+        _launch(a, group, name, make, 1, [block], [factor, failure.array], numbers)
         block._copy_from(factor)
         primitives.changed(a, block)
         if end == n:
@@ -325,10 +326,9 @@ def cholesky(a: Any, upper: bool) -> Any:
     stack = a.shape[:-2]
     work = _stack_of(a, n)
     _copy(_adjoint(a) if upper else a, stack, work, (0, n))
-    report = Report(a)
-    _each_of(work, lambda matrix, i: _factor_positive(matrix, report))
-    if report.read()[0]:
-        raise LinAlgError("Matrix is not positive definite")
+    failure = Failure(a)
+    _each_of(work, lambda matrix, i: _factor_positive(matrix, failure))
+    failure.check(INDEFINITE)
     found = primitives.reshape(work, (*stack, n, n))
     if upper:
         found = _adjoint(found)

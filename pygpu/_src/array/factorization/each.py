@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.linalg import LinAlgError
 
 from pygpu._src.array import layout, primitives
-from pygpu._src.array.index_errors import Report
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels import cholesky as cholesky_text
 from pygpu._src.codegen.kernels import eigh as eigh_text
@@ -21,6 +19,17 @@ from pygpu._src.codegen.kernels import lu_registers
 from pygpu._src.codegen.kernels.matrix_group import Group
 from pygpu._src.runtime import kernel_cache
 
+from .launches import (
+    INDEFINITE,
+    NO_EIGENVALUES,
+    NO_SINGULAR_VALUES,
+    SINGULAR,
+    Failure,
+    launch_known,
+    name_of,
+    remember,
+)
+
 __all__ = ["cholesky", "determinant", "eigh", "inverse", "qr", "solve", "svd"]
 
 _SIZES = (4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 181, 256)
@@ -30,6 +39,14 @@ _GROUPS = 1 << 20
 _SIDES_HELD = 8  # right sides that a row in registers may have
 _REGISTERS = 576  # bytes of a row that a work-item holds in registers
 _WARPS = 4  # per group, each with a matrix
+
+
+class Call(NamedTuple):
+    """A call that one launch computes, for launches.remember()."""
+
+    name: tuple[Any, ...]
+    operands: Sequence[Any]
+    result: Any
 
 
 class _Stack:
@@ -123,6 +140,7 @@ def _run(
     reads: Sequence[_Stack],
     writes: Sequence[Any],
     numbers: Sequence[int],
+    call: Call | None = None,
 ) -> None:
     """Launch a kernel for *count* matrices. items: of one in memory."""
     backend = like.backend
@@ -141,29 +159,30 @@ def _run(
         outs.append(primitives.scratch(like, size))
     strides = [s for x in reads for s in x.strides]
     arrays = [x.array for x in reads]
-    primitives.launch(
-        like, kernel, groups, group.size, arrays, outs, [count, items, *numbers, *strides]
-    )
+    every = [count, items, *numbers, *strides]
+    primitives.launch(like, kernel, groups, group.size, arrays, outs, every)
+    if call is not None and group.items:
+        remember(*call, kernel, groups, group.size, arrays, outs, every)
 
 
 def _pitch(n: int) -> int:
     return n | 1
 
 
-def _check(report: Report, message: str) -> None:
-    if report.read()[0]:
-        raise LinAlgError(message)
-
-
 def solve(a: Any, b: Any) -> Any:
-    """Solve a x = b for matrices of the same dtype, in stacks that broadcast."""
+    """Solve a x = b for matrices of the same dtype, in stacks that broadcast. b may be one
+    vector."""
+    given, vector = (a, b), b.ndim == 1
+    if vector:
+        b = b[:, None]
     n, sides = b.shape[-2:]
     stack = layout.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     items = n * _pitch(n + sides)
     held = _registers(a, n, _sides(sides)) if sides <= _SIDES_HELD else None
     group = held or _group(a.backend, a.dtype, n, items)
     out = primitives.empty(a, (*stack, n, sides), a.dtype)
-    report = Report(a)
+    result = out[..., 0] if vector else out
+    failure = Failure(a)
     _run(
         a,
         group,
@@ -177,11 +196,12 @@ def solve(a: Any, b: Any) -> Any:
         prod(stack),
         items,
         _stacks((a, b), stack),
-        [out, report.array],
+        [out, failure.array],
         [n, sides],
+        Call(name_of("solve"), given, result),
     )
-    _check(report, "Singular matrix")
-    return out
+    failure.check(SINGULAR)
+    return result
 
 
 def inverse(a: Any) -> Any:
@@ -191,7 +211,7 @@ def inverse(a: Any) -> Any:
     held = _registers(a, n, -1)
     group = held or _group(a.backend, a.dtype, n, items)
     out = primitives.empty(a, a.shape, a.dtype)
-    report = Report(a)
+    failure = Failure(a)
     _run(
         a,
         group,
@@ -203,10 +223,11 @@ def inverse(a: Any) -> Any:
         prod(a.shape[:-2]),
         items,
         _stacks((a,), a.shape[:-2]),
-        [out, report.array],
+        [out, failure.array],
         [n],
+        Call(name_of("inv"), (a,), out),
     )
-    _check(report, "Singular matrix")
+    failure.check(SINGULAR)
     return out
 
 
@@ -235,6 +256,7 @@ def determinant(a: Any, logarithm: bool) -> Any:
         _stacks((a,), stack),
         outs,
         [n],
+        Call(name_of("det", logarithm), (a,), outs[0]),
     )
     return tuple(outs) if logarithm else outs[0]
 
@@ -245,7 +267,7 @@ def cholesky(a: Any, upper: bool) -> Any:
     items = n * _pitch(n)
     group = _group(a.backend, a.dtype, n, items)
     out = primitives.empty(a, a.shape, a.dtype)
-    report = Report(a)
+    failure = Failure(a)
     _run(
         a,
         group,
@@ -255,10 +277,11 @@ def cholesky(a: Any, upper: bool) -> Any:
         prod(a.shape[:-2]),
         items,
         _stacks((a,), a.shape[:-2]),
-        [out, report.array],
+        [out, failure.array],
         [n, int(upper)],
+        Call(name_of("cholesky", upper), (a,), out),
     )
-    _check(report, "Matrix is not positive definite")
+    failure.check(INDEFINITE)
     return out
 
 
@@ -267,11 +290,15 @@ def qr(a: Any, mode: str) -> tuple[Any, Any]:
     m, n = a.shape[-2:]
     k = m if mode == "complete" else min(m, n)
     wide = 0 if mode == "r" else k
+    stack = a.shape[:-2]
+    q = primitives.empty(a, (*stack, m, k), a.dtype) if wide else None
+    name = name_of("qr", mode)
+    known = launch_known(name, (a,), () if q is None else (q,))
+    if known is not None:
+        return q, known
     items = m * _pitch(max(n, wide)) + min(m, n)
     group = _group(a.backend, a.dtype, max(n, wide), items)
-    stack = a.shape[:-2]
     r = primitives.empty(a, (*stack, k, n), a.dtype)
-    q = primitives.empty(a, (*stack, m, k), a.dtype) if wide else None
     _run(
         a,
         group,
@@ -283,6 +310,7 @@ def qr(a: Any, mode: str) -> tuple[Any, Any]:
         _stacks((a,), stack),
         [r] if q is None else [r, q],
         [m, n, k, wide],
+        Call(name, (a,), r),
     )
     return q, r
 
@@ -295,7 +323,7 @@ def eigh(a: Any, upper: bool, vectors: bool) -> tuple[Any, Any]:
     stack = a.shape[:-2]
     values = primitives.empty(a, (*stack, n), a.dtype.char.lower())
     out = primitives.empty(a, a.shape, a.dtype) if vectors else None
-    report = Report(a)
+    failure = Failure(a)
     _run(
         a,
         group,
@@ -305,10 +333,11 @@ def eigh(a: Any, upper: bool, vectors: bool) -> tuple[Any, Any]:
         prod(stack),
         items,
         _stacks((a,), stack),
-        [values, report.array, *([] if out is None else [out])],
+        [values, *([] if out is None else [out]), failure.array],
         [n, int(upper)],
+        Call(name_of("eigh", upper, vectors), (a,), values),
     )
-    _check(report, "Eigenvalues did not converge")
+    failure.check(NO_EIGENVALUES)
     return values, out
 
 
@@ -316,14 +345,18 @@ def svd(a: Any, vectors: bool) -> tuple[Any, Any, Any]:
     """Return (U, singular values, V) of a stack of matrices with at least as many rows as columns,
     with U of the same shape; (None, values, None) without vectors."""
     m, n = a.shape[-2:]
-    items = max(m * _pitch(n), n * _pitch(m)) + (n * _pitch(n) if vectors else 0) + 2 * n + m
-    group = _group(a.backend, a.dtype, (n + 1) // 2, items)
     stack = a.shape[:-2]
-    values = primitives.empty(a, (*stack, n), a.dtype.char.lower())
     outs = []
     if vectors:
         outs = [primitives.empty(a, (*stack, rows, n), a.dtype) for rows in (m, n)]
-    report = Report(a)
+    name = name_of("svd", vectors)
+    values = launch_known(name, (a,), outs, NO_SINGULAR_VALUES)
+    if values is not None:
+        return (outs[0], values, outs[1]) if vectors else (None, values, None)
+    items = max(m * _pitch(n), n * _pitch(m)) + (n * _pitch(n) if vectors else 0) + 2 * n + m
+    group = _group(a.backend, a.dtype, (n + 1) // 2, items)
+    values = primitives.empty(a, (*stack, n), a.dtype.char.lower())
+    failure = Failure(a)
     _run(
         a,
         group,
@@ -333,8 +366,9 @@ def svd(a: Any, vectors: bool) -> tuple[Any, Any, Any]:
         prod(stack),
         items,
         _stacks((a,), stack),
-        [values, report.array, *outs],
+        [values, *outs, failure.array],
         [m, n],
+        Call(name, (a,), values),
     )
-    _check(report, "SVD did not converge")
+    failure.check(NO_SINGULAR_VALUES)
     return (outs[0], values, outs[1]) if vectors else (None, values, None)

@@ -153,11 +153,12 @@ def identity(a: Any) -> Any:
 def solve(a: Any, b: Any) -> Any:
     """Implement numpy.linalg.solve."""
     dtype = _dtype(a, b)
-    right = b[:, None] if b.ndim == 1 else b
     place = where("lu", a, b)
-    if place != "cusolver":
-        module = _each() if place == "each" else _blocked()
-        x = module.solve(primitives.astype(a, dtype), primitives.astype(right, dtype))
+    if place == "each":
+        return _each().solve(primitives.astype(a, dtype), primitives.astype(b, dtype))
+    right = b[:, None] if b.ndim == 1 else b
+    if place == "blocked":
+        x = _blocked().solve(primitives.astype(a, dtype), primitives.astype(right, dtype))
         return x[..., 0] if b.ndim == 1 else x
     stack = layout.broadcast_shapes(a.shape[:-2], right.shape[:-2])
     n, k = right.shape[-2:]

@@ -206,7 +206,7 @@ def eigh_source(group: Group, vectors: bool, rows: int) -> str:
         LIN_SYNC;
     }}"""
     numbers = ["n", "upper", "x_step", "x_down", "x_across"]
-    writes = ["lin_r values", "pg_i64 report", *(["lin_t out"] if vectors else [])]
+    writes = ["lin_r values", *(["lin_t out"] if vectors else []), "pg_i64 report"]
     rotate = f"#define LIN_ROTATE \\\n{_ROTATE}\n" if vectors else "#define LIN_ROTATE\n"
     text = prelude(group) + copy_in() + REFLECTORS + _TRIDIAGONAL + rotate + _QL
     local = [

@@ -224,7 +224,7 @@ def svd_source(group: Group, vectors: bool, columns: int) -> str:
         LIN_SYNC;
     }}"""
     numbers = ["m", "n", "x_step", "x_down", "x_across"]
-    writes = ["lin_r values", "pg_i64 report", *(["lin_t left", "lin_t right"] * vectors)]
+    writes = ["lin_r values", *(["lin_t left", "lin_t right"] * vectors), "pg_i64 report"]
     keep = "#define LIN_V(...) __VA_ARGS__\n" if vectors else "#define LIN_V(...)\n"
     text = prelude(group) + copy_in() + _LAYOUT + keep + _ROTATE + _COMPLETE * vectors
     local = [*([f"pg_i32 order[{columns}]"] * vectors), f"lin_r parts[{group.threads}]"]

@@ -96,6 +96,8 @@ def _limits(device: Any) -> Limits:
 
 _DEFAULT_STREAM = 1  # CU_STREAM_LEGACY
 _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
+_MAPS_HOST_MEMORY = 19  # CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY
+_MAPPED = 2  # CU_MEMHOSTALLOC_DEVICEMAP
 
 
 class CUDABackend(Backend):
@@ -115,6 +117,8 @@ class CUDABackend(Backend):
         self.libraries: OpenHandles | None = None  # made by libraries.handles at the first call
         self.pool = DeviceMemoryPool()
         self.peer_stream: Any = None  # for copies to other devices
+        self._flags: list[np.ndarray] = []  # all of host_flags()
+        self._default_stream: Any = None  # as an object, for wait()
         self.table = KernelTable(True, self.pool.allocate, kernel_cache.group_shape(self))
 
     def __repr__(self) -> str:
@@ -286,6 +290,14 @@ class CUDABackend(Backend):
                 driver.memset_d8_async(_at(dest, offset, queue), byte, nbytes, queue)
         return None
 
+    def host_flags(self) -> tuple[Any, np.ndarray] | None:
+        if not self.device.get_attribute(_MAPS_HOST_MEMORY):
+            return None
+        with _current(self.context):
+            flags = driver.pagelocked_zeros(2, np.int64, mem_flags=_MAPPED)
+            self._flags.append(flags)  # kernels may write to one after its owner is gone
+            return flags.base.get_device_pointer(), flags
+
     def need_stack(self, size: int) -> None:
         """Set the stack size of threads to at least *size* bytes."""
         with _current(self.context):
@@ -347,6 +359,15 @@ class CUDABackend(Backend):
                 _cuda.Context.synchronize()
         else:
             queue.synchronize()
+
+    def wait(self, queue: Any) -> None:
+        if queue is not None:
+            queue.synchronize()
+            return
+        if self._default_stream is None:
+            self._default_stream = driver.Stream.from_handle(_DEFAULT_STREAM)
+        with self._home(queue):
+            self._default_stream.synchronize()
 
     def event(self, queue: Any, wait_for: Sequence[Any] | None = None) -> Any:
         with self._home(queue):
