@@ -12,6 +12,7 @@ from pygpu._src.array import layout, primitives
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels import cholesky as cholesky_text
 from pygpu._src.codegen.kernels import eigh as eigh_text
+from pygpu._src.codegen.kernels import eigh_rows
 from pygpu._src.codegen.kernels import householder as householder_text
 from pygpu._src.codegen.kernels import jacobi as jacobi_text
 from pygpu._src.codegen.kernels import lu as lu_text
@@ -265,14 +266,15 @@ def cholesky(a: Any, upper: bool) -> Any:
     """Return the lower factors of a stack, or the upper ones."""
     n = a.shape[-1]
     items = n * _pitch(n)
-    group = _group(a.backend, a.dtype, n, items)
+    held = _registers(a, n, 0)
+    group = held or _group(a.backend, a.dtype, n, items)
     out = primitives.empty(a, a.shape, a.dtype)
     failure = Failure(a)
     _run(
         a,
         group,
-        (),
-        lambda: cholesky_text.cholesky_source(group),
+        ("held",) if held else (),
+        lambda: (cholesky_text.rows_source if held else cholesky_text.cholesky_source)(group),
         "lin_cholesky_each",
         prod(a.shape[:-2]),
         items,
@@ -319,7 +321,8 @@ def eigh(a: Any, upper: bool, vectors: bool) -> tuple[Any, Any]:
     """Return (eigenvalues, vectors or None) of a stack of Hermitian matrices."""
     n = a.shape[-1]
     items = n * _pitch(n) + 6 * n
-    group = _group(a.backend, a.dtype, n, items)
+    held = _registers(a, n, -1)
+    group = held or _group(a.backend, a.dtype, n, items)
     stack = a.shape[:-2]
     values = primitives.empty(a, (*stack, n), a.dtype.char.lower())
     out = primitives.empty(a, a.shape, a.dtype) if vectors else None
@@ -327,8 +330,12 @@ def eigh(a: Any, upper: bool, vectors: bool) -> tuple[Any, Any]:
     _run(
         a,
         group,
-        (_rows(n), vectors),
-        lambda: eigh_text.eigh_source(group, vectors, _rows(n)),
+        ("held", eigh_rows.columns_of(n), vectors) if held else (_rows(n), vectors),
+        lambda: (
+            eigh_rows.eigh_rows_source(group, eigh_rows.columns_of(n), vectors)
+            if held
+            else eigh_text.eigh_source(group, vectors, _rows(n))
+        ),
         "lin_eigh",
         prod(stack),
         items,

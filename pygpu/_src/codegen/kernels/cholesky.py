@@ -1,11 +1,16 @@
-"""The kernel of Cholesky factorization with one matrix per work-group: by columns, each item a sum
-(Golub and Van Loan, Matrix computations, section 4.2)."""
+"""The kernels of Cholesky factorization (Golub and Van Loan, Matrix computations, section 4.2).
+
+With one matrix per work-group: by columns, each item a sum. With a row per work-item, in registers
+and for matrices of up to 32 rows: by outer products, of which each column goes through local
+memory.
+"""
 
 from __future__ import annotations
 
 from .matrix_group import Group, copy_in, kernel, prelude
+from .matrix_rows import each, rows_prelude
 
-__all__ = ["cholesky_source"]
+__all__ = ["cholesky_source", "rows_source"]
 
 _FACTOR = """\
 /* The lower triangle becomes L. Returns whether a pivot was not positive; NaN goes through, as in
@@ -70,3 +75,55 @@ def cholesky_source(group: Group) -> str:
     writes = ["lin_t out", "pg_i64 report"]
     text = prelude(group) + copy_in() + _FACTOR
     return text + kernel(group, "lin_cholesky_each", ["lin_t x"], writes, numbers, [], body)
+
+
+_BY_ROWS = """\
+/* The row of a positive definite matrix becomes the row of L. Returns whether a pivot was not
+   positive; NaN goes through. column: two columns, used in turn. */
+PG_INLINE int lin_cholesky_rows(lin_t *r, PG_LOCAL_PTR lin_t *column)
+{
+    int failed = 0;
+    PG_UNROLL for (int k = 0; k < LIN_N; k++) {
+        PG_LOCAL_PTR lin_t *items = column + (k & 1) * LIN_N;
+        items[LIN_ID] = r[k];
+        LIN_SYNC;
+        lin_r pivot = lin_re(items[k]);
+        failed |= pivot <= (lin_r)0;
+        pivot = sqrt(pivot);
+        lin_r inverse = (lin_r)1 / pivot;
+        r[k] = LIN_ID == k ? lin_of(pivot) : lin_scale(r[k], inverse);
+        lin_t factor = lin_scale(r[k], inverse);
+        PG_UNROLL for (int j = k + 1; j < LIN_N; j++)
+            r[j] = lin_minus(r[j], factor, lin_conj(items[j]));
+    }
+    return failed;
+}
+"""
+
+
+def rows_source(group: Group) -> str:
+    """``lin_cholesky_each`` with a row per work-item."""
+    body = f"""\
+{each(group, "(upper ? x_across : x_down)", "(upper ? x_down : x_across)")}
+        if (upper) {{
+            PG_UNROLL for (int j = 0; j < LIN_N; j++) r[j] = lin_conj(r[j]);
+        }}
+        if (lin_cholesky_rows(r, column) && LIN_ID == 0 && there)
+            report[0] = 1;
+        LIN_SYNC;
+        PG_UNROLL for (int j = 0; j < LIN_N; j++) {{
+            int at = upper ? j * (LIN_N + 1) + LIN_ID : LIN_ID * (LIN_N + 1) + j;
+            a[at] = j > LIN_ID ? lin_of((lin_r)0) : upper ? lin_conj(r[j]) : r[j];
+        }}
+        LIN_SYNC;
+        if (LIN_ID < (int)n && there) {{
+            LIN_UNROLL_4 for (int i = 0; i < (int)n; i++)
+                out[(g * n + i) * n + LIN_ID] = a[i * (LIN_N + 1) + LIN_ID];
+        }}
+        LIN_SYNC;
+    }}"""
+    numbers = ["n", "upper", "x_step", "x_down", "x_across"]
+    local = [f"lin_t column[{2 * group.threads}]"]
+    text = rows_prelude(group, group.threads) + _BY_ROWS
+    writes = ["lin_t out", "pg_i64 report"]
+    return text + kernel(group, "lin_cholesky_each", ["lin_t x"], writes, numbers, local, body)

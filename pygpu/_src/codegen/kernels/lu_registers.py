@@ -11,12 +11,12 @@ are compared by at least the first 14 bits of their absolute values, so factors 
 from __future__ import annotations
 
 from .lu import diagonal_text
-from .matrix_group import Group, kernel, prelude
+from .matrix_group import Group, kernel
+from .matrix_rows import each, rows_prelude
 
 __all__ = ["determinant_source", "inverse_source", "solve_source"]
 
 _ELIMINATE = """\
-#define LIN_N $n
 #define LIN_W $w
 /* The size of a candidate, and which row it is: the higher, the better. */
 PG_INLINE pg_u32 lin_key(lin_t item, int lane)
@@ -72,31 +72,6 @@ PG_INLINE void lin_substitute(lin_t *r, lin_t *s, int turn, PG_LOCAL_PTR lin_t *
         }
     }
 }
-/* A row of a matrix with n rows, and of the unit matrix after them. */
-PG_INLINE void lin_rows(lin_t *r, LIN_MEM lin_t *a, PG_GLOBAL const lin_t *from, int n, pg_i64 down, pg_i64 across, int there)
-{
-    if (LIN_ID < n && there) {
-        pg_i64 apart = across <= down ? down : across, next = across <= down ? across : down;
-        LIN_UNROLL_4 for (int i = 0; i < n; i++) {
-            int at = across <= down ? i * (LIN_N + 1) + LIN_ID : LIN_ID * (LIN_N + 1) + i;
-            a[at] = from[i * apart + LIN_ID * next];
-        }
-    }
-    LIN_SYNC;
-    PG_UNROLL for (int j = 0; j < LIN_N; j++)
-        r[j] = LIN_ID < n && j < n && there ? a[LIN_ID * (LIN_N + 1) + j]
-            : lin_of(LIN_ID == j ? (lin_r)1 : (lin_r)0);
-    LIN_SYNC;
-}
-"""
-
-# All matrices of a group do the same iterations, so that all work-items reach each LIN_SYNC.
-_EACH = """\
-    for (pg_i64 base = PG_GROUP_ID(0) * $teams; base < count; base += PG_GROUPS(0) * $teams) {
-        pg_i64 g = base + LIN_TEAM;
-        int there = g < count, turn;
-        lin_t r[LIN_N], s[LIN_W > LIN_N ? LIN_W - LIN_N : 1];
-        lin_rows(r, a, x + (there ? g : 0) * x_step, (int)n, x_down, x_across, there);
 """
 
 
@@ -105,8 +80,8 @@ def _text(group: Group, wide: int) -> str:
     bits = "PG_BITS_F32(lin_size(item))"
     if group.real == "f64":
         bits = "(PG_BITS_F64(lin_size(item)) >> 32)"
-    text = _ELIMINATE.replace("$n", str(n)).replace("$w", str(wide)).replace("$bits", bits)
-    return prelude(group) + text
+    text = _ELIMINATE.replace("$w", str(wide)).replace("$bits", bits)
+    return rows_prelude(group, n) + text
 
 
 def _local(group: Group, wide: int) -> list[str]:
@@ -114,7 +89,11 @@ def _local(group: Group, wide: int) -> list[str]:
 
 
 def _each(group: Group) -> str:
-    return _EACH.replace("$teams", str(group.warps)).replace("LIN_TEAM", "LIN_WARP")
+    return f"""\
+{each(group)}
+        int turn;
+        lin_t s[LIN_W > LIN_N ? LIN_W - LIN_N : 1];
+"""
 
 
 _SYSTEM = ["n", "sides", "x_step", "x_down", "x_across", "b_step", "b_down", "b_across"]

@@ -7,6 +7,7 @@ groups may wait for those that started before them. All 32 work-items must reach
 * pg_warp_up(x, d), pg_warp_down(x, d): the pg_u32 x of the work-item d places before, or after;
 * pg_warp_xor(x, d): the pg_u32 x of the work-item whose number differs by the bit d;
 * pg_warp_all(x): the pg_u32 x of the last work-item;
+* pg_warp_from(x, i): the pg_u32 x of the work-item i, which may differ between work-items;
 * pg_warp_vote(p): a bit for each work-item, set where the int p is not 0;
 * pg_warp_sync(): makes earlier writes of each visible to the others.
 
@@ -27,6 +28,7 @@ CUDA_WARPS = """\
 #define pg_warp_down(x, d) __shfl_down_sync(0xffffffffu, x, d)
 #define pg_warp_xor(x, d) __shfl_xor_sync(0xffffffffu, x, d)
 #define pg_warp_all(x) __shfl_sync(0xffffffffu, x, 31)
+#define pg_warp_from(x, i) __shfl_sync(0xffffffffu, x, i)
 #define pg_warp_vote(p) __ballot_sync(0xffffffffu, p)
 #define pg_warp_sync() __syncwarp()
 #define pg_popc(x) __popc((int)(x))
@@ -60,6 +62,12 @@ PG_INLINE uint pg_warp_all(uint x)
 {
     uint r;
     __asm__ volatile("shfl.sync.idx.b32 %0, %1, 31, 31, 0xffffffff;" : "=r"(r) : "r"(x));
+    return r;
+}
+PG_INLINE uint pg_warp_from(uint x, int i)
+{
+    uint r;
+    __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(x), "r"(i));
     return r;
 }
 PG_INLINE uint pg_warp_vote(int p)

@@ -1,0 +1,47 @@
+"""The common parts of kernels that hold matrices of up to 32 rows in registers: a row for each of
+4 to 32 work-items, so that a warp has one matrix or several.
+"""
+
+from __future__ import annotations
+
+from .matrix_group import Group, prelude
+
+__all__ = ["each", "rows_prelude"]
+
+_ROWS = """\
+/* A row of a matrix with n rows, and of the unit matrix after them. */
+PG_INLINE void lin_rows(lin_t *r, LIN_MEM lin_t *a, PG_GLOBAL const lin_t *from, int n, pg_i64 down, pg_i64 across, int there)
+{
+    if (LIN_ID < n && there) {
+        pg_i64 apart = across <= down ? down : across, next = across <= down ? across : down;
+        LIN_UNROLL_4 for (int i = 0; i < n; i++) {
+            int at = across <= down ? i * (LIN_N + 1) + LIN_ID : LIN_ID * (LIN_N + 1) + i;
+            a[at] = from[i * apart + LIN_ID * next];
+        }
+    }
+    LIN_SYNC;
+    PG_UNROLL for (int j = 0; j < LIN_N; j++)
+        r[j] = LIN_ID < n && j < n && there ? a[LIN_ID * (LIN_N + 1) + j]
+            : lin_of(LIN_ID == j ? (lin_r)1 : (lin_r)0);
+    LIN_SYNC;
+}
+"""
+
+
+def rows_prelude(group: Group, columns: int) -> str:
+    """The text before a kernel's functions. columns: LIN_N, the most that a row has."""
+    return prelude(group) + f"#define LIN_N {columns}\n" + _ROWS
+
+
+def each(group: Group, down: str = "x_down", across: str = "x_across") -> str:
+    """The head of the loop over matrices, which loads rows to *r*. All matrices of a group do the
+    same iterations, so that all work-items reach each LIN_SYNC; *there* is 0 for those after the
+    last one."""
+    teams = group.warps
+    return f"""\
+    for (pg_i64 base = PG_GROUP_ID(0) * {teams}; base < count; base += PG_GROUPS(0) * {teams}) {{
+        pg_i64 g = base + LIN_WARP;
+        int there = g < count;
+        lin_t r[LIN_N];
+        lin_rows(r, a, x + (there ? g : 0) * x_step, (int)n, {down}, {across}, there);
+"""
