@@ -12,11 +12,10 @@ from pygpu._src.array import layout, primitives
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels import cholesky as cholesky_text
 from pygpu._src.codegen.kernels import eigh as eigh_text
-from pygpu._src.codegen.kernels import eigh_rows
+from pygpu._src.codegen.kernels import eigh_rows, lu_registers
 from pygpu._src.codegen.kernels import householder as householder_text
 from pygpu._src.codegen.kernels import jacobi as jacobi_text
 from pygpu._src.codegen.kernels import lu as lu_text
-from pygpu._src.codegen.kernels import lu_registers
 from pygpu._src.codegen.kernels.matrix_group import Group
 from pygpu._src.runtime import kernel_cache
 

@@ -88,8 +88,12 @@ def _place(kind: str, a: Any, library: bool, own: bool) -> str:
         return "host"  # the same memory, and LAPACK's blocks fit its caches
     if large <= _IN_STACKS and count >= _STACK:
         return "each"
+    if kind in _ALONE and large <= _ALONE[kind]:
+        return "each"
+    if kind == "eigh" and a.backend.limits.warps:
+        return "blocked"
     if kind in _ALONE:
-        return "each" if large <= _ALONE[kind] else "host"
+        return "host"
     return "blocked"
 
 
@@ -109,6 +113,12 @@ def _blocked() -> Any:
     from pygpu._src.array.factorization import blocked
 
     return blocked
+
+
+def _jacobi_blocks() -> Any:
+    from pygpu._src.array.factorization import jacobi
+
+    return jacobi
 
 
 def _dtype(*arrays: Any) -> np.dtype[Any]:
@@ -305,8 +315,10 @@ def _jacobi(a: Any, full: bool, vectors: bool) -> tuple[Any, Any, Any]:
 
 def eigh(a: Any, part: str, vectors: bool) -> tuple[Any, Any]:
     """Return (values, vectors) of numpy.linalg.eigh; without vectors, those are undefined."""
-    if where("eigh", a) == "each":
-        found: tuple[Any, Any] = _each().eigh(_cast(a), part == "U", vectors)
+    place = where("eigh", a)
+    if place != "cusolver":
+        module = _each() if place == "each" else _jacobi_blocks()
+        found: tuple[Any, Any] = module.eigh(_cast(a), part == "U", vectors)
         return found
     dtype = _dtype(a)
     matrices = _columns(a, dtype)
