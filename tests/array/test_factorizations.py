@@ -352,6 +352,34 @@ def test_singular_matrices_raise(make):
         blocked.cholesky(make(np.diag(np.arange(40.0)[::-1] - 1)), False)
 
 
+def test_repeated_calls_are_one_launch_with_the_same_results_and_errors(make, monkeypatch):
+    good = hermitian((3, 4, 4), "d") + 9 * np.eye(4)
+    bad = good.copy()
+    bad[1] = 0
+    x, y, b = make(good), make(bad), make(random((4,), "d"))
+    calls = {
+        "cholesky": ((), "not positive definite"),
+        "inv": ((), "Singular matrix"),
+        "solve": ((b,), "Singular matrix"),
+        "det": ((), ""),
+        "qr": (("r",), ""),
+        "eigvalsh": (("U",), ""),
+    }
+    for name, (rest, message) in calls.items():
+        function = getattr(pygpu.linalg, name)
+        first = function(x, *rest).get()
+        assert make.calls(lambda: function(x, *rest))[0] == 1  # noqa: B023
+        for _ in range(2):
+            if message:
+                with pytest.raises(LinAlgError, match=message):
+                    function(y, *rest)
+            np.testing.assert_array_equal(function(x, *rest).get(), first)
+            assert function(x, *rest).shape == first.shape
+    monkeypatch.setenv("PYGPU_LINALG", "elsewhere")
+    with pytest.raises(ValueError, match="PYGPU_LINALG=elsewhere"):
+        pygpu.linalg.inv(x)
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_what_is_not_finite(make, value):
     a = np.eye(3)
