@@ -12,7 +12,6 @@ from pygpu._src.array.factorization import jacobi
 
 from .test_factorizations import errors, hard_matrices, hermitian, product, skewness, within
 
-
 pytestmark = pytest.mark.parametrize("make", ["cuda"], indirect=True)
 
 

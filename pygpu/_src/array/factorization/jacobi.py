@@ -23,14 +23,14 @@ from pygpu._src.runtime import kernel_cache
 
 from .launches import NO_EIGENVALUES
 
-__all__ = ["eigh"]
+__all__ = ["SWEEPS", "Launch", "adjoint_of", "eigh", "largest", "norm", "scaling", "width_of"]
 
-_SWEEPS = 40  # at most
+SWEEPS = 40  # at most
 INNER = 2  # sweeps of a pair of blocks in each round
 _WIDEST = {"f": 120, "d": 1000}  # exponents of scales
 
 
-class _Launch:
+class Launch:
     """A kernel that is launched again and again on the same arrays with other numbers."""
 
     def __init__(
@@ -69,7 +69,7 @@ def _hermitian(a: Any, upper: bool, power: int, size: int) -> tuple[Any, Any]:
     down, across = (s // a.itemsize for s in a.strides)
     groups = min(-(-size * size // 512), 1 << 16)
     source = text.hermitian_source
-    launch = _Launch(group, "lin_hermitian", lambda: source(group), groups, [a], [x, z])
+    launch = Launch(group, "lin_hermitian", lambda: source(group), groups, [a], [x, z])
     launch.ordered(1, 0, a.shape[0], int(upper), size, power, down, across)
     return x, z
 
@@ -84,12 +84,13 @@ def _rotate(x: Any, z: Any, vectors: bool, width: int) -> None:
     items = side * (side + 1)
     group = Group(code, side, items, 32 // side, True)
     groups = -(-pairs // group.warps)
-    solve = _Launch(
+    solve = Launch(
         group, "lin_pairs", lambda: text.pairs_source(group, width), groups, [], [x, turns, sums]
     )
     team = Group(code, text.GROUP, items, 0, True)
-    groups = pairs * (pairs - 1) // 2 + pairs * pairs * vectors
-    turn = _Launch(
+    above = pairs * (pairs - 1) // 2
+    groups = above + pairs * pairs * vectors
+    turn = Launch(
         team,
         "lin_rotate_blocks",
         lambda: text.rotate_source(team, width),
@@ -99,34 +100,35 @@ def _rotate(x: Any, z: Any, vectors: bool, width: int) -> None:
     )
     limit, rounds = None, 2 * pairs - 1
     ordered = x.backend.is_ordered(solve.queue)
-    for _ in range(_SWEEPS):
+    for _ in range(SWEEPS):
         for k in range(rounds):
             follow = ordered and 0 < k < rounds - 1
             (solve.follow if follow else solve.ordered)(pairs, 0, k, size, INNER)
             if groups:
-                (turn.follow if follow else turn.ordered)(pairs, 0, k, size)
+                (turn.follow if follow else turn.ordered)(pairs, 0, k, size, above)
         beside = float(sums.get().sum(dtype=np.float64))
         if limit is None:
-            norm = float(reduce("sum", abs(x) ** 2, None).get())
-            limit = (np.finfo(x.dtype).eps / 2) ** 2 * norm
+            square = float(reduce("sum", abs(x) ** 2, None).get())
+            limit = (np.finfo(x.dtype).eps / 2) ** 2 * square
         if beside <= limit:
             return
     raise LinAlgError(NO_EIGENVALUES)
 
 
 def _one(a: Any, upper: bool, vectors: bool) -> tuple[Any, Any]:
+    from pygpu._src.array.routines import manipulation
+
     n = a.shape[0]
-    width = 8 if a.dtype.char == "D" else 16
+    width = width_of(a)
     size = -(-n // (2 * width)) * 2 * width
-    most = _largest(a, upper)
+    most = largest(manipulation.triangle(a, 0, upper))
     if not most < inf:
         lost = primitives.empty(a, (n, n), a.dtype)
         primitives.fill(lost, nan)
         values = primitives.empty(a, (n,), a.dtype.char.lower())
         primitives.fill(values, nan)
         return values, lost
-    widest = _WIDEST[a.dtype.char.lower()]
-    power = max(min(-frexp(most)[1], widest), -widest) if most else 0
+    power = scaling(a, most)
     x, z = _hermitian(a, upper, power, size)
     whole = x._copy()._view((n, n), x.strides, 0)
     _rotate(x, z, True, width)
@@ -144,13 +146,13 @@ def _refined(a: Any, z: Any, vectors: bool) -> tuple[Any, Any]:
     """Return (values, vectors) with the errors of products instead of those of all rotations: a
     step of Ogita and Aishima, Iterative refinement for symmetric eigenvalue decomposition (2018).
     """
-    adjoint = _adjoint(z)
+    adjoint = adjoint_of(z)
     products, gram = matmul(adjoint, matmul(a, z)), matmul(adjoint, z)
     values = _real(diagonal(products, 0, 0, 1)) / _real(diagonal(gram, 0, 0, 1))
     if not vectors:
         return values, None
     one = values.dtype.type(1)
-    products, gram = products + _adjoint(products), gram + _adjoint(gram)  # twice of each
+    products, gram = products + adjoint_of(products), gram + adjoint_of(gram)  # twice of each
     unit = diagonal(gram, 0, 0, 1)
     unit -= 2 * one
     primitives.changed(gram, unit)
@@ -159,26 +161,38 @@ def _refined(a: Any, z: Any, vectors: bool) -> tuple[Any, Any]:
     unit = diagonal(rest, 0, 0, 1)
     primitives.fill(unit, 0)
     primitives.changed(rest, unit)
-    bound = _norm(rest) + _norm(a) * _norm(gram)
+    bound = norm(rest) + norm(a) * norm(gram)
     far = abs(gaps) > bound
     turn = np.where(far, rest / np.where(far, gaps, one), 0 * one)  # antisymmetric
     return values, z + matmul(z, (turn - gram / 2) / 2)
 
 
-def _adjoint(a: Any) -> Any:
+def adjoint_of(a: Any) -> Any:
+    """Return the adjoint of a matrix."""
     return a.mT.conj() if a.dtype.kind == "c" else a.mT
 
 
-def _norm(a: Any) -> float:
+def norm(a: Any) -> float:
+    """Return the Frobenius norm."""
     return float(reduce("sum", abs(a) ** 2, None).get()) ** 0.5
 
 
-def _largest(a: Any, upper: bool) -> float:
-    """Return the largest absolute value in a triangle; NaN counts as infinite."""
-    from pygpu._src.array.routines import manipulation
+def largest(a: Any) -> float:
+    """Return the largest absolute value of real and imaginary parts; NaN counts as infinite."""
+    parts = (a.real, a.imag) if a.dtype.kind == "c" else (a,)
+    most = [float(reduce("max", abs(x), None).get()) for x in parts]
+    return inf if any(x != x for x in most) else max(most)
 
-    most = float(reduce("max", abs(manipulation.triangle(a, 0, upper)), None).get())
-    return most if most == most else inf
+
+def scaling(a: Any, most: float) -> int:
+    """Return the power of two by which the largest value comes near 1."""
+    widest = _WIDEST[a.dtype.char.lower()]
+    return max(min(-frexp(most)[1], widest), -widest) if most else 0
+
+
+def width_of(a: Any) -> int:
+    """Return the columns of a block: as many as registers hold twice."""
+    return 8 if a.dtype.char == "D" else 16
 
 
 def eigh(a: Any, upper: bool, vectors: bool) -> tuple[Any, Any]:

@@ -90,9 +90,7 @@ def _place(kind: str, a: Any, library: bool, own: bool) -> str:
         return "each"
     if kind in _ALONE and large <= _ALONE[kind]:
         return "each"
-    if kind == "eigh" and a.backend.limits.warps:
-        return "blocked"
-    if kind in _ALONE:
+    if kind in _ALONE and not a.backend.limits.warps:
         return "host"
     return "blocked"
 
@@ -119,6 +117,12 @@ def _jacobi_blocks() -> Any:
     from pygpu._src.array.factorization import jacobi
 
     return jacobi
+
+
+def _columns_jacobi() -> Any:
+    from pygpu._src.array.factorization import column_jacobi
+
+    return column_jacobi
 
 
 def _dtype(*arrays: Any) -> np.dtype[Any]:
@@ -266,7 +270,7 @@ def qr(a: Any, mode: str) -> tuple[Any, Any]:
 
 def svd(a: Any, full: bool, vectors: bool) -> tuple[Any, Any, Any]:
     """Return (U, S, V^H); without vectors, the first and last are None."""
-    if where("svd", a) == "each":
+    if where("svd", a) != "cusolver":
         return _jacobi(_cast(a), full, vectors)
     dtype = _dtype(a)
     stack, (m, n) = a.shape[:-2], a.shape[-2:]
@@ -292,19 +296,21 @@ def _adjoint(a: Any) -> Any:
 
 
 def _jacobi(a: Any, full: bool, vectors: bool) -> tuple[Any, Any, Any]:
-    """Compute svd() by kernels: of R, if there are many more rows than columns, or U must be
-    complete."""
+    """Compute svd() by kernels: of R, if there are many more rows than columns, U must be
+    complete, or the kernels are those for large square matrices."""
     m, n = a.shape[-2:]
     if m < n:
         v, values, u = _jacobi(a.mT, full, vectors)
         return (u.mT, values, v.mT) if vectors else (None, values, None)
     full = full and vectors and m > n
     q = None
-    if full or m > 2 * n:
+    blocks = where("svd", a) == "blocked"
+    if full or m > (n if blocks else 2 * n):
         mode = "complete" if full else "reduced" if vectors else "r"
         q, r = qr(a, mode)
         a = r[..., :n, :]
-    u, values, v = _each().svd(a, vectors)
+        blocks = where("svd", a) == "blocked"
+    u, values, v = (_columns_jacobi() if blocks else _each()).svd(a, vectors)
     if not vectors:
         return None, values, None
     if q is not None:

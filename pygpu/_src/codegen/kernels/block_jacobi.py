@@ -1,9 +1,11 @@
-"""Kernels of eigenvalues of large Hermitian matrices on GPUs, by Jacobi rotations of pairs of
-blocks: a round rotates all blocks of columns by pairs, and takes two launches.
+"""Kernels of eigenvalues and singular values of large matrices on GPUs, by Jacobi rotations of
+pairs of blocks of columns: each round rotates all blocks by pairs.
 
-Golub and Van Loan, Matrix computations, section 8.5.6 (block Jacobi procedures); the pairs of a
-round are a round-robin tournament (Brent and Luk, 1985). A pair of blocks is diagonalized as in
-eigh_rows.py, but by so few sweeps that all rotations stay small.
+Golub and Van Loan, Matrix computations, sections 8.5.6 and 8.6.3 (block Jacobi procedures); the
+pairs of a round are a round-robin tournament (Brent and Luk, 1985). Eigenvalues: a pair is
+diagonalized as in eigh_rows.py, by few sweeps, and its rotations are applied to the rest of the
+matrix from both sides: two launches per round. Singular values: the products of the columns of a
+pair are such a matrix, and only columns are rotated (Hestenes, 1958): three launches.
 """
 
 from __future__ import annotations
@@ -11,7 +13,14 @@ from __future__ import annotations
 from .eigh_rows import jacobi_text
 from .matrix_group import Group, kernel, prelude
 
-__all__ = ["GROUP", "hermitian_source", "pairs_source", "rotate_source"]
+__all__ = [
+    "GROUP",
+    "column_pairs_source",
+    "gram_source",
+    "hermitian_source",
+    "pairs_source",
+    "rotate_source",
+]
 
 GROUP = 64  # work-items that rotate a block, each 1/8 of its rows and columns
 
@@ -84,11 +93,10 @@ def pairs_source(group: Group, width: int) -> str:
 
 _ROTATE = """\
 #define LIN_TILE (LIN_N / 8)
-/* c = a b or a^H b, for the items of a work-item: rows and columns of which each is 8 after the last. */
+/* c += a b or a^H b, for the items of a work-item: rows and columns of which each is 8 after the last. */
 PG_INLINE void lin_product(lin_t *c, PG_LOCAL_PTR const lin_t *a, int down, int across, int conjugate, PG_LOCAL_PTR const lin_t *b)
 {
     int row = LIN_ID / 8, column = LIN_ID % 8;
-    PG_UNROLL for (int e = 0; e < LIN_TILE * LIN_TILE; e++) c[e] = lin_of((lin_r)0);
     LIN_UNROLL_4 for (int k = 0; k < LIN_N; k++) {
         lin_t left[LIN_TILE], right[LIN_TILE];
         PG_UNROLL for (int e = 0; e < LIN_TILE; e++) {
@@ -101,6 +109,10 @@ PG_INLINE void lin_product(lin_t *c, PG_LOCAL_PTR const lin_t *a, int down, int 
                 c[i * LIN_TILE + j] = lin_plus(c[i * LIN_TILE + j], left[i], right[j]);
     }
 }
+PG_INLINE void lin_clear(lin_t *c)
+{
+    PG_UNROLL for (int e = 0; e < LIN_TILE * LIN_TILE; e++) c[e] = lin_of((lin_r)0);
+}
 PG_INLINE void lin_put(PG_LOCAL_PTR lin_t *to, const lin_t *c)
 {
     int row = LIN_ID / 8, column = LIN_ID % 8;
@@ -110,14 +122,13 @@ PG_INLINE void lin_put(PG_LOCAL_PTR lin_t *to, const lin_t *c)
 }
 """
 
-# Groups: first those of the blocks above the diagonal, then those of the vectors.
+# Groups: first those of the blocks *above* the diagonal, then those of the vectors.
 _ROTATE_BODY = """\
     int pairs = (int)count, blocks = 2 * pairs, step = (int)round, j = LIN_ID % LIN_N;
-    int ours = pairs * (pairs - 1) / 2, here = (int)PG_GROUP_ID(0);
-    int vectors = here >= ours, low, high;
+    int here = (int)PG_GROUP_ID(0), vectors = here >= (int)above, low, high;
     if (vectors) {
-        low = (here - ours) / pairs;
-        high = (here - ours) % pairs;
+        low = (here - (int)above) / pairs;
+        high = (here - (int)above) % pairs;
     } else { /* low < high: the pairs below *high* come first */
         high = (int)((1.0f + sqrt(1.0f + 8.0f * (float)here)) / 2.0f);
         while (high * (high - 1) / 2 > here)
@@ -135,6 +146,7 @@ _ROTATE_BODY = """\
         b[i * LIN_PITCH + j] = turns[((pg_i64)high * LIN_N + i) * LIN_N + j];
     }
     LIN_SYNC;
+    lin_clear(c);
     lin_product(c, a, LIN_PITCH, 1, 0, b);
     LIN_SYNC;
     lin_put(a, c);
@@ -142,6 +154,7 @@ _ROTATE_BODY = """\
         for (int i = LIN_ID / LIN_N; i < LIN_N; i += $rows)
             b[i * LIN_PITCH + j] = turns[((pg_i64)low * LIN_N + i) * LIN_N + j];
         LIN_SYNC;
+        lin_clear(c);
         lin_product(c, b, 1, LIN_PITCH, 1, a);
         LIN_SYNC;
         lin_put(a, c);
@@ -166,8 +179,83 @@ def rotate_source(group: Group, width: int) -> str:
     text = prelude(group) + _places(group, width) + _ROTATE
     writes = ["lin_t x", "lin_t z"]
     return text + kernel(
-        group, "lin_rotate_blocks", ["lin_t turns"], writes, ["round", "size"], local, body
+        group, "lin_rotate_blocks", ["lin_t turns"], writes, ["round", "size", "above"], local, body
     )
+
+
+_GRAM = """\
+    int pairs = (int)count, blocks = 2 * pairs, step = (int)round, j = LIN_ID % LIN_N;
+    int pair = (int)PG_GROUP_ID(0) % pairs, part = (int)PG_GROUP_ID(0) / pairs;
+    pg_i64 column = lin_place(pair, j, step, blocks);
+    lin_t c[LIN_TILE * LIN_TILE];
+    lin_clear(c);
+    for (pg_i64 first = part * LIN_N; first < rows; first += parts * LIN_N) {
+        for (int i = LIN_ID / LIN_N; i < LIN_N; i += $rows)
+            a[i * LIN_PITCH + j] = z[(first + i) * size + column];
+        LIN_SYNC;
+        lin_product(c, a, 1, LIN_PITCH, 1, a);
+        LIN_SYNC;
+    }
+    lin_put(a, c);
+    LIN_SYNC;
+    for (int i = LIN_ID / LIN_N; i < LIN_N; i += $rows)
+        grams[((pg_i64)PG_GROUP_ID(0) * LIN_N + i) * LIN_N + j] = a[i * LIN_PITCH + j];"""
+
+
+def gram_source(group: Group, width: int) -> str:
+    """``lin_gram_blocks``: the products of the columns of each pair of blocks, in so many parts."""
+    body = _GRAM.replace("$rows", str(GROUP // (2 * width)))
+    text = prelude(group) + _places(group, width) + _ROTATE
+    numbers = ["round", "size", "rows", "parts"]
+    return text + kernel(group, "lin_gram_blocks", ["lin_t z"], ["lin_t grams"], numbers, [], body)
+
+
+_COLUMN_PAIRS = """\
+    for (pg_i64 base = PG_GROUP_ID(0) * $teams; base < count; base += PG_GROUPS(0) * $teams) {
+        pg_i64 g = base + LIN_WARP;
+        int there = g < count;
+        lin_t r[LIN_N], v[LIN_N];
+        PG_UNROLL for (int j = 0; j < LIN_N; j++) {
+            r[j] = lin_of((lin_r)0);
+            v[j] = lin_of(j == LIN_ID ? (lin_r)1 : (lin_r)0);
+        }
+        for (pg_i64 part = 0; part < parts && there; part++) {
+            PG_GLOBAL const lin_t *from = grams + (part * count + g) * LIN_N * LIN_N + LIN_ID;
+            PG_UNROLL for (int j = 0; j < LIN_N; j++) r[j] = lin_add(r[j], lin_conj(from[j * LIN_N]));
+        }
+        lin_r mine = lin_re(r[0]);
+        PG_UNROLL for (int j = 1; j < LIN_N; j++) mine = j == LIN_ID ? lin_re(r[j]) : mine;
+        sizes[LIN_ID] = sqrt(mine);
+        LIN_SYNC;
+        lin_r most = (lin_r)0; /* the largest cosine */
+        PG_UNROLL for (int j = 0; j < LIN_N; j++) {
+            lin_r both = sizes[j] * sizes[LIN_ID], size = lin_abs(r[j]);
+            if (j != LIN_ID && both > LIN_LEAST / LIN_EPS && size > most * both)
+                most = size / both;
+        }
+        LIN_SYNC;
+        most = lin_largest(most, sizes);
+        if (pg_warp_vote(most > LIN_EPS))
+            lin_sweep(r, v, LIN_FIRST, hs, ss);
+        if (there && LIN_ID == 0)
+            cosines[round * count + g] = most;
+        PG_UNROLL for (int j = 0; j < LIN_N; j++) a[LIN_ID * LIN_PITCH + j] = v[j];
+        LIN_SYNC;
+        for (int i = 0; i < LIN_N && there; i++)
+            turns[(g * LIN_N + i) * LIN_N + LIN_ID] = a[i * LIN_PITCH + LIN_ID];
+        LIN_SYNC;
+    }"""
+
+
+def column_pairs_source(group: Group, width: int) -> str:
+    """``lin_column_pairs``: rotations, by one sweep, that make the columns of each pair of blocks
+    more orthogonal. cosines: the largest one of each pair before."""
+    n = 2 * width
+    local = [f"lin_r sizes[{n}]", f"lin_r hs[{width}]", f"lin_t ss[{width}]"]
+    body = _COLUMN_PAIRS.replace("$teams", str(group.warps))
+    text = prelude(group) + _places(group, width) + jacobi_text(group, True, relative=True)
+    writes, numbers = ["lin_t turns", "lin_r cosines"], ["round", "parts"]
+    return text + kernel(group, "lin_column_pairs", ["lin_t grams"], writes, numbers, local, body)
 
 
 _HERMITIAN = """\
