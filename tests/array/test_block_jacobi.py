@@ -1,5 +1,5 @@
-"""Eigenvalues of large Hermitian matrices by blocks, which devices with warps do: on the simulator,
-small matrices of two blocks or more."""
+"""Eigenvalues and singular values of large matrices by blocks, which devices with warps do: on the
+simulator, of small matrices with two blocks or more."""
 
 from __future__ import annotations
 
@@ -8,9 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pygpu._src.array.factorization import jacobi
+from pygpu._src.array.factorization import column_jacobi, jacobi
+from pygpu._src.array.routines import factorizations
 
-from .test_factorizations import errors, hard_matrices, hermitian, product, skewness, within
+from .test_factorizations import (
+    check_svd,
+    errors,
+    hard_matrices,
+    hermitian,
+    product,
+    random,
+    skewness,
+    within,
+)
 
 pytestmark = pytest.mark.parametrize("make", ["cuda"], indirect=True)
 
@@ -59,3 +69,54 @@ def test_views_and_what_is_not_finite(make):
     a[3, 2] = np.nan
     values, vectors = jacobi.eigh(make(a), False, True)
     assert np.isnan(values.get()).all() and np.isnan(vectors.get()).all()
+
+
+def check_columns(make: Any, a: np.ndarray) -> None:
+    n = a.shape[-1]
+    u, values, v = (x.get() for x in column_jacobi.svd(make(a), True))
+    want = np.linalg.svd(a.astype(np.result_type(a, np.float64)), compute_uv=False)
+    assert u.dtype == v.dtype == a.dtype and u.shape == v.shape == a.shape
+    assert (values >= 0).all() and values.dtype == want.astype(a.dtype.char.lower()).dtype
+    within(errors(values, want, want.astype(values.dtype)), n)
+    adjoint = v.swapaxes(-1, -2).conj()
+    within(errors(product(u * values[..., None, :], adjoint), a, a), n)
+    within(skewness(u) / n**0.5, n)
+    within(skewness(v) / n**0.5, n)
+    left, alone, right = column_jacobi.svd(make(a), False)
+    assert left is None and right is None
+    within(errors(alone.get(), want, want.astype(values.dtype)), n)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [
+        ((40, 40), "f"),
+        ((17, 17), "D"),
+        pytest.param((3, 20, 20), "F", marks=pytest.mark.slow),
+        pytest.param((64, 64), "d", marks=pytest.mark.slow),
+        pytest.param((1, 1), "f", marks=pytest.mark.slow),
+    ],
+)
+def test_singular_values_are_those_of_lapack(make, shape, dtype):
+    check_columns(make, random(shape, dtype))
+
+
+@pytest.mark.parametrize("name", ["repeated", "zero", "huge", "graded", "ones"])
+def test_singular_values_of_hard_matrices(make, name):
+    check_columns(make, hard_matrices(35)[name])
+
+
+@pytest.mark.parametrize("shape", [(40, 35), (33, 50)])
+@pytest.mark.parametrize("full", [False, True])
+def test_matrices_that_are_not_square(make, monkeypatch, shape, full):
+    monkeypatch.setenv("PYGPU_LINALG", "own")
+    monkeypatch.setattr(factorizations, "_SMALL", 8)
+    monkeypatch.setattr(factorizations, "_ALONE", {"eigh": 8, "svd": 8})
+    check_svd(make, random(shape, "f"), full)
+
+
+def test_singular_values_of_what_is_not_finite(make):
+    a = random((40, 40), "d")
+    a[3, 2] = np.inf
+    with pytest.raises(np.linalg.LinAlgError, match="did not converge"):
+        column_jacobi.svd(make(a), True)

@@ -21,7 +21,7 @@ from pygpu._src.codegen.kernels import block_jacobi as text
 from pygpu._src.codegen.kernels.matrix_group import Group
 
 from . import blocked
-from .jacobi import SWEEPS, Launch, adjoint_of, largest, norm, scaling, width_of
+from .jacobi import SWEEPS, Launch, adjoint_of, largest, scaling, width_of
 from .launches import NO_SINGULAR_VALUES
 
 __all__ = ["svd"]
@@ -116,11 +116,12 @@ def _refined(a: Any, u: Any, v: Any) -> tuple[Any, Any, Any]:
     primitives.changed(off, ones)
     one = values.dtype.type(1)
     rows, gaps = values[:, None], values - values[:, None]
-    far = abs(gaps) > one * (2 * norm(off))
-    gaps = np.where(far, gaps * (values + rows), one)
     other = adjoint_of(off)
-    left = np.where(far, (off * values + other * rows) / gaps, 0 * one)
-    right = np.where(far, (off * rows + other * values) / gaps, 0 * one)
+    small = one * (np.finfo(a.dtype).eps ** 0.5 / 8)  # so that its square is nothing
+    far = abs(off) + abs(other) < abs(gaps) * small
+    gaps, both = np.where(far, gaps, one), np.where(far, values + rows, one)
+    left = np.where(far, (off * values + other * rows) / both / gaps, 0 * one)
+    right = np.where(far, (off * rows + other * values) / both / gaps, 0 * one)
     return u + matmul(u, left), values, v + matmul(v, right)
 
 

@@ -225,16 +225,16 @@ _COLUMN_PAIRS = """\
         }
         lin_r mine = lin_re(r[0]);
         PG_UNROLL for (int j = 1; j < LIN_N; j++) mine = j == LIN_ID ? lin_re(r[j]) : mine;
-        sizes[LIN_ID] = sqrt(mine);
+        squares[LIN_ID] = mine;
         LIN_SYNC;
         lin_r most = (lin_r)0; /* the largest cosine */
         PG_UNROLL for (int j = 0; j < LIN_N; j++) {
-            lin_r both = sizes[j] * sizes[LIN_ID], size = lin_abs(r[j]);
-            if (j != LIN_ID && both > LIN_LEAST / LIN_EPS && size > most * both)
+            lin_r both = sqrt(squares[j]) * sqrt(squares[LIN_ID]), size = lin_abs(r[j]);
+            if (j != LIN_ID && squares[j] > LIN_NOTHING && squares[LIN_ID] > LIN_NOTHING && size > most * both)
                 most = size / both;
         }
         LIN_SYNC;
-        most = lin_largest(most, sizes);
+        most = lin_largest(most, squares);
         if (pg_warp_vote(most > LIN_EPS))
             lin_sweep(r, v, LIN_FIRST, hs, ss);
         if (there && LIN_ID == 0)
@@ -251,9 +251,12 @@ def column_pairs_source(group: Group, width: int) -> str:
     """``lin_column_pairs``: rotations, by one sweep, that make the columns of each pair of blocks
     more orthogonal. cosines: the largest one of each pair before."""
     n = 2 * width
-    local = [f"lin_r sizes[{n}]", f"lin_r hs[{width}]", f"lin_t ss[{width}]"]
+    local = [f"lin_r squares[{n}]", f"lin_r hs[{width}]", f"lin_t ss[{width}]"]
     body = _COLUMN_PAIRS.replace("$teams", str(group.warps))
-    text = prelude(group) + _places(group, width) + jacobi_text(group, True, relative=True)
+    # Squared norms of columns that are nothing beside the largest item.
+    nothing = "#define LIN_NOTHING (LIN_EPS * LIN_EPS / (lin_r)256)\n"
+    text = prelude(group) + _places(group, width) + nothing
+    text += jacobi_text(group, True, relative=True)
     writes, numbers = ["lin_t turns", "lin_r cosines"], ["round", "parts"]
     return text + kernel(group, "lin_column_pairs", ["lin_t grams"], writes, numbers, local, body)
 

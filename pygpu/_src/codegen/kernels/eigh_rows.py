@@ -34,7 +34,7 @@ PG_INLINE lin_r lin_rotation(lin_r pp, lin_r qq, lin_t pq, lin_r *h, lin_t *s)
     lin_r size = lin_abs(pq);
     *h = (lin_r)0;
     *s = lin_of((lin_r)0);
-    if (!(size > $least))
+    if (!($turns))
         return (lin_r)0;
     lin_r zeta = (qq - pp) / ((lin_r)2 * size);
     lin_r t = (lin_r)1 / (fabs(zeta) + sqrt((lin_r)1 + zeta * zeta));
@@ -181,7 +181,8 @@ def columns_of(n: int) -> int:
 
 def jacobi_text(group: Group, vectors: bool, relative: bool = False) -> str:
     """lin_diagonalize() and what it needs. relative: also items that are small beside the largest
-    one, which is near 1, are rotated away if they are large beside those on the diagonal."""
+    one, which is near 1, are rotated away if they are large beside those on the diagonal, which
+    count as 0 up to LIN_NOTHING."""
     real = "return PG_FROM_BITS_F32(pg_warp_from(PG_BITS_F32(x), lane));"
     if group.real == "f64":
         real = """\
@@ -191,8 +192,10 @@ pg_u64 bits = PG_BITS_F64(x);
     item = "return lin_real_from(x, lane);"
     if group.code[0] == "c":
         item = "return lin_make(lin_real_from(x.re, lane), lin_real_from(x.im, lane));"
-    least = "LIN_EPS * sqrt(pp) * sqrt(qq) + LIN_LEAST / LIN_EPS"
-    text = _JACOBI.replace("$least", least if relative else "LIN_EPS * LIN_EPS")
+    turns = "size > LIN_EPS * LIN_EPS"
+    if relative:
+        turns = "size > LIN_EPS * sqrt(pp) * sqrt(qq) && pp > LIN_NOTHING && qq > LIN_NOTHING"
+    text = _JACOBI.replace("$turns", turns)
     text = text.replace("$from", real).replace("$item_from", item)
     return f"#define LIN_VECTORS {int(vectors)}\n{text}"
 
