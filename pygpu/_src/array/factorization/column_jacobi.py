@@ -26,6 +26,7 @@ from .launches import NO_SINGULAR_VALUES
 
 __all__ = ["svd"]
 
+_CLOSE = 1e-2  # cosines from which they are seen to become small at once
 _GROUPS = 512  # at least so many shall multiply columns, if there are enough rows
 
 
@@ -49,13 +50,17 @@ def _orthogonalize(z: Any, rows: int, width: int) -> None:
         [z],
         [grams],
     )
-    solve = Launch(
-        group,
-        "lin_column_pairs",
-        lambda: text.column_pairs_source(group, width),
-        -(-pairs // group.warps),
-        [grams],
-        [turns, cosines],
+    first, solve = (
+        Launch(
+            group,
+            "lin_column_pairs",
+            lambda: text.column_pairs_source(group, width, whole),  # noqa: B023
+            -(-pairs // group.warps),
+            [grams],
+            [turns, cosines],
+            whole,
+        )
+        for whole in (True, False)
     )
     turn = Launch(
         team,
@@ -69,13 +74,28 @@ def _orthogonalize(z: Any, rows: int, width: int) -> None:
     limit = np.finfo(z.dtype).eps * rows**0.5
     for _ in range(SWEEPS):
         for k in range(rounds):
-            follow = ordered and 0 < k < rounds - 1
+            follow = ordered and 1 < k < rounds - 1
             (multiply.follow if follow else multiply.ordered)(pairs, 0, k, size, rows, parts)
-            (solve.follow if follow else solve.ordered)(pairs, 0, k, parts)
+            pick = solve if k else first
+            (pick.follow if follow else pick.ordered)(pairs, 0, k, parts)
             (turn.follow if follow else turn.ordered)(pairs, 0, k, size, 0)
-        if cosines.get().max() <= limit:
-            return
+        most = cosines.get().max()  # before
+        if most <= limit or (most <= _CLOSE and _cosine(z[:rows]) <= 8 * limit):
+            return  # the rest is for _refined()
     raise LinAlgError(NO_SINGULAR_VALUES)
+
+
+def _cosine(w: Any) -> float:
+    """Return the largest cosine of columns that are something."""
+    gram = matmul(adjoint_of(w), w)
+    ones = _ones(gram)
+    squares = (ones.real if w.dtype.kind == "c" else ones)._copy()
+    primitives.fill(ones, 0)
+    primitives.changed(gram, ones)
+    nothing = np.finfo(w.dtype).eps ** 2 / 256  # LIN_NOTHING
+    one = squares.dtype.type(1)
+    sizes = np.where(squares > one * nothing, ufuncs.call("sqrt", (squares,)), one * inf)
+    return float(reduce("max", abs(gram) / sizes / sizes[:, None], None).get())
 
 
 def _ones(a: Any) -> Any:

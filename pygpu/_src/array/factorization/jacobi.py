@@ -26,7 +26,6 @@ from .launches import NO_EIGENVALUES
 __all__ = ["SWEEPS", "Launch", "adjoint_of", "eigh", "largest", "scaling", "width_of"]
 
 SWEEPS = 40  # at most
-INNER = 2  # sweeps of a pair of blocks in each round
 _WIDEST = {"f": 120, "d": 1000}  # exponents of scales
 
 
@@ -34,13 +33,20 @@ class Launch:
     """A kernel that is launched again and again on the same arrays with other numbers."""
 
     def __init__(
-        self, group: Group, name: str, source: Any, groups: int, reads: list[Any], writes: list[Any]
+        self,
+        group: Group,
+        name: str,
+        source: Any,
+        groups: int,
+        reads: list[Any],
+        writes: list[Any],
+        kind: bool = False,
     ) -> None:
         like = writes[0]
         self.backend, self.queue = like.backend, like._queue()
         self.kernel = kernel_cache.get(
             self.backend,
-            ("factorization", name, group),
+            ("factorization", name, group, kind),
             lambda: (source(), name),
             {"warps"},
             exact=False,
@@ -80,12 +86,20 @@ def _rotate(x: Any, z: Any, vectors: bool, width: int) -> None:
     pairs = size // (2 * width)
     code, side = dtypes.code(x.dtype), 2 * width
     turns = primitives.empty(x, (pairs, side, side), x.dtype)
-    sums = primitives.empty(x, (2 * pairs - 1, pairs), x.dtype.char.lower())
     items = side * (side + 1)
     group = Group(code, side, items, 32 // side, True)
     groups = -(-pairs // group.warps)
-    solve = Launch(
-        group, "lin_pairs", lambda: text.pairs_source(group, width), groups, [], [x, turns, sums]
+    first, solve = (
+        Launch(
+            group,
+            "lin_pairs",
+            lambda: text.pairs_source(group, width, whole),  # noqa: B023
+            groups,
+            [],
+            [x, turns],
+            whole,
+        )
+        for whole in (True, False)
     )
     team = Group(code, text.GROUP, items, 0, True)
     above = pairs * (pairs - 1) // 2
@@ -98,19 +112,21 @@ def _rotate(x: Any, z: Any, vectors: bool, width: int) -> None:
         [turns],
         [x, z],
     )
-    limit, rounds = None, 2 * pairs - 1
+    rounds = 2 * pairs - 1
+    limit = np.finfo(x.dtype).eps * rounds**0.5 * _norm(x)
     ordered = x.backend.is_ordered(solve.queue)
     for _ in range(SWEEPS):
         for k in range(rounds):
-            follow = ordered and 0 < k < rounds - 1
-            (solve.follow if follow else solve.ordered)(pairs, 0, k, size, INNER)
+            follow = ordered and 1 < k < rounds - 1
+            pick = solve if k else first
+            (pick.follow if follow else pick.ordered)(pairs, 0, k, size)
             if groups:
                 (turn.follow if follow else turn.ordered)(pairs, 0, k, size, above)
-        beside = float(sums.get().sum(dtype=np.float64))
-        if limit is None:
-            square = float(reduce("sum", abs(x) ** 2, None).get())
-            limit = (np.finfo(x.dtype).eps / 2) ** 2 * square
-        if beside <= limit:
+        rest = x._copy()
+        ones = diagonal(rest, 0, 0, 1)
+        primitives.fill(ones, 0)
+        primitives.changed(rest, ones)
+        if _norm(rest) <= limit:  # the rest is for _refined()
             return
     raise LinAlgError(NO_EIGENVALUES)
 
@@ -167,6 +183,10 @@ def _refined(a: Any, z: Any, vectors: bool) -> tuple[Any, Any]:
 def adjoint_of(a: Any) -> Any:
     """Return the adjoint of a matrix."""
     return a.mT.conj() if a.dtype.kind == "c" else a.mT
+
+
+def _norm(a: Any) -> float:
+    return float(reduce("sum", abs(a) ** 2, None).get()) ** 0.5
 
 
 def largest(a: Any) -> float:

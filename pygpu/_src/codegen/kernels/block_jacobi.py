@@ -3,8 +3,8 @@ pairs of blocks of columns: each round rotates all blocks by pairs.
 
 Golub and Van Loan, Matrix computations, sections 8.5.6 and 8.6.3 (block Jacobi procedures); the
 pairs of a round are a round-robin tournament (Brent and Luk, 1985). Eigenvalues: a pair is
-diagonalized as in eigh_rows.py, by few sweeps, and its rotations are applied to the rest of the
-matrix from both sides: two launches per round. Singular values: the products of the columns of a
+rotated as in eigh_rows.py, by one sweep, and its rotations are applied to the rest of the matrix
+from both sides: two launches per round. Singular values: the products of the columns of a
 pair are such a matrix, and only columns are rotated (Hestenes, 1958): three launches.
 """
 
@@ -50,17 +50,15 @@ _PAIRS = """\
         for (int i = 0; i < LIN_N; i++)
             a[i * LIN_PITCH + LIN_ID] = x[lin_place(pair, i, (int)round, blocks) * size + mine];
         LIN_SYNC;
-        lin_r beside = (lin_r)0;
+        int beside = 0;
         PG_UNROLL for (int j = 0; j < LIN_N; j++) {
             r[j] = j <= LIN_ID ? a[LIN_ID * LIN_PITCH + j] : lin_conj(a[j * LIN_PITCH + LIN_ID]);
             r[j] = j == LIN_ID ? lin_of(lin_re(r[j])) : r[j];
             v[j] = lin_of(j == LIN_ID ? (lin_r)1 : (lin_r)0);
-            beside += j == LIN_ID ? (lin_r)0 : lin_square(r[j]);
+            beside |= j != LIN_ID && !(lin_size(r[j]) == (lin_r)0);
         }
-        beside = lin_sum(beside, parts);
-        lin_diagonalize(r, v, LIN_FIRST, (int)sweeps, hs, ss, parts);
-        if (there && LIN_ID == 0)
-            sums[round * count + g] = beside;
+        if (pg_warp_vote(beside))
+            lin_sweep(r, v, LIN_FIRST, hs, ss);
         PG_UNROLL for (int j = 0; j < LIN_N; j++) a[LIN_ID * LIN_PITCH + j] = r[j];
         LIN_SYNC;
         for (int i = 0; i < LIN_N && there; i++)
@@ -79,15 +77,14 @@ def _places(group: Group, width: int) -> str:
     return first + _PLACES.replace("$width", str(width))
 
 
-def pairs_source(group: Group, width: int) -> str:
-    """``lin_pairs``: diagonalize the pairs of blocks of a round by at most so many sweeps. turns:
-    the vectors of each pair; sums: the squares of the items beside the diagonal before."""
-    n = 2 * width
-    local = [f"lin_r parts[{n}]", f"lin_r hs[{width}]", f"lin_t ss[{width}]"]
-    writes = ["lin_t x", "lin_t turns", "lin_r sums"]
-    numbers = ["round", "size", "sweeps"]
+def pairs_source(group: Group, width: int, whole: bool) -> str:
+    """``lin_pairs``: one sweep for each pair of blocks of a round; whole: also within the blocks.
+    turns: the vectors of each pair."""
+    local = [f"lin_r hs[{width}]", f"lin_t ss[{width}]"]
+    writes = ["lin_t x", "lin_t turns"]
+    numbers = ["round", "size"]
     body = _PAIRS.replace("$teams", str(group.warps))
-    text = prelude(group) + _places(group, width) + jacobi_text(group, True)
+    text = prelude(group) + _places(group, width) + jacobi_text(group, True, halves=not whole)
     return text + kernel(group, "lin_pairs", [], writes, numbers, local, body)
 
 
@@ -247,16 +244,16 @@ _COLUMN_PAIRS = """\
     }"""
 
 
-def column_pairs_source(group: Group, width: int) -> str:
+def column_pairs_source(group: Group, width: int, whole: bool) -> str:
     """``lin_column_pairs``: rotations, by one sweep, that make the columns of each pair of blocks
-    more orthogonal. cosines: the largest one of each pair before."""
+    more orthogonal; whole: also those within a block. cosines: the largest one of each pair before."""
     n = 2 * width
     local = [f"lin_r squares[{n}]", f"lin_r hs[{width}]", f"lin_t ss[{width}]"]
     body = _COLUMN_PAIRS.replace("$teams", str(group.warps))
     # Squared norms of columns that are nothing beside the largest item.
     nothing = "#define LIN_NOTHING (LIN_EPS * LIN_EPS / (lin_r)256)\n"
     text = prelude(group) + _places(group, width) + nothing
-    text += jacobi_text(group, True, relative=True)
+    text += jacobi_text(group, True, relative=True, halves=not whole)
     writes, numbers = ["lin_t turns", "lin_r cosines"], ["round", "parts"]
     return text + kernel(group, "lin_column_pairs", ["lin_t grams"], writes, numbers, local, body)
 

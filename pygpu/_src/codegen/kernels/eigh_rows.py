@@ -6,7 +6,8 @@ Golub and Van Loan, Matrix computations, section 8.5; the pairs of a round have 
 (Brent and Luk, The solution of singular-value and symmetric eigenvalue problems on multiprocessor
 arrays, 1985). A pair's columns are registers j and N - 1 - j: after each round all columns but the
 first move on by one register, so that no register is chosen by a number, and after N - 1 rounds
-each is where it was.
+each is where it was. If the first half of the columns stays, and the second half moves, N / 2 rounds
+rotate all pairs between them.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ PG_INLINE lin_t lin_from(lin_t x, int lane)
 {
     $item_from
 }
+PG_INLINE lin_t lin_less(lin_t x, lin_r part)
+{
+    $less
+}
 /* The rotation of two columns with diagonal items pp and qq and item pq: 1 - cosine, and the sine
    times the phase of pq. Returns the tangent times the size of pq, by which the diagonal changes. */
 PG_INLINE lin_r lin_rotation(lin_r pp, lin_r qq, lin_t pq, lin_r *h, lin_t *s)
@@ -45,22 +50,23 @@ PG_INLINE lin_r lin_rotation(lin_r pp, lin_r qq, lin_t pq, lin_r *h, lin_t *s)
     *s = lin_scale(pq, sine / size);
     return t * size;
 }
-/* One sweep: N - 1 rounds, each of which rotates all rows and columns by pairs. r: a row of the
+/* One sweep: N - LIN_FIXED rounds, each of which rotates all rows and columns by pairs. r: a row of the
    matrix, v: of the vectors. first: the work-item of the warp with the first row. hs, ss: the
    rotations of a round. */
 PG_INLINE void lin_sweep(lin_t *r, lin_t *v, int first, PG_LOCAL_PTR lin_r *hs, PG_LOCAL_PTR lin_t *ss)
 {
-    int row = LIN_ID < LIN_N ? LIN_ID : 0;
-    PG_ROLLED for (int round = 0; round < LIN_N - 1; round++) {
-        int at = row ? 1 + (row - 1 + round) % (LIN_N - 1) : 0, other = LIN_N - 1 - at;
-        int left = at < other, pair = left ? at : other;
-        int its = other ? 1 + (other - 1 + LIN_N - 1 - round) % (LIN_N - 1) : 0;
+    int at = LIN_ID < LIN_N ? LIN_ID : 0; /* the register of this row's diagonal item */
+    PG_ROLLED for (int round = 0; round < LIN_N - LIN_FIXED; round++) {
+        int other = LIN_N - 1 - at, left = at < other, pair = left ? at : other;
+        int its = other - round; /* the row that had its diagonal item there at first */
+        its = other < LIN_FIXED ? other : its < LIN_FIXED ? its + LIN_N - LIN_FIXED : its;
         int lane = first + (LIN_ID < LIN_N ? its : LIN_ID);
-        lin_t item = r[0], beside = r[0];
-        PG_UNROLL for (int j = 1; j < LIN_N; j++) {
-            item = j == at ? r[j] : item;
-            beside = j == other ? r[j] : beside;
+        lin_t low = r[0], high = r[LIN_N - 1];
+        PG_UNROLL for (int k = 1; k < LIN_PAIRS; k++) {
+            low = k == pair ? r[k] : low;
+            high = k == pair ? r[LIN_N - 1 - k] : high;
         }
+        lin_t item = left ? low : high, beside = left ? high : low;
         lin_r mine = lin_re(item), theirs = lin_real_from(mine, lane), h;
         lin_t across = lin_from(beside, lane), s;
         lin_r change = lin_rotation(left ? mine : theirs, left ? theirs : mine, left ? beside : across, &h, &s);
@@ -72,31 +78,35 @@ PG_INLINE void lin_sweep(lin_t *r, lin_t *v, int first, PG_LOCAL_PTR lin_r *hs, 
         PG_UNROLL for (int k = 0; k < LIN_PAIRS; k++) { /* columns */
             lin_r by = hs[k];
             lin_t to = ss[k], back = lin_conj(to), p = r[k], q = r[LIN_N - 1 - k];
-            r[k] = lin_sub(p, lin_plus(lin_scale(p, by), back, q));
-            r[LIN_N - 1 - k] = lin_add(q, lin_sub(lin_mul(to, p), lin_scale(q, by)));
+            r[k] = lin_minus(lin_less(p, by), back, q);
+            r[LIN_N - 1 - k] = lin_plus(lin_less(q, by), to, p);
             if (LIN_VECTORS) {
                 p = v[k];
                 q = v[LIN_N - 1 - k];
-                v[k] = lin_sub(p, lin_plus(lin_scale(p, by), back, q));
-                v[LIN_N - 1 - k] = lin_add(q, lin_sub(lin_mul(to, p), lin_scale(q, by)));
+                v[k] = lin_minus(lin_less(p, by), back, q);
+                v[LIN_N - 1 - k] = lin_plus(lin_less(q, by), to, p);
             }
         }
         lin_t turn = left ? lin_sub(lin_of((lin_r)0), s) : lin_conj(s);
         PG_UNROLL for (int j = 0; j < LIN_N; j++) { /* rows */
             lin_t partner = lin_from(r[j], lane);
-            r[j] = lin_plus(lin_sub(r[j], lin_scale(r[j], h)), turn, partner);
+            r[j] = lin_plus(lin_less(r[j], h), turn, partner);
         }
-        PG_UNROLL for (int j = 0; j < LIN_N; j++) {
-            r[j] = j == at ? lin_of(left ? mine - change : mine + change) : j == other ? lin_of((lin_r)0) : r[j];
+        low = lin_of(left ? mine - change : (lin_r)0);
+        high = lin_of(left ? (lin_r)0 : mine + change);
+        PG_UNROLL for (int k = 0; k < LIN_PAIRS; k++) {
+            r[k] = k == pair ? low : r[k];
+            r[LIN_N - 1 - k] = k == pair ? high : r[LIN_N - 1 - k];
         }
         lin_t last = r[LIN_N - 1];
-        PG_UNROLL for (int j = LIN_N - 1; j > 1; j--) r[j] = r[j - 1];
-        r[1] = last;
+        PG_UNROLL for (int j = LIN_N - 1; j > LIN_FIXED; j--) r[j] = r[j - 1];
+        r[LIN_FIXED] = last;
         if (LIN_VECTORS) {
             last = v[LIN_N - 1];
-            PG_UNROLL for (int j = LIN_N - 1; j > 1; j--) v[j] = v[j - 1];
-            v[1] = last;
+            PG_UNROLL for (int j = LIN_N - 1; j > LIN_FIXED; j--) v[j] = v[j - 1];
+            v[LIN_FIXED] = last;
         }
+        at = at < LIN_FIXED ? at : at == LIN_N - 1 ? LIN_FIXED : at + 1;
         LIN_SYNC;
     }
 }
@@ -179,8 +189,9 @@ def columns_of(n: int) -> int:
     return max(-(-n // 4) * 4, 4)
 
 
-def jacobi_text(group: Group, vectors: bool, relative: bool = False) -> str:
-    """lin_diagonalize() and what it needs. relative: also items that are small beside the largest
+def jacobi_text(group: Group, vectors: bool, relative: bool = False, halves: bool = False) -> str:
+    """lin_diagonalize() and what it needs. halves: a sweep rotates only pairs of a column
+    of the first half and one of the second. relative: also items that are small beside the largest
     one, which is near 1, are rotated away if they are large beside those on the diagonal, which
     count as 0 up to LIN_NOTHING."""
     real = "return PG_FROM_BITS_F32(pg_warp_from(PG_BITS_F32(x), lane));"
@@ -189,15 +200,17 @@ def jacobi_text(group: Group, vectors: bool, relative: bool = False) -> str:
 pg_u64 bits = PG_BITS_F64(x);
     pg_u32 low = pg_warp_from((pg_u32)bits, lane), high = pg_warp_from((pg_u32)(bits >> 32), lane);
     return PG_FROM_BITS_F64((pg_u64)high << 32 | low);"""
-    item = "return lin_real_from(x, lane);"
+    item, less = "return lin_real_from(x, lane);", "return x - part * x;"
     if group.code[0] == "c":
+        less = "return lin_make(x.re - part * x.re, x.im - part * x.im);"
         item = "return lin_make(lin_real_from(x.re, lane), lin_real_from(x.im, lane));"
     turns = "size > LIN_EPS * LIN_EPS"
     if relative:
         turns = "size > LIN_EPS * sqrt(pp) * sqrt(qq) && pp > LIN_NOTHING && qq > LIN_NOTHING"
     text = _JACOBI.replace("$turns", turns)
-    text = text.replace("$from", real).replace("$item_from", item)
-    return f"#define LIN_VECTORS {int(vectors)}\n{text}"
+    text = text.replace("$from", real).replace("$item_from", item).replace("$less", less)
+    fixed = "LIN_PAIRS" if halves else "1"
+    return f"#define LIN_VECTORS {int(vectors)}\n#define LIN_FIXED {fixed}\n{text}"
 
 
 def eigh_rows_source(group: Group, columns: int, vectors: bool) -> str:

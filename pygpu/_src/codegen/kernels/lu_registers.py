@@ -26,15 +26,17 @@ PG_INLINE pg_u32 lin_key(lin_t item, int lane)
 /* r: a row of the matrix, s: of the right sides. Each step moves the columns on by one place, so that
    the pivot's is always the first, and loops over steps stay short; after all of them each is where it
    was. Then the work-item whose *turn* is k has row k of U. Returns whether a pivot was 0. */
-PG_INLINE int lin_eliminate(lin_t *r, lin_t *s, int *turn, PG_LOCAL_PTR pg_u32 *keys, PG_LOCAL_PTR lin_t *row)
+PG_INLINE int lin_eliminate(lin_t *r, lin_t *s, int *turn, PG_LOCAL_PTR lin_t *row)
 {
     int singular = 0;
     *turn = -1;
     PG_ROLLED for (int k = 0; k < LIN_N; k++) {
-        keys[LIN_ID] = *turn < 0 ? lin_key(r[0], LIN_ID) : 0u;
+        pg_u32 best = *turn < 0 ? lin_key(r[0], LIN_ID) : 0u;
+        PG_UNROLL for (int i = 1; i < LIN_N; i *= 2) {
+            pg_u32 its = pg_warp_xor(best, i);
+            best = its > best ? its : best;
+        }
         LIN_SYNC;
-        pg_u32 best = 0u;
-        PG_UNROLL for (int i = 0; i < LIN_N; i++) best = keys[i] > best ? keys[i] : best;
         if (LIN_ID == (int)(31u - (best & 31u))) {
             *turn = k;
             PG_UNROLL for (int j = 0; j < LIN_N; j++) row[j] = r[j];
@@ -85,7 +87,7 @@ def _text(group: Group, wide: int) -> str:
 
 
 def _local(group: Group, wide: int) -> list[str]:
-    return [f"pg_u32 keys[{group.threads}]", f"lin_t row[{max(wide, 2 * (wide - group.threads))}]"]
+    return [f"lin_t row[{max(wide, 2 * (wide - group.threads))}]"]
 
 
 def _each(group: Group) -> str:
@@ -108,7 +110,7 @@ def solve_source(group: Group, sides: int) -> str:
         PG_UNROLL for (int j = 0; j < {sides}; j++)
             s[j] = LIN_ID < (int)n && j < (int)sides && there
                 ? b[g * b_step + LIN_ID * b_down + j * b_across] : lin_of((lin_r)0);
-        if (lin_eliminate(r, s, &turn, keys, row) && LIN_ID == 0)
+        if (lin_eliminate(r, s, &turn, row) && LIN_ID == 0)
             report[0] = 1;
         lin_substitute(r, s, turn, row);
         PG_UNROLL for (int j = 0; j < {sides}; j++) {{
@@ -129,7 +131,7 @@ def inverse_source(group: Group) -> str:
 {_each(group)}
         PG_UNROLL for (int j = 0; j < LIN_N; j++)
             s[j] = lin_of(LIN_ID == j ? (lin_r)1 : (lin_r)0);
-        if (lin_eliminate(r, s, &turn, keys, row) && LIN_ID == 0)
+        if (lin_eliminate(r, s, &turn, row) && LIN_ID == 0)
             report[0] = 1;
         lin_substitute(r, s, turn, row);
         PG_UNROLL for (int j = 0; j < LIN_N; j++) a[turn * (LIN_N + 1) + j] = s[j];
@@ -149,7 +151,7 @@ def determinant_source(group: Group, logarithm: bool) -> str:
     """``lin_determinant``: one diagonal item after another, and the parity of the order of rows."""
     body = f"""\
 {_each(group)}
-        lin_eliminate(r, s, &turn, keys, row);
+        lin_eliminate(r, s, &turn, row);
         LIN_SYNC;
         PG_UNROLL for (int k = 0; k < LIN_N; k++) {{
             if (turn == k)
@@ -172,6 +174,6 @@ def determinant_source(group: Group, logarithm: bool) -> str:
         LIN_SYNC;
     }}"""
     writes = ["lin_t out", *(["lin_r logs"] if logarithm else [])]
-    local = _local(group, group.threads)
+    local = [f"pg_u32 keys[{group.threads}]", *_local(group, group.threads)]
     text = kernel(group, "lin_determinant", ["lin_t x"], writes, _ONE, local, body)
     return _text(group, group.threads) + diagonal_text(None) + text
