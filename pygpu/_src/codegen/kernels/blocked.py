@@ -44,6 +44,37 @@ PG_INLINE int lin_pivot(lin_r *most, int row, PG_LOCAL_PTR lin_r *parts, PG_LOCA
 }
 """
 
+_UPDATE = f"""\
+#ifndef LIN_SERIAL
+/* a -= left factor for these rows and columns: {WIDTH} neighbouring work-items have one row, and each
+   a column and its factor. A few rows are read before they are written, as a write might change what
+   the next read finds. */
+PG_INLINE void lin_update(LIN_MEM lin_t *a, LIN_MEM const lin_t *left, lin_t factor, int from, int rows, int first, int columns, int pitch)
+{{
+    int j = LIN_ID % {WIDTH}, apart = LIN_THREADS / {WIDTH};
+    if (j < first || j >= columns)
+        return;
+    for (int i = from + LIN_ID / {WIDTH}; i < rows; i += LIN_AHEAD * apart) {{
+        lin_t item[LIN_AHEAD], its[LIN_AHEAD];
+        PG_UNROLL for (int u = 0; u < LIN_AHEAD; u++) {{
+            pg_i64 at = (pg_i64)(i + u * apart < rows ? i + u * apart : i) * pitch;
+            item[u] = a[at + j];
+            its[u] = left[at];
+        }}
+        PG_UNROLL for (int u = 0; u < LIN_AHEAD; u++) {{
+            if (i + u * apart < rows)
+                a[(pg_i64)(i + u * apart) * pitch + j] = lin_minus(item[u], its[u], factor);
+        }}
+    }}
+}}
+#endif
+"""
+
+
+def _update(group: Group) -> str:
+    return f"#define LIN_AHEAD {4 if group.code == 'c128' else 8}\n{_UPDATE}"
+
+
 _LU = f"""\
     PG_LOCAL lin_r parts[LIN_THREADS];
     PG_LOCAL pg_i32 rows[LIN_THREADS];
@@ -89,12 +120,7 @@ _LU = f"""\
         }}
         LIN_SYNC;
 #ifndef LIN_SERIAL
-        LIN_FOR(e, (k + 1) * {WIDTH}, high * {WIDTH}) {{
-            int j = e % {WIDTH};
-            LIN_MEM lin_t *row = a + (pg_i64)(e / {WIDTH}) * step;
-            if (j > k && j < wide)
-                row[j] = lin_minus(row[j], row[k], top[j]);
-        }}
+        lin_update(a, a + k, top[LIN_ID % {WIDTH}], k + 1, high, k + 1, wide, step);
         LIN_SYNC;
 #endif
     }}"""
@@ -105,6 +131,7 @@ def lu_source(group: Group) -> str:
     between its rows, from row *first* on. swaps: the row with which each was swapped."""
     return (
         prelude(group)
+        + _update(group)
         + _HIGHEST
         + kernel(
             group,
@@ -213,10 +240,7 @@ PG_INLINE void lin_reflect_block(LIN_MEM lin_t *v, int n, int columns, int pitch
         LIN_SYNC;
     }}
     sum = lin_mul(lin_conj(tau), sums[j]);
-    if (j < columns) {{
-        for (int i = row; i < n; i += LIN_THREADS / {WIDTH})
-            v[i * pitch + 1 + j] = lin_minus(v[i * pitch + 1 + j], v[i * pitch], sum);
-    }}
+    lin_update(v + 1, v, sum, 0, n, 0, columns, pitch);
     LIN_SYNC;
 #endif
 }}
@@ -258,7 +282,7 @@ def qr_source(group: Group) -> str:
     writes = ["lin_t x", "lin_t vectors", "lin_t taus"]
     numbers = ["m", "first", "width", "pitch"]
     text = kernel(group, "lin_qr_block", [], writes, numbers, [], _QR, matrix=False)
-    return prelude(group) + sums + REFLECTORS + _REFLECT_BLOCK + text
+    return prelude(group) + sums + _update(group) + REFLECTORS + _REFLECT_BLOCK + text
 
 
 _TRIANGLE = f"""\
