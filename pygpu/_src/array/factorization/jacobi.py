@@ -6,7 +6,7 @@ The matrices of a stack are handled one after another.
 
 from __future__ import annotations
 
-from math import frexp, inf, nan, prod
+from math import frexp, inf, nan, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -186,7 +186,7 @@ def adjoint_of(a: Any) -> Any:
 
 
 def _norm(a: Any) -> float:
-    return float(reduce("sum", abs(a) ** 2, None).get()) ** 0.5
+    return sqrt(float(reduce("sum", abs(a) ** 2, None).get()))
 
 
 def largest(a: Any) -> float:

@@ -296,7 +296,8 @@ class CUDABackend(Backend):
         with _current(self.context):
             flags = driver.pagelocked_zeros(2, np.int64, mem_flags=_MAPPED)
             self._flags.append(flags)  # kernels may write to one after its owner is gone
-            return flags.base.get_device_pointer(), flags
+            memory: Any = flags.base
+            return memory.get_device_pointer(), flags
 
     def need_stack(self, size: int) -> None:
         """Set the stack size of threads to at least *size* bytes."""
