@@ -9,7 +9,7 @@ view of what it returns.
 from __future__ import annotations
 
 import os
-from math import inf, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -40,8 +40,6 @@ _SMALL = 64  # sides of matrices up to which a group is fast
 # Larger matrices, of which a group takes one each: up to these sides if single, or in stacks.
 _ALONE = {"eigh": 192, "svd": 128}
 _IN_STACKS = 256
-# Sides from which rotations by blocks were measured to be faster than NumPy with 16 cores.
-_BLOCKS = {"eigh": 320, "svd": inf}
 _STACK = 16  # matrices for which a launch with a group each pays
 
 
@@ -92,10 +90,8 @@ def _place(kind: str, a: Any, library: bool, own: bool) -> str:
         return "each"
     if kind in _ALONE and large <= _ALONE[kind]:
         return "each"
-    if kind in _ALONE and not a.backend.limits.warps:
-        return "host"
-    if kind in _ALONE and not own and large < _BLOCKS[kind]:
-        return "host"
+    if kind in _ALONE and not (own and a.backend.limits.warps):
+        return "host"  # rotations by blocks must be asked for: see docs/arrays/linalg_fft.md
     return "blocked"
 
 
