@@ -337,7 +337,7 @@ PG_DOC(from_device__doc__, "from_device", "devptr, shape, dtype, order=\"C\"",
 PG_FUNCTION(from_device, 4)
 static PyObject *from_device_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
-    ArrayLayout layout;
+    PgArrayLayout layout;
     DevicePointer at;
     if (have_context(state) < 0 || cud_array_layout("from_device", a[1], a[2], a[3], &layout) < 0) {
         return NULL;

@@ -155,7 +155,7 @@ static PyObject *PageLockedMemoryPool_allocate_impl(PyObject *op, PyObject *cons
     Pool *pool = (Pool *)op;
     State *state = pool->state;
     const char *call = "PageLockedMemoryPool.allocate";
-    ArrayLayout layout;
+    PgArrayLayout layout;
     if (cud_array_layout(call, a[0], a[1], a[2], &layout) < 0) {
         return NULL;
     }

@@ -239,7 +239,7 @@ KIND(RegisteredHostMemory, Registered_methods,
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-static PyObject *over(HostMemory *self, ArrayLayout *layout) {
+static PyObject *over(HostMemory *self, PgArrayLayout *layout) {
     self->size = layout->size;
     PyObject *array = cud_array_over((PyObject *)self, layout, self->data, &self->array);
     Py_DECREF(self);
@@ -247,7 +247,7 @@ static PyObject *over(HostMemory *self, ArrayLayout *layout) {
 }
 
 /* Takes over layout->dtype, as all of these do. */
-static PyObject *new_pagelocked(State *state, ArrayLayout *layout, PyObject *flags_arg,
+static PyObject *new_pagelocked(State *state, PgArrayLayout *layout, PyObject *flags_arg,
                                 const char *call) {
     uint32_t flags = 0;
     Context *context = flags_arg != NULL && pg_as_u32(flags_arg, call, "mem_flags", &flags) < 0
@@ -305,7 +305,7 @@ void *cud_host_alloc(Context *context, size_t size, size_t asked, unsigned int f
     return data;
 }
 
-static PyObject *new_aligned(State *state, ArrayLayout *layout, PyObject *alignment_arg,
+static PyObject *new_aligned(State *state, PgArrayLayout *layout, PyObject *alignment_arg,
                              const char *call) {
     size_t alignment = 4096, size;
     HostMemory *self = NULL;
@@ -335,13 +335,13 @@ fail:
     return NULL;
 }
 
-typedef PyObject *(*Make)(State *state, ArrayLayout *layout, PyObject *last, const char *call);
+typedef PyObject *(*Make)(State *state, PgArrayLayout *layout, PyObject *last, const char *call);
 
 /* Arguments: shape, dtype, order and a last one; or array and a last one. */
 static PyObject *make_array(PyObject *module, ArgSpec *spec, PyObject *const *args,
                             Py_ssize_t nargs, PyObject *kwnames, Make make, int like, int zero) {
     PyObject *a[4] = {NULL, NULL, NULL, NULL};
-    ArrayLayout layout;
+    PgArrayLayout layout;
     if (pg_args(spec, args, nargs, kwnames, a) < 0 ||
         (like ? cud_array_layout_like(spec->function, a[0], &layout)
               : cud_array_layout(spec->function, a[0], a[1], a[2], &layout)) < 0) {

@@ -84,7 +84,7 @@ static void ManagedAllocation_dealloc(PyObject *op) {
     cud_allocation_dealloc(op);
 }
 
-PyObject *cud_new_managed(State *state, ArrayLayout *layout, PyObject *flags_arg,
+PyObject *cud_new_managed(State *state, PgArrayLayout *layout, PyObject *flags_arg,
                           const char *call) {
     uint32_t flags = 0;
     CUdeviceptr ptr = 0;

@@ -12,7 +12,7 @@ typedef struct {
     void *scalar;    /* what a 0-d array shows after free() */
 } CudManaged;
 
-PyObject *cud_new_managed(State *state, ArrayLayout *layout, PyObject *flags,
+PyObject *cud_new_managed(State *state, PgArrayLayout *layout, PyObject *flags,
                           const char *call); /* managed.c */
 
 #endif

@@ -5,7 +5,7 @@
 #include "opencl/lifetime/gil_release.h"
 #include "opencl/lifetime/usage.h"
 #include "opencl/memory.h"
-#include "opencl/objects/host_array.h"
+#include "common/host_array.h"
 #include "opencl/objects/image.h"
 #include "opencl/opencl.h"
 #include "opencl/queue.h"
@@ -13,7 +13,7 @@
 /* Adjusts an array of dense pixels to the pitches of the mapping. Starting with the fastest
  * dimension, dimensions are merged until they make up a row, then a slice. Returns -1 with an
  * exception if they do not. */
-static int follow_pitches(const char *call, ArrayLayout *layout, int fortran, size_t row_bytes,
+static int follow_pitches(const char *call, PgArrayLayout *layout, int fortran, size_t row_bytes,
                           size_t rows, size_t row_pitch, size_t slice_pitch) {
     if (row_pitch == row_bytes) { /* no gaps between rows: treat a slice as one long row */
         row_bytes *= rows;
@@ -52,7 +52,7 @@ static int follow_pitches(const char *call, ArrayLayout *layout, int fortran, si
 }
 
 /* The distance in bytes from the first to the end of the last item. */
-static int bytes_spanned(const ArrayLayout *layout, size_t *out) {
+static int bytes_spanned(const PgArrayLayout *layout, size_t *out) {
     size_t end = (size_t)PyDataType_ELSIZE(layout->dtype), way;
     for (int i = 0; i < layout->n; i++) {
         if (layout->dims[i] > 1 &&
@@ -85,7 +85,7 @@ const char ocl_enqueue_map_image__doc__[] =
     "past the end.";
 /* The array that the caller wants over the mapping. */
 typedef struct {
-    ArrayLayout layout;
+    PgArrayLayout layout;
     int dense;   /* without explicit strides it follows the pitches of the mapping */
     int fortran; /* order of the axes */
 } Wanted;
@@ -94,7 +94,7 @@ typedef struct {
  * an exception. */
 static int fit_to_mapping(State *state, const char *call, Wanted *wanted, const ImageExtent *extent,
                           const size_t region[3], size_t row_pitch, size_t slice_pitch) {
-    ArrayLayout *layout = &wanted->layout;
+    PgArrayLayout *layout = &wanted->layout;
     size_t row_bytes = region[0] * extent->element, rows, slices, end;
     if (extent->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && slice_pitch != 0) {
         row_pitch =
@@ -129,7 +129,7 @@ too_far:
 
 /* Parses shape, dtype, order and strides. Returns 0, or -1 with an exception. */
 static int read_wanted(const char *call, PyObject *const a[4], Wanted *wanted) {
-    if (ocl_array_layout(call, a[0], a[1], a[2], a[3], &wanted->layout) < 0) {
+    if (pg_array_layout(call, a[0], a[1], a[2], a[3], &wanted->layout) < 0) {
         return -1;
     }
     wanted->dense = a[3] == NULL || a[3] == Py_None;

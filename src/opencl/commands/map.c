@@ -14,7 +14,7 @@
 #include "opencl/lifetime/gil_release.h"
 #include "opencl/lifetime/usage.h"
 #include "opencl/memory.h"
-#include "opencl/objects/host_array.h"
+#include "common/host_array.h"
 #include "opencl/opencl.h"
 #include "opencl/queue.h"
 
@@ -198,7 +198,7 @@ PyType_Spec ocl_MemoryMap_spec = {.name = "pygpu.MemoryMap",
                                            Py_TPFLAGS_DISALLOW_INSTANTIATION};
 
 PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void *pointer,
-                         cl_event event, WaitList *list, ArrayLayout *layout, int blocking,
+                         cl_event event, WaitList *list, PgArrayLayout *layout, int blocking,
                          int writable) {
     State *state = queue->state;
     PyArrayObject *array = NULL;
@@ -240,7 +240,7 @@ PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void
         PyErr_NoMemory();
         goto done;
     }
-    array = ocl_array_from_layout((PyObject *)self, layout, pointer, writable);
+    array = pg_array_from_layout((PyObject *)self, layout, pointer, writable);
     if (array == NULL || (self->array = PyWeakref_NewRef((PyObject *)array, NULL)) == NULL) {
         goto done;
     }
@@ -326,7 +326,7 @@ static PyObject *enqueue_map_buffer_impl(PyObject *module, PyObject *const *a) {
     uint64_t flags;
     size_t offset;
     int blocking;
-    ArrayLayout layout;
+    PgArrayLayout layout;
     WaitList list;
     const char *call = "enqueue_map_buffer";
     if ((blocking = pg_as_bool(a[9], 1)) < 0) {
@@ -337,7 +337,7 @@ static PyObject *enqueue_map_buffer_impl(PyObject *module, PyObject *const *a) {
         queue != NULL ? ocl_as_memory(state, a[1], call, "buf", queue->context->context) : NULL;
     if (memory == NULL || pg_as_u64(a[2], call, "flags", &flags) < 0 ||
         pg_as_size(a[3], call, "offset", &offset) < 0 ||
-        ocl_array_layout(call, a[4], a[5], a[6], a[7], &layout) < 0) {
+        pg_array_layout(call, a[4], a[5], a[6], a[7], &layout) < 0) {
         return NULL;
     }
     if (check_map(memory, call, offset, layout.size) < 0 ||

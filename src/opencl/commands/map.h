@@ -4,12 +4,12 @@
 
 #include "opencl/event.h"
 #include "opencl/lifetime/gates.h"
-#include "opencl/objects/host_array.h"
+#include "common/host_array.h"
 
 /* Returns (ndarray, Event). Takes over the event and the layout's dtype, and unmaps on failure.
  * Clears the list. */
 PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void *pointer,
-                         cl_event event, WaitList *list, ArrayLayout *layout, int blocking,
+                         cl_event event, WaitList *list, PgArrayLayout *layout, int blocking,
                          int writable);
 
 /* Unmaps a mapping that was never handed to the caller, and releases its event. */

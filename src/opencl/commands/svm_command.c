@@ -7,7 +7,7 @@
 #include "opencl/event.h"
 #include "opencl/lifetime/completion.h"
 #include "opencl/lifetime/gates.h"
-#include "opencl/objects/host_array.h"
+#include "common/host_array.h"
 #include "opencl/opencl.h"
 #include "opencl/platform.h"
 #include "opencl/queue.h"
@@ -590,7 +590,7 @@ PG_FUNCTION(svm_empty, 7)
 static PyObject *svm_empty_impl(PyObject *module, PyObject *const *a) {
     State *state = PyModule_GetState(module);
     const char *call = "svm_empty";
-    ArrayLayout layout;
+    PgArrayLayout layout;
     Context *context;
     uint64_t flags;
     size_t alignment = 0;
@@ -599,7 +599,7 @@ static PyObject *svm_empty_impl(PyObject *module, PyObject *const *a) {
         pg_as_u64(a[1], call, "flags", &flags) < 0 ||
         (a[5] != NULL && a[5] != Py_None && pg_as_size(a[5], call, "alignment", &alignment) < 0) ||
         (a[6] != NULL && a[6] != Py_None && (queue = ocl_as_queue(state, a[6], call)) == NULL) ||
-        ocl_array_layout(call, a[2], a[3], a[4], NULL, &layout) < 0) {
+        pg_array_layout(call, a[2], a[3], a[4], NULL, &layout) < 0) {
         return NULL;
     }
     PyObject *owner = ocl_svm_allocation_new(state, state->SVMAllocationType, context, layout.size,
@@ -609,7 +609,7 @@ static PyObject *svm_empty_impl(PyObject *module, PyObject *const *a) {
         return NULL;
     }
     ((Svm *)owner)->exposed = 1;
-    PyArrayObject *array = ocl_array_from_layout(owner, &layout, ((Svm *)owner)->pointer, 1);
+    PyArrayObject *array = pg_array_from_layout(owner, &layout, ((Svm *)owner)->pointer, 1);
     Py_DECREF(owner);
     return (PyObject *)array;
 }

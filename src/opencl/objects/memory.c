@@ -4,7 +4,7 @@
 #include "opencl/context.h"
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/memory.h"
-#include "opencl/objects/host_array.h"
+#include "common/host_array.h"
 #include "opencl/objects/program.h"
 #include "opencl/objects/region.h"
 #include "opencl/objects/repr.h"
@@ -305,7 +305,7 @@ static PyObject *Memory_get_host_array_impl(PyObject *op, PyObject *const *a) {
         return ocl_raise(self->state, "clGetMemObjectInfo",
                          status != CL_SUCCESS ? status : CL_INVALID_VALUE);
     }
-    PyArrayObject *array = ocl_array_over(op, call, a[0], a[1], a[2], NULL, pointer, self->size, 1);
+    PyArrayObject *array = pg_array_over(op, call, a[0], a[1], a[2], NULL, pointer, self->size, 1);
     result = (PyObject *)array;
     return result;
 }

@@ -1,7 +1,6 @@
 /* host_array.c - ndarrays over memory that the driver owns: mapped regions, host pointers, shared
  * virtual memory. */
-#include "opencl/objects/host_array.h"
-#include "opencl/opencl.h"
+#include "common/host_array.h"
 
 /* Order of the strides: 0 for C, 1 for Fortran, -1 with an exception. */
 static int as_order(PyObject *order, const char *call) {
@@ -43,13 +42,13 @@ static int extent(int n, const npy_intp *dims, const npy_intp *strides, size_t i
     return 0;
 }
 
-int ocl_array_layout(const char *call, PyObject *shape, PyObject *dtype, PyObject *order,
-                     PyObject *strides, ArrayLayout *layout) {
-    size_t sizes[OCL_MAX_DIMS], step;
+int pg_array_layout(const char *call, PyObject *shape, PyObject *dtype, PyObject *order,
+                    PyObject *strides, PgArrayLayout *layout) {
+    size_t sizes[PG_ARRAY_DIMS], step;
     layout->dtype = NULL;
-    layout->n = pg_as_sizes(shape, call, "shape", sizes, OCL_MAX_DIMS);
-    int fortran = as_order(order, call);
-    if (layout->n < 0 || fortran < 0) {
+    layout->n = pg_as_sizes(shape, call, "shape", sizes, PG_ARRAY_DIMS);
+    layout->fortran = as_order(order, call);
+    if (layout->n < 0 || layout->fortran < 0) {
         return -1;
     }
     if (PyArray_DescrConverter(dtype, &layout->dtype) == NPY_FAIL) {
@@ -66,18 +65,18 @@ int ocl_array_layout(const char *call, PyObject *shape, PyObject *dtype, PyObjec
     }
     step = (size_t)PyDataType_ELSIZE(layout->dtype);
     for (int k = 0; k < layout->n; k++) {
-        int i = fortran ? k : layout->n - 1 - k;
+        int i = layout->fortran ? k : layout->n - 1 - k;
         layout->strides[i] = (npy_intp)step;
         if (layout->dims[i] > 0 &&
-            (pg_mul(step, sizes[i], &step) < 0 || step > (size_t)PY_SSIZE_T_MAX)) {
+            (pg_mul(step, sizes[i], &step) < 0 || step > (size_t)PY_SSIZE_T_MAX / 2)) {
             PyErr_Format(PyExc_ValueError, "%s: an array of this shape does not fit into memory",
                          call);
             goto fail;
         }
     }
     if (strides != NULL && strides != Py_None) {
-        size_t given[OCL_MAX_DIMS];
-        int n = pg_as_sizes(strides, call, "strides", given, OCL_MAX_DIMS);
+        size_t given[PG_ARRAY_DIMS];
+        int n = pg_as_sizes(strides, call, "strides", given, PG_ARRAY_DIMS);
         if (n < 0) {
             goto fail;
         }
@@ -102,8 +101,8 @@ fail:
     return -1;
 }
 
-PyArrayObject *ocl_array_from_layout(PyObject *owner, ArrayLayout *layout, void *pointer,
-                                     int writable) {
+PyArrayObject *pg_array_from_layout(PyObject *owner, PgArrayLayout *layout, void *pointer,
+                                    int writable) {
     PyArray_Descr *dtype = layout->dtype;
     layout->dtype = NULL; /* PyArray_NewFromDescr takes it over */
     PyObject *array = PyArray_NewFromDescr(&PyArray_Type, dtype, layout->n, layout->dims,
@@ -115,11 +114,11 @@ PyArrayObject *ocl_array_from_layout(PyObject *owner, ArrayLayout *layout, void 
     return (PyArrayObject *)array;
 }
 
-PyArrayObject *ocl_array_over(PyObject *owner, const char *call, PyObject *shape, PyObject *dtype,
-                              PyObject *order, PyObject *strides, void *pointer, size_t size,
-                              int writable) {
-    ArrayLayout layout;
-    if (ocl_array_layout(call, shape, dtype, order, strides, &layout) < 0) {
+PyArrayObject *pg_array_over(PyObject *owner, const char *call, PyObject *shape, PyObject *dtype,
+                             PyObject *order, PyObject *strides, void *pointer, size_t size,
+                             int writable) {
+    PgArrayLayout layout;
+    if (pg_array_layout(call, shape, dtype, order, strides, &layout) < 0) {
         return NULL;
     }
     if (layout.size > size) {
@@ -128,5 +127,5 @@ PyArrayObject *ocl_array_over(PyObject *owner, const char *call, PyObject *shape
         Py_CLEAR(layout.dtype);
         return NULL;
     }
-    return ocl_array_from_layout(owner, &layout, pointer, writable);
+    return pg_array_from_layout(owner, &layout, pointer, writable);
 }
