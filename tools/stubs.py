@@ -545,27 +545,28 @@ _OF_BOTH = """\
 def array_types_stub() -> str:
     """The template, once for what both classes of arrays have and once for each."""
     head, body = ARRAY_TYPES.read_text("utf-8").split("# ---- a class\n")
-    body = body.replace("{operators}", "\n".join(operators_stub()))
     classes = []
     for name, types, base, doc, queue in _CLASSES:
-        text = body + _OF_BOTH * (base == "ArrayBase")
+        in_base = base == "ArrayBase"
+        text = body.replace("{operators}", "\n".join(operators_stub(in_base)))
+        text += _OF_BOTH * in_base
         text = text.replace("{queue}", queue).replace("{doc}", doc).replace("{base}", base)
         classes.append(text.replace("{A}", name).replace("{T}", types).lstrip())
     return head + "\n".join(classes)
 
 
-def operators_stub() -> list[str]:
+def operators_stub(in_base: bool) -> list[str]:
+    """The operators that depend on dtypes; those in place only in the base class of all."""
     lines = []
     for names, overloads in _OVERLOADS.items():
         for name in names.split():
+            more = ", mod: None = None" if name == "pow" else ""
             for form in ("", "r"):
                 for of, value, result in overloads:
                     own = f"self: {of}" if of else "self"
-                    more = ", mod: None = None" if name == "pow" else ""
                     line = f"def __{form}{name}__({own}, value: {value}{more}, /) -> {result}: ..."
                     lines += overloaded(line, of)
-            if name != "divmod":
-                more = ", mod: None = None" if name == "pow" else ""
+            if name != "divmod" and in_base:
                 line = f"    def __i{name}__(self, value: _Operand{more}, /) -> Self: ..."
                 two_ways = len(overloads) > 2  # then mypy wants more of the one in place
                 lines.append(line + "  # type: ignore[misc]" * two_ways)
