@@ -60,7 +60,7 @@ def _global_names(code: types.CodeType) -> dict[str, None]:
     return names
 
 
-def _watched(function: Callable[..., Any]) -> tuple[tuple[Any, Any, Any], ...]:
+def _captured_names(function: Callable[..., Any]) -> tuple[tuple[Any, Any, Any], ...]:
     """(dict, name, value) and (cell, None, value) of the globals and closed-over variables of a
     function, and of the functions among them."""
     found: list[tuple[Any, Any, Any]] = []
@@ -88,13 +88,13 @@ def _watched(function: Callable[..., Any]) -> tuple[tuple[Any, Any, Any], ...]:
     return tuple(found)
 
 
-def _never(args: Any) -> None:
+def _no_number(args: Any) -> None:
     """No number: the step that asks for one leaves the call to the plain function."""
 
 
 def _plain_program(n: int, watched: tuple[Any, ...]) -> Any:
     """A program that runs the plain function."""
-    step = (_NUMBER, (), (n,), (), None, 0, _never, int, (), (), 0)
+    step = (_NUMBER, (), (n,), (), None, 0, _no_number, int, (), (), 0)
     return _array.FusedProgram(n + 1, (step,), (n,), None, (), watched, True, False)
 
 
@@ -113,7 +113,7 @@ class _FlatCall(_array.FusedCall):
         self._programs: dict[Any, Any] = {}  # what C does not tell apart
         self._values: dict[Any, Any] = {}  # by value_key(): C compares addresses
 
-    def _kinds(self, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    def _signature_key(self, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
         """The types of the arguments, and the arguments with one object for equal values."""
         key: list[Any] = []
         given: list[Any] = []
@@ -150,7 +150,7 @@ class _FlatCall(_array.FusedCall):
         if key not in self._values:
             if len(self._values) >= _MOST:
                 self._values.clear()
-            self._values[key] = trees.own(arg)
+            self._values[key] = trees.private_copy(arg)
         return key
 
     def _layouts(self, args: tuple[Any, ...]) -> Any:
@@ -164,14 +164,14 @@ class _FlatCall(_array.FusedCall):
 
     def _call(self, *args: Any) -> Any:
         """A call that C leaves: of other kinds of arguments, the first one."""
-        kinds, given = self._kinds(args)
+        kinds, given = self._signature_key(args)
         program = self._find(given) if len(given) <= _ARGUMENTS_MOST else None
         if program is None:
             program = self._programs.get(kinds)
             if program is None and self._programs:
                 program = self._programs.get((kinds, self._layouts(given)))
         if program is None or not program.fresh():
-            return self._first(kinds, given)
+            return self._trace_first_call(kinds, given)
         try:
             result = program.run(given)
         except OverflowError:  # such as a number that a step's type cannot hold
@@ -184,12 +184,12 @@ class _FlatCall(_array.FusedCall):
         function: Any = self.plain
         return function(*args)
 
-    def _first(self, kinds: Any, args: tuple[Any, ...]) -> Any:
+    def _trace_first_call(self, kinds: Any, args: tuple[Any, ...]) -> Any:
         """Trace the function; the results for these arguments."""
         arrays: list[Any] = [a for a in args if isinstance(a, GPUArray)]
         if not arrays or any(dtypes.is_date(a.dtype) for a in arrays):
             return self._plain(args)
-        watched = _watched(self._source)
+        watched = _captured_names(self._source)
         recorder = trace_recorder.Recorder(args, trace_arrays.TracedArray)
         try:
             program, result = _trace(self.plain, recorder, args, self._is_static, watched)
@@ -253,14 +253,14 @@ class Fused(_FlatCall, Generic[_P, _R]):
         unknown = set(names) - set(parameters)
         if unknown:
             raise ValueError(f"fuse: no argument is named {', '.join(sorted(unknown))}")
-        made: Self = super().__new__(cls, function, _static_by_place(parameters, names))
+        made: Self = super().__new__(cls, function, _is_static_by_position(parameters, names))
         return made
 
     def __init__(self, function: Callable[_P, _R], static: Iterable[str] = ()) -> None:
         update_wrapper(self, function)
         self._signature = signature(function)
         names = (static,) if isinstance(static, str) else tuple(static)
-        super().__init__(function, _static_by_place(self._signature.parameters, names))
+        super().__init__(function, _is_static_by_position(self._signature.parameters, names))
         self._static_names = frozenset(names)
         self._bindings: dict[Any, _Binding] = {}
         self._forms: dict[Any, _FlatCall] = {}
@@ -298,7 +298,7 @@ class Fused(_FlatCall, Generic[_P, _R]):
                 leaves.append(value)
                 forms.append(None)
             else:
-                forms.append(trees.take_apart(value, leaves))
+                forms.append(trees.flatten(value, leaves))
             static += [fixed] * (len(leaves) - len(static))
         if binding.plain and not any(forms):
             return super()._call(*leaves)
@@ -353,7 +353,7 @@ class Fused(_FlatCall, Generic[_P, _R]):
         def flat(*leaves: Any) -> Any:
             made: list[Any] = []
             remaining = iter(leaves)
-            values = [trees.put_together(f, remaining, made) for f in forms]
+            values = [trees.unflatten(f, remaining, made) for f in forms]
             result = function(*values[:n], **dict(zip(names, values[n:], strict=True)))
             for container, labels, items in made:
                 if trees.is_changed(container, labels, items):
@@ -373,7 +373,7 @@ class Fused(_FlatCall, Generic[_P, _R]):
         return made
 
 
-def _static_by_place(parameters: Any, names: tuple[str, ...]) -> tuple[bool, ...]:
+def _is_static_by_position(parameters: Any, names: tuple[str, ...]) -> tuple[bool, ...]:
     by_place = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
     return tuple(name in names for name, p in parameters.items() if p.kind in by_place)
 
@@ -386,12 +386,12 @@ def _trace(
     watched: tuple[Any, ...],
 ) -> tuple[Any, Any]:
     """(program, results for these arguments)."""
-    stands = [
-        arg if fixed else _stand(recorder, i, arg)
+    placeholders = [
+        arg if fixed else _placeholder(recorder, i, arg)
         for i, (arg, fixed) in enumerate(zip(args, static, strict=True))
     ]
     with trace_arrays.tracing(recorder):
-        result = function(*stands)
+        result = function(*placeholders)
         results: list[Any] = []
         form = _each_result(result, results.append)
         program, values = recorder.program(results, form, watched)
@@ -405,7 +405,7 @@ def _each_result(result: Any, do: Callable[[Any], Any], *, keep: bool = False) -
     if trees.is_container(result):
         names, items = trees.children(result)
         made = tuple(_each_result(x, do, keep=keep) for x in items)
-        join = trees.build if keep else trees.result_form
+        join = trees.build if keep else trees.result_treedef
         return join(type(result), names, made)
     if not isinstance(result, _RESULTS):
         raise Untraceable(
@@ -416,11 +416,11 @@ def _each_result(result: Any, do: Callable[[Any], Any], *, keep: bool = False) -
     return value if keep else None
 
 
-def _stand(recorder: trace_recorder.Recorder, i: int, arg: Any) -> Any:
+def _placeholder(recorder: trace_recorder.Recorder, i: int, arg: Any) -> Any:
     """What the function gets for an argument."""
     if isinstance(arg, GPUArray):
         dtypes.code(arg.dtype)
-        return recorder.stand(i)
+        return recorder.placeholder(i)
     if type(arg) in _NUMBERS or isinstance(arg, np.number):
         return Number(recorder, operator.itemgetter(i), arg)
     return arg
@@ -433,8 +433,8 @@ def fuse(function: None = None, *, static: Iterable[str] = ()) -> _Decorator: ..
 def fuse(function: Any = None, *, static: Iterable[str] = ()) -> Any:
     """Turn a function of arrays into one kernel: ``@pygpu.fuse`` or ``@pygpu.fuse(static="n")``.
 
-    The function runs once for each combination of argument types, with stand-ins for its arrays and
-    numbers. The operations on them become a kernel. It may use operators, NumPy's ufuncs,
+    The function runs once for each combination of argument types, with placeholders for its arrays
+    and numbers. The operations on them become a kernel. It may use operators, NumPy's ufuncs,
     numpy.where, clip, astype, and reductions as its last step. Arrays of any shapes are broadcast;
     results have NumPy's dtypes and the same bits as without fuse. Arguments and results may be
     tuples, named tuples, lists, dicts and dataclasses of arrays. static: names of arguments that

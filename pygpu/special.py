@@ -921,7 +921,9 @@ def multigammaln(a: Any, d: int) -> Any:
 
 def _inexact(call: str, exact: bool) -> None:
     if exact:
-        raise TypeError(f"{call}: exact=True needs integers of any size, which the host has")
+        raise TypeError(
+            f"{call}: exact=True needs integers of any size; use scipy.special on the host"
+        )
 
 
 def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> Any:

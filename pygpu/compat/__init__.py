@@ -28,8 +28,7 @@ def install(*names: str) -> None:
     for name in names:
         if name not in PEERS:
             raise ValueError(
-                f"pygpu.compat.install: pygpu does not stand in for {name!r}, only for "
-                + ", ".join(PEERS)
+                f"pygpu.compat.install: pygpu cannot replace {name!r}, only " + ", ".join(PEERS)
             )
     for name in names or PEERS:
         if _finder_of(name) is not None:

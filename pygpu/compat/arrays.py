@@ -51,7 +51,7 @@ class _AnyArray(type):
         return isinstance(obj, real) if real is not None else type.__instancecheck__(cls, obj)
 
 
-class _Old:
+class _LegacyMixin:
     """Attributes of both packages' arrays that NumPy's lack; before pygpu's class in the MRO."""
 
     _own_results = False  # of a subclass that has a _new_like_me of its own
@@ -71,13 +71,13 @@ class _Old:
         if strides is None and shape == self.shape and self._c_contiguous:
             return self._new_like_me(dtype)
         made = super()._new(shape, dtype, strides, queue)  # type: ignore[misc]
-        made.__dict__.update(_carried(self))
+        made.__dict__.update(_user_attributes(self))
         return made
 
     def _view(self: Any, *args: Any, **options: Any) -> Any:
         view = super()._view(*args, **options)  # type: ignore[misc]
         if self._own_results:
-            view.__dict__.update(_carried(self))
+            view.__dict__.update(_user_attributes(self))
         return view
 
     def __reduce__(self: Any) -> Any:
@@ -122,7 +122,7 @@ def _unpickle(make: Callable[..., Any], name: str, rest: list[Any]) -> Any:
     return make(names[name], *rest)
 
 
-def _carried(array: Any) -> dict[str, Any]:
+def _user_attributes(array: Any) -> dict[str, Any]:
     """Attributes that a program gave to an array, for arrays that are made from it."""
     return {k: v for k, v in array.__dict__.items() if k not in ("base", "_nbytes")}
 
@@ -149,7 +149,7 @@ def _use_python_operators(cls: Any) -> None:
             setattr(cls, f"__{slot}__", unary(name))
 
 
-class _OldOpenCL(_Old):
+class _PyOpenCLMixin(_LegacyMixin):
     """Further attributes of PyOpenCL's arrays."""
 
     def any(self: Any, *args: Any, **options: Any) -> Any:
@@ -166,7 +166,7 @@ def _as_int8(made: Any) -> Any:
     return made.view(np.int8) if made.dtype.kind == "b" else made
 
 
-def _counting(function: Callable[..., Any]) -> Callable[..., Any]:
+def _as_int8_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of truth values, with the dtype of a comparison."""
 
     @functools.wraps(function)
@@ -176,7 +176,7 @@ def _counting(function: Callable[..., Any]) -> Callable[..., Any]:
     return make
 
 
-class _OldCUDA(_Old):
+class _PyCUDAMixin(_LegacyMixin):
     """Further attributes of PyCUDA's arrays."""
 
     @property
@@ -194,7 +194,7 @@ class _OldCUDA(_Old):
         if copy is not None or not (self._c_contiguous or self._f_contiguous):
             return super().reshape(*shape, order=order, copy=copy)  # type: ignore[misc]
         flat = self._view((self.size,), None, self.offset)
-        made = super(_Old, flat).reshape(*shape, order="C")  # type: ignore[misc]
+        made = super(_LegacyMixin, flat).reshape(*shape, order="C")  # type: ignore[misc]
         if order == "C" or (order == "A" and self._c_contiguous):
             return made
         if order not in ("F", "A"):
@@ -216,7 +216,7 @@ def _alias(real: type, comparisons: Any, old: type) -> Any:
     )
 
 
-def _making(function: Callable[..., Any], alias: Any) -> Callable[..., Any]:
+def _make_alias_function(function: Callable[..., Any], alias: Any) -> Callable[..., Any]:
     """A function that makes arrays, making the alias's."""
 
     @functools.wraps(function)
@@ -233,7 +233,7 @@ def _names(
     alias = _alias(getattr(module, cls), comparisons, old)
     names = {cls: alias, "empty": alias}
     for name in makers.split():
-        names[name] = _making(getattr(module, name), alias)
+        names[name] = _make_alias_function(getattr(module, name), alias)
     return names
 
 
@@ -253,9 +253,9 @@ def _flat_dot(dot: Callable[..., Any]) -> Callable[..., Any]:
 def opencl_names() -> dict[str, Any]:
     """The names that are pyopencl.array's own."""
     module = importlib.import_module("pygpu.array")
-    names = _names(module, "Array", "to_device zeros arange", "int8", _OldOpenCL)
+    names = _names(module, "Array", "to_device zeros arange", "int8", _PyOpenCLMixin)
     for name in ("all", "any", "logical_and", "logical_not", "logical_or"):
-        names[name] = _counting(getattr(module, name))
+        names[name] = _as_int8_function(getattr(module, name))
     names |= {"_get_common_dtype": _common_dtype, "dot": _flat_dot(module.dot)}
     names["SCALAR_CLASSES"] = (Number, np.bool_, bool)
     names["has_double_support"] = importlib.import_module("pygpu.characterize").has_double_support
@@ -267,16 +267,20 @@ def cuda_names() -> dict[str, Any]:
     """The names that are pycuda.gpuarray's own."""
     module = importlib.import_module("pygpu.cuda.gpuarray")
     makers = "to_gpu to_gpu_async zeros ones arange empty_like zeros_like ones_like"
-    return _names(module, "GPUArray", makers, "same", _OldCUDA) | {"dot": _flat_dot(module.dot)}
+    return _names(module, "GPUArray", makers, "same", _PyCUDAMixin) | {"dot": _flat_dot(module.dot)}
 
 
 def _random_names(module: ModuleType, alias: Any, methods: str) -> dict[str, Any]:
     """rand() and the generators of a module, making the alias's arrays."""
-    names = {"rand": _making(module.rand, alias)}
+    names = {"rand": _make_alias_function(module.rand, alias)}
     for name in module.__all__:
         cls = getattr(module, name)
         if name.endswith("Generator") and isinstance(cls, type):
-            made = {m: _making(getattr(cls, m), alias) for m in methods.split() if hasattr(cls, m)}
+            made = {
+                m: _make_alias_function(getattr(cls, m), alias)
+                for m in methods.split()
+                if hasattr(cls, m)
+            }
             names[name] = type(name, (cls,), {"__module__": cls.__module__, **made})
     return names
 

@@ -13,5 +13,5 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(_NAMES[name])
     except ImportError:
         raise ImportError(
-            "this program makes its kernels with Mako, which is not installed: pip install mako"
+            "this program generates its kernels with Mako, which is not installed: pip install mako"
         ) from None

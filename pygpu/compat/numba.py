@@ -124,7 +124,7 @@ carray, farray = _PointerView("carray"), _PointerView("farray")
 numpy_version = tuple(int(part) for part in np.__version__.split(".")[:2])
 
 
-class _OfKind(type):
+class _NumberClassMeta(type):
     """The class of types whose numbers are of some kinds, for isinstance()."""
 
     kinds: str
@@ -141,8 +141,12 @@ class _OfKind(type):
         return isinstance(obj, ScalarType) and obj.dtype.kind in cls.kinds
 
 
-Boolean, Integer, Float = _OfKind("Boolean", "b"), _OfKind("Integer", "iu"), _OfKind("Float", "f")
-Complex, Number = _OfKind("Complex", "c"), _OfKind("Number", "iufc")
+Boolean, Integer, Float = (
+    _NumberClassMeta("Boolean", "b"),
+    _NumberClassMeta("Integer", "iu"),
+    _NumberClassMeta("Float", "f"),
+)
+Complex, Number = _NumberClassMeta("Complex", "c"), _NumberClassMeta("Number", "iufc")
 
 
 class Record:

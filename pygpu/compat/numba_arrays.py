@@ -26,7 +26,7 @@ __all__ = [
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-class _MadeAsNumbas(type(_DeviceNDArray)):  # type: ignore[misc]
+class _NumbaConstructor(type(_DeviceNDArray)):  # type: ignore[misc]
     """DeviceNDArray(shape, strides, dtype) also makes an array."""
 
     def __call__(cls, shape: Any, *args: Any, **options: Any) -> Any:
@@ -38,7 +38,7 @@ class _MadeAsNumbas(type(_DeviceNDArray)):  # type: ignore[misc]
         return super().__call__(shape, dtype, strides=strides)
 
 
-class DeviceNDArray(_DeviceNDArray, metaclass=_MadeAsNumbas):
+class DeviceNDArray(_DeviceNDArray, metaclass=_NumbaConstructor):
     """A device array that a program for Numba makes: it is true if it has items, as lists are, its
     stream is 0 if it is the default one, and its ``__cuda_array_interface__`` has no strides if it
     is contiguous, and no stream if that is the default one. Single records are views of it, so that
@@ -79,7 +79,7 @@ def _as_numba(made: Any) -> Any:
     return made
 
 
-def _makes_numba_arrays(function: _F) -> _F:
+def _returns_numba_arrays(function: _F) -> _F:
     @functools.wraps(function)
     def make(*args: Any, **options: Any) -> Any:
         made = function(*args, **options)
@@ -90,9 +90,9 @@ def _makes_numba_arrays(function: _F) -> _F:
     return make  # type: ignore[return-value]
 
 
-to_device = _makes_numba_arrays(cuda_arrays.to_device)
-device_array = _makes_numba_arrays(cuda_arrays.device_array)
-device_array_like = _makes_numba_arrays(cuda_arrays.device_array_like)
+to_device = _returns_numba_arrays(cuda_arrays.to_device)
+device_array = _returns_numba_arrays(cuda_arrays.device_array)
+device_array_like = _returns_numba_arrays(cuda_arrays.device_array_like)
 
 
 def from_cuda_array_interface(desc: Any, owner: Any = None, sync: bool = True) -> Any:

@@ -103,7 +103,7 @@ else:
 def compile_ptx(pyfunc: Any, sig: Any, *unused: Any, **more: Any) -> Any:
     """Refused: kernels are compiled for devices, by way of C. Raises NotImplementedError."""
     raise NotImplementedError(
-        "cuda.compile_ptx(): there is no PTX before there is a device; "
+        "cuda.compile_ptx(): PTX needs a device; "
         "pygpu.kernel(f).inspect_source(types) gives the C text, which nvcc or NVRTC compile"
     )
 

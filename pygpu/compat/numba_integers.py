@@ -10,7 +10,7 @@ from pygpu._src.jit.source import python_function
 __all__ = ["widening"]
 
 
-def _marked(function: Any) -> Any:
+def _mark_widening(function: Any) -> Any:
     inner = python_function(function)
     if inner is not None:
         inner._pygpu_widens = True  # type: ignore[attr-defined]
@@ -25,8 +25,8 @@ def widening(decorator: Any, then: Any = lambda made: made) -> Any:
     @functools.wraps(decorator)
     def decorate(*args: Any, **kwargs: Any) -> Any:
         if args and python_function(args[0]) is not None:
-            return then(decorator(_marked(args[0]), *args[1:], **kwargs))
+            return then(decorator(_mark_widening(args[0]), *args[1:], **kwargs))
         made = decorator(*args, **kwargs)
-        return lambda function: then(made(_marked(function)))
+        return lambda function: then(made(_mark_widening(function)))
 
     return decorate

@@ -18,7 +18,7 @@ class _Block:
     def release(self) -> None:
         """Give it back."""
         if self._size:
-            self._pool._give_back(self._size)
+            self._pool._return_block(self._size)
             self._size = 0
 
     free = release
@@ -73,7 +73,7 @@ class _TestMemoryPool:
 
     __call__ = allocate
 
-    def _give_back(self, block: int) -> None:
+    def _return_block(self, block: int) -> None:
         self.active_blocks -= 1
         self.active_bytes -= block
         if self._holds:

@@ -55,7 +55,7 @@ static inline int arr_is_array(PyObject *op) {
 
 /* Returns a new reference to what a weak reference (or NULL) refers to; NULL without an exception
  * if that is gone. */
-static inline PyObject *arr_alive(PyObject *weak) {
+static inline PyObject *arr_weakref_get(PyObject *weak) {
     PyObject *found = NULL;
 #if PY_VERSION_HEX >= 0x030D0000
     if (weak != NULL && PyWeakref_GetRef(weak, &found) < 0) {
@@ -69,9 +69,9 @@ static inline PyObject *arr_alive(PyObject *weak) {
 }
 
 /* Whether a weak reference (or NULL) refers to op. */
-static inline int arr_refers(PyObject *weak, const PyObject *op) {
+static inline int arr_weakref_is(PyObject *weak, const PyObject *op) {
 #if PY_VERSION_HEX >= 0x030D0000
-    PyObject *found = arr_alive(weak);
+    PyObject *found = arr_weakref_get(weak);
     Py_XDECREF(found);
     return found != NULL && found == op;
 #else
@@ -84,8 +84,8 @@ static inline int arr_refers(PyObject *weak, const PyObject *op) {
  * data. */
 PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data);
 /* The same with another layout: shape, and strides in bytes. */
-PyObject *arr_new_beside(GPUArray *like, PyArray_Descr *dtype, PyObject *data, int ndim,
-                         const Py_ssize_t *shape, const Py_ssize_t *strides);
+PyObject *arr_new_with_layout(GPUArray *like, PyArray_Descr *dtype, PyObject *data, int ndim,
+                              const Py_ssize_t *shape, const Py_ssize_t *strides);
 /* Initializes a header, possibly not for the first time. The array begins at the start of memory,
  * which it takes over. Returns 0, or -1 with an exception. */
 int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, PyObject *data,
@@ -99,17 +99,17 @@ int arr_set_offset(GPUArray *self, Py_ssize_t offset);
 int arr_make_layout_objects(
     GPUArray *self); /* call after setting dims, size or dtype in other ways */
 void arr_clear_layout(GPUArray *self);
-void arr_forget_layouts(void); /* called when the process ends */
+void arr_clear_layout_cache(void); /* called when the process ends */
 
 /* events.c */
-int arr_foreign(const GPUArray *self); /* whether events may belong to other queues than the
-                                        * array's */
-void arr_cross(GPUArray *self);        /* records that they may from now on */
-PyObject *arr_events(GPUArray *self);  /* the list, borrowed; NULL with an exception */
+int arr_has_foreign_events(const GPUArray *self); /* whether events may belong to other queues than
+                                                   * the array's */
+void arr_mark_foreign(GPUArray *self);            /* records that they may from now on */
+PyObject *arr_events(GPUArray *self);             /* the list, borrowed; NULL with an exception */
 int arr_share_events(GPUArray *view, GPUArray *self); /* returns 0, or -1 with an exception */
 int arr_set_event(GPUArray *self, PyObject *event);   /* makes it the only event; Py_None: no event.
                                                        * Returns 0, or -1 with an exception */
-int arr_events_private(const GPUArray *self); /* whether no program has a reference to the list */
+int arr_owns_events(const GPUArray *self); /* whether no program has a reference to the list */
 void arr_drop_events(GPUArray *self);
 PyObject *arr_get_events(PyObject *op, void *closure);
 int arr_set_events(PyObject *op, PyObject *value, void *closure);

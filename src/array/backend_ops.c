@@ -61,7 +61,7 @@ static PyObject *register_entries(PyObject *Py_UNUSED(module), PyObject *args, P
     Py_RETURN_NONE;
 }
 
-void arr_forget_backends(void) {
+void arr_clear_backends(void) {
     arr_classes[0] = arr_classes[1] = NULL;
 #define X(field)              \
     Py_CLEAR(arr_cuda.field); \

@@ -34,6 +34,6 @@ typedef struct {
 } ArrayValues;
 extern ArrayValues arr_values;
 
-void arr_forget_backends(void); /* called when the process ends */
+void arr_clear_backends(void); /* called when the process ends */
 
 #endif

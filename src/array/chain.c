@@ -7,34 +7,34 @@
 #include "common/pthread_compat.h"
 
 int arr_chain_mode = 0;
-int arr_chain_own = 0;
-static unsigned long owner; /* the thread whose launch that is */
-volatile int arr_chain_wanted = 0;
+int arr_chain_own_launch = 0;
+static unsigned long owner; /* the thread that launches it */
+volatile int arr_chain_report_pending = 0;
 volatile unsigned long arr_chain_serial = 0;
 
 /* Of the backends whose launches may be deferred: OpenCL, CUDA. NULL: not loaded. */
 static PgDeferral *deferrals[2];
-static PyObject *on_frequent; /* callable: a chain came often */
+static PyObject *on_frequent; /* callable: reports a frequent chain */
 static PyObject *on_copy;     /* callable: the number of the operation that copies */
 
-static Chain buffers[2], wanted;
-static uint32_t wanted_live;
+static Chain buffers[2], frequent;
+static uint32_t frequent_live;
 static Chain *chain = &buffers[0]; /* the other one is being launched, or empty */
-static int broken = 1;             /* another command came since the last step */
-static unsigned long compiler;     /* the thread that compiles in the background; 0: none */
+static int other_command = 1;      /* another command ran since the last step */
+static unsigned long compiler;     /* the background compiler's thread; 0: none */
 static int reporting;              /* chain_report() runs Python */
 static volatile int flushing;
-static unsigned long flusher; /* the thread that does */
-static int failed[2];         /* the status that the next command of a backend is to report */
+static unsigned long flusher; /* the thread that flushes */
+static int failed[2];         /* the status that a backend's next command must report */
 
 /* ---- traps ----------------------------------------------------------------------------------- */
 
-/* From now on, commands of the backend come to flush_from_anywhere() first. */
+/* From now on, commands of the backend call flush_from_trap() first. */
 static void set_trap(int cuda) {
     *deferrals[cuda]->trap |= PG_TRAP_DEFERRED;
 }
 
-/* Unless a status waits. */
+/* Does nothing while a status is pending. */
 static void clear_trap(int cuda) {
     if (deferrals[cuda] != NULL && failed[cuda] == 0) {
         *deferrals[cuda]->trap &= ~PG_TRAP_DEFERRED;
@@ -89,7 +89,7 @@ static PyObject *launch_step(const Chain *of, const ChainStep *step) {
     return event;
 }
 
-/* The driver's status in an exception that is set, which goes. */
+/* Clears the current exception and returns its driver status. */
 static int status_of_exception(const Chain *of) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -103,17 +103,18 @@ static int status_of_exception(const Chain *of) {
     return status != 0 ? (int)status : deferrals[of->table->cuda]->unknown;
 }
 
-/* Arrays that wait for the event of a chain have it now. */
-static void tell_event(const Chain *of, PyObject *event) {
+/* Adds the event to the list that the chain's results share. */
+static void publish_event(const Chain *of, PyObject *event) {
     if (event == NULL || event == Py_None || of->event == NULL) {
         return;
     }
     if (PyList_Append(of->event, event) < 0) {
-        PyErr_Clear(); /* it would only be waited for by other queues */
+        PyErr_Clear(); /* only other queues would have waited for it */
     }
 }
 
-/* 0, or the driver's status. park: results that may wait; 0 afterwards if they were written. */
+/* Returns 0, or the driver's status. park: results that need not be written; set to 0 if they were
+ * written all the same. */
 static int launch_all(const Chain *of, uint32_t live, uint32_t *park, int *fused) {
     PyObject *event = NULL;
     int status = 0;
@@ -136,7 +137,7 @@ static int launch_all(const Chain *of, uint32_t live, uint32_t *park, int *fused
     *fused = event != NULL;
     if (event != NULL) {
         arr_chain_counts.fused++;
-        chain_wake();
+        chain_reset_backoff();
     }
     for (int i = 0; i < of->n_steps && !*fused; i++) {
         arr_chain_counts.unfused++;
@@ -152,59 +153,61 @@ static int launch_all(const Chain *of, uint32_t live, uint32_t *park, int *fused
             status = status == 0 ? status_of_exception(of) : (PyErr_Clear(), status);
         }
     }
-    tell_event(of, event);
+    publish_event(of, event);
     Py_XDECREF(event);
     return status;
 }
 
-/* ---- resting: where nothing is found, nothing is watched for a while ------------------------- */
+/* ---- backing off: programs without frequent chains are not watched all the time -------------- */
 
-#define REST_AFTER 48 /* chains in a row that teach nothing */
-#define REST_LEAST 256
-#define REST_MOST  (1L << 16)
-#define REST_SIZE  (1L << 20) /* items: of larger arrays a look costs nothing beside the launch */
+#define BACKOFF_AFTER 48 /* chains in a row that did not help */
+#define BACKOFF_MIN   256
+#define BACKOFF_MAX   (1L << 16)
+#define BACKOFF_SIZE                                                             \
+    (1L << 20) /* items: of larger arrays a look costs nothing beside the launch \
+                */
 
-static long resting; /* operations that are not looked at from now on */
-static long rest = REST_LEAST;
-static int in_vain;
+static long to_skip; /* the next operations, which are not watched */
+static long backoff = BACKOFF_MIN;
+static int misses;
 
-void chain_wake(void) {
-    resting = in_vain = 0;
-    rest = REST_LEAST;
+void chain_reset_backoff(void) {
+    to_skip = misses = 0;
+    backoff = BACKOFF_MIN;
 }
 
-static void teaches(int something) {
+static void update_backoff(int something) {
     if (something) {
-        in_vain = 0;
-        rest = REST_LEAST;
-    } else if (++in_vain >= REST_AFTER && arr_chain_mode == 1) {
-        resting = rest;
-        rest = 2 * rest < REST_MOST ? 2 * rest : REST_MOST;
-        in_vain = REST_AFTER - 4; /* then a few are enough */
+        misses = 0;
+        backoff = BACKOFF_MIN;
+    } else if (++misses >= BACKOFF_AFTER && arr_chain_mode == 1) {
+        to_skip = backoff;
+        backoff = 2 * backoff < BACKOFF_MAX ? 2 * backoff : BACKOFF_MAX;
+        misses = BACKOFF_AFTER - 4; /* from then on, four are enough */
     }
 }
 
-/* What is to be known of a chain that is complete. */
-static void learn(Chain *of, uint32_t live) {
-    if (wanted.backend != NULL) {
+/* Counts a complete chain, and has it reported once it is frequent. */
+static void count_chain(Chain *of, uint32_t live) {
+    if (frequent.backend != NULL) {
         return;
     }
     if (chain_length(of) < 2) {
-        teaches(0);
+        update_backoff(0);
         return;
     }
     int found = live != 0 || of->end.plan != NULL ? chain_count(of, live) : CHAIN_NEW;
-    teaches(found == CHAIN_SEEN || found == CHAIN_FREQUENT);
+    update_backoff(found == CHAIN_SEEN || found == CHAIN_FREQUENT);
     if (found != CHAIN_FREQUENT) {
         return;
     }
-    wanted = *of; /* the references stay with the chain: only what it consists of is read */
-    wanted.backend = Py_NewRef(of->backend);
-    wanted_live = live;
-    arr_chain_wanted = 1;
+    frequent = *of; /* owns no references: only plain data is read */
+    frequent.backend = Py_NewRef(of->backend);
+    frequent_live = live;
+    arr_chain_report_pending = 1;
 }
 
-/* Whether this is a child of a process that used a driver. */
+/* Whether this process was forked from one that used a driver. */
 static int forked(void) {
     for (int cuda = 0; cuda < 2; cuda++) {
         if (deferrals[cuda] != NULL && *deferrals[cuda]->trap & PG_TRAP_FORKED) {
@@ -214,7 +217,7 @@ static int forked(void) {
     return 0;
 }
 
-static void wait_for_other(void) {
+static void wait_for_flusher(void) {
     while (flushing && flusher != PyThread_get_thread_ident()) {
         Py_BEGIN_ALLOW_THREADS;
         pg_sleep_us(20);
@@ -222,34 +225,34 @@ static void wait_for_other(void) {
     }
 }
 
-static void report_later(int cuda, int status) {
+static void keep_status(int cuda, int status) {
     if (status != 0) {
         failed[cuda] = status;
         set_trap(cuda);
     }
 }
 
-/* Launches parked steps, before this chain (NULL: before anything) if they must go. */
+/* Launches the parked steps if that is necessary before this chain (NULL: before any command). */
 static void flush_parked(const Chain *before) {
-    if (chain_parked_must_go(before)) {
+    if (chain_must_flush_parked(before)) {
         uint32_t live = chain_live(&arr_chain_parked), none = 0;
         int fused;
-        report_later(arr_chain_parked.table->cuda,
-                     launch_all(&arr_chain_parked, live, &none, &fused));
-        learn(&arr_chain_parked, live);
+        keep_status(arr_chain_parked.table->cuda,
+                    launch_all(&arr_chain_parked, live, &none, &fused));
+        count_chain(&arr_chain_parked, live);
         chain_clear(&arr_chain_parked);
     }
 }
 
-/* After anything that the timer takes for progress. */
+/* Called after anything that the timer counts as progress. */
 static void restart_timer(void) {
     if (arr_chain_parked.n_steps != 0) {
         chain_timer_start(arr_chain_serial);
     }
 }
 
-/* Launches a chain, of which something is parked perhaps, but not if all is to be launched: what
- * comes next may write what parked steps read. Whether by a kernel of its own. */
+/* Launches a chain. Some of its results may be parked, unless *all* is set: the next command may
+ * write what parked steps read. Returns whether a fused kernel was launched. */
 static int launch(Chain *of, int all) {
     int fused = 0;
     uint32_t live = chain_live(of);
@@ -258,7 +261,7 @@ static int launch(Chain *of, int all) {
     }
     uint32_t parkable = all ? 0 : chain_parkable(of, live), park = parkable;
     if (of->deferred) {
-        report_later(of->table->cuda, launch_all(of, live, &park, &fused));
+        keep_status(of->table->cuda, launch_all(of, live, &park, &fused));
     }
     if (fused && park != 0) {
         chain_park(of, park);
@@ -267,15 +270,15 @@ static int launch(Chain *of, int all) {
     return fused;
 }
 
-/* Launches the chain. go_on: if there is no kernel for it, its steps stay, as those of a chain that
- * is watched. all: parked steps, too. A failure is what the next command of the backend reports. */
+/* Launches the chain. go_on: if it has no kernel, its steps stay as those of a watched chain. all:
+ * launch parked steps, too. The next command of the backend reports a failure. */
 static void flush(int go_on, int all) {
-    if (PG_UNLIKELY(forked())) { /* the next command says so; another thread's launch never ends */
+    if (PG_UNLIKELY(forked())) { /* the next command reports it; other threads no longer exist */
         chain_clear(chain);
         chain_clear(&arr_chain_parked);
         return;
     }
-    wait_for_other();
+    wait_for_flusher();
     if (flushing || (chain->n_steps == 0 && !(all && is_waiting()))) {
         return;
     }
@@ -294,7 +297,7 @@ static void flush(int go_on, int all) {
             Py_CLEAR(of->event);
             chain = of;
         } else {
-            learn(of, of->live);
+            count_chain(of, of->live);
             chain_clear(of);
         }
     }
@@ -305,17 +308,17 @@ static void flush(int go_on, int all) {
 }
 
 void chain_flush(void) {
-    broken = 1;
+    other_command = 1;
     flush(0, 1);
 }
 
-void chain_flush_late(void) {
+void chain_flush_by_timer(void) {
     flush(0, 1);
 }
 
-/* What a command of a backend calls when it finds the trap set. */
-static int flush_from_anywhere(int cuda) {
-    if ((arr_chain_own && owner == PyThread_get_thread_ident()) ||
+/* Called by a backend's command that finds the trap set. */
+static int flush_from_trap(int cuda) {
+    if ((arr_chain_own_launch && owner == PyThread_get_thread_ident()) ||
         (flushing && flusher == PyThread_get_thread_ident())) {
         return 0;
     }
@@ -324,13 +327,13 @@ static int flush_from_anywhere(int cuda) {
 #else
     if (_Py_IsFinalizing()) {
 #endif
-        return 0; /* nobody will look at the results */
+        return 0; /* nobody will use the results */
     }
     if (compiler != 0 && compiler == PyThread_get_thread_ident()) {
-        return 0; /* it loads kernels, which nothing that waits depends on */
+        return 0; /* it loads kernels, and no deferred work depends on that */
     }
     PyGILState_STATE state = PyGILState_Ensure();
-    broken |= !reporting && !arr_allocating;
+    other_command |= !reporting && !arr_allocating;
     flush(0, 1);
     int status = failed[cuda];
     failed[cuda] = 0;
@@ -340,10 +343,10 @@ static int flush_from_anywhere(int cuda) {
 }
 
 static int flush_for_opencl(void) {
-    return flush_from_anywhere(0);
+    return flush_from_trap(0);
 }
 static int flush_for_cuda(void) {
-    return flush_from_anywhere(1);
+    return flush_from_trap(1);
 }
 
 /* ---- where chains begin --------------------------------------------------------------------- */
@@ -353,16 +356,16 @@ static int flush_for_cuda(void) {
 #define HISTORY    128 /* operations, a power of two */
 #define PERIOD_MAX (HISTORY / 2)
 
-/* A loop of elementwise operations alone has no end that a chain could see, and chains of the
- * greatest length would be cut at ever different places of it. So operations are compared with
- * those before: once they repeat, chains end where a round does, or after equal parts of one. */
+/* Nothing marks the iterations of a loop that has only elementwise operations, and chains of the
+ * greatest length would begin at a different operation each time. So operations are compared with
+ * earlier ones: once they repeat, chains end with an iteration, or with equal parts of one. */
 static struct {
-    uint32_t seen[HISTORY]; /* the operations, as numbers, around the ring */
-    unsigned n;             /* how many there were */
+    uint32_t seen[HISTORY]; /* ring buffer of the operations' numbers */
+    unsigned n;             /* operations so far */
     unsigned period;        /* 0: they do not repeat */
-    unsigned part;          /* operations of a chain, while they do */
-    unsigned phase;         /* operations since another command, where rounds begin */
-    unsigned next_search;   /* when to look for a period again */
+    unsigned part;          /* operations of a chain, while they repeat */
+    unsigned phase;         /* operations since another command, where iterations begin */
+    unsigned next_search;   /* the value of n from which on to search for a period again */
 } loop;
 
 static int repeats_after(unsigned period) {
@@ -380,7 +383,7 @@ static void set_period(unsigned period) {
     if (period > CHAIN_STEPS) {
         unsigned parts = (period + CHAIN_STEPS - 1) / CHAIN_STEPS;
         loop.part = (period + parts - 1) / parts;
-    } else if (period != 0) { /* several rounds */
+    } else if (period != 0) { /* several iterations */
         loop.part = loop.period = CHAIN_STEPS / period * period;
     }
 }
@@ -396,11 +399,11 @@ static void find_period(void) {
 }
 
 /* Whether a new chain begins with this operation. */
-static int begins(const ChainLaunch *launch, const GPUArray *out) {
+static int starts_new_chain(const ChainLaunch *launch, const GPUArray *out) {
     uint32_t token = (uint32_t)launch->op * 0x9E3779B9u ^ (uint32_t)out->size;
-    if (broken) { /* by another command: a loop, or one of its rounds, begins here */
+    if (other_command) { /* a loop, or one of its iterations, begins here */
         loop.phase = 0;
-        broken = 0;
+        other_command = 0;
     }
     if (loop.period != 0 && loop.seen[(loop.n - loop.period) % HISTORY] != token) {
         loop.period = 0;
@@ -429,8 +432,8 @@ static int all_private(const PgDeferral *deferral, const GPUArray *out, PyObject
     return 1;
 }
 
-/* After the step was appended: whether it is deferred. */
-static int decide(void) {
+/* Whether the step that was just appended is deferred. */
+static int should_defer(void) {
     int known = arr_chain_mode == 2 || chain_prefix_known(chain->now.hash);
     if (chain_length(chain) == 1) {
         chain->deferred = known;
@@ -439,8 +442,9 @@ static int decide(void) {
     return chain->deferred && known;
 }
 
-/* Lets a result that is deferred wait for the chain's event, on OpenCL. 0: memory ran out. */
-static int may_have_event(GPUArray *out) {
+/* On OpenCL, makes the chain's future event that of a deferred result. Returns 0 if out of
+ * memory. */
+static int attach_event(GPUArray *out) {
     if (chain->table->cuda) {
         return 1;
     }
@@ -451,10 +455,11 @@ static int may_have_event(GPUArray *out) {
     return arr_set_event(out, chain->event) == 0;
 }
 
-/* Before the launch of the chain's last step alone: it may write what parked steps read. */
-static void let_by(void) {
-    const Chain *with = flushing ? NULL : chain; /* another thread may end it meanwhile */
-    wait_for_other();
+/* Called before the chain's last step is launched by itself, which may write what parked steps
+ * read. */
+static void flush_conflicting_parked(void) {
+    const Chain *with = flushing ? NULL : chain; /* another thread may flush it meanwhile */
+    wait_for_flusher();
     flushing = 1;
     flusher = PyThread_get_thread_ident();
     flush_parked(with);
@@ -462,34 +467,34 @@ static void let_by(void) {
     restart_timer();
 }
 
-/* This thread's next launch is not to launch what waits. Others' commands are. */
-static void launches_itself(int cuda) {
-    arr_chain_own = 1;
+/* This thread's next launch does not flush deferred work; commands of other threads do. */
+static void begin_own_launch(int cuda) {
+    arr_chain_own_launch = 1;
     owner = PyThread_get_thread_ident();
     if (!chain->deferred && arr_chain_parked.n_steps == 0) {
         clear_trap(cuda);
     }
 }
 
-/* The answer of chain_add() and chain_add_end(): whether the operation that was appended is put
- * off. If not, there is no trap yet: its own launch may do what it likes. */
-static int counted(int cuda, int put_off) {
-    if (put_off) {
+/* The common end of chain_add() and chain_add_end(). Returns whether the operation is deferred; if
+ * not, no trap is set until it was launched. */
+static int finish_append(int cuda, int is_deferred) {
+    if (is_deferred) {
         set_trap(cuda);
         arr_chain_counts.deferred++;
     } else {
         if (arr_chain_parked.n_steps != 0) {
-            let_by();
+            flush_conflicting_parked();
         }
         arr_chain_counts.watched++;
-        launches_itself(cuda);
+        begin_own_launch(cuda);
     }
-    return put_off;
+    return is_deferred;
 }
 
-/* Lets the chain begin with the parked steps if an operand is one of their results. Whether it
- * does. */
-static int resume_for(PyObject *const *operands, int n) {
+/* Begins the chain with the parked steps if an operand is one of their results. Returns whether it
+ * did. */
+static int resume_if_parked(PyObject *const *operands, int n) {
     if (arr_chain_parked.n_steps == 0 || !chain_is_parked(operands, n)) {
         return 0;
     }
@@ -503,11 +508,11 @@ static int resume_for(PyObject *const *operands, int n) {
 
 static int append(const ChainLaunch *launch, GPUArray *first, GPUArray *out,
                   PyObject *const *operands, int n) {
-    int resumed = resume_for(operands, n);
+    int resumed = resume_if_parked(operands, n);
     if (chain_append(chain, launch, first, out, operands, n)) {
         return 1;
     }
-    if (resumed) { /* for nothing: they are launched alone */
+    if (resumed) { /* in vain: they are launched by themselves */
         chain_park_failed();
     }
     return 0;
@@ -515,47 +520,47 @@ static int append(const ChainLaunch *launch, GPUArray *first, GPUArray *out,
 
 int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObject *const *operands,
               int n) {
-    arr_chain_own = 0;
-    if (resting > 0 && chain->n_steps == 0 && out->size < REST_SIZE) {
-        broken = 1;
-        resting--;
+    arr_chain_own_launch = 0;
+    if (to_skip > 0 && chain->n_steps == 0 && out->size < BACKOFF_SIZE) {
+        other_command = 1;
+        to_skip--;
         return 0;
     }
     int cuda = first->table->cuda;
     const PgDeferral *deferral = deferrals[cuda];
     if (deferral == NULL || !deferral->may_wait(first->queue) ||
-        !all_private(deferral, out, operands, n) || !arr_events_private(out)) {
+        !all_private(deferral, out, operands, n) || !arr_owns_events(out)) {
         return 0;
     }
-    wait_for_other();
+    wait_for_flusher();
     if (!chain->deferred) {
         chain_sweep(chain);
     }
-    if (begins(launch, out) || chain->end.plan != NULL ||
+    if (starts_new_chain(launch, out) || chain->end.plan != NULL ||
         !append(launch, first, out, operands, n)) {
         flush(0, 0);
         if (!append(launch, first, out, operands, n)) {
             return 0;
         }
     }
-    int put_off = decide() && may_have_event(out);
-    if (!put_off && chain->deferred) { /* another way than known chains go on: it begins anew */
-        chain_goes_on(chain->now.hash);
+    int is_deferred = should_defer() && attach_event(out);
+    if (!is_deferred && chain->deferred) { /* no known chain continues like this */
+        chain_count_extension(chain->now.hash);
         chain_remove_last(chain);
         flush(1, 0);
         if (!append(launch, first, out, operands, n)) {
             return 0;
         }
-        put_off = decide() && may_have_event(out);
+        is_deferred = should_defer() && attach_event(out);
     }
-    counted(cuda, put_off);
-    if (put_off && chain->n_steps == 1) {
+    finish_append(cuda, is_deferred);
+    if (is_deferred && chain->n_steps == 1) {
         chain_timer_start(arr_chain_serial);
     }
-    return put_off;
+    return is_deferred;
 }
 
-int chain_copying(int type) {
+int chain_copy_operation(int type) {
     static int numbers[CHAIN_TYPES]; /* -1: none */
     if (type < 0 || type >= CHAIN_TYPES || on_copy == NULL) {
         return 0;
@@ -570,8 +575,8 @@ int chain_copying(int type) {
     return numbers[type] > 0 ? numbers[type] : 0;
 }
 
-/* What a plan needs between its launches, if it may be deferred: now, so that memory runs out where
- * it did. Taking it may launch the chain. */
+/* Allocates a plan's scratch memory if its launch may be deferred: now, so that a shortage of
+ * memory is reported by the same call as without deferral. This may flush the chain. */
 static PyObject *new_scratch(const Plan *plan, const GPUArray *first) {
     if (plan->n_scratch != 1 || !chain->deferred) {
         return NULL;
@@ -579,37 +584,37 @@ static PyObject *new_scratch(const Plan *plan, const GPUArray *first) {
     Py_ssize_t size = (Py_ssize_t)PyDataType_ELSIZE(plan->scratch_dtypes[0]);
     PyObject *scratch =
         table_allocate(first->table, first->backend, first->allocator, plan->scratch[0] * size);
-    PyErr_Clear(); /* the launch meets it again */
+    PyErr_Clear(); /* the launch will report it */
     return scratch;
 }
 
-/* Lets a reduction that has nothing to do with what is deferred be launched before it: it neither
- * reads a result nor writes what is read or written there. */
-static void overtake(int cuda, const GPUArray *operand, const GPUArray *out) {
+/* Lets a reduction run before deferred steps that it is independent of: it neither reads their
+ * results nor writes memory that they use. */
+static void launch_out_of_order(int cuda, const GPUArray *operand, const GPUArray *out) {
     const Chain *parked = &arr_chain_parked;
     if (is_waiting() && !chain_is_result(chain, operand) && !chain_is_result(parked, operand) &&
         !chain_touches(chain, out->base_data) && !chain_touches(parked, out->base_data)) {
-        launches_itself(cuda);
+        begin_own_launch(cuda);
     }
 }
 
 int chain_add_end(Plan *plan, GPUArray *first, GPUArray *out, const GPUArray *operand) {
-    arr_chain_own = 0;
+    arr_chain_own_launch = 0;
     int cuda = first->table->cuda;
     const PgDeferral *deferral = deferrals[cuda];
     if (deferral == NULL || !is_waiting() || !deferral->may_wait(first->queue) ||
         !deferral->is_private(out->base_data) || !deferral->is_private(operand->base_data) ||
-        !arr_events_private(out)) {
+        !arr_owns_events(out)) {
         return 0;
     }
     PyObject *object = (PyObject *)operand;
-    resume_for(&object, 1);
+    resume_if_parked(&object, 1);
     PyObject *scratch = new_scratch(plan, first);
-    wait_for_other();
+    wait_for_flusher();
     int added = chain_append_end(chain, plan, first, out, operand, &scratch);
-    int put_off = added && decide() && may_have_event(out);
-    if (added && !put_off && chain->deferred) { /* as in chain_add() */
-        chain_goes_on(chain->now.hash);
+    int is_deferred = added && should_defer() && attach_event(out);
+    if (added && !is_deferred && chain->deferred) { /* as in chain_add() */
+        chain_count_extension(chain->now.hash);
         chain_remove_end(chain);
         flush(1, 0);
         added = chain_append_end(chain, plan, first, out, operand, &scratch);
@@ -617,16 +622,16 @@ int chain_add_end(Plan *plan, GPUArray *first, GPUArray *out, const GPUArray *op
     Py_XDECREF(scratch);
     if (!added) {
         if (cuda) {
-            overtake(cuda, operand, out);
+            launch_out_of_order(cuda, operand, out);
         }
         return 0;
     }
-    return counted(cuda, put_off);
+    return finish_append(cuda, is_deferred);
 }
 
-/* Whatever is launched next ends the chain that is watched. */
-void chain_go_on(void) {
-    arr_chain_own = 0;
+/* From now on, any other launch ends the watched chain. */
+void chain_end_own_launch(void) {
+    arr_chain_own_launch = 0;
     if (chain->n_steps > 0) {
         set_trap(chain->table->cuda);
     }
@@ -636,13 +641,13 @@ void chain_go_on(void) {
 }
 
 int chain_report(void) {
-    if (wanted.backend == NULL || on_frequent == NULL) {
-        arr_chain_wanted = 0;
+    if (frequent.backend == NULL || on_frequent == NULL) {
+        arr_chain_report_pending = 0;
         return 0;
     }
-    PyObject *description = chain_describe(&wanted, wanted_live);
-    Py_CLEAR(wanted.backend);
-    arr_chain_wanted = 0;
+    PyObject *description = chain_describe(&frequent, frequent_live);
+    Py_CLEAR(frequent.backend);
+    arr_chain_report_pending = 0;
     reporting = 1;
     PyObject *result = description != NULL ? PyObject_CallOneArg(on_frequent, description) : NULL;
     reporting = 0;
@@ -661,10 +666,10 @@ int chain_report(void) {
 PG_DOC(chain_set__doc__, "_chain_set", "mode, on_frequent=None, often=3, wait_us=300, on_copy=None",
        "(mode: int, on_frequent: Callable[[tuple[Any, ...]], None] | None = None, often: int = 3, "
        "wait_us: int = 300, on_copy: Callable[[int], int] | None = None) -> None",
-       "Whether operations in a row become one launch: 0 no, 1 yes; 2: every operation is deferred "
-       "as long as it may be. on_frequent is called for a chain that came *often* times; wait_us: "
-       "microseconds after which a chain goes if nothing else happens; on_copy: the number of the "
-       "operation that copies items of a dtype, by its number.");
+       "Set whether consecutive operations become one launch: 0 no, 1 yes; 2: every operation is "
+       "deferred as long as possible. on_frequent is called with a chain that occurred *often* "
+       "times; wait_us: microseconds after which a chain is launched if nothing else happens; "
+       "on_copy: returns the number of the operation that copies items of a dtype, by its number.");
 PG_FUNCTION(chain_set, 5)
 static PyObject *chain_set_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
     uint32_t mode, often = 3, wait_us = 300;
@@ -680,10 +685,10 @@ static PyObject *chain_set_impl(PyObject *Py_UNUSED(module), PyObject *const *a)
         Py_XSETREF(on_copy, Py_NewRef(a[4]));
     }
     chain_flush();
-    chain_wake();
+    chain_reset_backoff();
     chain_forget_counts();
     arr_chain_mode = mode > 2 ? 2 : (int)mode;
-    arr_chain_often = often;
+    arr_chain_threshold = often;
     arr_chain_wait_us = wait_us;
     Py_RETURN_NONE;
 }
@@ -716,7 +721,7 @@ static PyObject *flush_now(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(igno
     Py_RETURN_NONE;
 }
 
-void arr_forget_chains(void) {
+void arr_clear_chains(void) {
     chain_clear(chain);
     chain_clear(&arr_chain_parked);
     arr_chain_mode = 0;
@@ -734,10 +739,10 @@ PyMethodDef arr_chain_functions[] = {
     {"_chain_set", FAST(chain_set), chain_set__doc__},
     {"_chain_connect", FAST(chain_connect), chain_connect__doc__},
     {"_chain_compiler", chain_compiler, METH_NOARGS,
-     "_chain_compiler()\n--\n\n() -> None\n\nThis thread compiles in the background: its calls "
-     "of the driver launch nothing that was deferred."},
+     "_chain_compiler()\n--\n\n() -> None\n\nRegister this thread as the background compiler: its "
+     "driver calls do not launch deferred work."},
     {"_chain_flush", flush_now, METH_NOARGS,
-     "_chain_flush()\n--\n\n() -> None\n\nLaunch deferred work. If that fails, the next command "
-     "does."},
+     "_chain_flush()\n--\n\n() -> None\n\nLaunch deferred work. The next command reports a "
+     "failure."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,24 +1,24 @@
-/* chain_key.c - what a chain consists of: steps, where their operands come from, and the words by
- * which chains are told apart. */
+/* chain_key.c - the steps of a chain, the sources of their operands, and the key that identifies
+ * the chain. */
 #include "array/chain.h"
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-static int place_of(const GPUArray *array, Place *place) {
+static int describe(const GPUArray *array, ArrayDesc *desc) {
     if (array->ndim > CHAIN_DIMS) {
         return 0;
     }
-    place->memory = array->base_data;
-    place->offset = array->offset;
-    place->type = array->dtype->type_num;
-    place->ndim = array->ndim;
+    desc->memory = array->base_data;
+    desc->offset = array->offset;
+    desc->type = array->dtype->type_num;
+    desc->ndim = array->ndim;
     for (int i = 0; i < 2 * array->ndim; i++) {
-        place->dims[i] = array->dims[i];
+        desc->dims[i] = array->dims[i];
     }
     return 1;
 }
 
-/* Of a few numbers, for which memcmp() is a call too many. */
+/* Compares a few numbers, for which a call of memcmp() would be slower. */
 static inline int same_numbers(const Py_ssize_t *a, const Py_ssize_t *b, int n) {
     Py_ssize_t other = 0;
     for (int i = 0; i < n; i++) {
@@ -27,13 +27,13 @@ static inline int same_numbers(const Py_ssize_t *a, const Py_ssize_t *b, int n) 
     return other == 0;
 }
 
-static int same_place(const Place *a, const Place *b) {
+static int same_desc(const ArrayDesc *a, const ArrayDesc *b) {
     return a->offset == b->offset && a->type == b->type && a->ndim == b->ndim &&
            same_numbers(a->dims, b->dims, 2 * a->ndim);
 }
 
-static int of_chain_shape(const Chain *chain, const Place *place) {
-    return place->ndim == chain->ndim && same_numbers(place->dims, chain->shape, place->ndim);
+static int of_chain_shape(const Chain *chain, const ArrayDesc *desc) {
+    return desc->ndim == chain->ndim && same_numbers(desc->dims, chain->shape, desc->ndim);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -48,19 +48,18 @@ static int put_word(Chain *chain, Py_ssize_t word) {
     return 1;
 }
 
-static int put_place(Chain *chain, const Place *place) {
-    int ok =
-        put_word(chain, place->type | (place->offset & 31) << 8 | (Py_ssize_t)place->ndim << 16);
-    for (int i = 0; ok && i < 2 * place->ndim; i++) {
-        ok = put_word(chain, place->dims[i]);
+static int put_desc(Chain *chain, const ArrayDesc *desc) {
+    int ok = put_word(chain, desc->type | (desc->offset & 31) << 8 | (Py_ssize_t)desc->ndim << 16);
+    for (int i = 0; ok && i < 2 * desc->ndim; i++) {
+        ok = put_word(chain, desc->dims[i]);
     }
     return ok;
 }
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-/* Numbers that every kernel converts without an error, whatever its type: others are looked at by
- * the launch, whose error is to come where the program made the mistake. */
+/* Whether every kernel can convert the number, whatever its type. The launch of others must not be
+ * deferred, so that its error is raised by the call that made the mistake. */
 static int safe_number(PyObject *op) {
     if (PyFloat_CheckExact(op)) {
         double value = PyFloat_AS_DOUBLE(op);
@@ -74,38 +73,38 @@ static int safe_number(PyObject *op) {
     return PyArray_IsScalar(op, Floating) || PyArray_IsScalar(op, Integer);
 }
 
-/* For one more operand of the kernel. */
+/* Whether the kernel can have one more operand. */
 static int has_room(const Chain *chain) {
     return chain->now.leaves + chain->now.numbers < CHAIN_OPERANDS;
 }
 
-/* Where an array comes from, as a source; -1 if the chain cannot take it. */
-static int source_of(Chain *chain, const Place *place) {
+/* Returns an array's source; -1 if the chain cannot have this operand. */
+static int find_source(Chain *chain, const ArrayDesc *desc) {
     for (int i = chain->n_steps - 1; i >= 0; i--) {
         const ChainStep *step = &chain->steps[i];
-        if (step->out.memory == place->memory) {
-            return same_place(&step->out, place) ? FROM_STEP + i : -1;
+        if (step->out.memory == desc->memory) {
+            return same_desc(&step->out, desc) ? FROM_STEP + i : -1;
         }
     }
     for (int i = 0; i < chain->now.leaves; i++) {
-        if (chain->leaves[i].memory == place->memory && same_place(&chain->leaves[i], place)) {
+        if (chain->leaves[i].memory == desc->memory && same_desc(&chain->leaves[i], desc)) {
             return FROM_LEAF + i;
         }
     }
     if (chain->now.leaves == CHAIN_LEAVES || !has_room(chain)) {
         return -1;
     }
-    chain->leaves[chain->now.leaves] = *place;
-    return put_place(chain, place) ? FROM_LEAF + chain->now.leaves++ : -1;
+    chain->leaves[chain->now.leaves] = *desc;
+    return put_desc(chain, desc) ? FROM_LEAF + chain->now.leaves++ : -1;
 }
 
-/* Writing an output while others are read and written: only items at the same place may be the
- * same memory. */
-static int may_write(Chain *chain, const Place *out) {
+/* Whether a step may write this output: if the chain uses its memory already, then with the same
+ * layout. */
+static int check_output(Chain *chain, const ArrayDesc *out) {
     for (int i = 0; i < chain->now.leaves; i++) {
         if (chain->leaves[i].memory == out->memory) {
             chain->now.rewrites = 1;
-            if (!same_place(&chain->leaves[i], out)) {
+            if (!same_desc(&chain->leaves[i], out)) {
                 return 0;
             }
         }
@@ -113,7 +112,7 @@ static int may_write(Chain *chain, const Place *out) {
     for (int i = 0; i < chain->n_steps; i++) {
         if (chain->steps[i].out.memory == out->memory) {
             chain->now.rewrites = 1;
-            if (!same_place(&chain->steps[i].out, out)) {
+            if (!same_desc(&chain->steps[i].out, out)) {
                 return 0;
             }
         }
@@ -121,23 +120,24 @@ static int may_write(Chain *chain, const Place *out) {
     return 1;
 }
 
-/* The step that an operand is the result of, or NULL. */
-static ChainStep *maker_of(Chain *chain, int source) {
+/* Returns the step that computes an operand, or NULL. */
+static ChainStep *producer_of(Chain *chain, int source) {
     return source >= FROM_STEP && source < FROM_NUMBER ? &chain->steps[source - FROM_STEP] : NULL;
 }
 
 static void count_uses(Chain *chain, const ChainStep *step, int change) {
     for (int i = 0; i < step->n; i++) {
-        ChainStep *maker = maker_of(chain, step->sources[i]);
-        if (maker != NULL) {
-            maker->uses += change;
+        ChainStep *producer = producer_of(chain, step->sources[i]);
+        if (producer != NULL) {
+            producer->uses += change;
         }
     }
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static int begin(Chain *chain, Table *table, PyObject *backend, PyObject *queue, const Place *out) {
+static int begin(Chain *chain, Table *table, PyObject *backend, PyObject *queue,
+                 const ArrayDesc *out) {
     chain->table = (Table *)Py_NewRef((PyObject *)table);
     chain->backend = Py_NewRef(backend);
     chain->queue = Py_NewRef(queue);
@@ -151,11 +151,12 @@ static int begin(Chain *chain, Table *table, PyObject *backend, PyObject *queue,
     return ok;
 }
 
-/* Operand i of a step: a number, or (place not NULL) an array. 0 if it does not fit. */
-static int add_operand(Chain *chain, ChainStep *step, int i, PyObject *object, const Place *place) {
+/* Operand i of a step: a number, or (desc not NULL) an array. 0 if it does not fit. */
+static int add_operand(Chain *chain, ChainStep *step, int i, PyObject *object,
+                       const ArrayDesc *desc) {
     int source;
     step->objects[1 + i] = object;
-    if (place == NULL) {
+    if (desc == NULL) {
         if (!has_room(chain)) {
             return 0;
         }
@@ -163,31 +164,31 @@ static int add_operand(Chain *chain, ChainStep *step, int i, PyObject *object, c
         chain->numbers[chain->now.numbers] = object;
         source = FROM_NUMBER + chain->now.numbers++;
     } else {
-        step->offsets[1 + i] = place->offset;
-        source = source_of(chain, place);
+        step->offsets[1 + i] = desc->offset;
+        source = find_source(chain, desc);
     }
     step->sources[i] = (short)source;
     return source >= 0 && put_word(chain, source);
 }
 
-/* The operands' sources, and references to them. How many operands; -1: they do not fit. */
+/* Fills in the operands' sources and objects. Returns the number of operands; -1 if they do not
+ * fit. */
 static int read_operands(Chain *chain, ChainStep *step, PyObject *const *operands, int n) {
     for (int i = 0; i < n; i++) {
-        Place place;
+        ArrayDesc desc;
         int array = arr_is_array(operands[i]);
-        if (array ? !place_of((GPUArray *)operands[i], &place) : !safe_number(operands[i])) {
+        if (array ? !describe((GPUArray *)operands[i], &desc) : !safe_number(operands[i])) {
             return -1;
         }
-        if (!add_operand(chain, step, i, array ? place.memory : operands[i],
-                         array ? &place : NULL)) {
+        if (!add_operand(chain, step, i, array ? desc.memory : operands[i], array ? &desc : NULL)) {
             return -1;
         }
     }
     return n;
 }
 
-/* Whether the same was computed in this chain before: a loop begins again there, and so does the
- * chain. */
+/* Whether the chain has the same step already: that is where a loop's next iteration begins, and
+ * so should a chain. */
 static int repeats(const Chain *chain, const ChainStep *step) {
     for (int i = 0; i < chain->n_steps; i++) {
         const ChainStep *before = &chain->steps[i];
@@ -202,32 +203,31 @@ static int repeats(const Chain *chain, const ChainStep *step) {
     return 0;
 }
 
-/* As chain_append(), before references are taken; a failure leaves counts that the caller puts
- * back. */
+/* chain_append() without taking references. After a failure, the caller restores chain->now. */
 static int try_append(Chain *chain, const ChainLaunch *launch, GPUArray *first, GPUArray *out,
                       PyObject *const *operands, int n) {
     ChainStep *step = &chain->steps[chain->n_steps];
-    Place *place = &step->out;
-    if (chain->n_steps == CHAIN_STEPS || !place_of(out, place)) {
+    ArrayDesc *desc = &step->out;
+    if (chain->n_steps == CHAIN_STEPS || !describe(out, desc)) {
         return 0;
     }
     if (chain->n_steps > 0 && (chain->table != first->table || chain->queue != first->queue ||
-                               !of_chain_shape(chain, place))) {
+                               !of_chain_shape(chain, desc))) {
         return 0;
     }
-    if (chain->n_steps == 0 && !begin(chain, first->table, first->backend, first->queue, place)) {
+    if (chain->n_steps == 0 && !begin(chain, first->table, first->backend, first->queue, desc)) {
         return 0;
     }
     step->launch = *launch;
-    step->objects[0] = place->memory;
-    step->offsets[0] = place->offset;
+    step->objects[0] = desc->memory;
+    step->offsets[0] = desc->offset;
     step->n = n;
     return put_word(chain, launch->op) && read_operands(chain, step, operands, n) == n &&
-           put_place(chain, place) && may_write(chain, place) && !repeats(chain, step);
+           put_desc(chain, desc) && check_output(chain, desc) && !repeats(chain, step);
 }
 
-/* Takes references to what the new last step consists of. mark: the chain without it. */
-static void hold_last(Chain *chain, ChainMark mark) {
+/* Takes references to the objects of the new last step. mark: the chain without it. */
+static void take_references(Chain *chain, ChainMark mark) {
     chain->before = mark;
     ChainStep *step = &chain->steps[chain->n_steps];
     for (int i = 0; i <= step->n; i++) {
@@ -252,11 +252,11 @@ int chain_append(Chain *chain, const ChainLaunch *launch, GPUArray *first, GPUAr
         }
         return 0;
     }
-    hold_last(chain, mark);
+    take_references(chain, mark);
     return 1;
 }
 
-int chain_append_again(Chain *chain, const Chain *from, int i) {
+int chain_append_copy(Chain *chain, const Chain *from, int i) {
     if (chain->n_steps == CHAIN_STEPS) {
         return 0;
     }
@@ -273,25 +273,25 @@ int chain_append_again(Chain *chain, const Chain *from, int i) {
              put_word(chain, given->launch.op);
     for (int k = 0; k < given->n && ok; k++) {
         int source = given->sources[k];
-        const Place *place = source >= FROM_NUMBER ? NULL
-                             : source >= FROM_STEP ? &from->steps[source - FROM_STEP].out
-                                                   : &from->leaves[source];
-        ok = add_operand(chain, step, k, given->objects[1 + k], place);
+        const ArrayDesc *desc = source >= FROM_NUMBER ? NULL
+                                : source >= FROM_STEP ? &from->steps[source - FROM_STEP].out
+                                                      : &from->leaves[source];
+        ok = add_operand(chain, step, k, given->objects[1 + k], desc);
     }
-    if (!ok || !put_place(chain, &given->out)) {
+    if (!ok || !put_desc(chain, &given->out)) {
         chain->now = mark;
         return 0;
     }
-    hold_last(chain, mark);
+    take_references(chain, mark);
     return 1;
 }
 
-/* Which step's result an array is; -1: of none. */
-static int step_of(const Chain *chain, const Place *place) {
+/* Returns the step whose result an array is, or -1. */
+static int step_of(const Chain *chain, const ArrayDesc *desc) {
     for (int i = chain->n_steps - 1; i >= 0; i--) {
         const ChainStep *step = &chain->steps[i];
-        if (step->out.memory == place->memory) {
-            return same_place(&step->out, place) ? i : -1;
+        if (step->out.memory == desc->memory) {
+            return same_desc(&step->out, desc) ? i : -1;
         }
     }
     return -1;
@@ -311,17 +311,17 @@ int chain_touches(const Chain *chain, const PyObject *memory) {
 
 int chain_append_end(Chain *chain, Plan *plan, GPUArray *first, GPUArray *out,
                      const GPUArray *operand, PyObject **scratch) {
-    Place from, *to = &chain->end.out;
+    ArrayDesc from, *to = &chain->end.out;
     if (chain->n_steps == 0 || chain->end.plan != NULL || chain->now.rewrites ||
         chain->table != first->table || chain->queue != first->queue || plan->n_scratch > 1 ||
         chain_touches(chain, out->base_data) || /* groups would write what others still read */
-        !place_of(operand, &from) || !place_of(out, to)) {
+        !describe(operand, &from) || !describe(out, to)) {
         return 0;
     }
     ChainMark mark = chain->now;
     int source = step_of(chain, &from);
     if (source < 0 || (chain->deferred && plan->n_scratch > 0 && *scratch == NULL) ||
-        !put_word(chain, plan->op) || !put_word(chain, source) || !put_place(chain, to)) {
+        !put_word(chain, plan->op) || !put_word(chain, source) || !put_desc(chain, to)) {
         chain->now = mark;
         return 0;
     }
@@ -376,9 +376,9 @@ void chain_clear(Chain *chain) {
     memset(&chain->now, 0, sizeof chain->now);
 }
 
-/* ---- who still wants a result ---------------------------------------------------------------- */
+/* ---- results that are still referenced ------------------------------------------------------- */
 
-static Py_ssize_t held(const Chain *chain, const PyObject *memory) {
+static Py_ssize_t count_references(const Chain *chain, const PyObject *memory) {
     Py_ssize_t count = 0;
     for (int i = 0; i < chain->n_steps; i++) {
         for (int k = 0; k <= chain->steps[i].n; k++) {
@@ -388,11 +388,11 @@ static Py_ssize_t held(const Chain *chain, const PyObject *memory) {
     return count;
 }
 
-/* Whether the program has the result of a step, too. */
-static int wanted(const Chain *chain, const ChainStep *step) {
+/* Whether the program still has a reference to the result of a step. */
+static int is_referenced(const Chain *chain, const ChainStep *step) {
     const PyObject *memory = step->out.memory;
     return memory != NULL &&
-           Py_REFCNT(memory) > (chain->now.rewrites ? held(chain, memory) : step->uses);
+           Py_REFCNT(memory) > (chain->now.rewrites ? count_references(chain, memory) : step->uses);
 }
 
 static int overwritten(const Chain *chain, int at) {
@@ -408,7 +408,7 @@ uint32_t chain_live(const Chain *chain) {
     uint32_t live = 0;
     for (int i = 0; i < chain->n_steps; i++) {
         const ChainStep *step = &chain->steps[i];
-        if (step->out.memory != NULL && wanted(chain, step) &&
+        if (step->out.memory != NULL && is_referenced(chain, step) &&
             !(chain->now.rewrites && overwritten(chain, i))) {
             live |= 1u << i;
         }
@@ -419,7 +419,7 @@ uint32_t chain_live(const Chain *chain) {
 void chain_sweep(Chain *chain) {
     for (int i = 0; i < chain->n_steps; i++) {
         PyObject *memory = chain->steps[i].out.memory;
-        if (memory == NULL || wanted(chain, &chain->steps[i])) {
+        if (memory == NULL || is_referenced(chain, &chain->steps[i])) {
             continue;
         }
         for (int j = 0; j < chain->now.leaves; j++) {

@@ -1,24 +1,24 @@
-/* chain_park.c - results that wait longer than the chain they belong to.
+/* chain_park.c - results that stay deferred after the launch of their chain.
  *
  * A chain ends with a reduction because what follows has another shape, but programs use the
  * reduced values again: e = exp(x - max); e / sum(e). Instead of writing e to memory with the sum,
- * its steps are parked. An operation that reads e begins a chain with these steps again; if the
- * program drops e first, it is never written. Everything else launches them, as it does a chain. */
+ * its steps are parked. An operation that reads e begins a chain with these steps; if the program
+ * drops e first, it is never written. Any other command launches them, as it does a chain. */
 #include "array/chain.h"
 
-#define PARK_SIZE  (1L << 16) /* items: less are sooner written than thought about */
-#define PARK_STEPS 8          /* at most these are computed again */
-#define PARK_MOST  16         /* launches that parked steps let by */
+#define PARK_SIZE  (1L << 16) /* items: smaller results are written at once */
+#define PARK_STEPS 8          /* the most that are computed twice */
+#define PARK_MOST  16         /* launches that parked steps outlast */
 #define GAIN_MOST  4
-#define LOSS       2 /* they had to be launched alone: something was read twice */
+#define LOSS       2 /* for steps launched by themselves, which read some array twice */
 
 Chain arr_chain_parked;
 
 static Chain *const parked = &arr_chain_parked;
-static uint64_t origin; /* the chain that they were part of */
+static uint64_t origin; /* the hash of the chain that they were part of */
 static int passed;      /* launches since */
 
-/* What parking brought, by chains. Those that share a place start anew. */
+/* Whether parking has paid, by chain. A chain that takes another one's slot starts at 0. */
 static struct {
     uint64_t hash;
     int score;
@@ -33,13 +33,13 @@ static int *score_of(uint64_t hash) {
     return &scores[at].score;
 }
 
-static void rate(int change) {
+static void add_to_score(int change) {
     int *score = score_of(origin);
     *score = *score + change > GAIN_MOST ? GAIN_MOST : *score + change;
 }
 
-/* The results, and the steps that they are computed from. */
-static uint32_t with_sources(const Chain *chain, uint32_t results) {
+/* Returns the results, and the steps that they are computed from. */
+static uint32_t with_dependencies(const Chain *chain, uint32_t results) {
     for (int i = chain->n_steps - 1; i >= 0; i--) {
         const ChainStep *step = &chain->steps[i];
         for (int k = 0; k < step->n && results >> i & 1; k++) {
@@ -70,17 +70,17 @@ static Py_ssize_t size_of(const Chain *chain) {
 uint32_t chain_parkable(const Chain *chain, uint32_t live) {
     if (live == 0 || chain->end.plan == NULL || chain->now.rewrites || !chain->table->cuda ||
         parked->n_steps != 0 || (size_of(chain) < PARK_SIZE && arr_chain_mode != 2) ||
-        count(with_sources(chain, live)) > PARK_STEPS || *score_of(chain->now.hash) < 0) {
+        count(with_dependencies(chain, live)) > PARK_STEPS || *score_of(chain->now.hash) < 0) {
         return 0;
     }
     return live;
 }
 
 void chain_park(const Chain *chain, uint32_t results) {
-    uint32_t steps = with_sources(chain, results);
+    uint32_t steps = with_dependencies(chain, results);
     for (int i = 0; i < chain->n_steps; i++) {
         if (steps >> i & 1) {
-            chain_append_again(parked, chain, i); /* part of a chain has room where that had it */
+            chain_append_copy(parked, chain, i); /* part of a chain has room where that had it */
         }
     }
     parked->deferred = 1;
@@ -107,7 +107,7 @@ int chain_is_parked(PyObject *const *operands, int n) {
 }
 
 /* Whether the chain writes what parked steps read, or reads or writes their results. */
-static int concerns(const Chain *chain) {
+static int conflicts_with_parked(const Chain *chain) {
     for (int i = 0; i < chain->n_steps; i++) {
         const ChainStep *step = &chain->steps[i];
         for (int j = 0; j < parked->n_steps; j++) {
@@ -127,31 +127,31 @@ static int concerns(const Chain *chain) {
     return chain->end.plan != NULL && chain_touches(parked, chain->end.memory);
 }
 
-int chain_parked_must_go(const Chain *before) {
+int chain_must_flush_parked(const Chain *before) {
     if (parked->n_steps == 0) {
         return 0;
     }
     if (chain_live(parked) == 0) {
-        rate(1);
+        add_to_score(1);
         chain_clear(parked);
         return 0;
     }
-    if (before != NULL && ++passed < PARK_MOST && !concerns(before)) {
+    if (before != NULL && ++passed < PARK_MOST && !conflicts_with_parked(before)) {
         return 0;
     }
-    rate(-LOSS);
+    add_to_score(-LOSS);
     return 1;
 }
 
 void chain_park_failed(void) {
-    rate(-LOSS - 1);
+    add_to_score(-LOSS - 1);
 }
 
 void chain_resume(Chain *chain) {
     for (int i = 0; i < parked->n_steps; i++) {
-        chain_append_again(chain, parked, i);
+        chain_append_copy(chain, parked, i);
     }
     chain->deferred = chain->resumed = 1;
-    rate(1);
+    add_to_score(1);
     chain_clear(parked);
 }

@@ -1,18 +1,18 @@
-/* chain_store.c - the chains that are known: how often each came, and the kernels that Python made
- * for those that came often. */
+/* chain_store.c - counts how often each chain occurred, and finds the kernels that Python compiled
+ * for frequent ones. */
 #include "array/chain.h"
 
-#define PREFIXES_MOST 8192 /* half of the room */
+#define PREFIXES_MOST 8192 /* half of the slots */
 
 ChainCounts arr_chain_counts;
-long arr_chain_often = 3;
+long arr_chain_threshold = 3;
 
 /* ---- prefixes of chains that have a kernel --------------------------------------------------- */
 
 static uint64_t prefixes[2 * PREFIXES_MOST]; /* 0: free */
 static size_t n_prefixes;
 
-static uint64_t *prefix_place(uint64_t hash) {
+static uint64_t *find_prefix_slot(uint64_t hash) {
     size_t at = (size_t)hash;
     while (prefixes[at % (2 * PREFIXES_MOST)] != 0 && prefixes[at % (2 * PREFIXES_MOST)] != hash) {
         at++;
@@ -21,38 +21,38 @@ static uint64_t *prefix_place(uint64_t hash) {
 }
 
 int chain_prefix_known(uint64_t hash) {
-    return n_prefixes != 0 && *prefix_place(hash) == hash;
+    return n_prefixes != 0 && *find_prefix_slot(hash) == hash;
 }
 
 static void prefix_add(uint64_t hash) {
-    if (n_prefixes >= PREFIXES_MOST) { /* those in use are counted anew, and come back */
+    if (n_prefixes >= PREFIXES_MOST) { /* those in use are counted and added again */
         memset(prefixes, 0, sizeof prefixes);
         n_prefixes = 0;
         chain_forget_counts();
     }
-    uint64_t *at = prefix_place(hash);
+    uint64_t *at = find_prefix_slot(hash);
     n_prefixes += *at == 0;
     *at = hash;
 }
 
-/* How often the step after a chain that has a kernel was this one. */
+/* How often a chain with a kernel was followed by this step. */
 static struct {
     uint64_t hash;
     long times;
-} nexts[1024];
+} extensions[1024];
 
-void chain_goes_on(uint64_t hash) {
-    size_t at = (size_t)(hash >> 20) % (sizeof nexts / sizeof *nexts);
-    nexts[at].times = nexts[at].hash == hash ? nexts[at].times + 1 : 1;
-    nexts[at].hash = hash;
-    if (nexts[at].times == arr_chain_often) {
+void chain_count_extension(uint64_t hash) {
+    size_t at = (size_t)(hash >> 20) % (sizeof extensions / sizeof *extensions);
+    extensions[at].times = extensions[at].hash == hash ? extensions[at].times + 1 : 1;
+    extensions[at].hash = hash;
+    if (extensions[at].times == arr_chain_threshold) {
         prefix_add(hash);
     }
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* The words and what is live, as a key of KernelTable.chains. */
+/* The key words and the live results, as a key of KernelTable.chains. */
 static PyObject *key_of(const Chain *chain, uint32_t live) {
     size_t size = chain->now.words * sizeof *chain->key;
     PyObject *key = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(size + sizeof live));
@@ -67,22 +67,22 @@ static PyObject *key_of(const Chain *chain, uint32_t live) {
  * of leaves, or -1 - the number of a number. join: None, or (kernel, sizes, local, numbers) for the
  * parts that a reduction at the end leaves. */
 enum {
-    MADE_KERNEL,
-    MADE_SIZES,
-    MADE_LOCAL,
-    MADE_RESULTS,
-    MADE_OPERANDS,
-    MADE_NUMBERS,
-    MADE_JOIN,
-    MADE_COUNT
+    FUSED_KERNEL,
+    FUSED_SIZES,
+    FUSED_LOCAL,
+    FUSED_RESULTS,
+    FUSED_OPERANDS,
+    FUSED_NUMBERS,
+    FUSED_JOIN,
+    FUSED_COUNT
 };
 
 static int put_arguments(Args *args, const Chain *chain, PyObject *made) {
-    PyObject *results = PyTuple_GET_ITEM(made, MADE_RESULTS),
-             *operands = PyTuple_GET_ITEM(made, MADE_OPERANDS),
-             *numbers = PyTuple_GET_ITEM(made, MADE_NUMBERS);
+    PyObject *results = PyTuple_GET_ITEM(made, FUSED_RESULTS),
+             *operands = PyTuple_GET_ITEM(made, FUSED_OPERANDS),
+             *numbers = PyTuple_GET_ITEM(made, FUSED_NUMBERS);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(results); i++) {
-        const Place *out = &chain->steps[PyLong_AsLong(PyTuple_GET_ITEM(results, i))].out;
+        const ArrayDesc *out = &chain->steps[PyLong_AsLong(PyTuple_GET_ITEM(results, i))].out;
         if (args_array(args, out->memory, out->offset) < 0) {
             return -1;
         }
@@ -111,7 +111,7 @@ PyObject *chain_launch(const Chain *chain, uint32_t live) {
     if (made == NULL || !PyTuple_CheckExact(made)) {
         return NULL;
     }
-    int in_parts = PyTuple_GET_ITEM(made, MADE_JOIN) != Py_None;
+    int in_parts = PyTuple_GET_ITEM(made, FUSED_JOIN) != Py_None;
     if (in_parts != (chain->end.scratch != NULL)) {
         return NULL;
     }
@@ -119,12 +119,12 @@ PyObject *chain_launch(const Chain *chain, uint32_t live) {
     Args args;
     args.n = args.n_owned = 0;
     PyObject *event = put_arguments(&args, chain, made) == 0
-                          ? table_launch(chain->table, PyTuple_GET_ITEM(made, MADE_KERNEL),
-                                         chain->queue, PyTuple_GET_ITEM(made, MADE_SIZES),
-                                         PyTuple_GET_ITEM(made, MADE_LOCAL), &args)
+                          ? table_launch(chain->table, PyTuple_GET_ITEM(made, FUSED_KERNEL),
+                                         chain->queue, PyTuple_GET_ITEM(made, FUSED_SIZES),
+                                         PyTuple_GET_ITEM(made, FUSED_LOCAL), &args)
                           : NULL;
     args_clear(&args);
-    PyObject *join = PyTuple_GET_ITEM(made, MADE_JOIN);
+    PyObject *join = PyTuple_GET_ITEM(made, FUSED_JOIN);
     if (event != NULL && join != Py_None) {
         Py_SETREF(event, chain_launch_join(chain, join));
     }
@@ -132,8 +132,8 @@ PyObject *chain_launch(const Chain *chain, uint32_t live) {
     return event;
 }
 
-/* How often chains came, by their hashes. Those that share a place start anew: what comes often is
- * found all the same. */
+/* How often chains occurred, by hash. A chain that takes another one's slot starts at 1, which
+ * hardly delays frequent ones. */
 static struct {
     uint64_t hash;
     long times;
@@ -143,8 +143,8 @@ void chain_forget_counts(void) {
     memset(counts, 0, sizeof counts);
 }
 
-/* Whether there is a kernel, whose prefixes were forgotten among too many others. */
-static int known_again(const Chain *chain, uint32_t live) {
+/* Whether the chain has a kernel; its prefixes, cleared since, are added again. */
+static int restore_prefixes(const Chain *chain, uint32_t live) {
     PyObject *key = key_of(chain, live);
     PyObject *made = key != NULL ? PyDict_GetItemWithError(chain->table->chains, key) : NULL;
     int known = made != NULL;
@@ -161,12 +161,12 @@ int chain_count(const Chain *chain, uint32_t live) {
     size_t at = (size_t)(hash >> 32) % (sizeof counts / sizeof *counts);
     counts[at].times = counts[at].hash == hash ? counts[at].times + 1 : 1;
     counts[at].hash = hash;
-    if (counts[at].times == arr_chain_often) {
-        return known_again(chain, live) ? CHAIN_SEEN : CHAIN_FREQUENT;
+    if (counts[at].times == arr_chain_threshold) {
+        return restore_prefixes(chain, live) ? CHAIN_SEEN : CHAIN_FREQUENT;
     }
-    return counts[at].times > arr_chain_often ? CHAIN_REPORTED
-           : counts[at].times > 1             ? CHAIN_SEEN
-                                              : CHAIN_NEW;
+    return counts[at].times > arr_chain_threshold ? CHAIN_REPORTED
+           : counts[at].times > 1                 ? CHAIN_SEEN
+                                                  : CHAIN_NEW;
 }
 
 /* ---- for Python ------------------------------------------------------------------------------ */
@@ -185,21 +185,21 @@ static PyObject *tuple_of(const Py_ssize_t *numbers, int n) {
 }
 
 /* (type number, offset, shape, strides) */
-static PyObject *describe_place(const Place *place) {
-    PyObject *shape = tuple_of(place->dims, place->ndim),
-             *strides = tuple_of(place->dims + place->ndim, place->ndim);
+static PyObject *describe_array(const ArrayDesc *desc) {
+    PyObject *shape = tuple_of(desc->dims, desc->ndim),
+             *strides = tuple_of(desc->dims + desc->ndim, desc->ndim);
     return shape != NULL && strides != NULL
-               ? Py_BuildValue("(inNN)", place->type, place->offset & 31, shape, strides)
+               ? Py_BuildValue("(inNN)", desc->type, desc->offset & 31, shape, strides)
                : NULL;
 }
 
-/* (operation, sources, place of the result) */
+/* (operation, sources, description of the result) */
 static PyObject *describe_step(const ChainStep *step) {
     Py_ssize_t sources[CALL_MAX];
     for (int i = 0; i < step->n; i++) {
         sources[i] = step->sources[i];
     }
-    PyObject *from = tuple_of(sources, step->n), *out = describe_place(&step->out);
+    PyObject *from = tuple_of(sources, step->n), *out = describe_array(&step->out);
     return from != NULL && out != NULL ? Py_BuildValue("(iNN)", step->launch.op, from, out) : NULL;
 }
 
@@ -208,7 +208,7 @@ static PyObject *describe_all(const Chain *chain, int steps) {
     PyObject *tuple = PyTuple_New(n);
     for (int i = 0; tuple != NULL && i < n; i++) {
         PyObject *item = steps ? describe_step(&chain->steps[i])
-                               : describe_place(&chain->leaves[i]);
+                               : describe_array(&chain->leaves[i]);
         if (item == NULL) {
             Py_CLEAR(tuple);
         } else {
@@ -218,13 +218,13 @@ static PyObject *describe_all(const Chain *chain, int steps) {
     return tuple;
 }
 
-/* (operation, step, place of the result), or None */
+/* (operation, step, description of the result), or None */
 static PyObject *describe_end(const Chain *chain) {
     const ChainEnd *end = &chain->end;
     if (end->plan == NULL) {
         Py_RETURN_NONE;
     }
-    PyObject *out = describe_place(&end->out);
+    PyObject *out = describe_array(&end->out);
     return out != NULL ? Py_BuildValue("(iiN)", end->op, end->source, out) : NULL;
 }
 
@@ -255,7 +255,7 @@ PG_DOC(chain_known__doc__, "_chain_known", "table, key, hashes, made",
        "key. results: numbers of steps; operands: numbers of leaves, or -1 - the number of a "
        "number. join: None, or (kernel, sizes, local size, numbers), which joins the parts of a "
        "reduction.");
-/* Whether all are numbers of results, or of operands: what else is in the key is ours. */
+/* Whether all numbers are in a range. */
 static int in_range(PyObject *tuple, long low, long high) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
         long number = PyLong_AsLong(PyTuple_GET_ITEM(tuple, i));
@@ -266,7 +266,7 @@ static int in_range(PyObject *tuple, long low, long high) {
     return 1;
 }
 
-/* Whether arguments of so many operands, a reduction's result and so many numbers have room. */
+/* Whether Args has room for that many operands, a reduction's result and numbers. */
 static int fits(Py_ssize_t operands, Py_ssize_t numbers) {
     return 2 * (operands + 1) <= 64 && 2 * (operands + 1) + numbers <= ARGS_MAX;
 }
@@ -283,26 +283,26 @@ PG_FUNCTION(chain_known, 4)
 static PyObject *chain_known_impl(PyObject *Py_UNUSED(module), PyObject *const *a) {
     int ok = Py_TYPE(a[0]) == arr_state->KernelTableType && PyBytes_CheckExact(a[1]) &&
              PyBytes_CheckExact(a[2]) && PyTuple_CheckExact(a[3]) &&
-             PyTuple_GET_SIZE(a[3]) == MADE_COUNT;
-    for (int i = MADE_SIZES; ok && i < MADE_JOIN; i++) {
+             PyTuple_GET_SIZE(a[3]) == FUSED_COUNT;
+    for (int i = FUSED_SIZES; ok && i < FUSED_JOIN; i++) {
         ok = PyTuple_CheckExact(PyTuple_GET_ITEM(a[3], i));
     }
-    ok = ok && is_join(PyTuple_GET_ITEM(a[3], MADE_JOIN));
-    ok = ok && in_range(PyTuple_GET_ITEM(a[3], MADE_RESULTS), 0, CHAIN_STEPS) &&
-         in_range(PyTuple_GET_ITEM(a[3], MADE_OPERANDS), -CHAIN_NUMBERS, CHAIN_LEAVES) &&
-         fits(PyTuple_GET_SIZE(PyTuple_GET_ITEM(a[3], MADE_RESULTS)) +
-                  PyTuple_GET_SIZE(PyTuple_GET_ITEM(a[3], MADE_OPERANDS)),
-              PyTuple_GET_SIZE(PyTuple_GET_ITEM(a[3], MADE_NUMBERS)));
+    ok = ok && is_join(PyTuple_GET_ITEM(a[3], FUSED_JOIN));
+    ok = ok && in_range(PyTuple_GET_ITEM(a[3], FUSED_RESULTS), 0, CHAIN_STEPS) &&
+         in_range(PyTuple_GET_ITEM(a[3], FUSED_OPERANDS), -CHAIN_NUMBERS, CHAIN_LEAVES) &&
+         fits(PyTuple_GET_SIZE(PyTuple_GET_ITEM(a[3], FUSED_RESULTS)) +
+                  PyTuple_GET_SIZE(PyTuple_GET_ITEM(a[3], FUSED_OPERANDS)),
+              PyTuple_GET_SIZE(PyTuple_GET_ITEM(a[3], FUSED_NUMBERS)));
     if (!ok) {
         if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_TypeError, "_chain_known: a table, a key, hashes and a tuple of "
-                                             "seven are needed, as _chain() gave them");
+            PyErr_SetString(PyExc_TypeError, "_chain_known: expected a table, a key, hashes and a "
+                                             "tuple of seven items");
         }
         return NULL;
     }
     PyObject *chains = ((Table *)a[0])->chains;
     if (PyDict_GET_SIZE(chains) >= CHAINS_MOST) {
-        PyDict_Clear(chains); /* those in use are counted anew */
+        PyDict_Clear(chains); /* those in use are compiled again */
         chain_forget_counts();
     }
     if (PyDict_SetItem(chains, a[1], a[3]) < 0) {
@@ -314,7 +314,7 @@ static PyObject *chain_known_impl(PyObject *Py_UNUSED(module), PyObject *const *
         prefix_add(hash);
     }
     arr_chain_counts.compiled++;
-    chain_wake();
+    chain_reset_backoff();
     Py_RETURN_NONE;
 }
 
@@ -329,7 +329,7 @@ PyMethodDef arr_chain_store_functions[] = {
     {"_chain_known", FAST(chain_known), chain_known__doc__},
     {"_chain_counts", chain_counts, METH_NOARGS,
      "_chain_counts()\n--\n\n() -> dict[str, int]\n\n"
-     "The mode; operations that were watched, and deferred; launches of fused kernels, and of "
-     "deferred operations one by one; fused kernels that were made."},
+     "The mode; the numbers of watched and of deferred operations, of launches of fused kernels "
+     "and of single deferred operations, and of compiled fused kernels."},
     {NULL, NULL, 0, NULL},
 };

@@ -21,7 +21,7 @@ static void launch_late(unsigned long serial) {
     }
     PyGILState_STATE state = PyGILState_Ensure();
     if (arr_chain_serial == serial) {
-        chain_flush_late();
+        chain_flush_by_timer();
     }
     PyGILState_Release(state);
 }

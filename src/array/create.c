@@ -7,58 +7,59 @@
 typedef struct {
     PyObject *backend, *queue;
     Table *table; /* all are owned references */
-} Place;
+} Target;
 
-static void leave(Place *place) {
-    Py_CLEAR(place->backend);
-    Py_CLEAR(place->queue);
-    Py_XDECREF((PyObject *)place->table);
-    place->table = NULL;
+static void target_clear(Target *target) {
+    Py_CLEAR(target->backend);
+    Py_CLEAR(target->queue);
+    Py_XDECREF((PyObject *)target->table);
+    target->table = NULL;
 }
 
-static int with_table(Place *place, PyObject *table) {
+static int target_set_table(Target *target, PyObject *table) {
     if (table == NULL || Py_TYPE(table) != arr_state->KernelTableType) {
         Py_XDECREF(table);
         PyErr_Clear();
-        leave(place);
+        target_clear(target);
         return 0;
     }
-    place->table = (Table *)table;
+    target->table = (Table *)table;
     return 1;
 }
 
-/* These functions return 1 with *place, 0 to leave the call to Python, -1 with an exception. */
+/* These functions return 1 with *target, 0 if Python must make the array, -1 with an exception. */
 
 /* The last CUDA context asked for, and its backend. Weak references, because the context owns the
  * backend. */
-static struct { PyObject *context, *backend; } recent;
+static struct { PyObject *context, *backend; } recent_context;
 
 /* Succeeds if the current context is the same as last time. */
-static int cuda_place(Place *place) {
-    *place = (Place){NULL, NULL, NULL};
-    if (recent.context == NULL || arr_cuda.current_context == NULL) {
+static int cuda_target(Target *target) {
+    *target = (Target){NULL, NULL, NULL};
+    if (recent_context.context == NULL || arr_cuda.current_context == NULL) {
         return 0;
     }
     PyObject *context = PyObject_CallNoArgs(arr_cuda.current_context);
     if (context == NULL) {
         return -1;
     }
-    PyObject *last = arr_alive(recent.context);
-    int same = last == context && (place->backend = arr_alive(recent.backend)) != NULL;
+    PyObject *last = arr_weakref_get(recent_context.context);
+    int same = last == context &&
+               (target->backend = arr_weakref_get(recent_context.backend)) != NULL;
     Py_XDECREF(last);
     Py_DECREF(context);
     if (!same) {
         return 0;
     }
-    place->queue = Py_NewRef(Py_None);
-    return with_table(place, PyObject_GetAttr(place->backend, arr_state->table));
+    target->queue = Py_NewRef(Py_None);
+    return target_set_table(target, PyObject_GetAttr(target->backend, arr_state->table));
 }
 
 int arr_is_current(const PyObject *backend) {
-    Place place;
-    int state = cuda_place(&place), same = state > 0 && place.backend == backend;
+    Target target;
+    int state = cuda_target(&target), same = state > 0 && target.backend == backend;
     if (state > 0) {
-        leave(&place);
+        target_clear(&target);
     } else if (state < 0) {
         PyErr_Clear(); /* Python will get the same error */
     }
@@ -69,32 +70,35 @@ int arr_is_current(const PyObject *backend) {
 
 /* Queues on which arrays were made, and their backends. Weak references, because a queue's context
  * owns the backend. */
-static struct { PyObject *queue, *backend; } known[QUEUES];
+static struct { PyObject *queue, *backend; } recent_queues[QUEUES];
 static int next_instance;
 
-static int opencl_place(Place *place, PyObject *queue) {
-    *place = (Place){NULL, NULL, NULL};
+static int opencl_target(Target *target, PyObject *queue) {
+    *target = (Target){NULL, NULL, NULL};
     for (int i = 0; queue != NULL && i < QUEUES; i++) {
-        PyObject *found = arr_alive(known[i].queue);
+        PyObject *found = arr_weakref_get(recent_queues[i].queue);
         int same = found == queue;
         Py_XDECREF(found);
         if (same) {
-            place->backend = arr_alive(known[i].backend);
-            place->queue = Py_NewRef(queue);
-            return with_table(place, place->backend != NULL
-                                         ? PyObject_GetAttr(place->backend, arr_state->table)
-                                         : NULL);
+            target->backend = arr_weakref_get(recent_queues[i].backend);
+            target->queue = Py_NewRef(queue);
+            return target_set_table(target,
+                                    target->backend != NULL
+                                        ? PyObject_GetAttr(target->backend, arr_state->table)
+                                        : NULL);
         }
     }
     return 0;
 }
 
-static const char know_doc[] = "_know(queue, backend, /)\n--\n\n(queue: Any, backend: Any, /) -> "
-                               "None\n\nThe backend of a queue, for arrays made on it next.";
+static const char cache_backend_doc[] =
+    "_cache_backend(queue, backend, /)\n--\n\n(queue: Any, backend: Any, /) -> "
+    "None\n\nThe backend of a queue, for arrays made on it next.";
 
-static PyObject *know(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs) {
+static PyObject *cache_backend(PyObject *Py_UNUSED(module), PyObject *const *args,
+                               Py_ssize_t nargs) {
     if (nargs != 2) {
-        PyErr_SetString(PyExc_TypeError, "_know takes two arguments");
+        PyErr_SetString(PyExc_TypeError, "_cache_backend takes two arguments");
         return NULL;
     }
     PyObject *queue = PyWeakref_NewRef(args[0], NULL),
@@ -105,30 +109,30 @@ static PyObject *know(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssi
     }
     int i = 0;
     while (i < QUEUES &&
-           known[i].queue != queue) { /* every object has at most one weak reference without a
-                                       * callback, so identity can be compared */
+           recent_queues[i].queue != queue) { /* every object has at most one weak reference without
+                                               * a callback, so identity can be compared */
         i++;
     }
     if (i == QUEUES) {
         i = next_instance;
         next_instance = (next_instance + 1) % QUEUES;
     }
-    PyObject *old_queue = known[i].queue, *old_backend = known[i].backend;
-    known[i].queue = queue;
-    known[i].backend = backend;
+    PyObject *old_queue = recent_queues[i].queue, *old_backend = recent_queues[i].backend;
+    recent_queues[i].queue = queue;
+    recent_queues[i].backend = backend;
     Py_XDECREF(old_queue);
     Py_XDECREF(old_backend);
     Py_RETURN_NONE;
 }
 
-static const char know_context_doc[] =
-    "_know_context(context, backend, /)\n--\n\n(context: Any, backend: Any, /) -> None\n\n"
+static const char cache_context_doc[] =
+    "_cache_context(context, backend, /)\n--\n\n(context: Any, backend: Any, /) -> None\n\n"
     "The backend of a CUDA context, for arrays made in it next.";
 
-static PyObject *know_context(PyObject *Py_UNUSED(module), PyObject *const *args,
-                              Py_ssize_t nargs) {
+static PyObject *cache_context(PyObject *Py_UNUSED(module), PyObject *const *args,
+                               Py_ssize_t nargs) {
     if (nargs != 2) {
-        PyErr_SetString(PyExc_TypeError, "_know_context takes two arguments");
+        PyErr_SetString(PyExc_TypeError, "_cache_context takes two arguments");
         return NULL;
     }
     PyObject *context = PyWeakref_NewRef(args[0], NULL);
@@ -137,14 +141,16 @@ static PyObject *know_context(PyObject *Py_UNUSED(module), PyObject *const *args
         Py_XDECREF(context);
         return NULL;
     }
-    Py_XSETREF(recent.context, context);
-    Py_XSETREF(recent.backend, backend);
+    Py_XSETREF(recent_context.context, context);
+    Py_XSETREF(recent_context.backend, backend);
     Py_RETURN_NONE;
 }
 
 PyMethodDef arr_create_functions[] = {
-    {"_know", (PyCFunction)(void (*)(void))know, METH_FASTCALL, know_doc},
-    {"_know_context", (PyCFunction)(void (*)(void))know_context, METH_FASTCALL, know_context_doc},
+    {"_cache_backend", (PyCFunction)(void (*)(void))cache_backend, METH_FASTCALL,
+     cache_backend_doc},
+    {"_cache_context", (PyCFunction)(void (*)(void))cache_context, METH_FASTCALL,
+     cache_context_doc},
     {NULL, NULL, 0, NULL},
 };
 
@@ -235,27 +241,28 @@ static int form_like(Form *form, const GPUArray *like, PyArray_Descr *dtype) {
 
 /* Initializes a header with memory, which it takes over (NULL: an exception is set). Returns 0, or
  * -1 with an exception. self may have been initialized before. */
-static int make_of(GPUArray *self, const Place *place, const Form *form, PyObject *allocator,
-                   PyObject *data) {
+static int init_with_memory(GPUArray *self, const Target *target, const Form *form,
+                            PyObject *allocator, PyObject *data) {
     if (data == NULL) {
         return -1;
     }
-    return arr_place(self, place->backend, place->table, place->queue, data, allocator, form->dtype,
-                     form->ndim, form->shape, form->fortran ? form->strides : NULL);
+    return arr_place(self, target->backend, target->table, target->queue, data, allocator,
+                     form->dtype, form->ndim, form->shape, form->fortran ? form->strides : NULL);
 }
 
-static int make_in(GPUArray *self, const Place *place, const Form *form, PyObject *allocator) {
-    return make_of(self, place, form, allocator,
-                   table_allocate(place->table, place->backend, allocator, form->nbytes));
+static int init_new(GPUArray *self, const Target *target, const Form *form, PyObject *allocator) {
+    return init_with_memory(
+        self, target, form, allocator,
+        table_allocate(target->table, target->backend, allocator, form->nbytes));
 }
 
-static PyObject *make(PyObject *type, const Place *place, const Form *form, PyObject *allocator) {
+static PyObject *make(PyObject *type, const Target *target, const Form *form, PyObject *allocator) {
     GPUArray *self = (GPUArray *)PG_NEW((PyTypeObject *)type);
     if (self == NULL) {
         return NULL;
     }
     self->dims = self->inline_dims;
-    if (make_in(self, place, form, allocator) < 0) {
+    if (init_new(self, target, form, allocator) < 0) {
         Py_CLEAR(self);
     }
     return (PyObject *)self;
@@ -305,14 +312,14 @@ static PyObject *dtype_of_number(PyObject *value) {
 
 static PyObject *cuda_new(PyObject *shape, PyObject *dtype, PyObject *allocator, PyObject *order) {
     Form form;
-    Place place;
+    Target target;
     PyObject *array = NULL;
     if (arr_cuda.array_class == NULL || !read_form(&form, shape, dtype, order)) {
         return NULL;
     }
-    if (cuda_place(&place) > 0) {
-        array = make(arr_cuda.array_class, &place, &form, allocator_of(allocator));
-        leave(&place);
+    if (cuda_target(&target) > 0) {
+        array = make(arr_cuda.array_class, &target, &form, allocator_of(allocator));
+        target_clear(&target);
     }
     Py_DECREF((PyObject *)form.dtype);
     return array;
@@ -342,22 +349,22 @@ static int has_room(PyObject *data, Py_ssize_t nbytes) {
 PyObject *fast_cuda_init(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
     Form form;
-    Place place;
+    Target target;
     if (self == NULL || !omitted(a[6]) || !omitted(a[8]) || a[2] == NULL ||
         !read_form(&form, a[1], a[2], a[7])) {
         return NULL;
     }
     int state = 0, given = !omitted(a[5]);
     if (!given || (form.nbytes > 0 && has_room(a[5], form.nbytes))) {
-        state = cuda_place(&place);
+        state = cuda_target(&target);
     }
     if (state > 0) {
         PyObject *allocator = allocator_of(a[3]);
-        state = (given ? make_of(self, &place, &form, allocator, Py_NewRef(a[5]))
-                       : make_in(self, &place, &form, allocator)) < 0
+        state = (given ? init_with_memory(self, &target, &form, allocator, Py_NewRef(a[5]))
+                       : init_new(self, &target, &form, allocator)) < 0
                     ? -1
                     : 1;
-        leave(&place);
+        target_clear(&target);
     }
     Py_DECREF((PyObject *)form.dtype);
     if (state > 0 && !omitted(a[4])) {
@@ -392,16 +399,16 @@ PyObject *fast_cuda_full(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
 PyObject *fast_cuda_empty_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *like = as_array(a[0]);
     Form form;
-    Place place;
+    Target target;
     if (like == NULL || (PyObject *)Py_TYPE(like) != arr_cuda.array_class || a[2] != NULL) {
         return NULL;
     }
     PyArray_Descr *dtype = omitted(a[1]) ? (PyArray_Descr *)Py_NewRef((PyObject *)like->dtype)
                                          : arr_read_dtype(a[1]);
     PyObject *array = NULL;
-    if (dtype != NULL && form_like(&form, like, dtype) && cuda_place(&place) > 0) {
-        array = make(arr_cuda.array_class, &place, &form, allocator_of(like->allocator));
-        leave(&place);
+    if (dtype != NULL && form_like(&form, like, dtype) && cuda_target(&target) > 0) {
+        array = make(arr_cuda.array_class, &target, &form, allocator_of(like->allocator));
+        target_clear(&target);
     }
     Py_XDECREF((PyObject *)dtype);
     return array;
@@ -442,7 +449,7 @@ static int form_of_host(Form *form, PyObject *host) {
     return form->dtype != NULL;
 }
 
-static PyObject *copied(PyObject *array, PyObject *host, int blocking) {
+static PyObject *filled_from(PyObject *array, PyObject *host, int blocking) {
     if (array != NULL && arr_write((GPUArray *)array, host, blocking) < 0) {
         Py_CLEAR(array);
     }
@@ -452,14 +459,15 @@ static PyObject *copied(PyObject *array, PyObject *host, int blocking) {
 /* ary, allocator */
 PyObject *fast_to_gpu(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     Form form;
-    Place place;
+    Target target;
     PyObject *array = NULL;
     if (arr_cuda.array_class == NULL || arr_cuda.to_device == NULL || !form_of_host(&form, a[0])) {
         return NULL;
     }
-    if (cuda_place(&place) > 0) {
-        array = copied(make(arr_cuda.array_class, &place, &form, allocator_of(a[1])), a[0], 1);
-        leave(&place);
+    if (cuda_target(&target) > 0) {
+        array =
+            filled_from(make(arr_cuda.array_class, &target, &form, allocator_of(a[1])), a[0], 1);
+        target_clear(&target);
     }
     Py_DECREF((PyObject *)form.dtype);
     return array;
@@ -474,14 +482,14 @@ static PyObject *or_none(PyObject *value) {
 static PyObject *opencl_new(PyObject *queue, PyObject *shape, PyObject *dtype, PyObject *order,
                             PyObject *allocator) {
     Form form;
-    Place place;
+    Target target;
     PyObject *array = NULL;
     if (arr_opencl.array_class == NULL || dtype == NULL || !read_form(&form, shape, dtype, order)) {
         return NULL;
     }
-    if (opencl_place(&place, queue) > 0) {
-        array = make(arr_opencl.array_class, &place, &form, or_none(allocator));
-        leave(&place);
+    if (opencl_target(&target, queue) > 0) {
+        array = make(arr_opencl.array_class, &target, &form, or_none(allocator));
+        target_clear(&target);
     }
     Py_DECREF((PyObject *)form.dtype);
     return array;
@@ -491,7 +499,7 @@ static PyObject *opencl_new(PyObject *queue, PyObject *shape, PyObject *dtype, P
 PyObject *fast_opencl_init(PyObject *const *a, Py_ssize_t n) {
     GPUArray *self = as_array(a[0]);
     Form form;
-    Place place;
+    Target target;
     if (self == NULL || a[3] == NULL || !read_form(&form, a[2], a[3], a[4])) {
         return NULL;
     }
@@ -499,10 +507,10 @@ PyObject *fast_opencl_init(PyObject *const *a, Py_ssize_t n) {
     for (Py_ssize_t i = 6; i < n; i++) {
         state = state && omitted(a[i]);
     }
-    state = state ? opencl_place(&place, a[1]) : 0;
+    state = state ? opencl_target(&target, a[1]) : 0;
     if (state > 0) {
-        state = make_in(self, &place, &form, or_none(a[5])) < 0 ? -1 : 1;
-        leave(&place);
+        state = init_new(self, &target, &form, or_none(a[5])) < 0 ? -1 : 1;
+        target_clear(&target);
     }
     Py_DECREF((PyObject *)form.dtype);
     return state > 0 ? Py_NewRef(Py_None) : NULL;
@@ -541,8 +549,8 @@ static PyObject *new_like(GPUArray *like, PyObject *given) {
                                           : arr_read_dtype(given);
     PyObject *array = NULL;
     if (dtype != NULL && form_like(&form, like, dtype)) {
-        Place place = {.backend = like->backend, .queue = like->queue, .table = like->table};
-        array = make(arr_opencl.array_class, &place, &form, like->allocator);
+        Target target = {.backend = like->backend, .queue = like->queue, .table = like->table};
+        array = make(arr_opencl.array_class, &target, &form, like->allocator);
     }
     Py_XDECREF((PyObject *)dtype);
     return array;
@@ -562,30 +570,30 @@ PyObject *fast_opencl_zeros_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
 /* queue, ary, allocator, async_, array_queue */
 PyObject *fast_to_device(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     Form form;
-    Place place;
+    Target target;
     PyObject *array = NULL;
     int blocking = not_set(a[3]);
     if (arr_opencl.array_class == NULL || a[4] != NULL || (!blocking && a[3] != Py_True) ||
         !form_of_host(&form, a[1])) {
         return NULL;
     }
-    if (opencl_place(&place, a[0]) > 0) {
-        if (arr_opencl.copy != NULL && place.table->ordered == place.queue) {
-            array = make(arr_opencl.array_class, &place, &form, or_none(a[2]));
+    if (opencl_target(&target, a[0]) > 0) {
+        if (arr_opencl.copy != NULL && target.table->ordered == target.queue) {
+            array = make(arr_opencl.array_class, &target, &form, or_none(a[2]));
             if (array != NULL &&
                 !arr_can_command(
                     (GPUArray *)array)) { /* shared virtual memory, provided by an allocator */
-                PyObject *done = PyObject_CallMethod(array, "set", "OOO", a[1], place.queue,
+                PyObject *done = PyObject_CallMethod(array, "set", "OOO", a[1], target.queue,
                                                      blocking ? Py_False : Py_True);
                 Py_XDECREF(done);
                 if (done == NULL) {
                     Py_CLEAR(array);
                 }
             } else {
-                array = copied(array, a[1], blocking);
+                array = filled_from(array, a[1], blocking);
             }
         }
-        leave(&place);
+        target_clear(&target);
     }
     Py_DECREF((PyObject *)form.dtype);
     return array;

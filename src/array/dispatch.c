@@ -71,7 +71,8 @@ static inline int same_shape(const GPUArray *a, const GPUArray *b) {
 }
 
 static inline int usable(const GPUArray *array, const GPUArray *first) {
-    return array->table == first->table && array->queue == first->queue && !arr_foreign(array) &&
+    return array->table == first->table && array->queue == first->queue &&
+           !arr_has_foreign_events(array) &&
            (array->flags & first->flags & (ARRAY_C | ARRAY_F)) != 0 && same_shape(array, first) &&
            aligned(array);
 }
@@ -191,8 +192,8 @@ static inline int put_operands(Args *args, const GPUArray *out, PyObject *const 
 }
 
 /* Whether the operation of an entry was deferred, so that later ones can be fused with it. */
-static int put_off_entry(Table *table, uint64_t key, GPUArray *first, GPUArray *out,
-                         PyObject *const *operands, int n) {
+static int defer_entry(Table *table, uint64_t key, GPUArray *first, GPUArray *out,
+                       PyObject *const *operands, int n) {
     const Entry *entry = table_counted(table, key, first->size);
     if (entry == NULL || entry->op == 0) {
         PyErr_Clear(); /* the launch will get the same error */
@@ -207,7 +208,7 @@ static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *f
                     PyObject **result) {
     Table *table = first->table;
     int kinds[CALL_MAX], numbers;
-    if (n > CALL_MAX || id > ID_MOST || arr_foreign(first) || first->flags == 0 ||
+    if (n > CALL_MAX || id > ID_MOST || arr_has_foreign_events(first) || first->flags == 0 ||
         first->size == 0 || !table_in_order(table, first->queue) ||
         (numbers = read_kinds(operands, n, first, kinds)) < 0) {
         return 0;
@@ -228,7 +229,7 @@ static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *f
     } else {
         Py_INCREF((PyObject *)out);
     }
-    if (arr_chain_mode != 0 && put_off_entry(table, key, first, out, operands, n)) {
+    if (arr_chain_mode != 0 && defer_entry(table, key, first, out, operands, n)) {
         *result = (PyObject *)out;
         return 1;
     }
@@ -321,7 +322,7 @@ int arr_fast(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *out, PyO
     if (first == NULL || first->table == NULL) {
         return 0;
     }
-    if (PG_UNLIKELY(arr_chain_wanted) && chain_report() < 0) {
+    if (PG_UNLIKELY(arr_chain_report_pending) && chain_report() < 0) {
         return -1;
     }
     int done = by_table(id, operands, n, first, out, result);

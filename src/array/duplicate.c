@@ -32,8 +32,8 @@ static GPUArray *make(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t *nbytes) 
     *nbytes = keep_order(self, (Py_ssize_t)PyDataType_ELSIZE(dtype), strides);
     PyObject *data = table_allocate(self->table, self->backend, self->allocator, *nbytes);
     return data != NULL
-               ? (GPUArray *)arr_new_beside(self, dtype, data, self->ndim, ARRAY_SHAPE(self),
-                                            self->flags & ARRAY_C ? NULL : strides)
+               ? (GPUArray *)arr_new_with_layout(self, dtype, data, self->ndim, ARRAY_SHAPE(self),
+                                                 self->flags & ARRAY_C ? NULL : strides)
                : NULL;
 }
 
@@ -55,7 +55,8 @@ static int convert(PyObject *self, GPUArray *made) {
 /* The items of an array without gaps, in new memory, or later with a chain. 0, or -1 with an
  * exception. */
 static int copy(GPUArray *self, GPUArray *made, Py_ssize_t nbytes) {
-    int op = arr_chain_mode != 0 && self->offset == 0 ? chain_copying(self->dtype->type_num) : 0;
+    int op = arr_chain_mode != 0 && self->offset == 0 ? chain_copy_operation(self->dtype->type_num)
+                                                      : 0;
     if (op != 0) {
         ChainLaunch launch = {.op = op};
         PyObject *operand = (PyObject *)self;

@@ -83,7 +83,7 @@ static int on_cuda(const GPUArray *self) {
     return self->table != NULL && self->table->cuda;
 }
 
-int arr_foreign(const GPUArray *self) {
+int arr_has_foreign_events(const GPUArray *self) {
     return self->foreign || (self->events != NULL && ((EventList *)self->events)->crossed);
 }
 
@@ -178,7 +178,7 @@ int arr_share_events(GPUArray *view, GPUArray *self) {
     return 0;
 }
 
-void arr_cross(GPUArray *self) {
+void arr_mark_foreign(GPUArray *self) {
     self->foreign = 1;
     if (self->events != NULL) {
         ((EventList *)self->events)->crossed = 1;
@@ -202,7 +202,7 @@ int arr_set_event(GPUArray *self, PyObject *event) {
     return put_alone(events, event);
 }
 
-int arr_events_private(const GPUArray *self) {
+int arr_owns_events(const GPUArray *self) {
     return self->events == NULL || Py_REFCNT(self->events) == ((EventList *)self->events)->arrays;
 }
 
@@ -235,19 +235,19 @@ int arr_set_events(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
     replace_list(self, events);
     Py_CLEAR(self->event);
     if (!on_cuda(self)) {
-        arr_cross(self);
+        arr_mark_foreign(self);
     }
     return 0;
 }
 
 PyObject *arr_get_foreign(PyObject *op, void *Py_UNUSED(closure)) {
-    return PyBool_FromLong(arr_foreign((GPUArray *)op));
+    return PyBool_FromLong(arr_has_foreign_events((GPUArray *)op));
 }
 
 int arr_set_foreign(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
     int foreign = value != NULL ? PyObject_IsTrue(value) : 0;
     if (foreign > 0) {
-        arr_cross((GPUArray *)op);
+        arr_mark_foreign((GPUArray *)op);
     } else {
         ((GPUArray *)op)->foreign = 0;
     }

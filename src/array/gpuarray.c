@@ -201,8 +201,8 @@ static void GPUArray_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-PyObject *arr_new_beside(GPUArray *like, PyArray_Descr *dtype, PyObject *data, int ndim,
-                         const Py_ssize_t *shape, const Py_ssize_t *strides) {
+PyObject *arr_new_with_layout(GPUArray *like, PyArray_Descr *dtype, PyObject *data, int ndim,
+                              const Py_ssize_t *shape, const Py_ssize_t *strides) {
     GPUArray *self = (GPUArray *)PG_NEW(Py_TYPE(like));
     if (self == NULL) {
         Py_DECREF(data);
@@ -233,7 +233,7 @@ PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data) {
         }
         as_given = strides;
     }
-    return arr_new_beside(like, dtype, data, like->ndim, ARRAY_SHAPE(like), as_given);
+    return arr_new_with_layout(like, dtype, data, like->ndim, ARRAY_SHAPE(like), as_given);
 }
 
 /* ---- operations on one must be seen by the other --------------------------------------------- */
@@ -297,7 +297,7 @@ static int set_queue(GPUArray *self, PyObject *value) {
         value = Py_None;
     }
     if (value != self->queue) {
-        arr_cross(self);
+        arr_mark_foreign(self);
     }
     Py_XSETREF(self->queue, Py_NewRef(value));
     return 0;

@@ -190,9 +190,9 @@ static void module_free(void *op) {
     ARR_TYPES(X)
 #undef X
     Py_CLEAR(state->trace);
-    arr_forget_chains();
-    arr_forget_backends();
-    arr_forget_layouts();
+    arr_clear_chains();
+    arr_clear_backends();
+    arr_clear_layout_cache();
     Py_CLEAR(state->ids);
 #define X(name, text) Py_CLEAR(state->name);
     ARR_STRINGS(X)

@@ -15,7 +15,7 @@ static inline int plain(const PyArray_Descr *dtype) {
 enum { WORD_ARRAY = 1, WORD_INT, WORD_FLOAT, WORD_BOOL, WORD_SCALAR };
 
 static int key_array(Key *key, const GPUArray *array) {
-    if (arr_foreign(array) || key->words + 2 + 2 * (size_t)array->ndim > PLAN_WORDS) {
+    if (arr_has_foreign_events(array) || key->words + 2 + 2 * (size_t)array->ndim > PLAN_WORDS) {
         return 0;
     }
     GPUArray *first = key->first;
@@ -477,7 +477,7 @@ static PyObject *new_array(GPUArray *first, PyArray_Descr *dtype, int ndim, cons
         nbytes *= shape[axis];
     }
     PyObject *data = table_allocate(first->table, first->backend, first->allocator, nbytes);
-    return data != NULL ? arr_new_beside(first, dtype, data, ndim, shape, strides) : NULL;
+    return data != NULL ? arr_new_with_layout(first, dtype, data, ndim, shape, strides) : NULL;
 }
 
 /* Returns the event of the last step, or None; NULL on failure. */

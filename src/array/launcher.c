@@ -3,10 +3,10 @@
 #include "array/arraymod.h"
 #include "array/launch_codes.h"
 
-#define KNOWN       8
-#define MAX_ARGS    24
-#define MAX_STEPS   96
-#define MAX_CONFIGS 64
+#define CACHED_LAUNCHES 8
+#define MAX_ARGS        24
+#define MAX_STEPS       96
+#define MAX_CONFIGS     64
 
 /* One argument of the compiled kernel: which property of which call argument to pass. */
 typedef struct {
@@ -28,13 +28,13 @@ typedef struct {
     int cuda, n, n_steps;
     uintptr_t codes[MAX_ARGS];
     Step steps[MAX_STEPS];
-} Known;
+} CachedLaunch;
 
 typedef struct {
     PyObject_HEAD
     PyObject *configs; /* dict: Launchers by (blocks, threads) */
     int next;          /* the slot for the next new kernel */
-    Known known[KNOWN];
+    CachedLaunch cached[CACHED_LAUNCHES];
 } KernelBase;
 
 typedef struct {
@@ -60,22 +60,22 @@ static int KernelBase_traverse(PyObject *op, visitproc visit, void *arg) {
     KernelBase *self = (KernelBase *)op;
     Py_VISIT(Py_TYPE(op));
     Py_VISIT(self->configs);
-    for (int i = 0; i < KNOWN; i++) {
-        Py_VISIT(self->known[i].kernel);
-        Py_VISIT(self->known[i].backend);
-        Py_VISIT(self->known[i].queue);
-        Py_VISIT(self->known[i].guards);
-        Py_VISIT(self->known[i].record);
-        Py_VISIT(self->known[i].id);
+    for (int i = 0; i < CACHED_LAUNCHES; i++) {
+        Py_VISIT(self->cached[i].kernel);
+        Py_VISIT(self->cached[i].backend);
+        Py_VISIT(self->cached[i].queue);
+        Py_VISIT(self->cached[i].guards);
+        Py_VISIT(self->cached[i].record);
+        Py_VISIT(self->cached[i].id);
     }
     return 0;
 }
 
-static void forget(Known *known) {
-    PyObject *held[] = {known->kernel, known->backend, known->queue,
-                        known->guards, known->record,  known->id};
-    PyMem_Free(known->tests);
-    memset(known, 0, sizeof *known);
+static void clear_cached(CachedLaunch *cached) {
+    PyObject *held[] = {cached->kernel, cached->backend, cached->queue,
+                        cached->guards, cached->record,  cached->id};
+    PyMem_Free(cached->tests);
+    memset(cached, 0, sizeof *cached);
     for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
         Py_XDECREF(held[i]);
     }
@@ -84,8 +84,8 @@ static void forget(Known *known) {
 static int KernelBase_clear(PyObject *op) {
     KernelBase *self = (KernelBase *)op;
     Py_CLEAR(self->configs);
-    for (int i = 0; i < KNOWN; i++) {
-        forget(&self->known[i]);
+    for (int i = 0; i < CACHED_LAUNCHES; i++) {
+        clear_cached(&self->cached[i]);
     }
     return 0;
 }
@@ -174,9 +174,9 @@ static int all_hold(PyObject *guards) {
 
 /* The same; looking up an attribute may run code that drops the kernel, in which case they do not
  * hold. */
-static int guards_hold(const Known *known) {
-    PyObject *guards = Py_NewRef(known->guards), *kernel = Py_NewRef(known->kernel);
-    int hold = all_hold(guards) && known->guards == guards && known->kernel == kernel;
+static int guards_hold(const CachedLaunch *cached) {
+    PyObject *guards = Py_NewRef(cached->guards), *kernel = Py_NewRef(cached->kernel);
+    int hold = all_hold(guards) && cached->guards == guards && cached->kernel == kernel;
     Py_DECREF(guards);
     Py_DECREF(kernel);
     return hold;
@@ -195,14 +195,14 @@ PG_DOC(KernelBase_remember__doc__, "_remember",
        "are kept by somebody else.");
 static ArgSpec KernelBase_remember_args = PG_ARGSPEC(KernelBase_remember__doc__);
 
-static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known *known) {
+static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, CachedLaunch *cached) {
     Py_ssize_t n = PyTuple_GET_SIZE(steps);
     for (Py_ssize_t i = 0; i < n; i++) {
         uint32_t value;
         if (pg_as_u32(PyTuple_GET_ITEM(steps, i), "KernelBase._remember", "steps", &value) < 0) {
             return -1;
         }
-        Step *step = &known->steps[i / 3];
+        Step *step = &cached->steps[i / 3];
         int right = 1;
         switch (i % 3) {
         case 0:
@@ -227,7 +227,7 @@ static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known 
             return -1;
         }
     }
-    known->n_steps = (int)(n / 3);
+    cached->n_steps = (int)(n / 3);
     return 0;
 }
 
@@ -263,39 +263,40 @@ static int check_types(PyObject *const *a) {
     return 0;
 }
 
-/* Sets the objects of a compiled kernel, weak where Known says so. Returns 0, or -1 with an
+/* Sets the objects of a compiled kernel, weak where CachedLaunch says so. Returns 0, or -1 with an
  * exception. */
-static int hold_objects(Known *known, PyObject *const *a, PyObject *backend, int cuda) {
+static int keep_objects(CachedLaunch *cached, PyObject *const *a, PyObject *backend, int cuda) {
     PyObject *record = PyTuple_GET_ITEM(a[REMEMBER_GIVEN], 0);
-    known->kernel = PyWeakref_NewRef(a[REMEMBER_KERNEL], NULL);
-    known->backend = PyWeakref_NewRef(backend, NULL);
-    known->queue = cuda ? NULL : PyWeakref_NewRef(a[REMEMBER_QUEUE], NULL);
+    cached->kernel = PyWeakref_NewRef(a[REMEMBER_KERNEL], NULL);
+    cached->backend = PyWeakref_NewRef(backend, NULL);
+    cached->queue = cuda ? NULL : PyWeakref_NewRef(a[REMEMBER_QUEUE], NULL);
     if (PyErr_Occurred()) {
         return -1;
     }
-    known->guards = Py_NewRef(a[REMEMBER_GUARDS]);
+    cached->guards = Py_NewRef(a[REMEMBER_GUARDS]);
     /* OpenCL: a buffer, which keeps its context alive */
-    known->record = record == Py_None || PyLong_Check(record) ? Py_NewRef(record)
-                                                              : PyWeakref_NewRef(record, NULL);
-    known->id = Py_NewRef(PyTuple_GET_ITEM(a[REMEMBER_GIVEN], 1));
-    known->cuda = cuda;
-    return known->record != NULL ? 0 : -1;
+    cached->record = record == Py_None || PyLong_Check(record) ? Py_NewRef(record)
+                                                               : PyWeakref_NewRef(record, NULL);
+    cached->id = Py_NewRef(PyTuple_GET_ITEM(a[REMEMBER_GIVEN], 1));
+    cached->cuda = cuda;
+    return cached->record != NULL ? 0 : -1;
 }
 
 /* The slot for a kernel: that of one for the same arguments (when a global name has changed),
  * otherwise the oldest. */
-static Known *place_for(KernelBase *self, const Known *made, const PyObject *backend) {
-    Known *place = NULL;
-    for (int i = 0; i < KNOWN; i++) {
-        Known *one = &self->known[i];
-        if (one->kernel != NULL && one->n == made->n && arr_refers(one->backend, backend) &&
+static CachedLaunch *place_for(KernelBase *self, const CachedLaunch *made,
+                               const PyObject *backend) {
+    CachedLaunch *place = NULL;
+    for (int i = 0; i < CACHED_LAUNCHES; i++) {
+        CachedLaunch *one = &self->cached[i];
+        if (one->kernel != NULL && one->n == made->n && arr_weakref_is(one->backend, backend) &&
             memcmp(one->codes, made->codes, (size_t)made->n * sizeof made->codes[0]) == 0) {
             place = one;
         }
     }
-    if (place == NULL || place == &self->known[self->next]) {
-        place = &self->known[self->next];
-        self->next = (self->next + 1) % KNOWN;
+    if (place == NULL || place == &self->cached[self->next]) {
+        place = &self->cached[self->next];
+        self->next = (self->next + 1) % CACHED_LAUNCHES;
     }
     return place;
 }
@@ -311,7 +312,7 @@ static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssi
     if (cuda < 0 || check_types(a) < 0) {
         return NULL;
     }
-    Known made = {0};
+    CachedLaunch made = {0};
     Py_ssize_t n = PyTuple_GET_SIZE(a[REMEMBER_ARGS]);
     if (PyTuple_GET_SIZE(a[REMEMBER_STEPS]) > 3 * MAX_STEPS ||
         !codes_of(((PyTupleObject *)a[REMEMBER_ARGS])->ob_item, n, made.codes, &backend)) {
@@ -320,13 +321,13 @@ static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssi
     made.n = (int)n;
     if (read_steps(a[REMEMBER_STEPS], n, a[REMEMBER_ARGS], &made) < 0 ||
         arr_tests_read(a[REMEMBER_TESTS], a[REMEMBER_ARGS], &made.tests, &made.n_tests) < 0 ||
-        hold_objects(&made, a, backend, cuda) < 0) {
-        forget(&made);
+        keep_objects(&made, a, backend, cuda) < 0) {
+        clear_cached(&made);
         return NULL;
     }
-    Known *place = place_for(self, &made, backend), old = *place;
+    CachedLaunch *place = place_for(self, &made, backend), old = *place;
     *place = made;
-    forget(&old);
+    clear_cached(&old);
     Py_RETURN_NONE;
 }
 
@@ -395,13 +396,13 @@ static inline void put_owned(LaunchArgs *to, PyObject *arg) {
 
 /* Adds queue and sizes, which come first on OpenCL. Returns 0 if the arrays' queue is not the
  * kernel's. */
-static inline int put_queue(LaunchArgs *to, const Launcher *self, const Known *known,
+static inline int put_queue(LaunchArgs *to, const Launcher *self, const CachedLaunch *cached,
                             PyObject *const *args) {
-    PyObject *queue = arr_alive(known->queue);
+    PyObject *queue = arr_weakref_get(cached->queue);
     int same = queue != NULL && (self->queue == Py_None || self->queue == queue);
-    for (int i = 0; i < known->n && same; i++) {
+    for (int i = 0; i < cached->n && same; i++) {
         const GPUArray *a = (GPUArray *)args[i];
-        same = !(known->codes[i] & 1) || (a->queue == queue && !arr_foreign(a));
+        same = !(cached->codes[i] & 1) || (a->queue == queue && !arr_has_foreign_events(a));
     }
     if (!same) {
         Py_XDECREF(queue);
@@ -414,9 +415,9 @@ static inline int put_queue(LaunchArgs *to, const Launcher *self, const Known *k
 }
 
 /* Whether an array has its own stream, which Python uses for the launch. */
-static inline int has_stream(const Known *known, PyObject *const *args) {
-    for (int i = 0; i < known->n; i++) {
-        if (known->codes[i] & 1 && ((GPUArray *)args[i])->queue != Py_None) {
+static inline int has_stream(const CachedLaunch *cached, PyObject *const *args) {
+    for (int i = 0; i < cached->n; i++) {
+        if (cached->codes[i] & 1 && ((GPUArray *)args[i])->queue != Py_None) {
             return 1;
         }
     }
@@ -424,7 +425,8 @@ static inline int has_stream(const Known *known, PyObject *const *args) {
 }
 
 /* Returns 1; 0 if the context is gone; -1 with an exception. */
-static inline int put_step(LaunchArgs *to, const Known *known, const Step *step, PyObject *arg) {
+static inline int put_step(LaunchArgs *to, const CachedLaunch *cached, const Step *step,
+                           PyObject *arg) {
     const GPUArray *a = (GPUArray *)arg;
     Py_ssize_t value;
     switch (step->what) {
@@ -436,8 +438,8 @@ static inline int put_step(LaunchArgs *to, const Known *known, const Step *step,
         return 1;
     case GIVE_RECORD:
     case GIVE_ID:
-        arg = step->what == GIVE_ID ? known->id : known->record;
-        arg = PyWeakref_CheckRef(arg) ? arr_alive(arg) : Py_NewRef(arg);
+        arg = step->what == GIVE_ID ? cached->id : cached->record;
+        arg = PyWeakref_CheckRef(arg) ? arr_weakref_get(arg) : Py_NewRef(arg);
         if (arg == NULL) {
             return 0;
         }
@@ -461,11 +463,11 @@ static inline int put_step(LaunchArgs *to, const Known *known, const Step *step,
 }
 
 /* Returns 1 if launched (*result is new); 0 if the kernel is gone; -1 with an exception. */
-static inline int call_kernel(LaunchArgs *to, const Launcher *self, const Known *known,
+static inline int call_kernel(LaunchArgs *to, const Launcher *self, const CachedLaunch *cached,
                               PyObject **result) {
     PyObject *names = NULL;
     size_t nargs = (size_t)to->n;
-    if (known->cuda) {
+    if (cached->cuda) {
         names = self->names;
         put(to, self->grid);
         put(to, self->block);
@@ -474,8 +476,8 @@ static inline int call_kernel(LaunchArgs *to, const Launcher *self, const Known 
             put(to, self->shared);
         }
     }
-    PyObject *kernel =
-        arr_alive(known->kernel); /* keep it: a conversion may run Python code that drops it */
+    PyObject *kernel = arr_weakref_get(
+        cached->kernel); /* keep it: a conversion may run Python code that drops it */
     if (kernel == NULL) {
         return 0;
     }
@@ -486,27 +488,27 @@ static inline int call_kernel(LaunchArgs *to, const Launcher *self, const Known 
 }
 
 /* Returns 1 if launched (*result is new); 0 to leave it to Python; -1 with an exception. */
-static int launch(const Launcher *self, const Known *known, PyObject *const *args,
+static int launch(const Launcher *self, const CachedLaunch *cached, PyObject *const *args,
                   PyObject **result) {
     LaunchArgs to;
     to.n = to.n_owned = 0;
     if (arr_record_words[0] != 0 ||
-        !arr_tests_hold(known->tests, known->n_tests, self->grid, self->block, args)) {
+        !arr_tests_hold(cached->tests, cached->n_tests, self->grid, self->block, args)) {
         return 0;
     }
-    if (!known->cuda) {
-        if (!put_queue(&to, self, known, args)) {
+    if (!cached->cuda) {
+        if (!put_queue(&to, self, cached, args)) {
             return 0;
         }
-    } else if (self->queue == Py_None && has_stream(known, args)) {
+    } else if (self->queue == Py_None && has_stream(cached, args)) {
         return 0;
     }
     int status = 1;
-    for (int i = 0; i < known->n_steps && status > 0; i++) {
-        status = put_step(&to, known, &known->steps[i], args[known->steps[i].arg]);
+    for (int i = 0; i < cached->n_steps && status > 0; i++) {
+        status = put_step(&to, cached, &cached->steps[i], args[cached->steps[i].arg]);
     }
     if (status > 0) {
-        status = call_kernel(&to, self, known, result);
+        status = call_kernel(&to, self, cached, result);
     }
     for (int i = 0; i < to.n_owned; i++) {
         Py_DECREF(to.owned[i]);
@@ -522,17 +524,17 @@ static PyObject *Launcher_vectorcall(PyObject *op, PyObject *const *args, size_t
     uintptr_t codes[MAX_ARGS];
     PyObject *backend, *result = NULL;
     if (kwnames == NULL && !self->empty && codes_of(args, nargs, codes, &backend)) {
-        for (int i = 0; i < KNOWN; i++) {
-            const Known *known = &kernel->known[i];
-            if (known->kernel == NULL || known->n != nargs ||
-                !arr_refers(known->backend, backend) ||
-                memcmp(known->codes, codes, (size_t)nargs * sizeof codes[0]) != 0) {
+        for (int i = 0; i < CACHED_LAUNCHES; i++) {
+            const CachedLaunch *cached = &kernel->cached[i];
+            if (cached->kernel == NULL || cached->n != nargs ||
+                !arr_weakref_is(cached->backend, backend) ||
+                memcmp(cached->codes, codes, (size_t)nargs * sizeof codes[0]) != 0) {
                 continue;
             }
-            if (!guards_hold(known)) {
+            if (!guards_hold(cached)) {
                 break;
             }
-            int cuda = known->cuda, done = launch(self, known, args, &result);
+            int cuda = cached->cuda, done = launch(self, cached, args, &result);
             if (done == 0) {
                 break;
             }

@@ -78,7 +78,7 @@ int arr_make_layout_objects(GPUArray *self) {
     return 0;
 }
 
-void arr_forget_layouts(void) {
+void arr_clear_layout_cache(void) {
     for (int i = 0; i < RECENT; i++) {
         clear_objects(&recent[i].objects);
     }

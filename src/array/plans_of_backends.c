@@ -46,10 +46,10 @@ static PyObject *OfBackends_link(PyObject *op, PyObject *const *args, Py_ssize_t
         return NULL;
     }
     int i = 0;
-    while (i < BACKENDS && !arr_refers(self->known[i].backend, args[0])) {
+    while (i < BACKENDS && !arr_weakref_is(self->known[i].backend, args[0])) {
         i++;
     }
-    if (i < BACKENDS && arr_refers(self->known[i].plans, args[1])) {
+    if (i < BACKENDS && arr_weakref_is(self->known[i].plans, args[1])) {
         Py_RETURN_NONE;
     }
     PyObject *backend = PyWeakref_NewRef(args[0], NULL);
@@ -78,8 +78,8 @@ static PyObject *OfBackends_run(PyObject *op, PyObject *const *args, Py_ssize_t 
         Py_RETURN_NONE;
     }
     for (int i = 0; i < BACKENDS; i++) {
-        if (arr_refers(self->known[i].backend, key.first->backend)) {
-            PyObject *plans = arr_alive(self->known[i].plans);
+        if (arr_weakref_is(self->known[i].backend, key.first->backend)) {
+            PyObject *plans = arr_weakref_get(self->known[i].plans);
             PyObject *result = plans != NULL ? plans_run((Plans *)plans, &key, args + 1)
                                              : Py_NewRef(Py_None);
             Py_XDECREF(plans);

@@ -270,8 +270,8 @@ static PyObject *make_new(const ProgramStep *step, PyObject *operand) {
         nbytes *= step->dims[i];
     }
     PyObject *data = table_allocate(like->table, like->backend, like->allocator, nbytes);
-    return data != NULL ? arr_new_beside(like, (PyArray_Descr *)step->type, data, step->ndim,
-                                         step->dims, step->dims + step->ndim)
+    return data != NULL ? arr_new_with_layout(like, (PyArray_Descr *)step->type, data, step->ndim,
+                                              step->dims, step->dims + step->ndim)
                         : NULL;
 }
 

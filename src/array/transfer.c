@@ -19,7 +19,7 @@ static int make_words(void) {
 
 int arr_can_command(const GPUArray *self) {
     const Table *table = self->table;
-    if (table == NULL || arr_foreign(self)) {
+    if (table == NULL || arr_has_foreign_events(self)) {
         return 0;
     }
     if (table->cuda) {

@@ -16,8 +16,8 @@ PyObject *arr_view(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t offset, int 
         Py_XDECREF(steps);
         return made;
     }
-    GPUArray *view =
-        (GPUArray *)arr_new_beside(self, dtype, Py_NewRef(self->base_data), ndim, shape, strides);
+    GPUArray *view = (GPUArray *)arr_new_with_layout(self, dtype, Py_NewRef(self->base_data), ndim,
+                                                     shape, strides);
     if (view != NULL) {
         if ((offset != 0 && arr_set_offset(view, offset) < 0) ||
             arr_share_events(view, self) < 0) { /* operations on one must be seen by the other */

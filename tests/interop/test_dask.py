@@ -71,7 +71,7 @@ def test_limit(on):
     arrays = {name: xp.full(100, number, dtype=xp.float64) for number, name in enumerate("abcd")}
     store.update(arrays)  # 800 bytes each: two fit
     kept = [type(value).__name__ for value in store._items.values()]
-    assert kept.count("_OnHost") == 2 and store._on_device == 1600
+    assert kept.count("_HostCopy") == 2 and store._on_device == 1600
     for number, name in enumerate("abcd"):
         x = store[name]
         assert (

@@ -60,7 +60,7 @@ def gather(x, indices, y):
 
 def text_of(kernel: Any) -> str:
     """The texts of all that was compiled."""
-    made = [*kernel._all_known(), *kernel._checked.values()]
+    made = [*kernel._all_specializations(), *kernel._checked.values()]
     return "".join(one.text for one in made)
 
 

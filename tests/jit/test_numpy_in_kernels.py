@@ -118,7 +118,7 @@ def of_unknown_shape(a):
     "function, message",
     [
         (over_an_axis, "reduces all of it"),
-        (of_another_size, "reshape() of 4 items"),
+        (of_another_size, "cannot reshape 4 items"),
         (of_unknown_shape, "must be constant"),
     ],
 )

@@ -130,7 +130,7 @@ def tuple_grows(n):
     ("function", "message"),
     [
         (endless, "runaway recursion: endless"),
-        (grows, "calls itself with ever new types"),
+        (grows, "calls itself with too many different argument types"),
         (result_grows, "returns .* in one place and"),
         (tuple_grows, "Return type of recursive function does not converge"),
     ],

@@ -160,7 +160,7 @@ def test_extrema_are_known(make):
     d = make(x)
     for expected, *functions in kinds:
         for function in functions:
-            assert binary._known(function) == expected.__name__.removeprefix("a")
+            assert binary._known_operation(function) == expected.__name__.removeprefix("a")
         best = cl.reduce(functions[0], target=make.name)
         for axis in (None, 0, 1):
             assert np.array_equal(_host(best(d, axis=axis)), expected(x, axis))
@@ -169,7 +169,10 @@ def test_extrema_are_known(make):
     assert np.isnan(_host(best(make(x))))
     space = {"max": lambda a, b: a + b + 0}
     other = eval("lambda p, q: max(p, q)", space)
-    assert binary._known(other) is None and binary._known(lambda a, b: a if b else b) is None
+    assert (
+        binary._known_operation(other) is None
+        and binary._known_operation(lambda a, b: a if b else b) is None
+    )
 
 
 def test_init_size_res(make):

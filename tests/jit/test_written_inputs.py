@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu._src.jit.decorators.written import written
+from pygpu._src.jit.decorators.written import written_parameters
 
 
 def scale(x, by):
@@ -93,4 +93,4 @@ def test_which_parameters_may_be_written() -> None:
         row[0] = 5
         e[0, 1] += f[0, 1]
 
-    assert written(function, (1, 1, 1, 2, 2, 2)) == {0, 2, 3, 4}
+    assert written_parameters(function, (1, 1, 1, 2, 2, 2)) == {0, 2, 3, 4}

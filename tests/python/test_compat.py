@@ -238,7 +238,7 @@ def test_the_real_package_is_not_mixed_in():
 
 
 def test_unknown_package():
-    with pytest.raises(ValueError, match="does not stand in for 'pyfoo', only for pyopencl"):
+    with pytest.raises(ValueError, match="cannot replace 'pyfoo', only pyopencl"):
         compat.install("pyfoo")
 
 

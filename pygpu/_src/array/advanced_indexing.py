@@ -24,7 +24,7 @@ from .launch_cache import RESULT, step
 from .masks import compress, moved, nonzero
 
 __all__ = [
-    "Several",
+    "IndexedCopies",
     "getitem",
     "nonzero",
     "put",
@@ -38,7 +38,7 @@ Shape = tuple[int, ...]
 _AXIS_TYPES = (int, type(None))
 
 
-class _Where:
+class _AxisIndex:
     """An index array along an axis of a view: strides over the result's shape [bytes], length of
     the indexed axis and its stride, and whether the kernel must check it."""
 
@@ -69,14 +69,14 @@ def _move(
     source: Any,
     source_strides: Shape,
     shape: Shape,
-    places: list[_Where],
+    places: list[_AxisIndex],
     into: bool,
     report: Report | None = None,
 ) -> tuple[Any, int, int, list[Any]] | None:
     """to[...] = source[...] for all items of *shape*; places belong to *to* if into, else to
     *source*. Returns the launch: the kernel, groups, their size, numbers."""
     if prod(shape) == 0:
-        _check_alone(places)
+        _check_indices(places)
         return None
     side = to if into else source
     backend = side.backend
@@ -117,7 +117,7 @@ def _move(
     return kernel, groups, size, numbers
 
 
-def _check_alone(places: list[_Where]) -> None:
+def _check_indices(places: list[_AxisIndex]) -> None:
     """Check the indices as the kernel would, when nothing is moved."""
     for place in places:
         if place.checked and place.array.size:
@@ -155,7 +155,7 @@ def _index_array(a: Any, item: Any, length: int, axis: int, mode: str) -> tuple[
     return array, False
 
 
-class _Advanced:
+class _AdvancedIndex:
     """An index expression with arrays: the view, the places, the shape of the selection."""
 
     def __init__(self, a: Any, key: Any) -> None:
@@ -234,7 +234,7 @@ class _Advanced:
             array, checked = _index_array(a, item, length, axis, "raise")
             spread = layout.broadcast_strides(array.shape, array.strides, index_shape)
             self.places.append(
-                _Where(
+                _AxisIndex(
                     array,
                     pad + spread + tail,
                     strides[axis],
@@ -267,7 +267,7 @@ def getitem(a: Any, key: Any) -> Any:
     if mask is not None:
         return compress(a, mask)
     a = a._aligned()
-    found = _Advanced(a, key)
+    found = _AdvancedIndex(a, key)
     out = primitives.empty(a, found.shape, a.dtype)
     _move(out, out.strides, found.view, found.strides, found.shape, found.places, False)
     return out
@@ -294,7 +294,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
                 if number:
                     _out_of_bounds(wrong, 0, a.shape[0])
                 return
-    found = _Advanced(a, key)
+    found = _AdvancedIndex(a, key)
     if not primitives.is_array(value):
         given = np.asarray(value)
         if given.dtype.kind in "mM" and a.dtype.kind not in "mM":
@@ -411,7 +411,7 @@ def take(
         return out
     strides = a.strides[:axis] + (0,) * array.ndim + a.strides[axis + 1 :]
     spread = (0,) * axis + array.strides + (0,) * (a.ndim - axis - 1)
-    place = _Where(array, spread, a.strides[axis], length, axis, checked, mode)
+    place = _AxisIndex(array, spread, a.strides[axis], length, axis, checked, mode)
     launched = _move(out, out.strides, a, strides, shape, [place], False, report)
     same = a.base_data is given.base_data and a.offset == given.offset
     if name and launched is not None and same and array._is_aligned:
@@ -425,9 +425,9 @@ def take(
     return out
 
 
-class Several:
-    """Takes and puts of several arrays with the same indices. settle() reads once what their
-    kernels found out of bounds; until then results may miss items."""
+class IndexedCopies:
+    """take() and put() for several arrays with the same indices. raise_if_invalid() reads once
+    whether their kernels found an index out of bounds; until then results may be incomplete."""
 
     def __init__(self, indices: Any) -> None:
         self.indices = indices
@@ -465,7 +465,7 @@ class Several:
             return
         self.again.append(lambda: setitem(a, indices, values))
 
-    def settle(self) -> None:
+    def raise_if_invalid(self) -> None:
         """Raise IndexError if an index was out of bounds."""
         if self.again and self.report is not None and self.report.read()[0]:
             for one in self.again:
@@ -501,12 +501,12 @@ def put(a: Any, indices: Any, values: Any, mode: str = "raise") -> None:
         strides = values.strides
     else:
         strides = values.strides
-    place = _Where(array, array.strides, a.itemsize, a.size, 0, checked, mode)
+    place = _AxisIndex(array, array.strides, a.itemsize, a.size, 0, checked, mode)
     _move(flat, (0,), values, strides, (n,), [place], True)
     primitives.changed(a, flat)
 
 
-def _along(
+def _take_along_operands(
     a: Any, indices: Any, axis: int | None, call: str
 ) -> tuple[Any, Any, int, Shape, Shape, bool]:
     if axis is None:
@@ -523,21 +523,21 @@ def _along(
 def take_along_axis(a: Any, indices: Any, axis: int | None = -1) -> Any:
     """Implement numpy.take_along_axis: for each position of *indices*, the item with that index on
     the axis."""
-    a, array, axis, shape, rest, checked = _along(a, indices, axis, "take_along_axis")
+    a, array, axis, shape, rest, checked = _take_along_operands(a, indices, axis, "take_along_axis")
     rest = rest[:axis] + (0,) + rest[axis + 1 :]
     spread = layout.broadcast_strides(array.shape, array.strides, shape)
     out = primitives.empty(a, shape, a.dtype)
-    place = _Where(array, spread, a.strides[axis], a.shape[axis], axis, checked, "raise")
+    place = _AxisIndex(array, spread, a.strides[axis], a.shape[axis], axis, checked, "raise")
     _move(out, out.strides, a, rest, shape, [place], False)
     return out
 
 
 def put_along_axis(a: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
     """Implement numpy.put_along_axis: the opposite of take_along_axis."""
-    a, array, axis, shape, rest, checked = _along(a, indices, axis, "put_along_axis")
+    a, array, axis, shape, rest, checked = _take_along_operands(a, indices, axis, "put_along_axis")
     rest = rest[:axis] + (0,) + rest[axis + 1 :]
     spread = layout.broadcast_strides(array.shape, array.strides, shape)
     values = primitives.as_array(a, values, a.dtype)
     strides = layout.broadcast_strides(values.shape, values.strides, shape)
-    place = _Where(array, spread, a.strides[axis], a.shape[axis], axis, checked, "raise")
+    place = _AxisIndex(array, spread, a.strides[axis], a.shape[axis], axis, checked, "raise")
     _move(a, rest, values, strides, shape, [place], True)

@@ -13,24 +13,24 @@ import numpy as np
 
 from pygpu._array import GPUArray
 
-__all__ = ["Form", "build", "children", "is_container", "take_apart", "value_key"]
+__all__ = ["TreeDef", "build", "children", "is_container", "flatten", "value_key"]
 
 _NUMBERS = (int, float, complex)
-_FLAT = frozenset((type(None), bool, str, bytes, *_NUMBERS))
+_LEAF_TYPES = frozenset((type(None), bool, str, bytes, *_NUMBERS))
 
 
-class Form(NamedTuple):
+class TreeDef(NamedTuple):
     """A container without its leaves. kind: its type; names: the keys of a dict, or the attributes
-    of a dataclass; items: a Form, or None for a leaf, for each child."""
+    of a dataclass; items: a TreeDef, or None for a leaf, for each child."""
 
     kind: Any
     names: tuple[Any, ...]
-    items: tuple[Form | None, ...]
+    items: tuple[TreeDef | None, ...]
 
 
 def is_container(value: Any) -> bool:
     kind = type(value)
-    if kind in _FLAT or isinstance(value, GPUArray):
+    if kind in _LEAF_TYPES or isinstance(value, GPUArray):
         return False
     return (
         kind in (tuple, list, dict)
@@ -70,7 +70,7 @@ def has_arrays(value: Any) -> bool:
     return is_container(value) and any(map(has_arrays, children(value)[1]))
 
 
-def _stays_whole(value: Any) -> bool:
+def _is_constant(value: Any) -> bool:
     """Whether a container is one value, such as a shape: it has no arrays, and cannot change."""
     parameters: Any = getattr(type(value), "__dataclass_params__", None)
     if has_arrays(value) or (parameters is not None and not parameters.frozen):
@@ -82,20 +82,20 @@ def _stays_whole(value: Any) -> bool:
     return True
 
 
-def take_apart(value: Any, leaves: list[Any]) -> Form | None:
+def flatten(value: Any, leaves: list[Any]) -> TreeDef | None:
     """The form of an argument; its arrays, numbers and other values are added to *leaves*."""
-    if not is_container(value) or _stays_whole(value):
+    if not is_container(value) or _is_constant(value):
         leaves.append(value)
         return None
     names, items = children(value)
-    return Form(type(value), names, tuple(take_apart(item, leaves) for item in items))
+    return TreeDef(type(value), names, tuple(flatten(item, leaves) for item in items))
 
 
-def put_together(form: Form | None, leaves: Iterator[Any], made: list[Any]) -> Any:
+def unflatten(form: TreeDef | None, leaves: Iterator[Any], made: list[Any]) -> Any:
     """The argument again, of other leaves. *made* gets each container and what it contains."""
     if form is None:
         return next(leaves)
-    items = tuple(put_together(item, leaves, made) for item in form.items)
+    items = tuple(unflatten(item, leaves, made) for item in form.items)
     container = build(form.kind, form.names, items)
     made.append((container, form.names, items))
     return container
@@ -123,7 +123,7 @@ def value_key(value: Any) -> Any:
     return type(value), value
 
 
-def own(value: Any) -> Any:
+def private_copy(value: Any) -> Any:
     """The value, or a copy if the caller could change it."""
     try:
         hash(value)
@@ -132,16 +132,16 @@ def own(value: Any) -> Any:
     return value
 
 
-_MADE_BY: dict[tuple[Any, tuple[Any, ...]], type] = {}
+_TUPLE_TYPES: dict[tuple[Any, tuple[Any, ...]], type] = {}
 
 
-def result_form(kind: Any, names: tuple[Any, ...], items: tuple[Any, ...]) -> Any:
+def result_treedef(kind: Any, names: tuple[Any, ...], items: tuple[Any, ...]) -> Any:
     """What stands for a container in a program's form. C makes tuples, lists and dicts; where it
     finds another type of tuple, it calls the type with the items."""
     if kind in (tuple, list, dict):
         return build(kind, names, items)
     key = kind, names
-    maker = _MADE_BY.get(key)
+    maker = _TUPLE_TYPES.get(key)
     if maker is None:
 
         def new(cls: type, *items: Any) -> Any:
@@ -149,6 +149,6 @@ def result_form(kind: Any, names: tuple[Any, ...], items: tuple[Any, ...]) -> An
 
         made: Callable[..., Any] = type
         maker = made(f"_make_{kind.__name__}", (tuple,), {"__new__": new})
-        _MADE_BY[key] = maker
+        _TUPLE_TYPES[key] = maker
     form: Any = tuple.__new__(maker, items)
     return form

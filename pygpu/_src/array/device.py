@@ -39,7 +39,7 @@ __all__ = ["Device", "as_device", "default_device", "devices", "set_default_devi
 VARIABLE = "PYGPU_DEVICE"
 
 _default: Device | None = None
-_chosen = threading.local()  # stack: of ``with device:``
+_device_stack = threading.local()  # stack: of ``with device:``
 _contexts: dict[Any, Any] = {}  # of OpenCL devices, for callers who name a device but no context
 
 
@@ -103,19 +103,19 @@ class Device:
         return f"<Device {self.backend.label}, {name!r}>"
 
     def __enter__(self) -> Self:
-        _chosen.stack = (*getattr(_chosen, "stack", ()), self)
+        _device_stack.stack = (*getattr(_device_stack, "stack", ()), self)
         if self.kind == "cuda":
             try:
                 self.context.push()
             except BaseException:
-                _chosen.stack = _chosen.stack[:-1]
+                _device_stack.stack = _device_stack.stack[:-1]
                 raise
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if not getattr(_chosen, "stack", ()) or _chosen.stack[-1] is not self:
+        if not getattr(_device_stack, "stack", ()) or _device_stack.stack[-1] is not self:
             raise RuntimeError("Device.__exit__: the blocks of devices end in another order")
-        _chosen.stack = _chosen.stack[:-1]
+        _device_stack.stack = _device_stack.stack[:-1]
         if self.kind == "cuda":
             driver: Any = importlib.import_module("pygpu._cuda")
             driver.Context.pop()
@@ -173,7 +173,7 @@ def as_device(obj: AnyDevice | Backend = None) -> Device:
     if isinstance(obj, Backend):
         return Device(obj)
     if isinstance(obj, str):
-        return _named(obj)
+        return _device_by_name(obj)
     from pygpu import _opencl
 
     if isinstance(obj, _opencl.CommandQueue):
@@ -210,7 +210,7 @@ def _cuda_device(device: Any) -> Device:
     return Device(backend_of(device.retain_primary_context()))
 
 
-def _named(text: str) -> Device:
+def _device_by_name(text: str) -> Device:
     kind, *parts = text.strip().lower().split(":")
     if kind == "opencl" and len(parts) <= 2:
         return _opencl_device(_choose_opencl(text, parts))
@@ -279,12 +279,12 @@ def default_device() -> Device:
     PYGPU_DEVICE, otherwise the first of these that works: a GPU with NVIDIA's driver, an OpenCL
     device, the CUDA simulator. Once chosen, it stays. Inside ``with device:`` it is that one."""
     global _default
-    stack: tuple[Device, ...] = getattr(_chosen, "stack", ())
+    stack: tuple[Device, ...] = getattr(_device_stack, "stack", ())
     if stack:
         return stack[-1]
     if _default is None:
         named = os.environ.get(VARIABLE, "").strip()
-        _default = _named(named) if named else _first()
+        _default = _device_by_name(named) if named else _first()
     return _default
 
 
@@ -310,7 +310,7 @@ def _first() -> Device:
         platforms = []
     if platforms:
         return _opencl_device(platforms[0].get_devices()[0])
-    return _named("cuda")
+    return _device_by_name("cuda")
 
 
 def devices() -> list[Device]:

@@ -14,7 +14,7 @@ from pygpu._src.util.lazy import lazy
 
 from . import layout
 from .base import ArrayCore, _ScalarT_co
-from .ufuncs import disjoint, same_device
+from .ufuncs import same_device, without_overlap
 
 __all__ = ["Indexing"]
 
@@ -96,7 +96,7 @@ class Indexing(ArrayCore[_ScalarT_co]):
             value = _fitted(value, view.shape)
             if queue is None and wait_for is None and _is_same(view, value):
                 return None  # a[key] += b has already written the items
-            value = disjoint(value, [view])
+            value = without_overlap(value, [view])
         elif not isinstance(value, (int, float, complex, np.generic)):
             if view.dtype.kind in "mM":
                 value = _as_dates(value, view.dtype)

@@ -72,7 +72,7 @@ def _kind(operand: Any) -> int | None:
     return None
 
 
-def _all_planned(operands: Sequence[Any]) -> bool:
+def _plans_support(operands: Sequence[Any]) -> bool:
     """Whether plans support all operands, of which the table does not support some."""
     return all(
         _kind(x) is not None
@@ -81,7 +81,7 @@ def _all_planned(operands: Sequence[Any]) -> bool:
     )
 
 
-def _numbers_pass(call: Call, operation: elementwise.Operation) -> bool:
+def _converts_exactly(call: Call, operation: elementwise.Operation) -> bool:
     """Whether a launch converts the numbers among the operands exactly as as_scalar() would."""
     for operand, computed in zip(call.operands, operation.inputs, strict=True):
         if isinstance(operand, _array.GPUArray):
@@ -112,11 +112,11 @@ def elementwise_call(
     if (
         len(outs) != 1
         or not (arrays or call.out is not None)
-        or (None in kinds and not (narrow and _all_planned(call.operands)))
+        or (None in kinds and not (narrow and _plans_support(call.operands)))
         or len(kinds) > _array._CALL_MAX
     ):
         return
-    if not _numbers_pass(call, operation) or dtypes.kind(out.dtype) not in "biufcmM":
+    if not _converts_exactly(call, operation) or dtypes.kind(out.dtype) not in "biufcmM":
         return
     table = backend.table
     dense = (

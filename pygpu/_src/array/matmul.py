@@ -162,20 +162,20 @@ def _by_library(lib: Any, a: Any, b: Any, number: np.dtype[Any], out: Any, wante
         operands.append(x)
     a, b = operands
     if out.backend.name != "cuda" or number.char not in "fF" or wanted == "highest":
-        return _called(lib, a, b, out)
+        return _call_library(lib, a, b, out)
     if wanted != "bf16x3":
-        return _called(lib, a, b, out, precision=wanted)
+        return _call_library(lib, a, b, out, precision=wanted)
     if number.char == "F":
-        return _called(lib, a, b, out)
+        return _call_library(lib, a, b, out)
     (a, a_low), (b, b_low) = _split(a), _split(b)
     return (  # small ones first; that of the second parts would be below the last bit
-        _called(lib, a_low, b, out)
-        and _called(lib, a, b_low, out, add=True)
-        and _called(lib, a, b, out, add=True)
+        _call_library(lib, a_low, b, out)
+        and _call_library(lib, a, b_low, out, add=True)
+        and _call_library(lib, a, b, out, add=True)
     )
 
 
-def _called(lib: Any, a: Any, b: Any, out: Any, **options: Any) -> bool:
+def _call_library(lib: Any, a: Any, b: Any, out: Any, **options: Any) -> bool:
     """Compute a library's product of stacks of matrices that broadcast, if it can."""
     stack = out.shape[:-2]
     batch, steps = layout.collapse(

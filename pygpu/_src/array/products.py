@@ -221,7 +221,7 @@ def _side(x: Any, length: int, own: tuple[int, int], k: int, wide: int, tile: Ti
     return Side(by_k, vector)
 
 
-def _far(own: tuple[int, int], wide: int, deep: int) -> bool:
+def _exceeds_int32(own: tuple[int, int], wide: int, deep: int) -> bool:
     return abs(own[0]) * wide + abs(own[1]) * deep >= 1 << 31
 
 
@@ -280,7 +280,9 @@ def _by_tiles(of: _Matrices, number: DType) -> Again:
     )
     width = matmul_tiles.piece(acc)
     dense = (parts > 1 or of.out_own[1] == out.itemsize) and n % width == 0
-    far = _far(of.a_own, tile.rows, tile.deep) or _far(of.b_own, tile.columns, tile.deep)
+    far = _exceeds_int32(of.a_own, tile.rows, tile.deep) or _exceeds_int32(
+        of.b_own, tile.columns, tile.deep
+    )
     more = (tile, *sides, width if dense else 1, far)
     kernel = _kernel(backend, more, kinds, lambda: matmul_tiles.source(kinds, *more), "product")
     across = -(-n // tile.columns)
@@ -433,7 +435,7 @@ def _cpu_tile(
     return -(-rows // down) * high, -(-columns // across) * wide
 
 
-_TURNS = 4  # reads of a work-item on their way at once
+_READS_IN_FLIGHT = 4  # reads of a work-item on their way at once
 _GROUPS = 16  # of a unit, for which a summed axis is cut
 _LEAST = 2048  # items of a part of it
 _SHORT = 128  # items of a line that CPUs rather pack
@@ -462,7 +464,7 @@ def _by_row(of: _Matrices, number: DType, by_k: bool) -> Again:
 
 
 _LINES = 32  # of the matrix that a CPU's tile has, if there are enough of them
-_ACROSS = 2048  # sums that a CPU keeps in its first cache
+_MAX_CPU_SUMS = 2048  # sums that a CPU keeps in its first cache
 
 
 def _floats(of: _Matrices, number: DType, by_k: bool) -> bool:
@@ -479,7 +481,7 @@ def _by_lines(of: _Matrices, number: DType, by_k: bool) -> Again:
     backend, n, k, stack = of.a.backend, of.n, of.k, prod(of.batch)
     workers = backend.limits.units if n * k * stack > _SHARED else 1
     lanes = max(getattr(backend.device, "native_vector_width_float", 4) * 4 // number.itemsize, 2)
-    results = _LINES if by_k else _ACROSS
+    results = _LINES if by_k else _MAX_CPU_SUMS
     while results > 4 and -(-n // results) * stack < 4 * workers:
         if not by_k and n * number.itemsize // (2 * workers) < 4096:
             break  # pieces of lines shorter than a page are slow to read
@@ -504,18 +506,22 @@ def _reading(backend: Any, of: _Matrices, x: DType, y: DType, by_k: bool) -> Rea
         vector //= 2
     if cpu:
         row = vector if by_k and of.a_own[1] == x.itemsize else 1
-        return Reading(by_k, 1, 1, vector, _TURNS if by_k else 1, row, True)
+        return Reading(by_k, 1, 1, vector, _READS_IN_FLIGHT if by_k else 1, row, True)
     group = min(text.GROUP, backend.limits.group_size)
     if by_k:
         lanes = 32
-        while lanes > 1 and k < _TURNS * lanes * vector:
+        while lanes > 1 and k < _READS_IN_FLIGHT * lanes * vector:
             lanes //= 2
-        while lanes < group and k >= lanes * vector * _TURNS * 4 and n * prod(of.batch) < 4096:
+        while (
+            lanes < group
+            and k >= lanes * vector * _READS_IN_FLIGHT * 4
+            and n * prod(of.batch) < 4096
+        ):
             lanes *= 2
     else:
         lanes = group // min(32, 1 << (-(-n // vector) - 1).bit_length())
     row = vector if by_k and of.a_own[1] == x.itemsize and vector * x.itemsize <= 16 else 1
-    return Reading(by_k, group, lanes, vector, _TURNS, row)
+    return Reading(by_k, group, lanes, vector, _READS_IN_FLIGHT, row)
 
 
 _SMALL, _SMALL_CPU = 16, 24  # rows and columns at most of a small matrix

@@ -326,7 +326,7 @@ class Shaping(Indexing[_ScalarT_co]):
         given = out
         if out is None:
             out = ufuncs.empty_like_operands(self, [self, other], shape, loop, queue)
-        operands = [ufuncs.disjoint(a, [out]) for a in (self, other)]
+        operands = [ufuncs.without_overlap(a, [out]) for a in (self, other)]
         call = None
         if operands[0] is self and operands[1] is other:
             call = launch_cache.Call("mul_add", (self, other, selffac, otherfac), given)

@@ -86,13 +86,16 @@ class Graph:
                 name, operands = special, operands[:1]
         kinds = tuple(_kind(x) for x in operands)
         if getattr(np, name).nout != 1:
-            raise Untraceable(f"fuse: {name} has two results")
+            raise Untraceable(f"fuse: {name} has two results, which is not supported")
         loop = ufuncs.resolve(name, (*kinds, None))
         if any(map(dtypes.is_date, loop)):
-            raise Untraceable(f"fuse: {name} of dates or durations")
+            raise Untraceable(f"fuse: {name} is not supported for dates and durations")
         if name == "power" and loop[0].kind in "iu" and kinds[1] is int:
             if isinstance(operands[1], Number) or operands[1] < 0:
-                raise Untraceable("fuse: integers to the power of an argument; convert it first")
+                raise Untraceable(
+                    "fuse: an integer cannot be raised to a power that is an argument; convert it "
+                    "first"
+                )
         operation = ufuncs.operation_for(name, loop[:-1], loop[-1:])
         return self.step(operation, operands)
 
@@ -197,7 +200,7 @@ def _kind(operand: Any) -> Any:
             "fuse: an array that is not an argument of the function; make it one, so that the "
             "kernel reads it"
         )
-    raise Untraceable(f"fuse: {type(value).__name__} is not an operand of a kernel's step")
+    raise Untraceable(f"fuse: a {type(value).__name__} cannot be an operand")
 
 
 def _on_numbers(graph: Graph, function: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
@@ -314,7 +317,9 @@ class _Operators:
                     _REDUCTIONS[ufunc.__name__], options.pop("axis", 0), **options
                 )
         if method != "__call__" or options:
-            raise Untraceable(f"fuse: {ufunc.__name__} with options, or its {method}, in a kernel")
+            raise Untraceable(
+                f"fuse: {ufunc.__name__} with options or its method {method} is not supported"
+            )
         return self.graph.ufunc(ufunc.__name__, inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
@@ -397,7 +402,7 @@ class Tracer(_Operators):
         **options: Any,
     ) -> Reduced:
         if out is not None or any(v is not None and v is not True for v in options.values()):
-            raise Untraceable(f"fuse: {kind} with out=, initial= or where=")
+            raise Untraceable(f"fuse: {kind} does not support out=, initial= and where=")
         return Reduced(kind, self.place, axis, dtype, bool(keepdims), ddof)
 
     def __getattr__(self, name: str) -> Any:

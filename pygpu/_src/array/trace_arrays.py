@@ -112,7 +112,7 @@ class TracedArray(Tracer):
     def is_lazy(self) -> bool:
         return self._register < 0
 
-    def settle(self, register: int) -> None:
+    def assign_register(self, register: int) -> None:
         self._register = register
 
     def move(self, place: int) -> None:
@@ -121,7 +121,7 @@ class TracedArray(Tracer):
     def _array(self) -> Any:
         """The array in the traced call."""
         self.graph.shaped = True
-        return self.graph.values[self.graph.settle(self)]
+        return self.graph.values[self.graph.assign_register(self)]
 
     # ---- attributes
 
@@ -202,10 +202,10 @@ class TracedArray(Tracer):
             if isinstance(k, Number):
                 k.__index__()
         if all(isinstance(k, _PLAIN_INDICES) for k in keys):
-            register = self.graph.settle(self)
+            register = self.graph.assign_register(self)
             view = self.graph.values[register][key]
             if isinstance(view, GPUArray):
-                return self.graph.stand(self.graph.view(register, view))
+                return self.graph.placeholder(self.graph.view(register, view))
         return self.graph.opaque(operator.getitem, (self, key), {})
 
     def __setitem__(  # type: ignore[override]
@@ -214,13 +214,15 @@ class TracedArray(Tracer):
         keys = key if isinstance(key, tuple) else (key,)
         if any(isinstance(k, Number) for k in keys):
             keys[0].__index__()
-        register = self.graph.settle(self)
+        register = self.graph.assign_register(self)
         if isinstance(value, (list, tuple)):
             value = np.asarray(value)
         if not isinstance(
             value, (TracedArray, Number, np.ndarray, np.generic, int, float, complex)
         ):
-            raise Untraceable(f"fuse: items are set to a {type(value).__name__}")
+            raise Untraceable(
+                f"fuse: items cannot be set to a {type(value).__name__}; use an array or a number"
+            )
         if all(isinstance(k, _PLAIN_INDICES) for k in keys):
             view = self.graph.values[register][key]
             if isinstance(value, TracedArray) and not value.is_lazy:
@@ -230,15 +232,17 @@ class TracedArray(Tracer):
             return
         if isinstance(value, Number):
             raise Untraceable(
-                "fuse: items at computed places are set to a number that is an argument; declare "
-                "it by pygpu.fuse(static=...)"
+                "fuse: items selected by an array cannot be set to a number that is an argument; "
+                "declare it by pygpu.fuse(static=...)"
             )
         self.graph.opaque(_setitem, (self, key, value), {}, (self,))
 
     def _update(self, value: Any, dead: Any = None) -> None:
         """Store an in-place operator's result. dead: an operand that is no longer referenced."""
         if isinstance(value, Number):
-            raise Untraceable("fuse: an array is updated by a number alone")
+            raise Untraceable(
+                "fuse: an in-place operator cannot replace an array by a number; use a[...] = x"
+            )
         shape = self.graph.shapes[self.place]
         if layout.broadcast_shapes(self.graph.shapes[value.place], shape) != shape:
             raise ValueError(
@@ -255,7 +259,7 @@ class TracedArray(Tracer):
                 value.astype(self.dtype).place if value.dtype != self.dtype else value.place
             )
             return
-        self.graph.write(self.graph.settle(self), value, casting="same_kind", dead=dead)
+        self.graph.write(self.graph.assign_register(self), value, casting="same_kind", dead=dead)
 
     __iadd__, __isub__, __imul__ = _inplace("add"), _inplace("sub"), _inplace("mul")
     __itruediv__, __ifloordiv__ = _inplace("truediv"), _inplace("floordiv")
@@ -288,7 +292,7 @@ class TracedArray(Tracer):
         if not copy and np.dtype(dtype) == self.dtype:
             return self
         if not dtypes.is_numeric(np.dtype(dtype)):
-            raise Untraceable(f"fuse: astype({dtype!r})")
+            raise Untraceable(f"fuse: astype() to {dtype!r} is not supported")
         return super().astype(dtype)
 
     def copy(self, order: Any = None) -> Any:
@@ -422,8 +426,8 @@ def _is_same(view: Any, value: Any) -> bool:
 
 def _refuse_shape(name: str) -> NoReturn:
     raise Untraceable(
-        f"fuse: the shape of what {name} gives depends on the values, and these are not known "
-        "while the function is traced; call it outside"
+        f"fuse: the shape of the result of {name} depends on values, which are not known while the "
+        "function is traced; call it outside"
     )
 
 
@@ -507,13 +511,15 @@ def _expanded(x: TracedArray, axis: Any = 0) -> Any:
 def _trace(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Handle a call of a function of pygpu.xp while a function is traced."""
     graph = getattr(_state, "graph", None)
-    stands = [x for x in _stands(args)] + [x for x in _stands(tuple(options.values()))]
-    if graph is None and stands:
-        graph = stands[0].graph
+    placeholders = [x for x in _placeholders(args)] + [
+        x for x in _placeholders(tuple(options.values()))
+    ]
+    if graph is None and placeholders:
+        graph = placeholders[0].graph
     if graph is None:
         return function(*args, **options)
     name = function.__name__
-    if not stands:
+    if not placeholders:
         return _without_arrays(graph, function, name, args, options)
     if name in _DATA_DEPENDENT:
         _refuse_shape(f"xp.{name}")
@@ -580,12 +586,12 @@ def _without_arrays(
     return graph.opaque(function, args, options) if isinstance(made, GPUArray) else made
 
 
-def _stands(items: Sequence[Any]) -> Iterator[Any]:
+def _placeholders(items: Sequence[Any]) -> Iterator[Any]:
     for x in items:
         if isinstance(x, _Operators):
             yield x
         elif isinstance(x, (tuple, list)):
-            yield from _stands(x)
+            yield from _placeholders(x)
 
 
 _array._set_trace(_trace)

@@ -38,7 +38,7 @@ from .trace_steps import (
 __all__ = ["Aliased", "Recorder"]
 
 _RUN, _LAUNCH, _VIEW, _NEW, _NUMBER, _PYTHON = range(6)
-_APART = ("reduce", "view", "product")  # nodes that are not steps of an elementwise kernel
+_OWN_LAUNCH = ("reduce", "view", "product")  # nodes that are not steps of an elementwise kernel
 _MOST_ARRAYS = 14  # per kernel
 _MOST_STEPS = 40  # of a value that several kernels compute separately
 _MOST_NODES = 400  # per kernel: compilers are slow for more
@@ -297,7 +297,7 @@ class Recorder(Graph):
         shared: set[int] = set()
         while True:
             needed = self.needed((place,), self.made)
-            others = [k for k in needed if k != place and self._is_apart(k)]
+            others = [k for k in needed if k != place and self._needs_own_launch(k)]
             if not others:
                 break
             for k in others:
@@ -309,8 +309,8 @@ class Recorder(Graph):
                 if len(self.needed((k,), self.made)) > most:
                     self.force([k])
 
-    def _is_apart(self, place: int) -> bool:
-        return place not in self.made and self.nodes[place].kind in _APART
+    def _needs_own_launch(self, place: int) -> bool:
+        return place not in self.made and self.nodes[place].kind in _OWN_LAUNCH
 
     def _operands(self, leaves: Sequence[int]) -> list[int]:
         return [
@@ -562,7 +562,7 @@ class Recorder(Graph):
             leaf = self.leaf(register)
             if value.place == leaf:
                 return  # u[key] += x has already written the items
-            if self._clashes(value.place, register) or not same:
+            if self._would_overwrite(value.place, register) or not same:
                 self.force([value.place], copies=True)
         self._before_write(register, value, dead)
         place = self.place(value, target.dtype) if not isinstance(value, Tracer) else value.place
@@ -573,7 +573,7 @@ class Recorder(Graph):
         if isinstance(value, Tracer) and value.is_lazy and place not in self.made:
             value.move(self.leaf(register))
 
-    def _clashes(self, place: int, register: int) -> bool:
+    def _would_overwrite(self, place: int, register: int) -> bool:
         """Whether a node depends on other items of the memory that will be written."""
         out, root = self.values[register], self.roots[register]
         for k in self.needed((place,), self.made):
@@ -581,7 +581,7 @@ class Recorder(Graph):
                 read = self.made[k]
             elif self.nodes[k].kind == "array":
                 read = self._register_of(k)
-            elif self.nodes[k].kind in _APART:
+            elif self.nodes[k].kind in _OWN_LAUNCH:
                 if self._depends(k, root):
                     return True
                 continue
@@ -618,12 +618,12 @@ class Recorder(Graph):
         ]
         if isinstance(value, Tracer):
             for k in self.needed((value.place,), self.made):
-                if k not in self.made and self.nodes[k].kind in _APART:
+                if k not in self.made and self.nodes[k].kind in _OWN_LAUNCH:
                     self.force([k])
         if waiting:
             self.force([t.place for t in waiting], copies=True)
             for t in waiting:
-                self.settle(t)
+                self.assign_register(t)
 
     def _after_write(self, register: int) -> None:
         root = self.roots[register]
@@ -693,14 +693,14 @@ class Recorder(Graph):
         registers = [self.register(t.place) for t in found]
         for t in found:
             if t.is_lazy:
-                self.settle(t)
+                self.assign_register(t)
         call = _Call(function, given, named)
         made = call.made(self._values(registers))
         for t in changes:
             self._after_write(self.register(t.place))
-        return self._adopt(call, made, registers)
+        return self._wrap_results(call, made, registers)
 
-    def _adopt(self, call: _Call, made: Any, registers: list[int]) -> Any:
+    def _wrap_results(self, call: _Call, made: Any, registers: list[int]) -> Any:
         """Return placeholders for what a function returned."""
         items = list(made) if isinstance(made, (tuple, list)) else [made]
         if any(not isinstance(x, GPUArray) for x in items if x is not None):
@@ -717,8 +717,8 @@ class Recorder(Graph):
             call.expect(arrays)
             roots = [None if s is None else self.roots[s] for s in sources]
             out = self._add(_PYTHON, registers, arrays, function=call, roots=roots)
-        stands = iter([self.stand(r) for r in out])
-        results = [None if x is None else next(stands) for x in items]
+        placeholders = iter([self.placeholder(r) for r in out])
+        results = [None if x is None else next(placeholders) for x in items]
         if not isinstance(made, (tuple, list)):
             return results[0]
         return made._make(results) if hasattr(made, "_make") else type(made)(results)
@@ -729,18 +729,18 @@ class Recorder(Graph):
                 return r
         return None
 
-    def stand(self, register: int) -> Any:
+    def placeholder(self, register: int) -> Any:
         """Return a placeholder for the contents of a register."""
         made = self.make(self, self.leaf(register))
         self.owners[register] = weakref.ref(made)
-        made.settle(register)
+        made.assign_register(register)
         return made
 
-    def settle(self, stand: Any) -> int:
+    def assign_register(self, placeholder: Any) -> int:
         """Give a computed lazy placeholder its own register, because it may be written."""
-        if not stand.is_lazy:
-            return self.register(stand.place)
-        place = stand.place
+        if not placeholder.is_lazy:
+            return self.register(placeholder.place)
+        place = placeholder.place
         if self.nodes[place].kind == "array":
             # It may be changed through the place to which it was assigned.
             self.force([place], copies=True)
@@ -749,13 +749,13 @@ class Recorder(Graph):
             register = self.register(place)
         owner = self.owners.get(register)
         other = None if owner is None else owner()
-        if other is not None and other is not stand:
+        if other is not None and other is not placeholder:
             source = self.leaf(register)
             self.made.pop(source, None)
             self.force([source], copies=True)
             register = self.made.pop(source)
-        self.owners[register] = weakref.ref(stand)
-        stand.settle(register)
+        self.owners[register] = weakref.ref(placeholder)
+        placeholder.assign_register(register)
         return register
 
     # ---- the program
@@ -767,7 +767,7 @@ class Recorder(Graph):
         registers: list[int] = []
         for x in results:
             if isinstance(x, Tracer):
-                registers.append(self.settle(x))
+                registers.append(self.assign_register(x))
             elif isinstance(x, Number):
                 registers.append(self._result_number(x))
             else:

@@ -53,7 +53,7 @@ class _Region:
             wanted = {"full": self.shape, "row": self.kept, "bare": self.shape[:-1]}
             if place in self.cut or level is None or r.shapes[place] != wanted[level]:
                 return None
-        inner = [k for k in r.needed(tuple(places), self._stops()) if k not in self._stops()]
+        inner = [k for k in r.needed(tuple(places), self._inputs()) if k not in self._inputs()]
         reduces = [k for k in inner if r.nodes[k].kind == "reduce"]
         if not reduces or (len(reduces) == 1 and list(places) == reduces):
             return None
@@ -62,7 +62,7 @@ class _Region:
                 r.force([k])
         return self._describe(places)
 
-    def _stops(self) -> set[int]:
+    def _inputs(self) -> set[int]:
         return self.cut | set(self.recorder.made)
 
     def _level(self, place: int) -> str | None:
@@ -113,7 +113,7 @@ class _Region:
             return "row" if node.what[3] or len(self.shape) == 1 else "bare"
         if node.kind == "view":
             (child,) = node.inputs
-            bare = r.shapes[place] == self.kept and self._find_bare(child)
+            bare = r.shapes[place] == self.kept and self._is_row_independent(child)
             return "row" if bare else None
         if node.kind == "product":
             return None
@@ -130,12 +130,12 @@ class _Region:
             return "full"
         return "row" if r.shapes[place] in (self.kept, ()) or self.shape[-1] == 1 else "full"
 
-    def _find_bare(self, place: int) -> bool:
+    def _is_row_independent(self, place: int) -> bool:
         return self._level(place) == "bare" and place not in self.cut
 
     def _describe(self, places: list[int]) -> Any:
         r = self.recorder
-        stops = self._stops()
+        stops = self._inputs()
         every = r.needed(tuple(places), stops)
         leaves = [k for k in every if k in stops or r.nodes[k].kind == "array"]
         numbers = [k for k in every if k not in stops and r.nodes[k].kind == "number"]

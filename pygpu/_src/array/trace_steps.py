@@ -39,7 +39,7 @@ class ShapeChanged(OverflowError):
 def _is_plain(operation: elementwise.Operation, operands: Sequence[Any], name: str) -> bool:
     """Whether C passes the numbers to the kernel unchanged."""
     call = launch_cache.Call(name, tuple(operands))
-    return launch_cache._numbers_pass(call, operation)
+    return launch_cache._converts_exactly(call, operation)
 
 
 def _as_it_is(number: Any, dtype: np.dtype[Any]) -> bool:

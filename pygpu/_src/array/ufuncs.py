@@ -24,7 +24,7 @@ from . import elementwise, launch_cache, layout
 __all__ = [
     "apply",
     "call",
-    "disjoint",
+    "without_overlap",
     "empty_like_operands",
     "is_array",
     "kind_of",
@@ -186,7 +186,7 @@ def _place(array: Any) -> tuple[int, Any, Any, int]:
     return array.offset, array.shape, array.strides, array.itemsize
 
 
-def disjoint(operand: Any, outs: Sequence[Any]) -> Any:
+def without_overlap(operand: Any, outs: Sequence[Any]) -> Any:
     """Return the operand, or a copy if writing an output would change items before they are
     read."""
     if not isinstance(operand, GPUArray):
@@ -207,7 +207,7 @@ def _is_negative(exponent: Any) -> bool:
     return isinstance(exponent, (int, np.integer)) and int(exponent) < 0
 
 
-def _misfit(name: str, inputs: Sequence[Any]) -> bool | None:
+def _out_of_range_comparison(name: str, inputs: Sequence[Any]) -> bool | None:
     """Return the truth of a comparison of an integer array with a Python int that its dtype cannot
     hold: the same for all items. None for any other comparison."""
     a, b = inputs
@@ -257,7 +257,7 @@ def call(
     ufunc, asked = getattr(np, name), name
     outs: list[Any] = [None] * ufunc.nout if out is None else list(out)
     given = [o for o in outs if o is not None]
-    _need_arrays(name, given)
+    _check_outputs(name, given)
     arrays = [a for a in inputs if isinstance(a, GPUArray)]
     mask = mask_of(name, where, (arrays or given)[0])
     every = [*arrays, *given] if mask is None else [*arrays, *given, mask]
@@ -267,7 +267,7 @@ def call(
     if name in _COMPARE or name == "not_equal":
         if any(isinstance(d, np.dtype) and d.type is np.void for d in kinds[:2]):
             return _compare_records(name, inputs, out, where)
-        truth = _misfit(name, inputs)
+        truth = _out_of_range_comparison(name, inputs)
         if truth is not None:
             inputs = [np.bool_(truth), np.bool_(True)]
             kinds[:2] = [np.dtype(bool)] * 2
@@ -293,7 +293,7 @@ def call(
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def _need_arrays(name: str, outs: Sequence[Any]) -> None:
+def _check_outputs(name: str, outs: Sequence[Any]) -> None:
     for o in outs:
         if not isinstance(o, GPUArray):
             raise TypeError(f"{name}: out must be an array on the device, not {type(o).__name__}")
@@ -337,7 +337,7 @@ def apply(
                 f"broadcast shape {shape}"
             )
         shape = o.shape
-    operands = [disjoint(a, given) for a in inputs]
+    operands = [without_overlap(a, given) for a in inputs]
     results = [
         empty_like_operands(first, arrays, shape, d, queue) if o is None else o
         for o, d in zip(outs, operation.outputs, strict=True)
@@ -346,7 +346,7 @@ def apply(
     if stored != operation.outputs:
         operation = _rounded(operation, stored)
     if mask is not None:
-        operands.append(disjoint(mask, given))
+        operands.append(without_overlap(mask, given))
         if stored == operation.outputs:
             operation = _masked(operation)
             operands += results

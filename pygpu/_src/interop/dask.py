@@ -62,7 +62,7 @@ class ArrayBackend(ArrayBackendEntrypoint):
         if isinstance(data._meta, GPUArray):
             return data
         meta = default_device().empty((0,) * data.ndim, data.dtype)
-        return data.map_blocks(_put, meta=meta, **kwargs)
+        return data.map_blocks(_to_device, meta=meta, **kwargs)
 
     @property
     def RandomState(self) -> Any:
@@ -103,7 +103,7 @@ class ArrayBackend(ArrayBackendEntrypoint):
             return ArrayBackend.to_backend(da.arange(*args, **kwargs))
 
 
-def _put(chunk: Any) -> Any:
+def _to_device(chunk: Any) -> Any:
     return default_device().put(np.asarray(chunk))
 
 
@@ -170,7 +170,7 @@ class LimitedDevice(MutableMapping[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         value = self._items[key]
-        if isinstance(value, _OnHost):
+        if isinstance(value, _HostCopy):
             value = value.device.put(value.host)
         self[key] = value
         return value
@@ -184,7 +184,7 @@ class LimitedDevice(MutableMapping[str, Any]):
             for other, old in [*self._items.items()]:
                 nbytes = _device_bytes(old)
                 if nbytes and other != key:
-                    self._items[other] = _OnHost(old)
+                    self._items[other] = _HostCopy(old)
                     self._on_device -= nbytes
                 if self._on_device <= self.limit:
                     break
@@ -202,7 +202,7 @@ class LimitedDevice(MutableMapping[str, Any]):
         return key in self._items
 
 
-class _OnHost:
+class _HostCopy:
     __slots__ = ("device", "host")
 
     def __init__(self, array: Any) -> None:

@@ -20,17 +20,17 @@ from pygpu import _array
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.util.check_switch import check_asked
 
-from .walk.index_checks import SCRATCH, Raised, Site
+from .walk.index_checks import SCRATCH, RaisedException, Site
 
-__all__ = ["WORDS", "check", "found", "mode", "number_of", "raise_pending", "shared"]
+__all__ = ["WORDS", "check", "found", "mode", "number_of", "raise_pending", "shared_record"]
 
 WORDS = SCRATCH // 4
 RECORD_BYTES = _array._RECORD_BYTES
 
 _numbers = itertools.count(1)
-_texts: dict[int, tuple[str, dict[int, Any]]] = {}  # the kernels' names and sites
+_sites_of_kernel: dict[int, tuple[str, dict[int, Any]]] = {}  # the kernels' names and sites
 _lock = threading.Lock()
-_words = np.frombuffer(_array._record(), np.int32)
+_report_words = np.frombuffer(_array._record(), np.int32)
 
 
 def mode(check: bool | None, backend: Backend) -> tuple[bool, bool]:
@@ -59,27 +59,27 @@ def on_cpu(backend: Backend) -> bool:
 def number_of(name: str, sites: dict[int, Any]) -> int:
     """Assign a number to a compiled kernel, which it writes into a record."""
     number = next(_numbers)
-    _texts[number] = name, sites
+    _sites_of_kernel[number] = name, sites
     return number
 
 
-def forget(number: int) -> None:
+def release(number: int) -> None:
     """Mark the kernel as freed; its reports are kept for a while."""
-    _texts.pop(number, None)
+    _sites_of_kernel.pop(number, None)
 
 
-def shared(backend: Backend) -> Any:
+def shared_record(backend: Backend) -> Any:
     """Return the process's record as an argument for kernels of the backend; None if the device
     cannot write to host memory."""
     found = backend.kernels.get("record")
     if found is None:
-        found = _shared(backend) or False
+        found = _map_record(backend) or False
         found = backend.kernels.setdefault("record", found)
     return found or None
 
 
-def _shared(backend: Backend) -> Any:
-    memory = _words
+def _map_record(backend: Backend) -> Any:
+    memory = _report_words
     if backend.name == "cuda":
         from pygpu import _cuda
 
@@ -106,7 +106,7 @@ def _shared(backend: Backend) -> Any:
 def before_launch(backend: Backend, queue: Any) -> None:
     """Raise what earlier launches found, after finishing the queue's work, so that all its threads
     have reported."""
-    if _words[0]:
+    if _report_words[0]:
         backend.synchronize(queue)
         raise_pending()
 
@@ -114,10 +114,10 @@ def before_launch(backend: Backend, queue: Any) -> None:
 def raise_pending() -> None:
     """Raise the error in the process's record, if there is one."""
     with _lock:
-        if not _words[0]:
+        if not _report_words[0]:
             return
-        found = _words[:WORDS].copy()
-        _words[:3] = 0
+        found = _report_words[:WORDS].copy()
+        _report_words[:3] = 0
     error = exception(found)
     if error is not None:
         raise error
@@ -125,7 +125,7 @@ def raise_pending() -> None:
 
 def exception(words: np.ndarray) -> Exception | None:
     """Return the error in a record as an exception; None if there is none."""
-    name, sites = _texts.get(int(words[2]), ("a kernel", {}))
+    name, sites = _sites_of_kernel.get(int(words[2]), ("a kernel", {}))
     return _exception(name, sites.get(int(words[0])), words)
 
 
@@ -142,14 +142,14 @@ def found(name: str, sites: dict[int, Any], words: np.ndarray) -> Exception | No
 
 
 def _exception(name: str, what: Any, words: np.ndarray) -> Exception:
-    if isinstance(what, str) and not isinstance(what, Raised):
+    if isinstance(what, str) and not isinstance(what, RaisedException):
         return AssertionError(what)
     index, n = words[4:8].view(np.int64).tolist()
     b, t = words[8:12].view(np.int64).tolist()
     block = b & 0xFFFFFFFF, b >> 32 & 0xFFFF, b >> 48 & 0xFFFF
     thread = t & 0xFFFFF, t >> 20 & 0xFFFFF, t >> 40
     where = f"block {block}, thread {thread}"
-    if isinstance(what, Raised):
+    if isinstance(what, RaisedException):
         return _raised(name, what, where, block, thread)
     if not isinstance(what, Site):
         return IndexError(f"{name}: index {index} is out of bounds for {n} items ({where})")
@@ -162,7 +162,7 @@ def _exception(name: str, what: Any, words: np.ndarray) -> Exception:
 
 
 def _raised(
-    name: str, what: Raised, where: str, block: tuple[int, ...], thread: tuple[int, ...]
+    name: str, what: RaisedException, where: str, block: tuple[int, ...], thread: tuple[int, ...]
 ) -> Exception:
     """Return the exception, with a note of the thread; a RuntimeError if it cannot be made."""
     about = f"raised by kernel {name} ({what.place}; {where})"

@@ -341,7 +341,9 @@ def mapped_array(
     contexts. wc: write-combined, which the host reads slowly."""
     backend_of(None)
     if strides is not None:
-        raise NotImplementedError("mapped_array: strides; make a view of the array")
+        raise NotImplementedError(
+            "mapped_array: strides= is not supported; make a view of the array"
+        )
     kinds = enums.host_alloc_flags
     flags = int(kinds.DEVICEMAP) | portable * int(kinds.PORTABLE) | wc * int(kinds.WRITECOMBINED)
     made = _cuda.pagelocked_empty(shape, _dtype(dtype), order, flags).view(MappedArray)
@@ -365,7 +367,9 @@ def managed_array(
     used. attach_global: any stream may use it."""
     backend_of(None)
     if strides is not None:
-        raise NotImplementedError("managed_array: strides; make a view of the array")
+        raise NotImplementedError(
+            "managed_array: strides= is not supported; make a view of the array"
+        )
     flags = enums.mem_attach_flags.GLOBAL if attach_global else enums.mem_attach_flags.HOST
     made = _cuda.managed_empty(shape, _dtype(dtype), order, int(flags)).view(ManagedArray)
     made._stream = stream_of(stream)

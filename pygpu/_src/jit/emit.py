@@ -20,7 +20,7 @@ from pygpu._src.codegen.ufunc_loops import expression
 from .ir import Value
 from .types import ArrayType, DateType, RecordType, Scalar, Type, c_name, scalar_type
 
-__all__ = ["Unit", "c_type", "convert", "literal", "operate", "parameters", "pointer_type"]
+__all__ = ["Unit", "c_type", "convert", "literal", "ufunc_results", "parameters", "pointer_type"]
 
 _SIMPLE = re.compile(r"\w+|\w*\([\w.]*\)|-?[\d.]+f?")
 WORD = re.compile(r"\w+")
@@ -299,7 +299,7 @@ def resolve(name: str, values: Sequence[Value]) -> tuple[tuple[np.dtype[Any], ..
     return ufuncs.resolve(name, (*kinds, *(None,) * nout)), all_weak
 
 
-def operate(unit: Unit, name: str, values: Sequence[Value], loop: Sequence[Any]) -> list[str]:
+def ufunc_results(unit: Unit, name: str, values: Sequence[Value], loop: Sequence[Any]) -> list[str]:
     """Return the C source of the results of NumPy's ufunc *name* in a loop of these dtypes.
 
     Raises TypeError if devices have no such loop."""
@@ -339,7 +339,7 @@ def operate(unit: Unit, name: str, values: Sequence[Value], loop: Sequence[Any])
     return results
 
 
-def bare(text: str) -> str:
+def strip_parentheses(text: str) -> str:
     """Return the text without its outer parentheses."""
     if text[:1] == "(" and text[-1:] == ")":
         depth = 0

@@ -29,7 +29,7 @@ from .walk import (  # noqa: F401 - they register what they do for nodes
 )
 from .walk.constants import constant
 from .walk.context import FunctionContext
-from .walk.names import NotYet
+from .walk.names import UnboundName
 from .walk.statements import block, return_value, terminates
 from .walk.variables import Split, variable_value
 
@@ -107,7 +107,7 @@ def infer(fc: FunctionContext) -> tuple[list[str], Type]:
     try:
         return _infer(fc)
     except RecursionError:
-        raise fc.source.error("what it does is nested too deeply; use variables") from None
+        raise fc.source.error("its expressions are nested too deeply; use variables") from None
 
 
 def _infer(fc: FunctionContext) -> tuple[list[str], Type]:
@@ -127,13 +127,15 @@ def _infer(fc: FunctionContext) -> tuple[list[str], Type]:
     else:
         if fc.active is not None and fc.active.is_recursive:
             raise fc.source.error("Return type of recursive function does not converge")
-        raise fc.source.error("the types of the variables do not settle")
+        raise fc.source.error(
+            "type inference does not converge; assign each variable values of one type"
+        )
     if fc.pending is not None:
         if fc.waits_for is None or fc.waits_for is fc.active:
             raise fc.pending
         fc.waits_for.fc.changed = True  # that function's walk will compile this one again
         if fc.result is None:
-            raise NotYet(fc.pending, fc.waits_for)
+            raise UnboundName(fc.pending, fc.waits_for)
     return [*_declarations(fc), *fc.lines], fc.result or VOID
 
 

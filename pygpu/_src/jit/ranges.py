@@ -20,7 +20,7 @@ __all__ = [
     "certainly_less",
     "holds",
     "join",
-    "meet",
+    "intersection",
     "of_operation",
     "program",
     "within",
@@ -52,7 +52,7 @@ def _size(end: Any) -> int:
     return 1 + sum(_size(part) for part in end[1:])
 
 
-def _short(end: Any) -> Any:
+def _limited(end: Any) -> Any:
     return None if _size(end) > _MOST else end
 
 
@@ -70,7 +70,7 @@ def add(a: Any, b: Any) -> Any:
         if a[0] == "+" and type(a[2]) is int:
             return add(a[1], a[2] + b)
         return "+", a, b
-    return _short(("+", a, b))
+    return _limited(("+", a, b))
 
 
 def minus(a: Any) -> Any:
@@ -86,37 +86,37 @@ def times(a: Any, b: Any) -> Any:
         return a * b
     if a == 1 or b == 1:
         return b if a == 1 else a
-    return _short(("*", a, b))
+    return _limited(("*", a, b))
 
 
-def least(a: Any, b: Any) -> Any:
+def minimum(a: Any, b: Any) -> Any:
     """Return min(a, b), for which one known end suffices: None is greater than everything."""
     if a is None or b is None or a == b:
         return b if a is None else a
     if type(a) is int and type(b) is int:
         return min(a, b)
-    return _short(("min", a, b))
+    return _limited(("min", a, b))
 
 
-def most(a: Any, b: Any) -> Any:
+def maximum(a: Any, b: Any) -> Any:
     """Return max(a, b); None is less than everything."""
     if a is None or b is None or a == b:
         return b if a is None else a
     if type(a) is int and type(b) is int:
         return max(a, b)
-    return _short(("max", a, b))
+    return _limited(("max", a, b))
 
 
-def meet(a: Range, b: Range) -> Range:
+def intersection(a: Range, b: Range) -> Range:
     """Return the intersection; *a* if its text is too long."""
-    low, high = most(a[0], b[0]), least(a[1], b[1])
+    low, high = maximum(a[0], b[0]), minimum(a[1], b[1])
     return a[0] if low is None else low, a[1] if high is None else high
 
 
 def join(a: Range, b: Range) -> Range:
     """Return the union."""
-    low = None if a[0] is None or b[0] is None else least(a[0], b[0])
-    high = None if a[1] is None or b[1] is None else most(a[1], b[1])
+    low = None if a[0] is None or b[0] is None else minimum(a[0], b[0])
+    high = None if a[1] is None or b[1] is None else maximum(a[1], b[1])
     return low, high
 
 
@@ -143,7 +143,7 @@ def _product(a: Range, b: Range) -> Range:
         return UNKNOWN
     low = high = parts[0]
     for part in parts[1:]:
-        low, high = least(low, part), most(high, part)
+        low, high = minimum(low, part), maximum(high, part)
         if low is None or high is None:
             return UNKNOWN
     return low, high
@@ -153,17 +153,17 @@ def _quotient(a: Range, by: int) -> Range:
     def divided(end: Any) -> Any:
         if end is None or type(end) is int:
             return None if end is None else end // by
-        return _short(("//", end, by))
+        return _limited(("//", end, by))
 
     return (a if by == 1 else (divided(a[0]), divided(a[1]))) if by > 0 else UNKNOWN
 
 
-def _rest(a: Range, b: Range) -> Range:
+def _remainder(a: Range, b: Range) -> Range:
     """Return a % b; 0 for b = 0."""
     if not _is_nonneg(b[0]):
         return UNKNOWN
-    high = None if b[1] is None else most(add(b[1], -1), 0)
-    return 0, least(high, a[1]) if _is_nonneg(a[0]) else high
+    high = None if b[1] is None else maximum(add(b[1], -1), 0)
+    return 0, minimum(high, a[1]) if _is_nonneg(a[0]) else high
 
 
 def of_operation(name: str, a: Range, b: Range) -> Range:
@@ -176,7 +176,7 @@ def of_operation(name: str, a: Range, b: Range) -> Range:
     if name == "multiply":
         return _product(a, b)
     if name == "remainder":
-        return _rest(a, b)
+        return _remainder(a, b)
     if name == "floor_divide":
         if number is not None:
             return _quotient(a, number)
@@ -187,9 +187,9 @@ def of_operation(name: str, a: Range, b: Range) -> Range:
         return times(a[0], 1 << number), times(a[1], 1 << number)
     if name == "bitwise_and":
         ends = [r[1] for r in (a, b) if _is_nonneg(r[0])]
-        return (0, least(ends[0], ends[-1])) if ends else UNKNOWN
+        return (0, minimum(ends[0], ends[-1])) if ends else UNKNOWN
     if name in ("minimum", "maximum"):
-        chosen = least if name == "minimum" else most
+        chosen = minimum if name == "minimum" else maximum
         both_low, both_high = None not in (a[0], b[0]), None not in (a[1], b[1])
         if name == "minimum":
             return chosen(a[0], b[0]) if both_low else None, chosen(a[1], b[1])

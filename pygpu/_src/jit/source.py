@@ -49,9 +49,9 @@ class Source:
         self, function: types.FunctionType, node: Any, lines: list[str], first: int, indent: int
     ) -> None:
         if isinstance(node, ast.FunctionDef) and any("match" in line for line in lines):
-            from .matching import lowered
+            from .matching import lower_match
 
-            node = lowered(node)
+            node = lower_match(node)
         if isinstance(node, ast.FunctionDef) and any(
             "lambda" in line or "def " in line for line in lines[node.lineno :]
         ):
@@ -166,7 +166,7 @@ def get(function: types.FunctionType, text: str | None = None) -> Source:
         )
     if text is not None:
         lines, first = text.splitlines(True), 0
-        return _find(function, lines, first)
+        return _parse_block(function, lines, first)
     lines = []
     if code.co_filename != "<string>":  # exec's text; Python 3.13 also uses it for `python -c`
         lines = linecache.getlines(code.co_filename, function.__globals__)
@@ -181,7 +181,7 @@ def get(function: types.FunctionType, text: str | None = None) -> Source:
     start = code.co_firstlineno - 1
     if function.__name__ == "<lambda>":
         return _find_lambda(function, lines, start)
-    return _quickly(function, lines, start) or _find(
+    return _parse_code_lines(function, lines, start) or _parse_block(
         function, inspect.getblock(lines[start:]), start
     )
 
@@ -190,8 +190,8 @@ def _too_deep(function: types.FunctionType) -> KernelError:
     return KernelError(f"{function.__qualname__}: its source is nested too deeply; use variables")
 
 
-def _quickly(function: types.FunctionType, lines: list[str], start: int) -> Source | None:
-    """Return the result of _find() from the lines that the code names; None if they are not
+def _parse_code_lines(function: types.FunctionType, lines: list[str], start: int) -> Source | None:
+    """Return the result of _parse_block() from the lines that the code names; None if they are not
     sufficient. (inspect.getblock() compiles large regular expressions at its first use.)"""
     code = function.__code__
     last = max((where[1] or 0 for where in code.co_positions()), default=0)
@@ -222,7 +222,7 @@ def _quickly(function: types.FunctionType, lines: list[str], start: int) -> Sour
     return Source(function, node, [line.rstrip("\n") for line in block], first, 0)
 
 
-def _find(function: types.FunctionType, lines: list[str], first: int) -> Source:
+def _parse_block(function: types.FunctionType, lines: list[str], first: int) -> Source:
     block = textwrap.dedent("".join(lines))
     try:
         tree = ast.parse(block)
@@ -294,15 +294,15 @@ def _plain(code: Any) -> Any:
 
 
 _texts: collections.deque[str] = collections.deque(maxlen=256)  # that were compiled recently
-_keeping = False
+_hook_installed = False
 
 
 def keep_texts() -> None:
     """Start keeping the texts of functions that a program makes by exec, whose variables may be
     gone when a kernel is compiled. It uses an audit hook, which cannot be removed."""
-    global _keeping
-    if not _keeping:
-        _keeping = True
+    global _hook_installed
+    if not _hook_installed:
+        _hook_installed = True
         sys.addaudithook(_audit)
 
 
@@ -323,7 +323,7 @@ def _from_frames(code: types.CodeType) -> str | None:
     """Return the string among the callers' variables that compiles to this code."""
     word = code.co_name.strip("<>")
     for text in (*[*_texts][::-1], *sys.orig_argv):
-        if word in text and _contains(text, code):
+        if word in text and _compiles_to(text, code):
             return text
     frame = sys._getframe(1)
     seen = set()
@@ -334,14 +334,14 @@ def _from_frames(code: types.CodeType) -> str | None:
                 if type(value) is not str or id(value) in seen or word not in value:
                     continue
                 seen.add(id(value))
-                if len(value) < 1 << 20 and _contains(value, code):
+                if len(value) < 1 << 20 and _compiles_to(value, code):
                     return value
         frame = frame.f_back  # type: ignore[assignment]
         depth += 1
     return None
 
 
-def _contains(text: str, code: types.CodeType) -> bool:
+def _compiles_to(text: str, code: types.CodeType) -> bool:
     try:
         flags = code.co_flags & _FUTURES
         todo = [compile(text, code.co_filename, "exec", flags, dont_inherit=True)]

@@ -34,13 +34,13 @@ __all__ = [
     "c_name",
     "distance",
     "distances",
-    "fitting",
+    "match_argument",
     "flat_tuples",
     "flat_types",
     "join",
     "numpy_dtype",
     "scalar_type",
-    "stored",
+    "storage_dtype",
 ]
 
 _INT64 = np.dtype("i8")
@@ -55,16 +55,16 @@ class _Type:
 
     __slots__: tuple[str, ...] = ()
 
-    def _parts(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[Any, ...]:
         return tuple([getattr(self, name) for name in self.__slots__])
 
     def __eq__(self, other: object) -> bool:
         if other.__class__ is not self.__class__:
             return NotImplemented
-        return self._parts() == other._parts()
+        return self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((self.__class__, self._parts()))
+        return hash((self.__class__, self._key()))
 
     def __repr__(self) -> str:
         return f"<{self}>"
@@ -187,7 +187,7 @@ class ArrayType(_Type):
         self, dtype: np.dtype[Any], ndim: int, contiguous: bool = True, space: str = "global"
     ) -> None:
         self.date = dtype if is_date(dtype) else None
-        self.dtype, self.ndim = stored(dtype), ndim
+        self.dtype, self.ndim = storage_dtype(dtype), ndim
         self.contiguous, self.space = contiguous, space
 
     @property
@@ -263,7 +263,7 @@ class OptionalType(TupleType):
     def __init__(self, item: Any) -> None:
         super().__init__((item, BOOL))
 
-    def _parts(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[Any, ...]:
         return self.items
 
     @property
@@ -348,7 +348,7 @@ def scalar_type(dtype: np.dtype[Any]) -> Scalar:
     return DateType(dtype) if is_date(dtype) else Scalar(dtype)
 
 
-def stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def storage_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """What memory holds of a dtype: int64 of dates, of others these themselves."""
     return _INT64 if is_date(dtype) else dtype
 
@@ -386,7 +386,7 @@ def join(a: Any, b: Any) -> Any:
         if a.weak and b.weak:
             return a if _RANK[a.dtype.kind] >= _RANK[b.dtype.kind] else b
         try:
-            return Scalar(dtypes.result_type(*(_sample(t) for t in (a, b))))
+            return Scalar(dtypes.result_type(*(_result_type_argument(t) for t in (a, b))))
         except TypeError:
             return None
     if isinstance(a, ArrayType) and isinstance(b, ArrayType):
@@ -436,7 +436,7 @@ def distance(want: np.dtype[Any], have: Scalar) -> int | None:
     return 100 if fits else None
 
 
-def fitting(want: Type, have: Type) -> Type | None:
+def match_argument(want: Type, have: Type) -> Type | None:
     """Match the type of an argument with the declared one, None if it does not fit."""
     if isinstance(want, ArrayType) and isinstance(have, ArrayType):
         return have if (want.item_dtype, want.ndim) == (have.item_dtype, have.ndim) else None
@@ -449,7 +449,7 @@ def fitting(want: Type, have: Type) -> Type | None:
     if isinstance(want, TupleType) and isinstance(have, TupleType):
         if len(want.items) != len(have.items):
             return None
-        items = tuple(map(fitting, want.items, have.items))
+        items = tuple(map(match_argument, want.items, have.items))
         return None if None in items else TupleType(items, have.names)
     return have if want == have else None
 
@@ -465,7 +465,7 @@ def distances(want: Type, have: Type) -> int:
     return 0
 
 
-def _sample(t: Scalar) -> Any:
+def _result_type_argument(t: Scalar) -> Any:
     """Return the argument of numpy.result_type for it: a Python number is weak there."""
     return t.python(0) if t.weak and t.dtype.kind != "b" else t.dtype
 

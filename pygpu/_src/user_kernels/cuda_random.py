@@ -218,7 +218,7 @@ class Distributions:
             raise ValueError("fill_poisson: the array must be contiguous")
         name, in_place = code(data.dtype), lambda_value is None
         if name == "f16":
-            raise TypeError("fill_poisson: there are no such numbers of dtype float16")
+            raise TypeError("fill_poisson: float16 is not supported")
         if lambda_value is not None and not 0 <= (lambda_value := float(lambda_value)) < math.inf:
             raise ValueError(f"fill_poisson: lambda_value must be at least 0, not {lambda_value}")
         backend = data.backend

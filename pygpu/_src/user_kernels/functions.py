@@ -68,7 +68,7 @@ def _unary(language: str, name: str, dtype: np.dtype[Any], fp64: bool) -> elemen
         elif name in _COMPLEX:
             body = f"y0 = pg_{dtypes.code(dtype)}_{name}(x0);"
         else:
-            raise TypeError(f"{name}: there is no such function of complex numbers")
+            raise TypeError(f"{name}: this function is not supported for complex numbers")
         features = frozenset(["complex"])
     elif name in _SPECIAL:  # computed by pygpu.special
         code = "f64" if dtype.itemsize == 8 else "f32"
@@ -137,7 +137,7 @@ def _run(
 ) -> None:
     """Launch on the array's queue or another one, as if all operands were read before anything is
     written. given: the argument out of a call that is cached."""
-    apart = [ufuncs.disjoint(x, results) for x in operands]
+    apart = [ufuncs.without_overlap(x, results) for x in operands]
     call = None
     if given is not None and all(x is y for x, y in zip(apart, operands, strict=True)):
         call = launch_cache.Call(operation.name, tuple(operands), *given)
@@ -165,7 +165,7 @@ def binary(name: str, a: Any, b: Any, queue: Any = None, out: Any = None) -> Any
     else:
         dtype = second = float_dtype(a.dtype, b.dtype, call=name, backend=backend)
     if "c" in (dtype.kind, second.kind, b.dtype.kind):
-        raise TypeError(f"{name}: there is no such function of complex numbers")
+        raise TypeError(f"{name}: this function is not supported for complex numbers")
     shape = layout.broadcast_shapes(a.shape, b.shape)
     result = _result(name, a, shape, dtype, out, queue)
     operation = _binary(name, dtype, second)
@@ -193,7 +193,7 @@ def split(name: str, array: Any, queue: Any = None, exponent: Any = None) -> tup
     backend = array.backend
     dtype = float_dtype(array.dtype, call=name, backend=backend)
     if dtype.kind == "c":
-        raise TypeError(f"{name}: there is no such function of complex numbers")
+        raise TypeError(f"{name}: this function is not supported for complex numbers")
     second = dtype if exponent is None else np.dtype(exponent)
     first = _result(name, array, array.shape, dtype, None, queue)
     other = _result(name, array, array.shape, second, None, queue)

@@ -167,7 +167,7 @@ class Generator:
         operation = distributions.operation(name, real, stored, len(values))
         return self._run(operation, self._bit_generator._take(prod(shape)), values, out)
 
-    def _located(
+    def _draw_loc_scale(
         self, kind: str, loc: Any, scale: Any, size: Any, dtype: Any, out: Any, call: str = ""
     ) -> GPUArray[Any]:
         call = call or kind
@@ -176,7 +176,7 @@ class Generator:
         scale = random_arguments.parameter(call, "scale", scale, "not negative", device)
         return self._fill(call, kind, scale, shift, size, dtype, out)
 
-    def _shaped(
+    def _draw_one_parameter(
         self, kind: str, name: str, value: Any, rule: str, size: Any, dtype: Any, out: Any
     ) -> GPUArray[Any]:
         scale = random_arguments.parameter(kind, name, value, rule, self._device)
@@ -321,7 +321,7 @@ class Generator:
     ) -> GPUArray[Any]:
         """Normal numbers with mean *loc* and standard deviation *scale* (G. E. P. Box, M. E.
         Muller, 1958). They are within 6.7 deviations for float32, 8.6 for float64."""
-        return self._located("normal", loc, scale, size, dtype, out)
+        return self._draw_loc_scale("normal", loc, scale, size, dtype, out)
 
     def exponential(
         self,
@@ -332,7 +332,9 @@ class Generator:
         out: _Out = None,
     ) -> GPUArray[Any]:
         """Exponential numbers with mean *scale*, by inversion."""
-        return self._shaped("exponential", "scale", scale, "not negative", size, dtype, out)
+        return self._draw_one_parameter(
+            "exponential", "scale", scale, "not negative", size, dtype, out
+        )
 
     def laplace(
         self,
@@ -344,7 +346,7 @@ class Generator:
         out: _Out = None,
     ) -> GPUArray[Any]:
         """Laplace's distribution, by inversion."""
-        return self._located("laplace", loc, scale, size, dtype, out)
+        return self._draw_loc_scale("laplace", loc, scale, size, dtype, out)
 
     def logistic(
         self,
@@ -356,7 +358,7 @@ class Generator:
         out: _Out = None,
     ) -> GPUArray[Any]:
         """The logistic distribution, by inversion."""
-        return self._located("logistic", loc, scale, size, dtype, out)
+        return self._draw_loc_scale("logistic", loc, scale, size, dtype, out)
 
     def gumbel(
         self,
@@ -368,7 +370,7 @@ class Generator:
         out: _Out = None,
     ) -> GPUArray[Any]:
         """Gumbel's distribution, by inversion."""
-        return self._located("gumbel", loc, scale, size, dtype, out)
+        return self._draw_loc_scale("gumbel", loc, scale, size, dtype, out)
 
     def weibull(
         self,
@@ -379,7 +381,7 @@ class Generator:
         out: _Out = None,
     ) -> GPUArray[Any]:
         """Weibull's distribution of shape *a* and scale 1, by inversion."""
-        return self._shaped("weibull", "a", a, "not negative", size, dtype, out)
+        return self._draw_one_parameter("weibull", "a", a, "not negative", size, dtype, out)
 
     def pareto(
         self,
@@ -390,7 +392,7 @@ class Generator:
         out: _Out = None,
     ) -> GPUArray[Any]:
         """Pareto's second (Lomax) distribution of shape *a*, by inversion."""
-        return self._shaped("pareto", "a", a, "positive", size, dtype, out)
+        return self._draw_one_parameter("pareto", "a", a, "positive", size, dtype, out)
 
     def power(
         self,
@@ -401,7 +403,7 @@ class Generator:
         out: _Out = None,
     ) -> GPUArray[Any]:
         """Density a x**(a - 1) on [0, 1], by inversion."""
-        return self._shaped("power", "a", a, "positive", size, dtype, out)
+        return self._draw_one_parameter("power", "a", a, "positive", size, dtype, out)
 
     def rayleigh(
         self,
@@ -412,7 +414,9 @@ class Generator:
         out: _Out = None,
     ) -> GPUArray[Any]:
         """Rayleigh's distribution, by inversion."""
-        return self._shaped("rayleigh", "scale", scale, "not negative", size, dtype, out)
+        return self._draw_one_parameter(
+            "rayleigh", "scale", scale, "not negative", size, dtype, out
+        )
 
     def gamma(
         self,

@@ -230,7 +230,7 @@ for (; pg_k < pg_end; pg_k++) {{
         target = out if groups == 1 else self._new(like, backend, queue, (groups,), None)
         kernel = self.kernel(backend, form, 1)
         if simple and n:
-            self._remember(backend, queue, args, numbers, out, (kernel, groups, size))
+            self._cache_launch(backend, queue, args, numbers, out, (kernel, groups, size))
         event = self._launch(kernel, queue, groups, size, [target, *numbers], events, wrapper)
         if groups > 1:
             kernel = self.kernel(backend, FLAT, 2)
@@ -243,7 +243,7 @@ for (; pg_k < pg_end; pg_k++) {{
             self.first.note_event(backend, queue, event, [out], used)
         return out, event
 
-    def _remember(
+    def _cache_launch(
         self,
         backend: Backend,
         queue: Any,

@@ -105,7 +105,7 @@ def extreme_texts(language: Language, what: str, dtype: Any, subset: Any = None)
     """The same for "min" or "max"; if there is a NaN, it is the result."""
     dtype = np.dtype(dtype)
     if what not in ("min", "max"):
-        raise ValueError("what is not min or max.")
+        raise ValueError("what must be 'min' or 'max'")
     if dtype.kind not in "fiub":
         raise TypeError(f"get_minmax_kernel: unsupported dtype {dtype} specified")
     sign = "<" if what == "min" else ">"

@@ -497,7 +497,7 @@ typedef {index} index_type;
             kernels = kernels[1:]
         if simple and not self.elsewhere:
             sizes = intervals, group, interval, n
-            self._remember(backend, queue, args, numbers, kernels, sizes, stored)
+            self._cache_launch(backend, queue, args, numbers, kernels, sizes, stored)
         numbers += (sums, flags, values, starts, n, interval)
         used = [args[k] for k in snippet.vectors]
         if cuda:
@@ -516,7 +516,7 @@ typedef {index} index_type;
             raise ValueError(f"{self.call}: size {size}, and the first array has {n} items")
         return size
 
-    def _remember(
+    def _cache_launch(
         self,
         backend: Backend,
         queue: Any,

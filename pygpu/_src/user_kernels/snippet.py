@@ -425,7 +425,7 @@ class Snippet:
             return args[first].size, 1, (), []
         if not moving:
             return args[first].size, 1, (), []
-        if _lie_alike([args[k] for k in moving]):
+        if _flat_index_matches([args[k] for k in moving]):
             return args[first].size, 1, (), []
         shape = self._common_shape(args, moving)
         n = prod(shape)
@@ -539,7 +539,7 @@ def _is_dense(array: Any) -> bool:
     return bool(array._c_contiguous or array._f_contiguous)
 
 
-def _lie_alike(arrays: Sequence[Any]) -> bool:
+def _flat_index_matches(arrays: Sequence[Any]) -> bool:
     """Whether arrays of different shapes have the same number of items, without gaps and in C
     order: as in PyOpenCL and PyCUDA, i then counts the items of each."""
     return (

@@ -11,15 +11,15 @@ from typing import Any
 
 from pygpu._src.array import primitives
 
-__all__ = ["Recorder", "again", "current", "key_of"]
+__all__ = ["Recorder", "replay", "current_recorder", "key_of"]
 
-_MOST = 512  # calls that a backend caches; then all are dropped
-_here = threading.local()
+_MAX_CALLS = 512  # calls that a backend caches; then all are dropped
+_thread = threading.local()
 
 
-def current() -> Recorder | None:
+def current_recorder() -> Recorder | None:
     """Return the recorder of this thread's current call."""
-    return getattr(_here, "recorder", None)
+    return getattr(_thread, "recorder", None)
 
 
 def key_of(call: tuple[Any, ...], a: Any, out: Any) -> tuple[Any, ...] | None:
@@ -36,14 +36,14 @@ def key_of(call: tuple[Any, ...], a: Any, out: Any) -> tuple[Any, ...] | None:
     return (*key, out.shape, out.strides, out.dtype, out.offset & 15, where)
 
 
-def _kept(backend: Any) -> dict[Any, Any]:
+def _cached_calls(backend: Any) -> dict[Any, Any]:
     kept: dict[Any, Any] = backend.__dict__.setdefault("_fft_calls", {})
     return kept
 
 
-def again(key: Any, a: Any, out: Any) -> Any:
+def replay(key: Any, a: Any, out: Any) -> Any:
     """Return the result of a cached call; None if it is not cached."""
-    known = _kept(a.backend).get(key)
+    known = _cached_calls(a.backend).get(key)
     if known is None:
         return None
     layout, sizes, launches = known
@@ -73,11 +73,11 @@ class Recorder:
         self.complete = True
 
     def __enter__(self) -> Recorder:
-        _here.recorder = self
+        _thread.recorder = self
         return self
 
     def __exit__(self, *error: object) -> None:
-        _here.recorder = None
+        _thread.recorder = None
 
     def note(
         self, kernel: Any, groups: int, group: int, source: Any, table: Any, target: Any, rest: Any
@@ -101,7 +101,7 @@ class Recorder:
             places = names[id(source)], table, names[id(target)]
             noted.append((kernel, groups, group, *places, rest))
         layout = (result.shape, result.dtype, result.strides) if new else None
-        kept = _kept(self.a.backend)
-        if len(kept) >= _MOST:
+        kept = _cached_calls(self.a.backend)
+        if len(kept) >= _MAX_CALLS:
             kept.clear()
         kept[self.key] = layout, tuple(sizes), tuple(noted)

@@ -442,7 +442,7 @@ def _make(
     smooth = planning.is_smooth(length)
     inner = length if smooth else planning.convolution_length(length)
     if inner >= 1 << 31:
-        raise ValueError(f"a transform of {request.n} numbers is too long for kernels of pygpu")
+        raise ValueError(f"a transform of {request.n} numbers is too long for pygpu's kernels")
     cuts = _Cuts(a, lines, real, wide, whole, 0 if smooth else length, image)
     limits = a.backend.limits
     folded = by_halves and request.kind == "half"
@@ -616,7 +616,7 @@ def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
             if place >= 0 and pieces[place] is None:
                 pieces[place] = _Scratch(a.backend, a, total)
     between, by = _scratch_strides(shape, n, size, strided)
-    queue, recorder = a.queue, replay.current()
+    queue, recorder = a.queue, replay.current_recorder()
     for step in plan.steps:
         source = a if step.source < 0 else pieces[step.source]
         target = out if step.target < 0 else pieces[step.target]

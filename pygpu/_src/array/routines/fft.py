@@ -144,18 +144,18 @@ def _check_out(call: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
         raise TypeError(f"{call}: cannot cast from {dtype} to {out.dtype}")
 
 
-def _placed(a: Any, out: Any, call: str) -> Any:
+def _copy_to_out(a: Any, out: Any, call: str) -> Any:
     if out is None or a is out:
         return a
     _check_out(call, out, a.shape, a.dtype)
-    _not_again()
+    _disable_replay()
     out[...] = a
     return out
 
 
-def _not_again() -> None:
+def _disable_replay() -> None:
     """Do not cache the call, because it launches more than transforms."""
-    recorder = replay.current()
+    recorder = replay.current_recorder()
     if recorder is not None:
         recorder.complete = False
 
@@ -163,7 +163,7 @@ def _not_again() -> None:
 # ---- by our own kernels
 
 
-def _like(a: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+def _empty_like(a: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """Make an array whose axes have the memory order of those of *a*."""
     order = sorted(range(a.ndim), key=lambda k: -abs(a.strides[k]))
     if order == list(range(a.ndim)):
@@ -175,7 +175,7 @@ def _like(a: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     return primitives.empty(a, shape, dtype, tuple(strides))
 
 
-def _same_place(a: Any, b: Any) -> bool:
+def _is_same_view(a: Any, b: Any) -> bool:
     return a is b or (
         a.offset == b.offset
         and a.shape == b.shape
@@ -184,15 +184,15 @@ def _same_place(a: Any, b: Any) -> bool:
     )
 
 
-def _target(a: Any, shape: tuple[int, ...], dtype: np.dtype[Any], out: Any, call: str) -> Any:
+def _result_array(a: Any, shape: tuple[int, ...], dtype: np.dtype[Any], out: Any, call: str) -> Any:
     """Return the array for a transform of *a*: *out*, if kernels can write to it while reading
     *a*."""
     if out is not None:
         _check_out(call, out, shape, dtype)
         fits = out.dtype == dtype and out.backend is a.backend and out._is_aligned
-        if fits and (out.base_data is not a.base_data or _same_place(a, out)):
+        if fits and (out.base_data is not a.base_data or _is_same_view(a, out)):
             return out
-    return _like(a, shape, dtype)
+    return _empty_like(a, shape, dtype)
 
 
 _REQUESTS: dict[str, dict[str, Any]] = {
@@ -205,21 +205,23 @@ _REQUESTS: dict[str, dict[str, Any]] = {
 }
 
 
-def _along(name: str, a: Any, n: int, axis: int, factor: float, out: Any, call: str) -> Any:
+def _transform_axis(
+    name: str, a: Any, n: int, axis: int, factor: float, out: Any, call: str
+) -> Any:
     """Transform one axis; the result is *out* if that is suitable."""
     half, real = name in ("rfft", "ihfft"), name in ("irfft", "hfft")
     dtype = _real(a.dtype) if real else _complex(a.dtype)
     shape = (*a.shape[:axis], n // 2 + 1 if half else n, *a.shape[axis + 1 :])
     dtypes.require(a.backend, call, a.dtype, _complex(a.dtype))
-    target = _target(a, shape, dtype, out, call)
+    target = _result_array(a, shape, dtype, out, call)
     if target.size == 0:
         return target
     if a.size == 0:
-        _not_again()
+        _disable_replay()
         primitives.fill(target, 0)
         return target
     if not a._is_aligned:
-        _not_again()
+        _disable_replay()
     options = dict(_REQUESTS[name])
     if a.dtype.kind != "c":
         options["conj_in"] = False
@@ -227,7 +229,7 @@ def _along(name: str, a: Any, n: int, axis: int, factor: float, out: Any, call: 
     return target
 
 
-def _images(steps: list[tuple[str, int, int]], a: Any) -> tuple[int, ...] | None:
+def _image_axes(steps: list[tuple[str, int, int]], a: Any) -> tuple[int, ...] | None:
     """Return the axes of as many of these steps as one pass can do, if more than one."""
     count = 0
     while count < len(steps) and steps[count][0] in ("fft", "ifft"):
@@ -242,27 +244,25 @@ def _images(steps: list[tuple[str, int, int]], a: Any) -> tuple[int, ...] | None
     return None
 
 
-def _over_image(
+def _transform_image(
     name: str, a: Any, axes: tuple[int, ...], factor: float, out: Any, call: str
 ) -> Any:
     """Transform several axes in one pass; the result is *out* if that is suitable."""
     dtype = _complex(a.dtype)
     dtypes.require(a.backend, call, a.dtype, dtype)
-    target = _target(a, a.shape, dtype, out, call)
+    target = _result_array(a, a.shape, dtype, out, call)
     if own.image_axes(target, axes, dtype) != axes:
-        target = _like(a, a.shape, dtype)
+        target = _empty_like(a, a.shape, dtype)
     n = prod(a.shape[k] for k in axes)
     own.transform_image(own.Request(n, **_REQUESTS[name]), a, target, axes, factor)
     return target
 
 
-def _one_by_kernels(name: str, a: Any, n: int, axis: int, factor: float, out: Any) -> Any:
-    return _placed(_along(name, a, n, axis, factor, out, name), out, name)
+def _kernels_1d(name: str, a: Any, n: int, axis: int, factor: float, out: Any) -> Any:
+    return _copy_to_out(_transform_axis(name, a, n, axis, factor, out, name), out, name)
 
 
-def _many_by_kernels(
-    name: str, a: Any, lengths: list[int], axes: list[int], norm: Any, out: Any
-) -> Any:
+def _kernels_nd(name: str, a: Any, lengths: list[int], axes: list[int], norm: Any, out: Any) -> Any:
     kind = name.rstrip("2n")
     pairs = list(zip(lengths, axes, strict=True))
     if kind == "irfft":
@@ -274,7 +274,7 @@ def _many_by_kernels(
     made = None
     while steps:
         what, n, axis = steps[0]
-        image = _images(steps, a) if a.size else None
+        image = _image_axes(steps, a) if a.size else None
         done = 1 if image is None else len(image)
         rest = steps[done:]
         place = made
@@ -286,17 +286,17 @@ def _many_by_kernels(
             place = out if last and out is not None and out.shape == shape else None
         factor = prod(_factor(norm, m, what[0] == "i") for _, m, _ in steps[:done])
         if image is None:
-            a = made = _along(what, a, n, axis, factor, place, name)
+            a = made = _transform_axis(what, a, n, axis, factor, place, name)
         else:
-            a = made = _over_image(what, a, image, factor, place, name)
+            a = made = _transform_image(what, a, image, factor, place, name)
         steps = rest
-    return _placed(made, out, name)
+    return _copy_to_out(made, out, name)
 
 
 # ---- the functions
 
 
-def _one(name: str, lib: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
+def _transform_1d(name: str, lib: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
     axis = layout.normalize_axis(operator.index(axis), a.ndim)
     real = name in ("irfft", "hfft")
     n = _length(n, 2 * (a.shape[axis] - 1) if real else a.shape[axis])
@@ -304,7 +304,7 @@ def _one(name: str, lib: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) ->
     if name in ("rfft", "ihfft") and a.dtype.kind == "c":
         raise TypeError(f"{name}: the input must be real")
     if lib is None:
-        return _one_by_kernels(name, a, n, axis, factor, out)
+        return _kernels_1d(name, a, n, axis, factor, out)
     if real:
         if name == "hfft" and a.dtype.kind == "c":
             a = a.conj()
@@ -320,10 +320,12 @@ def _one(name: str, lib: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) ->
         else:
             place = out if factor == 1 else None
             result = fft_library.to_complex(lib, a, [axis], name == "ifft", place)
-    return _placed(_scaled(result, factor), out, name)
+    return _copy_to_out(_scaled(result, factor), out, name)
 
 
-def _sizes(name: str, a: Any, s: Any, axes: Any, real_out: bool) -> tuple[list[int], list[int]]:
+def _lengths_and_axes(
+    name: str, a: Any, s: Any, axes: Any, real_out: bool
+) -> tuple[list[int], list[int]]:
     """Return (lengths, axes) of a transform over several axes."""
     if s is None:
         given = list(range(a.ndim)) if axes is None else [operator.index(k) for k in axes]
@@ -344,9 +346,9 @@ def _sizes(name: str, a: Any, s: Any, axes: Any, real_out: bool) -> tuple[list[i
     return lengths, axes
 
 
-def _many(name: str, lib: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
+def _transform_nd(name: str, lib: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
     kind = name.rstrip("2n")
-    lengths, places = _sizes(name, a, s, axes, kind == "irfft")
+    lengths, places = _lengths_and_axes(name, a, s, axes, kind == "irfft")
     whole = kind in ("fft", "ifft")
     if not places:
         if whole:  # as in NumPy: nothing is transformed
@@ -356,7 +358,7 @@ def _many(name: str, lib: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -
     if kind == "rfft" and a.dtype.kind == "c":
         raise TypeError(f"{name}: the input must be real")
     if lib is None:
-        return _many_by_kernels(name, a, lengths, places, norm, out)
+        return _kernels_nd(name, a, lengths, places, norm, out)
     pairs = list(zip(lengths, places, strict=True))
     half = a.dtype.char == "e"
     if kind == "rfft":
@@ -377,7 +379,7 @@ def _many(name: str, lib: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -
         a = fft_library.to_real(lib, a, lengths[-1], places[-1])
         if half and not rest:
             a = a.astype("f2")
-    return _placed(_scaled(a, factor), out, name)
+    return _copy_to_out(_scaled(a, factor), out, name)
 
 
 def _is_plain(number: Any) -> bool:
@@ -389,7 +391,7 @@ def _is_plain(number: Any) -> bool:
     return number is None or kind is int
 
 
-def _called(
+def _replay_or_run(
     compute: Callable[..., Any], name: str, a: Any, n: Any, axes: Any, norm: Any, out: Any
 ) -> Any:
     """Call the function with this name; repeats cached launches if there are any."""
@@ -406,7 +408,7 @@ def _called(
             axes = tuple(axes)
         if choice != "cufft" and (out is None or primitives.is_array(out)):
             key = replay.key_of((name, n, axes, norm, choice, own.generation()), a, out)
-        found = None if key is None else replay.again(key, a, out)
+        found = None if key is None else replay.replay(key, a, out)
     if found is not None:
         return found
     library = _library(choice, name, a, n, axes, norm, out)
@@ -420,13 +422,13 @@ def _called(
     return result
 
 
-def _function(name: str) -> Any:
+def _make_function(name: str) -> Any:
     function = getattr(np.fft, name)
     text = (function.__doc__ or "").strip().partition("\n")[0]
     several = name[-1] in "2n"
 
     def one(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
-        return _called(_one, name, a, n, axis, norm, out)
+        return _replay_or_run(_transform_1d, name, a, n, axis, norm, out)
 
     def many(
         a: Any,
@@ -435,7 +437,7 @@ def _function(name: str) -> Any:
         norm: Any = None,
         out: Any = None,
     ) -> Any:
-        return _called(_many, name, a, s, axes, norm, out)
+        return _replay_or_run(_transform_nd, name, a, s, axes, norm, out)
 
     made: Callable[..., Any] = many if several else one
     made.__name__ = made.__qualname__ = name
@@ -443,20 +445,20 @@ def _function(name: str) -> Any:
     return made
 
 
-fft: Transform = _function("fft")
-ifft: Transform = _function("ifft")
-rfft: Transform = _function("rfft")
-irfft: RealTransform = _function("irfft")
-hfft: RealTransform = _function("hfft")
-ihfft: Transform = _function("ihfft")
-fft2: TransformN = _function("fft2")
-ifft2: TransformN = _function("ifft2")
-rfft2: TransformN = _function("rfft2")
-irfft2: RealTransformN = _function("irfft2")
-fftn: TransformN = _function("fftn")
-ifftn: TransformN = _function("ifftn")
-rfftn: TransformN = _function("rfftn")
-irfftn: RealTransformN = _function("irfftn")
+fft: Transform = _make_function("fft")
+ifft: Transform = _make_function("ifft")
+rfft: Transform = _make_function("rfft")
+irfft: RealTransform = _make_function("irfft")
+hfft: RealTransform = _make_function("hfft")
+ihfft: Transform = _make_function("ihfft")
+fft2: TransformN = _make_function("fft2")
+ifft2: TransformN = _make_function("ifft2")
+rfft2: TransformN = _make_function("rfft2")
+irfft2: RealTransformN = _make_function("irfft2")
+fftn: TransformN = _make_function("fftn")
+ifftn: TransformN = _make_function("ifftn")
+rfftn: TransformN = _make_function("rfftn")
+irfftn: RealTransformN = _make_function("irfftn")
 
 
 def _axes(a: Any, axes: Any) -> tuple[int, ...]:

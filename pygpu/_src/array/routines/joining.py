@@ -115,7 +115,7 @@ def choose(
         out = ufuncs.empty_like_operands(arrays[0], arrays, shape, dtype, queue)
     elif layout.broadcast_shapes(shape, out.shape) != out.shape:
         raise ValueError(f"{call}: out has shape {out.shape}, and {shape} is needed")
-    apart = [ufuncs.disjoint(x, [out]) for x in operands]
+    apart = [ufuncs.without_overlap(x, [out]) for x in operands]
     call_made = None
     if given is None or all(x is y for x, y in zip(apart, operands, strict=True)):
         call_made = launch_cache.Call(name, tuple(operands), given)
@@ -215,9 +215,9 @@ def multi_take(arrays: Sequence[Any], indices: Any, out: Any = None) -> list[Any
     if out is not None:
         out = _outputs("multi_take", arrays, out)
         return [a.take(indices, out=one) for a, one in zip(arrays, out)]
-    several = lazy("pygpu._src.array.advanced_indexing").Several(indices)
+    several = lazy("pygpu._src.array.advanced_indexing").IndexedCopies(indices)
     results = [_taken(several, a) for a in arrays]
-    several.settle()
+    several.raise_if_invalid()
     return results
 
 
@@ -243,10 +243,10 @@ def multi_put(
 ) -> list[Any]:
     """Set the same items of several new (or given) arrays; an array with one item sets them all."""
     targets = _targets("multi_put", arrays, dest_shape, out)
-    several = lazy("pygpu._src.array.advanced_indexing").Several(dest_indices)
+    several = lazy("pygpu._src.array.advanced_indexing").IndexedCopies(dest_indices)
     for array, target in zip(arrays, targets):
         several.put(target, array)
-    several.settle()
+    several.raise_if_invalid()
     return targets
 
 
@@ -271,15 +271,15 @@ def multi_take_put(
         raise ValueError("src_indices and src_offsets must have the same length")
     targets = _targets("multi_take_put", arrays, dest_shape, out)
     index = lazy("pygpu._src.array.advanced_indexing")
-    puts, takes = index.Several(dest_indices), index.Several(src_indices)
+    puts, takes = index.IndexedCopies(dest_indices), index.IndexedCopies(src_indices)
     for i, (array, target) in enumerate(zip(arrays, targets)):
         if src_offsets is None:
             items = _taken(takes, array)
         else:
             items = array.take(src_indices + src_offsets[i])
         puts.put(target, items)
-    takes.settle()
-    puts.settle()
+    takes.raise_if_invalid()
+    puts.raise_if_invalid()
     return targets
 
 
@@ -290,7 +290,7 @@ def subset(name: str, indices: Any, *arrays: Any, dtype: Any = None) -> Any:
             raise TypeError(
                 f"subset_{name}: an array on the device is needed, not {type(a).__name__}"
             )
-    several = lazy("pygpu._src.array.advanced_indexing").Several(indices)
+    several = lazy("pygpu._src.array.advanced_indexing").IndexedCopies(indices)
     parts = [several.take(a) for a in arrays]
     if name == "dot":
         result = dot(parts[0], parts[1], dtype=dtype)
@@ -298,7 +298,7 @@ def subset(name: str, indices: Any, *arrays: Any, dtype: Any = None) -> Any:
         result = parts[0]._reduce(name, None, dtype=dtype)
     else:
         result = parts[0]._reduce(name, None)
-    several.settle()  # while the device computes
+    several.raise_if_invalid()  # while the device computes
     return result
 
 

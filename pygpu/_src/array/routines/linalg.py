@@ -203,7 +203,7 @@ def solve(a: Any, b: Any) -> Any:
     _square("solve", a)
     n = a.shape[-1]
     if b.ndim == 0 or b.shape[0 if b.ndim == 1 else -2] != n:
-        raise ValueError(f"solve: shapes {a.shape} and {b.shape} do not fit")
+        raise ValueError(f"solve: shapes {a.shape} and {b.shape} do not match")
     if factorizations.where("lu", a, b) == "host":
         return _on_host(a, np.linalg.solve, a, b)
     return factorizations.solve(a, b)
@@ -368,7 +368,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     chain = [first[None, :] if first.ndim == 1 else first, *arrays[1:-1]]
     chain.append(last[:, None] if last.ndim == 1 else last)
     if any(x.ndim != 2 for x in chain):
-        raise LinAlgError("multi_dot: arrays have two axes, the first and last one or two")
+        raise LinAlgError("multi_dot: arrays must have two axes, the first and the last one or two")
     p = [x.shape[0] for x in chain] + [chain[-1].shape[1]]
     n = len(chain)
     cost: dict[tuple[int, int], tuple[int, int]] = {(i, i): (0, i) for i in range(n)}

@@ -19,11 +19,11 @@ __all__ = ["table"]
 _NoValue: Any = getattr(np, "_NoValue", None)
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
+def _passed_options(options: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in options.items() if v is not _NoValue}
 
 
-def _filled(a: Any, value: Any) -> Any:
+def _replace_nan(a: Any, value: Any) -> Any:
     """Replace NaNs in the array by *value*."""
     if a.dtype.kind not in "fc":
         return a
@@ -33,17 +33,17 @@ def _filled(a: Any, value: Any) -> Any:
 
 def _reduction(kind: str, instead: Any) -> Callable[..., Any]:
     def call(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **options: Any) -> Any:
-        options = _given(options | {"dtype": dtype, "out": out})
+        options = _passed_options(options | {"dtype": dtype, "out": out})
         options = {k: v for k, v in options.items() if v is not None or k == "where"}
         if a.dtype.kind in "mM" and kind in ("max", "min"):
             return getattr(np, "f" + kind).reduce(a, axis, **options)
         if a.dtype.kind == "f" and kind in ("max", "min") and "initial" not in options:
             where = ufuncs.call("isnan", (a,))
             empty = where._reduce("all", axis, keepdims=bool(options.get("keepdims", False)))
-            result = _filled(a, instead)._reduce(kind, axis, **options)
+            result = _replace_nan(a, instead)._reduce(kind, axis, **options)
             result = joining.choose("nan" + kind, empty, a.dtype.type(np.nan), result)
-            return _into(result, out)
-        return _filled(a, instead)._reduce(kind, axis, **options)
+            return _store(result, out)
+        return _replace_nan(a, instead)._reduce(kind, axis, **options)
 
     def extreme(a: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
         return call(a, axis, None, out, **options)
@@ -51,25 +51,27 @@ def _reduction(kind: str, instead: Any) -> Callable[..., Any]:
     return extreme if kind in ("max", "min") else call
 
 
-def _into(result: Any, out: Any) -> Any:
-    return statistics.given_to(out, result)
+def _store(result: Any, out: Any) -> Any:
+    return statistics.store_in(out, result)
 
 
-def _position(kind: str, instead: float) -> Callable[..., Any]:
+def _make_arg_extremum(kind: str, instead: float) -> Callable[..., Any]:
     def call(a: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
         if a.dtype.kind == "f":
             empty = ufuncs.call("isnan", (a,))._reduce("all", axis)
             if bool(empty._reduce("any", None).item()):
                 raise ValueError("All-NaN slice encountered")
-        options = _given(options | {"out": out}) if out is not None else _given(options)
-        return _filled(a, instead)._reduce(kind, axis, **options)
+        options = (
+            _passed_options(options | {"out": out}) if out is not None else _passed_options(options)
+        )
+        return _replace_nan(a, instead)._reduce(kind, axis, **options)
 
     return call
 
 
-def _running(kind: str, instead: int) -> Callable[..., Any]:
+def _make_cumulative(kind: str, instead: int) -> Callable[..., Any]:
     def call(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        return scan(kind, _filled(a, instead), axis, dtype=dtype, out=out)
+        return scan(kind, _replace_nan(a, instead), axis, dtype=dtype, out=out)
 
     return call
 
@@ -86,25 +88,25 @@ def _mean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
     **options: Any,
 ) -> Any:  # fmt: skip
-    keepdims, options = _kept(keepdims), _given(options)
+    keepdims, options = _keepdims(keepdims), _passed_options(options)
     if a.dtype.kind in "fc":
         if dtype is not None and np.dtype(dtype).kind not in "fc":
             raise TypeError("If a is inexact, then dtype must be inexact")
         if out is not None and out.dtype.kind not in "fc":
             raise TypeError("If a is inexact, then out must be inexact")
-    a, options = _chosen("nanmean", a, options)
+    a, options = _apply_where("nanmean", a, options)
     if a.dtype.kind not in "fc":
-        return _into(a._reduce("mean", axis, dtype=dtype, keepdims=keepdims, **options), out)
-    total = _filled(a, 0)._reduce("sum", axis, dtype=dtype, keepdims=keepdims)
+        return _store(a._reduce("mean", axis, dtype=dtype, keepdims=keepdims, **options), out)
+    total = _replace_nan(a, 0)._reduce("sum", axis, dtype=dtype, keepdims=keepdims)
     mean = ufuncs.call("divide", (total, _count(a, axis, keepdims)))
-    return _into(primitives.astype(mean, total.dtype), out)
+    return _store(primitives.astype(mean, total.dtype), out)
 
 
-def _kept(keepdims: Any) -> bool:
+def _keepdims(keepdims: Any) -> bool:
     return keepdims is not _NoValue and bool(keepdims)
 
 
-def _chosen(call: str, a: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _apply_where(call: str, a: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return the array and the option ``where`` of a mean; for floats, unselected items are NaN
     instead."""
     others = [name for name in options if name != "where"]
@@ -115,7 +117,7 @@ def _chosen(call: str, a: Any, options: dict[str, Any]) -> tuple[Any, dict[str, 
     return a, options
 
 
-def _spread(root: bool) -> Callable[..., Any]:
+def _make_variance(root: bool) -> Callable[..., Any]:
     """nanvar, nanstd."""
     name = "nanstd" if root else "nanvar"
 
@@ -123,17 +125,17 @@ def _spread(root: bool) -> Callable[..., Any]:
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0,
         keepdims: Any = False, **options: Any,
     ) -> Any:  # fmt: skip
-        keep = _kept(keepdims)
-        options = _given(options)
+        keep = _keepdims(keepdims)
+        options = _passed_options(options)
         if "correction" in options:
             if ddof != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = options.pop("correction")
-        a, options = _chosen(name, a, options)
+        a, options = _apply_where(name, a, options)
         if a.dtype.kind not in "fc":
             kind = "std" if root else "var"
             options.update(dtype=dtype, ddof=ddof, keepdims=keep)
-            return _into(a._reduce(kind, axis, **options), out)
+            return _store(a._reduce(kind, axis, **options), out)
         away = a - _mean(a, axis, dtype, keepdims=True)
         # only original NaNs: the NaN of inf - inf counts
         away = joining.choose(name, ufuncs.call("isnan", (a,)), away.dtype.type(0), away)
@@ -142,7 +144,7 @@ def _spread(root: bool) -> Callable[..., Any]:
         many = joining.choose(name, many > 0, many, square.dtype.type(np.nan))
         result = square._reduce("sum", axis, keepdims=keep) / many
         result = result if dtype is None else primitives.astype(result, np.dtype(dtype))
-        return _into(ufuncs.call("sqrt", (result,)) if root else result, out)
+        return _store(ufuncs.call("sqrt", (result,)) if root else result, out)
 
     return call
 
@@ -173,7 +175,7 @@ def _quantile(call: str, a: Any, q: Any, axis: Any, out: Any, keepdims: bool) ->
             near = joining.choose(call, part < 0.5, low + step * part, high - step * (1 - part))
             found[k] = near
     found = found.reshape((*q.shape, *rest))
-    return _into(statistics.kept(found, a, axes, keepdims, q.ndim), out)
+    return _store(statistics.with_kept_axes(found, a, axes, keepdims, q.ndim), out)
 
 
 def _quantiles(call: str, scale: int) -> Callable[..., Any]:
@@ -191,7 +193,7 @@ def _quantiles(call: str, scale: int) -> Callable[..., Any]:
             # Their dtype counts for the result.
             a = primitives.astype(a, np.result_type(a.dtype, shares.dtype))
         shares = shares if whole else shares / np.float64(scale)
-        return _quantile(call, a, shares, axis, out, _kept(keepdims))
+        return _quantile(call, a, shares, axis, out, _keepdims(keepdims))
 
     return run
 
@@ -199,16 +201,16 @@ def _quantiles(call: str, scale: int) -> Callable[..., Any]:
 def _median(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
 ) -> Any:
-    return _quantile("nanmedian", a, np.asarray(0.5), axis, out, _kept(keepdims))
+    return _quantile("nanmedian", a, np.asarray(0.5), axis, out, _keepdims(keepdims))
 
 
 def table() -> dict[str, Callable[..., Any]]:
     """Return NumPy's names and their implementations."""
     functions: dict[str, Callable[..., Any]] = {
-        "nanargmax": _position("argmax", -np.inf),
-        "nanargmin": _position("argmin", np.inf),
-        "nancumprod": _running("cumprod", 1),
-        "nancumsum": _running("cumsum", 0),
+        "nanargmax": _make_arg_extremum("argmax", -np.inf),
+        "nanargmin": _make_arg_extremum("argmin", np.inf),
+        "nancumprod": _make_cumulative("cumprod", 1),
+        "nancumsum": _make_cumulative("cumsum", 0),
         "nanmax": _reduction("max", -np.inf),
         "nanmean": _mean,
         "nanmedian": _median,
@@ -216,8 +218,8 @@ def table() -> dict[str, Callable[..., Any]]:
         "nanpercentile": _quantiles("nanpercentile", 100),
         "nanprod": _reduction("prod", 1),
         "nanquantile": _quantiles("nanquantile", 1),
-        "nanstd": _spread(True),
+        "nanstd": _make_variance(True),
         "nansum": _reduction("sum", 0),
-        "nanvar": _spread(False),
+        "nanvar": _make_variance(False),
     }
     return {name: in_float32(function) for name, function in functions.items()}

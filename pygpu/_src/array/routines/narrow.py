@@ -14,7 +14,12 @@ from pygpu._src.codegen import dtypes
 
 __all__ = ["in_float32"]
 
-_SAYS = (GPUArray, np.dtype, type, str)  # values that specify a result's dtype: out or dtype
+_DTYPE_VALUES = (
+    GPUArray,
+    np.dtype,
+    type,
+    str,
+)  # values that specify a result's dtype: out or dtype
 
 
 def in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,7 +31,7 @@ def in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
         if not dtypes.is_of_ml_dtypes(given) or not dtypes.is_narrow(given):
             return function(a, *args, **options)
         result = function(primitives.astype(a, np.dtype(np.float32)), *args, **options)
-        named = any(isinstance(value, _SAYS) for value in args)
+        named = any(isinstance(value, _DTYPE_VALUES) for value in args)
         named = named or options.get("dtype") is not None or options.get("out") is not None
         if named or not isinstance(result, GPUArray) or result.dtype != np.float32:
             return result

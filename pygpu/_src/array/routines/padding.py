@@ -51,16 +51,16 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
     if mode in _REPEATED:
         kind = options.get("reflect_type", "even")
         if kind == "even" or not any(map(any, widths)):
-            return _repeated(array, widths, mode)
+            return _pad_by_indices(array, widths, mode)
         if kind != "odd" or array.dtype.kind == "b":
             raise ValueError(f"pad: reflect_type {kind!r} of {array.dtype} is not supported")
         for axis, width in enumerate(widths):
-            array = _odd(array, axis, width, mode)
+            array = _reflect_odd(array, axis, width, mode)
         return array
     given = _pairs(options.get(_OPTIONS.get(mode, ""), 0), array.ndim) if options else None
     value = given[0][0] if given else 0
     if mode == "constant" and (not given or all(x == value for pair in given for x in pair)):
-        return _surrounded(array, widths, value)
+        return _pad_constant(array, widths, value)
     for axis, width in enumerate(widths):
         if width == [0, 0]:
             continue
@@ -80,7 +80,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
         else:
             lengths = given[axis] if given else [None, None]
             borders = [_statistic(mode, array, axis, n, k) for k, n in enumerate(lengths)]
-        array = _framed(array, axis, width, borders)
+        array = _add_borders(array, axis, width, borders)
     return array
 
 
@@ -98,7 +98,7 @@ def _widths(given: Any, ndim: int) -> list[list[int]]:
     return _pairs(widths, ndim) if ndim else []
 
 
-def _surrounded(array: Any, widths: list[list[int]], value: Any) -> Any:
+def _pad_constant(array: Any, widths: list[list[int]], value: Any) -> Any:
     """Return a copy surrounded by items with one value."""
     shape = tuple(n + sum(width) for n, width in zip(array.shape, widths))
     wide = primitives.empty(array, shape, array.dtype)
@@ -115,7 +115,7 @@ _NAMES: set[str] = set()  # names of cached launches
 _MOST = 256  # names are never removed
 
 
-def _repeated(array: Any, widths: list[list[int]], mode: str) -> Any:
+def _pad_by_indices(array: Any, widths: list[list[int]], mode: str) -> Any:
     """Repeat items in the order of the mode, in one launch."""
     for axis, (n, width) in enumerate(zip(array.shape, widths)):
         if n == 0 and any(width):
@@ -150,7 +150,7 @@ def _repeated(array: Any, widths: list[list[int]], mode: str) -> Any:
     return out
 
 
-def _odd(array: Any, axis: int, width: list[int], mode: str) -> Any:
+def _reflect_odd(array: Any, axis: int, width: list[int], mode: str) -> Any:
     """Reflect items at the outermost ones along an axis, also in value: 2 * edge - item."""
     n = array.shape[axis]
     if n == 0 and any(width):
@@ -179,7 +179,7 @@ def _odd(array: Any, axis: int, width: list[int], mode: str) -> Any:
     return primitives.astype(items * factor(1 - 2 * turned) + more, array.dtype)
 
 
-def _framed(array: Any, axis: int, width: list[int], borders: list[Any]) -> Any:
+def _add_borders(array: Any, axis: int, width: list[int], borders: list[Any]) -> Any:
     """Return a copy between two borders along an axis; None: a border that is left
     uninitialized."""
     before, n = width[0], array.shape[axis]

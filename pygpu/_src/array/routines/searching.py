@@ -25,7 +25,7 @@ from . import joining, manipulation, sets
 __all__ = ["table"]
 
 
-def _there(like: Any, x: Any, dtype: Any = None) -> Any:
+def _on_device(like: Any, x: Any, dtype: Any = None) -> Any:
     return primitives.as_array(like, x, dtype)
 
 
@@ -77,15 +77,15 @@ def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
 
 def _extract(condition: Any, arr: Any) -> Any:
     like = arr if isinstance(arr, GPUArray) else condition
-    condition, arr = _there(like, condition), _there(like, arr)
+    condition, arr = _on_device(like, condition), _on_device(like, arr)
     (where,) = advanced_indexing.nonzero(primitives.flat(condition))
     return advanced_indexing.take(primitives.flat(arr), where)
 
 
 def _place(arr: Any, mask: Any, vals: Any) -> None:
     mask, vals = (
-        primitives.astype(_there(arr, mask), np.dtype(np.bool_)),
-        _there(arr, vals, arr.dtype),
+        primitives.astype(_on_device(arr, mask), np.dtype(np.bool_)),
+        _on_device(arr, vals, arr.dtype),
     )
     if mask.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
@@ -100,7 +100,7 @@ def _place(arr: Any, mask: Any, vals: Any) -> None:
 
 def _putmask(a: Any, mask: Any, values: Any) -> None:
     kind = None if hasattr(values, "dtype") else a.dtype  # for numbers and lists, as in NumPy
-    mask, values = _there(a, mask), _there(a, values, kind)
+    mask, values = _on_device(a, mask), _on_device(a, values, kind)
     if mask.size != a.size:
         raise ValueError("putmask: mask and data must be the same size")
     if not np.can_cast(values.dtype, a.dtype, "same_kind"):
@@ -118,7 +118,7 @@ def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -
         return
     to: Any = dst
     plain = isinstance(src, (bool, int, float, complex))  # e.g. a float of any size
-    given = np.result_type(to.dtype, src) if plain else _there(to, src).dtype
+    given = np.result_type(to.dtype, src) if plain else _on_device(to, src).dtype
     if not np.can_cast(given, to.dtype, casting):
         raise TypeError(
             f"Cannot cast array data from {given!r} to {to.dtype!r} according to the rule "
@@ -127,8 +127,8 @@ def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -
     if where is True:
         to[...] = src
         return
-    src = manipulation.broadcast_to(primitives.astype(_there(to, src), to.dtype), to.shape)
-    where = manipulation.broadcast_to(_there(to, where, np.bool_), to.shape)
+    src = manipulation.broadcast_to(primitives.astype(_on_device(to, src), to.dtype), to.shape)
+    where = manipulation.broadcast_to(_on_device(to, where, np.bool_), to.shape)
     to[...] = joining.choose("copyto", where, src, to)
 
 
@@ -136,7 +136,7 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     arrays = [a, *choices]
     like = next(x for x in arrays if isinstance(x, GPUArray))
     dtype = np.result_type(*(x.dtype if hasattr(x, "dtype") else x for x in choices))
-    a, *picked = manipulation.broadcast_arrays(*(_there(like, x) for x in arrays))
+    a, *picked = manipulation.broadcast_arrays(*(_on_device(like, x) for x in arrays))
     n = len(picked)
     if mode == "wrap":
         a = a % n
@@ -170,10 +170,12 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     items = [*choicelist, default]
     dtype = np.result_type(*(x.dtype if hasattr(x, "dtype") else x for x in items))
     like = next(x for x in (*condlist, *items) if isinstance(x, GPUArray))
-    result = _there(like, np.asarray(default).astype(dtype)) if np.ndim(default) == 0 else default
+    result = (
+        _on_device(like, np.asarray(default).astype(dtype)) if np.ndim(default) == 0 else default
+    )
     for condition, choice in reversed(list(zip(condlist, choicelist))):
-        choice = primitives.astype(_there(like, choice), dtype)
-        result = joining.choose("select", _there(like, condition), choice, result)
+        choice = primitives.astype(_on_device(like, choice), dtype)
+        result = joining.choose("select", _on_device(like, condition), choice, result)
     return primitives.astype(result, dtype)
 
 
@@ -183,7 +185,7 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **options: Any)
         condlist = list(manipulation.unstack(whole)) if whole.ndim > x.ndim else [whole]
     elif not isinstance(condlist, (list, tuple)) or isinstance(condlist[0], (bool, np.bool_)):
         condlist = [condlist]
-    conditions = [primitives.astype(_there(x, c), np.dtype(np.bool_)) for c in condlist]
+    conditions = [primitives.astype(_on_device(x, c), np.dtype(np.bool_)) for c in condlist]
     if len(funclist) == len(conditions) + 1:
         other = conditions[0]
         for c in conditions[1:]:
@@ -283,7 +285,7 @@ def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
         n, stride = -(-a.size // step), step * a.itemsize
     if n:
         places = a._view((n,), (stride,), a.offset)
-        places[...] = val if np.ndim(val) == 0 else _resize(_there(a, val), (n,))
+        places[...] = val if np.ndim(val) == 0 else _resize(_on_device(a, val), (n,))
         primitives.changed(a, places)
 
 
@@ -323,7 +325,7 @@ def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
         (wanted,) = np.nonzero(wanted)
     if wanted.size == 0 and wanted.dtype.kind == "f":
         wanted = wanted.astype(np.int64)
-    values = _there(arr, values)
+    values = _on_device(arr, values)
     if values.dtype != arr.dtype:
         values = values.astype(arr.dtype)
     values = values.reshape((1,) * (arr.ndim - values.ndim) + values.shape)
@@ -364,7 +366,7 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
 
 def _setxor1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
     like = a if isinstance(a, GPUArray) else b
-    a, b = _there(like, a), _there(like, b)
+    a, b = _on_device(like, a), _on_device(like, b)
     if not assume_unique:
         a, b = sort.unique(a), sort.unique(b)
     parts = [sets.setdiff1d(a, b), sets.setdiff1d(b, a)]
@@ -404,7 +406,7 @@ def _ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: 
     found: Any = 0
     steps = list(zip(multi_index, dims, modes, strict=True))
     for index, length, how in steps if order == "C" else reversed(steps):
-        index = _there(like, index)
+        index = _on_device(like, index)
         if index.dtype.kind not in "iu":
             raise TypeError("only int indices permitted")
         index = primitives.astype(index, np.int64)
@@ -429,7 +431,7 @@ def _diag_indices_from(arr: Any) -> tuple[Any, ...]:
         raise ValueError("input array must be at least 2-d")
     if len(set(arr.shape)) > 1:
         raise ValueError("All dimensions of input must be of equal length")
-    found: tuple[Any, ...] = (_there(arr, np.arange(arr.shape[0])),) * arr.ndim
+    found: tuple[Any, ...] = (_on_device(arr, np.arange(arr.shape[0])),) * arr.ndim
     return found
 
 
@@ -438,7 +440,7 @@ def _triangle_indices(find: Callable[..., Any]) -> Callable[..., Any]:
         if arr.ndim != 2:
             raise ValueError("input array must be 2-d")
         rows, columns = find(arr.shape[0], k, arr.shape[1])
-        return _there(arr, rows), _there(arr, columns)
+        return _on_device(arr, rows), _on_device(arr, columns)
 
     return call
 
@@ -463,7 +465,7 @@ def _lexsort(keys: Any, axis: int = -1) -> Any:
     if like.ndim == 0 and axis in (0, -1):  # of one item, as NumPy
         return primitives.empty(like, (), np.dtype(np.int64)).fill(0)
     order = None
-    for key in (_there(like, k) for k in rows):
+    for key in (_on_device(like, k) for k in rows):
         ranked = key if order is None else advanced_indexing.take_along_axis(key, order, axis)
         found = sort.argsort(ranked, axis)
         order = found if order is None else advanced_indexing.take_along_axis(order, found, axis)
@@ -474,7 +476,7 @@ def _apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **options: A
     axis = layout.normalize_axis(axis, arr.ndim)
     rows = manipulation.moveaxis(arr, axis, -1)
     shape = rows.shape[:-1]
-    results = [_there(arr, func1d(rows[k], *args, **options)) for k in np.ndindex(*shape)]
+    results = [_on_device(arr, func1d(rows[k], *args, **options)) for k in np.ndindex(*shape)]
     if not results:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     part = results[0].shape
@@ -488,7 +490,7 @@ def _apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **options: A
 
 def _array_equiv(a1: Any, a2: Any) -> bool:
     like: Any = a1 if isinstance(a1, GPUArray) else a2
-    a, b = _there(like, a1), _there(like, a2)
+    a, b = _on_device(like, a1), _on_device(like, a2)
     try:
         layout.broadcast_shapes(a.shape, b.shape)
     except ValueError:

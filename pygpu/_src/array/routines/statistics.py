@@ -25,11 +25,11 @@ __all__ = [
     "bin_edges",
     "bincount",
     "digitize",
-    "given_to",
+    "store_in",
     "histogram",
     "histogram2d",
     "histogramdd",
-    "kept",
+    "with_kept_axes",
     "median",
     "partition",
     "quantile",
@@ -55,7 +55,9 @@ def sorted_rows(
     return sort.sort(rows, 0), axes
 
 
-def kept(result: Any, a: Any, axes: tuple[int, ...], keepdims: bool, front: int = 0) -> Any:
+def with_kept_axes(
+    result: Any, a: Any, axes: tuple[int, ...], keepdims: bool, front: int = 0
+) -> Any:
     """Return the result with axes of length 1 for the reduced ones, after *front* others."""
     if not keepdims:
         return result
@@ -88,7 +90,7 @@ def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
         else:
             result = (low + high) * rows.dtype.type(0.5)
         result = _nan_where_nan(result, rows[-1])
-    return given_to(out, kept(result, a, axes, keepdims))
+    return store_in(out, with_kept_axes(result, a, axes, keepdims))
 
 
 # For methods of linear interpolation, the parts of an item before and after that quantiles of n
@@ -166,7 +168,7 @@ def quantile(
         if rows.dtype.kind in "fmM":
             result = _nan_where_nan(result, rows[-1])
         result = result.reshape((*wanted.shape, *rest))
-    return given_to(out, kept(result, a, axes, keepdims, wanted.ndim))
+    return store_in(out, with_kept_axes(result, a, axes, keepdims, wanted.ndim))
 
 
 def _between(rows: Any, first: Any, share: Any) -> Any:
@@ -192,7 +194,7 @@ def _between(rows: Any, first: Any, share: Any) -> Any:
     return joining.choose("quantile", near < 0.5, low + step * near, high - step * far)
 
 
-def given_to(out: Any, result: Any) -> Any:
+def store_in(out: Any, result: Any) -> Any:
     """Return the result, or *out* after setting it to the result."""
     if out is None:
         return result
@@ -270,7 +272,7 @@ def histogram(
         places[-1:] = sort.searchsorted(ordered, exact[-1:], "right")
         counts = joining.diff(places)
     else:
-        counts = _weighed(a, exact, weights)
+        counts = _weighted_counts(a, exact, weights)
     if density:
         counted = counts._reduce("sum", None)
         return counts / primitives.astype(joining.diff(there), np.dtype(float)) / counted, there
@@ -334,7 +336,7 @@ def histogram2d(
     return counts, across, along
 
 
-def _weighed(a: Any, edges: Any, weights: Any) -> Any:
+def _weighted_counts(a: Any, edges: Any, weights: Any) -> Any:
     """Return sums of weights by bin, without the slots before and after all bins."""
     many = edges.size
     slot = sort.searchsorted(edges, a, "right")

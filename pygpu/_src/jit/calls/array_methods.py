@@ -141,7 +141,7 @@ def _reshape(
     t = array.type
     assert isinstance(t, ArrayType)
     if not t.contiguous:
-        raise WrongCall(f"reshape() of {t}: its items are not next to each other")
+        raise WrongCall(f"reshape() of {t} needs a contiguous array")
     size = product_text(array.shape)
     texts: list[str] = []
     for item in given:
@@ -151,7 +151,7 @@ def _reshape(
             str(int(item.const)) if item.is_const else fc.stable(emit.convert(item, WEAK_INT))
         )
     if texts.count("-1") > 1 or any(t[0] == "-" and t != "-1" for t in texts):
-        raise WrongCall(f"reshape() to ({', '.join(texts)})")
+        raise WrongCall(f"reshape(): ({', '.join(texts)}) is not a shape")
     if "-1" in texts:
         rest = product_text([n for n in texts if n != "-1"] or ["1"])
         texts[texts.index("-1")] = _divided(size, rest)
@@ -164,7 +164,7 @@ def _reshape(
     made = product_text(texts)
     if made.isdigit() and size.isdigit():
         if made != size:
-            raise WrongCall(f"reshape() of {size} items to ({', '.join(texts)})")
+            raise WrongCall(f"cannot reshape {size} items into shape ({', '.join(texts)})")
     else:  # an empty view if the sizes differ
         signs = "".join(f" && {n} >= 0" for n in texts if not n.isdigit())
         fits = fc.stable(f"({made} == {size}{signs})")
@@ -175,7 +175,7 @@ def _reshape(
 def _divided(size: str, rest: str) -> str:
     if size.isdigit() and rest.isdigit():
         if rest == "0" or int(size) % int(rest):
-            raise WrongCall(f"reshape() of {size} items to rows of {rest}")
+            raise WrongCall(f"cannot reshape {size} items into rows of {rest}")
         return str(int(size) // int(rest))
     return f"({rest} > 0 ? {size} / {rest} : 0)" if not rest.isdigit() else f"({size} / {rest})"
 
@@ -218,4 +218,4 @@ def _np_ravel(
 def _item(
     fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
 ) -> Value:
-    raise WrongCall("item() of an array; index it: a[i]")
+    raise WrongCall("item() is not supported for arrays in kernels; index the array: a[i]")

@@ -118,7 +118,7 @@ def _in_float(fc: FunctionContext, node: ast.AST, value: Value) -> Value:
             return constant(fc, float(value.const), node)
         return Value(WEAK_FLOAT, emit.convert(value, WEAK_FLOAT))
     if value.dtype.kind == "c":
-        raise WrongCall("a real number is needed; cmath has the functions of complex ones")
+        raise WrongCall("a real number is needed; use cmath for complex numbers")
     return value
 
 
@@ -325,7 +325,7 @@ def _int(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
         return constant(fc, 0, node)
     value = fc.as_number(args[0], node)
     if value.dtype.kind == "c":
-        raise WrongCall("int() of a complex number")
+        raise WrongCall("int() cannot convert a complex number; use z.real")
     if value.is_const:
         try:
             return constant(fc, int(value.const), node)
@@ -350,7 +350,7 @@ def _float(
             raise WrongCall(str(error)) from None
     value = fc.as_number(args[0], node)
     if value.dtype.kind == "c":
-        raise WrongCall("float() of a complex number")
+        raise WrongCall("float() cannot convert a complex number; use z.real")
     if value.is_const:
         return constant(fc, float(value.const), node)
     if not fc.unit.fp64:
@@ -398,7 +398,7 @@ def _make_complex(fc: FunctionContext, node: ast.AST, args: list[Value], t: Scal
     if len(args) == 1:
         return Value(t, emit.convert(args[0], t))
     if any(a.dtype.kind == "c" for a in args):
-        raise WrongCall("complex() of two numbers takes real ones")
+        raise WrongCall("complex() takes one number, or two real ones")
     part = Scalar(np.dtype("f4" if t.dtype.itemsize == 8 else "f8"))
     texts = [emit.convert(a, part) for a in args]
     return Value(t, f"pg_{dtypes.code(t.dtype)}_make({', '.join(texts)})")
@@ -441,7 +441,7 @@ def _extreme(name: str) -> Handler:
                 continue
             t = join(best.type, other.type)
             if t.dtype.kind == "c":
-                raise WrongCall(f"{name}() of complex numbers")
+                raise WrongCall(f"{name}() is not supported for complex numbers")
             fc.need_dtype(t.dtype, node)
             full = f"pgu_{name}_{dtypes.code(t.dtype)}"
             kind = emit.c_type(t)
@@ -490,7 +490,7 @@ def _round(
         raise WrongCall(f"the number of digits must be an integer, not {digits.const!r}")
     if value.dtype.kind in "biu":
         if digits.const < 0:
-            raise WrongCall("round() of an integer to tens is not supported")
+            raise WrongCall("round() of an integer to a negative number of digits is not supported")
         return _int(fc, node, [value], {}) if value.dtype.kind == "b" else value
     scale = constant(fc, float(10.0 ** abs(int(digits.const))), node)
     up, down = (ast.Mult(), ast.Div()) if digits.const >= 0 else (ast.Div(), ast.Mult())
@@ -519,7 +519,7 @@ def _round_to(fc: FunctionContext, node: ast.Call, value: Value, digits: Value) 
     t = value.type
     assert isinstance(t, Scalar)
     if dtypes.kind(t.dtype) != "f":
-        raise WrongCall(f"round() of {t} to a number of digits that is not constant")
+        raise WrongCall(f"round() of {t} needs a constant number of digits")
     fc.need_dtype(t.dtype, node)
     name = f"pgu_round_{dtypes.code(t.dtype)}"
     fc.unit.texts.setdefault(name, _ROUND.format(t=emit.c_type(t), name=name))
@@ -550,7 +550,7 @@ def _len(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
         return constant(fc, len(value.items), node)
     if value.is_array and value.shape:
         return length_value(value.shape[0])
-    raise WrongCall(f"len() of {value.type}")
+    raise WrongCall(f"len() is not supported for {value.type}")
 
 
 @handles(builtins.tuple)
@@ -576,7 +576,7 @@ def _class_of(value: Value) -> type:
         return type(value.const if value.origin is None else value.origin)
     if isinstance(value.type, Scalar):
         return _CLASSES[value.type.dtype.kind] if value.is_weak else value.type.dtype.type
-    raise WrongCall(f"isinstance() of {value.type}")
+    raise WrongCall(f"isinstance() is not supported for {value.type}")
 
 
 @handles(builtins.isinstance)

@@ -277,7 +277,7 @@ def _shuffle(name: str, doc: str) -> Any:
         value = fc.as_number(args[1], node)
         t = Scalar(value.dtype)
         if t.dtype.kind == "c":
-            raise WrongCall(f"{name}() of {value.type}")
+            raise WrongCall(f"{name}() is not supported for {value.type}")
         other = emit.convert(args[2], _I32)
         text = _warp_call(fc, name, t, _mask(args[0]), emit.convert(value, t), other)
         return kept(fc, Value(t, f"(({emit.c_type(t)}){text})"))
@@ -352,7 +352,7 @@ def _match(name: str, doc: str) -> Any:
         _warps(fc, node, name)
         value = fc.as_number(args[1], node)
         if value.dtype.kind == "c" or value.dtype.itemsize < 4:
-            raise WrongCall(f"{name}() of {value.type}")
+            raise WrongCall(f"{name}() is not supported for {value.type}")
         text = emit.convert(value, Scalar(value.dtype))
         if name == "match_any_sync":
             found = _warp_call(fc, name, value, _mask(args[0]), text)
@@ -544,7 +544,7 @@ def _shared_array(
         n = f"(pg_dynamic_bytes / {dtype.itemsize})"
         return Value(t, f"((PG_LOCAL_PTR {storage} *)pg_dynamic)", shape=[n])
     if size == 0:
-        raise WrongCall("shared.array() with no items")
+        raise WrongCall("shared.array() needs at least one item")
     _at_most(fc, "shared.array()", size * dtype.itemsize, fc.unit.shared_bytes, node)
     key = ("shared", fc.source.function, node.lineno, node.col_offset)
     name = fc.unit.functions.get(key)
@@ -561,7 +561,7 @@ def _local_array(
     dtype = item_type(fc, named, node)
     size = _product(shape)
     if size == 0:
-        raise WrongCall("local.array() with no items")
+        raise WrongCall("local.array() needs at least one item")
     _at_most(fc, "local.array()", size * dtype.itemsize, _LOCAL_BYTES, node)
     t = ArrayType(dtype, len(shape), True, "private")
     place = fc.source.function, node.lineno, node.col_offset, dtype

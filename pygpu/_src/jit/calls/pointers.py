@@ -41,7 +41,7 @@ def _view(
     if "dtype" in given:
         dtype = dtype_of(fc, given["dtype"], node)
         if dtype != t.item_dtype:
-            raise WrongCall(f"{name}() of {dtype}: the pointer is to {t.item_dtype}")
+            raise WrongCall(f"{name}(): dtype is {dtype}, but the pointer is to {t.item_dtype}")
     texts = []
     for item in shape.items if shape.is_tuple else [shape]:
         if not item.is_scalar or item.dtype.kind not in "iu":

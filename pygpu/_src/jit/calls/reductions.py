@@ -261,7 +261,7 @@ def _array_of(fc: FunctionContext, name: str, value: Value) -> Value:
     if not value.is_array or dtypes.kind(value.dtype) not in "biufc":
         raise WrongCall(f"numpy.{name}() takes an array of numbers in kernels, not {value.type}")
     if value.dtype.kind == "c" and any(word in name for word in ("min", "max", "ptp")):
-        raise WrongCall(f"numpy.{name}() of complex numbers")
+        raise WrongCall(f"numpy.{name}() is not supported for complex numbers")
     return value
 
 
@@ -326,9 +326,9 @@ def _dot(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
         raise WrongCall("numpy.dot() takes two arrays of one dimension in kernels")
     a, b = args
     if fc.expr(node.func).const is np.vdot and a.dtype.kind == "c":
-        raise WrongCall("numpy.vdot() of complex numbers; write a loop")
+        raise WrongCall("numpy.vdot() is not supported for complex numbers; write a loop")
     if all(n.isdigit() for n in (*a.shape, *b.shape)) and a.shape != b.shape:
-        raise WrongCall(f"numpy.dot() of {a.shape[0]} and {b.shape[0]} items")
+        raise WrongCall(f"numpy.dot() of arrays with {a.shape[0]} and {b.shape[0]} items")
     dtype = np.result_type(a.dtype, b.dtype)
     fc.need_dtype(dtype, node)
     return call_function(fc, node, _FUNCTION, [a, b, constant(fc, dtype, node)], {})

@@ -76,7 +76,7 @@ class Axes:
                 raise np.exceptions.AxisError(axis, ndim, self.name)
         found = tuple(axis % ndim for axis in axes)
         if len(set(found)) < len(found):
-            raise ValueError(f"{self.name}: axes {axes} name an axis twice")
+            raise ValueError(f"{self.name}: axes {axes} have a repeated axis")
         return found
 
     def operand(self, k: int, a: Any) -> Any:

@@ -65,7 +65,7 @@ def closure(func: Any, number: DType, backend: Any) -> DType:
         if joined == number:
             return number
         number = joined
-    raise TypeError(f"{_name(func)}: its result never fits its parameters")
+    raise TypeError(f"{_name(func)}: its result always has a larger dtype than its parameters")
 
 
 def _name(func: Any) -> str:
@@ -82,11 +82,11 @@ def function(func: Any, number: DType, backend: Any) -> associative.Function:
     is_date = number.kind in "mM"
     if is_date:  # joined as int64
         if of != number:
-            raise TypeError(f"{_name(func)}: its result is {of}, and its parameters are {number}")
+            raise TypeError(f"{_name(func)}: its result is {of}, but its parameters are {number}")
         number = of = np.dtype("i8")
     kind = dtypes.compute_type(of)
     join = f"{kind} q; {compiled.call(['q'], ['a', 'b'])} r = {dtypes.cast('q', of, number)};"
-    known = _known(func) if number.kind != "b" and not is_date else None
+    known = _known_operation(func) if number.kind != "b" and not is_date else None
     return associative.Function(
         _name(func), number, compiled.text, join, compiled.key, compiled.features, known
     )
@@ -99,7 +99,7 @@ def _dtype_of(kind: str, dtype: DType) -> DType:
     return dtype
 
 
-def _known(func: Any) -> str | None:
+def _known_operation(func: Any) -> str | None:
     if not isinstance(func, FunctionType):
         return None
     code = func.__code__
@@ -143,7 +143,7 @@ def reduce(
     wanted = full if keepdims else kept
     if out is not None and (out.shape != wanted or isinstance(out, np.ndarray) != host):
         raise ValueError(
-            f"{name}: out of shape {out.shape} for a result of shape {wanted}; it must be on the "
+            f"{name}: out has shape {out.shape}, the result has shape {wanted}; out must be on the "
             "host if the array is, and on the device if the array is"
         )
     if host:
@@ -161,7 +161,9 @@ def reduce(
     if out is not None:
         primitives.changed(out, made)
         return out
-    return made._view(full, _spread(made.strides, axes, len(full)), 0) if keepdims else made
+    return (
+        made._view(full, _keepdims_strides(made.strides, axes, len(full)), 0) if keepdims else made
+    )
 
 
 def _reduce_host(
@@ -198,7 +200,9 @@ def _check_cast(name: str, number: DType, out: Any) -> None:
         raise TypeError(f"{name}: cannot cast the result from {number} to {out.dtype}")
 
 
-def _spread(strides: tuple[int, ...], axes: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+def _keepdims_strides(
+    strides: tuple[int, ...], axes: tuple[int, ...], ndim: int
+) -> tuple[int, ...]:
     """Return strides of kept axes with those of axes of length 1 in between."""
     left = iter(strides)
     return tuple(0 if k in axes else next(left) for k in range(ndim))
@@ -236,8 +240,8 @@ def accumulate(
     if out is not None:
         if out.shape != given.shape or isinstance(out, np.ndarray) != host:
             raise ValueError(
-                f"{name}: out of shape {out.shape} for a result of shape {given.shape}; it must be "
-                "where the array is"
+                f"{name}: out has shape {out.shape}, the result has shape {given.shape}; out must "
+                "be where the array is"
             )
         if not np.can_cast(function.dtype, out.dtype, "same_kind"):
             raise TypeError(f"{name}: cannot cast the result from {function.dtype} to {out.dtype}")

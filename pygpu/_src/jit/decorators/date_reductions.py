@@ -24,10 +24,10 @@ def on_dates(
     given = array if array.dtype == dtype else array.astype(dtype)
     if isinstance(initial, (np.datetime64, np.timedelta64)):
         if np.result_type(initial, dtype) != dtype:
-            raise TypeError(f"{name}: initial={initial!r} is no {dtype}")
+            raise TypeError(f"{name}: initial={initial!r} is not a {dtype}")
         initial = int(initial.astype(dtype).astype(_INT64))
     elif initial is not None and dtype.kind == "M":
-        raise TypeError(f"{name}: initial={initial!r} is no {dtype}")
+        raise TypeError(f"{name}: initial={initial!r} is not a {dtype}")
     shown = None if out is None else out.view(_INT64)
     found = compute(given.view(_INT64), out=shown, initial=initial)
     if out is not None:

@@ -52,5 +52,5 @@ def _as_int64(name: str, operand: Any, dtype: np.dtype[Any]) -> Any:
         converted = operand if have == dtype else operand.astype(dtype)
         return converted.view("i8")
     if is_date(have):
-        raise TypeError(f"{name}: {have} does not become {dtype}")
+        raise TypeError(f"{name}: cannot convert {have} to {dtype}")
     return operand

@@ -15,7 +15,7 @@ from ..source import KernelError, python_function
 from ..types import Scalar
 from ..walk.index_checks import IMPLICIT
 
-__all__ = ["DeviceText", "compile", "holds", "parameter_count"]
+__all__ = ["DeviceText", "compile", "is_current", "parameter_count"]
 
 
 class DeviceText(Frozen):
@@ -23,7 +23,7 @@ class DeviceText(Frozen):
 
     text: of it and everything that it calls, in the common language; features: for Dialect.prefix.
     results: dtypes of the returned values. key: distinguishes it from all other functions. guards:
-    see holds(). implicit: parameters after its arguments, if indices are checked; sites: the
+    see is_current(). implicit: parameters after its arguments, if indices are checked; sites: the
     checked indices, by number, and the exceptions that it raises.
     """
 
@@ -53,7 +53,7 @@ class DeviceText(Frozen):
         return f"{self.name}({', '.join([*args, *(f'&{o}' for o in outs), *self.implicit])});"
 
 
-def holds(text: DeviceText) -> bool:
+def is_current(text: DeviceText) -> bool:
     """Whether the function's outside names still refer to the same objects."""
     return not text.guards or guards_hold(text.guards)
 

@@ -29,18 +29,18 @@ from pygpu._src.runtime import kernel_cache
 
 from .. import check_report
 from ..signature import layout_of, signatures
-from ..types import ArrayType, stored
+from ..types import ArrayType, storage_dtype
 from ..walk.index_checks import PLACES
 from . import device, loops
 from . import kernel as kernel_module
 from .axes import Axes
 from .dates import DateViews, has_dates
 from .loops import Loop
-from .operands import array_or_none, check_options, operand, plain, stream_of, where_of
-from .overrides import overridden, overrides
-from .pickling import by_name, notice
+from .operands import array_or_none, check_options, operand, stream_of, undecorated, where_of
+from .overrides import call_override, has_override
+from .pickling import reduce_by_name, register_with_cloudpickle
 from .place import Place, check_target
-from .written import chosen, written
+from .written import writable_inputs, written_parameters
 
 __all__ = ["GUFunc", "guvectorize"]
 
@@ -86,11 +86,11 @@ class GUFunc:
                 f"guvectorize: {self._name} has {count} parameters, and the layout {text!r} "
                 f"{self.nin} inputs and {self.nout} outputs"
             )
-        self._writable = chosen(function, self.nin, writable_args, target)
+        self._writable = writable_inputs(function, self.nin, writable_args, target)
         self._written = self._writable
         if not self.nout:
             axes = [max(len(core), 1) for core in self._in]
-            self._written = self._writable | written(function, axes)
+            self._written = self._writable | written_parameters(function, axes)
         self._is_typed = bool(given)
         self._loops: list[Loop] = []
         self._axes: dict[Loop, tuple[int, ...]] = {}
@@ -98,10 +98,10 @@ class GUFunc:
         self._given = tuple(given)
         for one in given:
             self._add(one)
-        notice(self)
+        register_with_cloudpickle(self)
 
     def __reduce__(self) -> Any:
-        return by_name(self)
+        return reduce_by_name(self)
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -213,22 +213,22 @@ class GUFunc:
         name = self._name
         if not self.nin <= len(args) <= self.nargs:
             raise TypeError(
-                f"{name}(): gufunc accepts {_positional(self.nin)} (the inputs) or "
-                f"{_positional(self.nargs)} (the outputs, too). Got {_positional(len(args))}."
+                f"{name}(): gufunc accepts {_count_text(self.nin)} (the inputs) or "
+                f"{_count_text(self.nargs)} (the outputs, too). Got {_count_text(len(args))}."
             )
-        if overrides(args, out):
+        if has_override(args, out):
             options = {"dtype": dtype, "axes": axes, "axis": axis, "keepdims": keepdims or None}
-            return overridden(self, args, out, options)
+            return call_override(self, args, out, options)
         loops.check_casting(name, casting)
-        outs = self._outs(args, out)
+        outs = self._output_args(args, out)
         inputs = [operand(a, name) for a in args[: self.nin]]
         if axes is not None or axis is not None or keepdims:
             chosen = Axes(name, self._cores, self.nin, axes, axis, keepdims)
             options = {"dtype": dtype, "casting": casting, "queue": queue, "stream": stream}
-            return self._on_axes(chosen, inputs, outs, options)
+            return self._call_with_axes(chosen, inputs, outs, options)
         backend, here = where_of(self, [*inputs, *outs])
         loop = self._find(inputs, outs, dtype)
-        dtypes.require(backend, name, *map(stored, (*loop.inputs, *loop.outputs)))
+        dtypes.require(backend, name, *map(storage_dtype, (*loop.inputs, *loop.outputs)))
         loops.check_results(name, loop, outs, casting)
         self._check_written(loop, inputs, casting)
         dated = DateViews(name, loop, inputs, outs) if has_dates(loop) else None
@@ -236,7 +236,7 @@ class GUFunc:
             inputs, outs = dated.inputs, dated.outs
         outer, sizes = self._shapes(inputs, outs)
         given = outs
-        outs = [self._led_by_ones(o, outer, core) for o, core in zip(outs, self._out)]
+        outs = [self._with_leading_axes(o, outer, core) for o, core in zip(outs, self._out)]
         shapes = [(*outer, *(_size(k, sizes) for k in core)) for core in self._out]
         for o, shape, core in zip(outs, shapes, self._out):
             if o is not None and o.shape != shape:
@@ -252,12 +252,12 @@ class GUFunc:
                 results[k] = o
         if dated is not None:
             results = dated.results(results)
-        return _several(results)
+        return _as_result(results)
 
     def _check_written(self, loop: Loop, inputs: list[Any], casting: Any) -> None:
         """Raise for inputs in which the results of ``writable_args`` cannot be stored."""
         for k in self._writable:
-            a, d = inputs[k], stored(loop.inputs[k])
+            a, d = inputs[k], storage_dtype(loop.inputs[k])
             if not hasattr(a, "ndim") or not a.ndim:
                 continue
             if isinstance(a, np.ndarray) and not a.flags.writeable:
@@ -268,7 +268,7 @@ class GUFunc:
                     f"casting rule {casting!r}"
                 )
 
-    def _on_axes(
+    def _call_with_axes(
         self, chosen: Axes, inputs: list[Any], outs: list[Any], options: dict[str, Any]
     ) -> Any:
         """Call the function on views whose core axes are last."""
@@ -281,7 +281,7 @@ class GUFunc:
         found = [chosen.result(k, *one) for k, one in enumerate(each)]
         return found[0] if self.nout == 1 else tuple(found)
 
-    def _led_by_ones(self, out: Any, outer: tuple[int, ...], core: Sequence[Any]) -> Any:
+    def _with_leading_axes(self, out: Any, outer: tuple[int, ...], core: Sequence[Any]) -> Any:
         """Return an output as a view with as many leading axes, of length 1, as the inputs have in
         addition."""
         missing = 0 if out is None else len(outer) + len(core) - out.ndim
@@ -292,7 +292,7 @@ class GUFunc:
             return out._view(shape, (0,) * missing + out.strides, out.offset)
         return out[(None,) * missing]
 
-    def _outs(self, args: tuple[Any, ...], out: Any) -> list[Any]:
+    def _output_args(self, args: tuple[Any, ...], out: Any) -> list[Any]:
         more = list(args[self.nin :])
         if out is not None:
             if more:
@@ -389,7 +389,7 @@ class GUFunc:
             send, new = here.to_device, here.new
         operands = self._operands(loop, inputs, send)
         results: list[Any] = []
-        for o, d, shape in zip(outs, map(stored, loop.outputs), shapes):
+        for o, d, shape in zip(outs, map(storage_dtype, loop.outputs), shapes):
             if is_array(o) and o.dtype == d and o._is_aligned:
                 results.append(o)
             else:
@@ -429,7 +429,7 @@ class GUFunc:
         host array."""
         operands: list[Any] = []
         sent: dict[int, Any] = {}
-        for a, d, n in zip(inputs, map(stored, loop.inputs), self._axes[loop]):
+        for a, d, n in zip(inputs, map(storage_dtype, loop.inputs), self._axes[loop]):
             if not is_array(a) and not (isinstance(a, np.ndarray) and a.ndim):
                 a = elementwise.as_scalar(np.asarray(a)[()] if _is_host(a) else a, d)
                 if n == 0:
@@ -460,11 +460,13 @@ class GUFunc:
         arrays = [a for a in every if is_array(a)]
         like = arrays[-1]
         backend = like.backend
-        strides, cores, dense = self._layouts(every, axes, outer)
+        strides, cores, dense = self._operand_layouts(every, axes, outer)
         flat, walked = layout.collapse_in_order(outer, *strides)
         scalar = tuple(not is_array(a) for a in every)
         checks, _ = check_report.mode(None, backend)
-        record = check_report.shared(backend) if checks and check_report.on_cpu(backend) else None
+        record = (
+            check_report.shared_record(backend) if checks and check_report.on_cpu(backend) else None
+        )
         if record is not None:
             check_report.before_launch(backend, like.queue if queue is None else queue)
         key = (loop, tuple(dense), len(flat), scalar, record is not None)
@@ -479,7 +481,7 @@ class GUFunc:
                 numbers += shape
                 numbers += () if d else steps
         numbers.append(n)
-        target = like if queue is None else _queued(like, queue)
+        target = like if queue is None else _on_queue(like, queue)
         error = None
         if found[0].raises:
             fill()
@@ -498,7 +500,7 @@ class GUFunc:
         backend.to_host(target._queue(), words, error, 0)
         return check_report.found(self._name, found[0].sites, words)
 
-    def _layouts(
+    def _operand_layouts(
         self, every: list[Any], axes: tuple[int, ...], outer: tuple[int, ...]
     ) -> tuple[list[Any], list[Any], list[bool]]:
         """Return the strides of the arrays over the stack, and for each operand the shape and the
@@ -536,7 +538,7 @@ class GUFunc:
             known = self._cache.setdefault(backend, {})
         found = known.get(key)
         kernel = None if found is None else found[1]()  # weak: the backend keeps it
-        if found is None or kernel is None or not device.holds(found[0]):
+        if found is None or kernel is None or not device.is_current(found[0]):
             found, kernel = self._compile(backend, axes, key)
             known[key] = found
         return found, kernel
@@ -581,7 +583,7 @@ class GUFunc:
     ) -> str:
         """Return the source of the kernel that calls the device function."""
         names = [f"p{k}" for k in range(self.nargs)]
-        every = tuple(map(stored, (*loop.inputs, *loop.outputs)))
+        every = tuple(map(storage_dtype, (*loop.inputs, *loop.outputs)))
         parameters, scalars, rest, starts, body, args = [], [], [], [], [], []
         arrays = [n for n, s in zip(names, scalar) if not s]
         for n, d, s in zip(names, every, scalar):
@@ -630,7 +632,7 @@ class GUFunc:
 """
 
 
-def _several(results: list[Any]) -> Any:
+def _as_result(results: list[Any]) -> Any:
     """Return what a function with these results returns."""
     return results[0] if len(results) == 1 else tuple(results) or None
 
@@ -657,7 +659,7 @@ def _on_host(result: Any, out: Any, queue: Any) -> Any:
     return out
 
 
-def _positional(count: int) -> str:
+def _count_text(count: int) -> str:
     return f"{count} positional argument{'s' if count != 1 else ''}"
 
 
@@ -676,7 +678,7 @@ def _size(key: Any, sizes: dict[Any, int]) -> int:
     return key if isinstance(key, int) else sizes[key]
 
 
-def _queued(array: Any, queue: Any) -> Any:
+def _on_queue(array: Any, queue: Any) -> Any:
     return array.with_queue(queue) if hasattr(array, "with_queue") else array.with_stream(queue)
 
 
@@ -721,6 +723,6 @@ def guvectorize(
         raise ValueError(f"guvectorize: identity must be 0, 1, None, 'reorderable': {identity!r}")
 
     def decorate(function: Callable[..., Any]) -> GUFunc:
-        return GUFunc(plain(function), given, text, target, writable_args, identity)
+        return GUFunc(undecorated(function), given, text, target, writable_args, identity)
 
     return decorate

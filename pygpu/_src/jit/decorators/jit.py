@@ -36,9 +36,9 @@ class DeviceFunction:
                 )
         functools.update_wrapper(self, function)
         if "cloudpickle" in sys.modules:
-            from .pickling import notice
+            from .pickling import register_with_cloudpickle
 
-            notice(self)
+            register_with_cloudpickle(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.py_func(*args, **kwargs)
@@ -53,9 +53,9 @@ class DeviceFunction:
         return self if instance is None else types.MethodType(self, instance)
 
     def __reduce__(self) -> Any:
-        from .pickling import by_name
+        from .pickling import reduce_by_name
 
-        return by_name(self)
+        return reduce_by_name(self)
 
     def _options(self) -> dict[str, Any]:
         return {"declared": self.declared}

@@ -41,14 +41,14 @@ from ..types import (
     Type,
     as_type,
     distances,
-    fitting,
+    match_argument,
     numpy_dtype,
     scalar_type,
     weak,
 )
 from ..walk.context import FunctionContext
 from . import arguments
-from .pickling import by_name, notice
+from .pickling import reduce_by_name, register_with_cloudpickle
 from .specialization import Specialization
 
 __all__ = ["CompileStats", "Kernel", "Specialization", "kernel"]
@@ -128,10 +128,10 @@ class Kernel(KernelBase):
                     f"{self._count} parameters"
                 )
         functools.update_wrapper(self, function)
-        notice(self)
+        register_with_cloudpickle(self)
 
     def __reduce__(self) -> Any:
-        return by_name(self)
+        return reduce_by_name(self)
 
     def _options(self) -> dict[str, Any]:
         """Return the options, to make a similar kernel."""
@@ -176,7 +176,9 @@ class Kernel(KernelBase):
         elif hasattr(queue, "__cuda_stream__") and not hasattr(queue, "wait_for_event"):
             queue = lazy("pygpu._src.runtime.cuda.streams").stream_of(queue)  # another library's
         if not isinstance(shared, (int, np.integer)) or shared < 0:
-            raise ValueError(f"{self.__name__}: shared memory of {shared!r} bytes")
+            raise ValueError(
+                f"{self.__name__}: shared memory must be 0 or more bytes, not {shared!r}"
+            )
         shared = int(shared)
         n = max(len(grid), len(block))
         grid, block = grid + (1,) * (n - len(grid)), block + (1,) * (n - len(block))
@@ -283,7 +285,7 @@ class Kernel(KernelBase):
         for declared in self._declared:
             if len(declared) != len(found):
                 continue
-            fits = _fitting_bits if self.freezes else fitting
+            fits = _match_by_size if self.freezes else match_argument
             result = [fits(want, have) for want, have in zip(declared, found)]
             if None in result:
                 continue
@@ -332,7 +334,7 @@ class Kernel(KernelBase):
                 key.append(arg.__class__)
         key.append(at_start)
         whole = tuple(key)
-        known = self._known_for(backend)
+        known = self._specializations_on(backend)
         found = known.get(whole)
         if found is None or not guards_hold(found.guards):
             kinds = tuple(self._type_of(a, i) for i, a in enumerate(args))
@@ -342,7 +344,7 @@ class Kernel(KernelBase):
             known[whole] = found
         return found
 
-    def _known_for(self, backend: Backend) -> dict[Any, Specialization]:
+    def _specializations_on(self, backend: Backend) -> dict[Any, Specialization]:
         """Return the kernels compiled for a backend; the function does not keep its context
         alive."""
         found = self._known.get(backend)
@@ -389,15 +391,15 @@ class Kernel(KernelBase):
         """Return the kernel for a launch: if ranges of indices may leave the arrays, one that
         checks them."""
         grid, block = launcher.grid, launcher.block
-        failing = made.failing(args, grid, block)
+        failing = made.failing_checks(args, grid, block)
         if not failing:
             return made
         found = self._checked.get(made)
-        while found is None or (failing := found.failing(args, grid, block)):
+        while found is None or (failing := found.failing_checks(args, grid, block)):
             before = found or made
             forced = before.forced | failing
             if forced == before.forced:  # cannot be: before checks these sites
-                raise RuntimeError(f"{self.__name__}: indices that are checked are not")
+                raise RuntimeError(f"{self.__name__}: a checked index is out of bounds")
             found = self._compile(backend, made.arg_types, made.at_start, forced)
             self._checked[made] = found
         return found
@@ -417,7 +419,7 @@ class Kernel(KernelBase):
         if self._declared:
             kinds = self._match(kinds)
         backend = _default_backend(self._backend_name)
-        known = self._known_for(backend)
+        known = self._specializations_on(backend)
         found = next((s for s in known.values() if s.arg_types == kinds), None)
         if found is None or not guards_hold(found.guards):
             found = self._compile(backend, kinds, True)
@@ -450,7 +452,7 @@ class Kernel(KernelBase):
         how often it was compiled."""
         hits: Counter[Any] = Counter()
         misses: Counter[Any] = Counter()
-        for made in self._all_known():
+        for made in self._all_specializations():
             (hits if made.from_cache else misses)[made.arg_types] += 1
         folder = disk_cache.default_folder()
         return CompileStats(None if folder is None else str(folder), hits, misses)
@@ -460,15 +462,15 @@ class Kernel(KernelBase):
     @property
     def signatures(self) -> list[tuple[Type, ...]]:
         """The argument types for which there is a compiled kernel."""
-        return list(dict.fromkeys(s.arg_types for s in self._all_known()))
+        return list(dict.fromkeys(s.arg_types for s in self._all_specializations()))
 
-    def _all_known(self) -> list[Specialization]:
+    def _all_specializations(self) -> list[Specialization]:
         return [s for known in list(self._known.values()) for s in known.values()]
 
     @property
     def overloads(self) -> dict[Any, Specialization]:
         """The compiled kernels by their argument types, under Numba's name."""
-        return _Overloads(self, {s.arg_types: s for s in self._all_known()})
+        return _Overloads(self, {s.arg_types: s for s in self._all_specializations()})
 
     def _attributes(self, name: str, signature: Any) -> Any:
         """Return an attribute of the compiled kernel for a signature; a dictionary for all kernels
@@ -476,7 +478,7 @@ class Kernel(KernelBase):
         if signature is None and self.specialized:
             return self.overloads[self._declared[0]].attribute(name)
         if signature is None:
-            return _ByTypes({types: made.attribute(name) for types, made in self.overloads.items()})
+            return _TypeKeyDict({types: made.attribute(name) for types, made in self.overloads.items()})
         return self.overloads[signature].attribute(name)
 
     def get_regs_per_thread(self, signature: Any = None) -> Any:
@@ -505,7 +507,7 @@ class Kernel(KernelBase):
         numbers, ArrayType(dtype, ndim), or text such as "float32[:]". Without types, a dictionary
         of everything compiled so far."""
         if not arg_types:
-            return _ByTypes({s.arg_types: s.text for s in self._all_known()})
+            return _TypeKeyDict({s.arg_types: s.text for s in self._all_specializations()})
         if len(arg_types) == 1 and isinstance(arg_types[0], (tuple, list)):
             arg_types = tuple(arg_types[0])
         kinds = [as_type_of_signature(t) for t in arg_types]
@@ -532,7 +534,7 @@ class Kernel(KernelBase):
                     f"{self._count} parameters"
                 )
             found._declared = [kinds]
-            found._known_for(backend)[kinds] = found._compile(backend, kinds, True)
+            found._specializations_on(backend)[kinds] = found._compile(backend, kinds, True)
             self._specializations[backend.name, kinds] = found
         return found
 
@@ -603,7 +605,7 @@ class Kernel(KernelBase):
             args = tuple(map(arguments.declared_number, args, made.arg_types))
             if self.freezes:
                 args = tuple(map(arguments.whole_number, args))
-        arrays = [a for a in _leaves(args) if isinstance(a, GPUArray)] + made.captured
+        arrays = [a for a in _flatten(args) if isinstance(a, GPUArray)] + made.captured
         for array in arrays:
             if array.backend is not backend:
                 raise differ(self.__name__, backend, array.backend)
@@ -654,12 +656,14 @@ class Kernel(KernelBase):
     ) -> tuple[Any, ...]:
         """Replace host arrays by device arrays, and record what must be copied back."""
         if self.extensions:
-            args = self._extended(args, queue, back)
+            args = self._apply_extensions(args, queue, back)
         if self._pointers:
             args = self._with_pointers(args)
         return tuple([arguments.to_device(self.__name__, a, backend, queue, back) for a in args])
 
-    def _extended(self, args: tuple[Any, ...], queue: Any, back: list[Any]) -> tuple[Any, ...]:
+    def _apply_extensions(
+        self, args: tuple[Any, ...], queue: Any, back: list[Any]
+    ) -> tuple[Any, ...]:
         """Return the arguments as prepared by the extensions, the last extension first."""
         found = []
         for value in args:
@@ -681,7 +685,7 @@ class Kernel(KernelBase):
         """Return where a kernel writes errors: memory for this launch, which then waits, or the
         process's record. The other one is None."""
         waits = made.waits or check_report.mode(self.check, backend)[1]
-        record = None if waits else check_report.shared(backend)
+        record = None if waits else check_report.shared_record(backend)
         if record is not None:
             return None, record
         error = backend.allocate(made.record_bytes, None, queue)
@@ -696,9 +700,9 @@ class Kernel(KernelBase):
         check_report.check(self.__name__, made.asserts, words)
 
 
-def _fitting_bits(want: Type, have: Type) -> Type | None:
-    """As fitting(); but arrays of integers of the same size are read as the declared type, as in
-    Numba."""
+def _match_by_size(want: Type, have: Type) -> Type | None:
+    """As match_argument(); but arrays of integers of the same size are read as the declared type,
+    as in Numba."""
     dates = getattr(want, "date", None) or getattr(have, "date", None)
     if isinstance(want, ArrayType) and isinstance(have, ArrayType) and want.ndim == have.ndim:
         both = want.dtype, have.dtype
@@ -708,21 +712,21 @@ def _fitting_bits(want: Type, have: Type) -> Type | None:
             and both[0].itemsize == both[1].itemsize
         ):
             return ArrayType(want.dtype, have.ndim, have.contiguous, have.space)
-    return fitting(want, have)
+    return match_argument(want, have)
 
 
-class _ByTypes(dict[Any, Any]):
+class _TypeKeyDict(dict[Any, Any]):
     """A dict by argument types, also in the notation of signatures."""
 
     def __missing__(self, key: Any) -> Any:
-        wanted = _loosely(key)
+        wanted = _dtype_and_ndim(key)
         for kinds, found in self.items():
-            if _loosely(kinds) == wanted:
+            if _dtype_and_ndim(kinds) == wanted:
                 return found
         raise KeyError(key)
 
 
-class _Overloads(_ByTypes):
+class _Overloads(_TypeKeyDict):
     """Compiled kernels by argument types; a declared signature is compiled at the first access."""
 
     def __init__(self, kernel: Kernel, known: dict[Any, Specialization]) -> None:
@@ -730,18 +734,18 @@ class _Overloads(_ByTypes):
         self.kernel = kernel
 
     def __missing__(self, key: Any) -> Any:
-        wanted = _loosely(key)
+        wanted = _dtype_and_ndim(key)
         for kinds in (*self, *self.kernel._declared):
-            if _loosely(kinds) == wanted:
+            if _dtype_and_ndim(kinds) == wanted:
                 if kinds in self:
                     return self[kinds]
                 backend = _default_backend(self.kernel._backend_name)
                 made = self.kernel._compile(backend, kinds, True)
-                return self.kernel._known_for(backend).setdefault(kinds, made)
+                return self.kernel._specializations_on(backend).setdefault(kinds, made)
         raise KeyError(key)
 
 
-def _loosely(key: Any) -> list[Any]:
+def _dtype_and_ndim(key: Any) -> list[Any]:
     """Return types without the layout of arrays, and Python's numbers as their dtypes."""
     given = getattr(key, "args", key)
     kinds = map(as_type_of_signature, given if isinstance(given, (tuple, list)) else (given,))
@@ -789,16 +793,16 @@ def _size(kernel: Kernel, what: str, value: Any) -> tuple[int, ...]:
     return found
 
 
-def _leaves(args: Sequence[Any]) -> list[Any]:
+def _flatten(args: Sequence[Any]) -> list[Any]:
     found: list[Any] = []
     for arg in args:
-        found += _leaves(arg) if isinstance(arg, tuple) else [arg]
+        found += _flatten(arg) if isinstance(arg, tuple) else [arg]
     return found
 
 
 def _queue_of(backend: Backend, args: Sequence[Any]) -> Any:
     """Return the queue of the first array, or the backend's own."""
-    for arg in _leaves(args):
+    for arg in _flatten(args):
         if isinstance(arg, GPUArray) and arg.queue is not None:
             return arg.queue
     return getattr(backend, "default_queue", None)

@@ -29,7 +29,7 @@ def check_options(call: str, options: dict[str, Any], target: str | None) -> Non
 def stream_of(queue: Any, stream: Any) -> Any:
     """Return the stream or queue of a call; Numba's stream 0 is the default one."""
     if queue is not None and stream is not None:
-        raise TypeError("either queue or stream, not both")
+        raise TypeError("pass either queue or stream, not both")
     chosen = stream if queue is None else queue
     return None if isinstance(chosen, int) and chosen == 0 else chosen
 
@@ -101,6 +101,6 @@ def select(where: Any, array: Any, neutral: Any, target: Any, name: str) -> Any:
     return np.where(where, array, np.asarray(array).dtype.type(neutral))
 
 
-def plain(function: Any) -> Any:
+def undecorated(function: Any) -> Any:
     """Return the Python function behind a decorated device function."""
     return getattr(function, "py_func", function)

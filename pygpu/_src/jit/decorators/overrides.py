@@ -9,7 +9,7 @@ import numpy as np
 
 from pygpu._array import GPUArray
 
-__all__ = ["overridden", "overrides"]
+__all__ = ["call_override", "has_override"]
 
 _PLAIN = (GPUArray, np.generic, bool, int, float, complex, list, tuple)
 
@@ -22,14 +22,14 @@ def _has_method(obj: Any) -> bool:
     return method is not np.ndarray.__array_ufunc__ and not hasattr(obj, "__cuda_array_interface__")
 
 
-def overrides(args: Sequence[Any], out: Any) -> bool:
+def has_override(args: Sequence[Any], out: Any) -> bool:
     """Whether an operand has an ``__array_ufunc__`` of its own."""
     if any(map(_has_method, args)):
         return True
     return out is not None and any(map(_has_method, out if isinstance(out, tuple) else (out,)))
 
 
-def overridden(ufunc: Any, args: Sequence[Any], out: Any, options: dict[str, Any]) -> Any:
+def call_override(ufunc: Any, args: Sequence[Any], out: Any, options: dict[str, Any]) -> Any:
     """Return what the operands' ``__array_ufunc__`` do for a call. Raises TypeError if all of them
     return NotImplemented."""
     outs = tuple(args[ufunc.nin :])

@@ -18,28 +18,28 @@ from typing import Any
 from ..compiler import source_of
 from ..source import KernelError, python_function
 
-__all__ = ["by_name", "notice"]
+__all__ = ["reduce_by_name", "register_with_cloudpickle"]
 
-_noticed: set[type] = set()
+_registered: set[type] = set()
 
 
-def notice(obj: Any) -> None:
+def register_with_cloudpickle(obj: Any) -> None:
     """Register the class of an object with cloudpickle, if it is loaded."""
     cls = type(obj)
-    if cls in _noticed:
+    if cls in _registered:
         return
     module = sys.modules.get("cloudpickle")
     table = getattr(getattr(module, "Pickler", None), "dispatch_table", None)
     if table is not None:
-        table[cls] = _reduced
-        _noticed.add(cls)
+        table[cls] = _reduce_for_cloudpickle
+        _registered.add(cls)
 
 
-def by_name(obj: Any) -> Any:
+def reduce_by_name(obj: Any) -> Any:
     """Implement ``__reduce__``: return the name, or for a local function the data to make it. The
     standard library's pickle cannot write a local function, so it is given cloudpickle's bytes, if
     that is installed."""
-    notice(obj)
+    register_with_cloudpickle(obj)
     name = obj.py_func.__qualname__
     if "<locals>" not in name:
         return name
@@ -47,13 +47,13 @@ def by_name(obj: Any) -> Any:
         import cloudpickle  # type: ignore[import-untyped, import-not-found, unused-ignore]
     except ImportError:
         return _by_value(obj)
-    notice(obj)
-    if type(obj) not in _noticed:
+    register_with_cloudpickle(obj)
+    if type(obj) not in _registered:
         return _by_value(obj)
     return cloudpickle.loads, (cloudpickle.dumps(obj),)
 
 
-def _reduced(obj: Any) -> Any:
+def _reduce_for_cloudpickle(obj: Any) -> Any:
     """The same for cloudpickle."""
     name = obj.py_func.__qualname__
     module = obj.py_func.__module__
@@ -103,7 +103,7 @@ def _collect(function: types.FunctionType, texts: dict[types.FunctionType, str])
             except ValueError:
                 continue
         plain = found if isinstance(found, types.FunctionType) else None
-        if plain is None and type(found) in _noticed:
+        if plain is None and type(found) in _registered:
             plain = python_function(found)
         if plain is not None and plain.__module__ == function.__module__:
             _collect(plain, texts)

@@ -24,7 +24,7 @@ from pygpu._src.array import primitives
 from pygpu._src.array.ufuncs import is_array
 
 from . import binary, device
-from .operands import operand, plain, stream_of
+from .operands import operand, stream_of, undecorated
 from .place import check_target
 
 __all__ = ["Reduce", "reduce"]
@@ -60,7 +60,7 @@ class Reduce:
     def _function(self, given: DType, dtype: Any, backend: Any) -> Any:
         key = given, dtype, backend
         found = self._functions.get(key)
-        if found is None or not device.holds(found[1]):
+        if found is None or not device.is_current(found[1]):
             number = given if dtype is None else np.dtype(dtype)
             if dtype is None and not self._keeps_dtype:
                 number = binary.closure(self.py_func, number, backend)
@@ -99,9 +99,11 @@ class Reduce:
             given = np.asarray(given)
         if size is not None:
             if given.ndim != 1:
-                raise ValueError(f"{self._name}: size is for arrays with one axis")
+                raise ValueError(f"{self._name}: size needs an array with one axis")
             if not 0 <= size <= given.shape[0]:
-                raise ValueError(f"{self._name}: size {size} of an array of {given.shape[0]} items")
+                raise ValueError(
+                    f"{self._name}: size must be from 0 to {given.shape[0]}, not {size}"
+                )
             given = given[:size]
         found = binary.reduce(
             self._name,
@@ -110,18 +112,18 @@ class Reduce:
             axis,
             out=out,
             keepdims=keepdims,
-            initial=self._begin(init),
+            initial=self._initial(init),
             target=self.target,
             queue=stream_of(queue, stream),
         )
         if res is None:
             return found
-        return self._leave(res, found)
+        return self._store_in(res, found)
 
-    def _begin(self, init: Any) -> Any:
+    def _initial(self, init: Any) -> Any:
         return self.identity if init is _NONE else init
 
-    def _leave(self, res: Any, found: Any) -> None:
+    def _store_in(self, res: Any, found: Any) -> None:
         """Store a result of one item in the first item of an array."""
         place: Any = operand(res, self._name)
         if not isinstance(place, (np.ndarray, GPUArray)) or place.size < 1:
@@ -148,5 +150,5 @@ def reduce(functor: Any = None, *, identity: Any = None, target: str | None = No
     """
     check_target(target, "reduce")
     if functor is None:
-        return lambda function: Reduce(plain(function), identity, target)
-    return Reduce(plain(functor), identity, target)
+        return lambda function: Reduce(undecorated(function), identity, target)
+    return Reduce(undecorated(functor), identity, target)

@@ -19,7 +19,7 @@ from .operands import array_or_none, operand
 __all__ = ["at", "reduceat"]
 
 
-def _joining(function: Any) -> GUFunc:
+def _make_at(function: Any) -> GUFunc:
     def join(start, stop, order, values, first, out):  # type: ignore[no-untyped-def]
         out[0] = first
         for j in range(start, stop):
@@ -28,7 +28,7 @@ def _joining(function: Any) -> GUFunc:
     return GUFunc(join, (), "(),(),(m),(n),()->()", function.target)
 
 
-def _repeating(function: Any) -> GUFunc:
+def _make_unary_at(function: Any) -> GUFunc:
     def repeat(count, first, out):  # type: ignore[no-untyped-def]
         out[0] = first
         for _ in range(count):
@@ -37,7 +37,7 @@ def _repeating(function: Any) -> GUFunc:
     return GUFunc(repeat, (), "(),()->()", function.target)
 
 
-def _folding(function: Any) -> GUFunc:
+def _make_reduceat(function: Any) -> GUFunc:
     def fold(start, stop, values, out):  # type: ignore[no-untyped-def]
         out[0] = values[start]
         for j in range(start + 1, stop):
@@ -80,7 +80,7 @@ def at(function: Any, array: Any, indices: Any, values: Any, name: str) -> None:
     first = target[where]
     if function.nin == 1:
         inputs = [stops - starts]
-        kernel = function._segments("at", _repeating)
+        kernel = function._segment_kernels("at", _make_unary_at)
     else:
         values = operand(values, name)
         if not is_array(values):
@@ -88,7 +88,7 @@ def at(function: Any, array: Any, indices: Any, values: Any, name: str) -> None:
         taken = np.arange(values.size).reshape(values.shape)
         taken = np.broadcast_to(taken, places.shape).reshape(-1)[order]
         inputs = [starts, stops, taken, _flat(values)]
-        kernel = function._segments("at", _joining)
+        kernel = function._segment_kernels("at", _make_at)
     _check_cast(function, array.dtype, inputs[3:], name)
     made = (
         primitives.empty(array, first.shape, array.dtype)
@@ -138,13 +138,13 @@ def reduceat(
     else:
         made = np.empty(shape, number)
     if made.size:
-        function._segments("reduceat", _folding)(starts, stops, lines, out=made)
+        function._segment_kernels("reduceat", _make_reduceat)(starts, stops, lines, out=made)
     made = made.transpose(back)
     if out is None:
         return made
     if out.shape != made.shape or is_array(out) != is_array(made):
         raise ValueError(
-            f"{name}.reduceat: out of shape {out.shape} for a result of shape {made.shape}; it "
+            f"{name}.reduceat: out has shape {out.shape}, the result has shape {made.shape}; out "
             "must be where the array is"
         )
     if not np.can_cast(number, out.dtype, "same_kind"):

@@ -74,13 +74,13 @@ def _by_value(arg_types: Sequence[Type]) -> bool:
     return any(isinstance(t, ObjectType) and t.value is not None for t in arg_types)
 
 
-def _folders(unit: Any) -> list[str]:
+def _include_options(unit: Any) -> list[str]:
     """Return the options for files that linked C sources include."""
     found = [*unit.external.values(), *external.search_paths()] if unit.external else []
     return [f"-I{folder}" for folder in dict.fromkeys(found) if folder]
 
 
-def _captured(unit: Any, source: Any, backend: Backend) -> list[Any]:
+def _captured_arrays(unit: Any, source: Any, backend: Backend) -> list[Any]:
     """Return device arrays from outside the function, which each launch passes."""
     arrays = [array for _, array in unit.captured]
     for array in arrays:
@@ -123,7 +123,7 @@ class Specialization:
         lines, _ = infer(fc)
         self.arg_types = tuple(arg_types)
         self.guards = tuple(g for g in unit.guards.values() if not (freezes and _is_data(g[2])))
-        self.captured = _captured(unit, source, backend)
+        self.captured = _captured_arrays(unit, source, backend)
         self.forced = forced
         self._keep_checks(unit, source)
         self.dynamic = "pg_dynamic" in fc.implicit
@@ -149,7 +149,7 @@ class Specialization:
             unit.need(*_dtypes_of(t))
         root = f"PG_KERNEL void {self.name}({', '.join(declared)})\n{{\n{head}{body}\n}}\n"
         self.text = "".join(unit.external) + unit.text(root)
-        options = [*options, *_folders(unit)]
+        options = [*options, *_include_options(unit)]
         if unit.prototypes:  # for recursive functions
             backend.need_stack(_STACK_OF_RECURSION)  # type: ignore[attr-defined]
         self.features = frozenset(unit.features)
@@ -166,7 +166,7 @@ class Specialization:
         self.tests = unit.tests or {}
         self.number = check_report.number_of(source.name, self.asserts) if self.asserts else 0
         if self.number:
-            weakref.finalize(self, check_report.forget, self.number)
+            weakref.finalize(self, check_report.release, self.number)
 
     def _compile(self, backend: Backend, options: Sequence[str]) -> None:
         full = backend.dialect.source(self.text, self.features)
@@ -209,7 +209,9 @@ class Specialization:
             raise LogicError(f"{self.name}: the context that it was compiled for is gone")
         return kernel
 
-    def failing(self, args: Sequence[Any], grid: Sequence[int], block: Sequence[int]) -> set[Any]:
+    def failing_checks(
+        self, args: Sequence[Any], grid: Sequence[int], block: Sequence[int]
+    ) -> set[Any]:
         """Return the sites whose ranges a launch does not keep within bounds."""
 
         def leaf(end: tuple[Any, ...]) -> int:

@@ -26,7 +26,7 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.dtypes import is_date
 
 from ..signature import signatures
-from ..types import stored
+from ..types import storage_dtype
 from . import binary, device, loops, segments
 from .date_reductions import on_dates
 from .dates import DateViews, has_dates
@@ -39,13 +39,13 @@ from .operands import (
     keep_order,
     numbers,
     operand,
-    plain,
     select,
     stream_of,
+    undecorated,
     where_of,
 )
-from .overrides import overridden, overrides
-from .pickling import by_name, notice
+from .overrides import call_override, has_override
+from .pickling import reduce_by_name, register_with_cloudpickle
 from .place import Place, check_target
 from .raising import raising
 
@@ -110,13 +110,13 @@ class UFunc:
                 outputs = device.compile(function, inputs, raises=True).results
             self._add(Loop(inputs, outputs))
         self._is_typed = bool(given)
-        notice(self)
+        register_with_cloudpickle(self)
 
     def __repr__(self) -> str:
         return f"<ufunc {self._name!r}>"
 
     def __reduce__(self) -> Any:
-        return by_name(self)
+        return reduce_by_name(self)
 
     def _options(self) -> dict[str, Any]:
         return {"given": self.declared, "target": self.target, "identity": self.identity}
@@ -170,7 +170,7 @@ class UFunc:
             self._nout = len(loop.outputs)
         elif len(loop.outputs) != self._nout:
             raise TypeError(
-                f"{self._name}: a loop with {len(loop.outputs)} results beside one with "
+                f"{self._name}: one signature has {len(loop.outputs)} results, another one "
                 f"{self._nout}"
             )
         if not loop.outputs:
@@ -222,7 +222,7 @@ class UFunc:
             computed: Any = raising(self.py_func, loop, self.target)
         else:
             computed = self._operation(function, loop)
-        dtypes.require(backend, self._name, *map(stored, (*loop.inputs, *loop.outputs)))
+        dtypes.require(backend, self._name, *map(storage_dtype, (*loop.inputs, *loop.outputs)))
         self._cache[key] = loop, computed
         return loop, computed
 
@@ -230,8 +230,8 @@ class UFunc:
         """Return the operation of arrays that calls the function."""
         outs = [f"r{k}" for k in range(len(loop.outputs))]
         args = [f"x{k}" for k in range(self.nin)]
-        ins, ends = ([stored(d) for d in part] for part in (loop.inputs, loop.outputs))
-        found_types = [stored(d) for d in function.results]
+        ins, ends = ([storage_dtype(d) for d in part] for part in (loop.inputs, loop.outputs))
+        found_types = [storage_dtype(d) for d in function.results]
         declared = " ".join(f"{dtypes.compute_type(d)} {r};" for d, r in zip(found_types, outs))
         stores = " ".join(
             f"y{k} = {dtypes.cast(r, of, d)};"
@@ -247,14 +247,14 @@ class UFunc:
             key=(function.key, loop.outputs),
         )
 
-    def _wanted(self, dtype: Any, signature: Any) -> list[Any] | None:
+    def _requested_loop(self, dtype: Any, signature: Any) -> list[Any] | None:
         """Return the loop that dtype= or signature= asks for: a dtype or None for each operand."""
         if dtype is None and signature is None:
             return None
         if signature is None:
             return [None] * self.nin + [np.dtype(dtype)] * self.nout
         if dtype is not None:
-            raise TypeError(f"{self._name}: either dtype or signature")
+            raise TypeError(f"{self._name}: pass either dtype or signature, not both")
         if isinstance(signature, str):
             left, arrow, right = signature.partition("->")
             found = [np.dtype(c) for c in left + right]
@@ -286,7 +286,7 @@ class UFunc:
     ) -> Any:
         """Apply the function to all items; see the class. Raises TypeError for arguments without a
         loop, ValueError for shapes that do not fit."""
-        if where is True and dtype is None and len(args) == self.nin and self._held():
+        if where is True and dtype is None and len(args) == self.nin and self._check_globals():
             plain = signature is None and sig is None and queue is None and stream is None
             if plain and casting == "same_kind" and not isinstance(out, tuple):
                 known = launch_cache.launch_known(self._key, *args, out=out)
@@ -294,18 +294,18 @@ class UFunc:
                     return known
         name = self._name
         if len(args) < self.nin:
-            raise TypeError(f"{name}() takes {self.nin} arguments, and {len(args)} were given")
-        if overrides(args, out):
+            raise TypeError(f"{name}() takes {self.nin} arguments, but {len(args)} were given")
+        if has_override(args, out):
             options = {"dtype": dtype, "where": None if where is True else where}
             options["signature"] = sig if signature is None else signature
-            return overridden(self, args, out, options)
+            return call_override(self, args, out, options)
         loops.check_casting(name, casting)
-        outs = self._outs(args, out)
+        outs = self._output_args(args, out)
         inputs = [operand(a, name) for a in args[: self.nin]]
         mask = None if where is True else operand(where, name)
         backend, here = where_of(self, [*inputs, *outs, mask])
         kinds = [loops.kind_of(a) for a in inputs]
-        wanted = self._wanted(dtype, sig if signature is None else signature)
+        wanted = self._requested_loop(dtype, sig if signature is None else signature)
         loop, operation = self._loop(kinds, wanted, casting, backend)
         outs = outs or [None] * len(loop.outputs)
         loops.check_results(name, loop, outs, casting)
@@ -330,7 +330,7 @@ class UFunc:
             results = dated.results(results)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _outs(self, args: tuple[Any, ...], out: Any) -> list[Any]:
+    def _output_args(self, args: tuple[Any, ...], out: Any) -> list[Any]:
         """Return the outputs that a call passes, as a list."""
         more = list(args[self.nin :])
         if more and out is not None:
@@ -351,10 +351,10 @@ class UFunc:
                 raise ValueError(f"{self._name}: an output array is read-only")
         return found
 
-    def _held(self) -> bool:
+    def _check_globals(self) -> bool:
         """Whether outside names still refer to the same objects; if not, everything is compiled
         again."""
-        if all(map(device.holds, self._used)):
+        if all(map(device.is_current, self._used)):
             return True
         self._used.clear()
         self._cache.clear()
@@ -442,7 +442,7 @@ class UFunc:
 
     # ---- methods of ufuncs with two inputs
 
-    def _two(self, method: str) -> None:
+    def _check_binary(self, method: str) -> None:
         if self.nin != 2 or self.nout != 1:
             raise ValueError(f"{method} only supported for functions of two inputs and one result")
 
@@ -493,8 +493,8 @@ class UFunc:
 
         Raises ValueError for no items without `initial` or an identity, np.exceptions.AxisError.
         """
-        self._two("reduce")
-        self._held()
+        self._check_binary("reduce")
+        self._check_globals()
         if where is not True:
             if initial is None and self.identity is None:
                 raise ValueError(f"{self._name}.reduce: where needs initial= or an identity")
@@ -507,11 +507,11 @@ class UFunc:
                 queue=stream_of(queue, stream), **options,
             )  # fmt: skip
 
-        return self._of_kind(
+        return self._reduce_array(
             compute, array, dtype, out, self.identity if initial is None else initial
         )
 
-    def _of_kind(
+    def _reduce_array(
         self, compute: Callable[..., Any], array: Any, dtype: Any, out: Any, initial: Any
     ) -> Any:
         """What reduce and accumulate compute of an array of numbers or of dates."""
@@ -546,8 +546,8 @@ class UFunc:
     ) -> Any:
         """Return the partial results along an axis: r[0] = a[0], r[i] = f(r[i - 1], a[i]),
         assuming that the function is associative."""
-        self._two("accumulate")
-        self._held()
+        self._check_binary("accumulate")
+        self._check_globals()
 
         def compute(array: Any, found: Any, initial: Any, **options: Any) -> Any:
             return binary.accumulate(
@@ -555,7 +555,7 @@ class UFunc:
                 queue=stream_of(queue, stream), **options,
             )  # fmt: skip
 
-        return self._of_kind(compute, array, dtype, out, None)
+        return self._reduce_array(compute, array, dtype, out, None)
 
     def outer(self, a: Any, b: Any, **options: Any) -> Any:
         """Apply the function to all pairs: the result has shape a.shape + b.shape."""
@@ -570,7 +570,7 @@ class UFunc:
     def at(self, a: Any, indices: Any, b: Any = None) -> None:
         """a[indices] = f(a[indices], b) in place, where an index that occurs several times has
         effect each time, in order. The indices are sorted on the host."""
-        self._held()
+        self._check_globals()
         segments.at(self, a, indices, b, self._name)
 
     def reduceat(
@@ -578,11 +578,11 @@ class UFunc:
     ) -> Any:
         """The reductions of array[indices[i] : indices[i + 1]] along an axis, each in order; the
         item at indices[i] where that is empty."""
-        self._two("reduceat")
-        self._held()
+        self._check_binary("reduceat")
+        self._check_globals()
         return segments.reduceat(self, array, indices, axis, dtype, out, self._name)
 
-    def _segments(self, method: str, make: Any) -> Any:
+    def _segment_kernels(self, method: str, make: Any) -> Any:
         """The kernels of a method."""
         found = self._binaries.get(method)
         if found is None:
@@ -624,10 +624,10 @@ def vectorize(
             f"vectorize: identity must be a number, None or 'reorderable': {identity!r}"
         )
     if callable(ftylist_or_function) and not hasattr(ftylist_or_function, "dtype"):
-        return UFunc(plain(ftylist_or_function), (), target, identity)
+        return UFunc(undecorated(ftylist_or_function), (), target, identity)
     given = signatures(ftylist_or_function, "vectorize")
 
     def decorate(function: Callable[..., Any]) -> UFunc:
-        return UFunc(plain(function), given, target, identity)
+        return UFunc(undecorated(function), given, target, identity)
 
     return decorate

@@ -8,12 +8,12 @@ from typing import Any
 
 from ..compiler import source_of
 
-__all__ = ["chosen", "written"]
+__all__ = ["writable_inputs", "written_parameters"]
 
 _READ = {"shape", "size", "ndim", "dtype", "strides", "itemsize", "nbytes"}
 
 
-def written(function: Any, ndims: Sequence[int]) -> frozenset[int]:
+def written_parameters(function: Any, ndims: Sequence[int]) -> frozenset[int]:
     """Return the numbers of the parameters whose items may be assigned: of those that are used in
     another way than reading an item, or a property such as the shape. ndims: their axes."""
     node = source_of(function).node
@@ -40,7 +40,7 @@ def _is_item_read(part: ast.Subscript, ndim: int) -> bool:
     return plain and len(parts) >= ndim
 
 
-def chosen(function: Any, nin: int, given: Sequence[Any], target: Any) -> frozenset[int]:
+def writable_inputs(function: Any, nin: int, given: Sequence[Any], target: Any) -> frozenset[int]:
     """Return the inputs that ``writable_args`` names, by number or parameter. Raises ValueError,
     RuntimeError and TypeError as Numba does."""
     if not given:

@@ -59,7 +59,9 @@ def assign(fc: FunctionContext, target: ast.expr, value: Value) -> None:
             return assign(fc, plain, value)
         items = unpack(fc, value, target, len(target.elts))
         if len(items) != len(target.elts):
-            raise fc.source.error(f"{len(items)} values for {len(target.elts)} names", target)
+            raise fc.source.error(
+                f"cannot unpack {len(items)} values into {len(target.elts)} names", target
+            )
         if any(not isinstance(t, ast.Name) for t in target.elts) or any(
             _mentions(fc, item, t)
             for i, t in enumerate(target.elts)
@@ -81,11 +83,15 @@ def _starred(fc: FunctionContext, target: Any, value: Value) -> tuple[ast.Tuple,
     """Rewrite ``a, *b, c = value`` as ``a, b, c``, where b is the tuple of the items in between."""
     starred = [i for i, t in enumerate(target.elts) if isinstance(t, ast.Starred)]
     if not value.is_tuple:
-        raise fc.source.error(f"only tuples have a starred part, not {value.type}", target)
+        raise fc.source.error(
+            f"only a tuple can be unpacked into a starred name, not {value.type}", target
+        )
     items, before = list(value.items), starred[0]
     after = len(target.elts) - before - 1
     if len(items) < before + after:
-        raise fc.source.error(f"{len(items)} values for at least {before + after} names", target)
+        raise fc.source.error(
+            f"cannot unpack {len(items)} values into at least {before + after} names", target
+        )
     end = len(items) - after
     middle = items[before:end]
     rest = Value(TupleType(tuple(v.type for v in middle)), items=middle)

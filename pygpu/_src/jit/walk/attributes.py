@@ -157,7 +157,7 @@ def view_as(fc: FunctionContext, value: Value, dtype: np.dtype[Any], node: ast.A
         if last.isdigit():
             if int(last) * old % new:
                 raise fc.source.error(
-                    f"view(): {int(last) * old} bytes are not a whole number of items of {dtype}",
+                    f"view(): {int(last) * old} bytes are not a multiple of the size of {dtype}",
                     node,
                 )
             shape[-1] = str(int(last) * old // new)

@@ -32,7 +32,7 @@ from .constants import constant
 from .context import FunctionContext
 from .conversions import cast, dtype_of, item_type
 from .date_operations import to_dtype
-from .names import NotYet
+from .names import UnboundName
 from .operators import binary, call_ufunc
 from .optional import unwrapped
 from .registry import Handler, WrongCall, find, visits_expression
@@ -68,7 +68,7 @@ def _rebuild(t: Any, parts: Any) -> Value:
     return found
 
 
-def _takes(kind: Any, value: Value) -> bool:
+def _casts_safely(kind: Any, value: Value) -> bool:
     """Whether a number can be cast safely to the type of a signature."""
     dtype = getattr(kind, "dtype", None)
     if not value.is_scalar or dtype is None:
@@ -81,7 +81,7 @@ def _takes(kind: Any, value: Value) -> bool:
     return np.can_cast(value.type.dtype, dtype)
 
 
-def _far(kind: Any, value: Value) -> int:
+def _cast_cost(kind: Any, value: Value) -> int:
     """Return how far a number is from the type of a signature."""
     dtype = getattr(kind, "dtype", None)
     if not isinstance(value.type, Scalar) or dtype is None or hasattr(kind, "ndim"):
@@ -171,7 +171,7 @@ def _call_declared(
         fitting = [
             one
             for one in declared
-            if all(_takes(t, given[n]) for n, t in zip(names, one.args) if n in given)
+            if all(_casts_safely(t, given[n]) for n, t in zip(names, one.args) if n in given)
         ]
         if not fitting:
             found = ", ".join(str(v.type) for v in given.values())
@@ -183,7 +183,9 @@ def _call_declared(
     else:
         chosen = min(
             declared,
-            key=lambda one: sum(_far(t, given[n]) for n, t in zip(names, one.args) if n in given),
+            key=lambda one: sum(
+                _cast_cost(t, given[n]) for n, t in zip(names, one.args) if n in given
+            ),
         )
     kinds = dict(zip(names, chosen.args))
 
@@ -198,7 +200,7 @@ def _call_declared(
         if dtype is None or hasattr(kind, "ndim") or not value.is_scalar or dtype.names:
             return value
         if value.dtype.kind == "c" and dtype.kind != "c":
-            raise WrongCall(f"{function.__name__}: {value.type} does not become {dtype}")
+            raise WrongCall(f"{function.__name__}: cannot convert {value.type} to {dtype}")
         return cast(fc, node, value, dtype, node, wraps=True)
 
     args = [converted(kinds[n], v) for n, v in zip(names, args)] + args[len(names) :]
@@ -309,7 +311,7 @@ def _recursive(
             if fc.active is not None:
                 fc.active.lowest = min(fc.active.lowest, active.depth)
             if active.result is None:
-                raise NotYet(
+                raise UnboundName(
                     fc.source.error(
                         f"cannot type infer runaway recursion: {name} returns nothing but what it "
                         "returns itself",
@@ -320,7 +322,7 @@ def _recursive(
             active.is_recursive = True
             return active
     if around >= _MOST_TYPES:
-        raise fc.source.error(f"{name} calls itself with ever new types", node)
+        raise fc.source.error(f"{name} calls itself with too many different argument types", node)
     return fc.unit.device_function(fc.unit, function, arg_types, src)
 
 

@@ -49,7 +49,9 @@ def captured_array(fc: FunctionContext, obj: Any, node: ast.AST) -> Value:
     if not (dtypes.computes(array.dtype) or array.dtype.names):
         raise fc.source.error(f"kernels have no arrays of {array.dtype}", node)
     if not array._is_aligned:
-        raise fc.source.error("the items of this array are not aligned; make a copy", node)
+        raise fc.source.error(
+            "the items of this array are not aligned; make a copy of the array", node
+        )
     fc.need_dtype(array.dtype, node)
     name = f"pg_captured_{number}"
     t = ArrayType(array.dtype, array.ndim, bool(array._c_contiguous))

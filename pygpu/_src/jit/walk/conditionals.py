@@ -9,7 +9,7 @@ from ..ir import Value, as_enum, wide_enough
 from ..types import BOOL, VOID, ArrayType, OptionalType, RecordType, Scalar, TupleType, join
 from .context import FunctionContext
 from .known_ranges import is_integer, together
-from .names import NotYet
+from .names import UnboundName
 from .optional import as_optional
 from .registry import visits_expression
 from .truth import truth_of
@@ -59,17 +59,17 @@ def conditional_expression(fc: FunctionContext, node: ast.IfExp) -> Value:
         return fc.expr(node.body if test.const else node.orelse)
     depth = fc.conditional
     fc.conditional += 1
-    early: NotYet | None = None  # in a recursive call before its type is known
+    early: UnboundName | None = None  # in a recursive call before its type is known
     with fc.ranges.only_if(test):
         try:
             a = fc.expr(node.body)
-        except NotYet as error:
+        except UnboundName as error:
             early, a, fc.conditional = error, Value(VOID), depth + 1
         one = fc.ranges.range_of(a) if fc.unit.checks and is_integer(a) else None
     with fc.ranges.only_if(test, False):
         try:
             b = fc.expr(node.orelse)
-        except NotYet as error:
+        except UnboundName as error:
             if early is not None:
                 raise
             early, a, b, fc.conditional = error, Value(VOID), a, depth + 1

@@ -85,7 +85,7 @@ class FunctionContext:
         self.writes = False
 
     def postpone(self, error: Any) -> None:
-        """Record that something is not known yet in this walk. error: a NotYet."""
+        """Record that something is not known yet in this walk. error: an UnboundName."""
         if self.pending is None:
             self.pending, self.waits_for = error.error, error.active
 

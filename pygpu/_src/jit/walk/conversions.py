@@ -50,7 +50,7 @@ def cast(
         text = dtypes.rounded(dtype, text)
     was: Any = value.type
     if was.weak and was.dtype.kind == "c" != dtype.kind:
-        raise WrongCall(f"numpy.{dtype}() of a complex number")
+        raise WrongCall(f"numpy.{dtype}() cannot convert a complex number; use z.real")
     # Otherwise it may wrap around.
     holds = (was.weak and not wraps) or np.can_cast(was.dtype, dtype)
     result = Value(t, text, nonneg=(value.nonneg and holds) or dtype.kind in "bu")

@@ -55,10 +55,11 @@ def date_of(fc: FunctionContext, value: Value, date: np.dtype[Any], node: ast.AS
         return Value(DateType(date), emit.convert(value, WEAK_INT))
     t, to = value.type, DateType(date)
     if not isinstance(t, DateType):
-        raise fc.source.error(f"{t} does not become {date}", node)
+        raise fc.source.error(f"{t} cannot be converted to {date}", node)
     if not convertible(t.date, date):
         raise fc.source.error(
-            f"{t} does not become {date} in kernels: convert it with astype() before the launch",
+            f"{t} cannot be converted to {date} in kernels; convert it with astype() before the "
+            "launch",
             node,
         )
     return Value(to, emit.convert(value, to))
@@ -71,7 +72,9 @@ def to_dtype(fc: FunctionContext, value: Value, dtype: np.dtype[Any], node: ast.
     if dtype.kind in "iu" and dtype.itemsize == 8:
         one = Value(_INT64, value.text)
         return one if dtype.kind == "i" else Value(Scalar(dtype), emit.convert(one, Scalar(dtype)))
-    raise fc.source.error(f"{value.type} becomes int64 or another unit, not {dtype}", node)
+    raise fc.source.error(
+        f"{value.type} can be converted to int64 or another unit, not to {dtype}", node
+    )
 
 
 def constant_parts(*values: Value) -> tuple[Any, ...] | None:

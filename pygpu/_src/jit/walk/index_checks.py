@@ -27,17 +27,17 @@ __all__ = [
     "PLACES",
     "SCRATCH",
     "Checked",
-    "Raised",
+    "RaisedException",
     "Site",
     "checked_atomic",
     "checked_index",
     "checked_load",
     "checked_record",
-    "joined",
+    "flat_index",
     "need_helper",
-    "place_text",
-    "proven",
-    "raised",
+    "item_source",
+    "is_proven",
+    "raised_exception",
     "report",
     "site_of",
 ]
@@ -121,7 +121,7 @@ class Site(Frozen):
         return self.function, self.place, self.column, self.text, self.axis
 
 
-class Raised(str):
+class RaisedException(str):
     """An exception that a kernel raises; as a string, it has everything that distinguishes it from
     others. function: its name if the message begins with it and the thread, as in Numba."""
 
@@ -132,7 +132,7 @@ class Raised(str):
 
     def __new__(
         cls, kind: type[Exception], args: tuple[Any, ...], place: str, function: str = ""
-    ) -> Raised:
+    ) -> RaisedException:
         text = f"{kind.__module__}.{kind.__qualname__}{args!r} {place} {function}"
         made = super().__new__(cls, text)
         made.kind, made.args, made.place, made.function = kind, args, place, function
@@ -155,13 +155,15 @@ class Checked(str):
         return f"{text} == {_NONE}" if self.strided else f"{text} < 0"
 
 
-def raised(fc: FunctionContext, kind: type[Exception], message: str, node: Any) -> Raised:
+def raised_exception(
+    fc: FunctionContext, kind: type[Exception], message: str, node: Any
+) -> RaisedException:
     """Return a Python exception that an operation of the kernel raises."""
     place = f"{fc.source.filename}:{getattr(node, 'lineno', 1) + fc.source.first}"
-    return Raised(kind, (message,), place)
+    return RaisedException(kind, (message,), place)
 
 
-def proven(fc: FunctionContext, value: Value, n: str, site: Site) -> bool:
+def is_proven(fc: FunctionContext, value: Value, n: str, site: Site) -> bool:
     """Whether an index needs no check in the kernel: it is within an axis of length *n*, or in a
     range that each launch compares with it."""
     low, high = fc.ranges.range_of(value)
@@ -232,7 +234,7 @@ def need_helper(fc: FunctionContext, name: str) -> str:
     return name
 
 
-def joined(fc: FunctionContext, t: ArrayType, texts: Sequence[str], value: Value) -> Checked:
+def flat_index(fc: FunctionContext, t: ArrayType, texts: Sequence[str], value: Value) -> Checked:
     """Combine the indices of all axes."""
     if t.contiguous:
         text = texts[0]
@@ -249,7 +251,7 @@ def checked_load(fc: FunctionContext, t: ArrayType, pointer: str, index: Checked
     """Return the item at a place, 0 if it is out of bounds."""
     kind, code = emit.pointer_type(t), dtypes.code(t.dtype)
     name = f"pgc_load_{t.space}_{code}{'_far' if index.strided else ''}"
-    place = place_text(t, "p", "at", index.strided)
+    place = item_source(t, "p", "at", index.strided)
     zero = emit.literal(0, t.dtype)
     fc.unit.texts.setdefault(
         name,
@@ -260,7 +262,7 @@ def checked_load(fc: FunctionContext, t: ArrayType, pointer: str, index: Checked
     return f"{name}({pointer}, {index})"
 
 
-def place_text(t: ArrayType, pointer: str, at: str, strided: bool) -> tuple[str, str]:
+def item_source(t: ArrayType, pointer: str, at: str, strided: bool) -> tuple[str, str]:
     if not strided:
         return pointer, at
     kind = emit.pointer_type(t)
@@ -292,7 +294,7 @@ def checked_atomic(
     """Return a function that does an atomic operation, or returns 0 if it is out of bounds."""
     kind, number = emit.pointer_type(t), dtypes.compute_type(t.dtype)
     name = f"pgc_{function}{'_far' if index.strided else ''}"
-    pointer, at = place_text(t, "p", "at", index.strided)
+    pointer, at = item_source(t, "p", "at", index.strided)
     place = pointer if at == "0" else f"{pointer} + {at}"
     names = [f"x{i}" for i in range(count)]
     declared = "".join(f", {number} {n}" for n in names)

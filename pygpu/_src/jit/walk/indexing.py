@@ -12,7 +12,7 @@ from ..types import ArrayType, TupleType
 from .conditionals import choose
 from .constants import constant
 from .context import FunctionContext
-from .index_checks import need_helper, raised, report
+from .index_checks import need_helper, raised_exception, report
 from .items import index_text, item_place, load
 from .records import field_name, field_value
 from .registry import visits_expression
@@ -66,7 +66,7 @@ def _tuple_item(fc: FunctionContext, value: Value, node: ast.Subscript) -> Value
     n = str(len(value.items))
     text = index_text(fc, index, n, node)
     if fc.unit.checks and not fc.ranges.is_within(index, len(value.items)):
-        about = report(fc, raised(fc, IndexError, "tuple index out of range", node))
+        about = report(fc, raised_exception(fc, IndexError, "tuple index out of range", node))
         text = f"{need_helper(fc, 'pgc_in')}({text}, {n}, {about})"
     i = fc.stable(text)
     found = value.items[-1]

@@ -62,11 +62,11 @@ class LocalFunction:
 def inner_function(fc: FunctionContext, node: InnerFunction) -> Value:
     found = fc.source.inner.get(id(node))
     if found is None:
-        found = fc.source.inner[id(node)] = _made(fc, node)
+        found = fc.source.inner[id(node)] = _make_function(fc, node)
     return constant(fc, found, node)
 
 
-def _made(fc: FunctionContext, node: InnerFunction) -> LocalFunction:
+def _make_function(fc: FunctionContext, node: InnerFunction) -> LocalFunction:
     definition = copy.deepcopy(node.definition)
     a = definition.args
     if a.vararg or a.kwarg:

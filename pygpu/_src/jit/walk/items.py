@@ -10,7 +10,7 @@ from .. import emit
 from ..ir import Value
 from ..types import WEAK_INT, ArrayType
 from .context import FunctionContext
-from .index_checks import Checked, checked_index, checked_load, joined, proven, site_of
+from .index_checks import Checked, checked_index, checked_load, flat_index, is_proven, site_of
 from .records import record_at
 
 __all__ = ["check_axis", "index_text", "item_place", "length_value", "load", "moved"]
@@ -67,7 +67,7 @@ def item_place(
             for i, (g, n) in enumerate(zip(given, value.shape))
         ]
         if any(checked):
-            return value.text, joined(fc, t, [c or i for c, i in zip(checked, texts)], value)
+            return value.text, flat_index(fc, t, [c or i for c, i in zip(checked, texts)], value)
     if t.contiguous:
         text = texts[0]
         for i, n in zip(texts[1:], value.shape[1:]):
@@ -82,7 +82,7 @@ def check_axis(
 ) -> str | None:
     """Return the source of an index that the kernel must check; None for others."""
     site = site_of(fc, node, axis, ndim)
-    return None if proven(fc, value, n, site) else checked_index(fc, value, n, site)
+    return None if is_proven(fc, value, n, site) else checked_index(fc, value, n, site)
 
 
 def moved(t: ArrayType, pointer: str, offset: str) -> str:

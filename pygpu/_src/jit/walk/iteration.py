@@ -76,7 +76,7 @@ def _range(fc: FunctionContext, node: ast.Call) -> Range:
     args = [fc.expr(a) for a in node.args]
     for value in args:
         if not value.is_scalar or value.dtype.kind not in "iub":
-            raise fc.source.error(f"range() of {value.type}", node)
+            raise fc.source.error(f"range() takes integers, not {value.type}", node)
     zero, one = constant(fc, 0, node), constant(fc, 1, node)
     if len(args) == 1:
         return Range(zero, args[0], one)
@@ -93,7 +93,7 @@ def _iterable(fc: FunctionContext, node: ast.expr, value: Value | None = None) -
         return _flat_items(fc, value.const.value)
     if isinstance(node, ast.Set) and not all(item.is_const for item in value.items):
         raise fc.source.error(
-            "the order of a set is known only if its items are; use a tuple", node
+            "the order of a set is known only if its items are constant; use a tuple", node
         )
     if isinstance(value.type, ArrayType) and value.type.ndim >= 1:
         array = fc.keep(value)
@@ -162,7 +162,7 @@ def _called_iterable(fc: FunctionContext, node: ast.Call) -> Items | None:
 
         def each(counter: str, where: ast.expr) -> None:
             if not isinstance(where, ast.Tuple) or len(where.elts) != len(parts):
-                raise fc.source.error(f"zip() gives {len(parts)} values", where)
+                raise fc.source.error(f"zip() yields {len(parts)} values", where)
             for part, (_, choose_one) in zip(where.elts, parts):
                 choose_one(counter, part)
 
@@ -184,13 +184,13 @@ def _enumerated(fc: FunctionContext, node: ast.Call) -> Items:
         raise fc.source.error("enumerate() takes an iterable and start", node)
     start = fc.expr(first[0]) if first else constant(fc, 0, node)
     if not start.is_scalar or start.dtype.kind not in "iu":
-        raise fc.source.error(f"enumerate() from {start.type}", node)
+        raise fc.source.error(f"enumerate(): start must be an integer, not {start.type}", node)
     begin = fc.stable(emit.convert(start, WEAK_INT))
     length, choose = _iterable(fc, node.args[0])
 
     def numbered(counter: str, where: ast.expr) -> None:
         if not isinstance(where, ast.Tuple) or len(where.elts) != 2:
-            raise fc.source.error("enumerate() gives two values", where)
+            raise fc.source.error("enumerate() yields two values", where)
         text = counter if begin == "0" else f"({begin} + {counter})"
         assign(fc, where.elts[0], Value(WEAK_INT, text, nonneg=start.nonneg))
         choose(counter, where.elts[1])

@@ -114,7 +114,7 @@ class KnownRanges:
         found = value.range or ranges.UNKNOWN
         known = self.known.get(value.text)
         if known is not None:
-            found = ranges.meet(known, found)
+            found = ranges.intersection(known, found)
         assert isinstance(value.type, Scalar)
         dtype = value.type.dtype
         if dtype.kind == "b":
@@ -127,7 +127,7 @@ class KnownRanges:
             )
         sure = value.nonneg and value.range is None and value.text not in self.wild
         if (sure or dtype.kind == "u") and not ranges._is_nonneg(found[0]):
-            found = (0 if found[0] is None else ranges.most(found[0], 0), found[1])
+            found = (0 if found[0] is None else ranges.maximum(found[0], 0), found[1])
         return found
 
     def length_range(self, text: str) -> Range:
@@ -155,7 +155,7 @@ class KnownRanges:
             return found if type(found[0]) is type(found[1]) is int else ranges.UNKNOWN
         for end in found:
             if _may_be_large(end):
-                self.unit.tests.setdefault((-1, ranges.most(end, 0)), set()).add(ALL)
+                self.unit.tests.setdefault((-1, ranges.maximum(end, 0)), set()).add(ALL)
         return found
 
     def operand_range(self, value: Value, other: Value) -> Range:
@@ -227,7 +227,7 @@ class KnownRanges:
                     self.less.add((text, found))
                 else:
                     old = self.known.get(text, ranges.UNKNOWN)
-                    self.known[text] = ranges.meet(old, found)
+                    self.known[text] = ranges.intersection(old, found)
 
     def state(self) -> Any:
         return dict(self.known), set(self.less)

@@ -16,10 +16,10 @@ from .optional import as_optional
 from .registry import visits_expression
 from .variables import Variable, variable_name, variable_value
 
-__all__ = ["NotYet", "assign_name", "read_name", "read_variable"]
+__all__ = ["UnboundName", "assign_name", "read_name", "read_variable"]
 
 
-class NotYet(Exception):
+class UnboundName(Exception):
     """An expression uses a variable whose type is not known in this walk, or calls a function that
     is being compiled, *active*, and whose result is not known yet."""
 
@@ -52,14 +52,14 @@ def read_variable(fc: FunctionContext, key: str, node: ast.Name) -> Value:
     in_loop = len(fc.flags) > 1
     if v is None or v.type is None or (early and (not in_loop or fc.vars.is_never_set(node))):
         error = fc.source.error(f"{node.id} is used before anything is assigned to it", node)
-        raise NotYet(error) if in_loop else error
+        raise UnboundName(error) if in_loop else error
     known = fc.vars.left.get(key)
     if known is not None and (known.is_array or fc.vars.is_set(node)):
         return known
     if has_object(v.type) and not fc.vars.is_set(node):
         raise fc.source.error(
-            f"{node.id} is {v.type} on some of the ways that lead here, and is not set on "
-            "others; assign it before, or use it where it is assigned",
+            f"{node.id} is {v.type} on some paths that lead here, and not set on others; "
+            "assign it before, or use it where it is assigned",
             node,
         )
     if (early or known is not None) and key not in fc.vars.may_be_unset:
@@ -93,7 +93,9 @@ def assign_name(fc: FunctionContext, target: ast.Name, value: Value) -> None:
     value = as_enum(value)
     if value.is_object:
         fc.vars.split_name(name)
-        raise fc.source.error(f"{value.const!r} cannot be kept in a variable that changes", target)
+        raise fc.source.error(
+            f"{value.const!r} cannot be assigned to a variable that is assigned again", target
+        )
     new = value.type if v.type is None else join(v.type, value.type)
     if new is None:
         fc.vars.split_name(name)

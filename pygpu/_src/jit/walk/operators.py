@@ -18,7 +18,7 @@ from ..types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, DateType, Scalar, TupleType
 from . import date_operations
 from .constants import constant
 from .context import FunctionContext
-from .index_checks import raised, report
+from .index_checks import raised_exception, report
 from .optional import unwrapped
 from .registry import visits_expression
 from .truth import truth_of
@@ -119,7 +119,7 @@ def _binary(fc: FunctionContext, node: ast.AST, op: ast.operator, a: Value, b: V
 def _not_zero(fc: FunctionContext, node: ast.AST, b: Value) -> Value:
     """Return a divisor, with a check that reports 0."""
     assert isinstance(b.type, Scalar)
-    about = report(fc, raised(fc, ZeroDivisionError, "division by zero", node))
+    about = report(fc, raised_exception(fc, ZeroDivisionError, "division by zero", node))
     kind, name = emit.c_type(b.type), f"pgc_divisor_{dtypes.code(b.type.dtype)}"
     fc.unit.need(b.type.dtype)
     fc.unit.texts.setdefault(
@@ -189,7 +189,7 @@ def _weak_binary(
     a, b = Value(t, emit.convert(a, t), a.const), Value(t, emit.convert(b, t), b.const)
     try:
         loop, _ = emit.resolve(name, [a, b])
-        texts = emit.operate(fc.unit, name, [a, b], loop)
+        texts = emit.ufunc_results(fc.unit, name, [a, b], loop)
     except TypeError:
         raise fc.source.error(
             f"{sign} is not defined for {a.type} and {b.type} on devices", node
@@ -277,7 +277,7 @@ def call_ufunc(
         loop, all_weak = emit.resolve(name, values)
         for dtype in loop:
             fc.need_dtype(dtype, node)
-        texts = emit.operate(fc.unit, name, values, loop)
+        texts = emit.ufunc_results(fc.unit, name, values, loop)
     except KernelError:
         raise
     except (TypeError, OverflowError) as error:

@@ -73,7 +73,7 @@ def field_name(fc: FunctionContext, value: Value, node: ast.expr) -> str | None:
                     raise fc.source.error(f"a record of {len(names)} fields", node)
                 return names[index.const]
         if value.is_record:
-            raise fc.source.error("a record is indexed by the name of a field", node)
+            raise fc.source.error("the index of a record must be the name of a field", node)
     return None
 
 
@@ -159,7 +159,7 @@ def _must_align(
 ) -> None:
     if not is_aligned(t, dtype, offset):
         raise fc.source.error(
-            f"items of the field {name!r} lie at addresses that are not multiples of "
+            f"items of the field {name!r} are at addresses that are not multiples of "
             f"{dtypes.alignment(dtype)} bytes; make the dtype with align=True",
             node,
         )

@@ -23,9 +23,9 @@ from ..types import (
 )
 from .assignment import assign
 from .context import FunctionContext
-from .index_checks import Raised, report
+from .index_checks import RaisedException, report
 from .iteration import Range, Unrolled, iteration
-from .names import NotYet
+from .names import UnboundName
 from .optional import as_optional
 from .registry import STATEMENTS, visits_statement
 from .sequences import unpack
@@ -51,11 +51,11 @@ def _statements(fc: FunctionContext, statements: Sequence[ast.stmt]) -> None:
             raise fc.source.error(f"{kind} is not supported in kernels", statement)
         fc.begin_statement(id(statement))
         if fc.vars.has_walrus:
-            fc.vars.renewed = _named(statement)
+            fc.vars.renewed = _walrus_names(statement)
         inside = fc.indent, fc.conditional
         try:
             visitor(fc, statement)
-        except NotYet as error:
+        except UnboundName as error:
             fc.postpone(error)
             fc.indent, fc.conditional = inside
         except OverflowError as error:  # a constant that does not fit its type
@@ -64,7 +64,7 @@ def _statements(fc: FunctionContext, statements: Sequence[ast.stmt]) -> None:
             return
 
 
-def _inner(fc: FunctionContext, statements: Sequence[ast.stmt]) -> None:
+def _indented_block(fc: FunctionContext, statements: Sequence[ast.stmt]) -> None:
     fc.indent += 1
     block(fc, statements)
     fc.indent -= 1
@@ -110,17 +110,17 @@ def if_statement(fc: FunctionContext, node: ast.If) -> None:
         fc.vars.decide(node, test)
         _statements(fc, node.body if test.const else node.orelse)
         return
-    fc.emit(f"if ({emit.bare(test.text)}) {{")
+    fc.emit(f"if ({emit.strip_parentheses(test.text)}) {{")
     before = fc.ranges.state()
     fc.ranges.taken(test, True)
-    _inner(fc, node.body)
-    one = None if _leaves(node.body) else fc.ranges.state()
+    _indented_block(fc, node.body)
+    one = None if _ends_control_flow(node.body) else fc.ranges.state()
     fc.ranges.restore(before)
     fc.ranges.taken(test, False)
     if node.orelse:
         fc.emit("} else {")
-        _inner(fc, node.orelse)
-    fc.ranges.merge(one, None if _leaves(node.orelse) else fc.ranges.state())
+        _indented_block(fc, node.orelse)
+    fc.ranges.merge(one, None if _ends_control_flow(node.orelse) else fc.ranges.state())
     fc.emit("}")
 
 
@@ -140,7 +140,7 @@ def while_loop(fc: FunctionContext, node: ast.While) -> None:
         if not (test.is_const and test.const):
             fc.emit(f"    if (!({test.text if not test.is_const else '0'})) break;")
     else:
-        fc.emit(f"while ({emit.bare(test.text)}) {{")
+        fc.emit(f"while ({emit.strip_parentheses(test.text)}) {{")
     before = fc.ranges.state()
     fc.ranges.taken(test, True)
     _loop_body(fc, node, flag, before)
@@ -159,7 +159,7 @@ def _loop_body(fc: FunctionContext, node: Any, flag: str, before: Any) -> None:
     """Write the body of a loop after its head, up to the end of its else. before: the known ranges
     before it, which remain valid afterwards for variables that it does not assign."""
     fc.flags.append(flag)
-    _inner(fc, node.body)
+    _indented_block(fc, node.body)
     fc.flags.pop()
     fc.emit("}")
     fc.ranges.restore(before)
@@ -167,7 +167,7 @@ def _loop_body(fc: FunctionContext, node: Any, flag: str, before: Any) -> None:
     if node.orelse:
         if flag:
             fc.emit(f"if (!{flag}) {{")
-            _inner(fc, node.orelse)
+            _indented_block(fc, node.orelse)
             fc.emit("}")
         else:
             block(fc, node.orelse)
@@ -219,7 +219,7 @@ def _unrolled_loop(fc: FunctionContext, node: ast.For, items: list[Value], flag:
         fc.emit(f"for (int {counter} = 0; {counter} < 1{go_on}; {counter}++) {{")
         bound = _bind(fc, node.target, item)
         fc.flags.append(flag)
-        _inner(fc, node.body)
+        _indented_block(fc, node.body)
         fc.flags.pop()
         fc.emit("}")
         for key in bound:
@@ -227,7 +227,7 @@ def _unrolled_loop(fc: FunctionContext, node: ast.For, items: list[Value], flag:
     fc.forget_stored(node)
     if node.orelse:
         fc.emit(f"if ({f'!{flag}' if flag else '1'}) {{")
-        _inner(fc, node.orelse)
+        _indented_block(fc, node.orelse)
         fc.emit("}")
         fc.forget_stored(node)
 
@@ -237,7 +237,9 @@ def _bind(fc: FunctionContext, target: ast.expr, value: Value) -> list[str]:
     if isinstance(target, (ast.Tuple, ast.List)):
         parts = unpack(fc, value, target, len(target.elts))
         if len(parts) != len(target.elts):
-            raise fc.source.error(f"{len(parts)} values for {len(target.elts)} names", target)
+            raise fc.source.error(
+                f"cannot unpack {len(parts)} values into {len(target.elts)} names", target
+            )
         return [key for t, part in zip(target.elts, parts) for key in _bind(fc, t, part)]
     if not isinstance(target, ast.Name) or fc.vars.stores.get(target.id) != 3:  # see Variables
         raise fc.source.error(
@@ -309,21 +311,21 @@ def return_value(fc: FunctionContext, value: Value, node: ast.AST) -> None:
         fc.changed = True
         fc.result = new
     if isinstance(new, Scalar):
-        fc.emit(f"return {emit.bare(emit.convert(value, new))};")
+        fc.emit(f"return {emit.strip_parentheses(emit.convert(value, new))};")
     elif isinstance(new, Void):
         fc.emit("return;")
     else:
         if isinstance(new, OptionalType):
             value = as_optional(new, value)
         for i, (item, part) in enumerate(zip(flat_types(new), flat_values(value))):
-            _give_back(fc, item, f"*r_{i}", part, node)
+            _store_result(fc, item, f"*r_{i}", part, node)
         fc.emit("return;")
 
 
-def _give_back(fc: FunctionContext, t: Any, name: str, value: Value, node: ast.AST) -> None:
+def _store_result(fc: FunctionContext, t: Any, name: str, value: Value, node: ast.AST) -> None:
     """Set a part of the result through its parameters."""
     if isinstance(t, Scalar):
-        fc.emit(f"{name} = {emit.bare(emit.convert(value, t))};")
+        fc.emit(f"{name} = {emit.strip_parentheses(emit.convert(value, t))};")
         return
     if not isinstance(t, (ArrayType, RecordType)):
         recursive = fc.active is not None and fc.active.is_recursive
@@ -362,7 +364,7 @@ def raise_statement(fc: FunctionContext, node: ast.Raise) -> None:
         args.append(value.const)
     place = f"{fc.source.filename}:{node.lineno + fc.source.first}"
     tells = fc.unit.widens and fc.unit.captured is not None  # a kernel with Numba's rules
-    about = report(fc, Raised(kind, tuple(args), place, fc.source.name if tells else ""))
+    about = report(fc, RaisedException(kind, tuple(args), place, fc.source.name if tells else ""))
     fc.emit(f"(void)pgc_bad({about}, 0, 0);")
     for i, t in enumerate([] if fc.result is None else flat_types(fc.result)):
         if isinstance(fc.result, Scalar):
@@ -394,18 +396,18 @@ def assert_statement(fc: FunctionContext, node: ast.Assert) -> None:
     fc.emit(f"if (!({condition})) *pg_error = {number};")
 
 
-def _leaves(body: Sequence[ast.stmt]) -> bool:
+def _ends_control_flow(body: Sequence[ast.stmt]) -> bool:
     """Whether control never continues after the statements."""
     for statement in body:
         if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
             return True
         if isinstance(statement, ast.If) and statement.orelse:
-            if _leaves(statement.body) and _leaves(statement.orelse):
+            if _ends_control_flow(statement.body) and _ends_control_flow(statement.orelse):
                 return True
     return False
 
 
-def _named(statement: ast.stmt) -> dict[str, int]:
+def _walrus_names(statement: ast.stmt) -> dict[str, int]:
     """Return the names that ``:=`` assigns in the expressions of a statement itself, and how
     often."""
     todo: list[Any] = [

@@ -13,7 +13,7 @@ from ..ir import Value
 from ..types import VOID, WEAK_INT, ArrayType, RecordType, Scalar
 from .context import FunctionContext
 from .date_operations import as_stored
-from .index_checks import Checked, place_text
+from .index_checks import Checked, item_source
 from .items import item_place, load
 from .operators import call_ufunc
 from .records import store_record
@@ -53,7 +53,7 @@ def store(
         return
     if array.type.date is not None or value.is_date:
         text = as_stored(fc, array.type.date, value, node)
-        fc.emit(f"{pointer}[{index}] = {emit.bare(text)};")
+        fc.emit(f"{pointer}[{index}] = {emit.strip_parentheses(text)};")
         return
     value = fc.as_number(value, node, "a number")
     assert isinstance(value.type, Scalar)
@@ -68,7 +68,7 @@ def store(
     else:
         text = value.text
     fc.unit.need(dtype, of)
-    fc.emit(dtypes.store(dtype, pointer, index, emit.bare(text), of))
+    fc.emit(dtypes.store(dtype, pointer, index, emit.strip_parentheses(text), of))
 
 
 def finished(fc: FunctionContext, value: Value) -> Value:
@@ -88,7 +88,7 @@ def only_inside(
         fc.indent -= 1
         fc.emit("}")
 
-    return place_text(t, pointer, at, index.strided), end
+    return item_source(t, pointer, at, index.strided), end
 
 
 def same_ndim(fc: FunctionContext, view: Value, value: Value, node: ast.AST) -> None:

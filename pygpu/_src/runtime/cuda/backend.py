@@ -52,7 +52,7 @@ def backend_of(obj: Any) -> CUDABackend:
     if backend is None:
         backend = results.setdefault("backend", CUDABackend(context))
     _recent = weakref.ref(context), weakref.ref(backend)
-    _array._know_context(context, backend)
+    _array._cache_context(context, backend)
     return backend
 
 

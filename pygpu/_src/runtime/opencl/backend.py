@@ -47,7 +47,7 @@ def backend_of(obj: Any) -> OpenCLBackend:
     if backend is None:
         backend = known.setdefault(device, OpenCLBackend(context, device))
     if obj is not context:
-        _array._know(obj, backend)
+        _array._cache_backend(obj, backend)
     return backend
 
 
