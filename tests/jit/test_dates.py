@@ -225,7 +225,7 @@ def test_guvectorize(target: str) -> None:
         (lambda d, o: o.fill(d[0]), "cannot be stored"),
         (lambda d, o: range(d[0]), "."),
         (lambda d, o: d[0] + np.timedelta64(1, "M"), "no unit in common"),
-        (lambda d, o: d[0].astype(np.float32), "becomes int64"),
+        (lambda d, o: d[0].astype(np.float32), "can be converted to int64"),
         (lambda d, o: d.fill(1.5), "cannot be stored"),
     ],
 )
