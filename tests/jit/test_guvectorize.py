@@ -252,5 +252,5 @@ def test_axes_layouts() -> None:
         product(a, a, axis=0, dtype=float)
     with pytest.raises(TypeError, match="keepdims is for layouts"):
         product(a, a, keepdims=True, dtype=float)
-    with pytest.raises(ValueError, match="twice"):
+    with pytest.raises(ValueError, match="repeated axis"):
         product(a, a, axes=[(0, 0), (0, 1), (0, 1)], dtype=float)
