@@ -80,6 +80,58 @@ def test_lines_by_other_numbers_of_a_plan(make, changes):
         transform.set_tuning(plan.Tuning())
 
 
+def _launches(backend):
+    """The numbers of launches of the plans made since forget()."""
+    plans = backend._fft_plans.values()
+    return [len(made.steps) for made in plans if isinstance(made, transform._Plan)]
+
+
+@pytest.mark.parametrize("make", ["opencl"], indirect=True)
+@pytest.mark.parametrize(
+    "name, n, dtype, launches",
+    [
+        ("fft", 240, "F", 1),
+        ("ifft", 127, "F", 1),  # a convolution
+        pytest.param("fft", 8192, "F", 1, marks=pytest.mark.slow),  # three passes
+        pytest.param("rfft", 480, "f", 2, marks=pytest.mark.slow),
+        pytest.param("irfft", 480, "d", 1, marks=pytest.mark.slow),
+    ],
+)
+def test_all_passes_of_a_line_in_one_kernel_on_cpus(make, name, n, dtype, launches):
+    transform.set_tuning(TIGHT.but(cpu_single=128, cpu_short=128, cpu_column=512))
+    try:
+        backend = make(np.zeros(1)).backend
+        if not backend.limits.is_cpu:
+            pytest.skip("the device is not a CPU")
+        many = backend.limits.units * transform._SHARES + 1
+        a = input_of(name, (many, n // 2 + 1 if name == "irfft" else n), dtype)
+        transform.forget(backend)
+        same_as_numpy(make, name, a, n=n)
+        assert _launches(backend) == [launches]
+        if n == 8192:
+            same_as_numpy(make, name, a[::-1, ::2], n=n // 2)
+            x = make(a)
+            assert np.fft.fft(x, out=x) is x
+            close(x, np.fft.fft(a).astype(dtype))
+    finally:
+        transform.set_tuning(plan.Tuning())
+
+
+@pytest.mark.parametrize("dtype", ["F", pytest.param("D", marks=pytest.mark.slow)])
+def test_a_convolution_in_three_passes(make, dtype):
+    transform.set_tuning(TIGHT.but(column=512, cpu_column=512))
+    try:
+        a = input_of("fft", (3, 127), dtype)
+        backend = make(np.zeros(1)).backend
+        transform.forget(backend)
+        same_as_numpy(make, "fft", a)
+        assert _launches(backend) == [3]
+        if dtype == "D":
+            same_as_numpy(make, "ifft", np.ascontiguousarray(a.T), axis=0)
+    finally:
+        transform.set_tuning(plan.Tuning())
+
+
 @pytest.mark.parametrize("name", ONE)
 @pytest.mark.parametrize("n, dtype", [(1, "F"), (3, "D"), (16, "F"), (30, "D"), (97, "F")])
 def test_lines(make, name, n, dtype):

@@ -68,7 +68,14 @@ def test_a_chirp_convolves_to_the_transform(n):
     np.testing.assert_allclose(got, np.fft.fft(z), atol=1e-12)
 
 
-@pytest.mark.parametrize("tuning", [plan.Tuning(), plan.Tuning(elements=8, radix=8, threads=256)])
+@pytest.mark.parametrize(
+    "tuning",
+    [
+        plan.Tuning(),
+        plan.Tuning(elements=8, radix=8, threads=256),
+        plan.Tuning(elements=32, radix=32),
+    ],
+)
 def test_every_smooth_length_has_stages(tuning):
     for n in filter(plan.is_smooth, range(1, 2500)):
         found = plan.stages((n,), tuning)

@@ -383,7 +383,8 @@ def _blocking(backend: Any, acc: DType, m: int, n: int) -> matmul_panels.Blockin
         high //= 2
     if acc.kind == "c":
         high //= 2
-    return matmul_panels.Blocking(lanes, high, wide, _DEEP, _ROWS)
+    direct = acc.kind != "c" and n <= 2 * wide * lanes
+    return matmul_panels.Blocking(lanes, high, wide, _DEEP, _ROWS, direct)
 
 
 def _by_panels(of: _Matrices, number: DType) -> Again:

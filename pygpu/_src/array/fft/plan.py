@@ -23,16 +23,18 @@ class Tuning(Frozen):
     single: bytes of the longest line that one group transforms. column: bytes of the longest
     column if neighbouring columns are read together. together: bytes of neighbours that are read
     together. elements: roughly how many numbers a work-item holds. radix: the largest radix.
-    least, threads: work-items per group. long: lines of more bytes use long_elements instead, and
-    long_threads on CUDA. full: bytes of local memory up to which real and imaginary parts are
-    exchanged at once. For CPUs: bytes of a vector, at most, of the longest line and of the longest
-    column; the largest radix; the most factors between two passes that are a table.
+    least, threads: work-items per group. long: lines of more bytes, in single precision, use
+    long_elements and long_radix instead. full: bytes of local memory up to which real and imaginary
+    parts are exchanged at once.
+    For CPUs: bytes of a vector, at most, of the longest line and of the longest column; the largest
+    radix; the most factors between two passes that are a table; bytes of the longest line whose
+    passes are one kernel, and of the longest one that has a single pass nevertheless.
     """
 
     single: int = 147456
-    long: int = 65536
-    long_threads: int = 1024
-    long_elements: int = 16
+    long: int = 32768
+    long_elements: int = 32
+    long_radix: int = 32
     column: int = 16384
     together: int = 64
     elements: int = 16
@@ -45,6 +47,8 @@ class Tuning(Frozen):
     cpu_column: int = 8192
     cpu_radix: int = 8
     cpu_turns: int = 1 << 17
+    cpu_joined: int = 1 << 20
+    cpu_short: int = 8192
 
 
 class Stages(Frozen):
@@ -107,7 +111,8 @@ def stages(axes: tuple[int, ...], tuning: Tuning) -> Stages:
     if n == 1:
         return Stages((1,), 1)
     best, cost = None, 0.0
-    splits = [list(_splits(length, tuning.radix, DIRECT_PRIMES[-1])) for length in axes]
+    most = max(tuning.radix, DIRECT_PRIMES[-1])
+    splits = [list(_splits(length, tuning.radix, most)) for length in axes]
     for parts in product(*splits):
         radices = sum(parts, ())
         if best is not None and len(radices) > len(best.radices) + 1:

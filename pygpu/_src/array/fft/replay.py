@@ -56,8 +56,10 @@ def replay(key: Any, a: Any, out: Any) -> Any:
     offsets = [a.offset, result.offset] + [0] * len(sizes)
     waits = a._wait_list(queue, (a, result))
     event = None
-    for kernel, groups, group, source, table, target, numbers in launches:
-        args = (memory[source], offsets[source], table, 0, memory[target], offsets[target])
+    for kernel, groups, group, source, table, writes, numbers in launches:
+        args: tuple[Any, ...] = (memory[source], offsets[source], table, 0)
+        for place in writes:
+            args += (memory[place], offsets[place])
         event = backend.launch(kernel, queue, groups, group, args + numbers, wait_for=waits)
         waits = None
     a._after(queue, event, (result,), (a,))
@@ -80,10 +82,17 @@ class Recorder:
         _thread.recorder = None
 
     def note(
-        self, kernel: Any, groups: int, group: int, source: Any, table: Any, target: Any, rest: Any
+        self,
+        kernel: Any,
+        groups: int,
+        group: int,
+        source: Any,
+        table: Any,
+        writes: list[Any],
+        rest: Any,
     ) -> None:
         """Record a launch: its inputs and outputs are arrays or scratch memory."""
-        self.launches.append((kernel, groups, group, source, table, target, tuple(rest)))
+        self.launches.append((kernel, groups, group, source, table, writes, tuple(rest)))
 
     def keep(self, result: Any, new: bool) -> None:
         """Finish the call. new: the call made the result."""
@@ -93,12 +102,12 @@ class Recorder:
         names.setdefault(id(self.a), 0)
         sizes: list[int] = []
         noted = []
-        for kernel, groups, group, source, table, target, rest in self.launches:
-            for place in (source, target):
+        for kernel, groups, group, source, table, writes, rest in self.launches:
+            for place in (source, *writes):
                 if id(place) not in names:
                     names[id(place)] = 2 + len(sizes)
                     sizes.append(place.nbytes)
-            places = names[id(source)], table, names[id(target)]
+            places = names[id(source)], table, tuple(names[id(place)] for place in writes)
             noted.append((kernel, groups, group, *places, rest))
         layout = (result.shape, result.dtype, result.strides) if new else None
         kept = _cached_calls(self.a.backend)

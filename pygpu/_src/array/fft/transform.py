@@ -64,7 +64,9 @@ class Request(Frozen):
 
 
 class _Step(Frozen):
-    """A launch. source, target: 0 and 1 for two pieces of scratch memory, -1 for the arrays."""
+    """A launch. source, target: 0 and 1 for two pieces of scratch memory, -1 for the arrays.
+    joined: for how many lines of its own a group needs scratch memory, if the kernel does several
+    passes."""
 
     kernel: Any
     table: Any
@@ -72,6 +74,7 @@ class _Step(Frozen):
     source: int
     target: int
     wanted: int
+    joined: int = 0
 
 
 class _Plan(Frozen):
@@ -282,19 +285,38 @@ def _strided(lines: _Lines, side: int) -> bool:
     return lines.many > 1 and abs(between[-1]) < abs(lines.steps[side])
 
 
-def _cut(like: Any, length: int, many: int, strided: bool, real: str) -> tuple[int, ...]:
-    """Return the lengths of the passes."""
+def _cut(
+    like: Any, length: int, many: int, strided: bool, real: str, folds: bool = False
+) -> tuple[int, ...]:
+    """Return the lengths of the passes. folds: a single one may do the whole transform of real
+    numbers."""
     item = _ITEM[real]
     if like.backend.limits.is_cpu:
         lanes = _vector(like.backend) // (item // 2)
         column = _tuning.cpu_column // item
-        few = many < lanes and length >= lanes * lanes
-        return planning.passes(length, lanes if few else _tuning.cpu_single // item, column)
+        single = _tuning.cpu_single // item
+        if many < lanes and length >= lanes * lanes:
+            single = lanes
+        elif not folds and _may_join(like, length, many, strided, item):
+            single = _tuning.cpu_short // item
+        return planning.passes(length, single, column)
     limits = like.backend.limits
     most = min(limits.local_bytes, _LOCAL) * 7 // 2 // item  # in four exchanges
-    most = min(most, 2 * _tuning.elements * min(_tuning.long_threads, limits.group_size))
+    most = min(most, _tuning.long_elements * min(_tuning.threads, limits.group_size))
     column = min(_tuning.column // item, most)
     return planning.passes(length, column if strided else min(_tuning.single // item, most), column)
+
+
+def _may_join(like: Any, length: int, many: int, strided: bool, item: int) -> bool:
+    """Whether a kernel does all passes of a line: on CPUs, if each core has some lines."""
+    limits = like.backend.limits
+    # plans are shared by numbers of lines of as many bits
+    enough = _bits_of(many) >= _bits_of(limits.units * _SHARES)
+    return limits.is_cpu and enough and not strided and length * item <= _tuning.cpu_joined
+
+
+def _bits_of(many: int) -> int:
+    return min(many, 512).bit_length()
 
 
 class _Cuts(Frozen):
@@ -324,7 +346,7 @@ class _Cuts(Frozen):
 
     def lengths(self, n: int) -> tuple[int, ...]:
         """Return the passes of a transform of n numbers."""
-        return _cut(self.like, n, self.lines.many, self.strided, self.real)
+        return _cut(self.like, n, self.lines.many, self.strided, self.real, self.whole > 0)
 
 
 def _passes_of(
@@ -336,11 +358,13 @@ def _passes_of(
     scaled: bool = False,
     fold: bool = False,
     convolve: bool = False,
+    turned: bool = False,
 ) -> list[text.Pass]:
-    """Return the passes of a complex transform; between them numbers are in scratch memory."""
+    """Return the passes of a complex transform; between them numbers are in scratch memory.
+    turned: in the opposite order of lengths."""
     lines, strided, is_cpu = cuts.lines, cuts.strided, cuts.like.backend.limits.is_cpu
     spread = _strided(lines, 1)
-    parts = cuts.lengths(length)
+    parts = cuts.lengths(length)[:: -1 if turned else 1]
     several = len(parts) > 1
     found: list[text.Pass] = []
     before = 1
@@ -393,13 +417,9 @@ def _shape_of(
         tuning = _tuning.but(threads=part, radix=_tuning.cpu_radix)
         stages, many = planning.stages((part,), tuning), _vector(cuts.like.backend) // (item // 2)
     else:
-        threads, elements = _tuning.threads, _tuning.elements
-        if part * item > _tuning.long:
-            elements = _tuning.long_elements
-            # measured: with as many threads, NVIDIA's OpenCL is slower than in two passes
-            if cuts.like.backend.name == "cuda":
-                threads = _tuning.long_threads
-        tuning = _tuning.but(threads=min(threads, limits.group_size), elements=elements)
+        tuning = _tuning.but(threads=min(_tuning.threads, limits.group_size))
+        if part * item > _tuning.long and item == _ITEM["f32"] and not cuts.image:
+            tuning = tuning.but(radix=_tuning.long_radix, elements=_tuning.long_elements)
         stages, many = _group(
             cuts.image or (part,),
             item if fold else item // 2,
@@ -469,25 +489,54 @@ def _convolution(cuts: _Cuts, inner: int, source: Side, end: Side, scaled: bool)
     end = end._replace(before=True, factor="chirp", limit=True)
     if len(cuts.lengths(inner)) == 1:
         return _passes_of(cuts, inner, source, end, scaled=scaled, convolve=True)
+    if len(cuts.lengths(inner)) == 2:
+        return _convolution_in_three(cuts, inner, source, end, scaled)
     between = cuts.scratch._replace(factor="filter", swap=True)
     there = _passes_of(cuts, inner, source, between)
     return there + _passes_of(cuts, inner, cuts.scratch, end, scaled=scaled)
 
 
+def _convolution_in_three(
+    cuts: _Cuts, inner: int, source: Side, end: Side, scaled: bool
+) -> list[text.Pass]:
+    """Return the passes of a convolution whose transforms have two each. The second of one and the
+    first of the other transform the same columns, if their lengths are the same: one pass."""
+    first, second = _passes_of(cuts, inner, source, cuts.scratch)
+    target = second.target._replace(lines_first=cuts.strided)
+    middle = second._replace(target=target, convolve=True, middle=True)
+    last = _passes_of(cuts, inner, cuts.scratch, end, scaled=scaled, turned=True)[1]
+    return [first, _fitted(middle, cuts.like.backend.limits), last]
+
+
 def _steps(cuts: _Cuts, passes: list[text.Pass], apart: bool, wanted: int) -> list[_Step]:
     """Return a launch for each pass. apart: the last one writes to scratch memory too."""
     backend = cuts.like.backend
-    make = (fft_cpu if backend.limits.is_cpu else text).source
-    makers = [partial(_kernel, backend, spec, partial(make, spec), text.NAME) for spec in passes]
+    launches = _joined(cuts, passes)
+    makers = [partial(_kernel, backend, of, _source(backend, of), text.NAME) for of in launches]
     kernels = kernel_cache.compile_at_once(backend, makers)
     steps: list[_Step] = []
     at = -1
-    for number, (spec, kernel) in enumerate(zip(passes, kernels, strict=True)):
-        to = -1 if number + 1 == len(passes) and not apart else (at + 1) % 2
-        table = _table(cuts.like, text.segments(spec), cuts.real)
-        steps.append(_Step(kernel, table, spec, at, to, wanted))
+    for number, (of, kernel) in enumerate(zip(launches, kernels, strict=True)):
+        to = -1 if number + 1 == len(launches) and not apart else (at + 1) % 2
+        table = _table(cuts.like, text.joined_segments(of), cuts.real)
+        steps.append(_Step(kernel, table, of[0], at, to, wanted, len(of) - 1))
         at = to
     return steps
+
+
+def _joined(cuts: _Cuts, passes: list[text.Pass]) -> list[tuple[text.Pass, ...]]:
+    """Return the passes of each launch: several where a kernel does all of them."""
+    many, strided = cuts.lines.many, cuts.strided
+    if len(passes) > 1 and _may_join(cuts.like, passes[0].n, many, strided, cuts.item):
+        return [fft_cpu.joined(passes)]
+    return [(spec,) for spec in passes]
+
+
+def _source(backend: Any, of: tuple[text.Pass, ...]) -> Any:
+    """Return the function that makes a kernel's source."""
+    if len(of) > 1:
+        return partial(fft_cpu.joined_source, of)
+    return partial((fft_cpu if backend.limits.is_cpu else text).source, *of)
 
 
 def _fold_step(cuts: _Cuts, n: int, at: int, target: Side, scaled: bool) -> _Step:
@@ -592,7 +641,7 @@ def _transform(
         lines.steps[1] == out.itemsize,
         _strided(lines, 0),
         _strided(lines, 1),
-        min(lines.many, 512).bit_length(),
+        _bits_of(lines.many),
         filled,
         image,
         _tuning,
@@ -625,10 +674,11 @@ def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
             groups, group, count = _fold_grid(a.backend, lines, out)
         else:
             spec = step.spec
-            count = lines.many * spec.columns
+            count = lines.many * (1 if step.joined else spec.columns)
             groups, group = -(-count // spec.lines), spec.threads * spec.lines
             if cpu:
-                groups, group = min(groups, a.backend.limits.units * _SHARES), 1
+                most = a.backend.limits.units * _SHARES
+                groups, group = min(count if step.joined else groups, most), 1
         numbers = [
             factor,
             count,
@@ -642,9 +692,12 @@ def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
             *(lines.target if outside[1] else between),
         ]
         table = _Operand(step.table.memory, queue)
+        writes = [target]
+        if step.joined:
+            writes.append(_Scratch(a.backend, a, groups * step.joined * step.spec.n * size))
         if recorder is not None:
-            recorder.note(step.kernel, groups, group, source, step.table.memory, target, numbers)
-        primitives.launch(a, step.kernel, groups, group, [source, table], [target], numbers)
+            recorder.note(step.kernel, groups, group, source, step.table.memory, writes, numbers)
+        primitives.launch(a, step.kernel, groups, group, [source, table], writes, numbers)
 
 
 def _fold_grid(backend: Any, lines: _Lines, out: Any) -> tuple[int, int, int]:

@@ -17,6 +17,7 @@ on graphics processors (2008); Van Loan, Computational frameworks for the fast F
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -29,6 +30,9 @@ __all__ = [
     "NAME",
     "Pass",
     "fold_source",
+    "joined_functions",
+    "joined_places",
+    "joined_segments",
     "local_bytes",
     "UNFOLD_LANES",
     "parameters",
@@ -52,6 +56,9 @@ class Pass(NamedTuple):
     neighbouring lines, rather than to one. whole: the length of real lines, or 0. fold: make the
     transform of real numbers from one of half the length. wide: indices need 64 bits. bounds:
     PG_BOUNDS is available. turns: the table has all factors between this pass and the one before.
+    middle: the last pass of a transform, the filter, and the first pass of the inverse transform,
+    which read and write the same columns. part: its number, from 1, in a kernel that does all
+    passes of a line (CPUs), otherwise 0. end: it is the last of those.
     """
 
     real: str
@@ -74,10 +81,23 @@ class Pass(NamedTuple):
     convolve: bool = False
     image: tuple[int, ...] = ()
     turns: bool = False
+    middle: bool = False
+    part: int = 0
+    end: bool = False
 
     @property
     def length(self) -> int:
         return prod(self.radices)
+
+    @property
+    def placed(self) -> int:
+        """How far apart a column's results are."""
+        return 1 if self.middle else self.before
+
+    @property
+    def suffix(self) -> str:
+        """The end of the names of its functions."""
+        return f"_{self.part}" if self.part else ""
 
     @property
     def columns(self) -> int:
@@ -150,8 +170,18 @@ def segments(spec: Pass) -> list[Segment]:
 
 def places(spec: Pass) -> dict[Segment, int]:
     """The offsets of the parts of the table."""
+    return joined_places((spec,))
+
+
+def joined_segments(passes: Sequence[Pass]) -> list[Segment]:
+    """The parts of a table for several passes."""
+    return list(dict.fromkeys(part for spec in passes for part in segments(spec)))
+
+
+def joined_places(passes: Sequence[Pass]) -> dict[Segment, int]:
+    """The offsets of these parts."""
     at, found = 0, {}
-    for part in segments(spec):
+    for part in joined_segments(passes):
         found[part] = at
         at += part.size
     return found
@@ -179,7 +209,7 @@ typedef $index fft_index;
 #endif
 #define FFT_PAD(i) ((i) + ((i) >> 4))
 $functions
-PG_KERNEL void PG_BOUNDS($group, 1) fft_pass(PG_ARRAY_IN(pg_u8, source), PG_ARRAY_IN($complex, table), PG_ARRAY(pg_u8, target), pg_$real scale, $parameters)
+PG_KERNEL void PG_BOUNDS($group, $resident) fft_pass(PG_ARRAY_IN(pg_u8, source), PG_ARRAY_IN($complex, table), PG_ARRAY(pg_u8, target), pg_$real scale, $parameters)
 {
     PG_START_IN(pg_u8, source); PG_START_IN($complex, table); PG_START(pg_u8, target);
 $local
@@ -261,6 +291,8 @@ def _pitch(spec: Pass) -> int:
         return need
     words = (1 if spec.real == "f32" else 2) * (2 if spec.exchanges == 1 else 1)
     banks = 32 // words
+    if spec.lines >= banks:
+        return need | 1
     want = max(banks // spec.lines, 1)
     while need % banks != want:
         need += 1
@@ -377,7 +409,7 @@ def _last(spec: Pass) -> str:
     """Store the results of the last stage."""
     radix = spec.radices[-1]
     width = spec.length // radix
-    before = spec.before
+    before = spec.placed
     t = "in_t" if len(spec.radices) == 1 and not spec.convolve else "out_t"
     line = t.replace("_t", "_line")
     to = "    PG_GLOBAL char *to = (PG_GLOBAL char *)target + out_at;\n"
@@ -450,15 +482,26 @@ def _fold(spec: Pass, arguments: str) -> str:
 
 def pass_functions(spec: Pass) -> str:
     """The functions that the kernel's source calls."""
-    where = places(spec)
-    text = "".join(butterfly(r, spec.real) for r in sorted(set(spec.radices)))
+    return joined_functions((spec,), places(spec))
+
+
+def joined_functions(passes: Sequence[Pass], where: dict[Segment, int]) -> str:
+    """The functions that the source of several passes calls."""
+    radices = sorted({radix for spec in passes for radix in spec.radices})
+    butterflies = "".join(butterfly(radix, passes[0].real) for radix in radices)
+    return butterflies + "".join(_access_functions(spec, where) for spec in passes)
+
+
+def _access_functions(spec: Pass, where: dict[Segment, int]) -> str:
+    """Those that read and write numbers."""
+    text = ""
     if spec.before > 1 and not spec.turns:
         text += roots("pass", spec.before * spec.length, where)
     if spec.whole and (spec.fold or spec.source.kind == "half"):
         text += roots("whole", spec.whole, where)
     tables = {part.kind: at for part, at in where.items() if part.kind in ("chirp", "filter")}
-    text += load_function(spec.source, spec.whole, tables, spec.chirp)
-    return text + store_function(spec.target, tables, spec.scaled)
+    text += load_function(spec.source, spec.whole, tables, spec.chirp, spec.suffix)
+    return text + store_function(spec.target, tables, spec.scaled, spec.suffix)
 
 
 def _stages(spec: Pass, where: dict[Segment, int], first: bool) -> list[str]:
@@ -496,7 +539,8 @@ def _filter(spec: Pass, where: dict[Segment, int]) -> str:
     stages = _stages_of(spec)
     width = stages[-1].width
     alone = len(stages) == 1
-    at = f"{where[Segment('filter', spec.chirp, spec.n)]} + q + k * {width}"
+    at = f"{where[Segment('filter', spec.chirp, spec.n)]} + "
+    at += f"(q + k * {width}) * {spec.columns} + {'in' if alone else 'out'}_column"
     radix = stages[-1].radix
     text = _loop(spec, radix, "in_t" if alone else "out_t", _times_table(radix, 0, at))
     most = _held(spec)
@@ -522,7 +566,7 @@ def source(spec: Pass) -> str:
     if spec.convolve:
         body += [_filter(spec, where), *_stages(spec, where, False)]
     body.append(_last(spec))
-    local = ""
+    local, group = "", spec.threads * spec.lines
     if len(spec.radices) > 1 or spec.fold or spec.convolve:
         kind = "fft_complex" if spec.exchanges == 1 else "fft_real"
         local = f"    PG_LOCAL {kind} buffer[{spec.lines * _pitch(spec)}];"
@@ -533,7 +577,8 @@ def source(spec: Pass) -> str:
         complex="pg_c64" if spec.real == "f32" else "pg_c128",
         index="pg_i64" if spec.wide else "int",
         functions=pass_functions(spec),
-        group=spec.threads * spec.lines,
+        group=group,
+        resident=2 if spec.real == "f32" and group <= 256 and _held(spec) == 32 else 1,
         parameters=", ".join(f"pg_i64 {name}" for name in parameters(spec.batch)),
         local=local,
         most=_held(spec),

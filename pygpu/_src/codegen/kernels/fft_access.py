@@ -131,9 +131,12 @@ def _fetch(side: Side, name: str, index: str) -> str:
     return f"fft_complex {name}; {name}.re = 0; {name}.im = 0; {get}"
 
 
-def load_function(side: Side, whole: int, table: dict[str, int], chirp: int) -> str:
+def load_function(
+    side: Side, whole: int, table: dict[str, int], chirp: int, suffix: str = ""
+) -> str:
     """``fft_load(p, i, step, have, table)``: read number i of the line at p. whole: the length of
-    the real line. table: the position of the chirp, of that length, in the table."""
+    the real line. table: the position of the chirp, of that length, in the table. suffix: of the
+    function's name."""
     lines = []
     if side.kind == "plain":
         lines.append(_fetch(side, "v", "i"))
@@ -176,8 +179,8 @@ def load_function(side: Side, whole: int, table: dict[str, int], chirp: int) -> 
         lines.insert(0, f"if (i >= {chirp}) {{ {zero} }}")
     body = "\n    ".join(lines)
     return f"""\
-PG_INLINE fft_complex fft_load(PG_GLOBAL const char *p, fft_index i, fft_index step, fft_index have,
-                               PG_GLOBAL const fft_complex *table)
+PG_INLINE fft_complex fft_load{suffix}(PG_GLOBAL const char *p, fft_index i, fft_index step,
+                                 fft_index have, PG_GLOBAL const fft_complex *table)
 {{
     {body}
     return v;
@@ -192,9 +195,9 @@ def _times(place: int) -> str:
     )
 
 
-def store_function(side: Side, table: dict[str, int], scaled: bool) -> str:
+def store_function(side: Side, table: dict[str, int], scaled: bool, suffix: str = "") -> str:
     """``fft_store(p, i, step, have, scale, table, v)``: store v as number i of the line at p; skip
-    those from *have* on."""
+    those from *have* on. suffix: of the function's name."""
     lines = []
     if side.limit:
         lines.append("if (i >= have) return;")
@@ -228,7 +231,7 @@ def store_function(side: Side, table: dict[str, int], scaled: bool) -> str:
         lines.append(dtypes.store(side.dtype, _pointer(side, "i", const=False), "0", "v.re", of))
     body = "\n    ".join(lines)
     return f"""\
-PG_INLINE void fft_store(PG_GLOBAL char *p, fft_index i, fft_index step, fft_index have,
+PG_INLINE void fft_store{suffix}(PG_GLOBAL char *p, fft_index i, fft_index step, fft_index have,
                          fft_real scale, PG_GLOBAL const fft_complex *table, fft_complex v)
 {{
     {body}

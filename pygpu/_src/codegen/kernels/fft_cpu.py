@@ -6,25 +6,29 @@ butterflies need no shuffles; stages alternate between two arrays.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from pygpu._src.codegen.template import Template
 
-from .fft import UNFOLD_LANES, Pass, parameters, pass_functions, places
+from .fft import UNFOLD_LANES, Pass, joined_functions, joined_places, parameters, places
 from .fft_access import Segment, Side
 
-__all__ = ["source"]
+__all__ = ["joined", "joined_source", "source"]
 
-_KERNEL = Template("""\
+_TYPES = Template("""\
 typedef pg_$real fft_real;
 typedef $complex fft_complex;
 typedef $lanes_type fft_lanes;
 typedef pg_i64 fft_index;
 #pragma OPENCL FP_CONTRACT ON
 $functions
-PG_KERNEL void fft_pass(PG_ARRAY_IN(pg_u8, source), PG_ARRAY_IN($complex, table), PG_ARRAY(pg_u8, target), pg_$real scale, $parameters)
+""")
+
+_KERNEL = Template("""\
+${types}PG_KERNEL void fft_pass(PG_ARRAY_IN(pg_u8, source), PG_ARRAY_IN($complex, table), PG_ARRAY(pg_u8, target), pg_$real scale, $parameters)
 {
     PG_START_IN(pg_u8, source); PG_START_IN($complex, table); PG_START(pg_u8, target);
     fft_lanes ax[$room], ay[$room], bx[$room], by[$room];
@@ -32,6 +36,35 @@ PG_KERNEL void fft_pass(PG_ARRAY_IN(pg_u8, source), PG_ARRAY_IN($complex, table)
     PG_FOR(block, blocks) {
         pg_i64 begin = block * $lanes;
         int count = (int)(lines - begin < $lanes ? lines - begin : $lanes);
+$body
+    }
+}
+""")
+
+_JOINED = Template("""\
+${types}PG_KERNEL void fft_pass(PG_ARRAY_IN(pg_u8, source), PG_ARRAY_IN($complex, table), PG_ARRAY(pg_u8, target), PG_ARRAY(pg_u8, scratch), pg_$real scale, $parameters)
+{
+    PG_START_IN(pg_u8, source); PG_START_IN($complex, table); PG_START(pg_u8, target); PG_START(pg_u8, scratch);
+    fft_lanes ax[$room], ay[$room], bx[$room], by[$room];
+    PG_GLOBAL pg_u8 *between = scratch + PG_ID(0) * $bytes;
+    PG_FOR(row, lines) {
+$passes
+    }
+}
+""")
+
+_PASS = Template("""\
+    {
+        $source
+        $target
+        for (pg_i64 begin = 0; begin < $columns; begin += $lanes) {
+        int count = $columns - begin < $lanes ? (int)($columns - begin) : $lanes;
+$body
+        }
+    }
+""")
+
+_BODY = Template("""\
         pg_i64 column[$lanes], in_at[$lanes], out_at[$lanes];
         for (int lane = 0; lane < count; lane++) {
             pg_i64 unit = begin + lane, rest;
@@ -42,10 +75,7 @@ $load
 $turn
 $stages
 $fold
-$store
-    }
-}
-""")
+$store""")
 
 _LOAD = Template("""\
         if ($quick) {
@@ -60,7 +90,7 @@ $rows
             for (int lane = 0; lane < count; lane++) {
                 PG_GLOBAL const char *p = (PG_GLOBAL const char *)source + in_at[lane];
                 for (int i = done; i < $length; i++) {
-                    fft_complex v = fft_load(p, (fft_index)i * $columns + column[lane], in_step, have, table);
+                    fft_complex v = fft_load$suffix(p, (fft_index)i * $columns + column[lane], in_step, have, table);
                     ((fft_real *)ax)[i * $lanes + lane] = v.re;
                     ((fft_real *)ay)[i * $lanes + lane] = v.im;
                 }
@@ -113,7 +143,7 @@ $rows
                     fft_complex v;
                     v.re = ((const fft_real *)$x)[i * $lanes + lane];
                     v.im = ((const fft_real *)$y)[i * $lanes + lane];
-                    fft_store(p, base + (fft_index)i * $before, out_step, wanted, scale, table, v);
+                    fft_store$suffix(p, base + (fft_index)i * $before, out_step, wanted, scale, table, v);
                 }
             }
         }
@@ -177,17 +207,36 @@ _STAGE = Template("""\
             for (int j = 0; j < $width; j++) {
                 fft_lanes x[$radix], y[$radix];
                 PG_UNROLL for (int k = 0; k < $radix; k++) {
-                    x[k] = $fromx[g * $width + j + k * $apart];
-                    y[k] = $fromy[g * $width + j + k * $apart];
+                    int i = g * $width + j + k * $apart;
+                    $get
                 }
                 $turn
                 fft_radix_$radix(x, y);
                 PG_UNROLL for (int k = 0; k < $radix; k++) {
-                    $tox[g * $run + j + k * $width] = x[k];
-                    $toy[g * $run + j + k * $width] = y[k];
+                    int i = g * $run + j + k * $width;
+                    $put
                 }
             }
 """)
+
+# The first stage of adjacent columns, whose numbers need not be kept before it.
+_GET = Template("""\
+PG_GLOBAL const fft_real *q = (PG_GLOBAL const fft_real *)((PG_GLOBAL const char *)source + in_at[0]) + 2 * (column[0] + (pg_i64)i * $columns);
+                    { $read }
+                    $turn""")
+
+_GET_TURN = Template("""\
+q = (PG_GLOBAL const fft_real *)(table + $table + column[0] % $before + (pg_i64)i * $before);
+                    fft_lanes c, s;
+                    { $read }
+                    fft_lanes t = x[k] * c - y[k] * s;
+                    y[k] = x[k] * s + y[k] * c;
+                    x[k] = t;""")
+
+# The last stage, whose results are adjacent in memory.
+_PUT = Template("""\
+PG_GLOBAL fft_real *q = (PG_GLOBAL fft_real *)((PG_GLOBAL char *)target + out_at[0]) + 2 * ($first + (pg_i64)i * $before);
+                    $write""")
 
 _STAGE_TURN = Template("""\
 PG_UNROLL for (int k = 1; k < $radix; k++) {
@@ -231,12 +280,8 @@ def _read(spec: Pass, x: str, y: str, swap: bool) -> str:
         x, y = y, x
     if n == 1:
         return f"{x} = q[0]; {y} = q[1];"
-    if n <= 8:
-        wide = f"{_real_type(spec)}{2 * n} v = vload{2 * n}(0, q);"
-        return f"{wide} {x} = v.even; {y} = v.odd;"
-    half = f"{_real_type(spec)}16"
     return (
-        f"{half} v = vload16(0, q), w = vload16(1, q); {x} = (fft_lanes)(v.even, w.even); "
+        f"fft_lanes v = vload{n}(0, q), w = vload{n}(1, q); {x} = (fft_lanes)(v.even, w.even); "
         f"{y} = (fft_lanes)(v.odd, w.odd);"
     )
 
@@ -248,15 +293,9 @@ def _write(spec: Pass, x: str, y: str) -> str:
     scale = " * scale" if spec.scaled else ""
     if n == 1:
         return f"q[0] = {x}{scale}; q[1] = {y}{scale};"
-    if n <= 8:
-        return (
-            f"{_real_type(spec)}{2 * n} v; v.even = {x}{scale}; v.odd = {y}{scale}; "
-            f"vstore{2 * n}(v, 0, q);"
-        )
-    half = f"{_real_type(spec)}16"
     return (
-        f"{half} v, w; fft_lanes x = {x}{scale}, y = {y}{scale}; v.even = x.lo; v.odd = y.lo; "
-        "w.even = x.hi; w.odd = y.hi; vstore16(v, 0, q); vstore16(w, 1, q);"
+        f"fft_lanes v, w, vx = {x}{scale}, vy = {y}{scale}; v.even = vx.lo; v.odd = vy.lo; "
+        f"w.even = vx.hi; w.odd = vy.hi; vstore{n}(v, 0, q); vstore{n}(w, 1, q);"
     )
 
 
@@ -286,7 +325,7 @@ pg_i64 at = column[0] + (pg_i64)i * $columns;
                 if (at + $lanes > $chirp) {
                     PG_GLOBAL const char *line = (PG_GLOBAL const char *)source + in_at[0];
                     for (int lane = 0; lane < $lanes; lane++) {
-                        fft_complex v = fft_load(line, at + lane, in_step, have, table);
+                        fft_complex v = fft_load$suffix(line, at + lane, in_step, have, table);
                         ((fft_real *)ax)[i * $lanes + lane] = v.re;
                         ((fft_real *)ay)[i * $lanes + lane] = v.im;
                     }
@@ -307,7 +346,7 @@ pg_i64 at = $first + (pg_i64)i * $before;
                         fft_complex v;
                         v.re = ((const fft_real *)&rx)[lane];
                         v.im = ((const fft_real *)&ry)[lane];
-                        fft_store(line, at + lane, out_step, wanted, scale, table, v);
+                        fft_store$suffix(line, at + lane, out_step, wanted, scale, table, v);
                     }
                     continue;
                 }
@@ -315,12 +354,12 @@ pg_i64 at = $first + (pg_i64)i * $before;
                 { $write }""")
 
 
-def _factor(spec: Pass, side: Side) -> str:
+def _factor(spec: Pass, side: Side, where: dict[Segment, int]) -> str:
     """Multiply rx and ry by the factors from number *at* on."""
     part = Segment("chirp", spec.chirp)
     if side.factor == "filter":
         part = Segment("filter", spec.chirp, spec.n)
-    place = places(spec)[part]
+    place = where[part]
     read = _read(spec, "fx", "fy", False)
     return (
         f"{{ PG_GLOBAL const fft_real *q = (PG_GLOBAL const fft_real *)(table + {place} + at); "
@@ -328,15 +367,16 @@ def _factor(spec: Pass, side: Side) -> str:
     )
 
 
-def _factored(spec: Pass, side: Side, x: str, y: str) -> str:
+def _factored(spec: Pass, side: Side, where: dict[Segment, int], x: str, y: str) -> str:
     first = f"(column[0] / {spec.before} * {spec.before * spec.length} + column[0] % {spec.before})"
-    times = _factor(spec, side)
+    times = _factor(spec, side, where)
     if side.before:
         times = f"{{ fft_lanes t = rx; rx = ry; ry = t; }} {times}"
     return _FACTORED.fill(
         first=first,
         before=spec.before,
         lanes=spec.lines,
+        suffix=spec.suffix,
         most="wanted" if side.limit else spec.n,
         x=x,
         y=y,
@@ -345,7 +385,7 @@ def _factored(spec: Pass, side: Side, x: str, y: str) -> str:
     )
 
 
-def _load(spec: Pass) -> str:
+def _load(spec: Pass, where: dict[Segment, int]) -> str:
     side, n = spec.source, spec.lines
     quick, start, after = "0", "", "p"
     last = f"in_{spec.batch - 1}"
@@ -357,8 +397,9 @@ def _load(spec: Pass) -> str:
                 columns=spec.columns,
                 chirp=spec.chirp,
                 lanes=n,
+                suffix=spec.suffix,
                 read=read,
-                times=_factor(spec, side),
+                times=_factor(spec, side, where),
             )
         quick = f"count == {n} && column[0] + {n} <= {spec.columns}"
         start = " + 2 * column[0]"
@@ -380,6 +421,7 @@ def _load(spec: Pass) -> str:
             y="ay",
         )
     return _LOAD.fill(
+        suffix=spec.suffix,
         quick=quick,
         start=start,
         next=after,
@@ -391,8 +433,8 @@ def _load(spec: Pass) -> str:
     )
 
 
-def _store(spec: Pass, x: str, y: str) -> str:
-    side, n, before = spec.target, spec.lines, spec.before
+def _store(spec: Pass, where: dict[Segment, int], x: str, y: str) -> str:
+    side, n, before = spec.target, spec.lines, spec.placed
     quick, start, after = "0", "", "p"
     last = f"out_{spec.batch - 1}"
     length = f"n{spec.batch - 1}" if spec.batch > 1 else "many"
@@ -404,7 +446,7 @@ def _store(spec: Pass, x: str, y: str) -> str:
     write = _write(spec, f"{x}[i]", f"{y}[i]")
     if before > 1 and not spec.batch_first and _is_complex(plain, spec):
         if side.factor:
-            write = _factored(spec, side, x, y)
+            write = _factored(spec, side, where, x, y)
         quick = (
             f"count == {n} && column[0] + {n} <= {spec.columns} && column[0] % {before} + {n} "
             f"<= {before}"
@@ -429,6 +471,7 @@ def _store(spec: Pass, x: str, y: str) -> str:
             base=base,
         )
     return _STORE.fill(
+        suffix=spec.suffix,
         quick=quick,
         start=start,
         next=after,
@@ -449,32 +492,95 @@ def _find(spec: Pass) -> str:
         lines.append(f"{{ pg_i64 left = rest / n{k}, mine = rest - left * n{k}; rest = left;")
         lines.append(f"in_at[lane] += mine * in_{k}; out_at[lane] += mine * out_{k}; }}")
     lines.append("in_at[lane] += rest * in_0; out_at[lane] += rest * out_0;")
+    if spec.part > 1:
+        lines.append("in_at[lane] = 0;")
+    if spec.part and not spec.end:
+        lines.append("out_at[lane] = 0;")
     return "\n            ".join(lines)
 
 
 _FILTER = Template("""\
         for (int i = 0; i < $many; i++) {
-            fft_complex w = table[$table + i];
-            fft_lanes t = $x[i] * w.re - $y[i] * w.im;
-            $y[i] = $x[i] * w.im + $y[i] * w.re;
+            $factor
+            fft_lanes t = $x[i] * fx - $y[i] * fy;
+            $y[i] = $x[i] * fy + $y[i] * fx;
             $x[i] = t;
         }
 """)
 
+_FILTER_LANES = Template("""\
+fft_lanes fx, fy;
+            if (count == $lanes && column[0] + $lanes <= $columns && column[0] + $lanes - 1 == column[$lanes - 1]) {
+                PG_GLOBAL const fft_real *q = (PG_GLOBAL const fft_real *)(table + $at + column[0]);
+                $read
+            } else
+                for (int lane = 0; lane < count; lane++) {
+                    ((fft_real *)&fx)[lane] = table[$at + column[lane]].re;
+                    ((fft_real *)&fy)[lane] = table[$at + column[lane]].im;
+                }""")
+
 Names = tuple[str, str]
 
 
+def _reads_columns(spec: Pass) -> bool:
+    """Whether the lanes are always adjacent columns, which the first stage can read itself."""
+    return (
+        len(spec.radices) > 1
+        and spec.columns > 1
+        and not spec.batch_first
+        and spec.columns % spec.lines == 0
+        and _is_complex(spec.source, spec)
+        and (spec.before == 1 or (spec.turns and spec.before % spec.lines == 0))
+    )
+
+
+def _writes_columns(spec: Pass) -> bool:
+    """Whether the results of the lanes are always adjacent, so that the last stage can write
+    them."""
+    return (
+        len(spec.radices) > 1
+        and spec.placed > 1
+        and not (spec.batch_first or spec.fold)
+        and spec.columns % spec.lines == 0
+        and spec.placed % spec.lines == 0
+        and _is_complex(spec.target, spec)
+    )
+
+
+def _get(spec: Pass, where: dict[Segment, int]) -> str:
+    turn = ""
+    if spec.before > 1:
+        turn = _GET_TURN.fill(
+            table=where[Segment("turns", spec.before, spec.length)],
+            before=spec.before,
+            read=_read(spec, "c", "s", False),
+        )
+    read = _read(spec, "x[k]", "y[k]", spec.source.swap)
+    return _GET.fill(columns=spec.columns, read=read, turn=turn)
+
+
+def _put(spec: Pass) -> str:
+    first = f"column[0] / {spec.placed} * {spec.placed * spec.length} + column[0] % {spec.placed}"
+    return _PUT.fill(first=first, before=spec.placed, write=_write(spec, "x[k]", "y[k]"))
+
+
 def _stages(
-    spec: Pass, where: dict[Segment, int], here: Names, there: Names
+    spec: Pass, where: dict[Segment, int], here: Names, there: Names, direct: bool = True
 ) -> tuple[str, Names, Names]:
     """The stages, alternating between two pairs of arrays; returns the pair with the results, and
-    the other one."""
+    the other one. direct: the first and the last stage may use global memory."""
     text, width = "", 1
     for number, radix in enumerate(spec.radices):
         turn = ""
         if number:
             table = where[Segment("stage", width, radix)]
             turn = _STAGE_TURN.fill(radix=radix, table=table, width=width)
+        get = f"x[k] = {here[0]}[i]; y[k] = {here[1]}[i];"
+        if direct and number == 0 and _reads_columns(spec):
+            get = _get(spec, where)
+        put = f"{there[0]}[i] = x[k]; {there[1]}[i] = y[k];"
+        if number + 1 == len(spec.radices) and _writes_columns(spec):
+            put = _put(spec)
         text += _STAGE.fill(
             groups=spec.length // radix // width,
             width=width,
@@ -482,66 +588,126 @@ def _stages(
             apart=spec.length // radix,
             run=width * radix,
             turn=turn,
-            fromx=here[0],
-            fromy=here[1],
-            tox=there[0],
-            toy=there[1],
+            get=get,
+            put=put,
         )
         width *= radix
         here, there = there, here
     return text, here, there
 
 
-def source(spec: Pass) -> str:
-    """``fft_pass`` for groups of one work-item; spec.lines is the number of lanes."""
-    where = places(spec)
+def _body(spec: Pass, where: dict[Segment, int]) -> str:
+    """The statements that transform a vector of columns."""
     names, other = ("ax", "ay"), ("bx", "by")
     stages, here, other = _stages(spec, where, names, other)
     if spec.convolve:
-        at = where[Segment("filter", spec.chirp, spec.n)]
-        stages += _FILTER.fill(x=here[0], y=here[1], many=spec.length, table=at)
+        stages += _filter(spec, where, here)
         # the second transform is an inverse one: swap real and imaginary parts
-        more, here, other = _stages(spec, where, here[::-1], other[::-1])
+        more, here, other = _stages(spec, where, here[::-1], other[::-1], False)
         stages += more
     fold = ""
     if spec.fold:
         fold = UNFOLD_LANES.fill(h=spec.n, fromx=here[0], fromy=here[1], tox=other[0], toy=other[1])
         here = other
-    if spec.columns == 1:
+    if spec.part:
+        column = "column[lane] = unit; rest = row;"
+    elif spec.columns == 1:
         column = "column[lane] = 0; rest = unit;"
     elif spec.batch_first:
         column = "column[lane] = unit / many; rest = unit - column[lane] * many;"
     else:
         column = f"rest = unit / {spec.columns}; column[lane] = unit - rest * {spec.columns};"
-    turn = ""
+    return _BODY.fill(
+        lanes=spec.lines,
+        column=column,
+        find=_find(spec),
+        load="" if _reads_columns(spec) else _load(spec, where),
+        turn="" if _reads_columns(spec) else _turn(spec, where),
+        stages=stages,
+        fold=fold,
+        store="" if _writes_columns(spec) else _store(spec, where, *here),
+    )
+
+
+def _filter(spec: Pass, where: dict[Segment, int], here: Names) -> str:
+    at = where[Segment("filter", spec.chirp, spec.n)]
+    factor = f"fft_real fx = table[{at} + i].re, fy = table[{at} + i].im;"
+    if spec.middle:
+        factor = _FILTER_LANES.fill(
+            at=f"{at} + (pg_i64)i * {spec.columns}",
+            lanes=spec.lines,
+            columns=spec.columns,
+            read=_read(spec, "fx", "fy", False),
+        )
+    return _FILTER.fill(x=here[0], y=here[1], many=spec.length, factor=factor)
+
+
+def _turn(spec: Pass, where: dict[Segment, int]) -> str:
+    """Multiply by the factors between passes."""
+    if spec.before == 1:
+        return ""
     if spec.turns:
-        turn = _TURN_BY_TABLE.fill(
+        return _TURN_BY_TABLE.fill(
             before=spec.before,
             lanes=spec.lines,
             length=spec.length,
             table=where[Segment("turns", spec.before, spec.length)],
             read=_read(spec, "c", "s", False),
         )
-    elif spec.before > 1:
-        low = 1 << (spec.length.bit_length() // 2)
-        high = -(-spec.length // low)
-        turn = _TURN.fill(
-            low=low, high=high, before=spec.before, lanes=spec.lines, length=spec.length
-        )
-    lanes = _real_type(spec) + (str(spec.lines) if spec.lines > 1 else "")
-    return _KERNEL.fill(
+    low = 1 << (spec.length.bit_length() // 2)
+    high = -(-spec.length // low)
+    return _TURN.fill(low=low, high=high, before=spec.before, lanes=spec.lines, length=spec.length)
+
+
+def _values(passes: Sequence[Pass], where: dict[Segment, int]) -> dict[str, str]:
+    """What the kernels of one and of several passes have in common."""
+    spec = passes[0]
+    complex_type = "pg_c64" if spec.real == "f32" else "pg_c128"
+    types = _TYPES.fill(
         real=spec.real,
-        complex="pg_c64" if spec.real == "f32" else "pg_c128",
-        lanes_type=lanes,
-        lanes=spec.lines,
-        functions=pass_functions(spec) + _transpose(spec.lines),
-        parameters=", ".join(f"pg_i64 {name}" for name in parameters(spec.batch)),
-        room=spec.length + (1 if spec.fold else 0),
-        column=column,
-        find=_find(spec),
-        load=_load(spec),
-        turn=turn,
-        stages=stages,
-        fold=fold,
-        store=_store(spec, *here),
+        complex=complex_type,
+        lanes_type=_real_type(spec) + (str(spec.lines) if spec.lines > 1 else ""),
+        functions=joined_functions(passes, where) + _transpose(spec.lines),
     )
+    return {
+        "types": types,
+        "real": spec.real,
+        "complex": complex_type,
+        "lanes": str(spec.lines),
+        "parameters": ", ".join(f"pg_i64 {name}" for name in parameters(spec.batch)),
+        "room": str(max(each.length + (1 if each.fold else 0) for each in passes)),
+    }
+
+
+def source(spec: Pass) -> str:
+    """``fft_pass`` for groups of one work-item; spec.lines is the number of lanes."""
+    where = places(spec)
+    return _KERNEL.fill(_values((spec,), where), body=_body(spec, where))
+
+
+def joined(passes: Sequence[Pass]) -> tuple[Pass, ...]:
+    """All passes of a transform, as joined_source() needs them."""
+    last = len(passes)
+    return tuple(spec._replace(part=k, end=k == last) for k, spec in enumerate(passes, start=1))
+
+
+def joined_source(passes: Sequence[Pass]) -> str:
+    """``fft_pass`` with all passes of long lines: a work-item transforms whole lines. Between the
+    passes a line is in its part of the parameter *scratch*, so near in the caches."""
+    where = joined_places(passes)
+    size = 8 if passes[0].real == "f32" else 16
+    each = passes[0].n * size
+    found = []
+    for number, spec in enumerate(passes):
+        here, there = (f"between + {(k % 2) * each}" for k in (number - 1, number))
+        found.append(
+            _PASS.fill(
+                source=f"PG_GLOBAL const pg_u8 *source = {here};" if number else "",
+                target="" if spec.end else f"PG_GLOBAL pg_u8 *target = {there};",
+                columns=spec.columns,
+                lanes=spec.lines,
+                body=_body(spec, where),
+            )
+        )
+    values = _values(passes, where)
+    return _JOINED.fill(values, bytes=each * (len(passes) - 1), passes="".join(found))

@@ -4,7 +4,8 @@ After Goto and van de Geijn, "Anatomy of high-performance matrix multiplication"
 2008). A work-item computes a tile of the result. For each stretch of the summed axis it packs the
 tile's part of b into panels as wide as the block, then rows of a into panels as high as the block;
 the innermost loop reads both sequentially. A panel of b stays in the L1 cache, the packed rows of
-a in the L2 cache. Between two stretches, sums are stored in memory of the work-item's own.
+a in the L2 cache. Between two stretches, sums are stored in memory of the work-item's own. Rows
+of a that are multiplied by one or two panels only are read where they are.
 
 The source is OpenCL C only, because it uses its vector types.
 """
@@ -24,13 +25,15 @@ __all__ = ["Blocking", "source"]
 
 class Blocking(NamedTuple):
     """lanes: real numbers per vector; high: rows, and wide: vectors of the block in registers;
-    deep: length of a stretch of the summed axis; rows: rows of a that are packed at once."""
+    deep: length of a stretch of the summed axis; rows: rows of a that are packed at once; direct:
+    none are packed."""
 
     lanes: int
     high: int
     wide: int
     deep: int
     rows: int
+    direct: bool = False
 
     @property
     def columns(self) -> int:
@@ -46,13 +49,14 @@ typedef $real$lanes mat_lanes;
 #else
 #define MAT_FETCH(pointer)
 #endif
-PG_INLINE void mat_block(PG_GLOBAL const mat_real *x, PG_GLOBAL const mat_real *y, int depth, PG_GLOBAL mat_real *sums, pg_i64 line, int first)
+PG_INLINE void mat_block($operand, PG_GLOBAL const mat_real *y, int depth, PG_GLOBAL mat_real *sums, pg_i64 line, int first)
 {
     $fetch
+    $lines
     $zero
     for (int k = 0; k < depth; k++) {
         $multiply
-        x += $x_step; y += $y_step;
+        $step; y += $y_step;
     }
     if (!first) {
         $more
@@ -82,15 +86,10 @@ PG_KERNEL void product($parameters)
             }
             for (int m1 = 0; m1 < many; m1 += $rows) {
                 int rows = many - m1 < $rows ? many - m1 : $rows;
-                for (int m = 0; m < rows; m += $high) {
-                    PG_GLOBAL mat_real *to_panel = x_panels + (pg_i64)m * deep * $planes;
-                    int some = rows - m < $high ? rows - m : $high;
-                    PG_GLOBAL const char *from = from_a + (m0 + m1 + m) * a_m + k0 * a_k;
-                    $pack_a
-                }
+                $pack_rows
                 for (int n = 0; n < wide; n += $columns)
                     for (int m = 0; m < rows; m += $high)
-                        mat_block(x_panels + (pg_i64)m * deep * $planes, y_panels + (pg_i64)n * deep * $planes, deep,
+                        mat_block($argument, y_panels + (pg_i64)n * deep * $planes, deep,
                                   sums + (m1 + m) * line + n * $planes, line, k0 == 0);
             }
         }
@@ -110,6 +109,14 @@ PG_KERNEL void product($parameters)
     }
 }
 """)
+
+_PACK_ROWS = Template("""\
+for (int m = 0; m < rows; m += $high) {
+                    PG_GLOBAL mat_real *to_panel = x_panels + (pg_i64)m * deep * $planes;
+                    int some = rows - m < $high ? rows - m : $high;
+                    PG_GLOBAL const char *from = from_a + (m0 + m1 + m) * a_m + k0 * a_k;
+                    $pack
+                }""")
 
 _AHEAD = 8  # steps along the summed axis before which lines are fetched to the cache
 _PACK = Template("""\
@@ -175,7 +182,7 @@ class _Block:
     1."""
 
     def __init__(self, kinds: Kinds, blocking: Blocking) -> None:
-        self.of, self.bool = blocking, kinds.number.kind == "b"
+        self.of, self.bool, self.x = blocking, kinds.number.kind == "b", kinds.x
         self.parts = ("re", "im") if kinds.number.kind == "c" else ("",)
         self.item = matmul.acc_dtype(kinds.number).itemsize // len(self.parts)
 
@@ -220,10 +227,16 @@ class _Block:
             for p, part in enumerate(self.parts)
         ]
         for r in range(of.high):
-            lines += [
-                f"mat_lanes x{r}{part} = (mat_lanes)(x[{r + p * of.high}]);"
-                for p, part in enumerate(self.parts)
-            ]
+            if of.direct:
+                stored = dtypes.storage_type(self.x)
+                at = f"((PG_GLOBAL const {stored} *)(line{r} + at))"
+                value = f"mat_a({dtypes.load(self.x, at, '0')})"
+                lines.append(f"mat_lanes x{r} = (mat_lanes)({value});")
+            else:
+                lines += [
+                    f"mat_lanes x{r}{part} = (mat_lanes)(x[{r + p * of.high}]);"
+                    for p, part in enumerate(self.parts)
+                ]
             for v in range(of.wide):
                 if planes == 1 and self.bool:
                     lines.append(f"s{r}_{v} |= x{r} & y{v};")
@@ -233,6 +246,27 @@ class _Block:
                     lines.append(f"s{r}_{v}re += x{r}re * y{v}re; s{r}_{v}im += x{r}re * y{v}im;")
                     lines.append(f"s{r}_{v}re -= x{r}im * y{v}im; s{r}_{v}im += x{r}im * y{v}re;")
         return "\n        ".join(lines)
+
+    def operand(self) -> dict[str, str]:
+        """How the block gets rows of a: packed, or where they are; missing ones are the last."""
+        of, planes = self.of, len(self.parts)
+        if not of.direct:
+            return {
+                "operand": "PG_GLOBAL const mat_real *x",
+                "argument": f"x_panels + (pg_i64)m * deep * {planes}",
+                "lines": "",
+                "step": f"x += {of.high * planes}",
+            }
+        lines = [
+            f"PG_GLOBAL const char *line{r} = x + ({r} < some ? {r} : some - 1) * a_m;"
+            for r in range(of.high)
+        ]
+        return {
+            "operand": "PG_GLOBAL const char *x, pg_i64 a_m, pg_i64 a_k, int some",
+            "argument": "from_a + (m0 + m1 + m) * a_m + k0 * a_k, a_m, a_k, rows - m",
+            "lines": " ".join([*lines, "pg_i64 at = 0;"]),
+            "step": "at += a_k",
+        }
 
 
 _OWN = ("PG_ARRAY(mat_real, memory)", "pg_i64 each, pg_i64 tile_rows, pg_i64 tile_columns")
@@ -256,7 +290,12 @@ def source(kinds: Kinds, blocking: Blocking) -> str:
     if planes == 2:
         at = f"r * line + n / {columns} * {2 * columns} + n % {columns}"
         load = f"mat_t value = pg_{code}_make(sums[{at}], sums[{at} + {columns}]);"
+    pack = ""
+    if not blocking.direct:
+        values = {"high": blocking.high, "planes": planes}
+        pack = _PACK_ROWS.fill(values, pack=_pack(kinds, "a", blocking.high, planes))
     return _KERNEL.fill(
+        block.operand(),
         arithmetic=matmul.arithmetic(kinds),
         parameters=matmul.parameters(kinds, _OWN),
         start=matmul.start(kinds),
@@ -269,13 +308,12 @@ def source(kinds: Kinds, blocking: Blocking) -> str:
         multiply=block.multiply(),
         more=block.more(),
         keep=block.keep(),
-        x_step=blocking.high * planes,
         y_step=columns * planes,
         rows=blocking.rows,
         deep=blocking.deep,
         high=blocking.high,
         columns=columns,
-        pack_a=_pack(kinds, "a", blocking.high, planes),
+        pack_rows=pack,
         pack_b=_pack(kinds, "b", columns, planes),
         load_sum=load,
         stored_bytes=(matmul.acc_dtype(kinds.number) if kinds.parts else kinds.out).itemsize,
