@@ -76,7 +76,9 @@ def quantile(a: Any, q: Any, axis: Any, out: Any, weights: Any, method: str, kee
             "quantile", ufuncs.call("isnan", (rows[-1],)), rows.dtype.type(np.nan), found
         )
     found = found.reshape((*wanted.shape, *rest))
-    return statistics.given_to(out, statistics.kept(found, a, axes, keepdims, wanted.ndim))
+    return statistics.store_in(
+        out, statistics.with_kept_axes(found, a, axes, keepdims, wanted.ndim)
+    )
 
 
 def _observed(name: str, given: Any, x: Any) -> Any:

@@ -478,7 +478,9 @@ class Kernel(KernelBase):
         if signature is None and self.specialized:
             return self.overloads[self._declared[0]].attribute(name)
         if signature is None:
-            return _TypeKeyDict({types: made.attribute(name) for types, made in self.overloads.items()})
+            return _TypeKeyDict(
+                {types: made.attribute(name) for types, made in self.overloads.items()}
+            )
         return self.overloads[signature].attribute(name)
 
     def get_regs_per_thread(self, signature: Any = None) -> Any:
