@@ -786,21 +786,15 @@ def linspace(
 ) -> Any:
     """num evenly spaced numbers from start to stop (before it, if not endpoint).
 
-    start and stop may be arrays: the numbers are then along a new axis at *axis*. retstep: return
-    the distance of neighbours as well."""
-    ends = next((x for x in (start, stop) if isinstance(x, GPUArray)), None)
-    if ends is not None:
-        where = ends.device if device is None else as_device(device)
-    else:
-        where = as_device(device)
+    start and stop may be arrays: the numbers are then on their device, along a new axis at *axis*.
+    retstep: return the distance of neighbours as well."""
+    if isinstance(start, GPUArray) or isinstance(stop, GPUArray):
+        numpys: Any = np.linspace
+        return numpys(start, stop, num, endpoint, retstep, dtype, axis)
+    where = as_device(device)
     count = layout.as_shape((num,), "linspace")[0]
     steps = count - 1 if endpoint else count
     step = (stop - start) / steps if steps > 0 else float("nan")
-    if ends is not None:
-        result = _between(start, stop, step, count, steps if endpoint else 0, where)
-        result = result if dtype is None else result.astype(dtypes.native(dtype), copy=False)
-        result = manipulation.moveaxis(result, 0, axis)
-        return (result, step) if retstep else result
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
     name = "complex floating" if is_complex else "real floating"
     array = where.empty((count,), _dtype(dtype, name, where))
@@ -811,15 +805,6 @@ def linspace(
     else:
         manipulation.linspace_into(array, start, stop, endpoint)
     return (array, step) if retstep else array
-
-
-def _between(start: Any, stop: Any, step: Any, count: int, last: int, where: Device) -> Any:
-    """Numbers between arrays along a new first axis; the item *last* is stop itself, if not 0."""
-    positions = arange(count, device=where).reshape((count,) + (1,) * step.ndim)
-    result = start + positions * step
-    if last > 0:
-        result[-1] = stop
-    return result
 
 
 # ---- of arrays

@@ -12,9 +12,9 @@ from pygpu._src.array.device import as_device
 
 from ._creation import arange, asarray, eye, linspace, ones
 from ._dtypes import default_dtype
-from ._elementwise import greater_equal, sign
+from ._elementwise import greater_equal
 from ._elementwise import pow as _pow
-from ._manipulation import broadcast_to, moveaxis, stack
+from ._manipulation import broadcast_to, stack
 from ._statistics import nonzero
 
 if TYPE_CHECKING:
@@ -118,9 +118,14 @@ def logspace(
     device: AnyDevice = None,
 ) -> GPUArray[Any]:
     """Powers of *base* whose exponents are evenly spaced from start to stop."""
-    exponents = linspace(start, stop, num, endpoint, axis=axis, device=device)
-    result = _pow(base, exponents)
-    return result if dtype is None else result.astype(dtype)
+    numpys: Any = np.logspace
+    result: GPUArray[Any]
+    if any(isinstance(x, GPUArray) for x in (start, stop, base)):
+        result = numpys(start, stop, num, endpoint, base, dtype, axis)
+    else:
+        result = _pow(base, linspace(start, stop, num, endpoint, device=device))
+        result = result if dtype is None else result.astype(dtype)
+    return result
 
 
 def geomspace(
@@ -135,23 +140,15 @@ def geomspace(
 ) -> GPUArray[Any]:
     """Numbers from start to stop, of which each is the one before times the same factor.
 
-    Real numbers, arrays among them. Raises ValueError for ends that are 0 or of different signs."""
-    first: Any = start
-    last: Any = stop
+    Raises ValueError for ends that are 0."""
+    numpys: Any = np.geomspace
+    found = numpys(start, stop, num, endpoint, dtype, axis)
     result: GPUArray[Any]
-    if not isinstance(start, GPUArray) and not isinstance(stop, GPUArray):
-        result = _put(np.geomspace(first, last, num, endpoint), dtype, device)  # with exact ends
-        return result
-    if not bool((sign(first * last) > 0).all()):
-        raise ValueError("geomspace: start and stop must have the same sign and not be 0")
-    ratio = last / first
-    where = ratio.device if device is None else device
-    exponents = linspace(0.0, 1.0, num, endpoint, device=where)
-    result = first * _pow(ratio, exponents.reshape((num,) + (1,) * ratio.ndim))
-    if endpoint and num > 1:
-        result[-1] = last
-    result = moveaxis(result, 0, axis)
-    return result if dtype is None else result.astype(dtype)
+    if isinstance(found, GPUArray):
+        result = found
+    else:
+        result = _put(found, dtype, device)
+    return result
 
 
 # ---- indices of a part of a matrix

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, overload
 
+import numpy as np
 from numpy.typing import DTypeLike
 
 from ._types import (
@@ -31,6 +32,7 @@ __all__ = [
     "angle",
     "append",
     "apply_along_axis",
+    "apply_over_axes",
     "argpartition",
     "argwhere",
     "array2string",
@@ -49,6 +51,7 @@ __all__ = [
     "cbrt",
     "choose",
     "column_stack",
+    "common_type",
     "compress",
     "convolve",
     "copy",
@@ -72,6 +75,7 @@ __all__ = [
     "dsplit",
     "dstack",
     "ediff1d",
+    "einsum_path",
     "exp2",
     "extract",
     "fabs",
@@ -107,6 +111,7 @@ __all__ = [
     "isposinf",
     "isreal",
     "isrealobj",
+    "ix_",
     "kron",
     "lcm",
     "ldexp",
@@ -115,6 +120,7 @@ __all__ = [
     "matvec",
     "may_share_memory",
     "median",
+    "min_scalar_type",
     "modf",
     "nan_to_num",
     "nanargmax",
@@ -133,13 +139,16 @@ __all__ = [
     "nanvar",
     "ndim",
     "outer",
+    "packbits",
     "pad",
     "partition",
     "percentile",
     "piecewise",
     "place",
+    "poly",
     "polyadd",
     "polyder",
+    "polydiv",
     "polyfit",
     "polyint",
     "polymul",
@@ -158,6 +167,7 @@ __all__ = [
     "resize",
     "rint",
     "rollaxis",
+    "roots",
     "rot90",
     "select",
     "setdiff1d",
@@ -178,6 +188,7 @@ __all__ = [
     "triu_indices_from",
     "union1d",
     "unique",
+    "unpackbits",
     "unravel_index",
     "unwrap",
     "vander",
@@ -187,6 +198,24 @@ __all__ = [
     "vstack",
 ]
 
+def apply_over_axes(
+    func: Callable[..., Any], a: GPUArray[Any], axes: int | Sequence[int]
+) -> GPUArray[Any]: ...
+def common_type(*arrays: GPUArray[Any]) -> type[Any]: ...
+def einsum_path(
+    subscripts: str, *operands: GPUArray[Any], optimize: bool | str = ...
+) -> tuple[list[Any], str]: ...
+def ix_(*args: GPUArray[Any]) -> tuple[GPUArray[Any], ...]: ...
+def min_scalar_type(a: GPUArray[Any], /) -> np.dtype[Any]: ...
+def packbits(
+    a: GPUArray[Any], /, axis: int | None = ..., bitorder: str = ...
+) -> GPUArray[np.uint8]: ...
+def poly(seq_of_zeros: GPUArray[Any]) -> GPUArray[Any]: ...
+def polydiv(u: Operand, v: Operand) -> tuple[GPUArray[Any], GPUArray[Any]]: ...
+def roots(p: GPUArray[Any]) -> GPUArray[Any]: ...
+def unpackbits(
+    a: GPUArray[Any], /, axis: int | None = ..., count: int | None = ..., bitorder: str = ...
+) -> GPUArray[np.uint8]: ...
 def allclose(
     a: Operand, b: Operand, rtol: float = ..., atol: float = ..., equal_nan: bool = ...
 ) -> bool: ...

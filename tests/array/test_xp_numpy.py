@@ -12,8 +12,6 @@ from pygpu._src.array.routines import table
 from pygpu._src.codegen.ufunc_loops import NAMES
 
 A = np.linspace(-3, 3, 24).reshape(4, 6)
-# Makes nothing of an array, or is not a function of NumPy's main namespace that a user calls.
-NOT_HERE = {"min_scalar_type", "array_function_dispatch"}
 
 
 def compare(got, want):
@@ -38,7 +36,7 @@ def test_has_each_function_that_works_on_arrays_of_a_device():
             works = function in known if isinstance(function, type(np.sum)) else (
                 isinstance(function, np.ufunc) and function.__name__ in ufuncs
             )  # fmt: skip
-            if works and name not in NOT_HERE:
+            if works:
                 assert hasattr(ours, name), name
     assert xp.isnat.__doc__ and "numpy.pad" in xp.pad.__doc__
 
@@ -188,8 +186,8 @@ def test_arguments_without_an_array_on_a_device_are_refused():
         xp.var(xp.asarray(A), ddof=1, correction=1)
     with pytest.raises(ValueError, match="array: a copy is needed"):
         xp.array(A, copy=False)
-    with pytest.raises(ValueError, match="geomspace: start and stop must have the same sign"):
-        xp.geomspace(xp.asarray([1.0, -1.0]), 2.0)
+    with pytest.raises(ValueError, match="cannot include zero"):
+        xp.geomspace(xp.asarray([1.0, 0.0]), 2.0)
 
 
 def test_random_functions_draw_from_one_generator(on):
