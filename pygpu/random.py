@@ -26,23 +26,53 @@ if TYPE_CHECKING:
 __all__ = [
     "Generator",
     "Philox4x32",
+    "beta",
+    "binomial",
+    "bytes",
+    "chisquare",
+    "choice",
     "default_rng",
+    "dirichlet",
+    "exponential",
+    "f",
+    "gamma",
+    "geometric",
+    "gumbel",
+    "hypergeometric",
+    "laplace",
+    "logistic",
+    "lognormal",
+    "logseries",
+    "multinomial",
+    "multivariate_normal",
+    "negative_binomial",
+    "noncentral_chisquare",
+    "noncentral_f",
+    "normal",
+    "pareto",
+    "permutation",
+    "poisson",
+    "power",
     "rand",
     "randint",
     "randn",
+    "random",
     "random_sample",
+    "rayleigh",
     "seed",
+    "shuffle",
+    "standard_cauchy",
+    "standard_exponential",
+    "standard_gamma",
+    "standard_normal",
+    "standard_t",
+    "triangular",
+    "uniform",
+    "vonmises",
+    "wald",
+    "weibull",
+    "zipf",
 ]
-
-# Methods of Generator that are functions of numpy.random with the same parameters.
-_METHODS = (
-    "beta binomial bytes chisquare choice dirichlet exponential f gamma geometric gumbel "
-    "hypergeometric laplace logistic lognormal logseries multinomial multivariate_normal "
-    "negative_binomial noncentral_chisquare noncentral_f normal pareto permutation poisson power "
-    "random rayleigh shuffle standard_cauchy standard_exponential standard_gamma standard_normal "
-    "standard_t triangular uniform vonmises wald weibull zipf"
-).split()
-__all__ += _METHODS
 
 _bits: Philox4x32 | None = None
 _lock = _threading.Lock()
@@ -148,4 +178,5 @@ if TYPE_CHECKING:
     weibull = _g.weibull
     zipf = _g.zipf
 else:
-    globals().update({name: _function(name) for name in _METHODS})
+    # The methods of Generator that are functions of numpy.random with the same parameters.
+    globals().update({name: _function(name) for name in __all__ if name not in globals()})
