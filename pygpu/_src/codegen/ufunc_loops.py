@@ -481,9 +481,11 @@ def related(name: str, codes: tuple[str, ...], body: str) -> list[tuple[str, str
     """Return the loops of the other ufuncs of a family as (name, statements, code of the output).
     Empty if *body* is that of another operation with the name."""
     family = next((names for names in _FAMILIES if name in names), ())
-    first = codes[0]
     found: list[tuple[str, str, str]] = []
-    if first not in _RELATED_CODES or codes.count(first) != len(codes) or not family:
+    if not family or not codes:
+        return found
+    first = codes[0]
+    if first not in _RELATED_CODES or codes.count(first) != len(codes):
         return found
     if expression(name, codes) != (body, ""):
         return found

@@ -162,8 +162,10 @@ class _Script:
         if key in self.made:
             return self.made[key]
         if isinstance(value, Sampler):
-            made_with = bool(value.normalized_coords), value.addressing_mode, value.filter_mode
-            self.setup.append(f"{name} = cl.Sampler(ctx, {', '.join(map(repr, made_with))})")
+            modes = int(value.addressing_mode), int(value.filter_mode)
+            self.setup.append(
+                f"{name} = cl.Sampler(ctx, {bool(value.normalized_coords)}, {modes[0]}, {modes[1]})"
+            )
         elif isinstance(value, SVMPointer):
             content = np.empty(value.size, np.uint8)
             enqueue_copy(self.queue, content, value)
