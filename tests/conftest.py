@@ -76,7 +76,7 @@ LONG += ["test_docs", "test_cuda_misuse", "test_driver_faults", "test_python_fau
 LONG += ["test_advanced_indexing", "test_compiler", "test_ufuncs", "test_numpy_edges"]
 LONG += ["test_ufunc_methods", "test_types"]
 
-# Slow on one backend alone, whose driver takes ten times as long to compile.
+# Slow on one backend alone, whose driver takes ten times as long to compile, and examples.
 SLOW = {
     "test_ufunc_methods.py::test_from_left_to_right[opencl]",
     "test_ufunc_methods.py::test_reduceat[opencl]",
@@ -106,6 +106,18 @@ SLOW = {
     "test_array_function.py::test_weights[opencl]",
     "test_fft.py::test_lines_by_other_numbers_of_a_plan[changes1-opencl]",
     "test_numpy.py::test_addresses_that_are_not_multiples_of_the_size[opencl]",
+    "test_factorizations.py::test_blocks[opencl-65-F]",
+    "test_factorizations.py::test_hard_matrices[opencl-hilbert]",
+    "test_factorizations.py::test_what_is_built_on_them[opencl]",
+    "test_fft.py::test_in_place[opencl-97]",
+    "test_fft.py::test_lines_by_other_numbers_of_a_plan[changes2-opencl]",
+    "test_block_jacobi.py::test_errors_are_those_of_lapack[shape1-D-cuda]",
+    "test_examples.py::test_example[array_api]",
+    "test_examples.py::test_example[arrays_histogram]",
+    "test_examples.py::test_example[arrays_table]",
+    "test_examples.py::test_example[dask_svd]",
+    "test_examples.py::test_example_in_a_new_process[dask_monte_carlo]",
+    "test_examples.py::test_example_in_a_new_process[dask_subspace]",
 }
 # The same of whole groups: their kernels are one text for both backends.
 SLOW_GROUPS = (
@@ -122,12 +134,14 @@ SLOW_GROUPS = (
 )
 
 
-# On OpenCL one case of so many runs, the others are slow: each compiles several kernels, whose text
-# is one for both backends, and CUDA's simulator compiles them in half the time.
+# Where a function has four cases or more on OpenCL and runs on CUDA too, one OpenCL case of two
+# runs, or one of so many as is said here; the others are slow. Each compiles several kernels, whose
+# text is one for both backends, and CUDA's simulator compiles them in half the time.
 THINNED = {
     "test_advanced_indexing.py::test_integers": 3,
-    "test_array_function.py::test_borders": 4,
-    "test_chains.py::test_astype_is_a_step": 4,
+    "test_array_function.py::test_borders": 6,
+    "test_array_function.py::test_methods_of_quantiles": 4,
+    "test_chains.py::test_astype_is_a_step": 8,
     "test_chains.py::test_numbers_as_without_chains": 5,
     "test_constructs.py::test_arrays": 2,
     "test_constructs.py::test_integers_wrap": 3,
@@ -158,7 +172,8 @@ THINNED = {
     "test_reduction.py::test_dtypes": 2,
     "test_special.py::test_complex_values_are_scipys": 3,
     "test_special.py::test_values_are_scipys": 3,
-    "test_ufuncs.py::test_every_loop": 3,
+    "test_numpy_edges.py::test_means_of_chosen_items": 4,
+    "test_ufuncs.py::test_every_loop": 5,
 }
 
 
@@ -166,16 +181,27 @@ THINNED = {
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     names = {name: k for k, name in enumerate(LONG)}
     items.sort(key=lambda item: names.get(item.path.stem, len(LONG)))
-    cases = dict.fromkeys(THINNED, 0)
     for item in items:
         name = item.nodeid.rpartition("/")[2]
-        slow = name in SLOW or name.startswith(SLOW_GROUPS)
-        function, _, case = name.partition("[")
-        if function in THINNED and "opencl" in case and item.get_closest_marker("slow") is None:
-            slow |= cases[function] % THINNED[function] != 0
-            cases[function] += 1
-        if slow:
+        if name in SLOW or name.startswith(SLOW_GROUPS):
             item.add_marker(pytest.mark.slow)
+    for function, cases in _cases_on_opencl(items).items():
+        for k, item in enumerate(cases):
+            if k % THINNED.get(function, 2 if len(cases) >= 4 else 1):
+                item.add_marker(pytest.mark.slow)
+
+
+def _cases_on_opencl(items: list[pytest.Item]) -> dict[str, list[pytest.Item]]:
+    """The cases that are not slow of functions that run on CUDA as well, by file::function."""
+    found: dict[str, list[pytest.Item]] = {}
+    both = set()
+    for item in items:
+        function, _, case = item.nodeid.rpartition("/")[2].partition("[")
+        if "cuda" in case:
+            both.add(function)
+        elif "opencl" in case and item.get_closest_marker("slow") is None:
+            found.setdefault(function, []).append(item)
+    return {name: cases for name, cases in found.items() if name in both or name in THINNED}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

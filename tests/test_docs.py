@@ -27,7 +27,7 @@ def blocks_in_place(text: str) -> str:
 
 
 # Pages that compile so many kernels that they take 10 s or more where nothing is cached yet.
-SLOW = {"arrays/algorithms"}
+SLOW = {"arrays/algorithms", "arrays/linalg_fft", "arrays/types"}
 SLOW |= {f"kernels/{name}" for name in "algorithms functions random reduction scan".split()}
 
 
