@@ -134,9 +134,11 @@ SLOW_GROUPS = (
 )
 
 
-# Where a function has four cases or more on OpenCL and runs on CUDA too, one OpenCL case of two
-# runs, or one of so many as is said here; the others are slow. Each compiles several kernels, whose
-# text is one for both backends, and CUDA's simulator compiles them in half the time.
+# Of functions in these folders that run on OpenCL and on CUDA, whose kernels are one text for both,
+# one OpenCL case of four runs, or of so many as is said here, and of four CUDA cases or more each
+# second one; of functions with one case each, every second runs on CUDA and the others on OpenCL.
+# The other cases are slow.
+THIN_FOLDERS = {"array", "jit", "user_kernels"}
 THINNED = {
     "test_advanced_indexing.py::test_integers": 3,
     "test_array_function.py::test_borders": 6,
@@ -177,6 +179,14 @@ THINNED = {
 }
 
 
+# Of these, each second case is slow: each starts a process or a compiler.
+HALVED = (
+    "test_misuse.py::test_misuse",
+    "test_cuda_misuse.py::test_misuse",
+    "test_kernels.py::test_kernel",
+)
+
+
 @pytest.hookimpl(tryfirst=True)  # before those that the command line leaves out go
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     names = {name: k for k, name in enumerate(LONG)}
@@ -185,23 +195,34 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         name = item.nodeid.rpartition("/")[2]
         if name in SLOW or name.startswith(SLOW_GROUPS):
             item.add_marker(pytest.mark.slow)
-    for function, cases in _cases_on_opencl(items).items():
-        for k, item in enumerate(cases):
-            if k % THINNED.get(function, 2 if len(cases) >= 4 else 1):
-                item.add_marker(pytest.mark.slow)
+    for function in HALVED:
+        cases = [x for x in items if x.nodeid.rpartition("/")[2].startswith(f"{function}[")]
+        for item in cases[1::2]:
+            item.add_marker(pytest.mark.slow)
+    functions = _cases_by_backend(items)
+    for number, (function, (opencl, cuda)) in enumerate(functions.items()):
+        if len(opencl) == len(cuda) == 1:
+            left_out = opencl if number % 2 else cuda
+        else:
+            step = THINNED.get(function, 4)
+            left_out = [item for k, item in enumerate(opencl) if k % step]
+            left_out += cuda[1::2] if len(cuda) >= 4 else []
+        for item in left_out:
+            item.add_marker(pytest.mark.slow)
 
 
-def _cases_on_opencl(items: list[pytest.Item]) -> dict[str, list[pytest.Item]]:
-    """The cases that are not slow of functions that run on CUDA as well, by file::function."""
-    found: dict[str, list[pytest.Item]] = {}
-    both = set()
+def _cases_by_backend(items: list[pytest.Item]) -> dict[str, list[list[pytest.Item]]]:
+    """[OpenCL cases, CUDA cases] that are not slow, of functions with both, by file::function."""
+    found: dict[str, list[list[pytest.Item]]] = {}
     for item in items:
         function, _, case = item.nodeid.rpartition("/")[2].partition("[")
-        if "cuda" in case:
-            both.add(function)
-        elif "opencl" in case and item.get_closest_marker("slow") is None:
-            found.setdefault(function, []).append(item)
-    return {name: cases for name, cases in found.items() if name in both or name in THINNED}
+        if item.path.parent.name in THIN_FOLDERS and item.get_closest_marker("slow") is None:
+            opencl, cuda = found.setdefault(function, [[], []])
+            if "cuda" in case:
+                cuda.append(item)
+            elif "opencl" in case:
+                opencl.append(item)
+    return {name: cases for name, cases in found.items() if all(cases)}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import SLOW, SLOW_GROUPS, THINNED
+from tests.conftest import HALVED, SLOW, SLOW_GROUPS, THINNED
 
 TESTS = Path(__file__).parents[1]
 
 
 NAMES = [*sorted(SLOW), *(f"{name}]" for name in SLOW_GROUPS)]
-NAMES += [f"{name}[opencl]" for name in THINNED]
+NAMES += [f"{name}[opencl]" for name in (*THINNED, *HALVED)]
 
 
 @pytest.mark.parametrize("name", NAMES)
