@@ -356,8 +356,10 @@ def _set_where(a: Any, mask: Any, value: Any) -> None:
 
 def _whole(indices: Any) -> Any:
     """Return indices of take(), which are numbers also where they are booleans, as integers."""
-    if isinstance(indices, (bool, float)):
+    if isinstance(indices, bool):
         return int(indices)
+    if isinstance(indices, float):
+        indices = np.float64(indices)
     kind = getattr(indices, "dtype", None)
     if kind is None or kind.kind in "iu":
         return indices

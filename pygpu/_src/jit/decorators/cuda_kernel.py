@@ -77,23 +77,12 @@ def jit(
     that cannot be compiled.
     """
     function = python_function(func_or_sig)
-    options: list[str] = []
     if debug and check is None:
         check = True
-    if debug:
-        options.append("-G")
-    if lineinfo and not debug:
-        options.append("-lineinfo")
-    if max_registers is not None:
-        if not isinstance(max_registers, (int, np.integer)) or max_registers < 1:
-            raise ValueError(
-                f"cuda.jit: max_registers must be a positive int, not {max_registers!r}"
-            )
-        options.append(f"--maxrregcount={int(max_registers)}")
     given: dict[str, Any] = {
         "device": device,
         "signatures": _signatures(func_or_sig) if function is None else (),
-        "options": options,
+        "options": _compiler_options(debug, lineinfo, max_registers),
         "fastmath": fastmath,
         "exact": exact,
         "src": src,
@@ -105,6 +94,22 @@ def jit(
     return (
         functools.partial(_decorate, **given) if function is None else _decorate(function, **given)
     )
+
+
+def _compiler_options(debug: Any, lineinfo: bool, max_registers: Any) -> list[str]:
+    """Return NVRTC's options for those of jit(). Raises ValueError."""
+    options: list[str] = []
+    if debug:
+        options.append("-G")
+    elif lineinfo:
+        options.append("-lineinfo")
+    if max_registers is not None:
+        if not isinstance(max_registers, (int, np.integer)) or max_registers < 1:
+            raise ValueError(
+                f"cuda.jit: max_registers must be a positive int, not {max_registers!r}"
+            )
+        options.append(f"--maxrregcount={int(max_registers)}")
+    return options
 
 
 def _most_threads(bounds: int | tuple[int, ...] | None) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -117,7 +118,7 @@ class CUDABackend(Backend):
         self.libraries: OpenHandles | None = None  # made by libraries.handles at the first call
         self.pool = DeviceMemoryPool()
         self.peer_stream: Any = None  # for copies to other devices
-        self._flags: list[np.ndarray] = []  # all of host_flags()
+        self._flags: list[Any] = []  # the memory of all host_flags()
         self._default_stream: Any = None  # as an object, for wait()
         self.table = KernelTable(True, self.pool.allocate, kernel_cache.group_shape(self))
 
@@ -295,9 +296,12 @@ class CUDABackend(Backend):
             return None
         with _current(self.context):
             flags = driver.pagelocked_zeros(2, np.int64, mem_flags=_MAPPED)
-            self._flags.append(flags)  # kernels may write to one after its owner is gone
             memory: Any = flags.base
-            return memory.get_device_pointer(), flags
+            self._flags.append(memory)  # kernels may write to one after its owner is gone
+            # Not *flags*: the collector does not look into NumPy's arrays, and would not find that
+            # only this backend holds the context.
+            shared = (ctypes.c_int64 * 2).from_address(flags.ctypes.data)
+            return memory.get_device_pointer(), np.frombuffer(shared, np.int64)
 
     def need_stack(self, size: int) -> None:
         """Set the stack size of threads to at least *size* bytes."""
