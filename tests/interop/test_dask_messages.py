@@ -31,7 +31,7 @@ class Slow:
     def __init__(self):
         self._kernel = SourceModule(SLOW).get_function("slow")
         self._flag = cuda.pagelocked_empty(1, np.int32)
-        self._reads = np.int32(1 << 27 if _cuda._is_simulator() else 1 << 21)
+        self._reads = np.int32(1 << 30 if _cuda._is_simulator() else 1 << 21)
 
     def __call__(self, x, value):
         self._flag[0] = 0

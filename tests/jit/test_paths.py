@@ -282,8 +282,8 @@ def over_a_list(x):
 
 def over_a_set(x):
     total = x
-    for v in {9, 1, 4, 1.0}:  # noqa: B033
-        total = total * 10 + v
+    for v in {9, 1, 4, 1.0}:  # noqa: B033  # in any order: a .pyc file may have another one
+        total = total + v * v
     return total
 
 

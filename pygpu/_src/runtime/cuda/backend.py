@@ -300,7 +300,7 @@ class CUDABackend(Backend):
             self._flags.append(memory)  # kernels may write to one after its owner is gone
             # Not *flags*: the collector does not look into NumPy's arrays, and would not find that
             # only this backend holds the context.
-            shared = (ctypes.c_int64 * 2).from_address(flags.ctypes.data)
+            shared: Any = (ctypes.c_int64 * 2).from_address(flags.ctypes.data)
             return memory.get_device_pointer(), np.frombuffer(shared, np.int64)
 
     def need_stack(self, size: int) -> None:
