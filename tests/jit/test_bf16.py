@@ -3,6 +3,7 @@ print."""
 
 from __future__ import annotations
 
+import importlib
 import math
 from fractions import Fraction
 from typing import Any
@@ -13,8 +14,8 @@ import pytest
 import pygpu
 from pygpu import cuda
 
-ml_dtypes: Any = pytest.importorskip("ml_dtypes")
-bf16: Any = pytest.importorskip("pygpu.cuda.bf16")
+ml_dtypes: Any = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+bf16: Any = importlib.import_module("pygpu.cuda.bf16")  # after ml_dtypes, which it needs
 BF = ml_dtypes.bfloat16
 A = np.array([1, -2, 3.5, 0.25, 3e38, np.nan, -0.0, 1e-7, np.inf, -0.5], BF)
 B = np.array([2, 3, -1.5, 0.25, 3e38, 1, 0.0, 0.5, 1, np.nan], BF)
