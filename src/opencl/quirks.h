@@ -22,6 +22,9 @@
     QUIRK(TAKES_MEMORY_LATE, POCL, "3.1",                                                    \
           "Allocates a buffer or image on first use, and ends the process if there is no "   \
           "memory (buffer.c)")                                                               \
+    QUIRK(DOES_NOT_COUNT_SUB_DEVICES, POCL, "3.1",                                           \
+          "Frees a sub-device whose context and queues live on, and whose commands its "     \
+          "threads have not yet put away, so none is freed (device.c)")                      \
     QUIRK(COUNTS_GROUPS_IN_32_BITS, POCL, "3.1",                                             \
           "Runs too few work-groups of a launch of 2**32 or more, or ends the process "      \
           "(kernel_range.c)")                                                                \

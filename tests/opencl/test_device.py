@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -111,6 +112,50 @@ def test_sub_devices(device, balance):
     cl.enqueue_copy(queue, host, buffer)
     assert host[0] == 7
     del queue, buffer, program, ctx, parts, part
+
+
+def test_sub_devices_outlive_their_commands(device):
+    """What a driver's thread still reads of a sub-device when the program has dropped it.
+
+    The thread is held in a callback of a command that is complete; freed memory is overwritten.
+    """
+    sub_devices(device)
+    code = (
+        "import ctypes, gc, os, time\n"
+        "import pygpu as cl\n"
+        "library = ctypes.CDLL(os.environ.get('PYGPU_OPENCL_LIBRARY', 'libOpenCL.so.1'))\n"
+        "inside = []\n"
+        "@ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)\n"
+        "def hold(event, status, data):\n"
+        "    inside.append(status)\n"
+        "    time.sleep(0.3)\n"
+        "    inside.append('end')\n"
+        f"platform = next(p for p in cl.get_platforms() if p.name == {device.platform.name!r})\n"
+        f"device = next(d for d in platform.get_devices() if d.name == {device.name!r})\n"
+        "parts = device.create_sub_devices([cl.device_partition_property.EQUALLY, 1])\n"
+        "ctx = cl.Context(parts)\n"
+        "queue = cl.CommandQueue(ctx, parts[-1])\n"
+        "buffer = cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 4)\n"
+        "gate = cl.UserEvent(ctx)\n"
+        "event = cl.enqueue_fill_buffer(queue, buffer, bytes(4), 0, 4, wait_for=[gate])\n"
+        "handle = ctypes.c_void_p(event.int_ptr)\n"
+        "assert library.clSetEventCallback(handle, 0, hold, None) == 0\n"
+        "gate.set_status(0)\n"
+        "while not inside:\n"
+        "    time.sleep(0.001)\n"
+        "del queue, buffer, event, ctx, parts, gate\n"
+        "gc.collect()\n"
+        "time.sleep(0.6)\n"
+        "assert inside == [0, 'end'], inside\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"MALLOC_PERTURB_": "165"},
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr)
 
 
 @pytest.mark.parametrize(

@@ -185,6 +185,18 @@ static int Device_clear(PyObject *op) { /* only the dict can be part of a cycle 
     return 0;
 }
 
+/* On PoCL the handle, 1 KiB, is left to the driver: neither contexts nor queues retain sub-devices
+ * there, and one of its threads may read this one for some time after its last command is complete.
+ */
+static void release_sub_device(Device *self) {
+    if (self->platform != NULL &&
+        (self->platform->quirks & OCL_QUIRK_DOES_NOT_COUNT_SUB_DEVICES)) {
+        ocl_live[LIVE_DEVICE]--;
+    } else {
+        CL_RELEASE(LIVE_DEVICE, clReleaseDevice, self->id);
+    }
+}
+
 static void Device_dealloc(PyObject *op) {
     Device *self = (Device *)op;
     PyTypeObject *type = Py_TYPE(op);
@@ -194,7 +206,7 @@ static void Device_dealloc(PyObject *op) {
     }
     ocl_forget(op);
     if (self->owned) {
-        CL_RELEASE(LIVE_DEVICE, clReleaseDevice, self->id);
+        release_sub_device(self);
     }
     Py_XDECREF(self->platform);
     Py_XDECREF(self->dict);
