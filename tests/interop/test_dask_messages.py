@@ -16,9 +16,9 @@ from pygpu.cuda.compiler import SourceModule  # noqa: E402
 
 # Writes value to x[0] and x[1] once the host has set the flag, or after n reads of it.
 SLOW = """
-__global__ void slow(float *x, float value, volatile int *flag, int n)
+__global__ void slow(float *x, float value, volatile int *flag, long long n)
 {
-    for (int i = 0; i < n && *flag == 0; i++)
+    for (long long i = 0; i < n && *flag == 0; i++)
         ;
     x[0] = x[1] = value;
 }
@@ -31,7 +31,7 @@ class Slow:
     def __init__(self):
         self._kernel = SourceModule(SLOW).get_function("slow")
         self._flag = cuda.pagelocked_empty(1, np.int32)
-        self._reads = np.int32(1 << 30 if _cuda._is_simulator() else 1 << 21)
+        self._reads = np.int64(1 << 34 if _cuda._is_simulator() else 1 << 21)  # seconds
 
     def __call__(self, x, value):
         self._flag[0] = 0
