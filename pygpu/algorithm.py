@@ -11,7 +11,6 @@ that are only known on the device, such as counts, are left there.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +19,12 @@ import numpy as np
 from pygpu import _opencl
 from pygpu._src.array import sort
 from pygpu._src.array.advanced_indexing import take_along_axis
+from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels.arguments import ScalarArg, VectorArg
 from pygpu._src.user_kernels.elementwise import Elementwise
-from pygpu._src.user_kernels.language import CUDA, OPENCL, Language, Parameter, language_of
+from pygpu._src.user_kernels.language import CUDA, OPENCL, Language, Parameter, language_of, pairs
 from pygpu._src.user_kernels.list_builder import BuiltList, ListOfListsBuilder
 from pygpu._src.user_kernels.scan import Scan
 
@@ -59,7 +59,7 @@ def _extra(call: str, extra_args: Extra) -> tuple[list[Any], list[Any]]:
     """Arguments and values of extra_args. Raises RuntimeError for one without a dtype."""
     arguments: list[Any] = []
     values = []
-    for name, value in extra_args or ():
+    for name, value in pairs(call, "extra_args", () if extra_args is None else extra_args):
         if getattr(value, "backend", None) is not None:
             arguments.append(VectorArg(value.dtype, name))
         elif isinstance(value, np.generic):
@@ -375,14 +375,24 @@ class KeyValueSorter:
                 f"KeyValueSorter: integer keys and as many values are needed, not {keys.size} of "
                 f"{keys.dtype} and {values.size}"
             )
-        if operator.index(nkeys) < 0:
+        if not isinstance(nkeys, (int, np.integer)):
+            raise TypeError(f"KeyValueSorter: nkeys must be an int, not {type(nkeys).__name__}")
+        if nkeys < 0:
             raise ValueError(f"KeyValueSorter: nkeys must not be negative, got {nkeys}")
+        starts_dtype = dtypes.native(starts_dtype, "KeyValueSorter")
+        if starts_dtype.kind not in "iu" or keys.size > np.iinfo(starts_dtype).max:
+            raise ValueError(
+                f"KeyValueSorter: starts_dtype must be of integers up to {keys.size}, which "
+                f"{starts_dtype} is not"
+            )
         backend = keys.backend
         keys, values = keys._on_queue(queue, wait_for), values._on_queue(queue)
         order = sort.argsort(keys)
         keys_sorted = take_along_axis(keys, order, 0)
         lists = take_along_axis(values, order, 0)
-        numbers = keys._from_host(np.arange(nkeys + 1, dtype=keys.dtype))
+        if nkeys > np.iinfo(keys.dtype).max:  # 256 keys of uint8, for instance
+            keys_sorted = keys_sorted.astype(np.int64)
+        numbers = keys._from_host(np.arange(nkeys + 1, dtype=keys_sorted.dtype))
         starts = sort.searchsorted(keys_sorted, numbers).astype(starts_dtype)
         event: Any = None if backend.name == "cuda" else backend.event(starts.queue, starts.events)
         return starts, lists, event

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from pygpu import _opencl
-from pygpu._src.user_kernels.random import Generator, item_dtype, numbers_of_block
+from pygpu._src.user_kernels.random import Generator, item_dtype, numbers_of_block, real
 from pygpu._src.util.memoize import first_arg_dependent_memoize
 
 if TYPE_CHECKING:
@@ -107,11 +107,13 @@ class _CounterGenerator:
         integer."""
         item = item_dtype(ary.dtype, "fill_uniform")[0] if hasattr(ary, "dtype") else None
         if item is not None and item.kind in "iu":
+            real(a, "a", "fill_uniform"), real(b, "b", "fill_uniform")
             limits = np.iinfo(item)
             if a < limits.min or b - 1 > limits.max:
                 raise OverflowError(f"fill_uniform: {a} to {b} do not fit into {item}")
             return self._fill(ary, "integer", int(b) - int(a), int(a), queue, "fill_uniform")
-        return self._fill(ary, "uniform", b - a, a, queue, "fill_uniform")
+        low, high = real(a, "a", "fill_uniform"), real(b, "b", "fill_uniform")
+        return self._fill(ary, "uniform", high - low, low, queue, "fill_uniform")
 
     def uniform(self, *args: Any, a: float = 0, b: float = 1, **kwargs: Any) -> GPUArray[Any]:
         """A new array, of the arguments that pygpu.array.Array takes, filled by fill_uniform."""
@@ -124,7 +126,8 @@ class _CounterGenerator:
     ) -> _opencl.Event:
         """Fill an array with normally distributed numbers of mean *mu* and standard deviation
         *sigma*. Returns an Event. Raises TypeError for arrays of integers."""
-        return self._fill(ary, "normal", sigma, mu, queue, "fill_normal")
+        mean, deviation = real(mu, "mu", "fill_normal"), real(sigma, "sigma", "fill_normal")
+        return self._fill(ary, "normal", deviation, mean, queue, "fill_normal")
 
     def normal(self, *args: Any, mu: float = 0, sigma: float = 1, **kwargs: Any) -> GPUArray[Any]:
         """A new array, of the arguments that pygpu.array.Array takes, filled by fill_normal."""

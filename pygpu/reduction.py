@@ -84,10 +84,10 @@ class ReductionKernel:
         language = OPENCL if isinstance(ctx, _opencl.Context) else CUDA
         if language is CUDA and ctx is not None:
             backend_of(ctx)  # refuses what is not a context
-        self.dtype_out: np.dtype[Any] = np.dtype(dtype_out)
         self._do = Reduction(
             language, dtype_out, neutral, reduce_expr, map_expr, arguments, name, options, preamble
         )
+        self.dtype_out: np.dtype[Any] = self._do.dtype
 
     def __repr__(self) -> str:
         return kernel_repr(self, self._do.name, self._do.first.parameters)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pygpu import _opencl
+from pygpu._src.codegen.dtypes import native
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels.language import CUDA, OPENCL
 from pygpu._src.user_kernels.reductions import converted
@@ -117,9 +118,9 @@ class GenericScanKernelBase:
         language = OPENCL if isinstance(ctx, _opencl.Context) else CUDA
         if language is CUDA and ctx is not None:
             backend_of(ctx)  # refuses what is not a context
-        self.context, self.dtype = ctx, np.dtype(dtype)
         options: dict[str, Any] = {"serial": self._serial}
         self._do = Scan(language, dtype, *rest, **options)
+        self.context, self.dtype = ctx, self._do.dtype
         self.index_dtype: np.dtype[Any] = self._do.index_dtype
 
     def __repr__(self) -> str:
@@ -196,7 +197,7 @@ class _ArrayScanKernel(GenericScanKernelBase):
         devices: Any = None,
     ) -> None:
         language = OPENCL if isinstance(ctx, _opencl.Context) else CUDA
-        ctype = language.ctype(np.dtype(dtype))
+        ctype = language.ctype(native(dtype, type(self).__name__))
         if neutral is None and "prev_item" in self._output:
             raise ValueError(f"{type(self).__name__}: an exclusive scan needs a neutral element")
         self._make(

@@ -22,5 +22,5 @@ def transpose(a: Any, b: Any = None) -> Any:
         b = DeviceNDArray((a.shape[1], a.shape[0]), a.dtype)
     if b.shape != (a.shape[1], a.shape[0]):
         raise ValueError(f"transpose: b has shape {b.shape}, and needs {(a.shape[1], a.shape[0])}")
-    b._copy_from(a.T, stream_of(getattr(a, "stream", 0) or 0))
+    b._copy_from(a.T, stream_of(getattr(a, "stream", 0) or 0, "transpose"))
     return b

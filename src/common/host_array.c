@@ -42,6 +42,23 @@ static int extent(int n, const npy_intp *dims, const npy_intp *strides, size_t i
     return 0;
 }
 
+int pg_as_dtype(PyObject *obj, const char *call, const char *name, PyArray_Descr **out) {
+    if (PyArray_DescrConverter(obj, out) == NPY_SUCCEED) {
+        return 0;
+    }
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (value == NULL || !PyErr_GivenExceptionMatches(type, PyExc_TypeError)) {
+        PyErr_Restore(type, value, traceback);
+        return -1;
+    }
+    PyErr_Format(PyExc_TypeError, "%s: %s: %S", call, name, value);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return -1;
+}
+
 int pg_array_layout(const char *call, PyObject *shape, PyObject *dtype, PyObject *order,
                     PyObject *strides, PgArrayLayout *layout) {
     size_t sizes[PG_ARRAY_DIMS], step;
@@ -51,7 +68,7 @@ int pg_array_layout(const char *call, PyObject *shape, PyObject *dtype, PyObject
     if (layout->n < 0 || layout->fortran < 0) {
         return -1;
     }
-    if (PyArray_DescrConverter(dtype, &layout->dtype) == NPY_FAIL) {
+    if (pg_as_dtype(dtype, call, "dtype", &layout->dtype) < 0) {
         return -1;
     }
     if (PyDataType_REFCHK(layout->dtype)) {

@@ -12,6 +12,9 @@ typedef struct {
     size_t size;          /* distance in bytes from the first to the end of the last item */
 } PgArrayLayout;
 
+/* Converts obj to a dtype; a TypeError names the call and the argument. Returns 0, or -1 with an
+ * exception. */
+int pg_as_dtype(PyObject *obj, const char *call, const char *name, PyArray_Descr **out);
 /* Reads shape, dtype, order ('C' or 'F') and strides (bytes, NULL or None); checks for overflow.
  * Returns 0, or -1 with an exception. */
 int pg_array_layout(const char *call, PyObject *shape, PyObject *dtype, PyObject *order,

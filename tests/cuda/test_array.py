@@ -326,6 +326,15 @@ def test_doubles_as_two_integers(balance):
         cuda.matrix_to_array(a, "C")
 
 
+def test_matrices_without_items(balance):
+    """A height or depth of 0 would mean an array with fewer dimensions."""
+    for shape in ((0, 4), (4, 0), (0, 4, 4)):
+        with pytest.raises(cuda.LogicError, match=r"np_to_array: .* not the shape \(\d, \d"):
+            cuda.np_to_array(np.zeros(shape, np.float32), "C")
+    with pytest.raises(cuda.LogicError, match="matrix_to_array: .* at least one item"):
+        cuda.matrix_to_array(np.zeros((0, 4), np.float32), "C")
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16", "i2"])
 @pytest.mark.parametrize("order", "CF")
 @pytest.mark.parametrize("surface", [False, True])

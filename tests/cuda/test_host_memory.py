@@ -212,6 +212,12 @@ def test_managed_flags(balance):
         a.base.attach("x")
 
 
+def test_names_that_are_not_dtypes():
+    for call in (cuda.pagelocked_empty, cuda.aligned_zeros):
+        with pytest.raises(TypeError, match=f"{call.__name__}: dtype: data type 'what' not"):
+            call(4, "what")
+
+
 def test_more_than_the_machine_has():
     """It is refused by us: a driver that tries has the process ended by Linux."""
     pool = cuda.PageLockedMemoryPool()

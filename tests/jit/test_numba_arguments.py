@@ -112,3 +112,40 @@ def test_warnings_about_performance_follow_the_settings() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["['Grid', 'Host']", "['Grid']", "[]", "[]"]
+
+
+@pytest.mark.parametrize("stream", ["s", 1.5, [0], np.zeros(1)], ids=repr)
+def test_streams_that_are_none(stream) -> None:
+    """Each call says that it was given something else than a stream."""
+    a, event = cuda.to_device(np.arange(4)), cuda.event()
+    add = cuda.reduce(lambda x, y: x + y)
+    for name, call in {
+        "to_device": lambda: cuda.to_device(np.arange(4), stream=stream),
+        "device_array": lambda: cuda.device_array(4, stream=stream),
+        "copy_to_host": lambda: a.copy_to_host(stream=stream),
+        "copy_to_device": lambda: a.copy_to_device(np.arange(4), stream=stream),
+        "setitem": lambda: a.setitem(0, 1, stream=stream),
+        "bind": lambda: a.bind(stream),
+        "Event.wait": lambda: event.wait(stream),
+        "Event.record": lambda: event.record(stream),
+        "first": lambda: first[1, 1, stream](np.zeros(1, np.int32), 1),
+        "<lambda>": lambda: add(a, stream=stream),
+    }.items():
+        with pytest.raises(TypeError, match=f"{name}.*stream.*, not {type(stream).__name__}"):
+            call()
+    assert a.copy_to_host().tolist() == [0, 1, 2, 3]
+
+
+def test_arrays_that_are_none() -> None:
+    a = cuda.to_device(np.arange(4))
+    with pytest.raises(TypeError, match="copy_to_host: ary must be an ndarray, not int"):
+        a.copy_to_host(5)
+    with pytest.raises(TypeError, match="to_device: to must be a device array, not ndarray"):
+        cuda.to_device(np.arange(4), to=np.zeros(4))
+    with pytest.raises(TypeError, match="event_elapsed_time: evtstart must be an Event, not int"):
+        cuda.event_elapsed_time(5, cuda.event())
+    with pytest.raises(NotImplementedError, match="pinned_array: strides="):
+        cuda.pinned_array(4, strides=(16,))
+    for call in (cuda.device_array, cuda.pinned_array, cuda.mapped_array, cuda.managed_array):
+        with pytest.raises(TypeError, match=f"{call.__name__}: dtype: data type 'what' not"):
+            call(4, "what")

@@ -8,8 +8,10 @@ import pytest
 import pygpu as cl
 from pygpu import array as cl_array
 from pygpu import array_kernels, clmath, clrandom, tools
+from pygpu.algorithm import KeyValueSorter, ListOfListsBuilder, copy_if
 from pygpu.elementwise import ElementwiseKernel
-from pygpu.scan import InclusiveScanKernel
+from pygpu.reduction import ReductionKernel
+from pygpu.scan import GenericScanKernel, InclusiveScanKernel
 
 
 def hex_of(value):
@@ -186,3 +188,82 @@ def test_allocators_of_cuda(cuda):
         gpuarray.GPUArray(10, np.float32, gpudata=3)
     assert gpuarray.GPUArray(0, np.float32, gpudata=small).get().shape == (0,)
     assert gpuarray.GPUArray(1, np.int32, gpudata=small).fill(7).get() == [7]
+
+
+def test_texts_that_are_not_numbers(opencl, x):
+    """float() and complex() would read the number in a str."""
+    for kind in ("float", "cfloat_t"):
+        scaled = ElementwiseKernel(opencl.context, f"{kind} a, float *x", "x[i] = 0")
+        for wrong in ("2", b"2", None):
+            with pytest.raises(TypeError, match="argument 'a' needs a number of type"):
+                scaled(wrong, x)
+    random = clrandom.ThreefryGenerator(opencl.context)
+    for name, call in (("mu", random.fill_normal), ("b", random.fill_uniform)):
+        for wrong in ("2", None, 1j):
+            with pytest.raises(TypeError, match=f"{call.__name__}: {name} must be a real number"):
+                call(x, **{name: wrong})
+
+
+@pytest.mark.parametrize("options", [3, [3], {"-DX": None, 5: 6}], ids=repr)
+def test_options(opencl, options):
+    for make in (
+        lambda: ElementwiseKernel(opencl.context, "float *x", "x[i] = 0", options=options),
+        lambda: ReductionKernel(opencl.context, "f4", "0", "a+b", options=options),
+        lambda: InclusiveScanKernel(opencl.context, "f4", "a+b", options=options),
+    ):
+        with pytest.raises(TypeError, match=r"(Elementwise|Reduction|Scan)Kernel '\w+': options"):
+            make()
+
+
+def test_parts_of_kernels(opencl):
+    context = opencl.context
+    for dtype, message in (("what", "data type 'what' not"), (object, "holds Python objects")):
+        with pytest.raises(TypeError, match=f"ReductionKernel 'reduce_kernel': .*{message}"):
+            ReductionKernel(context, dtype, "0", "a+b")
+        with pytest.raises(TypeError, match=f"InclusiveScanKernel: .*{message}"):
+            InclusiveScanKernel(context, dtype, "a+b")
+        with pytest.raises(TypeError, match=f"ListOfListsBuilder: .*{message}"):
+            ListOfListsBuilder(context, [("a", dtype)], "", "")
+    with pytest.raises(TypeError, match="ReductionKernel 'reduce_kernel': neutral .* not None"):
+        ReductionKernel(context, np.float32, None, "a+b")
+    with pytest.raises(TypeError, match="reduce_expr must be a str, not NoneType"):
+        ReductionKernel(context, np.float32, "0", None)
+    texts = {"input_expr": "x[i]", "scan_expr": "a+b", "output_statement": ""}
+    for name in texts:
+        with pytest.raises(TypeError, match=f"ScanKernel 'scan': {name} must be a str, not int"):
+            GenericScanKernel(context, np.int32, "int *x", neutral="0", **(texts | {name: 5}))
+    for pairs in (5, "ab", ["ab"], [("a",)], [(1, 2)]):
+        with pytest.raises(TypeError, match="copy_if: extra_args must be a sequence of pairs"):
+            copy_if(opencl.array(np.arange(3)), "1", extra_args=pairs)
+        with pytest.raises(TypeError, match="list_names_and_dtypes must be a sequence of pairs"):
+            ListOfListsBuilder(context, pairs, "", "")
+
+
+def test_scans_of_short_arrays(opencl):
+    """They would be read or written past their end."""
+    long, short = opencl.array(np.arange(9)), opencl.array(np.arange(8))
+    scan = GenericScanKernel(
+        opencl.context, np.int64, "long *x, long *y", "x[i]", "a+b", "0", "y[i] = item"
+    )
+    with pytest.raises(ValueError, match="'y' has 8 items, and the scan uses 9"):
+        scan(long, short)
+    scan(long, short, size=8)
+    assert short.get().tolist() == np.cumsum(range(8)).tolist()
+    with pytest.raises(TypeError, match="ScanKernel 'scan': size must be an int, not str"):
+        scan(long, long, size="8")
+    guarded = GenericScanKernel(
+        opencl.context, np.int64, "long *x, long *y", "x[i]", "a+b", "0", "if (i < 3) y[i] = item"
+    )
+    guarded(long, short)
+    assert short.get().tolist()[:4] == [0, 1, 3, 6]
+
+
+def test_key_value_sorter(opencl):
+    sort, keys = KeyValueSorter(opencl.context), opencl.array(np.arange(256, dtype=np.uint8))
+    starts, _, _ = sort(opencl.queue, keys, keys, 256, np.int16)  # 256 is not a number of uint8
+    assert starts.get().tolist() == [*range(257)]
+    for dtype in (np.uint8, np.int8, np.float32):
+        with pytest.raises(ValueError, match="starts_dtype must be of integers up to 256"):
+            sort(opencl.queue, keys, keys, 256, dtype)
+    with pytest.raises(TypeError, match="KeyValueSorter: nkeys must be an int, not str"):
+        sort(opencl.queue, keys, keys, "5", np.int32)

@@ -15,6 +15,7 @@ from pygpu import _cuda
 from pygpu import _cuda as driver
 from pygpu._src.array import foreign_memory, layout
 from pygpu._src.array.cuda_array import GPUArray
+from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda import enums
 from pygpu._src.runtime.cuda.streams import (
@@ -79,10 +80,10 @@ __all__ = [
 ]
 
 
-def _dtype(given: Any) -> np.dtype[Any]:
+def _dtype(given: Any, call: str) -> np.dtype[Any]:
     """Return the dtype for a dtype, NumPy's scalar type, its name, or a type of a signature such
     as float32."""
-    return np.dtype(given if isinstance(given, type) else getattr(given, "dtype", given))
+    return dtypes.native(given if isinstance(given, type) else getattr(given, "dtype", given), call)
 
 
 class MemoryPointer(NamedTuple):
@@ -111,12 +112,14 @@ class DeviceNDArray(GPUArray):
     def copy_to_host(self, ary: np.ndarray | np.void | None = None, stream: Any = 0) -> np.ndarray:
         """Return the contents as a host array, *ary* or a new one; for a record, *ary* may be one.
         With a stream, it does not wait."""
-        stream = stream_of(stream)
+        stream = stream_of(stream, "copy_to_host")
         if isinstance(ary, np.void):
             found = self._get(None, stream, True, "copy_to_host")[0]
             for name in self.dtype.names or ():
                 ary[name] = found[()][name]
             return ary  # type: ignore[return-value]
+        if ary is not None and not isinstance(ary, np.ndarray):
+            raise TypeError(f"copy_to_host: ary must be an ndarray, not {type(ary).__name__}")
         if ary is not None and ary.shape != self.shape:
             raise ValueError(f"copy_to_host: incompatible shape: {ary.shape} for {self.shape}")
         if ary is not None and not ary.flags.writeable:
@@ -125,7 +128,7 @@ class DeviceNDArray(GPUArray):
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
         """Copy from a host or device array of the same shape."""
-        stream = stream_of(stream)
+        stream = stream_of(stream, "copy_to_device")
         if isinstance(ary, GPUArray):
             if ary.shape != self.shape:
                 raise ValueError(f"copy_to_device: incompatible shape: {ary.shape}")
@@ -173,7 +176,7 @@ class DeviceNDArray(GPUArray):
         self, subscript: Any, value: Any, queue: Any = None, wait_for: Any = None, stream: Any = 0
     ) -> Any:
         """``array[subscript] = value``, on a stream if one is given."""
-        stream = stream_of(stream)
+        stream = stream_of(stream, "setitem")
         return super().setitem(subscript, value, queue if stream is None else stream, wait_for)
 
     def get_ipc_handle(self) -> Any:
@@ -196,7 +199,7 @@ class DeviceNDArray(GPUArray):
 
     def bind(self, stream: Any = 0) -> Self:
         """Return a view of the array whose operations are queued on a stream."""
-        bound: Self = self._on_queue(stream_of(stream), None)
+        bound: Self = self._on_queue(stream_of(stream, "bind"), None)
         return bound
 
     def split(self, section: int, stream: Any = 0) -> Iterator[Any]:
@@ -216,6 +219,9 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> A
     """Copy a host array to the device; an array that is already there (with
     ``__cuda_array_interface__``) is not copied, as in Numba. stream: do not wait. copy=False:
     uninitialized memory. to: a device array to copy to."""
+    stream = stream_of(stream, "to_device")
+    if to is not None and not isinstance(to, DeviceNDArray):
+        raise TypeError(f"to_device: to must be a device array, not {type(to).__name__}")
     if isinstance(obj, GPUArray) and to is None:
         return obj
     if to is None and hasattr(obj, "__cuda_array_interface__"):
@@ -227,7 +233,7 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> A
         if not copy:
             return to
     if host.size:
-        to._set(host, stream_of(stream), stream_of(stream) is None, "to_device")
+        to._set(host, stream, stream is None, "to_device")
     return to
 
 
@@ -239,8 +245,9 @@ def device_array(
     stream: Any = 0,
 ) -> DeviceNDArray:
     """A new, uninitialized device array. stream: of its operations."""
-    made = DeviceNDArray(shape, _dtype(dtype), strides=strides, order=order)
-    return made.bind(stream) if stream_of(stream) is not None else made
+    stream = stream_of(stream, "device_array")
+    made = DeviceNDArray(shape, _dtype(dtype, "device_array"), strides=strides, order=order)
+    return made if stream is None else made.bind(stream)
 
 
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
@@ -270,7 +277,11 @@ def pinned_array(
 ) -> np.ndarray:
     """A host array in page-locked memory."""
     backend_of(None)
-    found: np.ndarray = driver.pagelocked_empty(shape, _dtype(dtype), order)
+    if strides is not None:
+        raise NotImplementedError(
+            "pinned_array: strides= is not supported; make a view of the array"
+        )
+    found: np.ndarray = driver.pagelocked_empty(shape, _dtype(dtype, "pinned_array"), order)
     return found
 
 
@@ -346,8 +357,10 @@ def mapped_array(
         )
     kinds = enums.host_alloc_flags
     flags = int(kinds.DEVICEMAP) | portable * int(kinds.PORTABLE) | wc * int(kinds.WRITECOMBINED)
-    made = _cuda.pagelocked_empty(shape, _dtype(dtype), order, flags).view(MappedArray)
-    made._stream = stream_of(stream)
+    made = _cuda.pagelocked_empty(shape, _dtype(dtype, "mapped_array"), order, flags).view(
+        MappedArray
+    )
+    made._stream = stream_of(stream, "mapped_array")
     if made.size:
         base: Any = made.base
         allocation: Any = base.base if isinstance(base, np.ndarray) else base
@@ -371,8 +384,10 @@ def managed_array(
             "managed_array: strides= is not supported; make a view of the array"
         )
     flags = enums.mem_attach_flags.GLOBAL if attach_global else enums.mem_attach_flags.HOST
-    made = _cuda.managed_empty(shape, _dtype(dtype), order, int(flags)).view(ManagedArray)
-    made._stream = stream_of(stream)
+    made = _cuda.managed_empty(shape, _dtype(dtype, "managed_array"), order, int(flags)).view(
+        ManagedArray
+    )
+    made._stream = stream_of(stream, "managed_array")
     return made
 
 

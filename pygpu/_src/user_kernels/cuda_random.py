@@ -27,7 +27,7 @@ from pygpu._src.runtime import kernel_cache
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda.md5 import md5_code
 from pygpu._src.user_kernels.curand_state import make_states
-from pygpu._src.user_kernels.random import Generator
+from pygpu._src.user_kernels.random import Generator, real
 from pygpu._src.user_kernels.random_source import poisson_text, sobol_text
 from pygpu._src.user_kernels.sobol import direction_numbers
 from pygpu._src.util.public import publish
@@ -205,7 +205,9 @@ class Distributions:
 
     def fill_log_normal(self, data: Any, mean: float, stddev: float, stream: Any = None) -> None:
         """Fill with numbers whose logarithm has this mean and standard deviation."""
-        self._fill(data, "log_normal", stddev, mean, stream, "fill_log_normal")
+        call = "fill_log_normal"
+        shift, scale = real(mean, "mean", call), real(stddev, "stddev", call)
+        self._fill(data, "log_normal", scale, shift, stream, call)
 
     def fill_poisson(
         self, data: Any, lambda_value: float | None = None, stream: Any = None
@@ -219,8 +221,12 @@ class Distributions:
         name, in_place = code(data.dtype), lambda_value is None
         if name == "f16":
             raise TypeError("fill_poisson: float16 is not supported")
-        if lambda_value is not None and not 0 <= (lambda_value := float(lambda_value)) < math.inf:
-            raise ValueError(f"fill_poisson: lambda_value must be at least 0, not {lambda_value}")
+        if lambda_value is not None:
+            lambda_value = real(lambda_value, "lambda_value", "fill_poisson")
+            if not 0 <= lambda_value < math.inf:
+                raise ValueError(
+                    f"fill_poisson: lambda_value must be at least 0, not {lambda_value}"
+                )
         backend = data.backend
         kernel = kernel_cache.get(
             backend,

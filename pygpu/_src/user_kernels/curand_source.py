@@ -23,6 +23,7 @@ from pygpu._src.runtime.cuda.source_module import SourceModule
 
 from .cuda_characterize import sizeof
 from .cuda_random import Distributions, seed_getter_unique
+from .random import real
 
 __all__: list[str] = []  # curandom exports the names
 
@@ -249,7 +250,9 @@ class _RandomNumberGeneratorBase(Distributions):
 
     def fill_log_normal(self, data: Any, mean: float, stddev: float, stream: Any = None) -> None:
         """Fill with numbers whose logarithm has this mean and standard deviation."""
-        self._fill_by("normal_log_", _FLOATS, data, stream, "fill_log_normal", mean, stddev)
+        call = "fill_log_normal"
+        shift, scale = real(mean, "mean", call), real(stddev, "stddev", call)
+        self._fill_by("normal_log_", _FLOATS, data, stream, call, shift, scale)
 
     def fill_poisson(
         self, data: Any, lambda_value: float | None = None, stream: Any = None
@@ -260,7 +263,8 @@ class _RandomNumberGeneratorBase(Distributions):
             self._fill_by("poisson_inplace_", _IN_PLACE, data, stream, "fill_poisson")
         else:
             self._fill_by(
-                "poisson_", {"u4": "int"}, data, stream, "fill_poisson", float(lambda_value)
+                *("poisson_", {"u4": "int"}, data, stream, "fill_poisson"),
+                real(lambda_value, "lambda_value", "fill_poisson"),
             )
 
     def _all_states(self) -> int:

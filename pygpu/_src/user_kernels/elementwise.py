@@ -50,7 +50,7 @@ class Elementwise(Snippet):
         pointers: bool = False,
     ) -> None:
         self.name = name
-        self.options = split_options(options)
+        self.options = split_options(options, f"ElementwiseKernel '{name}'")
         self.loop_prep, self.after_loop, self.keep = loop_prep, after_loop, keep
         super().__init__(
             language,

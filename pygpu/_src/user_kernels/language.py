@@ -35,6 +35,8 @@ __all__ = [
     "Language",
     "Parameter",
     "language_of",
+    "pairs",
+    "require_text",
     "split_options",
     "to_number",
 ]
@@ -360,9 +362,41 @@ def language_of(backend: Backend) -> Language:
     return OPENCL if backend.name == "opencl" else CUDA
 
 
-def split_options(options: Any) -> list[str]:
-    """Compiler options given as a string or a sequence."""
-    return shlex.split(options) if isinstance(options, str) else list(options or ())
+def split_options(options: Any, call: str) -> list[str]:
+    """Compiler options given as a string or a sequence. Raises TypeError for anything else."""
+    if options is None:
+        return []
+    if isinstance(options, str):
+        return shlex.split(options)
+    if not isinstance(options, Iterable):
+        raise TypeError(
+            f"{call}: options must be a str or a sequence of them, not {type(options).__name__}"
+        )
+    found = list(options)
+    for option in found:
+        if not isinstance(option, (str, bytes)):
+            raise TypeError(f"{call}: options must be strings, not {option!r}")
+    return found
+
+
+def pairs(call: str, name: str, given: Any) -> list[tuple[str, Any]]:
+    """Return an argument that is a sequence of pairs (name, value) as a list of them. Raises
+    TypeError for anything else."""
+    found = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    for pair in found:
+        if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], str)):
+            raise TypeError(
+                f"{call}: {name} must be a sequence of pairs such as ('name', value), and has "
+                f"{pair!r}"
+            )
+    return [(name, value) for name, value in found]
+
+
+def require_text(call: str, **texts: Any) -> None:
+    """Raise TypeError for the first argument that is not a str."""
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise TypeError(f"{call}: {name} must be a str, not {type(text).__name__}")
 
 
 def _has_complex(texts: Sequence[str], dtypes: Iterable[Any]) -> bool:
@@ -389,6 +423,8 @@ def to_number(value: Any, parameter: Parameter, call: str) -> Any:
         )
     kind = dtype.kind
     try:
+        if kind in "fbc" and isinstance(value, (str, bytes, type(None))):
+            raise TypeError  # float() and complex() would parse a str, and any object is a bool
         if kind in "iu":
             number = operator.index(value.item() if isinstance(value, np.generic) else value)
             low, high = _bounds(dtype)

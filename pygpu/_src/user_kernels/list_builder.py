@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pygpu._src.codegen.dtypes import native
 from pygpu._src.codegen.template import Template
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.util.frozen import Frozen
 from pygpu._src.util.public import publish
 
-from .language import OPENCL, Parameter, split_options, to_number
+from .language import OPENCL, Parameter, pairs, split_options, to_number
 from .scan import Scan
 
 if TYPE_CHECKING:
@@ -117,13 +118,16 @@ class ListOfListsBuilder:
         eliminate_empty_output_lists: Sequence[str] | bool = False,
     ) -> None:
         self.context = context
+        call = "ListOfListsBuilder"
         self.lists: list[tuple[str, np.dtype[Any]]] = [
-            (name, np.dtype(dtype)) for name, dtype in list_names_and_dtypes
+            (name, native(dtype, call))
+            for name, dtype in pairs(call, "list_names_and_dtypes", list_names_and_dtypes)
         ]
         self.generate_template, self.preamble = generate_template, preamble
         self.parameters: list[Parameter] = OPENCL.parse(arg_decls)
         self.count_sharing: dict[str, str] = dict(count_sharing or {})
-        self.name_prefix, self.options, self.debug = name_prefix, split_options(options), debug
+        self.name_prefix, self.debug = name_prefix, debug
+        self.options = split_options(options, call)
         names = [name for name, _ in self.lists]
         if eliminate_empty_output_lists is True:
             eliminate_empty_output_lists = names

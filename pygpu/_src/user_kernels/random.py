@@ -18,7 +18,7 @@ from pygpu._src.runtime import kernel_cache
 
 from .random_source import distribution, fill_text
 
-__all__ = ["Generator", "item_dtype", "numbers_of_block"]
+__all__ = ["Generator", "item_dtype", "numbers_of_block", "real"]
 
 _MASK64 = (1 << 64) - 1
 
@@ -38,6 +38,17 @@ def item_dtype(dtype: np.dtype[Any], call: str) -> tuple[np.dtype[Any], int]:
     if dtype.kind not in "fiu" or dtype.itemsize > 8:
         raise TypeError(f"{call}: there are no random numbers of dtype {dtype}")
     return dtype, 1
+
+
+def real(value: Any, name: str, call: str) -> float:
+    """Return a parameter of a distribution as a float. Raises TypeError for anything but a number,
+    also for a str, which float() would parse."""
+    if isinstance(value, (float, int, np.number, np.ndarray)) and not np.iscomplexobj(value):
+        try:
+            return float(value)
+        except TypeError:
+            pass  # an array with several items
+    raise TypeError(f"{call}: {name} must be a real number, not {value!r}")
 
 
 def numbers_of_block(kind: str, item: np.dtype[Any]) -> int:

@@ -13,12 +13,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from pygpu._src.array.launch_cache import RESULT, SCRATCH, step
+from pygpu._src.codegen.dtypes import native
 from pygpu._src.runtime.backend import Backend
 
-from .language import Language, Parameter, split_options
+from .language import Language, Parameter, require_text, split_options
 from .snippet import FLAT, Form, Snippet
 
 __all__ = ["Reduction", "macro_body"]
@@ -53,11 +52,14 @@ class Reduction:
         options: Any = None,
         preamble: str = "",
     ) -> None:
-        self.language, self.dtype = language, np.dtype(dtype)
+        self.call = f"ReductionKernel '{name}'"
+        require_text(self.call, reduce_expr=reduce_expr)
+        if neutral is None:
+            raise TypeError(f"{self.call}: neutral must be an expression such as '0', not None")
+        self.language, self.dtype = language, native(dtype, self.call)
         self.ctype = language.ctype(self.dtype)
         self.neutral, self.reduce_expr, self.name = str(neutral), reduce_expr, name
-        self.options, self.preamble = split_options(options), preamble
-        self.call = f"ReductionKernel '{name}'"
+        self.options, self.preamble = split_options(options, self.call), preamble
         if arguments is None:
             arguments = f"{self.ctype} *in"
         parameters = language.parse(arguments)

@@ -10,22 +10,25 @@ are always combined in order. On a CPU a work-item scans an interval, item by it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from pygpu._src.array.launch_cache import SCRATCH, step
+from pygpu._src.codegen.dtypes import native
 from pygpu._src.runtime.backend import Backend
 
 from .cluda import definitions_for
-from .language import Language, Parameter, split_options
+from .language import Language, Parameter, require_text, split_options
 from .reduction import macro_body
-from .scanner import mentions, uses_of
+from .scanner import blank, mentions, moves_index, uses_of
 from .snippet import Snippet
 
 __all__ = ["Scan"]
 
+_CONDITION = re.compile(r"\b(?:if|for|while|switch|goto|return|continue|break)\b|\?|&&|\|\|")
 _GROUP = 256
 _TILE_BYTES = 1 << 13  # bytes of local memory for the items of a tile
 
@@ -64,10 +67,15 @@ class Scan:
         preamble: str = "",
         serial: bool = False,
     ) -> None:
-        self.language, self.dtype = language, np.dtype(dtype)
         self.call: str = f"ScanKernel '{name_prefix}'"
-        if not isinstance(scan_expr, str):
-            raise TypeError(f"{self.call}: scan_expr must be a str, not {type(scan_expr).__name__}")
+        self.language, self.dtype = language, native(dtype, self.call)
+        require_text(
+            self.call,
+            scan_expr=scan_expr,
+            input_expr=input_expr,
+            output_statement=output_statement,
+            is_segment_start_expr=is_segment_start_expr or "",
+        )
         self.index_dtype: np.dtype[Any] = np.dtype(np.int32 if index_dtype is None else index_dtype)
         if self.index_dtype.kind != "i":
             raise TypeError(f"{self.call}: index_dtype must be signed, not {self.index_dtype}")
@@ -87,7 +95,8 @@ class Scan:
         self.neutral, self.scan_expr, self.output = str(neutral), scan_expr, output_statement
         self.input_expr, self.segment_expr = input_expr, is_segment_start_expr
         self.fetches: list[tuple[str, str, int]] = list(input_fetch_exprs or ())
-        self.preamble, self.options, self.name = preamble, split_options(options), name_prefix
+        self.preamble, self.name = preamble, name_prefix
+        self.options = split_options(options, self.call)
         self.serial = serial
         parameters = language.parse(arguments)
         reading = f"{input_expr}\n{is_segment_start_expr or ''}"
@@ -98,6 +107,7 @@ class Scan:
             raise RuntimeError(f"{self.call}: a scan needs an array among its arguments")
         self.types: dict[str, str] = {p.name: p.declaration for p in parameters if p.vector}
         self.elsewhere, self.written = self._uses(parameters, reading)
+        self.whole: list[int] = self._used_whole(parameters, reading)
         #: whether the first launch stores the input values; two arguments may also be the same
         #: array
         self.stored: bool = any(parameters[k].name in self.elsewhere for k in self.written)
@@ -124,6 +134,22 @@ class Scan:
                 if not out.elementwise and (read.used or any(f[1] == name for f in self.fetches)):
                     elsewhere.add(name)
         return elsewhere, written
+
+    def _used_whole(self, parameters: Sequence[Parameter], reading: str) -> list[int]:
+        """Return the indices of the arrays of which certainly each item [i] is used: in a text
+        without conditions, or as an array of input_fetch_exprs."""
+        certain = [
+            text
+            for text in (reading, self.output)
+            if not (_CONDITION.search(blank(text)) or moves_index(text))
+        ]
+        fetched = {array for _, array, offset in self.fetches if offset == 0}
+        return [
+            k
+            for k in self.snippet.vectors
+            if parameters[k].name in fetched
+            or any(uses_of(text, parameters[k].name).elementwise for text in certain)
+        ]
 
     # ---- text
 
@@ -469,6 +495,12 @@ typedef {index} index_type;
         backend, queue, numbers, _, n, _ = snippet.prepare(args, None, None, queue)
         if size is not None:
             n = self._checked_size(size, n)
+        for k in self.whole:
+            if args[k].size < n:
+                raise ValueError(
+                    f"{self.call}: '{snippet.parameters[k].name}' has {args[k].size} items, and "
+                    f"the scan uses {n}; pass a longer array, or size="
+                )
         cuda = snippet.is_cuda
         events = None if cuda else snippet.wait_list(backend, queue, numbers, wait_for)
         if n == 0:
@@ -512,6 +544,8 @@ typedef {index} index_type;
         return event
 
     def _checked_size(self, size: int, n: int) -> int:
+        if not isinstance(size, (int, np.integer)):
+            raise TypeError(f"{self.call}: size must be an int, not {type(size).__name__}")
         if not 0 <= size <= n:
             raise ValueError(f"{self.call}: size {size}, and the first array has {n} items")
         return size

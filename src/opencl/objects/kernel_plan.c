@@ -1,6 +1,7 @@
 /* kernel_plan.c - determines once per kernel how each argument is converted: from
  * clGetKernelArgInfo, otherwise from the cache or the source's signature, otherwise from dtypes
  * that the user declares. */
+#include "common/host_array.h"
 #include "opencl/api/info.h"
 #include "opencl/objects/kernel.h"
 #include "opencl/objects/program.h"
@@ -381,7 +382,7 @@ int kernel_make_plan(Kernel *self) {
 /* Handles one entry of set_scalar_arg_dtypes(). */
 static int declare_dtype(ArgSlot *slot, PyObject *entry) {
     PyArray_Descr *dtype = NULL;
-    if (PyArray_DescrConverter(entry, &dtype) == NPY_FAIL) {
+    if (pg_as_dtype(entry, "Kernel.set_scalar_arg_dtypes", "arg_types", &dtype) < 0) {
         return -1;
     }
     size_t size = (size_t)PyDataType_ELSIZE(dtype);

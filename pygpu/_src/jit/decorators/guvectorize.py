@@ -244,7 +244,7 @@ class GUFunc:
                     f"{name}: an output of shape {o.shape} for {shape}: {self.signature}, with "
                     f"core dimensions ({','.join(map(str, core))})"
                 )
-        queue = stream_of(queue, stream)
+        queue = stream_of(queue, stream, self._name)
         results = self._run(loop, inputs, outs, shapes, outer, here, queue)
         for k, (o, view) in enumerate(zip(given, outs)):
             if o is not view:

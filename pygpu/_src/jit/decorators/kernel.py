@@ -174,7 +174,9 @@ class Kernel(KernelBase):
         if isinstance(queue, int) and queue == 0:
             queue = None  # Numba's default stream
         elif hasattr(queue, "__cuda_stream__") and not hasattr(queue, "wait_for_event"):
-            queue = lazy("pygpu._src.runtime.cuda.streams").stream_of(queue)  # another library's
+            queue = lazy("pygpu._src.runtime.cuda.streams").stream_of(  # another library's
+                queue, self.__name__
+            )
         if not isinstance(shared, (int, np.integer)) or shared < 0:
             raise ValueError(
                 f"{self.__name__}: shared memory must be 0 or more bytes, not {shared!r}"
@@ -584,9 +586,15 @@ class Kernel(KernelBase):
                         f"an array of {found.name}"
                     )
                 return found
-        if queue is not None:
+        if queue is None:
+            return _default_backend(self._backend_name)
+        try:
             return backend_of(queue)
-        return _default_backend(self._backend_name)
+        except TypeError:
+            raise TypeError(
+                f"{self.__name__}: the stream of a launch must be a Stream of CUDA or a "
+                f"CommandQueue of OpenCL, not {type(queue).__name__}"
+            ) from None
 
     def _launch(self, launcher: Launcher, /, *args: Any, **kwargs: Any) -> Any:
         """Handle a call of a Launcher that C does not handle. Returns an OpenCL Event, or None for

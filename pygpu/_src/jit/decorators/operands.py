@@ -10,6 +10,7 @@ import numpy as np
 from pygpu._array import GPUArray
 from pygpu._src.array import elementwise, layout, primitives, ufuncs
 from pygpu._src.array.ufuncs import is_array
+from pygpu._src.runtime.backends import backend_of
 
 from .place import Place, place
 
@@ -26,12 +27,25 @@ def check_options(call: str, options: dict[str, Any], target: str | None) -> Non
         raise TypeError("nopython flag must be True")
 
 
-def stream_of(queue: Any, stream: Any) -> Any:
+def stream_of(queue: Any, stream: Any, name: str) -> Any:
     """Return the stream or queue of a call; Numba's stream 0 is the default one."""
     if queue is not None and stream is not None:
-        raise TypeError("pass either queue or stream, not both")
+        raise TypeError(f"{name}: pass either queue or stream, not both")
     chosen = stream if queue is None else queue
-    return None if isinstance(chosen, int) and chosen == 0 else chosen
+    if chosen is None or (isinstance(chosen, int) and chosen == 0):
+        return None
+    if hasattr(chosen, "__cuda_stream__"):
+        from pygpu._src.runtime.cuda import streams
+
+        return streams.stream_of(chosen, name)
+    try:
+        backend_of(chosen)
+    except TypeError:
+        raise TypeError(
+            f"{name}: {'stream' if queue is None else 'queue'} must be a Stream of CUDA or a "
+            f"CommandQueue of OpenCL, not {type(chosen).__name__}"
+        ) from None
+    return chosen
 
 
 def operand(obj: Any, name: str) -> Any:

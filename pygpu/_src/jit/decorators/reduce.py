@@ -114,7 +114,7 @@ class Reduce:
             keepdims=keepdims,
             initial=self._initial(init),
             target=self.target,
-            queue=stream_of(queue, stream),
+            queue=stream_of(queue, stream, self._name),
         )
         if res is None:
             return found

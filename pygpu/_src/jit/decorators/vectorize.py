@@ -317,7 +317,7 @@ class UFunc:
         dated = DateViews(name, loop, inputs, outs) if has_dates(loop) else None
         if dated is not None:
             inputs, outs = dated.inputs, dated.outs
-        queue = stream_of(queue, stream)
+        queue = stream_of(queue, stream, self._name)
         if here is None:
             call = None
             plain = dated is None and mask is None and wanted is None
@@ -504,7 +504,7 @@ class UFunc:
         def compute(array: Any, found: Any, **options: Any) -> Any:
             return binary.reduce(
                 self._name, found, array, axis, keepdims=keepdims, target=self.target,
-                queue=stream_of(queue, stream), **options,
+                queue=stream_of(queue, stream, self._name), **options,
             )  # fmt: skip
 
         return self._reduce_array(
@@ -552,7 +552,7 @@ class UFunc:
         def compute(array: Any, found: Any, initial: Any, **options: Any) -> Any:
             return binary.accumulate(
                 self._name, found, array, axis, target=self.target,
-                queue=stream_of(queue, stream), **options,
+                queue=stream_of(queue, stream, self._name), **options,
             )  # fmt: skip
 
         return self._reduce_array(compute, array, dtype, out, None)

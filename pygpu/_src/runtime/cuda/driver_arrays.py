@@ -70,8 +70,15 @@ def _order(order: str) -> str:
     return order.upper()
 
 
-def _describe(shape: tuple[int, ...], format: int, channels: int, flags: int | None) -> Any:
-    """Make a descriptor for (h, w) or (d, h, w). flags None: one without flags is sufficient."""
+def _describe(
+    call: str, shape: tuple[int, ...], format: int, channels: int, flags: int | None
+) -> Any:
+    """Make a descriptor for (h, w) or (d, h, w). flags None: one without flags is sufficient.
+    Raises for a length of 0, which would mean an Array with fewer dimensions."""
+    if 0 in shape:
+        raise InvalidArgumentError(
+            f"{call}: an Array has at least one item in each direction, not the shape {shape}"
+        )
     if len(shape) == 2 and flags is None:
         descriptor: Any = _cuda.ArrayDescriptor()
     else:
@@ -122,7 +129,7 @@ def matrix_to_array(
         format, channels = array_format.SIGNED_INT32, 2
     else:
         format, channels = dtype_to_array_format(rows.dtype), 1
-    array = _cuda.Array(_describe(rows.shape, format, channels, None))
+    array = _cuda.Array(_describe("matrix_to_array", rows.shape, format, channels, None))
     _fill(array, rows.shape, rows.strides[0], rows, host=True)
     return array
 
@@ -137,7 +144,7 @@ def _geometry(
         flags = int(array3d_flags.SURFACE_LDST)
         if len(shape) == 2:
             flags |= int(array3d_flags.ARRAY3D_LAYERED)
-    return _cuda.Array(_describe(shape, *_format_and_channels(dtype), flags))
+    return _cuda.Array(_describe(call, shape, *_format_and_channels(dtype), flags))
 
 
 def np_to_array(
@@ -188,7 +195,9 @@ def make_multichannel_2d_array(ndarray: NDArray[Any], order: str) -> _cuda.Array
     items = np.ascontiguousarray(ndarray if order == "C" else ndarray.T)
     shape = items.shape[:2]
     format = dtype_to_array_format(items.dtype)
-    array = _cuda.Array(_describe(shape, format, items.shape[2], None))
+    array = _cuda.Array(
+        _describe("make_multichannel_2d_array", shape, format, items.shape[2], None)
+    )
     _fill(array, shape, items.strides[0], items, host=True)
     return array
 

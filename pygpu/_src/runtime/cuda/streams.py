@@ -28,15 +28,15 @@ __all__ = [
 ]
 
 
-def stream_of(given: Any) -> Any:
+def stream_of(given: Any, call: str) -> Any:
     """Return a Stream, also for a stream of another library with the protocol of cuda.core, or None
-    for Numba's 0."""
+    for Numba's 0. Raises TypeError for anything else."""
     if given is None or (isinstance(given, int) and given == 0):
         return None
-    if isinstance(given, _cuda.Stream) or not hasattr(given, "__cuda_stream__"):
+    if isinstance(given, _cuda.Stream):
         return given
     backend_of(None)
-    return Stream._of(given, "stream")
+    return Stream._of(given, call)
 
 
 class Handle(int):
@@ -123,7 +123,7 @@ class Event(_cuda.Event):
 
     def wait(self, stream: Any = 0) -> None:
         """Make later work of the stream wait for the event."""
-        stream = stream_of(stream)
+        stream = stream_of(stream, "Event.wait")
         if stream is None:
             self.synchronize()
         else:
@@ -131,7 +131,7 @@ class Event(_cuda.Event):
 
     def record(self, stream: Any = 0) -> Any:
         """Record the event on a stream."""
-        return super().record(stream_of(stream))
+        return super().record(stream_of(stream, "Event.record"))
 
     def elapsed_time(self, evtend: Any) -> float:
         """Return the milliseconds from this event to another one."""
@@ -146,4 +146,8 @@ def event(timing: bool = True) -> Event:
 
 def event_elapsed_time(evtstart: Any, evtend: Any) -> float:
     """Return the milliseconds from one event to another."""
+    if not isinstance(evtstart, _cuda.Event):
+        raise TypeError(
+            f"event_elapsed_time: evtstart must be an Event, not {type(evtstart).__name__}"
+        )
     return float(evtstart.time_till(evtend))
