@@ -247,6 +247,9 @@ def test_scans_of_short_arrays(opencl):
     )
     with pytest.raises(ValueError, match="'y' has 8 items, and the scan uses 9"):
         scan(long, short)
+    scan(long, opencl.array(np.zeros(9, np.int64)))  # from now on launched from C
+    with pytest.raises(ValueError, match="'y' has 8 items, and the scan uses 9"):
+        scan(long, short)
     scan(long, short, size=8)
     assert short.get().tolist() == np.cumsum(range(8)).tolist()
     with pytest.raises(TypeError, match="ScanKernel 'scan': size must be an int, not str"):

@@ -83,15 +83,10 @@ class Scan:
         if neutral is None:
             if is_segment_start_expr is not None:
                 raise ValueError(f"{self.call}: a segmented scan needs a neutral element")
-            # As if a segment began at the first item, so that nothing before it is combined with
-            # it.
+            # As if a segment began at the first item: nothing before it is combined with it.
             is_segment_start_expr = "i == 0"
             scan_expr = f"(across_seg_boundary ? (b) : ({macro_body(scan_expr)}))"
-            neutral = (
-                "0"
-                if self.dtype.names is None and self.dtype.kind != "c"
-                else ("((scan_type){0})" if language.name == "opencl" else "scan_type()")
-            )
+            neutral = self._zero()
         self.neutral, self.scan_expr, self.output = str(neutral), scan_expr, output_statement
         self.input_expr, self.segment_expr = input_expr, is_segment_start_expr
         self.fetches: list[tuple[str, str, int]] = list(input_fetch_exprs or ())
@@ -112,6 +107,12 @@ class Scan:
         #: array
         self.stored: bool = any(parameters[k].name in self.elsewhere for k in self.written)
         self.needs_last: bool = mentions(output_statement, "last_item")
+
+    def _zero(self) -> str:
+        """Return an expression of the scan's type whose value does not matter."""
+        if self.dtype.names is None and self.dtype.kind != "c":
+            return "0"
+        return "((scan_type){0})" if self.language.name == "opencl" else "scan_type()"
 
     def _uses(self, parameters: Sequence[Parameter], reading: str) -> tuple[set[str], list[int]]:
         """Return (names of arrays that are, or may be, read elsewhere than at item i, indices of
@@ -493,14 +494,7 @@ typedef {index} index_type;
                 return known[0]
         given = queue is not None
         backend, queue, numbers, _, n, _ = snippet.prepare(args, None, None, queue)
-        if size is not None:
-            n = self._checked_size(size, n)
-        for k in self.whole:
-            if args[k].size < n:
-                raise ValueError(
-                    f"{self.call}: '{snippet.parameters[k].name}' has {args[k].size} items, and "
-                    f"the scan uses {n}; pass a longer array, or size="
-                )
+        n = self._checked_size(args, size, n)
         cuda = snippet.is_cuda
         events = None if cuda else snippet.wait_list(backend, queue, numbers, wait_for)
         if n == 0:
@@ -543,12 +537,21 @@ typedef {index} index_type;
             snippet.note_event(backend, queue, event, [args[k] for k in self.written], used)
         return event
 
-    def _checked_size(self, size: int, n: int) -> int:
-        if not isinstance(size, (int, np.integer)):
-            raise TypeError(f"{self.call}: size must be an int, not {type(size).__name__}")
-        if not 0 <= size <= n:
-            raise ValueError(f"{self.call}: size {size}, and the first array has {n} items")
-        return size
+    def _checked_size(self, args: Sequence[Any], size: int | None, n: int) -> int:
+        """Return the number of items to scan, which the arrays must have. n: of the first one."""
+        if size is not None:
+            if not isinstance(size, (int, np.integer)):
+                raise TypeError(f"{self.call}: size must be an int, not {type(size).__name__}")
+            if not 0 <= size <= n:
+                raise ValueError(f"{self.call}: size {size}, and the first array has {n} items")
+            n = size
+        for k in self.whole:
+            if args[k].size < n:
+                raise ValueError(
+                    f"{self.call}: '{self.snippet.parameters[k].name}' has {args[k].size} items, "
+                    f"and the scan uses {n}; pass a longer array, or size="
+                )
+        return n
 
     def _cache_launch(
         self,
