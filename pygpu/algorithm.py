@@ -24,7 +24,15 @@ from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels.arguments import ScalarArg, VectorArg
 from pygpu._src.user_kernels.elementwise import Elementwise
-from pygpu._src.user_kernels.language import CUDA, OPENCL, Language, Parameter, language_of, pairs
+from pygpu._src.user_kernels.language import (
+    CUDA,
+    OPENCL,
+    Language,
+    Parameter,
+    language_of,
+    pairs,
+    require_text,
+)
 from pygpu._src.user_kernels.list_builder import BuiltList, ListOfListsBuilder
 from pygpu._src.user_kernels.scan import Scan
 
@@ -87,6 +95,7 @@ def _filter(
     """A scan that writes *outs* arrays of the input's length and a count. texts: input expression
     and output statement."""
     backend = _check(call, ary)
+    require_text(call, expression=texts[0], preamble=preamble)
     arguments, values = _extra(call, extra_args)
     count_dtype = np.dtype(np.uint64 if ary.size >= 1 << 32 else np.uint32)
     declared = tuple((type(a).__name__, a.dtype.str, a.name) for a in arguments)
@@ -192,6 +201,7 @@ def unique(
 
     is_equal_expr: of two items ``a`` and ``b``. The rest, and the result, as copy_if's.
     """
+    require_text("unique", is_equal_expr=is_equal_expr)
     body = " ".join(is_equal_expr.splitlines())
     texts = (
         "(i == 0) ? 1 : (PG_IS_EQUAL(ary_before, ary_here) ? 0 : 1)",

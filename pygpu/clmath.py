@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from pygpu._array import GPUArray as _GPUArray
 from pygpu._src.array import elementwise
 from pygpu._src.user_kernels import functions
 
@@ -132,6 +133,8 @@ trunc: OpenCLFunction = _function("trunc")
 
 def nan(array: GPUArray[Any], queue: Queue = None) -> Floating:
     """NaNs: float64 for arrays of 64-bit items, float32 otherwise."""
+    if not isinstance(array, _GPUArray):
+        raise TypeError(f"nan: an array on the device is needed, not {type(array).__name__}")
     dtype = np.dtype(np.float64 if array.dtype.itemsize == 8 else np.float32)
     result: Floating = array._new(array.shape, dtype, None, queue)
     suffix = "F64" if dtype.itemsize == 8 else "F32"

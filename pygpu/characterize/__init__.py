@@ -9,10 +9,11 @@ answer is a guess, a :class:`CLCharacterizationWarning` says so.
 
 from __future__ import annotations
 
+import functools
 import re
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pygpu._src.util.memoize import FirstArgCache
 
@@ -44,15 +45,29 @@ __all__ = [
 
 _POCL = "Portable Computing Language"
 _measured = FirstArgCache()
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class CLCharacterizationWarning(UserWarning):
     """An answer of this module is a guess."""
 
 
+def _of_a_device(function: _F) -> _F:
+    """Have a function refuse anything but a device; otherwise it would find no property and say
+    no."""
+
+    @functools.wraps(function)
+    def ask(dev: Any, *args: Any, **options: Any) -> Any:
+        if not hasattr(dev, "platform"):
+            raise TypeError(f"{function.__name__}: dev must be a Device, not {type(dev).__name__}")
+        return function(dev, *args, **options)
+
+    return ask  # type: ignore[return-value]
+
+
 def _guess(what: str, dev: cl.Device) -> None:
     warnings.warn(
-        f"{what} of {dev!r} is not known, this is a guess", CLCharacterizationWarning, stacklevel=3
+        f"{what} of {dev!r} is not known, this is a guess", CLCharacterizationWarning, stacklevel=4
     )
 
 
@@ -75,11 +90,13 @@ def _is_type(dev: cl.Device, name: str) -> bool:
 # --- number formats
 
 
+@_of_a_device
 def has_double_support(dev: cl.Device) -> bool:
     """Whether kernels on *dev* may use ``double``."""
     return bool(_query(dev, "double_fp_config")) or "cl_khr_fp64" in dev.extensions.split()
 
 
+@_of_a_device
 def has_amd_double_support(dev: cl.Device) -> bool:
     """Whether *dev* has AMD's older, incomplete ``double`` (the extension cl_amd_fp64)."""
     return "cl_amd_fp64" in dev.extensions.split()
@@ -88,6 +105,7 @@ def has_amd_double_support(dev: cl.Device) -> bool:
 # --- how work is grouped
 
 
+@_of_a_device
 def nv_compute_capability(dev: cl.Device) -> tuple[int, int] | None:
     """An NVIDIA device's compute capability (major, minor); None for other devices."""
     major = _query(dev, "compute_capability_major_nv")
@@ -95,6 +113,7 @@ def nv_compute_capability(dev: cl.Device) -> tuple[int, int] | None:
     return None if major is None or minor is None else (major, minor)
 
 
+@_of_a_device
 def reasonable_work_group_size_multiple(dev: cl.Device, ctx: cl.Context | None = None) -> int:
     """The number of work-items that a work-group's size should be a multiple of.
 
@@ -116,6 +135,7 @@ def reasonable_work_group_size_multiple(dev: cl.Device, ctx: cl.Context | None =
     return _measured.get(dev, "multiple", ask)
 
 
+@_of_a_device
 def get_simd_group_size(dev: cl.Device, type_size: int) -> int | None:
     """How many work-items run in lockstep: NVIDIA's warp, AMD's wavefront, 1 on a CPU; None if
     not known.
@@ -140,6 +160,7 @@ def get_simd_group_size(dev: cl.Device, type_size: int) -> int | None:
 # --- local memory
 
 
+@_of_a_device
 def usable_local_mem_size(dev: cl.Device, nargs: int | None = None) -> int:
     """Bytes of local memory that a kernel can use.
 
@@ -153,6 +174,7 @@ def usable_local_mem_size(dev: cl.Device, nargs: int | None = None) -> int:
     return size
 
 
+@_of_a_device
 def simultaneous_work_items_on_local_access(dev: cl.Device) -> int:
     """How many work-items access local memory at once and so may hit the same bank."""
     capability = nv_compute_capability(dev)
@@ -164,11 +186,13 @@ def simultaneous_work_items_on_local_access(dev: cl.Device) -> int:
     return 16
 
 
+@_of_a_device
 def local_memory_access_granularity(dev: cl.Device) -> int:
     """Bytes that one bank of local memory serves at a time."""
     return 4
 
 
+@_of_a_device
 def local_memory_bank_count(dev: cl.Device) -> int:
     """Banks of local memory. Raises RuntimeError on a CPU whose local memory is ordinary memory."""
     import pygpu as cl
@@ -184,6 +208,7 @@ def local_memory_bank_count(dev: cl.Device) -> int:
     return 16
 
 
+@_of_a_device
 def why_not_local_access_conflict_free(
     dev: cl.Device,
     itemsize: int,
@@ -244,6 +269,7 @@ def why_not_local_access_conflict_free(
 # --- compilers and drivers
 
 
+@_of_a_device
 def get_fast_inaccurate_build_options(dev: cl.Device) -> list[str]:
     """Build options that *dev* accepts and that trade floating-point accuracy for speed."""
     options = ["-cl-mad-enable", "-cl-fast-relaxed-math", "-cl-no-signed-zeros"]
@@ -272,6 +298,7 @@ def get_pocl_version(
     return int(match[1]), int(match[2])
 
 
+@_of_a_device
 def has_struct_arg_count_bug(
     dev: cl.Device, ctx: cl.Context | None = None
 ) -> Literal["apple", "pocl", False]:
@@ -302,6 +329,7 @@ def _splits_structs(dev: cl.Device, ctx: cl.Context | None) -> bool:
     return _measured.get(dev, "splits structs", ask)
 
 
+@_of_a_device
 def has_src_build_cache(dev: cl.Device) -> bool | None:
     """Whether the driver itself caches builds from source: True, False, or None if not known."""
     name = dev.platform.name
@@ -325,26 +353,31 @@ def _may_have_svm(dev: cl.Device) -> bool:
     return bool(_query(dev, "svm_capabilities"))
 
 
+@_of_a_device
 def has_coarse_grain_buffer_svm(dev: cl.Device) -> bool:
     """Whether *dev* shares allocations with the host while they are mapped."""
     return _has_svm(dev, "COARSE_GRAIN_BUFFER")
 
 
+@_of_a_device
 def has_fine_grain_buffer_svm(dev: cl.Device) -> bool:
     """Whether *dev* shares allocations with the host without mapping."""
     return _has_svm(dev, "FINE_GRAIN_BUFFER")
 
 
+@_of_a_device
 def has_fine_grain_system_svm(dev: cl.Device) -> bool:
     """Whether *dev* can use all of the host's memory, NumPy arrays included."""
     return _has_svm(dev, "FINE_GRAIN_SYSTEM")
 
 
+@_of_a_device
 def has_fine_grain_buffer_svm_atomics(dev: cl.Device) -> bool:
     """Whether atomics work between host and *dev* in fine-grained allocations."""
     return _has_svm(dev, "FINE_GRAIN_BUFFER", "ATOMICS")
 
 
+@_of_a_device
 def has_fine_grain_system_svm_atomics(dev: cl.Device) -> bool:
     """Whether atomics work between host and *dev* in all of the host's memory."""
     return _has_svm(dev, "FINE_GRAIN_SYSTEM", "ATOMICS")

@@ -293,3 +293,11 @@ def test_add_rate(queue):
     """
     for scalar in ("float", "int"):
         assert 1e7 < performance.get_add_rate(queue, scalar) < 1e16
+
+
+def test_what_is_not_a_device():
+    """It has none of the properties asked for, which would read as a no."""
+    for name in ("has_double_support", "has_fine_grain_system_svm", "local_memory_bank_count"):
+        for wrong in (None, 5, "a"):
+            with pytest.raises(TypeError, match=f"{name}: dev must be a Device, not"):
+                getattr(characterize, name)(wrong)

@@ -127,6 +127,29 @@ def test_others(opencl):
         tools.bitlog2({})
 
 
+def test_what_is_not_an_array(opencl, x):
+    for call in (clmath.nan, cl_array.as_strided):
+        with pytest.raises(TypeError, match="an array on the device is needed, not int"):
+            call(3)
+    with pytest.raises(TypeError, match="as_strided: strides must be a sequence of ints, not"):
+        cl_array.as_strided(x, (2,), "ab")
+    with pytest.raises(ValueError, match=r"as_strided: 1 strides for the shape \(2, 2\)"):
+        cl_array.as_strided(x, (2, 2), (4,))
+    for wrong in (3, [3], [x, np.zeros(6)]):
+        with pytest.raises(TypeError, match="stack: .*, not "):
+            cl_array.stack(wrong)
+    with pytest.raises(TypeError, match="take: out must be an array on the device, not ndarray"):
+        x.take(np.arange(2), out=np.zeros(2, np.float32))
+    with pytest.raises(ValueError, match="condition must be a 1-d array, not one of 2"):
+        x.compress(opencl.array(np.ones((2, 3), bool)))
+    for name in ("swapaxes", "sum", "sort", "cumsum"):
+        with pytest.raises(TypeError, match="axis must be an int: 'str' object|axis must be None"):
+            getattr(x, name)(*["a", 0][: 1 + (name == "swapaxes")])
+    for name in ("sum", "cumsum", "mean"):
+        with pytest.raises(TypeError, match=f"{name}: .*data type 'what' not understood"):
+            getattr(x, name)(dtype="what")
+
+
 def test_allocators(opencl):
     """Memory that is none, or too small, is found before a kernel writes to it."""
     queue, flags = cl.CommandQueue(opencl.context), cl.mem_flags.READ_WRITE
@@ -177,6 +200,9 @@ def test_allocators_of_cuda(cuda):
     for call in (gpuarray.empty_like, gpuarray.zeros_like, gpuarray.concatenate):
         with pytest.raises(TypeError, match="is needed, not int|sequence of arrays, not int"):
             call(3)
+    for wrong in (3, [3], [np.zeros(6)]):
+        with pytest.raises(TypeError, match="stack: a.* is needed, not "):
+            gpuarray.stack(wrong)
     for wrong in (None, "x", np.zeros(2)):
         with pytest.raises(TypeError, match="memory of the allocator must be device memory"):
             gpuarray.empty(10, np.float32, allocator=lambda n, wrong=wrong: wrong)

@@ -406,6 +406,8 @@ def take(
     shape = a.shape[:axis] + array.shape + a.shape[axis + 1 :]
     if out is None:
         out = primitives.empty(a, shape, a.dtype)
+    elif not primitives.is_array(out):
+        raise TypeError(f"take: out must be an array on the device, not {type(out).__name__}")
     elif out.shape != shape or out.dtype != a.dtype:
         raise ValueError(f"take: out must have shape {shape} and dtype {a.dtype}")
     elif out._shares_memory(a) or out._shares_memory(array):

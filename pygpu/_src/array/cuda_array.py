@@ -639,7 +639,7 @@ def empty_like(
 @fastpath("cuda_empty_like")
 def empty_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray[Any]:
     """Make an uninitialized array of the same shape; order "K": with the same order of axes."""
-    if not isinstance(other_ary, (ArrayBase, np.ndarray)) and not hasattr(other_ary, "flags"):
+    if not isinstance(other_ary, (ArrayBase, np.ndarray)) and not hasattr(other_ary, "strides"):
         raise TypeError(f"empty_like: an array is needed, not {type(other_ary).__name__}")
     dtype = native(other_ary.dtype if dtype is None else dtype, "empty_like")
     shape = other_ary.shape

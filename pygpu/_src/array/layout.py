@@ -16,6 +16,7 @@ __all__ = [
     "Index",
     "ShapeError",
     "as_shape",
+    "as_strides",
     "broadcast_shapes",
     "broadcast_strides",
     "byte_bounds",
@@ -63,6 +64,17 @@ def as_shape(shape: Any, call: str = "array") -> Shape:
         raise ValueError(f"{call}: {len(result)} dimensions, and at most {MAX_DIMS} are supported")
     if prod(result) >= 1 << 62:
         raise ValueError(f"{call}: shape {result} is too large")
+    return result
+
+
+def as_strides(strides: Any, shape: Shape, call: str) -> Shape:
+    """Convert the strides of an array of this shape. Raises TypeError, ValueError."""
+    try:
+        result = tuple(operator.index(n) for n in strides)
+    except TypeError:
+        raise TypeError(f"{call}: strides must be a sequence of ints, not {strides!r}") from None
+    if len(result) != len(shape):
+        raise ValueError(f"{call}: {len(result)} strides for the shape {shape}")
     return result
 
 
@@ -293,7 +305,11 @@ def reshape_strides(
 
 def normalize_axis(axis: Any, ndim: int, call: str = "axis") -> int:
     """Return a nonnegative axis. Raises np.exceptions.AxisError."""
-    number = operator.index(axis)
+    try:
+        number = operator.index(axis)
+    except TypeError as error:  # NumPy's text alone does not say of which argument
+        prefix = "" if call == "axis" else f"{call}: "
+        raise TypeError(f"{prefix}axis must be an int: {error}") from None
     if not -ndim <= number < ndim:
         raise np.exceptions.AxisError(number, ndim, call if call != "axis" else None)
     return number % ndim
@@ -306,7 +322,10 @@ def axis_argument(axis: Any) -> Any:
         if isinstance(item, (bool, np.bool_)):
             raise TypeError("an integer is required for the axis")
     if isinstance(axis, list):
-        raise TypeError("'list' object cannot be interpreted as an integer")
+        raise TypeError(
+            "axis must be None, an int or a tuple of ints: 'list' object cannot be interpreted as "
+            "an integer"
+        )
     return axis
 
 

@@ -796,8 +796,10 @@ def as_strided(
     ary: Array[_ScalarT], shape: _Shape | None = None, strides: Sequence[int] | None = None
 ) -> Array[_ScalarT]:
     """A view with any shape and strides (bytes). Raises ValueError if it leaves the memory."""
+    if not isinstance(ary, ArrayBase):
+        raise TypeError(f"as_strided: an array on the device is needed, not {type(ary).__name__}")
     shape = ary.shape if shape is None else layout.as_shape(shape, "as_strided")
-    strides = ary.strides if strides is None else tuple(strides)
+    strides = ary.strides if strides is None else layout.as_strides(strides, shape, "as_strided")
     layout.check_memory("as_strided", ary.base_data, ary.offset, shape, strides, ary.dtype.itemsize)
     return ary._view(shape, strides, ary.offset)
 

@@ -57,7 +57,7 @@ class _Plan(Frozen):
 
 def _result_dtypes(kind: str, a: Any, dtype: Any, out: Any) -> tuple[np.dtype[Any], np.dtype[Any]]:
     """Return (dtype of the calculation, dtype of the result)."""
-    given = None if dtype is None else np.dtype(dtype)
+    given = None if dtype is None else dtypes.native(dtype, kind)
     x: np.dtype[Any] = a.dtype
     if dtypes.is_date(x):
         return _result_of_dates(kind, x, given)
@@ -593,7 +593,7 @@ def _in_other_dtype(
     complex numbers; None for other dtypes."""
     if dtype is None or kind not in ("mean", "var", "std"):
         return None
-    dtype = np.dtype(dtype)
+    dtype = dtypes.native(dtype, kind)
     if kind == "mean":
         found = _whole_mean(a, axis, dtype, keepdims, where)
     elif dtype.kind in "biu":

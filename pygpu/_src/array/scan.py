@@ -70,6 +70,7 @@ def scan(kind: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: 
     extra = _array._axes(axis, False) if plain else -1
     a = a._aligned()
     call, kind = kind, kind.removeprefix("cum")
+    dtype = None if dtype is None else dtypes.native(dtype, call)
     number, result_dtype = _result_dtypes(kind, a, dtype, out)
     dtypes.require(a.backend, call, a.dtype, number, dates=True)
     if layout.axis_argument(axis) is None:

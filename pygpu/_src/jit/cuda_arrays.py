@@ -393,6 +393,8 @@ def managed_array(
 
 def pinned_array_like(ary: Any) -> np.ndarray:
     """A host array in page-locked memory, of the shape, dtype and order of *ary*."""
+    if not hasattr(ary, "strides"):
+        raise TypeError(f"pinned_array_like: an array is needed, not {type(ary).__name__}")
     axes = sorted(range(ary.ndim), key=lambda i: -(_strides_like(ary) or ary.strides)[i])
     if _strides_like(ary) is None:
         return pinned_array(ary.shape, ary.dtype)

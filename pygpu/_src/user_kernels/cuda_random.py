@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 import secrets
-from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -118,7 +117,10 @@ def seed_getter_unique(n: int) -> GPUArray:
 def generate_direction_vectors(count: int, direction: Any = None) -> GPUArray:
     """Direction vectors for *count* dimensions: shape (count, 32) uint32, or (count, 64) uint64
     for the sets of 64 bits. Raises ValueError for more than 20000 dimensions, which cuRAND has."""
-    count = index(count)
+    if not isinstance(count, (int, np.integer)):
+        raise TypeError(
+            f"generate_direction_vectors: count must be an int, not {type(count).__name__}"
+        )
     if not 0 <= count <= _MOST_DIMENSIONS:
         raise ValueError(
             f"generate_direction_vectors: count must be from 0 to {_MOST_DIMENSIONS}, not {count}"
@@ -187,7 +189,11 @@ class Distributions:
         raise NotImplementedError
 
     def _check_offset(self, offset: Any) -> None:
-        if index(offset) < 0:
+        if not isinstance(offset, (int, np.integer)):
+            raise TypeError(
+                f"{type(self).__name__}: offset must be an int, not {type(offset).__name__}"
+            )
+        if offset < 0:
             raise ValueError(f"{type(self).__name__}: offset must be at least 0, not {offset}")
 
     def fill_uniform(self, data: Any, stream: Any = None) -> None:

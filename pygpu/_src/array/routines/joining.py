@@ -185,9 +185,14 @@ def concatenate(
 
 def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
     """Join arrays of the same shape along a new axis."""
+    if not isinstance(arrays, Iterable):
+        raise TypeError(f"stack: a sequence of arrays is needed, not {type(arrays).__name__}")
     arrays = list(arrays)
     if not arrays:
         raise ValueError("need at least one array to stack")
+    for a in arrays:
+        if not isinstance(a, GPUArray):
+            raise TypeError(f"stack: an array on the device is needed, not {type(a).__name__}")
     if any(a.shape != arrays[0].shape for a in arrays):
         raise ValueError("arrays must have the same shape")
     axis = layout.normalize_axis(axis, arrays[0].ndim + 1)

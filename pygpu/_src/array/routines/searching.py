@@ -71,7 +71,10 @@ def _flatnonzero(a: Any) -> Any:
 
 
 def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    (where,) = advanced_indexing.nonzero(primitives.as_array(a, condition, np.bool_, "compress"))
+    chosen = primitives.as_array(a, condition, np.bool_, "compress")
+    if chosen.ndim != 1:
+        raise ValueError(f"condition must be a 1-d array, not one of {chosen.ndim} dimensions")
+    (where,) = advanced_indexing.nonzero(chosen)
     return advanced_indexing.take(a, where, axis, out)
 
 
