@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from pygpu import cuda
+from pygpu import cuda, vectorize
 from pygpu.errors import LogicError
 
 
@@ -149,3 +149,17 @@ def test_arrays_that_are_none() -> None:
     for call in (cuda.device_array, cuda.pinned_array, cuda.mapped_array, cuda.managed_array):
         with pytest.raises(TypeError, match=f"{call.__name__}: dtype: data type 'what' not"):
             call(4, "what")
+
+
+def test_dtypes_that_are_none() -> None:
+    double = cuda.reduce(lambda x, y: x + y)
+    with pytest.raises(TypeError, match="<lambda>: dtype: data type 'what' not understood"):
+        double(np.arange(4), dtype="what")
+    for name in ("__call__", "reduce"):
+        with pytest.raises(TypeError, match="add: dtype: data type 'what' not understood"):
+            getattr(add, name)(*[np.arange(4.0)] * (2 if name == "__call__" else 1), dtype="what")
+
+
+@vectorize(["float64(float64, float64)"], target="cuda")
+def add(x, y):
+    return x + y

@@ -598,3 +598,14 @@ def test_refused_options_are_both_kinds_of_error(ctx):
         cl.Program(ctx, SET).build("-nonsense-option")
     assert isinstance(caught.value, cl.LogicError | RuntimeError)
     assert caught.value.options.startswith("-nonsense-option")
+
+
+def test_what_is_not_a_sequence(ctx):
+    program = cl.Program(ctx, "kernel void f() {}")
+    for call, name in (
+        (lambda: program.build(devices=5), "Program.build: devices"),
+        (lambda: cl.link_program(ctx, 5), "link_program: programs"),
+        (lambda: cl.choose_devices(answers=5), "choose_devices: answers"),
+    ):
+        with pytest.raises(TypeError, match=f"{name} must be a sequence, not int"):
+            call()

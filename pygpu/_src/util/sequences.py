@@ -11,10 +11,14 @@ T = TypeVar("T")
 
 
 def as_list(items: Iterable[T], call: str, name: str, most: int = 1 << 16) -> list[T]:
-    """Return the items of the argument *name* of *call*. Raises ValueError if there are more than
-    *most*."""
+    """Return the items of the argument *name* of *call*. Raises TypeError if it is not a sequence,
+    ValueError if there are more than *most*."""
+    try:
+        given = iter(items)
+    except TypeError:
+        raise TypeError(f"{call}: {name} must be a sequence, not {type(items).__name__}") from None
     found: list[T] = []
-    for item in items:
+    for item in given:
         if len(found) == most:
             raise ValueError(f"{call}: {name} has more than {most} entries")
         found.append(item)

@@ -318,7 +318,12 @@ class GUFunc:
                 return loops.find(self._name, self._loops, loose)
         found, _ = loops.infer_inputs(kinds)
         results = tuple(
-            o.dtype if o is not None else None if dtype is None else np.dtype(dtype) for o in outs
+            o.dtype
+            if o is not None
+            else None
+            if dtype is None
+            else dtypes.native(dtype, self._name)
+            for o in outs
         )
         if any(d is None for d in results):
             raise TypeError(

@@ -22,6 +22,7 @@ import numpy as np
 from pygpu._array import GPUArray
 from pygpu._src.array import primitives
 from pygpu._src.array.ufuncs import is_array
+from pygpu._src.codegen import dtypes
 
 from . import binary, device
 from .operands import operand, stream_of, undecorated
@@ -61,7 +62,7 @@ class Reduce:
         key = given, dtype, backend
         found = self._functions.get(key)
         if found is None or not device.is_current(found[1]):
-            number = given if dtype is None else np.dtype(dtype)
+            number = given if dtype is None else dtypes.native(dtype, self._name)
             if dtype is None and not self._keeps_dtype:
                 number = binary.closure(self.py_func, number, backend)
             text = device.compile(self.py_func, (number, number), backend)

@@ -12,6 +12,7 @@ import numpy as np
 
 from pygpu._src.array import layout, primitives
 from pygpu._src.array.ufuncs import is_array
+from pygpu._src.codegen.dtypes import native
 
 from .guvectorize import GUFunc
 from .operands import array_or_none, operand
@@ -130,7 +131,7 @@ def reduceat(
     order = [k for k in range(given.ndim) if k != axis]
     lines = given.transpose([*order, axis])
     lines = lines.reshape(*lines.shape[:-1], 1, n)
-    number = np.dtype(dtype) if dtype is not None else function._result_type(given.dtype, None)
+    number = native(dtype, name) if dtype is not None else function._result_type(given.dtype, None)
     shape = tuple(given.shape[k] for k in order) + starts.shape
     back = np.argsort([*order, axis]).tolist()
     if is_array(given):

@@ -252,7 +252,7 @@ class UFunc:
         if dtype is None and signature is None:
             return None
         if signature is None:
-            return [None] * self.nin + [np.dtype(dtype)] * self.nout
+            return [None] * self.nin + [dtypes.native(dtype, self._name)] * self.nout
         if dtype is not None:
             raise TypeError(f"{self._name}: pass either dtype or signature, not both")
         if isinstance(signature, str):
@@ -448,7 +448,7 @@ class UFunc:
 
     def _binary(self, given: DType, dtype: Any, backend: Any) -> Any:
         """Return the associative.Function for items of dtype *given*."""
-        wanted = None if dtype is None else np.dtype(dtype)
+        wanted = None if dtype is None else dtypes.native(dtype, self._name)
         key = given, wanted, backend.name, backend.limits.fp64
         found = self._binaries.get(key)
         if found is not None:
@@ -522,7 +522,11 @@ class UFunc:
             return compute(
                 given, lambda d, backend: self._binary(d, dtype, backend), out=out, initial=initial
             )
-        number = self._result_type(given.dtype, None) if dtype is None else np.dtype(dtype)
+        number = (
+            self._result_type(given.dtype, None)
+            if dtype is None
+            else dtypes.native(dtype, self._name)
+        )
         return on_dates(
             lambda a, **options: compute(
                 a, lambda _, backend: self._binary(number, None, backend), **options
