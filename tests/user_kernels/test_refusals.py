@@ -145,9 +145,27 @@ def test_what_is_not_an_array(opencl, x):
     for name in ("swapaxes", "sum", "sort", "cumsum"):
         with pytest.raises(TypeError, match="axis must be an int: 'str' object|axis must be None"):
             getattr(x, name)(*["a", 0][: 1 + (name == "swapaxes")])
+    with pytest.raises(TypeError, match="arange: dtype: data type 'what' not understood"):
+        cl_array.arange(opencl.queue, 5, dtype="what")
     for name in ("sum", "cumsum", "mean"):
         with pytest.raises(TypeError, match=f"{name}: .*data type 'what' not understood"):
             getattr(x, name)(dtype="what")
+
+
+def test_layouts(opencl, x):
+    """Strides were cut to ints, and names that are not arguments passed over."""
+    for strides in ((4.5,), "a", 4):
+        with pytest.raises(TypeError, match="Array: strides must be a sequence of ints, not"):
+            cl_array.Array(opencl.queue, (2,), np.float32, strides=strides)
+    with pytest.raises(ValueError, match=r"Array: 1 strides for the shape \(2, 2\)"):
+        cl_array.Array(opencl.queue, (2, 2), np.float32, strides=(4,))
+    for offset in ("a", 1.5):
+        with pytest.raises(TypeError, match="Array: offset must be an int, not"):
+            cl_array.Array(opencl.queue, 2, np.float32, data=x.data, offset=offset)
+    with pytest.raises(TypeError, match="Array: unexpected keyword argument 'ofset'"):
+        cl_array.Array(opencl.queue, 2, np.float32, data=x.data, ofset=8)
+    made = cl_array.Array(opencl.queue, 2, np.float32, data=x.data, offset=8, _fast=True)
+    assert made.get().tolist() == [2, 3]
 
 
 def test_allocators(opencl):

@@ -178,7 +178,7 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
             shape = shape.item()
         shape = layout.as_shape(shape, "GPUArray")
         if strides is not None:
-            strides = tuple(int(s) for s in strides)
+            strides = layout.as_strides(strides, shape, "GPUArray")
         elif order == "F":
             strides = layout.f_strides(shape, dtype.itemsize)
         elif order != "C":

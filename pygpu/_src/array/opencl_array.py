@@ -124,6 +124,7 @@ __all__ = [
 
 ARRAY_KERNEL_EXEC_HOOK = None  # a name that PyOpenCL's programs may set; not called here
 _SAME: Any = object()
+_PRIVATE = ("_fast", "_flags", "_size")  # PyOpenCL's own arguments, of no effect here
 
 
 class ArrayHasOffsetError(ValueError):
@@ -207,12 +208,17 @@ class Array(ArrayTypes[_ScalarT_co]):
         place = cq if cq is not None else _queue if _queue is not None else _context
         if not isinstance(place, (_opencl.CommandQueue, _opencl.Context)):
             raise TypeError(f"Array: cq may be a queue or a context, not '{type(cq).__name__}'")
+        for name in _ignored:
+            if name not in _PRIVATE:
+                raise TypeError(f"Array: unexpected keyword argument {name!r}")
+        if not isinstance(offset, (int, np.integer)):
+            raise TypeError(f"Array: offset must be an int, not {type(offset).__name__}")
         queue = place if isinstance(place, _opencl.CommandQueue) else None
         backend = backend_of(place)
         dtype = native(dtype, "Array")
         shape = layout.as_shape(shape, "Array")
         if strides is not None:
-            strides = tuple(int(s) for s in strides)
+            strides = layout.as_strides(strides, shape, "Array")
         elif order in ("F", "f"):
             strides = layout.f_strides(shape, dtype.itemsize)
         elif order not in ("C", "c"):

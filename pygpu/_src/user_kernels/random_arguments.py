@@ -11,6 +11,7 @@ import numpy as np
 from pygpu import _array
 from pygpu._src.array import layout
 from pygpu._src.array.device import Device
+from pygpu._src.codegen.dtypes import native
 
 __all__ = [
     "CHECKS",
@@ -85,6 +86,8 @@ def shape_of(size: Any, values: Sequence[Any], out: Any, call: str) -> tuple[int
     """Return the shape of a result from size=, the parameters and out=."""
     shape = None if size is None else layout.as_shape(size, call)
     if out is not None:
+        if not isinstance(out, OnDevice):
+            raise TypeError(f"{call}: out must be an array on the device, not {type(out).__name__}")
         if shape is not None and shape != out.shape:
             raise ValueError("size must match out.shape when used together")
         shape = out.shape
@@ -116,7 +119,7 @@ def real_dtype(dtype: Any, out: Any, device: Device, call: str) -> np.dtype[Any]
         if out is None:
             return _F64 if device.backend.limits.fp64 else _F32
         dtype = getattr(out, "dtype", None)
-    found: np.dtype[Any] = np.dtype(dtype)
+    found = native(dtype, call)
     if found not in (_F32, _F64):
         raise TypeError(f"Unsupported dtype {found!r} for {call}; use float32 or float64")
     return found
@@ -126,7 +129,7 @@ def whole_dtype(dtype: Any, out: Any, call: str, small: bool = False) -> np.dtyp
     """Return an integer dtype, by default int64. small: allow any integer dtype, and bool."""
     if dtype is None:
         dtype = np.int64 if out is None else getattr(out, "dtype", None)
-    found: np.dtype[Any] = np.dtype(dtype)
+    found = native(dtype, call)
     fits = found.kind in "biu" if small else found.kind in "iu" and found.itemsize >= 4
     if not fits or not found.isnative:
         kinds = "integers or bool" if small else "int32, uint32, int64 or uint64"

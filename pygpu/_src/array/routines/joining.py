@@ -434,9 +434,10 @@ def arange_plan(call: str, args: tuple[Any, ...], options: dict[str, Any]) -> tu
     start, stop, step = given.get("start") or 0, given["stop"], given.get("step", 1)
     step = 1 if step is None else step
     explicit = dtype is not None
+    dtype = dtypes.native(dtype, call) if explicit else None
     if has_dates(dtype, given.values()):
         return (*_dates_plan(call, given.get("start"), stop, given.get("step"), dtype), explicit)
-    dtype = np.dtype(dtype) if explicit else np.array([start, stop, step]).dtype
+    dtype = dtype if explicit else np.array([start, stop, step]).dtype
     if step == 0:
         raise ValueError(f"{call}: step must not be 0")
     try:
