@@ -1,10 +1,12 @@
 """NumPy's functions called with device arrays."""
 
+import inspect
 import warnings
 
 import numpy as np
 import pytest
 
+from pygpu._src.array import array_function
 from tests.array.test_reduction import host
 
 
@@ -297,8 +299,46 @@ def test_clip_with_dtype(make):
     found = np.clip(make(a), 1, 3, dtype="f8")
     assert found.dtype == np.float64
     assert found.get().tolist() == [1, 1, 2, 3, 3]
-    with pytest.raises(TypeError, match="where"):
-        np.clip(make(a), 1, 3, where=make(a > 0))
+
+
+@pytest.mark.parametrize("low, high", [(1, 3), (None, 3), (1, None), (None, None), (-999, 999)])
+def test_clip_of_some_items(make, low, high):
+    a, some = np.array([5, -1, 2, 7, 0], np.int8), np.array([1, 0, 1, 0, 1], bool)
+    for kind in ("i1", "f8"):
+        out = make(np.full(5, 9, kind))
+        assert np.clip(make(a), low, high, out=out, where=make(some)) is out
+        same(out, np.clip(a, low, high, out=np.full(5, 9, kind), where=some))
+    got = make(a).clip(low, high, out=make(a + 1), where=~some)
+    same(got, a.clip(low, high, out=a + 1, where=~some))
+    with pytest.raises(TypeError, match="bool"):
+        np.clip(make(a), low, high, where=make(a))
+
+
+def test_arguments_by_numpys_names(make):
+    a = np.arange(6).reshape(2, 3)
+    x = make(a)
+    same(np.flip(m=x, axis=1), np.flip(m=a, axis=1))
+    same(np.isin(x, test_elements=[1, 4]), np.isin(a, [1, 4]))
+    same(np.tile(A=x, reps=2), np.tile(a, 2))
+    same(np.vstack(tup=(x, x)), np.vstack((a, a)))
+    same(np.split(ary=x, indices_or_sections=2)[1], a[1:])
+    same(np.take_along_axis(arr=x, indices=make(a % 2), axis=0), np.take_along_axis(a, a % 2, 0))
+
+
+def test_every_function_takes_the_names_of_numpys_arguments():
+    table = array_function._table()
+    named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    for function, known in table.items():
+        if isinstance(function, np.ufunc) or function is np.einsum_path:
+            continue
+        ours = inspect.signature(known).parameters
+        if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in ours.values()):
+            continue
+        theirs = [
+            p.name for p in inspect.signature(function).parameters.values() if p.kind in named
+        ]
+        taken = array_function._renamed(known, function, dict.fromkeys(theirs)).keys()
+        assert taken <= ours.keys(), (function, taken - ours.keys())
 
 
 def test_dtypes_as_numpys(make):

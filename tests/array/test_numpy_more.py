@@ -237,3 +237,55 @@ def test_real_if_close(make):
             same(np.real_if_close(make(a), tol), np.real_if_close(a, tol))
     same(np.real_if_close(make(np.arange(3))), np.arange(3))
     same(np.real_if_close(make(np.empty(0, complex))), np.real_if_close(np.empty(0, complex)))
+
+
+def test_slopes_of_dates_and_durations(make):
+    f = np.array([1, 4, 9, 17, -3, 5], "m8[s]")
+    places = np.array([0, 1, 3, 4, 7, 8])
+    for x in (f, f.view("M8[s]")):
+        for spacing in ((), (2.5,), (places,), (places * f[:1],)):
+            for order in (1, 2):
+                got = np.gradient(make(x), *spacing, edge_order=order)
+                same_items(got, np.gradient(x, *spacing, edge_order=order))
+        step = np.timedelta64(1500, "ms")
+        same_items(np.gradient(make(x), step), np.gradient(x, step))
+    f[2] = "NaT"
+    same_items(np.gradient(make(f)), np.gradient(f))
+    same_items(np.gradient(make(f.reshape(2, 3)), axis=1), np.gradient(f.reshape(2, 3), axis=1))
+
+
+def test_slopes_by_distances_that_are_no_real_numbers(make):
+    f, second = np.array([1.0, 4, 9]), np.timedelta64(2, "s")
+    even = np.array([0, 3, 6], "m8[s]")  # positions that count as numbers
+    same(np.gradient(make(f), even), np.gradient(f, even))
+    same(np.gradient(make(f + 0j), 2j), np.gradient(f + 0j, 2j))
+    for x, spacing in ((f, second), (f > 1, 1.0), (f, even.view("M8[s]"))):
+        with pytest.raises(TypeError):
+            np.gradient(x, spacing)
+        with pytest.raises(TypeError):
+            np.gradient(make(x), spacing)
+
+
+def same_items(got, want):
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got.get(), want)
+
+
+def test_infinities_of_dates_and_dtypes_of_halves(make):
+    with pytest.raises(TypeError):
+        np.isposinf(make(np.array(["2026-01-01"], "M8[D]")))
+    same(np.i0(make(np.array([0, 1], np.float16))), np.i0(np.array([0, 1], np.float16)))
+
+
+def test_medians_and_ends_beside_infinities(make):
+    for items in ([-1.5, np.inf], [1, 2, np.inf], [1, np.nan, np.inf, 3], [-np.inf, np.inf]):
+        x = np.array(items)
+        same(np.nanmedian(make(x)), np.nanmedian(x))
+        for q in (0, 1):
+            same(np.quantile(make(x), q), np.quantile(x, q))
+            same(np.nanquantile(make(x), q), np.nanquantile(x, q))
+
+
+def test_shares_whose_dtype_counts(make):
+    x, q = np.array([1, 0, 7], np.uint8), np.array([0.2, 0.5], np.float32)
+    same(np.quantile(make(x), q), np.quantile(x, q))

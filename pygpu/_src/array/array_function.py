@@ -6,6 +6,7 @@ docs/arrays/linalg_fft.md); all others raise TypeError.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from functools import cache
 from math import prod
@@ -128,6 +129,23 @@ def _save(function: Any, args: Any, kwargs: Any) -> Any:
     return function(*map(host, args), **{name: host(value) for name, value in kwargs.items()})
 
 
+@cache
+def _other_names(known: Callable[..., Any], function: Any) -> dict[str, str]:
+    """Return the names of NumPy's arguments whose implementation here calls them otherwise."""
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    theirs, ours = (
+        [p.name for p in inspect.signature(f).parameters.values() if p.kind in positional]
+        for f in (function, known)
+    )
+    pairs = zip(theirs, ours, strict=False)
+    return {name: here for name, here in pairs if name not in ours and here not in theirs}
+
+
+def _renamed(known: Callable[..., Any], function: Any, options: dict[str, Any]) -> dict[str, Any]:
+    names = _other_names(known, function)
+    return {names.get(name, name): value for name, value in options.items()}
+
+
 def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
     """Implement ``__array_function__`` of an array."""
     known = _table().get(function)
@@ -144,6 +162,8 @@ def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
                 f"dates: numpy.{name}(x.get())"
             )
         return NotImplemented if known is None else known(*args, **kwargs)
+    if kwargs:
+        kwargs = _renamed(known, function, kwargs)
     first = args[0] if args else None
     if isinstance(first, GPUArray):
         return known(*args, **kwargs)

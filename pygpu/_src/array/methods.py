@@ -467,11 +467,15 @@ class ArrayBase(Shaping[_ScalarT_co]):
 
         return joining.dot(self, other, out=out)
 
-    def clip(self, min: Any = None, max: Any = None, out: _Out = None) -> Self:
-        """Limit items to an interval."""
+    def clip(self, min: Any = None, max: Any = None, out: _Out = None, **options: Any) -> Self:
+        """Limit items to an interval; options: those of ufuncs, such as ``where=``."""
+        found: Self
+        if options:
+            found = _numpy.clip(self, min, max, out, **options)
+            return found
         from .routines import joining
 
-        found: Self = joining.clip(self, min, max, out)
+        found = joining.clip(self, min, max, out)
         return found
 
     def round(self, decimals: int = 0, out: _Out = None) -> Self:

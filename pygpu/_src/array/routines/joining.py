@@ -360,21 +360,20 @@ def _within(dtype: np.dtype[Any], low: Any, high: Any) -> tuple[Any, Any]:
     return low, high
 
 
-def clip(a: Any, low: Any = None, high: Any = None, out: Any = None) -> Any:
-    """Limit items to [low, high]; None for no limit."""
+def clip(a: Any, low: Any = None, high: Any = None, out: Any = None, where: Any = True) -> Any:
+    """Limit items to [low, high]; None for no limit. where: as of ufuncs."""
     if low is None and high is None:
         raise ValueError("One of max or min must be given")
     target = None if out is None else (out,)
     if a.dtype.kind in "iu" and int in (type(low), type(high)):
         low, high = _within(a.dtype, low, high)
         if low is None and high is None:
-            return ufuncs.call("positive", (a,), target)
+            return ufuncs.call("positive", (a,), target, where=where)
     if high is None:
-        return ufuncs.call("maximum", (a, ufuncs.to_operand(low, a)), target)
-    if low is None:
-        return ufuncs.call("minimum", (a, ufuncs.to_operand(high, a)), target)
-    part = ufuncs.call("maximum", (a, ufuncs.to_operand(low, a)))
-    return ufuncs.call("minimum", (part, ufuncs.to_operand(high, a)), target)
+        return ufuncs.call("maximum", (a, ufuncs.to_operand(low, a)), target, where=where)
+    if low is not None:
+        a = ufuncs.call("maximum", (a, ufuncs.to_operand(low, a)))
+    return ufuncs.call("minimum", (a, ufuncs.to_operand(high, a)), target, where=where)
 
 
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:

@@ -134,7 +134,11 @@ def _interp(
 
 def _gradient(f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
     f = next(iter(_arrays("gradient", f)))
-    if f.dtype.kind not in "fc":
+    if f.dtype.kind == "b":
+        raise TypeError("gradient: booleans have no differences; use .astype(float)")
+    if f.dtype.kind == "M":
+        f = f.view(np.dtype(f.dtype.str.replace("M8", "m8")))
+    elif f.dtype.kind not in "fcm":
         f = primitives.astype(f, np.float64)
     axes = tuple(range(f.ndim)) if axis is None else layout.normalize_axes(axis, f.ndim, "gradient")
     given = [np.asarray(x.get() if isinstance(x, GPUArray) else x) for x in spacing]  # type: ignore[attr-defined]
@@ -146,34 +150,58 @@ def _gradient(f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1) -> A
         raise TypeError("invalid number of arguments")
     if edge_order not in (1, 2):
         raise ValueError("'edge_order' greater than 2 not supported")
-    results = [_slope(f, k, x, edge_order) for k, x in zip(axes, given)]
+    results = [
+        _slope(f, k, _steps(f, f.shape[k], x), edge_order)
+        for k, x in zip(axes, given, strict=True)
+        if _is_long_enough(f.shape[k], edge_order)
+    ]
     return results[0] if len(axes) == 1 else tuple(results)
 
 
-def _slope(f: Any, axis: int, x: np.ndarray, edge_order: int) -> Any:
-    """Compute the derivative along an axis; x: the distance between items, or the position of
-    each."""
-    n = f.shape[axis]
+def _is_long_enough(n: int, edge_order: int) -> bool:
     if n < edge_order + 1:
         raise ValueError(
             "Shape of array too small to calculate a numerical gradient, "
             "at least (edge_order + 1) elements are required."
         )
+    return True
+
+
+def _steps(f: Any, n: int, x: np.ndarray) -> np.ndarray:
+    """Return the distances of n items, one if all are the same; x: the distance, or the position
+    of each item."""
     if x.ndim > 1 or (x.ndim == 1 and x.size != n):
         raise ValueError("when 1d, distances must match the length of the corresponding dimension")
-    steps = np.diff(x.astype(np.float64)) if x.ndim else np.full(n - 1, float(x))
+    if x.ndim == 1:  # positions that are durations count as numbers, as in NumPy
+        x = np.diff(x.astype(np.float64) if x.dtype.kind in "biufm" else x)
+        x = x[0] if (x == x[0]).all() else x
+    if x.dtype.kind != "m":
+        return np.asarray(x if x.dtype.kind == "c" else x.astype(np.float64))
+    if x.ndim or f.dtype.kind != "m":
+        raise TypeError(
+            f"gradient: distances of {x.dtype} between items of {f.dtype} are not supported; "
+            "divide the positions by a duration, to make them numbers"
+        )
+    return np.asarray(x / np.ones((), f.dtype))
+
+
+def _slope(f: Any, axis: int, steps: np.ndarray, edge_order: int) -> Any:
+    """Compute the derivative along an axis."""
+    n, given = f.shape[axis], f.dtype
+    if steps.dtype.kind == "c" and given.kind == "f":
+        f = primitives.astype(f, np.result_type(given, np.complex64))
     f = manipulation.moveaxis(f, axis, 0)
-    real = np.empty(0, f.dtype).real.dtype
+    real = np.dtype(float) if given.kind == "m" else np.empty(0, given).real.dtype
+    kind = np.result_type(real, np.complex64) if steps.dtype.kind == "c" else real
     out = primitives.empty(f, f.shape, f.dtype)
 
     def factor(values: Any) -> Any:
         if np.ndim(values) == 0:
-            return real.type(values)
-        return f._from_host(np.asarray(values, real).reshape((-1,) + (1,) * (f.ndim - 1)))
+            return kind.type(values)
+        return f._from_host(np.asarray(values, kind).reshape((-1,) + (1,) * (f.ndim - 1)))
 
-    if (steps == steps[0]).all():
-        h = steps[0]
-        out[1:-1] = (f[2:] - f[:-2]) / real.type(2 * h)
+    if steps.ndim == 0:
+        out[1:-1] = (f[2:] - f[:-2]) / factor(2.0 * steps)
     else:
         a, b = steps[:-1], steps[1:]
         out[1:-1] = (
@@ -181,23 +209,34 @@ def _slope(f: Any, axis: int, x: np.ndarray, edge_order: int) -> Any:
             + factor((b - a) / (a * b)) * f[1:-1]
             + factor(a / (b * (a + b))) * f[2:]
         )
+    a, b = steps.flat[0], steps.flat[-1]
     if edge_order == 1:
-        out[0] = (f[1] - f[0]) / real.type(steps[0])
-        out[n - 1] = (f[n - 1] - f[n - 2]) / real.type(steps[-1])
+        out[0] = (f[1] - f[0]) / factor(a)
+        out[n - 1] = (f[n - 1] - f[n - 2]) / factor(b)
     else:
-        a, b = steps[0], steps[1]
-        out[0] = (
-            factor(-(2 * a + b) / (a * (a + b))) * f[0]
-            + factor((a + b) / (a * b)) * f[1]
-            - factor(a / (b * (a + b))) * f[2]
-        )
-        a, b = steps[-2], steps[-1]
-        out[n - 1] = (
-            factor(b / (a * (a + b))) * f[n - 3]
-            - factor((b + a) / (a * b)) * f[n - 2]
-            + factor((2 * b + a) / (b * (a + b))) * f[n - 1]
-        )
+        first, last = _edge_factors(steps)
+        out[0] = _weighted(f[:3], map(factor, first))
+        out[n - 1] = _weighted(f[n - 3 :], map(factor, last))
+    out = out.real._copy() if out.dtype.kind == "c" and given.kind == "f" else out
     return manipulation.moveaxis(out, 0, axis)
+
+
+def _weighted(items: Any, factors: Any) -> Any:
+    one, two, three = factors
+    return one * items[0] + two * items[1] + three * items[2]
+
+
+def _edge_factors(steps: np.ndarray) -> tuple[Any, Any]:
+    """Return the factors of the first three items, and of the last three, of the derivatives of
+    second order at the ends."""
+    if steps.ndim == 0:
+        outer, middle, inner = 1.5 / steps, 2.0 / steps, 0.5 / steps
+        return (-outer, middle, -inner), (inner, -middle, outer)
+    a, b = steps[0], steps[1]
+    first = -(2.0 * a + b) / (a * (a + b)), (a + b) / (a * b), -a / (b * (a + b))
+    a, b = steps[-2], steps[-1]
+    last = b / (a * (a + b)), -(b + a) / (a * b), (2.0 * b + a) / (b * (a + b))
+    return first, last
 
 
 def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:

@@ -149,7 +149,22 @@ def _make_variance(root: bool) -> Callable[..., Any]:
     return call
 
 
-def _quantile(call: str, a: Any, q: Any, axis: Any, out: Any, keepdims: bool) -> Any:
+def _line(low: Any, high: Any, part: Any) -> Any:
+    step = high - low
+    near, far = low + step * part, high - step * (1 - part)
+    return joining.choose("nanquantile", part < 0.5, near, far)
+
+
+def _mean_of_two(low: Any, high: Any, part: Any) -> Any:
+    """Return a median, which does not subtract infinities."""
+    mean = (low + high) / 2 if low.dtype.kind == "m" else (low + high) * low.dtype.type(0.5)
+    return joining.choose("nanmedian", part > 0, mean, low)
+
+
+def _quantile(
+    call: str, a: Any, q: Any, axis: Any, out: Any, keepdims: bool,
+    between: Callable[[Any, Any, Any], Any] = _line,
+) -> Any:  # fmt: skip
     """Compute linear quantiles of the items of each row that are not NaN; q: a host array."""
     if a.dtype.kind not in "fm":
         return statistics.quantile(a, q, axis, out, keepdims=keepdims)
@@ -170,10 +185,11 @@ def _quantile(call: str, a: Any, q: Any, axis: Any, out: Any, keepdims: bool) ->
             part = part if rows.dtype.kind == "m" else primitives.astype(part, rows.dtype)
             after = ufuncs.call("minimum", (first + 1, last))
             low = advanced_indexing.take_along_axis(rows, first.reshape((1, *rest)), 0)[0]
+            if q.dtype.kind in "iub":  # 0 and 1: items, without interpolation
+                found[k] = low
+                continue
             high = advanced_indexing.take_along_axis(rows, after.reshape((1, *rest)), 0)[0]
-            step = high - low
-            near = joining.choose(call, part < 0.5, low + step * part, high - step * (1 - part))
-            found[k] = near
+            found[k] = between(low, high, part)
     found = found.reshape((*q.shape, *rest))
     return _store(statistics.with_kept_axes(found, a, axes, keepdims, q.ndim), out)
 
@@ -189,7 +205,7 @@ def _quantiles(call: str, scale: int) -> Callable[..., Any]:
         if a.size == 0:  # as in NumPy, whose shape then ignores the shares
             return _mean(a, axis, None, out, keepdims)
         whole = scale == 1 and shares.dtype.kind in "iub"
-        if not isinstance(q, (int, float)) and a.dtype.kind == "f" and not whole:
+        if type(q) not in (int, float) and a.dtype.kind == "f" and not whole:
             # Their dtype counts for the result.
             a = primitives.astype(a, np.result_type(a.dtype, shares.dtype))
         shares = shares if whole else shares / np.float64(scale)
@@ -201,7 +217,7 @@ def _quantiles(call: str, scale: int) -> Callable[..., Any]:
 def _median(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
 ) -> Any:
-    return _quantile("nanmedian", a, np.asarray(0.5), axis, out, _keepdims(keepdims))
+    return _quantile("nanmedian", a, np.asarray(0.5), axis, out, _keepdims(keepdims), _mean_of_two)
 
 
 def table() -> dict[str, Callable[..., Any]]:

@@ -78,14 +78,10 @@ def _polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     return p
 
 
-def _host(name: str) -> Callable[..., Any]:
-    """A function whose steps need each other, of few coefficients: NumPy's."""
-
-    def call(*operands: Any) -> Any:
-        like = next(x for x in operands if isinstance(x, GPUArray))
-        return host_fallback.compute(like, getattr(np, name), *operands)
-
-    return call
+def _host(name: str, *operands: Any) -> Any:
+    """Compute a function whose steps need each other, of few coefficients, by NumPy."""
+    like = next(x for x in operands if isinstance(x, GPUArray))
+    return host_fallback.compute(like, getattr(np, name), *operands)
 
 
 def polyfit(
@@ -145,13 +141,13 @@ def polyfit(
 def table() -> dict[str, Callable[..., Any]]:
     """Return NumPy's functions and their implementations."""
     return {
-        "poly": _host("poly"),
+        "poly": lambda seq_of_zeros: _host("poly", seq_of_zeros),
         "polyadd": _sum("polyadd", "add"),
         "polyder": _polyder,
-        "polydiv": _host("polydiv"),
+        "polydiv": lambda u, v: _host("polydiv", u, v),
         "polyfit": polyfit,
         "polyint": _polyint,
         "polymul": _polymul,
         "polysub": _sum("polysub", "subtract"),
-        "roots": _host("roots"),
+        "roots": lambda p: _host("roots", p),
     }

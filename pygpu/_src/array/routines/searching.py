@@ -218,10 +218,10 @@ def _part_is(part: str) -> Callable[..., Any]:
 
 def _infinite(sign: float) -> Callable[..., Any]:
     def call(x: Any, out: Any = None) -> Any:
-        if x.dtype.kind == "c":
-            raise TypeError("isposinf, isneginf: complex numbers have no sign")
+        if x.dtype.kind in "cmM":
+            raise TypeError(f"isposinf, isneginf: real numbers are needed, not {x.dtype}")
         outs = None if out is None else (out,)
-        if x.dtype.kind != "f":
+        if dtypes.kind(x.dtype) != "f":
             return ufuncs.call("not_equal", (x, x), outs)
         return ufuncs.call("equal", (x, x.dtype.type(sign)), outs)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from pygpu._src.array import (
 from pygpu._src.array.advanced_indexing import take
 from pygpu._src.codegen import dtypes
 
-from . import joining, manipulation
+from . import histogram_bins, joining, manipulation
 
 __all__ = [
     "bin_edges",
@@ -142,10 +143,11 @@ def quantile(
     """Implement numpy.quantile for any method: NaN if there is a NaN."""
     if method not in _METHODS:
         raise ValueError(f"{method!r} is not a valid method. Use one of: {sorted(_METHODS)}")
-    number = isinstance(q, (int, float))
+    number = type(q) in (int, float)
     wanted: Any = np.asarray(q.get() if isinstance(q, GPUArray) else q)  # type: ignore[attr-defined]
     given = wanted.dtype
-    if number and a.dtype.kind == "f":
+    ends = method == "linear" and given.kind in "iub"  # 0 and 1: items, without interpolation
+    if number and a.dtype.kind == "f" and not ends:
         wanted = wanted.astype(np.float64 if method == "linear" else a.dtype)
     elif method == "linear" and given.kind == "f":
         wanted = wanted.astype(np.float64)
@@ -157,7 +159,8 @@ def quantile(
     if (
         not number and not whole and not dtypes.is_date(rows.dtype)
     ):  # the dtypes of arrays and lists count for the result's
-        rows = primitives.astype(rows, np.result_type(rows.dtype, given))
+        own = a.dtype if a.dtype.kind in "iu" and given.kind == "f" else rows.dtype
+        rows = primitives.astype(rows, np.result_type(own, given))
     n, rest = rows.shape[0], rows.shape[1:]
     if n == 0 and rows.dtype.kind != "f":
         raise IndexError("quantile: the array has no items")
@@ -232,14 +235,22 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 def bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> np.ndarray:
     """Implement numpy.histogram_bin_edges, on the host."""
     if isinstance(bins, str):
-        raise TypeError("histogram: bins must be a number or edges for an array on a device")
+        if weights is not None:
+            raise TypeError("histogram: bins cannot be estimated for weighted items; give a number")
+        bins, range = histogram_bins.estimate(a, bins, range)
     if np.ndim(bins) == 0 and not isinstance(bins, GPUArray):
+        try:
+            count = operator.index(bins)
+        except TypeError:
+            raise TypeError(
+                f"histogram: bins must be an integer, a string or edges, not {bins!r}"
+            ) from None
         if range is None and a.size:
             range = a._reduce("min", None).item(), a._reduce("max", None).item()
             if a.dtype.kind == "f":  # the dtype in which NumPy computes the edges
                 range = tuple(map(a.dtype.type, range))
         kind = a.dtype if a.dtype.kind == "f" else np.dtype(float)
-        return np.histogram_bin_edges(np.empty(0, kind), int(bins), range)
+        return np.histogram_bin_edges(np.empty(0, kind), count, range)
     edges: np.ndarray = np.asarray(bins.get() if isinstance(bins, GPUArray) else bins)  # type: ignore[attr-defined]
     if edges.ndim != 1 or (edges[1:] < edges[:-1]).any():
         raise ValueError("`bins` must increase monotonically, when an array")
@@ -257,7 +268,7 @@ def histogram(
             raise ValueError("weights should have the same shape as a.")
         weights = primitives.flat(weights)
     a = primitives.flat(a)
-    edges = bin_edges(a, bins, range)
+    edges = bin_edges(a, bins, range, weights)
     kind = np.result_type(a.dtype, edges.dtype)
     there = primitives.as_array(a, edges)
     exact = primitives.as_array(a, edges.astype(kind)) if kind != edges.dtype else there

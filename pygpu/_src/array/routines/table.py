@@ -48,6 +48,7 @@ __all__ = [
 ]
 
 _NoValue: Any = getattr(np, "_NoValue", None)
+_UFUNC_OPTIONS = ("casting", "dtype", "order", "subok")
 
 
 def _like(value: Any) -> Callable[..., Any]:
@@ -110,7 +111,7 @@ def _clip(
         raise ValueError("clip: limits are named either a_min and a_max or min and max")
     low = options.get("min") if a_min is _NoValue else a_min
     high = options.get("max") if a_max is _NoValue else a_max
-    for option in options.keys() - {"min", "max", "dtype", "casting", "order", "subok"}:
+    for option in options.keys() - {"min", "max", "where", *_UFUNC_OPTIONS}:
         raise TypeError(f"clip: {option}= is not supported for arrays on a device")
     dtype = options.get("dtype")
     if dtype is not None:
@@ -120,9 +121,14 @@ def _clip(
         )
         low, high = (x if x is None else _cast(x, a, casting) for x in (low, high))
     low, high = (np.asarray(x) if isinstance(x, (list, tuple)) else x for x in (low, high))
+    out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    where = options.get("where", True)
     if low is None and high is None:
-        return ufuncs.call("positive", (a,), None if out is None else (out,))
-    return joining.clip(a, low, high, out)
+        result = ufuncs.call("positive", (a,), None if out is None else (out,), where=where)
+    else:
+        result = joining.clip(a, low, high, out, where)
+    order = options.get("order", "K")
+    return result._copy(order=order) if out is None and order in ("C", "F") else result
 
 
 def _cast(x: Any, like: Any, casting: Any) -> Any:
@@ -225,6 +231,12 @@ def _nan_to_num(
     return result
 
 
+def _i0(x: Any) -> Any:
+    wide = x.dtype.kind in "biu" and x.backend.limits.fp64
+    found = special.call("i0", (x.astype(float) if wide else x,))
+    return primitives.astype(found, x.dtype) if x.dtype == np.float16 else found
+
+
 def _angle(z: Any, deg: bool = False) -> Any:
     angle = np.arctan2(z.imag, z.real) if z.dtype.kind == "c" else np.arctan2(0, z)
     return np.degrees(angle) if deg else angle
@@ -299,10 +311,9 @@ def _quantile(scale: int) -> Callable[..., Any]:
         method: str = "linear", keepdims: Any = False, **options: Any,
     ) -> Any:  # fmt: skip
         shares: Any = q.get() if isinstance(q, GPUArray) else q  # type: ignore[attr-defined]
-        if scale == 100:  # whose dtype counts for the result's, as in NumPy
-            shares = np.asarray(
-                np.true_divide(shares, a.dtype.type(100) if a.dtype.kind == "f" else 100)
-            )
+        if scale == 100:
+            plain = type(shares) in (int, float)
+            shares = shares / 100 if plain else np.asarray(np.true_divide(shares, 100))
         if a.dtype.kind == "b" and method == "linear":
             raise TypeError("quantile: booleans have no differences; use .astype(numpy.int8)")
         weights = options.get("weights")
@@ -438,9 +449,7 @@ def _items() -> dict[str, Callable[..., Any]]:
         "empty_like": _like(None),
         "fix": lambda x, out=None: ufuncs.call("trunc", (x,), None if out is None else (out,)),
         "full_like": _full_like,
-        "i0": lambda x: special.call(
-            "i0", (x.astype(float) if x.dtype.kind in "biu" and x.backend.limits.fp64 else x,)
-        ),
+        "i0": _i0,
         "imag": lambda a: a.imag,
         "isclose": _isclose,
         "iscomplexobj": lambda a: a.dtype.kind == "c",
