@@ -22,10 +22,7 @@ DISPATCHED = type(np.sum)
 
 # Why a function that takes arrays does not take those on a device.
 REFUSED = {
-    "busday_count": "calendars of the host: np.busday_count(a.get(), b.get())",
-    "busday_offset": "calendars of the host, as busday_count",
     "datetime_as_string": "strings: np.datetime_as_string(a.get())",
-    "is_busday": "calendars of the host, as busday_count",
     "save": "files: np.save(file, a.get()), or after pygpu.allow_host_copies()",
     "savetxt": "files: np.savetxt(file, a.get()), or after pygpu.allow_host_copies()",
     "savez": "files: np.savez(file, a=a.get()), or after pygpu.allow_host_copies()",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from numpy import (
     bool_,
+    busdaycalendar,
     byte,
     cdouble,
     complexfloating,
@@ -89,6 +90,7 @@ __all__ = [
     "around",
     "bitwise_not",
     "bool_",
+    "busdaycalendar",
     "byte",
     "cdouble",
     "complexfloating",

@@ -48,6 +48,8 @@ __all__ = [
     "bincount",
     "bitwise_count",
     "block",
+    "busday_count",
+    "busday_offset",
     "cbrt",
     "choose",
     "column_stack",
@@ -103,6 +105,7 @@ __all__ = [
     "insert",
     "interp",
     "intersect1d",
+    "is_busday",
     "isclose",
     "iscomplex",
     "iscomplexobj",
@@ -297,6 +300,30 @@ def average(
 ) -> tuple[GPUArray[Any], GPUArray[Any]]: ...
 def bincount(
     x: GPUArray[Any], /, weights: GPUArray[Any] | None = ..., minlength: int = ...
+) -> GPUArray[Any]: ...
+def busday_count(
+    begindates: Any,
+    enddates: Any,
+    weekmask: Any = ...,
+    holidays: Any = ...,
+    busdaycal: np.busdaycalendar | None = ...,
+    out: GPUArray[Any] | None = ...,
+) -> GPUArray[Any]: ...
+def busday_offset(
+    dates: Any,
+    offsets: Any,
+    roll: str = ...,
+    weekmask: Any = ...,
+    holidays: Any = ...,
+    busdaycal: np.busdaycalendar | None = ...,
+    out: GPUArray[Any] | None = ...,
+) -> GPUArray[Any]: ...
+def is_busday(
+    dates: Any,
+    weekmask: Any = ...,
+    holidays: Any = ...,
+    busdaycal: np.busdaycalendar | None = ...,
+    out: GPUArray[Any] | None = ...,
 ) -> GPUArray[Any]: ...
 def block(arrays: Sequence[Any]) -> GPUArray[Any]: ...
 def choose(

@@ -116,7 +116,6 @@ def _table() -> dict[Any, Callable[..., Any]]:
     return table | array_table.table() | linalg.table() | fft.table()
 
 
-_ON_HOST = {np.busday_count, np.busday_offset, np.datetime_as_string, np.is_busday}
 _SAVING = {np.save, np.savez, np.savez_compressed, np.savetxt}
 
 
@@ -155,11 +154,10 @@ def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
         known = array_table.makers(like).get(function)
         if known is None and function in _SAVING:
             return _save(function, args, kwargs)
-        if known is None and function in _ON_HOST:
-            name = function.__name__
+        if known is None and function is np.datetime_as_string:
             raise TypeError(
-                f"numpy.{name}: a device has no calendar of business days and no strings; copy the "
-                f"dates: numpy.{name}(x.get())"
+                "numpy.datetime_as_string: a device has no strings; copy the dates: "
+                "numpy.datetime_as_string(x.get())"
             )
         return NotImplemented if known is None else known(*args, **kwargs)
     if kwargs:

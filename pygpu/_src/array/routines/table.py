@@ -22,6 +22,7 @@ from pygpu._src.array.scan import scan
 from pygpu._src.codegen import dtypes
 
 from . import (
+    business_days,
     einsum,
     grids,
     joining,
@@ -439,6 +440,9 @@ def _items() -> dict[str, Callable[..., Any]]:
         "angle": _angle,
         "around": lambda a, decimals=0, out=None: joining.round(a, decimals, out),
         "array_equal": _array_equal,
+        "busday_count": business_days.busday_count,
+        "busday_offset": business_days.busday_offset,
+        "is_busday": business_days.is_busday,
         "astype": lambda x, dtype, /, *, copy=True, device=None: x.astype(dtype, copy=copy),
         "apply_over_axes": _apply_over_axes,
         "can_cast": lambda a, to, casting="safe": np.can_cast(_plain(a), _plain(to), casting),
