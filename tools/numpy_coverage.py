@@ -52,11 +52,15 @@ have `out=`, `where=`, `dtype=`, `reduce`, `accumulate`, `reduceat`, `outer` and
 
 """
 POLYNOMIALS = """\
-## numpy.polynomial.polynomial
+## numpy.polynomial
 
 NumPy's functions there are not dispatched: they convert coefficients by `np.array`, which refuses
-device arrays. `polyval(x, c)` works for x on the device and c on the host. Use `np.polyfit`,
-`np.polyval`, `np.polyadd`, ... on the device, which take the highest power first.
+device arrays. `pygpu.xp.polynomial` has the same functions for them: `polyval`, `polyval2d`,
+`polyval3d`, `polygrid2d`, `polygrid3d`, `polyvander`, `polyvander2d`, `polyvander3d`, `polyfit`,
+`polyadd`, `polysub`, `polymul`, `polyder`, `polyint` and `polyroots` (on the host) in
+`pygpu.xp.polynomial.polynomial`, and those up to `fit` in `chebyshev`, `legendre`, `hermite`,
+`hermite_e` and `laguerre` by their names there, such as `chebval`. A value takes one launch for
+each coefficient.
 """
 
 

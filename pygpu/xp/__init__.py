@@ -33,6 +33,7 @@ from . import (
     _statistics,
     fft,
     linalg,
+    polynomial,
 )
 from ._aliases import *  # noqa: F403
 from ._creation import *  # noqa: F403
@@ -72,6 +73,7 @@ __all__ = [
     "nan",
     "newaxis",
     "pi",
+    "polynomial",
     "set_default_device",
     "special",
 ]
