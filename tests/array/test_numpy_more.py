@@ -289,3 +289,18 @@ def test_medians_and_ends_beside_infinities(make):
 def test_shares_whose_dtype_counts(make):
     x, q = np.array([1, 0, 7], np.uint8), np.array([0.2, 0.5], np.float32)
     same(np.quantile(make(x), q), np.quantile(x, q))
+
+
+def test_halves_keep_the_signs_of_nans(make):
+    nan = np.array([np.nan, -np.nan, 1, -0.0], np.float16)
+    other = np.array([-1, 1, -1, 1], np.float16)
+    for call in (
+        np.negative,
+        abs,
+        lambda x: np.copysign(x, other if isinstance(x, np.ndarray) else make(other)),
+        lambda x: x.astype("f4").astype("f2"),
+        lambda x: x.astype("f8").astype("f2"),
+    ):
+        got, want = call(make(nan)), call(nan)
+        assert got.dtype == want.dtype == np.float16
+        np.testing.assert_array_equal(np.signbit(got.get()), np.signbit(want))

@@ -216,16 +216,26 @@ typedef double pg_f64;
 #define PG_ROLLED _Pragma("unroll 1")
 #define PG_PAST(p, bytes) ((unsigned long long)(p) & ((bytes) - 1))
 #define PG_ALIGNED(p, bytes) (PG_PAST(p, bytes) == 0)
-#define pg_from_f16(bits) __half2float(__ushort_as_half(bits))
-#define pg_to_f16(x) __half_as_ushort(__float2half_rn((float)(x)))
-#define pg_to_f16d(x) __half_as_ushort(__double2half((double)(x)))
-#define PG_LOAD_F16(p) __half2float(__ushort_as_half(*(const pg_f16 *)(p)))
-#define PG_STORE_F16(p, x) (*(pg_f16 *)(p) = __half_as_ushort(__float2half_rn((float)(x))))
-#define PG_STORE_F16D(p, x) (*(pg_f16 *)(p) = __half_as_ushort(__double2half((double)(x))))
 #define PG_BITS_F32(x) ((pg_u32)__float_as_int(x))
 #define PG_FROM_BITS_F32(x) __int_as_float((int)(x))
 #define PG_BITS_F64(x) ((pg_u64)__double_as_longlong(x))
 #define PG_FROM_BITS_F64(x) __longlong_as_double((long long)(x))
+"""
+
+# Conversions to half give every NaN the same bits: its sign is added.
+_CUDA_HALF = """
+PG_INLINE pg_u16 pg_to_f16(pg_f32 x)
+{
+    return (pg_u16)(__half_as_ushort(__float2half_rn(x)) | (PG_BITS_F32(x) >> 16 & 0x8000u));
+}
+PG_INLINE pg_u16 pg_to_f16d(pg_f64 x)
+{
+    return (pg_u16)(__half_as_ushort(__double2half(x)) | (PG_BITS_F64(x) >> 48 & 0x8000u));
+}
+#define pg_from_f16(bits) __half2float(__ushort_as_half(bits))
+#define PG_LOAD_F16(p) __half2float(__ushort_as_half(*(const pg_f16 *)(p)))
+#define PG_STORE_F16(p, x) (*(pg_f16 *)(p) = pg_to_f16((float)(x)))
+#define PG_STORE_F16D(p, x) (*(pg_f16 *)(p) = pg_to_f16d((double)(x)))
 """
 
 
@@ -357,5 +367,7 @@ class CUDADialect(Dialect):
         return "".join(re.findall(r"^typedef [^{};\n]*;\n", _CUDA, re.M)) + text
 
     def _make_prefix(self, features: frozenset[str]) -> str:
-        half = "#include <cuda_fp16.h>\n" if "half" in features else ""
-        return "#define PG_FP64 1\n" + half + _CUDA + self._rest(features, CUDA_ATOMICS, CUDA_WARPS)
+        rest = self._rest(features, CUDA_ATOMICS, CUDA_WARPS)
+        if "half" not in features:
+            return "#define PG_FP64 1\n" + _CUDA + rest
+        return "#define PG_FP64 1\n#include <cuda_fp16.h>\n" + _CUDA + _CUDA_HALF + rest
