@@ -304,3 +304,43 @@ def test_halves_keep_the_signs_of_nans(make):
         got, want = call(make(nan)), call(nan)
         assert got.dtype == want.dtype == np.float16
         np.testing.assert_array_equal(np.signbit(got.get()), np.signbit(want))
+
+
+def test_nanmedians_of_complex_numbers(make):
+    for items in ([1 + 1j, 3, 2j, 5], [1 + 1j, complex(np.nan, 1), 3], [complex(1, np.nan)]):
+        x = np.array(items, np.complex64)
+        same(np.nanmedian(make(x)), np.nanmedian(x))
+
+
+def test_nanquantiles_of_integers_by_every_method(make):
+    x = np.array([[5, 1, 2], [7, 0, 3]], np.int16)
+    for method in ("linear", "lower", "hazen", "inverted_cdf"):
+        options = {"axis": 1, "method": method, "keepdims": True}
+        same(
+            np.nanpercentile(make(x), [30, 60], **options), np.nanpercentile(x, [30, 60], **options)
+        )
+    q = np.array([0.2], np.float32)
+    same(np.nanquantile(make(x), q), np.nanquantile(x, q))
+    with pytest.raises(TypeError, match="booleans"):
+        np.quantile(make(x > 1), 0.3, method="hazen")
+
+
+def test_odd_reflections_of_durations(make):
+    x = np.array([[13], [4], [9]], "m8[s]")
+    for mode in ("reflect", "symmetric"):
+        got = np.pad(make(x), 4, mode, reflect_type="odd")
+        same_items(got, np.pad(x, 4, mode, reflect_type="odd"))
+
+
+def test_products_without_leading_zeros(make):
+    for a, b in (([0, 0, 3], [0, 1, 0, 2]), ([0, 0], [1, 2]), ([1, 2], [3])):
+        a, b = np.array(a), np.array(b)
+        same(np.polymul(make(a), make(b)), np.polymul(a, b))
+
+
+def test_dates_beside_what_they_do_not_compare_with(make):
+    days = np.array(["2026-01-01"], "M8[D]")
+    assert np.array_equiv(make(days), make(np.array([300]))) is False
+    assert np.array_equiv(make(days), make(days.repeat(2))) is True
+    spans = np.array([1, 2], "m8[s]")
+    same_items(np.full_like(make(spans), 2.7), np.full_like(spans, 2.7))

@@ -157,7 +157,7 @@ def _line(low: Any, high: Any, part: Any) -> Any:
 
 def _mean_of_two(low: Any, high: Any, part: Any) -> Any:
     """Return a median, which does not subtract infinities."""
-    mean = (low + high) / 2 if low.dtype.kind == "m" else (low + high) * low.dtype.type(0.5)
+    mean = (low + high) / 2 if low.dtype.kind == "m" else (low + high) * 0.5
     return joining.choose("nanmedian", part > 0, mean, low)
 
 
@@ -166,11 +166,12 @@ def _quantile(
     between: Callable[[Any, Any, Any], Any] = _line,
 ) -> Any:  # fmt: skip
     """Compute linear quantiles of the items of each row that are not NaN; q: a host array."""
-    if a.dtype.kind not in "fm":
+    median = between is _mean_of_two
+    if a.dtype.kind not in ("fmc" if median else "fm"):
         return statistics.quantile(a, q, axis, out, keepdims=keepdims)
     if q.size and not (q.min() >= 0 and q.max() <= 1):
         raise ValueError("Quantiles must be in the range [0, 1]")
-    rows, axes = statistics.sorted_rows(call, a, axis, kinds="fiubm")  # NaNs are last
+    rows, axes = statistics.sorted_rows(call, a, axis, kinds="fiubmc")  # NaNs are last
     n, rest = rows.shape[0], rows.shape[1:]
     nothing = rows.dtype.type("NaT" if rows.dtype.kind == "m" else "nan")
     found = primitives.empty(rows, (q.size, *rest), rows.dtype).fill(nothing)
@@ -182,7 +183,8 @@ def _quantile(
             place = last * kind(share)
             first = primitives.astype(ufuncs.call("floor", (place,)), np.int64)
             part = place - first
-            part = part if rows.dtype.kind == "m" else primitives.astype(part, rows.dtype)
+            if rows.dtype.kind != "m":
+                part = primitives.astype(part, np.empty(0, rows.dtype).real.dtype)
             after = ufuncs.call("minimum", (first + 1, last))
             low = advanced_indexing.take_along_axis(rows, first.reshape((1, *rest)), 0)[0]
             if q.dtype.kind in "iub":  # 0 and 1: items, without interpolation
@@ -199,8 +201,13 @@ def _quantiles(call: str, scale: int) -> Callable[..., Any]:
         a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
         method: str = "linear", keepdims: Any = False, **options: Any,
     ) -> Any:  # fmt: skip
+        if a.dtype.kind in "biu" and options.get("weights") is None:  # which have no NaN
+            function: Any = np.quantile if scale == 1 else np.percentile
+            return function(a, q, axis, out, method=method, keepdims=_keepdims(keepdims))
         if method != "linear" or options.get("weights") is not None:
-            raise TypeError(f"{call}: on a device the method is 'linear', without weights")
+            raise TypeError(
+                f"{call}: for floats on a device the method is 'linear', without weights"
+            )
         shares = np.asarray(q.get() if isinstance(q, GPUArray) else q)  # type: ignore[attr-defined]
         if a.size == 0:  # as in NumPy, whose shape then ignores the shares
             return _mean(a, axis, None, out, keepdims)

@@ -13,6 +13,7 @@ from pygpu._src.array import (
     primitives,
     ufuncs,
 )
+from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels import pad as pad_text
 from pygpu._src.runtime import kernel_cache
 
@@ -167,6 +168,8 @@ def _reflect_odd(array: Any, axis: int, width: list[int], mode: str) -> Any:
     first, last = (advanced_indexing.take(array, [k], axis) for k in (0, n - 1))
     if array.dtype.kind in "iu":
         kind = array.dtype
+    elif dtypes.is_date(array.dtype):
+        kind = np.dtype(np.int64)
     else:
         kind = np.empty(0, array.dtype).real.dtype
     spread = [1] * array.ndim

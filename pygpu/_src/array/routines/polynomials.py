@@ -41,8 +41,16 @@ def _sum(name: str, ufunc: str) -> Callable[..., Any]:
     return call
 
 
+def _without_zeros(a: Any) -> Any:
+    """Return the coefficients without zeros of the highest powers; at least one is left."""
+    if a.size < 2 or bool((a[:1] != 0)._reduce("any", None).item()):
+        return a
+    kept = np.flatnonzero(a.get())
+    return a[int(kept[0]) if kept.size else a.size - 1 :]
+
+
 def _polymul(a1: Any, a2: Any) -> Any:
-    a, b = _both("polymul", a1, a2)
+    a, b = (_without_zeros(x) for x in _both("polymul", a1, a2))
     return math.table()["convolve"](a, b)
 
 

@@ -49,6 +49,8 @@ __all__ = [
 ]
 
 _NoValue: Any = getattr(np, "_NoValue", None)
+# methods of quantiles that take items as they are
+_WITHOUT_DIFFERENCES = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
 _UFUNC_OPTIONS = ("casting", "dtype", "order", "subok")
 
 
@@ -80,6 +82,8 @@ def _full_like(
         strides = layout.f_strides(size, kind.itemsize)
     array = primitives.empty(a, size, kind, strides)
     if fill_value is not None:
+        if dtypes.is_date(kind) and isinstance(fill_value, (float, np.floating)):
+            fill_value = np.asarray(fill_value).astype(kind)  # as copies in NumPy convert it
         array[...] = fill_value
     return array
 
@@ -315,7 +319,7 @@ def _quantile(scale: int) -> Callable[..., Any]:
         if scale == 100:
             plain = type(shares) in (int, float)
             shares = shares / 100 if plain else np.asarray(np.true_divide(shares, 100))
-        if a.dtype.kind == "b" and method == "linear":
+        if a.dtype.kind == "b" and method not in _WITHOUT_DIFFERENCES:
             raise TypeError("quantile: booleans have no differences; use .astype(numpy.int8)")
         weights = options.get("weights")
         keep = bool(keepdims)
