@@ -344,3 +344,22 @@ def test_dates_beside_what_they_do_not_compare_with(make):
     assert np.array_equiv(make(days), make(days.repeat(2))) is True
     spans = np.array([1, 2], "m8[s]")
     same_items(np.full_like(make(spans), 2.7), np.full_like(spans, 2.7))
+
+
+def test_complex_numbers_are_rounded_by_parts(make):
+    z = np.array([complex(np.inf, 1), complex(-26, np.nan), 123.456 - 7.891j])
+    for decimals in (-1, 2):
+        same(np.round(make(z), decimals), np.round(z, decimals))
+    out = make(np.zeros(3, complex))
+    assert np.round(make(z), 1, out=out) is out
+    same(out, np.round(z, 1))
+
+
+def test_einsum_casts_by_its_rule(make):
+    a = np.arange(6.0).reshape(2, 3)
+    with pytest.raises(TypeError, match="int32"):
+        np.einsum("ij,kj->ik", make(a), make(a), dtype=np.int32)
+    options = {"dtype": np.float32, "casting": "same_kind"}
+    same(
+        np.einsum("ij,kj->ik", make(a), make(a), **options), np.einsum("ij,kj->ik", a, a, **options)
+    )

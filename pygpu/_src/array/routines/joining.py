@@ -380,6 +380,13 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """Round to *decimals* digits, halves to even; integers are unchanged."""
     target = None if out is None else (out,)
     decimals = operator.index(decimals)
+    if a.dtype.kind == "c" and decimals:  # by parts: a product with a complex factor mixes them
+        result = a._copy() if out is None else out
+        if result.dtype.kind != "c":
+            raise TypeError(f"round: cannot store {a.dtype} in out of dtype {result.dtype}")
+        result.real[...] = round(a.real, decimals)
+        result.imag[...] = round(a.imag, decimals)
+        return result
     if a.dtype.kind in "iub":
         if decimals >= 0:
             return ufuncs.call("positive" if a.dtype.kind != "b" else "rint", (a,), target)

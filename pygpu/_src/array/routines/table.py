@@ -270,6 +270,12 @@ def _einsum(
     casting: str = "safe", optimize: Any = False,
 ) -> Any:  # fmt: skip
     if dtype is not None:
+        for x in operands:
+            if isinstance(x, GPUArray) and not np.can_cast(x.dtype, dtype, casting):
+                raise TypeError(
+                    f"einsum: cannot cast an operand of {x.dtype} to {np.dtype(dtype)} with rule "
+                    f"{casting!r}"
+                )
         operands = tuple(x.astype(dtype, copy=False) for x in operands)
     return einsum.einsum(subscripts, *operands, out=out, optimize=optimize)
 
