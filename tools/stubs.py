@@ -501,7 +501,8 @@ _SUMS = {  # methods with a dtype to add up in -> their arguments after it
     "sum prod": "out: _Out = None, keepdims: bool = False, "
     "initial: complex | np.generic | None = None, where: _Where = None",
     "mean": "out: _Out = None, keepdims: bool = False, where: _Where = None",
-    "var std": "out: _Out = None, ddof: float = 0, keepdims: bool = False, where: _Where = None",
+    "var std": "out: _Out = None, ddof: float = 0, keepdims: bool = False, where: _Where = None, "
+    "mean: Any = None",
     "cumsum cumprod": "out: _Out = None",
 }
 _ADDED = [  # (type of self, result) where no dtype is named, the first that fits

@@ -22,6 +22,7 @@ from pygpu._src.codegen.fastpath import traceable as _traceable
 
 from . import (
     _aliases,
+    _concatenation,
     _creation,
     _dtypes,
     _elementwise,
@@ -36,6 +37,7 @@ from . import (
     polynomial,
 )
 from ._aliases import *  # noqa: F403
+from ._concatenation import *  # noqa: F403
 from ._creation import *  # noqa: F403
 from ._dtypes import *  # noqa: F403
 from ._elementwise import *  # noqa: F403
@@ -78,6 +80,7 @@ __all__ = [
     "special",
 ]
 __all__ += _aliases.__all__
+__all__ += _concatenation.__all__
 __all__ += _creation.__all__
 __all__ += _dtypes.__all__
 __all__ += _elementwise.__all__

@@ -80,8 +80,7 @@ def _of_scalar(value: Any, device: Device) -> np.dtype[Any]:
 
 @overload
 def asarray(
-    obj: ArrayT,
-    /,
+    a: ArrayT,
     dtype: None = None,
     order: str | None = None,
     *,
@@ -90,8 +89,7 @@ def asarray(
 ) -> ArrayT: ...
 @overload
 def asarray(
-    obj: NDArray[ScalarT] | ScalarT,
-    /,
+    a: NDArray[ScalarT] | ScalarT,
     dtype: None = None,
     order: str | None = None,
     *,
@@ -100,8 +98,7 @@ def asarray(
 ) -> GPUArray[ScalarT]: ...
 @overload
 def asarray(
-    obj: Any,
-    /,
+    a: Any,
     dtype: DType[ScalarT],
     order: str | None = None,
     *,
@@ -110,8 +107,7 @@ def asarray(
 ) -> GPUArray[ScalarT]: ...
 @overload
 def asarray(
-    obj: Any,
-    /,
+    a: Any,
     dtype: DTypeLike | None = None,
     order: str | None = None,
     *,
@@ -119,25 +115,24 @@ def asarray(
     copy: bool | None = None,
 ) -> GPUArray[Any]: ...
 def asarray(
-    obj: Any,
-    /,
+    a: Any,
     dtype: Any = None,
     order: str | None = None,
     *,
     device: Any = None,
     copy: bool | None = None,
 ) -> Any:
-    """An array of *obj*: an array on a device, a number, nested sequences of numbers, a NumPy
+    """An array of *a*: an array on a device, a number, nested sequences of numbers, a NumPy
     array, or anything with the buffer protocol, ``__dlpack__`` or ``__cuda_array_interface__``.
 
     dtype: by default that of the items; Python's numbers give the device's default dtypes. device:
-    by default where *obj* is, else the default device. order: "C" or "F" for an array in that
+    by default where *a* is, else the default device. order: "C" or "F" for an array in that
     order; None, "K" or "A" keep the order of an array. copy: True for a copy in any case, False to
     raise ValueError if one is needed, None to copy where needed.
     """
     if order not in (None, "C", "F", "K", "A"):
-        raise ValueError(f"asarray: order must be 'C', 'F', 'A' or 'K', not {order!r}")
-    array = _asarray(obj, dtype, device, copy)
+        order = layout.as_order("asarray", order)
+    array = _asarray(a, dtype, device, copy)
     if order not in ("C", "F"):
         return array
     if array.flags.c_contiguous if order == "C" else array.flags.f_contiguous:
@@ -243,15 +238,13 @@ def _from_cuda_array(x: Any, /, *, device: Any = None, copy: bool | None = None)
 
 
 def _made(
-    call: str, shape: Any, dtype: Any, order: str, where: Device, fill: Callable[[Any], Any]
+    call: str, shape: Any, dtype: Any, order: str | None, where: Device, fill: Callable[[Any], Any]
 ) -> Any:
     """A new array in C or Fortran order, filled by a function of it."""
     sizes = layout.as_shape(shape, call)
-    if order == "C":
+    if order == "C" or layout.as_order(call, order, among="CF") == "C":
         return fill(where.empty(sizes, dtype))
-    if order == "F":
-        return fill(where.empty(sizes[::-1], dtype)).transpose()
-    raise ValueError(f"{call}: order must be 'C' or 'F', not {order!r}")
+    return fill(where.empty(sizes[::-1], dtype)).transpose()
 
 
 def _filled(array: Any, value: Any) -> Any:
@@ -261,17 +254,21 @@ def _filled(array: Any, value: Any) -> Any:
 
 @overload
 def empty(
-    shape: Shape, dtype: None = None, order: str = "C", *, device: AnyDevice = None
+    shape: Shape, dtype: None = None, order: str | None = "C", *, device: AnyDevice = None
 ) -> Floating: ...
 @overload
 def empty(
-    shape: Shape, dtype: DType[ScalarT], order: str = "C", *, device: AnyDevice = None
+    shape: Shape, dtype: DType[ScalarT], order: str | None = "C", *, device: AnyDevice = None
 ) -> GPUArray[ScalarT]: ...
 @overload
 def empty(
-    shape: Shape, dtype: DTypeLike | None = None, order: str = "C", *, device: AnyDevice = None
+    shape: Shape,
+    dtype: DTypeLike | None = None,
+    order: str | None = "C",
+    *,
+    device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
-def empty(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
+def empty(shape: Any, dtype: Any = None, order: str | None = "C", *, device: Any = None) -> Any:
     """A new, uninitialized array."""
     where = as_device(device)
     kind = _dtype(dtype, "real floating", where)
@@ -283,20 +280,25 @@ def full(  # type: ignore[overload-overlap]
     shape: Shape,
     fill_value: bool,
     dtype: None = None,
-    order: str = "C",
+    order: str | None = "C",
     *,
     device: AnyDevice = None,
 ) -> Bool: ...
 @overload
 def full(
-    shape: Shape, fill_value: int, dtype: None = None, order: str = "C", *, device: AnyDevice = None
+    shape: Shape,
+    fill_value: int,
+    dtype: None = None,
+    order: str | None = "C",
+    *,
+    device: AnyDevice = None,
 ) -> Index: ...
 @overload
 def full(
     shape: Shape,
     fill_value: float,
     dtype: None = None,
-    order: str = "C",
+    order: str | None = "C",
     *,
     device: AnyDevice = None,
 ) -> Floating: ...
@@ -305,7 +307,7 @@ def full(
     shape: Shape,
     fill_value: complex,
     dtype: None = None,
-    order: str = "C",
+    order: str | None = "C",
     *,
     device: AnyDevice = None,
 ) -> ComplexFloating: ...
@@ -314,7 +316,7 @@ def full(
     shape: Shape,
     fill_value: Operand,
     dtype: DType[ScalarT],
-    order: str = "C",
+    order: str | None = "C",
     *,
     device: AnyDevice = None,
 ) -> GPUArray[ScalarT]: ...
@@ -323,32 +325,38 @@ def full(
     shape: Shape,
     fill_value: Operand,
     dtype: DTypeLike | None = None,
-    order: str = "C",
+    order: str | None = "C",
     *,
     device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
 def full(
-    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None
+    shape: Any, fill_value: Any, dtype: Any = None, order: str | None = "C", *, device: Any = None
 ) -> Any:
     """A new array of one value; its dtype is by default that of the value."""
     where = as_device(device)
+    if isinstance(fill_value, (list, tuple, np.ndarray)):
+        fill_value = asarray(fill_value, dtype, device=where)
     kind = _of_scalar(fill_value, where) if dtype is None else dtypes.native(dtype)
     return _made("full", shape, kind, order, where, lambda array: _filled(array, fill_value))
 
 
 @overload
 def zeros(
-    shape: Shape, dtype: None = None, order: str = "C", *, device: AnyDevice = None
+    shape: Shape, dtype: None = None, order: str | None = "C", *, device: AnyDevice = None
 ) -> Floating: ...
 @overload
 def zeros(
-    shape: Shape, dtype: DType[ScalarT], order: str = "C", *, device: AnyDevice = None
+    shape: Shape, dtype: DType[ScalarT], order: str | None = "C", *, device: AnyDevice = None
 ) -> GPUArray[ScalarT]: ...
 @overload
 def zeros(
-    shape: Shape, dtype: DTypeLike | None = None, order: str = "C", *, device: AnyDevice = None
+    shape: Shape,
+    dtype: DTypeLike | None = None,
+    order: str | None = "C",
+    *,
+    device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
-def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
+def zeros(shape: Any, dtype: Any = None, order: str | None = "C", *, device: Any = None) -> Any:
     """A new array of zeros."""
     where = as_device(device)
     kind = _dtype(dtype, "real floating", where)
@@ -357,17 +365,21 @@ def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None
 
 @overload
 def ones(
-    shape: Shape, dtype: None = None, order: str = "C", *, device: AnyDevice = None
+    shape: Shape, dtype: None = None, order: str | None = "C", *, device: AnyDevice = None
 ) -> Floating: ...
 @overload
 def ones(
-    shape: Shape, dtype: DType[ScalarT], order: str = "C", *, device: AnyDevice = None
+    shape: Shape, dtype: DType[ScalarT], order: str | None = "C", *, device: AnyDevice = None
 ) -> GPUArray[ScalarT]: ...
 @overload
 def ones(
-    shape: Shape, dtype: DTypeLike | None = None, order: str = "C", *, device: AnyDevice = None
+    shape: Shape,
+    dtype: DTypeLike | None = None,
+    order: str | None = "C",
+    *,
+    device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
-def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
+def ones(shape: Any, dtype: Any = None, order: str | None = "C", *, device: Any = None) -> Any:
     """A new array of ones."""
     where = as_device(device)
     kind = _dtype(dtype, "real floating", where)
@@ -375,25 +387,32 @@ def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None)
 
 
 def _beside(
-    call: str, x: Any, dtype: Any, order: str, shape: Any, device: Any, fill: Callable[[Any], Any]
+    call: str,
+    x: Any,
+    dtype: Any,
+    order: str | None,
+    shape: Any,
+    device: Any,
+    fill: Callable[[Any], Any],
 ) -> Any:
     """A new array like x, filled by a function of it."""
     need_arrays(call, x)
     array: Any = x
     where = array.device if device is None else as_device(device)
     kind = array.dtype if dtype is None else dtypes.native(dtype)
-    if order in ("K", "A"):
-        fortran = array.flags.f_contiguous and not array.flags.c_contiguous
+    fortran = array.flags.f_contiguous and not array.flags.c_contiguous
+    order = layout.as_order(call, order, fortran, "K")
+    if order == "K":
         order = "F" if fortran else "C"
     return _made(call, array.shape if shape is None else shape, kind, order, where, fill)
 
 
 @overload
 def empty_like(
-    x: ArrayT,
+    prototype: ArrayT,
     /,
     dtype: None = None,
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: Shape | None = None,
     *,
@@ -401,10 +420,10 @@ def empty_like(
 ) -> ArrayT: ...
 @overload
 def empty_like(
-    x: GPUArray[Any],
+    prototype: GPUArray[Any],
     /,
     dtype: DType[ScalarT],
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: Shape | None = None,
     *,
@@ -412,36 +431,35 @@ def empty_like(
 ) -> GPUArray[ScalarT]: ...
 @overload
 def empty_like(
-    x: GPUArray[Any],
+    prototype: GPUArray[Any],
     /,
     dtype: DTypeLike | None = None,
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: Shape | None = None,
     *,
     device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
 def empty_like(
-    x: Any,
+    prototype: Any,
     /,
     dtype: Any = None,
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: Shape | None = None,
     *,
     device: Any = None,
 ) -> Any:
-    """A new, uninitialized array of the shape and dtype of x."""
-    return _beside("empty_like", x, dtype, order, shape, device, lambda array: array)
+    """A new, uninitialized array of the shape and dtype of prototype."""
+    return _beside("empty_like", prototype, dtype, order, shape, device, lambda array: array)
 
 
 @overload
 def full_like(
-    x: ArrayT,
-    /,
+    a: ArrayT,
     fill_value: Operand,
     dtype: None = None,
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: None = None,
     *,
@@ -449,11 +467,10 @@ def full_like(
 ) -> ArrayT: ...
 @overload
 def full_like(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     fill_value: Operand,
     dtype: DType[ScalarT],
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: Shape | None = None,
     *,
@@ -461,39 +478,36 @@ def full_like(
 ) -> GPUArray[ScalarT]: ...
 @overload
 def full_like(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     fill_value: Operand,
     dtype: DTypeLike | None = None,
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: Shape | None = None,
     *,
     device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
 def full_like(
-    x: Any,
-    /,
+    a: Any,
     fill_value: Any,
     dtype: Any = None,
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: Shape | None = None,
     *,
     device: Any = None,
 ) -> Any:
-    """A new array of one value, of the shape and dtype of x."""
+    """A new array of one value, of the shape and dtype of a."""
     return _beside(
-        "full_like", x, dtype, order, shape, device, lambda array: _filled(array, fill_value)
+        "full_like", a, dtype, order, shape, device, lambda array: _filled(array, fill_value)
     )
 
 
 @overload
 def zeros_like(
-    x: ArrayT,
-    /,
+    a: ArrayT,
     dtype: None = None,
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: Shape | None = None,
     *,
@@ -501,10 +515,9 @@ def zeros_like(
 ) -> ArrayT: ...
 @overload
 def zeros_like(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     dtype: DType[ScalarT],
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: Shape | None = None,
     *,
@@ -512,35 +525,32 @@ def zeros_like(
 ) -> GPUArray[ScalarT]: ...
 @overload
 def zeros_like(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     dtype: DTypeLike | None = None,
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: Shape | None = None,
     *,
     device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
 def zeros_like(
-    x: Any,
-    /,
+    a: Any,
     dtype: Any = None,
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: Shape | None = None,
     *,
     device: Any = None,
 ) -> Any:
-    """A new array of zeros, of the shape and dtype of x."""
-    return _beside("zeros_like", x, dtype, order, shape, device, lambda array: array.fill(0))
+    """A new array of zeros, of the shape and dtype of a."""
+    return _beside("zeros_like", a, dtype, order, shape, device, lambda array: array.fill(0))
 
 
 @overload
 def ones_like(
-    x: ArrayT,
-    /,
+    a: ArrayT,
     dtype: None = None,
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: Shape | None = None,
     *,
@@ -548,10 +558,9 @@ def ones_like(
 ) -> ArrayT: ...
 @overload
 def ones_like(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     dtype: DType[ScalarT],
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: Shape | None = None,
     *,
@@ -559,76 +568,71 @@ def ones_like(
 ) -> GPUArray[ScalarT]: ...
 @overload
 def ones_like(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     dtype: DTypeLike | None = None,
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: Shape | None = None,
     *,
     device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
 def ones_like(
-    x: Any,
-    /,
+    a: Any,
     dtype: Any = None,
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = True,
     shape: Shape | None = None,
     *,
     device: Any = None,
 ) -> Any:
-    """A new array of ones, of the shape and dtype of x."""
-    return _beside("ones_like", x, dtype, order, shape, device, lambda array: array.fill(1))
+    """A new array of ones, of the shape and dtype of a."""
+    return _beside("ones_like", a, dtype, order, shape, device, lambda array: array.fill(1))
 
 
 @overload
 def eye(
-    n_rows: int,
-    n_cols: int | None = None,
-    /,
+    N: int,
+    M: int | None = None,
     k: int = 0,
     dtype: None = None,
-    order: str = "C",
+    order: str | None = "C",
     *,
     device: AnyDevice = None,
 ) -> Floating: ...
 @overload
 def eye(
-    n_rows: int,
-    n_cols: int | None = None,
-    /,
+    N: int,
+    M: int | None = None,
     k: int = 0,
     *,
     dtype: DType[ScalarT],
-    order: str = "C",
+    order: str | None = "C",
     device: AnyDevice = None,
 ) -> GPUArray[ScalarT]: ...
 @overload
 def eye(
-    n_rows: int,
-    n_cols: int | None = None,
-    /,
+    N: int,
+    M: int | None = None,
     k: int = 0,
     dtype: DTypeLike | None = None,
-    order: str = "C",
+    order: str | None = "C",
     *,
     device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
 def eye(
-    n_rows: int,
-    n_cols: int | None = None,
-    /,
+    N: int,
+    M: int | None = None,
     k: int = 0,
     dtype: Any = None,
-    order: str = "C",
+    order: str | None = "C",
     *,
     device: Any = None,
 ) -> Any:
     """Zeros, and ones on diagonal k."""
     where = as_device(device)
     kind = _dtype(dtype, "real floating", where)
-    shape = (n_rows, n_rows if n_cols is None else n_cols)
+    shape = (N, N if M is None else M)
+    order = layout.as_order("eye", order, among="CF")
     side = k if order == "C" else -k  # the array in Fortran order is filled transposed
     return _made("eye", shape, kind, order, where, lambda a: manipulation.eye_into(a, side))
 
@@ -639,7 +643,6 @@ def eye(
 @overload
 def arange(
     start: int,
-    /,
     stop: int | None = None,
     step: int = 1,
     dtype: None = None,
@@ -649,7 +652,6 @@ def arange(
 @overload
 def arange(
     start: float,
-    /,
     stop: float | None = None,
     step: float = 1,
     dtype: None = None,
@@ -659,7 +661,6 @@ def arange(
 @overload
 def arange(
     start: float,
-    /,
     stop: float | None = None,
     step: float = 1,
     *,
@@ -669,7 +670,6 @@ def arange(
 @overload
 def arange(
     start: float,
-    /,
     stop: float | None = None,
     step: float = 1,
     dtype: DTypeLike | None = None,
@@ -677,7 +677,7 @@ def arange(
     device: AnyDevice = None,
 ) -> GPUArray[Any]: ...
 def arange(
-    start: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None
+    start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None
 ) -> Any:
     """Evenly spaced numbers from start (0 if only one number is given) to before stop."""
     where = as_device(device)
@@ -711,7 +711,6 @@ def arange(
 def linspace(
     start: float,
     stop: float,
-    /,
     num: int = 50,
     endpoint: bool = True,
     retstep: Literal[False] = False,
@@ -724,7 +723,6 @@ def linspace(
 def linspace(
     start: complex,
     stop: complex,
-    /,
     num: int = 50,
     endpoint: bool = True,
     retstep: Literal[False] = False,
@@ -737,7 +735,6 @@ def linspace(
 def linspace(
     start: Operand,
     stop: Operand,
-    /,
     num: int = 50,
     endpoint: bool = True,
     retstep: Literal[False] = False,
@@ -750,7 +747,6 @@ def linspace(
 def linspace(
     start: Operand,
     stop: Operand,
-    /,
     num: int = 50,
     endpoint: bool = True,
     retstep: Literal[False] = False,
@@ -763,7 +759,6 @@ def linspace(
 def linspace(
     start: Operand,
     stop: Operand,
-    /,
     num: int = 50,
     endpoint: bool = True,
     *,
@@ -775,7 +770,6 @@ def linspace(
 def linspace(
     start: Any,
     stop: Any,
-    /,
     num: int = 50,
     endpoint: bool = True,
     retstep: bool = False,
@@ -824,17 +818,17 @@ def _need_matrix(call: str, x: Any) -> None:
         raise ValueError(f"{call}: an array of two axes or more is needed, not of {x.ndim}")
 
 
-def tril(x: ArrayT, /, k: int = 0) -> ArrayT:
+def tril(m: ArrayT, k: int = 0) -> ArrayT:
     """Zeros above diagonal k of the last two axes."""
-    need_arrays("tril", x)
-    _need_matrix("tril", x)
-    result: ArrayT = manipulation.triangle(x, k)
+    need_arrays("tril", m)
+    _need_matrix("tril", m)
+    result: ArrayT = manipulation.triangle(m, k)
     return result
 
 
-def triu(x: ArrayT, /, k: int = 0) -> ArrayT:
+def triu(m: ArrayT, k: int = 0) -> ArrayT:
     """Zeros below diagonal k of the last two axes."""
-    need_arrays("triu", x)
-    _need_matrix("triu", x)
-    result: ArrayT = manipulation.triangle(x, k, True)
+    need_arrays("triu", m)
+    _need_matrix("triu", m)
+    result: ArrayT = manipulation.triangle(m, k, True)
     return result

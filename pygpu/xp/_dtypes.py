@@ -155,10 +155,10 @@ def _dtype_of(obj: Any) -> np.dtype[Any]:
     return obj.dtype if isinstance(obj, (GPUArray, np.generic)) else np.dtype(obj)
 
 
-def finfo(type: DTypeLike | GPUArray[Any] | np.generic, /) -> _FloatInfo:
+def finfo(dtype: DTypeLike | GPUArray[Any] | np.generic) -> _FloatInfo:
     """bits, dtype, eps, max, min, smallest_normal of a floating dtype, or an array's; of a complex
     one, of its parts."""
-    dtype = _dtype_of(type)
+    dtype = _dtype_of(dtype)
     if dtypes.is_narrow(dtype) and dtypes.is_of_ml_dtypes(dtype):
         return _FloatInfo(sys.modules["ml_dtypes"].finfo(dtype), dtype)
     if dtypes.kind(dtype) not in "fc":
@@ -167,9 +167,9 @@ def finfo(type: DTypeLike | GPUArray[Any] | np.generic, /) -> _FloatInfo:
     return _FloatInfo(np.finfo(real), real)
 
 
-def iinfo(type: DTypeLike | GPUArray[Any] | np.generic, /) -> _IntInfo:
+def iinfo(int_type: DTypeLike | GPUArray[Any] | np.generic) -> _IntInfo:
     """bits, dtype, max, min of an integer dtype, or an array's."""
-    dtype = _dtype_of(type)
+    dtype = _dtype_of(int_type)
     if dtype.kind not in "iu":
         raise TypeError(f"iinfo: an integer dtype is needed, not {dtype}")
     return _IntInfo(np.iinfo(dtype), dtype)
@@ -195,9 +195,10 @@ def result_type(*arrays_and_dtypes: Operand | DTypeLike) -> np.dtype[Any]:
     return np.result_type(*(x.dtype if isinstance(x, GPUArray) else x for x in arrays_and_dtypes))
 
 
-def can_cast(from_: GPUArray[Any] | DTypeLike, to: DTypeLike, /) -> _bool:
-    """Whether values of a dtype, or of an array's, keep their value in another dtype."""
-    return _bool(np.can_cast(_dtype_of(from_), np.dtype(to), "safe"))
+def can_cast(from_: GPUArray[Any] | DTypeLike, to: DTypeLike, casting: Any = "safe") -> _bool:
+    """Whether a dtype, or an array's, may be converted to another one; by default if all values
+    are kept."""
+    return _bool(np.can_cast(_dtype_of(from_), np.dtype(to), casting))
 
 
 @overload

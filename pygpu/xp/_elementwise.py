@@ -232,14 +232,14 @@ remainder: Arithmetic = _binary("remainder", "What floor_divide() leaves, with t
 subtract: Arithmetic = _binary("subtract", "Differences.")
 
 
-def round(x: ArrayT, /, decimals: int = 0, out: ArrayT | None = None) -> ArrayT:  # noqa: A001
+def round(a: ArrayT, decimals: int = 0, out: ArrayT | None = None) -> ArrayT:  # noqa: A001
     """The nearest numbers with so many decimals, halves to even."""
-    operands = _operands("round", x)
+    operands = _operands("round", a)
     result: ArrayT
     if decimals == 0 and out is None:
-        result = ufuncs.call("positive" if x.dtype.kind in "iu" else "rint", operands)
+        result = ufuncs.call("positive" if a.dtype.kind in "iu" else "rint", operands)
     else:
-        result = joining.round(x, decimals, out)
+        result = joining.round(a, decimals, out)
     return result
 
 
@@ -257,66 +257,96 @@ def conj(x: ArrayT, /, out: ArrayT | None = None) -> ArrayT:
 
 @overload
 def real(  # type: ignore[overload-overlap]
-    x: GPUArray[np.complex64], /
+    val: GPUArray[np.complex64],
 ) -> GPUArray[np.float32]: ...
 @overload
-def real(x: GPUArray[np.complex128], /) -> GPUArray[np.float64]: ...
+def real(val: GPUArray[np.complex128]) -> GPUArray[np.float64]: ...
 @overload
-def real(x: ArrayT, /) -> ArrayT: ...
-def real(x: Any, /) -> Any:
+def real(val: ArrayT) -> ArrayT: ...
+def real(val: Any) -> Any:
     """The real parts, as a view."""
-    (x,) = _operands("real", x)
-    return x.real
+    (val,) = _operands("real", val)
+    return val.real
 
 
 @overload
 def imag(  # type: ignore[overload-overlap]
-    x: GPUArray[np.complex64], /
+    val: GPUArray[np.complex64],
 ) -> GPUArray[np.float32]: ...
 @overload
-def imag(x: GPUArray[np.complex128], /) -> GPUArray[np.float64]: ...
+def imag(val: GPUArray[np.complex128]) -> GPUArray[np.float64]: ...
 @overload
-def imag(x: ArrayT, /) -> ArrayT: ...
-def imag(x: Any, /) -> Any:
+def imag(val: ArrayT) -> ArrayT: ...
+def imag(val: Any) -> Any:
     """The imaginary parts, as a view; zeros for real arrays."""
-    (x,) = _operands("imag", x)
-    return x.imag
+    (val,) = _operands("imag", val)
+    return val.imag
+
+
+_UNSET: Any = np._NoValue
+_KINDS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+
+
+def _kind_of(limit: Any) -> int:
+    """The place of a limit's kind of numbers in the order of promotion."""
+    dtype = limit.dtype if hasattr(limit, "dtype") else np.result_type(limit)
+    return _KINDS.get(dtype.kind, 0)
 
 
 def clip(
-    x: ArrayT,
-    /,
-    min: Operand | None = None,
-    max: Operand | None = None,
+    a: ArrayT,
+    a_min: Operand | None = _UNSET,
+    a_max: Operand | None = _UNSET,
     out: ArrayT | None = None,
+    *,
+    min: Operand | None = _UNSET,
+    max: Operand | None = _UNSET,
+    **options: Any,
 ) -> ArrayT:
-    """Items limited to [min, max]; None for no limit. The dtype is that of x.
+    """Items limited to [a_min, a_max], which may be named min and max; None for no limit. The dtype
+    is that of a, but NumPy's common one where a limit is of another kind, as 0.5 is for integers.
 
     Raises TypeError for a complex limit of real items."""
-    (x,) = _operands("clip", x)
-    limits = []
-    for name, limit in (("min", min), ("max", max)):
-        kind = getattr(getattr(limit, "dtype", None), "kind", "")
-        if x.dtype.kind != "c" and (kind == "c" or isinstance(limit, complex)):
+    (a,) = _operands("clip", a)
+    low, high = (_limit(*both) for both in (("min", a_min, min), ("max", a_max, max)))
+    for name, limit in (("min", low), ("max", high)):
+        if limit is not None and _kind_of(limit) == 3 and a.dtype.kind != "c":
             raise TypeError(
-                f"clip: {name} is complex, and x of {x.dtype}: the result has the dtype of x; "
+                f"clip: {name} is complex, and x of {a.dtype}: the result has the dtype of x; "
                 "convert x by astype() first"
             )
-        if isinstance(limit, GPUArray):
-            other: Any = limit
-            if np.result_type(x.dtype, other.dtype) != x.dtype:
-                other = other.astype(x.dtype)
-            limit = other
-        limits.append(limit)
-    made: ArrayT
-    if limits[0] is None and limits[1] is None and out is None:
-        return x._copy()
-    low, high = _within(x, limits)
-    result = joining.clip(x, low, high, out)
-    if out is not None:
-        return out
-    made = result if result.dtype == x.dtype else result.astype(x.dtype)
-    return made
+    found: ArrayT
+    if options:  # dtype, casting
+        numpys: Any = np.clip
+        found = numpys(a, low, high, out, **options)
+        return found
+    above = [x for x in (low, high) if x is not None and _kind_of(x) > _KINDS.get(a.dtype.kind, 3)]
+    if not above:
+        low, high = _within(a, [_of_dtype(a, low), _of_dtype(a, high)])
+    made: Any = joining.clip(a, low, high, out)
+    if not above and out is None and made.dtype != a.dtype:
+        made = made.astype(a.dtype)
+    found = made
+    return found
+
+
+def _limit(name: str, numpys: Any, standards: Any) -> Any:
+    """The limit, which NumPy calls a_min or a_max, and the standard min or max."""
+    if numpys is not _UNSET and standards is not _UNSET:
+        raise TypeError(f"clip: a_{name} and {name} are two names of one argument; give one")
+    given = standards if numpys is _UNSET else numpys
+    if isinstance(given, (list, tuple)):
+        return np.asarray(given)
+    return None if given is _UNSET else given
+
+
+def _of_dtype(a: Any, limit: Any) -> Any:
+    """A limit on the device in the dtype of a, if that is the smaller one of the same kind."""
+    if isinstance(limit, GPUArray):
+        other: Any = limit
+        if np.result_type(a.dtype, other.dtype) != a.dtype:
+            return other.astype(a.dtype)
+    return limit
 
 
 def _within(x: Any, limits: list[Any]) -> list[Any]:

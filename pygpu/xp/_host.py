@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -34,6 +35,7 @@ __all__ = [
     "fromiter",
     "fromstring",
     "genfromtxt",
+    "get_array_module",
     "load",
     "loadtxt",
     "save",
@@ -43,8 +45,18 @@ __all__ = [
 ]
 
 
+def get_array_module(*args: Any) -> ModuleType:
+    """pygpu.xp if an argument is an array on a device, else numpy: the namespace for a function of
+    arrays of either, as CuPy's function of this name."""
+    for x in args:
+        if isinstance(x, GPUArray):
+            namespace: ModuleType = x.__array_namespace__()
+            return namespace
+    return np
+
+
 def array(
-    obj: Any,
+    object: Any,
     dtype: DTypeLike | None = None,
     *,
     copy: bool | None = True,
@@ -53,18 +65,18 @@ def array(
     ndmin: int = 0,
     device: AnyDevice = None,
 ) -> GPUArray[Any]:
-    """A new array of *obj*: whatever asarray() takes. ndmin: insert axes of length 1 in front up
+    """A new array of *object*: whatever asarray() takes. ndmin: insert axes of length 1 in front up
     to so many axes. copy: None to copy only where needed, False to raise ValueError then."""
     made = asarray(
-        obj, dtype, order, device=device, copy=copy if isinstance(obj, GPUArray) else None
+        object, dtype, order, device=device, copy=copy if isinstance(object, GPUArray) else None
     )
-    if copy is False and made is not obj:
+    if copy is False and made is not object:
         raise ValueError("array: a copy is needed, but copy=False; see pygpu.xp.asarray()")
     return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
 
 
 def asanyarray(
-    obj: Any,
+    a: Any,
     dtype: DTypeLike | None = None,
     order: str | None = None,
     *,
@@ -72,22 +84,22 @@ def asanyarray(
     copy: bool | None = None,
 ) -> GPUArray[Any]:
     """asarray(), which keeps subclasses."""
-    return asarray(obj, dtype, order, device=device, copy=copy)
+    return asarray(a, dtype, order, device=device, copy=copy)
 
 
 def ascontiguousarray(
-    obj: Any, dtype: DTypeLike | None = None, *, device: AnyDevice = None
+    a: Any, dtype: DTypeLike | None = None, *, device: AnyDevice = None
 ) -> GPUArray[Any]:
     """An array in C order, with at least one axis; a copy only where needed."""
-    made = asarray(obj, dtype, "C", device=device)
+    made = asarray(a, dtype, "C", device=device)
     return made if made.ndim else made.reshape(1)
 
 
 def asfortranarray(
-    obj: Any, dtype: DTypeLike | None = None, *, device: AnyDevice = None
+    a: Any, dtype: DTypeLike | None = None, *, device: AnyDevice = None
 ) -> GPUArray[Any]:
     """An array in Fortran order, with at least one axis; a copy only where needed."""
-    made = asarray(obj, dtype, "F", device=device)
+    made = asarray(a, dtype, "F", device=device)
     return made if made.ndim else made.reshape(1)
 
 
@@ -145,22 +157,25 @@ def fromfile(
 
 
 def loadtxt(
-    file: _File | Iterable[str], *args: Any, device: AnyDevice = None, **options: Any
+    fname: _File | Iterable[str], *args: Any, device: AnyDevice = None, **options: Any
 ) -> GPUArray[Any]:
     """An array of a text file; the other arguments are numpy.loadtxt's."""
-    return asarray(np.loadtxt(file, *args, **options), device=device)
+    return asarray(np.loadtxt(fname, *args, **options), device=device)
 
 
 def genfromtxt(
-    file: _File | Iterable[str], *args: Any, device: AnyDevice = None, **options: Any
+    fname: _File | Iterable[str], *args: Any, device: AnyDevice = None, **options: Any
 ) -> GPUArray[Any]:
     """An array of a text file that may lack values; the other arguments are numpy.genfromtxt's."""
-    return asarray(np.genfromtxt(file, *args, **options), device=device)
+    return asarray(np.genfromtxt(fname, *args, **options), device=device)
 
 
 def load(
     file: _File,
     mmap_mode: Literal["r", "r+", "c"] | None = None,
+    allow_pickle: bool = False,
+    fix_imports: bool = True,
+    encoding: Literal["ASCII", "latin1", "bytes"] = "ASCII",
     *,
     device: AnyDevice = None,
     **options: Any,
@@ -168,21 +183,23 @@ def load(
     """The array in an .npy file, or a dict of those in an .npz file.
 
     mmap_mode: map the file instead of reading it, which saves host memory for large arrays."""
-    found: Any = np.load(file, mmap_mode=mmap_mode, **options)
+    found: Any = np.load(file, mmap_mode, allow_pickle, fix_imports, encoding, **options)
     if isinstance(found, np.ndarray):
         return asarray(found, device=device)
     with found:
         return {name: asarray(found[name], device=device) for name in found.files}
 
 
-def save(file: _File, arr: GPUArray[Any] | NDArray[Any], **options: Any) -> None:
+def save(
+    file: _File, arr: GPUArray[Any] | NDArray[Any], allow_pickle: bool = True, **options: Any
+) -> None:
     """Write a copy of an array to an .npy file."""
-    np.save(file, asnumpy(arr), **options)
+    np.save(file, asnumpy(arr), allow_pickle, **options)
 
 
-def savetxt(file: _File, X: GPUArray[Any] | NDArray[Any], *args: Any, **options: Any) -> None:  # noqa: N803
+def savetxt(fname: _File, X: GPUArray[Any] | NDArray[Any], *args: Any, **options: Any) -> None:  # noqa: N803
     """Write a copy of an array to a text file; the other arguments are numpy.savetxt's."""
-    np.savetxt(file, asnumpy(X), *args, **options)
+    np.savetxt(fname, asnumpy(X), *args, **options)
 
 
 def savez(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
 from pygpu._src.array import gufunc
 from pygpu._src.array import matmul as _matmul
 from pygpu._src.array.routines import einsum as _einsum
@@ -22,39 +24,54 @@ __all__ = ["einsum", "matmul", "matrix_transpose", "tensordot", "vecdot"]
 def matmul(x1: NumberT, x2: NumberT, /) -> NumberT: ...
 @overload
 def matmul(x1: GPUArray[Any], x2: GPUArray[Any], /) -> GPUArray[Any]: ...
-def matmul(x1: Any, x2: Any, /) -> Any:
+def matmul(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
     """Products of vectors, matrices, and stacks of them."""
     need_arrays("matmul", x1, x2)
+    if out is not None or options:
+        numpys: Any = np.matmul
+        return numpys(x1, x2, out=out, **options)
     return _matmul.matmul(x1, x2)
 
 
 @overload
 def tensordot(
-    x1: NumberT, x2: NumberT, /, axes: int | tuple[Sequence[int], Sequence[int]] = 2
+    a: NumberT, b: NumberT, axes: int | tuple[Sequence[int], Sequence[int]] = 2
 ) -> NumberT: ...
 @overload
 def tensordot(
-    x1: GPUArray[Any], x2: GPUArray[Any], /, axes: int | tuple[Sequence[int], Sequence[int]] = 2
+    a: GPUArray[Any], b: GPUArray[Any], axes: int | tuple[Sequence[int], Sequence[int]] = 2
 ) -> GPUArray[Any]: ...
-def tensordot(x1: Any, x2: Any, /, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Any:
+def tensordot(a: Any, b: Any, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Any:
     """Sums of products over axes."""
-    need_arrays("tensordot", x1, x2)
-    return _matmul.tensordot(x1, x2, axes)
+    need_arrays("tensordot", a, b)
+    return _matmul.tensordot(a, b, axes)
 
 
 @overload
 def vecdot(x1: NumberT, x2: NumberT, /, *, axis: int = -1) -> NumberT: ...
 @overload
 def vecdot(x1: GPUArray[Any], x2: GPUArray[Any], /, *, axis: int = -1) -> GPUArray[Any]: ...
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1, **options: Any) -> Any:
     """Sums of conj(x1) * x2 along an axis."""
     need_arrays("vecdot", x1, x2)
+    if out is not None or options:
+        numpys: Any = np.vecdot
+        return numpys(x1, x2, out=out, axis=axis, **options)
     return gufunc.vecdot(x1, x2, axis=axis)
 
 
 def einsum(
-    subscripts: Any, /, *operands: Any, out: Any = None, optimize: bool | str = True
+    subscripts: Any,
+    *operands: Any,
+    out: Any = None,
+    optimize: bool | str = True,
+    **options: Any,
 ) -> GPUArray[Any]:
     """Einstein's sums, as numpy.einsum: ``einsum("ij,jk->ik", a, b)``. Not part of the standard."""
-    result: GPUArray[Any] = _einsum.einsum(subscripts, *operands, out=out, optimize=optimize)
+    result: GPUArray[Any]
+    if options:  # dtype, order, casting
+        numpys: Any = np.einsum
+        result = numpys(subscripts, *operands, out=out, optimize=optimize, **options)
+    else:
+        result = _einsum.einsum(subscripts, *operands, out=out, optimize=optimize)
     return result

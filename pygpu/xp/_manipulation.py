@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pygpu._src.array import advanced_indexing, ufuncs
 from pygpu._src.array.routines import joining, manipulation
 
@@ -47,7 +49,7 @@ def _together(call: str, arrays: Sequence[Any]) -> list[Any]:
     return arrays
 
 
-def broadcast_arrays(*arrays: ArrayT) -> tuple[ArrayT, ...]:
+def broadcast_arrays(*arrays: ArrayT, subok: bool = False) -> tuple[ArrayT, ...]:
     """Views of one shape."""
     together = _together("broadcast_arrays", arrays)
     return manipulation.broadcast_arrays(*together) if together else ()
@@ -60,10 +62,10 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return layout.broadcast_shapes(*(layout.as_shape(s, "broadcast_shapes") for s in shapes))
 
 
-def broadcast_to(x: ArrayT, /, shape: Shape) -> ArrayT:
+def broadcast_to(array: ArrayT, shape: Shape, subok: bool = False) -> ArrayT:
     """A view of another shape, in which items stand at several places."""
-    need_arrays("broadcast_to", x)
-    result: ArrayT = manipulation.broadcast_to(x, shape)
+    need_arrays("broadcast_to", array)
+    result: ArrayT = manipulation.broadcast_to(array, shape)
     return result
 
 
@@ -82,17 +84,17 @@ def concat(
     return result
 
 
-def expand_dims(x: ArrayT, /, axis: int | tuple[int, ...] = 0) -> ArrayT:
+def expand_dims(a: ArrayT, axis: int | tuple[int, ...] = 0) -> ArrayT:
     """A view with new axes of length 1."""
-    need_arrays("expand_dims", x)
-    result: ArrayT = manipulation.expand_dims(x, axis)
+    need_arrays("expand_dims", a)
+    result: ArrayT = manipulation.expand_dims(a, axis)
     return result
 
 
-def flip(x: ArrayT, /, axis: Axis = None) -> ArrayT:
+def flip(m: ArrayT, axis: Axis = None) -> ArrayT:
     """A view in reverse order along axes, all by default."""
-    need_arrays("flip", x)
-    result: ArrayT = manipulation.flip(x, axis)
+    need_arrays("flip", m)
+    result: ArrayT = manipulation.flip(m, axis)
     return result
 
 
@@ -103,81 +105,93 @@ def matrix_transpose(x: ArrayT, /) -> ArrayT:
 
 
 def moveaxis(
-    x: ArrayT, source: int | tuple[int, ...], destination: int | tuple[int, ...], /
+    a: ArrayT, source: int | tuple[int, ...], destination: int | tuple[int, ...]
 ) -> ArrayT:
     """A view with axes at other places."""
-    need_arrays("moveaxis", x)
-    result: ArrayT = manipulation.moveaxis(x, source, destination)
+    need_arrays("moveaxis", a)
+    result: ArrayT = manipulation.moveaxis(a, source, destination)
     return result
 
 
-def permute_dims(x: ArrayT, /, axes: Sequence[int] | None = None) -> ArrayT:
+def permute_dims(a: ArrayT, axes: Sequence[int] | None = None) -> ArrayT:
     """A view with the axes in another order."""
-    need_arrays("permute_dims", x)
-    return x.transpose() if axes is None else x.transpose(tuple(axes))
+    need_arrays("permute_dims", a)
+    return a.transpose() if axes is None else a.transpose(tuple(axes))
 
 
 def repeat(
-    x: ArrayT, repeats: int | Sequence[int] | GPUArray[Any], /, axis: int | None = None
+    a: ArrayT, repeats: int | Sequence[int] | GPUArray[Any], axis: int | None = None
 ) -> ArrayT:
     """Each item (or row along an axis) so many times."""
-    need_arrays("repeat", x)
-    result: ArrayT = manipulation.repeat(x, repeats, axis)
+    need_arrays("repeat", a)
+    result: ArrayT = manipulation.repeat(a, repeats, axis)
     return result
 
 
-def reshape(x: ArrayT, /, shape: Shape, order: str = "C", *, copy: bool | None = None) -> ArrayT:
+def reshape(a: ArrayT, /, shape: Shape, order: str = "C", *, copy: bool | None = None) -> ArrayT:
     """The items in another shape: a view where that is possible. copy: True for a copy in any case,
     False to raise ValueError if one is needed."""
-    need_arrays("reshape", x)
-    return x.reshape(shape, order=order, copy=copy)
+    need_arrays("reshape", a)
+    return a.reshape(shape, order=order, copy=copy)
 
 
-def roll(x: ArrayT, /, shift: int | tuple[int, ...], axis: Axis = None) -> ArrayT:
+def roll(a: ArrayT, shift: int | tuple[int, ...], axis: Axis = None) -> ArrayT:
     """Items moved on along axes; those that leave at one end come in at the other."""
-    need_arrays("roll", x)
-    result: ArrayT = manipulation.roll(x, shift, axis)
+    need_arrays("roll", a)
+    result: ArrayT = manipulation.roll(a, shift, axis)
     return result
 
 
-def squeeze(x: ArrayT, /, axis: int | tuple[int, ...] | None = None) -> ArrayT:
+def squeeze(a: ArrayT, axis: int | tuple[int, ...] | None = None) -> ArrayT:
     """A view without axes of length 1."""
-    need_arrays("squeeze", x)
-    return x.squeeze(axis)
+    need_arrays("squeeze", a)
+    return a.squeeze(axis)
 
 
-def stack(arrays: Sequence[ArrayT], /, axis: int = 0) -> ArrayT:
+def stack(
+    arrays: Sequence[ArrayT],
+    axis: int = 0,
+    out: ArrayT | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    casting: str = "same_kind",
+) -> ArrayT:
     """Arrays of one shape along a new axis."""
-    result: ArrayT = joining.stack(_together("stack", arrays), axis)
+    together = _together("stack", arrays)
+    result: ArrayT
+    if out is None and dtype is None:
+        result = joining.stack(together, axis)
+    else:
+        numpys: Any = np.stack
+        result = numpys(together, axis, out, dtype=dtype, casting=casting)
     return result
 
 
 def take(
-    x: ArrayT,
+    a: ArrayT,
     indices: int | Sequence[int] | GPUArray[Any],
-    /,
     axis: int | None = None,
     out: ArrayT | None = None,
     mode: str = "raise",
 ) -> ArrayT:
     """Items by index along an axis, of the flat array for None. mode: indices out of bounds raise
     IndexError ("raise"), wrap around ("wrap"), or are limited to the first and last ("clip")."""
-    need_arrays("take", x)
-    result: ArrayT = advanced_indexing.take(x, indices, axis, out, mode)
+    need_arrays("take", a)
+    result: ArrayT = advanced_indexing.take(a, indices, axis, out, mode)
     return result
 
 
-def take_along_axis(x: ArrayT, indices: GPUArray[Any], /, axis: int | None = -1) -> ArrayT:
+def take_along_axis(arr: ArrayT, indices: GPUArray[Any], axis: int | None = -1) -> ArrayT:
     """For each position of *indices*, the item of that index on the axis."""
-    need_arrays("take_along_axis", x)
-    result: ArrayT = advanced_indexing.take_along_axis(x, indices, axis)
+    need_arrays("take_along_axis", arr)
+    result: ArrayT = advanced_indexing.take_along_axis(arr, indices, axis)
     return result
 
 
-def tile(x: ArrayT, repetitions: int | Sequence[int], /) -> ArrayT:
+def tile(A: ArrayT, reps: int | Sequence[int]) -> ArrayT:
     """The array as often as said along each axis."""
-    need_arrays("tile", x)
-    result: ArrayT = manipulation.tile(x, repetitions)
+    need_arrays("tile", A)
+    result: ArrayT = manipulation.tile(A, reps)
     return result
 
 

@@ -13,6 +13,7 @@ from pygpu._src.array.routines import (
     joining,
     manipulation,
     sets,
+    statistics,
     table,
 )
 
@@ -73,8 +74,7 @@ __all__ = [
 
 
 def all(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     axis: Axis = None,
     out: Any = None,
     keepdims: bool = False,
@@ -82,14 +82,13 @@ def all(
     where: Mask | None = None,
 ) -> Bool:  # noqa: A001
     """Whether all items are true, over axes."""
-    need_arrays("all", x)
-    result: Bool = _reduce("all", x, axis, out=out, keepdims=keepdims, where=where)
+    need_arrays("all", a)
+    result: Bool = _reduce("all", a, axis, out=out, keepdims=keepdims, where=where)
     return result
 
 
 def any(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     axis: Axis = None,
     out: Any = None,
     keepdims: bool = False,
@@ -97,87 +96,76 @@ def any(
     where: Mask | None = None,
 ) -> Bool:  # noqa: A001
     """Whether any item is true, over axes."""
-    need_arrays("any", x)
-    result: Bool = _reduce("any", x, axis, out=out, keepdims=keepdims, where=where)
+    need_arrays("any", a)
+    result: Bool = _reduce("any", a, axis, out=out, keepdims=keepdims, where=where)
     return result
 
 
 def max(
-    x: ArrayT,
-    /,
+    a: ArrayT,
     axis: Axis = None,
     out: Any = None,
     keepdims: bool = False,
-    *,
     initial: Number | None = None,
     where: Mask | None = None,
 ) -> ArrayT:  # noqa: A001
     """The greatest item over axes; NaN if there is one."""
-    need_arrays("max", x)
+    need_arrays("max", a)
     result: ArrayT = _reduce(
-        "max", x, axis, out=out, keepdims=keepdims, initial=initial, where=where
+        "max", a, axis, out=out, keepdims=keepdims, initial=initial, where=where
     )
     return result
 
 
 def min(
-    x: ArrayT,
-    /,
+    a: ArrayT,
     axis: Axis = None,
     out: Any = None,
     keepdims: bool = False,
-    *,
     initial: Number | None = None,
     where: Mask | None = None,
 ) -> ArrayT:  # noqa: A001
     """The least item over axes; NaN if there is one."""
-    need_arrays("min", x)
+    need_arrays("min", a)
     result: ArrayT = _reduce(
-        "min", x, axis, out=out, keepdims=keepdims, initial=initial, where=where
+        "min", a, axis, out=out, keepdims=keepdims, initial=initial, where=where
     )
     return result
 
 
 @overload
 def sum(
-    x: InexactT,
-    /,
+    a: InexactT,
     axis: Axis = None,
     dtype: None = None,
     out: None = None,
     keepdims: bool = False,
-    *,
     initial: Number | None = None,
     where: Mask | None = None,
 ) -> InexactT: ...
 @overload
 def sum(
-    x: Signed,
-    /,
+    a: Signed,
     axis: Axis = None,
     dtype: None = None,
     out: None = None,
     keepdims: bool = False,
-    *,
     initial: Number | None = None,
     where: Mask | None = None,
 ) -> GPUArray[np.int64]: ...
 @overload
 def sum(
-    x: Unsigned,
-    /,
+    a: Unsigned,
     axis: Axis = None,
     dtype: None = None,
     out: None = None,
     keepdims: bool = False,
-    *,
     initial: Number | None = None,
     where: Mask | None = None,
 ) -> GPUArray[np.uint64]: ...
 @overload
 def sum(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     axis: Axis = None,
     *,
     dtype: DType[ScalarT],
@@ -188,74 +176,63 @@ def sum(
 ) -> GPUArray[ScalarT]: ...
 @overload
 def sum(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     axis: Axis = None,
     dtype: DTypeLike | None = None,
     out: None = None,
     keepdims: bool = False,
-    *,
     initial: Number | None = None,
     where: Mask | None = None,
 ) -> GPUArray[Any]: ...
 def sum(  # noqa: A001
-    x: Any,
-    /,
+    a: Any,
     axis: Axis = None,
     dtype: Any = None,
     out: None = None,
     keepdims: bool = False,
-    *,
     initial: Number | None = None,
     where: Mask | None = None,
 ) -> Any:
     """Sums over axes; of small integers in int64 or uint64."""
-    need_arrays("sum", x)
+    need_arrays("sum", a)
     return _reduce(
-        "sum", x, axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+        "sum", a, axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
     )
 
 
 @overload
 def prod(
-    x: InexactT,
-    /,
+    a: InexactT,
     axis: Axis = None,
     dtype: None = None,
     out: None = None,
     keepdims: bool = False,
-    *,
     initial: Number | None = None,
     where: Mask | None = None,
 ) -> InexactT: ...
 @overload
 def prod(
-    x: Signed,
-    /,
+    a: Signed,
     axis: Axis = None,
     dtype: None = None,
     out: None = None,
     keepdims: bool = False,
-    *,
     initial: Number | None = None,
     where: Mask | None = None,
 ) -> GPUArray[np.int64]: ...
 @overload
 def prod(
-    x: Unsigned,
-    /,
+    a: Unsigned,
     axis: Axis = None,
     dtype: None = None,
     out: None = None,
     keepdims: bool = False,
-    *,
     initial: Number | None = None,
     where: Mask | None = None,
 ) -> GPUArray[np.uint64]: ...
 @overload
 def prod(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     axis: Axis = None,
     *,
     dtype: DType[ScalarT],
@@ -266,38 +243,33 @@ def prod(
 ) -> GPUArray[ScalarT]: ...
 @overload
 def prod(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     axis: Axis = None,
     dtype: DTypeLike | None = None,
     out: None = None,
     keepdims: bool = False,
-    *,
     initial: Number | None = None,
     where: Mask | None = None,
 ) -> GPUArray[Any]: ...
 def prod(
-    x: Any,
-    /,
+    a: Any,
     axis: Axis = None,
     dtype: Any = None,
     out: None = None,
     keepdims: bool = False,
-    *,
     initial: Number | None = None,
     where: Mask | None = None,
 ) -> Any:
     """Products over axes; of small integers in int64 or uint64."""
-    need_arrays("prod", x)
+    need_arrays("prod", a)
     return _reduce(
-        "prod", x, axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+        "prod", a, axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
     )
 
 
 @overload
 def mean(
-    x: InexactT,
-    /,
+    a: InexactT,
     axis: Axis = None,
     dtype: DTypeLike | None = None,
     out: Any = None,
@@ -307,8 +279,7 @@ def mean(
 ) -> InexactT: ...
 @overload
 def mean(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     axis: Axis = None,
     dtype: DTypeLike | None = None,
     out: Any = None,
@@ -317,8 +288,7 @@ def mean(
     where: Mask | None = None,
 ) -> Floating: ...
 def mean(
-    x: Any,
-    /,
+    a: Any,
     axis: Axis = None,
     dtype: DTypeLike | None = None,
     out: Any = None,
@@ -327,8 +297,8 @@ def mean(
     where: Mask | None = None,
 ) -> Any:
     """Arithmetic means over axes."""
-    need_arrays("mean", x)
-    return _reduce("mean", x, axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
+    need_arrays("mean", a)
+    return _reduce("mean", a, axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
 
 
 def _ddof(call: str, ddof: float, correction: float | None) -> float:
@@ -342,8 +312,7 @@ def _ddof(call: str, ddof: float, correction: float | None) -> float:
 
 @overload
 def var(
-    x: FloatingT,
-    /,
+    a: FloatingT,
     axis: Axis = None,
     dtype: DTypeLike | None = None,
     out: Any = None,
@@ -352,11 +321,11 @@ def var(
     *,
     correction: float | None = None,
     where: Mask | None = None,
+    mean: Any = None,
 ) -> FloatingT: ...
 @overload
 def var(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     axis: Axis = None,
     dtype: DTypeLike | None = None,
     out: Any = None,
@@ -365,10 +334,10 @@ def var(
     *,
     correction: float | None = None,
     where: Mask | None = None,
+    mean: Any = None,
 ) -> Floating: ...
 def var(
-    x: Any,
-    /,
+    a: Any,
     axis: Axis = None,
     dtype: DTypeLike | None = None,
     out: Any = None,
@@ -377,12 +346,25 @@ def var(
     *,
     correction: float | None = None,
     where: Mask | None = None,
+    mean: Any = None,
 ) -> Any:
     """Variances over axes; the sums are divided by the number of items less the correction."""
-    need_arrays("var", x)
+    need_arrays("var", a)
+    if mean is not None:
+        return statistics.about_mean(
+            "var",
+            a,
+            axis,
+            dtype=dtype,
+            out=out,
+            keepdims=keepdims,
+            where=where,
+            ddof=_ddof("var", ddof, correction),
+            mean=mean,
+        )
     return _reduce(
         "var",
-        x,
+        a,
         axis,
         dtype=dtype,
         out=out,
@@ -394,8 +376,7 @@ def var(
 
 @overload
 def std(
-    x: FloatingT,
-    /,
+    a: FloatingT,
     axis: Axis = None,
     dtype: DTypeLike | None = None,
     out: Any = None,
@@ -404,11 +385,11 @@ def std(
     *,
     correction: float | None = None,
     where: Mask | None = None,
+    mean: Any = None,
 ) -> FloatingT: ...
 @overload
 def std(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     axis: Axis = None,
     dtype: DTypeLike | None = None,
     out: Any = None,
@@ -417,10 +398,10 @@ def std(
     *,
     correction: float | None = None,
     where: Mask | None = None,
+    mean: Any = None,
 ) -> Floating: ...
 def std(
-    x: Any,
-    /,
+    a: Any,
     axis: Axis = None,
     dtype: DTypeLike | None = None,
     out: Any = None,
@@ -429,12 +410,25 @@ def std(
     *,
     correction: float | None = None,
     where: Mask | None = None,
+    mean: Any = None,
 ) -> Any:
     """Standard deviations over axes."""
-    need_arrays("std", x)
+    need_arrays("std", a)
+    if mean is not None:
+        return statistics.about_mean(
+            "std",
+            a,
+            axis,
+            dtype=dtype,
+            out=out,
+            keepdims=keepdims,
+            where=where,
+            ddof=_ddof("std", ddof, correction),
+            mean=mean,
+        )
     return _reduce(
         "std",
-        x,
+        a,
         axis,
         dtype=dtype,
         out=out,
@@ -445,41 +439,56 @@ def std(
 
 
 def argmax(
-    x: GPUArray[Any], /, axis: int | None = None, out: Any = None, *, keepdims: bool = False
+    a: GPUArray[Any], axis: int | None = None, out: Any = None, *, keepdims: bool = False
 ) -> Index:
     """The index of the first greatest item along an axis, of the flat array for None."""
-    need_arrays("argmax", x)
-    result: Index = _reduce("argmax", x, axis, out=out, keepdims=keepdims)
+    need_arrays("argmax", a)
+    result: Index = _reduce("argmax", a, axis, out=out, keepdims=keepdims)
     return result
 
 
 def argmin(
-    x: GPUArray[Any], /, axis: int | None = None, out: Any = None, *, keepdims: bool = False
+    a: GPUArray[Any], axis: int | None = None, out: Any = None, *, keepdims: bool = False
 ) -> Index:
     """The index of the first least item along an axis, of the flat array for None."""
-    need_arrays("argmin", x)
-    result: Index = _reduce("argmin", x, axis, out=out, keepdims=keepdims)
+    need_arrays("argmin", a)
+    result: Index = _reduce("argmin", a, axis, out=out, keepdims=keepdims)
     return result
 
 
-def count_nonzero(x: GPUArray[Any], /, axis: Axis = None, keepdims: bool = False) -> Index:
+def count_nonzero(a: GPUArray[Any], axis: Axis = None, keepdims: bool = False) -> Index:
     """How many items are not zero, over axes."""
-    need_arrays("count_nonzero", x)
-    result: Index = _reduce("count_nonzero", x, axis, keepdims=keepdims)
+    need_arrays("count_nonzero", a)
+    result: Index = _reduce("count_nonzero", a, axis, keepdims=keepdims)
     return result
 
 
 @overload
 def cumulative_sum(
-    x: InexactT, /, axis: int | None = None, dtype: None = None, include_initial: bool = False
+    x: InexactT,
+    /,
+    axis: int | None = None,
+    dtype: None = None,
+    include_initial: bool = False,
+    out: Any = None,
 ) -> InexactT: ...
 @overload
 def cumulative_sum(
-    x: Signed, /, axis: int | None = None, dtype: None = None, include_initial: bool = False
+    x: Signed,
+    /,
+    axis: int | None = None,
+    dtype: None = None,
+    include_initial: bool = False,
+    out: Any = None,
 ) -> GPUArray[np.int64]: ...
 @overload
 def cumulative_sum(
-    x: Unsigned, /, axis: int | None = None, dtype: None = None, include_initial: bool = False
+    x: Unsigned,
+    /,
+    axis: int | None = None,
+    dtype: None = None,
+    include_initial: bool = False,
+    out: Any = None,
 ) -> GPUArray[np.uint64]: ...
 @overload
 def cumulative_sum(
@@ -489,6 +498,7 @@ def cumulative_sum(
     *,
     dtype: DType[ScalarT],
     include_initial: bool = False,
+    out: Any = None,
 ) -> GPUArray[ScalarT]: ...
 @overload
 def cumulative_sum(
@@ -497,26 +507,47 @@ def cumulative_sum(
     axis: int | None = None,
     dtype: DTypeLike | None = None,
     include_initial: bool = False,
+    out: Any = None,
 ) -> GPUArray[Any]: ...
 def cumulative_sum(
-    x: Any, /, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    x: Any,
+    /,
+    axis: int | None = None,
+    dtype: Any = None,
+    include_initial: bool = False,
+    out: Any = None,
 ) -> Any:
     """Running sums along an axis; include_initial: after a zero."""
     need_arrays("cumulative_sum", x)
-    return table.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
+    return table.cumulative_sum(x, axis=axis, dtype=dtype, out=out, include_initial=include_initial)
 
 
 @overload
 def cumulative_prod(
-    x: InexactT, /, axis: int | None = None, dtype: None = None, include_initial: bool = False
+    x: InexactT,
+    /,
+    axis: int | None = None,
+    dtype: None = None,
+    include_initial: bool = False,
+    out: Any = None,
 ) -> InexactT: ...
 @overload
 def cumulative_prod(
-    x: Signed, /, axis: int | None = None, dtype: None = None, include_initial: bool = False
+    x: Signed,
+    /,
+    axis: int | None = None,
+    dtype: None = None,
+    include_initial: bool = False,
+    out: Any = None,
 ) -> GPUArray[np.int64]: ...
 @overload
 def cumulative_prod(
-    x: Unsigned, /, axis: int | None = None, dtype: None = None, include_initial: bool = False
+    x: Unsigned,
+    /,
+    axis: int | None = None,
+    dtype: None = None,
+    include_initial: bool = False,
+    out: Any = None,
 ) -> GPUArray[np.uint64]: ...
 @overload
 def cumulative_prod(
@@ -526,6 +557,7 @@ def cumulative_prod(
     *,
     dtype: DType[ScalarT],
     include_initial: bool = False,
+    out: Any = None,
 ) -> GPUArray[ScalarT]: ...
 @overload
 def cumulative_prod(
@@ -534,22 +566,30 @@ def cumulative_prod(
     axis: int | None = None,
     dtype: DTypeLike | None = None,
     include_initial: bool = False,
+    out: Any = None,
 ) -> GPUArray[Any]: ...
 def cumulative_prod(
-    x: Any, /, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    x: Any,
+    /,
+    axis: int | None = None,
+    dtype: Any = None,
+    include_initial: bool = False,
+    out: Any = None,
 ) -> Any:
     """Running products along an axis; include_initial: after a one."""
     need_arrays("cumulative_prod", x)
-    return table.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
+    return table.cumulative_prod(
+        x, axis=axis, dtype=dtype, out=out, include_initial=include_initial
+    )
 
 
 def diff(
-    x: ArrayT, /, n: int = 1, axis: int = -1, prepend: ArrayT | None = None,
+    a: ArrayT, n: int = 1, axis: int = -1, prepend: ArrayT | None = None,
     append: ArrayT | None = None,
 ) -> ArrayT:  # fmt: skip
     """Differences of neighbours along an axis, n times."""
-    need_arrays("diff", x)
-    result: ArrayT = table.diff(x, n, axis, prepend, append)
+    need_arrays("diff", a)
+    result: ArrayT = table.diff(a, n, axis, prepend, append)
     return result
 
 
@@ -557,8 +597,7 @@ def diff(
 
 
 def sort(
-    x: ArrayT,
-    /,
+    a: ArrayT,
     axis: int | None = -1,
     kind: str | None = None,
     order: str | Sequence[str] | None = None,
@@ -567,16 +606,15 @@ def sort(
     stable: bool = True,
 ) -> ArrayT:
     """A sorted copy along an axis."""
-    need_arrays("sort", x)
-    found = _sort.sort(x, axis, order)
+    need_arrays("sort", a)
+    found = _sort.sort(a, axis, order)
     along = -1 if axis is None else axis
     result: ArrayT = manipulation.flip(found, along) if descending and found.ndim else found
     return result
 
 
 def argsort(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     axis: int | None = -1,
     kind: str | None = None,
     order: str | Sequence[str] | None = None,
@@ -585,32 +623,32 @@ def argsort(
     stable: bool = True,
 ) -> Index:
     """The indices that sort along an axis; equal items keep their order."""
-    need_arrays("argsort", x)
+    need_arrays("argsort", a)
     result: Index
-    if not descending or x.ndim == 0:
-        result = _sort.argsort(x, axis, order)
+    if not descending or a.ndim == 0:
+        result = _sort.argsort(a, axis, order)
         return result
     if axis is None:
-        x, axis = x.ravel(), 0
-    axis = layout.normalize_axis(axis, x.ndim)
-    backwards = _sort.argsort(manipulation.flip(x, axis), axis, order)
-    result = (x.shape[axis] - 1) - manipulation.flip(backwards, axis)
+        a, axis = a.ravel(), 0
+    axis = layout.normalize_axis(axis, a.ndim)
+    backwards = _sort.argsort(manipulation.flip(a, axis), axis, order)
+    result = (a.shape[axis] - 1) - manipulation.flip(backwards, axis)
     return result
 
 
 def searchsorted(
-    x1: GPUArray[Any], x2: Operand, /, side: str = "left", sorter: GPUArray[Any] | None = None
+    a: GPUArray[Any], v: Operand, side: str = "left", sorter: GPUArray[Any] | None = None
 ) -> Index:
-    """Where items of x2 belong in the sorted array x1."""
-    need_arrays("searchsorted", x1)
-    result: Index = _sort.searchsorted(x1, x2, side, sorter)
+    """Where items of v belong in the sorted array a."""
+    need_arrays("searchsorted", a)
+    result: Index = _sort.searchsorted(a, v, side, sorter)
     return result
 
 
-def nonzero(x: GPUArray[Any], /) -> tuple[Index, ...]:
+def nonzero(a: GPUArray[Any]) -> tuple[Index, ...]:
     """Indices of the items that are not zero, an array for each axis."""
-    need_arrays("nonzero", x)
-    return advanced_indexing.nonzero(x)
+    need_arrays("nonzero", a)
+    return advanced_indexing.nonzero(a)
 
 
 @overload
@@ -643,36 +681,44 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
 # ---- sets
 
 
-def isin(x1: Operand, x2: Operand, /, assume_unique: bool = False, invert: bool = False) -> Bool:
-    """Which items of x1 are among those of x2."""
-    if not isinstance(x1, GPUArray):  # one of them may be a number
-        need_arrays("isin", x2)
-    result: Bool = sets.isin(x1, x2, invert)
+def isin(
+    element: Operand,
+    test_elements: Operand,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: str | None = None,
+) -> Bool:
+    """Which items of element are among those of test_elements. assume_unique and kind change
+    nothing."""
+    if not isinstance(element, GPUArray):  # one of them may be a number
+        need_arrays("isin", test_elements)
+    result: Bool = sets.isin(element, test_elements, invert)
     return result
 
 
-def unique_all(x: ArrayT, /) -> _named.UniqueAllResult[ArrayT]:
+def unique_all(x: ArrayT) -> _named.UniqueAllResult[ArrayT]:
     """The distinct items, their first indices, the inverse indices, and their counts."""
     need_arrays("unique_all", x)
     result: _named.UniqueAllResult[ArrayT] = table.unique_parts(x, ("index", "inverse", "counts"))
     return result
 
 
-def unique_counts(x: ArrayT, /) -> _named.UniqueCountsResult[ArrayT]:
+def unique_counts(x: ArrayT) -> _named.UniqueCountsResult[ArrayT]:
     """The distinct items, and how often they are there."""
     need_arrays("unique_counts", x)
     result: _named.UniqueCountsResult[ArrayT] = table.unique_parts(x, ("counts",))
     return result
 
 
-def unique_inverse(x: ArrayT, /) -> _named.UniqueInverseResult[ArrayT]:
+def unique_inverse(x: ArrayT) -> _named.UniqueInverseResult[ArrayT]:
     """The distinct items, and which one each item is."""
     need_arrays("unique_inverse", x)
     result: _named.UniqueInverseResult[ArrayT] = table.unique_parts(x, ("inverse",))
     return result
 
 
-def unique_values(x: ArrayT, /) -> ArrayT:
+def unique_values(x: ArrayT) -> ArrayT:
     """The distinct items."""
     need_arrays("unique_values", x)
     result: ArrayT = table.unique_parts(x, ())

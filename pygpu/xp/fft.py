@@ -55,47 +55,44 @@ __all__ = [
 
 def _one(name: str, text: str, real: bool = False) -> Any:
     def function(
-        x: Any,
-        /,
+        a: Any,
         n: int | None = None,
         axis: int = -1,
         norm: str | None = "backward",
         out: Any = None,
     ) -> Any:
-        need_arrays(name, x)
-        return _single(x, getattr(np.fft, name)(x, n=n, axis=axis, norm=norm, out=out), real)
+        need_arrays(name, a)
+        return _single(a, getattr(np.fft, name)(a, n=n, axis=axis, norm=norm, out=out), real)
 
     return _named(function, name, text)
 
 
 def _many(name: str, text: str, real: bool = False) -> Any:
     def function(
-        x: Any,
-        /,
+        a: Any,
         s: Sequence[int] | None = None,
         axes: Sequence[int] | None = None,
         norm: str | None = "backward",
         out: Any = None,
     ) -> Any:
-        need_arrays(name, x)
+        need_arrays(name, a)
         if s is not None and axes is None:
-            axes = tuple(range(x.ndim - len(s), x.ndim))
-        return _single(x, getattr(np.fft, name)(x, s=s, axes=axes, norm=norm, out=out), real)
+            axes = tuple(range(a.ndim - len(s), a.ndim))
+        return _single(a, getattr(np.fft, name)(a, s=s, axes=axes, norm=norm, out=out), real)
 
     return _named(function, name, text)
 
 
 def _two(name: str, text: str, real: bool = False) -> Any:
     def function(
-        x: Any,
-        /,
+        a: Any,
         s: Sequence[int] | None = None,
         axes: Sequence[int] | None = (-2, -1),
         norm: str | None = "backward",
         out: Any = None,
     ) -> Any:
-        need_arrays(name, x)
-        return _single(x, getattr(np.fft, name)(x, s=s, axes=axes, norm=norm, out=out), real)
+        need_arrays(name, a)
+        return _single(a, getattr(np.fft, name)(a, s=s, axes=axes, norm=norm, out=out), real)
 
     return _named(function, name, text)
 
@@ -148,17 +145,17 @@ def _frequency_dtype(dtype: Any, device: Device) -> np.dtype[Any]:
 
 @overload
 def fftfreq(
-    n: int, /, d: float = 1.0, *, dtype: None = None, device: AnyDevice = None
+    n: int, d: float = 1.0, *, dtype: None = None, device: AnyDevice = None
 ) -> Floating: ...
 @overload
 def fftfreq(
-    n: int, /, d: float = 1.0, *, dtype: DType[ScalarT], device: AnyDevice = None
+    n: int, d: float = 1.0, *, dtype: DType[ScalarT], device: AnyDevice = None
 ) -> GPUArray[ScalarT]: ...
 @overload
 def fftfreq(
-    n: int, /, d: float = 1.0, *, dtype: DTypeLike | None = None, device: AnyDevice = None
+    n: int, d: float = 1.0, *, dtype: DTypeLike | None = None, device: AnyDevice = None
 ) -> GPUArray[Any]: ...
-def fftfreq(n: int, /, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
     """The frequencies of the n items of a transform; d: the distance of samples."""
     where = as_device(device)
     kind = _frequency_dtype(dtype, where)
@@ -172,17 +169,17 @@ def fftfreq(n: int, /, d: float = 1.0, *, dtype: Any = None, device: Any = None)
 
 @overload
 def rfftfreq(
-    n: int, /, d: float = 1.0, *, dtype: None = None, device: AnyDevice = None
+    n: int, d: float = 1.0, *, dtype: None = None, device: AnyDevice = None
 ) -> Floating: ...
 @overload
 def rfftfreq(
-    n: int, /, d: float = 1.0, *, dtype: DType[ScalarT], device: AnyDevice = None
+    n: int, d: float = 1.0, *, dtype: DType[ScalarT], device: AnyDevice = None
 ) -> GPUArray[ScalarT]: ...
 @overload
 def rfftfreq(
-    n: int, /, d: float = 1.0, *, dtype: DTypeLike | None = None, device: AnyDevice = None
+    n: int, d: float = 1.0, *, dtype: DTypeLike | None = None, device: AnyDevice = None
 ) -> GPUArray[Any]: ...
-def rfftfreq(n: int, /, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
     """The frequencies of the items of rfft(); d: the distance of samples."""
     where = as_device(device)
     kind = _frequency_dtype(dtype, where)
@@ -195,7 +192,7 @@ def _axes(x: Any, axes: Any) -> tuple[int, ...]:
     return (axes,) if isinstance(axes, int) else tuple(axes)
 
 
-def fftshift(x: ArrayT, /, axes: int | Sequence[int] | None = None) -> ArrayT:
+def fftshift(x: ArrayT, axes: int | Sequence[int] | None = None) -> ArrayT:
     """The frequency zero in the middle."""
     need_arrays("fftshift", x)
     along = _axes(x, axes)
@@ -203,7 +200,7 @@ def fftshift(x: ArrayT, /, axes: int | Sequence[int] | None = None) -> ArrayT:
     return result
 
 
-def ifftshift(x: ArrayT, /, axes: int | Sequence[int] | None = None) -> ArrayT:
+def ifftshift(x: ArrayT, axes: int | Sequence[int] | None = None) -> ArrayT:
     """The inverse of fftshift()."""
     need_arrays("ifftshift", x)
     along = _axes(x, axes)

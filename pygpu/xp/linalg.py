@@ -114,10 +114,10 @@ class SVDResult(NamedTuple, Generic[_T]):
     Vh: _T
 
 
-def cholesky(x: InexactT, /, *, upper: bool = False) -> InexactT:
+def cholesky(a: InexactT, /, *, upper: bool = False) -> InexactT:
     """The triangular factor L (upper: its transpose conjugated) of positive definite matrices."""
-    need_arrays("cholesky", x)
-    lower = _linalg.cholesky(x)
+    need_arrays("cholesky", a)
+    lower = _linalg.cholesky(a)
     result: InexactT = lower.mT.conj() if upper else lower
     return result
 
@@ -144,10 +144,10 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=axis)
 
 
-def det(x: InexactT, /) -> InexactT:
+def det(a: InexactT) -> InexactT:
     """Determinants."""
-    need_arrays("det", x)
-    result: InexactT = _linalg.det(x)
+    need_arrays("det", a)
+    result: InexactT = _linalg.det(a)
     return result
 
 
@@ -158,37 +158,37 @@ def diagonal(x: ArrayT, /, *, offset: int = 0) -> ArrayT:
     return result
 
 
-def eig(x: GPUArray[Any], /) -> EigResult:
+def eig(a: GPUArray[Any]) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices, always complex; by NumPy on the host."""
-    need_arrays("eig", x)
-    return EigResult(*(_complex(x, found) for found in _linalg.eig(x)))
+    need_arrays("eig", a)
+    return EigResult(*(_complex(a, found) for found in _linalg.eig(a)))
 
 
-def eigh(x: InexactT, /, UPLO: str = "L") -> EighResult[InexactT]:  # noqa: N803
+def eigh(a: InexactT, UPLO: str = "L") -> EighResult[InexactT]:  # noqa: N803
     """Eigenvalues, in ascending order, and eigenvectors of symmetric or Hermitian matrices, of
     which the lower ("L") or the upper ("U") triangle is read."""
-    need_arrays("eigh", x)
-    return EighResult(*_linalg.eigh(x, UPLO))
+    need_arrays("eigh", a)
+    return EighResult(*_linalg.eigh(a, UPLO))
 
 
-def eigvals(x: GPUArray[Any], /) -> ComplexFloating:
+def eigvals(a: GPUArray[Any]) -> ComplexFloating:
     """Eigenvalues of square matrices, always complex; by NumPy on the host."""
-    need_arrays("eigvals", x)
-    result: ComplexFloating = _complex(x, _linalg.eigvals(x))
+    need_arrays("eigvals", a)
+    result: ComplexFloating = _complex(a, _linalg.eigvals(a))
     return result
 
 
-def eigvalsh(x: GPUArray[Any], /, UPLO: str = "L") -> Floating:  # noqa: N803
+def eigvalsh(a: GPUArray[Any], UPLO: str = "L") -> Floating:  # noqa: N803
     """Eigenvalues of symmetric or Hermitian matrices, in ascending order; see eigh()."""
-    need_arrays("eigvalsh", x)
-    result: Floating = _linalg.eigvalsh(x, UPLO)
+    need_arrays("eigvalsh", a)
+    result: Floating = _linalg.eigvalsh(a, UPLO)
     return result
 
 
-def inv(x: InexactT, /) -> InexactT:
+def inv(a: InexactT) -> InexactT:
     """Inverse matrices."""
-    need_arrays("inv", x)
-    result: InexactT = _linalg.inv(x)
+    need_arrays("inv", a)
+    result: InexactT = _linalg.inv(a)
     return result
 
 
@@ -213,36 +213,46 @@ def matrix_norm(
 
 
 @overload
-def matrix_power(x: InexactT, n: int, /) -> InexactT: ...
+def matrix_power(a: InexactT, n: int) -> InexactT: ...
 @overload
-def matrix_power(x: GPUArray[Any], n: int, /) -> GPUArray[Any]: ...
-def matrix_power(x: Any, n: int, /) -> Any:
+def matrix_power(a: GPUArray[Any], n: int) -> GPUArray[Any]: ...
+def matrix_power(a: Any, n: int) -> Any:
     """Matrices to the power of an integer."""
-    need_arrays("matrix_power", x)
+    need_arrays("matrix_power", a)
     if n == 0:
         from ._creation import eye
         from ._manipulation import broadcast_to
 
-        one = eye(x.shape[-1], dtype=x.dtype, device=x.device)
-        return broadcast_to(one, x.shape)._copy(order="C")
+        one = eye(a.shape[-1], dtype=a.dtype, device=a.device)
+        return broadcast_to(one, a.shape)._copy(order="C")
     if n < 0:
-        x, n = inv(x), -n
+        a, n = inv(a), -n
     result: Any = None
     while n:
         if n & 1:
-            result = x if result is None else matmul(result, x)
+            result = a if result is None else matmul(result, a)
         n >>= 1
         if n:
-            x = matmul(x, x)
-    return result if result is not x else x._copy()
+            a = matmul(a, a)
+    return result if result is not a else a._copy()
 
 
-def matrix_rank(x: GPUArray[Any], /, *, rtol: _Tolerance = None) -> Index:
-    """How many singular values are above rtol times the largest."""
-    need_arrays("matrix_rank", x)
-    values = svdvals(x)
+def matrix_rank(
+    A: GPUArray[Any],
+    tol: _Tolerance = None,
+    hermitian: bool = False,
+    *,
+    rtol: _Tolerance = None,
+) -> Index:
+    """How many singular values are above tol, or above rtol times the largest. hermitian changes
+    nothing."""
+    need_arrays("matrix_rank", A)
+    if tol is not None:
+        ranks: Index = _linalg.matrix_rank(A, tol, rtol=rtol)
+        return ranks
+    values = svdvals(A)
     if rtol is None:
-        rtol = max(x.shape[-2:]) * float(np.finfo(values.dtype).eps)
+        rtol = max(A.shape[-2:]) * float(np.finfo(values.dtype).eps)
     limit = _reduce("max", values, -1, keepdims=True)
     given: Any = rtol
     tolerance = given[..., None] if hasattr(given, "ndim") and given.ndim else given
@@ -263,72 +273,79 @@ def outer(x1: Any, x2: Any, /) -> Any:
 
 
 @overload
-def pinv(x: InexactT, /, *, rtol: _Tolerance = None) -> InexactT: ...
+def pinv(
+    a: InexactT, rcond: _Tolerance = None, hermitian: bool = False, *, rtol: _Tolerance = None
+) -> InexactT: ...
 @overload
-def pinv(x: GPUArray[Any], /, *, rtol: _Tolerance = None) -> GPUArray[Any]: ...
-def pinv(x: Any, /, *, rtol: Any = None) -> Any:
-    """Pseudo-inverses."""
-    need_arrays("pinv", x)
+def pinv(
+    a: GPUArray[Any], rcond: _Tolerance = None, hermitian: bool = False, *, rtol: _Tolerance = None
+) -> GPUArray[Any]: ...
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    """Pseudo-inverses. Singular values of at most rtol times the largest count as zero; rcond is
+    NumPy's older name of rtol. hermitian changes nothing."""
+    need_arrays("pinv", a)
+    if rcond is not None:
+        if rtol is not None:
+            raise ValueError("pinv: rcond and rtol are two names of one argument; give one")
+        rtol = rcond
     if rtol is None:
-        rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
-    return _linalg.pinv(x, rtol)
+        rtol = max(a.shape[-2:]) * float(np.finfo(a.dtype).eps)
+    return _linalg.pinv(a, rtol)
 
 
 @overload
-def qr(x: ArrayT, /, mode: Literal["r"]) -> ArrayT: ...
+def qr(a: ArrayT, mode: Literal["r"]) -> ArrayT: ...
 @overload
-def qr(x: InexactT, /, mode: str = "reduced") -> QRResult[InexactT]: ...
-def qr(x: Any, /, mode: str = "reduced") -> Any:
+def qr(a: InexactT, mode: str = "reduced") -> QRResult[InexactT]: ...
+def qr(a: Any, mode: str = "reduced") -> Any:
     """Orthogonal and triangular factors. mode: "reduced" or "complete", or "r" for R alone."""
-    need_arrays("qr", x)
+    need_arrays("qr", a)
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"qr: mode must be 'reduced', 'complete' or 'r', not {mode!r}")
-    found = _linalg.qr(x, mode)
+    found = _linalg.qr(a, mode)
     return found if mode == "r" else QRResult(*found)
 
 
-def slogdet(x: InexactT, /) -> SlogdetResult[InexactT]:
+def slogdet(a: InexactT) -> SlogdetResult[InexactT]:
     """Signs, and logarithms of absolute values, of determinants."""
-    need_arrays("slogdet", x)
-    return SlogdetResult(*_linalg.slogdet(x))
+    need_arrays("slogdet", a)
+    return SlogdetResult(*_linalg.slogdet(a))
 
 
 @overload
-def solve(x1: InexactT, x2: InexactT, /) -> InexactT: ...
+def solve(a: InexactT, b: InexactT) -> InexactT: ...
 @overload
-def solve(x1: GPUArray[Any], x2: GPUArray[Any], /) -> GPUArray[Any]: ...
-def solve(x1: Any, x2: Any, /) -> Any:
-    """Solve x1 @ x = x2 for x: a vector (one axis), or matrices."""
-    need_arrays("solve", x1, x2)
-    need_arrays("solve", x1)
-    if x2.ndim == 1:
-        return _linalg.solve(x1, x2[:, None])[..., 0]
-    return _linalg.solve(x1, x2)
+def solve(a: GPUArray[Any], b: GPUArray[Any]) -> GPUArray[Any]: ...
+def solve(a: Any, b: Any) -> Any:
+    """Solve a @ x = b for x: a vector (one axis), or matrices."""
+    need_arrays("solve", a, b)
+    need_arrays("solve", a)
+    if b.ndim == 1:
+        return _linalg.solve(a, b[:, None])[..., 0]
+    return _linalg.solve(a, b)
 
 
 @overload
 def svd(
-    x: InexactT,
-    /,
+    a: InexactT,
     full_matrices: bool = True,
     compute_uv: Literal[True] = True,
     hermitian: bool = False,
 ) -> SVDResult[InexactT]: ...
 @overload
 def svd(
-    x: GPUArray[Any],
-    /,
+    a: GPUArray[Any],
     full_matrices: bool = True,
     *,
     compute_uv: Literal[False],
     hermitian: bool = False,
 ) -> Floating: ...
 def svd(
-    x: Any, /, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> Any:
     """Singular values, in descending order, and vectors, unless compute_uv is False."""
-    need_arrays("svd", x)
-    found = _linalg.svd(x, full_matrices, compute_uv, hermitian)
+    need_arrays("svd", a)
+    found = _linalg.svd(a, full_matrices, compute_uv, hermitian)
     return SVDResult(*found) if compute_uv else found
 
 

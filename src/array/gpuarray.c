@@ -46,8 +46,22 @@ static int check_shape(const Py_ssize_t *shape, int n, Py_ssize_t itemsize) {
 
 /* ---- life cycle ------------------------------------------------------------------------------ */
 
+/* The class has no memory of its own; those of the two systems do. */
+static int is_of_a_system(PyTypeObject *type) {
+    if (type != arr_state->GPUArrayType) {
+        return 1;
+    }
+    PyErr_SetString(PyExc_TypeError,
+                    "GPUArray() makes no arrays, because it is the class of those of both CUDA and "
+                    "OpenCL; call pygpu.xp.empty(shape, dtype)");
+    return 0;
+}
+
 static PyObject *GPUArray_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
                               PyObject *Py_UNUSED(kwargs)) {
+    if (!is_of_a_system(type)) {
+        return NULL;
+    }
     GPUArray *self = (GPUArray *)PG_NEW(type);
     if (self != NULL) {
         self->dims = self->inline_dims;

@@ -13,7 +13,42 @@ ROW = np.array([3, 1, 2, 1])
 HOLES = np.array([3.0, 1, NAN, -2])
 FRAMED = np.pad(np.ones((2, 3)), ((1, 2), (0, 3)))
 
+
+def filled(x, a, *arguments):
+    a = x(a.copy())
+    np.fill_diagonal(a[:, 1:], *arguments)
+    return a
+
+
 CALLS = {
+    "sum from a start by position": lambda x: np.sum(x(ROW), 0, None, None, False, 5),
+    "max of masked items by position": lambda x: np.max(x(ROW), 0, None, True, 0, x(ROW < 3)),
+    "std with all by position": lambda x: np.std(x(MATRIX), 1, None, None, 1, True),
+    "any with axes kept by position": lambda x: np.any(x(MATRIX), 1, None, True),
+    "count_nonzero, too many": lambda x: np.count_nonzero(x(ROW), 0, True),
+    "std about a mean": lambda x: np.std(x(MATRIX), 1, mean=x(MATRIX).mean(1, keepdims=True)),
+    "var about a number": lambda x: x(MATRIX * 1j).var(0, mean=2, ddof=1),
+    "var about a mean, masked": lambda x: np.var(x(MATRIX), mean=[1.0], where=x(MATRIX > 2)),
+    "ravel in memory order": lambda x: x(MATRIX).T[:, ::-1].ravel("k"),
+    "ravel of repeated items": lambda x: np.broadcast_to(x(MATRIX[:2, :1]), (3, 2, 4)).ravel("K"),
+    "flatten of repeated items": lambda x: np.broadcast_to(x(ROW), (3, 4)).flatten("K"),
+    "reshape in no order": lambda x: x(MATRIX).T.reshape(12, order=None),
+    "reshape in memory order": lambda x: x(MATRIX).reshape(12, order="K"),
+    "ravel in an unknown order": lambda x: x(MATRIX).ravel("CF"),
+    "ravel in order 1": lambda x: x(MATRIX).ravel(1),
+    "unravel_index in no order": lambda x: np.unravel_index(x(ROW), (2, 3), None)[1],
+    "astype in Fortran order": lambda x: x(MATRIX).astype("f4", "f"),
+    "diagonal of columns, filled": lambda x: filled(x, np.zeros((11, 4)), [1, 2, 3, 4], True),
+    "diagonal of wide columns, filled": lambda x: filled(x, np.zeros((2, 5)), 3, True),
+    "copyto by numbers": lambda x: np.copyto(x(ROW), 1, where=x(ROW)),
+    "vstack by name": lambda x: np.vstack(tup=[x(ROW), x(ROW)]),
+    "isin by name": lambda x: np.isin(element=x(ROW), test_elements=[1], invert=True),
+    "append to a number": lambda x: np.append(1.5, x(ROW)),
+    "atleast_2d of a number": lambda x: np.atleast_2d(4, x(ROW))[0],
+    "clip without limits": lambda x: x(ROW).clip(),
+    "searchsorted with a short sorter": lambda x: np.searchsorted(x(ROW), 2, sorter=x(ROW[:2])),
+    "roll by an array": lambda x: np.roll(x(MATRIX), x(ROW[:2]), (0, 1)),
+    "argsort with an unknown argument": lambda x: x(ROW).argsort(unknown=1),
     "convolve of a NaN in the kernel": lambda x: np.convolve(x(ROW * 1.0), x(HOLES[1:3])),
     "convolve of infinity beside the end": lambda x: np.convolve(x(HOLES), x([np.inf, 1.0])),
     "convolve, same": lambda x: np.convolve(x(HOLES), x(HOLES[::-1].copy()), "same"),

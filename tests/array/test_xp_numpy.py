@@ -203,3 +203,68 @@ def test_random_functions_draw_from_one_generator(on):
     missing = {n for n in np.random.__all__ if callable(getattr(np.random, n))}
     missing -= {*xp.random.__all__, "get_state", "set_state", "ranf", "sample", "random_integers"}
     assert {n for n in missing if n[0].islower()} == set()
+
+
+def test_clip_to_limits_of_another_kind(on):
+    x, i = xp.asarray(A), np.array([1, 2, 3])
+    compare(xp.clip(xp.asarray(i), 1.5, None), i.clip(1.5))
+    compare(xp.clip(xp.asarray(i), a_min=xp.asarray(2.5), a_max=4), np.clip(i, 2.5, 4))
+    compare(xp.clip(x, a_max=[0, 1, 2, 3, 4, 5]), A.clip(max=[0, 1, 2, 3, 4, 5]))
+    compare(xp.clip(x, -1, 1, dtype="f4"), np.clip(A, -1, 1, dtype="f4"))
+    with pytest.raises(TypeError, match="clip: a_min and min are two names of one argument"):
+        xp.clip(x, 1, min=2)
+
+
+def test_dtypes_with_a_shape_are_refused(on):
+    for call in (xp.zeros, xp.empty):
+        with pytest.raises(TypeError, match="has a shape of its own; make an array of float32"):
+            call(3, "(2,)f4")
+    with pytest.raises(TypeError, match="has a shape of its own"):
+        xp.asarray(A).astype("(2,)f4")
+
+
+def test_the_class_of_all_arrays_makes_none(on):
+    with pytest.raises(TypeError, match="call pygpu.xp.empty"):
+        xp.ndarray((2, 3))
+
+
+def test_concatenation_by_subscripts(on):
+    x, a = xp.asarray(A), A
+    compare(xp.r_[x[0], 0, 5.0, x[1, :2]], np.r_[a[0], 0, 5.0, a[1, :2]])
+    compare(xp.r_["-1", x, x], np.r_["-1", a, a])
+    compare(xp.r_["0,2", x[0], x[0]], np.r_["0,2", a[0], a[0]])
+    compare(xp.r_["1,2,0", x[0], x[1]], np.r_["1,2,0", a[0], a[1]])
+    compare(xp.r_[x[0], 1:3, -1:1:3j], np.r_[a[0], 1:3, -1:1:3j])
+    compare(xp.c_[x[:, 0], x[:, 1], x], np.c_[a[:, 0], a[:, 1], a])
+    compare(xp.r_[1, 2, 0:3], np.r_[1, 2, 0:3])
+    compare(xp.c_[xp.asarray([1, 2], dtype=xp.int8), [3, 4]], np.c_[np.int8([1, 2]), [3, 4]])
+    with pytest.raises(ValueError, match="must be the first"):
+        xp.r_[x, "0"]
+    with pytest.raises(ValueError, match="'q' is not one of"):
+        xp.r_["q", x]
+
+
+def test_flat(on):
+    for given in (A, A[:, ::2], A.T):
+        a, x = given.copy("K"), xp.asarray(A)
+        x = x[:, ::2] if given.shape == (4, 3) else x.T if given.shape == (6, 4) else x
+        for key in (3, slice(1, None, 2), -1, [0, 2], ...):
+            compare(x.flat[key], a.flat[key])
+        for key, value in ((2, 9.0), (slice(0, 7, 2), [1, 2]), (..., a), ([1, 3], 5)):
+            a.flat[key] = value
+            x.flat[key] = value
+        compare(x, a)
+        a.flat = [1, 2, 3]
+        x.flat = [1, 2, 3]
+        compare(x, a)
+        assert len(x.flat) == a.size and [float(item) for item in x.flat] == a.ravel().tolist()
+        part = x.flat[:2]
+        part[...] = 70
+        assert 70 not in x.get() and x.flat.base is x
+    with pytest.raises(ValueError, match="flat: no items to set 2 items from"):
+        xp.asarray(A).flat[:2] = []
+
+
+def test_get_array_module(on):
+    assert xp.get_array_module(A, 1) is np and xp.get_array_module() is np
+    assert xp.get_array_module(A, xp.asarray(A)) is xp

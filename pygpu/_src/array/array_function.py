@@ -6,9 +6,9 @@ docs/arrays/linalg_fft.md); all others raise TypeError.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from functools import cache
+from inspect import signature
 from math import prod
 from typing import Any
 
@@ -26,16 +26,43 @@ _CHANGED = frozenset((np.place, np.put, np.put_along_axis, np.putmask, np.fill_d
 _LISTS = frozenset((np.append, np.average, np.histogram, np.insert, np.searchsorted))
 
 
+# names of the arguments after the axis, in NumPy's order
+_REDUCTIONS = {
+    "sum": ("dtype", "out", "keepdims", "initial", "where"),
+    "prod": ("dtype", "out", "keepdims", "initial", "where"),
+    "min": ("out", "keepdims", "initial", "where"),
+    "max": ("out", "keepdims", "initial", "where"),
+    "ptp": ("out", "keepdims"),
+    "argmin": ("out",),
+    "argmax": ("out",),
+    "any": ("out", "keepdims"),
+    "all": ("out", "keepdims"),
+    "mean": ("dtype", "out", "keepdims"),
+    "var": ("dtype", "out", "ddof", "keepdims"),
+    "std": ("dtype", "out", "ddof", "keepdims"),
+    "count_nonzero": (),
+}
+
+
 def _reduction(kind: str) -> Callable[..., Any]:
+    names = _REDUCTIONS[kind]
+
     def call(a: Any, axis: Any = None, *args: Any, **options: Any) -> Any:
+        if len(args) > len(names):
+            raise TypeError(
+                f"{kind}: at most {len(names) + 2} positional arguments, not {len(args) + 2}"
+            )
+        options.update(zip(names, args, strict=False))
         options = {k: v for k, v in options.items() if v is not np._NoValue}
-        if args:
-            names = ("dtype", "out") if kind in ("sum", "prod", "mean", "var", "std") else ("out",)
-            options.update(zip(names, args, strict=False))
         if kind in ("var", "std") and "correction" in options:
             if options.get("ddof", 0) != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             options["ddof"] = options.pop("correction")
+        if options.get("mean") is not None:
+            from .routines import statistics
+
+            return statistics.about_mean(kind, a, axis, **options)
+        options.pop("mean", None)
         return a._reduce(kind, axis, **options)
 
     return call
@@ -73,10 +100,7 @@ def _table() -> dict[Any, Callable[..., Any]]:
     from .routines import table as array_table
 
     table: dict[Any, Callable[..., Any]] = {
-        getattr(np, kind): _reduction(kind)
-        for kind in (
-            "sum prod min max ptp argmin argmax any all mean var std count_nonzero".split()
-        )
+        getattr(np, kind): _reduction(kind) for kind in _REDUCTIONS
     }
     table |= {getattr(np, "a" + kind): table[getattr(np, kind)] for kind in ("max", "min")}
     table |= {
@@ -129,20 +153,38 @@ def _save(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 @cache
-def _other_names(known: Callable[..., Any], function: Any) -> dict[str, str]:
-    """Return the names of NumPy's arguments whose implementation here calls them otherwise."""
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+def _names(
+    function: Any, known: Any
+) -> tuple[tuple[str, ...], frozenset[str], dict[str, str]]:
+    """Return NumPy's names of a function's positional arguments, the names of the
+    implementation's, and what it calls those of NumPy's that it lacks. All are empty if either
+    cannot be inspected."""
+    try:
+        numpys, own = signature(function).parameters, signature(known).parameters
+    except (TypeError, ValueError):
+        return (), frozenset(), {}
     theirs, ours = (
-        [p.name for p in inspect.signature(f).parameters.values() if p.kind in positional]
-        for f in (function, known)
+        tuple(n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD)
+        for parameters in (numpys, own)
     )
     pairs = zip(theirs, ours, strict=False)
-    return {name: here for name, here in pairs if name not in ours and here not in theirs}
+    return theirs, frozenset(own), {t: o for t, o in pairs if t not in own and o not in numpys}
 
 
-def _renamed(known: Callable[..., Any], function: Any, options: dict[str, Any]) -> dict[str, Any]:
-    names = _other_names(known, function)
-    return {names.get(name, name): value for name, value in options.items()}
+def _by_position(function: Any, known: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Pass leading arguments by position if the implementation has other names for them than
+    NumPy, as numpy.vstack(tup=arrays), and others by its names."""
+    names, own, renamed = _names(function, known)
+    last = named = len(args)
+    for name in names[len(args) :]:
+        if name not in kwargs:
+            break
+        named += 1
+        if name not in own:
+            last = named
+    moved = names[len(args) : last]
+    rest = {renamed.get(name, name): v for name, v in kwargs.items() if name not in moved}
+    return (*args, *(kwargs[name] for name in moved)), rest
 
 
 def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
@@ -161,7 +203,7 @@ def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
             )
         return NotImplemented if known is None else known(*args, **kwargs)
     if kwargs:
-        kwargs = _renamed(known, function, kwargs)
+        args, kwargs = _by_position(function, known, args, kwargs)
     first = args[0] if args else None
     if isinstance(first, GPUArray):
         return known(*args, **kwargs)

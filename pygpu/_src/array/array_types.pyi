@@ -734,6 +734,7 @@ class GPUArray(ArrayBase[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> _FloatingGPUArray: ...
     @overload
     def var(  # type: ignore[overload-overlap]
@@ -744,6 +745,7 @@ class GPUArray(ArrayBase[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> GPUArray[np.float32]: ...
     @overload
     def var(
@@ -754,6 +756,7 @@ class GPUArray(ArrayBase[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> GPUArray[np.float64]: ...
     @overload
     def var(
@@ -765,6 +768,7 @@ class GPUArray(ArrayBase[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> GPUArray[_ScalarT]: ...
     @overload
     def var(
@@ -775,6 +779,7 @@ class GPUArray(ArrayBase[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> GPUArray[Any]: ...
     @overload
     def std(
@@ -785,6 +790,7 @@ class GPUArray(ArrayBase[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> _FloatingGPUArray: ...
     @overload
     def std(  # type: ignore[overload-overlap]
@@ -795,6 +801,7 @@ class GPUArray(ArrayBase[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> GPUArray[np.float32]: ...
     @overload
     def std(
@@ -805,6 +812,7 @@ class GPUArray(ArrayBase[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> GPUArray[np.float64]: ...
     @overload
     def std(
@@ -816,6 +824,7 @@ class GPUArray(ArrayBase[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> GPUArray[_ScalarT]: ...
     @overload
     def std(
@@ -826,6 +835,7 @@ class GPUArray(ArrayBase[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> GPUArray[Any]: ...
     @overload
     def cumsum(
@@ -1656,6 +1666,7 @@ class ArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> _FloatingArray: ...
     @overload
     def var(  # type: ignore[overload-overlap]
@@ -1666,6 +1677,7 @@ class ArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> Array[np.float32]: ...
     @overload
     def var(
@@ -1676,6 +1688,7 @@ class ArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> Array[np.float64]: ...
     @overload
     def var(
@@ -1687,6 +1700,7 @@ class ArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> Array[_ScalarT]: ...
     @overload
     def var(
@@ -1697,6 +1711,7 @@ class ArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> Array[Any]: ...
     @overload
     def std(
@@ -1707,6 +1722,7 @@ class ArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> _FloatingArray: ...
     @overload
     def std(  # type: ignore[overload-overlap]
@@ -1717,6 +1733,7 @@ class ArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> Array[np.float32]: ...
     @overload
     def std(
@@ -1727,6 +1744,7 @@ class ArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> Array[np.float64]: ...
     @overload
     def std(
@@ -1738,6 +1756,7 @@ class ArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> Array[_ScalarT]: ...
     @overload
     def std(
@@ -1748,6 +1767,7 @@ class ArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> Array[Any]: ...
     @overload
     def cumsum(
@@ -2563,6 +2583,7 @@ class GPUArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> _FloatingCUDAArray: ...
     @overload
     def var(  # type: ignore[overload-overlap]
@@ -2573,6 +2594,7 @@ class GPUArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> CUDAArray[np.float32]: ...
     @overload
     def var(
@@ -2583,6 +2605,7 @@ class GPUArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> CUDAArray[np.float64]: ...
     @overload
     def var(
@@ -2594,6 +2617,7 @@ class GPUArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> CUDAArray[_ScalarT]: ...
     @overload
     def var(
@@ -2604,6 +2628,7 @@ class GPUArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> CUDAArray[Any]: ...
     @overload
     def std(
@@ -2614,6 +2639,7 @@ class GPUArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> _FloatingCUDAArray: ...
     @overload
     def std(  # type: ignore[overload-overlap]
@@ -2624,6 +2650,7 @@ class GPUArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> CUDAArray[np.float32]: ...
     @overload
     def std(
@@ -2634,6 +2661,7 @@ class GPUArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> CUDAArray[np.float64]: ...
     @overload
     def std(
@@ -2645,6 +2673,7 @@ class GPUArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> CUDAArray[_ScalarT]: ...
     @overload
     def std(
@@ -2655,6 +2684,7 @@ class GPUArrayTypes(GPUArray[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> CUDAArray[Any]: ...
     @overload
     def cumsum(

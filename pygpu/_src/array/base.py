@@ -367,7 +367,8 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         order, or "A": in Fortran order if this one is."""
         shape, dtype = self.shape, self.dtype
         if order not in ("K", "C", "F"):
-            order = layout.as_order("copy", order, self._f_contiguous and not self._c_contiguous)
+            fortran = self._f_contiguous and not self._c_contiguous
+            order = layout.as_order("copy", order, fortran, "K")
         if order == "C" or (self._c_contiguous and order != "F"):
             strides = None
         elif order == "F" or self._f_contiguous:

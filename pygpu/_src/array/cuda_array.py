@@ -354,7 +354,7 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
     def astype(
         self,
         dtype: _DType[_ScalarT],
-        stream: _Stream = ...,
+        stream: _Stream | str = ...,
         *,
         copy: bool = ...,
         order: str = ...,
@@ -365,7 +365,7 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
     def astype(
         self,
         dtype: DTypeLike,
-        stream: _Stream = ...,
+        stream: _Stream | str = ...,
         *,
         copy: bool = ...,
         order: str = ...,
@@ -379,6 +379,8 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
     ) -> Any:  # fmt: skip
         """A copy converted to another dtype. Raises TypeError for a conversion that the rule
         *casting* does not allow."""
+        if isinstance(stream, str):
+            stream, order = None, stream  # NumPy's second argument
         queue = stream_of(stream, "astype")
         return super().astype(dtype, queue, copy=copy, order=order, casting=casting)
 

@@ -26,6 +26,7 @@ __all__ = [
     "collapse_in_order",
     "f_strides",
     "flags",
+    "iteration_order",
     "as_order",
     "keep_order_strides",
     "may_overlap",
@@ -116,15 +117,22 @@ def flags(shape: Shape, strides: Shape, itemsize: int) -> tuple[bool, bool]:
     return contiguous(reversed(range(n))), contiguous(range(n))
 
 
-def as_order(call: str, order: Any, fortran: bool) -> str:
-    """Convert NumPy's name of an order of axes to "K", "C" or "F"; fortran: what "A" stands for.
-    Raises TypeError and ValueError."""
+def as_order(
+    call: str, order: Any, fortran: bool = False, default: str = "C", among: str = "CFAK"
+) -> str:
+    """Convert NumPy's name of an order of axes, in upper or lower case, to "K", "C" or "F";
+    fortran: what "A" stands for. None is the default. Raises TypeError and ValueError."""
+    if order is None:
+        return default
     if not isinstance(order, str):
         raise TypeError(f"{call}: order must be str, not {type(order).__name__}")
-    word = order.upper()
-    if word not in ("C", "F", "A", "K"):
-        raise ValueError(f"{call}: order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
-    return word if word != "A" else "F" if fortran else "C"
+    name = order.upper()
+    if len(name) != 1 or name not in among:
+        names = [repr(known) for known in among]
+        raise ValueError(
+            f"{call}: order must be {', '.join(names[:-1])} or {names[-1]}, not {order!r}"
+        )
+    return name if name != "A" else "F" if fortran else "C"
 
 
 def keep_order_strides(shape: Shape, strides: Shape, itemsize: int) -> Shape:
@@ -136,6 +144,23 @@ def keep_order_strides(shape: Shape, strides: Shape, itemsize: int) -> Shape:
         result[axis] = step
         step *= max(shape[axis], 1)
     return tuple(result)
+
+
+def iteration_order(shape: Shape, strides: Shape) -> list[int]:
+    """Return the axes from the outermost to the innermost as NumPy visits them for order="K": by
+    strides, except that axes of length 1 or stride 0 stay between their neighbours."""
+    inner_first: list[tuple[int, int]] = []
+    for axis in reversed(range(len(shape))):
+        stride = abs(strides[axis]) if shape[axis] != 1 else 0
+        at = len(inner_first)
+        for place in reversed(range(len(inner_first))):
+            other = inner_first[place][1]
+            if stride and other:
+                if other <= stride:
+                    break
+                at = place
+        inner_first.insert(at, (axis, stride))
+    return [axis for axis, _ in reversed(inner_first)]
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:

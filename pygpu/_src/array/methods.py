@@ -346,8 +346,11 @@ class ArrayBase(Shaping[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> Any:
         """Variance over axes, as numpy.var."""
+        if mean is not None:
+            return _numpy.var(self, axis, dtype, out, ddof, keepdims, where=where, mean=mean)
         return self._reduce(
             "var", axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims, where=where
         )
@@ -360,8 +363,11 @@ class ArrayBase(Shaping[_ScalarT_co]):
         ddof: float = 0,
         keepdims: bool = False,
         where: _Where = None,
+        mean: Any = None,
     ) -> Any:
         """Standard deviation over axes, as numpy.std."""
+        if mean is not None:
+            return _numpy.std(self, axis, dtype, out, ddof, keepdims, where=where, mean=mean)
         return self._reduce(
             "std", axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims, where=where
         )
@@ -385,7 +391,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
         return scan.scan("cumprod", self, axis, dtype=dtype, out=out)
 
     def argsort(
-        self, axis: int | None = -1, kind: Any = None, order: Any = None, **options: Any
+        self, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
     ) -> Any:
         """Return the indices that sort along an axis; the order of equal items is kept. order:
         fields of records to compare first."""
@@ -393,7 +399,9 @@ class ArrayBase(Shaping[_ScalarT_co]):
 
         return sort.argsort(self, axis, order)
 
-    def sort(self, axis: int = -1, kind: Any = None, order: Any = None, **options: Any) -> None:
+    def sort(
+        self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    ) -> None:
         """Sort along an axis, in place. order: fields of records to compare first."""
         sort = lazy("pygpu._src.array.sort")
 

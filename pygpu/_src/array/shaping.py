@@ -12,6 +12,7 @@ import numpy as np
 from pygpu import _array
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.fastpath import fastpath
+from pygpu._src.util.lazy import lazy
 
 from . import elementwise, launch_cache, layout, ufuncs
 from .base import _ScalarT_co
@@ -72,10 +73,9 @@ class Shaping(Indexing[_ScalarT_co]):
         new = _sequence(shape)
         new = (operator.index(new),) if not hasattr(new, "__iter__") else tuple(new)
         new = tuple(operator.index(n) for n in new)
-        if order == "A":
-            order = "F" if self._f_contiguous and not self._c_contiguous else "C"
         if order not in ("C", "F"):
-            raise ValueError(f"reshape: order must be 'C', 'F' or 'A', not {order!r}")
+            fortran = self._f_contiguous and not self._c_contiguous
+            order = layout.as_order("reshape", order, fortran, among="CFA")
         if new.count(-1) > 1:
             raise ValueError("can only specify one unknown dimension")
         if -1 in new:
@@ -97,16 +97,29 @@ class Shaping(Indexing[_ScalarT_co]):
     @fastpath("ravel")
     def ravel(self, order: str = "C") -> Self:
         """Return one axis with all items; a view if possible."""
+        if order not in ("C", "F"):
+            fortran = self._f_contiguous and not self._c_contiguous
+            order = layout.as_order("ravel", order, fortran)
         if order == "K" and not self._c_contiguous:  # in memory order
-            axes = sorted(range(self.ndim), key=lambda k: (-abs(self.strides[k]), k))
-            return self.transpose(axes).ravel("C")
+            return self.transpose(layout.iteration_order(self.shape, self.strides)).ravel("C")
         order = "C" if order == "K" else order
         return self.reshape((-1,) if self.size else (0,), order=order)
 
+    @property
+    def flat(self) -> Any:
+        """The items in C order, to be read and set by one index, as numpy.ndarray.flat."""
+        return lazy("pygpu._src.array.flat").Flat(self)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        lazy("pygpu._src.array.flat").Flat(self)[...] = value
+
     def flatten(self, order: str = "C") -> Self:
         """A copy with one axis."""
+        fortran = self._f_contiguous and not self._c_contiguous
+        order = layout.as_order("flatten", order, fortran)
         if order == "K":
-            return self._copy().ravel("K")
+            return self.transpose(layout.iteration_order(self.shape, self.strides)).flatten("C")
         return self.reshape((self.size,), order=order, copy=True)
 
     @fastpath("squeeze")
@@ -215,13 +228,16 @@ class Shaping(Indexing[_ScalarT_co]):
         """Return a copy converted to another dtype; copy=False: the array itself if it already has
         it. Raises TypeError for a conversion that the rule *casting* does not allow."""
         dtype = dtypes.native(dtype, "astype")
+        if isinstance(queue, str):
+            queue, order = None, queue  # NumPy's second argument
         if casting != "unsafe" and not np.can_cast(self.dtype, dtype, casting):
             raise TypeError(
                 f"astype: cannot cast array data from {self.dtype!r} to {dtype!r} according to the "
                 f"rule {casting!r}"
             )
         if order not in ("K", "C", "F"):
-            order = layout.as_order("astype", order, self._f_contiguous and not self._c_contiguous)
+            fortran = self._f_contiguous and not self._c_contiguous
+            order = layout.as_order("astype", order, fortran, "K")
         if dtype.kind == self.dtype.kind and dtype.str[1:] in ("M8", "m8"):
             dtype = self.dtype  # a date without a unit: keep the array's unit
         if dtype == self.dtype:

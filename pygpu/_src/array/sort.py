@@ -270,6 +270,10 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
         raise ValueError(f"searchsorted: the sorted array must have one axis, not {a.ndim}")
     a = a._aligned()
     if sorter is not None:
+        if np.size(sorter) != a.size:
+            raise ValueError(
+                f"searchsorted: sorter has {np.size(sorter)} indices for {a.size} items"
+            )
         a = take(a, sorter)
     if not primitives.is_array(v) and not isinstance(v, (int, float, complex, np.generic)):
         v = ufuncs.to_operand(v, a) if isinstance(v, (date, timedelta)) else np.asarray(v)

@@ -186,6 +186,12 @@ def native(dtype: DTypeLike, call: str = "array") -> np.dtype[Any]:
         raise TypeError(f"{call}: dtype: {error}") from None
     if dtype.hasobject:
         raise TypeError(f"{call}: dtype {dtype} holds Python objects, which a device cannot use")
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        raise TypeError(
+            f"{call}: dtype {dtype} has a shape of its own; make an array of {base} with the axes "
+            f"{shape} at the end"
+        )
     if not dtype.isnative:
         raise TypeError(
             f"{call}: dtype {dtype} is of the other byte order; convert with "

@@ -363,7 +363,10 @@ def _within(dtype: np.dtype[Any], low: Any, high: Any) -> tuple[Any, Any]:
 def clip(a: Any, low: Any = None, high: Any = None, out: Any = None, where: Any = True) -> Any:
     """Limit items to [low, high]; None for no limit. where: as of ufuncs."""
     if low is None and high is None:
-        raise ValueError("One of max or min must be given")
+        if out is None:
+            return a._copy()
+        out[...] = a
+        return out
     target = None if out is None else (out,)
     if a.dtype.kind in "iu" and int in (type(low), type(high)):
         low, high = _within(a.dtype, low, high)

@@ -383,6 +383,8 @@ def tile(a: Any, reps: Any) -> Any:
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Shift items along axes; those that leave at one end re-enter at the other."""
+    if isinstance(shift, GPUArray) and shift.ndim == 1:
+        shift = shift.get().tolist()  # type: ignore[attr-defined]
     if axis is None:
         flat = primitives.flat(a)
         return roll(flat, shift, 0).reshape(a.shape)

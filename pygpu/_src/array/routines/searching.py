@@ -113,6 +113,13 @@ def _putmask(a: Any, mask: Any, values: Any) -> None:
         a[...] = joining.choose("putmask", mask.reshape(a.shape), values, a)
 
 
+def _as_shaped(to: Any, a: Any) -> Any:
+    """Broadcast as in an assignment, where leading axes of length 1 may be too many."""
+    while a.ndim > to.ndim and a.shape[0] == 1:
+        a = a[0]
+    return manipulation.broadcast_to(a, to.shape)
+
+
 def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     if not isinstance(dst, GPUArray):
         host = src.get()
@@ -130,8 +137,11 @@ def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -
     if where is True:
         to[...] = src
         return
-    src = manipulation.broadcast_to(primitives.astype(_on_device(to, src), to.dtype), to.shape)
-    where = manipulation.broadcast_to(_on_device(to, where, np.bool_), to.shape)
+    kind = where.dtype if hasattr(where, "dtype") else np.asarray(where).dtype
+    if kind != np.bool_:
+        raise TypeError(f"copyto: where must be a mask of booleans, not of {kind}")
+    src = _as_shaped(to, primitives.astype(_on_device(to, src), to.dtype))
+    where = _as_shaped(to, _on_device(to, where, np.bool_))
     to[...] = joining.choose("copyto", where, src, to)
 
 
@@ -282,14 +292,22 @@ def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
         raise ValueError("array must be at least 2-d")
     if a.ndim > 2 and len(set(a.shape)) > 1:
         raise ValueError("All dimensions of input must be of equal length")
-    n, stride = min(a.shape), sum(a.strides)
-    if a.ndim == 2 and wrap and layout.flags(a.shape, a.strides, a.itemsize)[0]:
-        step = a.shape[1] + 1
-        n, stride = -(-a.size // step), step * a.itemsize
-    if n:
-        places = a._view((n,), (stride,), a.offset)
-        places[...] = val if np.ndim(val) == 0 else _resize(_on_device(a, val), (n,))
-        primitives.changed(a, places)
+    n, stride, blocks = min(a.shape), sum(a.strides), 0
+    if a.ndim == 2 and wrap:  # after each square block and a row between, it begins again
+        blocks, rest = divmod(a.shape[0], a.shape[1] + 1)
+        n = min(rest, a.shape[1])
+    whole = blocks * a.shape[1]
+    if np.ndim(val):
+        val = _resize(_on_device(a, val), (whole + n,))
+    below = blocks * (a.shape[1] + 1) * a.strides[0]
+    for places, first in (
+        (a._view((blocks, a.shape[1]), (below // max(blocks, 1), stride), a.offset), 0),
+        (a._view((n,), (stride,), a.offset + below if n else a.offset), whole),
+    ):
+        if places.size:
+            items = val[first : first + places.size] if np.ndim(val) else val
+            places[...] = items.reshape(places.shape) if np.ndim(val) else items
+            primitives.changed(a, places)
 
 
 # ---- insertion and removal
@@ -379,10 +397,9 @@ def _setxor1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
 # ---- positions
 
 
-def _unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
+def _unravel_index(indices: Any, shape: Any, order: str | None = "C") -> tuple[Any, ...]:
     shape = layout.as_shape(shape, "unravel_index")
-    if order not in ("C", "F"):
-        raise ValueError(f"unravel_index: order must be 'C' or 'F', not {order!r}")
+    order = layout.as_order("unravel_index", order, among="CF")
     n = int(np.prod(shape, dtype=object))
     if indices.dtype.kind not in "iu":
         raise TypeError("only int indices permitted")
@@ -398,13 +415,16 @@ def _unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...
     return tuple(found if order == "F" else reversed(found))
 
 
-def _ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+def _ravel_multi_index(
+    multi_index: Any, dims: Any, mode: Any = "raise", order: str | None = "C"
+) -> Any:
     dims = layout.as_shape(dims, "ravel_multi_index")
+    order = layout.as_order("ravel_multi_index", order, among="CF")
     if len(multi_index) != len(dims):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
-    if order not in ("C", "F") or not {*modes} <= {"raise", "wrap", "clip"}:
-        raise ValueError(f"ravel_multi_index: mode {mode!r} or order {order!r} is unknown")
+    if not {*modes} <= {"raise", "wrap", "clip"}:
+        raise ValueError(f"ravel_multi_index: mode must be 'raise', 'wrap' or 'clip', not {mode!r}")
     like = next(x for x in multi_index if isinstance(x, GPUArray))
     found: Any = 0
     steps = list(zip(multi_index, dims, modes, strict=True))

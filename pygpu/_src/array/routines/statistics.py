@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from pygpu._src.codegen import dtypes
 from . import histogram_bins, joining, manipulation
 
 __all__ = [
+    "about_mean",
     "bin_edges",
     "bincount",
     "digitize",
@@ -36,6 +38,37 @@ __all__ = [
     "quantile",
     "sorted_rows",
 ]
+
+
+def about_mean(
+    kind: str, a: Any, axis: Any = None, *, mean: Any, dtype: Any = None, out: Any = None,
+    ddof: float = 0, keepdims: bool = False, where: Any = None,
+) -> Any:  # fmt: skip
+    """Compute numpy.var or numpy.std about a mean that the caller has, which must broadcast with
+    the array."""
+    if isinstance(mean, (list, tuple, np.ndarray)):
+        mean = primitives.as_array(a, mean, call=kind)
+    apart = a - mean
+    squares = apart.real**2 + apart.imag**2 if apart.dtype.kind == "c" else apart * apart
+    result = squares.dtype if dtype is None else np.dtype(dtype)
+    if dtype is None and a.dtype.kind in "iub":
+        result = np.dtype(np.float64 if a.backend.limits.fp64 else np.float32)
+    wide = np.dtype(np.float32) if result == np.float16 else result
+    total = squares._reduce("sum", axis, dtype=wide, keepdims=keepdims, where=where)
+    if where is None or where is True:
+        axes = layout.normalize_axes(axis, a.ndim, kind)
+        found = total / max(prod(a.shape[k] for k in axes) - ddof, 0)
+    else:
+        mask = where if isinstance(where, GPUArray) else primitives.as_array(a, where, call=kind)
+        many = manipulation.broadcast_to(mask, a.shape)._reduce(
+            "count_nonzero", axis, keepdims=keepdims
+        )
+        found = total / ufuncs.call("maximum", (many - ddof, 0))
+    found = primitives.astype(ufuncs.call("sqrt", (found,)) if kind == "std" else found, result)
+    if out is None:
+        return found
+    out[...] = found
+    return out
 
 
 def sorted_rows(

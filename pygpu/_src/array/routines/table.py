@@ -109,6 +109,12 @@ def diff(
     return joining.diff(a, n, axis)
 
 
+def _together(*items: Any) -> list[Any]:
+    """Arrays on the device of the first array among the items."""
+    like = next(x for x in items if primitives.is_array(x))
+    return [x if primitives.is_array(x) else primitives.as_array(like, x) for x in items]
+
+
 def _clip(
     a: Any, a_min: Any = _NoValue, a_max: Any = _NoValue, out: Any = None, **options: Any
 ) -> Any:
@@ -361,13 +367,11 @@ def _shapes() -> dict[str, Callable[..., Any]]:
     """Return functions that arrange items: join, split, repeat, rotate."""
     m = manipulation
     return {
-        "append": lambda arr, values, axis=None: m.concat(
-            [arr, primitives.as_array(arr, values)], axis
-        ),
+        "append": lambda arr, values, axis=None: m.concat(_together(arr, values), axis),
         "array_split": lambda a, parts, axis=0: m.split(a, parts, axis),
-        "atleast_1d": lambda *arrays: m.atleast(1, arrays),
-        "atleast_2d": lambda *arrays: m.atleast(2, arrays),
-        "atleast_3d": lambda *arrays: m.atleast(3, arrays),
+        "atleast_1d": lambda *arrays: m.atleast(1, _together(*arrays)),
+        "atleast_2d": lambda *arrays: m.atleast(2, _together(*arrays)),
+        "atleast_3d": lambda *arrays: m.atleast(3, _together(*arrays)),
         "block": m.block,
         "broadcast_arrays": lambda *arrays, subok=False: m.broadcast_arrays(*arrays),
         "broadcast_to": lambda a, shape, subok=False: m.broadcast_to(a, shape),

@@ -1,0 +1,61 @@
+"""The items of an array as one axis, whatever its strides: ``a.flat``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+
+from . import primitives
+from .routines import manipulation
+
+__all__ = ["Flat"]
+
+
+class Flat:
+    """The items of an array in C order, to read and to set by one index: ``a.flat[::2] = 0``.
+
+    Indexing returns copies, as NumPy's does.
+    """
+
+    __slots__ = ("base",)
+
+    def __init__(self, base: Any) -> None:
+        self.base = base
+
+    def __len__(self) -> int:
+        size: int = self.base.size
+        return size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.base.ravel())
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self.base.ravel()[key]
+        return found._copy() if found.base_data is self.base.base_data else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Set items to a number, or to items in turn, again from the first after the last."""
+        items = self.base.ravel()
+        if np.ndim(value):
+            value = self._as_many(value, items[key])
+        items[key] = value
+        if items.base_data is not self.base.base_data:
+            self.base[...] = items.reshape(self.base.shape)
+
+    def _as_many(self, value: Any, places: Any) -> Any:
+        if not isinstance(value, GPUArray):
+            value = primitives.as_array(self.base, value, call="flat")
+        value = primitives.flat(value)
+        if value.size == 0 and places.size:
+            raise ValueError(f"flat: no items to set {places.size} items from")
+        if value.size < places.size:
+            value = manipulation.tile(value, -(-places.size // value.size))
+        return value[: places.size].reshape(places.shape)
+
+    def copy(self) -> Any:
+        """A copy of the array with one axis."""
+        return self.base.flatten()
