@@ -20,6 +20,8 @@ def filled(x, a, *arguments):
     return a
 
 
+SKEW = np.array([[1.0, 2], [3, 4]])
+
 CALLS = {
     "sum from a start by position": lambda x: np.sum(x(ROW), 0, None, None, False, 5),
     "max of masked items by position": lambda x: np.max(x(ROW), 0, None, True, 0, x(ROW < 3)),
@@ -45,6 +47,19 @@ CALLS = {
     "isin by name": lambda x: np.isin(element=x(ROW), test_elements=[1], invert=True),
     "append to a number": lambda x: np.append(1.5, x(ROW)),
     "atleast_2d of a number": lambda x: np.atleast_2d(4, x(ROW))[0],
+    "einsum of other characters": lambda x: np.einsum("i%", x(MATRIX)),
+    "einsum of two ellipses": lambda x: np.einsum("...i...", x(CUBE)),
+    "einsum without the output's ellipsis": lambda x: np.einsum("...i->i", x(MATRIX)),
+    "interp beside infinities": lambda x: np.interp(
+        x([0, 1.0, 2, 3, 4, 5, 6]), x([1.0, 3, 4, 5]), x([2.0, np.inf, 1, np.inf])
+    ),
+    "interp of complex numbers": lambda x: np.interp(
+        x([1.0, 2, 2.5, 4]), x([1.0, 2, 3]), x([2 + 1j, 3 - 1j, complex(np.inf, 2)])
+    ),
+    "nan_to_num to arrays": lambda x: np.nan_to_num(x(HOLES), nan=x(ROW * 1.0)),
+    "cond of singular matrices": lambda x: np.linalg.cond(x(np.array([np.ones((2, 2)), SKEW])), 1),
+    "cond of zeros": lambda x: np.linalg.cond(x(np.array([np.zeros((2, 2)), SKEW]))),
+    "cond of NaN": lambda x: np.linalg.cond(x(np.array([[1, NAN], [1, 2]])), np.inf),
     "clip without limits": lambda x: x(ROW).clip(),
     "searchsorted with a short sorter": lambda x: np.searchsorted(x(ROW), 2, sorter=x(ROW[:2])),
     "roll by an array": lambda x: np.roll(x(MATRIX), x(ROW[:2]), (0, 1)),

@@ -35,6 +35,13 @@ def _parse(subscripts: str, operands: list[Any]) -> tuple[list[str], str]:
             else "fewer operands provided to einstein sum function than specified in the "
             "subscripts string"
         )
+    for part in (*terms, output):
+        labels = part.replace("...", "", 1)
+        if labels and not (labels.isascii() and labels.isalpha()):
+            raise ValueError(
+                f"einstein sum subscripts string {subscripts!r}: {part!r} must be letters and at "
+                "most one ellipsis ('...')"
+            )
     extra = [x.ndim - len(t.replace("...", "")) for t, x in zip(terms, operands, strict=True)]
     most = max((e for t, e in zip(terms, extra, strict=True) if "..." in t), default=0)
     names = "".join(chr(0xE000 + k) for k in range(max(most, 0)))  # of no alphabet
@@ -49,6 +56,11 @@ def _parse(subscripts: str, operands: list[Any]) -> tuple[list[str], str]:
             raise ValueError("einstein sum subscripts string contains too many subscripts")
         parsed.append(term.replace("...", names[len(names) - more :]))
     if arrow:
+        if names and "..." not in output:
+            raise ValueError(
+                f"einstein sum subscripts string {subscripts!r}: the output has no ellipsis for "
+                "the axes of those of the operands"
+            )
         result = output.replace("...", names)
     else:
         letters = "".join(terms).replace("...", "")

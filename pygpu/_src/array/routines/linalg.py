@@ -30,7 +30,7 @@ from pygpu._src.array.factorization.launches import (
 from pygpu._src.array.precision import precision
 from pygpu._src.array.reduction import reduce
 
-from . import factorizations, host_fallback, manipulation
+from . import factorizations, host_fallback, joining, manipulation
 
 try:
     from numpy.linalg import _linalg as _numpy
@@ -285,15 +285,30 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
 
 
 def cond(x: Any, p: Any = None) -> Any:
-    """Condition numbers: by singular values (p None, 2, -2), else norm(x) * norm(inv(x))."""
+    """Condition numbers: by singular values (p None, 2, -2), else norm(x) * norm(inv(x)). Infinity
+    for singular matrices."""
     _matrix(x)
     if x.size == 0:
         raise LinAlgError("cond is not defined on empty arrays")
     if p in (None, 2, -2):
         s = svdvals(x)
-        ratio = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
-        return ratio
-    return matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
+        found = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    else:
+        found = matrix_norm(x, ord=p) * matrix_norm(_inverse_or_nan(x), ord=p)
+    undefined = ufuncs.call("isnan", (x,))._reduce("any", (-2, -1))
+    return joining.choose("cond", ufuncs.call("isnan", (found,)) > undefined, np.inf, found)
+
+
+def _inverse_or_nan(x: Any) -> Any:
+    """Inverse matrices, of NaN for each singular one."""
+    try:
+        return inv(x)
+    except LinAlgError:
+        if x.ndim == 2:
+            kind = x.dtype if x.dtype.kind in "fc" else np.dtype(np.float64)
+            return primitives.empty(x, x.shape, kind).fill(np.nan)
+    matrices = x.reshape((-1, *x.shape[-2:]))
+    return joining.stack([_inverse_or_nan(one) for one in matrices]).reshape(x.shape)
 
 
 def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:

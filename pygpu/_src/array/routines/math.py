@@ -89,6 +89,16 @@ def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 # ---- between samples
 
 
+def _on_line(left: Any, right: Any, y0: Any, y1: Any, width: Any) -> Any:
+    """Interpolate at distances from two samples: from the other one where the first gives NaN, as
+    beside infinities."""
+    slope = (y1 - y0) / width
+    result = slope * left + y0
+    result = joining.choose("interp", ufuncs.call("isnan", (result,)), slope * right + y1, result)
+    level = ufuncs.call("isnan", (result,)) & (y0 == y1)
+    return joining.choose("interp", level, y0, result)
+
+
 def _interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
@@ -121,9 +131,15 @@ def _interp(
     x0, y0 = advanced_indexing.take(xp, at), advanced_indexing.take(fp, at)
     x1, y1 = advanced_indexing.take(xp, next_), advanced_indexing.take(fp, next_)
     width = x1 - x0
-    slope = (y1 - y0) / joining.choose("interp", width == 0, 1.0, width)
-    result = slope * (x - x0) + y0
-    result = joining.choose("interp", x == x1, y1, result)  # exact, also next to infinities
+    width = joining.choose("interp", width == 0, 1.0, width)
+    if kind.kind == "c":
+        result = primitives.empty(x, x.shape, kind)
+        result.real[...] = _on_line(x - x0, x - x1, y0.real, y1.real, width)
+        result.imag[...] = _on_line(x - x0, x - x1, y0.imag, y1.imag, width)
+    else:
+        result = _on_line(x - x0, x - x1, y0, y1, width)
+    result = joining.choose("interp", x == x0, y0, result)  # exact, also next to infinities
+    result = joining.choose("interp", x == x1, y1, result)
     last, first = fp[n - 1], fp[0]
     after = last if right is None else kind.type(right)
     before = first if left is None else kind.type(left)

@@ -238,7 +238,11 @@ def _nan_to_num(
             (x == np.inf, limits.max if posinf is None else posinf),
             (x == -np.inf, limits.min if neginf is None else neginf),
         ):
-            result[test] = value
+            if np.ndim(value):
+                numpys: Any = np.copyto
+                numpys(result, value, where=test)
+            else:
+                result[test] = value
     return result
 
 
