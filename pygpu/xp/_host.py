@@ -103,11 +103,27 @@ def asfortranarray(
     return made if made.ndim else made.reshape(1)
 
 
-def asnumpy(obj: Any, dtype: DTypeLike | None = None) -> NDArray[Any]:
+def asnumpy(
+    obj: Any,
+    dtype: DTypeLike | None = None,
+    *,
+    order: Literal["C", "F", "A", "K"] | None = None,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
     """A NumPy array with a copy of a device array, which is what its get() returns; of anything
-    else, numpy.asarray(obj)."""
+    else, numpy.asarray(obj). out: an array to copy to instead, with the same shape and dtype."""
+    if out is not None and isinstance(obj, GPUArray):
+        if dtype is not None or order is not None:
+            raise TypeError("asnumpy: out has a dtype and an order; give neither of them")
+        array: Any = obj  # of either system
+        array.get(ary=out)
+        return out
     host = obj.get() if isinstance(obj, GPUArray) else np.asarray(obj)
-    return host if dtype is None else host.astype(dtypes.native(dtype), copy=False)
+    if out is not None:
+        out[...] = host
+        return out
+    kind = host.dtype if dtype is None else dtypes.native(dtype)
+    return host.astype(kind, order="K" if order is None else order, copy=False)
 
 
 # ---- from memory and files

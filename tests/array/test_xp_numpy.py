@@ -268,3 +268,14 @@ def test_flat(on):
 def test_get_array_module(on):
     assert xp.get_array_module(A, 1) is np and xp.get_array_module() is np
     assert xp.get_array_module(A, xp.asarray(A)) is xp
+
+
+def test_asnumpy(on):
+    x, host = xp.asarray(A), np.zeros((4, 6))
+    assert xp.asnumpy(x, out=host) is host and (host == A).all()
+    assert xp.asnumpy(A + 1, out=host) is host and (host == A + 1).all()
+    assert xp.asnumpy(x, order="F").flags.f_contiguous
+    assert xp.asnumpy(x, "f4").dtype == np.float32
+    with pytest.raises(TypeError, match="asnumpy: out has a dtype and an order"):
+        xp.asnumpy(x, "f4", out=host)
+    assert np.isfortran(x.T) and not np.isfortran(x)

@@ -35,11 +35,16 @@ class Flags:
         object.__setattr__(self, "f_contiguous", f_contiguous)
         object.__setattr__(self, "forc", c_contiguous or f_contiguous)
 
+    @property
+    def fnc(self) -> bool:
+        """Contiguous in Fortran order and not in C order: what numpy.isfortran() returns."""
+        return self.f_contiguous and not self.c_contiguous
+
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"the flag {name!r} of an array cannot be set")
 
     def __getitem__(self, name: str) -> bool:
-        names = {"C": "c_contiguous", "F": "f_contiguous", "FORC": "forc"}
+        names = {"C": "c_contiguous", "F": "f_contiguous", "FORC": "forc", "FNC": "fnc"}
         names |= {"C_CONTIGUOUS": "c_contiguous", "F_CONTIGUOUS": "f_contiguous"}
         return bool(getattr(self, names[name]))
 
