@@ -22,10 +22,12 @@ from pygpu._src.user_kernels.generator import Generator, default_rng
 
 if TYPE_CHECKING:
     from pygpu import GPUArray as _GPUArray
+    from pygpu._src.array.array_types import AnyDevice as _AnyDevice
 
 __all__ = [
     "Generator",
     "Philox4x32",
+    "RandomState",
     "beta",
     "binomial",
     "bytes",
@@ -116,6 +118,42 @@ def randint(
 ) -> _GPUArray[_Any]:
     """Integers from low to below high, or from 0 to below low."""
     return _generator().integers(low, high, size, dtype)
+
+
+class RandomState(Generator):
+    """A generator with the names of NumPy's older class as well: rand, randn, randint, ...
+
+    seed and device: what default_rng() takes. The numbers are not those of NumPy's class.
+    """
+
+    def __init__(self, seed: _Any = None, device: _AnyDevice = None) -> None:
+        super().__init__(default_rng(seed, device).bit_generator, device)
+
+    def seed(self, seed: _Any = None) -> None:
+        """Start anew. seed: what default_rng() takes."""
+        self._bit_generator = default_rng(seed, self.device).bit_generator
+
+    def rand(self, *shape: int) -> _GPUArray[_Any]:
+        """Uniform numbers from [0, 1) in an array of this shape."""
+        return self.random(shape)
+
+    def randn(self, *shape: int) -> _GPUArray[_Any]:
+        """Numbers of the standard normal distribution in an array of this shape."""
+        return self.standard_normal(shape)
+
+    def random_sample(self, size: int | tuple[int, ...] | None = None) -> _GPUArray[_Any]:
+        """Uniform numbers from [0, 1)."""
+        return self.random(size)
+
+    def randint(
+        self,
+        low: _Any,
+        high: _Any = None,
+        size: int | tuple[int, ...] | None = None,
+        dtype: _Any = int,
+    ) -> _GPUArray[_Any]:
+        """Integers from low to below high, or from 0 to below low."""
+        return self.integers(low, high, size, dtype)
 
 
 def _function(name: str) -> _Any:

@@ -247,6 +247,10 @@ def _made(
     return fill(where.empty(sizes[::-1], dtype)).transpose()
 
 
+def _itself(array: Any) -> Any:
+    return array
+
+
 def _filled(array: Any, value: Any) -> Any:
     array[...] = value
     return array
@@ -403,7 +407,14 @@ def _beside(
     fortran = array.flags.f_contiguous and not array.flags.c_contiguous
     order = layout.as_order(call, order, fortran, "K")
     if order == "K":
-        order = "F" if fortran else "C"
+        sizes = array.shape if shape is None else layout.as_shape(shape, call)
+        order = "F" if fortran and len(sizes) == array.ndim else "C"
+        if not fortran and not array.flags.c_contiguous:  # any other order of the axes
+            strides = layout.keep_order_strides(array.shape, array.strides, 1)
+            axes = sorted(range(array.ndim), key=lambda axis: (-strides[axis], axis))
+            if len(sizes) == array.ndim:
+                made = _made(call, [sizes[k] for k in axes], kind, "C", where, _itself)
+                return fill(made.transpose([axes.index(k) for k in range(array.ndim)]))
     return _made(call, array.shape if shape is None else shape, kind, order, where, fill)
 
 
@@ -687,6 +698,7 @@ def arange(
         return joining.arange_into(where.empty((n,), dtypes.native(kind)), first, by)
     if stop is None:
         start, stop = 0, start
+    step = 1 if step is None else step
     for x in (start, stop, step):
         if not isinstance(x, (int, float, np.integer, np.floating)):
             raise TypeError(f"arange: real numbers are needed, not {type(x).__name__}")
@@ -704,6 +716,8 @@ def arange(
         if not isfinite(steps):
             raise ValueError(f"arange: steps of {step} from {start} never reach {stop}")
         n = max(ceil(steps), 0)
+    if kind == np.bool_ and n > 2:
+        raise TypeError(f"arange: {n} items of bool would not differ; at most 2 are possible")
     return joining.arange_into(where.empty((n,), kind), start, step)
 
 
@@ -782,7 +796,10 @@ def linspace(
 
     start and stop may be arrays: the numbers are then on their device, along a new axis at *axis*.
     retstep: return the distance of neighbours as well."""
-    if isinstance(start, GPUArray) or isinstance(stop, GPUArray):
+    if isinstance(start, (list, tuple, np.ndarray)):
+        start = asarray(start, device=stop.device if isinstance(stop, GPUArray) else device)
+    if isinstance(start, GPUArray) or isinstance(stop, (GPUArray, list, tuple, np.ndarray)):
+        stop = asarray(stop, device=start.device if isinstance(start, GPUArray) else device)
         numpys: Any = np.linspace
         return numpys(start, stop, num, endpoint, retstep, dtype, axis)
     where = as_device(device)

@@ -120,7 +120,10 @@ def logspace(
     """Powers of *base* whose exponents are evenly spaced from start to stop."""
     numpys: Any = np.logspace
     result: GPUArray[Any]
-    if any(isinstance(x, GPUArray) for x in (start, stop, base)):
+    lists = (list, tuple, np.ndarray)
+    if any(isinstance(x, (GPUArray, *lists)) for x in (start, stop, base)):
+        if not any(isinstance(x, GPUArray) for x in (start, stop, base)):
+            start = asarray(start, device=device)
         result = numpys(start, stop, num, endpoint, base, dtype, axis)
     else:
         result = _pow(base, linspace(start, stop, num, endpoint, device=device))

@@ -109,6 +109,7 @@ def _single(x: Any, result: Any, real: bool) -> Any:
     if x.dtype.kind not in "fc":
         return result
     size = x.dtype.itemsize * (2 if x.dtype.kind == "f" else 1) // (2 if real else 1)
+    size = size if real else max(size, 8)  # there are no complex numbers of halves
     return result.astype(np.dtype(f"{'f' if real else 'c'}{size}"), copy=False)
 
 

@@ -574,3 +574,18 @@ def test_the_array_namespace_has_it():
     assert xp.random is random
     with pytest.raises(AttributeError, match=r"pygpu\.xp.*nothing"):
         xp.nothing  # noqa: B018
+
+
+def test_the_older_class(on):
+    state, rng = random.RandomState(5), random.default_rng(5)
+    got = [state.rand(2, 3), state.randn(2), state.randint(0, 9, 4), state.random_sample(),
+           state.gamma(2.0, size=3)]  # fmt: skip
+    want = [rng.random((2, 3)), rng.standard_normal(2), rng.integers(0, 9, 4), rng.random(),
+            rng.gamma(2.0, size=3)]  # fmt: skip
+    for one, other in zip(got, want, strict=True):
+        np.testing.assert_array_equal(one.get(), other.get())
+    assert isinstance(state, random.Generator) and repr(state).startswith("<RandomState(Philox")
+    again = pickle.loads(pickle.dumps(state))
+    np.testing.assert_array_equal(again.rand(3).get(), state.rand(3).get())
+    state.seed(5)
+    np.testing.assert_array_equal(state.rand(2, 3).get(), got[0].get())

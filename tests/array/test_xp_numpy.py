@@ -279,3 +279,30 @@ def test_asnumpy(on):
     with pytest.raises(TypeError, match="asnumpy: out has a dtype and an order"):
         xp.asnumpy(x, "f4", out=host)
     assert np.isfortran(x.T) and not np.isfortran(x)
+
+
+def test_ranges_between_lists(on):
+    compare(xp.linspace([1, 2], [3.0, 5], 3), np.linspace([1, 2], [3.0, 5], 3))
+    compare(xp.linspace(0, A[0], 4, axis=-1), np.linspace(0, A[0], 4, axis=-1))
+    compare(xp.linspace(xp.asarray([1, 2]), [0, 3], 2), np.linspace([1, 2], [0, 3], 2))
+    compare(xp.logspace([1, 2], 3, 3), np.logspace([1, 2], 3, 3))
+    compare(xp.arange(0, 5, None), np.arange(0, 5, None))
+    with pytest.raises(TypeError, match="3 items of bool would not differ"):
+        xp.arange(3, dtype=bool)
+
+
+def test_axes_of_new_arrays_have_the_order_of_the_given(on):
+    cube = np.ones((2, 3, 4))
+    for axes in ((1, 2, 0), (0, 2, 1), (2, 1, 0)):
+        x, a = xp.asarray(cube).transpose(axes), cube.transpose(axes)
+        for options in ({}, {"dtype": "f4"}, {"shape": (5, 6, 7)}, {"shape": (5, 6)}):
+            assert xp.zeros_like(x, **options).strides == np.zeros_like(a, **options).strides
+    compare(xp.full_like(x, 3), np.full_like(a, 3))
+
+
+def test_transforms_of_halves(on):
+    a = np.array([1, 2, 3], np.float16)
+    for name in ("fft", "rfft", "ihfft", "irfft"):
+        got, want = getattr(xp.fft, name)(xp.asarray(a)), getattr(np.fft, name)(a)
+        assert got.dtype == want.dtype
+        np.testing.assert_allclose(got.get(), want, rtol=1e-3, atol=1e-5)

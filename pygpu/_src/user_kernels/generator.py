@@ -74,7 +74,7 @@ class Generator:
         return self._device
 
     def __repr__(self) -> str:
-        return f"<Generator({type(self._bit_generator).__name__}) on {self._device!r}>"
+        return f"<{type(self).__name__}({type(self._bit_generator).__name__}) on {self._device!r}>"
 
     def __reduce__(self) -> Any:
         return _restored, (type(self), self._bit_generator, self._named)

@@ -312,6 +312,8 @@ def _polyval(p: Any, x: Any) -> Any:
     like = p if isinstance(p, GPUArray) else x
     x = primitives.as_array(like, x)
     factors: Any = p if isinstance(p, GPUArray) else np.asarray(p)
+    if factors.ndim == 0:
+        raise TypeError("polyval: the coefficients need an axis, and have none")
     dtype = np.result_type(factors.dtype, x.dtype)
     y = primitives.empty(x, x.shape, dtype).fill(0)
     for k in range(factors.shape[0]):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.array import primitives, ufuncs
+from pygpu._src.array import advanced_indexing, primitives, ufuncs
 
 from . import host_fallback, linalg, math
 
@@ -41,17 +41,17 @@ def _sum(name: str, ufunc: str) -> Callable[..., Any]:
     return call
 
 
-def _without_zeros(a: Any) -> Any:
-    """Return the coefficients without zeros of the highest powers; at least one is left."""
+def _polymul(a1: Any, a2: Any) -> Any:
+    a, b = (_without_leading_zeros(x) for x in _both("polymul", a1, a2))
+    return math.table()["convolve"](a, b)
+
+
+def _without_leading_zeros(a: Any) -> Any:
+    """Return the coefficients from the first that is not zero, or a zero."""
     if a.size < 2 or bool((a[:1] != 0)._reduce("any", None).item()):
         return a
-    kept = np.flatnonzero(a.get())
-    return a[int(kept[0]) if kept.size else a.size - 1 :]
-
-
-def _polymul(a1: Any, a2: Any) -> Any:
-    a, b = (_without_zeros(x) for x in _both("polymul", a1, a2))
-    return math.table()["convolve"](a, b)
+    places = advanced_indexing.nonzero(a)[0]
+    return a[int(places[0]) :] if places.size else a[-1:]
 
 
 def _powers(a: Any, count: int, first: int = 0) -> Any:
