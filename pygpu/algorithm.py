@@ -57,7 +57,10 @@ Extra = Sequence[tuple[str, Any]] | None
 def _check(call: str, ary: Any) -> Backend:
     backend: Backend | None = getattr(ary, "backend", None)
     if backend is None:
-        raise TypeError(f"{call}: an array on the device is needed, not {type(ary).__name__}")
+        raise TypeError(
+            f"{call}: an array on the device is needed, not {type(ary).__name__}; "
+            "copy it there first (to_device, to_gpu)"
+        )
     if ary.ndim != 1:
         raise ValueError(f"{call}: a one-dimensional array is needed, not one of shape {ary.shape}")
     return backend

@@ -121,6 +121,10 @@ class UnsupportedArgumentError(RuntimeError, ValueError):
     overlapping copies, image formats, offsets of sub-buffers."""
 
 
+class ShapeError(TypeError, ValueError):
+    """An invalid shape of an array: a TypeError as in NumPy, a ValueError as in PyOpenCL."""
+
+
 class InvalidOptionsError(RuntimeError, LogicError):
     """A compiler refused its options: a wrong call, and a failed build, which PyOpenCL takes it
     for."""

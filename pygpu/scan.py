@@ -233,7 +233,8 @@ def scan_array(do: Scan, input_ary: Any, output_ary: Any, allocator: Any, queue:
     """Scan one array, for the kernels here and in pygpu.cuda.scan."""
     if getattr(input_ary, "backend", None) is None:
         raise TypeError(
-            f"{do.call}: an array on the device is needed, not {type(input_ary).__name__}"
+            f"{do.call}: an array on the device is needed, not {type(input_ary).__name__}; "
+            "copy it there first (to_device, to_gpu)"
         )
     if input_ary.ndim != 1:
         raise ValueError(f"{do.call}: a one-dimensional array is needed, not {input_ary.shape}")

@@ -56,11 +56,11 @@ __all__ = [
 ]
 
 
-def _dtype(dtype: Any, kind: str, device: Device) -> np.dtype[Any]:
+def _dtype(dtype: Any, kind: str, device: Device, call: str) -> np.dtype[Any]:
     """The dtype asked for, or the device's default of a kind."""
     if dtype is None:
         return default_dtype(kind, device)
-    return dtypes.native(dtype)
+    return dtypes.native(dtype, call)
 
 
 def _of_scalar(value: Any, device: Device) -> np.dtype[Any]:
@@ -194,9 +194,10 @@ def _host(obj: Any, dtype: Any, device: Device) -> np.ndarray:
         return np.asarray(obj, None if dtype is None else dtypes.native(dtype))
     host = np.asarray(obj)
     if host.dtype.kind not in "biufc":
-        raise TypeError(
-            f"asarray: numbers, sequences of numbers or arrays are needed, not {type(obj).__name__}"
-        )
+        kind = type(obj).__name__
+        if isinstance(obj, (list, tuple)):
+            kind = f"a {kind} that NumPy reads as {host.dtype}"
+        raise TypeError(f"asarray: numbers, sequences of numbers or arrays are needed, not {kind}")
     if host.dtype.kind in "iufc" and not isinstance(obj, (memoryview, bytes, bytearray)):
         if not hasattr(obj, "__array_interface__") and isinstance(
             obj, (int, float, complex, list, tuple)
@@ -275,7 +276,7 @@ def empty(
 def empty(shape: Any, dtype: Any = None, order: str | None = "C", *, device: Any = None) -> Any:
     """A new, uninitialized array."""
     where = as_device(device)
-    kind = _dtype(dtype, "real floating", where)
+    kind = _dtype(dtype, "real floating", where, "empty")
     return _made("empty", shape, kind, order, where, lambda array: array)
 
 
@@ -363,7 +364,7 @@ def zeros(
 def zeros(shape: Any, dtype: Any = None, order: str | None = "C", *, device: Any = None) -> Any:
     """A new array of zeros."""
     where = as_device(device)
-    kind = _dtype(dtype, "real floating", where)
+    kind = _dtype(dtype, "real floating", where, "zeros")
     return _made("zeros", shape, kind, order, where, lambda array: array.fill(0))
 
 
@@ -386,7 +387,7 @@ def ones(
 def ones(shape: Any, dtype: Any = None, order: str | None = "C", *, device: Any = None) -> Any:
     """A new array of ones."""
     where = as_device(device)
-    kind = _dtype(dtype, "real floating", where)
+    kind = _dtype(dtype, "real floating", where, "ones")
     return _made("ones", shape, kind, order, where, lambda array: array.fill(1))
 
 
@@ -641,7 +642,7 @@ def eye(
 ) -> Any:
     """Zeros, and ones on diagonal k."""
     where = as_device(device)
-    kind = _dtype(dtype, "real floating", where)
+    kind = _dtype(dtype, "real floating", where, "eye")
     shape = (N, N if M is None else M)
     order = layout.as_order("eye", order, among="CF")
     side = k if order == "C" else -k  # the array in Fortran order is filled transposed
@@ -808,7 +809,7 @@ def linspace(
     step = (stop - start) / steps if steps > 0 else float("nan")
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
     name = "complex floating" if is_complex else "real floating"
-    array = where.empty((count,), _dtype(dtype, name, where))
+    array = where.empty((count,), _dtype(dtype, name, where, "linspace"))
     if array.dtype.kind == "c":
         first, last = complex(start), complex(stop)
         manipulation.linspace_into(array.real, first.real, last.real, endpoint)

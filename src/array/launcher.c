@@ -651,13 +651,17 @@ static PyMemberDef Launcher_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-static PyType_Slot Launcher_slots[] = {{Py_tp_doc, (void *)Launcher_new__doc__},
-                                       {Py_tp_new, (void *)Launcher_new},
-                                       {Py_tp_traverse, (void *)Launcher_traverse},
-                                       {Py_tp_dealloc, (void *)Launcher_dealloc},
-                                       {Py_tp_call, (void *)PyVectorcall_Call},
-                                       {Py_tp_members, Launcher_members},
-                                       {0, NULL}};
+static PyObject *Launcher_repr(PyObject *op) {
+    Launcher *self = (Launcher *)op;
+    return PyUnicode_FromFormat("<%R with grid %R, block %R>", self->kernel, self->grid,
+                                self->block);
+}
+
+static PyType_Slot Launcher_slots[] = {
+    {Py_tp_doc, (void *)Launcher_new__doc__},  {Py_tp_repr, (void *)Launcher_repr},
+    {Py_tp_new, (void *)Launcher_new},         {Py_tp_traverse, (void *)Launcher_traverse},
+    {Py_tp_dealloc, (void *)Launcher_dealloc}, {Py_tp_call, (void *)PyVectorcall_Call},
+    {Py_tp_members, Launcher_members},         {0, NULL}};
 
 PyType_Spec arr_Launcher_spec = {
     .name = "pygpu._array.Launcher",

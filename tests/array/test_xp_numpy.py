@@ -1,6 +1,8 @@
 """pygpu.xp as NumPy's namespace: its names, the order of arguments, and what NumPy returns."""
 
 import io
+import pickle
+import types
 import warnings
 
 import numpy as np
@@ -306,3 +308,12 @@ def test_transforms_of_halves(on):
         got, want = getattr(xp.fft, name)(xp.asarray(a)), getattr(np.fft, name)(a)
         assert got.dtype == want.dtype
         np.testing.assert_allclose(got.get(), want, rtol=1e-3, atol=1e-5)
+
+
+def test_functions_are_pickled_by_their_public_name():
+    for module in (xp, xp.linalg, xp.fft):
+        for name in module.__all__:
+            function = getattr(module, name)
+            if isinstance(function, (types.FunctionType, type(xp.zeros))):
+                assert pickle.loads(pickle.dumps(function)) is function, name
+                assert "._" not in function.__module__, name

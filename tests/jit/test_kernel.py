@@ -619,3 +619,13 @@ def test_wrong_launches(make: Any) -> None:
             fill[(1 << 30, 1 << 10), 1](a)
     fill[1, 1](a)
     assert a.get()[0] == 1
+
+
+def test_reprs_show_the_parameters_and_the_launch():
+    @pygpu.kernel
+    def scale(x, by):
+        x[0] *= by
+
+    assert repr(scale).endswith("scale(x, by)>") and repr(scale).startswith("<pygpu.kernel ")
+    assert repr(scale[2, 64]) == f"<{scale!r} with grid (2,), block (64,)>"
+    assert repr(scale.forall(7)) == f"<{scale!r} for at least 7 threads>"

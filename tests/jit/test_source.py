@@ -273,6 +273,7 @@ def test_refused(case: Any) -> None:
     text = str(error)
     assert message in text
     assert error.filename == __file__
+    assert len(caught.traceback) < 7
     if marked is not None:
         line, mark = text.splitlines()[-2:]
         begin, end = mark.index("^"), mark.rindex("^") + 1

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from pygpu import _cuda
+from pygpu._src.util.public import publish
 
 from . import ufuncs
 from .methods import ArrayBase
@@ -430,3 +431,6 @@ def subset_max(subset: GPUArray[Any], a: _ArrayT, stream: _Stream = None) -> _Ar
     """The greatest of the items that *subset* names."""
     result: _ArrayT = joining.subset("max", subset, _on(a, "subset_max", stream))
     return result
+
+
+publish(globals(), __all__, "pygpu.cuda.gpuarray")

@@ -227,7 +227,8 @@ def _device_by_name(text: str) -> Device:
             return _first_cuda()
         count = driver.Device.count()
         if not parts[0].isdecimal() or int(parts[0]) >= count:
-            raise ValueError(f"device {text!r}: there are {count} CUDA devices, from 'cuda:0' on")
+            last = f"'cuda:0' to 'cuda:{count - 1}'" if count > 1 else "'cuda:0' only"
+            raise ValueError(f"device {text!r} does not exist; there is {last}")
         return _cuda_device(driver.Device(int(parts[0])))
     raise ValueError(
         f"device {text!r}: it must be 'cuda', 'cuda:N', 'simulator', 'opencl', 'opencl:PLATFORM' "

@@ -294,7 +294,7 @@ def as_scalar(value: Any, dtype: np.dtype[Any]) -> Any:
         return date.view(np.int64)[()]
     if isinstance(value, np.generic):
         if dtypes.kind(value.dtype) not in "biufc":
-            raise TypeError(f"cannot convert {value.dtype} to {dtype}")
+            raise TypeError(f"cannot convert {value!r} to {dtype}")
         return value.astype(dtype)
     box = np.empty((), dtype)
     box[...] = value  # raises what an assignment raises

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from pygpu.errors import ShapeError
+
 __all__ = [
     "MAX_DIMS",
     "Index",
-    "ShapeError",
     "as_shape",
     "as_strides",
     "broadcast_shapes",
@@ -42,10 +43,6 @@ __all__ = [
 Shape = tuple[int, ...]
 
 MAX_DIMS = 32  # NumPy 1 has 32, NumPy 2 has 64
-
-
-class ShapeError(TypeError, ValueError):
-    """An invalid shape: a TypeError as in NumPy, a ValueError as in PyOpenCL."""
 
 
 def as_shape(shape: Any, call: str = "array") -> Shape:
@@ -361,7 +358,7 @@ def normalize_axes(axes: Any, ndim: int, call: str = "axis") -> Shape:
     try:
         result: Shape = (normalize_axis(axes, ndim, call),)
     except TypeError:
-        if not isinstance(axes, Iterable):
+        if not isinstance(axes, Iterable) or isinstance(axes, (str, bytes)):
             raise TypeError(
                 f"{'' if call == 'axis' else f'{call}: '}axis must be None, an int or a tuple of "
                 f"ints, not {type(axes).__name__}"

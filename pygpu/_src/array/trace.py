@@ -31,6 +31,8 @@ _WIDE = ("f64", "i32", "u32", "i64", "u64", "c128")
 class Untraceable(TypeError):
     """A function cannot be compiled to one kernel."""
 
+    __module__ = "pygpu.fusion"  # where users find it
+
 
 class Node(NamedTuple):
     """A step. kind: "array" (argument number), "number" (see Graph.numbers), "literal" (its text)

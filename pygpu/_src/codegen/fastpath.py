@@ -16,6 +16,8 @@ __all__ = ["fastpath", "traceable"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+_traced: dict[FunctionType, Any] = {}  # one object for all names and modules of a function
+
 
 def fastpath(name: str) -> Callable[[_F], _F]:
     """Make a decorator. Raises ValueError for a name that is not in src/array/fastpaths.def."""
@@ -27,7 +29,12 @@ def fastpath(name: str) -> Callable[[_F], _F]:
 
 
 def traceable(namespace: dict[str, Any], names: Sequence[str]) -> None:
-    """Make a module's functions with these names traceable by pygpu.fuse."""
+    """Make a module's functions with these names traceable by pygpu.fuse. Users and pickle find
+    each of them in the first module that this is called for."""
     for name in names:
-        if type(namespace[name]) is FunctionType:
-            namespace[name] = FastPath("traced", namespace[name])
+        function = namespace[name]
+        if type(function) is FunctionType:
+            if function not in _traced:
+                function.__module__ = namespace["__name__"]
+                _traced[function] = FastPath("traced", function)
+            namespace[name] = _traced[function]

@@ -29,6 +29,7 @@ from pygpu._src.runtime.cuda.streams import (
     stream,
     stream_of,
 )
+from pygpu._src.util.public import publish
 
 from .decorators.arguments import In, InOut, Out
 from .ipc_arrays import IpcArrayHandle, IpcHandle, ipc_handle, open_ipc_array
@@ -716,3 +717,6 @@ def detect() -> bool:
     print("Summary:")
     print(f"\t{len(found)}/{len(found)} devices are supported")
     return len(found) > 0
+
+
+publish(globals(), __all__, "pygpu.cuda")

@@ -13,6 +13,7 @@ from typing import Any
 
 from . import emit
 from .ir import Value
+from .source import KernelError
 from .types import VOID, ArrayType, ObjectType, RecordType, Scalar, TupleType, Type
 from .walk import (  # noqa: F401 - they register what they do for nodes
     assignment,
@@ -108,6 +109,10 @@ def infer(fc: FunctionContext) -> tuple[list[str], Type]:
         return _infer(fc)
     except RecursionError:
         raise fc.source.error("its expressions are nested too deeply; use variables") from None
+    except KernelError as error:
+        # The message shows the place in the user's function; the compiler's own frames hide it.
+        error.__traceback__ = None
+        raise
 
 
 def _infer(fc: FunctionContext) -> tuple[list[str], Type]:

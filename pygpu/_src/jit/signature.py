@@ -498,7 +498,10 @@ def signatures(given: Any, call: str) -> list[Signature]:
     try:
         items = list(given)
     except TypeError:
-        raise TypeError(f"{call}: signatures are text, or a list of them, not {given!r}") from None
+        raise TypeError(
+            f"{call}: a signature is a string such as 'float32(float32)', or a list of them, "
+            f"not {given!r}"
+        ) from None
     found = [parse(item) for item in items]
     for one in found:
         if len(one.args) != len(found[0].args):
@@ -517,7 +520,7 @@ def layout_of(text: str, call: str = "guvectorize") -> tuple[list[Any], list[Any
 
     Raises ValueError that shows the layout and what is wrong with it."""
     if not isinstance(text, str):
-        raise TypeError(f"{call}: the layout is text such as '(n),()->(n)', not {text!r}")
+        raise TypeError(f"{call}: the layout is a string such as '(n),()->(n)', not {text!r}")
     sides = "".join(text.split()).split("->")
     if len(sides) > 2:
         raise ValueError(f"{call}: layout {text!r} must have one '->' between inputs and outputs")
@@ -531,7 +534,9 @@ def _side(side: str, whole: str, call: str) -> list[Any]:
     if not side:
         return []
     if not (side.startswith("(") and side.endswith(")")):
-        raise ValueError(f"{call}: layout {whole!r}: {side!r} is not a list of (...)")
+        raise ValueError(
+            f"{call}: layout {whole!r}: {side!r} is not a list of axes such as '(n),(n,m)'"
+        )
     found = []
     for part in side[1:-1].split("),("):
         names: list[Any] = []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from pygpu._src.util.public import publish
+
 from .backends import backend_of
 
 __all__ = ["MemoryInfo", "memory_info"]
@@ -40,3 +42,6 @@ def memory_info(of: Any = None) -> MemoryInfo:
     else:
         free, total = None, backend.device.global_mem_size
     return MemoryInfo(int(total), free, in_use, max(managed - in_use, 0))
+
+
+publish(globals(), ["memory_info"], "pygpu")

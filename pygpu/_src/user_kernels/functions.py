@@ -106,7 +106,10 @@ def _result(call: str, like: Any, shape: Any, dtype: np.dtype[Any], out: Any, qu
 def _check(call: str, *arrays: Any) -> None:
     for array in arrays:
         if getattr(array, "backend", None) is None:
-            raise TypeError(f"{call}: an array on the device is needed, not {type(array).__name__}")
+            raise TypeError(
+                f"{call}: an array on the device is needed, not {type(array).__name__}; "
+                "copy it there first (to_device, to_gpu)"
+            )
     if any(array.backend.context != arrays[0].backend.context for array in arrays):
         raise ValueError(f"{call}: the arrays are in different contexts")
 

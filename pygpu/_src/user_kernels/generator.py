@@ -214,7 +214,7 @@ class Generator:
         if not isinstance(scale, OnDevice):
             if not np.all(np.isfinite(scale)):
                 raise OverflowError("Range exceeds valid bounds")
-            random_arguments.check("high - low", scale, "not negative")
+            random_arguments.check("uniform", "high - low", scale, "not negative")
         return self._fill("uniform", "uniform", scale, low, size, dtype, out)
 
     def integers(

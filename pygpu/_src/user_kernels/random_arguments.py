@@ -46,14 +46,15 @@ CHECKS: dict[str, tuple[Callable[[Any], Any], str]] = {
 }
 
 
-def check(name: str, value: Any, rule: str) -> None:
+def check(call: str, name: str, value: Any, rule: str) -> None:
     """Raise ValueError if a number, or an item of a host array, is invalid."""
     if rule == "any":
         return
     wrong, message = CHECKS[rule]
     bad = wrong(value)
     if bad if isinstance(bad, bool) else np.any(bad):
-        raise ValueError(message.format(name))
+        shown = f": {value}" if isinstance(bad, bool) else ""
+        raise ValueError(f"{call}: {message.format(name)}{shown}")
 
 
 def parameter(call: str, name: str, value: Any, rule: str, device: Device) -> Any:
@@ -61,7 +62,7 @@ def parameter(call: str, name: str, value: Any, rule: str, device: Device) -> An
     device, since it is not copied from there."""
     if type(value) is float or type(value) is int:
         value = float(value)
-        check(name, value, rule)
+        check(call, name, value, rule)
         return value
     if isinstance(value, OnDevice):
         if value.backend is not device.backend:
@@ -78,7 +79,7 @@ def parameter(call: str, name: str, value: Any, rule: str, device: Device) -> An
         raise TypeError(f"{call}: {name} must be of real numbers, not {kind}")
     host = host.astype(_F64)
     found = float(host) if host.ndim == 0 else host
-    check(name, found, rule)
+    check(call, name, found, rule)
     return found
 
 

@@ -78,16 +78,17 @@ def _check_bounds(low: Any, high: Any, dtype: np.dtype[Any], endpoint: bool) -> 
     if any(not isinstance(x, int) and x.size == 0 for x in known):
         return
     if low is not high and not isinstance(low, OnDevice) and np.any(low < least):
-        raise ValueError(f"low is out of bounds for {dtype}")
+        raise ValueError(f"integers: low is out of bounds for {dtype}")
     if not isinstance(high, OnDevice) and np.any(high > most):
-        raise ValueError(f"high is out of bounds for {dtype}")
+        raise ValueError(f"integers: high is out of bounds for {dtype}")
     if len(known) == 2:
         try:
             wrong = np.any(low > high)
         except ValueError:
             return  # they cannot be broadcast, which shape_of() reports
         if wrong:
-            raise ValueError("low > high" if endpoint else "low >= high")
+            values = f": {low} and {high}" if np.ndim(low) == np.ndim(high) == 0 else ""
+            raise ValueError(f"integers: low {'>' if endpoint else '>='} high{values}")
 
 
 def integers(

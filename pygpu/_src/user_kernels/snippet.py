@@ -76,8 +76,8 @@ def check_arrays(call: str, parameters: Sequence[Parameter], args: Sequence[Any]
                 advice = "; copy it to the device first (to_device, to_gpu)"
             raise TypeError(
                 f"{call}: {declared} needs an array on the device, not "
-                f"{type(arg).__module__}.{type(arg).__qualname__}{advice}"
-            )
+                f"{type(arg).__qualname__}{advice}"
+            ) from None
         if not reinterprets(arg.dtype, parameter.dtype):
             wanted = _dtype_name(parameter.dtype)
             advice = f"convert it with .astype({wanted})"

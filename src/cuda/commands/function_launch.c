@@ -390,7 +390,10 @@ static int unknown_keywords(PyObject *kwnames) {
     }
     joined = unknown != NULL && comma != NULL ? PyUnicode_Join(comma, unknown) : NULL;
     if (joined != NULL) {
-        PyErr_Format(PyExc_ValueError, "extra keyword arguments: %U", joined);
+        PyErr_Format(PyExc_ValueError,
+                     "extra keyword arguments: %U; known are block, grid, stream, shared, "
+                     "texrefs, time_kernel, cooperative and cluster",
+                     joined);
     }
     Py_XDECREF(unknown);
     Py_XDECREF(comma);
@@ -509,7 +512,7 @@ static PyObject *launch_around(Function *self, Launch *launch, unsigned char *pa
 static inline int read_launch(Function *self, PyObject **options, Launch *launch, int *timed) {
     PyObject *block = options[KEY_block], *grid = options[KEY_grid], *stream = options[KEY_stream];
     if (PG_UNLIKELY(block == NULL || block == Py_None)) {
-        PyErr_SetString(PyExc_ValueError, "must specify block size");
+        PyErr_SetString(PyExc_ValueError, "must specify block size: pass block=(x, y, z)");
         return -1;
     }
     if (PG_UNLIKELY(function_ready(self) < 0)) {

@@ -237,6 +237,18 @@ static int unknown_kind(Function *self, Py_ssize_t i, const Param *param, PyObje
 }
 
 /* Python's own numbers: int, bool, float, complex. */
+/* An object of a type that no parameter takes. */
+static int refuse_type(Function *self, Py_ssize_t i, const Param *param, PyObject *arg) {
+    const char *advice = "; pass a number";
+    if (param->kind == PARAM_POINTER) {
+        advice = "; pass an allocation or an array on the device, or wrap a NumPy array in In, Out "
+                 "or InOut";
+    } else if (param->kind == PARAM_STRUCT || param->kind == PARAM_UNKNOWN) {
+        advice = "; pass a NumPy scalar of the same dtype";
+    }
+    return function_refuse(self, i, "invalid type: %s%s", Py_TYPE(arg)->tp_name, advice);
+}
+
 static int use_number(Function *self, Py_ssize_t i, const Param *param, PyObject *arg,
                       unsigned char *at) {
     double real = 0.0, imag = 0.0;
@@ -373,7 +385,7 @@ static int use_scalar(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
     if (PyDataType_REFCHK(dtype)) {
         result = function_refuse(self, i, "the %s holds Python objects", Py_TYPE(arg)->tp_name);
     } else if (kind == 'U' || kind == 'S') {
-        result = function_refuse(self, i, "invalid type: %s", Py_TYPE(arg)->tp_name);
+        result = refuse_type(self, i, param, arg);
     } else if (size != param->size) {
         result = refuse_size(self, i, param, arg, size);
     } else if (!kind_fits(param, kind, size)) {
@@ -513,7 +525,7 @@ static int use_protocol(Function *self, Py_ssize_t i, Param *param, PyObject *ar
     if (param->kind == PARAM_POINTER && arg == Py_None) {
         return function_refuse(self, i, "None is not a pointer; pass 0 for a null pointer");
     }
-    return function_refuse(self, i, "invalid type: %s", Py_TYPE(arg)->tp_name);
+    return refuse_type(self, i, param, arg);
 }
 
 int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at,

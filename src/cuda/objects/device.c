@@ -77,7 +77,7 @@ static PyObject *Device_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         }
         if (ordinal < 0 || ordinal >= count) {
             return cud_reject(state, "cuDeviceGet", CUDA_ERROR_INVALID_DEVICE,
-                              "ordinal = %lld, but there are %d devices", (long long)ordinal,
+                              "ordinal = %lld, and the number of devices is %d", (long long)ordinal,
                               count);
         }
         CU_CALL(status, cuDeviceGet, &device, (int)ordinal);

@@ -86,7 +86,8 @@ static int size_of(PyObject *array, size_t *size) {
         if (PyErr_ExceptionMatches(PyExc_AttributeError)) {
             PyErr_Format(
                 PyExc_TypeError,
-                "could not determine array length of '%S': unsupported array type or not an array",
+                "could not determine array length of '%S': unsupported array type or not an "
+                "array; pass a NumPy array",
                 (PyObject *)Py_TYPE(array));
         }
         return -1;

@@ -221,6 +221,14 @@ static PyObject *named(State *state, const Info *row, PyObject *value) {
     return result;
 }
 
+static PyObject *not_offered(State *state, const char *routine, cl_int status, const char *name) {
+    return ocl_raise_with(state, routine, status, "%s is not offered here%s", name,
+                          status == CL_PROFILING_INFO_NOT_AVAILABLE
+                              ? ": the queue must be created with "
+                                "command_queue_properties.PROFILING_ENABLE, and the command done"
+                              : "");
+}
+
 PyObject *ocl_info(State *state, void *self, InfoQuery query, const char *routine,
                    const Info *row) {
     size_t size = 0;
@@ -236,7 +244,7 @@ PyObject *ocl_info(State *state, void *self, InfoQuery query, const char *routin
     }
     status = query(self, row->param, 0, NULL, &size);
     if (status != CL_SUCCESS) {
-        return ocl_raise_with(state, routine, status, "%s is not offered here", row->name);
+        return not_offered(state, routine, status, row->name);
     }
     unsigned char local[LOCAL_BYTES + 8],
         *bytes = local; /* 8 spare bytes: some drivers under-report the size by a few */
@@ -251,7 +259,7 @@ PyObject *ocl_info(State *state, void *self, InfoQuery query, const char *routin
     size_t returned = size;
     status = size > 0 ? query(self, row->param, size, bytes, &returned) : CL_SUCCESS;
     if (status != CL_SUCCESS) {
-        ocl_raise_with(state, routine, status, "%s is not offered here", row->name);
+        (void)not_offered(state, routine, status, row->name);
     } else {
         result =
             named(state, row, convert(state, row->kind, bytes, returned < size ? returned : size));

@@ -210,7 +210,8 @@ static int refuse_object(Kernel *self, cl_uint i, PyObject *arg) {
                              "converted; pass a NumPy scalar of the right dtype",
                              pg_type_name(arg));
     }
-    return kernel_refuse(self, i, "invalid kernel argument: %s", pg_type_name(arg));
+    return kernel_refuse(self, i, "invalid kernel argument: %s%s", pg_type_name(arg),
+                         slot->kind == ARG_BYTES ? "; pass a number" : "");
 }
 
 static void refuse_size(Kernel *self, cl_uint i, PyObject *arg, size_t size) {

@@ -674,7 +674,7 @@ CUresult compiler_decode_text(const void *text, size_t size, void **image, size_
         const bool ptx = strncmp(s, "//", 2) == 0 || strncmp(s, ".version", 8) == 0 || *s == '\n';
         return sim_fail(ptx ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_INVALID_IMAGE,
                         "the image is %s; the simulator loads only images made by its own compiler",
-                        ptx ? "PTX" : "nothing that it knows");
+                        ptx ? "PTX" : "in an unknown format");
     }
     s += sizeof text_start - 1;
     if (strncmp(s, text_data, sizeof text_data - 1) != 0)

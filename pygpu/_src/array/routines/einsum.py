@@ -49,8 +49,8 @@ def _parse(subscripts: str, operands: list[Any]) -> tuple[list[str], str]:
     for term, more in zip(terms, extra, strict=True):
         if "..." not in term and more != 0:
             raise ValueError(
-                f"einstein sum subscripts string {term!r} does not have as many labels as its "
-                "operand has axes"
+                f"einsum: the subscripts {term!r} do not have as many labels as their operand "
+                "has axes"
             )
         if more < 0:
             raise ValueError("einstein sum subscripts string contains too many subscripts")
@@ -67,7 +67,8 @@ def _parse(subscripts: str, operands: list[Any]) -> tuple[list[str], str]:
         result = names + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
     for label in result:
         if result.count(label) > 1 or all(label not in term for term in parsed):
-            raise ValueError(f"einstein sum subscripts string: output label {label!r} is wrong")
+            reason = "is there twice" if result.count(label) > 1 else "labels no axis of an operand"
+            raise ValueError(f"einsum: the output label {label!r} {reason}")
     return parsed, result
 
 

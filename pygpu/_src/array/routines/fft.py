@@ -14,6 +14,7 @@ from pygpu._src.array import layout, primitives
 from pygpu._src.array.fft import replay
 from pygpu._src.array.fft import transform as own
 from pygpu._src.codegen import dtypes
+from pygpu._src.util.public import publish
 
 from . import fft_library, host_fallback, manipulation
 
@@ -482,3 +483,6 @@ def ifftshift(x: Any, axes: Any = None) -> Any:
 def table() -> dict[Any, Callable[..., Any]]:
     """Return NumPy's functions and their implementations here."""
     return {getattr(np.fft, name): globals()[name] for name in __all__ if not name.endswith("freq")}
+
+
+publish(globals(), __all__, "pygpu.fft")

@@ -138,7 +138,7 @@ def concatenate(
         raise TypeError(f"concatenate: needs a sequence of arrays, not {type(arrays).__name__}")
     arrays = list(arrays)
     if not arrays:
-        raise ValueError("need at least one array to concatenate")
+        raise ValueError("concatenate: need at least one array to concatenate")
     for array in arrays:
         if not hasattr(array, "backend"):
             kind = type(array).__name__
@@ -146,7 +146,7 @@ def concatenate(
     first = arrays[0]
     ufuncs.same_device("concatenate", arrays)
     if first.ndim == 0:
-        raise ValueError("zero-dimensional arrays cannot be concatenated")
+        raise ValueError("concatenate: zero-dimensional arrays cannot be concatenated; use stack")
     axis = layout.normalize_axis(layout.axis_argument(axis), first.ndim)
 
     def rest(array: Any) -> tuple[int, ...]:
@@ -156,13 +156,13 @@ def concatenate(
     for i, array in enumerate(arrays):
         if array.ndim != first.ndim:
             raise ValueError(
-                f"{i}'th array has different number of axes: should have {first.ndim}, "
-                f"has {array.ndim}"
+                "concatenate: all arrays must have the same number of axes: array 0 has "
+                f"{first.ndim}, and array {i} has {array.ndim}"
             )
         if rest(array) != rest(first):
             raise ValueError(
-                f"{i}'th array has residual not matching other arrays: the shapes {array.shape} "
-                f"and {first.shape} differ beside axis {axis}"
+                f"concatenate: the shapes may differ only along axis {axis}: array 0 has "
+                f"{first.shape}, and array {i} has {array.shape}"
             )
     if all(a.dtype == first.dtype for a in arrays):
         dtype = first.dtype
@@ -189,12 +189,15 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
         raise TypeError(f"stack: a sequence of arrays is needed, not {type(arrays).__name__}")
     arrays = list(arrays)
     if not arrays:
-        raise ValueError("need at least one array to stack")
-    for a in arrays:
-        if not isinstance(a, GPUArray):
-            raise TypeError(f"stack: an array on the device is needed, not {type(a).__name__}")
-    if any(a.shape != arrays[0].shape for a in arrays):
-        raise ValueError("arrays must have the same shape")
+        raise ValueError("stack: need at least one array to stack")
+    for i, array in enumerate(arrays):
+        if not isinstance(array, GPUArray):
+            raise TypeError(f"stack: an array on the device is needed, not {type(array).__name__}")
+        if array.shape != arrays[0].shape:
+            raise ValueError(
+                f"stack: the arrays must have the same shape: array 0 has {arrays[0].shape}, "
+                f"and array {i} has {array.shape}"
+            )
     axis = layout.normalize_axis(axis, arrays[0].ndim + 1)
     key = (slice(None),) * axis + (None,)
     return concatenate([a[key] for a in arrays], axis)

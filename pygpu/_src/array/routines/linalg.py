@@ -29,6 +29,7 @@ from pygpu._src.array.factorization.launches import (
 )
 from pygpu._src.array.precision import precision
 from pygpu._src.array.reduction import reduce
+from pygpu._src.util.public import publish
 
 from . import factorizations, host_fallback, joining, manipulation
 
@@ -575,3 +576,6 @@ def table() -> dict[Any, Callable[..., Any]]:
     """NumPy's functions, and what computes them here."""
     names = [name for name in __all__ if name != "LinAlgError" and hasattr(np.linalg, name)]
     return {getattr(np.linalg, name): globals()[name] for name in names}  # NumPy 1 has fewer
+
+
+publish(globals(), __all__, "pygpu.linalg")

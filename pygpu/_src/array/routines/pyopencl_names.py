@@ -9,6 +9,7 @@ import numpy as np
 
 from pygpu._src.array import ufuncs
 from pygpu._src.array.methods import ArrayBase
+from pygpu._src.util.public import publish
 
 from . import joining
 
@@ -469,3 +470,39 @@ def cumsum(
     if return_event:
         return (result.events or [result.backend.event(result.queue)])[-1], result
     return result
+
+
+publish(
+    globals(),
+    [
+        "all",
+        "any",
+        "concatenate",
+        "cumsum",
+        "diff",
+        "dot",
+        "hstack",
+        "if_positive",
+        "logical_and",
+        "logical_not",
+        "logical_or",
+        "max",
+        "maximum",
+        "min",
+        "minimum",
+        "multi_put",
+        "multi_take",
+        "multi_take_put",
+        "reshape",
+        "stack",
+        "subset_dot",
+        "subset_max",
+        "subset_min",
+        "sum",
+        "take",
+        "transpose",
+        "vdot",
+        "where",
+    ],
+    "pygpu.array",
+)

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._src.util.public import publish
+
 from ..calls import cache_hints, intrinsics
 from ..calls.atomics import atomic
 from ..calls.cache_hints import *  # noqa: F403
@@ -174,3 +176,6 @@ def _decorate(
         external=external,
         extensions=extensions,
     )
+
+
+publish(globals(), __all__, "pygpu.cuda")

@@ -26,6 +26,7 @@ from pygpu._src.array import elementwise, layout, primitives, ufuncs
 from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime import kernel_cache
+from pygpu._src.util.public import publish
 
 from .. import check_report
 from ..signature import layout_of, signatures
@@ -731,3 +732,6 @@ def guvectorize(
         return GUFunc(undecorated(function), given, text, target, writable_args, identity)
 
     return decorate
+
+
+publish(globals(), ["guvectorize"], "pygpu")

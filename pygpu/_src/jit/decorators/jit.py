@@ -8,6 +8,8 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pygpu._src.util.public import publish
+
 from ..source import KernelError
 
 __all__ = ["DeviceFunction", "jit"]
@@ -101,3 +103,6 @@ def jit(
         )
         return decorator
     raise KernelError(f"pygpu.jit: {function!r} is not a Python function")
+
+
+publish(globals(), ["jit"], "pygpu")

@@ -26,6 +26,7 @@ from pygpu._src.runtime import disk_cache
 from pygpu._src.runtime.backend import Backend, differ
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.util.lazy import lazy
+from pygpu._src.util.public import publish
 from pygpu.errors import LogicError
 
 from .. import check_report
@@ -149,7 +150,7 @@ class Kernel(KernelBase):
         }
 
     def __repr__(self) -> str:
-        return f"<pygpu kernel {self.py_func.__qualname__}>"
+        return f"<pygpu.kernel {self.py_func.__qualname__}{self._signature}>"
 
     def _configure(self, config: Any) -> Launcher:
         """Return ``kernel[config]``; launchers with only blocks and threads are cached."""
@@ -582,8 +583,9 @@ class Kernel(KernelBase):
                 found: Backend = arg.backend
                 if self._backend_name not in (None, found.name):
                     raise TypeError(
-                        f"{self.__name__} is a kernel of {self._backend_name}, and an argument is "
-                        f"an array of {found.name}"
+                        f"{self.__name__} is a kernel for {self._backend_name}, and an argument "
+                        f"is an array on {arg.device}; copy it with "
+                        f".to({self._backend_name!r})"
                     )
                 return found
         if queue is None:
@@ -773,6 +775,9 @@ class ForAll:
     def __init__(self, kernel: Kernel, n: int, tpb: int, stream: Any, shared: int) -> None:
         self.kernel, self.n, self.tpb, self.stream, self.shared = kernel, n, tpb, stream, shared
 
+    def __repr__(self) -> str:
+        return f"<{self.kernel!r} for at least {self.n} threads>"
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         kernel = self.kernel
         bound = kernel._bind(args, kwargs)
@@ -864,3 +869,6 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
             hint = f"; put {type(function).__name__} above the decorator, not below"
         raise KernelError(f"pygpu.kernel: {function!r} is not a Python function{hint}")
     return Kernel(inner, **options)
+
+
+publish(globals(), ["kernel"], "pygpu")

@@ -23,6 +23,7 @@ from pygpu._array import GPUArray
 from pygpu._src.array import primitives
 from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
+from pygpu._src.util.public import publish
 
 from . import binary, device
 from .operands import operand, stream_of, undecorated
@@ -51,7 +52,7 @@ class Reduce:
         self.target = target
         self._name = getattr(functor, "__name__", "reduce")
         if device.parameter_count(functor, "reduce") != 2:
-            raise TypeError(f"reduce: {self._name} must have two parameters")
+            raise TypeError(f"reduce: {self._name} must have two parameters, such as (a, b)")
         self._functions: dict[Any, Any] = {}
         functools.update_wrapper(self, functor, updated=())
 
@@ -153,3 +154,6 @@ def reduce(functor: Any = None, *, identity: Any = None, target: str | None = No
     if functor is None:
         return lambda function: Reduce(undecorated(function), identity, target)
     return Reduce(undecorated(functor), identity, target)
+
+
+publish(globals(), ["reduce"], "pygpu")

@@ -24,6 +24,7 @@ from pygpu._src.array import elementwise, launch_cache, layout, ufuncs
 from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.dtypes import is_date
+from pygpu._src.util.public import publish
 
 from ..signature import signatures
 from ..types import storage_dtype
@@ -174,7 +175,9 @@ class UFunc:
                 f"{self._nout}"
             )
         if not loop.outputs:
-            raise TypeError(f"vectorize: {self._name} returns nothing")
+            raise TypeError(
+                f"vectorize: {self._name} returns nothing; return the result for one item"
+            )
         if not any(o.inputs == loop.inputs for o in self._loops):
             self._loops.append(loop)
 
@@ -635,3 +638,6 @@ def vectorize(
         return UFunc(undecorated(function), given, target, identity)
 
     return decorate
+
+
+publish(globals(), ["vectorize"], "pygpu")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pygpu import _cuda
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda import enums
+from pygpu._src.util.public import publish
 
 if TYPE_CHECKING:
     import asyncio
@@ -151,3 +152,18 @@ def event_elapsed_time(evtstart: Any, evtend: Any) -> float:
             f"event_elapsed_time: evtstart must be an Event, not {type(evtstart).__name__}"
         )
     return float(evtstart.time_till(evtend))
+
+
+publish(
+    globals(),
+    [
+        "default_stream",
+        "event",
+        "event_elapsed_time",
+        "external_stream",
+        "legacy_default_stream",
+        "per_thread_default_stream",
+        "stream",
+    ],
+    "pygpu.cuda",
+)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pygpu import _opencl, errors
+from pygpu._src.util.public import publish
 from pygpu._src.util.sequences import as_list
 
 if TYPE_CHECKING:
@@ -218,3 +219,6 @@ def _show_in_notebook(device: cl.Device) -> None:
         f"Using {device!r}. To choose another, set os.environ['{CTX_VARIABLES[0]}'] = "
         "'PLATFORM:DEVICE' before, each an index or a part of a name; get_platforms() lists them."
     )
+
+
+publish(globals(), __all__, "pygpu")

@@ -51,4 +51,4 @@ def enable_debugging(platform_or_context: Platform | Context) -> None:
         )
 
 
-publish(globals(), ["DeviceTopologyAmd"], "pygpu")
+publish(globals(), __all__, "pygpu")

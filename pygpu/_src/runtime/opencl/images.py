@@ -20,6 +20,7 @@ from pygpu._opencl import (
     ImageFormat,
     MemoryObjectHolder,
 )
+from pygpu._src.util.public import publish
 from pygpu.constants import channel_order, channel_type, mem_flags
 
 __all__ = [
@@ -196,3 +197,6 @@ def copy_image(queue: CommandQueue, dest: Any, src: Any, **kwargs: Any) -> Event
     return _opencl._enqueue_copy_image_to_buffer(
         queue, image, other, origin, region, offset, **wait_for
     )
+
+
+publish(globals(), ["image_from_array"], "pygpu")

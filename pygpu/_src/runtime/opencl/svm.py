@@ -219,4 +219,16 @@ def fsvm_empty_like(ctx: Context, ary: NDArray[Any], alignment: int | None = Non
     return svm_empty_like(ctx, _READ_WRITE | _FINE_GRAIN, ary, alignment)
 
 
-publish(globals(), ["SVMMap"], "pygpu")
+publish(
+    globals(),
+    [
+        "SVMMap",
+        "csvm_empty",
+        "csvm_empty_like",
+        "fsvm_empty",
+        "fsvm_empty_like",
+        "svm_empty",
+        "svm_empty_like",
+    ],
+    "pygpu",
+)

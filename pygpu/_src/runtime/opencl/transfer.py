@@ -19,6 +19,7 @@ from pygpu._opencl import (
     MemoryObjectHolder,
     SVMPointer,
 )
+from pygpu._src.util.public import publish
 
 __all__ = ["enqueue_copy", "enqueue_fill"]
 
@@ -138,3 +139,6 @@ def enqueue_fill(
             )
         return _opencl.enqueue_svm_memfill(queue, dest, pattern, size, wait_for)
     raise TypeError(f"enqueue_fill: dest must be a Buffer or SVM, not {type(dest).__name__}")
+
+
+publish(globals(), ["enqueue_fill"], "pygpu")
