@@ -215,6 +215,8 @@ def _verdict_lines(report: dict[str, Any]) -> Iterator[str]:
     if count == 0:
         yield "There is no OpenCL device and no GPU for CUDA. To get an OpenCL device:"
         yield from (f"    {line}" for line in report["advice"])
+        yield "Without one, arrays and CUDA kernels run on the CPU, in the simulator of CUDA, which"
+        yield "needs a C++ compiler (g++, clang++, or pip install ziglang)."
     elif not tests:
         yield f"{_plural(count)}; not tested."
     elif not failed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -236,3 +237,8 @@ def test_every_public_module_is_an_attribute_and_completes():
         "print('good')"
     )
     assert done.endswith("good")
+
+
+def test_the_citation_names_the_version():
+    text = (pathlib.Path(__file__).parents[2] / "CITATION.cff").read_text("utf-8")
+    assert f"\nversion: {cl.__version__}\n" in text

@@ -311,7 +311,11 @@ def _first() -> Device:
         platforms = []
     if platforms:
         return _opencl_device(platforms[0].get_devices()[0])
-    return _device_by_name("cuda")
+    try:
+        return _device_by_name("cuda")
+    except Error as error:
+        error.add_note("There is no OpenCL device either; python -m pygpu shows what was tried.")
+        raise
 
 
 def devices() -> list[Device]:
