@@ -80,9 +80,17 @@ def escaped(mark: re.Match[str]) -> str:
     return mark[1] or "\\" + mark[0]
 
 
+def is_numpys(item: Any) -> bool:
+    owner = item if getattr(item, "__module__", None) else getattr(item, "__objclass__", None)
+    return str(getattr(owner, "__module__", "")).partition(".")[0] == "numpy"
+
+
 def read_docstring(
     app: Any, what: str, name: str, item: Any, options: Any, lines: list[str]
 ) -> None:
+    if is_numpys(item):  # whose links and tables are for NumPy's own site
+        end = next((k for k, line in enumerate(lines) if k and not line.strip()), len(lines))
+        lines[end:] = ["", "See NumPy's documentation."]
     found, text = signature_and_text(item)
     if found:
         lines[:] = text.split("\n")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pygpu._src.array.device import Device, as_device, default_device
 from pygpu._src.array.device import devices as all_devices
 from pygpu._src.array.layout import MAX_DIMS
+from pygpu._src.util.public import publish
 
 from ._dtypes import default_dtype, dtypes_of
 
@@ -51,3 +52,6 @@ class __array_namespace_info__:  # noqa: N801
     ) -> dict[str, np.dtype[Any]]:
         """The dtypes that a device computes with, of a kind or all."""
         return dtypes_of(as_device(device), kind)
+
+
+publish(globals(), ["__array_namespace_info__"], "pygpu.xp")

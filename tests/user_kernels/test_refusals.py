@@ -314,3 +314,22 @@ def test_key_value_sorter(opencl):
             sort(opencl.queue, keys, keys, 256, dtype)
     with pytest.raises(TypeError, match="KeyValueSorter: nkeys must be an int, not str"):
         sort(opencl.queue, keys, keys, "5", np.int32)
+
+
+def test_what_newcomers_try_first(x):
+    assert ("x" in x, None in x, 3 in x, 9 in x) == (False, False, True, False)
+    with pytest.raises(TypeError, match="^sum: out must be an array on the device, not int$"):
+        x.sum(out=3)
+    with pytest.raises(TypeError, match="^get: the first argument is a queue; .* ary="):
+        x.get(np.zeros(6, np.float32))
+    with pytest.raises(TypeError, match=r"not Context; make one: CommandQueue\(context\)"):
+        cl_array.to_device(x.context, np.zeros(3))
+    with pytest.raises(ValueError, match=r"^stack: .* array 0 has \(6,\), and array 1 has \(3,\)"):
+        np.stack([x, x[:3]])
+
+    @cl.vectorize
+    def f(x, y):
+        return x + y
+
+    with pytest.raises(TypeError, match=r"^f\(\) got an unexpected keyword argument 'y'"):
+        f(x, y=x)

@@ -28,7 +28,8 @@ class Indexing(ArrayCore[_ScalarT_co]):
         return (self[i] for i in range(self.shape[0]))
 
     def __contains__(self, value: Any) -> bool:
-        return bool((self == value).any())
+        equal: Any = self == value  # False for a value that arrays are not compared with
+        return bool(equal.any() if isinstance(equal, type(self)) else equal)
 
     def _basic(self, key: Any) -> tuple[Any, list[tuple[int, Any]]]:
         """Return the view for the basic part of an index, and the rest of it."""

@@ -365,6 +365,10 @@ class Array(ArrayTypes[_ScalarT_co]):
     ) -> NDArray[_ScalarT_co]:
         """The contents as a host array: *ary* (same dtype and size) or a new one; waits. async_: an
         old name for get_async(), whose event is then one of the array's."""
+        if isinstance(queue, np.ndarray):
+            raise TypeError(
+                "get: the first argument is a queue; pass an array to fill as ary=, as in PyOpenCL"
+            )
         return self._get(ary, queue, not async_)[0]
 
     def get_async(

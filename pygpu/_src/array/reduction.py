@@ -182,6 +182,8 @@ def reduce(
         if known is not None:
             return known
     given, axis_given, out_given = dtype, layout.axis_argument(axis), out
+    if out is not None and not primitives.is_array(out):
+        raise TypeError(f"{kind}: out must be an array on the device, not {type(out).__name__}")
     found = _in_other_dtype(kind, a, axis, dtype, out, keepdims, where, ddof)
     if found is not None:
         return found

@@ -35,6 +35,7 @@ def traceable(namespace: dict[str, Any], names: Sequence[str]) -> None:
         function = namespace[name]
         if type(function) is FunctionType:
             if function not in _traced:
-                function.__module__ = namespace["__name__"]
+                if function.__module__.startswith("pygpu."):  # not NumPy's own function
+                    function.__module__ = namespace["__name__"]
                 _traced[function] = FastPath("traced", function)
             namespace[name] = _traced[function]

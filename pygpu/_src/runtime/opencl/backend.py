@@ -311,7 +311,10 @@ class OpenCLBackend(Backend):
         try:
             return not queue.properties & _OUT_OF_ORDER
         except (AttributeError, TypeError):
-            raise TypeError(f"queue must be a CommandQueue, not {type(queue).__name__}") from None
+            advice = "; make one: CommandQueue(context)" if isinstance(queue, cl.Context) else ""
+            raise TypeError(
+                f"queue must be a CommandQueue, not {type(queue).__name__}{advice}"
+            ) from None
 
 
 def _svm(pointer: Any, offset: int, nbytes: int) -> Any:
