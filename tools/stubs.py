@@ -120,16 +120,19 @@ SLOTS = {
 # What the base tells is for the package itself: array_types.pyi tells users the rest.
 _BINARY = "add sub mul truediv floordiv mod divmod lshift rshift and or xor matmul".split()
 _COMPARISONS = "lt le eq ne gt ge".split()
+SLOTS["GPUArray.__add__"] = "(self, value: Any, /) -> Any"
+# Aliases, because pyright would give the declarations here to the aliases in array_types.pyi.
 for _name in _BINARY:
     for _form in ("", "r", "i") if _name != "divmod" else ("", "r"):
-        SLOTS[f"GPUArray.__{_form}{_name}__"] = "(self, value: Any, /) -> Any"
+        SLOTS.setdefault(f"GPUArray.__{_form}{_name}__", " = __add__")
 for _name in _COMPARISONS:
     SLOTS[f"GPUArray.__{_name}__"] = "(self, value: Any, /) -> Any"
 for _name in "neg pos invert".split():
     SLOTS[f"GPUArray.__{_name}__"] = "(self, /) -> Self"
 SLOTS["GPUArray.__abs__"] = "(self, /) -> Any"
-for _name in "pow rpow ipow".split():
+for _name in "pow", "ipow":
     SLOTS[f"GPUArray.__{_name}__"] = "(self, value: Any, mod: None = None, /) -> Any"
+SLOTS["GPUArray.__rpow__"] = " = __pow__"
 
 TYPED = {"GPUArray": "_src.array.array_types"} | dict.fromkeys(
     ["guvectorize", "jit", "kernel", "reduce", "vectorize", *pygpu._IN_KERNELS],
@@ -352,6 +355,8 @@ def member_stub(cls: type, name: str, item: object) -> list[str]:
         return ["\n".join(lines)]
     if inspect.ismethoddescriptor(item) and type(item).__name__ == "wrapper_descriptor":
         types = SLOTS[where] if where in SLOTS else SLOTS[name]
+        if types and types.startswith(" = "):
+            return [name + types]
         return [f"def {name}{types}: ..."] if types else []
     if isinstance(item, staticmethod):
         return [f"@staticmethod\ndef {name}{signature(item.__func__, where)}: ..."]
@@ -452,23 +457,25 @@ def enums_stub(module: Any) -> str:
 # ---- pygpu._src.array
 
 ARRAY_TYPES = Path(__file__).with_name("array_types.txt")
-_OVERLOADS = {  # (type of self, type of the other operand, result), the first that fits
-    "add sub mul floordiv mod pow": [
-        ("_Number{A}", "_Number{A}", "_Number{A}"),
-        ("{T}[_NumberT]", "_NumberT | NDArray[_NumberT]", "{A}[_NumberT]"),
-        ("{T}[_Real]", "np.float64", "{A}[np.float64]"),  # which float includes
-        ("", "np.complex128", "{A}[Any]"),  # which complex includes
-        ("_Number{A}", "int", "_Number{A}"),
-        ("_Inexact{A}", "float", "_Inexact{A}"),
-        ("_Complex{A}", "complex", "_Complex{A}"),
-        ("{T}[np.float64]", "{T}[_Real]", "{A}[np.float64]"),
-        ("{T}[_Real]", "{T}[np.float64]", "{A}[np.float64]"),
-        ("{T}[np.float32]", "complex", "{A}[np.complex64]"),
-        ("{T}[np.float64]", "complex", "{A}[np.complex128]"),
-        ("{T}[np.bool_]", "int", "{A}[np.int64]"),
-        ("{T}[_Whole]", "float", "{A}[np.float64]"),
-        ("", "_Operand", "{A}[Any]"),
-    ],
+_ARITHMETIC = [  # (type of self, type of the other operand, result), the first that fits
+    ("_Number{A}", "_Number{A}", "_Number{A}"),
+    ("{T}[_NumberT]", "_NumberT | NDArray[_NumberT]", "{A}[_NumberT]"),
+    ("{T}[_Real]", "np.float64", "{A}[np.float64]"),  # which float includes
+    ("", "np.complex128", "{A}[Any]"),  # which complex includes
+    ("_Number{A}", "int", "_Number{A}"),
+    ("_Inexact{A}", "float", "_Inexact{A}"),
+    ("_Complex{A}", "complex", "_Complex{A}"),
+    ("{T}[np.float64]", "{T}[_Real]", "{A}[np.float64]"),
+    ("{T}[_Real]", "{T}[np.float64]", "{A}[np.float64]"),
+    ("{T}[np.float32]", "complex", "{A}[np.complex64]"),
+    ("{T}[np.float64]", "complex", "{A}[np.complex128]"),
+    ("{T}[np.bool_]", "int", "{A}[np.int64]"),
+    ("{T}[_Whole]", "float", "{A}[np.float64]"),
+    ("", "_Operand", "{A}[Any]"),
+]
+_OVERLOADS = {
+    "add sub mul floordiv mod": _ARITHMETIC,
+    "pow": _ARITHMETIC,
     "truediv": [
         ("_Inexact{A}", "_Inexact{A}", "_Inexact{A}"),
         ("{T}[_Whole]", "{T}[_Whole] | float", "{A}[np.float64]"),
@@ -560,17 +567,19 @@ def operators_stub(in_base: bool) -> list[str]:
     """The operators that depend on dtypes; those in place only in the base class of all."""
     lines = []
     for names, overloads in _OVERLOADS.items():
+        first, *others = names.split()
+        more = ", mod: None = None" if first == "pow" else ""
+        for of, value, result in overloads:
+            own = f"self: {of}" if of else "self"
+            line = f"def __{first}__({own}, value: {value}{more}, /) -> {result}: ..."
+            lines += overloaded(line, of)
+        same = [*others, *(f"r{name}" for name in names.split())]
+        lines += [f"    __{name}__ = __{first}__" for name in same]
         for name in names.split():
-            more = ", mod: None = None" if name == "pow" else ""
-            for form in ("", "r"):
-                for of, value, result in overloads:
-                    own = f"self: {of}" if of else "self"
-                    line = f"def __{form}{name}__({own}, value: {value}{more}, /) -> {result}: ..."
-                    lines += overloaded(line, of)
             if name != "divmod" and in_base:
                 line = f"    def __i{name}__(self, value: _Operand{more}, /) -> Self: ..."
-                two_ways = len(overloads) > 2  # then mypy wants more of the one in place
-                lines.append(line + "  # type: ignore[misc]" * two_ways)
+                differs = len(overloads) > 2  # from what mypy expects beside the other operator
+                lines.append(line + "  # type: ignore[misc]" * differs)
     for names, arguments in _SUMS.items():
         found = [(own, "None = None", result) for own, result in _AVERAGED.get(names, _ADDED)]
         found.append(("", "_DType[_ScalarT]", "{A}[_ScalarT]"))
