@@ -24,12 +24,12 @@ __all__ = [
 
 GROUP = 64  # work-items that rotate a block, each 1/8 of its rows and columns
 
-_PLACES = """\
+_BLOCK_ROWS = """\
 #define LIN_WIDTH $width
 #define LIN_N (2 * LIN_WIDTH)
 #define LIN_PITCH (LIN_N + 1)
 /* Where row i of a pair of blocks is in the matrix, in a round of so many blocks. */
-PG_INLINE pg_i64 lin_place(int pair, int i, int round, int blocks)
+PG_INLINE pg_i64 lin_row(int pair, int i, int round, int blocks)
 {
     int turns = blocks - 1, block;
     if (i < LIN_WIDTH)
@@ -46,9 +46,9 @@ _PAIRS = """\
         pg_i64 g = base + LIN_WARP;
         int there = g < count, pair = there ? (int)g : 0;
         lin_t r[LIN_N], v[LIN_N];
-        pg_i64 mine = lin_place(pair, LIN_ID, (int)round, blocks);
+        pg_i64 mine = lin_row(pair, LIN_ID, (int)round, blocks);
         for (int i = 0; i < LIN_N; i++)
-            a[i * LIN_PITCH + LIN_ID] = x[lin_place(pair, i, (int)round, blocks) * size + mine];
+            a[i * LIN_PITCH + LIN_ID] = x[lin_row(pair, i, (int)round, blocks) * size + mine];
         LIN_SYNC;
         int beside = 0;
         PG_UNROLL for (int j = 0; j < LIN_N; j++) {
@@ -62,19 +62,27 @@ _PAIRS = """\
         PG_UNROLL for (int j = 0; j < LIN_N; j++) a[LIN_ID * LIN_PITCH + j] = r[j];
         LIN_SYNC;
         for (int i = 0; i < LIN_N && there; i++)
-            x[lin_place(pair, i, (int)round, blocks) * size + mine] = a[i * LIN_PITCH + LIN_ID];
+            x[lin_row(pair, i, (int)round, blocks) * size + mine] = a[i * LIN_PITCH + LIN_ID];
         LIN_SYNC;
+$store_vectors
+    }"""
+
+
+def _block_rows(group: Group, width: int) -> str:
+    first = f"#define LIN_FIRST ((int)(PG_LOCAL_ID(0) % 32) / {group.threads} * {group.threads})\n"
+    return first + _BLOCK_ROWS.replace("$width", str(width))
+
+
+_STORE_VECTORS = """\
         PG_UNROLL for (int j = 0; j < LIN_N; j++) a[LIN_ID * LIN_PITCH + j] = v[j];
         LIN_SYNC;
         for (int i = 0; i < LIN_N && there; i++)
             turns[(g * LIN_N + i) * LIN_N + LIN_ID] = a[i * LIN_PITCH + LIN_ID];
-        LIN_SYNC;
-    }"""
+        LIN_SYNC;"""
 
 
-def _places(group: Group, width: int) -> str:
-    first = f"#define LIN_FIRST ((int)(PG_LOCAL_ID(0) % 32) / {group.threads} * {group.threads})\n"
-    return first + _PLACES.replace("$width", str(width))
+def _body(text: str, group: Group) -> str:
+    return text.replace("$teams", str(group.warps)).replace("$store_vectors", _STORE_VECTORS)
 
 
 def pairs_source(group: Group, width: int, whole: bool) -> str:
@@ -83,14 +91,14 @@ def pairs_source(group: Group, width: int, whole: bool) -> str:
     local = [f"lin_r hs[{width}]", f"lin_t ss[{width}]"]
     writes = ["lin_t x", "lin_t turns"]
     numbers = ["round", "size"]
-    body = _PAIRS.replace("$teams", str(group.warps))
-    text = prelude(group) + _places(group, width) + jacobi_text(group, True, halves=not whole)
+    body = _body(_PAIRS, group)
+    text = prelude(group) + _block_rows(group, width) + jacobi_text(group, True, halves=not whole)
     return text + kernel(group, "lin_pairs", [], writes, numbers, local, body)
 
 
 _ROTATE = """\
 #define LIN_TILE (LIN_N / 8)
-/* c += a b or a^H b, for the items of a work-item: rows and columns of which each is 8 after the last. */
+/* c += a b or a^H b, for the items of a work-item: every 8th row and column. */
 PG_INLINE void lin_product(lin_t *c, PG_LOCAL_PTR const lin_t *a, int down, int across, int conjugate, PG_LOCAL_PTR const lin_t *b)
 {
     int row = LIN_ID / 8, column = LIN_ID % 8;
@@ -136,9 +144,9 @@ _ROTATE_BODY = """\
     }
     PG_GLOBAL lin_t *m = vectors ? z : x;
     lin_t c[LIN_TILE * LIN_TILE];
-    pg_i64 column = lin_place(high, j, step, blocks);
+    pg_i64 column = lin_row(high, j, step, blocks);
     for (int i = LIN_ID / LIN_N; i < LIN_N; i += $rows) {
-        pg_i64 row = vectors ? (pg_i64)low * LIN_N + i : lin_place(low, i, step, blocks);
+        pg_i64 row = vectors ? (pg_i64)low * LIN_N + i : lin_row(low, i, step, blocks);
         a[i * LIN_PITCH + j] = m[row * size + column];
         b[i * LIN_PITCH + j] = turns[((pg_i64)high * LIN_N + i) * LIN_N + j];
     }
@@ -158,13 +166,13 @@ _ROTATE_BODY = """\
     }
     LIN_SYNC;
     for (int i = LIN_ID / LIN_N; i < LIN_N; i += $rows) {
-        pg_i64 row = vectors ? (pg_i64)low * LIN_N + i : lin_place(low, i, step, blocks);
+        pg_i64 row = vectors ? (pg_i64)low * LIN_N + i : lin_row(low, i, step, blocks);
         m[row * size + column] = a[i * LIN_PITCH + j];
     }
     if (!vectors) { /* and below the diagonal */
-        column = lin_place(low, j, step, blocks);
+        column = lin_row(low, j, step, blocks);
         for (int i = LIN_ID / LIN_N; i < LIN_N; i += $rows)
-            x[lin_place(high, i, step, blocks) * size + column] = lin_conj(a[j * LIN_PITCH + i]);
+            x[lin_row(high, i, step, blocks) * size + column] = lin_conj(a[j * LIN_PITCH + i]);
     }"""
 
 
@@ -173,7 +181,7 @@ def rotate_source(group: Group, width: int) -> str:
     groups for them, by what lin_pairs found."""
     body = _ROTATE_BODY.replace("$rows", str(GROUP // (2 * width)))
     local = [f"lin_t b[{2 * width * (2 * width + 1)}]"]
-    text = prelude(group) + _places(group, width) + _ROTATE
+    text = prelude(group) + _block_rows(group, width) + _ROTATE
     writes = ["lin_t x", "lin_t z"]
     return text + kernel(
         group, "lin_rotate_blocks", ["lin_t turns"], writes, ["round", "size", "above"], local, body
@@ -183,7 +191,7 @@ def rotate_source(group: Group, width: int) -> str:
 _GRAM = """\
     int pairs = (int)count, blocks = 2 * pairs, step = (int)round, j = LIN_ID % LIN_N;
     int pair = (int)PG_GROUP_ID(0) % pairs, part = (int)PG_GROUP_ID(0) / pairs;
-    pg_i64 column = lin_place(pair, j, step, blocks);
+    pg_i64 column = lin_row(pair, j, step, blocks);
     lin_t c[LIN_TILE * LIN_TILE];
     lin_clear(c);
     for (pg_i64 first = part * LIN_N; first < rows; first += parts * LIN_N) {
@@ -202,7 +210,7 @@ _GRAM = """\
 def gram_source(group: Group, width: int) -> str:
     """``lin_gram_blocks``: the products of the columns of each pair of blocks, in so many parts."""
     body = _GRAM.replace("$rows", str(GROUP // (2 * width)))
-    text = prelude(group) + _places(group, width) + _ROTATE
+    text = prelude(group) + _block_rows(group, width) + _ROTATE
     numbers = ["round", "size", "rows", "parts"]
     return text + kernel(group, "lin_gram_blocks", ["lin_t z"], ["lin_t grams"], numbers, [], body)
 
@@ -236,11 +244,7 @@ _COLUMN_PAIRS = """\
             lin_sweep(r, v, LIN_FIRST, hs, ss);
         if (there && LIN_ID == 0)
             cosines[round * count + g] = most;
-        PG_UNROLL for (int j = 0; j < LIN_N; j++) a[LIN_ID * LIN_PITCH + j] = v[j];
-        LIN_SYNC;
-        for (int i = 0; i < LIN_N && there; i++)
-            turns[(g * LIN_N + i) * LIN_N + LIN_ID] = a[i * LIN_PITCH + LIN_ID];
-        LIN_SYNC;
+$store_vectors
     }"""
 
 
@@ -249,10 +253,10 @@ def column_pairs_source(group: Group, width: int, whole: bool) -> str:
     more orthogonal; whole: also those within a block. cosines: the largest one of each pair before."""
     n = 2 * width
     local = [f"lin_r squares[{n}]", f"lin_r hs[{width}]", f"lin_t ss[{width}]"]
-    body = _COLUMN_PAIRS.replace("$teams", str(group.warps))
+    body = _body(_COLUMN_PAIRS, group)
     # Squared norms of columns that are nothing beside the largest item.
     nothing = "#define LIN_NOTHING (LIN_EPS * LIN_EPS / (lin_r)256)\n"
-    text = prelude(group) + _places(group, width) + nothing
+    text = prelude(group) + _block_rows(group, width) + nothing
     text += jacobi_text(group, True, relative=True, halves=not whole)
     writes, numbers = ["lin_t turns", "lin_r cosines"], ["round", "parts"]
     return text + kernel(group, "lin_column_pairs", ["lin_t grams"], writes, numbers, local, body)

@@ -8,7 +8,7 @@ memory.
 from __future__ import annotations
 
 from .matrix_group import Group, copy_in, kernel, prelude
-from .matrix_rows import each, rows_prelude
+from .matrix_rows import STORE, each, rows_prelude
 
 __all__ = ["cholesky_source", "rows_source"]
 
@@ -116,10 +116,7 @@ def rows_source(group: Group) -> str:
             a[at] = j > LIN_ID ? lin_of((lin_r)0) : upper ? lin_conj(r[j]) : r[j];
         }}
         LIN_SYNC;
-        if (LIN_ID < (int)n && there) {{
-            LIN_UNROLL_4 for (int i = 0; i < (int)n; i++)
-                out[(g * n + i) * n + LIN_ID] = a[i * (LIN_N + 1) + LIN_ID];
-        }}
+{STORE}
         LIN_SYNC;
     }}"""
     numbers = ["n", "upper", "x_step", "x_down", "x_across"]

@@ -13,7 +13,7 @@ rotate all pairs between them.
 from __future__ import annotations
 
 from .matrix_group import Group, kernel
-from .matrix_rows import each, rows_prelude
+from .matrix_rows import STORE, each, rows_prelude
 
 __all__ = ["columns_of", "eigh_rows_source", "jacobi_text"]
 
@@ -171,16 +171,12 @@ _ORDER = """\
         LIN_SYNC;
 """
 
-_STORE = """\
+_GATHER = """\
         PG_UNROLL for (int j = 0; j < LIN_N; j++) {
             if (LIN_ID < (int)n && j < (int)n)
                 a[LIN_ID * (LIN_N + 1) + order[j]] = lost ? lin_of(nothing) : v[j];
         }
         LIN_SYNC;
-        if (LIN_ID < (int)n && there) {
-            LIN_UNROLL_4 for (int i = 0; i < (int)n; i++)
-                out[(g * n + i) * n + LIN_ID] = a[i * (LIN_N + 1) + LIN_ID];
-        }
 """
 
 
@@ -222,7 +218,7 @@ def eigh_rows_source(group: Group, columns: int, vectors: bool) -> str:
         if (lin_diagonalize(r, v, LIN_FIRST, 40, hs, ss, parts) && LIN_ID == 0 && there)
             report[0] = 1;
 {_ORDER}
-{_STORE if vectors else ""}
+{_GATHER + STORE if vectors else ""}
         LIN_SYNC;
     }}"""
     numbers = ["n", "upper", "x_step", "x_down", "x_across"]

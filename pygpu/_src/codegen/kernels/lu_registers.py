@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from .lu import diagonal_text
 from .matrix_group import Group, kernel
-from .matrix_rows import each, rows_prelude
+from .matrix_rows import STORE, each, rows_prelude
 
 __all__ = ["determinant_source", "inverse_source", "solve_source"]
 
@@ -136,10 +136,7 @@ def inverse_source(group: Group) -> str:
         lin_substitute(r, s, turn, row);
         PG_UNROLL for (int j = 0; j < LIN_N; j++) a[turn * (LIN_N + 1) + j] = s[j];
         LIN_SYNC;
-        if (LIN_ID < (int)n && there) {{
-            LIN_UNROLL_4 for (int i = 0; i < (int)n; i++)
-                out[(g * n + i) * n + LIN_ID] = a[i * (LIN_N + 1) + LIN_ID];
-        }}
+{STORE}
         LIN_SYNC;
     }}"""
     local, writes = _local(group, wide), ["lin_t out", "pg_i64 report"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from .matrix_group import Group, prelude
 
-__all__ = ["each", "rows_prelude"]
+__all__ = ["STORE", "each", "rows_prelude"]
 
 _ROWS = """\
 /* A row of a matrix with n rows, and of the unit matrix after them. */
@@ -26,6 +26,13 @@ PG_INLINE void lin_rows(lin_t *r, LIN_MEM lin_t *a, PG_GLOBAL const lin_t *from,
     LIN_SYNC;
 }
 """
+
+STORE = """\
+        if (LIN_ID < (int)n && there) {
+            LIN_UNROLL_4 for (int i = 0; i < (int)n; i++)
+                out[(g * n + i) * n + LIN_ID] = a[i * (LIN_N + 1) + LIN_ID];
+        }"""
+"""Writes the matrix in local memory to out."""
 
 
 def rows_prelude(group: Group, columns: int) -> str:
