@@ -79,7 +79,6 @@ typedef size_t(CUDA_CB *CUoccupancyB2DSize)(int blockSize);
 #define CU_STREAM_NON_BLOCKING 1
 #define CU_EVENT_DISABLE_TIMING 2
 #define CU_EVENT_INTERPROCESS 4
-#define CU_TRSA_OVERRIDE_FORMAT 1
 #define CU_TRSF_READ_AS_INTEGER 1
 #define CU_TRSF_NORMALIZED_COORDINATES 2
 #define CU_LAUNCH_PARAM_END ((void *)0)

@@ -23,17 +23,12 @@
 #endif
 
 /* Scalars: the same width on every host */
-typedef int8_t cl_char;
 typedef uint8_t cl_uchar;
-typedef int16_t cl_short;
-typedef uint16_t cl_ushort;
 typedef int32_t cl_int;
 typedef uint32_t cl_uint;
 typedef int64_t cl_long;
 typedef uint64_t cl_ulong;
-typedef uint16_t cl_half; /* the bits of a binary16 number */
 typedef float cl_float;
-typedef double cl_double;
 
 /* Handles: pointers to structures that are opaque outside the driver */
 typedef struct _cl_platform_id *cl_platform_id;
@@ -53,14 +48,8 @@ typedef cl_ulong cl_properties;
 typedef cl_bitfield cl_device_type;
 typedef cl_uint cl_platform_info;
 typedef cl_uint cl_device_info;
-typedef cl_bitfield cl_device_fp_config;
-typedef cl_uint cl_device_mem_cache_type;
-typedef cl_uint cl_device_local_mem_type;
-typedef cl_bitfield cl_device_exec_capabilities;
-typedef cl_bitfield cl_device_svm_capabilities;
 typedef cl_bitfield cl_command_queue_properties;
 typedef intptr_t cl_device_partition_property;
-typedef cl_bitfield cl_device_affinity_domain;
 typedef intptr_t cl_context_properties;
 typedef cl_uint cl_context_info;
 typedef cl_properties cl_queue_properties;
@@ -86,19 +75,12 @@ typedef cl_uint cl_program_binary_type;
 typedef cl_int cl_build_status;
 typedef cl_uint cl_kernel_info;
 typedef cl_uint cl_kernel_arg_info;
-typedef cl_uint cl_kernel_arg_address_qualifier;
-typedef cl_uint cl_kernel_arg_access_qualifier;
-typedef cl_bitfield cl_kernel_arg_type_qualifier;
 typedef cl_uint cl_kernel_work_group_info;
 typedef cl_uint cl_kernel_sub_group_info;
 typedef cl_uint cl_event_info;
-typedef cl_uint cl_command_type;
 typedef cl_uint cl_profiling_info;
 typedef cl_properties cl_sampler_properties;
 typedef cl_uint cl_kernel_exec_info;
-typedef cl_bitfield cl_device_atomic_capabilities;
-typedef cl_bitfield cl_device_device_enqueue_capabilities;
-typedef cl_uint cl_khronos_vendor_id;
 typedef cl_properties cl_mem_properties;
 typedef cl_uint cl_version;
 
@@ -164,9 +146,6 @@ typedef struct _cl_device_pci_bus_info_khr {
     cl_uint pci_device;
     cl_uint pci_function;
 } cl_device_pci_bus_info_khr;
-
-#define CL_UUID_SIZE_KHR 16
-#define CL_LUID_SIZE_KHR 8
 
 /* Status codes */
 #define CL_SUCCESS                                              0
@@ -247,8 +226,6 @@ typedef struct _cl_device_pci_bus_info_khr {
 /* cl_bool */
 #define CL_FALSE                                                0
 #define CL_TRUE                                                 1
-#define CL_BLOCKING                                             1
-#define CL_NON_BLOCKING                                         0
 
 /* Kinds of device (bits) */
 #define CL_DEVICE_TYPE_DEFAULT                                  (1ULL << 0)
@@ -275,7 +252,7 @@ typedef struct _cl_device_pci_bus_info_khr {
 #define CL_LOCAL                                                1
 #define CL_GLOBAL                                               2
 
-/* What a device can execute (bits) */
+/* Kinds of kernels that a device can execute (bits) */
 #define CL_EXEC_KERNEL                                          (1ULL << 0)
 #define CL_EXEC_NATIVE_KERNEL                                   (1ULL << 1)
 
@@ -421,10 +398,6 @@ typedef struct _cl_device_pci_bus_info_khr {
 #define CL_KERNEL_ARG_TYPE_VOLATILE                             (1ULL << 2)
 #define CL_KERNEL_ARG_TYPE_PIPE                                 (1ULL << 3)
 
-/* Parameters of clSetKernelExecInfo */
-#define CL_KERNEL_EXEC_INFO_SVM_PTRS                            0x11B6
-#define CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM               0x11B7
-
 /* Kinds of command */
 #define CL_COMMAND_NDRANGE_KERNEL                               0x11F0
 #define CL_COMMAND_TASK                                         0x11F1
@@ -513,9 +486,5 @@ typedef struct _cl_device_pci_bus_info_khr {
 #define CL_GL_NUM_SAMPLES                                       0x2012
 #define CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR                    0x2006
 #define CL_DEVICES_FOR_GL_CONTEXT_KHR                           0x2007
-
-#define CL_VERSION_MAJOR(version) ((version) >> (CL_VERSION_MINOR_BITS + CL_VERSION_PATCH_BITS))
-#define CL_VERSION_MINOR(version) (((version) >> CL_VERSION_PATCH_BITS) & CL_VERSION_MINOR_MASK)
-#define CL_VERSION_PATCH(version) ((version) & CL_VERSION_PATCH_MASK)
 
 #endif /* PYGPU_CL_API_H */

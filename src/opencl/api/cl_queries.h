@@ -222,13 +222,7 @@
 #define CL_QUEUE_DEVICE_DEFAULT                                 0x1095
 #define CL_QUEUE_PROPERTIES_ARRAY                               0x1098
 #define CL_QUEUE_PRIORITY_KHR                                   0x1096
-#define CL_QUEUE_PRIORITY_HIGH_KHR                              (1 << 0)
-#define CL_QUEUE_PRIORITY_MED_KHR                               (1 << 1)
-#define CL_QUEUE_PRIORITY_LOW_KHR                               (1 << 2)
 #define CL_QUEUE_THROTTLE_KHR                                   0x1097
-#define CL_QUEUE_THROTTLE_HIGH_KHR                              (1 << 0)
-#define CL_QUEUE_THROTTLE_MED_KHR                               (1 << 1)
-#define CL_QUEUE_THROTTLE_LOW_KHR                               (1 << 2)
 
 /* Memory object queries */
 #define CL_MEM_TYPE                                             0x1100
