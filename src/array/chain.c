@@ -42,7 +42,7 @@ static void clear_trap(int cuda) {
 }
 
 static int is_waiting(void) {
-    return chain->n_steps != 0 || arr_chain_parked.n_steps != 0;
+    return chain->n_steps != 0 || arr_chain_carried.n_steps != 0;
 }
 
 static void clear_traps(void) {
@@ -113,9 +113,9 @@ static void publish_event(const Chain *of, PyObject *event) {
     }
 }
 
-/* Returns 0, or the driver's status. park: results that need not be written; set to 0 if they were
+/* Returns 0, or the driver's status. carry: results that need not be written; set to 0 if they were
  * written all the same. */
-static int launch_all(const Chain *of, uint32_t live, uint32_t *park, int *fused) {
+static int launch_all(const Chain *of, uint32_t live, uint32_t *carry, int *fused) {
     PyObject *event = NULL;
     int status = 0;
     if (live == 0 && of->end.plan == NULL) { /* the program has dropped all of it */
@@ -123,17 +123,17 @@ static int launch_all(const Chain *of, uint32_t live, uint32_t *park, int *fused
         return 0;
     }
     if (chain_length(of) > 1) {
-        event = chain_launch(of, live & ~*park);
-        if (event == NULL && *park != 0) {
+        event = chain_launch(of, live & ~*carry);
+        if (event == NULL && *carry != 0) {
             PyErr_Clear();
-            *park = 0; /* there is no kernel yet */
+            *carry = 0; /* there is no kernel yet */
             event = chain_launch(of, live);
         }
         if (event == NULL) {
             PyErr_Clear();
         }
     }
-    *park = event != NULL ? *park : 0;
+    *carry = event != NULL ? *carry : 0;
     *fused = event != NULL;
     if (event != NULL) {
         arr_chain_counts.fused++;
@@ -232,50 +232,50 @@ static void keep_status(int cuda, int status) {
     }
 }
 
-/* Launches the parked steps if that is necessary before this chain (NULL: before any command). */
-static void flush_parked(const Chain *before) {
-    if (chain_must_flush_parked(before)) {
-        uint32_t live = chain_live(&arr_chain_parked), none = 0;
+/* Launches the carried steps if that is necessary before this chain (NULL: before any command). */
+static void flush_carried(const Chain *before) {
+    if (chain_must_flush_carried(before)) {
+        uint32_t live = chain_live(&arr_chain_carried), none = 0;
         int fused;
-        keep_status(arr_chain_parked.table->cuda,
-                    launch_all(&arr_chain_parked, live, &none, &fused));
-        count_chain(&arr_chain_parked, live);
-        chain_clear(&arr_chain_parked);
+        keep_status(arr_chain_carried.table->cuda,
+                    launch_all(&arr_chain_carried, live, &none, &fused));
+        count_chain(&arr_chain_carried, live);
+        chain_clear(&arr_chain_carried);
     }
 }
 
 /* Called after anything that the timer counts as progress. */
 static void restart_timer(void) {
-    if (arr_chain_parked.n_steps != 0) {
+    if (arr_chain_carried.n_steps != 0) {
         chain_timer_start(arr_chain_serial);
     }
 }
 
-/* Launches a chain. Some of its results may be parked, unless *all* is set: the next command may
- * write what parked steps read. Returns whether a fused kernel was launched. */
+/* Launches a chain. Some of its results may be carried over, unless *all* is set: the next command
+ * may write what carried steps read. Returns whether a fused kernel was launched. */
 static int launch(Chain *of, int all) {
     int fused = 0;
     uint32_t live = chain_live(of);
     if (of->end.plan != NULL && !chain_end_live(of)) {
         chain_remove_end(of);
     }
-    uint32_t parkable = all ? 0 : chain_parkable(of, live), park = parkable;
+    uint32_t candidates = all ? 0 : chain_carry_candidates(of, live), carry = candidates;
     if (of->deferred) {
-        keep_status(of->table->cuda, launch_all(of, live, &park, &fused));
+        keep_status(of->table->cuda, launch_all(of, live, &carry, &fused));
     }
-    if (fused && park != 0) {
-        chain_park(of, park);
+    if (fused && carry != 0) {
+        chain_carry(of, carry);
     }
-    of->live = live & ~parkable;
+    of->live = live & ~candidates;
     return fused;
 }
 
 /* Launches the chain. go_on: if it has no kernel, its steps stay as those of a watched chain. all:
- * launch parked steps, too. The next command of the backend reports a failure. */
+ * launch carried steps, too. The next command of the backend reports a failure. */
 static void flush(int go_on, int all) {
     if (PG_UNLIKELY(forked())) { /* the next command reports it; other threads no longer exist */
         chain_clear(chain);
-        chain_clear(&arr_chain_parked);
+        chain_clear(&arr_chain_carried);
         return;
     }
     wait_for_flusher();
@@ -289,7 +289,7 @@ static void flush(int go_on, int all) {
     flushing = 1;
     flusher = PyThread_get_thread_ident();
     arr_chain_serial++;
-    flush_parked(all ? NULL : of);
+    flush_carried(all ? NULL : of);
     if (of->n_steps != 0) {
         int fused = launch(of, all);
         if (go_on && (!fused || of->resumed) && chain->n_steps == 0) {
@@ -455,14 +455,14 @@ static int attach_event(GPUArray *out) {
     return arr_set_event(out, chain->event) == 0;
 }
 
-/* Called before the chain's last step is launched by itself, which may write what parked steps
+/* Called before the chain's last step is launched by itself, which may write what carried steps
  * read. */
-static void flush_conflicting_parked(void) {
+static void flush_conflicting_carried(void) {
     const Chain *with = flushing ? NULL : chain; /* another thread may flush it meanwhile */
     wait_for_flusher();
     flushing = 1;
     flusher = PyThread_get_thread_ident();
-    flush_parked(with);
+    flush_carried(with);
     flushing = 0;
     restart_timer();
 }
@@ -471,7 +471,7 @@ static void flush_conflicting_parked(void) {
 static void begin_own_launch(int cuda) {
     arr_chain_own_launch = 1;
     owner = PyThread_get_thread_ident();
-    if (!chain->deferred && arr_chain_parked.n_steps == 0) {
+    if (!chain->deferred && arr_chain_carried.n_steps == 0) {
         clear_trap(cuda);
     }
 }
@@ -483,8 +483,8 @@ static int finish_append(int cuda, int is_deferred) {
         set_trap(cuda);
         arr_chain_counts.deferred++;
     } else {
-        if (arr_chain_parked.n_steps != 0) {
-            flush_conflicting_parked();
+        if (arr_chain_carried.n_steps != 0) {
+            flush_conflicting_carried();
         }
         arr_chain_counts.watched++;
         begin_own_launch(cuda);
@@ -492,14 +492,14 @@ static int finish_append(int cuda, int is_deferred) {
     return is_deferred;
 }
 
-/* Begins the chain with the parked steps if an operand is one of their results. Returns whether it
+/* Begins the chain with the carried steps if an operand is one of their results. Returns whether it
  * did. */
-static int resume_if_parked(PyObject *const *operands, int n) {
-    if (arr_chain_parked.n_steps == 0 || !chain_is_parked(operands, n)) {
+static int resume_if_carried(PyObject *const *operands, int n) {
+    if (arr_chain_carried.n_steps == 0 || !chain_is_carried(operands, n)) {
         return 0;
     }
     flush(0, 0);
-    if (chain->n_steps != 0 || !chain_is_parked(operands, n)) {
+    if (chain->n_steps != 0 || !chain_is_carried(operands, n)) {
         return 0;
     }
     chain_resume(chain);
@@ -508,12 +508,12 @@ static int resume_if_parked(PyObject *const *operands, int n) {
 
 static int append(const ChainLaunch *launch, GPUArray *first, GPUArray *out,
                   PyObject *const *operands, int n) {
-    int resumed = resume_if_parked(operands, n);
+    int resumed = resume_if_carried(operands, n);
     if (chain_append(chain, launch, first, out, operands, n)) {
         return 1;
     }
     if (resumed) { /* in vain: they are launched by themselves */
-        chain_park_failed();
+        chain_carry_failed();
     }
     return 0;
 }
@@ -591,9 +591,9 @@ static PyObject *new_scratch(const Plan *plan, const GPUArray *first) {
 /* Lets a reduction run before deferred steps that it is independent of: it neither reads their
  * results nor writes memory that they use. */
 static void launch_out_of_order(int cuda, const GPUArray *operand, const GPUArray *out) {
-    const Chain *parked = &arr_chain_parked;
-    if (is_waiting() && !chain_is_result(chain, operand) && !chain_is_result(parked, operand) &&
-        !chain_touches(chain, out->base_data) && !chain_touches(parked, out->base_data)) {
+    const Chain *carried = &arr_chain_carried;
+    if (is_waiting() && !chain_is_result(chain, operand) && !chain_is_result(carried, operand) &&
+        !chain_touches(chain, out->base_data) && !chain_touches(carried, out->base_data)) {
         begin_own_launch(cuda);
     }
 }
@@ -608,7 +608,7 @@ int chain_add_end(Plan *plan, GPUArray *first, GPUArray *out, const GPUArray *op
         return 0;
     }
     PyObject *object = (PyObject *)operand;
-    resume_if_parked(&object, 1);
+    resume_if_carried(&object, 1);
     PyObject *scratch = new_scratch(plan, first);
     wait_for_flusher();
     int added = chain_append_end(chain, plan, first, out, operand, &scratch);
@@ -635,8 +635,8 @@ void chain_end_own_launch(void) {
     if (chain->n_steps > 0) {
         set_trap(chain->table->cuda);
     }
-    if (arr_chain_parked.n_steps > 0) {
-        set_trap(arr_chain_parked.table->cuda);
+    if (arr_chain_carried.n_steps > 0) {
+        set_trap(arr_chain_carried.table->cuda);
     }
 }
 
@@ -723,7 +723,7 @@ static PyObject *flush_now(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(igno
 
 void arr_clear_chains(void) {
     chain_clear(chain);
-    chain_clear(&arr_chain_parked);
+    chain_clear(&arr_chain_carried);
     arr_chain_mode = 0;
     for (int cuda = 0; cuda < 2; cuda++) {
         if (deferrals[cuda] != NULL) {

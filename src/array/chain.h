@@ -72,7 +72,7 @@ typedef struct {
     PyObject *backend, *queue;
     PyObject *event; /* OpenCL: the results' list of events, empty until the launch; or NULL */
     int deferred;    /* otherwise the steps were launched, and are only counted */
-    int resumed;     /* it began with parked steps (chain_park.c) */
+    int resumed;     /* it began with carried steps (chain_carry.c) */
     int n_steps, ndim;
     Py_ssize_t shape[CHAIN_DIMS];
     ChainMark now, before;              /* before: without the last step */
@@ -150,21 +150,21 @@ int chain_put_end(Args *args, const ChainEnd *end);
 /* Launches (kernel, sizes, local, numbers), which joins the partial results. */
 PyObject *chain_launch_join(const Chain *chain, PyObject *join);
 
-/* chain_park.c */
-extern Chain arr_chain_parked; /* the parked steps */
-/* Returns the results of a chain with a reduction that may be parked. */
-uint32_t chain_parkable(const Chain *chain, uint32_t live);
-void chain_park(const Chain *chain, uint32_t results);
-/* Whether the parked steps must be launched before this chain (NULL: before any command). Drops
+/* chain_carry.c */
+extern Chain arr_chain_carried; /* the steps carried over to a later chain */
+/* Returns the results of a chain with a reduction that may be carried over. */
+uint32_t chain_carry_candidates(const Chain *chain, uint32_t live);
+void chain_carry(const Chain *chain, uint32_t results);
+/* Whether the carried steps must be launched before this chain (NULL: before any command). Drops
  * them if the program has dropped their results. */
-int chain_must_flush_parked(const Chain *before);
+int chain_must_flush_carried(const Chain *before);
 /* Whether the array's memory is written by a step, or by the reduction at the end. */
 int chain_is_result(const Chain *chain, const GPUArray *array);
-/* Whether an operand is a parked result. */
-int chain_is_parked(PyObject *const *operands, int n);
-/* Moves the parked steps to an empty chain. */
+/* Whether an operand is a carried result. */
+int chain_is_carried(PyObject *const *operands, int n);
+/* Moves the carried steps to an empty chain. */
 void chain_resume(Chain *chain);
-void chain_park_failed(void); /* the operation could not be appended to the resumed steps */
+void chain_carry_failed(void); /* the operation could not be appended to the resumed steps */
 
 /* chain_timer.c */
 extern long arr_chain_wait_us; /* a chain waits this long to twice as long, and for the GIL */

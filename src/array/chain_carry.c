@@ -1,24 +1,26 @@
-/* chain_park.c - results that stay deferred after the launch of their chain.
+/* chain_carry.c - results that stay deferred after the launch of their chain.
  *
  * A chain ends with a reduction because what follows has another shape, but programs use the
  * reduced values again: e = exp(x - max); e / sum(e). Instead of writing e to memory with the sum,
- * its steps are parked. An operation that reads e begins a chain with these steps; if the program
- * drops e first, it is never written. Any other command launches them, as it does a chain. */
+ * its steps are carried over. An operation that reads e begins a chain with these steps; if the
+ * program drops e first, it is never written. Any other command launches them, as it does a chain.
+ */
 #include "array/chain.h"
 
-#define PARK_SIZE  (1L << 16) /* items: smaller results are written at once */
-#define PARK_STEPS 8          /* the most that are computed twice */
-#define PARK_MOST  16         /* launches that parked steps outlast */
-#define GAIN_MOST  4
-#define LOSS       2 /* for steps launched by themselves, which read some array twice */
+#define CARRY_SIZE  (1L << 16) /* items: smaller results are written at once */
+#define CARRY_STEPS 8          /* the most that are computed twice */
+#define CARRY_MOST  16         /* launches that carried steps outlast */
+#define GAIN_MOST   4
+#define LOSS        2 /* for steps launched by themselves, which read some array twice */
 
-Chain arr_chain_parked;
+Chain arr_chain_carried;
 
-static Chain *const parked = &arr_chain_parked;
+static Chain *const carried = &arr_chain_carried;
 static uint64_t origin; /* the hash of the chain that they were part of */
 static int passed;      /* launches since */
 
-/* Whether parking has paid, by chain. A chain that takes another one's slot starts at 0. */
+/* Whether carrying steps over has paid, by chain. A chain that takes another one's slot starts at
+ * 0. */
 static struct {
     uint64_t hash;
     int score;
@@ -67,23 +69,23 @@ static Py_ssize_t size_of(const Chain *chain) {
     return size;
 }
 
-uint32_t chain_parkable(const Chain *chain, uint32_t live) {
+uint32_t chain_carry_candidates(const Chain *chain, uint32_t live) {
     if (live == 0 || chain->end.plan == NULL || chain->now.rewrites || !chain->table->cuda ||
-        parked->n_steps != 0 || (size_of(chain) < PARK_SIZE && arr_chain_mode != 2) ||
-        count(with_dependencies(chain, live)) > PARK_STEPS || *score_of(chain->now.hash) < 0) {
+        carried->n_steps != 0 || (size_of(chain) < CARRY_SIZE && arr_chain_mode != 2) ||
+        count(with_dependencies(chain, live)) > CARRY_STEPS || *score_of(chain->now.hash) < 0) {
         return 0;
     }
     return live;
 }
 
-void chain_park(const Chain *chain, uint32_t results) {
+void chain_carry(const Chain *chain, uint32_t results) {
     uint32_t steps = with_dependencies(chain, results);
     for (int i = 0; i < chain->n_steps; i++) {
         if (steps >> i & 1) {
-            chain_append_copy(parked, chain, i); /* part of a chain has room where that had it */
+            chain_append_copy(carried, chain, i); /* part of a chain has room where that had it */
         }
     }
-    parked->deferred = 1;
+    carried->deferred = 1;
     origin = chain->now.hash;
     passed = 0;
 }
@@ -97,21 +99,21 @@ int chain_is_result(const Chain *chain, const GPUArray *array) {
     return chain->end.plan != NULL && chain->end.memory == array->base_data;
 }
 
-int chain_is_parked(PyObject *const *operands, int n) {
+int chain_is_carried(PyObject *const *operands, int n) {
     for (int i = 0; i < n; i++) {
-        if (arr_is_array(operands[i]) && chain_is_result(parked, (GPUArray *)operands[i])) {
+        if (arr_is_array(operands[i]) && chain_is_result(carried, (GPUArray *)operands[i])) {
             return 1;
         }
     }
     return 0;
 }
 
-/* Whether the chain writes what parked steps read, or reads or writes their results. */
-static int conflicts_with_parked(const Chain *chain) {
+/* Whether the chain writes what carried steps read, or reads or writes their results. */
+static int conflicts_with_carried(const Chain *chain) {
     for (int i = 0; i < chain->n_steps; i++) {
         const ChainStep *step = &chain->steps[i];
-        for (int j = 0; j < parked->n_steps; j++) {
-            const ChainStep *waiting = &parked->steps[j];
+        for (int j = 0; j < carried->n_steps; j++) {
+            const ChainStep *waiting = &carried->steps[j];
             for (int k = 0; k <= step->n; k++) {
                 if (step->objects[k] != NULL && step->objects[k] == waiting->objects[0]) {
                     return 1;
@@ -124,34 +126,34 @@ static int conflicts_with_parked(const Chain *chain) {
             }
         }
     }
-    return chain->end.plan != NULL && chain_touches(parked, chain->end.memory);
+    return chain->end.plan != NULL && chain_touches(carried, chain->end.memory);
 }
 
-int chain_must_flush_parked(const Chain *before) {
-    if (parked->n_steps == 0) {
+int chain_must_flush_carried(const Chain *before) {
+    if (carried->n_steps == 0) {
         return 0;
     }
-    if (chain_live(parked) == 0) {
+    if (chain_live(carried) == 0) {
         add_to_score(1);
-        chain_clear(parked);
+        chain_clear(carried);
         return 0;
     }
-    if (before != NULL && ++passed < PARK_MOST && !conflicts_with_parked(before)) {
+    if (before != NULL && ++passed < CARRY_MOST && !conflicts_with_carried(before)) {
         return 0;
     }
     add_to_score(-LOSS);
     return 1;
 }
 
-void chain_park_failed(void) {
+void chain_carry_failed(void) {
     add_to_score(-LOSS - 1);
 }
 
 void chain_resume(Chain *chain) {
-    for (int i = 0; i < parked->n_steps; i++) {
-        chain_append_copy(chain, parked, i);
+    for (int i = 0; i < carried->n_steps; i++) {
+        chain_append_copy(chain, carried, i);
     }
     chain->deferred = chain->resumed = 1;
     add_to_score(1);
-    chain_clear(parked);
+    chain_clear(carried);
 }

@@ -1,4 +1,4 @@
-"""Results that are parked when a reduction ends their chain: read again, dropped, or written."""
+"""Results carried over when a reduction ends their chain: read again, dropped, or written."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _context():
 
 @pytest.fixture(autouse=True)
 def _late():
-    """Every operation is deferred as long as it may be, and arrays of any size are parked."""
+    """Every operation is deferred as long as possible, and results of any size are carried over."""
     chains.set_mode(2, wait=True, often=1, wait_us=1_000_000)
     yield
     chains.set_from_environment()
@@ -127,7 +127,7 @@ def reduced_again(x, m):
     return e.sum(axis=1), e.sum(axis=0), e.max()
 
 
-def another_is_parked(x, m):
+def another_result_is_carried(x, m):
     e = np.exp(x - m)
     s = e.sum(axis=1, keepdims=True)
     f = x * m
@@ -206,7 +206,7 @@ PROGRAMS = [
     view_is_read,
     view_is_written,
     reduced_again,
-    another_is_parked,
+    another_result_is_carried,
     other_shapes_between,
     a_view_keeps_it,
 ]
@@ -220,7 +220,7 @@ def test_results_are_the_same_bits(program):
         assert a.tobytes() == b.tobytes()
 
 
-def test_a_command_after_the_first_launch_of_a_kernel_finds_nothing_parked():
+def test_a_command_after_the_first_launch_of_a_kernel_finds_nothing_carried():
     """With the modes that users have: the command itself launches the chain, and writes what its
     steps read."""
     chains.set_mode(1, wait=True, often=3)
@@ -256,7 +256,7 @@ def test_pairs_are_never_written():
 
 def test_any_other_command_has_them_written():
     x, m = gpuarray.to_gpu(X), gpuarray.to_gpu(M)
-    for _ in range(6):  # also after it is known that parking brings nothing
+    for _ in range(6):  # also after it is known that carrying over brings nothing
         e = np.exp(x - m)
         s = e.sum(axis=1)
         address = int(e.gpudata)
@@ -273,7 +273,7 @@ def test_they_are_written_after_a_while():
         chains.flush()
         e = np.exp(x - m)
         s = e.sum(axis=1, keepdims=True)
-    f = s + 1  # launches the chain, but not what is parked
+    f = s + 1  # launches the chain, but not what is carried over
     chains.set_mode(2, wait=True, often=1, wait_us=1000)
     f = s + 1
     before = chains.counts()
