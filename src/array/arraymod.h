@@ -88,9 +88,9 @@ PyObject *arr_new_with_layout(GPUArray *like, PyArray_Descr *dtype, PyObject *da
                               const Py_ssize_t *shape, const Py_ssize_t *strides);
 /* Initializes a header, possibly not for the first time. The array begins at the start of memory,
  * which it takes over. Returns 0, or -1 with an exception. */
-int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, PyObject *data,
-              PyObject *allocator, PyArray_Descr *dtype, int ndim, const Py_ssize_t *shape,
-              const Py_ssize_t *strides);
+int arr_init_header(GPUArray *self, PyObject *backend, Table *table, PyObject *queue,
+                    PyObject *data, PyObject *allocator, PyArray_Descr *dtype, int ndim,
+                    const Py_ssize_t *shape, const Py_ssize_t *strides);
 
 /* layout.c: all return 0, or -1 with an exception */
 int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape,

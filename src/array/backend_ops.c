@@ -50,11 +50,11 @@ static PyObject *register_entries(PyObject *Py_UNUSED(module), PyObject *args, P
     }
     Py_ssize_t at = 0;
     while (entries != NULL && PyDict_Next(entries, &at, &name, &value)) {
-        PyObject **place = entry(owner, name);
-        if (place == NULL) {
+        PyObject **slot = entry(owner, name);
+        if (slot == NULL) {
             return NULL;
         }
-        Py_XSETREF(*place, Py_NewRef(value));
+        Py_XSETREF(*slot, Py_NewRef(value));
     }
     arr_classes[0] = class_of(&arr_opencl);
     arr_classes[1] = class_of(&arr_cuda);

@@ -246,8 +246,9 @@ static int init_with_memory(GPUArray *self, const Target *target, const Form *fo
     if (data == NULL) {
         return -1;
     }
-    return arr_place(self, target->backend, target->table, target->queue, data, allocator,
-                     form->dtype, form->ndim, form->shape, form->fortran ? form->strides : NULL);
+    return arr_init_header(self, target->backend, target->table, target->queue, data, allocator,
+                           form->dtype, form->ndim, form->shape,
+                           form->fortran ? form->strides : NULL);
 }
 
 static int init_new(GPUArray *self, const Target *target, const Form *form, PyObject *allocator) {

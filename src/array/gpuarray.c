@@ -105,9 +105,9 @@ static int has_own_init(PyTypeObject *type) {
     return own;
 }
 
-int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, PyObject *data,
-              PyObject *allocator, PyArray_Descr *dtype, int ndim, const Py_ssize_t *shape,
-              const Py_ssize_t *strides) {
+int arr_init_header(GPUArray *self, PyObject *backend, Table *table, PyObject *queue,
+                    PyObject *data, PyObject *allocator, PyArray_Descr *dtype, int ndim,
+                    const Py_ssize_t *shape, const Py_ssize_t *strides) {
     Py_XSETREF(self->dtype, (PyArray_Descr *)Py_NewRef((PyObject *)dtype));
     if (self->dims != self->inline_dims) {
         PyMem_Free(self->dims);
@@ -158,9 +158,9 @@ static int fill(GPUArray *self, PyObject *const *a) {
     } else if (Py_TYPE(table) != arr_state->KernelTableType) {
         Py_CLEAR(table);
     }
-    int status = arr_place(self, a[0], (Table *)table, a[1], Py_NewRef(a[2]),
-                           a[7] != NULL ? a[7] : Py_None, (PyArray_Descr *)a[6], n, shape,
-                           a[5] != Py_None ? strides : NULL);
+    int status = arr_init_header(self, a[0], (Table *)table, a[1], Py_NewRef(a[2]),
+                                 a[7] != NULL ? a[7] : Py_None, (PyArray_Descr *)a[6], n, shape,
+                                 a[5] != Py_None ? strides : NULL);
     Py_XDECREF(table);
     return status < 0 || offset == 0 ? status : arr_set_offset(self, offset);
 }
@@ -289,8 +289,8 @@ static PyObject *GPUArray_set_event(PyObject *op, PyObject *event) {
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-/* What a CUDA kernel takes for the array; if the items do not begin at the start of the memory,
- * the class makes an object for the address. */
+/* The argument for a CUDA kernel that takes the array; if the items do not begin at the start of
+ * the memory, the class makes an object for the address. */
 static PyObject *GPUArray_get_gpudata(PyObject *op, void *Py_UNUSED(closure)) {
     GPUArray *self = (GPUArray *)op;
     if (self->size == 0) {

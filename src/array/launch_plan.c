@@ -176,7 +176,8 @@ static void Plans_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-static Plan **place(Plan **plans, size_t room, uint64_t hash, const Py_ssize_t *key, size_t words) {
+static Plan **find_slot(Plan **plans, size_t room, uint64_t hash, const Py_ssize_t *key,
+                        size_t words) {
     for (size_t at = (size_t)hash;; at++) {
         Plan *plan = plans[at & (room - 1)];
         if (plan == NULL || (plan->hash == hash && plan->words == words &&
@@ -188,8 +189,8 @@ static Plan **place(Plan **plans, size_t room, uint64_t hash, const Py_ssize_t *
 
 Plan *plans_find(const Plans *self, const Key *key) {
     return self->used == 0 ? NULL
-                           : *place(self->plans, self->room, hash_of(key->key, key->words),
-                                    key->key, key->words);
+                           : *find_slot(self->plans, self->room, hash_of(key->key, key->words),
+                                        key->key, key->words);
 }
 
 static int grow(Plans *self) {
@@ -202,7 +203,7 @@ static int grow(Plans *self) {
     for (size_t i = 0; i < self->room; i++) {
         Plan *plan = self->plans[i];
         if (plan != NULL) {
-            *place(plans, room, plan->hash, plan->key, plan->words) = plan;
+            *find_slot(plans, room, plan->hash, plan->key, plan->words) = plan;
         }
     }
     PyMem_Free(self->plans);
@@ -218,7 +219,7 @@ static int store(Plans *self, Plan *plan) {
     if (2 * self->used >= self->room && grow(self) < 0) {
         return -1;
     }
-    Plan **at = place(self->plans, self->room, plan->hash, plan->key, plan->words), *old = *at;
+    Plan **at = find_slot(self->plans, self->room, plan->hash, plan->key, plan->words), *old = *at;
     self->used += old == NULL;
     *at = (Plan *)Py_NewRef((PyObject *)plan);
     Py_XDECREF((PyObject *)old);
@@ -438,7 +439,7 @@ static PyObject *Plans_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* What steps work on: the operands, and new arrays. */
+/* The arrays of steps: the operands, and new arrays. */
 typedef struct {
     PyObject *const *operands;
     PyObject *result, *scratch[PLAN_SCRATCH];

@@ -1,7 +1,7 @@
 /* launch_plan.h - launches cached by all they depend on: the shapes, strides and dtypes of their
  * operands. */
-#ifndef PYGPU_ARRAY_PLAN_H
-#define PYGPU_ARRAY_PLAN_H
+#ifndef PYGPU_ARRAY_LAUNCH_PLAN_H
+#define PYGPU_ARRAY_LAUNCH_PLAN_H
 
 #include "array/launch_table.h"
 

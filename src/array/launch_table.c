@@ -108,8 +108,8 @@ static void Table_dealloc(PyObject *op) {
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-static Entry *place(Entry *entries, size_t room, uint64_t key) {
-    size_t at = table_place(key);
+static Entry *find_slot(Entry *entries, size_t room, uint64_t key) {
+    size_t at = table_slot(key);
     while (entries[at & (room - 1)].key != 0 && entries[at & (room - 1)].key != key) {
         at++;
     }
@@ -125,7 +125,7 @@ static int grow(Table *self) {
     }
     for (size_t i = 0; i < self->room; i++) {
         if (self->entries[i].key != 0) {
-            *place(entries, room, self->entries[i].key) = self->entries[i];
+            *find_slot(entries, room, self->entries[i].key) = self->entries[i];
         }
     }
     PyMem_Free(self->entries);
@@ -190,7 +190,7 @@ static PyObject *Table_add_impl(PyObject *op, PyObject *const *a) {
         Py_RETURN_NONE;
     }
     uint64_t key = table_key((int)id, kinds, n);
-    Entry *entry = place(self->entries, self->room, key), old = *entry;
+    Entry *entry = find_slot(self->entries, self->room, key), old = *entry;
     self->used += entry->key == 0;
     *entry = (Entry){.key = key,
                      .kernel = Py_NewRef(a[2]),
@@ -349,7 +349,7 @@ static PyMemberDef Table_members[] = {
     {"context", T_OBJECT, offsetof(Table, context), 0,
      "Any: The context of the arrays, on OpenCL."},
     {"plans", T_OBJECT_EX, offsetof(Table, plans), READONLY,
-     "Plans: What is remembered by shapes and strides."},
+     "Plans: launches cached by shapes and strides."},
     {NULL, 0, 0, 0, NULL},
 };
 static PyMethodDef Table_methods[] = {{"add", FAST(Table_add), Table_add__doc__},

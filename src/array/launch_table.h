@@ -1,6 +1,6 @@
 /* launch_table.h - a backend's kernels that operators and functions launch without Python. */
-#ifndef PYGPU_ARRAY_TABLE_H
-#define PYGPU_ARRAY_TABLE_H
+#ifndef PYGPU_ARRAY_LAUNCH_TABLE_H
+#define PYGPU_ARRAY_LAUNCH_TABLE_H
 
 #include "array/arraymod.h"
 
@@ -46,7 +46,7 @@ static inline uint64_t table_key(int id, const int *kinds, int n) {
     return key;
 }
 
-static inline size_t table_place(uint64_t key) {
+static inline size_t table_slot(uint64_t key) {
     return (size_t)((key * 0x9E3779B97F4A7C15u) >> 32);
 }
 
@@ -54,7 +54,7 @@ static inline Entry *table_find(const Table *self, uint64_t key) {
     if (self->room == 0) {
         return NULL;
     }
-    for (size_t at = table_place(key);; at++) {
+    for (size_t at = table_slot(key);; at++) {
         Entry *entry = &self->entries[at & (self->room - 1)];
         if (entry->key == key) {
             return entry;

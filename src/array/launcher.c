@@ -155,14 +155,15 @@ static int codes_of(PyObject *const *args, Py_ssize_t n, uintptr_t *codes, PyObj
 
 static int all_hold(PyObject *guards) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(guards); i++) {
-        PyObject *guard = PyTuple_GET_ITEM(guards, i), *place = PyTuple_GET_ITEM(guard, 0), *now;
-        if (PyDict_CheckExact(place)) {
-            now = PyDict_GetItemWithError(place, PyTuple_GET_ITEM(guard, 1));
-        } else if (PyType_Check(place)) { /* an attribute of a class */
-            now = PyObject_GetAttr(place, PyTuple_GET_ITEM(guard, 1));
+        PyObject *guard = PyTuple_GET_ITEM(guards, i), *namespace = PyTuple_GET_ITEM(guard, 0),
+                 *now;
+        if (PyDict_CheckExact(namespace)) {
+            now = PyDict_GetItemWithError(namespace, PyTuple_GET_ITEM(guard, 1));
+        } else if (PyType_Check(namespace)) { /* an attribute of a class */
+            now = PyObject_GetAttr(namespace, PyTuple_GET_ITEM(guard, 1));
             Py_XDECREF(now); /* the guard keeps the value with which it is compared */
         } else {
-            now = PyCell_Check(place) ? PyCell_GET(place) : NULL;
+            now = PyCell_Check(namespace) ? PyCell_GET(namespace) : NULL;
         }
         if (now != PyTuple_GET_ITEM(guard, 2)) {
             PyErr_Clear();
@@ -256,7 +257,7 @@ static int check_types(PyObject *const *a) {
         PyObject *guard = PyTuple_GET_ITEM(a[REMEMBER_GUARDS], i);
         if (!PyTuple_Check(guard) || PyTuple_GET_SIZE(guard) != 3) {
             PyErr_SetString(PyExc_TypeError,
-                            "KernelBase._remember: a guard is (place, name, value)");
+                            "KernelBase._remember: a guard is (namespace, name, value)");
             return -1;
         }
     }
@@ -284,21 +285,20 @@ static int keep_objects(CachedLaunch *cached, PyObject *const *a, PyObject *back
 
 /* The slot for a kernel: that of one for the same arguments (when a global name has changed),
  * otherwise the oldest. */
-static CachedLaunch *place_for(KernelBase *self, const CachedLaunch *made,
-                               const PyObject *backend) {
-    CachedLaunch *place = NULL;
+static CachedLaunch *slot_for(KernelBase *self, const CachedLaunch *made, const PyObject *backend) {
+    CachedLaunch *slot = NULL;
     for (int i = 0; i < CACHED_LAUNCHES; i++) {
         CachedLaunch *one = &self->cached[i];
         if (one->kernel != NULL && one->n == made->n && arr_weakref_is(one->backend, backend) &&
             memcmp(one->codes, made->codes, (size_t)made->n * sizeof made->codes[0]) == 0) {
-            place = one;
+            slot = one;
         }
     }
-    if (place == NULL || place == &self->cached[self->next]) {
-        place = &self->cached[self->next];
+    if (slot == NULL || slot == &self->cached[self->next]) {
+        slot = &self->cached[self->next];
         self->next = (self->next + 1) % CACHED_LAUNCHES;
     }
-    return place;
+    return slot;
 }
 
 static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -325,8 +325,8 @@ static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssi
         clear_cached(&made);
         return NULL;
     }
-    CachedLaunch *place = place_for(self, &made, backend), old = *place;
-    *place = made;
+    CachedLaunch *slot = slot_for(self, &made, backend), old = *slot;
+    *slot = made;
     clear_cached(&old);
     Py_RETURN_NONE;
 }

@@ -34,16 +34,16 @@ int arr_can_command(const GPUArray *self) {
 
 /* The start of a CUDA array: its memory object, whose size is known and whose uses are tracked, or
  * an address inside it. */
-static PyObject *place_of(const GPUArray *self) {
+static PyObject *start_of(const GPUArray *self) {
     if (self->offset == 0) {
         return Py_NewRef(self->base_data);
     }
     PyObject *start = PyNumber_Long(self->base_data),
              *offset = start != NULL ? PyLong_FromSsize_t(self->offset) : NULL;
-    PyObject *place = offset != NULL ? PyNumber_Add(start, offset) : NULL;
+    PyObject *address = offset != NULL ? PyNumber_Add(start, offset) : NULL;
     Py_XDECREF(start);
     Py_XDECREF(offset);
-    return place;
+    return address;
 }
 
 static int done(PyObject *result) {
@@ -58,7 +58,7 @@ static int event_of(GPUArray *self, PyObject *event) {
 }
 
 static int cuda_write(const GPUArray *self, PyObject *host) {
-    PyObject *args[] = {place_of(self), host};
+    PyObject *args[] = {start_of(self), host};
     if (args[0] == NULL) {
         return -1;
     }
@@ -68,7 +68,7 @@ static int cuda_write(const GPUArray *self, PyObject *host) {
 }
 
 static int cuda_read(const GPUArray *self, PyObject *host) {
-    PyObject *args[] = {host, place_of(self)};
+    PyObject *args[] = {host, start_of(self)};
     if (args[1] == NULL) {
         return -1;
     }
@@ -135,21 +135,21 @@ static int read_into(const GPUArray *self, PyObject *host) {
 
 int arr_copy_items(const GPUArray *self, GPUArray *made, Py_ssize_t nbytes) {
     PyObject *size = PyLong_FromSsize_t(nbytes),
-             *place = self->table->cuda ? place_of(self) : PyLong_FromSsize_t(self->offset);
+             *start = self->table->cuda ? start_of(self) : PyLong_FromSsize_t(self->offset);
     int status = -1;
-    if (size == NULL || place == NULL || make_words() < 0) {
+    if (size == NULL || start == NULL || make_words() < 0) {
         goto out;
     }
     if (self->table->cuda) {
-        PyObject *args[] = {made->base_data, place, size, self->queue};
+        PyObject *args[] = {made->base_data, start, size, self->queue};
         status = done(PyObject_Vectorcall(arr_cuda.copy, args, 4, NULL));
     } else {
-        PyObject *args[] = {self->queue, made->base_data, self->base_data, size, place};
+        PyObject *args[] = {self->queue, made->base_data, self->base_data, size, start};
         status = event_of(made, command(arr_opencl.copy, args, 3, count_and_offset_words));
     }
 out:
     Py_XDECREF(size);
-    Py_XDECREF(place);
+    Py_XDECREF(start);
     return status;
 }
 
@@ -261,13 +261,13 @@ static int is_zero(PyObject *value) {
 static int clear(GPUArray *self) {
     PyObject *nbytes = PyLong_FromSsize_t(self->size * ARRAY_ITEMSIZE(self)),
              *offset = PyLong_FromSsize_t(self->table->cuda ? 0 : self->offset);
-    PyObject *place = self->table->cuda ? place_of(self) : NULL;
+    PyObject *start = self->table->cuda ? start_of(self) : NULL;
     int status = -1;
-    if (nbytes == NULL || offset == NULL || (self->table->cuda && place == NULL)) {
+    if (nbytes == NULL || offset == NULL || (self->table->cuda && start == NULL)) {
         goto out;
     }
     if (self->table->cuda) {
-        PyObject *args[] = {place, offset /* the byte 0 */, nbytes, self->queue};
+        PyObject *args[] = {start, offset /* the byte 0 */, nbytes, self->queue};
         status = done(PyObject_Vectorcall(arr_cuda.fill, args, 4, NULL));
     } else {
         PyObject *args[] = {self->queue, self->base_data, arr_opencl.zero_byte, offset, nbytes};
@@ -276,7 +276,7 @@ static int clear(GPUArray *self) {
 out:
     Py_XDECREF(nbytes);
     Py_XDECREF(offset);
-    Py_XDECREF(place);
+    Py_XDECREF(start);
     return status;
 }
 

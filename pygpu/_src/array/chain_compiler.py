@@ -53,7 +53,7 @@ _threads: list[threading.Thread] = []
 _ends = threading.Event()
 
 
-class _Place(NamedTuple):
+class _ArrayLayout(NamedTuple):
     """An array of a chain, with the attributes that :func:`elementwise.prepare` reads."""
 
     number: int
@@ -86,9 +86,9 @@ class _Job(NamedTuple):
     hashes: bytes
     shape: tuple[int, ...]
     operation: elementwise.Operation
-    places: tuple[_Place | None, ...]  # for the kernel's operands, None for a number
-    # The reduction: number, places of its operand and of its result, the variable.
-    end: tuple[int, _Place, _Place, str] | None
+    layouts: tuple[_ArrayLayout | None, ...]  # for the kernel's operands, None for a number
+    # The reduction: number, layouts of its operand and of its result, the variable.
+    end: tuple[int, _ArrayLayout, _ArrayLayout, str] | None
     results: tuple[int, ...]
     operands: tuple[int, ...]
     length: int  # number of operations
@@ -99,12 +99,12 @@ def _job(backend: Backend, description: tuple[Any, ...]) -> _Job | None:
     backend."""
     key, shape, steps, leaves, live, hashes, end = description
     graph = Graph(backend.name)
-    inputs: dict[int, tuple[int, _Place | None]] = {}  # node: (as in _chain_known(), its place)
+    inputs: dict[int, tuple[int, _ArrayLayout | None]] = {}  # by node: see _chain_known()
     arrays = []
     for i, leaf in enumerate(leaves):
-        place = _Place(*leaf)
-        node = graph.add(Node("array", i, (), (), place.dtype))
-        inputs[node] = i, place
+        layout = _ArrayLayout(*leaf)
+        node = graph.add(Node("array", i, (), (), layout.dtype))
+        inputs[node] = i, layout
         arrays.append(node)
     made: list[int] = []
     count = 0
@@ -140,15 +140,15 @@ def _job(backend: Backend, description: tuple[Any, ...]) -> _Job | None:
     )
     reduced = None
     if end is not None:
-        of = _Place(*steps[end[1]][2])
-        reduced = end[0], of, _Place(*end[2]), f"v{made[end[1]]}"
-    places = (*(_Place(*steps[i][2]) for i in results), *(inputs[k][1] for k in leaves_of))
+        of = _ArrayLayout(*steps[end[1]][2])
+        reduced = end[0], of, _ArrayLayout(*end[2]), f"v{made[end[1]]}"
+    layouts = (*(_ArrayLayout(*steps[i][2]) for i in results), *(inputs[k][1] for k in leaves_of))
     return _Job(
         key,
         hashes,
         shape,
         fused,
-        places,
+        layouts,
         reduced,
         tuple(results),
         tuple(inputs[k][0] for k in leaves_of),
@@ -172,7 +172,7 @@ def _make(backend: Backend, description: tuple[Any, ...]) -> None:
     if job.end is not None:
         _make_reduction(backend, job, *job.end)
         return
-    launch = elementwise.prepare(backend, job.operation, job.places, job.shape)
+    launch = elementwise.prepare(backend, job.operation, job.layouts, job.shape)
     sizes = _sizes(backend, launch.groups, launch.group_size)
     made = (launch.kernel, *sizes, job.results, job.operands, launch.numbers, None)
     _array._chain_known(backend.table, job.key, job.hashes, made)
@@ -188,13 +188,13 @@ def _sizes(backend: Backend, groups: Any, local: Any) -> tuple[tuple[int, ...], 
 
 
 def _make_reduction(
-    backend: Backend, job: _Job, number: int, of: _Place, out: _Place, value: str
+    backend: Backend, job: _Job, number: int, of: _ArrayLayout, out: _ArrayLayout, value: str
 ) -> None:
     """The same for a chain that ends with a reduction."""
     step = job.operation
     n = len(job.results)
     steps = step.body, value, step.inputs, step.helpers, step.features, f"{step.key} {value}"
-    outputs, inputs = job.places[:n], job.places[n:]
+    outputs, inputs = job.layouts[:n], job.layouts[n:]
     found = chain_reductions.prepare(backend, number, job.shape, of, out, outputs, inputs, steps)
     if found is None or len(found.numbers) > _MOST_NUMBERS:
         return

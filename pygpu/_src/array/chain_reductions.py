@@ -47,22 +47,22 @@ def _c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def _in_c_order(place: Any) -> bool:
-    expected = _c_strides(place.shape, place.itemsize)
+def _in_c_order(array: Any) -> bool:
+    expected = _c_strides(array.shape, array.itemsize)
     return all(
-        n == 1 or s == t for n, s, t in zip(place.shape, place.strides, expected, strict=True)
+        n == 1 or s == t for n, s, t in zip(array.shape, array.strides, expected, strict=True)
     )
 
 
-def _is_vector(form: Form, place: Any, kept: tuple[int, ...], reduced: tuple[int, ...]) -> bool:
+def _is_vector(form: Form, array: Any, kept: tuple[int, ...], reduced: tuple[int, ...]) -> bool:
     """Whether a work-item can move form.vector items of an array in one access at every
     position."""
-    unit = form.vector * place.itemsize
+    unit = form.vector * array.itemsize
     along, rest = (kept[-1], (*kept[:-1], *reduced)) if form.columns else (reduced[0], kept)
     if not form.columns and len(reduced) != 1:
         return False
-    aligned = place.offset % unit == 0 and all(s % unit == 0 for s in rest)
-    return unit <= 16 and along == place.itemsize and aligned
+    aligned = array.offset % unit == 0 and all(s % unit == 0 for s in rest)
+    return unit <= 16 and along == array.itemsize and aligned
 
 
 # Body, value, dtypes of the inputs, helpers, features, key.
@@ -130,31 +130,31 @@ def prepare(
     backend: Backend,
     number: int,
     shape: tuple[int, ...],
-    reduced_place: Any,
+    reduced_layout: Any,
     out: Any,
     outputs: Sequence[Any],
     inputs: Sequence[Any],
     steps: StepTexts,
 ) -> Launches | None:
     """Return the launches for the reduction with this number, of a value whose own array would be
-    at *reduced_place*, into *out*. outputs, inputs: places of arrays, None for numbers. Returns
+    at *reduced_layout*, into *out*. outputs, inputs: layouts of arrays, None for numbers. Returns
     None if its separate kernel must be used."""
     kind, axes, calculated = REDUCTIONS[number - FIRST_REDUCTION]
-    places = [*outputs, *(p for p in inputs if p is not None)]
-    used = (reduced_place.dtype, *(p.dtype for p in places))
-    if backend.limits.is_cpu or np.float16 in used or not _in_c_order(reduced_place):
+    arrays = [*outputs, *(p for p in inputs if p is not None)]
+    used = (reduced_layout.dtype, *(p.dtype for p in arrays))
+    if backend.limits.is_cpu or np.float16 in used or not _in_c_order(reduced_layout):
         return None
     out_strides = _kept_strides(out, shape, axes)
-    virtual = _c_strides(shape, reduced_place.itemsize)
-    op = accumulators.operation(kind, (reduced_place.dtype,), calculated, out.dtype)
+    virtual = _c_strides(shape, reduced_layout.itemsize)
+    op = accumulators.operation(kind, (reduced_layout.dtype,), calculated, out.dtype)
     kept_shape, kept, red_shape, red, flips = reduction._walks(
         kind, shape, (virtual,), axes, out_strides
     )
-    at = [reduced_place.itemsize], [reduced_place.offset]
+    at = [reduced_layout.itemsize], [reduced_layout.offset]
     form, lanes, groups, segments = reduction._geometry(
         backend, op, kept_shape, kept, red_shape, red, *at, False, False
     )
-    strides = [layout.broadcast_strides(p.shape, p.strides, shape) for p in places]
+    strides = [layout.broadcast_strides(p.shape, p.strides, shape) for p in arrays]
     all_kept, by_kept, all_red, by_red, all_flips = reduction._walks(
         kind, shape, (virtual, *strides), axes, out_strides
     )
@@ -162,12 +162,12 @@ def prepare(
         return None
     joint = form.but(kept=len(all_kept), reduced=len(all_red))
     walks = list(zip(by_kept[1:-1], by_red[1:], strict=True))
-    moved = [_is_vector(joint, p, k, r) for p, (k, r) in zip(places, walks, strict=True)]
+    moved = [_is_vector(joint, p, k, r) for p, (k, r) in zip(arrays, walks, strict=True)]
     n_out, n_red = prod(kept_shape), prod(red_shape)
     alone = lanes == segments == 1 and not form.columns and n_red <= _SHORT
     still = tuple(tuple(n == 0 for n in (*k, *r)) for k, r in walks)
     variant = still, n_red if alone else 0, n_out < 1 << 31
-    of = _steps(steps, reduced_place.dtype, outputs, inputs, moved, *variant)
+    of = _steps(steps, reduced_layout.dtype, outputs, inputs, moved, *variant)
     numbers = (
         *(n_out, n_red, segments, lanes),
         *(*all_kept[1:], *all_red[1:]),

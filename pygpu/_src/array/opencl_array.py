@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from .array_types import ArrayTypes, _Axes, _DType, _Where
 
     _Memory: TypeAlias = _opencl.Buffer | _opencl.SVMPointer
-    _Place: TypeAlias = _opencl.CommandQueue | _opencl.Context | None
+    _QueueOrContext: TypeAlias = _opencl.CommandQueue | _opencl.Context | None
     _Queue: TypeAlias = _opencl.CommandQueue | None
     _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
     _ScalarT = TypeVar("_ScalarT", bound=np.generic)
@@ -160,7 +160,7 @@ class Array(ArrayTypes[_ScalarT_co]):
     @overload
     def __init__(
         self: Array[_ScalarT],
-        cq: _Place,
+        cq: _QueueOrContext,
         shape: _Shape,
         dtype: _DType[_ScalarT],
         order: str = ...,
@@ -176,7 +176,7 @@ class Array(ArrayTypes[_ScalarT_co]):
     @overload
     def __init__(
         self: Array[Any],
-        cq: _Place,
+        cq: _QueueOrContext,
         shape: _Shape,
         dtype: DTypeLike,
         order: str = ...,
@@ -634,7 +634,7 @@ empty = Array
 
 @overload
 def zeros(
-    queue: _Place,
+    queue: _QueueOrContext,
     shape: _Shape,
     dtype: _DType[_ScalarT],
     order: str = ...,
@@ -642,7 +642,7 @@ def zeros(
 ) -> Array[_ScalarT]: ...
 @overload
 def zeros(
-    queue: _Place,
+    queue: _QueueOrContext,
     shape: _Shape,
     dtype: DTypeLike,
     order: str = ...,
@@ -650,7 +650,7 @@ def zeros(
 ) -> Array[Any]: ...
 @fastpath("opencl_zeros")
 def zeros(
-    queue: _Place,
+    queue: _QueueOrContext,
     shape: _Shape,
     dtype: DTypeLike,
     order: str = "C",
@@ -662,7 +662,7 @@ def zeros(
 
 @overload
 def ones(
-    queue: _Place,
+    queue: _QueueOrContext,
     shape: _Shape,
     dtype: _DType[_ScalarT],
     order: str = ...,
@@ -670,7 +670,7 @@ def ones(
 ) -> Array[_ScalarT]: ...
 @overload
 def ones(
-    queue: _Place,
+    queue: _QueueOrContext,
     shape: _Shape,
     dtype: DTypeLike,
     order: str = ...,
@@ -678,7 +678,7 @@ def ones(
 ) -> Array[Any]: ...
 @fastpath("opencl_ones")
 def ones(
-    queue: _Place,
+    queue: _QueueOrContext,
     shape: _Shape,
     dtype: DTypeLike,
     order: str = "C",
@@ -690,7 +690,7 @@ def ones(
 
 @overload
 def full(
-    queue: _Place,
+    queue: _QueueOrContext,
     shape: _Shape,
     fill_value: Any,
     dtype: _DType[_ScalarT],
@@ -699,7 +699,7 @@ def full(
 ) -> Array[_ScalarT]: ...
 @overload
 def full(
-    queue: _Place,
+    queue: _QueueOrContext,
     shape: _Shape,
     fill_value: Any,
     dtype: DTypeLike | None = ...,
@@ -708,7 +708,7 @@ def full(
 ) -> Array[Any]: ...
 @fastpath("opencl_full")
 def full(
-    queue: _Place,
+    queue: _QueueOrContext,
     shape: _Shape,
     fill_value: Any,
     dtype: DTypeLike | None = None,
@@ -777,14 +777,14 @@ def zeros_like(ary: Array[_ScalarT]) -> Array[_ScalarT]:
 
 @overload
 def arange(
-    queue: _Place,
+    queue: _QueueOrContext,
     *args: complex | np.generic | None,
     dtype: _DType[_ScalarT],
     allocator: Allocator | None = ...,
 ) -> Array[_ScalarT]: ...
 @overload
 def arange(
-    queue: _Place,
+    queue: _QueueOrContext,
     *args: Any,
     dtype: DTypeLike = ...,
     allocator: Allocator | None = ...,

@@ -53,19 +53,19 @@ class Graph:
         self.language = language
         self.nodes: list[Node] = []
         self.numbers: list[tuple[Callable[[Any], Any], type]] = []  # how to read it, its type
-        self._places: dict[Node, int] = {}
+        self._ids: dict[Node, int] = {}
 
     def add(self, node: Node) -> int:
-        place = self._places.get(node)
-        if place is None:
-            place = self._places[node] = len(self.nodes)
+        node_id = self._ids.get(node)
+        if node_id is None:
+            node_id = self._ids[node] = len(self.nodes)
             self.nodes.append(node)
-        return place
+        return node_id
 
-    def place(self, operand: Any, dtype: np.dtype[Any]) -> int:
+    def node_id(self, operand: Any, dtype: np.dtype[Any]) -> int:
         """Return the node of an operand of a step that takes *dtype*."""
         if isinstance(operand, Tracer):
-            return operand.place
+            return operand.node_id
         if not isinstance(operand, Number):
             text = literal(operand, dtype)
             if text is not None:
@@ -103,29 +103,31 @@ class Graph:
 
     def step(self, operation: elementwise.Operation, operands: tuple[Any, ...]) -> Tracer:
         """Add a step by an Operation with one output."""
-        places = tuple(self.place(x, d) for x, d in zip(operands, operation.inputs, strict=True))
+        node_ids = tuple(
+            self.node_id(x, d) for x, d in zip(operands, operation.inputs, strict=True)
+        )
         (dtype,) = operation.outputs
-        node = Node("step", operation.body, places, operation.inputs, dtype, operation.helpers)
+        node = Node("step", operation.body, node_ids, operation.inputs, dtype, operation.helpers)
         return Tracer(self, self.add(node))
 
-    def needed(self, places: tuple[int, ...], cut: Collection[int] = ()) -> list[int]:
+    def needed(self, node_ids: tuple[int, ...], cut: Collection[int] = ()) -> list[int]:
         """Return the nodes on which these depend, in order; dependencies of nodes in *cut* are not
         followed."""
         found: set[int] = set()
-        waiting = list(places)
+        waiting = list(node_ids)
         while waiting:
-            place = waiting.pop()
-            if place not in found:
-                found.add(place)
-                if place not in cut:
-                    waiting += self.nodes[place].inputs
+            node_id = waiting.pop()
+            if node_id not in found:
+                found.add(node_id)
+                if node_id not in cut:
+                    waiting += self.nodes[node_id].inputs
         return sorted(found)
 
-    def statement(self, place: int, name: str = "", inputs: Sequence[str] = ()) -> str:
+    def statement(self, node_id: int, name: str = "", inputs: Sequence[str] = ()) -> str:
         """Return the statement that sets a variable of a literal or a step from those of its
-        inputs; without names, v<place>, and v<number> of each input."""
-        node = self.nodes[place]
-        name = name or f"v{place}"
+        inputs; without names, v<node_id>, and v<number> of each input."""
+        node = self.nodes[node_id]
+        name = name or f"v{node_id}"
         inputs = inputs or [f"v{k}" for k in node.inputs]
         kind = dtypes.compute_type(node.dtype)
         if node.kind == "literal":
@@ -139,12 +141,12 @@ class Graph:
         return f"{kind} {name}; {{ {values} {kind} y0; {node.what} {name} = {rounded}; }}"
 
     def text(
-        self, places: tuple[int, ...], cut: Collection[int] = ()
+        self, node_ids: tuple[int, ...], cut: Collection[int] = ()
     ) -> tuple[list[int], str, str, frozenset[str]]:
         """Return (leaves, statements, helpers, features): the leaves are the nodes for x0, x1,
-        ...; the statements store the value of each place in v<place>. cut: nodes to treat as
+        ...; the statements store the value of each node in v<node_id>. cut: nodes to treat as
         leaves."""
-        needed = self.needed(places, cut)
+        needed = self.needed(node_ids, cut)
         leaves = [k for k in needed if k in cut or self.nodes[k].kind in ("array", "number")]
         lines = [
             f"PG_UNUSED const {dtypes.compute_type(self.nodes[k].dtype)} v{k} = x{i};"
@@ -348,12 +350,12 @@ class Number(_Operators):
 
 
 class Reduced:
-    """A reduction of the value at a place: the end of a function."""
+    """A reduction of the value of a node: the end of a function."""
 
     def __init__(
-        self, kind: str, place: int, axis: Any, dtype: Any, keepdims: bool, ddof: float
+        self, kind: str, node_id: int, axis: Any, dtype: Any, keepdims: bool, ddof: float
     ) -> None:
-        self.kind, self.place, self.axis, self.dtype = kind, place, axis, dtype
+        self.kind, self.node_id, self.axis, self.dtype = kind, node_id, axis, dtype
         self.keepdims, self.ddof = keepdims, ddof
 
     def __array_ufunc__(self, *args: Any, **options: Any) -> NoReturn:
@@ -368,12 +370,12 @@ class Reduced:
 class Tracer(_Operators):
     """A placeholder for an array. It has a dtype, but no shape."""
 
-    def __init__(self, graph: Graph, place: int) -> None:
-        self.graph, self.place = graph, place
+    def __init__(self, graph: Graph, node_id: int) -> None:
+        self.graph, self.node_id = graph, node_id
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return self.graph.nodes[self.place].dtype
+        return self.graph.nodes[self.node_id].dtype
 
     def astype(self, dtype: Any, *, copy: bool = True) -> Tracer:
         target = np.dtype(dtype)
@@ -405,7 +407,7 @@ class Tracer(_Operators):
     ) -> Reduced:
         if out is not None or any(v is not None and v is not True for v in options.values()):
             raise Untraceable(f"fuse: {kind} does not support out=, initial= and where=")
-        return Reduced(kind, self.place, axis, dtype, bool(keepdims), ddof)
+        return Reduced(kind, self.node_id, axis, dtype, bool(keepdims), ddof)
 
     def __getattr__(self, name: str) -> Any:
         if name in REDUCTIONS:

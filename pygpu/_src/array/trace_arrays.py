@@ -99,14 +99,14 @@ class TracedArray(Tracer):
 
     graph: Recorder
 
-    def __init__(self, graph: Recorder, place: int) -> None:
+    def __init__(self, graph: Recorder, node_id: int) -> None:
         self.graph = graph
-        self._place, self._register = place, -1
+        self._node_id, self._register = node_id, -1
         graph.live.add(self)
 
     @property
-    def place(self) -> int:  # type: ignore[override]
-        return self._place if self._register < 0 else self.graph.leaf(self._register)
+    def node_id(self) -> int:  # type: ignore[override]
+        return self._node_id if self._register < 0 else self.graph.leaf(self._register)
 
     @property
     def is_lazy(self) -> bool:
@@ -115,8 +115,8 @@ class TracedArray(Tracer):
     def assign_register(self, register: int) -> None:
         self._register = register
 
-    def move(self, place: int) -> None:
-        self._place = place
+    def move(self, node_id: int) -> None:
+        self._node_id = node_id
 
     def _array(self) -> Any:
         """The array in the traced call."""
@@ -128,7 +128,7 @@ class TracedArray(Tracer):
     @property
     def shape(self) -> tuple[int, ...]:
         self.graph.shaped = True
-        return self.graph.shapes[self.place]
+        return self.graph.shapes[self.node_id]
 
     @property
     def ndim(self) -> int:
@@ -243,20 +243,20 @@ class TracedArray(Tracer):
             raise Untraceable(
                 "fuse: an in-place operator cannot replace an array by a number; use a[...] = x"
             )
-        shape = self.graph.shapes[self.place]
-        if layout.broadcast_shapes(self.graph.shapes[value.place], shape) != shape:
+        shape = self.graph.shapes[self.node_id]
+        if layout.broadcast_shapes(self.graph.shapes[value.node_id], shape) != shape:
             raise ValueError(
                 f"non-broadcastable output operand with shape {shape} doesn't match the broadcast "
-                f"shape {self.graph.shapes[value.place]}"
+                f"shape {self.graph.shapes[value.node_id]}"
             )
         if not np.can_cast(value.dtype, self.dtype, "same_kind"):
             raise TypeError(
                 f"fuse: cannot cast from {value.dtype} to {self.dtype} with casting rule "
                 "'same_kind'"
             )
-        if self.is_lazy and self.graph.shapes[value.place] == shape:
-            self._place = (
-                value.astype(self.dtype).place if value.dtype != self.dtype else value.place
+        if self.is_lazy and self.graph.shapes[value.node_id] == shape:
+            self._node_id = (
+                value.astype(self.dtype).node_id if value.dtype != self.dtype else value.node_id
             )
             return
         self.graph.write(self.graph.assign_register(self), value, casting="same_kind", dead=dead)
@@ -501,8 +501,8 @@ def _numpy_function(graph: Recorder, function: Any, args: Any, options: Any) -> 
 def _expanded(x: TracedArray, axis: Any = 0) -> Any:
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     ndim = x.ndim + len(axes)
-    places = set(layout.normalize_axes(tuple(axes), ndim))
-    return x[tuple(None if k in places else slice(None) for k in range(ndim))]
+    inserted = set(layout.normalize_axes(tuple(axes), ndim))
+    return x[tuple(None if k in inserted else slice(None) for k in range(ndim))]
 
 
 # ---- pygpu.xp's functions

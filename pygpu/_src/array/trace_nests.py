@@ -41,10 +41,10 @@ class _Unsuited(Exception):
     """The nest must be computed by other kernels."""
 
 
-def plan(recorder: Recorder, places: list[int]) -> Any:
+def plan(recorder: Recorder, node_ids: list[int]) -> Any:
     """Return (plan, registers of its operands) of a kernel for nodes of one shape; None if it is
     not suitable."""
-    shape = recorder.shapes[places[0]]
+    shape = recorder.shapes[node_ids[0]]
     rows = prod(n for n in shape if n > _SHORT)
     if not prod(shape) or rows == 1:
         return None
@@ -56,7 +56,7 @@ def plan(recorder: Recorder, places: list[int]) -> Any:
     while lanes < fused_nests.LANES and rows * lanes < limits.units * _BUSY * each:
         lanes *= 2
     try:
-        return _Writer(recorder, shape, each).plan(places, rows, lanes)
+        return _Writer(recorder, shape, each).plan(node_ids, rows, lanes)
     except _Unsuited:
         return None
 
@@ -78,15 +78,15 @@ class _Writer:
         self.helpers: dict[str, None] = {}
         self.used: set[np.dtype[Any]] = set()
 
-    def plan(self, places: list[int], rows: int, lanes: int) -> Any:
+    def plan(self, node_ids: list[int], rows: int, lanes: int) -> Any:
         r = self.recorder
         outputs = []
         for row in range(self.each):
             for combination in itertools.product(
                 *(self._axis(a, row) for a in range(len(self.shape)))
             ):
-                for i, place in enumerate(places):
-                    name, _ = self.value(place, combination, 2)
+                for i, node_id in enumerate(node_ids):
+                    name, _ = self.value(node_id, combination, 2)
                     outputs.append((row, i, name, self._address(f"y{i}", combination)))
         limits = r.like.backend.limits
         few = rows < (limits.units if limits.is_cpu else 4 * limits.units)
@@ -94,13 +94,13 @@ class _Writer:
             raise _Unsuited
         registers = [r.made[k] if k in r.made else r.register(k) for k in self.leaves]
         registers += [r._number(r.nodes[k].what) for k in self.numbers]
-        if len(registers) + len(places) > _MOST_ARRAYS:
+        if len(registers) + len(node_ids) > _MOST_ARRAYS:
             raise _Unsuited
         return (
             fused_nests.Plan(
                 tuple((k, r.nodes[k].dtype) for k in self.leaves),
                 tuple((k, r.nodes[k].dtype) for k in self.numbers),
-                tuple(r.nodes[k].dtype for k in places),
+                tuple(r.nodes[k].dtype for k in node_ids),
                 tuple(tuple(lines) for lines in self.lines),
                 tuple(self.operations),
                 tuple(self.sums),
@@ -130,43 +130,43 @@ class _Writer:
 
     # ---- values
 
-    def value(self, place: int, index: Index, where: int) -> tuple[str, int]:
+    def value(self, node_id: int, index: Index, where: int) -> tuple[str, int]:
         """Return (variable, where it is computed) of a node at an index. where: in the loop (1) or
         after it."""
-        key = place, index
+        key = node_id, index
         found = self.values.get(key)
         if found is None:
             if len(self.values) > _MOST_VALUES or self.depth > _MOST_DEPTH:
                 raise _Unsuited
             self.depth += 1
-            name = f"v{len(self.values)}_{place}"
-            found = self.values[key] = self._make(place, index, where, name)
+            name = f"v{len(self.values)}_{node_id}"
+            found = self.values[key] = self._make(node_id, index, where, name)
             self.depth -= 1
-            self.used.add(self.recorder.nodes[place].dtype)
+            self.used.add(self.recorder.nodes[node_id].dtype)
         return found
 
-    def _make(self, place: int, index: Index, where: int, name: str) -> tuple[str, int]:
+    def _make(self, node_id: int, index: Index, where: int, name: str) -> tuple[str, int]:
         r = self.recorder
-        node = r.nodes[place]
-        if place in r.made or place in self.leaves or node.kind == "array":
-            return self._load(place, index, name)
+        node = r.nodes[node_id]
+        if node_id in r.made or node_id in self.leaves or node.kind == "array":
+            return self._load(node_id, index, name)
         if node.kind == "number":
-            if place not in self.numbers:
-                self.numbers.append(place)
-            return f"v{place}", 0
+            if node_id not in self.numbers:
+                self.numbers.append(node_id)
+            return f"v{node_id}", 0
         if node.kind == "literal":
-            self.lines[0].append(r.statement(place, name))
+            self.lines[0].append(r.statement(node_id, name))
             return name, 0
         if node.kind == "view":
             (child,) = node.inputs
-            return self.value(child, _behind(r.shapes[place], index, r.shapes[child]), where)
+            return self.value(child, _behind(r.shapes[node_id], index, r.shapes[child]), where)
         if where == 1 and "j" in index and not any(str(i)[0] == "k" for i in index):
-            return self._load(place, index, name)  # computed once for all rows, in advance
+            return self._load(node_id, index, name)  # computed once for all rows, in advance
         self.used.update(node.takes)
         if node.kind == "reduce":
-            return self._reduce(place, index, where, name)
+            return self._reduce(node_id, index, where, name)
         if node.kind == "product":
-            return self._product(place, index, where, name)
+            return self._product(node_id, index, where, name)
         inputs, at = [], 0
         for child in node.inputs:
             variable, its = self.value(child, _of_input(r.shapes.get(child, ()), index), where)
@@ -176,19 +176,19 @@ class _Writer:
             self.helpers[node.helpers] = None
         if where == 1 and at == 2:
             raise _Unsuited  # it would need a loop inside the loop
-        self.lines[at].append(r.statement(place, name, inputs))
+        self.lines[at].append(r.statement(node_id, name, inputs))
         return name, at
 
-    def _load(self, place: int, index: Index, name: str) -> tuple[str, int]:
-        dtype = self.recorder.nodes[place].dtype
-        if place not in self.leaves:
-            self.leaves.append(place)
+    def _load(self, node_id: int, index: Index, name: str) -> tuple[str, int]:
+        dtype = self.recorder.nodes[node_id].dtype
+        if node_id not in self.leaves:
+            self.leaves.append(node_id)
         kind, storage = dtypes.compute_type(dtype), dtypes.storage_type(dtype)
-        terms = self._address(f"a{place}", index)
-        place_in_row = fused_nests.sum_of([t for t in terms if t[1] != "j"])
+        terms = self._address(f"a{node_id}", index)
+        offset_in_row = fused_nests.sum_of([t for t in terms if t[1] != "j"])
         in_loop = fused_nests.sum_of([t for t in terms if t[1] == "j"])
         at = 1 if in_loop else 0
-        pointer = f"(PG_GLOBAL const char *)a{place} + ({place_in_row or '0'})"
+        pointer = f"(PG_GLOBAL const char *)a{node_id} + ({offset_in_row or '0'})"
         if at:
             self.lines[0].append(f"PG_GLOBAL const char *p_{name} = {pointer};")
             pointer = f"p_{name} + ({in_loop})"
@@ -198,8 +198,8 @@ class _Writer:
 
     # ---- reductions and products
 
-    def _product(self, place: int, index: Index, where: int, name: str) -> tuple[str, int]:
-        node, (i, j) = self.recorder.nodes[place], index
+    def _product(self, node_id: int, index: Index, where: int, name: str) -> tuple[str, int]:
+        node, (i, j) = self.recorder.nodes[node_id], index
         a, b = node.inputs
         kind, at = dtypes.compute_type(node.dtype), 0
         lines = [f"{kind} {name} = 0;"]
@@ -217,16 +217,16 @@ class _Writer:
         self.lines[at].append("\n        ".join(lines))
         return name, at
 
-    def _operation(self, place: int) -> tuple[Any, int]:
-        r, node = self.recorder, self.recorder.nodes[place]
+    def _operation(self, node_id: int) -> tuple[Any, int]:
+        r, node = self.recorder, self.recorder.nodes[node_id]
         kind, _, _, _, _, _, number = node.what
         (child,) = node.inputs
         operation = accumulators.operation(kind, (r.nodes[child].dtype,), number, node.dtype)
         self.used.add(number)
         return operation, self.operations.setdefault(operation, len(self.operations))
 
-    def _reduce(self, place: int, index: Index, where: int, name: str) -> tuple[str, int]:
-        r, node = self.recorder, self.recorder.nodes[place]
+    def _reduce(self, node_id: int, index: Index, where: int, name: str) -> tuple[str, int]:
+        r, node = self.recorder, self.recorder.nodes[node_id]
         (child,) = node.inputs
         shape = r.shapes[child]
         _, _, _, keep, ddof, axes, _ = node.what
@@ -238,7 +238,7 @@ class _Writer:
         for a in range(len(shape)):
             if a not in axes:
                 whole[a] = kept.pop(0)
-        operation, number = self._operation(place)
+        operation, number = self._operation(node_id)
         store = fused_nests.store(operation, number, name, length, ddof)
         if length <= SMALL:
             return self._small(child, whole, axes, number, name, store, where)

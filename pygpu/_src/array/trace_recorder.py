@@ -77,37 +77,39 @@ class Recorder(Graph):
         version = self.versions.get(self.roots[register], 0)
         what = (register, version) if version else register
         array = self.values[register]
-        place = self.add(Node("array", what, (), (), array.dtype))
-        self.shapes[place] = array.shape
-        return place
+        node_id = self.add(Node("array", what, (), (), array.dtype))
+        self.shapes[node_id] = array.shape
+        return node_id
 
-    def _register_of(self, place: int) -> int:
-        what = self.nodes[place].what
+    def _register_of(self, node_id: int) -> int:
+        what = self.nodes[node_id].what
         return what if isinstance(what, int) else what[0]
 
     def shape_of(self, operand: Any) -> tuple[int, ...]:
-        return self.shapes[operand.place] if isinstance(operand, Tracer) else ()
+        return self.shapes[operand.node_id] if isinstance(operand, Tracer) else ()
 
     def step(self, operation: elementwise.Operation, operands: tuple[Any, ...]) -> Any:
         shape = layout.broadcast_shapes(*(self.shape_of(x) for x in operands))
-        places = tuple(self.place(x, d) for x, d in zip(operands, operation.inputs, strict=True))
+        node_ids = tuple(
+            self.node_id(x, d) for x, d in zip(operands, operation.inputs, strict=True)
+        )
         (dtype,) = operation.outputs
-        node = Node("step", operation.body, places, operation.inputs, dtype, operation.helpers)
+        node = Node("step", operation.body, node_ids, operation.inputs, dtype, operation.helpers)
         return self.new(node, shape)
 
     def new(self, node: Node, shape: tuple[int, ...]) -> Any:
-        place = self.add(node)
-        self.shapes[place] = shape
-        return self.make(self, place)
+        node_id = self.add(node)
+        self.shapes[node_id] = shape
+        return self.make(self, node_id)
 
     def constant(self, value: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """Return an array filled with one number."""
         self.shaped = True
         with np.errstate(all="ignore"):
             number = np.asarray(value).astype(dtype)[()]
-        place = self.place(number, dtype)
+        node_id = self.node_id(number, dtype)
         what = f"y0 = x0; /* {shape} */"  # the shape distinguishes it from others
-        return self.new(Node("step", what, (place,), (dtype,), dtype), shape)
+        return self.new(Node("step", what, (node_id,), (dtype,), dtype), shape)
 
     def ufunc(self, name: str, operands: tuple[Any, ...]) -> Any:
         operands = tuple(self._operand(x) for x in operands)
@@ -132,7 +134,7 @@ class Recorder(Graph):
 
     def reduce(self, kind: str, child: Any, options: dict[str, Any]) -> Any:
         """Reduce a placeholder, lazily. options: axis, dtype, keepdims, ddof."""
-        shape, axis = self.shapes[child.place], options["axis"]
+        shape, axis = self.shapes[child.node_id], options["axis"]
         item = reduction._Item(child.dtype)
         number, result = reduction._result_dtypes(kind, item, options["dtype"], None)
         if axis is None or (not shape and axis in (0, -1)):
@@ -150,14 +152,14 @@ class Recorder(Graph):
         kept = tuple(1 if k in axes else n for k, n in enumerate(shape) if keep or k not in axes)
         given = None if options["dtype"] is None else np.dtype(options["dtype"])
         what = (kind, axis, given, keep, options["ddof"], axes, number)
-        return self.new(Node("reduce", what, (child.place,), (child.dtype,), result), kept)
+        return self.new(Node("reduce", what, (child.node_id,), (child.dtype,), result), kept)
 
     def matmul(self, function: Callable[..., Any], a: Any, b: Any) -> Any:
         """Multiply matrices: lazily for short rows and columns, which kernels compute inline, else
         by the ordinary function."""
         self.shaped = True
         if isinstance(a, Tracer) and isinstance(b, Tracer) and a.dtype == b.dtype:
-            one, other = self.shapes[a.place], self.shapes[b.place]
+            one, other = self.shapes[a.node_id], self.shapes[b.node_id]
             if (
                 len(one) == len(other) == 2
                 and 0 < one[1] == other[0] <= nests.SMALL
@@ -165,13 +167,13 @@ class Recorder(Graph):
                 and precision.asked() == "highest"
                 and not self.like.backend.limits.is_cpu
             ):
-                node = Node("product", function, (a.place, b.place), (a.dtype,) * 2, a.dtype)
+                node = Node("product", function, (a.node_id, b.node_id), (a.dtype,) * 2, a.dtype)
                 return self.new(node, (one[0], other[1]))
         return self.opaque(function, (a, b), {})
 
     def insert(self, child: Any, shape: tuple[int, ...]) -> Any:
         """Return a placeholder with additional axes of length 1."""
-        node = Node("view", shape, (child.place,), (child.dtype,), child.dtype)
+        node = Node("view", shape, (child.node_id,), (child.dtype,), child.dtype)
         return self.new(node, shape)
 
     def launches(self) -> int:
@@ -249,23 +251,23 @@ class Recorder(Graph):
 
     # ---- values in memory
 
-    def register(self, place: int) -> int:
+    def register(self, node_id: int) -> int:
         """Return the register of a node, computed if needed."""
-        if self.nodes[place].kind == "array":
-            register = self._register_of(place)
+        if self.nodes[node_id].kind == "array":
+            register = self._register_of(node_id)
             version = self.versions.get(self.roots[register], 0)
-            what = self.nodes[place].what
+            what = self.nodes[node_id].what
             if version == (0 if isinstance(what, int) else what[1]):
                 return register
-        if place not in self.made:
-            self.force([place])
-        return self.made[place]
+        if node_id not in self.made:
+            self.force([node_id])
+        return self.made[node_id]
 
-    def force(self, places: Sequence[int], *, copies: bool = False) -> None:
+    def force(self, node_ids: Sequence[int], *, copies: bool = False) -> None:
         """Compute nodes into registers. copies: also for leaves."""
         wanted = [
             k
-            for k in dict.fromkeys(places)
+            for k in dict.fromkeys(node_ids)
             if k not in self.made and (copies or self.nodes[k].kind != "array")
         ]
         wanted = self._nests(wanted)
@@ -291,26 +293,26 @@ class Recorder(Graph):
         for shape, members in groups.items():
             self._elementwise(members, shape)
 
-    def _prepare(self, place: int) -> None:
+    def _prepare(self, node_id: int) -> None:
         """Compute operands of a node that its kernel cannot compute inline, or would compute
         repeatedly."""
         shared: set[int] = set()
         while True:
-            needed = self.needed((place,), self.made)
-            others = [k for k in needed if k != place and self._needs_own_launch(k)]
+            needed = self.needed((node_id,), self.made)
+            others = [k for k in needed if k != node_id and self._needs_own_launch(k)]
             if not others:
                 break
             for k in others:
                 shared.update(self.needed((k,), self.made))
             self.force([others[-1]])
         for k in needed:
-            if k != place and k not in self.made and self.nodes[k].kind == "step":
+            if k != node_id and k not in self.made and self.nodes[k].kind == "step":
                 most = _MOST_STEPS if k in shared else _MOST_NODES
                 if len(self.needed((k,), self.made)) > most:
                     self.force([k])
 
-    def _needs_own_launch(self, place: int) -> bool:
-        return place not in self.made and self.nodes[place].kind in _OWN_LAUNCH
+    def _needs_own_launch(self, node_id: int) -> bool:
+        return node_id not in self.made and self.nodes[node_id].kind in _OWN_LAUNCH
 
     def _operands(self, leaves: Sequence[int]) -> list[int]:
         return [
@@ -323,16 +325,16 @@ class Recorder(Graph):
         ]
 
     def _kernel(
-        self, places: tuple[int, ...], outputs: tuple[np.dtype[Any], ...]
+        self, node_ids: tuple[int, ...], outputs: tuple[np.dtype[Any], ...]
     ) -> tuple[elementwise.Operation, str, list[int], list[int]]:
         """Return (operation, name, registers of its operands, leaves)."""
-        leaves, text, helpers, features = self.text(places, self.made)
+        leaves, text, helpers, features = self.text(node_ids, self.made)
         body = "\n        ".join(
             [
                 text,
                 *(
                     f"y{i} = {dtypes.cast(f'v{k}', self.nodes[k].dtype, d)};"
-                    for i, (k, d) in enumerate(zip(places, outputs, strict=True))
+                    for i, (k, d) in enumerate(zip(node_ids, outputs, strict=True))
                 ),
             ]
         )
@@ -346,27 +348,27 @@ class Recorder(Graph):
         )
         return operation, f"fused {digest}", registers, leaves
 
-    def _elementwise(self, places: list[int], shape: tuple[int, ...]) -> None:
+    def _elementwise(self, node_ids: list[int], shape: tuple[int, ...]) -> None:
         """Add one launch for nodes of one shape, or several if it had too many arrays."""
-        if len(places) > 1:
-            leaves = self.text(tuple(places), self.made)[0]
-            if len(places) + len(leaves) > _MOST_ARRAYS:
-                half = len(places) // 2
-                self._elementwise(places[:half], shape)
-                self._elementwise(places[half:], shape)
+        if len(node_ids) > 1:
+            leaves = self.text(tuple(node_ids), self.made)[0]
+            if len(node_ids) + len(leaves) > _MOST_ARRAYS:
+                half = len(node_ids) // 2
+                self._elementwise(node_ids[:half], shape)
+                self._elementwise(node_ids[half:], shape)
                 return
-        outputs = tuple(self.nodes[k].dtype for k in places)
-        operation, name, registers, _ = self._kernel(tuple(places), outputs)
+        outputs = tuple(self.nodes[k].dtype for k in node_ids)
+        operation, name, registers, _ = self._kernel(tuple(node_ids), outputs)
         arrays = [x for x in self._values(registers) if isinstance(x, GPUArray)]
         whole = bool(arrays) and layout.broadcast_shapes(*(a.shape for a in arrays)) == shape
-        if len(places) == 1 and whole:
+        if len(node_ids) == 1 and whole:
             step = Elementwise(operation, name)
             out = step(*self._values(registers))
-            (self.made[places[0]],) = self._add(_RUN, registers, (out,), name=name, function=step)
+            (self.made[node_ids[0]],) = self._add(_RUN, registers, (out,), name=name, function=step)
             return
         outs = [self.empty(arrays, shape, d) for d in outputs]
         self._into(operation, name, outs, registers)
-        self.made.update(zip(places, outs, strict=True))
+        self.made.update(zip(node_ids, outs, strict=True))
 
     def empty(self, arrays: Sequence[Any], shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
         """Return a register with a new array."""
@@ -399,8 +401,8 @@ class Recorder(Graph):
         step(*self._values(every))
         self._add(_LAUNCH, every, (), name=step.name, function=step)
 
-    def _reduction(self, place: int) -> None:
-        node = self.nodes[place]
+    def _reduction(self, node_id: int) -> None:
+        node = self.nodes[node_id]
         kind, axis, dtype, keep, ddof, axes, number = node.what
         (child,) = node.inputs
         options = {"axis": axis, "dtype": dtype, "keepdims": keep, "ddof": ddof}
@@ -435,21 +437,21 @@ class Recorder(Graph):
             (made,) = self._add(_RUN, registers, (out,), name=name, extra=extra, function=step)
         else:
             (made,) = self._add(_PYTHON, registers, (out,), function=_in_tuple(step))
-        self.made[place] = made
+        self.made[node_id] = made
 
-    def _product(self, place: int) -> None:
-        node = self.nodes[place]
+    def _product(self, node_id: int) -> None:
+        node = self.nodes[node_id]
         registers = [self.register(k) for k in node.inputs]
-        call = _Call(node.what, [_Place(0), _Place(1)], {})
+        call = _Call(node.what, [_Position(0), _Position(1)], {})
         made = call.made(self._values(registers))
         call.expect([made])
-        (self.made[place],) = self._add(_PYTHON, registers, (made,), function=call)
+        (self.made[node_id],) = self._add(_PYTHON, registers, (made,), function=call)
 
     # ---- rows
 
-    def _rows(self, places: list[int]) -> bool:
+    def _rows(self, node_ids: list[int]) -> bool:
         """Compute nodes by one kernel over rows, if it suits them all."""
-        shapes = {s for k in places if (s := self._row_shape(k)) is not None}
+        shapes = {s for k in node_ids if (s := self._row_shape(k)) is not None}
         if len(shapes) != 1:
             return False
         (shape,) = shapes
@@ -458,19 +460,19 @@ class Recorder(Graph):
         few = rows < (limits.units if limits.is_cpu else 2 * limits.units)
         if not rows or not length or (few and length > _LONG):
             return False
-        found = trace_rows.plan(self, shape, places)
+        found = trace_rows.plan(self, shape, node_ids)
         if found is None:
             return False
         plan, registers = found
-        self._launch(Rows(plan, shape), places, registers)
+        self._launch(Rows(plan, shape), node_ids, registers)
         return True
 
-    def _row_shape(self, place: int) -> tuple[int, ...] | None:
+    def _row_shape(self, node_id: int) -> tuple[int, ...] | None:
         """Return the shape of the operand of a reduction over its last axis on which a node
         depends."""
-        if self.nodes[place].kind == "array":
+        if self.nodes[node_id].kind == "array":
             return None
-        for k in reversed(self.needed((place,), self.made)):
+        for k in reversed(self.needed((node_id,), self.made)):
             node = self.nodes[k]
             if k not in self.made and node.kind == "reduce":
                 shape = self.shapes[node.inputs[0]]
@@ -480,28 +482,28 @@ class Recorder(Graph):
 
     # ---- nests
 
-    def _nests(self, places: list[int]) -> list[int]:
+    def _nests(self, node_ids: list[int]) -> list[int]:
         """Compute nodes of one shape by kernels that do small reductions inside large ones.
         Returns the remaining ones."""
-        if not any(self._has_small(k) for k in places):
-            return places
-        shapes = dict.fromkeys(self.shapes[k] for k in places)
+        if not any(self._has_small(k) for k in node_ids):
+            return node_ids
+        shapes = dict.fromkeys(self.shapes[k] for k in node_ids)
         left: list[int] = []
         for shape in shapes:
-            members = [k for k in places if self.shapes[k] == shape]
+            members = [k for k in node_ids if self.shapes[k] == shape]
             if not self._nest(members):
                 left += members
         return left
 
-    def _has_small(self, place: int) -> bool:
+    def _has_small(self, node_id: int) -> bool:
         """Whether a node depends on a small reduction with a larger shape."""
-        size = prod(self.shapes[place])
+        size = prod(self.shapes[node_id])
         return any(
-            k != place
+            k != node_id
             and k not in self.made
             and prod(self.shapes.get(k, ())) > size
             and self._is_small(self.nodes[k])
-            for k in self.needed((place,), self.made)
+            for k in self.needed((node_id,), self.made)
         )
 
     def _is_small(self, node: Node) -> bool:
@@ -510,22 +512,22 @@ class Recorder(Graph):
             return bool(0 < reduced <= nests.SMALL)
         return node.kind == "product"
 
-    def _launch(self, step: Rows | Nest, places: list[int], registers: Sequence[int]) -> None:
-        """Compute the nodes at *places* by one kernel that reads the registers."""
+    def _launch(self, step: Rows | Nest, node_ids: list[int], registers: Sequence[int]) -> None:
+        """Compute nodes by one kernel that reads the registers."""
         self.shaped = True
         arrays = [x for x in self._values(registers) if isinstance(x, GPUArray)]
-        outs = [self.empty(arrays, self.shapes[k], self.nodes[k].dtype) for k in places]
+        outs = [self.empty(arrays, self.shapes[k], self.nodes[k].dtype) for k in node_ids]
         every = [*outs, *registers]
         step(*self._values(every))
         self._add(_LAUNCH, every, (), name=step.name, function=step)
-        self.made.update(zip(places, outs, strict=True))
+        self.made.update(zip(node_ids, outs, strict=True))
 
-    def _nest(self, places: list[int]) -> bool:
-        found = nests.plan(self, places)
+    def _nest(self, node_ids: list[int]) -> bool:
+        found = nests.plan(self, node_ids)
         if found is None:
             return False
         plan, registers = found
-        self._launch(Nest(plan), places, registers)
+        self._launch(Nest(plan), node_ids, registers)
         return True
 
     # ---- assignments
@@ -538,7 +540,7 @@ class Recorder(Graph):
         target = self.values[register]
         value = self._operand(value)
         if isinstance(value, Tracer):
-            have = self.shapes[value.place]
+            have = self.shapes[value.node_id]
             trimmed = have
             while len(trimmed) > len(target.shape) and trimmed[0] == 1:
                 trimmed = trimmed[1:]
@@ -560,23 +562,25 @@ class Recorder(Graph):
                 value = value.reshape(trimmed)
             same = trimmed == target.shape and value.dtype == target.dtype
             leaf = self.leaf(register)
-            if value.place == leaf:
+            if value.node_id == leaf:
                 return  # u[key] += x has already written the items
-            if self._would_overwrite(value.place, register) or not same:
-                self.force([value.place], copies=True)
+            if self._would_overwrite(value.node_id, register) or not same:
+                self.force([value.node_id], copies=True)
         self._before_write(register, value, dead)
-        place = self.place(value, target.dtype) if not isinstance(value, Tracer) else value.place
+        node_id = (
+            self.node_id(value, target.dtype) if not isinstance(value, Tracer) else value.node_id
+        )
         if target.size:
-            operation, name, registers, _ = self._kernel((place,), (target.dtype,))
+            operation, name, registers, _ = self._kernel((node_id,), (target.dtype,))
             self._into(operation, name, [register], registers)
         self._after_write(register)
-        if isinstance(value, Tracer) and value.is_lazy and place not in self.made:
+        if isinstance(value, Tracer) and value.is_lazy and node_id not in self.made:
             value.move(self.leaf(register))
 
-    def _would_overwrite(self, place: int, register: int) -> bool:
+    def _would_overwrite(self, node_id: int, register: int) -> bool:
         """Whether a node depends on other items of the memory that will be written."""
         out, root = self.values[register], self.roots[register]
-        for k in self.needed((place,), self.made):
+        for k in self.needed((node_id,), self.made):
             if k in self.made:
                 read = self.made[k]
             elif self.nodes[k].kind == "array":
@@ -598,12 +602,12 @@ class Recorder(Graph):
                     return True
         return False
 
-    def _depends(self, place: int, root: int) -> bool:
+    def _depends(self, node_id: int, root: int) -> bool:
         return any(
             self.roots[self.made[k]] == root
             if k in self.made
             else self.nodes[k].kind == "array" and self.roots[self._register_of(k)] == root
-            for k in self.needed((place,), self.made)
+            for k in self.needed((node_id,), self.made)
         )
 
     def _before_write(self, register: int, value: Any = None, dead: Any = None) -> None:
@@ -614,14 +618,14 @@ class Recorder(Graph):
         waiting = [
             t
             for t in self.live
-            if t is not value and t is not dead and t.is_lazy and self._depends(t.place, root)
+            if t is not value and t is not dead and t.is_lazy and self._depends(t.node_id, root)
         ]
         if isinstance(value, Tracer):
-            for k in self.needed((value.place,), self.made):
+            for k in self.needed((value.node_id,), self.made):
                 if k not in self.made and self.nodes[k].kind in _OWN_LAUNCH:
                     self.force([k])
         if waiting:
-            self.force([t.place for t in waiting], copies=True)
+            self.force([t.node_id for t in waiting], copies=True)
             for t in waiting:
                 self.assign_register(t)
 
@@ -667,7 +671,7 @@ class Recorder(Graph):
         def collect(x: Any) -> Any:
             if isinstance(x, Tracer):
                 found.append(x)
-                return _Place(len(found) - 1)
+                return _Position(len(found) - 1)
             if isinstance(x, Number):
                 raise Untraceable(
                     f"fuse: {_name(function)} of a number that is an argument; declare it by "
@@ -688,16 +692,16 @@ class Recorder(Graph):
         given = [collect(x) for x in args]
         named = {k: collect(v) for k, v in options.items()}
         for t in changes:
-            self._before_write(self.register(t.place))
-        self.force([t.place for t in found])
-        registers = [self.register(t.place) for t in found]
+            self._before_write(self.register(t.node_id))
+        self.force([t.node_id for t in found])
+        registers = [self.register(t.node_id) for t in found]
         for t in found:
             if t.is_lazy:
                 self.assign_register(t)
         call = _Call(function, given, named)
         made = call.made(self._values(registers))
         for t in changes:
-            self._after_write(self.register(t.place))
+            self._after_write(self.register(t.node_id))
         return self._wrap_results(call, made, registers)
 
     def _wrap_results(self, call: _Call, made: Any, registers: list[int]) -> Any:
@@ -739,14 +743,14 @@ class Recorder(Graph):
     def assign_register(self, placeholder: Any) -> int:
         """Give a computed lazy placeholder its own register, because it may be written."""
         if not placeholder.is_lazy:
-            return self.register(placeholder.place)
-        place = placeholder.place
-        if self.nodes[place].kind == "array":
+            return self.register(placeholder.node_id)
+        node_id = placeholder.node_id
+        if self.nodes[node_id].kind == "array":
             # It may be changed through the place to which it was assigned.
-            self.force([place], copies=True)
-            register = self.made.pop(place)
+            self.force([node_id], copies=True)
+            register = self.made.pop(node_id)
         else:
-            register = self.register(place)
+            register = self.register(node_id)
         owner = self.owners.get(register)
         other = None if owner is None else owner()
         if other is not None and other is not placeholder:
@@ -762,7 +766,7 @@ class Recorder(Graph):
 
     def program(self, results: Sequence[Any], form: Any, watched: tuple[Any, ...]) -> Any:
         """Return (program, the values of the results in this call)."""
-        lazy = [x.place for x in results if isinstance(x, Tracer) and x.is_lazy]
+        lazy = [x.node_id for x in results if isinstance(x, Tracer) and x.is_lazy]
         self.force(lazy, copies=True)
         registers: list[int] = []
         for x in results:
@@ -819,7 +823,7 @@ def _name(function: Any) -> str:
     return f"numpy.{name}" if module == "numpy" else str(name)
 
 
-class _Place:
+class _Position:
     """The position of an operand in a call's arguments."""
 
     def __init__(self, number: int) -> None:
@@ -835,7 +839,7 @@ class _Call:
 
     def made(self, operands: Sequence[Any]) -> Any:
         def put(x: Any) -> Any:
-            if isinstance(x, _Place):
+            if isinstance(x, _Position):
                 return operands[x.number]
             if isinstance(x, (tuple, list)):
                 items = [put(i) for i in x]

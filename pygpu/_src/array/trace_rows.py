@@ -25,10 +25,10 @@ class _TooDeep(Exception):
     """The steps are nested more deeply than Python's stack allows."""
 
 
-def plan(recorder: Recorder, shape: tuple[int, ...], places: list[int]) -> Any:
+def plan(recorder: Recorder, shape: tuple[int, ...], node_ids: list[int]) -> Any:
     """Return (plan, registers of its operands) of a kernel over rows of a shape; None if it does
     not suit these nodes."""
-    return _Region(recorder, shape).plan(places)
+    return _Region(recorder, shape).plan(node_ids)
 
 
 class _Region:
@@ -42,49 +42,49 @@ class _Region:
         self.cut: set[int] = set()
         self.depth = 0
 
-    def plan(self, places: list[int]) -> Any:
+    def plan(self, node_ids: list[int]) -> Any:
         """Return (plan, registers of its operands); None if it is not suitable."""
         r = self.recorder
-        for place in places:
+        for node_id in node_ids:
             try:
-                level = self._level(place)
+                level = self._level(node_id)
             except _TooDeep:
                 return None
             wanted = {"full": self.shape, "row": self.kept, "bare": self.shape[:-1]}
-            if place in self.cut or level is None or r.shapes[place] != wanted[level]:
+            if node_id in self.cut or level is None or r.shapes[node_id] != wanted[level]:
                 return None
-        inner = [k for k in r.needed(tuple(places), self._inputs()) if k not in self._inputs()]
+        inner = [k for k in r.needed(tuple(node_ids), self._inputs()) if k not in self._inputs()]
         reduces = [k for k in inner if r.nodes[k].kind == "reduce"]
-        if not reduces or (len(reduces) == 1 and list(places) == reduces):
+        if not reduces or (len(reduces) == 1 and list(node_ids) == reduces):
             return None
         for k in sorted(self.cut):
             if r.nodes[k].kind != "array" and k not in r.made:
                 r.force([k])
-        return self._describe(places)
+        return self._describe(node_ids)
 
     def _inputs(self) -> set[int]:
         return self.cut | set(self.recorder.made)
 
-    def _level(self, place: int) -> str | None:
+    def _level(self, node_id: int) -> str | None:
         """Return how often a node is computed; None if this kernel cannot compute it. Nodes that
         are computed in advance are added to *cut*."""
-        if place in self.level:
-            return self.level[place]
+        if node_id in self.level:
+            return self.level[node_id]
         if self.depth > _MOST_DEPTH:
             raise _TooDeep
         self.depth += 1
-        level = self._find(place)
+        level = self._find(node_id)
         self.depth -= 1
-        if level is None and self._loads(place):
-            self.cut.add(place)
-            level = self._of_array(place)
+        if level is None and self._loads(node_id):
+            self.cut.add(node_id)
+            level = self._of_array(node_id)
         if level is not None:
-            self.level[place] = level
+            self.level[node_id] = level
         return level
 
-    def _loads(self, place: int) -> bool:
+    def _loads(self, node_id: int) -> bool:
         """Whether a node can be read as an array."""
-        shape = self.recorder.shapes.get(place)
+        shape = self.recorder.shapes.get(node_id)
         if shape is None:
             return False
         try:
@@ -92,18 +92,18 @@ class _Region:
         except ValueError:
             return False
 
-    def _of_array(self, place: int) -> str | None:
-        shape = self.recorder.shapes[place]
-        if not self._loads(place):
+    def _of_array(self, node_id: int) -> str | None:
+        shape = self.recorder.shapes[node_id]
+        if not self._loads(node_id):
             return None
         return "row" if not shape or (shape[-1] == 1 and self.shape[-1] != 1) else "full"
 
-    def _find(self, place: int) -> str | None:
-        r, node = self.recorder, self.recorder.nodes[place]
+    def _find(self, node_id: int) -> str | None:
+        r, node = self.recorder, self.recorder.nodes[node_id]
         if node.kind in ("number", "literal"):
             return "row"
-        if place in r.made or node.kind == "array":
-            return self._of_array(place)
+        if node_id in r.made or node.kind == "array":
+            return self._of_array(node_id)
         if node.kind == "reduce":
             (child,) = node.inputs
             if r.shapes[child] != self.shape or node.what[5] != (len(self.shape) - 1,):
@@ -113,12 +113,12 @@ class _Region:
             return "row" if node.what[3] or len(self.shape) == 1 else "bare"
         if node.kind == "view":
             (child,) = node.inputs
-            bare = r.shapes[place] == self.kept and self._is_row_independent(child)
+            bare = r.shapes[node_id] == self.kept and self._is_row_independent(child)
             return "row" if bare else None
         if node.kind == "product":
             return None
         levels = [self._level(k) for k in node.inputs]
-        if None in levels or not self._loads(place) and "bare" not in levels:
+        if None in levels or not self._loads(node_id) and "bare" not in levels:
             return None
         if "bare" in levels:
             pure = all(
@@ -128,15 +128,15 @@ class _Region:
             return "bare" if pure else None
         if "full" in levels:
             return "full"
-        return "row" if r.shapes[place] in (self.kept, ()) or self.shape[-1] == 1 else "full"
+        return "row" if r.shapes[node_id] in (self.kept, ()) or self.shape[-1] == 1 else "full"
 
-    def _is_row_independent(self, place: int) -> bool:
-        return self._level(place) == "bare" and place not in self.cut
+    def _is_row_independent(self, node_id: int) -> bool:
+        return self._level(node_id) == "bare" and node_id not in self.cut
 
-    def _describe(self, places: list[int]) -> Any:
+    def _describe(self, node_ids: list[int]) -> Any:
         r = self.recorder
         stops = self._inputs()
-        every = r.needed(tuple(places), stops)
+        every = r.needed(tuple(node_ids), stops)
         leaves = [k for k in every if k in stops or r.nodes[k].kind == "array"]
         numbers = [k for k in every if k not in stops and r.nodes[k].kind == "number"]
         operations, local = [], 0
@@ -162,8 +162,8 @@ class _Region:
         plan = fused_rows.Plan(
             arrays,
             tuple((k, r.nodes[k].dtype) for k in numbers),
-            tuple((f"v{k}", r.nodes[k].dtype, self.level[k] == "full") for k in places),
-            tuple(places),
+            tuple((f"v{k}", r.nodes[k].dtype, self.level[k] == "full") for k in node_ids),
+            tuple(node_ids),
             tuple(stages),
             self._items(every, stops),
             "".join(dict.fromkeys(n.helpers for n in used if n.helpers)),
@@ -173,16 +173,16 @@ class _Region:
         )
         registers = [r.made[k] if k in r.made else r.register(k) for k in leaves]
         registers += [r._number(r.nodes[k].what) for k in numbers]
-        if len(registers) + len(places) > _MOST_ARRAYS:
+        if len(registers) + len(node_ids) > _MOST_ARRAYS:
             return None
         return plan, registers
 
-    def _stage(self, place: int) -> tuple[fused_rows.Stage, int]:
-        r, node = self.recorder, self.recorder.nodes[place]
+    def _stage(self, node_id: int) -> tuple[fused_rows.Stage, int]:
+        r, node = self.recorder, self.recorder.nodes[node_id]
         kind, _, _, _, ddof, _, number = node.what
         (child,) = node.inputs
         operation = accumulators.operation(kind, (r.nodes[child].dtype,), number, node.dtype)
-        stage = fused_rows.Stage("", operation, child, f"v{place}", float(ddof))
+        stage = fused_rows.Stage("", operation, child, f"v{node_id}", float(ddof))
         return stage, operation.acc_bytes
 
     def _items(self, every: Sequence[int], stops: set[int]) -> tuple[fused_rows.Item, ...]:

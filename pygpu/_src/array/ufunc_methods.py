@@ -2,8 +2,8 @@
 and at of any ufunc, including those that are not associative.
 
 A work-item processes a run of items in order, and rounds each step to the result's dtype, as NumPy
-does. Runs of at() are the items for the same place, found by a stable sort; if the order does not
-matter, they are split into pieces, so that one place may get all of them.
+does. Runs of at() are the items for the same position, found by a stable sort; if the order does
+not matter, they are split into pieces, so that one position may get all of them.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _rows(
             "pg_i64 k = starts[s], end = s + 1 < segments ? starts[s + 1] : n; "
             "if (end <= k) end = k + 1;"
         )
-    place = "row * n + k" if each else "g"
+    position = "row * n + k" if each else "g"
     text = f"""\
 PG_KERNEL void fold(PG_ARRAY_IN({item}, x), {of}PG_ARRAY({out}, y), pg_i64 rows, pg_i64 n,
                     pg_i64 segments)
@@ -101,10 +101,10 @@ PG_KERNEL void fold(PG_ARRAY_IN({item}, x), {of}PG_ARRAY({out}, y), pg_i64 rows,
         {out} cell[1];
         {where}
         {"cell[0] = y[g];" if begun else _begin(cell, x.dtype, "x[row * n + k]")}
-        {"" if begun else (f"y[{place}] = cell[0]; " if each else "") + "k++;"}
+        {"" if begun else (f"y[{position}] = cell[0]; " if each else "") + "k++;"}
         for (; k < end; k++) {{
             {_step(operation, cell, x.dtype, "x[row * n + k]")}
-            {f"y[{place}] = cell[0];" if each else ""}
+            {f"y[{position}] = cell[0];" if each else ""}
         }}
         {"" if each else "y[g] = cell[0];"}
     }}
@@ -279,13 +279,13 @@ def _at_repeated(
     b: Any,
     shape: tuple[int, ...],
 ) -> None:
-    """Implement ufunc.at if an item may be selected several times: sorting the places groups the
+    """Implement ufunc.at if an item may be selected several times: sorting the positions groups the
     operations on each item."""
     kind = np.dtype(np.uint32 if a.size < 1 << 32 else np.int64)
     numbers = joining.arange_into(primitives.empty(a, (a.size,), kind), 0, 1).reshape(a.shape)
-    places = primitives.flat(numbers[indices])
-    order = sort.argsort(places)
-    places = primitives.astype(advanced_indexing.take(places, order, mode="clip"), np.int64)
+    positions = primitives.flat(numbers[indices])
+    order = sort.argsort(positions)
+    positions = primitives.astype(advanced_indexing.take(positions, order, mode="clip"), np.int64)
     if b is None:
         values, step = order, 0
     elif not isinstance(b, GPUArray):
@@ -298,14 +298,16 @@ def _at_repeated(
     if target.base_data is a.base_data and target.offset == a.offset:
         target = a
     free = name in _FREE and len({*loop, a.dtype}) == 1 and b is not None
-    if free and places.size > 64 * _PIECE:
-        starts = _heads(places, True)
+    if free and positions.size > 64 * _PIECE:
+        starts = _heads(positions, True)
         parts = primitives.empty(a, starts.shape, a.dtype)
-        _runs(operation, values, order, starts, None, parts, places.size, step)
-        places = advanced_indexing.take(places, starts, mode="clip")
+        _runs(operation, values, order, starts, None, parts, positions.size, step)
+        positions = advanced_indexing.take(positions, starts, mode="clip")
         values, step = parts, 1
         order = joining.arange_into(primitives.empty(a, parts.shape, np.dtype(np.int64)), 0, 1)
-    _runs(operation, values, order, _heads(places, False), places, target, places.size, step)
+    _runs(
+        operation, values, order, _heads(positions, False), positions, target, positions.size, step
+    )
     if target is not a:
         a._copy_from(target)
 
@@ -322,14 +324,14 @@ def _repeats(key: tuple[Any, ...]) -> bool:
     return False
 
 
-def _heads(places: Any, cut: bool) -> Any:
-    """Return where runs of equal places begin, among sorted places; cut: at most _PIECE long."""
-    n = places.size
-    first = primitives.empty(places, (n,), np.bool_)
+def _heads(positions: Any, cut: bool) -> Any:
+    """Return where runs of equal, sorted positions begin; cut: at most _PIECE long."""
+    n = positions.size
+    first = primitives.empty(positions, (n,), np.bool_)
     primitives.fill(first, True)
     if n > 1:
         rest = first[1:]
-        ufuncs.call("not_equal", (places[1:], places[:-1]), (rest,))
+        ufuncs.call("not_equal", (positions[1:], positions[:-1]), (rest,))
         primitives.changed(first, rest)
     if cut:
         every = first[::_PIECE]
@@ -339,13 +341,13 @@ def _heads(places: Any, cut: bool) -> Any:
 
 
 def _runs(
-    operation: Any, values: Any, order: Any, starts: Any, places: Any, y: Any, n: int, step: int
+    operation: Any, values: Any, order: Any, starts: Any, positions: Any, y: Any, n: int, step: int
 ) -> None:
-    """Fold the values of each run, in the order of *order*: into y[places], or into y[run]."""
+    """Fold the values of each run, in the order of *order*: into y[positions], or into y[run]."""
     cell = y.dtype
     item, out = dtypes.storage_type(values.dtype), dtypes.storage_type(cell)
     value = "x[order[k] * step]"
-    if len(operation.inputs) == 1:  # applied as often as its place is selected
+    if len(operation.inputs) == 1:  # applied as often as its position is selected
         (number,), (result,) = operation.inputs, operation.outputs
         loaded = dtypes.cast(dtypes.load(cell, "cell", "0"), cell, number)
         join = (
@@ -355,29 +357,30 @@ def _runs(
         )
     else:
         join = _step(operation, cell, values.dtype, value)
-    into = places is not None
-    begin = "cell[0] = y[places[k]];" if into else _begin(cell, values.dtype, value) + " k++;"
+    into = positions is not None
+    begin = "cell[0] = y[positions[k]];" if into else _begin(cell, values.dtype, value) + " k++;"
+    parameter = "PG_ARRAY_IN(pg_i64, positions), " if into else ""
     text = f"""\
 PG_KERNEL void fold(PG_ARRAY_IN({item}, x), PG_ARRAY_IN(pg_i64, order),
-                    PG_ARRAY_IN(pg_i64, starts), {"PG_ARRAY_IN(pg_i64, places), " if into else ""}
+                    PG_ARRAY_IN(pg_i64, starts), {parameter}
                     PG_ARRAY({out}, y), pg_i64 n, pg_i64 runs, pg_i64 step)
 {{
     PG_START_IN({item}, x); PG_START_IN(pg_i64, order); PG_START_IN(pg_i64, starts);
-    {"PG_START_IN(pg_i64, places);" if into else ""} PG_START({out}, y);
+    {"PG_START_IN(pg_i64, positions);" if into else ""} PG_START({out}, y);
     PG_FOR(g, runs) {{
         {out} cell[1];
         pg_i64 k = starts[g];
         const pg_i64 end = g + 1 < runs ? starts[g + 1] : n;
-        {"const pg_i64 place = places[k];" if into else "const pg_i64 place = g;"}
+        {"const pg_i64 position = positions[k];" if into else "const pg_i64 position = g;"}
         {begin}
         for (; k < end; k++)
             {join}
-        y[place] = cell[0];
+        y[position] = cell[0];
     }}
 }}
 """
     key = ("runs", into)
     kernel = _kernel(y.backend, key, operation, text, values.dtype, cell)
     groups, size = kernel_cache.grid(y.backend, starts.size)
-    reads = [values, order, starts, *([places] if into else [])]
+    reads = [values, order, starts, *([positions] if into else [])]
     primitives.launch(y, kernel, groups, size, reads, [y], [n, starts.size, step])

@@ -157,7 +157,7 @@ def _exception(name: str, what: Any, words: np.ndarray) -> Exception:
     inner = f"in {what.function}, " if what.function != name else ""
     return IndexError(
         f"{name}: index {index} is out of bounds for {axis} with {n} items "
-        f"({inner}{what.place}; {where})"
+        f"({inner}{what.location}; {where})"
     )
 
 
@@ -165,10 +165,10 @@ def _raised(
     name: str, what: RaisedException, where: str, block: tuple[int, ...], thread: tuple[int, ...]
 ) -> Exception:
     """Return the exception, with a note of the thread; a RuntimeError if it cannot be made."""
-    about = f"raised by kernel {name} ({what.place}; {where})"
+    about = f"raised by kernel {name} ({what.location}; {where})"
     args = what.args
     if what.function:
-        file, _, line = what.place.rpartition(":")
+        file, _, line = what.location.rpartition(":")
         head = f"In function {what.function!r}, file {file}, line {line}, "
         head += f"tid={list(thread)} ctaid={list(block)}"
         args = (f"{head}: {args[0]}" if args else head, *args[1:])

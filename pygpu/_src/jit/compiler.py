@@ -147,16 +147,16 @@ def make_unit(dialect: str, fp64: bool, prefix: str, int64_atomics: bool = True)
 
 def guards_hold(guards: Sequence[tuple[Any, str, Any]]) -> bool:
     """Whether the names from outside still refer to the same objects."""
-    for place, name, value in guards:
-        if type(place) is dict:
-            if place.get(name) is not value:
+    for namespace, name, value in guards:
+        if type(namespace) is dict:
+            if namespace.get(name) is not value:
                 return False
-        elif isinstance(place, type):
-            if getattr(place, name, None) is not value:
+        elif isinstance(namespace, type):
+            if getattr(namespace, name, None) is not value:
                 return False
         else:
             try:
-                if place.cell_contents is not value:
+                if namespace.cell_contents is not value:
                     return False
             except ValueError:
                 return False

@@ -12,7 +12,7 @@
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-PyObject *function_place(Function *self, Py_ssize_t i) {
+PyObject *function_argument_name(Function *self, Py_ssize_t i) {
     Plan *plan = self->plan;
     PyObject *declaration = i < plan->n_params || i < plan->n_declared ? plan->params[i].declaration
                                                                        : NULL;
@@ -24,12 +24,12 @@ PyObject *function_place(Function *self, Py_ssize_t i) {
 static void raise_at(Function *self, Py_ssize_t i, PyObject *type, const char *format,
                      va_list arguments) {
     PyObject *what = PyUnicode_FromFormatV(format, arguments),
-             *place = what != NULL ? function_place(self, i) : NULL;
-    if (place != NULL) {
-        PyErr_Format(type, "%U: %U", place, what);
+             *name = what != NULL ? function_argument_name(self, i) : NULL;
+    if (name != NULL) {
+        PyErr_Format(type, "%U: %U", name, what);
     }
     Py_XDECREF(what);
-    Py_XDECREF(place);
+    Py_XDECREF(name);
 }
 
 int function_refuse(Function *self, Py_ssize_t i, const char *format, ...) {
@@ -46,13 +46,13 @@ int function_refuse_range(Function *self, Py_ssize_t i, PyObject *arg, const cha
     if (text == NULL) { /* before the next line, which must not replace the error */
         PyErr_Clear();
     }
-    PyObject *place = function_place(self, i);
-    if (place != NULL) {
-        PyErr_Format(PyExc_OverflowError, "%U: %V does not fit into %s", place, text, "the number",
+    PyObject *name = function_argument_name(self, i);
+    if (name != NULL) {
+        PyErr_Format(PyExc_OverflowError, "%U: %V does not fit into %s", name, text, "the number",
                      to);
     }
     Py_XDECREF(text);
-    Py_XDECREF(place);
+    Py_XDECREF(name);
     return -1;
 }
 
@@ -83,8 +83,8 @@ int function_refuse_items(Function *self, Py_ssize_t i, Param *param, PyObject *
     PyTypeObject *ours = (PyTypeObject *)self->state->common.array_type;
     const char *raw = ours != NULL && PyObject_TypeCheck(arg, ours) ? ".gpudata or " : "";
     PyObject *message = pg_items_message(&param->items, arg, given, raw);
-    PyObject *place = message != NULL ? function_place(self, i) : NULL;
-    PyObject *text = place != NULL ? PyUnicode_FromFormat("%U: %U", place, message) : NULL;
+    PyObject *name = message != NULL ? function_argument_name(self, i) : NULL;
+    PyObject *text = name != NULL ? PyUnicode_FromFormat("%U: %U", name, message) : NULL;
     int warned = text != NULL ? pg_items_warn("pycuda", text) : -1;
     param->items.warned |= warned > 0;
     param->items.wrong = warned <= 0;
@@ -92,7 +92,7 @@ int function_refuse_items(Function *self, Py_ssize_t i, Param *param, PyObject *
         PyErr_SetObject(PyExc_TypeError, text);
     }
     Py_XDECREF(message);
-    Py_XDECREF(place);
+    Py_XDECREF(name);
     Py_XDECREF(text);
     return warned > 0 ? 0 : -1;
 }

@@ -109,8 +109,8 @@ static inline int function_ready(Function *self) {
 }
 
 /* pack_arguments.c */
-PyObject *function_place(Function *self,
-                         Py_ssize_t i); /* "kernel 'f', parameter #1 (0-based) 'float *a'" */
+PyObject *function_argument_name(
+    Function *self, Py_ssize_t i); /* "kernel 'f', parameter #1 (0-based) 'float *a'" */
 int function_refuse(Function *self, Py_ssize_t i, const char *format,
                     ...); /* raises TypeError; returns -1 */
 int function_refuse_range(Function *self, Py_ssize_t i, PyObject *arg, const char *to);

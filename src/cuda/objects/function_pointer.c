@@ -8,11 +8,11 @@
 
 /* Raises for objects that cannot be used now: freed, or of another context. */
 static int reject(Function *self, Py_ssize_t i, CUresult status, const char *what, PyObject *arg) {
-    PyObject *place = function_place(self, i);
-    if (place != NULL) {
-        cud_reject(self->state, "cuLaunchKernel", status, "%U: the %s %s", place, pg_type_name(arg),
+    PyObject *name = function_argument_name(self, i);
+    if (name != NULL) {
+        cud_reject(self->state, "cuLaunchKernel", status, "%U: the %s %s", name, pg_type_name(arg),
                    what);
-        Py_DECREF(place);
+        Py_DECREF(name);
     }
     return -1;
 }

@@ -38,9 +38,9 @@ static Gathering *current; /* GIL held */
 
 /* The device, context and queue for the native kernels. The device has all of PoCL's threads; for
  * another device, the three are made anew. GIL held. */
-static cl_device_id place;
-static cl_context place_context;
-static cl_command_queue place_queue;
+static cl_device_id thread_device;
+static cl_context thread_context;
+static cl_command_queue thread_queue;
 static cl_uint n_threads;
 
 static void release_gathering(Gathering *self) { /* lock held; releases it */
@@ -98,16 +98,16 @@ cl_device_id ocl_quiesce_device(Context *context) {
     return NULL;
 }
 
-static int prepare_place(cl_device_id device) {
-    if (place == device) {
+static int prepare_queue(cl_device_id device) {
+    if (thread_device == device) {
         return 1;
     }
-    if (place_queue != NULL) {
-        cl.clReleaseCommandQueue(place_queue);
-        cl.clReleaseContext(place_context);
-        place_queue = NULL;
+    if (thread_queue != NULL) {
+        cl.clReleaseCommandQueue(thread_queue);
+        cl.clReleaseContext(thread_context);
+        thread_queue = NULL;
     }
-    place = NULL;
+    thread_device = NULL;
     cl_int status = CL_SUCCESS;
     n_threads = (cl_uint)device_number(device, CL_DEVICE_MAX_COMPUTE_UNITS);
     if (n_threads == 0 ||
@@ -116,18 +116,18 @@ static int prepare_place(cl_device_id device) {
           CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) {
         return 0;
     }
-    place_context = cl.clCreateContext(NULL, 1, &device, NULL, NULL, &status);
-    if (status != CL_SUCCESS || place_context == NULL) {
+    thread_context = cl.clCreateContext(NULL, 1, &device, NULL, NULL, &status);
+    if (status != CL_SUCCESS || thread_context == NULL) {
         return 0;
     }
-    place_queue = cl.clCreateCommandQueue(place_context, device,
-                                          CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &status);
-    if (status != CL_SUCCESS || place_queue == NULL) {
-        cl.clReleaseContext(place_context);
-        place_queue = NULL;
+    thread_queue = cl.clCreateCommandQueue(thread_context, device,
+                                           CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &status);
+    if (status != CL_SUCCESS || thread_queue == NULL) {
+        cl.clReleaseContext(thread_context);
+        thread_queue = NULL;
         return 0;
     }
-    place = device;
+    thread_device = device;
     return 1;
 }
 
@@ -138,7 +138,7 @@ static int start_parking(Gathering *self) {
         pthread_mutex_lock(&lock);
         self->users++;
         pthread_mutex_unlock(&lock);
-        if (cl.clEnqueueNativeKernel(place_queue, park_thread, &argument, sizeof argument, 0, NULL,
+        if (cl.clEnqueueNativeKernel(thread_queue, park_thread, &argument, sizeof argument, 0, NULL,
                                      NULL, 0, NULL, NULL) != CL_SUCCESS) {
             pthread_mutex_lock(&lock);
             self->users--;
@@ -146,7 +146,7 @@ static int start_parking(Gathering *self) {
             return 0;
         }
     }
-    return cl.clFlush(place_queue) == CL_SUCCESS;
+    return cl.clFlush(thread_queue) == CL_SUCCESS;
 }
 
 /* Call without the GIL. Waits one time slice for the threads to arrive. */
@@ -171,7 +171,7 @@ int ocl_quiesce_begin(cl_device_id device, double seconds, int interruptible) {
         pg_sleep_us(100);
         Py_END_ALLOW_THREADS
     }
-    Gathering *self = prepare_place(device) ? PyMem_RawCalloc(1, sizeof *self) : NULL;
+    Gathering *self = prepare_queue(device) ? PyMem_RawCalloc(1, sizeof *self) : NULL;
     if (self == NULL) {
         return 0;
     }
@@ -225,7 +225,7 @@ static double patience = EXIT_SECONDS; /* of the final stop */
 
 static int park_forever(void) { /* after Python's finalization; returns 0 if a thread has not
                                  * arrived */
-    Gathering *self = current == NULL && available() && prepare_place(last_device)
+    Gathering *self = current == NULL && available() && prepare_queue(last_device)
                           ? PyMem_RawCalloc(1, sizeof *self)
                           : NULL;
     if (self == NULL) {

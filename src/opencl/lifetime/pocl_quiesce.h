@@ -1,6 +1,6 @@
 /* pocl_quiesce.h - stops PoCL's threads while commands are made to fail; see pocl_quiesce.c. */
-#ifndef PYGPU_STANDSTILL_H
-#define PYGPU_STANDSTILL_H
+#ifndef PYGPU_POCL_QUIESCE_H
+#define PYGPU_POCL_QUIESCE_H
 
 #include "opencl/opencl.h"
 

@@ -10,7 +10,7 @@ static const char *const first_names[] = {"queue", "global_size", "local_size"};
 #define N_FIRST ((Py_ssize_t)(sizeof first_names / sizeof *first_names))
 
 /* The position of the argument in the call; -1 if it is not an argument's name. */
-static Py_ssize_t place_of(PyObject *name) {
+static Py_ssize_t index_of(PyObject *name) {
     for (Py_ssize_t i = 0; i < N_FIRST; i++) {
         if (PyUnicode_CompareWithASCIIString(name, first_names[i]) == 0) {
             return i;
@@ -31,20 +31,20 @@ static Py_ssize_t place_of(PyObject *name) {
 
 int kernel_has_names(PyObject *kwnames) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(kwnames); i++) {
-        if (place_of(PyTuple_GET_ITEM(kwnames, i)) >= 0) {
+        if (index_of(PyTuple_GET_ITEM(kwnames, i)) >= 0) {
             return 1;
         }
     }
     return 0;
 }
 
-static void missing(Kernel *self, Py_ssize_t place) {
-    if (place < N_FIRST) {
+static void missing(Kernel *self, Py_ssize_t index) {
+    if (index < N_FIRST) {
         PyErr_Format(PyExc_TypeError, "kernel '%U': the argument '%s' is missing", self->name,
-                     first_names[place]);
+                     first_names[index]);
     } else {
         PyErr_Format(PyExc_TypeError, "kernel '%U': the argument 'arg%zd' is missing", self->name,
-                     place - N_FIRST);
+                     index - N_FIRST);
     }
 }
 
@@ -64,20 +64,20 @@ PyObject *kernel_call_by_names(Kernel *self, PyObject *const *args, Py_ssize_t n
     memcpy(all, args, (size_t)nargs * sizeof *all);
     for (Py_ssize_t i = 0; i < n_names; i++) {
         PyObject *name = PyTuple_GET_ITEM(kwnames, i);
-        Py_ssize_t place = place_of(name);
-        if (place < 0) {
+        Py_ssize_t index = index_of(name);
+        if (index < 0) {
             all[n + n_options++] = args[nargs + i];
-        } else if (place >= n) {
+        } else if (index >= n) {
             PyErr_Format(PyExc_TypeError,
                          "kernel '%U': unexpected keyword argument '%U'; it takes %u", self->name,
                          name, (unsigned)self->n_given);
             goto done;
-        } else if (all[place] != NULL) {
+        } else if (all[index] != NULL) {
             PyErr_Format(PyExc_TypeError, "kernel '%U': two values for the argument '%U'",
                          self->name, name);
             goto done;
         } else {
-            all[place] = args[nargs + i];
+            all[index] = args[nargs + i];
         }
     }
     for (Py_ssize_t i = 0; i < n; i++) {
@@ -92,7 +92,7 @@ PyObject *kernel_call_by_names(Kernel *self, PyObject *const *args, Py_ssize_t n
         }
         for (Py_ssize_t i = 0, k = 0; i < n_names; i++) {
             PyObject *name = PyTuple_GET_ITEM(kwnames, i);
-            if (place_of(name) < 0) {
+            if (index_of(name) < 0) {
                 PyTuple_SET_ITEM(options, k++, Py_NewRef(name));
             }
         }

@@ -42,30 +42,30 @@ static Memory **given_by(cl_mem mem) {
 
 static void note_given(Memory *self, int instead_of_another) {
     if (self->pool == NULL && self->mem != NULL) {
-        Memory **place = given_by(self->mem);
-        if (place[0] == NULL || place[0] == self) {
-            place[0] = self;
-        } else if (place[1] == NULL || instead_of_another) {
-            place[1] = self;
+        Memory **slot = given_by(self->mem);
+        if (slot[0] == NULL || slot[0] == self) {
+            slot[0] = self;
+        } else if (slot[1] == NULL || instead_of_another) {
+            slot[1] = self;
         }
     }
 }
 
 static void forget_shared(Memory *self, cl_mem mem) {
-    Memory **place = given_by(mem);
+    Memory **slot = given_by(mem);
     for (int i = 0; i < 2; i++) {
-        if (place[i] == self) {
-            place[i] = NULL;
+        if (slot[i] == self) {
+            slot[i] = NULL;
         }
     }
 }
 
 static const Memory *find_given(State *state, cl_mem mem) {
-    Memory *const *place = given_by(mem);
+    Memory *const *slot = given_by(mem);
     for (int i = 0; i < 2 && !PG_UNLIKELY(pg_trap);
          i++) { /* tests that count or fail calls must see all of them */
-        if (place[i] != NULL && place[i]->mem == mem && place[i]->state == state) {
-            return place[i];
+        if (slot[i] != NULL && slot[i]->mem == mem && slot[i]->state == state) {
+            return slot[i];
         }
     }
     return NULL;

@@ -135,12 +135,12 @@ static bool is_line_marker(const Rewriter *r, unsigned i) {
 }
 
 const char *rewrite_place(Rewriter *r, unsigned i, unsigned *line, int *size) {
-    const bool goes_on = r->place.line != 0 && i >= r->place.token;
-    const unsigned stop = goes_on ? r->place.token : 0;
-    unsigned k = i, marker = goes_on ? r->place.marker : NOWHERE;
+    const bool goes_on = r->line_search.line != 0 && i >= r->line_search.token;
+    const unsigned stop = goes_on ? r->line_search.token : 0;
+    unsigned k = i, marker = goes_on ? r->line_search.marker : NOWHERE;
     size_t from = goes_on ? r->t.tokens[stop].start : 0;
     const char *name = "";
-    *line = goes_on ? r->place.line : 1;
+    *line = goes_on ? r->line_search.line : 1;
     *size = 0;
     while (k > stop && !is_line_marker(r, k))
         k--;
@@ -161,9 +161,9 @@ const char *rewrite_place(Rewriter *r, unsigned i, unsigned *line, int *size) {
     }
     for (size_t at = from; at < r->t.tokens[i].start; at++)
         *line += r->t.text[at] == '\n';
-    r->place.token = i;
-    r->place.marker = marker;
-    r->place.line = *line;
+    r->line_search.token = i;
+    r->line_search.marker = marker;
+    r->line_search.line = *line;
     return name;
 }
 

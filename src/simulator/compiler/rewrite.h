@@ -84,7 +84,7 @@ typedef struct {
     /* The last results of the searches below, so that they do not start anew at each token. */
     struct {
         unsigned token, marker, line;
-    } place;
+    } line_search;
     struct {
         unsigned first, end;
         bool variable, brace;

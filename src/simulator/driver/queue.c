@@ -26,9 +26,9 @@ typedef struct Runner {
 } Runner;
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
-static Runner *parked;
-static int n_parked;
-#define MAX_PARKED 16 /* further idle threads end */
+static Runner *idle_runners;
+static int n_idle;
+#define MAX_IDLE 16 /* further idle threads end */
 
 static inline void cpu_relax(void) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -164,11 +164,11 @@ static void *runner_main(void *argument) {
         run_stream(self.stream);
         self.stream = NULL;
         pthread_mutex_lock(&pool_lock);
-        more = n_parked < MAX_PARKED;
+        more = n_idle < MAX_IDLE;
         if (more) {
-            self.next = parked;
-            parked = &self;
-            n_parked++;
+            self.next = idle_runners;
+            idle_runners = &self;
+            n_idle++;
             while (self.stream == NULL) {
                 pthread_cond_wait(&self.wake, &pool_lock);
             }
@@ -187,10 +187,10 @@ void sim_queue_start(SimStream *stream) {
     }
     sim_object_keep(stream);
     pthread_mutex_lock(&pool_lock);
-    Runner *runner = parked;
+    Runner *runner = idle_runners;
     if (runner != NULL) {
-        parked = runner->next;
-        n_parked--;
+        idle_runners = runner->next;
+        n_idle--;
         runner->stream = stream;
         pthread_cond_signal(&runner->wake);
     }

@@ -25,14 +25,14 @@ static void barrier_open(Worker *worker) {
         check_barrier(worker);
 }
 
-static inline void barrier_meet(SimContext *c, const void *place) {
+static inline void barrier_meet(SimContext *c, const void *caller) {
     Worker *worker = worker_of(c);
     if (worker->at_barrier + 1 == c->alive) {
         barrier_open(worker);
         return;
     }
     worker->barrier[worker->at_barrier++] = (uint16_t)worker->running;
-    worker->barrier_place = place;
+    worker->barrier_caller = caller;
     worker->barrier_thread = c->linear;
     c->waiting++;
     fiber_next(worker);
@@ -147,7 +147,7 @@ void block_deadlock(Worker *worker) {
     unsigned lanes = 0, warp_thread = 0;
     const unsigned threads = worker->c.threads;
     for (unsigned i = 0; i < threads; i++) {
-        if (worker->warps[i / SIM_WARP].parked >> i % SIM_WARP & 1) {
+        if (worker->warps[i / SIM_WARP].waiting >> i % SIM_WARP & 1) {
             lanes++;
             warp_thread = i;
         }
@@ -157,14 +157,14 @@ void block_deadlock(Worker *worker) {
     worker->where = WHERE_RUNTIME;
     int n = snprintf(text, sizeof text, "deadlock:");
     if (worker->at_barrier > 0) {
-        place_describe(module, (uintptr_t)worker->barrier_place - 1, at, sizeof at);
+        source_line_describe(module, (uintptr_t)worker->barrier_caller - 1, at, sizeof at);
         n += snprintf(text + n, sizeof text - (size_t)n,
                       " %u of %u threads wait at __syncthreads%s (number %u is one of them),",
                       worker->at_barrier, threads, at, worker->barrier_thread);
     }
     if (lanes > 0) {
         const Lane *lane = &worker->lanes[warp_thread];
-        place_describe(module, (uintptr_t)lane->place - 1, at, sizeof at);
+        source_line_describe(module, (uintptr_t)lane->caller - 1, at, sizeof at);
         n += snprintf(text + n, sizeof text - (size_t)n,
                       " %u at a warp operation with mask 0x%08x%s (number %u is one of them),",
                       lanes, lane->mask, at, warp_thread);
@@ -181,8 +181,8 @@ void block_deadlock(Worker *worker) {
 static void runtime_fail(SimContext *c, int code, const char *text) {
     char at[300];
     Worker *worker = worker_of(c);
-    place_describe(worker->job->kernel->module, (uintptr_t)__builtin_return_address(0) - 1, at,
-                   sizeof at);
+    source_line_describe(worker->job->kernel->module, (uintptr_t)__builtin_return_address(0) - 1,
+                         at, sizeof at);
     block_fail(worker, code, "%s%s", text, at);
 }
 

@@ -45,7 +45,7 @@ struct Check {
     unsigned n_pointers;
     const SimModule *module;
     uint64_t epoch;
-    const void *place; /* return address of the latest access */
+    const void *caller; /* return address of the latest access */
     unsigned next;
     SimBlock cache[N_CACHE];
     Order *order;
@@ -62,7 +62,7 @@ struct Check {
         uintptr_t address;
         unsigned size, linear;
         SimTriple thread;
-        const void *place;
+        const void *caller;
     } last;
     Granule fixed[N_SHARED], dynamic[N_SHARED];
 };
@@ -85,7 +85,7 @@ CUresult check_begin(Worker *worker) {
     check->module = worker->job->kernel->module;
     check->shared = 0;
     check->epoch = 0;
-    check->place = NULL;
+    check->caller = NULL;
     check->pending.size = check->last.size = 0;
     return CUDA_SUCCESS;
 }
@@ -113,7 +113,7 @@ static void resolve_last(Worker *worker) {
     worker->c.thread = check->last.thread;
     worker->c.linear = check->last.linear;
     worker->where = WHERE_RUNTIME;
-    place_describe(check->module, (uintptr_t)check->last.place - 1, at, sizeof at);
+    source_line_describe(check->module, (uintptr_t)check->last.caller - 1, at, sizeof at);
     block_fail(worker, CUDA_ERROR_LAUNCH_FAILED,
                "the value of a local variable that was never set is written to memory%s", at);
 }
@@ -131,9 +131,9 @@ static void resolve_pending(Worker *worker) {
     }
 }
 
-uintptr_t check_place(const Worker *worker) {
-    return worker->check != NULL && worker->check->place != NULL
-               ? (uintptr_t)worker->check->place - 1
+uintptr_t check_caller(const Worker *worker) {
+    return worker->check != NULL && worker->check->caller != NULL
+               ? (uintptr_t)worker->check->caller - 1
                : 0;
 }
 
@@ -198,13 +198,13 @@ static void name_place(const Worker *worker, bool dynamic, size_t *offset, char 
 }
 
 static void race(Worker *worker, const Access *other, bool other_wrote, uintptr_t address,
-                 unsigned size, int kind, bool dynamic, size_t offset, const void *place) {
+                 unsigned size, int kind, bool dynamic, size_t offset, const void *caller) {
     struct Check *check = worker->check;
     char who[120], past[40], at[150], where[100]; /* together shorter than text */
     name_place(worker, dynamic, &offset, where, sizeof where);
     diag_thread(worker, who, sizeof who);
     name_thread(worker, other->who & 1023, past, sizeof past);
-    place_describe(check->module, (uintptr_t)place - 1, at, sizeof at);
+    source_line_describe(check->module, (uintptr_t)caller - 1, at, sizeof at);
     const bool write = (kind & SIM_ACCESS_WRITE) != 0;
     char text[sizeof check->pending.text];
     const bool warp = (other->who & 1023) / SIM_WARP == worker->c.linear / SIM_WARP;
@@ -228,7 +228,7 @@ static void race(Worker *worker, const Access *other, bool other_wrote, uintptr_
 }
 
 static void access_shared(Worker *worker, Granule *granules, uintptr_t base, uintptr_t address,
-                          size_t size, int kind, bool dynamic, const void *place) {
+                          size_t size, int kind, bool dynamic, const void *caller) {
     struct Check *check = worker->check;
     const unsigned thread = worker->c.linear;
     Access own = {check->phase, check->warp_phase[thread / SIM_WARP],
@@ -250,25 +250,25 @@ static void access_shared(Worker *worker, Granule *granules, uintptr_t base, uin
             g->written = 0;
         }
         if ((!write || (kind & SIM_ACCESS_UPDATE)) && (g->written & mask) != mask) {
-            char place_text[250], where[100];
+            char line_text[250], where[100];
             size_t inside = offset;
             name_place(worker, dynamic, &inside, where, sizeof where);
-            place_describe(check->module, (uintptr_t)place - 1, place_text, sizeof place_text);
+            source_line_describe(check->module, (uintptr_t)caller - 1, line_text, sizeof line_text);
             block_fail(worker, CUDA_ERROR_LAUNCH_FAILED,
                        "read of shared memory that no thread of the block has written, at offset "
                        "%zu of %s%s",
-                       inside, where, place_text);
+                       inside, where, line_text);
         }
         if (!reported) {
             if (conflicts(check, &g->write, &own)) {
                 race(worker, &g->write, true, address, (unsigned)size, kind, dynamic, offset,
-                     place);
+                     caller);
                 reported = true;
             } else if (write) {
                 for (unsigned i = 0; i < 2 && !reported; i++) {
                     if (conflicts(check, &g->read[i], &own)) {
                         race(worker, &g->read[i], false, address, (unsigned)size, kind, dynamic,
-                             offset, place);
+                             offset, caller);
                         reported = true;
                     }
                 }
@@ -289,11 +289,11 @@ static void access_shared(Worker *worker, Granule *granules, uintptr_t base, uin
 /* ---- all memory ------------------------------------------------------------------------------ */
 
 static void bad_address(Worker *worker, uintptr_t address, size_t size, int kind,
-                        const void *place) {
+                        const void *caller) {
     char near[400], at[250];
     worker->where = WHERE_RUNTIME;
     diag_address(worker, address, near, sizeof near);
-    place_describe(worker->check->module, (uintptr_t)place - 1, at, sizeof at);
+    source_line_describe(worker->check->module, (uintptr_t)caller - 1, at, sizeof at);
     block_fail(worker, CUDA_ERROR_ILLEGAL_ADDRESS, "invalid %s of %zu bytes at address 0x%zx%s: %s",
                kind & SIM_ACCESS_WRITE ? "write" : "read", size, (size_t)address, at, near);
 }
@@ -319,7 +319,7 @@ static bool in_allocation(struct Check *check, uintptr_t address, size_t size) {
 }
 
 static void remember(Worker *worker, uintptr_t address, unsigned long long size, int kind,
-                     const void *place) {
+                     const void *caller) {
     struct Check *check = worker->check;
     if (kind != SIM_ACCESS_WRITE || (size != 4 && size != 8))
         return;
@@ -327,17 +327,17 @@ static void remember(Worker *worker, uintptr_t address, unsigned long long size,
     check->last.size = (unsigned)size;
     check->last.thread = worker->c.thread;
     check->last.linear = worker->c.linear;
-    check->last.place = place;
+    check->last.caller = caller;
 }
 
 void runtime_access(SimContext *c, const void *pointer, unsigned long long size, int kind,
-                    const void *place) {
+                    const void *caller) {
     Worker *worker = (Worker *)(void *)c;
     struct Check *check = worker->check;
     const uintptr_t address = (uintptr_t)pointer;
     if (address - (uintptr_t)worker < sizeof(Worker) || check == NULL)
         return; /* the context itself */
-    check->place = place;
+    check->caller = caller;
     check_event(worker);
     if (kind & SIM_ACCESS_FENCE) {
         order_fence(check->order, c->linear);
@@ -348,7 +348,7 @@ void runtime_access(SimContext *c, const void *pointer, unsigned long long size,
     if (!(kind & SIM_ACCESS_UNALIGNED) && (address & (size - 1)) != 0) {
         char at[250];
         worker->where = WHERE_RUNTIME;
-        place_describe(check->module, (uintptr_t)place - 1, at, sizeof at);
+        source_line_describe(check->module, (uintptr_t)caller - 1, at, sizeof at);
         block_fail(worker, CUDA_ERROR_MISALIGNED_ADDRESS,
                    "misaligned %s of %llu bytes at address 0x%zx%s",
                    kind & SIM_ACCESS_WRITE ? "write" : "read", size, (size_t)address, at);
@@ -358,9 +358,9 @@ void runtime_access(SimContext *c, const void *pointer, unsigned long long size,
             return; /* a thread's stack */
         const uintptr_t dynamic = (uintptr_t)c->dynamic;
         if (address < dynamic || address + size > dynamic + c->dynamic_size)
-            bad_address(worker, address, size, kind, place);
-        access_shared(worker, check->dynamic, dynamic, address, size, kind, true, place);
-        remember(worker, address, size, kind, place);
+            bad_address(worker, address, size, kind, caller);
+        access_shared(worker, check->dynamic, dynamic, address, size, kind, true, caller);
+        remember(worker, address, size, kind, caller);
         return;
     }
     if (check->shared == 0) {
@@ -374,14 +374,14 @@ void runtime_access(SimContext *c, const void *pointer, unsigned long long size,
     }
     if (check->shared != 0 && address - check->shared < check->shared_size) {
         if (address + size <= check->shared + check->shared_size)
-            access_shared(worker, check->fixed, check->shared, address, size, kind, false, place);
-        remember(worker, address, size, kind, place);
+            access_shared(worker, check->fixed, check->shared, address, size, kind, false, caller);
+        remember(worker, address, size, kind, caller);
         return;
     }
     if (in_allocation(check, address, size) || sim_module_image(check->module, address) ||
         address - (uintptr_t)&sim_runtime < sizeof sim_runtime) {
-        remember(worker, address, size, kind, place);
+        remember(worker, address, size, kind, caller);
         return;
     }
-    bad_address(worker, address, size, kind, place);
+    bad_address(worker, address, size, kind, caller);
 }

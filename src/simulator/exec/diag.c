@@ -364,11 +364,12 @@ void diag_explain(Worker *worker) {
     if (called)
         pc = *(const uintptr_t *)worker->fault.stack - 1; /* blame its caller */
 #endif
-    if (!place_describe(worker->job->kernel->module, pc, where, sizeof where) && sim_checked() &&
-        worker->fault.signal == SIM_FAULT_TIMEOUT &&
-        check_place(worker) != 0) { /* stopped inside a check of an access, not in the loop
-                                     * itself */
-        place_describe(worker->job->kernel->module, check_place(worker), where, sizeof where);
+    if (!source_line_describe(worker->job->kernel->module, pc, where, sizeof where) &&
+        sim_checked() && worker->fault.signal == SIM_FAULT_TIMEOUT &&
+        check_caller(worker) != 0) { /* stopped inside a check of an access, not in the loop
+                                      * itself */
+        source_line_describe(worker->job->kernel->module, check_caller(worker), where,
+                             sizeof where);
     }
     error->code = CUDA_ERROR_LAUNCH_FAILED;
     switch (worker->fault.signal) {

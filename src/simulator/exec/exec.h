@@ -30,17 +30,17 @@ typedef struct {
 } Identity; /* the beginning of a context */
 
 /* A lane at a warp operation: the operation, its mask, the lane's value, argument and result, and
- * the place in the code. */
+ * the return address. */
 typedef struct {
     int operation;
     unsigned mask;
     SimWord value, argument, result;
-    const void *place;
+    const void *caller;
 } Lane;
 
 typedef struct {
     unsigned lanes;           /* that the block has in this warp */
-    unsigned parked;          /* lanes at a warp operation */
+    unsigned waiting;         /* lanes at a warp operation */
     uint16_t fiber[SIM_WARP]; /* the fibers of those lanes */
 } Warp;
 
@@ -66,7 +66,7 @@ typedef struct Worker {
     unsigned steps;      /* how often lanes continued in step while others may have been waiting
                           * for them */
     unsigned at_barrier; /* fibers waiting in barrier */
-    const void *barrier_place; /* where the last of them waits */
+    const void *barrier_caller; /* where the last of them waits */
     unsigned barrier_thread;
     int reduction, reduction_kind, reduced;
     unsigned long long first, count; /* blocks of the current loop */
@@ -173,18 +173,19 @@ SIM_HIDDEN void watch_begin(Worker *worker); /* this thread now runs a launch */
 SIM_HIDDEN void watch_end(Worker *worker);
 
 /* check.c: only called if worker->check is set, except check_begin */
-SIM_HIDDEN CUresult check_begin(Worker *worker);        /* begins a launch; makes worker->check */
-SIM_HIDDEN uintptr_t check_place(const Worker *worker); /* of the latest access; 0: none */
+SIM_HIDDEN CUresult check_begin(Worker *worker);         /* begins a launch; makes worker->check */
+SIM_HIDDEN uintptr_t check_caller(const Worker *worker); /* of the latest access; 0: none */
 SIM_HIDDEN void check_block(Worker *worker);
 SIM_HIDDEN void check_barrier(Worker *worker);
 SIM_HIDDEN void check_warp(Worker *worker, unsigned warp, unsigned lanes);
 SIM_HIDDEN void check_event(Worker *worker);
 SIM_HIDDEN void runtime_access(SimContext *c, const void *pointer, unsigned long long size,
-                               int kind, const void *place);
+                               int kind, const void *caller);
 
-/* place.c */
+/* source_line.c */
 /* Writes " at kernel.cu:4", or "". Returns false if the line is a guess. */
-SIM_HIDDEN bool place_describe(const SimModule *module, uintptr_t pc, char *text, size_t size);
+SIM_HIDDEN bool source_line_describe(const SimModule *module, uintptr_t pc, char *text,
+                                     size_t size);
 
 /* runtime.c: called by device code */
 SIM_HIDDEN void runtime_held(

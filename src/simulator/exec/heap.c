@@ -204,8 +204,8 @@ void runtime_release(SimContext *c, void *address) {
     pthread_mutex_unlock(&heap_lock);
     if (size == 0) {
         char at[250];
-        place_describe(worker->job->kernel->module, (uintptr_t)__builtin_return_address(0) - 1, at,
-                       sizeof at);
+        source_line_describe(worker->job->kernel->module,
+                             (uintptr_t)__builtin_return_address(0) - 1, at, sizeof at);
         block_fail(worker, CUDA_ERROR_ILLEGAL_ADDRESS,
                    "free() of %p, which malloc() in a kernel did not return, or twice%s", address,
                    at);

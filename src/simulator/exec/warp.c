@@ -1,9 +1,9 @@
-/* warp.c - operations in which the 32 lanes of a warp meet. Each lane parks with its value, and
+/* warp.c - operations in which the 32 lanes of a warp meet. Each lane waits with its value, and
  * the last one in the mask computes all results. So lanes need not run in lockstep, and none can
  * overwrite a value that another has not read.
  *
- * Lanes that have returned are not waited for. __activemask has no mask: its lanes park until
- * nothing else in the block can run, and those at the same place are active together, as on a GPU.
+ * Lanes that have returned are not waited for. __activemask has no mask: its lanes wait until
+ * nothing else in the block can run, and those at the same call are active together, as on a GPU.
  * A step of code that relies on lockstep (rewrite_step.c) has no mask either: its lanes continue
  * when all are there, or, if some went another way, when nothing else can run. */
 #include "simulator/exec/exec.h"
@@ -17,7 +17,7 @@ void warp_begin(Worker *worker) {
     for (unsigned i = 0; i * SIM_WARP < threads; i++) {
         const unsigned lanes = threads - i * SIM_WARP;
         worker->warps[i].lanes = lanes >= SIM_WARP ? 0xffffffffu : (1u << lanes) - 1;
-        worker->warps[i].parked = 0;
+        worker->warps[i].waiting = 0;
         worker->c.ended[i] = 0;
     }
 }
@@ -53,7 +53,7 @@ static SimWord lanes_with(Worker *worker, Warp *warp, unsigned set, SimWord valu
     return lanes;
 }
 
-/* Computes the results of all lanes in set, which have parked with the same operation. */
+/* Computes the results of all lanes in set, which wait with the same operation. */
 static void compute(Worker *worker, Warp *warp, int operation, unsigned set) {
     SimWord all = 0;
     bool first = true, same = true;
@@ -113,16 +113,16 @@ static void wake(Worker *worker, Warp *warp, unsigned set, unsigned but) {
         lane_of(worker, warp, (unsigned)__builtin_ctz(set))->operation != SIM_WARP_STEP) {
         check_warp(worker, (unsigned)(warp - worker->warps), set);
     }
-    warp->parked &= ~set;
+    warp->waiting &= ~set;
     set &= ~but;
     worker->c.waiting -= (unsigned)__builtin_popcount(set);
     FOR_LANES(lane, set) fiber_ready(worker, warp->fiber[lane]);
 }
 
-/* Whether all lanes in mask that have not returned have parked with this operation and mask. */
+/* Whether all lanes in mask that have not returned wait with this operation and mask. */
 static bool complete(Worker *worker, Warp *warp, int operation, unsigned mask) {
     const unsigned need = mask & alive(worker, warp);
-    if ((warp->parked & need) != need)
+    if ((warp->waiting & need) != need)
         return false;
     FOR_LANES(lane, need) {
         const Lane *there = lane_of(worker, warp, lane);
@@ -132,10 +132,10 @@ static bool complete(Worker *worker, Warp *warp, int operation, unsigned mask) {
     return need != 0;
 }
 
-/* Whether all lanes have reached the place of this one. */
+/* Whether all lanes have reached the call of this one. */
 static bool in_step(Worker *worker, const Warp *warp, const Lane *me) {
     const unsigned need = alive(worker, warp);
-    if ((warp->parked & need) != need)
+    if ((warp->waiting & need) != need)
         return false;
     FOR_LANES(lane, need) {
         const Lane *there = lane_of(worker, warp, lane);
@@ -155,17 +155,18 @@ SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord valu
     me->mask = mask;
     me->value = value;
     me->argument = argument;
-    me->place = __builtin_return_address(0);
+    me->caller = __builtin_return_address(0);
     warp->fiber[lane] = (uint16_t)worker->running;
     if (operation == SIM_WARP_STEP) {
         if (SIM_UNLIKELY(worker->stop)) {
             char at[300];
-            place_describe(worker->job->kernel->module, (uintptr_t)me->place - 1, at, sizeof at);
+            source_line_describe(worker->job->kernel->module, (uintptr_t)me->caller - 1, at,
+                                 sizeof at);
             block_fail(worker, CUDA_ERROR_LAUNCH_TIMEOUT,
                        "ran for more than %g s (PYGPU_SIM_TIMEOUT) and was stopped%s",
                        sim_timeout(), at);
         }
-        warp->parked |= bit;
+        warp->waiting |= bit;
         if (in_step(worker, warp, me) &&
             worker->steps < MOST_STEPS) { /* or others, which it may be waiting for, would never get
                                            * their turn */
@@ -176,12 +177,13 @@ SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord valu
     } else if (operation != SIM_WARP_ACTIVE) {
         if (SIM_UNLIKELY((mask & bit) == 0)) {
             char at[300];
-            place_describe(worker->job->kernel->module, (uintptr_t)me->place - 1, at, sizeof at);
+            source_line_describe(worker->job->kernel->module, (uintptr_t)me->caller - 1, at,
+                                 sizeof at);
             block_fail(worker, CUDA_ERROR_LAUNCH_FAILED,
                        "warp operation whose mask 0x%08x does not name the calling lane %u%s", mask,
                        lane, at);
         }
-        warp->parked |= bit;
+        warp->waiting |= bit;
         if (complete(worker, warp, operation, mask)) {
             const unsigned set = mask & alive(worker, warp);
             compute(worker, warp, operation, set);
@@ -189,7 +191,7 @@ SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord valu
             return me->result;
         }
     } else {
-        warp->parked |= bit;
+        warp->waiting |= bit;
     }
     c->waiting++;
     fiber_next(worker);
@@ -200,9 +202,9 @@ SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord valu
 void warp_thread_end(Worker *worker, unsigned linear) {
     Warp *warp = &worker->warps[linear / SIM_WARP];
     worker->steps = 0;
-    FOR_LANES(lane, warp->parked) {
+    FOR_LANES(lane, warp->waiting) {
         const Lane *there = lane_of(worker, warp, lane);
-        if ((warp->parked >> lane & 1) && there->operation != SIM_WARP_ACTIVE &&
+        if ((warp->waiting >> lane & 1) && there->operation != SIM_WARP_ACTIVE &&
             there->operation != SIM_WARP_STEP &&
             complete(worker, warp, there->operation, there->mask)) {
             const unsigned set = there->mask & alive(worker, warp);
@@ -220,7 +222,7 @@ static bool resolve_steps(Worker *worker, bool all) {
         Warp *warp = &worker->warps[i];
         unsigned set = 0;
         SimWord least = ~(SimWord)0;
-        FOR_LANES(lane, warp->parked) {
+        FOR_LANES(lane, warp->waiting) {
             const Lane *there = lane_of(worker, warp, lane);
             if (there->operation != SIM_WARP_STEP || (!all && there->argument > least))
                 continue;
@@ -247,14 +249,14 @@ bool warp_resolve(Worker *worker) {
     for (unsigned i = 0; i * SIM_WARP < worker->c.threads; i++) {
         Warp *warp = &worker->warps[i];
         unsigned left = 0;
-        FOR_LANES(lane, warp->parked)
+        FOR_LANES(lane, warp->waiting)
         left |= (unsigned)(lane_of(worker, warp, lane)->operation == SIM_WARP_ACTIVE) << lane;
         while (left != 0) {
             const Lane *first = lane_of(worker, warp, (unsigned)__builtin_ctz(left));
             unsigned set = 0;
             FOR_LANES(lane, left) {
                 const Lane *there = lane_of(worker, warp, lane);
-                if (there->place == first->place && there->argument == first->argument)
+                if (there->caller == first->caller && there->argument == first->argument)
                     set |= 1u << lane;
             }
             FOR_LANES(lane, set) lane_of(worker, warp, lane)->result = set;

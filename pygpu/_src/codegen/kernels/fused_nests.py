@@ -169,8 +169,8 @@ def _puts(plan: Plan, condition: str) -> list[str]:
     for row, i, variable, terms in plan.outputs:
         dtype = plan.results[i]
         storage = dtypes.storage_type(dtype)
-        place = f"(PG_GLOBAL char *)y{i} + ({sum_of(terms) or '0'})"
-        put = dtypes.store(dtype, f"((PG_GLOBAL {storage} *)({place}))", "0", variable)
+        address = f"(PG_GLOBAL char *)y{i} + ({sum_of(terms) or '0'})"
+        put = dtypes.store(dtype, f"((PG_GLOBAL {storage} *)({address}))", "0", variable)
         lines.append(f"{condition.replace('ROW', str(row))}{{ {put} }}")
     return lines
 

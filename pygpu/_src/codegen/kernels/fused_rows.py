@@ -47,12 +47,12 @@ class Stage(Frozen):
 class Plan(Frozen):
     """A kernel over rows. arrays: (number of the variable, dtype) of each; numbers: the same, for
     arguments; outputs: (variable, its dtype, whether there is one per item), whose numbers are
-    *places*; items: in an order in which they can be computed."""
+    *node_ids*; items: in an order in which they can be computed."""
 
     arrays: tuple[tuple[int, DType], ...]
     numbers: tuple[tuple[int, DType], ...]
     outputs: tuple[tuple[str, DType, bool], ...]
-    places: tuple[int, ...]
+    node_ids: tuple[int, ...]
     stages: tuple[Stage, ...]
     items: tuple[Item, ...]
     helpers: str
@@ -192,7 +192,7 @@ def _results(plan: Plan, letter: dict[int, str], dense: str) -> list[str]:
         index = "i" if of_items and dense[i] == "c" else "0"
         (each if of_items else once).append(dtypes.store(dtype, pointer, index, value))
         if of_items:
-            wanted.append(plan.places[i])
+            wanted.append(plan.node_ids[i])
     lines = [f"        {{ {' '.join(once)} }}"] if once else []
     if each:
         inner = "\n            ".join([*_computed(plan, tuple(wanted), letter, "i"), *each])

@@ -72,7 +72,7 @@ def geometry(
 def _sections(plan: Plan) -> list[tuple[int, ...]]:
     """The nodes with a value per item that each stage needs, and finally the results."""
     found = [(stage.wanted,) if stage.operation is not None else () for stage in plan.stages]
-    full = [k for (_, _, is_full), k in zip(plan.outputs, plan.places, strict=True) if is_full]
+    full = [k for (_, _, is_full), k in zip(plan.outputs, plan.node_ids, strict=True) if is_full]
     return [*found, tuple(full)]
 
 
@@ -195,8 +195,8 @@ if (pieces) {{
         if self.letters[k] == "b":
             return "", ""
         if self.letters[k] == "s":
-            place = f"(PG_GLOBAL const char *)a{k}_row + (i + j) * a{k}_step"
-            pointer = f"((PG_GLOBAL const {storage} *)({place}))"
+            address = f"(PG_GLOBAL const char *)a{k}_row + (i + j) * a{k}_step"
+            pointer = f"((PG_GLOBAL const {storage} *)({address}))"
             return "", f"const {kind} v{k} = {dtypes.load(dtype, pointer, '0')};"
         piece = f"PG_VECTOR({self.vectors[f'a{k}']}, {self.form.vector})"
         moved = self.move(
@@ -209,11 +209,11 @@ if (pieces) {{
     def section(self, number: int) -> tuple[list[str], str]:
         """(statements before the loop, statements for an item) of what a section computes."""
         before, lines = [], []
-        place = f"[u * {self.form.vector} + j]"
+        address = f"[u * {self.form.vector} + j]"
         for k, (first, last) in self.schedule.kept.items():
             if first < number <= last:
                 kind = dtypes.compute_type(self.item_dtype(k))
-                lines.append(f"PG_UNUSED const {kind} v{k} = kept{k}{place};")
+                lines.append(f"PG_UNUSED const {kind} v{k} = kept{k}{address};")
         for item in self.schedule.computes[number]:
             if item.statement:
                 lines.append(item.statement)
@@ -222,7 +222,7 @@ if (pieces) {{
                 before.append(fetch)
                 lines.append(line)
             if self.schedule.kept.get(item.number, [None])[0] == number:
-                lines.append(f"kept{item.number}{place} = v{item.number};")
+                lines.append(f"kept{item.number}{address} = v{item.number};")
         return [text for text in before if text], " ".join(lines)
 
     def item_dtype(self, number: int) -> np.dtype[np.generic]:
@@ -339,8 +339,8 @@ PG_INLINE {p}_acc {p}_xor({p}_acc a, int d)
             if not full:
                 continue
             if self.dense[i] != "c":
-                place = f"(PG_GLOBAL char *)y{i}_row + (i + j) * y{i}_step"
-                pointer = f"((PG_GLOBAL {dtypes.storage_type(dtype)} *)({place}))"
+                address = f"(PG_GLOBAL char *)y{i}_row + (i + j) * y{i}_step"
+                pointer = f"((PG_GLOBAL {dtypes.storage_type(dtype)} *)({address}))"
                 puts.append(f"if (is_row) {{ {dtypes.store(dtype, pointer, '0', value)} }}")
                 continue
             piece = f"PG_VECTOR({self.vectors[f'y{i}']}, {self.form.vector})"

@@ -13,7 +13,7 @@ from ..types import ArrayType, Scalar
 from ..walk.constants import constant
 from ..walk.context import FunctionContext
 from ..walk.index_checks import Checked, checked_atomic
-from ..walk.items import item_place
+from ..walk.items import item_address
 from ..walk.operators import call_ufunc
 from ..walk.registry import WrongCall, count
 from .intrinsics import Intrinsic, kept
@@ -122,7 +122,7 @@ def _atomic(op: str, doc: str) -> Any:
         index = list(args[1].items) if args[1].is_tuple else [args[1]]
         if len(index) != t.ndim:
             raise WrongCall(f"{len(index)} indices for an array of {t.ndim} dimensions")
-        return _call(fc, node, op, t, item_place(fc, array, index, node), args[2:])
+        return _call(fc, node, op, t, item_address(fc, array, index, node), args[2:])
 
     return Intrinsic(f"atomic.{op}", emitter, doc)
 
@@ -132,7 +132,7 @@ def _call(
     node: ast.Call,
     op: str,
     t: ArrayType,
-    place: tuple[str, str],
+    address: tuple[str, str],
     values: list[Value],
 ) -> Value:
     item = Scalar(t.dtype)
@@ -146,7 +146,7 @@ def _call(
         raise WrongCall(f"atomic.{op}: a complex number for an array of {t.dtype}")
     texts = ", ".join(emit.convert(v, item) for v in values)
     fc.may_write = True
-    pointer, i = place
+    pointer, i = address
     if isinstance(i, Checked):
         function = checked_atomic(fc, t, function, len(values), i)
         return kept(fc, Value(item, f"{function}({pointer}, {i}, {texts})"))
@@ -187,10 +187,10 @@ class _Atomic:
             raise WrongCall("atomic.compare_and_swap() takes an array")
         t = args[0].type
         assert isinstance(t, ArrayType)
-        place = args[0].text, "0"
+        address = args[0].text, "0"
         if t.ndim and fc.unit.checks:
-            place = item_place(fc, args[0], [constant(fc, 0, node)] * t.ndim, node)
-        return _call(fc, node, "cas", t, place, args[1:])
+            address = item_address(fc, args[0], [constant(fc, 0, node)] * t.ndim, node)
+        return _call(fc, node, "cas", t, address, args[1:])
 
     def __init__(self) -> None:
         self.compare_and_swap = Intrinsic(

@@ -11,7 +11,7 @@ from ..ir import Value
 from ..types import VOID, ArrayType, Scalar
 from ..walk.context import FunctionContext
 from ..walk.index_checks import Checked
-from ..walk.items import item_place, load
+from ..walk.items import item_address, load
 from ..walk.registry import WrongCall, count
 from ..walk.stores import store
 from .intrinsics import Intrinsic
@@ -33,7 +33,7 @@ _STORES = {
 __all__ = ["ldca", "ldcg", "ldcs", "ldcv", "ldlu", "stcg", "stcs", "stwb", "stwt"]
 
 
-def _place(
+def _address(
     fc: FunctionContext, node: ast.Call, args: list[Value], name: str
 ) -> tuple[Value, ArrayType, tuple[str, str]]:
     array = args[0]
@@ -44,7 +44,7 @@ def _place(
     if len(index) != t.ndim:
         raise WrongCall(f"{name}(): {len(index)} indices for an array of {t.ndim} dimensions")
     fc.need_dtype(t.dtype, node)
-    return array, t, item_place(fc, array, index, node)
+    return array, t, item_address(fc, array, index, node)
 
 
 def _load(name: str) -> Any:
@@ -52,7 +52,7 @@ def _load(name: str) -> Any:
         fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
     ) -> Value:
         count(name, args, kwargs, 2, 2)
-        array, t, (pointer, index) = _place(fc, node, args, name)
+        array, t, (pointer, index) = _address(fc, node, args, name)
         plain = t.dtype.kind in "iuf" and t.dtype.itemsize > 2 and t.space == "global"
         if fc.unit.dialect != "cuda" or not plain or isinstance(index, Checked):
             return fc.in_order(load(fc, array, pointer, index))
@@ -68,7 +68,7 @@ def _store(name: str) -> Any:
     ) -> Value:
         count(name, args, kwargs, 3, 3)
         fc.statement_only(node, f"{name}()")
-        array, _, (pointer, index) = _place(fc, node, args, name)
+        array, _, (pointer, index) = _address(fc, node, args, name)
         fc.may_write = True
         store(fc, array, pointer, index, args[2], node)
         return Value(VOID)

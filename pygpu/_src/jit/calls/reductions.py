@@ -139,24 +139,24 @@ def peak_to_peak(a: Any) -> Any:
     return greatest(a) - least(a)
 
 
-def place_of_least(a: Any) -> Any:
+def index_of_least(a: Any) -> Any:
     found = a.dtype(0)
-    place = 0
+    index = 0
     for i, x in enumerate(a.flat):
         if i == 0 or (found == found and not x >= found):
             found = x
-            place = i
-    return place
+            index = i
+    return index
 
 
-def place_of_greatest(a: Any) -> Any:
+def index_of_greatest(a: Any) -> Any:
     found = a.dtype(0)
-    place = 0
+    index = 0
     for i, x in enumerate(a.flat):
         if i == 0 or (found == found and not x <= found):
             found = x
-            place = i
-    return place
+            index = i
+    return index
 
 
 def all_true(a: Any) -> Any:
@@ -214,8 +214,8 @@ _REDUCTIONS: dict[str, tuple[Any, Any, bool]] = {
     "min": (least, _same, True),
     "max": (greatest, _same, True),
     "ptp": (peak_to_peak, _same, False),
-    "argmin": (place_of_least, _same, True),
-    "argmax": (place_of_greatest, _same, True),
+    "argmin": (index_of_least, _same, True),
+    "argmax": (index_of_greatest, _same, True),
     "all": (all_true, _same, True),
     "any": (any_true, _same, True),
     "count_nonzero": (count_true, _same, False),

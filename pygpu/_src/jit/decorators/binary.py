@@ -13,7 +13,7 @@ from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
 
 from . import device
-from .place import Place, place
+from .target import Target, resolve_target
 
 __all__ = ["accumulate", "closure", "function", "reduce"]
 
@@ -147,7 +147,9 @@ def reduce(
             "host if the array is, and on the device if the array is"
         )
     if host:
-        found = _reduce_host(name, function_for, given, axes, kept, out, initial, place(target))
+        found = _reduce_host(
+            name, function_for, given, axes, kept, out, initial, resolve_target(target)
+        )
         return _to_host(found, wanted, out)
     a = given if queue is None else _on_queue(given, queue)
     function = function_for(a.dtype, a.backend)
@@ -174,7 +176,7 @@ def _reduce_host(
     kept: tuple[int, ...],
     out: Any,
     initial: Any,
-    here: Place,
+    here: Target,
 ) -> Any:
     """Reduce a host array to a device array of the kept axes."""
     number = function_for(given.dtype, here.backend).dtype
@@ -230,7 +232,7 @@ def accumulate(
     host = not is_array(given)
     if host:
         given = np.asarray(given)
-        a = place(target).to_device(given)
+        a = resolve_target(target).to_device(given)
     else:
         a = given if queue is None else _on_queue(given, queue)
     if given.ndim == 0:

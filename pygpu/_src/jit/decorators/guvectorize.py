@@ -40,7 +40,7 @@ from .loops import Loop
 from .operands import array_or_none, check_options, operand, stream_of, undecorated, where_of
 from .overrides import call_override, has_override
 from .pickling import reduce_by_name, register_with_cloudpickle
-from .place import Place, check_target
+from .target import Target, check_target
 from .written import writable_inputs, written_parameters
 
 __all__ = ["GUFunc", "guvectorize"]
@@ -378,7 +378,7 @@ class GUFunc:
         outs: list[Any],
         shapes: list[tuple[int, ...]],
         outer: tuple[int, ...],
-        here: Place | None,
+        here: Target | None,
         queue: Any,
     ) -> list[Any]:
         axes = self._axes[loop]

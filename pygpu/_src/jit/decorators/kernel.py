@@ -827,9 +827,9 @@ def _default_backend(name: str | None) -> Backend:
     """Return the backend for kernels without device arguments."""
     if name == "cuda":
         return backend_of(None)
-    from .place import place
+    from .target import resolve_target
 
-    return place(name).backend
+    return resolve_target(name).backend
 
 
 def as_type_of_signature(obj: Any) -> Type:

@@ -12,7 +12,7 @@ from pygpu._src.array import elementwise, layout, primitives, ufuncs
 from pygpu._src.array.ufuncs import is_array
 from pygpu._src.runtime.backends import backend_of
 
-from .place import Place, place
+from .target import Target, resolve_target
 
 DType = np.dtype[Any]
 IGNORED = ("nopython", "cache", "fastmath", "forceobj", "looplift")
@@ -53,7 +53,7 @@ def operand(obj: Any, name: str) -> Any:
     if isinstance(obj, (GPUArray, np.ndarray, np.generic, bool, int, float, complex)):
         return obj
     if hasattr(obj, "__cuda_array_interface__"):
-        from .place import from_interface
+        from .target import from_interface
 
         return from_interface(obj)
     found = np.asarray(obj)
@@ -76,12 +76,12 @@ def as_mask(mask: Any, name: str) -> Any:
     return mask
 
 
-def where_of(owner: Any, operands: Sequence[Any]) -> tuple[Any, Place | None]:
+def where_of(owner: Any, operands: Sequence[Any]) -> tuple[Any, Target | None]:
     """Return the backend of a call, and the place if all operands are on the host."""
     for a in operands:
         if is_array(a):
             return a.backend, None
-    here = place(owner.target)
+    here = resolve_target(owner.target)
     return here.backend, here
 
 

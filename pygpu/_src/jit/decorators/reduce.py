@@ -27,7 +27,7 @@ from pygpu._src.util.public import publish
 
 from . import binary, device
 from .operands import operand, stream_of, undecorated
-from .place import check_target
+from .target import check_target
 
 __all__ = ["Reduce", "reduce"]
 

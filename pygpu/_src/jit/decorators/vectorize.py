@@ -47,8 +47,8 @@ from .operands import (
 )
 from .overrides import call_override, has_override
 from .pickling import reduce_by_name, register_with_cloudpickle
-from .place import Place, check_target
 from .raising import raising
+from .target import Target, check_target
 
 __all__ = ["UFunc", "vectorize"]
 
@@ -397,7 +397,7 @@ class UFunc:
         outs: list[Any],
         mask: Any,
         queue: Any,
-        here: Place,
+        here: Target,
     ) -> list[Any]:
         """Handle a call with host arrays and numbers."""
         shapes = [a.shape for a in inputs if isinstance(a, np.ndarray)]
@@ -523,7 +523,7 @@ class UFunc:
     def _reduce_array(
         self, compute: Callable[..., Any], array: Any, dtype: Any, out: Any, initial: Any
     ) -> Any:
-        """What reduce and accumulate compute of an array of numbers or of dates."""
+        """Compute reduce() or accumulate() of an array of numbers or of dates."""
         given = operand(array, self._name)
         if not is_array(given):
             given = np.asarray(given)

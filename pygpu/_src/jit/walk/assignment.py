@@ -11,7 +11,7 @@ from ..types import ArrayType, RecordType, Scalar, TupleType
 from .context import FunctionContext
 from .date_operations import as_stored
 from .index_checks import Checked
-from .indexing import view_or_place
+from .indexing import view_or_item
 from .items import load
 from .names import assign_name, read_name, read_variable
 from .operators import binary
@@ -126,7 +126,7 @@ def _store_item(fc: FunctionContext, target: ast.Subscript, value: Value) -> Non
     if not array.is_array:
         raise fc.source.error(f"items of {array.type} cannot be assigned", target)
     writable(fc, array, target)
-    found = view_or_place(fc, array, target)
+    found = view_or_item(fc, array, target)
     if isinstance(found, Value):
         fill(fc, found, value, target)
         return
@@ -149,15 +149,17 @@ def store_field(fc: FunctionContext, target: ast.expr, value: Value, name: str, 
     assert isinstance(t, RecordType)
     one = ArrayType(dtype, 1, True, t.space)
     fc.unit.need(one.dtype)
-    place = f"({value.text} + {offset})" if offset else value.text
+    address = f"({value.text} + {offset})" if offset else value.text
     if dtype.names or is_aligned(t, one.dtype, offset):
-        store(fc, Value(one, shape=["1"]), f"(({emit.pointer_type(one)}){place})", "0", new, target)
+        store(
+            fc, Value(one, shape=["1"]), f"(({emit.pointer_type(one)}){address})", "0", new, target
+        )
         return
     if one.date is not None or new.is_date:
         text = as_stored(fc, one.date, new, target)
     else:
         text = emit.convert(fc.as_number(new, target, "a number"), Scalar(dtype))
-    fc.emit(f"{by_bytes(fc, 'store', t, one.dtype)}({place}, {text});")
+    fc.emit(f"{by_bytes(fc, 'store', t, one.dtype)}({address}, {text});")
 
 
 # ---- augmented assignments
@@ -194,15 +196,15 @@ def _augment_item(fc: FunctionContext, node: ast.AugAssign) -> None:
     if not array.is_array:
         raise fc.source.error(f"items of {array.type} cannot be assigned", target)
     writable(fc, array, target)
-    found = view_or_place(fc, array, target)
+    found = view_or_item(fc, array, target)
     if isinstance(found, Value):
         other = fc.keep(fc.expr(node.value))
 
-        def change(place: Value, at: Any) -> None:
+        def change(view: Value, at: Any) -> None:
             pointer, index = at([])
             item = load(fc, other, *at([other])) if other.is_array else other
-            new = binary(fc, node, node.op, load(fc, place, pointer, index), item)
-            store(fc, place, pointer, index, new, node)
+            new = binary(fc, node, node.op, load(fc, view, pointer, index), item)
+            store(fc, view, pointer, index, new, node)
 
         same_ndim(fc, found, other, target)
         loop_over(fc, fc.keep(found), change, node.value)
@@ -213,11 +215,11 @@ def _augment_item(fc: FunctionContext, node: ast.AugAssign) -> None:
         return
     assert isinstance(array.type, ArrayType)
     kind = emit.pointer_type(array.type)
-    place = fc.temp(kind)
-    fc.emit(f"{place} = {pointer} + {index};" if index != "0" else f"{place} = {pointer};")
-    old = fc.in_order(load(fc, array, place, "0"))
+    address = fc.temp(kind)
+    fc.emit(f"{address} = {pointer} + {index};" if index != "0" else f"{address} = {pointer};")
+    old = fc.in_order(load(fc, array, address, "0"))
     value = fc.expr(node.value)
-    store(fc, array, place, "0", binary(fc, node, node.op, old, value), node)
+    store(fc, array, address, "0", binary(fc, node, node.op, old, value), node)
 
 
 def _augment_checked(
@@ -230,9 +232,9 @@ def _augment_checked(
     old = fc.in_order(checked)
     value = finished(fc, fc.expr(node.value))
     (pointer, at), end = only_inside(fc, array.type, pointer, index)
-    place = fc.temp(emit.pointer_type(array.type))
-    fc.emit(f"{place} = {pointer} + {at};" if at != "0" else f"{place} = {pointer};")
+    address = fc.temp(emit.pointer_type(array.type))
+    fc.emit(f"{address} = {pointer} + {at};" if at != "0" else f"{address} = {pointer};")
     if old is checked:  # the value does not modify it: no second check
-        old = load(fc, array, place, "0")
-    store(fc, array, place, "0", binary(fc, node, node.op, old, value), node)
+        old = load(fc, array, address, "0")
+    store(fc, array, address, "0", binary(fc, node, node.op, old, value), node)
     end()

@@ -108,16 +108,16 @@ def guard_attribute(fc: FunctionContext, obj: Any, name: str, found: Any) -> Non
     """Guard the compiled function by the attribute of a module, class or object."""
     if not isinstance(found, _CHANGING):
         return
-    place: Any = getattr(obj, "__dict__", None)
+    namespace: Any = getattr(obj, "__dict__", None)
     if isinstance(obj, types.ModuleType):
         if obj.__name__.partition(".")[0] in _STEADY:
             return
     elif isinstance(obj, type):
-        place = obj
+        namespace = obj
         if getattr(obj, name) is not found:  # created at each access
             return
-    if place is obj or (type(place) is dict and place.get(name) is found):
-        fc.unit.guards[id(place), name] = place, name, found
+    if namespace is obj or (type(namespace) is dict and namespace.get(name) is found):
+        fc.unit.guards[id(namespace), name] = namespace, name, found
 
 
 @visits_expression(ast.Constant)

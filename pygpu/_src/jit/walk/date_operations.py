@@ -27,7 +27,7 @@ def any_date(*values: Value) -> bool:
 
 
 def hint_of_units(a: DateType, b: DateType) -> str:
-    """What an error says of two operands whose units have no fixed ratio, or one too large."""
+    """The error message for two operands whose units have no fixed ratio, or one too large."""
     durations = (np.dtype("m" + t.date.str[2:]) for t in (a, b))
     if common_unit(*durations) is not None:
         return ""

@@ -107,10 +107,10 @@ _NONE = "(-9223372036854775807 - 1)"
 
 
 class Site(Frozen):
-    """A checked index. place: its file and line; text: the array's; axis: the array's axis."""
+    """A checked index. location: its file and line; text: the array's; axis: the array's axis."""
 
     function: str
-    place: str
+    location: str
     text: str
     axis: int
     ndim: int
@@ -118,7 +118,7 @@ class Site(Frozen):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        return self.function, self.place, self.column, self.text, self.axis
+        return self.function, self.location, self.column, self.text, self.axis
 
 
 class RaisedException(str):
@@ -127,15 +127,15 @@ class RaisedException(str):
 
     kind: type[Exception]
     args: tuple[Any, ...]
-    place: str
+    location: str
     function: str
 
     def __new__(
-        cls, kind: type[Exception], args: tuple[Any, ...], place: str, function: str = ""
+        cls, kind: type[Exception], args: tuple[Any, ...], location: str, function: str = ""
     ) -> RaisedException:
-        text = f"{kind.__module__}.{kind.__qualname__}{args!r} {place} {function}"
+        text = f"{kind.__module__}.{kind.__qualname__}{args!r} {location} {function}"
         made = super().__new__(cls, text)
-        made.kind, made.args, made.place, made.function = kind, args, place, function
+        made.kind, made.args, made.location, made.function = kind, args, location, function
         return made
 
 
@@ -159,8 +159,8 @@ def raised_exception(
     fc: FunctionContext, kind: type[Exception], message: str, node: Any
 ) -> RaisedException:
     """Return a Python exception that an operation of the kernel raises."""
-    place = f"{fc.source.filename}:{getattr(node, 'lineno', 1) + fc.source.first}"
-    return RaisedException(kind, (message,), place)
+    location = f"{fc.source.filename}:{getattr(node, 'lineno', 1) + fc.source.first}"
+    return RaisedException(kind, (message,), location)
 
 
 def is_proven(fc: FunctionContext, value: Value, n: str, site: Site) -> bool:
@@ -203,9 +203,9 @@ def site_of(fc: FunctionContext, node: Any, axis: int, ndim: int) -> Site:
     if not isinstance(node, (ast.Subscript, ast.Call)):
         text = ast.unparse(node) if isinstance(node, ast.expr) else "an array"
     line = getattr(node, "lineno", 1) + fc.source.first
-    place = f"{fc.source.filename}:{line}"
+    location = f"{fc.source.filename}:{line}"
     column = getattr(node, "col_offset", 0)
-    return Site(fc.source.name, place, text, axis, ndim, column)
+    return Site(fc.source.name, location, text, axis, ndim, column)
 
 
 def checked_index(fc: FunctionContext, value: Value, n: str, site: Site) -> str:
@@ -248,16 +248,16 @@ def flat_index(fc: FunctionContext, t: ArrayType, texts: Sequence[str], value: V
 
 
 def checked_load(fc: FunctionContext, t: ArrayType, pointer: str, index: Checked) -> str:
-    """Return the item at a place, 0 if it is out of bounds."""
+    """Return the item at an index, 0 if it is out of bounds."""
     kind, code = emit.pointer_type(t), dtypes.code(t.dtype)
     name = f"pgc_load_{t.space}_{code}{'_far' if index.strided else ''}"
-    place = item_source(t, "p", "at", index.strided)
+    item = item_source(t, "p", "at", index.strided)
     zero = emit.literal(0, t.dtype)
     fc.unit.texts.setdefault(
         name,
         f"PG_INLINE {dtypes.compute_type(t.dtype)} {name}({kind}p, pg_i64 at)\n"
         f"{{ if ({index.outside('at')}) return {zero}; "
-        f"return {dtypes.load(t.dtype, *place)}; }}\n",
+        f"return {dtypes.load(t.dtype, *item)}; }}\n",
     )
     return f"{name}({pointer}, {index})"
 
@@ -295,13 +295,13 @@ def checked_atomic(
     kind, number = emit.pointer_type(t), dtypes.compute_type(t.dtype)
     name = f"pgc_{function}{'_far' if index.strided else ''}"
     pointer, at = item_source(t, "p", "at", index.strided)
-    place = pointer if at == "0" else f"{pointer} + {at}"
+    address = pointer if at == "0" else f"{pointer} + {at}"
     names = [f"x{i}" for i in range(count)]
     declared = "".join(f", {number} {n}" for n in names)
     fc.unit.texts.setdefault(
         name,
         f"PG_INLINE {number} {name}({kind}p, pg_i64 at{declared})\n"
         f"{{ if ({index.outside('at')}) return 0; "
-        f"return {function}({', '.join([place, *names])}); }}\n",
+        f"return {function}({', '.join([address, *names])}); }}\n",
     )
     return name

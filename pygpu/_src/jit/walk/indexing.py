@@ -13,12 +13,12 @@ from .conditionals import choose
 from .constants import constant
 from .context import FunctionContext
 from .index_checks import need_helper, raised_exception, report
-from .items import index_text, item_place, load
+from .items import index_text, item_address, load
 from .records import field_name, field_value
 from .registry import visits_expression
 from .slices import slice_view
 
-__all__ = ["view_or_place"]
+__all__ = ["view_or_item"]
 
 
 @visits_expression(ast.Subscript)
@@ -38,7 +38,7 @@ def subscript(fc: FunctionContext, node: ast.Subscript) -> Value:
             raise fc.source.error(str(error), node) from None
     if not value.is_array:
         raise fc.source.error(f"{value.type} cannot be indexed in kernels", node)
-    found = view_or_place(fc, value, node)
+    found = view_or_item(fc, value, node)
     if isinstance(found, Value):
         return found
     return fc.in_order(load(fc, value, *found))
@@ -75,9 +75,7 @@ def _tuple_item(fc: FunctionContext, value: Value, node: ast.Subscript) -> Value
     return found
 
 
-def view_or_place(
-    fc: FunctionContext, value: Value, node: ast.Subscript
-) -> Value | tuple[str, str]:
+def view_or_item(fc: FunctionContext, value: Value, node: ast.Subscript) -> Value | tuple[str, str]:
     """Return a Value for a slice; (pointer, index) for an item."""
     assert isinstance(value.type, ArrayType)
     parts = _indices(node.slice)
@@ -102,10 +100,10 @@ def view_or_place(
     if not dots:
         given += [full] * (ndim - axes)
     else:
-        place = next(i for i, g in enumerate(given) if g is dots[0])
-        given[place : place + 1] = [full] * (ndim - axes)
+        at = next(i for i, g in enumerate(given) if g is dots[0])
+        given[at : at + 1] = [full] * (ndim - axes)
     if ndim == axes and all(isinstance(g, Value) and g.is_scalar for g in given):
-        return item_place(fc, value, given, node)
+        return item_address(fc, value, given, node)
     return slice_view(fc, value, given, node)
 
 

@@ -1,4 +1,4 @@
-"""Items of arrays: their places in memory, and loads."""
+"""Items of arrays: their addresses, and loads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .context import FunctionContext
 from .index_checks import Checked, checked_index, checked_load, flat_index, is_proven, site_of
 from .records import record_at
 
-__all__ = ["check_axis", "index_text", "item_place", "length_value", "load", "moved"]
+__all__ = ["check_axis", "index_text", "item_address", "length_value", "load", "moved"]
 
 
 def length_value(text: str) -> Value:
@@ -40,7 +40,7 @@ def index_text(fc: FunctionContext, value: Value, n: str, node: ast.AST) -> str:
 
 
 def load(fc: FunctionContext, value: Value, pointer: str, index: str) -> Value:
-    """Return the item at a place."""
+    """Return the item at an index."""
     assert isinstance(value.type, ArrayType)
     dtype = value.type.dtype
     fc.unit.need(dtype)
@@ -53,7 +53,7 @@ def load(fc: FunctionContext, value: Value, pointer: str, index: str) -> Value:
     return Value(value.type.item_type, text, nonneg=dtype.kind in "bu")
 
 
-def item_place(
+def item_address(
     fc: FunctionContext, value: Value, given: list[Value], node: ast.AST
 ) -> tuple[str, str]:
     t = value.type

@@ -14,7 +14,7 @@ from .assignment import assign
 from .attributes import product_text
 from .constants import constant
 from .context import FunctionContext
-from .items import item_place, load, moved
+from .items import item_address, load, moved
 from .sequences import collection
 from .slices import slice_view
 
@@ -104,7 +104,7 @@ def _iterable(fc: FunctionContext, node: ast.expr, value: Value | None = None) -
             t = array.type
             assert isinstance(t, ArrayType)
             if t.ndim == 1:
-                found = load(fc, array, *item_place(fc, array, [index], node))
+                found = load(fc, array, *item_address(fc, array, [index], node))
             else:
                 given = [index] + [ast.Slice()] * (t.ndim - 1)
                 found = slice_view(fc, array, given, node)

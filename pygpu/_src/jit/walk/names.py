@@ -34,11 +34,13 @@ def read_name(fc: FunctionContext, node: ast.Name) -> Value:
     if name in fc.vars.by_key or name in fc.vars.stores:
         value = read_variable(fc, fc.vars.key_of(node), node)
         return fc.keep(value) if name in fc.vars.renewed else value
-    found, value, place = fc.source.resolve(name)
+    found, value, namespace = fc.source.resolve(name)
     if not found:
         raise fc.source.error(f"name {name!r} is not defined", node)
-    if place is not None and not isinstance(value, (types.ModuleType, types.BuiltinFunctionType)):
-        fc.unit.guards[id(place), name] = place, name, value
+    if namespace is not None and not isinstance(
+        value, (types.ModuleType, types.BuiltinFunctionType)
+    ):
+        fc.unit.guards[id(namespace), name] = namespace, name, value
     return constant(fc, value, node)
 
 
@@ -121,8 +123,7 @@ def _is_alias(fc: FunctionContext, key: str, v: Variable, value: Value) -> bool:
     """Whether a name that is assigned once needs no variable: its value exists while compiling, or
     it is the kernel's own memory. It has that value in the block of the assignment; uses elsewhere
     check whether it may be unset."""
-    place = _is_place(value)
-    if not (place or _is_known(value)):
+    if not (_is_declared(value) or _is_known(value)):
         return False
     if v.type != value.type:
         fc.changed = fc.changed or v.type is None
@@ -156,7 +157,7 @@ def _is_known(value: Value) -> bool:
     return value.is_const
 
 
-def _is_place(value: Value) -> bool:
+def _is_declared(value: Value) -> bool:
     """Whether it is an array of constant shape that is declared under its name."""
     return (
         value.is_array

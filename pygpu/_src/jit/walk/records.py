@@ -51,12 +51,12 @@ PG_INLINE pg_u32 pgu_half(pg_f32 x)
 
 
 def record_at(fc: FunctionContext, t: ArrayType, pointer: str, index: str) -> Value:
-    """Return the record at a place of an array."""
+    """Return the record at an index of an array."""
     kind = RecordType(t.dtype, t.space, dtypes.alignment(t.dtype))
     if isinstance(index, Checked):
         return Value(kind, checked_record(fc, t, pointer, index))
-    place = pointer if index == "0" else f"({pointer} + {index})"
-    return Value(kind, f"(({emit.pointer_type(kind)}){place})")
+    address = pointer if index == "0" else f"({pointer} + {index})"
+    return Value(kind, f"(({emit.pointer_type(kind)}){address})")
 
 
 def field_name(fc: FunctionContext, value: Value, node: ast.expr) -> str | None:
@@ -110,19 +110,19 @@ def field_value(fc: FunctionContext, value: Value, name: str, node: ast.AST) -> 
         value = record_at(fc, t, value.text, "0")
         t = value.type
     assert isinstance(t, RecordType)
-    place = f"({value.text} + {offset})" if offset else value.text
+    address = f"({value.text} + {offset})" if offset else value.text
     if shape:
         kind = ArrayType(base, len(shape), True, t.space)
         _must_align(fc, t, kept, offset, name, node)
-        text = f"(({emit.pointer_type(kind)}){place})"
+        text = f"(({emit.pointer_type(kind)}){address})"
         return Value(kind, text, shape=[str(n) for n in shape])
     if base.names:
-        return Value(RecordType(base, t.space, gcd(t.align, offset)), place)
+        return Value(RecordType(base, t.space, gcd(t.align, offset)), address)
     one = ArrayType(base, 1, True, t.space)
     if not is_aligned(t, kept, offset):
-        text = f"{by_bytes(fc, 'load', t, kept)}({place})"
+        text = f"{by_bytes(fc, 'load', t, kept)}({address})"
     else:
-        text = dtypes.load(kept, f"(({emit.pointer_type(one)}){place})", "0")
+        text = dtypes.load(kept, f"(({emit.pointer_type(one)}){address})", "0")
     return Value(one.item_type, text, nonneg=base.kind in "bu")
 
 
@@ -215,5 +215,5 @@ def store_record(
         f"PG_INLINE void {name}({kinds[0]}to, {kinds[1]}from, int n) "
         "{ for (int i = 0; i < n; i++) to[i] = from[i]; }\n",
     )
-    place = pointer if index == "0" else f"({pointer} + {index})"
-    fc.emit(f"{name}(({kinds[0]}){place}, {value.text}, {t.dtype.itemsize});")
+    address = pointer if index == "0" else f"({pointer} + {index})"
+    fc.emit(f"{name}(({kinds[0]}){address}, {value.text}, {t.dtype.itemsize});")

@@ -8,7 +8,7 @@ from ..ir import Value
 from ..types import TupleType
 from .constants import constant
 from .context import FunctionContext
-from .items import item_place, load
+from .items import item_address, load
 from .optional import unwrapped
 from .registry import visits_expression
 
@@ -51,6 +51,6 @@ def unpack(
     if value.is_tuple:
         return list(value.items)
     if value.is_array and count is not None and len(value.shape) == 1:
-        places = [constant(fc, i, node) for i in range(count)]
-        return [load(fc, value, *item_place(fc, value, [i], node)) for i in places]
+        indices = [constant(fc, i, node) for i in range(count)]
+        return [load(fc, value, *item_address(fc, value, [i], node)) for i in indices]
     raise fc.source.error(f"{value.type} cannot be unpacked", node)

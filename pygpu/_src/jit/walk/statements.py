@@ -128,15 +128,15 @@ def if_statement(fc: FunctionContext, node: ast.If) -> None:
 def while_loop(fc: FunctionContext, node: ast.While) -> None:
     flag = _loop_flag(fc, node)
     fc.forget_stored(node)
-    place = len(fc.lines)
+    start = len(fc.lines)
     fc.indent += 1
     fc.vars.reads_none = False
     test = truth_of(fc, node.test)
     fc.indent -= 1
     if test.is_const:
         fc.vars.decide(node, test)
-    if len(fc.lines) > place or test.is_const:
-        fc.lines.insert(place, "    " * fc.indent + "for (;;) {")
+    if len(fc.lines) > start or test.is_const:
+        fc.lines.insert(start, "    " * fc.indent + "for (;;) {")
         if not (test.is_const and test.const):
             fc.emit(f"    if (!({test.text if not test.is_const else '0'})) break;")
     else:
@@ -147,7 +147,7 @@ def while_loop(fc: FunctionContext, node: ast.While) -> None:
 
 
 def _loop_flag(fc: FunctionContext, node: Any) -> str:
-    """Return a variable that tells whether the loop was left by break, if it has an else."""
+    """Return a variable that records whether the loop was left by break, if it has an else."""
     if not node.orelse or not _has_break(node.body):
         return ""
     flag = fc.temp("int ")
@@ -362,9 +362,11 @@ def raise_statement(fc: FunctionContext, node: ast.Raise) -> None:
         if not value.is_const:
             raise fc.source.error("arguments of exceptions must be constant in kernels", part)
         args.append(value.const)
-    place = f"{fc.source.filename}:{node.lineno + fc.source.first}"
-    tells = fc.unit.widens and fc.unit.captured is not None  # a kernel with Numba's rules
-    about = report(fc, RaisedException(kind, tuple(args), place, fc.source.name if tells else ""))
+    location = f"{fc.source.filename}:{node.lineno + fc.source.first}"
+    named = fc.unit.widens and fc.unit.captured is not None  # a kernel with Numba's rules
+    about = report(
+        fc, RaisedException(kind, tuple(args), location, fc.source.name if named else "")
+    )
     fc.emit(f"(void)pgc_bad({about}, 0, 0);")
     for i, t in enumerate([] if fc.result is None else flat_types(fc.result)):
         if isinstance(fc.result, Scalar):
@@ -388,8 +390,8 @@ def assert_statement(fc: FunctionContext, node: ast.Assert) -> None:
     text = ast.unparse(node.test)
     if isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str):
         text = f"{text}: {node.msg.value}"
-    place = f"{fc.source.filename}:{node.lineno + fc.source.first}"
-    message = f"{text} ({fc.source.name}, {place})"
+    location = f"{fc.source.filename}:{node.lineno + fc.source.first}"
+    message = f"{text} ({fc.source.name}, {location})"
     number = fc.unit.number_of(message)
     fc.need_implicit("pg_error", "PG_GLOBAL pg_i32 *pg_error", "")
     condition = "0" if test.is_const else test.text

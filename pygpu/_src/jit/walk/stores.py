@@ -14,7 +14,7 @@ from ..types import VOID, WEAK_INT, ArrayType, RecordType, Scalar
 from .context import FunctionContext
 from .date_operations import as_stored
 from .index_checks import Checked, item_source
-from .items import item_place, load
+from .items import item_address, load
 from .operators import call_ufunc
 from .records import store_record
 
@@ -44,8 +44,8 @@ def store(
         raise fc.source.error("None cannot be stored: the function returns nothing", node)
     if isinstance(index, Checked):
         value = finished(fc, value)
-        place, end = only_inside(fc, array.type, pointer, index)
-        store(fc, array, *place, value, node)
+        inside, end = only_inside(fc, array.type, pointer, index)
+        store(fc, array, *inside, value, node)
         end()
         return
     if not dtypes.is_numeric(array.type.dtype):
@@ -79,7 +79,7 @@ def finished(fc: FunctionContext, value: Value) -> Value:
 def only_inside(
     fc: FunctionContext, t: ArrayType, pointer: str, index: Checked
 ) -> tuple[tuple[str, str], Callable[[], None]]:
-    """Begin statements that run only if a place is in bounds; return what ends them."""
+    """Begin statements that run only if an index is in bounds; return what ends them."""
     at = fc.stable(index)
     fc.emit(f"if (!({index.outside(at)})) {{")
     fc.indent += 1
@@ -104,10 +104,10 @@ def fill(fc: FunctionContext, view: Value, value: Value, node: ast.AST) -> None:
     same_ndim(fc, view, value, node)
     other = fc.keep(value)
 
-    def set_item(place: Value, at: Any) -> None:
+    def set_item(view: Value, at: Any) -> None:
         pointer, index = at([])
         item = load(fc, other, *at([other])) if other.is_array else other
-        store(fc, place, pointer, index, item, node)
+        store(fc, view, pointer, index, item, node)
 
     source = ast.Name(f"what {ast.unparse(node)} is set to", ast.Load())
     loop_over(fc, fc.keep(view), set_item, ast.copy_location(source, node))
@@ -153,7 +153,7 @@ def loop_over(
 
     def at(other: list[Value]) -> tuple[str, str]:
         array = other[0] if other else view
-        return item_place(fc, array, counters, node or fc.source.node)
+        return item_address(fc, array, counters, node or fc.source.node)
 
     body(view, at)
     for _ in view.shape:

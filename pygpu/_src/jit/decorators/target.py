@@ -22,15 +22,15 @@ from pygpu._src.array.base import contiguous_host
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 
-__all__ = ["TARGETS", "Place", "check_target", "from_interface", "place"]
+__all__ = ["TARGETS", "Target", "check_target", "from_interface", "resolve_target"]
 
 TARGETS = (None, "opencl", "cuda", "gpu", "cpu", "parallel")
 
-_opencl_places: dict[str, Place] = {}
+_opencl_targets: dict[str, Target] = {}
 _default: list[str] = []
 
 
-class Place:
+class Target:
     """One device, with the queue for functions there and the class of its arrays."""
 
     def __init__(self, backend: Backend, queue: Any, array: type) -> None:
@@ -70,8 +70,8 @@ def check_target(target: Any, call: str) -> None:
         )
 
 
-def place(target: str | None) -> Place:
-    """Return the place for host arrays. Raises RuntimeError or LogicError if there is no such
+def resolve_target(target: str | None) -> Target:
+    """Return the target of this name. Raises RuntimeError or LogicError if there is no such
     device."""
     if target is None:
         if not _default:
@@ -79,7 +79,7 @@ def place(target: str | None) -> Place:
         target = _default[0]
     if target in ("cuda", "gpu"):
         return _cuda()
-    found = _opencl_places.get(target)
+    found = _opencl_targets.get(target)
     if found is not None:
         return found
     if target == "opencl":
@@ -88,24 +88,24 @@ def place(target: str | None) -> Place:
     return _cuda() if device is None else _opencl(target, device)
 
 
-def _opencl(target: str, device: Any = None) -> Place:
+def _opencl(target: str, device: Any = None) -> Target:
     from pygpu import _opencl as cl
     from pygpu._src.array.opencl_array import Array
     from pygpu._src.runtime.opencl.device_selection import create_some_context
 
     context = cl.Context([device]) if device is not None else create_some_context(interactive=False)
     backend = backend_of(context)
-    made = Place(backend, cl.CommandQueue(context, backend.device), Array)
-    return _opencl_places.setdefault(target, made)
+    made = Target(backend, cl.CommandQueue(context, backend.device), Array)
+    return _opencl_targets.setdefault(target, made)
 
 
-def _cuda() -> Place:
+def _cuda() -> Target:
     from pygpu._src.array.cuda_array import GPUArray
 
     backend = backend_of(None)
-    found: Place | None = backend.kernels.get("place of host arrays")
+    found: Target | None = backend.kernels.get("target of host arrays")
     if found is None:
-        found = backend.kernels.setdefault("place of host arrays", Place(backend, None, GPUArray))
+        found = backend.kernels.setdefault("target of host arrays", Target(backend, None, GPUArray))
     return found
 
 

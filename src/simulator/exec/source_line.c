@@ -1,4 +1,4 @@
-/* place.c - the source line of an address in a kernel, for messages. */
+/* source_line.c - the source line of an address in a kernel, for messages. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +89,7 @@ static bool describe_on_thread(Question *q) {
     return q->good;
 }
 
-bool place_describe(const SimModule *module, uintptr_t pc, char *text, size_t size) {
+bool source_line_describe(const SimModule *module, uintptr_t pc, char *text, size_t size) {
     char file[400];
     unsigned line;
     if (size > 0)
