@@ -116,7 +116,7 @@ _Program = Program
 _Image = Image
 enqueue_svm_migratemem = enqueue_svm_migrate_mem
 
-# What the extension leaves to Python, which it does not know by name. Nothing is loaded here.
+# Parts in Python that the extension calls without knowing their names. Nothing is loaded here.
 _provide("build", "pygpu._src.runtime.opencl.build")
 _provide("capture_call", "pygpu._src.runtime.opencl.capture_call")
 _provide("gl", "pygpu._src.runtime.opencl.gl")
@@ -166,7 +166,7 @@ _LAZY = {
     "track_memory": "_src.observe.memory_report",
     "vectorize": "_src.jit.decorators.vectorize",
 }
-# What kernels written in Python use, on every backend; `from pygpu import *` leaves these out, as
+# Names for kernels written in Python, on every backend; `from pygpu import *` leaves these out, as
 # they are short words that PyOpenCL does not have.
 _IN_KERNELS = dict.fromkeys(
     (

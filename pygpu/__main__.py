@@ -265,7 +265,7 @@ def _report(test: bool, timeout: float, as_json: bool) -> int:
 
 
 def _cache(clear: bool, as_json: bool) -> int:
-    """What is kept on disk: one line for each kind of file, or all of it removed."""
+    """Print one line for each kind of file in the cache, or remove all files."""
     from pygpu._src.runtime import disk_cache
 
     folder = disk_cache.default_folder()

@@ -110,7 +110,7 @@ class _FlatCall(_array.FusedCall):
     ) -> None:
         self._is_static = is_static
         self._source: Any = source or function  # whose names are watched
-        self._programs: dict[Any, Any] = {}  # what C does not tell apart
+        self._programs: dict[Any, Any] = {}  # by all that the C table does not distinguish
         self._values: dict[Any, Any] = {}  # by value_key(): C compares addresses
 
     def _signature_key(self, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
@@ -417,7 +417,7 @@ def _each_result(result: Any, do: Callable[[Any], Any], *, keep: bool = False) -
 
 
 def _placeholder(recorder: trace_recorder.Recorder, i: int, arg: Any) -> Any:
-    """What the function gets for an argument."""
+    """The object that stands for an argument while the function is traced."""
     if isinstance(arg, GPUArray):
         dtypes.code(arg.dtype)
         return recorder.placeholder(i)
@@ -463,7 +463,7 @@ def off() -> None:
 
 
 def statistics() -> dict[str, int]:
-    """What fusing plain array code has done in this process.
+    """Counts of the fusion of plain array code in this process.
 
     ``watched``: operations that were launched one by one, while chains were looked for;
     ``compiled``: chains that have a kernel; ``deferred``: operations that waited for others;

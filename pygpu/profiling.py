@@ -1,4 +1,4 @@
-"""What a program looks at its own work with: see docs/guide/seeing.md.
+"""Tools with which a program observes its own work: see docs/guide/seeing.md.
 
 The functions are `pygpu.benchmark()` and its neighbours; the classes of their results are here.
 """

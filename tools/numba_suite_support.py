@@ -1,5 +1,5 @@
 """Support modules of the test suites of numba-cuda and Numba, for tools/numba_suite.py: the names
-that tests import from ``numba.cuda.testing``, ``numba.tests.support`` and their like, written anew,
+that tests import from ``numba.cuda.testing``, ``numba.tests.support`` etc., written anew,
 and stand-ins for modules of the compiler, whose use skips the test."""
 
 from __future__ import annotations

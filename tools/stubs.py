@@ -4,7 +4,7 @@ pygpu/_opencl.pyi     classes, methods, properties, functions of the C extension
 pygpu/_cuda.pyi       likewise
 pygpu/_array.pyi      likewise
 pygpu/constants.pyi  the constant classes with their members
-pygpu/_src/array/array_types.pyi  what the array classes tell type checkers about dtypes
+pygpu/_src/array/array_types.pyi  the classes of arrays with their dtypes
 pygpu/_src/runtime/cuda/enums.pyi  CUDA's enumerations with their members
 pygpu/__init__.pyi    every public name, with those loaded when first used and the submodules
 
@@ -41,8 +41,8 @@ NAMES = {  # in docstrings -> in stubs
     r"(?<=-> )object\b": "Any",  # the answer to get_info() depends on the question
 }
 
-ROOTS = {"object", "_Object"}  # what nothing is said about deriving from
-UNTOLD = {
+ROOTS = {"object", "_Object"}  # bases that stubs do not name
+OMITTED = {
     "__new__",
     "__class_getitem__",  # of classes in GENERIC
     "__doc__",
@@ -109,7 +109,7 @@ SLOTS = {
     "__hash__": "(self, /) -> int",
     "__len__": "(self, /) -> int",
     "__ne__": "(self, value: object, /) -> bool",
-    # richcompare makes these too, and they raise TypeError: they are no part of the interface
+    # richcompare makes these too, and they raise TypeError: they are not part of the interface
     "__ge__": None,
     "__gt__": None,
     "__le__": None,
@@ -117,7 +117,7 @@ SLOTS = {
     "__repr__": None,  # object's serves
 }
 
-# What the base tells is for the package itself: array_types.pyi tells users the rest.
+# The types of the C base class are for the package itself; those for users are in array_types.pyi.
 _BINARY = "add sub mul truediv floordiv mod divmod lshift rshift and or xor matmul".split()
 _COMPARISONS = "lt le eq ne gt ge".split()
 SLOTS["GPUArray.__add__"] = "(self, value: Any, /) -> Any"
@@ -149,7 +149,7 @@ SET_BY_SETATTR = {"GPUArray.base_data", "GPUArray.offset", "GPUArray.queue"}
 BUFFERS = {"DeviceView"}
 """Classes with the buffer protocol: ``__buffer__`` is seen from Python 3.12 on alone."""
 
-# What the docstrings say too broadly: info.def calls what is not of one of its kinds "object".
+# More precise types than the docstrings have: info.def calls everything without a kind "object".
 PROPERTIES = {
     "GPUArray.dtype": "np.dtype[_ScalarT_co]",
     "Device.pci_bus_info_khr": "tuple[int, int, int, int]",
@@ -204,7 +204,7 @@ from typing_extensions import disjoint_base
 # Until Python 3.12 NumPy's types do not say that they are buffers.
 _HostBuffer: TypeAlias = _HasBuffer | NDArray[Any] | np.generic
 """
-# What docstrings may use; imported if they do.
+# Names that docstrings may use; imported if they do.
 ABC = "Callable Iterable Iterator Mapping Sequence".split()
 TYPING = "IO Any ClassVar Final Generic Literal NoReturn Self SupportsIndex TypeAlias final".split()
 
@@ -344,7 +344,7 @@ def member_stub(cls: type, name: str, item: object) -> list[str]:
         return [f"def __init__{signature(cls, cls.__name__, 'self', 'None')}: ..."]
     if name == "__init__" and where not in SLOTS and cls.__new__ is not object.__new__:
         return []  # it does nothing: __new__ has done it
-    if name in UNTOLD:
+    if name in OMITTED:
         return []
     if isinstance(item, GetSetDescriptorType | MemberDescriptorType):
         kind = property_type(where, item)
@@ -527,8 +527,8 @@ _AVERAGED = {
 }
 _CLASSES = (  # {A}, {T}, {base}, {doc}, {queue}
     ("GPUArray", "GPUArray", "ArrayBase", "An array of either system.", "queue"),
-    ("Array", "ArrayTypes", "GPUArray", "What depends on dtypes in Array.", "queue"),
-    ("CUDAArray", "GPUArrayTypes", "GPUArray", "The same of CUDA's GPUArray.", "stream"),
+    ("Array", "ArrayTypes", "GPUArray", "The types of Array that depend on dtypes.", "queue"),
+    ("CUDAArray", "GPUArrayTypes", "GPUArray", "The same for CUDA's GPUArray.", "stream"),
 )
 _OF_BOTH = """\
     def __array_ufunc__(

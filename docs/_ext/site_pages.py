@@ -1,5 +1,5 @@
-"""What only the site has (``sphinx -t site``): a gallery of examples that were run, what the code
-of pages prints, and benchmarks as plots.
+"""The parts of the site alone (``sphinx -t site``): a gallery of examples that were run, the output
+of the pages' code, and benchmarks as plots.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What decorators make of functions, and the names that kernels use, for type checkers alone.
+"""The results of decorators, and the names that kernels use, for type checkers alone.
 
 The names of kernels are typed as what they are inside a kernel: `threadIdx.x` is an int.
 """

@@ -94,7 +94,7 @@ def _time_of(
         elapsed = timer.get_elapsed()
         if elapsed >= desired_duration:
             return elapsed / count
-        # A short run tells little about a long one: grow in steps, at most tenfold.
+        # A short run says little about a long one: grow in steps, at most tenfold.
         wanted = count * desired_duration / elapsed if elapsed > 0 else 10 * count
         count = int(min(max(1.1 * wanted, 2 * count), 10 * count))
 

@@ -39,7 +39,7 @@ def _pyopencl() -> Peer:
         values[module, "VERSION"] = version
         values[module, "VERSION_STATUS"] = ""
         values[module, "VERSION_TEXT"] = text
-    # What generated invokers hand over as numbers, instead of bytes.
+    # Arguments that generated invokers pass as numbers, instead of bytes.
     values["invoker", "BUF_PACK_TYPECHARS"] = list("cbBhHiIlLfd")
     return Peer(
         name="pyopencl",
@@ -78,7 +78,7 @@ def _pyopencl() -> Peer:
             ("_cl", "_Program"): ("pygpu", "Program"),
             ("_cluda", "CLUDA_PREAMBLE"): ("pygpu._src.user_kernels.cluda", "OPENCL_PREAMBLE"),
             ("scan", "CLUDA_PREAMBLE"): ("pygpu._src.user_kernels.cluda", "OPENCL_PREAMBLE"),
-            # What their functions take for "not given".
+            # Defaults that mean "not given" in their functions.
             ("array", "_NoValue"): ("pygpu._src.array.routines.pyopencl_names", "_NoValue"),
             ("array", "_copy_queue"): ("pygpu.array", "_SAME"),
             ("array", "_same_as_transfer"): ("pygpu.array", "_SAME"),

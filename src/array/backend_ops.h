@@ -27,7 +27,7 @@ typedef struct {
 } BackendOps;
 extern BackendOps arr_cuda, arr_opencl;
 
-/* What both backends share. */
+/* Common to both backends. */
 typedef struct {
     PyObject *flags;      /* tuple of 4: the flags objects for C and F contiguity */
     PyObject *no_backend; /* of an array whose __init__() was not called */

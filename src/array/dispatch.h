@@ -1,6 +1,6 @@
 /* dispatch.h - calls by name or operator that are handled without Python. */
-#ifndef PYGPU_ARRAY_CALL_H
-#define PYGPU_ARRAY_CALL_H
+#ifndef PYGPU_ARRAY_DISPATCH_H
+#define PYGPU_ARRAY_DISPATCH_H
 
 #include "array/launch_plan.h"
 

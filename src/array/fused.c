@@ -207,7 +207,7 @@ static PyObject *FusedCall_find(PyObject *op, PyObject *args) {
 static const char remember_doc[] =
     "_remember($self, args, program, /)\n--\n\n"
     "(args: tuple[Any, ...], program: FusedProgram, /) -> bool\n\n"
-    "Run the program for such arguments from now on. False if C does not tell them from others.";
+    "Run the program for such arguments from now on. False if C cannot tell them from others.";
 
 static PyObject *FusedCall_remember(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
     FusedCall *self = (FusedCall *)op;

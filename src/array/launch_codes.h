@@ -3,7 +3,7 @@
 #ifndef PYGPU_ARRAY_LAUNCH_CODES_H
 #define PYGPU_ARRAY_LAUNCH_CODES_H
 
-/* What to pass for an argument; see KernelBase._remember(). */
+/* Which property of an argument to pass; see KernelBase._remember(). */
 enum { GIVE_NUMBER, GIVE_MEMORY, GIVE_OFFSET, GIVE_SHAPE, GIVE_STRIDES, GIVE_RECORD, GIVE_ID };
 enum { GIVE_COUNT = GIVE_ID + 1 };
 

@@ -334,7 +334,7 @@ static int run_step(const ProgramStep *step, PyObject **registers, PyObject *arg
     return 1;
 }
 
-/* What a call returns, and which result comes next. */
+/* The return value of a call, and the index of the next result. */
 typedef struct {
     const Program *program;
     PyObject *const *registers;

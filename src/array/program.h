@@ -4,7 +4,7 @@
 
 #include "array/dispatch.h"
 
-/* What a step does. RUN: an operation by name with a new result; LAUNCH: a plan that writes
+/* Kinds of steps. RUN: an operation by name with a new result; LAUNCH: a plan that writes
  * operands; VIEW, NEW: an array with a given layout; NUMBER: a number computed from the arguments;
  * PYTHON: anything else. */
 enum { STEP_RUN, STEP_LAUNCH, STEP_VIEW, STEP_NEW, STEP_NUMBER, STEP_PYTHON };

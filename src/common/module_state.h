@@ -15,7 +15,7 @@ typedef struct {
     size_t slot, base, second; /* offsets; 0 means no such base */
 } PgTypeRow;
 
-/* What a module's state holds behind PgState: types, and other objects by their offsets. */
+/* The part of a module's state after PgState: types, and other objects by their offsets. */
 typedef struct {
     const PgTypeRow *types;
     size_t n_types;

@@ -25,7 +25,7 @@ typedef struct {
 extern PyThread_type_lock pg_profile_lock; /* made by the first profile */
 /* 1 if the record is kept; 0 if the limit is reached or there is no memory. */
 int pg_profile_add(const PgRecord *record);
-/* What a backend adds. replace and restore change the driver's table, which is done once the driver
+/* A backend's part. replace and restore change the driver's table, which is done once the driver
  * is loaded. */
 typedef struct {
     PgDriver *driver;

@@ -4,7 +4,7 @@
 
 #include "common/pg.h"
 
-/* What a kernel call takes besides the kernel's parameters: names before them, and keywords after
+/* Arguments of a kernel call besides the kernel's parameters: names before them, and keywords after
  * them. */
 typedef struct {
     const char *const *before;   /* both lists end with NULL */

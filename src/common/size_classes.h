@@ -1,7 +1,7 @@
 /* size_classes.h - size classes of the memory pools: which requests share a block size. See
  * size_classes.c. */
-#ifndef PG_BINS_H
-#define PG_BINS_H
+#ifndef PG_SIZE_CLASSES_H
+#define PG_SIZE_CLASSES_H
 
 #include <stddef.h>
 #include <stdint.h>

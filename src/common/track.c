@@ -1,4 +1,4 @@
-/* track.c - the function that is told of new device memory. */
+/* track.c - the function that is called for new device memory. */
 #include "common/track.h"
 
 PyObject *pg_on_memory;

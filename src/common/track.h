@@ -4,7 +4,7 @@
 
 #include "common/pg.h"
 
-extern PyObject *pg_on_memory; /* callable; NULL: nobody is told */
+extern PyObject *pg_on_memory; /* called for new memory; may be NULL */
 void pg_report_memory(PyObject *memory, size_t size);
 /* Of a complete object, with the GIL held and no exception set; runs Python if it is on. */
 static inline void pg_memory_made(PyObject *memory, size_t size) {

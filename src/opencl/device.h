@@ -4,7 +4,7 @@
 
 #include "opencl/platform.h"
 
-/* What the checks before a command need; queried once per device. 0 means unknown, so unchecked. */
+/* Limits for the checks before a command, queried once per device. 0 means unknown: unchecked. */
 typedef struct {
     int known;
     cl_uint max_work_item_dimensions;

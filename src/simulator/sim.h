@@ -42,7 +42,7 @@ typedef struct {
     unsigned x, y, z;
 } SimDim3;
 
-/* ---- error details: more than a code can tell, appended to exceptions by pygpu --------------- */
+/* ---- error details beyond the status, appended to exceptions by pygpu --------------- */
 
 /* Stores a text for this thread and returns the code, so that callers can return it. */
 CUresult sim_fail(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3)));

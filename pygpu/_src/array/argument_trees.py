@@ -40,7 +40,7 @@ def is_container(value: Any) -> bool:
 
 
 def children(value: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """(names, items) of a container; a dataclass may have attributes that are no fields."""
+    """(names, items) of a container; a dataclass may have attributes that are not fields."""
     if isinstance(value, tuple) or type(value) is list:
         return (), tuple(value)
     if type(value) is dict:
@@ -136,7 +136,7 @@ _TUPLE_TYPES: dict[tuple[Any, tuple[Any, ...]], type] = {}
 
 
 def result_treedef(kind: Any, names: tuple[Any, ...], items: tuple[Any, ...]) -> Any:
-    """What stands for a container in a program's form. C makes tuples, lists and dicts; where it
+    """The description of a container in a program's form. C makes tuples, lists and dicts; where it
     finds another type of tuple, it calls the type with the items."""
     if kind in (tuple, list, dict):
         return build(kind, names, items)

@@ -641,7 +641,7 @@ class _PartsArray:
     def __set__(self, array: ArrayTypes[Any], value: _Operand, /) -> None: ...
 
 class ArrayTypes(GPUArray[_ScalarT_co]):
-    """What depends on dtypes in Array."""
+    """The types of Array that depend on dtypes."""
     @overload
     def __add__(self: _NumberArray, value: _NumberArray, /) -> _NumberArray: ...
     @overload
@@ -1192,7 +1192,7 @@ class _PartsCUDAArray:
     def __set__(self, array: GPUArrayTypes[Any], value: _Operand, /) -> None: ...
 
 class GPUArrayTypes(GPUArray[_ScalarT_co]):
-    """The same of CUDA's GPUArray."""
+    """The same for CUDA's GPUArray."""
     @overload
     def __add__(self: _NumberCUDAArray, value: _NumberCUDAArray, /) -> _NumberCUDAArray: ...
     @overload

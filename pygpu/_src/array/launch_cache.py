@@ -1,4 +1,4 @@
-"""Tells C what was launched for a call, so that the next such call needs no Python code.
+"""Passes launches to C, so that the next such call needs no Python code.
 
 A call is cached in the backend's KernelTable: by the kinds of its operands if they are contiguous
 and have the same shape, whatever that is, else by their shapes and strides.
@@ -73,7 +73,7 @@ def _kind(operand: Any) -> int | None:
 
 
 def _plans_support(operands: Sequence[Any]) -> bool:
-    """Whether plans support all operands, of which the table does not support some."""
+    """Whether plans support all operands."""
     return all(
         _kind(x) is not None
         or (isinstance(x, _array.GPUArray) and dtypes.kind(x.dtype) in "biufcmM")

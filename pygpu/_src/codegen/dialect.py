@@ -249,8 +249,8 @@ class Dialect:
     """A backend's language.
 
     exact: compiler options with which each operation is rounded separately, as in NumPy. quick:
-    options that make compilation faster. quiet: options for kernels without a user's text, about
-    which warnings tell the user nothing.
+    options that make compilation faster. quiet: options for kernels without a user's text, whose
+    warnings are of no use to the user.
     """
 
     name: str

@@ -265,7 +265,7 @@ def _probe(thing: Any, name: str) -> Any:
 
 
 def features(device: Any) -> dict[str, Any]:
-    """Return a device's main features under plain names, None where the driver does not tell.
+    """Return a device's main features under plain names, None where the driver does not report it.
 
     Memory is in bytes, frequency in MHz; svm and type are lists of strings.
     """

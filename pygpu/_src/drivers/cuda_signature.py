@@ -1,8 +1,8 @@
 """The parameters of a kernel, read from its PTX and from its CUDA C++ source.
 
-The driver tells the size of a parameter, but not its type, which decides how a Python number is
+The driver reports the size of a parameter, but not its type, which decides how a Python number is
 converted. So the type is read from two sources: PTX distinguishes pointers, integers and
-floating-point numbers; the C++ source also tells the sign. This is not a compiler: uncertain
+floating-point numbers; the C++ source also has the sign. This is not a compiler: uncertain
 cases, above all templates and conditional code, are skipped, and the caller checks each size
 against the driver's.
 """

@@ -3,7 +3,7 @@
 A worker sends and receives while its device runs the next task, on the default stream. A copy on
 that stream would hold up the worker's event loop until the task ends, and with it whoever waits for
 the array: so messages have a stream or queue of their own. It need not wait for an array that
-:func:`mark_complete` was told of.
+:func:`mark_complete` was called for.
 """
 
 from __future__ import annotations

@@ -100,8 +100,8 @@ class Unit:
         self.forced: frozenset[Any] = frozenset()  # sites that the kernel itself checks
         # The tests of launches, and the sites for which they are; None: launches make none.
         self.tests: dict[tuple[Any, Any], set[Any]] | None = {}
-        # What device functions need from their kernel, by name: a parameter's declaration, and for
-        # local memory the declaration of the array.
+        # Parameters that device functions need from their kernel, by name: the declaration of the
+        # parameter, and for local memory that of the array.
         self.implicit: dict[str, tuple[str, str]] = {}
         # Device arrays from outside, each as (the object, its array); None if a function that is
         # called for each item cannot have them.

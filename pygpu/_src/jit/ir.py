@@ -130,7 +130,7 @@ class Value:
 
 
 def flat_values(value: Value) -> list[Value]:
-    """Return the numbers of which a tuple consists."""
+    """Return the numbers in a tuple, nested ones included."""
     if isinstance(value.type, TupleType):
         return [inner for item in value.items for inner in flat_values(item)]
     return [value]

@@ -209,9 +209,9 @@ class ArrayType(_Type):
         return f"{_SPACES[self.space]}{self.ndim}{letter}{code}"
 
     def __str__(self) -> str:
-        place = "" if self.space == "global" else f"{self.space} "
+        space = "" if self.space == "global" else f"{self.space} "
         order = "" if self.contiguous else ", strided"
-        return f"{place}array({self.item_dtype.name}, {self.ndim}-d{order})"
+        return f"{space}array({self.item_dtype.name}, {self.ndim}-d{order})"
 
 
 class RecordType(_Type):
@@ -349,7 +349,7 @@ def scalar_type(dtype: np.dtype[Any]) -> Scalar:
 
 
 def storage_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """What memory holds of a dtype: int64 of dates, of others these themselves."""
+    """The dtype of items in memory: int64 for dates, otherwise the same."""
     return _INT64 if is_date(dtype) else dtype
 
 
@@ -471,7 +471,7 @@ def _result_type_argument(t: Scalar) -> Any:
 
 
 def flat_types(t: Type) -> list[Any]:
-    """Return the numbers of which a tuple consists."""
+    """Return the types of the numbers in a tuple, nested ones included."""
     if isinstance(t, TupleType):
         return [inner for item in t.items for inner in flat_types(item)]
     return [t]

@@ -59,9 +59,10 @@ def _of_library(path: str) -> Ranges | None:
 
 
 def find(wish: bool | None) -> Ranges | None:
-    """What pushes ranges; None if *wish* is False, or is None and no tool collects ranges. Raises
-    ImportError if *wish* is True and neither the package nor a library is found."""
-    # The injection is how Nsight Systems and other tools tell NVTX where ranges go.
+    """The library that ranges are passed to; None if *wish* is False, or if it is None and no tool
+    collects ranges. Raises ImportError if *wish* is True and neither the package nor a library is
+    found."""
+    # Nsight Systems and other tools set this variable, so that NVTX passes ranges to them.
     if wish is False or (wish is None and not os.environ.get("NVTX_INJECTION64_PATH")):
         return None
     named = os.environ.get(VARIABLE)

@@ -13,8 +13,8 @@ __all__ = ["MemoryInfo", "memory_info"]
 
 class MemoryInfo(NamedTuple):
     """Memory in bytes. total: of the device. free: what the driver can still allocate, None if it
-    does not tell (OpenCL). in_use: by live arrays from the default pool. held: additionally kept
-    by that pool for new arrays; it is released when memory runs out."""
+    does not report that (OpenCL). in_use: by live arrays from the default pool. held: additionally
+    kept by that pool for new arrays; it is released when memory runs out."""
 
     total: int
     free: int | None

@@ -141,7 +141,7 @@ class _RandomNumberGeneratorBase(Distributions):
 
     vector_type, scramble_type: C types, for additional_source. generator_bits: of the numbers and
     of the distances that skip_ahead takes, 32 or 64. additional_source: a template with the kernels
-    ``prepare``, ``skip_ahead`` and ``skip_ahead_array``, of which a subclass launches the first.
+    ``prepare``, ``skip_ahead`` and ``skip_ahead_array``; a subclass launches ``prepare``.
     Attributes: module; generators, prepared functions by name; skip_ahead, skip_ahead_array; state.
 
     Raises CompileError where there is no ``curand_kernel.h``.

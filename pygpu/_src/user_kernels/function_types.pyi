@@ -15,7 +15,7 @@ Queue: TypeAlias = _opencl.CommandQueue | _cuda.Stream | None
 Stream: TypeAlias = _cuda.Stream | None
 
 class OpenCLFunction(Protocol):
-    """A function of each item, which is one of numbers that are no integers."""
+    """A function of each item with a floating-point or complex result."""
     @overload
     def __call__(self, array: InexactT, queue: Queue = None) -> InexactT: ...
     @overload

@@ -7,7 +7,7 @@
  *
  * Each value of the counter gives N random integers, independent of those of every other value, and each key
  * another sequence; nothing is stored. N is 2 or 4, W is 32 or 64. philoxNxW has 10 rounds; philoxNxW_R(rounds, ...)
- * has as many as it is told (7 are the fewest that passed the authors' tests, 16 the most).
+ * has as many as its argument says (7 are the fewest that passed the authors' tests, 16 the most).
  *
  * Source: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3",
  * SC'11 (2011), section 3.3; names as in the authors' library Random123.

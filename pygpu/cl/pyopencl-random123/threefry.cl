@@ -6,7 +6,7 @@
  *     threefry4x32_ctr_t random = threefry4x32(counter, key);  (four random uint in random.v)
  *
  * Like philox.cl, with additions, rotations and exclusive ors only: the cipher Threefish, made lighter. The key has
- * as many words as the counter. threefryNxW has 20 rounds; threefryNxW_R(rounds, ...) has as many as it is told.
+ * as many words as the counter. threefryNxW has 20 rounds; threefryNxW_R(rounds, ...) has as many as its argument says.
  *
  * Source: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3",
  * SC'11 (2011), section 3.2; names as in the authors' library Random123. Key schedule: N. Ferguson et al.,

@@ -50,7 +50,7 @@ template <class T> struct complex {
     template <class U> PYGPU_FN complex &operator*=(const complex<U> &z) { return *this = *this * complex(z); }
     template <class U> PYGPU_FN complex &operator/=(const complex<U> &z) { return *this = *this / complex(z); }
 
-    /* Friends that are no templates themselves, so that 2 * z works with an int or a double beside complex<float>. */
+    /* Friends that are not templates themselves, so that 2 * z works with an int or a double beside complex<float>. */
     friend PYGPU_FN complex operator+(const complex &a, const complex &b) { return complex(a._M_re + b._M_re, a._M_im + b._M_im); }
     friend PYGPU_FN complex operator+(const complex &a, const T &b) { return complex(a._M_re + b, a._M_im); }
     friend PYGPU_FN complex operator+(const T &a, const complex &b) { return complex(a + b._M_re, b._M_im); }

@@ -454,7 +454,7 @@ static int pack_pointer(Function *self, int n, int i, PyObject *arg, unsigned ch
     return 0;
 }
 
-/* Adds to an error of struct's which argument of which kernel it is about. */
+/* Adds the kernel and the argument to an error of struct's. */
 static void name_argument(Function *self, int i) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);

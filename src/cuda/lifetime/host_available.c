@@ -29,7 +29,7 @@ static uint64_t read_number(const char *path, const char *key) {
     return number;
 }
 
-/* What is left of a container's memory limit. The page cache counts as free. */
+/* The rest of a container's memory limit. The page cache counts as free. */
 static uint64_t cgroup_available(const char *limit_path, const char *used_path,
                                  const char *stat_path, const char *cached) {
     const uint64_t limit = read_number(limit_path, ""), used = read_number(used_path, ""),

@@ -121,7 +121,7 @@ static void append(Keepalive *hold, PyObject *owner) {
     last = &hold->next;
 }
 
-/* No event tells when the work is done, so this waits for it. */
+/* No event marks the end of the work, so this waits for it. */
 static void wait_instead(CUstream handle) {
     CUresult status = CUDA_SUCCESS;
     Py_BEGIN_ALLOW_THREADS

@@ -226,7 +226,7 @@ PyObject *cud_module_wrap(State *state, CUmodule handle, Context *context, PyObj
     return (PyObject *)self;
 }
 
-/* image: bytes with a NUL after its end, because the driver is not told the size. */
+/* image: bytes with a NUL after its end, because the driver does not get the size. */
 PyObject *cud_module_load(State *state, PyObject *image, PyObject *options, PyObject *handler,
                           const char *call) {
     const char *bytes = PyBytes_AS_STRING(image);

@@ -431,7 +431,7 @@ static PyObject *ocl_enqueue_copy_buffer_to_image_impl(PyObject *module, PyObjec
 
 /* ---- fill ------------------------------------------------------------------------------------ */
 
-/* What the driver reads: four numbers of the type that kernels see. */
+/* The color that the driver reads: four numbers of the type that kernels see. */
 typedef union {
     cl_float f[4];
     cl_int i[4];

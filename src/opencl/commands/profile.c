@@ -1,7 +1,7 @@
 /* profile.c - recording the commands that are enqueued, for pygpu.profile().
  *
  * Each command's event is kept until the end of the profile, which reads when it ran from it. Only
- * queues made with PROFILING_ENABLE tell that. So a queue made without has, once a profile has
+ * queues made with PROFILING_ENABLE record times. So a queue made without has, once a profile has
  * seen it, a second handle made with it: the two change places when a profile begins and ends, with
  * all commands done. */
 #include "common/profile.h"

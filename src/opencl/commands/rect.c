@@ -118,7 +118,7 @@ static int is_row(const Box *box) {
     return box->region[1] == 1 && box->region[2] == 1;
 }
 
-/* What errors name. */
+/* Names for error messages. */
 static const char *routine_of(const Box *box) {
     return is_row(box) ? row_routines[box->kind] : routines[box->kind];
 }

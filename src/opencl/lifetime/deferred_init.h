@@ -1,7 +1,7 @@
 /* deferred_init.h - objects of subclasses that are initialized by their own __init__; see
  * deferred_init.c. */
-#ifndef PYGPU_HOLLOW_H
-#define PYGPU_HOLLOW_H
+#ifndef PYGPU_DEFERRED_INIT_H
+#define PYGPU_DEFERRED_INIT_H
 
 #include "opencl/opencl.h"
 

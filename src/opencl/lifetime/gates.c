@@ -4,10 +4,10 @@
  * When a command's wait list fails, this runtime skips the command, but reports its event as
  * complete, so commands that wait for that event or follow in an in-order queue still run. It
  * crashes if a command waits for a skipped one, and with out-of-order queues in any case. The
- * driver is therefore told of a failure only where it was seen to survive it: if all commands that
+ * driver therefore gets a failure only where it was seen to survive it: if all commands that
  * wait for the user event belong to one in-order queue and wait for no other user event. Commands
  * merely enqueued after those are made to wait for the user event as well. In all other cases the
- * driver is told that the user event is complete, and runs the commands that wait for it.
+ * user event is completed without an error, and the driver runs the commands that wait for it.
  *
  * In both cases each Event records the user events that it depends on, and reports their failure
  * as its own. The GIL is held throughout. */
@@ -137,7 +137,7 @@ static int add_event(State *state, WaitList *list, cl_event event) {
     return 0;
 }
 
-/* What the wait list contains: which of its events depend on gates. */
+/* The events of the wait list that depend on gates. */
 typedef struct {
     Event *only;
     size_t n, room;

@@ -3,8 +3,8 @@
  * Intel's CPU runtime shuts down at process exit, and crashes if a daemon thread is still in one
  * of its functions. So threads in driver calls are counted: exit waits for them for a limited time
  * and lets no daemon thread enter again (completion.c). */
-#ifndef PYGPU_LEAVE_H
-#define PYGPU_LEAVE_H
+#ifndef PYGPU_GIL_RELEASE_H
+#define PYGPU_GIL_RELEASE_H
 
 #include "common/pg.h"
 

@@ -1,7 +1,7 @@
 /* instance_registry.h - Platforms, Devices, Contexts and CommandQueues by handle, as long as such
  * an object exists; see instance_registry.c. */
-#ifndef PYGPU_KNOWN_H
-#define PYGPU_KNOWN_H
+#ifndef PYGPU_INSTANCE_REGISTRY_H
+#define PYGPU_INSTANCE_REGISTRY_H
 
 #include "opencl/opencl.h"
 

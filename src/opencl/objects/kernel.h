@@ -27,7 +27,7 @@ typedef enum { SET_NOTHING, SET_VALUE, SET_SVM, SET_LOCAL, SET_NULL } ArgSet;
 #define CACHED_BYTES 16
 
 typedef struct {
-    /* What every call reads comes first, in one cache line. */
+    /* The fields that every call reads come first, in one cache line. */
     ArgKind kind;
     ArgSet set;          /* what the driver has now ... */
     PyTypeObject *exact; /* the common type, whose value needs no checks, or NULL */

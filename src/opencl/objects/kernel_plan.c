@@ -90,7 +90,7 @@ static int plan_vector(ArgSlot *slot, const char *type) {
     return 0;
 }
 
-/* What a pointer points to, if that is a number, a vector or a complex number. Byte pointers
+/* A pointer's target type, if that is a number, a vector or a complex number. Byte pointers
  * accept any items. */
 static PgItems plan_items(const char *type, size_t length) {
     PgItems items = {NULL, 0, 0, 0, 0};

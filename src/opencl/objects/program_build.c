@@ -468,7 +468,7 @@ static PyObject *Program_compile_impl(PyObject *op, PyObject *const *a) {
     return Py_NewRef(op);
 }
 
-/* What the program's SPIR-V says about specialization constant *id*, looked up before the driver
+/* Specialization constant *id* as declared in the program's SPIR-V, looked up before the driver
  * is called (SPIR-V 1.6, sections 2.3, 3.20, 3.52.3 and 3.52.5): Intel's CPU runtime ends the
  * process for a constant that the program lacks, and for any constant if the program has no
  * kernel. UNKNOWN if the SPIR-V cannot be parsed; -1 with an exception. */

@@ -30,7 +30,7 @@ static cl_int Sampler_query(void *self, cl_uint param, size_t size, void *value,
     return status;
 }
 
-/* What the driver needs to create one. */
+/* The driver's arguments for a new sampler. */
 typedef struct {
     cl_sampler_properties list[MAX_PROPERTIES + 2];
     int n;

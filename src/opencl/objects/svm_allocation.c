@@ -14,8 +14,7 @@
 
 #define MEMORY_NAME "pygpu.svm_memory"
 
-/* What the capsule points to. It may outlive its SVMAllocation, because pending commands keep
- * it. */
+/* The capsule's struct. It may outlive its SVMAllocation, because pending commands keep it. */
 typedef struct {
     void *pointer;
     Context *context;

@@ -1,4 +1,4 @@
-/* seal.c - a checksum that tells whether an image is still what the compiler made. The system's
+/* seal.c - a checksum that shows whether an image is still intact. The system's
  * loader trusts a damaged image, and its code would run. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* handle.c - handles: numbers that tell whether their object still exists.
+/* handle.c - handles: numbers that show whether their object still exists.
  *
  * A handle consists of an index into a table, the type and a generation. It is never an address,
  * so a stale or invented handle is detected instead of followed. A lookup is a single

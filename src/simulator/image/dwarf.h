@@ -13,7 +13,7 @@ typedef struct LineTable {
 /* Copies the sections into one block, which the caller frees; NULL if there are none. */
 void *line_table_copy(LineTable *out, const Elf *elf);
 /* File and line of an address as linked. For code inlined from files below `skip`, finds the line
- * that called it, as far as the order of instructions tells; *exact is then false. Returns false
+ * that called it, as far as the order of instructions shows it; *exact is then false. Returns false
  * if only lines in `skip` are known. */
 bool line_table_find(const LineTable *table, uint64_t address, const char *skip, char *file,
                      size_t size, unsigned *line, bool *exact);

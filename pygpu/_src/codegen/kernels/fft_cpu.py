@@ -660,7 +660,7 @@ def _turn(spec: Pass, where: dict[Segment, int]) -> str:
 
 
 def _values(passes: Sequence[Pass], where: dict[Segment, int]) -> dict[str, str]:
-    """What the kernels of one and of several passes have in common."""
+    """The common part of kernels with one pass and with several."""
     spec = passes[0]
     complex_type = "pg_c64" if spec.real == "f32" else "pg_c128"
     types = _TYPES.fill(

@@ -63,7 +63,7 @@ def _move_walk(indices: Indices, ndim: int, index: str) -> list[str]:
 def _follow(j: int, mode: str, side: str, checked: bool) -> list[str]:
     """Bring index *j* into its bounds, and add its offset.
 
-    Negative ones are told by their sign bit: Mesa's llvmpipe (22.3) compares 64-bit numbers that
+    Negative ones are recognized by their sign bit: Mesa's llvmpipe (22.3) compares 64-bit numbers that
     were converted from 32 bits as if they had no sign, if the other number is a constant.
     """
     if mode == "raise":

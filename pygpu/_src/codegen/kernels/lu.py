@@ -239,7 +239,7 @@ PG_INLINE lin_t lin_diagonal(LIN_MEM const lin_t *a, int n, int pitch, int odd, 
         int exponent;
         if (size > (lin_r)0 && size <= LIN_MOST) {
             frexp(size, &exponent);
-            int middle = exponent / 2; /* in two steps: 2^-exponent may be no number */
+            int middle = exponent / 2; /* in two steps: 2^-exponent may overflow */
             item = lin_scale(lin_scale(item, ldexp((lin_r)1, -middle)), ldexp((lin_r)1, middle - exponent));
             *power += exponent;
         }

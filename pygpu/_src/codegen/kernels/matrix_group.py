@@ -280,7 +280,7 @@ PG_KERNEL void {bounds}{name}({", ".join(parameters)})
 
 
 _COPY_IN = """\
-/* Loops over rows and columns of which the second are next to each other in memory. */
+/* Loops over rows and columns; columns are adjacent in memory. */
 #ifdef LIN_SERIAL
 #define LIN_ITEMS(rows, columns, ...) \\
     for (int i = 0; i < (rows); i++) \\

@@ -39,7 +39,7 @@ class Shape(Frozen):
 
 
 # The fastest of 26 (keys) and 12 (with positions) on an H200, 64 Mi items of 4 bytes, by CUDA; of
-# 11 and 6 by OpenCL, whose compiler is not told the number of groups per unit.
+# 11 and 6 by OpenCL, whose compiler does not know the number of groups per unit.
 CHOSEN = {
     ("cuda", False): Shape(384, 18, 3, "or"),
     ("cuda", True): Shape(256, 18, 3, "vote"),

@@ -237,10 +237,12 @@ def _vote(name: str, how: str, doc: str) -> Any:
 
 
 syncthreads_count = _vote(
-    "syncthreads_count", "count", "A barrier that tells for how many threads the argument is true."
+    "syncthreads_count",
+    "count",
+    "A barrier that counts the threads for which the argument is true.",
 )
-syncthreads_and = _vote("syncthreads_and", "all", "A barrier that tells if it is true for all.")
-syncthreads_or = _vote("syncthreads_or", "any", "A barrier that tells if it is true for any.")
+syncthreads_and = _vote("syncthreads_and", "all", "A barrier: whether it is true for all.")
+syncthreads_or = _vote("syncthreads_or", "any", "A barrier: whether it is true for any.")
 
 
 # ---- warps
@@ -564,8 +566,8 @@ def _local_array(
         raise WrongCall("local.array() needs at least one item")
     _at_most(fc, "local.array()", size * dtype.itemsize, _LOCAL_BYTES, node)
     t = ArrayType(dtype, len(shape), True, "private")
-    place = fc.source.function, node.lineno, node.col_offset, dtype
-    fc.unit.private_arrays[place] = size * dtype.itemsize
+    call = fc.source.function, node.lineno, node.col_offset, dtype
+    fc.unit.private_arrays[call] = size * dtype.itemsize
     name = fc.temp(f"{dtypes.storage_type(t.dtype)} ", f"[{size}]")
     return Value(t, name, shape=[str(n) for n in shape])
 

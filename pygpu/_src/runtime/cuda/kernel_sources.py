@@ -36,7 +36,7 @@ class _Image:
         self.touched = time.monotonic()
 
     def touch(self) -> None:
-        """Tell the cache on disk that the entry is in use; write it again if it is gone."""
+        """Mark the entry of the disk cache as used; write it again if it is gone."""
         try:
             os.utime(self.store.path(self.key))
         except OSError:

@@ -38,8 +38,8 @@ class Handle:
 
 
 class OpenHandles:
-    """What the libraries have open in one context, the least recently used first; the context calls
-    it before it ends.
+    """The open handles of libraries in one context, the least recently used first. The context
+    calls this object before it ends.
     """
 
     def __init__(self) -> None:
@@ -144,7 +144,7 @@ def running(library: Library, like: Any, arrays: Sequence[Any]) -> Iterator[Any]
 
 
 def made(call: Callable[[Any], None]) -> Any:
-    """The handle that a function stores where it is told to."""
+    """The handle that a function stores at the address it is given."""
     handle = ctypes.c_void_p()
     call(ctypes.byref(handle))
     return handle.value

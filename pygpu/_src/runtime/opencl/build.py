@@ -59,7 +59,7 @@ _FAILURES = (_BUILD_FAILURE, _COMPILE_FAILURE, _LINK_FAILURE, *_BAD_OPTIONS)
 
 
 class program_kind(enum.Enum):
-    """What a program was made from."""
+    """The kinds of sources of a program."""
 
     UNKNOWN = 0
     SOURCE = 1

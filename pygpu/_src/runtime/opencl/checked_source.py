@@ -123,7 +123,7 @@ class Form:
 
     @property
     def measured(self) -> list[Pointer]:
-        """Return the pointers whose item sizes the compiler must tell."""
+        """Return the pointers whose item sizes must come from the compiler."""
         return [p for p in self.checked if p.size is None]
 
 

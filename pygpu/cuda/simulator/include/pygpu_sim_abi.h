@@ -35,7 +35,7 @@ enum { SIM_SPACE_GLOBAL, SIM_SPACE_SHARED, SIM_SPACE_LOCAL };
 /* Numbers of CUresult with which device code ends a kernel. */
 enum { SIM_FAIL_ASSERT = 710, SIM_FAIL_TRAP = 719, SIM_FAIL_ILLEGAL = 700, SIM_FAIL_UNSUPPORTED = 801 };
 
-/* What device code asks of the library. Any of them may switch to another thread of the block, or never return. */
+/* Functions of the library for device code. Any of them may switch to another thread of the block, or never return. */
 typedef struct {
     void (*sync)(SimContext *);                                               /* __syncthreads */
     int (*sync_reduce)(SimContext *, int kind, int predicate);                /* __syncthreads_count, _and, _or */
@@ -93,7 +93,7 @@ typedef struct {
  * addresses of these. set returns where the variable is. */
 typedef struct { void *(*set)(char *dynamic); } SimDynamic;
 
-/* What nvrtcAddNameExpression asked for: section "sim_names" has their addresses. */
+/* The names given to nvrtcAddNameExpression: section "sim_names" has their addresses. */
 typedef struct { unsigned long long number; const void *address; } SimName;
 
 #endif

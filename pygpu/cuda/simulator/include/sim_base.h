@@ -33,7 +33,7 @@
 #include <new>
 #include <utility>
 #else
-/* What nvcc's host headers define; NVRTC has no such names. */
+/* Names from nvcc's host headers; NVRTC does not have them. */
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
@@ -50,7 +50,7 @@ PGS_ROW(unsigned) PGS_ROW(long) PGS_ROW(unsigned long) PGS_ROW(long long) PGS_RO
 template <class A, class B> struct same { static constexpr bool value = false; };
 template <class A> struct same<A, A> { static constexpr bool value = true; };
 template <class T> struct is_number { static constexpr bool value = is_integer<T>::value || same<T, float>::value || same<T, double>::value; };
-/* What a function of two numbers of different types works in: float only where all are float. */
+/* The type in which a function of two numbers of different types computes: float only if both are float. */
 template <class A, class B> struct promote { typedef double type; };
 template <> struct promote<float, float> { typedef float type; };
 

@@ -1,4 +1,4 @@
-/* sim_check.h - PYGPU_SIM_CHECK: every access to memory is told to the library before it happens.
+/* sim_check.h - PYGPU_SIM_CHECK: every access to memory is reported to the library before it happens.
  *
  * The C++ compiler inserts the calls (-fsanitize=thread); its own runtime library is not used, these functions take its place. They must
  * not be instrumented themselves. */

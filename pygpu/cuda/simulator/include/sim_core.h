@@ -15,7 +15,7 @@ typedef long clock_t;
 #define NULL __null
 
 /* The context lies where the region of this stack begins; see pygpu_sim_abi.h. */
-/* What alignas asks for, with a number or a type. */
+/* The alignment for alignas, from a number or a type. */
 template <unsigned long long N> constexpr unsigned long long sim_alignment() { return N; }
 template <class T> constexpr unsigned long long sim_alignment() { return alignof(T); }
 
@@ -38,7 +38,7 @@ static SIM_INLINE SimContext *sim_here() {
     return (SimContext *)(stack & ~(SIM_REGION - 1));
 }
 
-/* What the toolkit's compiler says about itself */
+/* Macros by which the toolkit's compiler identifies itself */
 #define __CUDACC__ 1
 #define __CUDACC_RTC__ 1
 #define __NVCC__ 1

@@ -154,7 +154,7 @@ template <class... P, void (*function)(P...), class B, B body> struct SimLoops<v
     static constexpr unsigned count = sizeof...(P);
     static constexpr unsigned sizes[2 * sizeof...(P) + 2] = {(unsigned)sizeof(P)..., 0, (unsigned)alignof(P)..., 0};
 
-    /* A row of threads along x. What the optimizer is told about ranges lets it see that blockIdx.x * blockDim.x + threadIdx.x does
+    /* A row of threads along x. The ranges given to the optimizer let it see that blockIdx.x * blockDim.x + threadIdx.x does
      * not overflow, in whatever type, and so that neighbours access neighbouring memory. Threads of a block depend on each other
      * through barriers only, and there are none here. */
     static SIM_INLINE void row(uint3 block, dim3 block_size, dim3 grid_size, unsigned y, unsigned z, P... p) {

@@ -61,7 +61,7 @@ template <> struct as_unsigned<long long> { typedef unsigned long long type; };
 } // namespace pygpu_sim
 #define PGS_V pgs_ptx_value
 
-/* mov and its kin */
+/* mov and similar instructions */
 template <class T> PGS_F T pgs_ptx_mov(PGS_V a) { return a; }
 template <class T> PGS_F T pgs_ptx_cvta(PGS_V a) { return a; }
 template <class T> PGS_F T pgs_ptx_cvta_to(PGS_V a) { return a; }

@@ -19,7 +19,7 @@ PGS_END
 
 PGS_UNIT(__shfl_sync __shfl_up_sync __shfl_down_sync __shfl_xor_sync pgs_shuffle word_of)
 namespace pygpu_sim {
-/* What may be shuffled: numbers; the half types add themselves. */
+/* The types that can be shuffled: numbers; the half types add themselves. */
 template <class T> struct shuffled { static constexpr bool value = is_number<T>::value; };
 template <class T> PGS_F SimWord word_of(T x) {
     SimWord word = 0;

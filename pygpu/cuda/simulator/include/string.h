@@ -1,4 +1,4 @@
-/* string.h - memcpy and its like are known anyway. With SIM_HOSTED, the library's own. */
+/* string.h - memcpy and similar functions are always declared. With SIM_HOSTED, the library's own. */
 #if defined(SIM_HOSTED)
 #pragma GCC system_header
 #include_next <string.h>
