@@ -116,7 +116,9 @@ def device_function(
     recursive = active.is_recursive or active.lowest < active.depth
     if recursive:
         unit.prototypes[name] = f"PG_FUNCTION {head};\n"
-    unit.texts[name] = f"{'PG_FUNCTION' if recursive else 'PG_INLINE'} {head}\n{{\n{body}\n}}\n"
+    unit.definitions[name] = (
+        f"{'PG_FUNCTION' if recursive else 'PG_INLINE'} {head}\n{{\n{body}\n}}\n"
+    )
     made = Function(name, result, tuple(fc.implicit))
     if active.lowest == active.depth:
         unit.functions[key] = made
@@ -218,7 +220,7 @@ def compile_function(
         inner = device_function(unit, function, types, src or getattr(func, "src", None))
         _check_alone(function, unit, inner.result)
         returned = () if inner.result == VOID else tuple(map(numpy_dtype, flat_types(inner.result)))
-        root = unit.texts.pop(inner.name)
+        root = unit.definitions.pop(inner.name)
         result = CompiledFunction(
             inner.name,
             unit.text(root),

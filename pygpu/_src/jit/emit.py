@@ -74,8 +74,8 @@ class Unit:
         self.fp64 = fp64
         self.int64_atomics = int64_atomics
         self.prefix = prefix
-        self.texts: dict[Any, str] = {}  # in the order in which they are needed
-        self.types: dict[str, str] = {}  # what stands before the texts
+        self.definitions: dict[Any, str] = {}  # in the order in which they are needed
+        self.types: dict[str, str] = {}  # typedefs, before the definitions
         self.features: set[str] = set()
         self.warps = dialect == "cuda"  # whether there are functions of warps
         self.shared_bytes = 1 << 18  # the most shared memory per block; the driver may have less
@@ -109,8 +109,8 @@ class Unit:
 
     def helper(self, name: str) -> str:
         """Add a helper function if it is missing. Returns its name."""
-        if name not in self.texts:
-            self.texts[name] = _HELPERS[name]
+        if name not in self.definitions:
+            self.definitions[name] = _HELPERS[name]
         return name
 
     def number_of(self, what: Any) -> int:
@@ -140,7 +140,7 @@ class Unit:
         used = set(WORD.findall(root))
         kept = [root]
         for text in reversed(
-            [*self.types.values(), *self.prototypes.values(), *self.texts.values()]
+            [*self.types.values(), *self.prototypes.values(), *self.definitions.values()]
         ):
             if not used.isdisjoint(_DEFINED.findall(text)):
                 kept.append(text)
@@ -310,7 +310,7 @@ def ufunc_results(unit: Unit, name: str, values: Sequence[Value], loop: Sequence
         raise TypeError(f"{name} of {' and '.join(str(d) for d in loop[:nin])} is not supported")
     body, helpers = found
     if helpers:
-        unit.texts.setdefault(helpers, helpers)
+        unit.definitions.setdefault(helpers, helpers)
     unit.need(*loop)
     operands = [convert(v, scalar_type(d)) for v, d in zip(values, loop)]
     outs = loop[nin:]
@@ -328,11 +328,11 @@ def ufunc_results(unit: Unit, name: str, values: Sequence[Value], loop: Sequence
     results = []
     for k, out in enumerate(outs):
         full = f"pgu_{name}_{'_'.join(codes)}{f'_{k}' if k else ''}"
-        if full not in unit.texts:
+        if full not in unit.definitions:
             declared = ", ".join(f"{dtypes.compute_type(d)} x{i}" for i, d in enumerate(loop[:nin]))
             ys = " ".join(f"PG_UNUSED {dtypes.compute_type(d)} y{i};" for i, d in enumerate(outs))
             kind = dtypes.compute_type(out)
-            unit.texts[full] = (
+            unit.definitions[full] = (
                 f"PG_INLINE {kind} {full}({declared}) {{ {ys} {body} return y{k}; }}\n"
             )
         results.append(f"{full}({', '.join(operands)})")

@@ -227,7 +227,7 @@ def _rendered(name: str, code: str) -> tuple[str, tuple[str, ...]]:
 
 @cache
 def parts(name: str, code: str) -> dict[str, str]:
-    """The texts that a function of the templates needs, itself the last, by their names in C."""
+    """The definitions that a function of the templates needs, its own the last, by their names in C."""
     found: dict[str, str] = {}
     text, called = _rendered(name, code)
     for other in called:
@@ -275,7 +275,7 @@ def argument_code(name: str, k: int, code: str) -> str:
 
 @cache
 def expression(name: str, code: str, fp64: bool) -> tuple[str, dict[str, str]]:
-    """The statements over x0, x1, ... that set y0 (and y1), and the texts that they need.
+    """The statements over x0, x1, ... that set y0 (and y1), and the definitions that they need.
 
     code: "f32" or "f64", of the real arguments, or "c64" or "c128"; integers are pg_i64.
     """
@@ -284,59 +284,59 @@ def expression(name: str, code: str, fp64: bool) -> tuple[str, dict[str, str]]:
         real, computed = ("f64", "c128") if fp64 else ("f32", "c64")
         part = "f32" if code == "c64" else "f64"
         body = ""
-        texts: dict[str, str] = {}
+        definitions: dict[str, str] = {}
         for k, text in enumerate(function.planes):
             body += (
                 f"{{ const pg_{computed} w = pgs_{text}_{real}("
                 f"{_arguments(name, code, computed)}); "
                 f"y{k}.re = (pg_{part})w.re; y{k}.im = (pg_{part})w.im; }} "
             )
-            texts |= parts(text, real)
-        return body.rstrip(), texts
+            definitions |= parts(text, real)
+        return body.rstrip(), definitions
     computed = _computed(name, code, fp64)
-    body, texts = "", {}
+    body, definitions = "", {}
     for k, text in enumerate(function.texts):
         body += f"y{k} = {_call(name, text, code, computed)}; "
-        texts |= parts(text, computed)
-    if any("pg_c64" in text or "pg_c128" in text for text in texts.values()):
-        return _private(body.rstrip(), texts, fp64)
-    return body.rstrip(), texts
+        definitions |= parts(text, computed)
+    if any("pg_c64" in text or "pg_c128" in text for text in definitions.values()):
+        return _private(body.rstrip(), definitions, fp64)
+    return body.rstrip(), definitions
 
 
-def _private(body: str, texts: dict[str, str], fp64: bool) -> tuple[str, dict[str, str]]:
+def _private(body: str, definitions: dict[str, str], fp64: bool) -> tuple[str, dict[str, str]]:
     """Give a function of real numbers that uses complex ones its own functions of those, by other
     names: a kernel without complex arrays does not have them."""
-    texts = parts_of_complex("".join(texts.values()), fp64) | texts
+    definitions = parts_of_complex("".join(definitions.values()), fp64) | definitions
 
     def rename(text: str) -> str:
         return re.sub(r"\bpg(?:s|_(?=c64_|c128_))_?", "pgr_", text)
 
-    return rename(body), {rename(name): rename(text) for name, text in texts.items()}
+    return rename(body), {rename(name): rename(text) for name, text in definitions.items()}
 
 
 _USED = re.compile(r"\bpg_(\w+)\s*\(")
 
 
-def used_in(*texts: str) -> list[str]:
-    """The functions that texts call as ``pg_<name>(...)``, without those of several results."""
-    names = dict.fromkeys(name for text in texts for name in _USED.findall(text))
+def used_in(*sources: str) -> list[str]:
+    """The functions that sources call as ``pg_<name>(...)``, without those of several results."""
+    names = dict.fromkeys(name for source in sources for name in _USED.findall(source))
     return [n for n in names if n in FUNCTIONS and len(FUNCTIONS[n].texts) == 1]
 
 
 def overloads(names: list[str], fp64: bool, cuda: bool) -> str:
-    """The text that lets a source of either language call ``pg_<name>`` with float or double."""
-    texts: dict[str, str] = {}
+    """The source that lets a program of either language call ``pg_<name>`` with float or double."""
+    definitions: dict[str, str] = {}
     heads = []
     mark = "PG_FUNCTION" if cuda else "PG_FUNCTION __attribute__((overloadable))"
     for name in names:
         for code in ("f32", "f64") if fp64 else ("f32",):
             body, needed = expression(name, code, fp64)
-            texts |= needed
+            definitions |= needed
             declared = ", ".join(
                 f"pg_{argument_code(name, k, code)} x{k}" for k in range(len(FUNCTIONS[name].kinds))
             )
             heads.append(f"{mark} pg_{code} pg_{name}({declared})\n{{\n    return {body[5:]}\n}}\n")
-    text = "".join(texts.values()) + "".join(heads)
+    text = "".join(definitions.values()) + "".join(heads)
     if cuda or not text:
         return text
     return f"#pragma OPENCL FP_CONTRACT OFF\n{text}#pragma OPENCL FP_CONTRACT ON\n"

@@ -99,11 +99,11 @@ def _atomic_function(fc: FunctionContext, op: str, t: ArrayType, node: ast.AST) 
     if op in _NATIVE_32 and code in ("i32", "u32"):
         return _NATIVE_32[op][unit.dialect == "opencl"]
     name = f"pgu_{space}atomic_{op}_{code}"
-    if name in unit.texts:
+    if name in unit.definitions:
         return name
     loop = _loop_by_bits if code[0] == "f" else _loop
     declared, body = loop(op, code, space, word, unit.dialect == "opencl")
-    unit.texts[name] = f"PG_INLINE pg_{code} {name}({declared}) {{ {body} }}\n"
+    unit.definitions[name] = f"PG_INLINE pg_{code} {name}({declared}) {{ {body} }}\n"
     return name
 
 

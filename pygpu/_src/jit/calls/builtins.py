@@ -445,7 +445,7 @@ def _extreme(name: str) -> Handler:
             fc.need_dtype(t.dtype, node)
             full = f"pgu_{name}_{dtypes.code(t.dtype)}"
             kind = emit.c_type(t)
-            fc.unit.texts.setdefault(
+            fc.unit.definitions.setdefault(
                 full,
                 f"PG_INLINE {kind} {full}({kind} x0, {kind} x1) "
                 f"{{ return x1 {sign} x0 ? x1 : x0; }}\n",
@@ -522,7 +522,7 @@ def _round_to(fc: FunctionContext, node: ast.Call, value: Value, digits: Value) 
         raise WrongCall(f"round() of {t} needs a constant number of digits")
     fc.need_dtype(t.dtype, node)
     name = f"pgu_round_{dtypes.code(t.dtype)}"
-    fc.unit.texts.setdefault(name, _ROUND.format(t=emit.c_type(t), name=name))
+    fc.unit.definitions.setdefault(name, _ROUND.format(t=emit.c_type(t), name=name))
     text = f"{name}({value.text}, {emit.convert(digits, WEAK_INT)})"
     return Value(t, dtypes.rounded(t.dtype, text))
 

@@ -127,7 +127,7 @@ class ExternalFunction:
         name = f"pgx_{self.name}_{zlib.crc32(', '.join(declared).encode()):x}"
         result = "bool" if t.dtype.kind == "b" else emit.c_type(t)
         passed = ", ".join(["&r", *(f"x{i}" for i in range(len(declared)))])
-        fc.unit.texts.setdefault(
+        fc.unit.definitions.setdefault(
             name,
             f"PG_INLINE {emit.c_type(t)} {name}({', '.join(declared) or 'void'})\n"
             f"{{ {result} r = 0; (void){self.name}({passed}); return r; }}\n",

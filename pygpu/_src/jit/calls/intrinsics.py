@@ -150,7 +150,7 @@ def _warp_call(fc: FunctionContext, name: str, value: Value | Scalar, *args: str
         return f"__{name}({', '.join(args)})"
     kind = value.type if isinstance(value, Value) else value
     assert isinstance(kind, Scalar)
-    full = opencl_warps.function(fc.unit.texts, name, emit.c_type(kind).removeprefix("pg_"))
+    full = opencl_warps.function(fc.unit.definitions, name, emit.c_type(kind).removeprefix("pg_"))
     return f"{full}({', '.join(args)})"
 
 
@@ -430,7 +430,7 @@ def brev(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
     wide = value.dtype.itemsize == 8
     bits = 64 if wide else 32
     name = f"pgu_brev_u{bits}"
-    fc.unit.texts.setdefault(
+    fc.unit.definitions.setdefault(
         name,
         f"PG_INLINE pg_u{bits} {name}(pg_u{bits} x) {{ pg_u{bits} r = 0; "
         f"for (int i = 0; i < {bits}; i++) {{ r = (r << 1) | (x & 1); x >>= 1; }} return r; }}\n",

@@ -193,7 +193,7 @@ class NarrowFunctions:
                 for value, kind in zip(args, kinds)
             ]
             for helper in names:
-                fc.unit.texts.setdefault(helper, _HELPERS[helper])
+                fc.unit.definitions.setdefault(helper, _HELPERS[helper])
             found = text.format(*given)
             if not gives:
                 return Value(own, dtypes.rounded(own.dtype, found))

@@ -68,14 +68,14 @@ _TO_BITS = {"f32": "PG_BITS_F32(x)", "f64": "PG_BITS_F64(x)"}
 _FROM_BITS = {"f32": "PG_FROM_BITS_F32", "f64": "PG_FROM_BITS_F64"}
 
 
-def function(texts: dict[str, str], name: str, code: str) -> str:
+def function(definitions: dict[str, str], name: str, code: str) -> str:
     """Return the name of a function for values of the compute type *code*. Its definition is added
-    to *texts*, with those that it calls."""
+    to *definitions*, with those that it calls."""
     if name == "activemask":
-        texts.setdefault("pgw_activemask", _ACTIVE)
+        definitions.setdefault("pgw_activemask", _ACTIVE)
         return "pgw_activemask"
     full = f"pgw_{name}_{code}"
-    if full in texts:
+    if full in definitions:
         return full
     bits = "u64" if code[-2:] == "64" else "u32"
     if name.startswith("match"):
@@ -83,25 +83,27 @@ def function(texts: dict[str, str], name: str, code: str) -> str:
         same = name == "match_all_sync"
         body = (_MATCH_ALL if same else _MATCH_ANY).format(**parts)
         more = ", pg_i32 *same" if same else ""
-        text = _wrapped(texts, full, name, code, bits, "pg_u32", more, "same" if same else "", body)
+        text = _wrapped(
+            definitions, full, name, code, bits, "pg_u32", more, "same" if same else "", body
+        )
     elif name in _SHUFFLES:
-        text = _shuffle(texts, full, name, code, bits)
+        text = _shuffle(definitions, full, name, code, bits)
     else:
         mode = name.partition("_")[0]
         body = (_VOTE if mode == "ballot" else _VOTE_OF_ALL).format(mode=mode)
         result = "pg_u32" if mode == "ballot" else "pg_i32"
         text = _HEAD.format(result=result, full=full, kind="pg_i32", more="") + body
-    texts[full] = text
+    definitions[full] = text
     return full
 
 
-def _shuffle(texts: dict[str, str], full: str, name: str, code: str, bits: str) -> str:
+def _shuffle(definitions: dict[str, str], full: str, name: str, code: str, bits: str) -> str:
     mode, bounds = _SHUFFLES[name]
     more = ", pg_i32 n"
     if code != "u64":
         body = _SHUFFLE.format(mode=mode, bounds=bounds)
-        return _wrapped(texts, full, name, code, bits, f"pg_{code}", more, "n", body)
-    half = function(texts, name, "u32")
+        return _wrapped(definitions, full, name, code, bits, f"pg_{code}", more, "n", body)
+    half = function(definitions, name, "u32")
     body = (
         f"    return (pg_u64){half}(mask, (pg_u32)(x >> 32), n) << 32\n"
         f"         | {half}(mask, (pg_u32)x, n);\n}}\n"
@@ -110,7 +112,7 @@ def _shuffle(texts: dict[str, str], full: str, name: str, code: str, bits: str) 
 
 
 def _wrapped(
-    texts: dict[str, str],
+    definitions: dict[str, str],
     full: str,
     name: str,
     code: str,
@@ -124,7 +126,7 @@ def _wrapped(
     head = _HEAD.format(result=result, full=full, kind=f"pg_{code}", more=more)
     if code == bits:
         return head + body
-    inner = function(texts, name, bits)
+    inner = function(definitions, name, bits)
     given = ", ".join(filter(None, ("mask", _TO_BITS.get(code, f"(pg_{bits})x"), rest)))
     call = f"{inner}({given})"
     if result == f"pg_{code}":

@@ -61,7 +61,7 @@ def _call(
     code = dtypes.code(dtype)
     body, texts = texts_of.expression(name, code, fc.unit.fp64)
     for key, text in texts.items():
-        fc.unit.texts.setdefault(key, text)
+        fc.unit.definitions.setdefault(key, text)
     results = texts_of.FUNCTIONS[name].results
     codes = (texts_of.argument_code(name, k, code) for k in range(len(kinds)))
     declared = ", ".join(f"pg_{c} x{k}" for k, c in enumerate(codes))
@@ -72,7 +72,7 @@ def _call(
     for k in range(results):
         full = f"pgu_special_{name}_{code}_{k}"
         ys = " ".join(f"PG_UNUSED pg_{code} y{i};" for i in range(results))
-        fc.unit.texts.setdefault(
+        fc.unit.definitions.setdefault(
             full, f"PG_FUNCTION pg_{code} {full}({declared}) {{ {ys} {body} return y{k}; }}\n"
         )
         items.append(Value(WEAK_FLOAT if weak else Scalar(dtype), f"{full}({given})"))

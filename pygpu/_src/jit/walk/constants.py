@@ -99,7 +99,9 @@ def constant_array(fc: FunctionContext, array: np.ndarray, node: ast.AST) -> Val
         else:
             items = [emit.literal(x, array.dtype) for x in flat]
         body = ", ".join(items or ["0"])
-        fc.unit.texts[known] = f"PG_TABLE {storage} {known}[{max(len(items), 1)}] = {{{body}}};\n"
+        fc.unit.definitions[known] = (
+            f"PG_TABLE {storage} {known}[{max(len(items), 1)}] = {{{body}}};\n"
+        )
     text = f"(({emit.pointer_type(t)}){known})" if as_words else known
     return Value(t, text, shape=shape)
 

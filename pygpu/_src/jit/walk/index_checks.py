@@ -230,7 +230,7 @@ def report(fc: FunctionContext, what: Any) -> str:
 
 def need_helper(fc: FunctionContext, name: str) -> str:
     fc.unit.features.add("atomics")
-    fc.unit.texts.setdefault(name, _HELPERS[name].replace("PGC_NONE", _NONE))
+    fc.unit.definitions.setdefault(name, _HELPERS[name].replace("PGC_NONE", _NONE))
     return name
 
 
@@ -253,7 +253,7 @@ def checked_load(fc: FunctionContext, t: ArrayType, pointer: str, index: Checked
     name = f"pgc_load_{t.space}_{code}{'_far' if index.strided else ''}"
     item = item_source(t, "p", "at", index.strided)
     zero = emit.literal(0, t.dtype)
-    fc.unit.texts.setdefault(
+    fc.unit.definitions.setdefault(
         name,
         f"PG_INLINE {dtypes.compute_type(t.dtype)} {name}({kind}p, pg_i64 at)\n"
         f"{{ if ({index.outside('at')}) return {zero}; "
@@ -280,7 +280,7 @@ def checked_record(fc: FunctionContext, t: ArrayType, pointer: str, index: Check
     elsewhere = "p"
     if t.space == "global" and t.dtype.itemsize <= SCRATCH_BYTES:
         elsewhere = f"({char})e + {SCRATCH}"
-    fc.unit.texts.setdefault(
+    fc.unit.definitions.setdefault(
         name,
         f"PG_INLINE {char}{name}({char}p, pg_i64 at, PG_GLOBAL pg_i32 *e)\n"
         f"{{ return {index.outside('at')} ? {elsewhere} : p + {step}; }}\n",
@@ -298,7 +298,7 @@ def checked_atomic(
     address = pointer if at == "0" else f"{pointer} + {at}"
     names = [f"x{i}" for i in range(count)]
     declared = "".join(f", {number} {n}" for n in names)
-    fc.unit.texts.setdefault(
+    fc.unit.definitions.setdefault(
         name,
         f"PG_INLINE {number} {name}({kind}p, pg_i64 at{declared})\n"
         f"{{ if ({index.outside('at')}) return 0; "

@@ -122,7 +122,7 @@ def _not_zero(fc: FunctionContext, node: ast.AST, b: Value) -> Value:
     about = report(fc, raised_exception(fc, ZeroDivisionError, "division by zero", node))
     kind, name = emit.c_type(b.type), f"pgc_divisor_{dtypes.code(b.type.dtype)}"
     fc.unit.need(b.type.dtype)
-    fc.unit.texts.setdefault(
+    fc.unit.definitions.setdefault(
         name,
         f"PG_INLINE {kind} {name}({kind} x, PG_GLOBAL pg_i32 *e, pg_i32 k, pg_i64 b, pg_i64 t, "
         f"pg_i32 site)\n{{ if (!{emit.truth(Value(b.type, 'x'))}) pgc_bad(e, k, b, t, site, 0, 0); "
@@ -224,7 +224,7 @@ def _root(fc: FunctionContext, a: Value, t: Scalar) -> Value:
     sqrt, pow gives 0.0 for -0.0 and infinity for both infinities."""
     kind, name = emit.c_type(t), f"pgu_root_{dtypes.code(t.dtype)}"
     fc.unit.need(t.dtype)
-    fc.unit.texts.setdefault(
+    fc.unit.definitions.setdefault(
         name,
         f"PG_INLINE {kind} {name}({kind} x)\n"
         f"{{ return isinf(x) ? fabs(x) : sqrt(x) + ({kind})0; }}\n",
@@ -238,12 +238,12 @@ def _small_power(fc: FunctionContext, node: ast.AST, a: Value, exponent: int) ->
     if not emit._SIMPLE.fullmatch(a.text):
         t = a.type
         name = f"pgu_power_{dtypes.code(t.dtype)}_{exponent}"
-        if name not in fc.unit.texts:
+        if name not in fc.unit.definitions:
             x = Value(Scalar(t.dtype), "x0")
             product = _products(fc, node, x, exponent)
             kind = emit.c_type(t)
             body = emit.convert(product, Scalar(t.dtype))
-            fc.unit.texts[name] = f"PG_INLINE {kind} {name}({kind} x0) {{ return {body}; }}\n"
+            fc.unit.definitions[name] = f"PG_INLINE {kind} {name}({kind} x0) {{ return {body}; }}\n"
         value = Value(t, f"{name}({a.text})")
     else:
         value = _products(fc, node, a, exponent)
@@ -264,7 +264,9 @@ def _products(fc: FunctionContext, node: ast.AST, x: Value, exponent: int) -> Va
     kind = emit.c_type(x.type)
     one = Value(x.type, "x0")
     text = binary(fc, node, multiply, one, one).text
-    fc.unit.texts.setdefault(name, f"PG_INLINE {kind} {name}({kind} x0) {{ return {text}; }}\n")
+    fc.unit.definitions.setdefault(
+        name, f"PG_INLINE {kind} {name}({kind} x0) {{ return {text}; }}\n"
+    )
     return Value(x.type, f"{name}({name}({x.text}))")
 
 

@@ -178,7 +178,7 @@ def by_bytes(fc: FunctionContext, what: str, t: RecordType, dtype: np.dtype[Any]
             f"for (int i = 0; i < {n}; i++) u.b[i] = p[i]; return {number}; }}\n"
         )
     elif code == "f16":
-        fc.unit.texts.setdefault("pgu_half", _HALF)
+        fc.unit.definitions.setdefault("pgu_half", _HALF)
         text = (
             f"PG_INLINE void {name}({kind}p, {dtypes.compute_type(dtype)} x) {{ "
             f"pg_u32 u = pgu_half(x); p[0] = (char)(u & 255u); p[1] = (char)(u >> 8); }}\n"
@@ -188,7 +188,7 @@ def by_bytes(fc: FunctionContext, what: str, t: RecordType, dtype: np.dtype[Any]
             f"PG_INLINE void {name}({kind}p, {dtypes.compute_type(dtype)} x) {{ {union} "
             f"u.v = {dtypes.to_bits(dtype, 'x')}; for (int i = 0; i < {n}; i++) p[i] = u.b[i]; }}\n"
         )
-    fc.unit.texts.setdefault(name, text)
+    fc.unit.definitions.setdefault(name, text)
     return name
 
 
@@ -210,7 +210,7 @@ def store_record(
     to = RecordType(t.dtype, t.space)
     name = f"pgu_copy_{t.space}_{value.type.space}"
     kinds = emit.pointer_type(to), emit.pointer_type(value.type)
-    fc.unit.texts.setdefault(
+    fc.unit.definitions.setdefault(
         name,
         f"PG_INLINE void {name}({kinds[0]}to, {kinds[1]}from, int n) "
         "{ for (int i = 0; i < n; i++) to[i] = from[i]; }\n",
