@@ -511,7 +511,7 @@ def put(a: Any, indices: Any, values: Any, mode: str = "raise") -> None:
 
 
 def _take_along_operands(
-    a: Any, indices: Any, axis: int | None, call: str
+    a: Any, indices: Any, axis: int | None
 ) -> tuple[Any, Any, int, Shape, Shape, bool]:
     if axis is None:
         a, axis = primitives.flat(a), 0
@@ -527,7 +527,7 @@ def _take_along_operands(
 def take_along_axis(a: Any, indices: Any, axis: int | None = -1) -> Any:
     """Implement numpy.take_along_axis: for each position of *indices*, the item with that index on
     the axis."""
-    a, array, axis, shape, rest, checked = _take_along_operands(a, indices, axis, "take_along_axis")
+    a, array, axis, shape, rest, checked = _take_along_operands(a, indices, axis)
     rest = rest[:axis] + (0,) + rest[axis + 1 :]
     spread = layout.broadcast_strides(array.shape, array.strides, shape)
     out = primitives.empty(a, shape, a.dtype)
@@ -538,7 +538,7 @@ def take_along_axis(a: Any, indices: Any, axis: int | None = -1) -> Any:
 
 def put_along_axis(a: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
     """Implement numpy.put_along_axis: the opposite of take_along_axis."""
-    a, array, axis, shape, rest, checked = _take_along_operands(a, indices, axis, "put_along_axis")
+    a, array, axis, shape, rest, checked = _take_along_operands(a, indices, axis)
     rest = rest[:axis] + (0,) + rest[axis + 1 :]
     spread = layout.broadcast_strides(array.shape, array.strides, shape)
     values = primitives.as_array(a, values, a.dtype)

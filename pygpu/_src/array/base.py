@@ -281,7 +281,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         launch = elementwise.prepare(backend, operation, every, shape)
         event = elementwise.start(backend, queue, launch, operation, every, waits)
         if call is not None and waits is None and queue is self.queue:
-            launch_cache.elementwise_call(backend, call, launch, operation, outs, operands)
+            launch_cache.elementwise_call(backend, call, launch, operation, outs)
         self._after(queue, event, outs, read)
         return event
 

@@ -101,9 +101,8 @@ def elementwise_call(
     launch: elementwise.Launch,
     operation: elementwise.Operation,
     outs: Sequence[Any],
-    operands: Sequence[Any],
 ) -> None:
-    """Cache an elementwise call that was launched for these outputs and operands."""
+    """Cache an elementwise call that was launched for these outputs."""
     out = outs[0]
     arrays = [x for x in call.operands if isinstance(x, _array.GPUArray)]
     kinds = [_kind(x) for x in call.operands]

@@ -122,7 +122,7 @@ def array_ufunc(
         a = a.reshape((*a.shape, *(1,) * b.ndim))
         return array_ufunc(like, ufunc, "__call__", (a, b), {**options, "out": out})
     if method != "__call__":
-        return _folded(like, ufunc, method, inputs, out, options)
+        return _folded(ufunc, method, inputs, out, options)
     gufuncs = lazy("pygpu._src.array.gufunc")
     if name in gufuncs.NAMES:
         return gufuncs.call(name, inputs, None if out is None else out[0], options)
@@ -156,7 +156,6 @@ def _special(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, options: dict[s
 
 
 def _folded(
-    like: Any,
     ufunc: np.ufunc,
     method: str,
     inputs: tuple[Any, ...],

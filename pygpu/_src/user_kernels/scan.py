@@ -238,7 +238,7 @@ typedef {index} index_type;
     def _store(self, stored: bool) -> str:
         return "pg_values[i] = pg_v; pg_starts[i] = pg_f;" if stored else ""
 
-    def _before(self, upto: str, value: str, flag: str = "") -> str:
+    def _before(self, upto: str, value: str) -> str:
         """Combine the intervals' results serially."""
         return (
             f"for ({self.language.long} pg_k = 0; pg_k < {upto}; pg_k++) {{\n"

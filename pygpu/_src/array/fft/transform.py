@@ -671,7 +671,7 @@ def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
         target = out if step.target < 0 else pieces[step.target]
         outside = step.source < 0, step.target < 0
         if step.spec is None:
-            groups, group, count = _fold_grid(a.backend, lines, out)
+            groups, group, count = _fold_grid(a.backend, lines)
         else:
             spec = step.spec
             count = lines.many * (1 if step.joined else spec.columns)
@@ -700,7 +700,7 @@ def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
         primitives.launch(a, step.kernel, groups, group, [source, table], writes, numbers)
 
 
-def _fold_grid(backend: Any, lines: _Lines, out: Any) -> tuple[int, int, int]:
+def _fold_grid(backend: Any, lines: _Lines) -> tuple[int, int, int]:
     h = lines.have[1] - 1
     count = lines.many * (h // 2 + 1)
     groups, group = kernel_cache.grid(backend, count)

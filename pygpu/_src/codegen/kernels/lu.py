@@ -169,7 +169,7 @@ PG_INLINE void lin_invert(LIN_MEM lin_t *a, LIN_MEM lin_t *column, int n, int pi
 """
 
 
-def _order(group: Group, n: int) -> list[str]:
+def _order(n: int) -> list[str]:
     """Local memory for the order of at most n rows."""
     return [f"pg_i32 order[{n}]"]
 
@@ -198,7 +198,7 @@ def solve_source(group: Group, rows: int) -> str:
     numbers = ["n", "sides", "x_step", "x_down", "x_across", "b_step", "b_down", "b_across"]
     text = prelude(group) + copy_in() + factor_text() + _SUBSTITUTE
     reads, writes = ["lin_t x", "lin_t b"], ["lin_t out", "pg_i64 report"]
-    return text + kernel(group, "lin_solve", reads, writes, numbers, _order(group, rows), body)
+    return text + kernel(group, "lin_solve", reads, writes, numbers, _order(rows), body)
 
 
 _NUMBERS = ["n", "x_step", "x_down", "x_across"]
@@ -222,9 +222,7 @@ def inverse_source(group: Group, rows: int) -> str:
     }"""
     text = prelude(group) + copy_in() + factor_text() + _INVERT
     writes = ["lin_t out", "pg_i64 report"]
-    return text + kernel(
-        group, "lin_inverse", ["lin_t x"], writes, _NUMBERS, _order(group, rows), body
-    )
+    return text + kernel(group, "lin_inverse", ["lin_t x"], writes, _NUMBERS, _order(rows), body)
 
 
 _PRODUCT = """\
@@ -291,5 +289,5 @@ def determinant_source(group: Group, rows: int, logarithm: bool) -> str:
     text = prelude(group) + copy_in() + factor_text() + _PRODUCT
     writes = ["lin_t out", *(["lin_r logs"] if logarithm else [])]
     return text + kernel(
-        group, "lin_determinant", ["lin_t x"], writes, _NUMBERS, _order(group, rows), body
+        group, "lin_determinant", ["lin_t x"], writes, _NUMBERS, _order(rows), body
     )

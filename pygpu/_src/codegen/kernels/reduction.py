@@ -52,7 +52,7 @@ def _vectors(op: Operation, form: Form) -> str:
     return "".join(f"PG_DECLARE_VECTOR({t}, {form.vector})\n" for t in types)
 
 
-def _vector_loads(op: Operation, form: Form, index: str, v: str, item: str) -> dict[str, str]:
+def _vector_loads(op: Operation, form: Form, v: str, item: str) -> dict[str, str]:
     loads = {}
     for n, _ in operands_of(op, form):
         element = f"{n}_v{v}.item[{item}]"
@@ -105,7 +105,7 @@ def _gpu_rows(op: Operation, form: Form) -> str:
             op,
             form,
             f"accs[k % {sums}]",
-            _vector_loads(op, form, "", "[u]", "k"),
+            _vector_loads(op, form, "[u]", "k"),
             f"t + (u * lanes + lane) * {v} + k",
         )
         one_reads = " ".join(
@@ -114,7 +114,7 @@ def _gpu_rows(op: Operation, form: Form) -> str:
             for n, t in operands
         )
         one_taken = take_item(
-            op, form, f"accs[k % {sums}]", _vector_loads(op, form, "", "[0]", "k"), "r + k"
+            op, form, f"accs[k % {sums}]", _vector_loads(op, form, "[0]", "k"), "r + k"
         )
         main = _ROW_VECTORS.fill(
             aligned=aligned,
@@ -137,7 +137,7 @@ def _gpu_rows(op: Operation, form: Form) -> str:
         rows=rows_of(op, form, "o"),
         main=main,
         take_one=take_at(op, form, "accs[0]", "r"),
-        out_at=out_at_of(op, form, "o"),
+        out_at=out_at_of(form, "o"),
         result=result_of(op, form, "acc", "o", "segment"),
     )
 
@@ -223,9 +223,9 @@ def _gpu_columns(op: Operation, form: Form) -> str:
     offsets = " ".join(f"pg_i64 {n}_at = 0;" for n in names)
     unravel = unravel_at(names, "reduced", form.reduced, "r", index)
     taken = take_item(
-        op, form, "accs[k]", _vector_loads(op, form, "", "[u]", "k"), "t + u * deep + deep_id"
+        op, form, "accs[k]", _vector_loads(op, form, "[u]", "k"), "t + u * deep + deep_id"
     )
-    last = take_item(op, form, "accs[k]", _vector_loads(op, form, "", "[u]", "k"), "r")
+    last = take_item(op, form, "accs[k]", _vector_loads(op, form, "[u]", "k"), "r")
     return _COLUMNS.fill(
         fetchers=fetchers,
         parameters=parameters_of(op, form),
@@ -242,7 +242,7 @@ def _gpu_columns(op: Operation, form: Form) -> str:
         taken=taken,
         one_read=reads.replace(f"[{unroll}]", "[1]"),
         last=last,
-        out_at=out_at_of(op, form, "(o + k)"),
+        out_at=out_at_of(form, "(o + k)"),
         result=result_of(op, form, "acc", "(o + k)", "segment"),
     )
 

@@ -176,7 +176,7 @@ PG_KERNEL void red_columns({parameters_of(op, form)})
             }}
         }}
         for (int k = 0; k < columns; k++) {{
-            {out_at_of(op, form, "(o + k)").replace("out_at", "out_here") if not form.parts else ""}
+            {out_at_of(form, "(o + k)").replace("out_at", "out_here") if not form.parts else ""}
             {result_of(op, form, "accs[k]", "(o + k)", "segment").replace("out_at", "out_here")}
         }}
     }}

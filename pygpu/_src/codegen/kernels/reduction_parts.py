@@ -219,7 +219,7 @@ def result_of(op: Operation, form: Form, acc: str, index: str, segment: str) -> 
     return finish_of(op, form.initial, acc, "out_at")
 
 
-def out_at_of(op: Operation, form: Form, index: str) -> str:
+def out_at_of(form: Form, index: str) -> str:
     if form.parts:
         return ""
     return "pg_i64 out_at = 0; { " + unravel_at(["out"], "kept", form.kept, index, "pg_i64") + " }"

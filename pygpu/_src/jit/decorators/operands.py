@@ -103,7 +103,7 @@ def keep_order(shape: tuple[int, ...], inputs: list[Any], dtype: DType) -> Any:
     return None
 
 
-def select(where: Any, array: Any, neutral: Any, target: Any, name: str) -> Any:
+def select(where: Any, array: Any, neutral: Any, name: str) -> Any:
     """Return the array with *neutral* where a mask is false."""
     array, where = operand(array, name), as_mask(operand(where, name), name)
     if is_array(array):

@@ -508,7 +508,7 @@ class UFunc:
             if initial is None and self.identity is None:
                 raise ValueError(f"{self._name}.reduce: where needs initial= or an identity")
             neutral = self.identity if self.identity is not None else initial
-            array = select(where, array, neutral, self.target, self._name)
+            array = select(where, array, neutral, self._name)
 
         def compute(array: Any, found: Any, **options: Any) -> Any:
             return binary.reduce(
