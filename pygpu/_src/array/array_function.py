@@ -153,9 +153,7 @@ def _save(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 @cache
-def _names(
-    function: Any, known: Any
-) -> tuple[tuple[str, ...], frozenset[str], dict[str, str]]:
+def _names(function: Any, known: Any) -> tuple[tuple[str, ...], frozenset[str], dict[str, str]]:
     """Return NumPy's names of a function's positional arguments, the names of the
     implementation's, and what it calls those of NumPy's that it lacks. All are empty if either
     cannot be inspected."""
@@ -168,7 +166,8 @@ def _names(
         for parameters in (numpys, own)
     )
     pairs = zip(theirs, ours, strict=False)
-    return theirs, frozenset(own), {t: o for t, o in pairs if t not in own and o not in numpys}
+    named = frozenset(n for n, p in own.items() if p.kind is not p.POSITIONAL_ONLY)
+    return theirs, named, {t: o for t, o in pairs if t not in own and o not in numpys}
 
 
 def _by_position(function: Any, known: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
