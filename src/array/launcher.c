@@ -539,7 +539,11 @@ static PyObject *Launcher_vectorcall(PyObject *op, PyObject *const *args, size_t
                 break;
             }
             if (done < 0) {
-                return NULL;
+                if (!PyErr_ExceptionMatches(PyExc_OverflowError)) {
+                    return NULL;
+                }
+                PyErr_Clear(); /* nothing was launched; Python names the argument */
+                break;
             }
             for (Py_ssize_t k = 0; k < nargs && !cuda; k++) {
                 if (codes[k] & 1 && arr_set_event((GPUArray *)args[k], result) < 0) {

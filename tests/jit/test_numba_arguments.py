@@ -163,3 +163,14 @@ def test_dtypes_that_are_none() -> None:
 @vectorize(["float64(float64, float64)"], target="cuda")
 def add(x, y):
     return x + y
+
+
+def test_ints_that_are_too_large() -> None:
+    out = cuda.to_device(np.zeros(1, np.int32))
+    for number in (1 << 200, 3, 1 << 63, -(1 << 63) - 1):  # after 3, launched from C
+        if number == 3:
+            first[1, 1](out, number)
+            continue
+        with pytest.raises(OverflowError, match=f"first: argument x: {number} does not fit into"):
+            first[1, 1](out, number)
+    assert out.copy_to_host()[0] == 3

@@ -603,6 +603,23 @@ class Kernel(KernelBase):
         CUDA."""
         if kwargs or len(args) != self._count:
             args = self._bind(args, kwargs)
+        try:
+            return self._launch_bound(launcher, args)
+        except OverflowError:
+            self._check_sizes(args)
+            raise
+
+    def _check_sizes(self, args: tuple[Any, ...]) -> None:
+        """Raise for the first int that no parameter can be, by its name in Python."""
+        for position, arg in enumerate(args):
+            for number in _flatten([arg]):
+                if type(number) is int and not -(1 << 63) <= number < 1 << 63:
+                    raise OverflowError(
+                        f"{self._where(position)}: {number} does not fit into the parameter's "
+                        "type, which is int64 unless a signature declares another one"
+                    ) from None
+
+    def _launch_bound(self, launcher: Launcher, args: tuple[Any, ...]) -> Any:
         given, queue, shared = args, launcher.queue, launcher.shared
         backend = self._backend_for(args, queue)
         if queue is None:
