@@ -141,7 +141,8 @@ class GenericScanKernelBase:
         the backend's pool.
 
         Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError for arrays
-        that are not contiguous or a size beyond the first one's.
+        that are not contiguous, for arrays with fewer items than the scan if each of its items [i]
+        is used without a condition, or for a size beyond the first one's.
         """
         event: _opencl.Event = self._do(args, queue, wait_for, size, allocator)
         return event
