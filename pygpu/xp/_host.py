@@ -186,6 +186,25 @@ def genfromtxt(
     return asarray(np.genfromtxt(fname, *args, **options), device=device)
 
 
+class Archive(dict[str, "GPUArray[Any]"]):
+    """The arrays of an .npz file by name, with what programs do with NumPy's object: ``with
+    xp.load(file) as arrays:``, files, close(). All arrays have been read already."""
+
+    @property
+    def files(self) -> list[str]:
+        """The names of the arrays."""
+        return list(self)
+
+    def close(self) -> None:
+        """Nothing: the file is closed."""
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+
 def load(
     file: _File,
     mmap_mode: Literal["r", "r+", "c"] | None = None,
@@ -195,15 +214,15 @@ def load(
     *,
     device: AnyDevice = None,
     **options: Any,
-) -> GPUArray[Any] | dict[str, GPUArray[Any]]:
-    """The array in an .npy file, or a dict of those in an .npz file.
+) -> GPUArray[Any] | Archive:
+    """The array in an .npy file, or a dict of those in an .npz file, which also works in ``with``.
 
     mmap_mode: map the file instead of reading it, which saves host memory for large arrays."""
     found: Any = np.load(file, mmap_mode, allow_pickle, fix_imports, encoding, **options)
     if isinstance(found, np.ndarray):
         return asarray(found, device=device)
     with found:
-        return {name: asarray(found[name], device=device) for name in found.files}
+        return Archive({name: asarray(found[name], device=device) for name in found.files})
 
 
 def save(

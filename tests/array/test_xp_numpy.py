@@ -160,9 +160,10 @@ def test_from_and_to_the_host(on, tmp_path):
     compare(xp.loadtxt(tmp_path / "a.txt"), A)
     for save in (xp.savez, xp.savez_compressed):
         save(tmp_path / "b.npz", x, other=x[0])
-        found = xp.load(tmp_path / "b.npz")
-        assert set(found) == {"arr_0", "other"}
-        compare(found["other"], A[0])
+        with xp.load(tmp_path / "b.npz") as found:
+            assert set(found) == set(found.files) == {"arr_0", "other"}
+            compare(found["other"], A[0])
+        found.close()
     compare(xp.frombuffer(b"\1\2", np.uint8), np.array([1, 2], np.uint8))
     compare(xp.fromiter(range(3), np.int32), np.arange(3, dtype=np.int32))
     compare(xp.fromstring("1, 2", sep=","), np.array([1.0, 2.0]))
