@@ -71,7 +71,7 @@ def test_elementwise_functions_are_the_ufuncs(monkeypatch, on):
             continue
         function = getattr(xp, name)
         parameters = inspect.signature(function).parameters.values()
-        count = sum(p.kind is p.POSITIONAL_ONLY for p in parameters)
+        count = sum(p.kind is p.POSITIONAL_ONLY for p in parameters) or 1  # round(a)
         function(*[x] * count)
         ufunc, operands = called.pop()
         numpy_function = np.rint if name == "round" else getattr(np, name, getattr(np, ufunc))
