@@ -363,3 +363,9 @@ def test_einsum_casts_by_its_rule(make):
     same(
         np.einsum("ij,kj->ik", make(a), make(a), **options), np.einsum("ij,kj->ik", a, a, **options)
     )
+
+
+def test_covariances_of_one_row_of_variables(make):
+    x, y = np.array([[3.0, 0, 2]]), np.arange(6.0).reshape(2, 3)
+    same(np.cov(make(x), rowvar=False, bias=True), np.cov(x, rowvar=False, bias=True))
+    same(np.cov(make(y), make(y), rowvar=False), np.cov(y, y, rowvar=False))

@@ -25,6 +25,8 @@ __all__ = ["table"]
 
 # NumPy 2.5 no longer has products of two-dimensional vectors.
 _NO_FLAT_CROSS = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
+# NumPy's versions before 2.2 take one row as one variable, whatever rowvar= says.
+_TURNS_ONE_ROW = np.lib.NumpyVersion(np.__version__) >= "2.2.0"
 
 
 def _arrays(call: str, *operands: Any) -> list[Any]:
@@ -354,7 +356,7 @@ def _cov(
     kind = np.result_type(*(a.dtype for a in given), np.float64) if dtype is None else dtype
     rows = []
     for k, a in enumerate(given):
-        turn = not rowvar and a.ndim == 2 and (k > 0 or a.shape[0] != 1)
+        turn = not rowvar and a.ndim == 2 and (a.shape[0] != 1 or (k == 0 and _TURNS_ONE_ROW))
         rows.append(primitives.astype(manipulation.atleast(2, [a.T if turn else a]), kind))
     x = rows[0] if len(rows) == 1 else joining.concatenate(rows, 0)
     less = (0 if bias else 1) if ddof is None else int(ddof)

@@ -277,7 +277,7 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
 
 def _einsum(
     subscripts: Any, *operands: Any, out: Any = None, dtype: Any = None, order: str = "K",
-    casting: str = "safe", optimize: Any = False,
+    casting: Any = "safe", optimize: Any = False,
 ) -> Any:  # fmt: skip
     if dtype is not None:
         for x in operands:
