@@ -194,10 +194,10 @@ def _host(obj: Any, dtype: Any, device: Device) -> np.ndarray:
         return np.asarray(obj, None if dtype is None else dtypes.native(dtype))
     host = np.asarray(obj)
     if host.dtype.kind not in "biufc":
-        kind = type(obj).__name__
+        found = type(obj).__name__
         if isinstance(obj, (list, tuple)):
-            kind = f"a {kind} that NumPy reads as {host.dtype}"
-        raise TypeError(f"asarray: numbers, sequences of numbers or arrays are needed, not {kind}")
+            found = f"a {found} that NumPy reads as {host.dtype}"
+        raise TypeError(f"asarray: numbers, sequences of numbers or arrays are needed, not {found}")
     if host.dtype.kind in "iufc" and not isinstance(obj, (memoryview, bytes, bytearray)):
         if not hasattr(obj, "__array_interface__") and isinstance(
             obj, (int, float, complex, list, tuple)

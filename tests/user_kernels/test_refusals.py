@@ -326,10 +326,3 @@ def test_what_newcomers_try_first(x):
         cl_array.to_device(x.context, np.zeros(3))
     with pytest.raises(ValueError, match=r"^stack: .* array 0 has \(6,\), and array 1 has \(3,\)"):
         np.stack([x, x[:3]])
-
-    @cl.vectorize
-    def f(x, y):
-        return x + y
-
-    with pytest.raises(TypeError, match=r"^f\(\) got an unexpected keyword argument 'y'"):
-        f(x, y=x)

@@ -29,7 +29,7 @@ class Indexing(ArrayCore[_ScalarT_co]):
 
     def __contains__(self, value: Any) -> bool:
         equal: Any = self == value  # False for a value that arrays are not compared with
-        return bool(equal.any() if isinstance(equal, type(self)) else equal)
+        return bool(equal if isinstance(equal, bool) else equal.any())
 
     def _basic(self, key: Any) -> tuple[Any, list[tuple[int, Any]]]:
         """Return the view for the basic part of an index, and the rest of it."""

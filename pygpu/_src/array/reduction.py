@@ -182,8 +182,6 @@ def reduce(
         if known is not None:
             return known
     given, axis_given, out_given = dtype, layout.axis_argument(axis), out
-    if out is not None and not primitives.is_array(out):
-        raise TypeError(f"{kind}: out must be an array on the device, not {type(out).__name__}")
     found = _in_other_dtype(kind, a, axis, dtype, out, keepdims, where, ddof)
     if found is not None:
         return found
@@ -593,6 +591,8 @@ def _in_other_dtype(
 ) -> Any:
     """NumPy's mean in an integer dtype, whose sum wraps around, and variances in integers or
     complex numbers; None for other dtypes."""
+    if out is not None and not primitives.is_array(out):
+        raise TypeError(f"{kind}: out must be an array on the device, not {type(out).__name__}")
     if dtype is None or kind not in ("mean", "var", "std"):
         return None
     dtype = dtypes.native(dtype, kind)

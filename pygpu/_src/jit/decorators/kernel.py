@@ -584,7 +584,7 @@ class Kernel(KernelBase):
                 if self._backend_name not in (None, found.name):
                     raise TypeError(
                         f"{self.__name__} is a kernel for {self._backend_name}, and an argument "
-                        f"is an array on {arg.device}; copy it with "
+                        f"is an array of {found.name}; copy it with "
                         f".to({self._backend_name!r})"
                     )
                 return found

@@ -286,15 +286,9 @@ class UFunc:
         subok: bool = True,
         queue: Any = None,
         stream: Any = None,
-        **unknown: Any,
     ) -> Any:
         """Apply the function to all items; see the class. Raises TypeError for arguments without a
         loop, ValueError for shapes that do not fit."""
-        if unknown:
-            raise TypeError(
-                f"{self._name}() got an unexpected keyword argument {next(iter(unknown))!r}; "
-                "operands are passed by position, as to NumPy's ufuncs"
-            )
         if where is True and dtype is None and len(args) == self.nin and self._check_globals():
             plain = signature is None and sig is None and queue is None and stream is None
             if plain and casting == "same_kind" and not isinstance(out, tuple):
