@@ -62,14 +62,20 @@ def here():
     xp.set_default_device(before)
 
 
-def test_what_a_task_has_computed_is_sent_while_the_next_runs(slow, here):
-    result, scratch = xp.arange(6, dtype=xp.float32).reshape(2, 3), xp.ones(2, dtype=xp.float32)
+@pytest.mark.parametrize("reused", [False, True])
+def test_what_a_task_has_computed_is_sent_while_the_next_runs(slow, here, reused):
+    scratch, before = xp.ones(2, dtype=xp.float32), xp.ones(6, dtype=xp.float32)
+    address = int(before.gpudata)
+    if reused:  # by an array that takes the block of one that the default stream has used
+        del before
+    result = xp.full((2, 3), 4, dtype=xp.float32)
+    assert (int(result.gpudata) == address) is reused  # else this tests nothing
     cuda.Context.synchronize()
     messages.mark_complete(messages.arrays_in({"result": [(result, 1)]}), here)
     done = slow(scratch, 5)
     _, (frame,) = messages._serialize(result)
     assert not done.query()
-    assert np.frombuffer(frame, "f").tolist() == [0, 1, 2, 3, 4, 5]
+    assert np.frombuffer(frame, "f").tolist() == [4] * 6
     slow.go()
     done.synchronize()
 

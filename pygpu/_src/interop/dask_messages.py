@@ -32,7 +32,9 @@ STAGED = 16 << 20
 _MANY = 1000  # items of a container that are looked at for arrays
 _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 
-_queues: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()  # by backend
+# by backend
+_to_send: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+_to_receive: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 _staging: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
@@ -58,13 +60,25 @@ def mark_complete(arrays: list[Any], device: Device) -> None:
     for array in arrays:
         if array.backend is device.backend:
             array._complete = True
+            _use_now(array)
 
 
-def _queue_for(backend: Any) -> Any:
-    """The stream or queue of messages. Backends are used by one process only."""
-    queue = _queues.get(backend)
+def _use_now(array: Any) -> None:
+    """Copy a byte on the stream to send on: a stream's first use of a pool's block is ordered after
+    all work of its former owner's streams, which the next task's would be if it were made later."""
+    backend = array.backend
+    if backend.name == "cuda" and array.nbytes:
+        with Device(backend).current():
+            byte = _staging_pool(backend).allocate((1,), np.uint8)
+        stream = _queue_for(_to_send, backend)
+        backend.to_host(stream, byte, array.base_data, array.offset, blocking=False)
+
+
+def _queue_for(queues: weakref.WeakKeyDictionary[Any, Any], backend: Any) -> Any:
+    """The stream or queue of a direction. Backends are used by one process only."""
+    queue = queues.get(backend)
     if queue is None:
-        queue = _queues.setdefault(backend, _new_queue(backend))
+        queue = queues.setdefault(backend, _new_queue(backend))
     return queue
 
 
@@ -98,7 +112,7 @@ def _on_host(array: Any) -> Any:
         return array.get()
     host = np.empty(array.shape, array.dtype, "C" if array._c_contiguous else "F")
     backend = array.backend
-    backend.to_host(_queue_for(backend), host, array.base_data, array.offset)
+    backend.to_host(_queue_for(_to_send, backend), host, array.base_data, array.offset)
     return host
 
 
@@ -107,7 +121,8 @@ def _put(host: Any) -> Any:
     device = default_device()
     if device.kind != "cuda" or not host.size:
         return device.put(host)
-    backend, stream = device.backend, _queue_for(device.backend)
+    backend = device.backend
+    stream = _queue_for(_to_receive, backend)
     order = "C" if host.flags.c_contiguous else "F"
     staged = host.nbytes <= STAGED
     with device.current():
