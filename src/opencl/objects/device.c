@@ -189,8 +189,7 @@ static int Device_clear(PyObject *op) { /* only the dict can be part of a cycle 
  * there, and one of its threads may read this one for some time after its last command is complete.
  */
 static void release_sub_device(Device *self) {
-    if (self->platform != NULL &&
-        (self->platform->quirks & OCL_QUIRK_DOES_NOT_COUNT_SUB_DEVICES)) {
+    if (self->platform != NULL && (self->platform->quirks & OCL_QUIRK_DOES_NOT_COUNT_SUB_DEVICES)) {
         ocl_live[LIVE_DEVICE]--;
     } else {
         CL_RELEASE(LIVE_DEVICE, clReleaseDevice, self->id);
