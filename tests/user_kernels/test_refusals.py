@@ -162,8 +162,8 @@ def test_layouts(opencl, x):
     for offset in ("a", 1.5):
         with pytest.raises(TypeError, match="Array: offset must be an int, not"):
             cl_array.Array(opencl.queue, 2, np.float32, data=x.data, offset=offset)
-    with pytest.raises(TypeError, match="Array: unexpected keyword argument 'ofset'"):
-        cl_array.Array(opencl.queue, 2, np.float32, data=x.data, ofset=8)
+    with pytest.raises(TypeError, match="Array: unexpected keyword argument 'start'"):
+        cl_array.Array(opencl.queue, 2, np.float32, data=x.data, start=8)
     made = cl_array.Array(opencl.queue, 2, np.float32, data=x.data, offset=8, _fast=True)
     assert made.get().tolist() == [2, 3]
 
