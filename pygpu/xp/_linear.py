@@ -21,9 +21,11 @@ __all__ = ["einsum", "matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
 @overload
-def matmul(x1: NumberT, x2: NumberT, /) -> NumberT: ...
+def matmul(x1: NumberT, x2: NumberT, /, out: None = None) -> NumberT: ...
 @overload
-def matmul(x1: GPUArray[Any], x2: GPUArray[Any], /) -> GPUArray[Any]: ...
+def matmul(
+    x1: GPUArray[Any], x2: GPUArray[Any], /, out: GPUArray[Any] | None = None, **options: Any
+) -> GPUArray[Any]: ...
 def matmul(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
     """Products of vectors, matrices, and stacks of them."""
     need_arrays("matmul", x1, x2)
@@ -48,9 +50,17 @@ def tensordot(a: Any, b: Any, axes: int | tuple[Sequence[int], Sequence[int]] = 
 
 
 @overload
-def vecdot(x1: NumberT, x2: NumberT, /, *, axis: int = -1) -> NumberT: ...
+def vecdot(x1: NumberT, x2: NumberT, /, out: None = None, *, axis: int = -1) -> NumberT: ...
 @overload
-def vecdot(x1: GPUArray[Any], x2: GPUArray[Any], /, *, axis: int = -1) -> GPUArray[Any]: ...
+def vecdot(
+    x1: GPUArray[Any],
+    x2: GPUArray[Any],
+    /,
+    out: GPUArray[Any] | None = None,
+    *,
+    axis: int = -1,
+    **options: Any,
+) -> GPUArray[Any]: ...
 def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1, **options: Any) -> Any:
     """Sums of conj(x1) * x2 along an axis."""
     need_arrays("vecdot", x1, x2)
