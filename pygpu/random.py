@@ -15,6 +15,7 @@ import inspect as _inspect
 import threading as _threading
 from typing import TYPE_CHECKING
 from typing import Any as _Any
+from typing import Final as _Final
 
 from pygpu._src.array.device import default_device as _default_device
 from pygpu._src.user_kernels.bit_generator import Philox4x32
@@ -175,46 +176,46 @@ def _function(name: str) -> _Any:
 
 if TYPE_CHECKING:
     _g = Generator(Philox4x32(0))
-    beta = _g.beta
-    binomial = _g.binomial
-    bytes = _g.bytes
-    chisquare = _g.chisquare
-    choice = _g.choice
-    dirichlet = _g.dirichlet
-    exponential = _g.exponential
-    f = _g.f
-    gamma = _g.gamma
-    geometric = _g.geometric
-    gumbel = _g.gumbel
-    hypergeometric = _g.hypergeometric
-    laplace = _g.laplace
-    logistic = _g.logistic
-    lognormal = _g.lognormal
-    logseries = _g.logseries
-    multinomial = _g.multinomial
-    multivariate_normal = _g.multivariate_normal
-    negative_binomial = _g.negative_binomial
-    noncentral_chisquare = _g.noncentral_chisquare
-    noncentral_f = _g.noncentral_f
-    normal = _g.normal
-    pareto = _g.pareto
-    permutation = _g.permutation
-    poisson = _g.poisson
-    power = _g.power
-    random = _g.random
-    rayleigh = _g.rayleigh
-    shuffle = _g.shuffle
-    standard_cauchy = _g.standard_cauchy
-    standard_exponential = _g.standard_exponential
-    standard_gamma = _g.standard_gamma
-    standard_normal = _g.standard_normal
-    standard_t = _g.standard_t
-    triangular = _g.triangular
-    uniform = _g.uniform
-    vonmises = _g.vonmises
-    wald = _g.wald
-    weibull = _g.weibull
-    zipf = _g.zipf
+    beta: _Final = _g.beta
+    binomial: _Final = _g.binomial
+    bytes: _Final = _g.bytes
+    chisquare: _Final = _g.chisquare
+    choice: _Final = _g.choice
+    dirichlet: _Final = _g.dirichlet
+    exponential: _Final = _g.exponential
+    f: _Final = _g.f
+    gamma: _Final = _g.gamma
+    geometric: _Final = _g.geometric
+    gumbel: _Final = _g.gumbel
+    hypergeometric: _Final = _g.hypergeometric
+    laplace: _Final = _g.laplace
+    logistic: _Final = _g.logistic
+    lognormal: _Final = _g.lognormal
+    logseries: _Final = _g.logseries
+    multinomial: _Final = _g.multinomial
+    multivariate_normal: _Final = _g.multivariate_normal
+    negative_binomial: _Final = _g.negative_binomial
+    noncentral_chisquare: _Final = _g.noncentral_chisquare
+    noncentral_f: _Final = _g.noncentral_f
+    normal: _Final = _g.normal
+    pareto: _Final = _g.pareto
+    permutation: _Final = _g.permutation
+    poisson: _Final = _g.poisson
+    power: _Final = _g.power
+    random: _Final = _g.random
+    rayleigh: _Final = _g.rayleigh
+    shuffle: _Final = _g.shuffle
+    standard_cauchy: _Final = _g.standard_cauchy
+    standard_exponential: _Final = _g.standard_exponential
+    standard_gamma: _Final = _g.standard_gamma
+    standard_normal: _Final = _g.standard_normal
+    standard_t: _Final = _g.standard_t
+    triangular: _Final = _g.triangular
+    uniform: _Final = _g.uniform
+    vonmises: _Final = _g.vonmises
+    wald: _Final = _g.wald
+    weibull: _Final = _g.weibull
+    zipf: _Final = _g.zipf
 else:
     # The methods of Generator that are functions of numpy.random with the same parameters.
     globals().update({name: _function(name) for name in __all__ if name not in globals()})
