@@ -331,7 +331,37 @@ def test_transfers(make):
     with pytest.raises(ValueError):
         d.set(A.astype(np.float64))
     with pytest.raises(TypeError, match="byte order"):
-        make(A.astype(">f4"))
+        d.astype(">f4")
+
+
+SWAPPED = np.array([3, 1, 2], ">f4")
+WITH_SWAPPED = {
+    "add": lambda x: x + SWAPPED,
+    "append": lambda x: np.append(x, SWAPPED),
+    "bincount": lambda x: np.bincount(x.astype("i4"), weights=SWAPPED),
+    "choose": lambda x: np.choose(x.astype("i4") - 1, [SWAPPED] * 3),
+    "interp": lambda x: np.interp(x, SWAPPED[[1, 2, 0]], SWAPPED),
+    "isin": lambda x: np.isin(x, SWAPPED),
+    "solve": lambda x: np.linalg.solve(np.diag(x), SWAPPED),
+    "take": lambda x: x[np.array([2, 0], ">i8")],
+    "the array": lambda x: x * 0 + (x + SWAPPED.astype(">f8")),
+}
+
+
+@pytest.mark.parametrize("name", WITH_SWAPPED)
+def test_host_arrays_in_the_other_byte_order(make, name):
+    host = np.array([1, 2, 3], np.float32)
+    got, want = WITH_SWAPPED[name](make(host)), WITH_SWAPPED[name](host)
+    assert got.dtype == want.dtype and got.dtype.isnative
+    np.testing.assert_allclose(got.get(), want, rtol=1e-6)
+
+
+def test_a_host_array_in_the_other_byte_order_becomes_an_array(make):
+    there = make(A.astype(">f4")[:, ::2])
+    assert there.dtype == np.float32
+    np.testing.assert_array_equal(there.get(), A[:, ::2])
+    there[...] = A[:, ::2].astype(">f8") + 1
+    np.testing.assert_array_equal(there.get(), A[:, ::2] + 1)
 
 
 def test_huge_shapes_are_refused(make):

@@ -18,6 +18,7 @@ from pygpu._src.util import progress
 from pygpu._src.util.lazy import lazy
 
 from . import elementwise, launch_cache, layout
+from .primitives import contiguous_host
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 else:
     _ScalarT_co = TypeVar("_ScalarT_co")
 
-__all__ = ["ArrayCore", "contiguous_host"]
+__all__ = ["ArrayCore"]
 
 _EVENTS_MANY = 12
 _TRANSPOSED = 4096  # items from which on a copy by tiles is faster
@@ -471,11 +472,3 @@ class ArrayCore(GPUArray[_ScalarT_co]):
             raise ValueError(
                 f"{call}: 'ary' has non-matching dtype: {ary.dtype}, and the array has {self.dtype}"
             )
-
-
-def contiguous_host(host: np.ndarray, call: str) -> np.ndarray:
-    """Return the array itself if it is contiguous in C or Fortran order, else a copy in C order."""
-    dtypes.native(host.dtype, call)
-    if host.flags.c_contiguous or host.flags.f_contiguous:
-        return host
-    return np.ascontiguousarray(host).reshape(host.shape)

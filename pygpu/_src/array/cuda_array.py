@@ -28,7 +28,7 @@ from pygpu._src.util.lazy import lazy
 from pygpu._src.util.public import publish
 
 from . import chains, layout
-from .base import _ScalarT_co, contiguous_host
+from .base import _ScalarT_co
 from .cuda_functions import (
     all,
     any,
@@ -63,6 +63,7 @@ from .cuda_operations import broadcast_result as _get_broadcasted_binary_op_resu
 from .cuda_operations import common_dtype as _get_common_dtype  # noqa: F401
 from .cuda_splay import splay
 from .methods import ArrayBase
+from .primitives import contiguous_host
 from .routines import joining
 
 if TYPE_CHECKING:

@@ -139,7 +139,7 @@ class Device:
 
     def put(self, host: NDArray[_ScalarT]) -> GPUArray[_ScalarT]:
         """Copy a host array to the device."""
-        from .base import contiguous_host
+        from .primitives import contiguous_host
 
         host = contiguous_host(host, "asarray")
         layout.as_shape(host.shape)

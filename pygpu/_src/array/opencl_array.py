@@ -27,8 +27,9 @@ from pygpu._src.util.lazy import lazy
 from pygpu._src.util.public import publish
 
 from . import chains, layout
-from .base import _ScalarT_co, contiguous_host
+from .base import _ScalarT_co
 from .methods import ArrayBase
+from .primitives import contiguous_host
 from .routines import joining
 from .routines.pyopencl_names import (
     all,

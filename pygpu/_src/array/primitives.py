@@ -18,6 +18,7 @@ __all__ = [
     "astype",
     "c_order",
     "changed",
+    "contiguous_host",
     "empty",
     "fill",
     "flat",
@@ -60,6 +61,17 @@ def result(like: Any, made: Any) -> Any:
     return made
 
 
+def contiguous_host(host: np.ndarray, call: str) -> np.ndarray:
+    """Return the array itself if it is contiguous in C or Fortran order, else a copy in C order;
+    a copy in the byte order of devices if it has the other one."""
+    if not host.dtype.isnative:
+        host = host.astype(host.dtype.newbyteorder("="))
+    dtypes.native(host.dtype, call)
+    if host.flags.c_contiguous or host.flags.f_contiguous:
+        return host
+    return np.ascontiguousarray(host).reshape(host.shape)
+
+
 def as_array(like: Any, obj: Any, dtype: Any = None, call: str = "array") -> Any:
     """Return *obj* as an array on the device of *like*: itself if it is there, a copy if it is on
     the host."""
@@ -67,9 +79,7 @@ def as_array(like: Any, obj: Any, dtype: Any = None, call: str = "array") -> Any
         if obj.backend is not like.backend:
             raise differ(call, like.backend, obj.backend)
         return obj
-    host = np.asarray(obj, dtype=dtype)
-    if not (host.flags.c_contiguous or host.flags.f_contiguous):
-        host = np.ascontiguousarray(host)
+    host = contiguous_host(np.asarray(obj, dtype=dtype), call)
     array = empty(like, host.shape, host.dtype, host.strides if host.size else None)
     if host.size:
         array.backend.to_device(array.queue, array.base_data, 0, host)

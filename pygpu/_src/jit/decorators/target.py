@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pygpu import errors
-from pygpu._src.array.base import contiguous_host
+from pygpu._src.array.primitives import contiguous_host
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 
