@@ -95,7 +95,7 @@ def test_errors_name_the_devices(make):
     other = xp.ones(3, device=cl.Context([make.queue.device]))
     with pytest.raises(ValueError, match=r"two contexts of opencl:\d+:\d+\); .*other\.device"):
         here + other
-    with pytest.raises(ValueError, match=r"there are \d+ CUDA devices"):
+    with pytest.raises(ValueError, match="device 'cuda:99' does not exist; there "):
         here.to("cuda:99")
     with pytest.raises(TypeError, match="device: .* not float"):
         here.to(1.5)

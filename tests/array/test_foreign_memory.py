@@ -134,7 +134,7 @@ def described(memory: Any, changes: Any) -> Any:
 @pytest.mark.parametrize("claim", BEYOND)
 def test_items_outside_of_the_memory_are_refused(cuda: Any, take: Any, claim: str) -> None:
     memory = cuda.driver.mem_alloc(64)
-    with pytest.raises(BufferError, match=f"the memory there at {int(memory):#x} to|not memory of"):
+    with pytest.raises(BufferError, match="and the memory there at 0x|not memory of"):
         take(cuda, Shown(described(memory, BEYOND[claim])))
 
 

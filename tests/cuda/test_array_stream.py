@@ -67,6 +67,8 @@ def test_values_other_than_streams_are_refused():
     a, b, index = to_gpu(HOST), to_gpu(HOST), to_gpu(np.arange(8, dtype=np.int32))
     for name, call in calls(a, b, index):
         for wrong in (*WRONG, a, cuda.Event()):
+            if name == "astype" and isinstance(wrong, str):  # NumPy's second argument is an order
+                continue
             with pytest.raises(TypeError, match=rf"{name}.*stream must be a Stream"):
                 call(wrong)
         with pytest.raises(cuda.LogicError, match=f"{name}.*stream = 4660 is not a CUstream"):

@@ -58,6 +58,8 @@ def unreachable_here() -> dict[str, str]:
         found["clCreateProgramWithBuiltInKernels"] = "the device has no built-in kernels"
     if "cl_khr_gl_sharing" not in device.extensions:
         found |= {n: "no sharing with OpenGL" for n in pygpu._opencl._functions() if "GL" in n}
+    if "Portable Computing Language" in device.platform.name:
+        found["clReleaseDevice"] = "PoCL's sub-devices are never freed"
     if not device.svm_capabilities:
         found |= {n: "the device has no SVM" for n in pygpu._opencl._functions() if "SVM" in n}
     if not device.image_support:

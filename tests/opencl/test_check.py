@@ -165,7 +165,7 @@ def test_an_array_has_its_own_items_not_those_of_its_memory(ctx, queue):
 def test_a_program_in_bounds_computes_the_same(queue):
     head = "typedef struct { int p[2]; } item;\n#define AT(x) (x)\n#define SQUARE(x) ((x) * (x))"
     body = """int a = 2, q[4]; item s; s.p[0] = 1; __private int *r = q; r[1] = 4;
-    int x = a & p[i], y = (a) * p[i]; p[AT(t[t[i]])] *= SQUARE(a) + x * y; // p[77]"""
+    int x = a & t[i], y = (a) * t[i]; p[AT(t[t[i]])] *= SQUARE(a) + x * y; // p[77]"""
     checked = run(queue, body, 4, head)
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PYGPU_CHECK")
