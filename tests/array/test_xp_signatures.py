@@ -11,7 +11,7 @@ import pytest
 from pygpu import xp
 
 pytestmark = pytest.mark.skipif(
-    not np.__version__.startswith("2.4"), reason="the signatures are NumPy 2.4's"
+    not np.__version__.startswith("2.4"), reason="NumPy 2.4 is not installed"
 )
 
 # like is for NumPy's own dispatch, ndmax for lists of objects, and device a keyword in the standard
