@@ -32,7 +32,7 @@ assert cl.create_some_context(interactive=False).devices == [first]
 assert cl.Context().devices[0].platform == first.platform
 for kind in (first.type, cl.device_type.ALL, cl.device_type.DEFAULT):
     assert first in cl.Context(dev_type=kind).devices, kind
-assert xp.asarray([1, 2]).device.backend.device == first
+assert xp.asarray([1, 2], device="opencl").device.driver_device == first
 for call, words in (
     (lambda: cl.Context(properties=[(cl.context_properties.PLATFORM, empty)]), "NOT_FOUND"),
     (lambda: cl.Context(dev_type=cl.device_type.CUSTOM), "NOT_FOUND"),
