@@ -37,6 +37,12 @@ struct Context {
 Context *cud_context_current(State *state);
 /* The same without creating one: NULL without an exception if none is current. */
 Context *cud_context_peek(State *state);
+/* If this thread's context was made current by default, and *wanted* is now the default, makes
+ * *wanted* current and returns 1. Otherwise, and if the driver fails, changes nothing. */
+int cud_context_follow_default(State *state, Context *wanted);
+/* Context._set_default(context): which primary context is current by default; None: that of
+ * cud_device_default(). Contexts that are not primary count as None: they may be destroyed. */
+PyObject *cud_context_set_default(PyObject *type, PyObject *context);
 PyObject *cud_device_wrap(State *state, CUdevice device);
 /* The device whose primary context is used by default, as chosen by
  * pygpu.cuda.tools.get_default_device(). Returns -1 with an exception. */

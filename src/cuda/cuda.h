@@ -18,12 +18,14 @@
 /* Types by name and base, each after its base: X(name, base). The base may be object. */
 #include "cuda/types.h"
 /* clang-format off */
-/* default_context: the primary context that the first use made current, kept until the process
- * ends. foreign_contexts: dict, the last context of another library for each device. device_names:
- * cache for cud_attribute(). last_function: name of the last kernel launched, for the error
- * message if it fails. */
+/* default_context: the primary context that is made current in threads without one, kept until
+ * the process ends; former_defaults: set of those that were it before, because they may be current
+ * in threads. foreign_contexts: dict, the last context of another library for each device.
+ * device_names: cache for cud_attribute(). last_function: name of the last kernel launched, for
+ * the error message if it fails. */
 #define CUD_OBJECTS(X) \
-    X(default_context) X(foreign_contexts) X(device_names) X(function_names) X(last_function)
+    X(default_context) X(former_defaults) X(foreign_contexts) X(device_names) X(function_names) \
+    X(last_function)
 /* clang-format on */
 
 typedef struct Context Context;

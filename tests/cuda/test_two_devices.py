@@ -95,9 +95,74 @@ print("done")
 """
 
 
-def test_two_devices():
+CONTEXTS = """
+import ctypes, threading
+import pygpu.cuda.driver as cuda
+from pygpu import _cuda, xp
+
+cuda.init()
+if cuda.Device.count() < 2:
+    print("one device")
+    raise SystemExit
+state = ctypes.CDLL(_cuda._library()).cuDevicePrimaryCtxGetState
+
+def current():
+    context = cuda.Context.get_current()
+    return context and contexts.index(context)
+
+def work(device=None):
+    x = xp.arange(5, dtype=xp.float32, device=device) + 1
+    assert x.get().tolist() == [1, 2, 3, 4, 5]
+    return current()
+
+def in_a_thread(*args):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(work(*args)))
+    thread.start()
+    thread.join()
+    return found[0]
+
+# The second device is chosen before any thread has a context: the first is not touched.
+xp.set_default_device("cuda:1")
+contexts = [None, cuda.Device(1).retain_primary_context()]
+assert (work(), in_a_thread()) == (1, 1)
+flags, active = ctypes.c_uint(), ctypes.c_int(9)
+assert state(0, ctypes.byref(flags), ctypes.byref(active)) == 0 and active.value == 0
+contexts[0] = cuda.Device(0).retain_primary_context()
+
+# A thread whose context was made current by default follows the default device.
+xp.set_default_device("cuda:0")
+assert current() == 1 and work() == 0 and in_a_thread() == 0
+assert work("cuda:1") == 0  # another device than the default one
+xp.set_default_device("cuda:1")
+contexts[0].push()
+assert work() == 0  # the program's own choice
+cuda.Context.pop()
+assert current() == 0 and work() == 1
+xp.set_default_device(None)
+assert work("cuda:0") == 0 and in_a_thread("cuda:1") == 0  # the first device's by default
+
+# A context that the program destroys does not become the default one.
+made = cuda.Device(1).make_context()
+xp.set_default_device(made)
+assert cuda.Context.get_current() == made
+made.detach()
+assert in_a_thread("cuda:1") == 0
+for wrong in (5, "cuda:1"):
+    try:
+        cuda.Context._set_default(wrong)
+    except TypeError as error:
+        assert "must be a Context or None, not " in str(error)
+    else:
+        raise SystemExit("accepted")
+print("done")
+"""
+
+
+@pytest.mark.parametrize("program", [PROGRAM, CONTEXTS], ids=["memory", "contexts"])
+def test_two_devices(program):
     result = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", program],
         capture_output=True,
         text=True,
         timeout=120,

@@ -286,16 +286,33 @@ def default_device() -> Device:
     if _default is None:
         named = os.environ.get(VARIABLE, "").strip()
         _default = _device_by_name(named) if named else _first()
+        if named and _default.kind == "cuda":
+            _set_default_context(_default)
     return _default
 
 
 def set_default_device(device: AnyDevice) -> Device | None:
     """Set the default device; None: choose again when it is needed. Accepts what as_device()
-    accepts; returns the previous one, None if none was chosen yet."""
+    accepts; returns the previous one, None if none was chosen yet. A CUDA device's primary context
+    then becomes current in threads that use CUDA without having chosen a context."""
     global _default
     before = _default
     _default = None if device is None else as_device(device)
+    for changed in (_default, before):
+        if changed is not None and changed.kind == "cuda":
+            _set_default_context(_default)
+            break
     return before
+
+
+def _set_default_context(device: Device | None) -> None:
+    """A launch in a thread whose context is another one has to be waited for."""
+    from pygpu import _cuda
+
+    if device is not None and device.kind == "cuda":
+        _cuda.Context._set_default(device.context)
+    else:
+        _cuda.Context._set_default(None)
 
 
 def _first() -> Device:

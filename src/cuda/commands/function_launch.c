@@ -65,12 +65,13 @@ static CUresult call_in_own_context(Function *self, const Launch *launch, void *
     ContextGuard guard;
     CUcontext current = NULL;
     CUresult status = first, unused = CUDA_SUCCESS;
+    int here = cud_context_follow_default(self->state, self->context);
     Py_BEGIN_ALLOW_THREADS
     CU_CALL(unused, cuCtxGetCurrent, &current);
     if (cud_context_enter(self->context, &guard, &status) == 0) {
-        if (guard.pushed) {
+        if (guard.pushed || here) {
             status = call_driver(self->plan, launch, extra);
-            if (status == CUDA_SUCCESS && unused == CUDA_SUCCESS && current != NULL &&
+            if (status == CUDA_SUCCESS && unused == CUDA_SUCCESS && current != NULL && !here &&
                 launch->stream == NULL) {
                 CU_CALL(status, cuStreamSynchronize, NULL);
             }

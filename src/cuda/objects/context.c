@@ -772,6 +772,9 @@ static PyMethodDef Context_methods[] = {
     STATIC_O(disable_peer_access, ,
              "disable_peer_access($type, peer, /)\n--\n\n(peer: Context, /) -> None\n\nUndo "
              "enable_peer_access."),
+    {"_set_default", cud_context_set_default, METH_O | METH_CLASS,
+     "_set_default($type, context, /)\n--\n\n(context: Context | None, /) -> None\n\n"
+     "Which primary context is made current in threads that have none."},
     {"_before_end", Context_before_end, METH_O,
      "_before_end($self, callable, /)\n--\n\n(callable: Callable[[bool], None], /) -> Any\n\n"
      "Call it before the context is destroyed, with the context current and nothing running; its "

@@ -99,14 +99,18 @@ int cud_primary_pop_reset(CUcontext handle) {
     return status == CUDA_SUCCESS;
 }
 
+/* The context that this thread did not choose: it was made current by default. */
+static _Thread_local CUcontext by_default;
+
 /* The context used by default, kept until the process ends; borrowed. again: the one kept so far
  * could not be made current. */
 static Context *default_context(State *state, int again) {
     Context *kept = (Context *)state->default_context;
     if (kept == NULL || !kept->alive || again) {
-        CUdevice device = 0;
-        PyObject *made =
-            cud_device_default(state, &device) < 0 ? NULL : cud_context_wrap_primary(state, device);
+        CUdevice device = kept != NULL ? kept->device : 0;
+        PyObject *made = kept == NULL && cud_device_default(state, &device) < 0
+                             ? NULL
+                             : cud_context_wrap_primary(state, device);
         if (made == NULL) {
             return NULL;
         }
@@ -130,6 +134,7 @@ Context *cud_context_current(State *state) {
         Py_INCREF(self);
         CU_CALL(status, cuCtxSetCurrent, self->handle);
         if (status == CUDA_SUCCESS) {
+            by_default = self->handle;
             return self;
         }
         Py_DECREF(self);
@@ -139,4 +144,57 @@ Context *cud_context_current(State *state) {
     }
     cud_raise(state, "cuCtxSetCurrent", status);
     return NULL;
+}
+
+int cud_context_follow_default(State *state, Context *wanted) {
+    CUcontext current = NULL;
+    CUresult status = CUDA_SUCCESS;
+    CU_CALL(status, cuCtxGetCurrent, &current);
+    if (status != CUDA_SUCCESS || current == NULL || current != by_default ||
+        current == wanted->handle) {
+        return 0;
+    }
+    const Context *before = cud_context_find(state, current);
+    if (before == NULL || before->pushed > 0) {
+        return 0;
+    }
+    if (default_context(state, 0) != wanted) {
+        PyErr_Clear();
+        return 0;
+    }
+    /* Later work goes to another default stream, which is not ordered with this one. */
+    Py_BEGIN_ALLOW_THREADS
+    CU_CALL(status, cuStreamSynchronize, NULL);
+    Py_END_ALLOW_THREADS
+    if (status == CUDA_SUCCESS) {
+        CU_CALL(status, cuCtxSetCurrent, wanted->handle);
+    }
+    if (status != CUDA_SUCCESS) {
+        return 0;
+    }
+    by_default = wanted->handle;
+    return 1;
+}
+
+PyObject *cud_context_set_default(PyObject *type, PyObject *context) {
+    State *state = cud_state_of((PyTypeObject *)type);
+    if (state == NULL) {
+        return NULL;
+    }
+    if (context != Py_None && !PyObject_TypeCheck(context, state->ContextType)) {
+        return PyErr_Format(PyExc_TypeError,
+                            "Context._set_default: context must be a Context or None, not %s",
+                            Py_TYPE(context)->tp_name);
+    }
+    if (state->default_context != NULL) {
+        if (state->former_defaults == NULL && (state->former_defaults = PySet_New(NULL)) == NULL) {
+            return NULL;
+        }
+        if (PySet_Add(state->former_defaults, state->default_context) < 0) {
+            return NULL;
+        }
+    }
+    int suits = context != Py_None && ((Context *)context)->kind == CONTEXT_PRIMARY;
+    Py_XSETREF(state->default_context, suits ? Py_NewRef(context) : NULL);
+    Py_RETURN_NONE;
 }
