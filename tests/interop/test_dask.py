@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -112,6 +113,7 @@ def test_a_task_ends_when_the_device_has_done_its_work(on, monkeypatch):
 
     def synchronize(backend, queue):
         order.append("device")
+        time.sleep(0.02)
         plain(backend, queue)
 
     monkeypatch.setattr(type(here.backend), "synchronize", synchronize)
@@ -121,6 +123,10 @@ def test_a_task_ends_when_the_device_has_done_its_work(on, monkeypatch):
         plugin.setup(worker)
         task = executor.submit(lambda x, *, y: order.append("task") or x + y, 1, y=2)
         assert task.result() == 3 and order == ["task", "device"]
+        order.clear()
+        done = {"op": "task-finished", "result": {"stop": 1.0}, "stop": 5.0}  # as Dask's tasks
+        executor.submit(lambda: order.append("task") or done).result()
+        assert 5.01 < done["stop"] < 60 and done["result"] == {"stop": 1.0}
         plugin.teardown(worker)
         pd.DeviceOfWorker([here.kind], wait=False).setup(worker)
         executor.submit(order.append, "task").result()
