@@ -1,7 +1,8 @@
 """The largest singular values of a tall matrix by subspace iteration, with little to send.
 
 python dask_subspace.py [ROWS [COLUMNS [WORKERS]]]          Needs: pip install ".[dask]"
-In each round a task reads all rows that a worker has; only COLUMNS * 8 numbers go to another one.
+A round is one task for each worker: it reads all rows that the worker has, and COLUMNS * 8 numbers
+go to each other worker. All of them then compute the same orthonormal columns.
 With WORKERS there is a process for each, and each has a device in turn.
 """
 
@@ -28,28 +29,31 @@ def share_of_rows(number, shares):
     return left @ xp.asarray(right * VALUES[:, None])
 
 
+def orthonormal(parts):
+    """Columns that span those of the sum: the same ones wherever they are computed, as rounding
+    does not choose their signs."""
+    q, r = xp.linalg.qr(sum(parts[1:], parts[0]))
+    return xp.where(xp.linalg.diagonal(r) < 0, -q, q)
+
+
 @dask.delayed
-def product(a, x):
+def product(a, parts):
+    x = orthonormal(parts)
     return a.T @ (a @ x)
 
 
 @dask.delayed
-def orthonormal(parts):
-    return xp.linalg.qr(sum(parts[1:], parts[0]))[0]
-
-
-@dask.delayed
-def projected(a, x):
-    y = a @ x
+def projected(a, parts):
+    y = a @ orthonormal(parts)
     return y.T @ y
 
 
 def run():
     shares = dask.persist(*(share_of_rows(n, max(WORKERS, 2)) for n in range(max(WORKERS, 2))))
-    x = xp.asarray(np.random.default_rng(5).normal(size=(COLUMNS, RANK)))
+    parts = [xp.asarray(np.random.default_rng(5).normal(size=(COLUMNS, RANK)))]
     for _ in range(ROUNDS):
-        x = orthonormal([product(share, x) for share in shares])
-    squares = sum(dask.compute(*(projected(share, x) for share in shares)))
+        parts = [product(share, parts) for share in shares]
+    squares = sum(dask.compute(*(projected(share, parts) for share in shares)))
     found = np.sqrt(np.linalg.eigvalsh(squares.get())[::-1][:4])
     print(f"{ROWS} x {COLUMNS} on {xp.default_device()}: {np.array2string(found, precision=6)}")
     assert np.allclose(found, VALUES, rtol=1e-6)
