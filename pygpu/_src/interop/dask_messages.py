@@ -165,12 +165,21 @@ def _deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
 def _serialize_on_device(array: Any) -> tuple[dict[str, Any], list[Any]]:
     """The family "cuda", for transports that read device memory (UCX): pass the items in place,
     after waiting for them, as the transport does not know the stream."""
+    if _is_simulated():  # distributed then uses the family "dask"
+        raise NotImplementedError("no transport reads the simulator's memory")
     source = array._dense()
     order = "C" if source._c_contiguous else "F"
     frames = [source.ravel(order="K").view(np.uint8)] if source.size else []
     if source is not array or not getattr(array, "_complete", False):
         source.backend.synchronize(source.queue)
     return _described(source, order), frames
+
+
+def _is_simulated() -> bool:
+    """UCX would receive into a GPU's memory and, where there is none, start again for ever."""
+    from pygpu import _cuda
+
+    return bool(_cuda._is_simulator())
 
 
 def _deserialize_on_device(header: dict[str, Any], frames: list[Any]) -> Any:
