@@ -460,6 +460,10 @@ def products(blocks: list[Any], x: Any) -> Any:
     return total
 
 
+def first_products(blocks: list[Any], seed: int, rows: int, columns: int) -> Any:
+    return products(blocks, random_matrix(seed, rows, columns))
+
+
 def next_products(blocks: list[Any], *parts: Any) -> Any:
     return products(blocks, orthonormal(parts))
 
@@ -502,13 +506,13 @@ def subspace_iteration(
     all its blocks of rows, and its columns * rank numbers go to each other worker. All of them
     then compute the same orthonormal columns, which is faster than to get those of one worker."""
 
-    def on_each(function: Callable[..., Any], *parts: Any) -> list[Any]:
+    def on_each(function: Callable[..., Any], *arguments: Any) -> list[Any]:
         return [
-            client.submit(function, mine, *parts, workers=[worker], pure=False)
+            client.submit(function, mine, *arguments, workers=[worker], pure=False)
             for worker, mine in blocks.items()
         ]
 
-    parts = on_each(products, client.submit(random_matrix, 77, columns, rank + 10, pure=False))
+    parts = on_each(first_products, 77, columns, rank + 10)
     for _ in range(rounds - 1):
         parts = on_each(next_products, *parts)
     squares = on_each(projected, *parts)
