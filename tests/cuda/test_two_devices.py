@@ -96,7 +96,7 @@ print("done")
 
 
 CONTEXTS = """
-import ctypes, threading
+import ctypes, os, threading
 import pygpu.cuda.driver as cuda
 from pygpu import _cuda, xp
 
@@ -141,6 +141,10 @@ cuda.Context.pop()
 assert current() == 0 and work() == 1
 xp.set_default_device(None)
 assert work("cuda:0") == 0 and in_a_thread("cuda:1") == 0  # the first device's by default
+os.environ["PYGPU_DEVICE"] = "cuda:1"
+xp.set_default_device(None)
+assert in_a_thread() == 1
+del os.environ["PYGPU_DEVICE"]
 
 # A context that the program destroys does not become the default one.
 made = cuda.Device(1).make_context()
