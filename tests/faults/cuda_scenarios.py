@@ -45,6 +45,9 @@ class Base:
         self.device = cuda.Device(0)
         self.context = self.device.retain_primary_context()
         self.context.push()
+        self.other = cuda.Device(cuda.Device.count() - 1).retain_primary_context()
+        for default in (self.other, None):
+            _cuda.Context._set_default(default)  # former ones are kept
         self.cubin = compile(SOURCE, cache_dir=False)
         self.module = SourceModule(SOURCE)
         self.scale = self.module.get_function("scale")
@@ -183,6 +186,24 @@ def threads(base: Base) -> None:
         same(cuda.from_device_like(memory, base.host), base.host)
 
     in_thread(work)
+
+
+@scenario
+def default_contexts(base: Base) -> None:
+    """A thread whose context was made current by default follows the default device."""
+    memory = cuda.to_device(base.host)
+
+    def work() -> None:
+        _cuda.Context._set_default(base.other)
+        cuda.memset_d8(cuda.mem_alloc(4), 0, 4)
+        _cuda.Context._set_default(base.context)
+        base.scale(memory, np.float32(2), np.int32(N), block=(32, 1, 1), grid=(2, 1))
+
+    try:
+        in_thread(work)
+    finally:
+        _cuda.Context._set_default(None)
+    same(cuda.from_device_like(memory, base.host), 2 * base.host)
 
 
 @scenario
