@@ -198,6 +198,13 @@ def device():
     import pygpu.xp as xp
     return str(xp.default_device())
 
+def is_current():
+    import pygpu.cuda.driver as cuda
+    import pygpu.xp as xp
+    (xp.ones(3) + 1).get()  # each kernel would be waited for in another device's context
+    place = xp.default_device()
+    return place.kind == "opencl" or cuda.Context.get_current() == place.context
+
 def die_once(x, flag):
     if not os.path.exists(flag):
         open(flag, "w").close()
@@ -216,6 +223,9 @@ if __name__ == "__main__":
             client.register_plugin(pygpu.dask.DeviceOfWorker(sys.argv[1:3]))
             places = sorted(client.run(device).values())
             print(len(set(places)))
+            workers = client.scheduler_info()["workers"]
+            current = [client.submit(is_current, workers=[w], pure=False) for w in workers]
+            print(client.gather(current))
             x = da.random.default_rng(3).random(size=40_000, chunks=10_000)
             mean = float(x.mean().compute())
             exchanged = x.rechunk(40_000).sum().compute()  # chunks go from worker to worker
@@ -255,7 +265,7 @@ def test_a_cluster(names, tmp_path):
         timeout=280,
     )
     assert done.returncode == 0, done.stderr
-    expected = ["2", "True True", "True True", "no memory for this task"]
+    expected = ["2", "[True, True]", "True True", "True True", "no memory for this task"]
     assert done.stdout.splitlines() == expected, done.stderr
 
 
