@@ -535,7 +535,18 @@ def test_borders(make, mode, options):
     with pytest.raises(ValueError, match="unsupported keyword"):
         np.pad(make(a), 1, mode, nonsense=1)
     with pytest.raises(TypeError, match="is not supported"):
-        np.pad(make(a), 1, lambda *args: None)
+        np.pad(make(a), 1, 5)
+
+
+def test_borders_by_a_function(make):
+    def stripes(vector, width, axis, options):
+        vector[: width[0]] = axis + 10
+        vector[vector.shape[0] - width[1] :] = vector[width[0]] * options.get("times", 2)
+
+    for a in (np.arange(6).reshape(2, 3), np.ones((2, 1, 2), "c8"), np.arange(4.0)[::2]):
+        for width in (1, (2, 1)):
+            same(np.pad(make(a), width, stripes), np.pad(a, width, stripes))
+    same(np.pad(make(a), 1, stripes, times=3), np.pad(a, 1, stripes, times=3))
 
 
 def test_inserting(make):

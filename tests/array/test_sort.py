@@ -66,6 +66,17 @@ def test_searchsorted(make, side):
     np.testing.assert_array_equal(got.get(), np.searchsorted(b, v.astype(np.float32), side, order))
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searchsorted_of_complex_numbers(make, side):
+    rng = np.random.default_rng(5)
+    v = (rng.integers(-1, 3, 60) + 1j * rng.integers(-1, 2, 60)).astype("c8").reshape(6, 10)
+    v[0, :3] = complex(np.nan, 1), complex(1, np.nan), complex(-0.0, -0.0)
+    a = np.sort(v.ravel())
+    for wanted in (v, v[:0], v.real.astype("i4"), 1 + 1j):
+        found = np.searchsorted(make(a), make(wanted) if np.ndim(wanted) else wanted, side)
+        np.testing.assert_array_equal(found.get(), np.searchsorted(a, wanted, side))
+
+
 def test_unique(make):
     for a in (
         values("i1", (30, 40)),

@@ -1,5 +1,7 @@
 """ufunc.at, reduceat, and reduce and accumulate of ufuncs that are not associative."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -229,3 +231,17 @@ def test_a_single_item_is_joined_with_the_identity(make, name, dtype):
         assert np.array_equal(ufunc.reduce(make(a), axis=axis).get(), ufunc.reduce(a, axis=axis))
     a = np.array([-12, 9, -30], dtype)
     assert np.allclose(ufunc.reduce(make(a)).get(), ufunc.reduce(a))
+
+
+@pytest.mark.parametrize("name", ["hypot", "subtract", "fmin", "gcd", "logical_xor"])
+def test_reduce_of_chosen_items(make, name):
+    rng, ufunc = np.random.default_rng(3), getattr(np, name)
+    a, mask = rng.integers(-9, 9, (3, 4, 5)), rng.random((3, 4, 5)) < 0.5
+    a = a / 4 if name in ("hypot", "subtract") else a
+    for axis, chosen in ((0, mask), (-1, mask[0, :, :1]), (1, False), (None, mask[1])):
+        for options in ({"initial": 3}, {"keepdims": True}):
+            work = partial(ufunc.reduce, axis=axis, **options)
+            check(lambda x, w, work=work: work(x, where=w), make, a, np.array(chosen))
+    check(lambda x, w: ufunc.reduce(x, where=w, initial=1), make, a[:0], mask[:0])
+    check(lambda x, w: ufunc.reduce(x, where=w, initial=1), make, a, a)
+    check(lambda x, w: ufunc.accumulate(x, where=w), make, a, mask)

@@ -37,8 +37,7 @@ def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -
         lazy("pygpu._src.array.associative"),
         lazy("pygpu._src.array.primitives"),
     )
-    if options.get("where", True) is not True:
-        raise TypeError(f"{name}.{method}: where= is not supported for arrays on a device")
+    a = _chosen(name, method, a, options)
     dtype = options.get("dtype")
     *_, number = ufuncs.resolve(name, (a.dtype, a.dtype, None), dtype=dtype)
     operation = ufuncs.operation_for(name, (number, number), (number,))
@@ -81,6 +80,25 @@ def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -
     if given is not None or not options.get("keepdims"):
         return out if given is None else given
     return out.reshape(tuple(1 if k in axes else n for k, n in enumerate(a.shape)))
+
+
+def _chosen(name: str, method: str, a: Any, options: dict[str, Any]) -> Any:
+    """Replace the items that where= leaves out by one that changes no result: the ufunc's identity,
+    or initial=, for min(x, x) is x, and so for all ufuncs that have no identity here."""
+    where = options.get("where", True)
+    if where is True:
+        return a
+    if method != "reduce":
+        raise TypeError(f"{name}.{method}: where= is an argument of reduce() only")
+    neutral = getattr(np, name).identity
+    if neutral is None:
+        neutral = options.get("initial")
+        if neutral is None or neutral is np._NoValue:
+            raise ValueError(
+                f"reduction operation '{name}' does not have an identity, so to use a where mask "
+                "one has to specify 'initial'"
+            )
+    return np.where(lazy("pygpu._src.array.ufunc_methods").mask_of(a, where), a, neutral)
 
 
 def _fits(name: str, out: Any, shape: tuple[int, ...]) -> Any:
@@ -173,8 +191,9 @@ def _folded(
         return folds.at(name, *inputs)
     if ufunc.nin != 2 or not isinstance(inputs[0], GPUArray):
         return NotImplemented
-    if options.get("where", True) is not True:
-        raise TypeError(f"{name}.{method}: where= is not supported for arrays on a device")
+    where = options.get("where", True)
+    if where is not True and method != "reduce":
+        raise TypeError(f"{name}.{method}: where= is an argument of reduce() only")
     axis, dtype = options.get("axis", 0), options.get("dtype")
     if method == "reduceat":
         return folds.reduceat(name, *inputs, axis, dtype, given)
@@ -184,5 +203,6 @@ def _folded(
         initial = options.get("initial")
         initial = None if initial is np._NoValue else initial
         keep = bool(options.get("keepdims", False))
-        return folds.reduce(name, *inputs, axis, dtype, given, keep, initial)
+        mask = None if where is True else where
+        return folds.reduce(name, *inputs, axis, dtype, given, keep, initial, mask)
     return NotImplemented

@@ -85,14 +85,14 @@ def sort(by_key: Argsort, a: Any, axis: int | None = -1, order: Any = None) -> A
     return advanced_indexing.take_along_axis(a, argsort(by_key, a, axis, order), axis)
 
 
-def searchsorted(by_key: Argsort, a: Any, v: Any, side: str) -> Any:
-    """Implement numpy.searchsorted for records: the positions in the order of both, minus their
-    own number."""
+def searchsorted(order: Callable[[Any], Any], a: Any, v: Any, side: str) -> Any:
+    """Implement numpy.searchsorted by *order*, a stable argsort: the positions in the order of
+    both, minus their own number."""
     dtype = np.result_type(a.dtype, v.dtype)
     items, wanted = (primitives.flat(primitives.astype(x, dtype)) for x in (a, v))
     left = side == "left"
     both = _joining.concatenate([wanted, items] if left else [items, wanted])
-    place = argsort(by_key, both)  # stable: among equal ones, those of the first part come first
+    place = order(both)  # stable: among equal ones, those of the first part come first
     many = wanted.size
     here = ufuncs.call("less", (place, many)) if left else None
     if here is None:

@@ -279,14 +279,14 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
         v = ufuncs.to_operand(v, a) if isinstance(v, (date, timedelta)) else np.asarray(v)
         if a.dtype.type is not np.void and dtypes.kind(v.dtype) not in "biufcmM":
             raise TypeError(f"searchsorted: v must hold numbers, not items of dtype {v.dtype}")
+    records = lazy("pygpu._src.array.record_order")
     if a.dtype.type is np.void:
-        return lazy("pygpu._src.array.record_order").searchsorted(
-            argsort, a, primitives.as_array(a, v, call="searchsorted"), side
-        )
+        v = primitives.as_array(a, v, call="searchsorted")
+        return records.searchsorted(lambda both: records.argsort(argsort, both), a, v, side)
     dtype = dtypes.result_type(a, v)
-    if dtype.kind == "c":
-        raise TypeError("searchsorted: complex numbers are not supported")
     v = primitives.as_array(a, v, dtype, "searchsorted")
+    if dtype.kind == "c":
+        return records.searchsorted(argsort, primitives.astype(a, dtype), v, side)
     values = [primitives.astype(b._aligned(), dtype) for b in (a, v)]
     x, wanted = (
         b if layout.flags(b.shape, b.strides, b.itemsize)[0] else _rows_last(b, b.ndim - 1)

@@ -22,7 +22,7 @@ from pygpu._src.runtime import kernel_cache
 from . import advanced_indexing, layout, primitives, sort, ufuncs
 from .routines import joining, manipulation
 
-__all__ = ["accumulate", "at", "reduce", "reduceat"]
+__all__ = ["accumulate", "at", "mask_of", "reduce", "reduceat"]
 
 # those whose items may be joined in any order
 _FREE = frozenset(
@@ -74,14 +74,16 @@ def _kernel(backend: Any, key: Any, operation: Any, text: str, *kinds: np.dtype[
 
 def _rows(
     operation: Any, x: Any, y: Any, n: int, starts: Any = None, each: bool = False,
-    begun: bool = False,
+    begun: bool = False, mask: Any = None,
 ) -> None:  # fmt: skip
     """Fold rows of n items, contiguous like y. starts: the beginnings of segments, each of which
-    gives a result; each: every item gives one. begun: y has the initial values."""
+    gives a result; each: every item gives one. begun: y has the initial values. mask: which items
+    are folded (for begun ones)."""
     cell = y.dtype
     many = 1 if starts is None else starts.size
     item, out = dtypes.storage_type(x.dtype), dtypes.storage_type(cell)
     of = "PG_ARRAY_IN(pg_i64, starts), " if starts is not None else ""
+    of += "PG_ARRAY_IN(pg_b8, mask), " if mask is not None else ""
     where = "pg_i64 k = 0, end = n;"
     if starts is not None:
         where = (
@@ -95,7 +97,8 @@ PG_KERNEL void fold(PG_ARRAY_IN({item}, x), {of}PG_ARRAY({out}, y), pg_i64 rows,
                     pg_i64 segments)
 {{
     PG_START_IN({item}, x); PG_START({out}, y);
-    {"PG_START_IN(pg_i64, starts);" if of else ""}
+    {"PG_START_IN(pg_i64, starts);" if starts is not None else ""}
+    {"PG_START_IN(pg_b8, mask);" if mask is not None else ""}
     PG_FOR(g, rows * segments) {{
         const pg_i64 row = g / segments;
         {out} cell[1];
@@ -103,6 +106,7 @@ PG_KERNEL void fold(PG_ARRAY_IN({item}, x), {of}PG_ARRAY({out}, y), pg_i64 rows,
         {"cell[0] = y[g];" if begun else _begin(cell, x.dtype, "x[row * n + k]")}
         {"" if begun else (f"y[{position}] = cell[0]; " if each else "") + "k++;"}
         for (; k < end; k++) {{
+            {"if (!mask[row * n + k]) continue;" if mask is not None else ""}
             {_step(operation, cell, x.dtype, "x[row * n + k]")}
             {f"y[{position}] = cell[0];" if each else ""}
         }}
@@ -110,11 +114,11 @@ PG_KERNEL void fold(PG_ARRAY_IN({item}, x), {of}PG_ARRAY({out}, y), pg_i64 rows,
     }}
 }}
 """
-    key = ("rows", starts is None, each, begun)
+    key = ("rows", starts is None, each, begun, mask is None)
     kernel = _kernel(x.backend, key, operation, text, x.dtype, cell)
     rows = x.size // n if n else y.size
     groups, size = kernel_cache.grid(x.backend, max(rows * many, 1))
-    reads = [x] if starts is None else [x, starts]
+    reads = [b for b in (x, starts, mask) if b is not None]
     primitives.launch(x, kernel, groups, size, reads, [y], [rows, n, many])
 
 
@@ -149,8 +153,10 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
     return _placed(result, axis, out, f"{name}.accumulate")
 
 
-def reduce(name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any) -> Any:
-    """Implement numpy.ufunc.reduce, from left to right. initial: None for none."""
+def reduce(
+    name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any
+) -> Any:
+    """Implement numpy.ufunc.reduce, from left to right. initial, where: None for none."""
     ufunc = getattr(np, name)
     if axis is None or (a.ndim == 0 and axis in (0, -1)):
         axes = tuple(range(a.ndim))
@@ -165,15 +171,24 @@ def reduce(name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, i
     n = prod(a.shape[k] for k in axes)
     shape = tuple(a.shape[k] for k in kept)
     rows = primitives.c_order(a.transpose([*kept, *axes]) if a.ndim else a)._aligned()
-    if initial is None and (n == 0 or name == "hypot"):  # it also changes a single item
+    mask = None
+    if where is not None:
+        mask = np.broadcast_to(mask_of(a, where), a.shape)
+        mask = primitives.c_order(mask.transpose([*kept, *axes]) if a.ndim else mask)
+    if initial is None and (n == 0 or mask is not None or name == "hypot"):  # it changes one item
         initial = ufunc.identity
+        if initial is None and mask is not None:
+            raise ValueError(
+                f"reduction operation '{name}' does not have an identity, so to use a where mask "
+                "one has to specify 'initial'"
+            )
         if initial is None and prod(shape):
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
     result = primitives.empty(a, shape, operation.outputs[0])
     if initial is not None:
         primitives.fill(result, initial)
     if result.size and n:
-        _rows(operation, rows, result, n, begun=initial is not None)
+        _rows(operation, rows, result, n, begun=initial is not None, mask=mask)
     if keepdims:
         result = result.reshape(tuple(1 if k in axes else m for k, m in enumerate(a.shape)))
     if out is None:
@@ -182,6 +197,14 @@ def reduce(name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, i
         raise ValueError(f"{name}.reduce: out has shape {out.shape}, not {result.shape}")
     out._copy_from(result)
     return out
+
+
+def mask_of(a: Any, where: Any) -> Any:
+    """Return the argument where= of a reduction of *a*, an array of bool on its device."""
+    mask = primitives.as_array(a, where, call="where")
+    if mask.dtype != np.bool_:
+        raise TypeError(f"where must be an array of bool, not of {mask.dtype}")
+    return mask
 
 
 def reduceat(name: str, a: Any, indices: Any, axis: Any, dtype: Any, out: Any) -> Any:

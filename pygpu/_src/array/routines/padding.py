@@ -17,7 +17,7 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels import pad as pad_text
 from pygpu._src.runtime import kernel_cache
 
-from . import joining, statistics
+from . import joining, manipulation, statistics
 
 __all__ = ["pad"]
 
@@ -37,7 +37,9 @@ def _pairs(given: Any, ndim: int) -> Any:
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
-    """Implement numpy.pad for all modes given by name."""
+    """Implement numpy.pad. A mode that is a function gets each vector, a view on the device."""
+    if callable(mode):
+        return _pad_by_function(array, _widths(pad_width, array.ndim), mode, options)
     known = mode in _OPTIONS or mode in (*_REPEATED, "empty") if isinstance(mode, str) else False
     if not known:
         if isinstance(mode, str):
@@ -83,6 +85,19 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
             borders = [_statistic(mode, array, axis, n, k) for k, n in enumerate(lengths)]
         array = _add_borders(array, axis, width, borders)
     return array
+
+
+def _pad_by_function(
+    array: Any, widths: list[list[int]], function: Any, options: dict[str, Any]
+) -> Any:
+    """Call function(vector, widths, axis, options) for the vectors along each axis in turn; it
+    writes to their ends."""
+    padded = _pad_constant(array, widths, 0)
+    for axis in range(padded.ndim):
+        vectors = manipulation.moveaxis(padded, axis, -1)
+        for index in np.ndindex(vectors.shape[:-1]):
+            function(vectors[index], tuple(widths[axis]), axis, options)
+    return padded
 
 
 def _widths(given: Any, ndim: int) -> list[list[int]]:
