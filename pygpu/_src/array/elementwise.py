@@ -185,6 +185,7 @@ def _tiles(
             lazy("pygpu._src.codegen.kernels.elementwise").kernel_name(operation),
         ),
         _features(operation, memory),
+        quick=_is_short(operation),
     )
     rows = prod(shape[:-1])
     groups, size = lazy("pygpu._src.codegen.kernels.row_tiles").shape_of_group(rows, length, vector)
@@ -260,7 +261,19 @@ def get_kernel(
                     names[key_of(other, stored)] = name(other)
         return text, name(operation), names
 
-    return kernel_cache.get(backend, key_of(operation, memory), make, _features(operation, memory))
+    return kernel_cache.get(
+        backend,
+        key_of(operation, memory),
+        make,
+        _features(operation, memory),
+        quick=_is_short(operation),
+    )
+
+
+def _is_short(operation: Operation) -> bool:
+    """Whether the kernel is compiled quickly: one expression per item, for which memory is the
+    limit. What a compiler skips then are copies of the loop for each case, not the expression."""
+    return not (operation.helpers or operation.index or operation.guard or operation.key)
 
 
 def _related(operation: Operation) -> list[Operation]:
