@@ -244,6 +244,7 @@ _LOOK_BACK = Template("""\
 """)
 
 _WRITE = Template("""\
+    $last_mask
     PG_BARRIER;
     PG_UNROLL for (int k = 0; k < $each; k++) {
         int i = k * $group + id;
@@ -276,7 +277,9 @@ _CLEAR_MARKS = Template(
     "PG_UNROLL for (int w = 0; w < 8; w++) ((PG_LOCAL_PTR pg_u32 *)room)[w * $group + id] = 0;"
 )
 _READ_INDEX = f"index[k] = ends & {FIRST} ? (pg_u32)(from + there) : index_in[from + there];"
-_PUT_KEY = f"keys_out[at] = ends & {LAST} ? sort_item(key) : key;"
+# Not a condition, for which compilers would copy the whole loop
+_PUT_KEY = "keys_out[at] = (K)(key ^ ((key ^ sort_item(key)) & last));"
+_LAST_MASK = f"const K last = ends & {LAST} ? (K)~(K)0 : (K)0;"
 _PUT_INDEX = f"""\
 if (ends & {LAST}) {{
                 ((PG_GLOBAL pg_i64 *)index_out)[at] = (pg_i64)places[i];
@@ -332,6 +335,7 @@ def _sweep(positions: bool, size: int, shape: Shape) -> str:
         "parameters": ", ".join(f"PG_ARRAY{m}({t}, {x})" for m, t, x in arrays),
         "starts": placed("PG_START_IN(pg_u32, index_in); PG_START(pg_u32, index_out);"),
         "put": _PUT_INDEX if positions else _PUT_KEY,
+        "last_mask": "" if positions else _LAST_MASK,
         "places": placed(f"PG_LOCAL pg_u32 places[{tile}];"),
         "indices": placed(f"pg_u32 index[{each}];"),
         "read_index": placed(_READ_INDEX),
