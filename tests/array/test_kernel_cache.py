@@ -73,8 +73,8 @@ def test_results_come_in_their_order(name):
         return k
 
     makers = [lambda k=k: make(k) for k in range(3)]
-    assert kernel_cache.compile_at_once(Slow(name), makers) == [0, 1, 2]
-    assert kernel_cache.compile_at_once(Slow(name), []) == []
+    assert kernel_cache.begin(Slow(name), makers)() == [0, 1, 2]
+    assert kernel_cache.begin(Slow(name), [])() == []
 
 
 def test_an_error_is_raised_after_all_have_ended():
@@ -87,7 +87,7 @@ def test_an_error_is_raised_after_all_have_ended():
         ended.append(threading.Event().wait(0.05))
 
     with pytest.raises(KeyError, match="one"):
-        kernel_cache.compile_at_once(Slow(), [wrong, right, right])
+        kernel_cache.begin(Slow(), [wrong, right, right])()
     assert len(ended) == 2
 
 
@@ -96,11 +96,11 @@ def test_the_kernels_of_a_transform_are_compiled_at_once(make, monkeypatch):
 
     asked = []
 
-    def compile_at_once(backend, makers, real=kernel_cache.compile_at_once):
+    def begin(backend, makers, real=kernel_cache.begin):
         asked.append(len(makers))
         return real(backend, makers)
 
-    monkeypatch.setattr(kernel_cache, "compile_at_once", compile_at_once)
+    monkeypatch.setattr(kernel_cache, "begin", begin)
     monkeypatch.setenv("PYGPU_FFT", "own")
     transform.set_tuning(plan.Tuning(single=1024, column=256, cpu_single=1024, cpu_column=256))
     try:
@@ -109,3 +109,30 @@ def test_the_kernels_of_a_transform_are_compiled_at_once(make, monkeypatch):
     finally:
         transform.set_tuning(plan.Tuning())
     assert asked and asked[0] > 1
+
+
+def test_the_kernels_of_all_axes_are_compiled_at_once(make, monkeypatch):
+    events = []
+
+    def begin(backend, makers, real=kernel_cache.begin):
+        finish = real(backend, makers)
+        events.append("begin")
+
+        def finished():
+            events.append("finish")
+            return finish()
+
+        return finished
+
+    monkeypatch.setattr(kernel_cache, "begin", begin)
+    monkeypatch.setenv("PYGPU_FFT", "own")
+    a = np.random.default_rng(0).standard_normal((22, 3, 26))
+    x = make(a)
+    for _ in range(2):  # compiled, then known
+        np.testing.assert_allclose(
+            np.fft.rfftn(x, axes=(0, 2)).get(), np.fft.rfftn(a, axes=(0, 2)), atol=1e-12
+        )
+    if x.backend.name == "cuda":
+        assert events == ["begin", "begin", "finish", "finish"]
+    else:
+        assert events == ["begin", "finish"] * 2

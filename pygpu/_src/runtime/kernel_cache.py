@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from .backend import Backend
 
 __all__ = [
-    "compile_at_once",
     "background",
+    "begin",
     "copy_bytes",
     "get",
     "grid",
@@ -148,13 +148,15 @@ def start(
         backend.compiling.pop(key, None)
 
 
-def compile_at_once(backend: Backend, makers: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Return the results of functions that compile. On CUDA they run concurrently, all but the
-    last in their own threads. Raises the first exception, after all have ended."""
-    if backend.name != "cuda" or not makers:
-        return [make() for make in makers]
+def begin(backend: Backend, makers: Sequence[Callable[[], Any]]) -> Callable[[], list[Any]]:
+    """Start functions that compile, on CUDA each in its own thread. The function that is returned
+    waits for them and returns their results, or raises the first exception after all have ended.
+    Elsewhere it calls them."""
+    if backend.name != "cuda":
+        return lambda: [make() for make in makers]
     results: list[Any] = [None] * len(makers)
     errors: list[BaseException] = []
+    begun: list[threading.Thread] = []
 
     def work(place: int) -> None:
         try:
@@ -162,23 +164,22 @@ def compile_at_once(backend: Backend, makers: Sequence[Callable[[], Any]]) -> li
         except BaseException as error:
             errors.append(error)
 
-    begun = []
-    try:
-        for place in range(len(makers) - 1):
-            thread = threading.Thread(target=work, args=(place,), name="pygpu compiler")
-            try:
-                thread.start()
-            except RuntimeError:
-                work(place)
-            else:
-                begun.append(thread)
-        work(len(makers) - 1)
-    finally:
+    def finish() -> list[Any]:
         for thread in begun:
             thread.join()
-    if errors:
-        raise errors[0]
-    return results
+        if errors:
+            raise errors[0]
+        return results
+
+    for place in range(len(makers)):
+        thread = threading.Thread(target=work, args=(place,), name="pygpu compiler")
+        try:
+            thread.start()
+        except RuntimeError:  # no more threads
+            work(place)
+        else:
+            begun.append(thread)
+    return finish
 
 
 def keep_plan(backend: Backend, family: str, key: Any, plan: Any) -> None:

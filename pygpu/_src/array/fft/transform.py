@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from . import replay, tables
 
 __all__ = [
     "Request",
+    "Waiting",
     "forget",
     "generation",
     "image_axes",
@@ -142,6 +143,11 @@ def _kept(backend: Any, key: Any, make: Any) -> Any:
             store.popitem(last=False)
             backend.__dict__.pop("_fft_calls", None)  # which would keep it alive
     return made
+
+
+def _is_kept(backend: Any, key: Any) -> bool:
+    with _lock:
+        return key in _store(backend)
 
 
 def _table_bytes(store: OrderedDict[Any, Any]) -> int:
@@ -455,7 +461,8 @@ def _make(
     scaled: bool,
     wide: bool,
     image: tuple[int, ...],
-) -> _Plan:
+) -> Callable[[], _Plan]:
+    """Start compiling the kernels of a plan. Returns the function that waits for them."""
     real = _precision(out.dtype)
     length, source, target, by_halves = _sides(request, a, out, lines)
     whole = request.n if request.kind != "complex" else 0
@@ -476,10 +483,9 @@ def _make(
     else:
         passes = _convolution(cuts, inner, source, end, scaled_end)
     wanted = request.n // 2 + 1 if request.kind == "half" and not by_halves else length
-    steps = _steps(cuts, passes, apart, wanted)
-    if apart:
-        steps.append(_fold_step(cuts, request.n, steps[-1].target, target, scaled))
-    return _Plan(tuple(steps), inner)
+    fold = _Fold(cuts, request.n, target, scaled) if apart else None
+    steps = _steps(cuts, passes, fold, wanted)
+    return lambda: _Plan(steps(), inner)
 
 
 def _convolution(cuts: _Cuts, inner: int, source: Side, end: Side, scaled: bool) -> list[text.Pass]:
@@ -508,20 +514,33 @@ def _convolution_in_three(
     return [first, _fitted(middle, cuts.like.backend.limits), last]
 
 
-def _steps(cuts: _Cuts, passes: list[text.Pass], apart: bool, wanted: int) -> list[_Step]:
-    """Return a launch for each pass. apart: the last one writes to scratch memory too."""
+def _steps(
+    cuts: _Cuts, passes: list[text.Pass], fold: _Fold | None, wanted: int
+) -> Callable[[], tuple[_Step, ...]]:
+    """Start compiling a launch for each pass, and the one for *fold*, for which the last pass
+    writes to scratch memory too. Returns the function that waits for them."""
     backend = cuts.like.backend
     launches = _joined(cuts, passes)
+    makers: list[Callable[[], Any]]
     makers = [partial(_kernel, backend, of, _source(backend, of), text.NAME) for of in launches]
-    kernels = kernel_cache.compile_at_once(backend, makers)
-    steps: list[_Step] = []
-    at = -1
-    for number, (of, kernel) in enumerate(zip(launches, kernels, strict=True)):
-        to = -1 if number + 1 == len(launches) and not apart else (at + 1) % 2
-        table = _table(cuts.like, text.joined_segments(of), cuts.real)
-        steps.append(_Step(kernel, table, of[0], at, to, wanted, len(of) - 1))
-        at = to
-    return steps
+    if fold is not None:
+        makers.append(fold.kernel)
+    compiled = kernel_cache.begin(backend, makers)
+
+    def finish() -> tuple[_Step, ...]:
+        steps: list[_Step] = []
+        at, kernels = -1, compiled()
+        for number, (of, kernel) in enumerate(zip(launches, kernels)):
+            to = -1 if number + 1 == len(launches) and fold is None else (at + 1) % 2
+            table = _table(cuts.like, text.joined_segments(of), cuts.real)
+            steps.append(_Step(kernel, table, of[0], at, to, wanted, len(of) - 1))
+            at = to
+        if fold is not None:
+            table = _table(cuts.like, root_segments(fold.n), cuts.real)
+            steps.append(_Step(kernels[-1], table, None, at, -1, 0))
+        return tuple(steps)
+
+    return finish
 
 
 def _joined(cuts: _Cuts, passes: list[text.Pass]) -> list[tuple[text.Pass, ...]]:
@@ -539,22 +558,45 @@ def _source(backend: Any, of: tuple[text.Pass, ...]) -> Any:
     return partial((fft_cpu if backend.limits.is_cpu else text).source, *of)
 
 
-def _fold_step(cuts: _Cuts, n: int, at: int, target: Side, scaled: bool) -> _Step:
-    """Return the launch that makes the transform of n real numbers from that of their pairs."""
-    batch = len(cuts.lines.shape)
-    options = (cuts.real, n // 2, batch, target._replace(limit=False), scaled, cuts.strided)
-    backend = cuts.like.backend
-    make = partial(text.fold_source, *options)
-    kernel = _kernel(backend, ("fold", *options), make, "fft_fold")
-    table = _table(cuts.like, root_segments(n), cuts.real)
-    return _Step(kernel, table, None, at, -1, 0)
+class _Fold(NamedTuple):
+    """The launch that makes the transform of n real numbers from that of their pairs."""
+
+    cuts: _Cuts
+    n: int
+    target: Side
+    scaled: bool
+
+    def kernel(self) -> Any:
+        cuts = self.cuts
+        batch, target = len(cuts.lines.shape), self.target._replace(limit=False)
+        options = (cuts.real, self.n // 2, batch, target, self.scaled, cuts.strided)
+        make = partial(text.fold_source, *options)
+        return _kernel(cuts.like.backend, ("fold", *options), make, "fft_fold")
 
 
 # ---- execution
 
 
-def transform(request: Request, a: Any, out: Any, axis: int, factor: float) -> None:
+class Waiting:
+    """Transforms that wait until the kernels of all of them are compiled, in their order."""
+
+    def __init__(self) -> None:
+        self.runs: list[Callable[[], None]] = []
+        self.begun: dict[Any, Callable[[], _Plan]] = {}  # plans that are being made
+
+    def finish(self) -> None:
+        """Launch them."""
+        for run in self.runs:
+            run()
+
+
+def transform(
+    request: Request, a: Any, out: Any, axis: int, factor: float, waiting: Waiting | None = None
+) -> None:
     """Transform the lines of *a* along an axis to those of *out*, times a factor.
+
+    waiting: if kernels must be compiled, or if others wait, the transform is added to these instead
+    of being launched.
 
     *out* is float32 or complex64 to compute in single precision, else float64 or complex128; it
     may be float16 if it is real. Both have aligned items; they share no memory, or are the same.
@@ -563,7 +605,7 @@ def transform(request: Request, a: Any, out: Any, axis: int, factor: float) -> N
     need = request.n // 2 + 1 if request.kind == "real" else request.n
     have = min(a.shape[axis], need)
     lines = _lines_of(a, out, axis, have, out.shape[axis])
-    _transform(request, a, out, lines, have < need, factor)
+    _transform(request, a, out, lines, have < need, factor, waiting)
 
 
 def passes_of(a: Any, n: int, like: np.dtype[Any]) -> int:
@@ -599,7 +641,12 @@ def image_axes(a: Any, axes: Sequence[int], like: np.dtype[Any]) -> tuple[int, .
 
 
 def transform_image(
-    request: Request, a: Any, out: Any, axes: tuple[int, ...], factor: float
+    request: Request,
+    a: Any,
+    out: Any,
+    axes: tuple[int, ...],
+    factor: float,
+    waiting: Waiting | None = None,
 ) -> None:
     """The same along several axes, given as image_axes() gives them for both arrays."""
     rest = [k for k in range(a.ndim) if k not in axes]
@@ -612,7 +659,7 @@ def transform_image(
     steps = a.strides[inner], out.strides[inner]
     lines = _Lines(shape, source, target, steps, (request.n, request.n))
     image = tuple(a.shape[k] for k in axes)
-    _transform(request, a, out, lines, False, factor, image)
+    _transform(request, a, out, lines, False, factor, waiting, image)
 
 
 def _transform(
@@ -622,6 +669,7 @@ def _transform(
     lines: _Lines,
     filled: bool,
     factor: float,
+    waiting: Waiting | None,
     image: tuple[int, ...] = (),
 ) -> None:
     """filled: pad the existing items with zeros."""
@@ -646,12 +694,24 @@ def _transform(
         image,
         _tuning,
     )
-    plan = _kept(
-        a.backend,
-        key,
-        lambda: _make(request, a, out, lines, factor != 1, room >= 1 << 31, image),
-    )
-    _run(plan, a, out, lines, factor)
+
+    def make() -> Callable[[], _Plan]:
+        return _make(request, a, out, lines, factor != 1, room >= 1 << 31, image)
+
+    finish = waiting.begun.get(key) if waiting is not None else None
+    if finish is None and not _is_kept(a.backend, key):
+        finish = make()
+        if waiting is not None:
+            waiting.begun[key] = finish
+
+    def run() -> None:
+        plan = _kept(a.backend, key, finish or (lambda: make()()))
+        _run(plan, a, out, lines, factor)
+
+    if waiting is not None and (waiting.runs or finish is not None):
+        waiting.runs.append(run)
+    else:
+        run()
 
 
 def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:

@@ -207,9 +207,16 @@ _REQUESTS: dict[str, dict[str, Any]] = {
 
 
 def _transform_axis(
-    name: str, a: Any, n: int, axis: int, factor: float, out: Any, call: str
+    name: str,
+    a: Any,
+    n: int,
+    axis: int,
+    factor: float,
+    out: Any,
+    call: str,
+    waiting: own.Waiting | None = None,
 ) -> Any:
-    """Transform one axis; the result is *out* if that is suitable."""
+    """Transform one axis; the result is *out* if that is suitable. waiting: see transform()."""
     half, real = name in ("rfft", "ihfft"), name in ("irfft", "hfft")
     dtype = _real(a.dtype) if real else _complex(a.dtype)
     shape = (*a.shape[:axis], n // 2 + 1 if half else n, *a.shape[axis + 1 :])
@@ -226,7 +233,7 @@ def _transform_axis(
     options = dict(_REQUESTS[name])
     if a.dtype.kind != "c":
         options["conj_in"] = False
-    own.transform(own.Request(n, **options), a._aligned(), target, axis, factor)
+    own.transform(own.Request(n, **options), a._aligned(), target, axis, factor, waiting)
     return target
 
 
@@ -246,7 +253,13 @@ def _image_axes(steps: list[tuple[str, int, int]], a: Any) -> tuple[int, ...] | 
 
 
 def _transform_image(
-    name: str, a: Any, axes: tuple[int, ...], factor: float, out: Any, call: str
+    name: str,
+    a: Any,
+    axes: tuple[int, ...],
+    factor: float,
+    out: Any,
+    call: str,
+    waiting: own.Waiting | None = None,
 ) -> Any:
     """Transform several axes in one pass; the result is *out* if that is suitable."""
     dtype = _complex(a.dtype)
@@ -255,7 +268,8 @@ def _transform_image(
     if own.image_axes(target, axes, dtype) != axes:
         target = _empty_like(a, a.shape, dtype)
     n = prod(a.shape[k] for k in axes)
-    own.transform_image(own.Request(n, **_REQUESTS[name]), a, target, axes, factor)
+    request = own.Request(n, **_REQUESTS[name])
+    own.transform_image(request, a, target, axes, factor, waiting)
     return target
 
 
@@ -273,6 +287,8 @@ def _kernels_nd(name: str, a: Any, lengths: list[int], axes: list[int], norm: An
     else:
         steps = [(kind, *pair) for pair in reversed(pairs)]
     made = None
+    # The kernels of all steps are compiled at once.
+    waiting = own.Waiting() if a.backend.name == "cuda" else None
     while steps:
         what, n, axis = steps[0]
         image = _image_axes(steps, a) if a.size else None
@@ -287,10 +303,12 @@ def _kernels_nd(name: str, a: Any, lengths: list[int], axes: list[int], norm: An
             place = out if last and out is not None and out.shape == shape else None
         factor = prod(_factor(norm, m, what[0] == "i") for _, m, _ in steps[:done])
         if image is None:
-            a = made = _transform_axis(what, a, n, axis, factor, place, name)
+            a = made = _transform_axis(what, a, n, axis, factor, place, name, waiting)
         else:
-            a = made = _transform_image(what, a, image, factor, place, name)
+            a = made = _transform_image(what, a, image, factor, place, name, waiting)
         steps = rest
+    if waiting is not None:
+        waiting.finish()
     return _copy_to_out(made, out, name)
 
 
