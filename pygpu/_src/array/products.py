@@ -7,7 +7,7 @@ benchmarks/linalg.py.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -245,12 +245,14 @@ def product(a: Any, b: Any, number: DType, out: Any) -> Again:
     return _by_tiles(of, number)
 
 
-def _kernel(backend: Any, key: Any, kinds: Kinds, make: Any, name: str) -> Any:
+def _kernel(
+    backend: Any, key: Any, kinds: Kinds, make: Any, name: str, find: Any = kernel_cache.get
+) -> Any:
     features = dtypes.features(kinds.x, kinds.y, kinds.number, kinds.out)
     if backend.limits.warps:
         features.add("warps")
     key = ("product", name, kinds, key)
-    return kernel_cache.get(backend, key, lambda: (make(), name), features, exact=False)
+    return find(backend, key, lambda: (make(), name), features, exact=False)
 
 
 def _by_tiles(of: _Matrices, number: DType) -> Again:
@@ -283,12 +285,13 @@ def _by_tiles(of: _Matrices, number: DType) -> Again:
     far = _exceeds_int32(of.a_own, tile.rows, tile.deep) or _exceeds_int32(
         of.b_own, tile.columns, tile.deep
     )
-    more = (tile, *sides, width if dense else 1, far)
-    kernel = _kernel(backend, more, kinds, lambda: matmul_tiles.source(kinds, *more), "product")
     across = -(-n // tile.columns)
     tiles = -(-m // tile.rows) * across
     total = tiles * stack * parts
+    more = (tile, *sides, width if dense else 1, far)
     by = _Part(kinds, part, parts, (across, tiles, total))
+    _begin_join(of, by)
+    kernel = _kernel(backend, more, kinds, lambda: matmul_tiles.source(kinds, *more), "product")
     return _run(of, by, kernel, min(total, 1 << 20), tile.group, ())
 
 
@@ -336,16 +339,29 @@ def _run(
     return tuple(steps), tuple(needed)
 
 
-def _join(of: _Matrices, by: _Part, sums: Any) -> tuple[Any, ...]:
-    """Add up the sums of all parts. Returns the step for Plans.add()."""
-    backend, kinds = of.a.backend, by.kinds
-    lengths, strides = (*of.batch, of.m, of.n), (*of.steps[2], *of.out_own)
-    items, limits = prod(lengths), backend.limits
+def _join_kernel(of: _Matrices, by: _Part, find: Any = kernel_cache.get) -> tuple[Any, int]:
+    """Return the kernel that adds up the sums of all parts, and how many work-items an item has."""
+    items, limits = of.m * of.n * prod(of.batch), of.a.backend.limits
     lanes = 1
     if not limits.is_cpu and limits.group_size >= text.GROUP:
         while lanes < 32 and by.parts >= 4 * lanes and items * lanes < 1024 * limits.units:
             lanes *= 2
-    kernel = _kernel(backend, lanes, kinds, lambda: text.join_source(kinds, lanes), "join")
+    make = partial(text.join_source, by.kinds, lanes)
+    return _kernel(of.a.backend, lanes, by.kinds, make, "join", find), lanes
+
+
+def _begin_join(of: _Matrices, by: _Part) -> None:
+    """Compile that kernel beside the one of the product, if it will be needed."""
+    if by.parts > 1:
+        _join_kernel(of, by, kernel_cache.start)
+
+
+def _join(of: _Matrices, by: _Part, sums: Any) -> tuple[Any, ...]:
+    """Add up the sums of all parts. Returns the step for Plans.add()."""
+    backend = of.a.backend
+    lengths, strides = (*of.batch, of.m, of.n), (*of.steps[2], *of.out_own)
+    items = prod(lengths)
+    kernel, lanes = _join_kernel(of, by)
     numbers = [by.parts, items, *lengths[1:], *strides]
     groups, size = kernel_cache.grid(backend, items)
     if lanes > 1:
@@ -455,11 +471,12 @@ def _by_row(of: _Matrices, number: DType, by_k: bool) -> Again:
     parts = min(groups // (tiles * stack), k // least, _MOST_PARTS)
     part, parts = _cut(k, parts, reading.vector * reading.lanes if by_k else reading.lanes)
     kinds = Kinds(x, y, number, of.out.dtype, len(of.batch) + 1, parts > 1)
+    total = tiles * stack * parts
+    by = _Part(kinds, part, parts, (tiles, tiles, total))
+    _begin_join(of, by)
     kernel = _kernel(
         backend, reading, kinds, lambda: matmul_vectors.source(kinds, reading), "product"
     )
-    total = tiles * stack * parts
-    by = _Part(kinds, part, parts, (tiles, tiles, total))
     most = groups if limits.is_cpu else 1 << 20
     return _run(of, by, kernel, min(total, most), reading.group, ())
 
