@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from pygpu._src.array import elementwise
 from pygpu._src.runtime import kernel_cache
 
 
@@ -136,3 +137,24 @@ def test_the_kernels_of_all_axes_are_compiled_at_once(make, monkeypatch):
         assert events == ["begin", "begin", "finish", "finish"]
     else:
         assert events == ["begin", "finish"] * 2
+
+
+@pytest.mark.parametrize("helper", ["", "PG_INLINE pg_i16 pg_test_three(void) { return 3; }\n"])
+def test_only_short_elementwise_kernels_are_compiled_quickly(make, monkeypatch, helper):
+    backend = make(np.zeros(1)).backend
+    asked = []
+
+    def compile_noted(source, options=(), real=backend.compile):
+        asked.append(options)
+        return real(source, options)
+
+    monkeypatch.setattr(backend, "compile", compile_noted)
+    i16 = np.dtype(np.int16)
+    three = "pg_test_three()" if helper else "3"
+    operation = elementwise.Operation(
+        f"test short {bool(helper)}", (i16,), (i16,), f"y0 = (pg_i16)({three} * x0);", helper
+    )
+    elementwise.get_kernel(backend, operation, (i16, i16), 0, False)
+    quick = set(backend.dialect.quick)
+    assert backend.name != "cuda" or quick
+    assert len(asked) == 1 and quick & set(asked[0]) == (set() if helper else quick)
