@@ -30,6 +30,8 @@ if TYPE_CHECKING:
         Pair,
         Plane,
         PlaneBinary,
+        PlaneQuaternary,
+        PlaneTernary,
         Quadruple,
         Quaternary,
         Spherical,
@@ -783,20 +785,24 @@ spherical_in: Spherical = _spherical(
 spherical_kn: Spherical = _spherical(
     "spherical_kn", "modified spherical Bessel function of the second kind"
 )
-hyp0f1: Binary = _two(
+hyp0f1: PlaneBinary = _two(
     "hyp0f1",
-    "hyp0f1(b, x): the confluent hypergeometric limit function",
+    "hyp0f1(b, z): the confluent hypergeometric limit function, of real b and real or complex z",
     "the series, jv and iv, DLMF 10.16.9 and 10.39.9",
 )
-hyp1f1: Ternary = _three(
+hyp1f1: PlaneTernary = _three(
     "hyp1f1",
-    "hyp1f1(a, b, x): Kummer's confluent hypergeometric function M",
-    "the series, DLMF 13.7.1, Kummer's transformation, the recurrence 13.3.1",
+    "hyp1f1(a, b, z): Kummer's confluent hypergeometric function M, of real a and b and real or "
+    "complex z",
+    "the series, DLMF 13.7.1 and 13.7.2, Kummer's transformation, the recurrence 13.3.1 (compared "
+    "by J. Pearson, S. Olver, M. Porter, 2017)",
 )
-hyp2f1: Quaternary = _four(
+hyp2f1: PlaneQuaternary = _four(
     "hyp2f1",
-    "hyp2f1(a, b, c, x): Gauss's hypergeometric function",
-    "the series, DLMF 15.8.1, 15.8.4 and 15.8.10, the recurrence 15.5.11",
+    "hyp2f1(a, b, c, z): Gauss's hypergeometric function, of real parameters and real or complex "
+    "z; on the cut, complex z beyond 1, the sign of the imaginary zero chooses the side",
+    "the series, DLMF 15.8.1, 15.8.4 and 15.8.10, the recurrence 15.5.11, and for complex z "
+    "Taylor's series of the equation 15.10.1 (compared by J. Pearson, S. Olver, M. Porter, 2017)",
 )
 ber: Unary = _one(
     "ber",

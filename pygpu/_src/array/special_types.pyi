@@ -41,6 +41,20 @@ class Ternary(Protocol):
         dtype: Any = None,
     ) -> Floating: ...
 
+class PlaneTernary(Protocol):
+    """A function of two real parameters and a number, which may be complex."""
+    def __call__(
+        self, a: Operand, b: Operand, z: Operand, /, out: Out = None, *, where: Any = True,
+        dtype: Any = None,
+    ) -> GPUArray[Any]: ...
+
+class PlaneQuaternary(Protocol):
+    """A function of three real parameters and a number, which may be complex."""
+    def __call__(
+        self, a: Operand, b: Operand, c: Operand, z: Operand, /, out: Out = None, *,
+        where: Any = True, dtype: Any = None,
+    ) -> GPUArray[Any]: ...
+
 class Pair(Protocol):
     """A function of each item with two results."""
     def __call__(

@@ -67,7 +67,8 @@ def loop_dtype(name: str, kinds: Sequence[Any], fp64: bool) -> np.dtype[Any]:
         if letter not in allowed:
             what = kind.__name__ if isinstance(kind, type) else kind
             wanted = "numbers are" if "c" in allowed else "real numbers are"
-            where = " for the order" if k < function.orders else ""
+            orders = "parameters" if name.startswith("hyp") else "order"
+            where = f" for the {orders}" if k < function.orders else ""
             raise TypeError(f"{name}: {wanted} needed{where}, not {what}")
     numbers = [kind(0) if isinstance(kind, type) else kind for kind in kinds]
     dtype = np.result_type(np.float32, np.result_type(*numbers))

@@ -54,6 +54,7 @@ _IN_THE_PLANE = (
     "wofz xlog1py xlogy".split()
 )
 _ORDERS_IN_THE_PLANE = "hankel1 hankel1e hankel2 hankel2e iv ive jv jve kv kve yv yve".split()
+_PARAMETERS = {"hyp0f1": 1, "hyp1f1": 2, "hyp2f1": 3}  # which are real beside a complex z
 _AIRY = ("ai", "ai_d", "bi", "bi_d")
 
 
@@ -121,6 +122,8 @@ def _functions() -> dict[str, Function]:
             found[name] = function._replace(planes=(f"c_{name}",))
         elif name[:4] == "airy" or name[:9] == "spherical":
             found[name] = function._replace(planes=tuple(f"c_{text}" for text in function.texts))
+    for name, orders in _PARAMETERS.items():
+        found[name] = found[name]._replace(planes=(f"c_{name}",), orders=orders)
     found["jn"] = found["jn"]._replace(planes=("c_jv",), orders=1)
     found["psi"] = found["psi"]._replace(planes=("c_digamma",))
     return dict(sorted(found.items()))
@@ -157,6 +160,7 @@ _MODULES = (
         "bessel_plane",
         "spherical",
         "hypergeometric",
+        "hypergeometric_plane",
         "relatives",
     ),
 )

@@ -1,8 +1,8 @@
 """Hypergeometric functions 0F1, 1F1 and 2F1 of real numbers.
 
 0F1: its series, Bessel functions (DLMF 10.39.9 and 10.16.9). 1F1: the series and the expansion 13.7.1,
-Kummer's transformation 13.2.39 for negative numbers, the recurrence 13.3.1 for parameters below 0. 2F1: the series, the transformations 15.8.1, 15.8.4 and 15.8.10, the recurrence
-15.5.11 for polynomials.
+Kummer's transformation 13.2.39 for negative numbers, the recurrence 13.3.1 for parameters below 0.
+2F1: the series, the transformations 15.8.1, 15.8.4 and 15.8.10, the recurrence 15.5.11 for polynomials.
 """
 
 from __future__ import annotations
@@ -126,11 +126,11 @@ REAL sp_hyp1f1(REAL a, REAL b, REAL x)
     REAL now = 1.0, above, next;
     if (isnan(a) || isnan(b) || isnan(x) || isinf(a) || isinf(b))
         return NAN_;
-    if (sp_is_pole(b) && !(sp_is_pole(a) && a > b))
+    if (sp_is_pole(b) && !(sp_is_pole(a) && a >= b))
         return INF;
     if (x == 0.0 || a == 0.0)
         return 1.0;
-    if (a == b)
+    if (a == b && !sp_is_pole(a))
         return exp(x);
     if (sp_is_pole(a) && a >= -10000.0) {
         above = 1.0;
@@ -233,9 +233,11 @@ REAL sp_hyp2f1(REAL a, REAL b, REAL c, REAL x)
         a = b;
         b = other;
     }
-    if (sp_is_pole(c) && !(sp_is_pole(a) && a > c))
+    if (x == 0.0)
+        return 1.0;
+    if (sp_is_pole(c) && !(sp_is_pole(a) && a >= c))
         return INF;
-    if (x == 0.0 || a == 0.0 || b == 0.0)
+    if (a == 0.0 || b == 0.0)
         return 1.0;
     if (sp_is_pole(a) && a > -100000.0 && !isinf(x))
         return sp_hyp2f1_polynomial((int)-a, b, c, x);
