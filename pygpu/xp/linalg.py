@@ -296,14 +296,17 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
 @overload
 def qr(a: ArrayT, mode: Literal["r"]) -> ArrayT: ...
 @overload
-def qr(a: InexactT, mode: str = "reduced") -> QRResult[InexactT]: ...
+def qr(a: InexactT, mode: Literal["raw"]) -> tuple[InexactT, InexactT]: ...
+@overload
+def qr(a: InexactT, mode: Literal["reduced", "complete"] = "reduced") -> QRResult[InexactT]: ...
 def qr(a: Any, mode: str = "reduced") -> Any:
-    """Orthogonal and triangular factors. mode: "reduced" or "complete", or "r" for R alone."""
+    """Orthogonal and triangular factors. mode: "reduced" or "complete", or "r" for R alone, or
+    "raw" for LAPACK's reflections and their factors (h, tau), which the host computes."""
     need_arrays("qr", a)
-    if mode not in ("reduced", "complete", "r"):
-        raise ValueError(f"qr: mode must be 'reduced', 'complete' or 'r', not {mode!r}")
+    if mode not in ("reduced", "complete", "r", "raw"):
+        raise ValueError(f"qr: mode must be 'reduced', 'complete', 'r' or 'raw', not {mode!r}")
     found = _linalg.qr(a, mode)
-    return found if mode == "r" else QRResult(*found)
+    return found if mode in ("r", "raw") else QRResult(*found)
 
 
 def slogdet(a: InexactT) -> SlogdetResult[InexactT]:

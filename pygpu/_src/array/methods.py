@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex, overload
 
 import numpy as np
 
@@ -134,6 +134,26 @@ class ArrayBase(Shaping[_ScalarT_co]):
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return int(self.item())
 
+    @overload
+    def __round__(self, ndigits: None = None, /) -> int: ...
+    @overload
+    def __round__(self, ndigits: SupportsIndex, /) -> Self: ...
+    def __round__(self, ndigits: SupportsIndex | None = None, /) -> Any:
+        if self.ndim or self.dtype.kind not in "iuf":
+            raise TypeError(
+                f"round() takes arrays of one real number without axes, not {self.dtype} of shape "
+                f"{self.shape}; a.round(decimals) rounds every item"
+            )
+        return round(self.item()) if ndigits is None else self.round(ndigits.__index__())
+
+    def __trunc__(self) -> int:
+        if self.ndim or self.dtype.kind not in "iuf":
+            raise TypeError(
+                f"math.trunc() takes arrays of one real number without axes, not {self.dtype} of "
+                f"shape {self.shape}"
+            )
+        return int(self.item())
+
     if not TYPE_CHECKING:  # type checkers reject conversions that need permission
 
         def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -163,7 +183,9 @@ class ArrayBase(Shaping[_ScalarT_co]):
         return object.__sizeof__(self) + self.nbytes
 
     def __format__(self, spec: str) -> str:
-        return format(self.item() if spec and self.ndim == 0 else str(self), spec)
+        if spec and self.ndim:
+            raise TypeError(f"{spec!r}: only arrays without axes take format specifications")
+        return format(self.item(), spec) if spec else str(self)
 
     def _array_ufunc(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Handle what the fast path of __array_ufunc__ does not."""

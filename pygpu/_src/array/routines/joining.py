@@ -325,6 +325,8 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
     a, b = ufuncs.to_operand(a, like), ufuncs.to_operand(b, like)
     if a is NotImplemented or b is NotImplemented:
         raise TypeError("dot: operands must be arrays or numbers")
+    if out is not None:
+        _check_product_out(a, b, dtype, out)
     if conjugate:
         flat = lazy("pygpu._src.array.primitives").flat
         a, b = flat(a), flat(b)
@@ -343,10 +345,28 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
     product = lazy("pygpu._src.array.matmul").tensordot(a, b, ([a.ndim - 1], [max(b.ndim - 2, 0)]))
     if out is None:
         return product
-    if out.shape != product.shape or out.dtype != product.dtype:
-        raise ValueError(f"dot: out must have shape {product.shape} and dtype {product.dtype}")
     out._copy_from(product)
     return out
+
+
+def _check_product_out(a: Any, b: Any, dtype: Any, out: Any) -> None:
+    """Refuse what numpy.dot does: out must have the result's dtype and shape, in C order."""
+    a, b = (x if hasattr(x, "dtype") else np.asarray(x) for x in (a, b))
+    if a.ndim == 0 or b.ndim == 0:
+        shape = a.shape + b.shape
+    elif a.shape[-1] != b.shape[max(b.ndim - 2, 0)]:
+        return  # which the product refuses
+    else:
+        shape = a.shape[:-1] + b.shape[:-2] + (b.shape[-1:] if b.ndim > 1 else ())
+    wanted = np.dtype(dtype) if dtype is not None else np.result_type(a.dtype, b.dtype)
+    if not isinstance(out, _array.GPUArray):
+        raise TypeError(f"dot: out must be an array on the device, not {type(out).__name__}")
+    if out.dtype != wanted or out.shape != shape or not out.flags.c_contiguous:
+        order = "" if out.flags.c_contiguous else " that is not in C order"
+        raise ValueError(
+            f"dot: out must have dtype {wanted} and shape {shape}, in C order, not {out.dtype} and "
+            f"{out.shape}{order}; numpy.matmul casts"
+        )
 
 
 # ---- elementwise

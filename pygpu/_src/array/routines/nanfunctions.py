@@ -163,9 +163,9 @@ def _mean_of_two(low: Any, high: Any, part: Any) -> Any:
 
 def _quantile(
     call: str, a: Any, q: Any, axis: Any, out: Any, keepdims: bool,
-    between: Callable[[Any, Any, Any], Any] = _line,
+    between: Callable[[Any, Any, Any], Any] = _line, method: str = "linear",
 ) -> Any:  # fmt: skip
-    """Compute linear quantiles of the items of each row that are not NaN; q: a host array."""
+    """Compute quantiles of the items of each row that are not NaN; q: a host array."""
     median = between is _mean_of_two
     if a.dtype.kind not in ("fmc" if median else "fm"):
         return statistics.quantile(a, q, axis, out, keepdims=keepdims)
@@ -180,14 +180,20 @@ def _quantile(
         last = ufuncs.call("maximum", (last, 0))  # for rows with only NaNs, which give NaN
         kind = np.float64 if rows.backend.limits.fp64 else np.float32
         for k, share in enumerate(q.ravel()):
-            place = last * kind(share)
-            first = primitives.astype(ufuncs.call("floor", (place,)), np.int64)
-            part = place - first
-            if rows.dtype.kind != "m":
+            if method != "linear":
+                many = primitives.astype(last + 1, share.dtype if share.dtype.kind == "f" else kind)
+                first, part = statistics.places(method, many, share)
+                first = primitives.astype(first, np.int64)
+            else:
+                place = last * kind(share)
+                first = primitives.astype(ufuncs.call("floor", (place,)), np.int64)
+                part = place - first
+            if part is not None and rows.dtype.kind != "m":
                 part = primitives.astype(part, np.empty(0, rows.dtype).real.dtype)
             after = ufuncs.call("minimum", (first + 1, last))
             low = advanced_indexing.take_along_axis(rows, first.reshape((1, *rest)), 0)[0]
-            if q.dtype.kind in "iub":  # 0 and 1: items, without interpolation
+            # 0 and 1 of the linear method are items, without interpolation
+            if part is None or (method == "linear" and q.dtype.kind in "iub"):
                 found[k] = low
                 continue
             high = advanced_indexing.take_along_axis(rows, after.reshape((1, *rest)), 0)[0]
@@ -204,19 +210,25 @@ def _quantiles(call: str, scale: int) -> Callable[..., Any]:
         if a.dtype.kind in "biu" and options.get("weights") is None:  # which have no NaN
             function: Any = np.quantile if scale == 1 else np.percentile
             return function(a, q, axis, out, method=method, keepdims=_keepdims(keepdims))
-        if method != "linear" or options.get("weights") is not None:
-            raise TypeError(
-                f"{call}: for floats on a device the method is 'linear', without weights"
+        if method not in statistics.METHODS:
+            raise ValueError(
+                f"{method!r} is not a valid method. Use one of: {sorted(statistics.METHODS)}"
             )
+        if options.get("weights") is not None:
+            raise TypeError(f"{call}: arrays of floats on a device are taken without weights")
         shares = np.asarray(q.get() if isinstance(q, GPUArray) else q)  # type: ignore[attr-defined]
         if a.size == 0:  # as in NumPy, whose shape then ignores the shares
             return _mean(a, axis, None, out, keepdims)
         whole = scale == 1 and shares.dtype.kind in "iub"
-        if type(q) not in (int, float) and a.dtype.kind == "f" and not whole:
+        item = statistics.gives_items(method)
+        if type(q) not in (int, float) and a.dtype.kind == "f" and not whole and not item:
             # Their dtype counts for the result.
             a = primitives.astype(a, np.result_type(a.dtype, shares.dtype))
-        shares = shares if whole else shares / np.float64(scale)
-        return _quantile(call, a, shares, axis, out, _keepdims(keepdims))
+        if method != "linear" and type(q) in (int, float) and a.dtype.kind == "f":
+            shares = np.asarray(np.true_divide(q, a.dtype.type(scale)), a.dtype)
+        elif not whole:
+            shares = shares / np.float64(scale)
+        return _quantile(call, a, shares, axis, out, _keepdims(keepdims), method=method)
 
     return run
 

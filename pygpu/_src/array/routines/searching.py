@@ -385,15 +385,6 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     return filt[tuple(place)]
 
 
-def _setxor1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
-    like = a if isinstance(a, GPUArray) else b
-    a, b = _on_device(like, a), _on_device(like, b)
-    if not assume_unique:
-        a, b = sort.unique(a), sort.unique(b)
-    parts = [sets.setdiff1d(a, b), sets.setdiff1d(b, a)]
-    return sort.sort(manipulation.concat(parts, None))
-
-
 # ---- positions
 
 
@@ -568,7 +559,7 @@ def table() -> dict[str, Callable[..., Any]]:
         "real_if_close": _real_if_close,
         "resize": _resize,
         "select": _select,
-        "setxor1d": _setxor1d,
+        "setxor1d": sets.setxor1d,
         "shares_memory": _shares_memory,
         "sort": _sort,
         "sort_complex": _sort_complex,

@@ -14,7 +14,7 @@ from pygpu._src.codegen import dtypes
 
 from . import joining, manipulation
 
-__all__ = ["intersect1d", "isin", "setdiff1d", "union1d", "unique_rows"]
+__all__ = ["intersect1d", "isin", "setdiff1d", "setxor1d", "union1d", "unique_rows"]
 
 _FEW = 16
 
@@ -57,24 +57,47 @@ def intersect1d(a: Any, b: Any, assume_unique: bool = False, return_indices: boo
     positions."""
     like = a if isinstance(a, GPUArray) else b
     a, b = primitives.as_array(like, a), primitives.as_array(like, b)
-    if return_indices:
+    if assume_unique:
+        a, b = primitives.flat(a), primitives.flat(b)
+    elif return_indices:
         a, at_a = sort.unique(a, return_index=True)
         b, at_b = sort.unique(b, return_index=True)
-        both = manipulation.concat([a, b])
-        # Stable, so that common items come from the first array, then from b.
-        order = sort.argsort(both)
-        ordered = take(both, order)
-        (kept,) = nonzero(ufuncs.call("equal", (ordered[1:], ordered[:-1])))
-        of_a, of_b = take(order, kept, mode="clip"), take(order, kept + 1, mode="clip") - a.size
-        found = take(ordered, kept, mode="clip")
-        return found, take(at_a, of_a, mode="clip"), take(at_b, of_b, mode="clip")
-    a, b = sort.unique(a), sort.unique(b)
+    else:
+        a, b = sort.unique(a), sort.unique(b)
+    both = manipulation.concat([a, b])
+    if not return_indices:
+        ordered = sort.sort(both)
+        if ordered.size < 2:
+            return ordered[:0]
+        same = ufuncs.call("equal", (ordered[1:], ordered[:-1]))
+        return take(ordered, nonzero(same)[0], mode="clip")
+    # Stable, so that common items come from the first array, then from b.
+    order = sort.argsort(both)
+    ordered = take(both, order)
+    (kept,) = nonzero(ufuncs.call("equal", (ordered[1:], ordered[:-1])))
+    of_a, of_b = take(order, kept, mode="clip"), take(order, kept + 1, mode="clip") - a.size
+    found = take(ordered, kept, mode="clip")
+    if assume_unique:
+        return found, of_a, of_b
+    return found, take(at_a, of_a, mode="clip"), take(at_b, of_b, mode="clip")
+
+
+def setxor1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
+    """Return the sorted items that are in one of both; assume_unique: those that differ from their
+    neighbours in the sorted items of both, as NumPy."""
+    like = a if isinstance(a, GPUArray) else b
+    a, b = primitives.as_array(like, a), primitives.as_array(like, b)
+    if assume_unique:
+        a, b = primitives.flat(a), primitives.flat(b)
+    else:
+        a, b = sort.unique(a), sort.unique(b)
     ordered = sort.sort(manipulation.concat([a, b]))
-    n = ordered.size
-    if n < 2:
-        return ordered[:0]
-    same = ufuncs.call("equal", (ordered[1:], ordered[:-1]))
-    return take(ordered, nonzero(same)[0], mode="clip")
+    if ordered.size == 0:
+        return ordered
+    differ = primitives.empty(ordered, (ordered.size + 1,), np.bool_).fill(True)
+    differ[1:-1] = ufuncs.call("not_equal", (ordered[1:], ordered[:-1]))
+    alone = ufuncs.call("logical_and", (differ[1:], differ[:-1]))
+    return take(ordered, nonzero(alone)[0], mode="clip")
 
 
 def setdiff1d(a: Any, b: Any, assume_unique: bool = False) -> Any:

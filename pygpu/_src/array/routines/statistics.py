@@ -24,6 +24,7 @@ from pygpu._src.codegen import dtypes
 from . import histogram_bins, joining, manipulation
 
 __all__ = [
+    "METHODS",
     "about_mean",
     "bin_edges",
     "bincount",
@@ -138,10 +139,10 @@ _LINES = {
 }
 _ROUNDED: dict[str, Any] = {"lower": np.floor, "higher": np.ceil, "nearest": np.around}
 _STEPS = ("inverted_cdf", "closest_observation")
-_METHODS = ("linear", "midpoint", "averaged_inverted_cdf", *_LINES, *_ROUNDED, *_STEPS)
+METHODS = ("linear", "midpoint", "averaged_inverted_cdf", *_LINES, *_ROUNDED, *_STEPS)
 
 
-def _places(method: str, n: int, q: Any) -> tuple[Any, Any]:
+def places(method: str, n: Any, q: Any) -> tuple[Any, Any]:
     """Return the positions of quantiles among n sorted items: the item before, and the weight of
     the one after it, None: zero."""
     if method in _ROUNDED:
@@ -169,13 +170,18 @@ def _places(method: str, n: int, q: Any) -> tuple[Any, Any]:
     return np.clip(first, 0, n - 1).astype(np.int64), np.where(outside, 0.0, share)
 
 
+def gives_items(method: str) -> bool:
+    """Whether quantiles are items, without arithmetic."""
+    return method in _ROUNDED or method in _STEPS
+
+
 def quantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, *, method: str = "linear",
     keepdims: bool = False,
 ) -> Any:  # fmt: skip
     """Implement numpy.quantile for any method: NaN if there is a NaN."""
-    if method not in _METHODS:
-        raise ValueError(f"{method!r} is not a valid method. Use one of: {sorted(_METHODS)}")
+    if method not in METHODS:
+        raise ValueError(f"{method!r} is not a valid method. Use one of: {sorted(METHODS)}")
     number = type(q) in (int, float)
     wanted: Any = np.asarray(q.get() if isinstance(q, GPUArray) else q)  # type: ignore[attr-defined]
     given = wanted.dtype
@@ -186,8 +192,7 @@ def quantile(
         wanted = wanted.astype(np.float64)
     if wanted.size and not (wanted.min() >= 0 and wanted.max() <= 1):
         raise ValueError("Quantiles must be in the range [0, 1]")
-    whole = method in _ROUNDED or method in _STEPS
-    whole = whole or (method == "linear" and wanted.dtype.kind in "iub")
+    whole = gives_items(method) or (method == "linear" and wanted.dtype.kind in "iub")
     rows, axes = sorted_rows("quantile", a, axis, whole, "fiubmM")
     if (
         not number and not whole and not dtypes.is_date(rows.dtype)
@@ -200,7 +205,7 @@ def quantile(
     if n == 0:
         result = primitives.empty(rows, (*wanted.shape, *rest), rows.dtype).fill(np.nan)
     else:
-        result = _between(rows, *_places(method, n, wanted.ravel()))
+        result = _between(rows, *places(method, n, wanted.ravel()))
         if rows.dtype.kind in "fmM":
             result = _nan_where_nan(result, rows[-1])
         result = result.reshape((*wanted.shape, *rest))
