@@ -318,6 +318,11 @@ def test_arguments_by_numpys_names(make):
     a = np.arange(6).reshape(2, 3)
     x = make(a)
     same(np.flip(m=x, axis=1), np.flip(m=a, axis=1))
+    for axis in ((0, 0), (0, -a.ndim)):
+        with pytest.raises(ValueError):
+            np.flip(a, axis)
+        with pytest.raises(ValueError, match="duplicate value in 'axis'"):
+            np.flip(x, axis)
     same(np.isin(x, test_elements=[1, 4]), np.isin(a, [1, 4]))
     same(np.tile(A=x, reps=2), np.tile(a, 2))
     same(np.vstack(tup=(x, x)), np.vstack((a, a)))

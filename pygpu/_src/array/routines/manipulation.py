@@ -101,10 +101,8 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 
 def flip(a: Any, axis: Any = None) -> Any:
     """A view in reverse order along axes, all by default."""
-    key = [slice(None)] * a.ndim
-    for k in _axes(axis, a.ndim):
-        key[k] = slice(None, None, -1)
-    return a[tuple(key)]
+    places = range(a.ndim) if axis is None else layout.normalize_axes(axis, a.ndim)
+    return a[tuple(slice(None, None, -1 if k in places else None) for k in range(a.ndim))]
 
 
 def rot90(a: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
