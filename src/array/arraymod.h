@@ -105,7 +105,6 @@ void arr_clear_layout_cache(void); /* called when the process ends */
 int arr_has_foreign_events(const GPUArray *self); /* whether events may belong to other queues than
                                                    * the array's */
 void arr_mark_foreign(GPUArray *self);            /* records that they may from now on */
-PyObject *arr_events(GPUArray *self);             /* the list, borrowed; NULL with an exception */
 int arr_share_events(GPUArray *view, GPUArray *self); /* returns 0, or -1 with an exception */
 int arr_set_event(GPUArray *self, PyObject *event);   /* makes it the only event; Py_None: no event.
                                                        * Returns 0, or -1 with an exception */

@@ -144,7 +144,8 @@ static PyObject *list_of(GPUArray *self) {
     return self->events;
 }
 
-PyObject *arr_events(GPUArray *self) {
+/* The list, borrowed; NULL with an exception. */
+static PyObject *events_of(GPUArray *self) {
     PyObject *events = list_of(self);
     PyObject *pending = events != NULL ? ((EventList *)events)->pending : NULL;
     if (pending == NULL) {
@@ -209,7 +210,7 @@ int arr_owns_events(const GPUArray *self) {
 /* ---- attributes ------------------------------------------------------------------------------ */
 
 PyObject *arr_get_events(PyObject *op, void *Py_UNUSED(closure)) {
-    return Py_XNewRef(arr_events((GPUArray *)op));
+    return Py_XNewRef(events_of((GPUArray *)op));
 }
 
 /* Events assigned from another array are shared with it; other lists are copied. */

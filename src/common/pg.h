@@ -205,7 +205,6 @@ typedef struct {
     char wrong;         /* CUDA: the last memory was refused because of its dtype */
 } PgItems;
 
-int pg_items_fit(const PgItems *items, char kind, size_t size);
 int pg_items_take(PgItems *items, PyArray_Descr *dtype);
 /* The same for a typestr of the array interfaces, such as "<f4". Anything that is not a typestr
  * fits. */

@@ -4,7 +4,7 @@
 
 /* Whether the kernel can read numbers of a NumPy kind and size [bytes]: the size must match, and
  * integers (of either sign) must meet integers. Items that are not numbers always fit. */
-int pg_items_fit(const PgItems *items, char kind, size_t size) {
+static int items_fit(const PgItems *items, char kind, size_t size) {
     int is_float = 0;
     switch (kind) {
     case 'c':
@@ -59,7 +59,7 @@ int pg_items_take(PgItems *items, PyArray_Descr *dtype) {
     if (PyDataType_HASFIELDS(dtype)) {
         return fits_record(items, dtype);
     }
-    if (!pg_items_fit(items, dtype->kind, (size_t)PyDataType_ELSIZE(dtype))) {
+    if (!items_fit(items, dtype->kind, (size_t)PyDataType_ELSIZE(dtype))) {
         return 0;
     }
     PyArray_Descr *common = PyArray_DescrFromType(dtype->type_num);
@@ -79,7 +79,7 @@ int pg_items_take_typestr(const PgItems *items, PyObject *typestr) {
     if (strlen(text) < 3 || strlen(text) > 5) {
         return 1;
     }
-    return pg_items_fit(items, text[1], (size_t)strtoul(text + 2, NULL, 10));
+    return items_fit(items, text[1], (size_t)strtoul(text + 2, NULL, 10));
 }
 
 int pg_items_take_buffer(const PgItems *items, PyObject *obj, PyObject **given) {
@@ -98,7 +98,7 @@ int pg_items_take_buffer(const PgItems *items, PyObject *obj, PyObject **given) 
     int is_one = *format != '\0' && format[1] == '\0';
     const char *code = is_one ? strchr(codes, *format) : NULL;
     int raw = code == NULL || view.itemsize == 1;
-    int failed = !raw && !pg_items_fit(items, kinds[code - codes], (size_t)view.itemsize);
+    int failed = !raw && !items_fit(items, kinds[code - codes], (size_t)view.itemsize);
     if (failed) {
         *given = PyUnicode_FromFormat("format '%s'", view.format);
     }

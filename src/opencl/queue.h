@@ -33,8 +33,6 @@ int ocl_launch_deferred(Queue *self); /* 0, or -1 with an exception */
  * exception. */
 int ocl_queue_profile(Queue *self, int on);
 extern int ocl_queues_profiled; /* new queues record times */
-int ocl_queue_check(Queue *self,
-                    const char *call); /* warns if the queue was left as a context manager */
 /* Call before each command. Returns 1 if the command might block in the driver, so that the GIL
  * should be released. Always 0 on PoCL, where the GIL keeps enqueueing and failing apart
  * (pocl_quiesce.c); there it also restores the queue's order. */

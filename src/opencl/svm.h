@@ -47,8 +47,6 @@ static inline int ocl_svm_used(State *state, PyObject *obj, Queue *queue) {
 /* Around a driver call without the GIL: release() by another thread takes effect only
  * afterwards. */
 void ocl_svm_pin(PyObject *obj), ocl_svm_unpin(PyObject *obj);
-void ocl_svm_return_memory(
-    Svm *self); /* returns the memory to the driver or its pool once nothing uses it. Never waits */
 void ocl_pool_return_svm(Svm *self);
 int ocl_block_visit(void *block, visitproc visit, void *arg);
 PyObject *ocl_svm_release(PyObject *op, PyObject *ignored);

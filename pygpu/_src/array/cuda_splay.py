@@ -11,8 +11,8 @@ __all__ = ["splay"]
 
 
 @cache
-def _splay(n: int, units: int, warp: int, per_unit: int) -> tuple[Any, Any]:
-    most_blocks, most_threads = 4 * per_unit * units, 128
+def _splay(n: int, units: int, warp: int) -> tuple[Any, Any]:
+    most_blocks, most_threads = 32 * units, 128
     if n < warp:
         return (1, 1), (warp, 1, 1)
     if n < most_blocks * warp:
@@ -30,12 +30,11 @@ def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int
         raise ValueError(f"splay: n must be at least 0, not {n}")
     if dev is None:
         limits = backend_of(None).limits
-        return _splay(n, limits.units, limits.warp, 8)
+        return _splay(n, limits.units, limits.warp)
     from pygpu._src.runtime.cuda.enums import device_attribute as attribute
 
     return _splay(
         n,
         dev.get_attribute(attribute.MULTIPROCESSOR_COUNT),
         dev.get_attribute(attribute.WARP_SIZE),
-        8,
     )

@@ -168,13 +168,12 @@ class Generator:
         return self._run(operation, self._bit_generator._take(prod(shape)), values, out)
 
     def _draw_loc_scale(
-        self, kind: str, loc: Any, scale: Any, size: Any, dtype: Any, out: Any, call: str = ""
+        self, kind: str, loc: Any, scale: Any, size: Any, dtype: Any, out: Any
     ) -> GPUArray[Any]:
-        call = call or kind
         device = self._device
-        shift = random_arguments.parameter(call, "loc", loc, "any", device)
-        scale = random_arguments.parameter(call, "scale", scale, "not negative", device)
-        return self._fill(call, kind, scale, shift, size, dtype, out)
+        shift = random_arguments.parameter(kind, "loc", loc, "any", device)
+        scale = random_arguments.parameter(kind, "scale", scale, "not negative", device)
+        return self._fill(kind, kind, scale, shift, size, dtype, out)
 
     def _draw_one_parameter(
         self, kind: str, name: str, value: Any, rule: str, size: Any, dtype: Any, out: Any

@@ -26,8 +26,7 @@ static const char *(*error_string)(nvrtcResult result); /* nvrtcGetErrorString *
              pg_trapped(#fn, &cud_call_counts[FN_##fn], &(result))) || \
             ((result) = nvrtc.fn(__VA_ARGS__), 0)))
 
-#define NVRTC_SUCCESS           0
-#define NVRTC_ERROR_COMPILATION 6
+#define NVRTC_SUCCESS 0
 
 static PyObject *nvrtc_load(PyObject *Py_UNUSED(module), PyObject *path) {
     void *opened = pg_driver_open(&library, path);

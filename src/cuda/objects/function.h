@@ -176,7 +176,6 @@ static inline int function_grid(Function *self, PyObject *grid, unsigned *out) {
 }
 int function_read_cluster(Function *self, PyObject *cluster, Launch *launch);
 int function_read_shared(Function *self, PyObject *shared, unsigned *out);
-int function_allow_shared(Function *self, unsigned shared); /* opts in if necessary */
 
 /* function_launch.c */
 PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf,

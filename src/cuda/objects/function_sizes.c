@@ -163,16 +163,8 @@ int function_read_cluster(Function *self, PyObject *cluster, Launch *launch) {
     return 0;
 }
 
-int function_read_shared(Function *self, PyObject *shared, unsigned *out) {
-    uint32_t bytes = 0;
-    if (shared != Py_None && pg_as_u32(shared, "kernel call", "shared", &bytes) < 0) {
-        return -1;
-    }
-    *out = bytes;
-    return bytes > self->plan->shared_allowed ? function_allow_shared(self, bytes) : 0;
-}
-
-int function_allow_shared(Function *self, unsigned shared) {
+/* Opts in to so much dynamic shared memory if that is necessary. */
+static int allow_shared(Function *self, unsigned shared) {
     Plan *plan = self->plan;
     if ((uint64_t)shared + plan->shared_static > plan->shared_most) {
         cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
@@ -199,4 +191,13 @@ int function_allow_shared(Function *self, unsigned shared) {
     }
     plan->shared_allowed = shared;
     return 0;
+}
+
+int function_read_shared(Function *self, PyObject *shared, unsigned *out) {
+    uint32_t bytes = 0;
+    if (shared != Py_None && pg_as_u32(shared, "kernel call", "shared", &bytes) < 0) {
+        return -1;
+    }
+    *out = bytes;
+    return bytes > self->plan->shared_allowed ? allow_shared(self, bytes) : 0;
 }

@@ -227,8 +227,8 @@ PyObject *cud_module_wrap(State *state, CUmodule handle, Context *context, PyObj
 }
 
 /* image: bytes with a NUL after its end, because the driver does not get the size. */
-PyObject *cud_module_load(State *state, PyObject *image, PyObject *options, PyObject *handler,
-                          const char *call) {
+static PyObject *module_load(State *state, PyObject *image, PyObject *options, PyObject *handler,
+                             const char *call) {
     const char *bytes = PyBytes_AS_STRING(image);
     size_t size = (size_t)PyBytes_GET_SIZE(image);
     JitOptions jit = {0};
@@ -314,7 +314,7 @@ static PyObject *module_from_buffer_impl(PyObject *module, PyObject *const *a) {
             PyBuffer_Release(&view);
         }
     }
-    PyObject *made = image != NULL ? cud_module_load(state, image, a[1], a[2], "module_from_buffer")
+    PyObject *made = image != NULL ? module_load(state, image, a[1], a[2], "module_from_buffer")
                                    : NULL;
     Py_XDECREF(image);
     return made;
@@ -348,7 +348,7 @@ static PyObject *module_from_file_impl(PyObject *module, PyObject *const *a) {
         cud_raise_own(state, "cuModuleLoad", CUDA_ERROR_FILE_NOT_FOUND, "'%U'", path);
     }
     if (image != NULL && PyBytes_CheckExact(image)) {
-        made = cud_module_load(state, image, NULL, NULL, "module_from_file");
+        made = module_load(state, image, NULL, NULL, "module_from_file");
     }
     if (file != NULL) {
         PyObject *type, *value, *traceback;

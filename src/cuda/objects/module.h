@@ -13,8 +13,6 @@ typedef struct {
     PyObject *functions; /* dict: name -> Function */
 } Module;
 
-PyObject *cud_module_load(State *state, PyObject *image, PyObject *options, PyObject *handler,
-                          const char *call);
 PyObject *cud_module_wrap(State *state, CUmodule handle, Context *context,
                           PyObject *image); /* takes over the handle, also on failure */
 /* JIT options with logs; see module_from_buffer. */

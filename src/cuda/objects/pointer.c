@@ -6,7 +6,8 @@
 #include "cuda/memory.h"
 #include "cuda/objects/pointer.h"
 
-Allocation *cud_managed_base(State *state, PyObject *array) {
+/* The allocation that is the base of an ndarray, or NULL. Borrowed. */
+static Allocation *managed_base(State *state, PyObject *array) {
     for (int depth = 0; depth < 64 && array != NULL; depth++) {
         if (PyObject_TypeCheck(array, state->ManagedAllocationType)) {
             return (Allocation *)array;
@@ -101,7 +102,7 @@ static int find(State *state, PyObject *obj, const char *call, const char *name,
         return value == NULL ? -1 : find_in(state, value, call, name, out, depth);
     }
     if (PyArray_Check(obj)) {
-        Allocation *managed = cud_managed_base(state, obj);
+        Allocation *managed = managed_base(state, obj);
         if (managed != NULL && from_allocation(managed, call, out) == 0) {
             out->ptr = (CUdeviceptr)(uintptr_t)PyArray_DATA((PyArrayObject *)obj);
             size_t offset = (size_t)(out->ptr - managed->ptr);

@@ -31,7 +31,5 @@ size_t cud_bytes_at(CUdeviceptr ptr, size_t n);
 PyObject *cud_view(State *state, PyObject *owner, Allocation *allocation, CUdeviceptr ptr,
                    size_t room, const char *call, PyObject *const *args, Py_ssize_t nargs,
                    PyObject *kwnames);
-/* The allocation that is the base of an ndarray, or NULL. Borrowed. */
-Allocation *cud_managed_base(State *state, PyObject *array);
 
 #endif

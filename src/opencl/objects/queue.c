@@ -90,38 +90,8 @@ PyObject *ocl_queue_wrap(State *state, cl_command_queue handle) {
     return Queue_twin(state, handle, 1);
 }
 
-Queue *ocl_as_queue(State *state, PyObject *obj, const char *call) {
-    if (!PyObject_TypeCheck(obj, state->CommandQueueType)) {
-        PyErr_Format(PyExc_TypeError, "%s: queue must be a CommandQueue, not %s", call,
-                     pg_type_name(obj));
-        return NULL;
-    }
-    Queue *self = (Queue *)obj;
-    if (PG_UNLIKELY(self->queue == NULL)) {
-        ocl_refuse_uninitialized(state, call, "queue", CL_INVALID_COMMAND_QUEUE);
-        return NULL;
-    }
-    if (PG_UNLIKELY(ocl_user_events_dropped > 0) &&
-        (self->device->platform->quirks & OCL_QUIRK_FAILURES_RACE)) {
-        ocl_fail_dropped_user_events(); /* otherwise this command would follow those that are about
-                                         * to fail, and fail with them */
-    }
-    if (PG_UNLIKELY(self->finalized) && ocl_queue_check(self, call) < 0) {
-        return NULL;
-    }
-    return ocl_launch_deferred(self) < 0 ? NULL : self;
-}
-
-int ocl_launch_deferred(Queue *self) {
-    cl_int status = pg_launch_deferred();
-    if (PG_UNLIKELY(status != CL_SUCCESS)) {
-        ocl_raise(self->state, "clEnqueueNDRangeKernel", status);
-        return -1;
-    }
-    return 0;
-}
-
-int ocl_queue_check(Queue *self, const char *call) {
+/* Warns if the queue was left as a context manager. */
+static int queue_check(Queue *self, const char *call) {
     if (self->queue == NULL) {
         return ocl_refuse_uninitialized(self->state, call, "queue", CL_INVALID_COMMAND_QUEUE);
     }
@@ -140,6 +110,37 @@ int ocl_queue_check(Queue *self, const char *call) {
     Py_XDECREF(errors);
     Py_XDECREF(category);
     return result;
+}
+
+Queue *ocl_as_queue(State *state, PyObject *obj, const char *call) {
+    if (!PyObject_TypeCheck(obj, state->CommandQueueType)) {
+        PyErr_Format(PyExc_TypeError, "%s: queue must be a CommandQueue, not %s", call,
+                     pg_type_name(obj));
+        return NULL;
+    }
+    Queue *self = (Queue *)obj;
+    if (PG_UNLIKELY(self->queue == NULL)) {
+        ocl_refuse_uninitialized(state, call, "queue", CL_INVALID_COMMAND_QUEUE);
+        return NULL;
+    }
+    if (PG_UNLIKELY(ocl_user_events_dropped > 0) &&
+        (self->device->platform->quirks & OCL_QUIRK_FAILURES_RACE)) {
+        ocl_fail_dropped_user_events(); /* otherwise this command would follow those that are about
+                                         * to fail, and fail with them */
+    }
+    if (PG_UNLIKELY(self->finalized) && queue_check(self, call) < 0) {
+        return NULL;
+    }
+    return ocl_launch_deferred(self) < 0 ? NULL : self;
+}
+
+int ocl_launch_deferred(Queue *self) {
+    cl_int status = pg_launch_deferred();
+    if (PG_UNLIKELY(status != CL_SUCCESS)) {
+        ocl_raise(self->state, "clEnqueueNDRangeKernel", status);
+        return -1;
+    }
+    return 0;
 }
 
 /* ---- recording times ------------------------------------------------------------------------- */
@@ -516,7 +517,7 @@ static int Queue_is_idle(const Queue *self) {
 static PyObject *Queue_flush(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Queue *self = (Queue *)op;
     cl_int status = CL_SUCCESS;
-    if (ocl_queue_check(self, "CommandQueue.flush") < 0 || ocl_launch_deferred(self) < 0) {
+    if (queue_check(self, "CommandQueue.flush") < 0 || ocl_launch_deferred(self) < 0) {
         return NULL;
     }
     if (Queue_is_idle(self)) { /* so it does not block */
@@ -560,7 +561,7 @@ int ocl_queue_wait(Queue *self, cl_int *status, int *failed) {
 static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Queue *self = (Queue *)op;
     cl_int status = CL_SUCCESS;
-    if (ocl_queue_check(self, "CommandQueue.finish") < 0 || ocl_launch_deferred(self) < 0) {
+    if (queue_check(self, "CommandQueue.finish") < 0 || ocl_launch_deferred(self) < 0) {
         return NULL;
     }
     unsigned number = self->enqueued;
@@ -627,7 +628,7 @@ static PyObject *Queue_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
 }
 
 static PyObject *Queue_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {
-    if (ocl_queue_check((Queue *)op, "CommandQueue") < 0) {
+    if (queue_check((Queue *)op, "CommandQueue") < 0) {
         return NULL;
     }
     int version = ((Queue *)op)->device->version;

@@ -73,6 +73,19 @@ int ocl_svm_used_first(State *state, PyObject *obj, Queue *queue) {
     return result < 0 ? -1 : Svm_alive(owner, "SVM");
 }
 
+/* Returns the memory to the driver or its pool once nothing uses it. Never waits. */
+static void return_memory(Svm *self) {
+    PyObject *memory = self->memory;
+    self->memory = NULL;
+    if (self->pool != NULL) {
+        ocl_pool_return_svm(self);
+    }
+    if (memory != NULL) {
+        ocl_usage_hold(&self->own_usage, memory);
+        Py_DECREF(memory);
+    }
+}
+
 void ocl_svm_pin(PyObject *obj) {
     Svm_owner((Svm *)obj)->users++;
 }
@@ -81,7 +94,7 @@ void ocl_svm_unpin(PyObject *obj) {
     Svm *owner = Svm_owner((Svm *)obj);
     if (--owner->users == 0 && owner->retired) {
         owner->retired = 0;
-        ocl_svm_return_memory(owner);
+        return_memory(owner);
     }
 }
 
@@ -121,18 +134,6 @@ int ocl_svm_supported(State *state, Context *context, const char *call, cl_svm_m
 
 /* ---- life cycle ------------------------------------------------------------------------------ */
 
-void ocl_svm_return_memory(Svm *self) {
-    PyObject *memory = self->memory;
-    self->memory = NULL;
-    if (self->pool != NULL) {
-        ocl_pool_return_svm(self);
-    }
-    if (memory != NULL) {
-        ocl_usage_hold(&self->own_usage, memory);
-        Py_DECREF(memory);
-    }
-}
-
 PyObject *ocl_svm_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Svm *self = (Svm *)op;
     if (self->pointer == NULL) {
@@ -147,7 +148,7 @@ PyObject *ocl_svm_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     } else if (self->users > 0) {
         self->retired = 1;
     } else {
-        ocl_svm_return_memory(self);
+        return_memory(self);
     }
     Py_RETURN_NONE;
 }
@@ -180,7 +181,7 @@ void ocl_svm_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
-    ocl_svm_return_memory(self);
+    return_memory(self);
     ocl_usage_clear(&self->own_usage);
     Py_XDECREF(self->mem);
     Py_XDECREF(self->base);

@@ -122,7 +122,6 @@ struct Job {
 SIM_HIDDEN Worker *worker_acquire(void);
 SIM_HIDDEN void worker_release(Worker *worker);
 SIM_HIDDEN CUresult worker_ready(Worker *worker, size_t dynamic);
-SIM_HIDDEN CUresult worker_stacks(Worker *worker, unsigned count);
 SIM_HIDDEN void fiber_run(Worker *worker);  /* runs a block's fibers, called on the worker's own
                                              * stack */
 SIM_HIDDEN void fiber_next(Worker *worker); /* the running fiber waits; another one continues */

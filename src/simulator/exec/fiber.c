@@ -124,24 +124,12 @@ void worker_release(Worker *worker) {
     pthread_mutex_unlock(&regions_lock);
 }
 
-/* Provides what every block needs: a stack, and dynamic shared memory that ends where access must
- * end. */
-CUresult worker_ready(Worker *worker, size_t dynamic) {
-    char *end = (char *)worker + DYNAMIC_END;
-    if (worker->dynamic == NULL &&
-        mprotect(end - DYNAMIC_ROOM, DYNAMIC_ROOM, PROT_READ | PROT_WRITE) != 0) {
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    worker->dynamic = end - ((dynamic + 127) & ~(size_t)127);
-    return worker_stacks(worker, 1);
-}
-
 static char *stack_top(const Worker *worker, unsigned number) {
     return (char *)(uintptr_t)worker + SIM_REGION - (size_t)number * worker->stack_size;
 }
 
 /* Provides stacks for fibers 0 .. count - 1. */
-CUresult worker_stacks(Worker *worker, unsigned count) {
+static CUresult provide_stacks(Worker *worker, unsigned count) {
     const size_t wanted = sim_stack_size();
     if (worker->stack_size != wanted) { /* the limit changed: make all stacks again */
         if (worker->stacks > 0 &&
@@ -164,6 +152,18 @@ CUresult worker_stacks(Worker *worker, unsigned count) {
         }
     }
     return CUDA_SUCCESS;
+}
+
+/* Provides what every block needs: a stack, and dynamic shared memory that ends where access must
+ * end. */
+CUresult worker_ready(Worker *worker, size_t dynamic) {
+    char *end = (char *)worker + DYNAMIC_END;
+    if (worker->dynamic == NULL &&
+        mprotect(end - DYNAMIC_ROOM, DYNAMIC_ROOM, PROT_READ | PROT_WRITE) != 0) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    worker->dynamic = end - ((dynamic + 127) & ~(size_t)127);
+    return provide_stacks(worker, 1);
 }
 
 /* Finds the fiber whose stack contains the address; guard: it is in the page below, or in the
@@ -215,7 +215,8 @@ static void fiber_prepare(Worker *worker, unsigned fiber) {
 static unsigned fresh_fiber(Worker *worker) {
     const unsigned fiber = worker->n_unused > 0 ? worker->unused[--worker->n_unused]
                                                 : worker->in_use++;
-    if (SIM_UNLIKELY(fiber >= worker->stacks) && worker_stacks(worker, fiber + 1) != CUDA_SUCCESS) {
+    if (SIM_UNLIKELY(fiber >= worker->stacks) &&
+        provide_stacks(worker, fiber + 1) != CUDA_SUCCESS) {
         block_fail(worker, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the stacks of %u threads",
                    worker->c.threads);
     }

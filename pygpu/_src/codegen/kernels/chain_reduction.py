@@ -157,7 +157,7 @@ def _result(op: Operation, form: Form, index: str, segment: str, of_index: str) 
         return f"parts[{place}] = acc;"
     unravelled = unravel_at(["out"], "kept", form.kept, index, of_index)
     at = f"pg_i64 out_at = 0; {{ {unravelled} }}"
-    return f"{at} {finish_of(op, False, 'acc', 'out_at')}"
+    return f"{at} {finish_of(op, False, 'acc')}"
 
 
 _ROW_VECTORS = Template("""\

@@ -52,10 +52,10 @@ def _vectors(op: Operation, form: Form) -> str:
     return "".join(f"PG_DECLARE_VECTOR({t}, {form.vector})\n" for t in types)
 
 
-def _vector_loads(op: Operation, form: Form, v: str, item: str) -> dict[str, str]:
+def _vector_loads(op: Operation, form: Form, v: str) -> dict[str, str]:
     loads = {}
     for n, _ in operands_of(op, form):
-        element = f"{n}_v{v}.item[{item}]"
+        element = f"{n}_v{v}.item[k]"
         dtype = None if n == "w" else op.inputs[names_of(op).index(n)]
         if dtype is not None and dtypes.is_narrow(dtype):
             half = dtypes.code(dtype) == "f16"
@@ -105,7 +105,7 @@ def _gpu_rows(op: Operation, form: Form) -> str:
             op,
             form,
             f"accs[k % {sums}]",
-            _vector_loads(op, form, "[u]", "k"),
+            _vector_loads(op, form, "[u]"),
             f"t + (u * lanes + lane) * {v} + k",
         )
         one_reads = " ".join(
@@ -114,7 +114,7 @@ def _gpu_rows(op: Operation, form: Form) -> str:
             for n, t in operands
         )
         one_taken = take_item(
-            op, form, f"accs[k % {sums}]", _vector_loads(op, form, "[0]", "k"), "r + k"
+            op, form, f"accs[k % {sums}]", _vector_loads(op, form, "[0]"), "r + k"
         )
         main = _ROW_VECTORS.fill(
             aligned=aligned,
@@ -222,10 +222,8 @@ def _gpu_columns(op: Operation, form: Form) -> str:
     aligned = f"    int aligned = {pieces};\n" if v > 1 else ""
     offsets = " ".join(f"pg_i64 {n}_at = 0;" for n in names)
     unravel = unravel_at(names, "reduced", form.reduced, "r", index)
-    taken = take_item(
-        op, form, "accs[k]", _vector_loads(op, form, "[u]", "k"), "t + u * deep + deep_id"
-    )
-    last = take_item(op, form, "accs[k]", _vector_loads(op, form, "[u]", "k"), "r")
+    taken = take_item(op, form, "accs[k]", _vector_loads(op, form, "[u]"), "t + u * deep + deep_id")
+    last = take_item(op, form, "accs[k]", _vector_loads(op, form, "[u]"), "r")
     return _COLUMNS.fill(
         fetchers=fetchers,
         parameters=parameters_of(op, form),
@@ -295,7 +293,7 @@ def final_source(op: Operation, kept: int, initial: bool, cpu: bool) -> str:
             red_push(sums, s, parts[o * by_out + s * by_part]);
         red_acc acc = red_total(sums, n_parts);
         {out_at}
-        {finish_of(op, initial, "acc", "out_at")}
+        {finish_of(op, initial, "acc")}
     }}
 """
     else:
@@ -318,7 +316,7 @@ def final_source(op: Operation, kept: int, initial: bool, cpu: bool) -> str:
         if (lane == 0 && o < n_out) {{
             acc = sums[id];
             {out_at}
-            {finish_of(op, initial, "acc", "out_at")}
+            {finish_of(op, initial, "acc")}
         }}
         PG_BARRIER;
     }}

@@ -97,13 +97,13 @@ def out_type(op: Operation) -> str:
     return dtypes.storage_type(op.out)
 
 
-def finish_of(op: Operation, initial: bool, acc: str, where: str) -> str:
+def finish_of(op: Operation, initial: bool, acc: str) -> str:
     begin = ""
     if initial:
         code = dtypes.code(op.number)
         value = f"pg_{code}_make(initial_re, initial_im)" if code[0] == "c" else "initial"
         begin = f"{acc} = red_begin({acc}, {value}); "
-    target = f"(PG_GLOBAL {out_type(op)} *)((PG_GLOBAL char *)out + ({where}))"
+    target = f"(PG_GLOBAL {out_type(op)} *)((PG_GLOBAL char *)out + (out_at))"
     return f"{begin}red_store({target}, {acc}, count, ddof);"
 
 
@@ -216,7 +216,7 @@ def result_of(op: Operation, form: Form, acc: str, index: str, segment: str) -> 
             else f"({index}) * segments + ({segment})"
         )
         return f"parts[{place}] = {acc};"
-    return finish_of(op, form.initial, acc, "out_at")
+    return finish_of(op, form.initial, acc)
 
 
 def out_at_of(form: Form, index: str) -> str:

@@ -130,9 +130,9 @@ laneid = _Warp("laneid", f"((pg_i64)({_FLAT} % 32))")
 warpsize = _Warp("warpsize", "32")
 
 
-def intrinsic(doc: str, name: str = "") -> Callable[[Handler], Any]:
+def intrinsic(doc: str) -> Callable[[Handler], Any]:
     def make(emitter: Handler) -> Intrinsic:
-        return Intrinsic(name or emitter.__name__.rstrip("_"), emitter, doc)
+        return Intrinsic(emitter.__name__.rstrip("_"), emitter, doc)
 
     return make
 

@@ -246,7 +246,7 @@ def _handler(name: str, function: Any, computed_in: Any) -> Handler:
                 f"numpy.{name}() takes an array in kernels, and reduces all of it; for an axis, "
                 "write a loop over its rows"
             )
-        array = _array_of(fc, name, args[0])
+        array = _array_of(name, args[0])
         values = [array]
         if takes_dtype:
             dtype = computed_in(array.dtype) if named is None else dtype_of(fc, named, node)
@@ -257,7 +257,7 @@ def _handler(name: str, function: Any, computed_in: Any) -> Handler:
     return handler
 
 
-def _array_of(fc: FunctionContext, name: str, value: Value) -> Value:
+def _array_of(name: str, value: Value) -> Value:
     if not value.is_array or dtypes.kind(value.dtype) not in "biufc":
         raise WrongCall(f"numpy.{name}() takes an array of numbers in kernels, not {value.type}")
     if value.dtype.kind == "c" and any(word in name for word in ("min", "max", "ptp")):

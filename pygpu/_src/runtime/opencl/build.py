@@ -278,7 +278,7 @@ def _collect_logs(program: Program, devices: Sequence[Device]) -> dict[Device, s
     return {device: _read_log(program, device) for device in devices}
 
 
-def warn_of_logs(logs: dict[Device, str], stacklevel: int) -> None:
+def warn_of_logs(logs: dict[Device, str]) -> None:
     """Issue a CompilerWarning if a compiler printed anything about a program that it built."""
     logs = {device: log for device, log in logs.items() if not is_empty_log(log)}
     if not logs:
@@ -290,7 +290,7 @@ def warn_of_logs(logs: dict[Device, str], stacklevel: int) -> None:
             "Non-empty compiler output encountered. Set the environment variable "
             "PYOPENCL_COMPILER_OUTPUT=1 to see more."
         )
-    warnings.warn(text, CompilerWarning, stacklevel=stacklevel + 1)
+    warnings.warn(text, CompilerWarning, stacklevel=3)
 
 
 def _join_logs(logs: dict[Device, str]) -> str:
@@ -498,14 +498,14 @@ def build_program(
         logs = store.load(program, targets, keys, all_options.encoded) if keys else None
         log.cache_lookup(logs is not None, source)
         if logs is not None:
-            warn_of_logs(logs, stacklevel=2)
+            warn_of_logs(logs)
             return
     with log.compiling(source, partial(_names_of, targets)):
         _build(program, given, devices, targets, all_options)
     logs = _collect_logs(program, targets)
     if store is not None and keys:
         store.save(program, targets, keys, logs)
-    warn_of_logs(logs, stacklevel=2)
+    warn_of_logs(logs)
 
 
 def _build(
@@ -561,7 +561,7 @@ def compile_program(
         logs = _collect_logs(program, targets)
         raise _failure(error, logs, all_options, program._source_bytes, texts) from None
     program.__dict__[_COMPILATION] = given, targets, devices is not None, pairs
-    warn_of_logs(_collect_logs(program, targets), stacklevel=2)
+    warn_of_logs(_collect_logs(program, targets))
 
 
 def _without_our_option(program: Program) -> Program:
@@ -625,7 +625,7 @@ def link_programs(
             logs = _collect_logs(failed[0], targets) if failed else {}
             raise _failure(error, logs, all_options, None) from None
         linked = second
-    warn_of_logs(_collect_logs(linked, targets), stacklevel=2)
+    warn_of_logs(_collect_logs(linked, targets))
     return linked
 
 

@@ -41,11 +41,11 @@ _FIRST = ("queue", "global_size", "local_size")
 _OPTIONS = {"global_offset", "g_times_l", "allow_empty_ndrange", "wait_for"}
 
 
-def _is_asked(depth: int) -> bool:
+def _is_asked() -> bool:
     """Whether PYGPU_CHECK=1, and the program being built is not one of pygpu's own."""
     if not check_asked():
         return False
-    name = sys._getframe(depth + 1).f_globals.get("__name__", "")
+    name = sys._getframe(3).f_globals.get("__name__", "")
     return name != "pygpu" and (not name.startswith("pygpu.") or name.endswith(".ipython_ext"))
 
 
@@ -55,7 +55,7 @@ def _warn(text: str, depth: int) -> None:
 
 def begin_build(program: _opencl.Program) -> None:
     """Called by a function that Program.build calls."""
-    if program._checks is not None or not _is_asked(2):
+    if program._checks is not None or not _is_asked():
         return
     if program._source_bytes is None:
         _warn("a program that was not made from source is not checked", 3)
@@ -65,7 +65,7 @@ def begin_build(program: _opencl.Program) -> None:
 
 def begin_compile() -> None:
     """Called by a function that Program.compile calls."""
-    if _is_asked(2):
+    if _is_asked():
         _warn("a program that is compiled and linked apart is not checked", 3)
 
 
