@@ -65,6 +65,12 @@ ALONE = [
     if path.stem.startswith(("cuda_", "gl_")) or "__main__" in path.read_text("utf-8")
 ]
 TOGETHER = [path for path in SCRIPTS if path not in ALONE]
+SLOW = {"array_api", "arrays_histogram", "arrays_table"}
+SLOW |= {"dask_monte_carlo", "dask_subspace", "dask_svd"}
+
+
+def case(path: Path):
+    return pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in SLOW))
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +81,7 @@ def programs():
 
 
 @pytest.mark.skipif(not SCRIPTS, reason="no examples beside the tests")
-@pytest.mark.parametrize("path", TOGETHER, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", map(case, TOGETHER))
 def test_example(path: Path, programs: Programs, tmp_path: Path):
     environment(path)
     run(path, tmp_path, programs)
@@ -84,7 +90,7 @@ def test_example(path: Path, programs: Programs, tmp_path: Path):
 @pytest.mark.skipif(not SCRIPTS, reason="no examples beside the tests")
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(path, id=path.stem) for path in ALONE]
+    [case(path) for path in ALONE]
     + [pytest.param(path, id=path.stem, marks=pytest.mark.slow) for path in TOGETHER],
 )
 def test_example_in_a_new_process(path: Path, tmp_path: Path):

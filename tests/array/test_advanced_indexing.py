@@ -39,6 +39,7 @@ def key_on_device(make, key):
     return tuple(make(item) if isinstance(item, np.ndarray) else item for item in key)
 
 
+@pytest.mark.sampled(opencl=3)
 @pytest.mark.parametrize("key", KEYS, ids=range(len(KEYS)))
 def test_integers(make, key):
     a = host("f4", (7, 9, 5))

@@ -9,6 +9,8 @@ import pytest
 from pygpu._src.array import array_function
 from tests.array.test_reduction import host
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def same(got, want):
     want = np.asarray(want)
@@ -90,6 +92,7 @@ def test_lists_of_device_arrays_become_one(make):
     same(np.asarray([x, x], np.float32, like=x), np.float32([[0, 1, 2]] * 2))
 
 
+@pytest.mark.sampled(opencl=0)
 def test_quantiles_have_the_dtype_of_numpys(make):
     a = np.arange(12, dtype=np.float32) ** 1.5
     x = make(a)
@@ -255,6 +258,7 @@ def test_choices_by_conditions(make):
     assert np.amax(pair[0]).item() == F.max() and np.array_repr(pair[0]) == np.array_repr(F)
 
 
+@pytest.mark.sampled(opencl=0)
 def test_joining_with_options(make):
     """out= and dtype= were ignored."""
     a, b = np.arange(6, dtype=np.int16).reshape(2, 3), np.ones((2, 3), np.int8)
@@ -344,6 +348,7 @@ def test_every_function_takes_the_names_of_numpys_arguments():
                 assert args or named.keys() <= ours.keys(), (function, name)
 
 
+@pytest.mark.sampled(opencl=0)
 def test_dtypes_as_numpys(make):
     """A number beside dot() has its own dtype; edges and angles have NumPy's."""
     a = np.arange(4, dtype=np.int8)
@@ -484,6 +489,7 @@ def test_none_is_not_a_number(make):
     assert x.T.sum(0)[0].get() is not None and (x == "no") is False
 
 
+@pytest.mark.sampled(opencl=0)
 def test_weights(make):
     rng = np.random.default_rng(5)
     places, weights = rng.integers(0, 9, 300), rng.random(300)
@@ -524,6 +530,7 @@ PADS = [
 ]
 
 
+@pytest.mark.sampled(opencl=6)
 @pytest.mark.parametrize(("mode", "options"), PADS)
 def test_borders(make, mode, options):
     for dtype in ("f8", "i4", "u1"):
@@ -589,6 +596,7 @@ def test_blocks(make):
             np.block(wrong)
 
 
+@pytest.mark.sampled(opencl=0)
 def test_distinct_rows(make):
     rng = np.random.default_rng(3)
     for dtype in ("i4", "f4", "c8", "?"):

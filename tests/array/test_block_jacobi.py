@@ -22,7 +22,7 @@ from .test_factorizations import (
     within,
 )
 
-pytestmark = pytest.mark.parametrize("make", ["cuda"], indirect=True)
+pytestmark = [pytest.mark.sampled(3), pytest.mark.parametrize("make", ["cuda"], indirect=True)]
 
 
 def check(make: Any, a: np.ndarray, upper: bool = False) -> None:
@@ -45,7 +45,7 @@ def check(make: Any, a: np.ndarray, upper: bool = False) -> None:
     ("shape", "dtype"),
     [
         ((40, 40), "f"),
-        ((17, 17), "D"),
+        pytest.param((17, 17), "D", marks=pytest.mark.slow),
         pytest.param((3, 20, 20), "F", marks=pytest.mark.slow),
         pytest.param((64, 64), "d", marks=pytest.mark.slow),
         pytest.param((1, 1), "f", marks=pytest.mark.slow),

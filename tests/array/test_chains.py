@@ -25,6 +25,8 @@ hypothesis = pytest.importorskip("hypothesis")
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
+pytestmark = pytest.mark.sampled(3)
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _context():
@@ -117,6 +119,7 @@ def test_comparisons_where_and_dtypes(make, on):
     same(r, expected)
 
 
+@pytest.mark.sampled(opencl=8)
 @pytest.mark.parametrize(
     ("code", "to"),
     [
@@ -292,6 +295,7 @@ def test_an_overlapping_write_is_not_in_the_chain_that_reads(make, on):
     same(x, host)
 
 
+@pytest.mark.sampled(opencl=5)
 @pytest.mark.parametrize("number", [1 << 40, -1, 300, np.int64(5), True, 1e300, float("nan"), 1j])
 @pytest.mark.parametrize("code", "bBiqfd")
 def test_numbers_as_without_chains(make, late, number, code):

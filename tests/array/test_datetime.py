@@ -21,6 +21,8 @@ from pygpu._src.codegen.kernels.elementwise import Operation
 from pygpu._src.codegen.ufunc_loops import NAMES
 from pygpu._src.runtime import kernel_cache
 
+pytestmark = pytest.mark.sampled(3)
+
 LOWEST = -(2**63)  # NaT
 LAST = 2**63 - 1
 NUMBERS = np.array(
@@ -246,6 +248,7 @@ def test_conversion_of_durations_to_other_kinds(make: Any, target: str) -> None:
     agree(make, lambda x: x.astype(target), HOLED)
 
 
+@pytest.mark.sampled(opencl=0, cuda=1)
 @pytest.mark.parametrize("source", ["i4", "u8", "?", "f4", "f8", "c16"])
 def test_conversion_of_numbers_to_dates(make: Any, source: str) -> None:
     numbers = np.array([0, 1, 5, 3]).astype(source)
@@ -269,6 +272,7 @@ SCALARS = [
 ]
 
 
+@pytest.mark.sampled(opencl=0, cuda=1)
 @pytest.mark.parametrize("operator", ["add", "subtract", "multiply", "true_divide", "floor_divide"])
 def test_operators_with_scalars(make: Any, operator: str) -> None:
     ufunc = getattr(np, operator)
@@ -278,6 +282,7 @@ def test_operators_with_scalars(make: Any, operator: str) -> None:
             agree(make, lambda x, s=scalar: ufunc(s, x), items)
 
 
+@pytest.mark.sampled(opencl=0, cuda=1)
 @pytest.mark.parametrize("items", [DATES, HOLED], ids=["dates", "durations"])
 def test_python_operators(make: Any, items: np.ndarray) -> None:
     hour = np.timedelta64(1, "h")
@@ -341,6 +346,7 @@ def test_scalars_and_empty_arrays(make: Any, shape: tuple[int, ...]) -> None:
     agree(make, lambda x: x.max(), dates)
 
 
+@pytest.mark.sampled(opencl=0, cuda=1)
 def test_strided_arrays(make: Any) -> None:
     grid = np.arange(60).reshape(5, 12).view("M8[D]")
     steps = np.arange(60).reshape(5, 12).view("m8[h]")
@@ -375,6 +381,7 @@ REDUCTIONS = ["min", "max", "argmin", "argmax", "ptp", "sum", "mean", "prod", "v
 REDUCTIONS += ["any", "all", "count_nonzero", "cumsum", "cumprod"]
 
 
+@pytest.mark.sampled(opencl=3)
 @pytest.mark.parametrize("kind", REDUCTIONS)
 def test_reductions(make: Any, kind: str) -> None:
     function = getattr(np, kind)
@@ -450,6 +457,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.sampled(opencl=3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions(make: Any, name: str) -> None:
     for items in (DATES, HOLED):
@@ -461,6 +469,7 @@ def test_distinct_without_equal_nat(make: Any) -> None:
     same(found, np.array([-7, 0, 7, 12, "NaT", "NaT"], "m8[s]"))
 
 
+@pytest.mark.sampled(opencl=0, cuda=1)
 def test_sort_of_many(make: Any) -> None:
     items = np.random.default_rng(2).integers(-(2**62), 2**62, 5000).view("M8[ns]")
     items[::100] = "NaT"

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 import pygpu.linalg
 from pygpu._src.array.factorization import blocked, each
 
+pytestmark = pytest.mark.sampled(3)
+
 LinAlgError = np.linalg.LinAlgError
 SIDES = (1, 2, 3, 5, 16, 17, 31, 32, 33, 63, 64)
 
@@ -166,6 +168,7 @@ def sizes_and_dtypes(sizes, quick):
     ]
 
 
+@pytest.mark.sampled(opencl=2)
 @pytest.mark.parametrize("n, dtype", sizes_and_dtypes([1, 5, 32, 63], {"1f", "5F", "32d", "63D"}))
 def test_small_matrices(make, n, dtype):
     a = random((3, n, n), dtype)
@@ -174,6 +177,7 @@ def test_small_matrices(make, n, dtype):
     check_cholesky(make, a)
 
 
+@pytest.mark.sampled(opencl=2, cuda=4)
 @pytest.mark.parametrize("n, dtype", sizes_and_dtypes([1, 4, 31], {"1d", "4f", "4D", "31F"}))
 def test_small_orthogonal_factors(make, n, dtype):
     for shape in ((2, n, n), (2, n + 3, n), (2, n, n + 2)):
@@ -221,10 +225,11 @@ def test_integers_are_doubles(make):
     assert np.allclose(np.linalg.eigvalsh(make(a)).get(), np.linalg.eigvalsh(a))
 
 
+@pytest.mark.sampled(cuda=0)
 @pytest.mark.parametrize(
     ("n", "dtype"),
     [
-        pytest.param(n, dtype, marks=[] if f"{n}{dtype}" in ("33d", "65F") else [pytest.mark.slow])
+        pytest.param(n, dtype, marks=[] if (n, dtype) == (33, "d") else [pytest.mark.slow])
         for n in (33, 65, 100)
         for dtype in "dF"
     ],
@@ -428,6 +433,7 @@ def test_a_cpu_that_computes_on_the_host_does_not_warn(make, monkeypatch):
         np.linalg.eigvals(x)
 
 
+@pytest.mark.sampled(opencl=0)
 def test_what_is_built_on_them(make):
     a = random((9, 4), "d") @ random((4, 6), "d", 1)  # of rank 4
     x = make(a)

@@ -299,6 +299,7 @@ COPIED: list[Callable[[Any], Any]] = [
 ]
 
 
+@pytest.mark.sampled(opencl=3)
 @pytest.mark.parametrize("dtype", ["f4", "i2", "c8", "?", "f2"])
 def test_copies(make, dtype):
     host = (HOST - 5).astype(dtype)

@@ -15,6 +15,8 @@ from pygpu._src.array.routines import host_fallback
 from pygpu._src.runtime.libraries import cufft
 from tests.array.test_reduction import host
 
+pytestmark = pytest.mark.sampled(3)
+
 ONE = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
 MANY = [f"{kind}{rank}" for kind in ("fft", "ifft", "rfft", "irfft") for rank in "2n"]
 TIGHT = plan.Tuning(
@@ -69,7 +71,14 @@ def same_as_numpy(make, name, a, **options):
 
 
 @pytest.mark.parametrize("make", ["opencl"], indirect=True)
-@pytest.mark.parametrize("changes", [{"cpu_turns": 0}, {"vector": 32}, {"vector": 8}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cpu_turns": 0},
+        pytest.param({"vector": 32}, marks=pytest.mark.slow),
+        pytest.param({"vector": 8}, marks=pytest.mark.slow),
+    ],
+)
 def test_lines_by_other_numbers_of_a_plan(make, changes):
     transform.set_tuning(TIGHT.but(**changes))
     try:
@@ -132,6 +141,7 @@ def test_a_convolution_in_three_passes(make, dtype):
         transform.set_tuning(plan.Tuning())
 
 
+@pytest.mark.sampled(opencl=7)
 @pytest.mark.parametrize("name", ONE)
 @pytest.mark.parametrize("n, dtype", [(1, "F"), (3, "D"), (16, "F"), (30, "D"), (97, "F")])
 def test_lines(make, name, n, dtype):
@@ -148,6 +158,7 @@ def test_passes(make, tight, name, n):
     same_as_numpy(make, name, np.ascontiguousarray(a[:, :, 0]), n=n)
 
 
+@pytest.mark.sampled(opencl=3)
 @pytest.mark.parametrize("name", MANY)
 def test_several_axes(make, name):
     a = input_of(name, (4, 6, 5), "D")
@@ -155,6 +166,7 @@ def test_several_axes(make, name):
     same_as_numpy(make, name, a, s=(8, 3), axes=(0, 1), norm="ortho")
 
 
+@pytest.mark.sampled(opencl=2)
 @pytest.mark.parametrize(
     "shape, axes",
     [
@@ -196,6 +208,7 @@ def test_images_in_place_and_into_others(make):
     assert not wide[:, :, 1::2].get().any()
 
 
+@pytest.mark.sampled(opencl=5)
 @pytest.mark.parametrize("n", [64, 90, 49, 343])
 @pytest.mark.parametrize("name", ["fft", "rfft", "irfft"])
 def test_lines_that_go_through_local_memory_by_halves(make, monkeypatch, name, n):
@@ -216,12 +229,14 @@ def test_an_axis_that_is_named_twice(make, name):
     same_as_numpy(make, name, a, s=(5, 3), axes=(1, 1))
 
 
+@pytest.mark.sampled(opencl=5)
 @pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])
 @pytest.mark.parametrize("name", ["fft", "ihfft", "irfft"])
 def test_norms(make, name, norm):
     same_as_numpy(make, name, input_of(name, (2, 9), "F"), norm=norm)
 
 
+@pytest.mark.sampled(opencl=5)
 @pytest.mark.parametrize("n", [3, 13])
 @pytest.mark.parametrize("name", ONE)
 def test_cutting_and_filling_up(make, name, n):
@@ -421,6 +436,7 @@ def error(got, exact):
     return float(np.linalg.norm(got - exact) / np.linalg.norm(exact))
 
 
+@pytest.mark.sampled(opencl=2)
 @pytest.mark.parametrize("n", [5, 64, 210, 1024, 31, 2 * 127])
 def test_double_is_as_accurate_as_numpy(make, n):
     """The error against a transform in long double; a tenth is left to chance, and a factor to
@@ -434,6 +450,7 @@ def test_double_is_as_accurate_as_numpy(make, n):
     assert error(np.fft.rfft(make(x)).get(), exact) <= 2 * error(np.fft.rfft(x), exact) + 2e-17
 
 
+@pytest.mark.sampled(opencl=2)
 @pytest.mark.parametrize("n", [5, 64, 210, 1024, 31, 2 * 127])
 def test_single_is_as_accurate_as_scipy(make, n):
     scipy_fft = pytest.importorskip("scipy.fft")

@@ -246,6 +246,7 @@ def same(got: Any, wanted: Any, what: str) -> None:
         np.testing.assert_allclose(g, w, rtol=1e-4, atol=1e-4, err_msg=what)
 
 
+@pytest.mark.sampled(opencl=0, cuda=1)
 @pytest.mark.parametrize("name", FORMS)
 def test_forms(make, name):
     function = FORMS[name]

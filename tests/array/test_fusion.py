@@ -35,6 +35,7 @@ def mixed(a, b, s, n):
     return d - np.sqrt(b * b) + (a > 0) * np.exp(-n) + FACTOR
 
 
+@pytest.mark.sampled(opencl=0)
 def test_the_bits_of_the_plain_function(make):
     a, b = make(A), make(B)
     same(mixed, a, b, 1.5, 2)

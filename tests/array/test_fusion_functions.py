@@ -16,6 +16,8 @@ import pygpu
 from pygpu import xp
 from pygpu.fusion import Untraceable
 
+pytestmark = pytest.mark.sampled(3)
+
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(6, 35)).astype(np.float32)
 V = RNG.normal(size=35).astype(np.float32)
@@ -97,6 +99,7 @@ def taken(x):
     return np.take(x, order, axis=1) * 2, x[:, order], np.concatenate([x, x + 1])
 
 
+@pytest.mark.sampled(opencl=3)
 @pytest.mark.parametrize(
     "function",
     [
@@ -137,6 +140,7 @@ def test_a_prologue_and_an_epilogue_need_no_separate_launches(make):
     assert make.calls(lambda: fused(*arrays))[0] <= 5  # a mean and a deviation are two at most
 
 
+@pytest.mark.sampled(opencl=3)
 @pytest.mark.parametrize("shape", [(1, 1), (1, 5), (300, 2), (5, 3000), (2, 3, 40), (4,)])
 def test_rows_of_any_length(make, shape):
     x = np.random.default_rng(8).normal(size=shape).astype(np.float32)
@@ -219,6 +223,7 @@ def through_ufuncs(u):
     return u - 1
 
 
+@pytest.mark.sampled(opencl=3)
 @pytest.mark.parametrize(
     "function",
     [heat, scaled, shifted, filled, same_twice, of_a_view, by_value, through_ufuncs],
@@ -404,6 +409,7 @@ def test_arrays_of_two_devices(make, opencl_maker):
         fused(make(X), opencl_maker(X))
 
 
+@pytest.mark.sampled(opencl=0)
 def test_names_of_pygpu_xp(on):
     def function(x):
         e = xp.exp(x - xp.max(x, axis=1, keepdims=True))

@@ -14,6 +14,8 @@ from pygpu._src.user_kernels import distributions
 from pygpu.random import Generator, Philox4x32, default_rng
 
 stats = pytest.importorskip("scipy.stats")
+
+pytestmark = pytest.mark.sampled(3)
 COUNT = 20000
 
 
@@ -92,6 +94,7 @@ def close_moments(x, law):
         assert abs(x.mean() - mean) < 5 * np.sqrt(variance / x.size)
 
 
+@pytest.mark.sampled(opencl=3)
 @pytest.mark.parametrize(("make", "name", "args", "law"), cases(REAL), indirect=["make"])
 def test_real_numbers_have_their_distribution(rng, name, args, law):
     found = getattr(rng, name)(*args, size=COUNT)
@@ -135,6 +138,7 @@ def chi_squared(x, law):
     return stats.chisquare(sums[0][kept], sums[1][kept] * sums[0].sum() / sums[1].sum()).pvalue
 
 
+@pytest.mark.sampled(opencl=3)
 @pytest.mark.parametrize(("make", "name", "args", "law"), cases(WHOLE), indirect=["make"])
 def test_counts_have_their_distribution(rng, name, args, law):
     found = getattr(rng, name)(*args, size=COUNT)

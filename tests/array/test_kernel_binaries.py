@@ -11,6 +11,8 @@ from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.opencl import kernel_binaries as binaries
 from pygpu._src.runtime.opencl.build import is_pocl
 
+pytestmark = pytest.mark.sampled(3)
+
 CODE = """
 import numpy as np
 import pygpu as cl, pygpu.array

@@ -81,6 +81,7 @@ def test_products(make):
     close(pygpu.linalg.matmul(a, e), a @ b)
 
 
+@pytest.mark.sampled(cuda=0)
 def test_factors_wherever_they_are_computed(make):
     a = host("f8", (2, 4, 4)) + 4 * np.eye(4)
     x = make(a)

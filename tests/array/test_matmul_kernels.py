@@ -8,6 +8,8 @@ from pygpu._src.array import products as plans
 from pygpu._src.codegen.kernels import matmul_tiles
 from tests.array.test_reduction import host
 
+pytestmark = pytest.mark.sampled(3)
+
 # m, k, n: small matrices, tiles, tiles of parts of k, one row, primes and ones.
 SHAPES = {
     "one": (1, 1, 1),

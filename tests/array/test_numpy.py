@@ -237,6 +237,7 @@ def test_structs(make):
         make(np.array([None]))
 
 
+@pytest.mark.sampled(opencl=0)
 def test_addresses_that_are_not_multiples_of_the_size(make):
     """Fields of packed structs: a GPU stops a kernel that reads a double at such an address."""
     rows = np.zeros(600, [("a", "i1"), ("b", "f8"), ("c", "c16"), ("d", "V8")])

@@ -22,6 +22,7 @@ def test_bins_without_signs_that_go_down(make, right):
             np.histogram(make(x), bins)
 
 
+@pytest.mark.sampled(cuda=0)
 def test_close_items_without_signs(make):
     x, y = np.array([0, 1, 5, 2, 100], np.uint8), np.array([1, 3, 4, 200, 101], np.uint8)
     for atol in (0, 2):

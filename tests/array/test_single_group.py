@@ -7,6 +7,8 @@ import warnings
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.sampled(3)
+
 SIZES = (1, 33, 255, 257, 1024, 1025)
 
 

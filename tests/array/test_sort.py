@@ -6,6 +6,8 @@ import pytest
 from pygpu._src.array import sort
 from tests.array.test_reduction import host
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def values(dtype, shape):
     a = host(dtype, shape)

@@ -77,6 +77,7 @@ MOVES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.sampled(opencl=0, cuda=1)
 @pytest.mark.parametrize("name", MOVES)
 def test_items_move_whole(make: Any, name: str) -> None:
     if name == "where":  # whose condition is on the device, too
@@ -166,6 +167,7 @@ def test_conversion(make: Any, dtype: Any) -> None:
 # ---- comparison
 
 
+@pytest.mark.sampled(opencl=0, cuda=1)
 @pytest.mark.parametrize("kind", ALL)
 def test_comparison_is_that_of_all_fields(make: Any, kind: str) -> None:
     items = ALL[kind]
@@ -235,6 +237,7 @@ def test_orders_that_are_none(make: Any, order: Any) -> None:
         np.sort(make(np.arange(3)), order="a")
 
 
+@pytest.mark.sampled(opencl=0, cuda=1)
 @pytest.mark.parametrize("kind", ALL)
 def test_sets_and_searches(make: Any, kind: str) -> None:
     items = ALL[kind]

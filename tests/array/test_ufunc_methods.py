@@ -7,6 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+pytestmark = pytest.mark.sampled(3)
+
 DTYPES = ["i1", "u2", "i4", "i8", "f2", "f4", "f8", "c8"]
 AT = ["add", "subtract", "multiply", "maximum", "hypot", "logaddexp", "bitwise_xor", "equal"]
 FOLDED = ["subtract", "divide", "floor_divide", "hypot", "logaddexp", "left_shift", "bitwise_or"]
@@ -153,6 +155,7 @@ def check_reduceat(make, data):
     check(lambda x, i: getattr(np, name).reduceat(x, i, axis), make, a, starts)
 
 
+@pytest.mark.sampled(opencl=0)
 @given(data=st.data())
 @patient
 def test_reduceat(make, data):
@@ -202,6 +205,7 @@ def check_from_left_to_right(make, data):
     check(lambda x: ufunc.reduce(x[:0]), make, a)
 
 
+@pytest.mark.sampled(opencl=0)
 @given(data=st.data())
 @patient
 def test_from_left_to_right(make, data):

@@ -91,6 +91,7 @@ def agree(got: np.ndarray, want: np.ndarray) -> np.ndarray:
 
 
 # All loops of a dtype in one kernel: a kernel for each would take minutes to compile.
+@pytest.mark.sampled(opencl=5)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_every_loop(make, kind):

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.sampled(3)
+
 SOURCE = Path(__file__).with_name("library_stub.c")
 NAMES = ("cublas", "cufft", "cusolver")
 

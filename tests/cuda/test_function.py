@@ -16,6 +16,8 @@ from pygpu import _cuda
 from pygpu.cuda import driver as cuda
 from pygpu.cuda.compiler import SourceModule
 
+pytestmark = pytest.mark.sampled(3)
+
 SOURCE = """
 __global__ void where(int *out)
 {

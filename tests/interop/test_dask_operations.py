@@ -14,6 +14,8 @@ import pygpu.dask  # noqa: E402, F401
 from pygpu import xp  # noqa: E402
 from pygpu._array import GPUArray  # noqa: E402
 
+pytestmark = pytest.mark.sampled(3)
+
 rng = np.random.default_rng(0)
 H = rng.standard_normal((24, 18))
 G = rng.standard_normal((24, 18))

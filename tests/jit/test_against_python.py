@@ -14,7 +14,10 @@ import pytest
 import pygpu
 from pygpu.pykernel import KernelError, compile_function
 
-pytestmark = pytest.mark.filterwarnings("ignore::pygpu.CompilerWarning")  # x <= x, ...
+pytestmark = [
+    pytest.mark.sampled(3),
+    pytest.mark.filterwarnings("ignore::pygpu.CompilerWarning"),  # x <= x, ...
+]
 
 NAMES = ("a", "b", "c", "d")
 INPUTS = [(x, y) for x in (-3, 0, 1, 2, 5) for y in (-2, 0, 1, 4)]

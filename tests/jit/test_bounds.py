@@ -12,6 +12,8 @@ import pygpu as cl
 from pygpu import cuda
 from pygpu._src.jit import check_report as report
 
+pytestmark = pytest.mark.sampled(3)
+
 
 @pytest.fixture
 def on_the_host(make: Any) -> None:

@@ -683,6 +683,7 @@ def test_every_kind_has_rows() -> None:
     assert len(set(names)) == len(names) > 140
 
 
+@pytest.mark.sampled(opencl=2)
 @pytest.mark.parametrize("dtype", TESTED)
 def test_numbers(make: Any, dtype: str) -> None:
     x, y = numbers_of(dtype)
@@ -692,6 +693,7 @@ def test_numbers(make: Any, dtype: str) -> None:
     compare(make, dtype, rows, expected, kernel, (make(x), make(y)))
 
 
+@pytest.mark.sampled(opencl=2)
 @pytest.mark.parametrize("dtype", TESTED)
 def test_arrays(make: Any, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     a = np.stack([v[:4] for v in numbers_of(dtype)])
@@ -725,6 +727,7 @@ def test_dtypes_of_results(dtype: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.sampled(opencl=3)
 @pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 def test_integers_wrap(make: Any, dtype: str) -> None:
     """At the ends of a dtype NumPy's numbers wrap around; quotients by 0 are 0."""

@@ -10,6 +10,8 @@ import pytest
 import pygpu as cl
 from pygpu._src.jit.signature import float32, float64, int64, layout_of, void
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def matmulcore(A, B, C):
     m, n = A.shape

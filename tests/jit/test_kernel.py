@@ -14,6 +14,8 @@ from pygpu._src.jit.calls import intrinsics
 from pygpu._src.runtime.backends import backend_of
 from pygpu.pykernel import ArrayType
 
+pytestmark = pytest.mark.sampled(3)
+
 SIZE = 16
 WEIGHTS = np.array([0.25, 0.5, 0.25], np.float32)
 

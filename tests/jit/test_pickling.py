@@ -13,6 +13,8 @@ import pygpu
 
 pytest.importorskip("cloudpickle", reason="cloudpickle is not installed")
 
+pytestmark = pytest.mark.sampled(3)
+
 SENDER = """
 import pickle, sys
 import cloudpickle, numpy as np

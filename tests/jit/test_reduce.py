@@ -12,6 +12,8 @@ import pygpu as cl
 from pygpu._src.array import associative as ordered
 from pygpu._src.jit.decorators import binary
 
+pytestmark = pytest.mark.sampled(3)
+
 SIZES = (1, 2, 7, 8, 33, 255, 257, 4097, 70001)
 
 
@@ -61,6 +63,7 @@ def test_shapes_and_strides(make):
     assert np.array_equal(out.get().T, whole.sum(1))
 
 
+@pytest.mark.sampled(opencl=2)
 @pytest.mark.parametrize("code", ["b", "h", "i", "d", "D"])
 def test_rows(make, code):
     """Rows that share a work-group, begin anywhere, lie apart, or have several groups each."""

@@ -22,6 +22,8 @@ import pygpu.fft
 import pygpu.linalg
 from pygpu import _opencl
 
+pytestmark = pytest.mark.sampled(3)
+
 os.environ.setdefault("PYGPU_CUDA", "auto")
 
 HOST = np.arange(64, dtype=np.float32)

@@ -12,6 +12,8 @@ import pytest
 from pygpu import cache
 from pygpu._src.runtime import cache_pack, disk_cache
 
+pytestmark = pytest.mark.sampled(3)
+
 KEYS = ["0" * 63 + "a", "ab" * 32, "f" * 64]
 MAGIC = cache_pack._MAGIC
 

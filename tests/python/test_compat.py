@@ -15,6 +15,8 @@ import pytest
 from pygpu import compat
 from pygpu.compat.peers import PEERS
 
+pytestmark = pytest.mark.sampled(3)
+
 PEER = PEERS["pyopencl"]
 
 

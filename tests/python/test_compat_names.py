@@ -8,6 +8,8 @@ import textwrap
 
 import pytest
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def check(code):
     """Run code, after install(), in a fresh interpreter; it must end well."""

@@ -1,6 +1,10 @@
 """pygpu.compat in place of Numba: what its programs find under its name."""
 
+import pytest
+
 from .test_compat_names import check
+
+pytestmark = pytest.mark.sampled(3)
 
 
 def test_numba():

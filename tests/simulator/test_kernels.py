@@ -90,6 +90,7 @@ def run(driver, case):
             holder.free()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_kernel(driver, case):
     if not driver.simulated and "simulator" in case.settings:
