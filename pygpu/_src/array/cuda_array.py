@@ -27,37 +27,10 @@ from pygpu._src.runtime.cuda.vectors import vec
 from pygpu._src.util.lazy import lazy
 from pygpu._src.util.public import publish
 
-from . import chains, layout
+from . import chains, cuda_functions, layout
 from .base import _ScalarT_co
-from .cuda_functions import (
-    all,
-    any,
-    concatenate,
-    dot,
-    if_positive,
-    logical_and,
-    logical_not,
-    logical_or,
-    max,
-    maximum,
-    min,
-    minimum,
-    multi_put,
-    multi_take,
-    multi_take_put,
-    placed,
-    reshape,
-    stack,
-    stream_of,
-    subset_dot,
-    subset_max,
-    subset_min,
-    subset_sum,
-    sum,
-    take,
-    transpose,
-    where,
-)
+from .cuda_functions import *  # noqa: F403
+from .cuda_functions import placed, stream_of
 from .cuda_operations import Operations
 from .cuda_operations import broadcast_result as _get_broadcasted_binary_op_result  # noqa: F401
 from .cuda_operations import common_dtype as _get_common_dtype  # noqa: F401
@@ -83,44 +56,20 @@ else:
 
 __all__ = [
     "GPUArray",
-    "all",
-    "any",
     "arange",
-    "concatenate",
-    "dot",
     "empty",
     "empty_like",
     "full",
-    "if_positive",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "max",
-    "maximum",
-    "min",
-    "minimum",
-    "multi_put",
-    "multi_take",
-    "multi_take_put",
     "ones",
     "ones_like",
-    "reshape",
     "splay",
-    "stack",
-    "subset_dot",
-    "subset_max",
-    "subset_min",
-    "subset_sum",
-    "sum",
-    "take",
     "to_gpu",
     "to_gpu_async",
-    "transpose",
     "vec",
-    "where",
     "zeros",
     "zeros_like",
 ]
+__all__ += cuda_functions.__all__
 
 
 class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):

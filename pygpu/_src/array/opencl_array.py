@@ -30,37 +30,8 @@ from . import chains, layout
 from .base import _ScalarT_co
 from .methods import ArrayBase
 from .primitives import contiguous_host
-from .routines import joining
-from .routines.pyopencl_names import (
-    all,
-    any,
-    concatenate,
-    cumsum,
-    diff,
-    dot,
-    hstack,
-    if_positive,
-    logical_and,
-    logical_not,
-    logical_or,
-    max,
-    maximum,
-    min,
-    minimum,
-    multi_put,
-    multi_take,
-    multi_take_put,
-    reshape,
-    stack,
-    subset_dot,
-    subset_max,
-    subset_min,
-    sum,
-    take,
-    transpose,
-    vdot,
-    where,
-)
+from .routines import joining, pyopencl_names
+from .routines.pyopencl_names import *  # noqa: F403
 
 if TYPE_CHECKING:
     from typing import SupportsIndex, TypeAlias, TypeVar
@@ -84,44 +55,17 @@ __all__ = [
     "ArrayHasOffsetError",
     "DoubleDowncastWarning",
     "InconsistentOpenCLQueueWarning",
-    "all",
-    "any",
     "arange",
     "as_strided",
-    "concatenate",
-    "cumsum",
-    "diff",
-    "dot",
     "empty",
     "empty_like",
     "full",
-    "hstack",
-    "if_positive",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "max",
-    "maximum",
-    "min",
-    "minimum",
-    "multi_put",
-    "multi_take",
-    "multi_take_put",
     "ones",
-    "reshape",
-    "stack",
-    "subset_dot",
-    "subset_max",
-    "subset_min",
-    "sum",
-    "take",
     "to_device",
-    "transpose",
-    "vdot",
-    "where",
     "zeros",
     "zeros_like",
 ]
+__all__ += pyopencl_names.__all__
 
 ARRAY_KERNEL_EXEC_HOOK = None  # a name that PyOpenCL's programs may set; not called here
 _SAME: Any = object()

@@ -36,6 +36,37 @@ if TYPE_CHECKING:
     _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
     _Slice: TypeAlias = "slice[Any, Any, Any] | None"
 
+__all__ = [
+    "all",
+    "any",
+    "concatenate",
+    "cumsum",
+    "diff",
+    "dot",
+    "hstack",
+    "if_positive",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "multi_put",
+    "multi_take",
+    "multi_take_put",
+    "reshape",
+    "stack",
+    "subset_dot",
+    "subset_max",
+    "subset_min",
+    "sum",
+    "take",
+    "transpose",
+    "vdot",
+    "where",
+]
+
 _NoValue: Any = object()
 
 
@@ -472,37 +503,4 @@ def cumsum(
     return result
 
 
-publish(
-    globals(),
-    [
-        "all",
-        "any",
-        "concatenate",
-        "cumsum",
-        "diff",
-        "dot",
-        "hstack",
-        "if_positive",
-        "logical_and",
-        "logical_not",
-        "logical_or",
-        "max",
-        "maximum",
-        "min",
-        "minimum",
-        "multi_put",
-        "multi_take",
-        "multi_take_put",
-        "reshape",
-        "stack",
-        "subset_dot",
-        "subset_max",
-        "subset_min",
-        "sum",
-        "take",
-        "transpose",
-        "vdot",
-        "where",
-    ],
-    "pygpu.array",
-)
+publish(globals(), __all__, "pygpu.array")
