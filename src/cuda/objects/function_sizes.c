@@ -87,7 +87,8 @@ static int check_dims(Function *self, const char *name, const unsigned *dims,
 }
 
 /* Caches a tuple of plain ints, which is immutable. */
-static void remember(PyObject **place, unsigned *dims_place, PyObject *obj, const unsigned *dims) {
+static void remember(PyObject **cached, unsigned *cached_dims, PyObject *obj,
+                     const unsigned *dims) {
     if (!PyTuple_CheckExact(obj)) {
         return;
     }
@@ -96,8 +97,8 @@ static void remember(PyObject **place, unsigned *dims_place, PyObject *obj, cons
             return;
         }
     }
-    memcpy(dims_place, dims, 3 * sizeof *dims);
-    Py_XSETREF(*place, Py_NewRef(obj));
+    memcpy(cached_dims, dims, 3 * sizeof *dims);
+    Py_XSETREF(*cached, Py_NewRef(obj));
 }
 
 int function_read_block(Function *self, PyObject *block, unsigned *out) {

@@ -184,11 +184,11 @@ static int describe_line(State *state, const char *call, const Linear *how, cons
     return 0;
 }
 
-static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, const Linear *how,
+static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *pointer, const Linear *how,
                          CUDA_RESOURCE_DESC *resource) {
     State *state = self->state;
     const char *call = "TextureObject";
-    DevicePointer at = *place;
+    DevicePointer at = *pointer;
     size_t size = 0;
     if ((is_given(how->width) || is_given(how->height)
              ? describe_rows(state, call, how, at.ptr, resource, &size)
@@ -200,7 +200,7 @@ static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, con
     self->resource = at.allocation != NULL ? (PyObject *)at.allocation : Py_NewRef(obj);
     self->pinned = at.allocation;
     cud_pin(at.allocation);
-    place->allocation = NULL; /* now owned by the resource */
+    pointer->allocation = NULL; /* now owned by the resource */
     return 0;
 }
 

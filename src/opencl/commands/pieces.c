@@ -115,7 +115,7 @@ static cl_int fill_piece(Queue *queue, const void *command, size_t start, size_t
  * suffices, it covers all but *head bytes at the start and a remainder. */
 static OclFill widened(const OclFill *fill, unsigned char wide[WIDE], size_t *head) {
     OclFill middle = *fill;
-    size_t place = fill->mem != NULL ? fill->offset : (size_t)(uintptr_t)fill->svm;
+    size_t address = fill->mem != NULL ? fill->offset : (size_t)(uintptr_t)fill->svm;
     *head = 0;
     if (fill->length >= WIDE) {
         return middle;
@@ -124,12 +124,12 @@ static OclFill widened(const OclFill *fill, unsigned char wide[WIDE], size_t *he
         memcpy(wide + i, fill->pattern, fill->length);
     }
     middle.pattern = wide;
-    while (middle.length < WIDE && (place | fill->size) % (2 * middle.length) == 0) {
+    while (middle.length < WIDE && (address | fill->size) % (2 * middle.length) == 0) {
         middle.length *= 2;
     }
     if (middle.length < WIDE_ENOUGH && fill->size >= WORTH_CUTTING) {
         middle.length = WIDE;
-        *head = (WIDE - place % WIDE) % WIDE;
+        *head = (WIDE - address % WIDE) % WIDE;
         middle.size = (fill->size - *head) / WIDE * WIDE;
     }
     return middle;

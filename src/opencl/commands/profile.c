@@ -103,16 +103,16 @@ static cl_int CL_API_CALL on_clEnqueueWriteBufferRect(cl_command_queue queue, cl
 }
 
 static cl_int CL_API_CALL on_clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to,
-                                                 size_t start, size_t place, size_t size, WAITS) {
-    RECORD("copy on device", size, clEnqueueCopyBuffer, from, to, start, place, size);
+                                                 size_t start, size_t dst, size_t size, WAITS) {
+    RECORD("copy on device", size, clEnqueueCopyBuffer, from, to, start, dst, size);
 }
 
 static cl_int CL_API_CALL on_clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, cl_mem to,
-                                                     const size_t *start, const size_t *place,
+                                                     const size_t *start, const size_t *dst,
                                                      const size_t *region, size_t row, size_t slice,
                                                      size_t to_row, size_t to_slice, WAITS) {
-    RECORD("copy on device", volume(region), clEnqueueCopyBufferRect, from, to, start, place,
-           region, row, slice, to_row, to_slice);
+    RECORD("copy on device", volume(region), clEnqueueCopyBufferRect, from, to, start, dst, region,
+           row, slice, to_row, to_slice);
 }
 
 static cl_int CL_API_CALL on_clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem,
@@ -141,22 +141,21 @@ static cl_int CL_API_CALL on_clEnqueueFillImage(cl_command_queue queue, cl_mem m
 }
 
 static cl_int CL_API_CALL on_clEnqueueCopyImage(cl_command_queue queue, cl_mem from, cl_mem to,
-                                                const size_t *start, const size_t *place,
+                                                const size_t *start, const size_t *dst,
                                                 const size_t *region, WAITS) {
-    RECORD("copy on device", 0, clEnqueueCopyImage, from, to, start, place, region);
+    RECORD("copy on device", 0, clEnqueueCopyImage, from, to, start, dst, region);
 }
 
 static cl_int CL_API_CALL on_clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem from,
                                                         cl_mem to, const size_t *start,
-                                                        const size_t *region, size_t place, WAITS) {
-    RECORD("copy on device", 0, clEnqueueCopyImageToBuffer, from, to, start, region, place);
+                                                        const size_t *region, size_t dst, WAITS) {
+    RECORD("copy on device", 0, clEnqueueCopyImageToBuffer, from, to, start, region, dst);
 }
 
 static cl_int CL_API_CALL on_clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem from,
-                                                        cl_mem to, size_t start,
-                                                        const size_t *place, const size_t *region,
-                                                        WAITS) {
-    RECORD("copy on device", 0, clEnqueueCopyBufferToImage, from, to, start, place, region);
+                                                        cl_mem to, size_t start, const size_t *dst,
+                                                        const size_t *region, WAITS) {
+    RECORD("copy on device", 0, clEnqueueCopyBufferToImage, from, to, start, dst, region);
 }
 
 static cl_int CL_API_CALL on_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem,

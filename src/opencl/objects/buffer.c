@@ -259,7 +259,7 @@ static int check_alignment(Memory *self, size_t origin) {
  * or -1 with an exception. */
 static int make_region(Memory *self, cl_mem parent, size_t origin, size_t size, cl_mem_flags flags,
                        cl_mem *mem, Region **region) {
-    const cl_buffer_region place = {origin, size};
+    const cl_buffer_region bounds = {origin, size};
     cl_int status = CL_SUCCESS;
     int tries = 0, again = 0, listed = ocl_regions_are_listed(self);
     *region = NULL;
@@ -267,7 +267,7 @@ static int make_region(Memory *self, cl_mem parent, size_t origin, size_t size, 
     while (*region == NULL) {
         status = CL_SUCCESS;
         CL_MAKE(*mem, status, clCreateSubBuffer, parent, flags, CL_BUFFER_CREATE_TYPE_REGION,
-                &place);
+                &bounds);
         again = status == CL_SUCCESS ? 0 : ocl_retry(self->state, status, &tries);
         if (again != 1) {
             break;

@@ -503,7 +503,7 @@ static bool is_ptx(Rewriter *r, unsigned i) {
     int size;
     if (!r->t.tokens[i].system)
         return true;
-    const char *file = rewrite_place(r, i, &line, &size), *found = strstr(file, "/cuda/");
+    const char *file = rewrite_location(r, i, &line, &size), *found = strstr(file, "/cuda/");
     return found != NULL && found < file + size &&
            strncmp(file, compiler_headers(), strlen(compiler_headers())) != 0;
 }

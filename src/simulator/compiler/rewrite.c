@@ -134,7 +134,7 @@ static bool is_line_marker(const Rewriter *r, unsigned i) {
     return token->kind == TOKEN_MARKER && strncmp(r->t.text + token->start, "# ", 2) == 0;
 }
 
-const char *rewrite_place(Rewriter *r, unsigned i, unsigned *line, int *size) {
+const char *rewrite_location(Rewriter *r, unsigned i, unsigned *line, int *size) {
     const bool goes_on = r->line_search.line != 0 && i >= r->line_search.token;
     const unsigned stop = goes_on ? r->line_search.token : 0;
     unsigned k = i, marker = goes_on ? r->line_search.marker : NOWHERE;
@@ -175,7 +175,7 @@ void rewrite_error(Rewriter *r, unsigned i, const char *format, ...) {
     r->failed = true;
     if (r->n_errors++ >= 100)
         return; /* callers need no more */
-    const char *name = rewrite_place(r, i, &line, &size);
+    const char *name = rewrite_location(r, i, &line, &size);
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);

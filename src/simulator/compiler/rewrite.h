@@ -109,7 +109,7 @@ unsigned skip_angles(const Tokens *tokens, const unsigned *match,
 void rewrite_error(Rewriter *r, unsigned i, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Line and file of a token, according to the markers. */
-const char *rewrite_place(Rewriter *r, unsigned i, unsigned *line, int *size);
+const char *rewrite_location(Rewriter *r, unsigned i, unsigned *line, int *size);
 /* Lambdas without a default capture and local classes inside a kernel cannot use its parameters.
  * If one begins at i, sets its range: from after its captures or its keyword to its last brace. */
 bool rewrite_foreign(const Rewriter *r, unsigned i, unsigned *first, unsigned *end);

@@ -124,9 +124,9 @@ static void find_use(Finder *f, unsigned i, bool scalar) {
         return;
     const bool alone = (is_bracket(t, start - 1, '(') || is_bracket(t, start - 1, ',')) &&
                        (is_bracket(t, end, ')') || is_bracket(t, end, ','));
-    const bool place = alone || is_assigned(t, end) || is_doubled(t, start - 2, '+') ||
-                       is_doubled(t, start - 2, '-');
-    f->steps[start] = end << 1 | (unsigned)place;
+    const bool is_lvalue = alone || is_assigned(t, end) || is_doubled(t, start - 2, '+') ||
+                           is_doubled(t, start - 2, '-');
+    f->steps[start] = end << 1 | (unsigned)is_lvalue;
 }
 
 /* Whether the name at i declares another variable. Asked for variables declared outside functions,

@@ -269,7 +269,7 @@ bool rewrite_stride(Rewriter *r, unsigned start, unsigned name, unsigned name_en
     r->body_end = 0;
     unsigned line;
     int file_size;
-    const char *file = rewrite_place(r, end, &line, &file_size);
+    const char *file = rewrite_location(r, end, &line, &file_size);
     text_printf(out, "# %u \"%.*s\"\n", line, file_size, file);
     return true;
 }

@@ -522,16 +522,16 @@ extern void *__tls_get_addr(size_t *module_and_offset); /* from the system's loa
 
 bool sim_module_ready(const SimModule *module) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    size_t place[2] = {0, 0};
+    size_t tls_index[2] = {0, 0};
     void *block = NULL;
-    if (module->shared == 0 || dlinfo(module->object, RTLD_DI_TLS_MODID, &place[0]) != 0)
+    if (module->shared == 0 || dlinfo(module->object, RTLD_DI_TLS_MODID, &tls_index[0]) != 0)
         return true;
     if (dlinfo(module->object, RTLD_DI_TLS_DATA, &block) == 0 && block != NULL)
         return true;
     pthread_mutex_lock(&lock); /* so that no other worker takes the free memory */
     const bool room = sim_thread_room(module->shared + 4096);
     if (room)
-        (void)__tls_get_addr(place);
+        (void)__tls_get_addr(tls_index);
     pthread_mutex_unlock(&lock);
     return room;
 }

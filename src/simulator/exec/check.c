@@ -189,8 +189,8 @@ static void name_thread(const Worker *worker, unsigned thread, char *text, size_
     snprintf(text, size, "(%u,%u,%u)", thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
 }
 
-static void name_place(const Worker *worker, bool dynamic, size_t *offset, char *text,
-                       size_t size) {
+static void describe_location(const Worker *worker, bool dynamic, size_t *offset, char *text,
+                              size_t size) {
     if (dynamic)
         snprintf(text, size, "dynamic shared memory");
     else
@@ -201,7 +201,7 @@ static void race(Worker *worker, const Access *other, bool other_wrote, uintptr_
                  unsigned size, int kind, bool dynamic, size_t offset, const void *caller) {
     struct Check *check = worker->check;
     char who[120], past[40], at[150], where[100]; /* together shorter than text */
-    name_place(worker, dynamic, &offset, where, sizeof where);
+    describe_location(worker, dynamic, &offset, where, sizeof where);
     diag_thread(worker, who, sizeof who);
     name_thread(worker, other->who & 1023, past, sizeof past);
     source_line_describe(check->module, (uintptr_t)caller - 1, at, sizeof at);
@@ -252,7 +252,7 @@ static void access_shared(Worker *worker, Granule *granules, uintptr_t base, uin
         if ((!write || (kind & SIM_ACCESS_UPDATE)) && (g->written & mask) != mask) {
             char line_text[250], where[100];
             size_t inside = offset;
-            name_place(worker, dynamic, &inside, where, sizeof where);
+            describe_location(worker, dynamic, &inside, where, sizeof where);
             source_line_describe(check->module, (uintptr_t)caller - 1, line_text, sizeof line_text);
             block_fail(worker, CUDA_ERROR_LAUNCH_FAILED,
                        "read of shared memory that no thread of the block has written, at offset "

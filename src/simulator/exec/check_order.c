@@ -11,7 +11,7 @@
 #include "simulator/exec/check_order.h"
 #include "simulator/exec/exec.h"
 
-enum { N_PLACES = 64, LAST = 0xffff };
+enum { N_SLOTS = 64, LAST = 0xffff };
 
 typedef struct {
     uint32_t block;                 /* the block that wrote this; in others, all times are zero */
@@ -22,13 +22,13 @@ struct Order {
     uint32_t block;
     unsigned threads;
     bool used; /* whether a fence ran in this block */
-    unsigned n_places;
+    unsigned n_slots;
     uint16_t time[SIM_MAX_THREADS];
     Knowledge known[SIM_MAX_THREADS], fenced[SIM_MAX_THREADS];
     struct {
         uintptr_t address;
         Knowledge published;
-    } places[N_PLACES]; /* the last one is for all addresses that find the others taken */
+    } slots[N_SLOTS]; /* the last one is for all addresses that find the others taken */
 };
 
 Order *order_new(void) {
@@ -40,7 +40,7 @@ Order *order_new(void) {
 void order_block(Order *order, unsigned threads) {
     order->block++;
     order->threads = threads;
-    order->n_places = 0;
+    order->n_slots = 0;
     if (order->used)
         memset(order->time, 0, sizeof order->time);
     order->used = false;
@@ -62,17 +62,17 @@ static void merge_knowledge(const Order *order, Knowledge *to, const Knowledge *
 }
 
 static Knowledge *find(Order *order, uintptr_t address, bool make) {
-    for (unsigned i = 0; i < order->n_places; i++) {
-        if (order->places[i].address == address)
-            return &order->places[i].published;
+    for (unsigned i = 0; i < order->n_slots; i++) {
+        if (order->slots[i].address == address)
+            return &order->slots[i].published;
     }
-    if (order->n_places == N_PLACES)
-        return &order->places[N_PLACES - 1].published;
+    if (order->n_slots == N_SLOTS)
+        return &order->slots[N_SLOTS - 1].published;
     if (!make)
         return NULL;
-    order->places[order->n_places].address = address;
-    order->places[order->n_places].published.block = 0;
-    return &order->places[order->n_places++].published;
+    order->slots[order->n_slots].address = address;
+    order->slots[order->n_slots].published.block = 0;
+    return &order->slots[order->n_slots++].published;
 }
 
 void order_fence(Order *order, unsigned thread) {
