@@ -37,21 +37,21 @@ def _devices() -> list[cl.Device]:
     except cl.LogicError:
         return []
     wanted = os.environ.get("PYGPU_TEST") or os.environ.get("PYOPENCL_TEST") or ""
-    platform_wish, _, device_wish = wanted.partition(":")
+    platform_pattern, _, device_pattern = wanted.partition(":")
     found = []
     for i, platform in enumerate(platforms):
         if (
-            platform_wish
-            and platform_wish != str(i)
-            and platform_wish.lower() not in platform.name.lower()
+            platform_pattern
+            and platform_pattern != str(i)
+            and platform_pattern.lower() not in platform.name.lower()
         ):
             continue
         devices = platform.get_devices()
-        if device_wish:
+        if device_pattern:
             devices = [
                 d
                 for j, d in enumerate(devices)
-                if device_wish == str(j) or device_wish.lower() in d.name.lower()
+                if device_pattern == str(j) or device_pattern.lower() in d.name.lower()
             ]
         found += devices[:1]
     return found

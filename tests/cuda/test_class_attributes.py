@@ -116,7 +116,7 @@ def test_memory_of_a_pool_given_again_has_no_attributes_of_the_owner_before(cont
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_classes_take_attributes_and_make_no_hollow_objects(name):
+def test_classes_take_attributes_and_make_no_uninitialized_objects(name):
     kind = getattr(drv, name, None) or getattr(tools, name)
     kind.of_mine = property(lambda self: 7)
     try:
@@ -277,7 +277,7 @@ def test_objects_given_another_class_stay_whole(objects, function):
     drv.Context.synchronize()
 
 
-def test_new_of_a_program_makes_no_hollow_objects():
+def test_new_of_a_program_makes_no_uninitialized_objects():
     """In a process of its own: Python cannot give a type its own __new__ back."""
     code = f"""
 import pygpu.cuda.driver as drv

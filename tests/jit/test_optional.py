@@ -80,7 +80,7 @@ def test_functions_that_return_on_some_ways_only(make: Any) -> None:
     assert out.get().tolist() == wanted.tolist()
 
 
-def test_ufuncs_return_a_number_on_all_ways() -> None:
+def test_ufuncs_return_a_number_on_all_paths() -> None:
     with pytest.raises(KernelError, match="may end without return"):
         pygpu.jit(sign).inspect_source(np.dtype("f4"))
 

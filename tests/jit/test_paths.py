@@ -166,7 +166,7 @@ def replaced_under_if(x):
     return x
 
 
-def replaced_on_both_ways(x):
+def replaced_on_both_paths(x):
     t = (x, 10)
     if x > 1:
         t = t[0]
@@ -214,7 +214,7 @@ def an_object_each(x):
 
 TYPES = [
     replaced_under_if,
-    replaced_on_both_ways,
+    replaced_on_both_paths,
     replaced_and_left,
     replaced_in_a_loop,
     replaced_until_the_end,

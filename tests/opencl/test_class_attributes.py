@@ -155,7 +155,7 @@ def test_objects_given_another_class_stay_whole(ctx, queue):
     queue.finish()
 
 
-def test_new_of_a_program_makes_no_hollow_objects():
+def test_new_of_a_program_makes_no_uninitialized_objects():
     """In a process of its own: Python cannot give a type its own __new__ back."""
     code = f"""
 import pygpu as cl
