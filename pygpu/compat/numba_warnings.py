@@ -17,7 +17,7 @@ from pygpu.compat.numba_errors import NumbaPerformanceWarning
 
 __all__ = ["install"]
 
-_FEW_BLOCKS = 128
+_MIN_BLOCKS = 128
 
 
 def install() -> None:
@@ -41,7 +41,7 @@ def _warn(text: str) -> None:
 
 def _low_occupancy(grid: tuple[int, ...]) -> None:
     """A grid of fewer blocks than most GPUs have multiprocessors; the bound is Numba's."""
-    if config.CUDA_LOW_OCCUPANCY_WARNINGS and 0 < (blocks := prod(grid)) < _FEW_BLOCKS:
+    if config.CUDA_LOW_OCCUPANCY_WARNINGS and 0 < (blocks := prod(grid)) < _MIN_BLOCKS:
         _warn(f"Grid size {blocks} leaves multiprocessors idle: low occupancy")
 
 

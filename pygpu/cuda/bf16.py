@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 bfloat16 = narrow("bfloat16")
 _make = NarrowFunctions("bf16", bfloat16.dtype)
-_WAYS = ("rn", "rz", "rd", "ru")
+_ROUNDING_MODES = ("rn", "rz", "rd", "ru")
 _INTEGERS = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
 _SIZES = (16, 32, 64)
 
@@ -67,8 +67,8 @@ def _arithmetic() -> dict[str, Intrinsic]:
     return found | {name: _make.by_text(name, *rest) for name, rest in texts.items()}
 
 
-def _rounded(way: str, text: str) -> str:
-    return text if way == "rn" else f"pgu_bf16_{way}({text})"
+def _rounded(mode: str, text: str) -> str:
+    return text if mode == "rn" else f"pgu_bf16_{mode}({text})"
 
 
 def _conversions() -> dict[str, Intrinsic]:
@@ -83,14 +83,14 @@ def _conversions() -> dict[str, Intrinsic]:
         "int16_as_bfloat16": ("pg_from_f16b((pg_u16){0})", ["i2"]),
         "uint16_as_bfloat16": ("pg_from_f16b({0})", ["u2"]),
     }
-    for way in _WAYS:
-        texts[f"float32_to_bfloat16_{way}"] = (_rounded(way, "{0}"), ["f4"])
+    for mode in _ROUNDING_MODES:
+        texts[f"float32_to_bfloat16_{mode}"] = (_rounded(mode, "{0}"), ["f4"])
         for kind, bits in ((k, b) for k in "iu" for b in _SIZES):
             name = np.dtype(f"{kind}{bits // 8}").name
-            odd = _rounded(way, f"pgu_odd_{kind}64({{0}})")
-            texts[f"{name}_to_bfloat16_{way}"] = (odd, [f"{kind}8" if bits == 64 else name])
-            whole = f"pgu_saturated_{kind}{bits}({_INTEGERS[way]}({{0}}))"
-            texts[f"bfloat16_to_{name}_{way}"] = (whole, 1, name)
+            odd = _rounded(mode, f"pgu_odd_{kind}64({{0}})")
+            texts[f"{name}_to_bfloat16_{mode}"] = (odd, [f"{kind}8" if bits == 64 else name])
+            whole = f"pgu_saturated_{kind}{bits}({_INTEGERS[mode]}({{0}}))"
+            texts[f"bfloat16_to_{name}_{mode}"] = (whole, 1, name)
     return {name: _make.by_text(name, *rest) for name, rest in texts.items()}
 
 

@@ -69,23 +69,23 @@ def _move(
     source: Any,
     source_strides: Shape,
     shape: Shape,
-    places: list[_AxisIndex],
+    axis_indices: list[_AxisIndex],
     into: bool,
     report: Report | None = None,
 ) -> tuple[Any, int, int, list[Any]] | None:
-    """to[...] = source[...] for all items of *shape*; places belong to *to* if into, else to
+    """to[...] = source[...] for all items of *shape*; the indices belong to *to* if into, else to
     *source*. Returns the launch: the kernel, groups, their size, numbers."""
     if prod(shape) == 0:
-        _check_indices(places)
+        _check_indices(axis_indices)
         return None
     side = to if into else source
     backend = side.backend
-    strides = [to_strides, source_strides, *(p.strides for p in places)]
+    strides = [to_strides, source_strides, *(p.strides for p in axis_indices)]
     flat, flat_strides = layout.collapse(shape, *strides)
     n = prod(flat)
-    checked = any(p.checked for p in places)
+    checked = any(p.checked for p in axis_indices)
     to_type, source_type = moved(to.dtype, source.dtype)
-    indices = tuple((dtypes.code(p.array.dtype), p.mode) for p in places)
+    indices = tuple((dtypes.code(p.array.dtype), p.mode) for p in axis_indices)
     key = ("move", to_type, source_type, indices, len(flat), n < 1 << 31, into, checked)
     kernel = kernel_cache.get(
         backend,
@@ -101,10 +101,10 @@ def _move(
     numbers: list[Any] = [n, *flat[1:]]
     for s in flat_strides:
         numbers += s
-    for p in places:
+    for p in axis_indices:
         numbers += (p.step, p.length)
     groups, size = kernel_cache.grid(backend, n)
-    reads = [source, *(p.array for p in places)]
+    reads = [source, *(p.array for p in axis_indices)]
     if not checked:
         primitives.launch(side, kernel, groups, size, reads, [to], numbers)
         return kernel, groups, size, numbers
@@ -112,19 +112,19 @@ def _move(
     primitives.launch(side, kernel, groups, size, reads, [to, report.array], numbers)
     number, value = report.read()
     if number:
-        place = places[number - 1]
-        _out_of_bounds(value, place.axis, place.length)
+        axis_index = axis_indices[number - 1]
+        _out_of_bounds(value, axis_index.axis, axis_index.length)
     return kernel, groups, size, numbers
 
 
-def _check_indices(places: list[_AxisIndex]) -> None:
+def _check_indices(axis_indices: list[_AxisIndex]) -> None:
     """Check the indices as the kernel would, when nothing is moved."""
-    for place in places:
-        if place.checked and place.array.size:
+    for axis_index in axis_indices:
+        if axis_index.checked and axis_index.array.size:
             for kind in ("min", "max"):
-                value = place.array._reduce(kind, None).item()
-                if not -place.length <= value < place.length:
-                    _out_of_bounds(value, place.axis, place.length)
+                value = axis_index.array._reduce(kind, None).item()
+                if not -axis_index.length <= value < axis_index.length:
+                    _out_of_bounds(value, axis_index.axis, axis_index.length)
 
 
 def _out_of_bounds(value: int, axis: int, length: int) -> None:
@@ -156,7 +156,7 @@ def _index_array(a: Any, item: Any, length: int, axis: int, mode: str) -> tuple[
 
 
 class _AdvancedIndex:
-    """An index expression with arrays: the view, the places, the shape of the selection."""
+    """An index expression with arrays: the view, the indices, the shape of the selection."""
 
     def __init__(self, a: Any, key: Any) -> None:
         items = list(key) if isinstance(key, tuple) else [key]
@@ -189,9 +189,9 @@ class _AdvancedIndex:
                 arrays += [(axis + k, w, False) for k, w in enumerate(where)]
             else:
                 arrays.append((axis, item, True))
-        self._place(a, arrays, begins, ends, tuple(view_shape), found.between)
+        self._arrange(a, arrays, begins, ends, tuple(view_shape), found.between)
 
-    def _place(
+    def _arrange(
         self,
         a: Any,
         arrays: list[tuple[int | None, Any, bool]],
@@ -209,7 +209,7 @@ class _AdvancedIndex:
                 + " ".join(str(s).replace(" ", "") for s in shapes)
             ) from None
         used = [axis for axis, _, _ in arrays if axis is not None]
-        # adjacent: each begins where the previous one ended; a bool has a place but no axis, and
+        # adjacent: each begins where the previous one ended; a bool has a position but no axis, and
         # an ellipsis separates its neighbours even if it stands for no axis
         together = not between and all(a == b for a, b in zip(ends, begins[1:]))
         first = begins[0] if together else 0
@@ -226,14 +226,14 @@ class _AdvancedIndex:
             + tuple(strides[k] for k in after)
         )
         pad, tail = (0,) * len(before), (0,) * len(after)
-        self.places = []
+        self.axis_indices = []
         for axis, item, check in arrays:
             if axis is None:
                 continue
             length = view_shape[axis]
             array, checked = _index_array(a, item, length, axis, "raise")
             spread = layout.broadcast_strides(array.shape, array.strides, index_shape)
-            self.places.append(
+            self.axis_indices.append(
                 _AxisIndex(
                     array,
                     pad + spread + tail,
@@ -269,7 +269,7 @@ def getitem(a: Any, key: Any) -> Any:
     a = a._aligned()
     found = _AdvancedIndex(a, key)
     out = primitives.empty(a, found.shape, a.dtype)
-    _move(out, out.strides, found.view, found.strides, found.shape, found.places, False)
+    _move(out, out.strides, found.view, found.strides, found.shape, found.axis_indices, False)
     return out
 
 
@@ -326,7 +326,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
         value = value.copy()
         strides = layout.broadcast_strides(shape, value.strides, found.shape)
     launched = _move(
-        found.view, found.strides, value, strides, found.shape, found.places, True, report
+        found.view, found.strides, value, strides, found.shape, found.axis_indices, True, report
     )
     primitives.changed(a, found.view)
     if report is not None and launched is not None and value is source:
@@ -415,16 +415,16 @@ def take(
         return out
     strides = a.strides[:axis] + (0,) * array.ndim + a.strides[axis + 1 :]
     spread = (0,) * axis + array.strides + (0,) * (a.ndim - axis - 1)
-    place = _AxisIndex(array, spread, a.strides[axis], length, axis, checked, mode)
-    launched = _move(out, out.strides, a, strides, shape, [place], False, report)
+    axis_index = _AxisIndex(array, spread, a.strides[axis], length, axis, checked, mode)
+    launched = _move(out, out.strides, a, strides, shape, [axis_index], False, report)
     same = a.base_data is given.base_data and a.offset == given.offset
     if name and launched is not None and same and array._is_aligned:
         kernel, groups, size, numbers = launched
         operands: tuple[Any, ...] = (given, array)
         if report is not None:
             operands = (given, array, report.array)
-        places = (0, 1, RESULT, 2)[: len(operands) + 1]
-        steps = (step(a.backend, kernel, groups, size, places, numbers),)
+        slots = (0, 1, RESULT, 2)[: len(operands) + 1]
+        steps = (step(a.backend, kernel, groups, size, slots, numbers),)
         plans.add(name, 0, operands, None, out, steps)
     return out
 
@@ -505,8 +505,8 @@ def put(a: Any, indices: Any, values: Any, mode: str = "raise") -> None:
         strides = values.strides
     else:
         strides = values.strides
-    place = _AxisIndex(array, array.strides, a.itemsize, a.size, 0, checked, mode)
-    _move(flat, (0,), values, strides, (n,), [place], True)
+    axis_index = _AxisIndex(array, array.strides, a.itemsize, a.size, 0, checked, mode)
+    _move(flat, (0,), values, strides, (n,), [axis_index], True)
     primitives.changed(a, flat)
 
 
@@ -531,8 +531,8 @@ def take_along_axis(a: Any, indices: Any, axis: int | None = -1) -> Any:
     rest = rest[:axis] + (0,) + rest[axis + 1 :]
     spread = layout.broadcast_strides(array.shape, array.strides, shape)
     out = primitives.empty(a, shape, a.dtype)
-    place = _AxisIndex(array, spread, a.strides[axis], a.shape[axis], axis, checked, "raise")
-    _move(out, out.strides, a, rest, shape, [place], False)
+    axis_index = _AxisIndex(array, spread, a.strides[axis], a.shape[axis], axis, checked, "raise")
+    _move(out, out.strides, a, rest, shape, [axis_index], False)
     return out
 
 
@@ -543,5 +543,5 @@ def put_along_axis(a: Any, indices: Any, values: Any, axis: int | None = -1) -> 
     spread = layout.broadcast_strides(array.shape, array.strides, shape)
     values = primitives.as_array(a, values, a.dtype)
     strides = layout.broadcast_strides(values.shape, values.strides, shape)
-    place = _AxisIndex(array, spread, a.strides[axis], a.shape[axis], axis, checked, "raise")
-    _move(a, rest, values, strides, shape, [place], True)
+    axis_index = _AxisIndex(array, spread, a.strides[axis], a.shape[axis], axis, checked, "raise")
+    _move(a, rest, values, strides, shape, [axis_index], True)

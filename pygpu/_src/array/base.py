@@ -184,8 +184,8 @@ class ArrayCore(GPUArray[_ScalarT_co]):
             isinstance(address, int) and not isinstance(data, int) and hasattr(data, "__int__")
         )
         if was_address and offset == self.offset:
-            place, size = address + offset - int(data), getattr(data, "size", 0)
-            offset = place if 0 <= place < size else offset
+            position, size = address + offset - int(data), getattr(data, "size", 0)
+            offset = position if 0 <= position < size else offset
         name = type(self).__name__
         layout.check_memory(name, data, offset, shape, strides, dtype.itemsize)
         if 0 not in shape:
@@ -327,11 +327,11 @@ class ArrayCore(GPUArray[_ScalarT_co]):
     ) -> Any:
         """Implement _run() with copies."""
         inputs = [a._aligned(queue, wait_for) if isinstance(a, ArrayCore) else a for a in operands]
-        places = [a if a._is_aligned else a._new(a.shape, a.dtype, None, queue) for a in outs]
-        event = self._run(operation, places, inputs, shape, queue, wait_for)
-        for out, place in zip(outs, places):
-            if out is not place:
-                event = out._copy_bytes(place, queue)
+        targets = [a if a._is_aligned else a._new(a.shape, a.dtype, None, queue) for a in outs]
+        event = self._run(operation, targets, inputs, shape, queue, wait_for)
+        for out, target in zip(outs, targets):
+            if out is not target:
+                event = out._copy_bytes(target, queue)
         return event
 
     # ---- copies on the device

@@ -27,7 +27,7 @@ __all__ = ["Launch", "Operation", "prepare", "rule", "run", "start"]
 
 _WIDE = 1 << 31  # beyond this size, indices have 64 bits
 TILES = True  # whether GPUs use a special kernel for rows
-STAYING = 64  # work-groups of a unit, in long functions of an index
+GROUPS_PER_UNIT = 64  # work-groups of a unit, in long functions of an index
 
 
 def __getattr__(name: str) -> Any:
@@ -211,7 +211,7 @@ def rule(
     per_group, most, size = kernel_cache.rule(backend, _vector(backend, memory) if memory else 1)
     if operation.index and operation.guard and backend.limits.warps:
         # Long functions: what is the same for all items is computed by fewer work-items.
-        most = min(most, backend.limits.units * STAYING)
+        most = min(most, backend.limits.units * GROUPS_PER_UNIT)
     return per_group, most, size
 
 

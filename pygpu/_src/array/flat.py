@@ -46,15 +46,15 @@ class Flat:
         if items.base_data is not self.base.base_data:
             self.base[...] = items.reshape(self.base.shape)
 
-    def _as_many(self, value: Any, places: Any) -> Any:
+    def _as_many(self, value: Any, selected: Any) -> Any:
         if not isinstance(value, GPUArray):
             value = primitives.as_array(self.base, value, call="flat")
         value = primitives.flat(value)
-        if value.size == 0 and places.size:
-            raise ValueError(f"flat: no items to set {places.size} items from")
-        if value.size < places.size:
-            value = manipulation.tile(value, -(-places.size // value.size))
-        return value[: places.size].reshape(places.shape)
+        if value.size == 0 and selected.size:
+            raise ValueError(f"flat: no items to set {selected.size} items from")
+        if value.size < selected.size:
+            value = manipulation.tile(value, -(-selected.size // value.size))
+        return value[: selected.size].reshape(selected.shape)
 
     def copy(self) -> Any:
         """A copy of the array with one axis."""

@@ -14,7 +14,7 @@ import numpy as np
 __all__ = ["Report"]
 
 _INT64 = np.dtype(np.int64)
-_KEPT = 8  # for threads that check concurrently
+_MAX_FREE = 8  # for threads that check concurrently
 
 
 class Report:
@@ -56,5 +56,5 @@ class Report:
     def keep(self) -> None:
         """Finish a launch that left zeros: the next one can use the memory."""
         kept = self.array.backend.kernels.setdefault("reports", [])
-        if len(kept) < _KEPT:
+        if len(kept) < _MAX_FREE:
             kept.append(self.array.base_data)

@@ -516,8 +516,8 @@ def _mixed_sums(words: Any, start: int) -> np.ndarray:
     """With the mixing function of G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom
     number generators" (2014)."""
     joining = lazy("pygpu._src.array.routines.joining")
-    places = joining.arange_into(words._new(words.shape, words.dtype), start + 1, 1)
-    mixed = words ^ (places * np.uint64(0x9E3779B97F4A7C15))
+    numbers = joining.arange_into(words._new(words.shape, words.dtype), start + 1, 1)
+    mixed = words ^ (numbers * np.uint64(0x9E3779B97F4A7C15))
     sums = []
     for _ in range(2):
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

@@ -199,7 +199,7 @@ def nonzero(a: Any) -> tuple[Any, ...]:
         return tuple(primitives.empty(a, (0,), np.int64) for _ in range(a.ndim))
     n = a.size
     if n <= single_group.FEW and dtypes.computes(a.dtype):
-        out, found = single_group.places(a, True)
+        out, found = single_group.nonzero(a, True)
         return tuple(_row(out, found, n * k) for k in range(a.ndim))
     dtypes.code(a.dtype)
     out, found = _compact(primitives.c_order(a), None, a.shape)

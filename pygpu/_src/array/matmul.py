@@ -111,13 +111,13 @@ def _product(a: Any, b: Any, number: np.dtype[Any], out: Any) -> products.Again 
     return again if library is None else None
 
 
-_FEW = 1 << 15  # multiplications up to which calling a library costs more than it saves
+_MIN_LIBRARY_PRODUCTS = 1 << 15  # of fewer multiplications, calling a library costs more
 
 
 def _library(a: Any, number: np.dtype[Any], out: Any) -> Any:
     """Return cuBLAS or CLBlast, if available and able to compute such a product; else None."""
     backend = out.backend
-    if dtypes.kind(number) not in "fc" or out.size * a.shape[-1] < _FEW:
+    if dtypes.kind(number) not in "fc" or out.size * a.shape[-1] < _MIN_LIBRARY_PRODUCTS:
         return None
     if out.dtype != number and not (dtypes.is_narrow(number) and out.dtype == np.float32):
         return None

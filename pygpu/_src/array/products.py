@@ -318,22 +318,22 @@ def _run(
     items = m * n * prod(batch)
     if by.parts == 1:
         numbers += [0, *of.steps[2], *of.out_own]
-        target, place, scratch = of.out, launch_cache.RESULT, 0
+        target, slot, scratch = of.out, launch_cache.RESULT, 0
     else:
         item = text.acc_dtype(by.kinds.number).itemsize
         rows = [item * m * n * prod(batch[i + 1 :]) for i in range(len(batch))]
         numbers += [item * items, *rows, item * n, item]
         scratch = item * items * by.parts
-        target, place = primitives.scratch(of.a, scratch), launch_cache.SCRATCH
-    places: tuple[int, ...] = (*of.order, place)
+        target, slot = primitives.scratch(of.a, scratch), launch_cache.SCRATCH
+    slots: tuple[int, ...] = (*of.order, slot)
     writes, needed = [target], [scratch] if scratch else []
     if more:
-        places = (*places, launch_cache.SCRATCH - len(needed))
+        slots = (*slots, launch_cache.SCRATCH - len(needed))
         needed.append(more[0])
         writes.append(primitives.scratch(of.a, more[0]))
         numbers = [*more[1:], *numbers]
     primitives.launch(of.a, kernel, groups, size, [of.a, of.b], writes, numbers)
-    steps = [launch_cache.step(backend, kernel, groups, size, places, numbers)]
+    steps = [launch_cache.step(backend, kernel, groups, size, slots, numbers)]
     if by.parts > 1:
         steps.append(_join(of, by, target))
     return tuple(steps), tuple(needed)
@@ -368,8 +368,8 @@ def _join(of: _Matrices, by: _Part, sums: Any) -> tuple[Any, ...]:
         size = text.GROUP
         groups = min(-(-items * lanes // size), 1 << 20)
     primitives.launch(of.a, kernel, groups, size, [sums], [of.out], numbers)
-    places = (launch_cache.SCRATCH, launch_cache.RESULT)
-    return launch_cache.step(backend, kernel, groups, size, places, numbers)
+    slots = (launch_cache.SCRATCH, launch_cache.RESULT)
+    return launch_cache.step(backend, kernel, groups, size, slots, numbers)
 
 
 _DEEP, _ROWS = 256, 240  # of the data that a CPU packs

@@ -14,10 +14,10 @@ from pygpu._src.runtime import kernel_cache
 from . import primitives
 from .launch_cache import RESULT, step
 
-__all__ = ["FEW", "bincount", "distinct", "gather", "histogram", "places"]
+__all__ = ["FEW", "bincount", "distinct", "gather", "histogram", "nonzero"]
 
 _INT64 = np.dtype(np.int64)
-_KEPT = 8  # for threads that count concurrently
+_MAX_FREE = 8  # for threads that count concurrently
 
 
 def _counter(like: Any) -> Any:
@@ -37,7 +37,7 @@ def _counted(counter: Any) -> Any:
     """Return the two numbers, for which the host waits."""
     found = counter.get()
     kept = counter.backend.kernels["counters"]
-    if len(kept) < _KEPT:
+    if len(kept) < _MAX_FREE:
         kept.append(counter.base_data)
     return found
 
@@ -56,8 +56,8 @@ def _launch(
     if any(x is not y for x, y in zip(given, reads)):
         return
     n, operands = len(reads), (*reads, *writes)
-    places = (*range(n), RESULT, *range(n, len(operands)))
-    again = step(backend, kernel, 1, size, places, numbers)
+    slots = (*range(n), RESULT, *range(n, len(operands)))
+    again = step(backend, kernel, 1, size, slots, numbers)
     written = tuple(range(n, len(operands)))
     backend.table.plans.add(name, 0, operands, None, out, (again,), (), written)
 
@@ -96,10 +96,10 @@ def gather(mask: Any, x: Any) -> Any:
     return _result(out, (int(_counted(count)[0]),))
 
 
-def places(mask: Any, rows: bool) -> tuple[Any, int]:
+def nonzero(mask: Any, rows: bool) -> tuple[Any, int]:
     """Return the indices of true items, and how many: a row of mask.size for each axis, of which
     only the first are valid, or (not rows) an array with a row for each item."""
-    count, name = _counter(mask), "places" if rows else "rows of places"
+    count, name = _counter(mask), "nonzero" if rows else "argwhere"
     out = mask.backend.table.plans.run(name, mask, count)
     shape, ndim = mask.shape, mask.ndim
     if out is None:
@@ -107,8 +107,8 @@ def places(mask: Any, rows: bool) -> tuple[Any, int]:
         m = mask.dtype
         _launch(
             name,
-            ("places", m, ndim, rows),
-            lambda lanes: single_group.places_source(m, ndim, rows, lanes),
+            ("nonzero", m, ndim, rows),
+            lambda lanes: single_group.nonzero_source(m, ndim, rows, lanes),
             (mask,),
             (primitives.c_order(mask),),
             (count,),
@@ -148,8 +148,8 @@ def distinct(
     return [part if k == whole else _result(part, (found,)) for k, part in enumerate(outs)]
 
 
-_WAYS = [(i, j, k) for i in (False, True) for j in (False, True) for k in (False, True)]
-_DISTINCT = {(way, nan): f"distinct {way} {nan}" for way in _WAYS for nan in (False, True)}
+_DISTINCT_OPTIONS = [(i, j, k) for i in (False, True) for j in (False, True) for k in (False, True)]
+_DISTINCT = {(x, nan): f"distinct {x} {nan}" for x in _DISTINCT_OPTIONS for nan in (False, True)}
 
 
 def bincount(x: Any, weights: Any, minlength: int) -> Any:

@@ -58,12 +58,12 @@ def _of_library(path: str) -> Ranges | None:
     return Ranges(push, pop, library)
 
 
-def find(wish: bool | None) -> Ranges | None:
-    """The library that ranges are passed to; None if *wish* is False, or if it is None and no tool
-    collects ranges. Raises ImportError if *wish* is True and neither the package nor a library is
-    found."""
+def find(requested: bool | None) -> Ranges | None:
+    """The library that ranges are passed to; None if *requested* is False, or if it is None and no
+    tool collects ranges. Raises ImportError if *requested* is True and neither the package nor a
+    library is found."""
     # Nsight Systems and other tools set this variable, so that NVTX passes ranges to them.
-    if wish is False or (wish is None and not os.environ.get("NVTX_INJECTION64_PATH")):
+    if requested is False or (requested is None and not os.environ.get("NVTX_INJECTION64_PATH")):
         return None
     named = os.environ.get(VARIABLE)
     if named:
@@ -78,7 +78,7 @@ def find(wish: bool | None) -> Ranges | None:
         else:
             return _of_package(nvtx)
     found = next(filter(None, map(_of_library, tried)), None)
-    if found is None and wish:
+    if found is None and requested:
         raise ImportError(
             "profile(nvtx=True) needs NVTX: pip install nvtx, or "
             f"{VARIABLE}=PATH. These libraries were tried: {', '.join(tried)}"

@@ -225,20 +225,20 @@ def _parse(path: str, data: bytes) -> list[_Entry]:
     if size > min(_MOST_HEAD, len(body) - 8):
         raise _damaged(path, "its head is too long")
     entries = []
-    place = 8 + size
+    position = 8 + size
     try:
-        for key, length, compiler in json.loads(bytes(body[8:place]))["entries"]:
+        for key, length, compiler in json.loads(bytes(body[8:position]))["entries"]:
             if not _KEY.fullmatch(key) or type(length) is not int or length < 0:
                 raise ValueError(f"{key!r} is not an entry's name and size")
-            part = bytes(body[place : place + length])
+            part = bytes(body[position : position + length])
             if len(part) != length:
                 raise ValueError("it ends too early")
             disk_cache._unpack(key, part)
             entries.append(_Entry(key, part, compiler))
-            place += length
+            position += length
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:
         raise _damaged(path, str(error)) from None
-    if place != len(body):
+    if position != len(body):
         raise _damaged(path, "something follows its entries")
     return entries
 

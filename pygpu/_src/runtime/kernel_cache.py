@@ -158,9 +158,9 @@ def begin(backend: Backend, makers: Sequence[Callable[[], Any]]) -> Callable[[],
     errors: list[BaseException] = []
     begun: list[threading.Thread] = []
 
-    def work(place: int) -> None:
+    def work(index: int) -> None:
         try:
-            results[place] = makers[place]()
+            results[index] = makers[index]()
         except BaseException as error:
             errors.append(error)
 
@@ -171,12 +171,12 @@ def begin(backend: Backend, makers: Sequence[Callable[[], Any]]) -> Callable[[],
             raise errors[0]
         return results
 
-    for place in range(len(makers)):
-        thread = threading.Thread(target=work, args=(place,), name="pygpu compiler")
+    for index in range(len(makers)):
+        thread = threading.Thread(target=work, args=(index,), name="pygpu compiler")
         try:
             thread.start()
         except RuntimeError:  # no more threads
-            work(place)
+            work(index)
         else:
             begun.append(thread)
     return finish

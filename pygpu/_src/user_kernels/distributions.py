@@ -277,7 +277,7 @@ PG_INLINE pg_real pg_negative_binomial(pg_draws *d, pg_real n, pg_real p) /* Poi
 """
 
 _HYPERGEOMETRIC = """\
-PG_INLINE pg_real pg_log_ways(pg_real k, pg_real low, pg_real m, pg_real high)
+PG_INLINE pg_real pg_log_arrangements(pg_real k, pg_real low, pg_real m, pg_real high)
 {
     return lgamma(k + PG_R(1.0)) + lgamma(low - k + PG_R(1.0)) + lgamma(m - k + PG_R(1.0))
            + lgamma(high - m + k + PG_R(1.0));
@@ -299,14 +299,14 @@ PG_INLINE pg_real pg_hrua(pg_draws *d, pg_real low, pg_real high, pg_real m)
     const pg_real spread = sqrt((total - m) * m * share * (one - share) / (total - one) + h);
     const pg_real width = PG_R(1.7155277699214135) * spread + PG_R(0.8989161620588988);
     const pg_real mode = floor((m + one) * (low + one) / (total + PG_R(2.0)));
-    const pg_real ways = pg_log_ways(mode, low, m, high);
+    const pg_real most_log = pg_log_arrangements(mode, low, m, high);
     const pg_real bound = fmin(fmin(m, low) + one, floor(centre + PG_R(16.0) * spread));
     for (;;) {
         const pg_real x = pg_next_unit(d), y = pg_next_unit(d);
         const pg_real w = centre + width * (y - h) / x;
         if (!(w >= PG_R(0.0) && w < bound))
             continue;
-        const pg_real k = floor(w), t = ways - pg_log_ways(k, low, m, high);
+        const pg_real k = floor(w), t = most_log - pg_log_arrangements(k, low, m, high);
         if (x * (PG_R(4.0) - x) - PG_R(3.0) <= t)
             return k;
         if (x * (x - t) < one && PG_R(2.0) * log(x) <= t)

@@ -151,9 +151,9 @@ class Elementwise(Snippet):
             numbers += (indices.start, indices.stop, indices.step)
         groups, size = groups_for(backend, n)
         if simple and n:
-            places = range(len(args))
+            slots = range(len(args))
             literal = numbers[len(args) :]
-            steps = [step(backend, launch, groups, size, places, literal, True)]
+            steps = [step(backend, launch, groups, size, slots, literal, True)]
             self.remember(backend, queue, args, numbers, steps, written=self.written)
         if self.is_cuda:
             if n:

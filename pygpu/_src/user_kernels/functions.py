@@ -205,9 +205,9 @@ def split(name: str, array: Any, queue: Any = None, exponent: Any = None) -> tup
     arrays = first, other, array
     if array.size and array.dtype == dtype and all(x._is_aligned for x in arrays):
         launch = elementwise.prepare(backend, operation, arrays, array.shape)
-        places = (launch_cache.RESULT, 1, 0)  # the result, and the same for the operands
+        slots = (launch_cache.RESULT, 1, 0)  # the result, and the same for the operands
         step = launch_cache.step(
-            backend, launch.kernel, launch.groups, launch.group_size, places, launch.numbers
+            backend, launch.kernel, launch.groups, launch.group_size, slots, launch.numbers
         )
         plans = backend.table.plans
         plans.add(operation.name, 0, (array, other), None, first, (step,), (), (1,))

@@ -146,10 +146,10 @@ def _order(rng: Generator, n: int) -> Any:
 
 def _axis(axis: Any, ndim: int) -> int:
     """Return the axis as a nonnegative number. Raises AxisError."""
-    place: int = operator.index(axis)
-    if not -ndim <= place < ndim:
-        raise np.exceptions.AxisError(place, ndim)
-    return place % ndim
+    number: int = operator.index(axis)
+    if not -ndim <= number < ndim:
+        raise np.exceptions.AxisError(number, ndim)
+    return number % ndim
 
 
 def _on_device(rng: Generator, x: Any, call: str) -> Any:
@@ -199,8 +199,8 @@ def permuted(rng: Generator, x: Any, axis: Any, out: Any) -> Any:
         result = advanced_indexing.take(x.reshape(-1), _order(rng, x.size), 0).reshape(shape)
     else:
         axis = _axis(axis, x.ndim)
-        places = _bits(rng, x.shape, _U64).argsort(axis=axis)
-        result = advanced_indexing.take_along_axis(x, places, axis)
+        indices = _bits(rng, x.shape, _U64).argsort(axis=axis)
+        result = advanced_indexing.take_along_axis(x, indices, axis)
     if out is None:
         return result
     out[...] = result
@@ -232,7 +232,7 @@ def _probabilities(p: Any, n: int, rng: Generator, least: int) -> Any:
     return random_arguments.new(rng.device, p.astype(real))
 
 
-def _places(rng: Generator, n: int, shape: tuple[int, ...], replace: bool, p: Any) -> Any:
+def _indices(rng: Generator, n: int, shape: tuple[int, ...], replace: bool, p: Any) -> Any:
     """Return the indices that choice() selects, int64."""
     count = prod(shape)
     if not replace and count > n:
@@ -245,8 +245,8 @@ def _places(rng: Generator, n: int, shape: tuple[int, ...], replace: bool, p: An
     if replace:
         cdf = p.cumsum()
         cdf = cdf / cdf[-1:]
-        places = cdf.searchsorted(rng.random(shape, p.dtype), side="right")
-        return places.clip(0, n - 1).astype(_I64)
+        indices = cdf.searchsorted(rng.random(shape, p.dtype), side="right")
+        return indices.clip(0, n - 1).astype(_I64)
     times = rng.standard_exponential(p.shape, p.dtype) / p
     return times.argsort().astype(_I64)[:count].reshape(shape)
 
@@ -269,10 +269,10 @@ def choice(
         if n == 0 and 0 not in shape:
             raise ValueError("a cannot be empty unless no samples are taken") from None
     if 0 not in shape:
-        places = _places(rng, n, shape, replace, p)
+        indices = _indices(rng, n, shape, replace, p)
     else:
-        places = rng.device.empty(shape, _I64)
-    return places if items is None else advanced_indexing.take(items, places, axis)
+        indices = rng.device.empty(shape, _I64)
+    return indices if items is None else advanced_indexing.take(items, indices, axis)
 
 
 # ---- multivariate distributions: a work-item per row of a result
@@ -528,5 +528,5 @@ def multivariate_normal(
     factor = _factor(matrix, check_valid, tol, method)
     shape = () if size is None else layout.as_shape(size, "multivariate_normal")
     z = rng.standard_normal((prod(shape), centre.size), real)
-    places = [random_arguments.new(rng.device, x.astype(real)) for x in (factor, centre)]
-    return (z @ places[0] + places[1]).reshape((*shape, centre.size))
+    terms = [random_arguments.new(rng.device, x.astype(real)) for x in (factor, centre)]
+    return (z @ terms[0] + terms[1]).reshape((*shape, centre.size))

@@ -256,10 +256,10 @@ for (; pg_k < pg_end; pg_k++) {{
     ) -> None:
         """Cache the launch for C."""
         kernel, groups, size = first
-        places = range(len(args))
+        slots = range(len(args))
         target = RESULT if groups == 1 else SCRATCH
         literal = numbers[len(args) :]
-        steps = [step(backend, kernel, groups, size, [target, *places], literal, True)]
+        steps = [step(backend, kernel, groups, size, [target, *slots], literal, True)]
         if groups > 1:
             final = self.kernel(backend, FLAT, 2)
             rest = range(len(self.first.parameters))

@@ -567,9 +567,9 @@ typedef {index} index_type;
         items."""
         intervals, group, interval, n = sizes
         scratch, more = (SCRATCH, SCRATCH - 1), (SCRATCH - 2, SCRATCH - 3)
-        places = [*range(len(args)), *scratch, *(more if stored else scratch)]
+        slots = [*range(len(args)), *scratch, *(more if stored else scratch)]
         literal = [*numbers[len(args) :], n, interval]
-        steps = [step(backend, k, intervals, group, places, literal, True) for k in kernels]
+        steps = [step(backend, k, intervals, group, slots, literal, True) for k in kernels]
         byte = np.dtype(np.uint8)
         own = (self.dtype, intervals), (byte, intervals)
         whole = ((self.dtype, n), (byte, n)) if stored else ()

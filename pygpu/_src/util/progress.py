@@ -34,15 +34,15 @@ def _notebook() -> Any:
 def _writer() -> Callable[[str], None] | None:
     """Return a function that replaces the last text ("" at the end), or None if nobody would see
     it."""
-    wish = os.environ.get("PYGPU_PROGRESS", "").lower()
-    if wish in ("0", "false", "no"):
+    setting = os.environ.get("PYGPU_PROGRESS", "").lower()
+    if setting in ("0", "false", "no"):
         return None
     display = _notebook()
     if display is not None:
         return _Widget(display)
     stream = sys.stderr
     try:
-        if stream is None or not (wish or stream.isatty()):
+        if stream is None or not (setting or stream.isatty()):
             return None
     except (OSError, ValueError, AttributeError):  # closed, or not a file
         return None

@@ -32,7 +32,7 @@ INDEFINITE = "Matrix is not positive definite"
 NO_EIGENVALUES = "Eigenvalues did not converge"
 NO_SINGULAR_VALUES = "SVD did not converge"
 _INT64 = np.dtype(np.int64)
-_KEPT = 8  # for threads that factor concurrently
+_MAX_FREE = 8  # for threads that factor concurrently
 
 
 class Failure:
@@ -81,7 +81,7 @@ class Failure:
             self._report.keep()
             return
         kept = self.array.backend.kernels["failures"]
-        if len(kept) < _KEPT:
+        if len(kept) < _MAX_FREE:
             kept.append(self._memory)
 
 

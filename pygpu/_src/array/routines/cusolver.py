@@ -126,9 +126,9 @@ def lu(a: Any) -> tuple[Any, Any]:
     def do(call: _Call) -> None:
         memory, _ = call.memory("getrf", call.handle, n, n, call.at(a, 0), n)
         for i in range(count):
-            place = call.at(a, i)
+            address = call.at(a, i)
             end = call.at(pivots, i), call.infos + 4 * i
-            call("getrf", call.handle, n, n, place, n, memory, *end)
+            call("getrf", call.handle, n, n, address, n, memory, *end)
 
     return pivots, _each(a, [a, pivots], do)
 
@@ -139,8 +139,8 @@ def lu_solve(a: Any, pivots: Any, b: Any) -> None:
 
     def do(call: _Call) -> None:
         for i in range(count):
-            places = call.at(a, i), n, call.at(pivots, i), call.at(b, i), n, call.infos + 4 * i
-            call("getrs", call.handle, 0, n, b.shape[1], *places)
+            arguments = call.at(a, i), n, call.at(pivots, i), call.at(b, i), n, call.infos + 4 * i
+            call("getrs", call.handle, 0, n, b.shape[1], *arguments)
 
     _each(a, [a, pivots, b], do)
 
@@ -168,8 +168,8 @@ def qr(a: Any, full: Any) -> Any:
     def do(call: _Call) -> None:
         memory = call.memory("geqrf", call.handle, m, n, call.at(a, 0), m)
         for i in range(count):
-            places = call.at(a, i), m, call.at(factors, i), *memory, call.infos + 4 * i
-            call("geqrf", call.handle, m, n, *places)
+            arguments = call.at(a, i), m, call.at(factors, i), *memory, call.infos + 4 * i
+            call("geqrf", call.handle, m, n, *arguments)
 
     infos = _each(a, [a, factors], do)
     if full is None:
@@ -181,8 +181,8 @@ def qr(a: Any, full: Any) -> Any:
         sizes = call.handle, m, k, rank
         memory = call.memory("orgqr", *sizes, call.at(full, 0), m, call.at(factors, 0))
         for i in range(count):
-            places = call.at(full, i), m, call.at(factors, i), *memory, call.infos + 4 * i
-            call("orgqr", *sizes, *places)
+            arguments = call.at(full, i), m, call.at(factors, i), *memory, call.infos + 4 * i
+            call("orgqr", *sizes, *arguments)
 
     return _each(full, [full, factors], make)
 
@@ -200,10 +200,10 @@ def svd(a: Any, values: Any, left: Any, right: Any, complete: bool) -> Any:
         for i in range(count):
             u = 0 if left is None else call.at(left, i)
             vt = 0 if right is None else call.at(right, i)
-            places = call.at(a, i), m, call.at(values, i), u, m, vt, n
+            arguments = call.at(a, i), m, call.at(values, i), u, m, vt, n
             call(
                 "gesvd",
-                *(call.handle, job, job, m, n, *places, *memory, extra, call.infos + 4 * i),
+                *(call.handle, job, job, m, n, *arguments, *memory, extra, call.infos + 4 * i),
             )
 
     return _each(a, [x for x in (a, values, left, right, real) if x is not None], do)
@@ -216,10 +216,10 @@ def eigh(a: Any, values: Any, vectors: bool, upper: bool) -> Any:
     mode = int(vectors), _UPPER if upper else _LOWER
 
     def do(call: _Call) -> None:
-        places = call.at(a, 0), n, call.at(values, 0)
-        memory = call.memory("syevd", call.handle, *mode, n, *places)
+        arguments = call.at(a, 0), n, call.at(values, 0)
+        memory = call.memory("syevd", call.handle, *mode, n, *arguments)
         for i in range(count):
-            places = call.at(a, i), n, call.at(values, i)
-            call("syevd", call.handle, *mode, n, *places, *memory, call.infos + 4 * i)
+            arguments = call.at(a, i), n, call.at(values, i)
+            call("syevd", call.handle, *mode, n, *arguments, *memory, call.infos + 4 * i)
 
     return _each(a, [a, values], do)

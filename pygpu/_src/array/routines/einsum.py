@@ -212,20 +212,20 @@ def einsum(subscripts: Any, *operands: Any, out: Any = None, optimize: Any = Tru
     known, many = _KNOWN.get(key), len(arrays)
     if known is None:
         does = _Work(list(arrays))
-        place = _joined(does, subscripts, optimize)
-        found = does.arrays[place]
+        result_index = _joined(does, subscripts, optimize)
+        found = does.arrays[result_index]
         if len(_KNOWN) >= _MOST:
             _KNOWN.clear()
-        _KNOWN[key] = does.steps, place
+        _KNOWN[key] = does.steps, result_index
     else:
-        steps, place = known
+        steps, result_index = known
         for one in steps:
             arrays.append(_done(arrays, *one))
-        found = arrays[place]
+        found = arrays[result_index]
     if out is not None:
         out[...] = found
         return out
-    return found if place >= many else found._view(found.shape, found.strides, found.offset)
+    return found if result_index >= many else found._view(found.shape, found.strides, found.offset)
 
 
 _KNOWN: dict[Any, tuple[list[tuple[Any, ...]], int]] = {}  # steps by subscripts and layouts

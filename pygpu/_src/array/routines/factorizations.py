@@ -65,7 +65,7 @@ def where(kind: str, *arrays: Any) -> str:
         return "cusolver"
     if dtypes.needs_fp64(_dtype(*arrays)) and not arrays[0].backend.limits.fp64:
         return "host"
-    return _place(kind, arrays[0], library, choice == "own")
+    return _choose(kind, arrays[0], library, choice == "own")
 
 
 def _library(backend: Any) -> bool:
@@ -76,7 +76,7 @@ def _library(backend: Any) -> bool:
     return cusolver.LIBRARY.available()
 
 
-def _place(kind: str, a: Any, library: bool, own: bool) -> str:
+def _choose(kind: str, a: Any, library: bool, own: bool) -> str:
     large, small = max(a.shape[-2:]), min(a.shape[-2:])
     count = prod(a.shape[:-2])
     side = small if kind == "svd" or count >= _STACK else large  # for svd: of R
@@ -167,11 +167,11 @@ def identity(a: Any) -> Any:
 def solve(a: Any, b: Any) -> Any:
     """Implement numpy.linalg.solve."""
     dtype = _dtype(a, b)
-    place = where("lu", a, b)
-    if place == "each":
+    method = where("lu", a, b)
+    if method == "each":
         return _each().solve(primitives.astype(a, dtype), primitives.astype(b, dtype))
     right = b[:, None] if b.ndim == 1 else b
-    if place == "blocked":
+    if method == "blocked":
         x = _blocked().solve(primitives.astype(a, dtype), primitives.astype(right, dtype))
         return x[..., 0] if b.ndim == 1 else x
     stack = layout.broadcast_shapes(a.shape[:-2], right.shape[:-2])
@@ -188,9 +188,9 @@ def solve(a: Any, b: Any) -> Any:
 def inv(a: Any) -> Any:
     """Implement numpy.linalg.inv."""
     dtype = _dtype(a)
-    place = where("lu", a)
-    if place != "cusolver":
-        module = _each() if place == "each" else _blocked()
+    method = where("lu", a)
+    if method != "cusolver":
+        module = _each() if method == "each" else _blocked()
         return module.inverse(_cast(a))
     matrices = _columns(a, dtype)
     sides = identity(matrices)
@@ -238,9 +238,9 @@ def _diagonal(a: Any) -> tuple[Any, Any]:
 
 def cholesky(a: Any, upper: bool) -> Any:
     """Implement numpy.linalg.cholesky."""
-    place = where("cholesky", a)
-    if place != "cusolver":
-        found = (_each() if place == "each" else _blocked()).cholesky(_cast(a), upper)
+    method = where("cholesky", a)
+    if method != "cusolver":
+        found = (_each() if method == "each" else _blocked()).cholesky(_cast(a), upper)
         return found
     matrices = _columns(a, _dtype(a))
     _check(_lib().cholesky(matrices, upper), "Matrix is not positive definite")
@@ -249,9 +249,9 @@ def cholesky(a: Any, upper: bool) -> Any:
 
 def qr(a: Any, mode: str) -> tuple[Any, Any]:
     """Return (Q or None, R) of numpy.linalg.qr in the modes reduced, complete and r."""
-    place = where("qr", a)
-    if place != "cusolver":
-        module = _each() if place == "each" else _blocked()
+    method = where("qr", a)
+    if method != "cusolver":
+        module = _each() if method == "each" else _blocked()
         factors: tuple[Any, Any] = module.qr(_cast(a), mode)
         return factors
     dtype = _dtype(a)
@@ -321,9 +321,9 @@ def _jacobi(a: Any, full: bool, vectors: bool) -> tuple[Any, Any, Any]:
 
 def eigh(a: Any, part: str, vectors: bool) -> tuple[Any, Any]:
     """Return (values, vectors) of numpy.linalg.eigh; without vectors, those are undefined."""
-    place = where("eigh", a)
-    if place != "cusolver":
-        module = _each() if place == "each" else _jacobi_blocks()
+    method = where("eigh", a)
+    if method != "cusolver":
+        module = _each() if method == "each" else _jacobi_blocks()
         found: tuple[Any, Any] = module.eigh(_cast(a), part == "U", vectors)
         return found
     dtype = _dtype(a)

@@ -85,9 +85,9 @@ def _suits_library(name: str, a: Any, n: Any, axes: Any, norm: Any, out: Any) ->
     else:
         given = (axes,)
         n = None if n is None else (n,)
-    places = [k + a.ndim if type(k) is int and k < 0 else k for k in given]
-    count = len(places)
-    if not 0 < count <= 3 or places != list(range(a.ndim - count, a.ndim)):
+    positive_axes = [k + a.ndim if type(k) is int and k < 0 else k for k in given]
+    count = len(positive_axes)
+    if not 0 < count <= 3 or positive_axes != list(range(a.ndim - count, a.ndim)):
         return False
     lengths = a.shape[a.ndim - count :]
     if n is not None and tuple(n) != lengths:
@@ -95,14 +95,14 @@ def _suits_library(name: str, a: Any, n: Any, axes: Any, norm: Any, out: Any) ->
     if a.dtype.char not in ("fd" if name == "rfft" else "FD"):
         return False
     made = _complex(a.dtype)
-    if not fft_library.is_ready(a, places, a.dtype):
+    if not fft_library.is_ready(a, positive_axes, a.dtype):
         return False
     if out is not None:
-        if not primitives.is_array(out) or not fft_library.is_ready(out, places, made):
+        if not primitives.is_array(out) or not fft_library.is_ready(out, positive_axes, made):
             return False
         if out.base_data is a.base_data:
             return False
-    if count > 1 and own.image_axes(a, places, made) is not None:
+    if count > 1 and own.image_axes(a, positive_axes, made) is not None:
         return False
     return count > 1 or own.passes_of(a, lengths[0] // (2 if name == "rfft" else 1), made) > 1
 
@@ -294,18 +294,18 @@ def _kernels_nd(name: str, a: Any, lengths: list[int], axes: list[int], norm: An
         image = _image_axes(steps, a) if a.size else None
         done = 1 if image is None else len(image)
         rest = steps[done:]
-        place = made
+        target = made
         if not rest and kind == "irfft":
-            place = out
+            target = out
         elif made is None or made.shape[axis] != n:
             shape = (*a.shape[:axis], n // 2 + 1 if what == "rfft" else n, *a.shape[axis + 1 :])
             last = all(shape[k] == m for w, m, k in rest if w != "irfft") and kind != "irfft"
-            place = out if last and out is not None and out.shape == shape else None
+            target = out if last and out is not None and out.shape == shape else None
         factor = prod(_factor(norm, m, what[0] == "i") for _, m, _ in steps[:done])
         if image is None:
-            a = made = _transform_axis(what, a, n, axis, factor, place, name, waiting)
+            a = made = _transform_axis(what, a, n, axis, factor, target, name, waiting)
         else:
-            a = made = _transform_image(what, a, image, factor, place, name, waiting)
+            a = made = _transform_image(what, a, image, factor, target, name, waiting)
         steps = rest
     if waiting is not None:
         waiting.finish()
@@ -337,8 +337,8 @@ def _transform_1d(name: str, lib: Any, a: Any, n: Any, axis: Any, norm: Any, out
             if name == "ihfft":
                 result = result.conj()
         else:
-            place = out if factor == 1 else None
-            result = fft_library.to_complex(lib, a, [axis], name == "ifft", place)
+            target = out if factor == 1 else None
+            result = fft_library.to_complex(lib, a, [axis], name == "ifft", target)
     return _copy_to_out(_scaled(result, factor), out, name)
 
 
@@ -367,9 +367,9 @@ def _lengths_and_axes(
 
 def _transform_nd(name: str, lib: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
     kind = name.rstrip("2n")
-    lengths, places = _lengths_and_axes(name, a, s, axes, kind == "irfft")
+    lengths, positive_axes = _lengths_and_axes(name, a, s, axes, kind == "irfft")
     whole = kind in ("fft", "ifft")
-    if not places:
+    if not positive_axes:
         if whole:  # as in NumPy: nothing is transformed
             return a
         raise IndexError(f"{name}: at least one axis is needed")
@@ -377,14 +377,14 @@ def _transform_nd(name: str, lib: Any, a: Any, s: Any, axes: Any, norm: Any, out
     if kind == "rfft" and a.dtype.kind == "c":
         raise TypeError(f"{name}: the input must be real")
     if lib is None:
-        return _kernels_nd(name, a, lengths, places, norm, out)
-    pairs = list(zip(lengths, places, strict=True))
+        return _kernels_nd(name, a, lengths, positive_axes, norm, out)
+    pairs = list(zip(lengths, positive_axes, strict=True))
     half = a.dtype.char == "e"
     if kind == "rfft":
-        a = fft_library.from_real(lib, fft_library.resized(a, *pairs[-1]), places[-1])
+        a = fft_library.from_real(lib, fft_library.resized(a, *pairs[-1]), positive_axes[-1])
     rest = pairs if whole else pairs[:-1]
     axes = [axis for _, axis in rest]
-    if len(set(places)) < len(places):
+    if len(set(positive_axes)) < len(positive_axes):
         # One after another, because each changes the next one's length.
         for n, axis in rest if kind == "irfft" else reversed(rest):
             a = fft_library.resized(a, n, axis)
@@ -392,10 +392,10 @@ def _transform_nd(name: str, lib: Any, a: Any, s: Any, axes: Any, norm: Any, out
     elif rest:
         for n, axis in rest:
             a = fft_library.resized(a, n, axis)
-        place = out if factor == 1 and kind == "fft" else None
-        a = fft_library.to_complex(lib, a, axes, kind[0] == "i", place)
+        target = out if factor == 1 and kind == "fft" else None
+        a = fft_library.to_complex(lib, a, axes, kind[0] == "i", target)
     if kind == "irfft":
-        a = fft_library.to_real(lib, a, lengths[-1], places[-1])
+        a = fft_library.to_real(lib, a, lengths[-1], positive_axes[-1])
         if half and not rest:
             a = a.astype("f2")
     return _copy_to_out(_scaled(a, factor), out, name)

@@ -50,9 +50,9 @@ def _back(a: Any, axes: Sequence[int]) -> Any:
 def is_ready(a: Any, axes: Sequence[int], dtype: np.dtype[Any]) -> bool:
     """Whether the library can read the array in place, because all functions except to_real() do
     not modify it."""
-    places = list(range(a.ndim - len(axes), a.ndim))
+    last_axes = list(range(a.ndim - len(axes), a.ndim))
     contiguous = layout.flags(a.shape, a.strides, a.itemsize)[0]
-    return bool(a.dtype == dtype and list(axes) == places and contiguous and a._is_aligned)
+    return bool(a.dtype == dtype and list(axes) == last_axes and contiguous and a._is_aligned)
 
 
 def to_complex(lib: Any, a: Any, axes: Sequence[int], inverse: bool, out: Any = None) -> Any:

@@ -131,15 +131,15 @@ def _along(a: Any, axis: Any) -> tuple[Any, int | None]:
         if axis is not None:
             layout.normalize_axis(operator.index(axis), 1)
         return primitives.flat(a), None
-    place = layout.normalize_axis(operator.index(axis), a.ndim)
-    return manipulation.moveaxis(a, place, -1), place
+    moved_axis = layout.normalize_axis(operator.index(axis), a.ndim)
+    return manipulation.moveaxis(a, moved_axis, -1), moved_axis
 
 
 def _packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
     if a.dtype.kind not in "biu":
         raise TypeError("Expected an input array of integer or boolean data type")
     weights = _weights(a, bitorder)
-    bits, place = _along(a, axis)
+    bits, moved_axis = _along(a, axis)
     *rest, n = bits.shape
     whole = -(-n // 8)
     set_ = primitives.empty(a, (*rest, 8 * whole), np.bool_)
@@ -148,14 +148,14 @@ def _packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
         set_[..., n:] = False
     parts = primitives.astype(set_, np.dtype(np.uint8)).reshape((*rest, whole, 8)) * weights
     packed = parts._reduce("sum", -1, dtype=np.dtype(np.uint8))
-    return packed if place is None else manipulation.moveaxis(packed, -1, place)
+    return packed if moved_axis is None else manipulation.moveaxis(packed, -1, moved_axis)
 
 
 def _unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "big") -> Any:
     if a.dtype != np.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
     weights = _weights(a, bitorder)
-    octets, place = _along(a, axis)
+    octets, moved_axis = _along(a, axis)
     *rest, n = octets.shape
     bits = (octets[..., None] & weights) != 0
     bits = primitives.astype(bits, np.dtype(np.uint8)).reshape((*rest, 8 * n))
@@ -169,7 +169,7 @@ def _unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = 
             wide[..., : 8 * n] = bits
             bits = wide
         bits = bits[..., :many]
-    bits = bits if place is None else manipulation.moveaxis(bits, -1, place)
+    bits = bits if moved_axis is None else manipulation.moveaxis(bits, -1, moved_axis)
     return bits._copy(order="C") if not bits._c_contiguous else bits
 
 

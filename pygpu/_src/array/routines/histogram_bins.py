@@ -107,11 +107,11 @@ def _losses(ordered: Any, numbers: range, ends: Any, extent: Any) -> list[Any]:
     kind = np.result_type(ordered.dtype, edges[0].dtype)
     lasts = np.cumsum([x.size for x in edges]) - 1
     there = primitives.as_array(ordered, np.concatenate(edges).astype(kind))
-    places = sort.searchsorted(ordered, there).get()
+    positions = sort.searchsorted(ordered, there).get()
     upper = primitives.as_array(ordered, np.asarray([x[-1] for x in edges]).astype(kind))
-    places[lasts] = sort.searchsorted(ordered, upper, "right").get()
+    positions[lasts] = sort.searchsorted(ordered, upper, "right").get()
     losses = []
-    for bins, found in zip(numbers, np.split(places, lasts[:-1] + 1), strict=True):
+    for bins, found in zip(numbers, np.split(positions, lasts[:-1] + 1), strict=True):
         shares = np.diff(found) / n
         losses.append((2 - (n + 1) * shares.dot(shares)) / (extent / bins))
     return losses

@@ -60,12 +60,12 @@ def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def expand_dims(a: Any, axis: Any = 0) -> Any:
-    """Insert axes of length 1 at these places of the result. Raises np.exceptions.AxisError."""
+    """Insert axes of length 1 at these positions of the result. Raises np.exceptions.AxisError."""
     items = axis if isinstance(axis, (tuple, list)) else (axis,)
     ndim = a.ndim + len(items)
-    places = layout.normalize_axes(tuple(items), ndim)
+    new_axes = layout.normalize_axes(tuple(items), ndim)
     shape, strides = iter(a.shape), iter(a.strides)
-    new = [(1, 0) if k in places else (next(shape), next(strides)) for k in range(ndim)]
+    new = [(1, 0) if k in new_axes else (next(shape), next(strides)) for k in range(ndim)]
     return a._view(tuple(n for n, _ in new), tuple(s for _, s in new), a.offset)
 
 
@@ -84,7 +84,7 @@ def atleast(n: int, arrays: Sequence[Any]) -> Any:
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
-    """Move the axes *source* to the places *destination*, keeping the order of the others."""
+    """Move the axes *source* to the positions *destination*, keeping the order of the others."""
     old = _axes(source, a.ndim) if source is not None else ()
     new = _axes(destination, a.ndim) if destination is not None else ()
     if len(set(old)) != len(old) or len(set(new)) != len(new):
@@ -335,13 +335,13 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     from pygpu._src.array.advanced_indexing import take
 
     if isinstance(counts, GPUArray):
-        return take(a, _places(counts, n), axis)
+        return take(a, _repeated_indices(counts, n), axis)
     if (counts < 0).any():
         raise ValueError("repeats may not contain negative values.")
     return take(a, np.repeat(np.arange(n), counts), axis)
 
 
-def _places(counts: Any, n: int) -> Any:
+def _repeated_indices(counts: Any, n: int) -> Any:
     """Compute numpy.repeat(numpy.arange(n), counts) on the device."""
     from pygpu._src.array.scan import scan
     from pygpu._src.array.sort import searchsorted
@@ -353,8 +353,8 @@ def _places(counts: Any, n: int) -> Any:
         raise ValueError("repeats may not contain negative values.")
     ends = scan("cumsum", many, 0, dtype=np.int64)
     total = int(ends[-1].item())
-    places = joining.arange_into(primitives.empty(counts, (total,), np.int64), 0, 1)
-    return searchsorted(ends, places, "right")
+    positions = joining.arange_into(primitives.empty(counts, (total,), np.int64), 0, 1)
+    return searchsorted(ends, positions, "right")
 
 
 def tile(a: Any, reps: Any) -> Any:
@@ -400,10 +400,10 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     parts: list[tuple[tuple[slice, ...], tuple[slice, ...]]] = [((), ())]
     for n, s in zip(a.shape, by):
         s = s % n if n else 0
-        ways = [(slice(None), slice(None))]
+        slices = [(slice(None), slice(None))]
         if s:
-            ways = [(slice(s, None), slice(None, -s)), (slice(None, s), slice(-s, None))]
-        parts = [((*to, x), (*source, y)) for to, source in parts for x, y in ways]
+            slices = [(slice(s, None), slice(None, -s)), (slice(None, s), slice(-s, None))]
+        parts = [((*to, x), (*source, y)) for to, source in parts for x, y in slices]
     if len(parts) == 1:
         return a._copy(order="C")
     out = primitives.empty(a, a.shape, a.dtype)

@@ -65,12 +65,12 @@ def _convolved(call: str, a: Any, v: Any, mode: str, backwards: bool) -> Any:
     if dtype.kind in "fc":  # what is beside the ends is no zero to be multiplied with NaN
         for rows in (range(max(min(m - 1 - first, many), 0)), range(max(n - first, 0), many)):
             if rows:
-                place = slice(rows[0], rows[-1] + 1)
+                edge = slice(rows[0], rows[-1] + 1)
                 at = first + np.arange(rows[0], rows[-1] + 1)[:, None] + np.arange(1 - m, 1)
                 inside = primitives.as_array(a, (at >= 0) & (at < n))
                 zero = primitives.as_array(a, np.zeros((), dtype))
-                there = joining.choose(call, inside, windows[place] * turned, zero)
-                sums[place] = there._reduce("sum", 1)
+                there = joining.choose(call, inside, windows[edge] * turned, zero)
+                sums[edge] = there._reduce("sum", 1)
     return sums
 
 

@@ -182,12 +182,12 @@ def _quantile(
         for k, share in enumerate(q.ravel()):
             if method != "linear":
                 many = primitives.astype(last + 1, share.dtype if share.dtype.kind == "f" else kind)
-                first, part = statistics.places(method, many, share)
+                first, part = statistics.quantile_positions(method, many, share)
                 first = primitives.astype(first, np.int64)
             else:
-                place = last * kind(share)
-                first = primitives.astype(ufuncs.call("floor", (place,)), np.int64)
-                part = place - first
+                position = last * kind(share)
+                first = primitives.astype(ufuncs.call("floor", (position,)), np.int64)
+                part = position - first
             if part is not None and rows.dtype.kind != "m":
                 part = primitives.astype(part, np.empty(0, rows.dtype).real.dtype)
             after = ufuncs.call("minimum", (first + 1, last))

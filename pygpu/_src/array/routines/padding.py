@@ -175,11 +175,11 @@ def _reflect_odd(array: Any, axis: int, width: list[int], mode: str) -> Any:
         )
     x = np.arange(-width[0], n + width[1])
     period = max(2 * (n - 1), 1) if mode == "reflect" else 2 * n
-    rounds, place = np.divmod(x, period)
-    turned = place >= n
-    place = np.where(turned, (period if mode == "reflect" else period - 1) - place, place)
-    place = np.clip(place, 0, n - 1)
-    items = advanced_indexing.take(array, place, axis)
+    rounds, index = np.divmod(x, period)
+    turned = index >= n
+    index = np.where(turned, (period if mode == "reflect" else period - 1) - index, index)
+    index = np.clip(index, 0, n - 1)
+    items = advanced_indexing.take(array, index, axis)
     first, last = (advanced_indexing.take(array, [k], axis) for k in (0, n - 1))
     if array.dtype.kind in "iu":
         kind = array.dtype

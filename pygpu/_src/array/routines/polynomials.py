@@ -50,8 +50,8 @@ def _without_leading_zeros(a: Any) -> Any:
     """Return the coefficients from the first that is not zero, or a zero."""
     if a.size < 2 or bool((a[:1] != 0)._reduce("any", None).item()):
         return a
-    places = advanced_indexing.nonzero(a)[0]
-    return a[int(places[0]) :] if places.size else a[-1:]
+    indices = advanced_indexing.nonzero(a)[0]
+    return a[int(indices[0]) :] if indices.size else a[-1:]
 
 
 def _powers(a: Any, count: int, first: int = 0) -> Any:

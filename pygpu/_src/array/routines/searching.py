@@ -36,7 +36,7 @@ def _argwhere(a: Any) -> Any:
     if a.ndim == 0:
         return _argwhere(manipulation.atleast(1, [a]))[:, :0]
     if 0 < a.size <= single_group.FEW and dtypes.computes(a.dtype):
-        return single_group.places(a, False)[0]
+        return single_group.nonzero(a, False)[0]
     return joining.stack(masks.nonzero(a), 1)
 
 
@@ -300,14 +300,14 @@ def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     if np.ndim(val):
         val = _resize(_on_device(a, val), (whole + n,))
     below = blocks * (a.shape[1] + 1) * a.strides[0]
-    for places, first in (
+    for diagonal, first in (
         (a._view((blocks, a.shape[1]), (below // max(blocks, 1), stride), a.offset), 0),
         (a._view((n,), (stride,), a.offset + below if n else a.offset), whole),
     ):
-        if places.size:
-            items = val[first : first + places.size] if np.ndim(val) else val
-            places[...] = items.reshape(places.shape) if np.ndim(val) else items
-            primitives.changed(a, places)
+        if diagonal.size:
+            items = val[first : first + diagonal.size] if np.ndim(val) else val
+            diagonal[...] = items.reshape(diagonal.shape) if np.ndim(val) else items
+            primitives.changed(a, diagonal)
 
 
 # ---- insertion and removal
@@ -374,15 +374,15 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     axes = layout.normalize_axes(axis, filt.ndim)
     found = np.zeros((filt.ndim, 0), np.int64)
     if filt.size:
-        found = np.array([places.get() for places in advanced_indexing.nonzero(filt)])
-    place = [slice(None)] * filt.ndim
+        found = np.array([indices.get() for indices in advanced_indexing.nonzero(filt)])
+    selection = [slice(None)] * filt.ndim
     for k in axes:
         if found.shape[1] == 0:
-            place[k] = slice(0, 0)
+            selection[k] = slice(0, 0)
             continue
         first, last = found[k].min(), found[k].max()
-        place[k] = slice(first if "f" in trim else None, last + 1 if "b" in trim else None)
-    return filt[tuple(place)]
+        selection[k] = slice(first if "f" in trim else None, last + 1 if "b" in trim else None)
+    return filt[tuple(selection)]
 
 
 # ---- positions
@@ -495,8 +495,8 @@ def _apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **options: A
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     part = results[0].shape
     whole = joining.stack(results).reshape((*shape, *part))
-    places = tuple(range(len(shape), whole.ndim))
-    return manipulation.moveaxis(whole, places, tuple(axis + k for k in range(len(part))))
+    new_axes = tuple(range(len(shape), whole.ndim))
+    return manipulation.moveaxis(whole, new_axes, tuple(axis + k for k in range(len(part))))
 
 
 # ---- queries

@@ -252,8 +252,8 @@ def _along(call: str, c: Any, axis: Any) -> tuple[Any, int]:
     """Return the coefficients along the first axis, in new memory, and which axis that was."""
     c = _inexact(call, _like(call, c), c)
     c = c.reshape((1,)) if c.ndim == 0 else c
-    place = layout.normalize_axis(operator.index(axis), c.ndim)
-    return manipulation.moveaxis(c, place, 0)._copy(order="C"), place
+    moved_axis = layout.normalize_axis(operator.index(axis), c.ndim)
+    return manipulation.moveaxis(c, moved_axis, 0)._copy(order="C"), moved_axis
 
 
 def _column(like: Any, numbers: Any) -> Any:
@@ -265,13 +265,13 @@ def _column(like: Any, numbers: Any) -> Any:
 def derivative(c: Any, m: Any = 1, scl: Any = 1, axis: Any = 0) -> Any:
     """Return the coefficients of a derivative with respect to x / scl."""
     count = _degree("polyder", m, "m")
-    c, place = _along("polyder", c, axis)
+    c, moved_axis = _along("polyder", c, axis)
     dtype = c.dtype
     if count and count >= c.shape[0]:
         c = c[:1] * 0
     for _ in range(count if count < c.shape[0] or c.shape[0] > 1 else 0):
         c = primitives.astype(c[1:] * scl * _column(c, np.arange(1, c.shape[0])), dtype)
-    return manipulation.moveaxis(c, 0, place)
+    return manipulation.moveaxis(c, 0, moved_axis)
 
 
 def integral(c: Any, m: Any = 1, k: Any = (), lbnd: Any = 0, scl: Any = 1, axis: Any = 0) -> Any:
@@ -283,7 +283,7 @@ def integral(c: Any, m: Any = 1, k: Any = (), lbnd: Any = 0, scl: Any = 1, axis:
     for name, number in (("lbnd", lbnd), ("scl", scl)):
         if np.ndim(number) != 0:
             raise ValueError(f"polyint: {name} must be a scalar.")
-    c, place = _along("polyint", c, axis)
+    c, moved_axis = _along("polyint", c, axis)
     for constant in (constants + [0] * count)[:count]:
         n, rest = c.shape[0], c.shape[1:]
         c = primitives.astype(c * scl, c.dtype)
@@ -295,7 +295,7 @@ def integral(c: Any, m: Any = 1, k: Any = (), lbnd: Any = 0, scl: Any = 1, axis:
         whole[1:] = c / _column(c, np.arange(1, n + 1))
         whole[0] = constant - value(POWERS, lbnd, whole) if lbnd else whole[0] + constant
         c = whole
-    return manipulation.moveaxis(c, 0, place)
+    return manipulation.moveaxis(c, 0, moved_axis)
 
 
 def _trimmed(c: Any) -> Any:

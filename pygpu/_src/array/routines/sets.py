@@ -16,7 +16,7 @@ from . import joining, manipulation
 
 __all__ = ["intersect1d", "isin", "setdiff1d", "setxor1d", "union1d", "unique_rows"]
 
-_FEW = 16
+_MAX_COMPARED = 16
 
 
 def isin(element: Any, test: Any, invert: bool = False) -> Any:
@@ -36,7 +36,7 @@ def isin(element: Any, test: Any, invert: bool = False) -> Any:
     if b.size == 0 or a.size == 0:
         return primitives.empty(a, a.shape, np.bool_).fill(invert)
     name = "not_equal" if invert else "equal"
-    if b.size <= _FEW or dtype.kind == "c":
+    if b.size <= _MAX_COMPARED or dtype.kind == "c":
         found = ufuncs.call(name, (manipulation.expand_dims(a, a.ndim), b))
         return found._reduce("all" if invert else "any", a.ndim)
     if dtype.type is not np.void:

@@ -142,7 +142,7 @@ _STEPS = ("inverted_cdf", "closest_observation")
 METHODS = ("linear", "midpoint", "averaged_inverted_cdf", *_LINES, *_ROUNDED, *_STEPS)
 
 
-def places(method: str, n: Any, q: Any) -> tuple[Any, Any]:
+def quantile_positions(method: str, n: Any, q: Any) -> tuple[Any, Any]:
     """Return the positions of quantiles among n sorted items: the item before, and the weight of
     the one after it, None: zero."""
     if method in _ROUNDED:
@@ -150,23 +150,23 @@ def places(method: str, n: Any, q: Any) -> tuple[Any, Any]:
     if method == "linear" and q.dtype.kind in "iub":
         return (n - 1) * q.astype(np.int64), None
     if method in ("linear", "midpoint"):
-        place = (n - 1) * q
+        position = (n - 1) * q
     elif method in _LINES:
         low, high = _LINES[method]
-        place = n * q + (low + q * (1 - low - high)) - 1
+        position = n * q + (low + q * (1 - low - high)) - 1
     else:
-        place = n * q - (1.5 if method == "closest_observation" else 1)
-    first = np.floor(place)
-    exact = place == first
+        position = n * q - (1.5 if method == "closest_observation" else 1)
+    first = np.floor(position)
+    exact = position == first
     if method in _STEPS:
-        stays = exact & (first % 2 == 1) if method == "closest_observation" else exact
-        return np.clip(first + ~stays, 0, n - 1).astype(np.int64), None
-    share = place - first
+        is_exact = exact & (first % 2 == 1) if method == "closest_observation" else exact
+        return np.clip(first + ~is_exact, 0, n - 1).astype(np.int64), None
+    share = position - first
     if method == "midpoint":
         share = np.where(exact, 0.0, 0.5)
     elif method == "averaged_inverted_cdf":
         share = np.where(exact, 0.5, 1.0)
-    outside = (place < 0) | (place >= n - 1)
+    outside = (position < 0) | (position >= n - 1)
     return np.clip(first, 0, n - 1).astype(np.int64), np.where(outside, 0.0, share)
 
 
@@ -205,7 +205,7 @@ def quantile(
     if n == 0:
         result = primitives.empty(rows, (*wanted.shape, *rest), rows.dtype).fill(np.nan)
     else:
-        result = _between(rows, *places(method, n, wanted.ravel()))
+        result = _between(rows, *quantile_positions(method, n, wanted.ravel()))
         if rows.dtype.kind in "fmM":
             result = _nan_where_nan(result, rows[-1])
         result = result.reshape((*wanted.shape, *rest))
@@ -317,9 +317,9 @@ def histogram(
         counts = single_group.histogram(primitives.astype(primitives.c_order(a), kind), exact)
     elif weights is None:
         ordered = sort.sort(a)
-        places = sort.searchsorted(ordered, exact)
-        places[-1:] = sort.searchsorted(ordered, exact[-1:], "right")
-        counts = joining.diff(places)
+        positions = sort.searchsorted(ordered, exact)
+        positions[-1:] = sort.searchsorted(ordered, exact[-1:], "right")
+        counts = joining.diff(positions)
     else:
         counts = _weighted_counts(a, exact, weights)
     if density:
@@ -348,7 +348,7 @@ def histogramdd(
     if len(limits) != many:
         raise ValueError("range argument must have one entry per dimension")
     first = columns[0]
-    place: Any = None
+    bin_index: Any = None
     edges, inner = [], []
     for column, count, limit in zip(columns, given, limits, strict=True):
         host = bin_edges(column, count, limit)
@@ -356,10 +356,10 @@ def histogramdd(
         slot = sort.searchsorted(there, column, "right")
         last = ufuncs.call("equal", (column, there[-1:]))
         slot = joining.choose("histogramdd", last, host.size - 1, slot)
-        place = slot if place is None else place * (host.size + 1) + slot
+        bin_index = slot if bin_index is None else bin_index * (host.size + 1) + slot
         edges.append(there)
         inner.append(host.size + 1)
-    counts = bincount(place, weights, int(np.prod(inner)))
+    counts = bincount(bin_index, weights, int(np.prod(inner)))
     counts = primitives.astype(counts.reshape(tuple(inner)), np.dtype(float))
     counts = counts[(slice(1, -1),) * many]._copy(order="C")
     if density:

@@ -302,10 +302,10 @@ def _einsum_path(*operands: Any, optimize: Any = "greedy") -> Any:
 def _apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
     found, ndim = a, a.ndim
     for axis in np.atleast_1d(np.asarray(axes)).tolist():
-        place = axis + ndim if axis < 0 else axis
-        result = func(found, place)
+        positive_axis = axis + ndim if axis < 0 else axis
+        result = func(found, positive_axis)
         if result.ndim != found.ndim:
-            result = manipulation.expand_dims(result, place)
+            result = manipulation.expand_dims(result, positive_axis)
             if result.ndim != found.ndim:
                 raise ValueError("function is not returning an array of the correct shape")
         found = result

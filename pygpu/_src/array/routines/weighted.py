@@ -66,11 +66,11 @@ def quantile(a: Any, q: Any, axis: Any, out: Any, weights: Any, method: str, kee
     cdf = scan("cumsum", shares, 0, dtype=np.dtype(np.float64))
     cdf = cdf / cdf[-1:]
     cdf = joining.choose("quantile", cdf == 0, -1.0, cdf)  # items without weight are not found
-    places = primitives.empty(rows, (wanted.size, *rest), np.int64)
+    indices = primitives.empty(rows, (wanted.size, *rest), np.int64)
     for k, share in enumerate(wanted.ravel().tolist()):
-        places[k] = (cdf < share)._reduce("count_nonzero", 0)
-    places = ufuncs.call("minimum", (places, n - 1))
-    found = advanced_indexing.take_along_axis(rows, places, 0)
+        indices[k] = (cdf < share)._reduce("count_nonzero", 0)
+    indices = ufuncs.call("minimum", (indices, n - 1))
+    found = advanced_indexing.take_along_axis(rows, indices, 0)
     if rows.dtype.kind == "f":
         found = joining.choose(
             "quantile", ufuncs.call("isnan", (rows[-1],)), rows.dtype.type(np.nan), found

@@ -83,7 +83,7 @@ def walk_source(kept: int, reduced: int, parts: bool, initial: str, begin: str) 
         next_item = "acc = ord_join(acc, ord_item(*(PG_GLOBAL const X *)row));"
     else:
         step = begin_at = ""
-        place = f"pg_i64 x_at = 0; {_unravel(['x'], 'reduced', reduced, 'r')}"
+        offsets = f"pg_i64 x_at = 0; {_unravel(['x'], 'reduced', reduced, 'r')}"
         item = "ord_at(row, start ROW)"
         next_item = "acc = ord_join(acc, ord_at(row, r ROW));"
         names = [f"reduced{k}" for k in range(1, reduced)] + [f"x_r{k}" for k in range(reduced)]
@@ -94,7 +94,7 @@ def walk_source(kept: int, reduced: int, parts: bool, initial: str, begin: str) 
         helper = f"""\
 PG_INLINE T ord_at(PG_GLOBAL const char *row, pg_i64 r{"".join(f", pg_i64 {n}" for n in names)})
 {{
-    {place}
+    {offsets}
     return ord_item(*(PG_GLOBAL const X *)(row + x_at));
 }}
 """
@@ -139,7 +139,7 @@ PG_DECLARE_VECTOR(X, ORD_VECTOR)
 """
 
 
-def _places(kept: int) -> list[str]:
+def _offsets(kept: int) -> list[str]:
     lengths = [f"pg_i64 kept{k}" for k in range(1, kept)]
     return lengths + [f"pg_i64 {n}_k{k}" for n in "xy" for k in range(kept)]
 
@@ -250,7 +250,7 @@ def row_source(kept: int, loads: int, size: int, initial: str, value: str) -> st
     The barrier between loads and stores keeps all loads of a tile in flight at once.
     """
     lines = ["PG_ARRAY_IN(X, x), PG_ARRAY(Y, y)", "pg_i64 n_red, pg_i64 length, pg_i64 y_part"]
-    lines += _places(kept)
+    lines += _offsets(kept)
     return _ROW.fill(
         group=GROUP,
         loads=loads,
@@ -343,7 +343,7 @@ def tile_source(kept: int, each: int, size: int, initial: str, value: str) -> st
     loads = each // _vector(each, size)
     lines = ["PG_ARRAY_IN(X, x), PG_ARRAY(Y, y)"]
     lines += ["pg_i64 n_out, pg_i32 n_red, pg_i32 lanes, pg_i32 dense"]
-    lines += _places(kept)
+    lines += _offsets(kept)
     return _TILE.fill(
         defines=_tile_defines(each, size),
         parameters=", ".join([*lines, initial]),

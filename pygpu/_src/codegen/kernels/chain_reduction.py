@@ -137,8 +137,8 @@ def _item(form: Form, steps: Steps, acc: str, given: dict[str, str], k: str = "0
         lines.append("{ " + unravel_at(names, "reduced", form.reduced, "r", index) + " }")
     across = f" + {k} * {{}}_k{form.kept - 1}" if k != "0" else ""
     for n, d in left:
-        place = f"{n}_row + {n}_at{across.format(n)}"
-        lines.append(f"{_pointer(n)}{_type(d)} *{n}_i = ({_pointer(n)}{_type(d)} *)({place});")
+        address = f"{n}_row + {n}_at{across.format(n)}"
+        lines.append(f"{_pointer(n)}{_type(d)} *{n}_i = ({_pointer(n)}{_type(d)} *)({address});")
     for i, (dtype, array) in enumerate(zip(steps.inputs, steps.is_array, strict=True)):
         n = f"x{i}"
         value = given.get(n, f"{n}_i[0]") if array else f"{n}_n"
@@ -153,8 +153,8 @@ def _item(form: Form, steps: Steps, acc: str, given: dict[str, str], k: str = "0
 def _result(op: Operation, form: Form, index: str, segment: str, of_index: str) -> str:
     if form.parts:
         by_row = f"({index}) * segments + ({segment})"
-        place = f"({segment}) * n_out + ({index})" if form.columns else by_row
-        return f"parts[{place}] = acc;"
+        part_index = f"({segment}) * n_out + ({index})" if form.columns else by_row
+        return f"parts[{part_index}] = acc;"
     unravelled = unravel_at(["out"], "kept", form.kept, index, of_index)
     at = f"pg_i64 out_at = 0; {{ {unravelled} }}"
     return f"{at} {finish_of(op, False, 'acc')}"

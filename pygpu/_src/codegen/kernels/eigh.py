@@ -193,11 +193,11 @@ def eigh_source(group: Group, vectors: bool, rows: int) -> str:
                 report[0] = 1;
         }}
         LIN_FOR(j, 0, (int)n) {{
-            int place = 0;
+            int rank = 0;
             for (int i = 0; i < (int)n; i++)
-                place += d[i] < d[j] || (d[i] == d[j] && i < j);
-{"            order[j] = place;" if vectors else ""}
-            values[g * n + place] = scale == (lin_r)0 ? lost : d[j] / scale;
+                rank += d[i] < d[j] || (d[i] == d[j] && i < j);
+{"            order[j] = rank;" if vectors else ""}
+            values[g * n + rank] = scale == (lin_r)0 ? lost : d[j] / scale;
         }}
 {_LOSE if vectors else ""}
         LIN_SYNC;

@@ -160,14 +160,14 @@ _ORDER = """\
         PG_UNROLL for (int j = 1; j < LIN_N; j++) value = j == LIN_ID ? lin_re(r[j]) : value;
         parts[LIN_ID] = value;
         LIN_SYNC;
-        int place = 0;
+        int rank = 0;
         for (int j = 0; j < (int)n; j++)
-            place += parts[j] < value || (parts[j] == value && j < LIN_ID);
+            rank += parts[j] < value || (parts[j] == value && j < LIN_ID);
         if (LIN_VECTORS)
-            order[LIN_ID] = place;
+            order[LIN_ID] = rank;
         lin_r nothing = (lin_r)PG_NAN_F32;
         if (LIN_ID < (int)n && there)
-            values[g * n + place] = lost ? nothing : value / scale;
+            values[g * n + rank] = lost ? nothing : value / scale;
         LIN_SYNC;
 """
 

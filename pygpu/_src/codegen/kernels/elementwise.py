@@ -125,8 +125,8 @@ class Array(Operand):
     def point(self, target: str, base: str, offset: str) -> str:
         """Declare ``<name>_<target>``, a pointer *offset* bytes after ``<name>_<base>``."""
         pointer = f"PG_GLOBAL {self.const}{self.storage} *"
-        place = f"(PG_GLOBAL {self.const}char *){self.name}_{base} + {offset}"
-        return f"{pointer}{self.name}_{target} = ({pointer})({place});"
+        address = f"(PG_GLOBAL {self.const}char *){self.name}_{base} + {offset}"
+        return f"{pointer}{self.name}_{target} = ({pointer})({address});"
 
     def load(self, pointer: str, index: str) -> str:
         """The item at ``<name>_<pointer>[index]`` as a value of the compute type. If it is
@@ -146,8 +146,8 @@ class Array(Operand):
 
     def put(self, pointer: str, index: str) -> str:
         """Store the variable of an output at ``<name>_<pointer>[index]``."""
-        place = f"{self.name}_{pointer}"
-        return dtypes.store(self.stored, place, index, self.name, self.computed)
+        address = f"{self.name}_{pointer}"
+        return dtypes.store(self.stored, address, index, self.name, self.computed)
 
     def vector(self, many: int, target: str) -> str:
         """Declare ``<name>_<target>``, a vector."""
@@ -208,8 +208,8 @@ def unravel(index: str, axes: int, integer: str, unsigned: str) -> list[str]:
     lines, rest = [], f"({unsigned}){index}"
     for axis in reversed(range(1, axes)):
         lines.append(f"const {unsigned} r{axis} = {rest} / ({unsigned})n{axis};")
-        place = f"{rest} - r{axis} * ({unsigned})n{axis}"
-        lines.append(f"const {integer} k{axis} = ({integer})({place});")
+        index_value = f"{rest} - r{axis} * ({unsigned})n{axis}"
+        lines.append(f"const {integer} k{axis} = ({integer})({index_value});")
         rest = f"r{axis}"
     return [*lines, f"const {integer} k0 = ({integer})({rest});"]
 
@@ -373,16 +373,16 @@ def rows_source(operation: Operation, memory: Memory, ndim: int, wide: bool, let
     ("b"), or have any stride ("s").
     """
     kernel = _Kernel(operation, memory)
-    places = {a.name: _IN_ROW[letter] for a, letter in zip(kernel.arrays, letters)}
+    pointers = {a.name: _IN_ROW[letter] for a, letter in zip(kernel.arrays, letters)}
     takes = []
     for operand in kernel.operands:
         if isinstance(operand, Array):
-            if places[operand.name][0] == "q":
+            if pointers[operand.name][0] == "q":
                 takes.append(operand.point("q", "r", f"k * {operand.name}_s{ndim - 1}"))
-            takes.append(operand.take(*places[operand.name]))
+            takes.append(operand.take(*pointers[operand.name]))
         else:
             takes.append(operand.take())
-    item = kernel.item(takes, [a.put(*places[a.name]) for a in kernel.outputs])
+    item = kernel.item(takes, [a.put(*pointers[a.name]) for a in kernel.outputs])
     integer, unsigned = integers(wide)
     rows = [a.point("r", "p", f"({a.offset(ndim - 1)})") for a in kernel.arrays]
     loop = f"""\

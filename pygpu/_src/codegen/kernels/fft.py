@@ -31,13 +31,13 @@ __all__ = [
     "Pass",
     "fold_source",
     "joined_functions",
-    "joined_places",
+    "joined_offsets",
     "joined_segments",
     "local_bytes",
     "UNFOLD_LANES",
     "parameters",
     "pass_functions",
-    "places",
+    "table_offsets",
     "segments",
     "source",
 ]
@@ -168,9 +168,9 @@ def segments(spec: Pass) -> list[Segment]:
     return found
 
 
-def places(spec: Pass) -> dict[Segment, int]:
+def table_offsets(spec: Pass) -> dict[Segment, int]:
     """The offsets of the parts of the table."""
-    return joined_places((spec,))
+    return joined_offsets((spec,))
 
 
 def joined_segments(passes: Sequence[Pass]) -> list[Segment]:
@@ -178,7 +178,7 @@ def joined_segments(passes: Sequence[Pass]) -> list[Segment]:
     return list(dict.fromkeys(part for spec in passes for part in segments(spec)))
 
 
-def joined_places(passes: Sequence[Pass]) -> dict[Segment, int]:
+def joined_offsets(passes: Sequence[Pass]) -> dict[Segment, int]:
     """The offsets of these parts."""
     at, found = 0, {}
     for part in joined_segments(passes):
@@ -482,7 +482,7 @@ def _fold(spec: Pass, arguments: str) -> str:
 
 def pass_functions(spec: Pass) -> str:
     """The functions that the kernel's source calls."""
-    return joined_functions((spec,), places(spec))
+    return joined_functions((spec,), table_offsets(spec))
 
 
 def joined_functions(passes: Sequence[Pass], where: dict[Segment, int]) -> str:
@@ -557,7 +557,7 @@ def _held(spec: Pass) -> int:
 def source(spec: Pass) -> str:
     """``fft_pass``, a kernel for groups of threads * lines work-items. Parameters: the input, the
     table, the output, the factor, and those of parameters()."""
-    where = places(spec)
+    where = table_offsets(spec)
     body = [_first(spec)]
     # the first exchange changes which work-item has which numbers
     exchanged = len(spec.radices) > 1 or spec.fold or spec.convolve

@@ -76,17 +76,17 @@ def root_segments(n: int) -> list[Segment]:
     return [Segment("coarse", n, bits), Segment("fine", n, bits)]
 
 
-def roots(name: str, n: int, places: dict[Segment, int]) -> str:
+def roots(name: str, n: int, offsets: dict[Segment, int]) -> str:
     """``fft_root_NAME(table, m)``: exp(-2 pi i m / n) for 0 <= m < n. A large table would need as
     much memory traffic as the data, so the root is then the product of a root and one near 1,
     whose difference from 1 is stored, to lose little by rounding."""
     head = f"PG_INLINE fft_complex fft_root_{name}(PG_GLOBAL const fft_complex *table, pg_u32 m)\n"
     if n <= DIRECT:
-        return f"{head}{{\n    return table[{places[Segment('roots', n)]} + m];\n}}\n"
+        return f"{head}{{\n    return table[{offsets[Segment('roots', n)]} + m];\n}}\n"
     coarse, fine = root_segments(n)
     return f"""{head}{{
-    fft_complex a = table[{places[coarse]} + (m >> {coarse.q})];
-    fft_complex b = table[{places[fine]} + (m & {(1 << coarse.q) - 1})];
+    fft_complex a = table[{offsets[coarse]} + (m >> {coarse.q})];
+    fft_complex b = table[{offsets[fine]} + (m & {(1 << coarse.q) - 1})];
     fft_complex w;
     w.re = a.re + (a.re * b.re - a.im * b.im);
     w.im = a.im + (a.re * b.im + a.im * b.re);
@@ -188,9 +188,9 @@ PG_INLINE fft_complex fft_load{suffix}(PG_GLOBAL const char *p, fft_index i, fft
 """
 
 
-def _times(place: int) -> str:
+def _times(offset: int) -> str:
     return (
-        f"{{ fft_complex f = table[{place} + i]; fft_real t = v.re * f.re - v.im * f.im; "
+        f"{{ fft_complex f = table[{offset} + i]; fft_real t = v.re * f.re - v.im * f.im; "
         "v.im = v.re * f.im + v.im * f.re; v.re = t; }"
     )
 

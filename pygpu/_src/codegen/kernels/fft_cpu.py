@@ -13,7 +13,7 @@ import numpy as np
 
 from pygpu._src.codegen.template import Template
 
-from .fft import UNFOLD_LANES, Pass, joined_functions, joined_places, parameters, places
+from .fft import UNFOLD_LANES, Pass, joined_functions, joined_offsets, parameters, table_offsets
 from .fft_access import Segment, Side
 
 __all__ = ["joined", "joined_source", "source"]
@@ -359,10 +359,10 @@ def _factor(spec: Pass, side: Side, where: dict[Segment, int]) -> str:
     part = Segment("chirp", spec.chirp)
     if side.factor == "filter":
         part = Segment("filter", spec.chirp, spec.n)
-    place = where[part]
+    offset = where[part]
     read = _read(spec, "fx", "fy", False)
     return (
-        f"{{ PG_GLOBAL const fft_real *q = (PG_GLOBAL const fft_real *)(table + {place} + at); "
+        f"{{ PG_GLOBAL const fft_real *q = (PG_GLOBAL const fft_real *)(table + {offset} + at); "
         f"fft_lanes fx, fy; {read} fft_lanes t = rx * fx - ry * fy; ry = rx * fy + ry * fx; rx = t; }}"
     )
 
@@ -681,7 +681,7 @@ def _values(passes: Sequence[Pass], where: dict[Segment, int]) -> dict[str, str]
 
 def source(spec: Pass) -> str:
     """``fft_pass`` for groups of one work-item; spec.lines is the number of lanes."""
-    where = places(spec)
+    where = table_offsets(spec)
     return _KERNEL.fill(_values((spec,), where), body=_body(spec, where))
 
 
@@ -694,7 +694,7 @@ def joined(passes: Sequence[Pass]) -> tuple[Pass, ...]:
 def joined_source(passes: Sequence[Pass]) -> str:
     """``fft_pass`` with all passes of long lines: a work-item transforms whole lines. Between the
     passes a line is in its part of the parameter *scratch*, so near in the caches."""
-    where = joined_places(passes)
+    where = joined_offsets(passes)
     size = 8 if passes[0].real == "f32" else 16
     each = passes[0].n * size
     found = []

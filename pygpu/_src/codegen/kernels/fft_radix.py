@@ -110,8 +110,8 @@ class _Lines:
         found: list[Value] = [("", "")] * n
         for k in range(a):
             for i, value in enumerate(self.transform([rows[j][k] for j in range(b)])):
-                place = next(m for m in range(k, n, a) if m % b == i)
-                found[place] = value
+                index = next(m for m in range(k, n, a) if m % b == i)
+                found[index] = value
         return found
 
     def _prime(self, xs: list[Value]) -> list[Value]:

@@ -55,8 +55,8 @@ def _move_walk(indices: Indices, ndim: int, index: str) -> list[str]:
 
     walk += [f"pg_i64 {name}_at = {offset(name)};" for name in ("to", "source")]
     for j, (code, _) in enumerate(indices):
-        place = f"(PG_GLOBAL const char *)i{j} + ({offset(f'i{j}')})"
-        walk.append(f"pg_i64 i{j}_v = (pg_i64)*(PG_GLOBAL const pg_{code} *)({place});")
+        address = f"(PG_GLOBAL const char *)i{j} + ({offset(f'i{j}')})"
+        walk.append(f"pg_i64 i{j}_v = (pg_i64)*(PG_GLOBAL const pg_{code} *)({address});")
     return walk
 
 
@@ -81,10 +81,10 @@ def _move_item(to: DType, source: DType) -> str:
     """The statement that moves the item at source_at to to_at."""
     types = dtypes.storage_type(to), dtypes.storage_type(source)
     target = f"(PG_GLOBAL {types[0]} *)((PG_GLOBAL char *)to + to_at)"
-    place = f"(PG_GLOBAL const {types[1]} *)((PG_GLOBAL const char *)source + source_at)"
+    address = f"(PG_GLOBAL const {types[1]} *)((PG_GLOBAL const char *)source + source_at)"
     if to == source:
-        return f"*{target} = *{place};"
-    return dtypes.store(to, f"({target})", "0", dtypes.load(source, f"({place})", "0"), source)
+        return f"*{target} = *{address};"
+    return dtypes.store(to, f"({target})", "0", dtypes.load(source, f"({address})", "0"), source)
 
 
 def move_source(

@@ -164,11 +164,11 @@ _VALUES = """\
         }
         LIN_SYNC;
         LIN_FOR(j, 0, (int)n) {
-            int place = 0;
+            int rank = 0;
             for (int i = 0; i < (int)n; i++)
-                place += norms[i] > norms[j] || (norms[i] == norms[j] && i < j);
-            LIN_V(order[j] = place;)
-            values[g * n + place] = scale == (lin_r)0 ? scale : norms[j] / scale;
+                rank += norms[i] > norms[j] || (norms[i] == norms[j] && i < j);
+            LIN_V(order[j] = rank;)
+            values[g * n + rank] = scale == (lin_r)0 ? scale : norms[j] / scale;
         }
         LIN_SYNC;"""
 

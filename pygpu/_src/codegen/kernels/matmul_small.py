@@ -90,10 +90,10 @@ def source(kinds: Kinds, of: Block) -> str:
     )
     if of.vector > 1:
         single = f"if (b_wide) y[c] = *(PG_GLOBAL const mat_b_vector *)columns[c]; else {single}"
-    place = f"(PG_GLOBAL {kinds.stored} *)(at + j * o_n)"
+    address = f"(PG_GLOBAL {kinds.stored} *)(at + j * o_n)"
     store = (
         f"PG_UNROLL for (int j = 0; j < {of.columns}; j++) if (n0 + j < N) "
-        f"{{ {kinds.store(f'({place})', '0', 'acc[r][j]')} }}"
+        f"{{ {kinds.store(f'({address})', '0', 'acc[r][j]')} }}"
     )
     if of.dense and of.columns > 1:
         store = (

@@ -114,8 +114,8 @@ def _join(kinds: Kinds, of: Reading) -> str:
     """Add up the sums of the lanes, and store the result."""
     value, each = ("sum", "") if of.along else ("acc[j]", f" * {of.vector} + j")
     loop = "" if of.along else f"PG_UNROLL for (int j = 0; j < {of.vector}; j++) "
-    place = "n0" if of.along else "(n0 + j)"
-    item = f"((PG_GLOBAL {kinds.stored} *)(to + {place} * o_n))"
+    column = "n0" if of.along else "(n0 + j)"
+    item = f"((PG_GLOBAL {kinds.stored} *)(to + {column} * o_n))"
     if of.lanes == 1:
         return f"if (n0 < N) {loop}{{ {kinds.store(item, '0', value)} }}"
     lines = [f"PG_BARRIER; {loop}sums[id{each}] = {value};"]

@@ -210,12 +210,12 @@ def rows_of(op: Operation, form: Form, index: str) -> str:
 
 def result_of(op: Operation, form: Form, acc: str, index: str, segment: str) -> str:
     if form.parts:
-        place = (
+        part_index = (
             f"({segment}) * n_out + ({index})"
             if form.columns
             else f"({index}) * segments + ({segment})"
         )
-        return f"parts[{place}] = {acc};"
+        return f"parts[{part_index}] = {acc};"
     return finish_of(op, form.initial, acc)
 
 

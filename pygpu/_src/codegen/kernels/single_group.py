@@ -19,7 +19,7 @@ __all__ = [
     "distinct_source",
     "gather_source",
     "histogram_source",
-    "places_source",
+    "nonzero_source",
 ]
 
 DType = np.dtype[Any]
@@ -83,9 +83,9 @@ def gather_source(mask: DType, items: DType, lanes: int) -> str:
 """
 
 
-def places_source(mask: DType, ndim: int, rows: bool, lanes: int) -> str:
-    """The kernel ``places``: indices of the true places along each axis, a row of n for each axis, or
-    (not rows) a row for each place."""
+def nonzero_source(mask: DType, ndim: int, rows: bool, lanes: int) -> str:
+    """The kernel ``nonzero``: indices of the true items along each axis, a row of n for each axis, or
+    (not rows) a row for each item."""
     m, true = dtypes.storage_type(mask), true_text(mask, "mask", "i")
     lines = [f"if ({true}) {{", "pg_i64 rest = i;"]
     for k in range(ndim - 1, 0, -1):
@@ -94,7 +94,7 @@ def places_source(mask: DType, ndim: int, rows: bool, lanes: int) -> str:
     lines.append(f"out[{'at' if rows else f'at * {ndim}'}] = rest; at++; }}")
     more = "".join(f", pg_i64 n{k}" for k in range(1, ndim))
     return f"""\
-PG_KERNEL void places(PG_ARRAY_IN({m}, mask), PG_ARRAY(pg_i64, out), PG_ARRAY(pg_i64, count), pg_i64 n{more})
+PG_KERNEL void nonzero(PG_ARRAY_IN({m}, mask), PG_ARRAY(pg_i64, out), PG_ARRAY(pg_i64, count), pg_i64 n{more})
 {{
     PG_START_IN({m}, mask); PG_START(pg_i64, out); PG_START(pg_i64, count);
 {_share(lanes)}{_chosen(true, " ".join(lines), lanes)}}}

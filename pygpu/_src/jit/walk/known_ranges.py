@@ -219,10 +219,10 @@ class KnownRanges:
         self.known = {text: r for text, r in self.known.items() if cname not in text}
         self.less = {(a, b) for a, b in self.less if cname not in a and cname not in b}
 
-    def taken(self, test: Value, way: bool) -> None:
+    def taken(self, test: Value, outcome: bool) -> None:
         """Record that a test was true, or false, from here on."""
         if self.unit.checks:
-            for text, found in test.facts[0 if way else 1]:
+            for text, found in test.facts[0 if outcome else 1]:
                 if isinstance(found, str):
                     self.less.add((text, found))
                 else:
@@ -245,10 +245,10 @@ class KnownRanges:
         self.less = one[1] & other[1]
 
     @contextmanager
-    def only_if(self, test: Value, way: bool = True) -> Iterator[None]:
+    def only_if(self, test: Value, outcome: bool = True) -> Iterator[None]:
         """Inside the ``with`` block, use the ranges that hold if a test is true, or false."""
         state = self.state() if self.unit.checks else None
-        self.taken(test, way)
+        self.taken(test, outcome)
         yield
         if state is not None:
             self.restore(state)

@@ -159,18 +159,18 @@ class CUDABackend(Backend):
                 raise ValueError(f"{name}: {int(data):#x} is not an address of memory") from None
             return  # perhaps memory mapped by someone else; 0: set later
         address = int(data)
-        place = address - start
-        if place + low < 0 or place + high > size:
+        offset = address - start
+        if offset + low < 0 or offset + high > size:
             # If several allocations were mapped next to each other, the driver reports only one.
             known = None
             if 0 < address + low < address + high < 1 << 64:
                 known = _cuda._memory_range(address + low, high - low)
             if known is not None:
                 start, size, _ = known
-                place = address - start
-        if place + low < 0 or place + high > size:
+                offset = address - start
+        if offset + low < 0 or offset + high > size:
             raise ValueError(
-                f"{name}: items lie from byte {place + low} to byte {place + high} of the "
+                f"{name}: items lie from byte {offset + low} to byte {offset + high} of the "
                 f"allocation, which has {size}"
             )
 

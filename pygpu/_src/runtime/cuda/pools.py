@@ -40,7 +40,7 @@ class DebugMemoryPool(_cuda.DeviceMemoryPool):
         import traceback  # slow to import, and only needed here
 
         stack = tuple(frame.name for frame in traceback.extract_stack()[:-1])
-        place = self.describe(stack, size)
+        site = self.describe(stack, size)
         in_use = Counter(self.blocks.values())
         shared = os.path.commonprefix([where for _, where in in_use])
         free, total = _cuda.mem_get_info()
@@ -48,13 +48,13 @@ class DebugMemoryPool(_cuda.DeviceMemoryPool):
             f"\n  Allocation of size {size} (mem: last_free:{self.last_free}, free: {free}, "
             f"total:{total}) (pool: held:{self.held_blocks}, active:{self.active_blocks}):"
         )
-        self._print(f"      at: {place}")
+        self._print(f"      at: {site}")
         for (block_size, where), count in sorted(in_use.items()):
             self._print(f"  {where[len(shared) :]} ({block_size} bytes): {count}x")
         if self.interactive:
             input("  [Enter]")
         result = super().allocate(size)
-        self.blocks[result] = size, place
+        self.blocks[result] = size, site
         self.last_free, _ = _cuda.mem_get_info()
         return result
 

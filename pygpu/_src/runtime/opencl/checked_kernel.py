@@ -183,7 +183,7 @@ class CheckedKernel(_opencl.Kernel):
     _twin_kernel: _opencl.Kernel | None = None
     _sizes: list[int] | None = None
     # Indices of parameters among the arguments; None: the same.
-    _places: dict[int, int] | None = None
+    _arg_indices: dict[int, int] | None = None
 
     def _form(self) -> Form:
         form: Form = self.program._checks.forms[self.function_name]
@@ -228,9 +228,9 @@ class CheckedKernel(_opencl.Kernel):
         super().set_scalar_arg_dtypes(arg_types)
         hidden = [None, *[np.dtype(np.uint64)] * len(self._form().checked)]
         self._twin().set_scalar_arg_dtypes([*arg_types, *hidden])
-        self._places, at = {}, 0
+        self._arg_indices, at = {}, 0
         for i, kind in enumerate(arg_types):
-            self._places[at] = i
+            self._arg_indices[at] = i
             at += 2 if getattr(kind, "with_offset", False) else 1
 
     set_arg_types = set_scalar_arg_dtypes
@@ -273,7 +273,7 @@ class CheckedKernel(_opencl.Kernel):
         """Implement enqueue_nd_range_kernel(); None if arguments are missing, so that the caller
         says which."""
         given = self._given or {}
-        n = self.num_args if self._places is None else len(self._places)
+        n = self.num_args if self._arg_indices is None else len(self._arg_indices)
         if any([i not in given for i in range(n)]):
             return None
         options = {"global_offset": offset, "wait_for": wait_for}
@@ -292,12 +292,12 @@ class CheckedKernel(_opencl.Kernel):
         record = _opencl.Buffer(context, flags, hostbuf=np.zeros(RECORD_BYTES, np.uint8))
         counts = []
         for pointer, size in zip(form.checked, self._item_sizes(queue)):
-            place = pointer.index if self._places is None else self._places[pointer.index]
-            reach = _reach(values[place])
+            index = pointer.index if self._arg_indices is None else self._arg_indices[pointer.index]
+            reach = _reach(values[index])
             items = _UNKNOWN if reach is None else reach // size
             if items < 1:  # the target of accesses out of bounds
                 hostbuf = np.zeros(size, np.uint8)
-                values[place] = _opencl.Buffer(context, flags, hostbuf=hostbuf)
+                values[index] = _opencl.Buffer(context, flags, hostbuf=hostbuf)
             counts.append(np.uint64(items))
         twin = self._twin()
         event = twin(queue, global_size, local_size, *values, record, *counts, **options)

@@ -48,13 +48,13 @@ def get_gl_sharing_context_properties() -> list[tuple[int, int]]:
 
     if sys.platform == "darwin":
         return [(keys.CONTEXT_PROPERTY_USE_CGL_SHAREGROUP_APPLE, get_apple_cgl_share_group())]
-    ways = {
+    queries = {
         "glX": ("GetCurrentContext", "GetCurrentDisplay", keys.GLX_DISPLAY_KHR),
         "wgl": ("GetCurrentContext", "GetCurrentDC", keys.WGL_HDC_KHR),
         "egl": ("GetCurrentContext", "GetCurrentDisplay", keys.EGL_DISPLAY_KHR),
     }
     for prefix, library in _opengl():
-        get_context, get_display, key = ways[prefix]
+        get_context, get_display, key = queries[prefix]
         context = _call(library, prefix + get_context)
         display = _call(library, prefix + get_display) if context else 0
         if display:
