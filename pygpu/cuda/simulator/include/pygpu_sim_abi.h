@@ -50,7 +50,7 @@ typedef struct {
     void (*release)(SimContext *, void *address);
     unsigned long long (*nanoseconds)(void);
     void (*frame)(SimContext *, unsigned long long size);                     /* at least that much at c->frame; the same for all threads */
-    void (*access)(SimContext *, const void *address, unsigned long long size, int kind, const void *place); /* PYGPU_SIM_CHECK */
+    void (*access)(SimContext *, const void *address, unsigned long long size, int kind, const void *site); /* PYGPU_SIM_CHECK */
     int (*space)(SimContext *, const void *address);                          /* a SIM_SPACE_ */
 } SimRuntime;
 

@@ -33,7 +33,7 @@ PGS_I unsigned long long __brevll(unsigned long long x) {
     return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
 }
 PGS_END
-/* The place of the n-th set bit from base on (n > 0: upwards, n < 0: downwards, 0: base itself if set), ~0 if there is none. */
+/* The position of the n-th set bit from base on (n > 0: upwards, n < 0: downwards, 0: base itself if set), ~0 if there is none. */
 PGS_UNIT(__fns)
 PGS_I unsigned __fns(unsigned mask, unsigned base, int n) {
     if (n == 0) return base < 32 && (mask >> base & 1) ? base : 0xffffffffu;

@@ -152,14 +152,14 @@ template <class T> PGS_F unsigned pgs_ptx_shf_r_clamp(PGS_V a, PGS_V b, PGS_V n)
 template <class T> PGS_F unsigned pgs_ptx_popc(PGS_V a) { return (unsigned)__builtin_popcountll((unsigned long long)(T)a); }
 template <class T> PGS_F unsigned pgs_ptx_clz(PGS_V a) { return (T)a == 0 ? 8 * sizeof(T) : (unsigned)__builtin_clzll((unsigned long long)(T)a) - (64 - 8 * (unsigned)sizeof(T)); }
 template <class T> PGS_F T pgs_ptx_brev(PGS_V a) { if constexpr (sizeof(T) == 4) return __brev(a); else return __brevll(a); }
-/* The place of the highest bit that differs from the sign; ~0 if there is none. */
+/* The position of the highest bit that differs from the sign; ~0 if there is none. */
 template <class T> PGS_F unsigned pgs_ptx_bfind(PGS_V a) {
     T x = a;
     if (x < 0) x = (T)~x;
     return x == 0 ? 0xffffffffu : 63u - (unsigned)__builtin_clzll((unsigned long long)x);
 }
-template <class T> PGS_F unsigned pgs_ptx_bfind_shiftamt(PGS_V a) { const unsigned place = pgs_ptx_bfind<T>(a); return place == 0xffffffffu ? place : 8 * (unsigned)sizeof(T) - 1 - place; }
-/* n bits from place p on; the sign is that of the highest bit there is. */
+template <class T> PGS_F unsigned pgs_ptx_bfind_shiftamt(PGS_V a) { const unsigned position = pgs_ptx_bfind<T>(a); return position == 0xffffffffu ? position : 8 * (unsigned)sizeof(T) - 1 - position; }
+/* n bits from position p on; the sign is that of the highest bit there is. */
 template <class T> PGS_I T pgs_ptx_bfe(PGS_V a, unsigned p, unsigned n) {
     constexpr unsigned width = 8 * sizeof(T);
     typedef typename pygpu_sim::as_unsigned<T>::type U;

@@ -104,8 +104,8 @@ inline void operator delete(void *address) noexcept { sim_free(address); }
 inline void operator delete[](void *address) noexcept { sim_free(address); }
 inline void operator delete(void *address, size_t) noexcept { sim_free(address); }
 inline void operator delete[](void *address, size_t) noexcept { sim_free(address); }
-inline void *operator new(size_t, void *place) noexcept { return place; }
-inline void *operator new[](size_t, void *place) noexcept { return place; }
+inline void *operator new(size_t, void *memory) noexcept { return memory; }
+inline void *operator new[](size_t, void *memory) noexcept { return memory; }
 inline void operator delete(void *, void *) noexcept {}
 inline void operator delete[](void *, void *) noexcept {}
 extern "C" {

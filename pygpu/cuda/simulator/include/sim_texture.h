@@ -91,7 +91,7 @@ PGS_I Colour texel_at(const Texture *t, const char *p) {
     return result;
 }
 /* The index at which texel i of n is read; -1: the border. */
-PGS_I long long texture_place(long long i, long long n, int mode) {
+PGS_I long long texture_index(long long i, long long n, int mode) {
     if (i >= 0 && i < n) return i;
     switch (mode) {
     case address_wrap: i %= n; return i < 0 ? i + n : i;
@@ -137,7 +137,7 @@ PGS_I Colour sample(const Texture *t, int dimensions, const float *at, unsigned 
         bool outside = false;
         for (int d = 0; d < dimensions; d++) {
             const int far = corner >> d & 1;
-            const long long i = texture_place(first[d] + far, n[d], mode[d]);
+            const long long i = texture_index(first[d] + far, n[d], mode[d]);
             if (linear) w *= far ? weight[d] : 1.0f - weight[d];
             outside |= i < 0;
             offset += i < 0 ? 0 : (unsigned long long)i * step[d];

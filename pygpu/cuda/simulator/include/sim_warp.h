@@ -70,13 +70,13 @@ PGS_END
 /* The place of the call tells which lanes are together; it is that of the code into which this was inlined. */
 PGS_UNIT(__activemask)
 PGS_F unsigned __activemask() {
-    SimWord place;
+    SimWord address;
 #if defined(__x86_64__)
-    __asm__ volatile("lea (%%rip), %0" : "=r"(place));
+    __asm__ volatile("lea (%%rip), %0" : "=r"(address));
 #else
-    __asm__ volatile("adr %0, ." : "=r"(place));
+    __asm__ volatile("adr %0, ." : "=r"(address));
 #endif
-    return (unsigned)sim_warp(SIM_WARP_ACTIVE, 0xffffffffu, 0, place);
+    return (unsigned)sim_warp(SIM_WARP_ACTIVE, 0xffffffffu, 0, address);
 }
 PGS_END
 PGS_UNIT(__match_any_sync __match_all_sync)
@@ -139,12 +139,12 @@ template <class T> struct SteppedBare { typedef T type; };
 template <class T> struct SteppedBare<T &> { typedef T type; };
 template <class T> using Stepped = typename SteppedOf<typename SteppedBare<T>::type>::type;
 template <class T> static SIM_INLINE T &sim_in_step(T &x, unsigned) { return x; }
-template <class T> static SIM_INLINE volatile T &sim_in_step(volatile T &x, unsigned place) {
-    if (sim_space((const void *)&reinterpret_cast<const volatile char &>(x)) == SIM_SPACE_SHARED) sim_warp(SIM_WARP_STEP, 0xffffffffu, 0, place);
+template <class T> static SIM_INLINE volatile T &sim_in_step(volatile T &x, unsigned step) {
+    if (sim_space((const void *)&reinterpret_cast<const volatile char &>(x)) == SIM_SPACE_SHARED) sim_warp(SIM_WARP_STEP, 0xffffffffu, 0, step);
     return x;
 }
-static SIM_INLINE bool sim_together(unsigned place) {
-    sim_warp(SIM_WARP_STEP, 0xffffffffu, 0, place);
+static SIM_INLINE bool sim_together(unsigned step) {
+    sim_warp(SIM_WARP_STEP, 0xffffffffu, 0, step);
     return true;
 }
 }
