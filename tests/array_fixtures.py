@@ -86,6 +86,21 @@ def cuda_context() -> Iterator[Any]:
     yield driver.Device(0).retain_primary_context()
 
 
+@pytest.fixture(scope="module")
+def current_context() -> Iterator[None]:
+    """CUDA's primary context, current during the tests of a module."""
+    from pygpu import _cuda
+
+    try:
+        primary = _cuda.Device(0).retain_primary_context()
+    except (cl.Error, ImportError) as error:
+        pytest.skip(f"no CUDA driver, and no simulator: {error}")
+    primary.push()
+    yield
+    _cuda.Context.synchronize()
+    _cuda.Context.pop()
+
+
 @pytest.fixture(scope="session")
 def opencl_maker() -> Maker:
     return _opencl()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from array_fixtures import Maker, cuda_context, make, opencl_maker  # noqa: F401
+from array_fixtures import Maker, cuda_context, current_context, make, opencl_maker  # noqa: F401
 
 
 @pytest.fixture

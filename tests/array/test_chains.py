@@ -25,19 +25,7 @@ hypothesis = pytest.importorskip("hypothesis")
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-pytestmark = pytest.mark.sampled(3)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _context():
-    try:
-        primary = _cuda.Device(0).retain_primary_context()
-    except (pygpu.Error, ImportError) as error:
-        pytest.skip(f"no CUDA driver, and no simulator: {error}")
-    primary.push()
-    yield
-    _cuda.Context.synchronize()
-    _cuda.Context.pop()
+pytestmark = [pytest.mark.sampled(3), pytest.mark.usefixtures("current_context")]
 
 
 @pytest.fixture

@@ -10,22 +10,10 @@ import pytest
 
 os.environ.setdefault("PYGPU_CUDA", "auto")
 
-import pygpu
-from pygpu import _cuda
 from pygpu._src.array import chains
 from pygpu.cuda import driver, gpuarray
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _context():
-    try:
-        primary = _cuda.Device(0).retain_primary_context()
-    except (pygpu.Error, ImportError) as error:
-        pytest.skip(f"no CUDA driver, and no simulator: {error}")
-    primary.push()
-    yield
-    _cuda.Context.synchronize()
-    _cuda.Context.pop()
+pytestmark = pytest.mark.usefixtures("current_context")
 
 
 @pytest.fixture(autouse=True)
