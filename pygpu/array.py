@@ -5,12 +5,15 @@ from typing import Any as _Any
 
 from ._src.array import opencl_array as _implementation
 from ._src.array.opencl_array import *  # noqa: F403
+from ._src.array.routines import pyopencl_names as _functions
+from ._src.array.routines.pyopencl_names import *  # noqa: F403
 
 if _TYPE_CHECKING:
     from ._src.runtime.opencl.types import Allocator as Allocator
 
 __all__ = ["Allocator"]
 __all__ += _implementation.__all__
+__all__ += _functions.__all__
 
 
 def __getattr__(name: str) -> _Any:

@@ -3,8 +3,13 @@
 from typing import Any as _Any
 
 from .._src.array import cuda_array as _implementation
+from .._src.array import cuda_functions as _functions
 from .._src.array.cuda_array import *  # noqa: F403
-from .._src.array.cuda_array import __all__ as __all__
+from .._src.array.cuda_functions import *  # noqa: F403
+
+__all__: list[str] = []
+__all__ += _implementation.__all__
+__all__ += _functions.__all__
 
 
 def __getattr__(name: str) -> _Any:

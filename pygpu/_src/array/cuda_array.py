@@ -27,9 +27,8 @@ from pygpu._src.runtime.cuda.vectors import vec
 from pygpu._src.util.lazy import lazy
 from pygpu._src.util.public import publish
 
-from . import chains, cuda_functions, layout
+from . import chains, layout
 from .base import _ScalarT_co
-from .cuda_functions import *  # noqa: F403
 from .cuda_functions import placed, stream_of
 from .cuda_operations import Operations
 from .cuda_operations import broadcast_result as _get_broadcasted_binary_op_result  # noqa: F401
@@ -69,7 +68,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-__all__ += cuda_functions.__all__
 
 
 class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):

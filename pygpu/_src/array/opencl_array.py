@@ -30,8 +30,7 @@ from . import chains, layout
 from .base import _ScalarT_co
 from .methods import ArrayBase
 from .primitives import contiguous_host
-from .routines import joining, pyopencl_names
-from .routines.pyopencl_names import *  # noqa: F403
+from .routines import joining
 
 if TYPE_CHECKING:
     from typing import SupportsIndex, TypeAlias, TypeVar
@@ -65,7 +64,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-__all__ += pyopencl_names.__all__
 
 ARRAY_KERNEL_EXEC_HOOK = None  # a name that PyOpenCL's programs may set; not called here
 _SAME: Any = object()
