@@ -273,6 +273,65 @@ def test_reduce_accumulate_outer(make, target):
         add.accumulate(np.array(1))
 
 
+def test_functions_that_are_not_associative_are_joined_in_order(make, target):
+    """Against NumPy's loop over Python's function, in rows that a GPU would split."""
+    f = cl.vectorize(lambda a, b: a * 2 - b, target=target)
+    a = np.arange(2 * 70 * 3).reshape(2, 70, 3) % 5
+    host = np.frompyfunc(lambda a, b: a * 2 - b, 2, 1)
+    for axis in (1, 2):
+        wanted = host.reduce(a.astype(object), axis=axis)
+        wrapped = np.array([int(v) % 2**64 for v in wanted.ravel()], np.uint64).reshape(
+            wanted.shape
+        )
+        for x in (a, make(a)):
+            assert np.array_equal(_host(f.reduce(x, axis)).astype(np.uint64), wrapped)
+    wanted = host.accumulate(a[:, :9].astype(object), axis=1).astype(int)
+    assert np.array_equal(_host(f.accumulate(make(a)[:, :9], 1)), wanted)
+    ratio = cl.vectorize(lambda a, b: a / b, target=target)
+    b = np.array([[8.0, 2, 2], [1, 0.5, 0.25]])
+    chosen = b != 2
+    got = ratio.reduce(make(b), 1, initial=3.0, where=chosen)
+    assert np.array_equal(_host(got), np.divide.reduce(b, 1, initial=3.0, where=chosen))
+    assert (
+        ratio.reduce(b, None) == 16
+        and ratio.reduce(make(b).T, (1, 0)).get() == 8 / 1 / 2 / 0.5 / 2 / 0.25
+    )
+    assert np.array_equal(ratio.reduce(b, ()), b)
+    with pytest.raises(TypeError, match="dtype=int64 was given.*returns float64"):
+        ratio.reduce(b, dtype=int)
+    with pytest.raises(TypeError, match="initial='x' is not a number"):
+        ratio.reduce(b, initial="x")
+
+
+def test_initial_is_counted_once_with_where(target):
+    add = cl.vectorize(lambda a, b: a + b, target=target)
+    assert add.reduce([1, 2, 3], initial=5, where=[True, False, True]) == 9
+    with pytest.raises(ValueError, match="where needs initial"):
+        add.reduce([1, 2], where=[True, False])
+    mixed = cl.vectorize(["f8(f8, i8)"], target=target)(lambda a, b: a + b)
+    total = mixed.reduce(np.arange(6).reshape(2, 3), 1)
+    assert total.dtype == np.float64 and total.tolist() == [3, 12]
+
+
+@pytest.mark.parametrize(
+    ("function", "known"),
+    [
+        (lambda a, b: a + b, True),
+        (lambda a, b: a ^ b, True),
+        (lambda a, b: np.maximum(a, b), True),
+        (lambda x, y: max(y, x), True),
+        (lambda a, b: np.subtract(a, b), False),
+        (lambda a, b: b & a, False),
+        (lambda a, b: a + b + 1, False),
+        (lambda a, b: np.add(b, a), False),
+    ],
+)
+def test_known_to_be_associative(function, known):
+    from pygpu._src.jit.decorators.binary import is_associative
+
+    assert is_associative(function) is known
+
+
 def _host(x):
     return x.get() if hasattr(x, "get") else x
 

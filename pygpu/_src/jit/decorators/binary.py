@@ -15,7 +15,7 @@ from pygpu._src.codegen import dtypes
 from . import device
 from .target import Target, resolve_target
 
-__all__ = ["accumulate", "closure", "function", "reduce"]
+__all__ = ["accumulate", "closure", "function", "is_associative", "reduce"]
 
 DType = np.dtype[Any]
 _KNOWN = {
@@ -108,6 +108,42 @@ def _known_operation(func: Any) -> str | None:
     if any(name in func.__globals__ for name in code.co_names):  # a different max
         return None
     return _KNOWN.get((code.co_code, code.co_names))
+
+
+# Further functions that are associative. Those of NumPy's module, called as np.NAME(a, b).
+_ASSOCIATIVE = {
+    function.__code__.co_code
+    for function in (
+        lambda a, b: a & b,
+        lambda a, b: a | b,
+        lambda a, b: a ^ b,
+        lambda a, b: a and b,
+        lambda a, b: a or b,
+    )
+}
+_NUMPY_CALL = (lambda a, b: np.add(a, b)).__code__.co_code
+_NUMPY_ASSOCIATIVE = frozenset(
+    "add multiply maximum minimum fmax fmin bitwise_and bitwise_or bitwise_xor logical_and "
+    "logical_or logical_xor gcd lcm hypot logaddexp logaddexp2".split()
+)
+
+
+def is_associative(func: Any) -> bool:
+    """Whether the function is one of those known to be associative (sums of floating-point numbers
+    up to rounding)."""
+    if _known_operation(func) is not None:
+        return True
+    if not isinstance(func, FunctionType):
+        return False
+    code = func.__code__
+    if code.co_argcount != 2 or code.co_nlocals != 2 or code.co_freevars or code.co_flags & 0x2C:
+        return False
+    if code.co_code in _ASSOCIATIVE and not code.co_names:
+        return True
+    if code.co_code != _NUMPY_CALL or len(code.co_names) != 2:
+        return False
+    module, name = code.co_names
+    return func.__globals__.get(module) is np and name in _NUMPY_ASSOCIATIVE
 
 
 def reduce(

@@ -57,7 +57,7 @@ def operand(obj: Any, name: str) -> Any:
 
         return from_interface(obj)
     found = np.asarray(obj)
-    if found.dtype.hasobject:
+    if found.dtype.hasobject or found.dtype.kind in "SU":
         raise TypeError(f"{name}: {type(obj).__name__} is neither an array nor a number")
     return found
 

@@ -28,7 +28,7 @@ from pygpu._src.util.public import publish
 
 from ..signature import signatures
 from ..types import storage_dtype
-from . import binary, device, loops, segments
+from . import binary, device, loops, ordered, segments
 from .date_reductions import on_dates
 from .dates import DateViews, has_dates
 from .guvectorize import GUFunc
@@ -87,6 +87,7 @@ class UFunc:
         self.py_func = function
         self.declared = tuple(given)  # kernels that call it convert numbers by these, see jit
         self.identity = None if isinstance(identity, str) else identity
+        self._named_identity = identity
         self.target = target
         self._name = getattr(function, "__name__", "ufunc")
         functools.update_wrapper(self, function, updated=())
@@ -120,7 +121,10 @@ class UFunc:
         return reduce_by_name(self)
 
     def _options(self) -> dict[str, Any]:
-        return {"given": self.declared, "target": self.target, "identity": self.identity}
+        return {
+            "given": self.declared, "target": self.target,
+            "identity": self._named_identity,
+        }  # fmt: skip
 
     # ---- attributes of NumPy's ufuncs
 
@@ -449,34 +453,62 @@ class UFunc:
         if self.nin != 2 or self.nout != 1:
             raise ValueError(f"{method} only supported for functions of two inputs and one result")
 
+    def _number(self, given: DType, dtype: Any, backend: Any) -> DType:
+        """Return the dtype in which items of dtype *given* are joined: of the function's
+        parameters and result. dtype: that of the call."""
+        wanted = None if dtype is None else dtypes.native(dtype, self._name)
+        if not self._is_typed:
+            number = binary.closure(self.py_func, wanted or given, backend)
+            if wanted is None or number == wanted:
+                return number
+            if np.can_cast(number, wanted, "same_kind"):
+                return wanted
+            raise TypeError(
+                f"{self._name}: dtype={wanted} was given, and for numbers of this dtype the "
+                f"function returns {number}; pass dtype={number}, or none"
+            )
+        same = [x for x in self._loops if {*x.inputs, *x.outputs} == {x.outputs[0]}]
+        if not same:
+            raise TypeError(
+                f"{self._name}: none of its signatures takes its own result: {self.types}"
+            )
+        required = None if wanted is None else [None, None, wanted]
+        return loops.find(self._name, same, [given, given], "same_kind", required).outputs[0]
+
     def _binary(self, given: DType, dtype: Any, backend: Any) -> Any:
         """Return the associative.Function for items of dtype *given*."""
-        wanted = None if dtype is None else dtypes.native(dtype, self._name)
-        key = given, wanted, backend.name, backend.limits.fp64
+        key = given, None if dtype is None else np.dtype(dtype), backend.name, backend.limits.fp64
         found = self._binaries.get(key)
         if found is not None:
             return found
-        number = wanted or given
-        if self._is_typed:
-            same = [x for x in self._loops if {*x.inputs, *x.outputs} == {x.outputs[0]}]
-            if not same:
-                raise TypeError(
-                    f"{self._name}: none of its signatures takes its own result: {self.types}"
-                )
-            number = loops.find(
-                self._name,
-                same,
-                [given, given],
-                "same_kind",
-                None if wanted is None else [None, None, wanted],
-            ).outputs[0]
-        else:
-            number = binary.closure(self.py_func, number, backend)
+        number = self._number(given, dtype, backend)
         found = self._binaries[key] = binary.function(self.py_func, number, backend)
+        self._note_used(number, backend)
+        return found
+
+    def _note_used(self, number: DType, backend: Any) -> None:
         text = device.compile(self.py_func, (number, number), backend)
         if text.guards:
             self._used.append(text)
-        return found
+
+    def _reduce_types(self, given: DType, dtype: Any, backend: Any) -> tuple[DType, DType]:
+        """Return the dtypes of a reduction's result and of the items that it joins to it."""
+        mixed = [
+            x for x in self._loops
+            if x.inputs[0] == x.outputs[0] and (dtype is None or x.outputs[0] == dtype)
+        ]  # fmt: skip
+        if self._is_typed and mixed and not any(x.inputs[0] == x.inputs[1] for x in self._loops):
+            for loop in mixed:
+                if np.can_cast(given, loop.inputs[1], "same_kind"):
+                    return loop.inputs[0], loop.inputs[1]
+        number = self._number(given, dtype, backend)
+        return number, number
+
+    @property
+    def _is_associative(self) -> bool:
+        """Whether items may be joined in groups: an identity says so, as in NumPy, or the
+        operation is known."""
+        return self._named_identity is not None or binary.is_associative(self.py_func)
 
     def reduce(
         self,
@@ -491,36 +523,56 @@ class UFunc:
         queue: Any = None,
         stream: Any = None,
     ) -> Any:
-        """Join the items along *axis* (an int, a tuple, None for all) by the function, in order:
-        f(f(a[0], a[1]), a[2]), assuming that it is associative.
+        """Join the items along *axis* (an int, a tuple, None for all) by the function, from the
+        first to the last in C order: f(f(a[0], a[1]), a[2]). With an identity, and for operations
+        known to be associative (`a + b`, `max(a, b)`), neighbours are joined in parallel.
 
         Raises ValueError for no items without `initial` or an identity, np.exceptions.AxisError.
         """
         self._check_binary("reduce")
         self._check_globals()
+        queue = stream_of(queue, stream, self._name)
+        first = self.identity if initial is None else initial
         if where is not True:
-            if initial is None and self.identity is None:
+            if first is None:
                 raise ValueError(f"{self._name}.reduce: where needs initial= or an identity")
-            neutral = self.identity if self.identity is not None else initial
-            array = select(where, array, neutral, self._name)
+            if self.identity is not None:
+                array, where = select(where, array, self.identity, self._name), True
+        given = self._array(array)
+        if where is not True or not self._is_joined_in_parallel(given.dtype, dtype):
+            backend, _ = where_of(self, [given])
+            number, items = self._reduce_types(given.dtype, dtype, backend)
+            self._note_used(number, backend)
+            return ordered.reduce(
+                self, number, items, given, axis, self._name, out=out, keepdims=keepdims,
+                initial=first, where=None if where is True else where, queue=queue,
+            )  # fmt: skip
 
         def compute(array: Any, found: Any, **options: Any) -> Any:
             return binary.reduce(
                 self._name, found, array, axis, keepdims=keepdims, target=self.target,
-                queue=stream_of(queue, stream, self._name), **options,
+                queue=queue, **options,
             )  # fmt: skip
 
-        return self._reduce_array(
-            compute, array, dtype, out, self.identity if initial is None else initial
+        return self._reduce_array(compute, given, dtype, out, first)
+
+    def _array(self, array: Any) -> Any:
+        found = operand(array, self._name)
+        return found if is_array(found) else np.asarray(found)
+
+    def _is_joined_in_parallel(self, given: DType, dtype: Any) -> bool:
+        """Whether items are joined in groups, by a loop of one dtype."""
+        if not self._is_associative:
+            return False
+        return not self._is_typed or any(
+            {*x.inputs, *x.outputs} == {x.outputs[0]} for x in self._loops
         )
 
     def _reduce_array(
         self, compute: Callable[..., Any], array: Any, dtype: Any, out: Any, initial: Any
     ) -> Any:
         """Compute reduce() or accumulate() of an array of numbers or of dates."""
-        given = operand(array, self._name)
-        if not is_array(given):
-            given = np.asarray(given)
+        given = self._array(array)
         if not is_date(given.dtype):
             return compute(
                 given, lambda d, backend: self._binary(d, dtype, backend), out=out, initial=initial
@@ -551,15 +603,21 @@ class UFunc:
         queue: Any = None,
         stream: Any = None,
     ) -> Any:
-        """Return the partial results along an axis: r[0] = a[0], r[i] = f(r[i - 1], a[i]),
-        assuming that the function is associative."""
+        """Return the partial results along an axis: r[0] = a[0], r[i] = f(r[i - 1], a[i]), one
+        after another, or in parallel as for `reduce`."""
         self._check_binary("accumulate")
         self._check_globals()
+        queue = stream_of(queue, stream, self._name)
+        if not self._is_associative:
+            given = self._array(array)
+            backend, _ = where_of(self, [given])
+            number = self._number(given.dtype, dtype, backend)
+            self._note_used(number, backend)
+            return ordered.accumulate(self, number, given, axis, self._name, out=out, queue=queue)
 
         def compute(array: Any, found: Any, initial: Any, **options: Any) -> Any:
             return binary.accumulate(
-                self._name, found, array, axis, target=self.target,
-                queue=stream_of(queue, stream, self._name), **options,
+                self._name, found, array, axis, target=self.target, queue=queue, **options,
             )  # fmt: skip
 
         return self._reduce_array(compute, array, dtype, out, None)
@@ -619,8 +677,9 @@ def vectorize(
     ftylist_or_function: signatures, one or a list, such as ``"float32(float32, float32)"``; by
     default, loops are made for the dtypes of each call. target: "opencl", "cuda", "cpu": where
     host arrays are computed; device arrays are computed on their device. identity: the neutral
-    element, for ``reduce`` of no items; Numba's "reorderable" means none. Numba's nopython, cache,
-    fastmath are accepted and have no effect.
+    element, for ``reduce`` of no items; "reorderable" if there is none. Either says that the
+    function is associative, so that ``reduce`` and ``accumulate`` may join items in parallel.
+    Numba's nopython, cache, fastmath are accepted and have no effect.
 
     Returns a :class:`UFunc`. Raises TypeError for signatures that do not fit the function.
     """
