@@ -19,7 +19,7 @@ typedef struct {
     PyObject *kernel;  /* weak; NULL: unused */
     PyObject *backend; /* weak; the arrays' backend */
     PyObject *queue;   /* weak; OpenCL: an in-order queue; CUDA: NULL */
-    PyObject *guards;  /* tuple of (dictionary, class or cell, name, value): global names that must
+    PyObject *guards;  /* tuple of (namespace, name, value), see guards_hold() of compiler.py: what must
                         * still have these values */
     PyObject *record, *id; /* the objects for GIVE_RECORD (a weak reference if it is a buffer) and
                             * GIVE_ID; None: it writes no record */
@@ -159,11 +159,15 @@ static int all_hold(PyObject *guards) {
                  *now;
         if (PyDict_CheckExact(namespace)) {
             now = PyDict_GetItemWithError(namespace, PyTuple_GET_ITEM(guard, 1));
-        } else if (PyType_Check(namespace)) { /* an attribute of a class */
-            now = PyObject_GetAttr(namespace, PyTuple_GET_ITEM(guard, 1));
+        } else if (PyCell_Check(namespace)) {
+            now = PyCell_GET(namespace);
             Py_XDECREF(now); /* the guard keeps the value with which it is compared */
-        } else {
-            now = PyCell_Check(namespace) ? PyCell_GET(namespace) : NULL;
+        } else if (PyList_CheckExact(namespace)) {
+            now = PyObject_GetItem(namespace, PyTuple_GET_ITEM(guard, 1));
+            Py_XDECREF(now);
+        } else { /* an attribute of a class or of an object */
+            now = PyObject_GetAttr(namespace, PyTuple_GET_ITEM(guard, 1));
+            Py_XDECREF(now);
         }
         if (now != PyTuple_GET_ITEM(guard, 2)) {
             PyErr_Clear();

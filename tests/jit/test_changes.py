@@ -122,3 +122,39 @@ def test_no_functions() -> None:
     for wrong in (functools.partial(helper, 1), Point, print):
         with pytest.raises(pygpu.KernelError, match=r"cuda\.jit: a Python function is needed"):
             cuda.jit(wrong)
+
+
+class Factor:
+    factor = 1.0
+
+
+def test_items_and_attributes_that_are_assigned_anew(make: Any) -> None:
+    """Lists, dictionaries and objects that a function names, whose items or attributes change."""
+    numbers, named, settings = [1.0, 2.0], {"a": [1.0]}, Factor()
+
+    @pygpu.vectorize(target=make.name)
+    def f(x: Any) -> Any:
+        return x + numbers[-2] + named["a"][0] + settings.factor
+
+    @pygpu.kernel
+    def k(out: Any) -> None:
+        out[0] = numbers[0] + settings.factor
+
+    x, out = make(np.zeros(2)), make(np.zeros(1))
+
+    def both() -> Any:
+        k[1, 1](out)
+        return f(x).get().tolist(), out.get().tolist()
+
+    for _ in range(2):
+        assert both() == ([3, 3], [2])
+    numbers[0] = 5.0
+    assert both() == ([7, 7], [6])
+    named["a"][0] = 2.0
+    assert both() == ([8, 8], [6])
+    named["a"] = [4.0]
+    settings.factor = 3.0
+    assert both() == ([12, 12], [8])
+    del numbers[0]
+    with pytest.raises(pygpu.KernelError, match="list index out of range"):
+        f(x)

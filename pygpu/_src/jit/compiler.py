@@ -6,9 +6,11 @@ memory.
 
 from __future__ import annotations
 
+import ast
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from types import CellType
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,7 @@ from .walk.context import FunctionContext
 __all__ = ["CompiledFunction", "compile_function"]
 
 _lock = threading.RLock()
+_MISSING: Any = object()
 _sources: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 _compiled: weakref.WeakKeyDictionary[Any, dict[Any, CompiledFunction]] = weakref.WeakKeyDictionary()
 
@@ -57,7 +60,7 @@ class CompiledFunction(Frozen):
     features: frozenset[str]
     implicit: tuple[str, ...]
     asserts: dict[int, Any]
-    guards: tuple[tuple[Any, str, Any], ...]
+    guards: tuple[tuple[Any, Any, Any], ...]
 
     @property
     def preamble(self) -> str:
@@ -147,21 +150,23 @@ def make_unit(dialect: str, fp64: bool, prefix: str, int64_atomics: bool = True)
     return unit
 
 
-def guards_hold(guards: Sequence[tuple[Any, str, Any]]) -> bool:
-    """Whether the names from outside still refer to the same objects."""
+def guards_hold(guards: Sequence[tuple[Any, Any, Any]]) -> bool:
+    """Whether what functions name from outside still is the same: the item of a dictionary or
+    list, the attribute of a class or object, or the value of a closure's cell."""
     for namespace, name, value in guards:
-        if type(namespace) is dict:
-            if namespace.get(name) is not value:
-                return False
-        elif isinstance(namespace, type):
-            if getattr(namespace, name, None) is not value:
-                return False
-        else:
-            try:
-                if namespace.cell_contents is not value:
-                    return False
-            except ValueError:
-                return False
+        try:
+            if type(namespace) is dict:
+                now = namespace.get(name, _MISSING)
+            elif type(namespace) is CellType:
+                now = namespace.cell_contents
+            elif type(namespace) is list:
+                now = namespace[name]
+            else:
+                now = getattr(namespace, name)
+        except (AttributeError, IndexError, ValueError):
+            return False
+        if now is not value:
+            return False
     return True
 
 
@@ -172,11 +177,39 @@ def _check_alone(function: Any, unit: emit.Unit, result: Type) -> None:
     if unit.external:
         raise source.error(f"{name} calls a function in CUDA C, which only kernels can")
     if any(isinstance(t, OptionalType) for t in flat_tuples(result)):
-        raise source.error(
-            f"{name} may end without return, which gives None; add a return at its end"
-        )
+        raise _no_value(name, source)
     if not all(isinstance(t, Scalar) for t in flat_types(result) if t != VOID):
         raise source.error(f"{result} cannot be returned to the host")
+
+
+def _no_value(name: str, source: Any) -> KernelError:
+    """Return the error for a function that returns a value on some paths only, at the place where
+    it returns None."""
+    returns = [node for node in _own_nodes(source.node) if isinstance(node, ast.Return)]
+    for node in returns:
+        if node.value is None or (
+            isinstance(node.value, ast.Constant) and node.value.value is None
+        ):
+            found: KernelError = source.error(
+                f"{name} returns None here, and a value on other paths; return a number for each "
+                "item, such as nan",
+                node,
+            )
+            return found
+    found = source.error(
+        f"{name} may end without return, which gives None, after its last line; add a return at "
+        "its end, for the paths on which no other one is reached",
+        source.node.body[-1] if isinstance(source.node.body, list) else source.node,
+    )
+    return found
+
+
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function without those of functions in it."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (ast.FunctionDef, ast.Lambda)):
+            yield child
+            yield from _own_nodes(child)
 
 
 def compile_function(

@@ -93,7 +93,7 @@ class Unit:
         self.active: list[Any] = []  # the same as seen by recursive calls, see infer.Active
         self.external: dict[str, str] = {}  # CUDA C sources, and the folders of their files
         self.prototypes: dict[str, str] = {}  # for recursive functions
-        self.guards: dict[tuple[int, str], tuple[Any, str, Any]] = {}
+        self.guards: dict[tuple[int, Any], tuple[Any, Any, Any]] = {}
         # Messages of failed assertions, and checked indices: their numbers, from 1.
         self.asserts: dict[Any, int] = {}
         self.checks = False  # whether indices are checked, see index_checks.py

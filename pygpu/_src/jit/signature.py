@@ -535,7 +535,8 @@ def _side(side: str, whole: str, call: str) -> list[Any]:
         return []
     if not (side.startswith("(") and side.endswith(")")):
         raise ValueError(
-            f"{call}: layout {whole!r}: {side!r} is not a list of axes such as '(n),(n,m)'"
+            f"{call}: layout {whole!r}: bad token in signature: {side!r} is not a list of axes "
+            "such as '(n),(n,m)'"
         )
     found = []
     for part in side[1:-1].split("),("):
@@ -547,7 +548,8 @@ def _side(side: str, whole: str, call: str) -> list[Any]:
                 names.append(name)
             else:
                 raise ValueError(
-                    f"{call}: layout {whole!r}: {name!r} is not the name of a dimension"
+                    f"{call}: layout {whole!r}: bad token in signature: {name!r} is not the name "
+                    "of a dimension"
                 )
         found.append(tuple(names))
     return found

@@ -22,7 +22,7 @@ from typing import Any
 
 from pygpu._src.util.public import publish
 
-__all__ = ["KernelError", "Source", "get", "keep_texts", "python_function"]
+__all__ = ["KernelError", "OperandError", "Source", "get", "keep_texts", "python_function"]
 
 
 _FUTURES = 0
@@ -36,6 +36,11 @@ class KernelError(TypeError):
 
     filename: str | None = None
     lineno: int | None = None
+
+
+class OperandError(KernelError, ValueError):
+    """Operands for which a function cannot be called: a ValueError, as NumPy's ufuncs raise it,
+    that programs for Numba catch as a TypingError."""
 
 
 class Source:

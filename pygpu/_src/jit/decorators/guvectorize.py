@@ -30,6 +30,7 @@ from pygpu._src.util.public import publish
 
 from .. import check_report
 from ..signature import layout_of, signatures
+from ..source import OperandError
 from ..types import ArrayType, storage_dtype
 from ..walk.index_checks import PLACES
 from . import device, loops
@@ -78,6 +79,7 @@ class GUFunc:
         functools.update_wrapper(self, function, updated=())
         self._in, self._out = layout_of(text)
         self.signature = "".join(text.split())
+        self._layout = text
         self.nin, self.nout = len(self._in), len(self._out)
         self.max_blocksize = 256
         self._cores = [*self._in, *self._out]
@@ -106,7 +108,7 @@ class GUFunc:
 
     def _options(self) -> dict[str, Any]:
         return {
-            "given": self._given, "text": self.signature, "target": self.target,
+            "given": self._given, "text": self._layout, "target": self.target,
             "writable_args": sorted(self._writable), "identity": self._named_identity,
         }  # fmt: skip
 
@@ -135,7 +137,10 @@ class GUFunc:
 
     def reduce(self, *args: Any, **options: Any) -> NoReturn:
         """Not defined, as for NumPy's generalized ufuncs. Raises RuntimeError."""
-        raise RuntimeError("Reduction not defined on ufunc with signature")
+        raise RuntimeError(
+            f"{self._name}: Reduction not defined on ufunc with signature {self.signature}; a "
+            "function of two numbers that pygpu.vectorize decorates has reduce() and accumulate()"
+        )
 
     accumulate = reduceat = reduce
 
@@ -213,9 +218,11 @@ class GUFunc:
         TypeError for arguments without a loop, ValueError for shapes that do not fit the layout."""
         name = self._name
         if not self.nin <= len(args) <= self.nargs:
+            many = "few" if len(args) < self.nin else "many"
             raise TypeError(
-                f"{name}(): gufunc accepts {_count_text(self.nin)} (the inputs) or "
-                f"{_count_text(self.nargs)} (the outputs, too). Got {_count_text(len(args))}."
+                f"Too {many} arguments for function {name!r}: {name}(): gufunc accepts "
+                f"{_count_text(self.nin)} (the inputs) or {_count_text(self.nargs)} (the outputs, "
+                f"too). Got {_count_text(len(args))}."
             )
         if has_override(args, out):
             options = {"dtype": dtype, "axes": axes, "axis": axis, "keepdims": keepdims or None}
@@ -236,21 +243,16 @@ class GUFunc:
         if dated is not None:
             inputs, outs = dated.inputs, dated.outs
         outer, sizes = self._shapes(inputs, outs)
-        given = outs
-        outs = [self._with_leading_axes(o, outer, core) for o, core in zip(outs, self._out)]
         shapes = [(*outer, *(_size(k, sizes) for k in core)) for core in self._out]
         for o, shape, core in zip(outs, shapes, self._out):
             if o is not None and o.shape != shape:
                 raise ValueError(
-                    f"{name}: an output of shape {o.shape} for {shape}: {self.signature}, with "
-                    f"core dimensions ({','.join(map(str, core))})"
+                    f"{name}: Loop and array shapes are incompatible: non-broadcastable output "
+                    f"operand with shape {o.shape} doesn't match the broadcast shape {shape}: "
+                    f"{self.signature}, with core dimensions ({','.join(map(str, core))})"
                 )
         queue = stream_of(queue, stream, self._name)
         results = self._run(loop, inputs, outs, shapes, outer, here, queue)
-        for k, (o, view) in enumerate(zip(given, outs)):
-            if o is not view:
-                primitives.changed(o, view) if is_array(o) else None
-                results[k] = o
         if dated is not None:
             results = dated.results(results)
         return _as_result(results)
@@ -281,17 +283,6 @@ class GUFunc:
         each = zip(outs, into, made if self.nout > 1 else (made,))
         found = [chosen.result(k, *one) for k, one in enumerate(each)]
         return found[0] if self.nout == 1 else tuple(found)
-
-    def _with_leading_axes(self, out: Any, outer: tuple[int, ...], core: Sequence[Any]) -> Any:
-        """Return an output as a view with as many leading axes, of length 1, as the inputs have in
-        addition."""
-        missing = 0 if out is None else len(outer) + len(core) - out.ndim
-        if missing <= 0 or any(n != 1 for n in outer[:missing]):
-            return out
-        shape = (1,) * missing + out.shape
-        if is_array(out):
-            return out._view(shape, (0,) * missing + out.strides, out.offset)
-        return out[(None,) * missing]
 
     def _output_args(self, args: tuple[Any, ...], out: Any) -> list[Any]:
         more = list(args[self.nin :])
@@ -328,8 +319,8 @@ class GUFunc:
         )
         if any(d is None for d in results):
             raise TypeError(
-                f"{self._name}: without signatures the dtypes of new outputs are not known: give "
-                "the outputs, or dtype="
+                f"Too few arguments for function {self._name!r}. {self._name}: without signatures "
+                "the dtypes of new outputs are not known: give the outputs, or dtype="
             )
         loop = Loop(found, results)  # type: ignore[arg-type]
         if loop not in self._axes:
@@ -348,17 +339,18 @@ class GUFunc:
             what = f"Input operand {i}" if i < self.nin else f"Output operand {i - self.nin}"
             shape = getattr(a, "shape", ())
             if len(shape) < len(core):
-                raise ValueError(
+                raise OperandError(
                     f"{self._name}: {what} does not have enough dimensions (has {len(shape)}, "
-                    f"gufunc core with signature {self.signature} requires {len(core)})"
+                    f"gufunc core with signature {self._layout} requires {len(core)})"
                 )
             split = len(shape) - len(core)
             for at, (key, n) in enumerate(zip(core, shape[split:])):
                 wanted = key if isinstance(key, int) else sizes.setdefault(key, n)
                 if n != wanted:
                     raise ValueError(
-                        f"{self._name}: {what} has a mismatch in its core dimension {at}, with "
-                        f"gufunc signature {self.signature.replace('->', ' -> ')} (size {n} is "
+                        f"{self._name}: Operand has a mismatch in one of its core dimensions: "
+                        f"{what} has a mismatch in its core dimension {at}, with gufunc "
+                        f"signature {self.signature.replace('->', ' -> ')} (size {n} is "
                         f"different from {wanted})"
                     )
             outer.append(shape[:split])
@@ -369,7 +361,15 @@ class GUFunc:
                         f"{self._name}: core dimension {key!r} of {self.signature} is in no input: "
                         "give the outputs"
                     )
-        return layout.broadcast_shapes(*outer), sizes
+        try:
+            return layout.broadcast_shapes(*outer), sizes
+        except ValueError:
+            shapes = [getattr(a, "shape", ()) for a in (*inputs, *outs) if a is not None]
+            raise ValueError(
+                f"{self._name}: Loop and array shapes are incompatible: operands of shapes "
+                f"{_texts(shapes)} have loop dimensions {_texts(outer)}, which cannot be broadcast "
+                f"together, with gufunc signature {self.signature}"
+            ) from None
 
     def _run(
         self,
@@ -663,6 +663,10 @@ def _on_host(result: Any, out: Any, queue: Any) -> Any:
         return host if host.shape else host[()]
     np.copyto(out, host, casting="unsafe")
     return out
+
+
+def _texts(shapes: Sequence[tuple[int, ...]]) -> str:
+    return " ".join(map(str, shapes))
 
 
 def _count_text(count: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from pygpu._src.array import elementwise, layout, primitives, ufuncs
 from pygpu._src.array.ufuncs import is_array
 from pygpu._src.runtime.backends import backend_of
 
+from ..source import KernelError
 from .target import Target, resolve_target
 
 DType = np.dtype[Any]
@@ -60,6 +62,17 @@ def operand(obj: Any, name: str) -> Any:
     if found.dtype.hasobject or found.dtype.kind in "SU":
         raise TypeError(f"{name}: {type(obj).__name__} is neither an array nor a number")
     return found
+
+
+def array_like(obj: Any, what: str) -> Any:
+    """Convert an argument to an array, on the host or on a device. what: for messages."""
+    try:
+        found = operand(obj, what)
+    except TypeError:
+        raise KernelError(
+            f"{what} must be array-like, with numbers as items, not {reprlib.repr(obj)}"
+        ) from None
+    return found if isinstance(found, GPUArray) else np.asarray(found)
 
 
 def array_or_none(obj: Any, name: str) -> Any:

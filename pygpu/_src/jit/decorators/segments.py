@@ -6,6 +6,7 @@ function will do, and results are the same in each call.
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from pygpu._src.array import layout, primitives
 from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen.dtypes import native
 
+from ..source import KernelError, OperandError
 from .guvectorize import GUFunc
-from .operands import array_or_none, operand
+from .operands import array_like, operand
 
 __all__ = ["at", "reduceat"]
 
@@ -63,8 +65,15 @@ def at(function: Any, array: Any, indices: Any, values: Any, name: str) -> None:
     if isinstance(array, (list, tuple)) or np.isscalar(array):
         raise TypeError(f"{name}.at: the first operand must be an array, not {array!r}")
     array = operand(array, name)
+    if array.dtype.kind not in "biufcmM":
+        raise KernelError(f"{name}.at: a device does not compute with dtype {array.dtype}")
+    if function.nin > 2 or function.nout != 1:
+        raise OperandError(
+            f"{name}.at: for functions of one or two inputs and one result, and {name} has "
+            f"{function.nin} inputs and {function.nout} results"
+        )
     if (values is None) != (function.nin == 1):
-        raise ValueError(
+        raise OperandError(
             f"{name}.at: second operand needed for ufunc"
             if values is None
             else f"{name}.at: second operand provided when ufunc is unary"
@@ -108,19 +117,32 @@ def _check_cast(function: Any, dtype: np.dtype[Any], values: list[Any], name: st
         raise TypeError(f"{name}.at: cannot cast the result from {found} to {dtype}")
 
 
+def _output(out: Any, call: str) -> Any:
+    if out is None or is_array(out) or isinstance(out, np.ndarray):
+        return out
+    raise KernelError(f"{call}: output must be an array, not {out!r}")
+
+
 def reduceat(
     function: Any, array: Any, indices: Any, axis: Any, dtype: Any, out: Any, name: str
 ) -> Any:
     """The items of array[indices[i] : indices[i + 1]] along an axis, joined, for each i; where that
     is empty, the item at indices[i]."""
-    given, out = operand(array, name), array_or_none(out, name)
-    if not is_array(given):
-        given = np.asarray(given)
+    call = f"{name}.reduceat"
+    given, out = array_like(array, f'{call}: "array"'), _output(out, call)
     if not given.ndim:
-        raise TypeError(f"{name}: cannot reduceat on a scalar")
-    starts = np.asarray(_host_index(indices))
-    if starts.ndim != 1 or starts.dtype.kind not in "iu":
-        raise TypeError(f"{name}.reduceat: indices must be integers, in one dimension")
+        raise KernelError(f'{call}: cannot reduceat on a scalar: "array" must be array-like')
+    starts = array_like(_host_index(indices), f'{call}: "indices"')
+    if starts.ndim > 1:
+        raise KernelError(
+            f'{call}: "indices" must have at most 1 dimension, and their shape is {starts.shape}'
+        )
+    if not starts.ndim or starts.dtype.kind not in "iu":
+        raise TypeError(
+            f"{call}: indices must be integers, in one dimension, not {reprlib.repr(indices)}"
+        )
+    if isinstance(axis, bool) or not hasattr(axis, "__index__"):
+        raise KernelError(f'{call}: "axis" must be an integer, not {axis!r}')
     axis = layout.normalize_axis(axis, given.ndim, name)
     n = given.shape[axis]
     wrong = starts[(starts < 0) | (starts >= n)]

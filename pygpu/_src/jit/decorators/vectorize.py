@@ -27,6 +27,7 @@ from pygpu._src.codegen.dtypes import is_date
 from pygpu._src.util.public import publish
 
 from ..signature import signatures
+from ..source import OperandError
 from ..types import storage_dtype
 from . import binary, device, loops, ordered, segments
 from .date_reductions import on_dates
@@ -34,6 +35,7 @@ from .dates import DateViews, has_dates
 from .guvectorize import GUFunc
 from .loops import Loop
 from .operands import (
+    array_like,
     array_or_none,
     as_mask,
     check_options,
@@ -451,7 +453,10 @@ class UFunc:
 
     def _check_binary(self, method: str) -> None:
         if self.nin != 2 or self.nout != 1:
-            raise ValueError(f"{method} only supported for functions of two inputs and one result")
+            raise OperandError(
+                f"{method} only supported for binary functions with one result: {self._name} has "
+                f"nin={self.nin}, nout={self.nout}"
+            )
 
     def _number(self, given: DType, dtype: Any, backend: Any) -> DType:
         """Return the dtype in which items of dtype *given* are joined: of the function's
@@ -557,8 +562,7 @@ class UFunc:
         return self._reduce_array(compute, given, dtype, out, first)
 
     def _array(self, array: Any) -> Any:
-        found = operand(array, self._name)
-        return found if is_array(found) else np.asarray(found)
+        return array_like(array, f'{self._name}: The first argument "array"')
 
     def _is_joined_in_parallel(self, given: DType, dtype: Any) -> bool:
         """Whether items are joined in groups, by a loop of one dtype."""
@@ -625,7 +629,10 @@ class UFunc:
     def outer(self, a: Any, b: Any, **options: Any) -> Any:
         """Apply the function to all pairs: the result has shape a.shape + b.shape."""
         if self.nin != 2:
-            raise ValueError("outer product only supported for functions of two inputs")
+            raise OperandError(
+                f"outer product only supported for binary functions: {self._name} has "
+                f"nin={self.nin}"
+            )
         a, b = operand(a, self._name), operand(b, self._name)
         ndim = getattr(b, "ndim", 0)
         if ndim and getattr(a, "ndim", 0):

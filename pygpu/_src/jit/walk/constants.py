@@ -19,11 +19,11 @@ from .captured_arrays import captured_array, is_device_array
 from .context import FunctionContext
 from .registry import visits_expression
 
-__all__ = ["constant", "guard_attribute"]
+__all__ = ["constant", "guard_attribute", "guard_item"]
 
 # Attributes of these types may be reassigned, except those of these packages.
 _CHANGING: tuple[type, ...] = (
-    *(bool, int, float, complex, str, tuple),
+    *(bool, int, float, complex, str, tuple, list, dict),
     *(np.generic, np.ndarray, GPUArray, types.FunctionType),
 )
 _STEADY = frozenset(("cmath", "math", "numba", "numpy", "pygpu"))
@@ -116,10 +116,20 @@ def guard_attribute(fc: FunctionContext, obj: Any, name: str, found: Any) -> Non
             return
     elif isinstance(obj, type):
         namespace = obj
-        if getattr(obj, name) is not found:  # created at each access
-            return
-    if namespace is obj or (type(namespace) is dict and namespace.get(name) is found):
+    elif type(namespace) is not dict or namespace.get(name) is not found:
+        namespace = obj  # a slot, or an attribute of its class, which its own may replace
+    if namespace is obj:
+        holds = getattr(obj, name) is found  # otherwise it is created at each access
+    else:
+        holds = type(namespace) is dict and namespace.get(name) is found
+    if holds:
         fc.unit.guards[id(namespace), name] = namespace, name, found
+
+
+def guard_item(fc: FunctionContext, container: Any, key: Any, found: Any) -> None:
+    """Guard the compiled function by the item of a dictionary or list."""
+    if type(container) in (dict, list):
+        fc.unit.guards[id(container), key] = container, key, found
 
 
 @visits_expression(ast.Constant)

@@ -10,7 +10,7 @@ import numpy as np
 from ..ir import Value
 from ..types import ArrayType, TupleType
 from .conditionals import choose
-from .constants import constant
+from .constants import constant, guard_item
 from .context import FunctionContext
 from .index_checks import need_helper, raised_exception, report
 from .items import index_text, item_address, load
@@ -33,11 +33,18 @@ def subscript(fc: FunctionContext, node: ast.Subscript) -> Value:
         index = fc.expr(node.slice)
         try:
             if index.is_const:
-                return constant(fc, value.const[index.const], node)
+                item = value.const[index.const]
+                guard_item(fc, value.const, index.const, item)
+                return constant(fc, item, node)
         except (TypeError, KeyError, IndexError) as error:
             raise fc.source.error(str(error), node) from None
     if not value.is_array:
-        raise fc.source.error(f"{value.type} cannot be indexed in kernels", node)
+        hint = ""
+        if value.is_object and isinstance(value.const, (list, dict)):
+            hint = (
+                " by what is not constant; make it a NumPy array, or pass an array as an argument"
+            )
+        raise fc.source.error(f"{value.type} cannot be indexed in kernels{hint}", node)
     found = view_or_item(fc, value, node)
     if isinstance(found, Value):
         return found

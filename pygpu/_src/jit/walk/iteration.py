@@ -126,7 +126,10 @@ def _iterable(fc: FunctionContext, node: ast.expr, value: Value | None = None) -
                 fc.emit("}")
 
         return Items(str(len(items)), choose)
-    raise fc.source.error(f"a loop over {value.type} is not supported", node)
+    hint = ""
+    if value.is_object and isinstance(value.const, (list, set, dict)):
+        hint = "; make it a tuple or a NumPy array"
+    raise fc.source.error(f"a loop over {value.type} is not supported{hint}", node)
 
 
 def _flat_items(fc: FunctionContext, value: Value) -> Items:
