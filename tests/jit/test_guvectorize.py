@@ -256,3 +256,46 @@ def test_axes_layouts() -> None:
         product(a, a, keepdims=True, dtype=float)
     with pytest.raises(ValueError, match="repeated axis"):
         product(a, a, axes=[(0, 0), (0, 1), (0, 1)], dtype=float)
+
+
+def _loses_result(x, out):
+    out = x[0]  # noqa: F841
+
+
+def _first(x, out):
+    out[0] = x[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda f, x: f(_loses_result)(x), TypeError, r"out is an output.*out\[0\] = "),
+        (lambda f, x: f(lambda x, out: x[0])(x), TypeError, "assign the items of its outputs"),
+        (lambda f, x: f(_first)(x, out=[0.0]), TypeError, "an output must be an array"),
+        (lambda f, x: f(_first)(), TypeError, "Too few arguments for function"),
+        (lambda f, x: f(_first)(np.ma.array(x)), TypeError, r"mask.*a\.filled"),
+        (lambda f, x: f(_first)(np.array(["a"])), TypeError, "argument 0 has dtype <U1"),
+        (
+            lambda f, x: f(_first)(np.zeros((1, 2, 3)), np.zeros(2)),
+            ValueError,
+            r"non-broadcastable output operand with shape \(2,\)",
+        ),
+        (
+            lambda f, x: f(_first)(np.zeros((4, 3)), np.zeros(5)),
+            ValueError,
+            r"operands of shapes \(4, 3\) \(5,\) have loop dimensions \(4,\) \(5,\)",
+        ),
+        (lambda f, x: f(_first)(x[0]), ValueError, "enough dimensions"),
+        (lambda f, x: f(_first).reduce(x), RuntimeError, r"Reduction not defined.*\(n\)"),
+    ],
+)
+def test_messages(call, error, message):
+    decorate = cl.guvectorize([(float64[:], float64[:])], "(n)->()")
+    with pytest.raises(error, match=message):
+        call(decorate, np.zeros(3))
+
+
+def test_inputs_in_the_other_byte_order_are_converted():
+    f = cl.guvectorize([(float64[:], float64[:])], "(n)->()")(_first)
+    assert f(np.array([7.0, 8], ">f8")) == 7
+    assert cl.vectorize(lambda x: x + 1)(np.array([1, 300], ">i4")).tolist() == [2, 301]

@@ -449,3 +449,24 @@ def test_powers_of_a_half_are_exact(make, target, dtype):
     assert found.dtype == dtype
     np.testing.assert_array_equal(found, expected.astype(dtype))
     assert not np.signbit(found[:2]).any()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda f: f([1], [2], out=[0]), TypeError, "an output must be an array"),
+        (lambda f: f.reduce([1, 2], out=[0]), TypeError, "an output must be an array"),
+        (lambda f: f(np.ma.array([1]), 1), TypeError, r"mask.*where=~a\.mask"),
+        (lambda f: f(1, np.array([None])), TypeError, "argument 1 has dtype object"),
+        (lambda f: f.reduce("abc"), TypeError, 'first argument "array" must be array-like'),
+        (lambda f: f.reduceat("abc", [1]), TypeError, '"array" must be array-like'),
+        (lambda f: f.reduceat([1, 2], "abc"), TypeError, '"indices" must be array-like'),
+        (lambda f: f.reduceat([1, 2], [[1]]), TypeError, "at most 1 dimension"),
+        (lambda f: f.reduceat([1, 2], [1], axis=(0,)), TypeError, '"axis" must be an integer'),
+        (lambda f: f.reduceat([1, 2], [1], out=()), TypeError, "output must be an array"),
+        (lambda f: f.at(np.array(["a"]), [0], 1), TypeError, "compute with dtype <U1"),
+    ],
+)
+def test_messages(call, error, message):
+    with pytest.raises(error, match=message):
+        call(doubled_less)

@@ -38,11 +38,19 @@ from . import kernel as kernel_module
 from .axes import Axes
 from .dates import DateViews, has_dates
 from .loops import Loop
-from .operands import array_or_none, check_options, operand, stream_of, undecorated, where_of
+from .operands import (
+    array_or_none,
+    check_options,
+    input_operand,
+    operand,
+    stream_of,
+    undecorated,
+    where_of,
+)
 from .overrides import call_override, has_override
 from .pickling import reduce_by_name, register_with_cloudpickle
 from .target import Target, check_target
-from .written import writable_inputs, written_parameters
+from .written import check_outputs, writable_inputs, written_parameters
 
 __all__ = ["GUFunc", "guvectorize"]
 
@@ -229,7 +237,10 @@ class GUFunc:
             return call_override(self, args, out, options)
         loops.check_casting(name, casting)
         outs = self._output_args(args, out)
-        inputs = [operand(a, name) for a in args[: self.nin]]
+        inputs = [
+            operand(a, name) if k in self._written else input_operand(a, name)
+            for k, a in enumerate(args[: self.nin])
+        ]
         if axes is not None or axis is not None or keepdims:
             chosen = Axes(name, self._cores, self.nin, axes, axis, keepdims)
             options = {"dtype": dtype, "casting": casting, "queue": queue, "stream": stream}
@@ -300,6 +311,7 @@ class GUFunc:
 
     def _find(self, inputs: list[Any], outs: list[Any], dtype: Any) -> Loop:
         kinds = [loops.kind_of(a) for a in inputs]
+        loops.check_numbers(self._name, kinds)
         if self._is_typed:
             try:
                 return loops.find(self._name, self._loops, kinds)
@@ -567,7 +579,12 @@ class GUFunc:
         types = self._types(loop, axes, dense)
         function = device.compile(self.py_func, types, backend, checks, raises=True)
         if function.results:
-            raise TypeError(f"{self._name}: a function of guvectorize returns nothing")
+            raise TypeError(
+                f"{self._name}: a function of guvectorize returns nothing; assign the items of its "
+                "outputs"
+            )
+        if self.nout:
+            check_outputs(self.py_func, self.nin)
         kernel = kernel_cache.get(
             backend,
             ("guvectorize", function.key, key),

@@ -16,9 +16,12 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.dtypes import is_date
 from pygpu._src.util.frozen import Frozen
 
+from ..source import KernelError
+
 __all__ = [
     "Loop",
     "check_casting",
+    "check_numbers",
     "check_results",
     "find",
     "infer_inputs",
@@ -74,6 +77,20 @@ def kind_of(operand: Any) -> Any:
         if isinstance(operand, kind):
             return kind
     raise TypeError(f"{type(operand).__name__} is neither an array nor a number")
+
+
+def _is_number(dtype: DType) -> bool:
+    return not dtype.hasobject and (dtypes.computes(dtype) or is_date(dtype))
+
+
+def check_numbers(name: str, kinds: Sequence[Any]) -> None:
+    """Raise TypeError for operands of dtypes with which devices do not compute."""
+    for k, kind in enumerate(kinds):
+        if isinstance(kind, np.dtype) and not _is_number(kind):
+            raise KernelError(
+                f"{name}: argument {k} has dtype {kind}, with which a device does not compute; "
+                "convert it with astype()"
+            )
 
 
 def promoted(kinds: Sequence[Any]) -> list[Any]:

@@ -53,6 +53,11 @@ def stream_of(queue: Any, stream: Any, name: str) -> Any:
 def operand(obj: Any, name: str) -> Any:
     """Convert an argument to a device array, a host array or a number."""
     if isinstance(obj, (GPUArray, np.ndarray, np.generic, bool, int, float, complex)):
+        if isinstance(obj, np.ma.MaskedArray):
+            raise TypeError(
+                f"{name}: a masked array would lose its mask; pass a.filled(value), or a.data and "
+                "where=~a.mask"
+            )
         return obj
     if hasattr(obj, "__cuda_array_interface__"):
         from .target import from_interface
@@ -61,6 +66,15 @@ def operand(obj: Any, name: str) -> Any:
     found = np.asarray(obj)
     if found.dtype.hasobject or found.dtype.kind in "SU":
         raise TypeError(f"{name}: {type(obj).__name__} is neither an array nor a number")
+    return found
+
+
+def input_operand(obj: Any, name: str) -> Any:
+    """The same for an operand that is only read: a host array in the other byte order is
+    converted."""
+    found = operand(obj, name)
+    if isinstance(found, (np.ndarray, np.generic)) and not found.dtype.isnative:
+        return found.astype(found.dtype.newbyteorder("="))
     return found
 
 
@@ -76,6 +90,11 @@ def array_like(obj: Any, what: str) -> Any:
 
 
 def array_or_none(obj: Any, name: str) -> Any:
+    if isinstance(obj, (list, tuple)):
+        raise TypeError(
+            f"{name}: an output must be an array, not {reprlib.repr(obj)}, in which results "
+            "cannot be stored"
+        )
     found = None if obj is None else operand(obj, name)
     if found is not None and not isinstance(found, (GPUArray, np.ndarray)):
         raise TypeError(f"{name}: an output must be an array, not {type(obj).__name__}")

@@ -39,6 +39,7 @@ from .operands import (
     array_or_none,
     as_mask,
     check_options,
+    input_operand,
     keep_order,
     numbers,
     operand,
@@ -310,10 +311,11 @@ class UFunc:
             return call_override(self, args, out, options)
         loops.check_casting(name, casting)
         outs = self._output_args(args, out)
-        inputs = [operand(a, name) for a in args[: self.nin]]
+        inputs = [input_operand(a, name) for a in args[: self.nin]]
         mask = None if where is True else operand(where, name)
         backend, here = where_of(self, [*inputs, *outs, mask])
         kinds = [loops.kind_of(a) for a in inputs]
+        loops.check_numbers(name, kinds)
         wanted = self._requested_loop(dtype, sig if signature is None else signature)
         loop, operation = self._loop(kinds, wanted, casting, backend)
         outs = outs or [None] * len(loop.outputs)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..compiler import source_of
 
-__all__ = ["writable_inputs", "written_parameters"]
+__all__ = ["check_outputs", "writable_inputs", "written_parameters"]
 
 _READ = {"shape", "size", "ndim", "dtype", "strides", "itemsize", "nbytes"}
 
@@ -29,6 +29,31 @@ def written_parameters(function: Any, ndims: Sequence[int]) -> frozenset[int]:
                 harmless.add(base)
     used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n not in harmless}
     return frozenset(i for i, name in enumerate(names[: len(ndims)]) if name in used)
+
+
+def check_outputs(function: Any, nin: int) -> None:
+    """Raise KernelError if an output's name is assigned a new value and its items are not
+    assigned: the results would be undefined."""
+    source = source_of(function)
+    node = source.node
+    names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+    assigned: dict[str, ast.AST] = {}
+    used = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            if isinstance(part.ctx, ast.Load):
+                used.add(part.id)
+            else:
+                assigned.setdefault(part.id, part)
+        elif isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
+            used.add(part.target.id)
+    for name in names[nin:]:
+        if name in assigned and name not in used:
+            raise source.error(
+                f"{name} is an output, and this gives its name to another value, which is lost; "
+                f"assign its items: {name}[0] = ..., or {name}[:] = ...",
+                assigned[name],
+            )
 
 
 def _is_item_read(part: ast.Subscript, ndim: int) -> bool:
