@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pygpu._src.array.cuda_functions import stream_of
+from pygpu._src.codegen.dtypes import native
 from pygpu._src.user_kernels import reductions
 from pygpu._src.user_kernels.language import CUDA
 from pygpu._src.user_kernels.reduction import Reduction
@@ -72,7 +73,7 @@ class ReductionKernel:
         options: Sequence[str] | None = None,
         preamble: str = "",
     ) -> None:
-        self.dtype_out: np.dtype[Any] = np.dtype(dtype_out)
+        self.dtype_out: np.dtype[Any] = native(dtype_out, "ReductionKernel")
         self._do = Reduction(
             CUDA, dtype_out, neutral, reduce_expr, map_expr, arguments, name, options, preamble
         )

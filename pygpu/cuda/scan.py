@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pygpu._src.array.cuda_functions import stream_of
+from pygpu._src.codegen.dtypes import native
 from pygpu._src.user_kernels.language import CUDA
 from pygpu._src.user_kernels.scan import Scan
 from pygpu._src.user_kernels.snippet import kernel_repr
@@ -49,7 +50,7 @@ class _ScanKernel:
     ) -> None:
         if neutral is None and "prev_item" in self._output:
             raise ValueError(f"{type(self).__name__}: an exclusive scan needs a neutral element")
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = native(dtype, type(self).__name__)
         ctype = CUDA.ctype(self.dtype)
         self._do = Scan(
             CUDA,

@@ -60,6 +60,8 @@ typedef struct {
 } OclHandle;
 
 int ocl_as_handle(State *state, PyObject *obj, const char *call, size_t *out);
+void ocl_note_platforms(const cl_platform_id *ids, cl_uint count); /* all: for ocl_as_handle() */
+void ocl_note_device(cl_device_id id);
 Py_hash_t ocl_handle_hash(PyObject *op);
 PyObject *ocl_handle_int_ptr(PyObject *op, void *closure);
 PyObject *ocl_handle_compare(PyObject *op, PyObject *other, int how);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from typing import Any
 
 from harness import ANY, CALLER, MF, Boom, Env, Liar, case, check, cl, expect, np, skip, tolerate
@@ -475,7 +476,11 @@ def lent_host_memory_dropped(env: Env) -> None:
 
 @case
 def handles_from_nowhere(env: Env) -> None:
-    for value in (0, -1, 2**64, "x", None, 1.5):
+    unmapped, ours = (1234, 1 << 13, 0x7000DEAD0000), (env.buffer().int_ptr + 8, id(env))
+    linux = sys.platform == "linux"
+    through_loader = "cl_khr_icd" in env.dev.platform.extensions.split()
+    values = (*(unmapped if linux else ()), *(ours if linux and through_loader else ()))
+    for value in (0, -1, 2**64, "x", None, 1.5, *values):
         for kind in (
             cl.Buffer,
             cl.MemoryObject,

@@ -326,3 +326,14 @@ def test_what_newcomers_try_first(x):
         cl_array.to_device(x.context, np.zeros(3))
     with pytest.raises(ValueError, match=r"^stack: .* array 0 has \(6,\), and array 1 has \(3,\)"):
         np.stack([x, x[:3]])
+
+
+def test_names_and_expressions_that_kernels_cannot_have(opencl):
+    for name in ("n", "i", "gsize"):
+        kernel = ElementwiseKernel(opencl.context, f"float *x, int {name}", f"x[0] = {name}")
+        with pytest.raises(ValueError, match=f"argument '{name}' has the name of a variable"):
+            kernel(opencl.array(np.zeros(3, np.float32)), 1)
+    with pytest.raises(ValueError, match=r"map_expr is needed, such as 'x\[i\]'"):
+        ReductionKernel(opencl.context, np.float32, "0", "a+b", arguments="float *x")
+    with pytest.raises(TypeError, match="neutral must be an expression such as '0', not ''"):
+        ReductionKernel(opencl.context, np.float32, "", "a+b")

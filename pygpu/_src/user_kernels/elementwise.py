@@ -28,6 +28,10 @@ def groups_for(backend: Backend, n: int) -> tuple[int, int]:
     return max(1, min(-(-n // size), 1 << 16)), size
 
 
+_RANGE_NAMES = "i", "start", "stop", "step"
+_NAMES = "i", "n"
+
+
 class Elementwise(Snippet):
     """A snippet with its arguments, for one language.
 
@@ -77,6 +81,13 @@ class Elementwise(Snippet):
     def source(self, backend: Backend, form: Form) -> str:
         """The program of one form."""
         language, parameters = self.language, self.parameters
+        names = _RANGE_NAMES if form.ranged else _NAMES
+        for p in parameters:
+            if p.name in names or f" {p.name} = " in language.loop_variables:
+                raise ValueError(
+                    f"{self.call}: argument {p.name!r} has the name of a variable of the loop over "
+                    "the items; give it another name"
+                )
         declared = [language.declare(p) for p in parameters] + self.layout_parameters(form)
         index = language.long if form.ranged else language.index
         if form.ranged:

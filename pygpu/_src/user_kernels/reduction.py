@@ -54,8 +54,10 @@ class Reduction:
     ) -> None:
         self.call = f"ReductionKernel '{name}'"
         require_text(self.call, reduce_expr=reduce_expr)
-        if neutral is None:
-            raise TypeError(f"{self.call}: neutral must be an expression such as '0', not None")
+        if neutral is None or not str(neutral).strip():
+            raise TypeError(
+                f"{self.call}: neutral must be an expression such as '0', not {neutral!r}"
+            )
         self.language, self.dtype = language, native(dtype, self.call)
         self.ctype = language.ctype(self.dtype)
         self.neutral, self.reduce_expr, self.name = str(neutral), reduce_expr, name
@@ -63,6 +65,11 @@ class Reduction:
         if arguments is None:
             arguments = f"{self.ctype} *in"
         parameters = language.parse(arguments)
+        if map_expr is None and not any(p.name == "in" for p in parameters):
+            raise ValueError(
+                f"{self.call}: map_expr is needed, such as '{parameters[0].name}[i]': without it "
+                f"items are in[i], and none of the arguments {arguments!r} is called 'in'"
+            )
         # a and b are the operands here, whatever the arguments' names
         around = re.sub(r"(?<![\w.])[ab]\b", " ", f"{reduce_expr}\n{neutral}")
         self.first = Snippet(language, self.call, parameters, map_expr or "in[i]", around, preamble)

@@ -635,7 +635,7 @@ PG_DOC(Context_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True"
        "(int_ptr_value: int, retain: bool = True) -> Context",
        "Context of a cl_context that another library passed as an integer; retain=False takes over "
        "its reference.\n\n"
-       "A wrong number cannot be detected.");
+       "LogicError for most wrong numbers (on Linux).");
 PG_FUNCTION(Context_from_int_ptr, 2)
 static PyObject *Context_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     State *state = ocl_state_of((PyTypeObject *)type);

@@ -363,7 +363,7 @@ PG_DOC(
     "(int_ptr_value: int, retain: bool = True) -> Device",
     "Device of a cl_device_id that another library passed as an integer; retain=False takes over "
     "a sub-device's reference.\n\n"
-    "A wrong number cannot be detected.");
+    "LogicError for most wrong numbers (on Linux).");
 PG_FUNCTION(Device_from_int_ptr, 2)
 static PyObject *Device_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     State *state = ocl_state_of((PyTypeObject *)type);

@@ -569,7 +569,7 @@ PG_DOC(
     "(int_ptr_value: int, retain: bool = True) -> Kernel",
     "Kernel of a cl_kernel that another library passed as an integer; retain=False takes over its "
     "reference.\n\n"
-    "A wrong number cannot be detected.");
+    "LogicError for most wrong numbers (on Linux).");
 PG_FUNCTION(Kernel_from_int_ptr, 2)
 static PyObject *Kernel_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     State *state = ocl_state_of((PyTypeObject *)type);

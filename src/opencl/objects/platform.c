@@ -160,6 +160,7 @@ static PyObject *Platform_get_devices_impl(PyObject *op, PyObject *const *a) {
     }
     list = PyList_New(0);
     for (cl_uint i = 0; list != NULL && i < n && i < found; i++) {
+        ocl_note_device(ids[i]);
         PyObject *device = ocl_device_wrap(self->state, ids[i], self, 0);
         if (device == NULL || PyList_Append(list, device) < 0) {
             Py_CLEAR(list);
@@ -185,8 +186,8 @@ static PyObject *Platform_repr(PyObject *op) {
 
 PG_DOC(Platform_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
        "(int_ptr_value: int, retain: bool = True) -> Platform",
-       "Platform of a cl_platform_id that another library passed as an integer. A wrong number "
-       "cannot be detected.");
+       "Platform of a cl_platform_id that another library passed as an integer. LogicError for "
+       "most wrong numbers (on Linux).");
 PG_FUNCTION(Platform_from_int_ptr, 2)
 static PyObject *Platform_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     State *state = ocl_state_of((PyTypeObject *)type);
@@ -280,6 +281,9 @@ static PyObject *get_platforms(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     }
     found = n;
     CL_CALL(status, clGetPlatformIDs, n, ids, &found);
+    if (status == CL_SUCCESS) {
+        ocl_note_platforms(ids, found < n ? found : n);
+    }
     PyObject *list = status == CL_SUCCESS ? PyList_New(0)
                                           : ocl_raise(state, "clGetPlatformIDs", status);
     for (cl_uint i = 0; list != NULL && i < n && i < found; i++) {
