@@ -19,8 +19,8 @@ typedef struct {
     PyObject *kernel;  /* weak; NULL: unused */
     PyObject *backend; /* weak; the arrays' backend */
     PyObject *queue;   /* weak; OpenCL: an in-order queue; CUDA: NULL */
-    PyObject *guards;  /* tuple of (namespace, name, value), see guards_hold() of compiler.py: what must
-                        * still have these values */
+    PyObject *guards;  /* tuple of (namespace, name, value): what must still have these values, see
+                        * guards_hold() in pygpu/_src/jit/compiler.py */
     PyObject *record, *id; /* the objects for GIVE_RECORD (a weak reference if it is a buffer) and
                             * GIVE_ID; None: it writes no record */
     int64_t *tests;        /* tests that a launch must pass; NULL: none */

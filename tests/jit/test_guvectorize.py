@@ -286,7 +286,7 @@ def _first(x, out):
             r"operands of shapes \(4, 3\) \(5,\) have loop dimensions \(4,\) \(5,\)",
         ),
         (lambda f, x: f(_first)(x[0]), ValueError, "enough dimensions"),
-        (lambda f, x: f(_first).reduce(x), RuntimeError, r"Reduction not defined.*\(n\)"),
+        (lambda f, x: f(_first).reduce(x), RuntimeError, "Reduction not defined"),
     ],
 )
 def test_messages(call, error, message):

@@ -458,6 +458,7 @@ def test_powers_of_a_half_are_exact(make, target, dtype):
         (lambda f: f.reduce([1, 2], out=[0]), TypeError, "an output must be an array"),
         (lambda f: f(np.ma.array([1]), 1), TypeError, r"mask.*where=~a\.mask"),
         (lambda f: f(1, np.array([None])), TypeError, "argument 1 has dtype object"),
+        (lambda f: f([[1, 2], [3]], 1), ValueError, r"\[\[1, 2\], \[3\]\] is not an array"),
         (lambda f: f.reduce("abc"), TypeError, 'first argument "array" must be array-like'),
         (lambda f: f.reduceat("abc", [1]), TypeError, '"array" must be array-like'),
         (lambda f: f.reduceat([1, 2], "abc"), TypeError, '"indices" must be array-like'),

@@ -145,10 +145,7 @@ class GUFunc:
 
     def reduce(self, *args: Any, **options: Any) -> NoReturn:
         """Not defined, as for NumPy's generalized ufuncs. Raises RuntimeError."""
-        raise RuntimeError(
-            f"{self._name}: Reduction not defined on ufunc with signature {self.signature}; a "
-            "function of two numbers that pygpu.vectorize decorates has reduce() and accumulate()"
-        )
+        raise RuntimeError("Reduction not defined on ufunc with signature")
 
     accumulate = reduceat = reduce
 
@@ -345,16 +342,19 @@ class GUFunc:
         """Return the outer shape, and the lengths of the core dimensions."""
         sizes: dict[Any, int] = {}
         outer = []
-        for i, (a, core) in enumerate(zip([*inputs, *outs], self._cores)):
-            if a is None:
-                continue
-            what = f"Input operand {i}" if i < self.nin else f"Output operand {i - self.nin}"
-            shape = getattr(a, "shape", ())
+        given = [
+            (f"Input operand {i}" if i < self.nin else f"Output operand {i - self.nin}",
+             getattr(a, "shape", ()), core)
+            for i, (a, core) in enumerate(zip([*inputs, *outs], self._cores))
+            if a is not None
+        ]  # fmt: skip
+        for what, shape, core in given:
             if len(shape) < len(core):
                 raise OperandError(
                     f"{self._name}: {what} does not have enough dimensions (has {len(shape)}, "
                     f"gufunc core with signature {self._layout} requires {len(core)})"
                 )
+        for what, shape, core in given:
             split = len(shape) - len(core)
             for at, (key, n) in enumerate(zip(core, shape[split:])):
                 wanted = key if isinstance(key, int) else sizes.setdefault(key, n)
@@ -376,7 +376,7 @@ class GUFunc:
         try:
             return layout.broadcast_shapes(*outer), sizes
         except ValueError:
-            shapes = [getattr(a, "shape", ()) for a in (*inputs, *outs) if a is not None]
+            shapes = [shape for _, shape, _ in given]
             raise ValueError(
                 f"{self._name}: Loop and array shapes are incompatible: operands of shapes "
                 f"{_texts(shapes)} have loop dimensions {_texts(outer)}, which cannot be broadcast "

@@ -13,7 +13,7 @@ from pygpu._src.array import elementwise, layout, primitives, ufuncs
 from pygpu._src.array.ufuncs import is_array
 from pygpu._src.runtime.backends import backend_of
 
-from ..source import KernelError
+from ..source import KernelError, OperandError
 from .target import Target, resolve_target
 
 DType = np.dtype[Any]
@@ -63,7 +63,12 @@ def operand(obj: Any, name: str) -> Any:
         from .target import from_interface
 
         return from_interface(obj)
-    found = np.asarray(obj)
+    try:
+        found = np.asarray(obj)
+    except ValueError:
+        raise OperandError(
+            f"{name}: {reprlib.repr(obj)} is not an array: its parts have different lengths"
+        ) from None
     if found.dtype.hasobject or found.dtype.kind in "SU":
         raise TypeError(f"{name}: {type(obj).__name__} is neither an array nor a number")
     return found

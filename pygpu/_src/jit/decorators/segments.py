@@ -67,11 +67,8 @@ def at(function: Any, array: Any, indices: Any, values: Any, name: str) -> None:
     array = operand(array, name)
     if array.dtype.kind not in "biufcmM":
         raise KernelError(f"{name}.at: a device does not compute with dtype {array.dtype}")
-    if function.nin > 2 or function.nout != 1:
-        raise OperandError(
-            f"{name}.at: for functions of one or two inputs and one result, and {name} has "
-            f"{function.nin} inputs and {function.nout} results"
-        )
+    if function.nin > 2:
+        raise OperandError(f"{name}.at: {name} has {function.nin} inputs, and at() needs 1 or 2")
     if (values is None) != (function.nin == 1):
         raise OperandError(
             f"{name}.at: second operand needed for ufunc"
@@ -113,6 +110,8 @@ def at(function: Any, array: Any, indices: Any, values: Any, name: str) -> None:
 
 def _check_cast(function: Any, dtype: np.dtype[Any], values: list[Any], name: str) -> None:
     found = function._result_type(dtype, *(v.dtype for v in values))
+    if function._nout > 1:
+        raise OperandError(f"{name}.at: {name} has {function._nout} results, and at() needs 1")
     if not np.can_cast(found, dtype, "same_kind"):
         raise TypeError(f"{name}.at: cannot cast the result from {found} to {dtype}")
 
