@@ -56,7 +56,10 @@ def _no_list(x: Any) -> Any:
 
 
 def _wrapped(x: Any, other: Any) -> Any:
-    """Return an int as NumPy converts it beside an array of integers, where it does not fit."""
+    """Return an int as NumPy before 2.5 converts it beside an array of integers, where it does not
+    fit."""
+    if np.lib.NumpyVersion(np.__version__) >= "2.5.0":  # OverflowError
+        return x
     kind = getattr(other, "dtype", None)
     if type(x) is not int or kind is None or kind.kind not in "iu":
         return x
