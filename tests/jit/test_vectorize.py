@@ -303,6 +303,15 @@ def test_functions_that_are_not_associative_are_joined_in_order(make, target):
         ratio.reduce(b, initial="x")
 
 
+def test_functions_of_integers_only(target):
+    f = cl.vectorize(lambda a, b: a ^ b, target=target)
+    assert f.reduce(np.arange(6)) == np.bitwise_xor.reduce(np.arange(6))
+    g = cl.vectorize(lambda a, b: (a ^ b) * 2, target=target)
+    assert g.accumulate([1, 2, 3]).tolist() == [1, 6, 10]
+    with pytest.raises(TypeError, match="one result"):
+        cl.vectorize(lambda a, b: (a, b), target=target).reduce(np.arange(6))
+
+
 def test_initial_is_counted_once_with_where(target):
     add = cl.vectorize(lambda a, b: a + b, target=target)
     assert add.reduce([1, 2, 3], initial=5, where=[True, False, True]) == 9

@@ -454,10 +454,10 @@ class UFunc:
     # ---- methods of ufuncs with two inputs
 
     def _check_binary(self, method: str) -> None:
-        if self.nin != 2 or self.nout != 1:
+        if self.nin != 2 or self._nout > 1:  # 0 until it is known
             raise OperandError(
                 f"{method} only supported for binary functions with one result: {self._name} has "
-                f"nin={self.nin}, nout={self.nout}"
+                f"nin={self.nin}, nout={self._nout or 'unknown'}"
             )
 
     def _number(self, given: DType, dtype: Any, backend: Any) -> DType:
