@@ -460,18 +460,17 @@ class UFunc:
                 f"nin={self.nin}, nout={self._nout or 'unknown'}"
             )
 
-    def _number(self, given: DType, dtype: Any, backend: Any) -> DType:
+    def _number(self, given: DType, dtype: DType | None, backend: Any) -> DType:
         """Return the dtype in which items of dtype *given* are joined: of the function's
         parameters and result. dtype: that of the call."""
-        wanted = None if dtype is None else dtypes.native(dtype, self._name)
         if not self._is_typed:
-            number = binary.closure(self.py_func, wanted or given, backend)
-            if wanted is None or number == wanted:
+            number = binary.closure(self.py_func, dtype or given, backend)
+            if dtype is None or number == dtype:
                 return number
-            if np.can_cast(number, wanted, "same_kind"):
-                return wanted
+            if np.can_cast(number, dtype, "same_kind"):
+                return dtype
             raise TypeError(
-                f"{self._name}: dtype={wanted} was given, and for numbers of this dtype the "
+                f"{self._name}: dtype={dtype} was given, and for numbers of this dtype the "
                 f"function returns {number}; pass dtype={number}, or none"
             )
         same = [x for x in self._loops if {*x.inputs, *x.outputs} == {x.outputs[0]}]
@@ -479,12 +478,12 @@ class UFunc:
             raise TypeError(
                 f"{self._name}: none of its signatures takes its own result: {self.types}"
             )
-        required = None if wanted is None else [None, None, wanted]
+        required = None if dtype is None else [None, None, dtype]
         return loops.find(self._name, same, [given, given], "same_kind", required).outputs[0]
 
     def _binary(self, given: DType, dtype: Any, backend: Any) -> Any:
         """Return the associative.Function for items of dtype *given*."""
-        key = given, None if dtype is None else np.dtype(dtype), backend.name, backend.limits.fp64
+        key = given, dtype, backend.name, backend.limits.fp64
         found = self._binaries.get(key)
         if found is not None:
             return found
@@ -539,6 +538,7 @@ class UFunc:
         self._check_binary("reduce")
         self._check_globals()
         queue = stream_of(queue, stream, self._name)
+        dtype = None if dtype is None else dtypes.native(dtype, self._name)
         first = self.identity if initial is None else initial
         if where is not True:
             if first is None:
@@ -583,11 +583,7 @@ class UFunc:
             return compute(
                 given, lambda d, backend: self._binary(d, dtype, backend), out=out, initial=initial
             )
-        number = (
-            self._result_type(given.dtype, None)
-            if dtype is None
-            else dtypes.native(dtype, self._name)
-        )
+        number = self._result_type(given.dtype, None) if dtype is None else dtype
         return on_dates(
             lambda a, **options: compute(
                 a, lambda _, backend: self._binary(number, None, backend), **options
@@ -614,6 +610,7 @@ class UFunc:
         self._check_binary("accumulate")
         self._check_globals()
         queue = stream_of(queue, stream, self._name)
+        dtype = None if dtype is None else dtypes.native(dtype, self._name)
         if not self._is_associative:
             given = self._array(array)
             backend, _ = where_of(self, [given])
