@@ -22,7 +22,7 @@ def calls(a, b, index):
     """(name in the message, call with a stream): everything that has the argument."""
     xorwow, sobol = curandom.XORWOWRandomNumberGenerator(), curandom.Sobol32RandomNumberGenerator()
     fill = ElementwiseKernel("float *x", "x[i] = 1", name="fill_one")
-    total = ReductionKernel(np.float32, "0", "a+b", arguments="float *x", name="total")
+    total = ReductionKernel(np.float32, "0", "a+b", "x[i]", arguments="float *x", name="total")
     scan = InclusiveScanKernel(np.int32, "a+b", name_prefix="running")
     g = gpuarray
     return [
