@@ -90,15 +90,12 @@ def _chosen(name: str, method: str, a: Any, options: dict[str, Any]) -> Any:
         return a
     if method != "reduce":
         raise TypeError(f"{name}.{method}: where= is an argument of reduce() only")
-    neutral = getattr(np, name).identity
+    reduction, neutral = lazy("pygpu._src.array.reduction"), getattr(np, name).identity
     if neutral is None:
         neutral = options.get("initial")
         if neutral is None or neutral is np._NoValue:
-            raise ValueError(
-                f"reduction operation '{name}' does not have an identity, so to use a where mask "
-                "one has to specify 'initial'"
-            )
-    return np.where(lazy("pygpu._src.array.ufunc_methods").mask_of(a, where), a, neutral)
+            raise reduction.no_identity(name)
+    return np.where(reduction.where_mask(name, a, where, a.shape), a, neutral)
 
 
 def _fits(name: str, out: Any, shape: tuple[int, ...]) -> Any:

@@ -30,7 +30,7 @@ from .chain_operations import number_of_reduction
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend, Limits
 
-__all__ = ["dot", "fused", "reduce"]
+__all__ = ["dot", "fused", "no_identity", "reduce", "where_mask"]
 
 # Concurrent groups per unit; the comments give shares of an H200's copy rate:
 RESIDENT = 6  # max 0.95, sum over the first axis 0.93; 0.93 and 0.89 by 8
@@ -149,7 +149,7 @@ def _is_filled(kind: str, out: Any, count: int, initial: Any) -> bool:
     return bool(out.size == 0)
 
 
-def _mask(kind: str, a: Any, where: Any, shape: tuple[int, ...]) -> Any:
+def where_mask(kind: str, a: Any, where: Any, shape: tuple[int, ...]) -> Any:
     """Return the mask of a reduction of *a*, which has this shape, as an array on its device."""
     mask = primitives.as_array(a, where, np.bool_, kind)
     if mask.dtype != np.bool_:
@@ -214,21 +214,26 @@ def reduce(
     if given is None and out_given is None and initial is None and where is None and ddof == 0:
         call = kind, _array._axes(axis_given, keepdims)
     if where is not None:
-        operands.append(_mask(kind, a, where, shape))
+        operands.append(where_mask(kind, a, where, shape))
     strides, masked = out.strides, where is not None
     if keepdims:
         strides = tuple([s for k, s in enumerate(strides) if k not in axes])
     return _run(kind, operands, shape, axes, number, out, strides, masked, initial, ddof, call)
 
 
+def no_identity(name: str) -> ValueError:
+    """The exception for where= without initial= of a ufunc."""
+    return ValueError(
+        f"reduction operation '{name}' does not have an identity, so to use a where mask one has "
+        "to specify 'initial'"
+    )
+
+
 def _check(kind: str, a: Any, number: np.dtype[Any], where: Any, initial: Any) -> None:
     if kind == "ptp" and a.dtype.kind == "b":
         raise TypeError("ptp: numpy boolean subtract is not defined; use .astype(numpy.int8)")
     if where is not None and initial is None and kind in ("min", "max"):
-        raise ValueError(
-            f"reduction operation '{_NAMES[kind]}' does not have an identity, so to use a where "
-            "mask one has to specify 'initial'"
-        )
+        raise no_identity(_NAMES[kind])
     if number.kind != "c" and a.dtype.kind == "c" and kind in ("sum", "prod", "mean", "var", "std"):
         warnings.warn(
             "Casting complex values to real discards the imaginary part",

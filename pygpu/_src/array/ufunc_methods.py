@@ -19,10 +19,10 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels.elementwise import Operation
 from pygpu._src.runtime import kernel_cache
 
-from . import advanced_indexing, layout, primitives, sort, ufuncs
+from . import advanced_indexing, layout, primitives, reduction, sort, ufuncs
 from .routines import joining, manipulation
 
-__all__ = ["accumulate", "at", "mask_of", "reduce", "reduceat"]
+__all__ = ["accumulate", "at", "reduce", "reduceat"]
 
 # those whose items may be joined in any order
 _FREE = frozenset(
@@ -173,15 +173,12 @@ def reduce(
     rows = primitives.c_order(a.transpose([*kept, *axes]) if a.ndim else a)._aligned()
     mask = None
     if where is not None:
-        mask = np.broadcast_to(mask_of(a, where), a.shape)
+        mask = np.broadcast_to(reduction.where_mask(name, a, where, a.shape), a.shape)
         mask = primitives.c_order(mask.transpose([*kept, *axes]) if a.ndim else mask)
     if initial is None and (n == 0 or mask is not None or name == "hypot"):  # it changes one item
         initial = ufunc.identity
         if initial is None and mask is not None:
-            raise ValueError(
-                f"reduction operation '{name}' does not have an identity, so to use a where mask "
-                "one has to specify 'initial'"
-            )
+            raise reduction.no_identity(name)
         if initial is None and prod(shape):
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
     result = primitives.empty(a, shape, operation.outputs[0])
@@ -197,14 +194,6 @@ def reduce(
         raise ValueError(f"{name}.reduce: out has shape {out.shape}, not {result.shape}")
     out._copy_from(result)
     return out
-
-
-def mask_of(a: Any, where: Any) -> Any:
-    """Return the argument where= of a reduction of *a*, an array of bool on its device."""
-    mask = primitives.as_array(a, where, call="where")
-    if mask.dtype != np.bool_:
-        raise TypeError(f"where must be an array of bool, not of {mask.dtype}")
-    return mask
 
 
 def reduceat(name: str, a: Any, indices: Any, axis: Any, dtype: Any, out: Any) -> Any:

@@ -101,8 +101,8 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 
 def flip(a: Any, axis: Any = None) -> Any:
     """A view in reverse order along axes, all by default."""
-    places = range(a.ndim) if axis is None else layout.normalize_axes(axis, a.ndim)
-    return a[tuple(slice(None, None, -1 if k in places else None) for k in range(a.ndim))]
+    flipped = range(a.ndim) if axis is None else layout.normalize_axes(axis, a.ndim)
+    return a[tuple(slice(None, None, -1 if k in flipped else None) for k in range(a.ndim))]
 
 
 def rot90(a: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
