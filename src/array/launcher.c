@@ -153,23 +153,25 @@ static int codes_of(PyObject *const *args, Py_ssize_t n, uintptr_t *codes, PyObj
     return *backend != NULL;
 }
 
+/* Whether a guard's name still has its value. Lookups of items and attributes give a new reference,
+ * which is dropped before the comparison: the guard keeps the value with which it is compared. */
+static int holds(PyObject *guard) {
+    PyObject *namespace = PyTuple_GET_ITEM(guard, 0), *name = PyTuple_GET_ITEM(guard, 1), *now;
+    if (PyDict_CheckExact(namespace)) {
+        now = PyDict_GetItemWithError(namespace, name);
+    } else if (PyCell_Check(namespace)) {
+        now = PyCell_GET(namespace);
+    } else {
+        now = PyList_CheckExact(namespace) ? PyObject_GetItem(namespace, name)
+                                           : PyObject_GetAttr(namespace, name);
+        Py_XDECREF(now);
+    }
+    return now == PyTuple_GET_ITEM(guard, 2);
+}
+
 static int all_hold(PyObject *guards) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(guards); i++) {
-        PyObject *guard = PyTuple_GET_ITEM(guards, i), *namespace = PyTuple_GET_ITEM(guard, 0),
-                 *now;
-        if (PyDict_CheckExact(namespace)) {
-            now = PyDict_GetItemWithError(namespace, PyTuple_GET_ITEM(guard, 1));
-        } else if (PyCell_Check(namespace)) {
-            now = PyCell_GET(namespace);
-            Py_XDECREF(now); /* the guard keeps the value with which it is compared */
-        } else if (PyList_CheckExact(namespace)) {
-            now = PyObject_GetItem(namespace, PyTuple_GET_ITEM(guard, 1));
-            Py_XDECREF(now);
-        } else { /* an attribute of a class or of an object */
-            now = PyObject_GetAttr(namespace, PyTuple_GET_ITEM(guard, 1));
-            Py_XDECREF(now);
-        }
-        if (now != PyTuple_GET_ITEM(guard, 2)) {
+        if (!holds(PyTuple_GET_ITEM(guards, i))) {
             PyErr_Clear();
             return 0;
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import pickle
+import sys
 import types
 from typing import Any
 
@@ -124,6 +125,9 @@ def test_no_functions() -> None:
             cuda.jit(wrong)
 
 
+module_value = 4567.5
+
+
 class Factor:
     factor = 1.0
 
@@ -158,3 +162,33 @@ def test_items_and_attributes_that_are_assigned_anew(make: Any) -> None:
     del numbers[0]
     with pytest.raises(pygpu.KernelError, match="list index out of range"):
         f(x)
+
+
+def test_launches_leave_the_references_to_what_they_name_alone(make: Any) -> None:
+    """Repeated launches compare what a kernel names with the values it was compiled for."""
+    captured, items, settings = 1234.5, [2345.5], Factor()
+    settings.factor = 3456.5
+
+    @pygpu.vectorize(target=make.name)
+    def f(x: Any) -> Any:
+        return x + captured + items[0] + settings.factor + module_value
+
+    @pygpu.kernel
+    def k(out: Any) -> None:
+        out[0] = captured + items[0] + settings.factor + module_value
+
+    x, out = make(np.zeros(2)), make(np.zeros(1))
+
+    def references() -> list[int]:
+        values = (captured, items[0], settings.factor, module_value)
+        return [sys.getrefcount(value) for value in values]
+
+    for _ in range(3):
+        f(x)
+        k[1, 1](out)
+    before = references()
+    for _ in range(20):
+        f(x)
+        k[1, 1](out)
+    assert references() == before
+    assert out.get()[0] == captured + items[0] + settings.factor + module_value
