@@ -26,6 +26,8 @@ static int reporting;              /* chain_report() runs Python */
 static volatile int flushing;
 static unsigned long flusher; /* the thread that flushes */
 static int failed[2];         /* the status that a backend's next command must report */
+static PyObject *next_event;  /* OpenCL: an empty list for the next chain, made before it is needed:
+                               * making one may collect garbage, which may run any code */
 
 /* ---- traps ----------------------------------------------------------------------------------- */
 
@@ -442,17 +444,25 @@ static int should_defer(void) {
     return chain->deferred && known;
 }
 
-/* On OpenCL, makes the chain's future event that of a deferred result. Returns 0 if out of
- * memory. */
+/* Called before attach_event(). Returns 0 if out of memory. */
+static int make_event(int cuda) {
+    if (!cuda && next_event == NULL && (next_event = PyList_New(0)) == NULL) {
+        PyErr_Clear();
+        return 0;
+    }
+    return 1;
+}
+
+/* On OpenCL, makes the chain's future event that of a deferred result. Returns 0 on failure. */
 static int attach_event(GPUArray *out) {
     if (chain->table->cuda) {
         return 1;
     }
-    if (chain->event == NULL && (chain->event = PyList_New(0)) == NULL) {
-        PyErr_Clear();
-        return 0;
+    if (chain->event == NULL) {
+        chain->event = next_event;
+        next_event = NULL;
     }
-    return arr_set_event(out, chain->event) == 0;
+    return chain->event != NULL && arr_set_event(out, chain->event) == 0;
 }
 
 /* Called before the chain's last step is launched by itself, which may write what carried steps
@@ -529,7 +539,7 @@ int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObjec
     int cuda = first->table->cuda;
     const PgDeferral *deferral = deferrals[cuda];
     if (deferral == NULL || !deferral->may_wait(first->queue) ||
-        !all_private(deferral, out, operands, n) || !arr_owns_events(out)) {
+        !all_private(deferral, out, operands, n) || !arr_owns_events(out) || !make_event(cuda)) {
         return 0;
     }
     wait_for_flusher();
@@ -604,7 +614,7 @@ int chain_add_end(Plan *plan, GPUArray *first, GPUArray *out, const GPUArray *op
     const PgDeferral *deferral = deferrals[cuda];
     if (deferral == NULL || !is_waiting() || !deferral->may_wait(first->queue) ||
         !deferral->is_private(out->base_data) || !deferral->is_private(operand->base_data) ||
-        !arr_owns_events(out)) {
+        !arr_owns_events(out) || !make_event(cuda)) {
         return 0;
     }
     PyObject *object = (PyObject *)operand;
@@ -733,6 +743,7 @@ void arr_clear_chains(void) {
     }
     Py_CLEAR(on_frequent);
     Py_CLEAR(on_copy);
+    Py_CLEAR(next_event);
 }
 
 PyMethodDef arr_chain_functions[] = {

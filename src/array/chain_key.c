@@ -336,43 +336,53 @@ int chain_append_end(Chain *chain, Plan *plan, GPUArray *first, GPUArray *out,
     return 1;
 }
 
+/* Dropping references may run code that adds to chains. So they are dropped last, of what is no
+ * longer part of the chain. */
+
 static void release_end(Chain *chain) {
-    Py_CLEAR(chain->end.plan);
-    Py_CLEAR(chain->end.memory);
-    Py_CLEAR(chain->end.scratch);
+    const ChainEnd end = chain->end;
+    chain->end = (ChainEnd){0};
+    Py_XDECREF(end.plan);
+    Py_XDECREF(end.memory);
+    Py_XDECREF(end.scratch);
 }
 
 void chain_remove_end(Chain *chain) {
-    release_end(chain);
     chain->now = chain->before;
+    release_end(chain);
 }
 
-static void release(ChainStep *step) {
-    for (int i = 0; i <= step->n; i++) {
-        Py_CLEAR(step->objects[i]);
+static void release_last(Chain *chain) {
+    const ChainStep *step = &chain->steps[--chain->n_steps];
+    const ChainLaunch launch = step->launch;
+    PyObject *objects[CALL_MAX + 1];
+    int n = step->n;
+    memcpy(objects, step->objects, sizeof objects);
+    for (int i = 0; i <= n; i++) {
+        Py_XDECREF(objects[i]);
     }
-    Py_CLEAR(step->launch.kernel);
-    Py_CLEAR(step->launch.sizes);
-    Py_CLEAR(step->launch.local);
-    Py_CLEAR(step->launch.numbers);
+    Py_XDECREF(launch.kernel);
+    Py_XDECREF(launch.sizes);
+    Py_XDECREF(launch.local);
+    Py_XDECREF(launch.numbers);
 }
 
 void chain_remove_last(Chain *chain) {
     count_uses(chain, &chain->steps[chain->n_steps - 1], -1);
-    release(&chain->steps[--chain->n_steps]);
     chain->now = chain->before;
+    release_last(chain);
 }
 
 void chain_clear(Chain *chain) {
-    for (int i = 0; i < chain->n_steps; i++) {
-        release(&chain->steps[i]);
+    while (chain->n_steps > 0) {
+        release_last(chain);
     }
     release_end(chain);
     Py_CLEAR(chain->table);
     Py_CLEAR(chain->backend);
     Py_CLEAR(chain->queue);
     Py_CLEAR(chain->event);
-    chain->deferred = chain->resumed = chain->n_steps = 0;
+    chain->deferred = chain->resumed = 0;
     memset(&chain->now, 0, sizeof chain->now);
 }
 
@@ -422,6 +432,7 @@ void chain_sweep(Chain *chain) {
         if (memory == NULL || is_referenced(chain, &chain->steps[i])) {
             continue;
         }
+        Py_INCREF(memory); /* freed once the chain has no trace of it: that may run code */
         for (int j = 0; j < chain->now.leaves; j++) {
             if (chain->leaves[j].memory == memory) {
                 chain->leaves[j].memory = NULL;
@@ -438,5 +449,6 @@ void chain_sweep(Chain *chain) {
                 }
             }
         }
+        Py_DECREF(memory);
     }
 }

@@ -171,26 +171,13 @@ int chain_count(const Chain *chain, uint32_t live) {
 
 /* ---- for Python ------------------------------------------------------------------------------ */
 
-static PyObject *tuple_of(const Py_ssize_t *numbers, int n) {
-    PyObject *tuple = PyTuple_New(n);
-    for (int i = 0; tuple != NULL && i < n; i++) {
-        PyObject *number = PyLong_FromSsize_t(numbers[i]);
-        if (number == NULL) {
-            Py_CLEAR(tuple);
-        } else {
-            PyTuple_SET_ITEM(tuple, i, number);
-        }
-    }
-    return tuple;
-}
+/* In these functions Py_BuildValue() takes over new references ("N"), and fails if one is NULL. */
 
 /* (type number, offset, shape, strides) */
 static PyObject *describe_array(const ArrayDesc *desc) {
-    PyObject *shape = tuple_of(desc->dims, desc->ndim),
-             *strides = tuple_of(desc->dims + desc->ndim, desc->ndim);
-    return shape != NULL && strides != NULL
-               ? Py_BuildValue("(inNN)", desc->type, desc->offset & 31, shape, strides)
-               : NULL;
+    return Py_BuildValue("(inNN)", desc->type, desc->offset & 31,
+                         pg_tuple_of(desc->dims, desc->ndim),
+                         pg_tuple_of(desc->dims + desc->ndim, desc->ndim));
 }
 
 /* (operation, sources, description of the result) */
@@ -199,8 +186,8 @@ static PyObject *describe_step(const ChainStep *step) {
     for (int i = 0; i < step->n; i++) {
         sources[i] = step->sources[i];
     }
-    PyObject *from = tuple_of(sources, step->n), *out = describe_array(&step->out);
-    return from != NULL && out != NULL ? Py_BuildValue("(iNN)", step->launch.op, from, out) : NULL;
+    return Py_BuildValue("(iNN)", step->launch.op, pg_tuple_of(sources, step->n),
+                         describe_array(&step->out));
 }
 
 static PyObject *describe_all(const Chain *chain, int steps) {
@@ -224,27 +211,16 @@ static PyObject *describe_end(const Chain *chain) {
     if (end->plan == NULL) {
         Py_RETURN_NONE;
     }
-    PyObject *out = describe_array(&end->out);
-    return out != NULL ? Py_BuildValue("(iiN)", end->op, end->source, out) : NULL;
+    return Py_BuildValue("(iiN)", end->op, end->source, describe_array(&end->out));
 }
 
 PyObject *chain_describe(const Chain *chain, uint32_t live) {
-    PyObject *key = key_of(chain, live), *shape = tuple_of(chain->shape, chain->ndim),
+    PyObject *key = key_of(chain, live), *shape = pg_tuple_of(chain->shape, chain->ndim),
              *steps = describe_all(chain, 1), *leaves = describe_all(chain, 0),
              *hashes = PyBytes_FromStringAndSize(
                  (const char *)chain->prefixes,
                  chain_length(chain) * (Py_ssize_t)sizeof *chain->prefixes),
              *end = describe_end(chain);
-    if (key == NULL || shape == NULL || steps == NULL || leaves == NULL || hashes == NULL ||
-        end == NULL) {
-        Py_XDECREF(key);
-        Py_XDECREF(shape);
-        Py_XDECREF(steps);
-        Py_XDECREF(leaves);
-        Py_XDECREF(hashes);
-        Py_XDECREF(end);
-        return NULL;
-    }
     return Py_BuildValue("(ONNNNINN)", chain->backend, key, shape, steps, leaves,
                          (unsigned int)live, hashes, end);
 }

@@ -263,9 +263,11 @@ static PyObject *make(PyObject *type, const Target *target, const Form *form, Py
         return NULL;
     }
     self->dims = self->inline_dims;
+    Py_INCREF(allocator); /* it may be another array's, and that array get another one meanwhile */
     if (init_new(self, target, form, allocator) < 0) {
         Py_CLEAR(self);
     }
+    Py_DECREF(allocator);
     return (PyObject *)self;
 }
 
@@ -550,8 +552,10 @@ static PyObject *new_like(GPUArray *like, PyObject *given) {
                                           : arr_read_dtype(given);
     PyObject *array = NULL;
     if (dtype != NULL && form_like(&form, like, dtype)) {
-        Target target = {.backend = like->backend, .queue = like->queue, .table = like->table};
+        Target target = {Py_NewRef(like->backend), Py_NewRef(like->queue),
+                         (Table *)Py_NewRef((PyObject *)like->table)};
         array = make(arr_opencl.array_class, &target, &form, like->allocator);
+        target_clear(&target);
     }
     Py_XDECREF((PyObject *)dtype);
     return array;

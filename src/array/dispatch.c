@@ -200,7 +200,14 @@ static int defer_entry(Table *table, uint64_t key, GPUArray *first, GPUArray *ou
         return 0;
     }
     ChainLaunch launch = {entry->op, entry->kernel, entry->sizes, table->local, entry->n_object};
-    return chain_add(&launch, first, out, operands, n);
+    /* Before the chain has its own references, another thread may change the entry. */
+    PyObject *held[] = {Py_NewRef(launch.kernel), Py_NewRef(launch.sizes),
+                        Py_NewRef(launch.numbers)};
+    int deferred = chain_add(&launch, first, out, operands, n);
+    for (int i = 0; i < 3; i++) {
+        Py_DECREF(held[i]);
+    }
+    return deferred;
 }
 
 /* Returns as arr_fast(). */
@@ -325,7 +332,10 @@ int arr_fast(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *out, PyO
     if (PG_UNLIKELY(arr_chain_report_pending) && chain_report() < 0) {
         return -1;
     }
+    PyObject *table = Py_NewRef((PyObject *)first->table); /* an allocator may give the array
+                                                            * another one */
     int done = by_table(id, operands, n, first, out, result);
+    Py_DECREF(table);
     return done != 0 ? done : by_plan(id, 0, operands, n, out, result);
 }
 

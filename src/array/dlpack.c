@@ -294,6 +294,7 @@ PyObject *arr_dlpack_import(PyObject *Py_UNUSED(module), PyObject *capsule) {
     if (plain) {
         DLManagedTensor *managed = PyCapsule_GetPointer(capsule, DL_PLAIN);
         if (managed == NULL || read_header(self, &managed->tensor) < 0 ||
+            PyCapsule_GetPointer(capsule, DL_PLAIN) != managed || /* taken by another thread */
             PyCapsule_SetName(capsule, DL_USED_PLAIN) < 0) {
             goto fail;
         }
@@ -310,6 +311,7 @@ PyObject *arr_dlpack_import(PyObject *Py_UNUSED(module), PyObject *capsule) {
             goto fail;
         }
         if (read_header(self, &managed->tensor) < 0 ||
+            PyCapsule_GetPointer(capsule, DL_VERSIONED) != managed ||
             PyCapsule_SetName(capsule, DL_USED_VERSIONED) < 0) {
             goto fail;
         }

@@ -23,6 +23,7 @@ static int EventList_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static void EventList_dealloc(PyObject *op) {
     PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op); /* dropping an event may run code, and that a collection of garbage */
     Py_CLEAR(((EventList *)op)->pending);
     PyList_Type.tp_dealloc(op); /* list's dealloc untracks the object and frees it by the type's
                                  * tp_free */
@@ -107,17 +108,17 @@ void arr_drop_events(GPUArray *self) {
 
 /* Makes an event, or a list for one (see EventList), the only item of a list. */
 static int put_alone(PyObject *events, PyObject *event) {
+    int failed = 0;
+    Py_INCREF(events); /* dropping items may run code that gives the array another list */
     if (event != NULL && PyList_CheckExact(event)) {
         Py_XSETREF(((EventList *)events)->pending, Py_NewRef(event));
-        return 0;
+    } else {
+        Py_CLEAR(((EventList *)events)->pending);
+        failed = PyList_GET_SIZE(events) == 1 && event != NULL
+                     ? PyList_SetItem(events, 0, Py_NewRef(event)) < 0
+                     : PyList_SetSlice(events, 0, PyList_GET_SIZE(events), NULL) < 0 ||
+                           (event != NULL && PyList_Append(events, event) < 0);
     }
-    Py_CLEAR(((EventList *)events)->pending);
-    if (PyList_GET_SIZE(events) == 1 && event != NULL) {
-        return PyList_SetItem(events, 0, Py_NewRef(event));
-    }
-    Py_INCREF(events); /* dropping items may run code that gives the array another list */
-    int failed = PyList_SetSlice(events, 0, PyList_GET_SIZE(events), NULL) < 0 ||
-                 (event != NULL && PyList_Append(events, event) < 0);
     Py_DECREF(events);
     return failed ? -1 : 0;
 }
@@ -199,7 +200,6 @@ int arr_set_event(GPUArray *self, PyObject *event) {
     if (Py_REFCNT(events) == 1) {
         ((EventList *)events)->crossed = 0;
     }
-    Py_CLEAR(self->event);
     return put_alone(events, event);
 }
 

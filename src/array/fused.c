@@ -144,8 +144,11 @@ static Program *program_for(const FusedCall *self, PyObject *const *args) {
     if (found == NULL || Py_TYPE(found) != arr_state->ProgramType) {
         return NULL;
     }
-    int fresh = program_fresh((Program *)found);
-    return fresh > 0 ? (Program *)Py_NewRef(found) : NULL;
+    Program *program = (Program *)Py_NewRef(found); /* a comparison may run code that forgets it */
+    if (program_fresh(program) <= 0) {
+        Py_CLEAR(program);
+    }
+    return program;
 }
 
 static PyObject *run(const FusedCall *self, Program *program, PyObject *args) {

@@ -260,11 +260,14 @@ PyObject *table_allocate(const Table *self, PyObject *backend, PyObject *allocat
     if (size == NULL) {
         return NULL;
     }
-    /* Others' allocators may refuse 0 bytes, as OpenCL does. */
+    /* Others' allocators may refuse 0 bytes, as OpenCL does. It is the array's, which another
+     * thread may give another one meanwhile. */
+    PyObject *allocate =
+        Py_NewRef(allocator == Py_None || nbytes == 0 ? self->allocate : allocator);
     arr_allocating++;
-    PyObject *memory =
-        PyObject_CallOneArg(allocator == Py_None || nbytes == 0 ? self->allocate : allocator, size);
+    PyObject *memory = PyObject_CallOneArg(allocate, size);
     arr_allocating--;
+    Py_DECREF(allocate);
     Py_DECREF(size);
     return memory;
 }

@@ -40,7 +40,7 @@ static struct {
 } recent[RECENT];
 
 int arr_make_layout_objects(GPUArray *self) {
-    LayoutObjects old = self->objects, objects;
+    LayoutObjects objects;
     if (self->ndim > ARRAY_INLINE_DIMS) {
         if (make_objects(&objects, self) < 0) {
             return -1;
@@ -73,6 +73,7 @@ int arr_make_layout_objects(GPUArray *self) {
             clear_objects(&before);
         }
     }
+    LayoutObjects old = self->objects;
     self->objects = objects;
     clear_objects(&old);
     return 0;

@@ -77,24 +77,26 @@ static int cuda_read(const GPUArray *self, PyObject *host) {
     return status;
 }
 
-/* A command whose first three arguments are the array's queue and memory and the other side of the
- * copy. They are kept, because the array may get others during a wait. */
+/* A command with an array's queue and memory among its n positional arguments. They are kept,
+ * because the array may get others during a wait. */
 static PyObject *command(PyObject *function, PyObject *const *args, size_t n, PyObject *names) {
-    PyObject *held[] = {Py_NewRef(args[0]), Py_NewRef(args[1]), Py_NewRef(args[2])};
+    for (size_t i = 0; i < n; i++) {
+        Py_INCREF(args[i]);
+    }
     PyObject *result = PyObject_Vectorcall(function, args, n, names);
-    for (int i = 0; i < 3; i++) {
-        Py_DECREF(held[i]);
+    for (size_t i = 0; i < n; i++) {
+        Py_DECREF(args[i]);
     }
     return result;
 }
 
 static int opencl_write(GPUArray *self, PyObject *host, int blocking) {
-    PyObject *args[] = {self->queue, self->base_data, host, NULL, NULL}, *names = NULL;
     PyObject *offset = self->offset != 0 ? PyLong_FromSsize_t(self->offset) : NULL;
     if (make_words() < 0 || (self->offset != 0 && offset == NULL)) {
         Py_XDECREF(offset);
         return -1;
     }
+    PyObject *args[] = {self->queue, self->base_data, host, NULL, NULL}, *names = NULL;
     if (offset != NULL) {
         args[3] = offset;
         args[4] = Py_False;
@@ -109,9 +111,12 @@ static int opencl_write(GPUArray *self, PyObject *host, int blocking) {
 }
 
 static int opencl_read(const GPUArray *self, PyObject *host) {
+    if (make_words() < 0) {
+        return -1;
+    }
     PyObject *args[] = {self->queue, host, self->base_data, NULL}, *names = NULL;
     if (self->offset != 0) {
-        if (make_words() < 0 || (args[3] = PyLong_FromSsize_t(self->offset)) == NULL) {
+        if ((args[3] = PyLong_FromSsize_t(self->offset)) == NULL) {
             return -1;
         }
         names = src_offset_word;
@@ -142,7 +147,7 @@ int arr_copy_items(const GPUArray *self, GPUArray *made, Py_ssize_t nbytes) {
     }
     if (self->table->cuda) {
         PyObject *args[] = {made->base_data, start, size, self->queue};
-        status = done(PyObject_Vectorcall(arr_cuda.copy, args, 4, NULL));
+        status = done(command(arr_cuda.copy, args, 4, NULL));
     } else {
         PyObject *args[] = {self->queue, made->base_data, self->base_data, size, start};
         status = event_of(made, command(arr_opencl.copy, args, 3, count_and_offset_words));
@@ -158,7 +163,7 @@ PyObject *arr_copy_memory(const Table *table, PyObject *queue, PyObject *to, PyO
     PyObject *size = PyLong_FromSsize_t(nbytes), *zero = PyLong_FromLong(0), *event = NULL;
     if (size != NULL && zero != NULL && make_words() == 0) {
         PyObject *cuda[] = {to, from, size, queue}, *opencl[] = {queue, to, from, size, zero};
-        event = table->cuda ? PyObject_Vectorcall(arr_cuda.copy, cuda, 4, NULL)
+        event = table->cuda ? command(arr_cuda.copy, cuda, 4, NULL)
                             : command(arr_opencl.copy, opencl, 3, count_and_offset_words);
     }
     Py_XDECREF(size);
@@ -268,7 +273,7 @@ static int clear(GPUArray *self) {
     }
     if (self->table->cuda) {
         PyObject *args[] = {start, offset /* the byte 0 */, nbytes, self->queue};
-        status = done(PyObject_Vectorcall(arr_cuda.fill, args, 4, NULL));
+        status = done(command(arr_cuda.fill, args, 4, NULL));
     } else {
         PyObject *args[] = {self->queue, self->base_data, arr_opencl.zero_byte, offset, nbytes};
         status = event_of(self, command(arr_opencl.fill, args, 5, NULL));
