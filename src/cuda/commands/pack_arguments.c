@@ -594,8 +594,9 @@ static size_t align_of(PyArray_Descr *dtype) {
  * exception. */
 static int ctypes_align(PyObject *arg, size_t *align) {
     PyObject *modules = PyImport_GetModuleDict(),
-             *ctypes = PyDict_GetItemString(modules, "ctypes"); /* the program has such an object,
-                                                                 * so it has imported ctypes */
+             *ctypes = Py_XNewRef(PyDict_GetItemString(modules, "ctypes")); /* a program with such
+                                                                             * an object has
+                                                                             * imported it */
     PyObject *base = ctypes != NULL ? PyObject_GetAttrString(ctypes, "Structure") : NULL,
              *answer = NULL;
     PyObject *data = base != NULL ? PyObject_GetAttrString(base, "__base__") : NULL; /* _CData */
@@ -609,6 +610,7 @@ static int ctypes_align(PyObject *arg, size_t *align) {
     Py_XDECREF(answer);
     Py_XDECREF(data);
     Py_XDECREF(base);
+    Py_XDECREF(ctypes);
     return is;
 }
 

@@ -110,7 +110,6 @@ static void Context_dealloc(PyObject *op) {
         return;
     }
     PyObject_GC_UnTrack(op);
-    Py_CLEAR(self->before_end);
     if (self->state != NULL) {
         for (Context **link = &cud_contexts; *link != NULL; link = &(*link)->next) {
             if (*link == self) {
@@ -123,6 +122,7 @@ static void Context_dealloc(PyObject *op) {
                                    * the list */
         PyObject_ClearWeakRefs(op);
     }
+    Py_CLEAR(self->before_end);
     cud_keepalive_context_gone(self);
     if (self->alive) {
         context_destroy(self);

@@ -296,17 +296,19 @@ static PyMethodDef InOut_methods[] = {
 
 /* An array's shape and dtype rather than its items. */
 static PyObject *Handler_repr(PyObject *op) {
-    PyObject *array = ((Handler *)op)->array;
+    PyObject *array = Py_XNewRef(((Handler *)op)->array), *repr = NULL;
     if (array == NULL || !PyArray_Check(array)) {
-        return PyUnicode_FromFormat("<%s of %s>", Py_TYPE(op)->tp_name,
+        repr = PyUnicode_FromFormat("<%s of %s>", Py_TYPE(op)->tp_name,
                                     array != NULL ? pg_type_name(array) : "nothing");
+    } else {
+        PyObject *shape = PyObject_GetAttrString(array, "shape");
+        if (shape != NULL) {
+            repr = PyUnicode_FromFormat("<%s of an array of %S, %S>", Py_TYPE(op)->tp_name,
+                                        (PyObject *)PyArray_DESCR((PyArrayObject *)array), shape);
+            Py_DECREF(shape);
+        }
     }
-    PyObject *shape = PyObject_GetAttrString(array, "shape"), *repr = NULL;
-    if (shape != NULL) {
-        repr = PyUnicode_FromFormat("<%s of an array of %S, %S>", Py_TYPE(op)->tp_name,
-                                    (PyObject *)PyArray_DESCR((PyArrayObject *)array), shape);
-        Py_DECREF(shape);
-    }
+    Py_XDECREF(array);
     return repr;
 }
 

@@ -17,10 +17,20 @@ static void mark_dead(Context *self) {
     }
 }
 
+/* The context after *self* in the list, whose reference is dropped; NULL: begins with the first. A
+ * loop over the contexts owns the one that it is at, because during a driver's call other threads
+ * may drop it. */
+static Context *next_context(Context *self) {
+    Context *next = self != NULL ? self->next : cud_contexts;
+    Py_XINCREF((PyObject *)next);
+    Py_XDECREF((PyObject *)self);
+    return next;
+}
+
 /* Marks objects of the device's former primary context as dead; handle: the present primary
  * context, NULL if there is none. */
 static void mark_others_dead(State *state, CUdevice device, CUcontext handle) {
-    for (Context *self = cud_contexts; self != NULL; self = self->next) {
+    for (Context *self = next_context(NULL); self != NULL; self = next_context(self)) {
         if (self->state == state && self->kind == CONTEXT_PRIMARY && self->device == device &&
             self->handle != handle) {
             mark_dead(self);
@@ -49,8 +59,9 @@ PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
     mark_others_dead(state, device, handle);
     Context *self = cud_context_find(state, handle);
     if (self != NULL && self->retained) { /* one retain per object */
+        Py_INCREF((PyObject *)self); /* before the call, during which other threads may drop it */
         CU_BESIDE(status, cuDevicePrimaryCtxRelease, device);
-        return Py_NewRef((PyObject *)self);
+        return (PyObject *)self;
     }
     self = cud_context_new(state, handle, device, CONTEXT_PRIMARY);
     if (self == NULL) {
@@ -63,9 +74,7 @@ PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
 }
 
 void cud_primary_mark_reset(State *state) {
-    Context *self = (Context *)Py_XNewRef((PyObject *)cud_contexts),
-            *next; /* other threads may run during the call and drop it */
-    for (; self != NULL; self = next) {
+    for (Context *self = next_context(NULL); self != NULL; self = next_context(self)) {
         unsigned int flags = 0;
         int active = 1;
         CUresult status = CUDA_SUCCESS;
@@ -75,8 +84,6 @@ void cud_primary_mark_reset(State *state) {
                 mark_dead(self);
             }
         }
-        next = (Context *)Py_XNewRef((PyObject *)self->next);
-        Py_DECREF((PyObject *)self);
     }
 }
 
