@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -185,6 +186,28 @@ def test_what_never_comes_again_is_not_watched(make):
         assert chains.counts()["watched"] < before + 400
     finally:
         chains.set_from_environment()
+
+
+@pytest.mark.sampled(1)
+def test_code_that_runs_as_a_temporary_goes_may_use_the_same_kernel(make):
+    """For arrays of another size: the kernel's sizes for the operation under way must stay."""
+    chains.set_from_environment()  # begins to watch again
+    host = np.arange(1000.0)
+    a, b = make(host), make(np.ones(1000))
+    others = [make(np.ones(n)) for n in range(2000, 2020)]
+    sizes, kept = [], []
+    for other in others:
+        temporary = a + b
+
+        def use(_, other=other):
+            sizes.append((other - other).size)
+
+        kept.append(weakref.ref(temporary.base_data, use))
+        del temporary
+        result = a - b  # sweeps what was dropped
+        junk = [(10**6 + i,) for i in range(50)]
+        np.testing.assert_array_equal(result.get(), host - 1)
+    assert set(sizes) <= set(range(2000, 2020)) and len(junk) == 50
 
 
 def test_broadcasting_and_views(make, on):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 
 import numpy as np
 import pytest
@@ -24,6 +25,28 @@ def test_memory_info(make):
     assert after.in_use == before.in_use and after.held >= 1 << 20
     with pytest.raises(TypeError):
         pygpu.memory_info(5)
+
+
+def test_an_allocator_that_replaces_itself(make):
+    """It is called, and the new array has it, although the old array has another by then."""
+    a = make(np.ones(100))
+    allocate, calls = make.backend.allocate, []
+
+    def set_allocator() -> None:
+        def once(size):
+            calls.append(size)
+            a.allocator = None
+            return allocate(size, None)
+
+        a.allocator = once
+
+    module = importlib.import_module(type(a).__module__)
+    for make_another in (module.empty_like, lambda a: a + a, lambda a: a.copy()):
+        set_allocator()
+        another = make_another(a)
+        assert a.allocator is None and another.shape == a.shape
+        assert repr(another.allocator)
+    assert calls == [800] * 3
 
 
 @pytest.mark.usefixtures("unfused")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import sys
 import threading
@@ -387,3 +388,20 @@ def test_memory_of_events_that_are_gone_serves_new_ones(queue):
         del events
         assert not any(ref() for ref in gone)
     assert all(weakref.getweakrefcount(event) == 0 for event in make())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no number is refused")
+def test_a_driver_may_have_several_tables_of_functions(ctx):
+    """A handle begins with the address of its driver's table; another table that begins alike is
+    one of the same driver, any other memory is not."""
+    if "libOpenCL" not in str(_opencl._library()):
+        pytest.skip("no loader is between: the driver itself gets the handle")
+    refuse = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_size_t] * 5)(lambda *_: -58)
+    table = (ctypes.c_void_p * 256)(*[ctypes.cast(refuse, ctypes.c_void_p).value] * 256)
+    handle = (ctypes.c_void_p * 64)(ctypes.addressof(table))
+    with pytest.raises(cl.LogicError, match="is not a handle of an OpenCL driver"):
+        cl.Event.from_int_ptr(ctypes.addressof(handle))
+    known = ctypes.c_void_p.from_address(ctx.devices[0].int_ptr).value
+    ctypes.memmove(table, known, 4 * ctypes.sizeof(ctypes.c_void_p))
+    with pytest.raises(cl.LogicError, match="INVALID_EVENT"):  # from the table's function
+        cl.Event.from_int_ptr(ctypes.addressof(handle))

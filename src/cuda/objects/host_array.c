@@ -18,14 +18,15 @@ int cud_array_layout(const char *call, PyObject *shape, PyObject *dtype, PyObjec
 }
 
 int cud_array_layout_like(const char *call, PyObject *other, PgArrayLayout *layout) {
+    /* One after the other, because no code of the program may run with an exception set. */
     PyObject *shape = PyObject_GetAttrString(other, "shape"),
-             *dtype = PyObject_GetAttrString(other, "dtype"),
-             *flags = PyObject_GetAttrString(other, "flags");
-    PyObject *c = flags != NULL ? PyObject_GetAttrString(flags, "c_contiguous") : NULL,
-             *f = flags != NULL ? PyObject_GetAttrString(flags, "f_contiguous") : NULL;
-    int result = -1, is_c = c != NULL ? PyObject_IsTrue(c) : -1,
-        is_f = f != NULL ? PyObject_IsTrue(f) : -1;
-    if (shape == NULL || dtype == NULL || is_c < 0 || is_f < 0) {
+             *dtype = shape != NULL ? PyObject_GetAttrString(other, "dtype") : NULL,
+             *flags = dtype != NULL ? PyObject_GetAttrString(other, "flags") : NULL,
+             *c = flags != NULL ? PyObject_GetAttrString(flags, "c_contiguous") : NULL,
+             *f = c != NULL ? PyObject_GetAttrString(flags, "f_contiguous") : NULL;
+    int result = -1, is_c = f != NULL ? PyObject_IsTrue(c) : -1,
+        is_f = is_c >= 0 ? PyObject_IsTrue(f) : -1;
+    if (is_f < 0) {
         if (PyErr_ExceptionMatches(PyExc_AttributeError)) {
             PyErr_Clear();
             PyErr_Format(PyExc_TypeError,

@@ -19,23 +19,40 @@ static _Atomic int n_noted, n_tables; /* n_tables: 0 if not known, -1 if objects
 #define N_CHECKED 64
 static _Atomic uintptr_t checked[N_CHECKED];
 
-/* Reads the pointer at an address without a crash if nothing is mapped there. Returns 0, -1 if it
- * cannot be read, 1 if the system does not tell. */
-static int read_pointer(const void *address, void **out) {
+/* Reads the n pointers at an address without a crash if nothing is mapped there. Returns 0, -1 if
+ * they cannot be read, 1 if the system does not tell. */
+static int read_pointers(const void *address, void **out, size_t n) {
 #ifdef __linux__
-    struct iovec to = {out, sizeof *out}, from = {(void *)(uintptr_t)address, sizeof *out};
-    ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-    return n == (ssize_t)sizeof *out ? 0 : n >= 0 || errno == EFAULT ? -1 : 1;
+    const size_t size = n * sizeof *out;
+    struct iovec to = {out, size}, from = {(void *)(uintptr_t)address, size};
+    ssize_t done = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+    return done == (ssize_t)size ? 0 : done >= 0 || errno == EFAULT ? -1 : 1;
 #else
     (void)address;
     (void)out;
+    (void)n;
     return 1;
 #endif
 }
 
+/* A driver may have several tables, which begin alike: with clGetPlatformIDs, clGetPlatformInfo,
+ * clGetDeviceIDs and clGetDeviceInfo. */
+#define N_ALIKE 4
+
+/* Whether it is one of the first n tables, or another one of the same driver. */
 static int is_table(const void *table, int n) {
+    void *given[N_ALIKE], *known[N_ALIKE];
     for (int i = 0; i < n; i++) {
         if (tables[i] == table) {
+            return 1;
+        }
+    }
+    if (read_pointers(table, given, N_ALIKE) != 0 || given[N_ALIKE - 1] == NULL) {
+        return 0;
+    }
+    for (int i = 0; i < n; i++) {
+        if (read_pointers(tables[i], known, N_ALIKE) == 0 &&
+            memcmp(given, known, sizeof known) == 0) {
             return 1;
         }
     }
@@ -48,7 +65,7 @@ void ocl_note_platforms(const cl_platform_id *ids, cl_uint count) {
         return;
     }
     for (cl_uint i = 0; i < count; i++) {
-        if (read_pointer((const void *)ids[i], &tables[i]) != 0) {
+        if (read_pointers((const void *)ids[i], &tables[i], 1) != 0) {
             return;
         }
     }
@@ -58,7 +75,7 @@ void ocl_note_platforms(const cl_platform_id *ids, cl_uint count) {
 void ocl_note_device(cl_device_id id) {
     void *table = NULL;
     int n = atomic_load(&n_noted), known = atomic_load(&n_tables);
-    if (n > 0 && known == 0 && read_pointer((const void *)id, &table) == 0) {
+    if (n > 0 && known == 0 && read_pointers((const void *)id, &table, 1) == 0) {
         atomic_compare_exchange_strong(&n_tables, &known, is_table(table, n) ? n : -1);
     }
 }
@@ -73,7 +90,7 @@ static int may_be_handle(uint64_t value) {
         return 1;
     }
     void *table = NULL;
-    int failed = read_pointer((const void *)(uintptr_t)value, &table);
+    int failed = read_pointers((const void *)(uintptr_t)value, &table, 1);
     int n = atomic_load(&n_tables);
     if (failed < 0 || (failed == 0 && n > 0 && !is_table(table, n))) {
         return 0;
