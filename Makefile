@@ -17,7 +17,7 @@ PYTEST = $(PY) -P -m pytest $(DISTRIBUTED) -m "not slow"
 SLOW_TOO = -m ""
 SETUP = .ci/setup.sh
 
-.PHONY: help demo test test-intel test-as-nvidia test-rusticl test-simulator test-gpu memcheck build format lint stubs types docs asan valgrind coverage faults leaks bench wheel sdist ci-full clean
+.PHONY: help demo test test-debug test-intel test-as-nvidia test-rusticl test-simulator test-gpu memcheck build format lint stubs types docs asan valgrind coverage faults leaks bench wheel sdist ci-full clean
 .NOTPARALLEL:
 
 help:  ## This list
@@ -103,6 +103,10 @@ valgrind:  ## A program that uses every type, under valgrind (slow)
 	@$(SETUP) test
 	.ci/valgrind.sh $(ARGS)
 
+test-debug:  ## Tests on a debug build of Python, which ends at the first reference too few
+	@$(SETUP) debug
+	.ci/debug.sh $(ARGS)
+
 coverage:  ## Which lines of src (gcov) and pygpu (coverage.py) the tests reach; reports in build/coverage-report
 	@$(SETUP) dev
 	.ci/coverage.sh $(ARGS)
@@ -137,6 +141,7 @@ ci-full:  ## All of the above that can fail
 	$(MAKE) asan
 	$(MAKE) test-as-nvidia
 	$(MAKE) valgrind
+	$(MAKE) test-debug
 	$(MAKE) wheel
 	$(MAKE) demo
 	$(MAKE) bench

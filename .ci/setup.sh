@@ -4,6 +4,7 @@
 #   .ci/setup.sh examples|test|dev    with what that extra of pyproject.toml needs; each holds the one before
 #   .ci/setup.sh bench                with what the benchmarks compare with
 #   .ci/setup.sh intel                dev, and Intel's CPU runtime as a second OpenCL driver
+#   .ci/setup.sh debug                test, and the debug build of the environment's Python
 #   .ci/setup.sh rusticl              test, and Mesa's rusticl in build/rusticl, where only who names it finds it
 #
 # PYTHON=...  the Python to use (3.11 or newer); otherwise the newest that is ready to build with
@@ -130,6 +131,14 @@ see_to_a_cxx() { # for CUDA kernels on the CPU
         "${PIP[@]}" ziglang || say "no C++ compiler: CUDA's simulator cannot compile kernels"
 }
 
+see_to_a_debug_python() { # it uses the packages of the environment, so it has to be of the same version
+    local name
+    name=$("$VENV/bin/python" -c 'import sys; print("python%d.%d-dbg" % sys.version_info[:2])')
+    command -v "$name" >/dev/null || apt_install "$name" "${name%-dbg}-venv" || die "no $name here, the debug build of the" \
+        "Python that $VENV was made with. Run this, then the same again:
+    sudo apt-get install $name"
+}
+
 # Its package would list Clover and rusticl among every program's platforms, so it is unpacked, not installed.
 see_to_rusticl() {
     local place=$PWD/build/rusticl needs lacks=() library
@@ -152,6 +161,7 @@ case $GOAL in
     test | bench) see_to_a_cxx; install_pygpu "$GOAL"; see_to_a_device ;;
     dev) see_to_a_cxx; see_to_clang; install_pygpu dev; see_to_a_device ;;
     intel) install_pygpu dev; install_pygpu cpu ;;
+    debug) see_to_a_cxx; install_pygpu test; see_to_a_device; see_to_a_debug_python ;;
     rusticl) see_to_a_cxx; install_pygpu test; see_to_rusticl ;;
     *) die "no such goal: $GOAL" ;;
 esac

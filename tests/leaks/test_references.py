@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Sequence
+import types
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from array_fixtures import Maker, cuda_context, make, opencl_maker  # noqa: F401
 
 import pygpu
 import pygpu as cl
-from pygpu import xp
+from pygpu import _cuda, _opencl, xp
 
 REPEATS = 50
 
@@ -616,5 +618,99 @@ def test_cuda(cuda_context: Any, case: Callable[[CUDA], Case]) -> None:  # noqa:
         on = CUDA()
         call, watched = case(on)
         check(call, watched, on.settle)
+    finally:
+        type(cuda_context).pop()
+
+
+# ---- all methods ---------------------------------------------------------------------------------
+
+
+def methods(instance: object) -> Iterator[Callable[..., object]]:
+    """Those that are written in C, bound to the object."""
+    kinds = types.MethodDescriptorType, types.ClassMethodDescriptorType
+    for base in type(instance).__mro__:
+        if base.__module__.startswith("pygpu"):
+            for name, value in vars(base).items():
+                if isinstance(value, kinds) and not name.startswith("_") and name != "set_trace":
+                    yield getattr(instance, name)
+
+
+def opencl_objects(on: OpenCL) -> list[object]:
+    pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(on.queue))
+    image_format = cl.ImageFormat(cl.channel_order.RGBA, cl.channel_type.FLOAT)
+    mapped, event = cl.enqueue_map_buffer(on.queue, on.x, cl.map_flags.READ, 0, 4, np.int8)
+    objects = [on.queue, on.context, on.program, on.program.axpy, on.x, on.queue.device]
+    objects += [on.queue.device.platform, event, event.profile, mapped.base, pool, pool(64)]
+    objects += [cl.UserEvent(on.context), cl.LocalMemory(8), image_format]
+    if on.queue.device.image_support:
+        objects += [
+            cl.create_image(on.context, cl.mem_flags.READ_ONLY, image_format, (4, 4)),
+            cl.Sampler(on.context, False, cl.addressing_mode.CLAMP, cl.filter_mode.NEAREST),
+        ]
+    return objects
+
+
+def cuda_objects(on: CUDA) -> list[object]:
+    driver = on.driver
+    on.stream.begin_capture()
+    on.axpy(np.float32(1), on.x, on.y, block=(1, 1, 1), stream=on.stream)
+    graph = on.stream.end_capture()
+    host = driver.pagelocked_empty(4, np.float32).base
+    objects = [on.x, on.axpy, on.stream, driver.Context.get_current(), driver.Device(0), graph]
+    return [*objects, graph.instantiate(), driver.Event(), driver.InOut(on.host), host]
+
+
+def check_methods(objects: Sequence[object], functions: Sequence[Any], settle: Any) -> None:
+    """Nothing is kept, nor dropped, of arguments that none of these calls take."""
+    wrong = [object(), 10**400, "no such name", 1234.5, [None], (object(), 2345.5)]
+    called = [*functions, *(method for item in objects for method in methods(item))]
+    assert len(called) > 40
+
+    def call() -> None:
+        for function in called:
+            for item in wrong:
+                for n in range(1, 4):
+                    try:
+                        function(*[item] * n)
+                    except Exception:
+                        pass
+
+    call()
+    watched = [*objects, *wrong, *wrong[-1]]
+    settle()
+    before = [sys.getrefcount(item) for item in watched]
+    for _ in range(3):
+        call()
+    settle()
+    assert [sys.getrefcount(item) for item in watched] == before
+
+
+def functions_of(module: Any) -> list[Any]:
+    """Its public functions, less those that change what the process does."""
+    found = [value for name, value in vars(module).items() if not name.startswith("_")]
+    kinds = types.BuiltinFunctionType
+    return [f for f in found if isinstance(f, kinds) and "profiler" not in f.__name__]
+
+
+def test_all_of_opencl(
+    opencl_maker: Maker,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    on = OpenCL(opencl_maker.queue.device)
+    check_methods(opencl_objects(on), functions_of(_opencl), on.settle)
+
+
+def test_all_of_cuda(
+    cuda_context: Any,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cuda_context.push()
+    try:
+        on = CUDA()
+        check_methods(cuda_objects(on), functions_of(_cuda), on.settle)
     finally:
         type(cuda_context).pop()
