@@ -81,6 +81,14 @@ def test_like_another_array(balance, kind):
     for wrong in (None, [1, 2], 5):
         with pytest.raises(TypeError, match=f"{kind}_zeros_like: array must be an ndarray"):
             getattr(cuda, f"{kind}_zeros_like")(wrong)
+    asked = []
+
+    class NoShape:
+        dtype = property(lambda self: asked.append("dtype"))  # no code runs with an exception set
+
+    with pytest.raises(TypeError, match="array must be an ndarray"):
+        getattr(cuda, f"{kind}_zeros_like")(NoShape())
+    assert asked == []
 
 
 def test_wrong_arguments(kind):
