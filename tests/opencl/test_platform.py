@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 import pygpu as cl
@@ -111,3 +115,25 @@ def test_device_failures(platform):
                 platform.get_devices()
         finally:
             _opencl._fault(None, 0)
+
+
+FIRST_USE = """
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
+from pygpu import xp
+
+sys.setswitchinterval(1e-6)
+barrier = threading.Barrier(8)
+
+def work(i):
+    barrier.wait()
+    return float(xp.sum(xp.arange(4)))
+
+with ThreadPoolExecutor(8) as pool:
+    assert list(pool.map(work, range(8))) == [6.0] * 8
+"""
+
+
+def test_the_first_use_in_several_threads_at_once():
+    variables = {**os.environ, "PYGPU_DEVICE": "opencl"}
+    subprocess.run([sys.executable, "-P", "-c", FIRST_USE], env=variables, check=True, timeout=120)

@@ -282,8 +282,7 @@ static cl_platform_id first_with(const cl_platform_id *platforms, cl_uint n, cl_
     Py_BEGIN_ALLOW_THREADS
     for (cl_uint i = 0; n > 1 && i < n; i++) {
         cl_uint devices = 0;
-        cl_int status = CL_SUCCESS;
-        CL_CALL(status, clGetDeviceIDs, platforms[i], type, 0, NULL, &devices);
+        cl_int status = ocl_device_ids(platforms[i], type, 0, NULL, &devices);
         if (status == CL_SUCCESS && devices > 0) {
             found = platforms[i];
             break;
@@ -402,7 +401,9 @@ static int create(Context *self, const ContextProperties *properties, int by_typ
         status = CL_SUCCESS;
         Py_BEGIN_ALLOW_THREADS
         if (by_type) {
+            int locked = ocl_lock_devices();
             CL_MAKE(self->context, status, clCreateContextFromType, list, dev_type, NULL, NULL);
+            ocl_unlock_devices(locked);
         } else {
             CL_MAKE(self->context, status, clCreateContext, list, n, n > 0 ? ids : NULL, NULL,
                     NULL);

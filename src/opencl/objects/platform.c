@@ -1,4 +1,5 @@
 /* platform.c - Platform: one OpenCL implementation, and the list of them. */
+#include "common/pthread_compat.h"
 #include "opencl/api/info.h"
 #include "opencl/device.h"
 #include "opencl/lifetime/deferred_init.h"
@@ -118,6 +119,30 @@ static PyObject *Platform_get_info(PyObject *op, PyObject *param) {
                              Platform_info, ROW_COUNT, param);
 }
 
+/* PoCL 3.1 starts its devices in the first call that needs them; other threads are told meanwhile
+ * that there are none, or get devices that are not ready. So one thread at a time makes such calls.
+ * In a forked child, where no call reaches a driver, the lock may never be released. */
+static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
+
+int ocl_lock_devices(void) {
+    return (pg_trap & PG_TRAP_FORKED) ? 0 : (pthread_mutex_lock(&devices_lock), 1);
+}
+
+void ocl_unlock_devices(int locked) {
+    if (locked) {
+        pthread_mutex_unlock(&devices_lock);
+    }
+}
+
+cl_int ocl_device_ids(cl_platform_id platform, cl_device_type type, cl_uint n, cl_device_id *ids,
+                      cl_uint *found) {
+    cl_int status = CL_SUCCESS;
+    int locked = ocl_lock_devices();
+    CL_CALL(status, clGetDeviceIDs, platform, type, n, ids, found);
+    ocl_unlock_devices(locked);
+    return status;
+}
+
 #define KINDS                                                           \
     (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | \
      CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM)
@@ -137,7 +162,7 @@ static PyObject *Platform_get_devices_impl(PyObject *op, PyObject *const *a) {
     cl_uint n = 0;
     cl_int status = CL_SUCCESS;
     Py_BEGIN_ALLOW_THREADS
-    CL_CALL(status, clGetDeviceIDs, self->id, type, 0, NULL, &n);
+    status = ocl_device_ids(self->id, type, 0, NULL, &n);
     Py_END_ALLOW_THREADS
     /* NVIDIA's driver reports device types that NVIDIA does not make as invalid. */
     int unknown_kind = status == CL_INVALID_DEVICE_TYPE && type != 0 &&
@@ -153,7 +178,9 @@ static PyObject *Platform_get_devices_impl(PyObject *op, PyObject *const *a) {
         return PyErr_NoMemory();
     }
     cl_uint found = n;
-    CL_CALL(status, clGetDeviceIDs, self->id, type, n, ids, &found);
+    Py_BEGIN_ALLOW_THREADS
+    status = ocl_device_ids(self->id, type, n, ids, &found);
+    Py_END_ALLOW_THREADS
     if (status != CL_SUCCESS) {
         ocl_raise(self->state, "clGetDeviceIDs", status);
         goto done;
