@@ -135,3 +135,26 @@ def test_copies_for_other_libraries_are_allowed_in_a_block(make):
     assert len(lines) == 3 and "pygpu.allow_host_copies()" in lines[2]
     file.seek(0)
     assert (np.load(file) == np.arange(4.0)).all()
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", "f8", "c8", "M8[s]", [("a", "i4"), ("b", "f8")]])
+def test_the_array_interface_is_a_copy_of_the_host_and_refused_until_allowed(make, dtype):
+    host = np.arange(12).reshape(4, 3).astype(dtype)
+    for a in (host, host.T, host[::2], host[:0], host[1, 2]):
+        x = make(np.asarray(a))
+        with pytest.raises(AttributeError, match=r"(?s)x\.get\(\).*allow_host_copies"):
+            x.__array_interface__  # noqa: B018
+        assert not hasattr(x, "__array_interface__")
+        with pygpu.allow_host_copies():
+            got = np.asarray(x)
+        assert got.dtype == a.dtype and got.shape == a.shape and (got == a).all()
+
+
+def test_pillow_makes_pictures_of_arrays(make):
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    a = np.arange(60, dtype=np.uint8).reshape(4, 5, 3)
+    with pytest.raises(AttributeError, match="allow_host_copies"):
+        image.fromarray(make(a))
+    with pygpu.allow_host_copies():
+        for b in (a, a[..., 0], a[::-1, ::2]):
+            assert (np.asarray(image.fromarray(make(b))) == b).all()

@@ -29,6 +29,15 @@ _numpy: Any = np  # its functions handle device arrays by __array_function__
 _allow_host = os.environ.get("PYGPU_ALLOW_HOST_COPIES", "") not in ("", "0")
 
 
+_NOT_IMPLICITLY = (
+    "an array on a device is not converted to a NumPy array implicitly, because that copies it to "
+    "the host.\n"
+    "Copy it yourself: x.get()\n"
+    "Or allow it: pygpu.allow_host_copies(), also as a context manager, or "
+    "PYGPU_ALLOW_HOST_COPIES=1"
+)
+
+
 class allow_host_copies:
     """Let libraries for host arrays convert device arrays implicitly (``numpy.asarray(a)``,
     ``plt.plot(a)``, ``np.save(file, a)``), which copies them to the host.
@@ -158,13 +167,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
 
         def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
             if not _allow_host:
-                raise TypeError(
-                    "an array on a device is not converted to a NumPy array implicitly, because "
-                    "that copies it to the host.\n"
-                    "Copy it yourself: x.get()\n"
-                    "Or allow it: pygpu.allow_host_copies(), also as a context manager, or "
-                    "PYGPU_ALLOW_HOST_COPIES=1"
-                )
+                raise TypeError(_NOT_IMPLICITLY)
             if copy is False:
                 raise ValueError(
                     "`copy=False` is not possible: NumPy cannot see an array on a device without a "
@@ -172,6 +175,18 @@ class ArrayBase(Shaping[_ScalarT_co]):
                 )
             host = self._get(None, None, True)[0]
             return host if dtype is None else host.astype(dtype, copy=False)
+
+        @property
+        def __array_interface__(self) -> dict[str, Any]:
+            # Pillow asks for this alone. NumPy asks for it before __array__, which it then calls.
+            if not _allow_host:
+                # With obj, so that Python does not add the name of a similar attribute.
+                raise AttributeError(_NOT_IMPLICITLY, name="__array_interface__", obj=None)
+            if self.dtype.kind not in "biufc":
+                raise AttributeError(f"__array_interface__ is left to __array__ for {self.dtype}")
+            host = np.array(self._get(None, None, True)[0], order="C", copy=None)
+            shape, strides = host.shape, host.strides
+            return dict(version=3, shape=shape, typestr=host.dtype.str, strides=strides, data=host)
 
     def __copy__(self) -> Self:
         return self._copy()
