@@ -97,10 +97,23 @@ _traceable(vars(linalg), linalg.__all__)
 _traceable(vars(fft), fft.__all__)
 
 
+# Names of CuPy that are elsewhere in pygpu.
+_ELSEWHERE = {
+    "ElementwiseKernel": "pygpu.elementwise.ElementwiseKernel",
+    "RawKernel": "pygpu.cuda.compiler.SourceModule",
+    "RawModule": "pygpu.cuda.compiler.SourceModule",
+    "ReductionKernel": "pygpu.reduction.ReductionKernel",
+    "cuda": "pygpu.cuda",
+    "fuse": "pygpu.fuse",
+    "vectorize": "pygpu.vectorize",
+}
+
+
 def __getattr__(name: str) -> _Any:
-    if name == "random":  # which is no part of the standard, and takes time to import
+    if name == "random":  # not in the standard, and takes time to import
         from pygpu import random
 
         globals()[name] = random
         return random
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    advice = f"; use {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import math
 import warnings
@@ -56,6 +57,14 @@ def test_names():
         n for n in xp.__all__ if callable(getattr(xp, n)) and not getattr(xp, n).__doc__
     ]
     assert undocumented == []
+
+
+def test_names_of_cupy_that_are_elsewhere():
+    for name, place in xp._ELSEWHERE.items():
+        module, _, attribute = place.rpartition(".")
+        assert hasattr(importlib.import_module(module), attribute)
+        with pytest.raises(AttributeError, match=f"'{name}'; use {place}"):
+            getattr(xp, name)
 
 
 def test_elementwise_functions_are_the_ufuncs(monkeypatch, on):

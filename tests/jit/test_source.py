@@ -365,3 +365,26 @@ def flat(x):
         compile_function(space["after"], [F4])
     assert caught.value.lineno == 20
     assert "            return [x]\n" in str(caught.value) and "^^^" in str(caught.value)
+
+
+def test_calls_that_do_not_compile_show_no_frames_of_pygpu() -> None:
+    """The message has the line in the function; the traceback ends at the call."""
+
+    @pygpu.vectorize
+    def of_numbers(x):
+        return x + undefined  # noqa: F821
+
+    @pygpu.guvectorize(["void(f4[:], f4[:])"], "(n)->()")
+    def of_rows(x, r):
+        r[0] = undefined  # noqa: F821
+
+    @pygpu.kernel
+    def of_arrays(x):
+        x[0] = undefined  # noqa: F821
+
+    x = pygpu.xp.zeros(4, dtype="f4")
+    for call in (lambda: of_numbers(x), lambda: of_rows(x), lambda: of_arrays[1, 4](x)):
+        with pytest.raises(KernelError, match="'undefined'") as caught:
+            call()
+        inner = [str(entry.path) for entry in caught.traceback][2:]
+        assert len(inner) <= 1, inner

@@ -608,6 +608,9 @@ class Kernel(KernelBase):
         except OverflowError:
             self._check_sizes(args)
             raise
+        except KernelError as error:
+            error.__traceback__ = None  # as in infer()
+            raise
 
     def _check_sizes(self, args: tuple[Any, ...]) -> None:
         """Raise for the first int that no parameter can be, by its name in Python."""

@@ -27,7 +27,7 @@ from pygpu._src.codegen.dtypes import is_date
 from pygpu._src.util.public import publish
 
 from ..signature import signatures
-from ..source import OperandError
+from ..source import KernelError, OperandError
 from ..types import storage_dtype
 from . import binary, device, loops, ordered, segments
 from .date_reductions import on_dates
@@ -304,7 +304,7 @@ class UFunc:
                     return known
         name = self._name
         if len(args) < self.nin:
-            raise TypeError(f"{name}() takes {self.nin} arguments, but {len(args)} were given")
+            raise TypeError(f"{name}() takes {self.nin} arguments, got {len(args)}")
         if has_override(args, out):
             options = {"dtype": dtype, "where": None if where is True else where}
             options["signature"] = sig if signature is None else signature
@@ -317,7 +317,11 @@ class UFunc:
         kinds = [loops.kind_of(a) for a in inputs]
         loops.check_numbers(name, kinds)
         wanted = self._requested_loop(dtype, sig if signature is None else signature)
-        loop, operation = self._loop(kinds, wanted, casting, backend)
+        try:
+            loop, operation = self._loop(kinds, wanted, casting, backend)
+        except KernelError as error:
+            error.__traceback__ = None  # as in infer()
+            raise
         outs = outs or [None] * len(loop.outputs)
         loops.check_results(name, loop, outs, casting)
         if isinstance(operation, GUFunc):

@@ -198,20 +198,24 @@ class SourceModule(CudaModule):
     ) -> None:
         init()  # compile for the driver that will load it
         source = source_text("SourceModule", source)
-        result = _compile(
-            "SourceModule",
-            source,
-            nvcc,
-            options,
-            keep,
-            no_extern_c or bool(name_expressions),
-            arch,
-            code,
-            cache_dir,
-            include_dirs,
-            "cubin",
-            tuple(name_expressions),
-        )
+        try:
+            result = _compile(
+                "SourceModule",
+                source,
+                nvcc,
+                options,
+                keep,
+                no_extern_c or bool(name_expressions),
+                arch,
+                code,
+                cache_dir,
+                include_dirs,
+                "cubin",
+                tuple(name_expressions),
+            )
+        except CompileError as error:
+            error.__traceback__ = None  # the message has the compiler's lines
+            raise
         self.module: Module = _load(result, _definitions(options) + source)
         self._lowered = result.lowered
         self._bind_module()
