@@ -53,4 +53,6 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_numba_names(), *_SUBMODULES})
+    # Without those whose import initializes CUDA: TAB in Python's shell gets every name it lists.
+    listed = _SUBMODULES - {"autoinit", "autoprimaryctx"}
+    return sorted({*globals(), *_numba_names(), *listed})

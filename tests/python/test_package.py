@@ -113,9 +113,11 @@ def test_import_loads_no_driver_and_little_else():
 def test_listing_names_loads_no_driver():
     code = (
         "import pygpu, pygpu._opencl as c\n"
-        "dir(pygpu); [getattr(pygpu, n) for n in pygpu.__all__]; print(c._library())"
+        "dir(pygpu); [getattr(pygpu, n) for n in pygpu.__all__]; print(c._library())\n"
+        "import pygpu._cuda\n"  # TAB in Python's shell gets every name
+        "[getattr(pygpu.cuda, n, None) for n in dir(pygpu.cuda)]; print(pygpu._cuda._library())"
     )
-    assert run(code) == "None"
+    assert run(code).split() == ["None", "None"]
 
 
 def test_the_first_use_loads_the_driver(device):
