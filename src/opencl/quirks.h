@@ -3,7 +3,7 @@
  * A platform's bits are determined once, when its object is made (platform.c); code tests
  * `device->platform->quirks & OCL_QUIRK_...`. The version is one with which it was observed, but
  * all versions of a driver are treated alike. Checks that are made for every driver have no row;
- * docs/guide/reliability.md lists those as well.
+ * docs/design/drivers.md lists those as well.
  *
  * QUIRK(bit, driver, version seen, reason): the reason names the file that explains more, if there
  * is one. */

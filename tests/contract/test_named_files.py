@@ -39,7 +39,7 @@ FOREIGN = {
     "mandelbrot_set_vectorization/parallel_numba_vectorize.py",
 }
 # Pages whose bare names are mostly those of other projects' programs.
-OTHERS_PROGRAMS = ("compat", "differences")
+OTHERS_PROGRAMS = ("compat", "compat_programs", "differences")
 
 
 @cache

@@ -1,5 +1,5 @@
 """Faults of drivers' compilers that the generated kernels avoid. src/opencl/quirks.h is the same
-table for the drivers' functions, and docs/guide/reliability.md lists both for users."""
+table for the drivers' functions; docs/guide/reliability.md and docs/design/drivers.md list both."""
 
 from __future__ import annotations
 
