@@ -585,3 +585,10 @@ def test_an_image_is_not_a_buffer(ctx, queue):
             call()
         assert isinstance(caught.value, TypeError)
         assert caught.value.code == cl.status_code.INVALID_MEM_OBJECT
+
+
+def test_an_array_in_place_of_its_memory(queue):
+    array = cl.array.to_device(queue, np.arange(4))
+    for name, dest, src in (("dest", array, np.zeros(4)), ("src", np.zeros(4), array)):
+        with pytest.raises(TypeError, match=rf"enqueue_copy: {name} .* not Array: pass its \.data"):
+            cl.enqueue_copy(queue, dest, src)

@@ -126,9 +126,12 @@ PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, 
     } while (again == 1);
     if (status != CL_SUCCESS || mem == NULL) {
         if (again >= 0) {
+            /* A limit that pygpu does not check, as some drivers allow more. */
             ocl_raise_with(state, "clCreateBuffer",
                            status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES,
-                           "asked for %zu bytes", asked);
+                           "asked for %zu bytes, Device.max_mem_alloc_size is %zu", asked,
+                           (size_t)ocl_info_number(context->devices[0], ocl_device_query,
+                                                   CL_DEVICE_MAX_MEM_ALLOC_SIZE));
         }
         Py_DECREF(self);
         return NULL;

@@ -111,6 +111,12 @@ def enqueue_copy(queue: CommandQueue, dest: Any, src: Any, **kwargs: Any) -> Eve
         return _copy_with_host(queue, dest, src, True, kwargs)
     if from_buffer:
         return _copy_with_host(queue, src, dest, False, kwargs)
+    for name, one in (("dest", dest), ("src", src)):
+        if hasattr(one, "base_data"):
+            raise TypeError(
+                f"enqueue_copy: {name} must be memory, not {type(one).__name__}: pass its .data, "
+                "or use its get() or set()"
+            )
     raise TypeError(
         f"enqueue_copy: dest ({type(dest).__name__}) and src ({type(src).__name__}) are both host "
         "memory, or not memory at all; one must be a Buffer, an Image or SVM"
