@@ -18,11 +18,20 @@ import linecache
 import sys
 import textwrap
 import types
+from collections.abc import Callable
 from typing import Any
 
 from pygpu._src.util.public import publish
 
-__all__ = ["KernelError", "OperandError", "Source", "get", "keep_texts", "python_function"]
+__all__ = [
+    "KernelError",
+    "OperandError",
+    "Source",
+    "get",
+    "keep_texts",
+    "python_function",
+    "without_frames",
+]
 
 
 _FUTURES = 0
@@ -36,6 +45,16 @@ class KernelError(TypeError):
 
     filename: str | None = None
     lineno: int | None = None
+
+
+def without_frames(function: Callable[..., Any], *args: Any) -> Any:
+    """Call *function*; the traceback of a KernelError then ends at the caller, since its message
+    shows the place in the user's function."""
+    try:
+        return function(*args)
+    except KernelError as error:
+        error.__traceback__ = None
+        raise
 
 
 class OperandError(KernelError, ValueError):

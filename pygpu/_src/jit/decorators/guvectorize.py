@@ -30,7 +30,7 @@ from pygpu._src.util.public import publish
 
 from .. import check_report
 from ..signature import layout_of, signatures
-from ..source import KernelError, OperandError
+from ..source import OperandError, without_frames
 from ..types import ArrayType, storage_dtype
 from ..walk.index_checks import PLACES
 from . import device, loops
@@ -260,11 +260,7 @@ class GUFunc:
                     f"{self.signature}, with core dimensions ({','.join(map(str, core))})"
                 )
         queue = stream_of(queue, stream, self._name)
-        try:
-            results = self._run(loop, inputs, outs, shapes, outer, here, queue)
-        except KernelError as error:
-            error.__traceback__ = None  # as in infer()
-            raise
+        results = without_frames(self._run, loop, inputs, outs, shapes, outer, here, queue)
         if dated is not None:
             results = dated.results(results)
         return _as_result(results)

@@ -27,7 +27,7 @@ from pygpu._src.codegen.dtypes import is_date
 from pygpu._src.util.public import publish
 
 from ..signature import signatures
-from ..source import KernelError, OperandError
+from ..source import OperandError, without_frames
 from ..types import storage_dtype
 from . import binary, device, loops, ordered, segments
 from .date_reductions import on_dates
@@ -317,11 +317,7 @@ class UFunc:
         kinds = [loops.kind_of(a) for a in inputs]
         loops.check_numbers(name, kinds)
         wanted = self._requested_loop(dtype, sig if signature is None else signature)
-        try:
-            loop, operation = self._loop(kinds, wanted, casting, backend)
-        except KernelError as error:
-            error.__traceback__ = None  # as in infer()
-            raise
+        loop, operation = without_frames(self._loop, kinds, wanted, casting, backend)
         outs = outs or [None] * len(loop.outputs)
         loops.check_results(name, loop, outs, casting)
         if isinstance(operation, GUFunc):
