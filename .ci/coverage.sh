@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tests on a build for gcov and under coverage.py, and reports which lines they reach:
+# Runs the tests, less the slow ones, on a build for gcov and under coverage.py, and reports which lines they reach:
 # .ci/coverage.sh [pytest's arguments]. Expects the environment of `.ci/setup.sh dev`, and gcc.
 # Reports, with the lines that were missed: build/coverage-report/c.txt and python.txt.
 set -euo pipefail
@@ -9,13 +9,16 @@ export CC=gcc
 report=$PWD/build/coverage-report
 
 instrumented coverage --coverage -O0
+export PYTHONPATH=$PYTHONPATH:$PWD/.ci
+unset PYTHONMALLOC # for sanitizers
 rm -rf "$report"
 mkdir -p "$report"
 find build -name '*.gcda' -delete
 export COVERAGE_FILE=$report/data
 status=0
 # That test finds the symbols that gcov adds.
-"$PY" -P -m coverage run -m pytest --numprocesses "${JOBS:-auto}" --maxprocesses 8 --dist loadfile \
+"$PY" -P -m coverage run -m pytest -p patient_exit --numprocesses "${JOBS:-auto}" --maxprocesses 8 --dist loadfile \
+    --no-loadscope-reorder --max-worker-restart=0 -m "not slow" \
     --deselect tests/simulator/test_symbols.py::test_nothing_else_is_visible "$@" || status=$?
 
 "$PY" -m coverage combine --quiet

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._src.array import ufuncs
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.dtypes import is_date
 from pygpu._src.util.frozen import Frozen
@@ -31,7 +32,6 @@ __all__ = [
 ]
 
 DType = np.dtype[Any]
-_WEAK = (int, float, complex)
 _CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
 _RANK = {int: "iufc", float: "fc", complex: "c"}
 
@@ -69,14 +69,7 @@ def types_text(inputs: Sequence[DType], outputs: Sequence[DType]) -> str:
 def kind_of(operand: Any) -> Any:
     """Return the type by which a loop is chosen: a dtype, or int, float or complex for a Python
     number."""
-    if hasattr(operand, "dtype"):
-        return operand.dtype
-    if isinstance(operand, bool):
-        return np.dtype(bool)
-    for kind in _WEAK:
-        if isinstance(operand, kind):
-            return kind
-    raise TypeError(f"{type(operand).__name__} is neither an array nor a number")
+    return operand.dtype if hasattr(operand, "dtype") else ufuncs.kind_of(operand)
 
 
 def _is_number(dtype: DType) -> bool:
