@@ -206,6 +206,21 @@ def test_arrays_without_a_queue(queue: Any, name: str) -> None:
         function(a, b, i, None)
 
 
+def test_private_methods_that_packages_call(queue: Any) -> None:
+    """Those of PyOpenCL's Array by which packages make arrays like another one."""
+    array = cla.to_device(queue, np.arange(12, dtype=np.float32).reshape(3, 4))
+    empty = array._new_with_changes(data=None, offset=0, shape=(0,), strides=(4,))
+    assert empty.shape == (0,) and empty.dtype == np.float32 and empty.queue is queue
+    count = array._new_with_changes(data=None, offset=0, shape=(), strides=(), dtype=np.uint64)
+    assert count.shape == () and count.dtype == np.uint64
+    part = array._new_with_changes(array.base_data, 16, shape=(2,))
+    assert part.get().tolist() == [4, 5] and part.events is array.events
+    bare = array.T._new_with_changes(array.base_data, None, queue=None)
+    assert bare.queue is None and (bare.with_queue(queue).get() == array.get().T).all()
+    array._zero_fill()
+    assert part.get().tolist() == [0, 0]
+
+
 def test_put_without_a_queue(queue: Any) -> None:
     a, i = (cla.to_device(queue, x).with_queue(None) for x in (A[:3], WHERE))
     for result in (

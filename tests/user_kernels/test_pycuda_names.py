@@ -114,6 +114,21 @@ def test_makers_of_earlier_versions(cuda):
     assert (z.get() == a**2).all()
 
 
+def test_makers_of_operations_with_a_number(cuda):
+    from pygpu.cuda import elementwise
+
+    a = np.arange(1, 101, dtype=F4)
+    x, z = to_gpu(a), zeros(100, F4)
+    launch(elementwise.get_scalar_op_kernel(F4, F4, F4, "-"), 100, x, 3, z)
+    assert (z.get() == a - 3).all()
+    launch(elementwise.get_pow_array_kernel(F4, F4, F4, False, True), 100, 2, x, z)
+    assert np.allclose(z.get(), np.exp2(a))
+    launch(elementwise.get_binary_minmax_kernel("min", F4, F4, F4, True), 100, x, 50, z)
+    assert (z.get() == np.minimum(a, 50)).all()
+    launch(elementwise.get_unary_func_kernel("sqrtf", F4), 100, x, z)
+    assert np.allclose(z.get(), np.sqrt(a))
+
+
 def md5_block(words, state=(0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476)):
     """RFC 1321's operation on one block of 16 words."""
     mask, (a, b, c, d) = 0xFFFFFFFF, state

@@ -193,6 +193,23 @@ def test_ready_made_kernels(side, dtype):
                 )
 
 
+def test_any_and_all(side):
+    if side.name == "opencl":
+        from pygpu.reduction import get_all_kernel, get_any_kernel
+
+        any_of = get_any_kernel(side.context, np.complex64)
+        all_of = get_all_kernel(side.context, np.float32)
+    else:
+        from pygpu.cuda.reduction import get_all_kernel, get_any_kernel
+
+        any_of = get_any_kernel(np.int8, np.complex64)
+        all_of = get_all_kernel(np.int8, np.float32)
+    for values in ([], [0, 0], [0, 1j], [1, 1j], [np.nan, 0]):
+        array = np.array(values, np.complex64)
+        assert bool(any_of(side.array(array)).get()) == array.any()
+        assert bool(all_of(side.array(array.real)).get()) == array.real.all()
+
+
 def test_template(opencl):
     from pygpu.reduction import ReductionTemplate
     from pygpu.tools import ScalarArg
