@@ -7,6 +7,7 @@ from ._src.array import opencl_array as _implementation
 from ._src.array.opencl_array import *  # noqa: F403
 from ._src.array.routines import pyopencl_names as _functions
 from ._src.array.routines.pyopencl_names import *  # noqa: F403
+from ._src.util.public import forwarding as _forwarding
 
 if _TYPE_CHECKING:
     from ._src.runtime.opencl.types import Allocator as Allocator
@@ -32,6 +33,4 @@ def __getattr__(name: str) -> _Any:
         from . import array_kernels
 
         return getattr(array_kernels, name.removeprefix("_"))
-    if hasattr(_implementation, name):  # what programs of the peers use beside the public names
-        return getattr(_implementation, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _forwarding(__name__, _implementation)(name)

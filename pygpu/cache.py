@@ -3,19 +3,14 @@
 ``python -m pygpu.cache pack FILE`` and ``unpack FILE`` take compiled kernels to other machines.
 """
 
-from typing import Any as _Any
-
 from ._src.runtime import disk_cache as _implementation
 from ._src.runtime.cache_pack import PackError, Report, pack, unpack
 from ._src.runtime.disk_cache import clear, default_folder
+from ._src.util.public import forwarding as _forwarding
 
 __all__ = ["PackError", "Report", "clear", "default_folder", "pack", "unpack"]
 
-
-def __getattr__(name: str) -> _Any:
-    if hasattr(_implementation, name):  # what programs of the peers use beside the public names
-        return getattr(_implementation, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = _forwarding(__name__, _implementation)
 
 
 if __name__ == "__main__":

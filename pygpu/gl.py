@@ -3,14 +3,9 @@
 See docs/opencl/opengl.md.
 """
 
-from typing import Any as _Any
-
 from ._src.runtime.opencl import gl as _implementation
 from ._src.runtime.opencl.gl import *  # noqa: F403
 from ._src.runtime.opencl.gl import __all__  # noqa: F401
+from ._src.util.public import forwarding as _forwarding
 
-
-def __getattr__(name: str) -> _Any:
-    if hasattr(_implementation, name):  # what programs of the peers use beside the public names
-        return getattr(_implementation, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = _forwarding(__name__, _implementation)

@@ -7,6 +7,7 @@ from typing import Any as _Any
 from .._src.runtime.cuda import source_module as _implementation
 from .._src.runtime.cuda.source_module import *  # noqa: F403
 from .._src.runtime.cuda.source_module import __all__  # noqa: F401
+from .._src.util.public import forwarding as _forwarding
 
 
 class _Compiler(_ModuleType):
@@ -20,8 +21,4 @@ class _Compiler(_ModuleType):
 
 _sys.modules[__name__].__class__ = _Compiler
 
-
-def __getattr__(name: str) -> _Any:
-    if hasattr(_implementation, name):  # what programs of the peers use beside the public names
-        return getattr(_implementation, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = _forwarding(__name__, _implementation)

@@ -5,6 +5,7 @@ from typing import Any as _Any
 from .._src.user_kernels import cuda_random as _implementation
 from .._src.user_kernels.cuda_random import *  # noqa: F403
 from .._src.user_kernels.cuda_random import __all__ as __all__
+from .._src.util.public import forwarding as _forwarding
 
 # Of PyCUDA's texts of cuRAND's kernels and what is made of them; loaded when asked for.
 _SOURCE = {
@@ -22,6 +23,4 @@ def __getattr__(name: str) -> _Any:
         from .._src.user_kernels import curand_source
 
         return getattr(curand_source, name)
-    if hasattr(_implementation, name):  # what programs of the peers use beside the public names
-        return getattr(_implementation, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _forwarding(__name__, _implementation)(name)

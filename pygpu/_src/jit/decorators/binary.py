@@ -187,7 +187,7 @@ def reduce(
             name, function_for, given, axes, kept, out, initial, resolve_target(target)
         )
         return _to_host(found, wanted, out)
-    a = given if queue is None else _on_queue(given, queue)
+    a = given._on_queue(queue)
     function = function_for(a.dtype, a.backend)
     if out is None:
         made = primitives.empty(a, kept, function.dtype)
@@ -246,11 +246,6 @@ def _keepdims_strides(
     return tuple(0 if k in axes else next(left) for k in range(ndim))
 
 
-def _on_queue(a: Any, queue: Any) -> Any:
-    """Return a view whose commands run on another queue."""
-    return a.with_queue(queue) if hasattr(a, "with_queue") else a.with_stream(queue)
-
-
 def accumulate(
     name: str,
     function_for: Callable[[DType, Any], Any],
@@ -270,7 +265,7 @@ def accumulate(
         given = np.asarray(given)
         a = resolve_target(target).to_device(given)
     else:
-        a = given if queue is None else _on_queue(given, queue)
+        a = given._on_queue(queue)
     if given.ndim == 0:
         raise TypeError(f"{name}: cannot accumulate on a scalar")
     axis = layout.normalize_axis(axis, given.ndim, name)

@@ -499,7 +499,7 @@ class GUFunc:
                 numbers += shape
                 numbers += () if d else steps
         numbers.append(n)
-        target = like if queue is None else _on_queue(like, queue)
+        target = like._on_queue(queue)
         error = None
         if found[0].raises:
             fill()
@@ -703,10 +703,6 @@ def _python_kind(operand: Any, kind: Any) -> Any:
 
 def _size(key: Any, sizes: dict[Any, int]) -> int:
     return key if isinstance(key, int) else sizes[key]
-
-
-def _on_queue(array: Any, queue: Any) -> Any:
-    return array.with_queue(queue) if hasattr(array, "with_queue") else array.with_stream(queue)
 
 
 def _overlap(a: Any, b: Any) -> bool:
