@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -165,7 +166,8 @@ print("done")
 
 
 def test_two_gpus():
-    environment = {**os.environ, "PYGPU_SIM_DEVICES": "2", "PYTHONPATH": os.pathsep.join(sys.path)}
+    path = os.pathsep.join([*sys.path, str(Path(__file__).parents[2])])
+    environment = {**os.environ, "PYGPU_SIM_DEVICES": "2", "PYTHONPATH": path}
     if environment.get("PYGPU_CUDA") == "driver" and xp.as_device("cuda").count() < 2:
         pytest.skip("needs two GPUs")
     done = subprocess.run(
