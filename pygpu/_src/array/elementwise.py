@@ -273,7 +273,10 @@ def get_kernel(
 def _is_short(operation: Operation) -> bool:
     """Whether the kernel is compiled quickly: one expression per item, for which memory is the
     limit. What a compiler skips then are copies of the loop for each case, not the expression.
-    Functions of double precision are limited by arithmetic: sin, pow were slower by 4 to 7 %."""
+    Functions of double precision are limited by arithmetic: sin, pow were slower by 4 to 7 %. But
+    those of many long functions would take several seconds."""
+    if "PG_NOINLINE" in operation.helpers:
+        return True
     long = operation.helpers or operation.index or operation.guard or operation.key
     double = any(d in (np.float64, np.complex128) for d in operation.inputs)
     return not (long or (double and "(" in operation.body))

@@ -7,7 +7,8 @@ collides with a user's snippet in the same source.
 ===========================  =====================================================================
 PG_KERNEL                    before ``void name(...)``: an entry point
 PG_INLINE                    before a function of the file
-PG_FUNCTION                  before one that is too long to be inlined
+PG_FUNCTION                  before one that is inlined if the compiler chooses to
+PG_NOINLINE                  before a long one, where there are many
 PG_UNUSED                    before a local variable: compilers do not warn if it is unused
 PG_GLOBAL, PG_LOCAL,         address spaces of pointers; PG_LOCAL also declares an array in a kernel's
 PG_CONSTANT                  outermost scope, of constant size: ``PG_LOCAL pg_f32 sums[256];``
@@ -132,6 +133,7 @@ _OPENCL = """\
 #define PG_KERNEL __kernel
 #define PG_INLINE static inline
 #define PG_FUNCTION static
+#define PG_NOINLINE static
 #define PG_UNUSED
 #define PG_GLOBAL __global
 #define PG_LOCAL __local
@@ -192,6 +194,7 @@ typedef double pg_f64;
 #define PG_KERNEL extern "C" __global__
 #define PG_INLINE __attribute__((unused)) static __device__ __forceinline__
 #define PG_FUNCTION __attribute__((unused)) static __device__
+#define PG_NOINLINE PG_FUNCTION __noinline__
 #define PG_UNUSED __attribute__((unused))
 #define PG_GLOBAL
 #define PG_LOCAL __shared__

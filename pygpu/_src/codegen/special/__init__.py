@@ -168,6 +168,9 @@ _HEAD = re.compile(r"^(?:REAL|CPLX|int|void) sp_(\w+)\(", re.M)
 _POLY = re.compile(r"\b(POLY|REVERSED)\((\w+), (\w+)\)")
 _LITERAL = re.compile(r"(?<![\w.])(\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)(?![\w.])")
 _LIMIT = 1000000  # of integer orders
+_SHORT, _MANY = 250, 6000  # characters of a function that may be inlined, and of all together
+# The functions of complex numbers that are long, and their arguments.
+_LONG_COMPLEX = {"exp": "z", "log": "z", "sqrt": "z", "pow": "zw", "div": "zw", "abs": "z"}
 
 
 @cache
@@ -181,6 +184,12 @@ def _templates() -> dict[str, str]:
         for head, end in zip(heads, ends, strict=True):
             body = text[head.start() : end]
             found[head[1]] = body[: body.index("\n}\n") + 3]
+    for name, arguments in _LONG_COMPLEX.items():
+        result, listed = "REAL" if name == "abs" else "CPLX", ", ".join(arguments)
+        declared = ", ".join(f"CPLX {one}" for one in arguments)
+        found[f"cx_{name}"] = (
+            f"{result} sp_cx_{name}({declared})\n{{\n    return cx_{name}({listed});\n}}\n"
+        )
     for name, table in TABLES.items():
         steps = "".join(f"    c = b; b = a; a = z * b - c + {value};\n" for value in table)
         found[f"cheb_{name}"] = (
@@ -205,6 +214,8 @@ def _horner(match: re.Match[str]) -> str:
 def _rendered(name: str, code: str) -> tuple[str, tuple[str, ...]]:
     """The text of a function of the templates in a type, and the names of those that it calls."""
     text = _templates()[name]
+    if not name.startswith("cx_"):
+        text = re.sub(rf"\bcx_({'|'.join(_LONG_COMPLEX)})\(", r"sp_cx_\1(", text)
     text = _POLY.sub(_horner, text)
     text = re.sub(r"\bCHEB\((\w+), ", r"sp_cheb_\1(", text)
     text = re.sub(r"\bTABLE\((\w+)\)", r"sp_table_\1", text)
@@ -237,6 +248,19 @@ def parts(name: str, code: str) -> dict[str, str]:
     for other in called:
         found |= parts(other, code)
     return found | {f"pgs_{name}_{code}": text}
+
+
+def _outlined(definitions: dict[str, str]) -> dict[str, str]:
+    """Mark the long functions, if they are many: NVRTC would copy them into each other, and compile
+    for minutes."""
+    if sum(map(len, definitions.values())) < _MANY:
+        return definitions
+    return {
+        name: text.replace("PG_FUNCTION ", "PG_NOINLINE ", 1)
+        if len(text) > _SHORT or name.startswith("pgs_cx_")
+        else text
+        for name, text in definitions.items()
+    }
 
 
 def _computed(name: str, code: str, fp64: bool) -> str:
@@ -296,12 +320,13 @@ def expression(name: str, code: str, fp64: bool) -> tuple[str, dict[str, str]]:
                 f"y{k}.re = (pg_{part})w.re; y{k}.im = (pg_{part})w.im; }} "
             )
             definitions |= parts(text, real)
-        return body.rstrip(), definitions
+        return body.rstrip(), _outlined(definitions)
     computed = _computed(name, code, fp64)
     body, definitions = "", {}
     for k, text in enumerate(function.texts):
         body += f"y{k} = {_call(name, text, code, computed)}; "
         definitions |= parts(text, computed)
+    definitions = _outlined(definitions)
     if any("pg_c64" in text or "pg_c128" in text for text in definitions.values()):
         return _private(body.rstrip(), definitions, fp64)
     return body.rstrip(), definitions
