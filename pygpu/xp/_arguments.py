@@ -9,7 +9,7 @@ import numpy as np
 
 from .._array import GPUArray
 
-__all__ = ["need_arrays", "on_device"]
+__all__ = ["give_methods", "need_arrays", "on_device"]
 
 
 def need_arrays(call: str, *arrays: Any) -> None:
@@ -46,4 +46,13 @@ def on_device(name: str, numpys: Callable[..., Any]) -> Callable[..., Any]:
     function.__module__ = "pygpu.xp"
     function.__doc__ = f"NumPy's {name} with arrays on a device; numpy.{name} describes it."
     function.__wrapped__ = numpys  # type: ignore[attr-defined]  # for inspect.signature()
+    if isinstance(numpys, np.ufunc) and numpys.nin == 2 and numpys.nout == 1:
+        give_methods(function, name, numpys)
     return function
+
+
+def give_methods(function: Callable[..., Any], name: str, ufunc: np.ufunc) -> None:
+    """Give a function the methods of a ufunc of two operands."""
+    methods = vars(function)
+    for method in ("accumulate", "at", "outer", "reduce", "reduceat"):
+        methods[method] = on_device(f"{name}.{method}", getattr(ufunc, method))

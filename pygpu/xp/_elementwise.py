@@ -11,7 +11,7 @@ from pygpu._src.array import ufuncs
 from pygpu._src.array.routines import joining
 from pygpu._src.codegen.ufunc_loops import STANDARD_NAMES
 
-from ._arguments import on_device
+from ._arguments import give_methods
 
 if TYPE_CHECKING:
     from ._types import (
@@ -153,10 +153,7 @@ def _binary(name: str, text: str) -> Any:
             return ufuncs.call(ufunc, operands)
         return getattr(np, ufunc)(*operands, out=out, **options)
 
-    numpys = getattr(np, ufunc)
-    methods = vars(function)
-    for method in ("accumulate", "at", "outer", "reduce", "reduceat"):
-        methods[method] = on_device(f"{name}.{method}", getattr(numpys, method))
+    give_methods(function, name, getattr(np, ufunc))
     return _finish(function, name, text)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pygpu import xp
 from tests.array.test_array_function import same
 from tests.array.test_reduction import host
 
@@ -132,3 +133,87 @@ def test_spacing_of_zeros_and_edges(make, dtype):
     a = np.array([0.0, -0.0, -1, 3, info.max, -info.max, np.inf, np.nan, info.tiny], dtype)
     with np.errstate(all="ignore"):
         same(np.spacing(make(a)), np.spacing(a))
+
+
+def test_results_in_another_unit_of_time(make):
+    a = np.array([[5, 2], [-3, 8]], "m8[s]")
+    for call in (np.sum, np.min, np.mean, np.ptp):
+        out, want = make(np.zeros(2, "m8[ms]")), np.zeros(2, "m8[ms]")
+        assert call(make(a), 0, out=out) is out
+        np.testing.assert_array_equal(out.get(), call(a, 0, out=want), strict=True)
+    with pytest.raises(TypeError, match="cannot cast"):
+        np.max(make(a), 0, out=make(np.zeros(2)))
+
+
+def test_masks_and_results_are_checked(make):
+    """Also where there are no items; and the sum of no chosen ones is 0.0, not -0.0."""
+    empty = np.zeros((2, 0, 3))
+    with pytest.raises(ValueError, match="broadcast"):
+        np.sum(make(empty), 0, where=make(np.array([True, False])))
+    with pytest.raises(TypeError, match="bools"):
+        np.any(make(empty), 0, where=make(np.array([1, 0, 1])))
+    total = np.sum(make(np.ones(2)), where=make(np.zeros(2, bool))).get()
+    assert total == 0 and not np.signbit(total)
+    a = np.array([[1.0, 7], [2, 3]])
+    for dtype in ("u1", "i4", "?"):
+        out = make(np.zeros(2, dtype))
+        same(np.argmax(make(a), 0, out=out), np.argmax(a, 0, out=np.zeros(2, dtype)))
+    for dtype in ("f8", "u8"):
+        with pytest.raises(TypeError, match="argmax: out"):
+            np.argmax(make(a), 0, out=make(np.zeros(2, dtype)))
+    same(np.sum(make(np.array(2.0)), axis=np.int8(0)), np.float64(2))
+
+
+def test_lost_imaginary_parts_warn(make):
+    a = np.array([[1 + 2j, 3], [4j, 5]])
+    with pytest.warns(np.exceptions.ComplexWarning):
+        same(make(a).astype("f4"), a.real.astype("f4"))
+    with pytest.warns(np.exceptions.ComplexWarning):
+        np.sum(make(a), 0, out=make(np.zeros(2)))
+    assert np.sum(make(a), dtype=bool).get() and make(a).astype(bool).get().all()  # no warning
+
+
+def test_ravel_copies_what_is_not_contiguous(make):
+    for part in (np.s_[0], np.s_[0, ::2], np.s_[:, 1], np.s_[::-1], np.s_[:, :0], np.s_[:, ::-2]):
+        for order in "CFAK":
+            a = np.arange(12).reshape(3, 4)
+            d = make(a)
+            want, got = a[part].ravel(order), d[part].ravel(order)
+            same(got, want)
+            want[...] = 99
+            got[...] = 99
+            same(d, a)
+    d = make(np.zeros((3, 4)))[:, 1]
+    d.flat[1] = 5
+    assert d.flat[1].get() == d.item(1) == 5
+
+
+def test_choices_by_bools_and_other_arguments(make):
+    a = make(np.array([True, False]))
+    same(np.choose(a, [make(np.array([1, 2])), make(np.array([3, 4]))]), np.array([3, 2]))
+    with pytest.raises(TypeError, match="choose: the indices"):
+        np.choose(make(np.array([0.0, 1])), [1, 2])
+    with pytest.raises(TypeError, match="complex"):
+        np.digitize(make(np.array([1j])), np.array([1.0]))
+    nans = np.array([np.nan, 1, np.nan])
+    same(np.unique(make(nans), axis=0), np.unique(nans, axis=0))
+    with pytest.raises(np.exceptions.AxisError):
+        np.unique(make(nans), axis=1)
+    assert np.array_equal(make(nans), None) is False
+
+
+def test_cumulative_sums_in_another_unit_or_kind(make):
+    a = np.array([5, 2, -3], "m8[s]")
+    out = make(np.zeros(3, "m8[ms]"))
+    want = np.cumsum(a).astype("m8[ms]")
+    np.testing.assert_array_equal(np.cumsum(make(a), out=out).get(), want, strict=True)
+    with pytest.warns(np.exceptions.ComplexWarning):
+        same(np.cumsum(make(np.array([1 + 1j, 2])), dtype="f4"), np.array([1, 3], "f4"))
+
+
+def test_ufuncs_of_the_namespace_have_methods(make):
+    a = np.array([[4, 6], [8, 12]])
+    for name in ("fmax", "gcd", "add"):
+        function, numpys = getattr(xp, name), getattr(np, name)
+        same(function.reduce(make(a), axis=0), numpys.reduce(a, axis=0))
+        same(function.outer(make(a), make(a[0])), numpys.outer(a, a[0]))

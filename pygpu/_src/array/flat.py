@@ -31,15 +31,15 @@ class Flat:
         return size
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.base.ravel())
+        return iter(primitives.flat(self.base))
 
     def __getitem__(self, key: Any) -> Any:
-        found = self.base.ravel()[key]
+        found = primitives.flat(self.base)[key]
         return found._copy() if found.base_data is self.base.base_data else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Set items to a number, or to items in turn, again from the first after the last."""
-        items = self.base.ravel()
+        items = primitives.flat(self.base)
         if np.ndim(value):
             value = self._as_many(value, items[key])
         items[key] = value

@@ -104,7 +104,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
             if len(index) != self.ndim:
                 raise ValueError("incorrect number of indices for array")
             return self[index]._get(None, None, True)[0].item()
-        return self.ravel()[index]._get(None, None, True)[0].item()
+        return self.reshape(self.size)[index]._get(None, None, True)[0].item()
 
     def tolist(self) -> Any:
         """The items as nested lists of Python numbers."""

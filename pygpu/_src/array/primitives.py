@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ __all__ = [
     "power_of_two",
     "reshape",
     "scratch",
+    "warn_of_real",
 ]
 
 
@@ -184,6 +186,16 @@ def reshape(array: Any, shape: tuple[int, ...]) -> Any:
 def flat(array: Any) -> Any:
     """Return the items in C order along one axis: a view if possible, else a copy."""
     return array if array.ndim == 1 else reshape(array, (array.size,))
+
+
+def warn_of_real(source: np.dtype[Any], to: np.dtype[Any], level: int = 3) -> None:
+    """Warn, as NumPy does, if a conversion drops imaginary parts. level: of the caller's caller."""
+    if source.kind == "c" and to.kind in "iuf":
+        warnings.warn(
+            "Casting complex values to real discards the imaginary part",
+            np.exceptions.ComplexWarning,
+            stacklevel=level,
+        )
 
 
 def astype(array: Any, dtype: Any) -> Any:

@@ -7,10 +7,11 @@ array gives the same bits in every run on the same device.
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -37,6 +38,7 @@ RESIDENT = 6  # max 0.95, sum over the first axis 0.93; 0.93 and 0.89 by 8
 RESIDENT_SEVERAL = 8  # of several operands: dot 1.03, 0.95 by 6
 RESIDENT_PAIRS = 4  # of accumulators that are not numbers, and long vectors: argmax 0.89, 0.86 by 3
 RESIDENT_LARGE = 3  # of larger ones: var 0.82, 0.64 by 4
+_OF_UNIT = ("sum", "min", "max", "mean", "std", "ptp")  # those that return times
 _ORDERED = ("argmin", "argmax")  # those for which the index of an item matters
 _NAMES = {"min": "minimum", "max": "maximum"}
 
@@ -182,14 +184,14 @@ def reduce(
         if known is not None:
             return known
     given, axis_given, out_given = dtype, layout.axis_argument(axis), out
-    found = _in_other_dtype(kind, a, axis, dtype, out, keepdims, where, ddof)
+    found = _in_other_dtype(kind, a, axis, dtype, out, keepdims, where, ddof, initial)
     if found is not None:
         return found
     a = a._aligned()
     shape, ndim = a.shape, a.ndim
     where = None if where is True or (isinstance(where, np.bool_) and where) else where
     free = where is not None or kind not in ("mean", "var", "std")
-    if ndim == 0 and free and type(axis) is int and axis in (0, -1):
+    if ndim == 0 and free and isinstance(axis, SupportsIndex) and operator.index(axis) in (0, -1):
         axis = axis_given = None  # NumPy accepts it
     if kind in _ORDERED and axis is not None:
         axis = (layout.normalize_axis(axis, ndim),)
@@ -197,13 +199,14 @@ def reduce(
     kept = tuple([n for k, n in enumerate(shape) if k not in axes])
     full = tuple([1 if k in axes else n for k, n in enumerate(shape)])
     number, result_dtype = _result_dtypes(kind, a, dtype, out)
-    _check(kind, a, number, where, initial)
+    _check(kind, a, number, out, where, initial)
     dtypes.require(a.backend, kind, a.dtype, number, dates=True)
     wanted = full if keepdims else kept
     if out is None:
         out = primitives.empty(a, wanted, result_dtype)
     else:
         _check_out(kind, out, wanted, result_dtype, a)
+    mask = None if where is None else where_mask(kind, a, where, shape)
     if _is_filled(kind, out, prod([shape[k] for k in axes]), initial):
         return out
     initial = None if kind in ("any", "all") else initial
@@ -213,8 +216,10 @@ def reduce(
     call = None
     if given is None and out_given is None and initial is None and where is None and ddof == 0:
         call = kind, _array._axes(axis_given, keepdims)
-    if where is not None:
-        operands.append(where_mask(kind, a, where, shape))
+    if mask is not None:
+        operands.append(mask)
+        if kind == "sum" and number.kind in "fc" and initial is None:
+            initial = 0  # not -0.0, which the sum of no items would be
     strides, masked = out.strides, where is not None
     if keepdims:
         strides = tuple([s for k, s in enumerate(strides) if k not in axes])
@@ -229,17 +234,15 @@ def no_identity(name: str) -> ValueError:
     )
 
 
-def _check(kind: str, a: Any, number: np.dtype[Any], where: Any, initial: Any) -> None:
+def _check(kind: str, a: Any, number: np.dtype[Any], out: Any, where: Any, initial: Any) -> None:
     if kind == "ptp" and a.dtype.kind == "b":
         raise TypeError("ptp: numpy boolean subtract is not defined; use .astype(numpy.int8)")
     if where is not None and initial is None and kind in ("min", "max"):
         raise no_identity(_NAMES[kind])
-    if number.kind != "c" and a.dtype.kind == "c" and kind in ("sum", "prod", "mean", "var", "std"):
-        warnings.warn(
-            "Casting complex values to real discards the imaginary part",
-            np.exceptions.ComplexWarning,
-            stacklevel=4,
-        )
+    if kind in ("sum", "prod", "mean", "var", "std"):
+        primitives.warn_of_real(a.dtype, number, 5)
+        if out is not None and kind in ("sum", "prod"):
+            primitives.warn_of_real(number, out.dtype, 5)
 
 
 def _check_out(kind: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], a: Any) -> None:
@@ -247,7 +250,10 @@ def _check_out(kind: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
         raise TypeError(f"{kind}: out must be an array on the same device")
     if out.shape != shape:
         raise ValueError(f"{kind}: out has shape {out.shape}, and the result {shape}")
-    if not np.can_cast(dtype, out.dtype, "same_kind"):
+    if kind in _ORDERED:
+        if not np.can_cast(out.dtype, dtype):
+            raise TypeError(f"{kind}: out must be of {dtype} or a smaller integer dtype")
+    elif not np.can_cast(dtype, out.dtype, "same_kind"):
         raise TypeError(
             f"{kind}: cannot cast the result from {dtype} to {out.dtype} with casting rule "
             "'same_kind'"
@@ -592,12 +598,20 @@ def _cpu_geometry(
 
 
 def _in_other_dtype(
-    kind: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, where: Any, ddof: float
-) -> Any:
-    """NumPy's mean in an integer dtype, whose sum wraps around, and variances in integers or
-    complex numbers; None for other dtypes."""
+    kind: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, where: Any, ddof: float,
+    initial: Any,
+) -> Any:  # fmt: skip
+    """NumPy's mean in an integer dtype, whose sum wraps around, variances in integers or complex
+    numbers, and results in another unit of time; None for other dtypes."""
     if out is not None and not primitives.is_array(out):
         raise TypeError(f"{kind}: out must be an array on the device, not {type(out).__name__}")
+    if out is not None and dtypes.is_date(a.dtype) and kind in _OF_UNIT:
+        if kind == "mean" and out.dtype.kind == "m" == a.dtype.kind:
+            a = primitives.astype(a, out.dtype)  # a mean in seconds has no milliseconds
+        found = reduce(kind, a, axis, dtype=dtype, keepdims=keepdims, where=where, initial=initial)
+        _check_out(kind, out, found.shape, found.dtype, a)
+        out[...] = found  # which may have another unit
+        return out
     if dtype is None or kind not in ("mean", "var", "std"):
         return None
     dtype = dtypes.native(dtype, kind)
@@ -688,7 +702,7 @@ def fused(
         axis = (layout.normalize_axis(axis, ndim),)
     axes = layout.normalize_axes(axis, ndim)
     number, result_dtype = _result_dtypes(kind, item, dtype, None)
-    _check(kind, item, number, None, None)
+    _check(kind, item, number, None, None, None)
     dtypes.require(backend, kind, *step.inputs, *step.outputs, number)
     if kind in ("min", "max") and number != item.dtype:
         raise TypeError(f"fuse: {kind} with another dtype; convert by .astype() before")

@@ -86,6 +86,10 @@ def scan(kind: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: 
         out = primitives.empty(a, a.shape, result_dtype)
     else:
         _check_out(call, out, a.shape, result_dtype, a)
+        if dtypes.is_date(a.dtype) and out.dtype != result_dtype:
+            out[...] = scan(call, a, axis, dtype=dtype)  # in another unit
+            return out
+    primitives.warn_of_real(a.dtype, number)
     if a.size == 0:
         return out
     if out.base_data is a.base_data and not layout.same_elements(

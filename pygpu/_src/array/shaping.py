@@ -14,7 +14,7 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.fastpath import fastpath
 from pygpu._src.util.lazy import lazy
 
-from . import elementwise, launch_cache, layout, ufuncs
+from . import elementwise, launch_cache, layout, primitives, ufuncs
 from .base import _ScalarT_co
 from .indexing import Indexing
 
@@ -101,14 +101,15 @@ class Shaping(Indexing[_ScalarT_co]):
 
     @fastpath("ravel")
     def ravel(self, order: str = "C") -> Self:
-        """Return one axis with all items; a view if possible."""
+        """Return one axis with all items; a view if they are one after the other in memory."""
         if order not in ("C", "F"):
             fortran = self._f_contiguous and not self._c_contiguous
             order = layout.as_order("ravel", order, fortran)
         if order == "K" and not self._c_contiguous:  # in memory order
             return self.transpose(layout.iteration_order(self.shape, self.strides)).ravel("C")
         order = "C" if order == "K" else order
-        return self.reshape((-1,) if self.size else (0,), order=order)
+        contiguous = self._f_contiguous if order == "F" else self._c_contiguous
+        return self.reshape((self.size,), order=order, copy=None if contiguous else True)
 
     @property
     def flat(self) -> Any:
@@ -249,6 +250,7 @@ class Shaping(Indexing[_ScalarT_co]):
             return self._copy(queue, order) if copy else self
         if dtype.type is not np.void or self.dtype.names is None:
             dtypes.require(self.backend, "astype", dtype, self.dtype, dates=True)
+        primitives.warn_of_real(self.dtype, dtype)
         shape, strides = self.shape, None
         if order == "F" or (order == "K" and self._f_contiguous and not self._c_contiguous):
             strides = layout.f_strides(shape, dtype.itemsize)

@@ -153,6 +153,9 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     like = next(x for x in arrays if isinstance(x, GPUArray))
     dtype = np.result_type(*(x.dtype if hasattr(x, "dtype") else x for x in choices))
     a, *picked = manipulation.broadcast_arrays(*(_on_device(like, x) for x in arrays))
+    if a.dtype.kind not in "bui":
+        raise TypeError(f"choose: the indices must be integers, not of {a.dtype}")
+    a = primitives.astype(a, np.dtype(np.int8)) if a.dtype.kind == "b" else a
     n = len(picked)
     if mode == "wrap":
         a = a % n
@@ -270,7 +273,9 @@ def _unique(
     equal_nan: bool = True,
     **options: Any,
 ) -> Any:
-    if axis is not None:
+    if axis is not None and ar.ndim == 1:
+        axis = layout.normalize_axis(axis, 1)
+    elif axis is not None:
         return sets.unique_rows(ar, axis, return_index, return_inverse, return_counts)
     return sort.unique(ar, return_index, return_inverse, return_counts, equal_nan=equal_nan)
 

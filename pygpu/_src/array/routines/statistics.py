@@ -259,6 +259,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """Implement numpy.digitize: the bin of each item; bins increase or decrease."""
     like = x if isinstance(x, GPUArray) else bins
     x, edges = primitives.as_array(like, x), primitives.as_array(like, bins)
+    if x.dtype.kind == "c":
+        raise TypeError("digitize: x may not be complex")
     host = edges.get()
     side = "left" if right else "right"
     if (host[1:] >= host[:-1]).all():
