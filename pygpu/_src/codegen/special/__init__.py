@@ -168,7 +168,7 @@ _HEAD = re.compile(r"^(?:REAL|CPLX|int|void) sp_(\w+)\(", re.M)
 _POLY = re.compile(r"\b(POLY|REVERSED)\((\w+), (\w+)\)")
 _LITERAL = re.compile(r"(?<![\w.])(\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)(?![\w.])")
 _LIMIT = 1000000  # of integer orders
-_SHORT, _MANY = 250, 6000  # characters of a function that may be inlined, and of all together
+_SHORT, _MANY = 250, 4200  # characters of a function that may be inlined, and of all together
 # The functions of complex numbers that are long, and their arguments.
 _LONG_COMPLEX = {"exp": "z", "log": "z", "sqrt": "z", "pow": "zw", "div": "zw", "abs": "z"}
 
