@@ -212,15 +212,12 @@ def reduce(
     initial = None if kind in ("any", "all") else initial
     if kind in ("min", "max") and dtype is not None and number != a.dtype:
         a = primitives.astype(a, number)
-    operands = [a]
-    call = None
+    operands, call = [a] if mask is None else [a, mask], None
     if given is None and out_given is None and initial is None and where is None and ddof == 0:
         call = kind, _array._axes(axis_given, keepdims)
-    if mask is not None:
-        operands.append(mask)
-        if kind == "sum" and number.kind in "fc" and initial is None:
-            initial = 0  # not -0.0, which the sum of no items would be
-    strides, masked = out.strides, where is not None
+    strides, masked = out.strides, mask is not None
+    if masked and kind == "sum" and number.kind in "fc" and initial is None:
+        initial = 0  # not -0.0, which the sum of no items would be
     if keepdims:
         strides = tuple([s for k, s in enumerate(strides) if k not in axes])
     return _run(kind, operands, shape, axes, number, out, strides, masked, initial, ddof, call)
