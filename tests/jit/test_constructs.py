@@ -13,7 +13,7 @@ import cmath
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -509,6 +509,58 @@ def shapes(a, b, i):
 def transposed(a, b, i):
     t = a.T
     return t[i, 1] + t.shape[0]
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any = 3
+
+
+def joined(x, *rest, factor=2):
+    total = x * factor + len(rest)
+    for one in rest:
+        total = total + one
+    return total
+
+
+@of(ALL)
+def made_namedtuple(x, y):
+    p, q = Pair(x, second=y), Pair(second=x, first=1)
+    return p.first + p.second * q.second + Pair(x).second + Pair(*q)[0]
+
+
+@of(ALL)
+def star_parameters(x, y):
+    def inner(*given):
+        return len(given) + x
+
+    return joined(x) + joined(x, y, x, factor=3) + joined(*(y, 1)) + inner(y, y)
+
+
+@of(REAL)
+def ordered_tuples(x, y):
+    below = (x, y) < (y, x), (1, x, y) <= (1, y, x), (x, 1, y) > (x, 1, 2.5), (x, y) >= (x,)
+    n = 0
+    for one in below:
+        n = n * 2 + (1 if one else 0)
+    return n + (8 if x > 0 and (x + 1, y) < (x + 1, 3) else 0)
+
+
+@of(ALL)
+def deleted_names(x, y):
+    z = x + y
+    del y
+    return z
+
+
+@of("iufc", ARRAYS)
+def broadcast_items(a, b, i):
+    c = cuda.local.array((2, 4), a.dtype)
+    c[:] = b
+    c[1:] += a[0]
+    c[:, 1:3] *= b[:2][:, None]
+    np.add(c, b, c)
+    return c[0, i] + c[1, i]
 
 
 @of(ALL, ARRAYS)

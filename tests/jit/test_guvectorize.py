@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pygpu as cl
+from pygpu import cuda
 from pygpu._src.jit.signature import float32, float64, int64, layout_of, void
 
 pytestmark = pytest.mark.sampled(3)
@@ -264,6 +265,23 @@ def _loses_result(x, out):
 
 def _first(x, out):
     out[0] = x[0]
+
+
+def test_output_without_axes_of_one_item() -> None:
+    """For target="cuda", as Numba accepts it; otherwise an error, as in NumPy."""
+
+    @cl.guvectorize(["(i4[:], i4[:], i4[:])"], "(n),()->(n)", target="cuda")
+    def add(x, y, out):
+        for i in range(x.shape[0]):
+            out[i] = x[i] + y[0]
+
+    x, one, result = np.arange(4, dtype="i4"), np.array([2], "i4"), np.zeros(4, "i4")
+    assert add(x, one, out=result) is result and result.tolist() == [2, 3, 4, 5]
+    device = cuda.to_device(np.zeros(4, "i4"))
+    assert add(cuda.to_device(x), one, device) is device
+    assert device.copy_to_host().tolist() == [2, 3, 4, 5]
+    with pytest.raises(ValueError, match="non-broadcastable output operand"):
+        add(x, np.array([2, 3], "i4"), out=result)
 
 
 @pytest.mark.parametrize(

@@ -570,6 +570,7 @@ def prints(a, z):
     (p, (q, r)), s = nested(a[i])
     if i == 0:
         print("100%", i, a[i], z, (p, q), a.size > 1, True, sep=" | ", end=' "end"\n')
+        print(f"{i}%{q:7.2f}|{i + 1:<3d}|{a.size:03}|{r:+.1e}|{i:.1f}|{p > 1:d}", f"{z}{{}}")
     a[i] = p + q + r + s
 
 
@@ -581,7 +582,17 @@ def test_print_and_nested_results(make: Any, capfd: pytest.CaptureFixture[str]) 
         cuda.synchronize()
     truth = "True" if make.name == "cuda" else "1"
     expected = f'100% | 0 | 0 | (1+2j) | (0, 1) | {truth} | True "end"\n'
+    expected += f"0%{1:7.2f}|{1:<3d}|{4:03}|{0.0:+.1e}|{0:.1f}|0 (1+2j){{}}\n"
     assert capfd.readouterr().out == expected
+
+
+@pytest.mark.parametrize("form", ["x", "d", ".3", "{a[0]}", "^9.1f"])
+def test_wrong_formats(form: str) -> None:
+    text = f'def shows(a):\n    print(f"{{a[0]:{form}}}")\n'
+    space: dict[str, Any] = {}
+    exec(text, space)
+    with pytest.raises(pygpu.KernelError, match="format"):
+        pygpu.kernel(space["shows"], src=text)[1, 1](np.zeros(1))
 
 
 def test_wrong_launches(make: Any) -> None:

@@ -35,8 +35,11 @@ def test_directions() -> None:
     assert (a == -1).all() and (out == np.arange(5.0) + 1).all()
     a[:] = 3
     a.flags.writeable = False
-    increment[1, 32](a, out)
+    increment[1, 32](cuda.In(a), out)
     assert (a == 3).all() and (out == 4).all()
+    for given in (a, np.broadcast_to(3.0, 5)):
+        with pytest.raises(ValueError, match="increment: argument a: the array is read-only"):
+            increment[1, 32](given, out)
     device = cuda.to_device(np.arange(5.0))
     increment[1, 32](cuda.In(device), cuda.Out(out))
     assert (device.copy_to_host() == -1).all()

@@ -100,8 +100,13 @@ def test_sources() -> None:
     assert "44" in compile_function(space["h"], [I4], src="def h(x): return x + 44").text
 
     pair = (lambda x: x + 45, lambda x, y: x - 46)
+    alike = {"é": lambda x: x + 7, "b": lambda x: x - 7, "c": lambda x: (
+        x | 7
+    )}  # fmt: skip
     assert "45" in compile_function(pair[0], [I4]).text
     assert "46" in compile_function(pair[1], [I4, I4]).text
+    for function, sign in zip(alike.values(), "+-|"):
+        assert f"v_x {sign} 7" in compile_function(function, [int]).text
     with pytest.raises(KernelError, match="not a Python function"):
         compile_function(math.sin, [F4])
     with pytest.raises(KernelError, match="not a Python function"):
@@ -258,7 +263,7 @@ REFUSED = [
     (constant_shape, int, "must be constant", "cuda.shared.array(n, F4)"),
     (a_keyword, I4, "no keyword arguments", "max(x, key=abs)"),
     (unpacked, I4, "cannot be unpacked", "a, b"),
-    (stars, I4, "*args and **kwargs are not supported", None),
+    (stars, I4, "*args are only supported", None),
     (negative_power, I4, "negative integer powers", "x**-1"),
     (power_of_two_strings, I4, "a number is needed", '"a" < x'),
 ]

@@ -21,7 +21,7 @@ from .types import (
     Void,
 )
 
-__all__ = ["Method", "MISSING", "Value", "as_enum", "flat_values", "wide_enough"]
+__all__ = ["Method", "MISSING", "Value", "as_enum", "flat_values", "tuple_of", "wide_enough"]
 
 
 class _Missing:
@@ -127,6 +127,11 @@ class Value:
 
     def __repr__(self) -> str:
         return f"<{self.type} {self.text!r}>"
+
+
+def tuple_of(items: Sequence[Value], names: tuple[str, ...] = ()) -> Value:
+    """Return a tuple, or with *names* a namedtuple."""
+    return Value(TupleType(tuple(v.type for v in items), names), items=items)
 
 
 def flat_values(value: Value) -> list[Value]:

@@ -297,12 +297,31 @@ def _find_lambda(function: types.FunctionType, lines: list[str], start: int) -> 
                 and _plain(code) == _plain(own)
             ):
                 found.append(node)
+    if len(found) > 1:
+        margin = len(lines[begin]) - len(block.splitlines(True)[0])
+        span = _span(function.__code__, begin, margin)
+        found = [n for n in found if _place(n.body) == span] or found
     if not found or len({ast.dump(node) for node in found}) > 1:
         raise KernelError(
             f"the lambda at {function.__code__.co_filename}:{start + 1} cannot be told from others "
             "on its line; write a def"
         )
     return Source(function, found[0], "".join(lines[begin:end]).splitlines(), begin, 0)
+
+
+def _span(code: types.CodeType, begin: int, margin: int) -> tuple[Any, ...]:
+    """Return the place of a lambda's result in the text that begins after that many lines, without
+    the margin; () if the code does not tell."""
+    places = [p for p in code.co_positions() if None not in p and p[3]]  # others are artificial
+    if not places:
+        return ()
+    first = min((p[0] or 0, p[2] or 0) for p in places)
+    last = max((p[1] or 0, p[3] or 0) for p in places)
+    return first[0] - begin, first[1] - margin, last[0] - begin, last[1] - margin
+
+
+def _place(node: ast.expr) -> tuple[Any, ...]:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
 def _code_of(node: ast.Lambda) -> Any:

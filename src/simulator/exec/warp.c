@@ -256,7 +256,8 @@ bool warp_resolve(Worker *worker) {
             unsigned set = 0;
             FOR_LANES(lane, left) {
                 const Lane *there = lane_of(worker, warp, lane);
-                if (there->caller == first->caller && there->argument == first->argument)
+                if (there->caller == first->caller && there->argument == first->argument &&
+                    there->value == first->value)
                     set |= 1u << lane;
             }
             FOR_LANES(lane, set) lane_of(worker, warp, lane)->result = set;

@@ -145,6 +145,16 @@ extern "C" __global__ void k(int *y) {
 //@ expect y: [0xffffffff] * 64
 extern "C" __global__ void k(unsigned *y) { y[threadIdx.x] = __activemask(); }
 
+//@ case: activemask_of_branches_that_compilers_merge
+//@ out y: np.zeros(32, np.uint32)
+//@ expect y: [0x55555555, 0xaaaaaaaa] * 16
+extern "C" __global__ void k(unsigned *y) {
+    if (threadIdx.x % 2 == 0)
+        y[threadIdx.x] = __activemask();
+    else
+        y[threadIdx.x] = __activemask();
+}
+
 //@ case: aggregated_atomics
 //@ block: 128
 //@ in x: (np.arange(128) % 3 == 0).astype(np.int32)

@@ -13,8 +13,8 @@ import numpy as np
 from pygpu._src.codegen import dtypes, ufunc_loops
 
 from .. import emit
-from ..ir import Value
-from ..types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, TupleType, join
+from ..ir import Value, tuple_of
+from ..types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, join
 from ..walk.constants import constant
 from ..walk.context import FunctionContext
 from ..walk.conversions import cast, dtype_of
@@ -105,7 +105,7 @@ def _ufunc(
         return args[ufunc.nin]
     count(f"numpy.{name}", args, kwargs, ufunc.nin, ufunc.nin)
     found = call_ufunc(fc, node, name, args, strong=True)
-    several = Value(TupleType(tuple(v.type for v in found)), items=found)
+    several = tuple_of(found)
     return found[0] if len(found) == 1 else several
 
 
@@ -290,7 +290,7 @@ def _parts(
     name = "modf" if fc.expr(node.func).const is math.modf else "frexp"
     count(f"math.{name}", args, kwargs, 1, 1)
     found = call_ufunc(fc, node, name, [_in_float(fc, node, args[0])])
-    return Value(TupleType(tuple(v.type for v in found)), items=found)
+    return tuple_of(found)
 
 
 @handles(math.ldexp)
@@ -533,7 +533,7 @@ def _divmod(
 ) -> Value:
     count("divmod", args, kwargs, 2, 2)
     items = [binary(fc, node, op, *args) for op in (ast.FloorDiv(), ast.Mod())]
-    return Value(TupleType(tuple(v.type for v in items)), items=items)
+    return tuple_of(items)
 
 
 @handles(builtins.pow)

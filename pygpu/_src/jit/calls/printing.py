@@ -7,9 +7,11 @@ import warnings
 
 from pygpu._src.codegen import dtypes
 
-from ..ir import Value
-from ..types import VOID, WEAK_INT, TupleType
+from .. import emit
+from ..ir import Value, tuple_of
+from ..types import VOID, WEAK_FLOAT
 from ..walk.context import FunctionContext
+from ..walk.formatted import Formatted
 from ..walk.optional import unwrapped
 from ..walk.registry import WrongCall
 from .intrinsics import Index3
@@ -49,13 +51,30 @@ def emit_print(
     return Value(VOID)
 
 
-def _format(fc: FunctionContext, node: ast.Call, value: Value, texts: list[str]) -> str:
-    """Return the conversion for a value; the arguments for it are added to *texts*."""
-    is_cl = fc.unit.dialect == "opencl"
+def _format(
+    fc: FunctionContext,
+    node: ast.Call,
+    value: Value,
+    texts: list[str],
+    flags: str = "",
+    letter: str = "",
+) -> str:
+    """Return the conversion for a value; the arguments for it are added to *texts*. flags, letter:
+    those of an f-string's format, see Formatted."""
     value = unwrapped(value)
+    if value.is_tuple and value.items and isinstance(value.items[0].const, Formatted):
+        items = iter(value.items[1:])
+        return "".join(
+            _c_string(part)
+            if isinstance(part, str)
+            else _format(fc, node, next(items), texts, *part)
+            for part in value.items[0].const.parts
+        )
+    if flags or letter:
+        return _formatted_number(fc, node, value, texts, flags, letter)
     if isinstance(value.const, Index3):
-        parts = [getattr(value.const, letter).emit_value(fc, node) for letter in "xyz"]
-        value = Value(TupleType((WEAK_INT,) * 3), items=parts)
+        parts = [getattr(value.const, name).emit_value(fc, node) for name in "xyz"]
+        value = tuple_of(parts)
     if value.is_object:
         return _c_string(str(value.const))
     if value.is_tuple:
@@ -68,17 +87,36 @@ def _format(fc: FunctionContext, node: ast.Call, value: Value, texts: list[str])
     if kind == "c":
         texts.extend([f"({value.text}).re", f"({value.text}).im"])
         return "(%f%+fj)" if fc.unit.widens else "(%g%+gj)"
-    if kind == "b" and not is_cl:  # OpenCL's %s accepts only literals
+    if kind == "b" and fc.unit.dialect != "opencl":  # OpenCL's %s accepts only literals
         texts.append(f'(({value.text}) ? "True" : "False")')
         return "%s"
+    form, text = _conversion(fc, kind, value.text)
+    texts.append(text)
+    return "%f" if kind == "f" and fc.unit.widens else form  # as Numba prints it
+
+
+def _formatted_number(
+    fc: FunctionContext, node: ast.Call, value: Value, texts: list[str], flags: str, letter: str
+) -> str:
+    value = fc.as_number(value, node)
+    kind = dtypes.kind(value.dtype)
+    if kind == "c" or (letter == "d" and kind == "f"):
+        raise WrongCall(f"print(): {value.type} has no format {letter or flags!r}")
+    if kind != "f" and letter not in ("", "d"):
+        kind, value = "f", Value(WEAK_FLOAT, emit.convert(value, WEAK_FLOAT))
+    form, text = _conversion(fc, kind, value.text)
+    texts.append(text)
+    form = form[:-1] + letter if letter else form
+    return f"%{flags}{form[1:]}"
+
+
+def _conversion(fc: FunctionContext, kind: str, text: str) -> tuple[str, str]:
+    """Return C's conversion for a number and the argument for it."""
     form, text_cast = _FORMAT[kind]
-    if kind == "f" and fc.unit.widens:
-        form = "%f"  # as Numba prints it
-    if is_cl and kind in "iu":  # long is 64 bits there
+    if fc.unit.dialect == "opencl" and kind in "iu":  # long is 64 bits there
         form = form.replace("ll", "l")
         text_cast = text_cast.replace("long long", "long")
-    texts.append(f"{text_cast}{value.text}")
-    return form
+    return form, f"{text_cast}{text}"
 
 
 def _c_string(text: str) -> str:

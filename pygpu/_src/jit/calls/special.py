@@ -12,8 +12,8 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.util.lazy import lazy
 
 from .. import emit
-from ..ir import Value
-from ..types import WEAK_FLOAT, Scalar, TupleType
+from ..ir import Value, tuple_of
+from ..types import WEAK_FLOAT, Scalar
 from ..walk.context import FunctionContext
 from ..walk.registry import Handler, WrongCall, count, finds
 
@@ -76,7 +76,7 @@ def _call(
             full, f"PG_FUNCTION pg_{code} {full}({declared}) {{ {ys} {body} return y{k}; }}\n"
         )
         items.append(Value(WEAK_FLOAT if weak else Scalar(dtype), f"{full}({given})"))
-    return items[0] if results == 1 else Value(TupleType(tuple(v.type for v in items)), items=items)
+    return items[0] if results == 1 else tuple_of(items)
 
 
 def _kind(value: Value) -> Any:

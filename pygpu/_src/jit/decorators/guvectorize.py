@@ -252,18 +252,31 @@ class GUFunc:
             inputs, outs = dated.inputs, dated.outs
         outer, sizes = self._shapes(inputs, outs)
         shapes = [(*outer, *(_size(k, sizes) for k in core)) for core in self._out]
-        for o, shape, core in zip(outs, shapes, self._out):
-            if o is not None and o.shape != shape:
-                raise ValueError(
-                    f"{name}: Loop and array shapes are incompatible: non-broadcastable output "
-                    f"operand with shape {o.shape} doesn't match the broadcast shape {shape}: "
-                    f"{self.signature}, with core dimensions ({','.join(map(str, core))})"
-                )
+        given, outs = outs, self._fitting_outputs(outs, shapes)
         queue = stream_of(queue, stream, self._name)
         results = without_frames(self._run, loop, inputs, outs, shapes, outer, here, queue)
+        results = [r if o is view else o for o, view, r in zip(given, outs, results)]
         if dated is not None:
             results = dated.results(results)
         return _as_result(results)
+
+    def _fitting_outputs(self, outs: list[Any], shapes: list[tuple[int, ...]]) -> list[Any]:
+        """Return the outputs, which must have these shapes. For target="cuda", Numba accepts an
+        array of one item for a number, so that outputs may lack the loop's first axes if these have
+        one item: their views have them."""
+        found = []
+        for o, shape, core in zip(outs, shapes, self._out):
+            missing = 0 if o is None else len(shape) - len(o.shape)
+            if self.target == "cuda" and missing > 0 and set(shape[:missing]) == {1}:
+                o = o[(None,) * missing]
+            if o is not None and o.shape != shape:
+                raise ValueError(
+                    f"{self._name}: Loop and array shapes are incompatible: non-broadcastable "
+                    f"output operand with shape {o.shape} doesn't match the broadcast shape "
+                    f"{shape}: {self.signature}, with core dimensions ({','.join(map(str, core))})"
+                )
+            found.append(o)
+        return found
 
     def _check_written(self, loop: Loop, inputs: list[Any], casting: Any) -> None:
         """Raise for inputs in which the results of ``writable_args`` cannot be stored."""

@@ -51,6 +51,7 @@ from ..walk.context import FunctionContext
 from . import arguments
 from .pickling import reduce_by_name, register_with_cloudpickle
 from .specialization import Specialization
+from .written import assigned_parameters
 
 __all__ = ["CompileStats", "Kernel", "Specialization", "kernel"]
 
@@ -691,7 +692,18 @@ class Kernel(KernelBase):
             args = self._apply_extensions(args, queue, back)
         if self._pointers:
             args = self._with_pointers(args)
+        for i, arg in enumerate(args):
+            if isinstance(arg, np.ndarray) and not arg.flags.writeable and i in self._assigned:
+                raise ValueError(
+                    f"{self._where(i)}: the array is read-only, and the kernel assigns its items; "
+                    "pass a copy"
+                )
         return tuple([arguments.to_device(self.__name__, a, backend, queue, back) for a in args])
+
+    @functools.cached_property
+    def _assigned(self) -> frozenset[int]:
+        """The numbers of the parameters whose items are assigned."""
+        return assigned_parameters(self._source)
 
     def _apply_extensions(
         self, args: tuple[Any, ...], queue: Any, back: list[Any]

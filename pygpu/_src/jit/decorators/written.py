@@ -8,7 +8,7 @@ from typing import Any
 
 from ..compiler import source_of
 
-__all__ = ["check_outputs", "writable_inputs", "written_parameters"]
+__all__ = ["assigned_parameters", "check_outputs", "writable_inputs", "written_parameters"]
 
 _READ = {"shape", "size", "ndim", "dtype", "strides", "itemsize", "nbytes"}
 
@@ -29,6 +29,24 @@ def written_parameters(function: Any, ndims: Sequence[int]) -> frozenset[int]:
                 harmless.add(base)
     used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n not in harmless}
     return frozenset(i for i, name in enumerate(names[: len(ndims)]) if name in used)
+
+
+def assigned_parameters(source: Any) -> frozenset[int]:
+    """Return the numbers of the parameters whose items, or fields of them, some statement of the
+    function assigns."""
+    node = source.node
+    names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+    found = set()
+    for part in ast.walk(node):
+        ctx = getattr(part, "ctx", None)
+        if isinstance(part, ast.Name) and isinstance(ctx, ast.Store) and part.id in names:
+            names[names.index(part.id)] = ""  # it may be another array
+        elif isinstance(part, (ast.Subscript, ast.Attribute)) and isinstance(ctx, ast.Store):
+            base: ast.expr = part
+            while isinstance(base, (ast.Subscript, ast.Attribute)):
+                base = base.value
+            found.add(base.id if isinstance(base, ast.Name) else "")
+    return frozenset(i for i, name in enumerate(names) if name and name in found)
 
 
 def check_outputs(function: Any, nin: int) -> None:

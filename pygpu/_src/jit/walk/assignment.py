@@ -6,8 +6,8 @@ import ast
 from typing import Any
 
 from .. import emit
-from ..ir import Value
-from ..types import ArrayType, RecordType, Scalar, TupleType
+from ..ir import Value, tuple_of
+from ..types import ArrayType, RecordType, Scalar
 from .context import FunctionContext
 from .date_operations import as_stored
 from .index_checks import Checked
@@ -18,7 +18,7 @@ from .operators import binary
 from .records import by_bytes, field_dtype, field_name, field_value, is_aligned, record_at
 from .registry import visits_expression, visits_statement
 from .sequences import unpack
-from .stores import fill, finished, loop_over, only_inside, same_ndim, store, writable
+from .stores import check_broadcast, fill, finished, loop_over, only_inside, store, writable
 
 __all__ = ["assign"]
 
@@ -94,11 +94,11 @@ def _starred(fc: FunctionContext, target: Any, value: Value) -> tuple[ast.Tuple,
         )
     end = len(items) - after
     middle = items[before:end]
-    rest = Value(TupleType(tuple(v.type for v in middle)), items=middle)
+    rest = tuple_of(middle)
     items[before:end] = [rest]
     elements = [t.value if isinstance(t, ast.Starred) else t for t in target.elts]
     plain = ast.copy_location(ast.Tuple(elements, ast.Store()), target)
-    return plain, Value(TupleType(tuple(v.type for v in items)), items=items)
+    return plain, tuple_of(items)
 
 
 def _mentions(fc: FunctionContext, value: Value, target: ast.Name) -> bool:
@@ -206,7 +206,7 @@ def _augment_item(fc: FunctionContext, node: ast.AugAssign) -> None:
             new = binary(fc, node, node.op, load(fc, view, pointer, index), item)
             store(fc, view, pointer, index, new, node)
 
-        same_ndim(fc, found, other, target)
+        check_broadcast(fc, found, other, target)
         loop_over(fc, fc.keep(found), change, node.value)
         return
     pointer, index = found

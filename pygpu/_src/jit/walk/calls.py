@@ -13,7 +13,7 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 
 from .. import emit
-from ..ir import Method, Value, flat_values
+from ..ir import Method, Value, flat_values, tuple_of
 from ..source import KernelError, python_function
 from ..types import (
     VOID,
@@ -32,6 +32,7 @@ from .constants import constant
 from .context import FunctionContext
 from .conversions import cast, dtype_of, item_type
 from .date_operations import to_dtype
+from .formatted import formatted
 from .names import UnboundName
 from .operators import binary, call_ufunc
 from .optional import unwrapped
@@ -102,6 +103,8 @@ def call(fc: FunctionContext, node: ast.Call) -> Value:
     for arg in node.args:
         if isinstance(arg, ast.Starred):
             args += unpack(fc, fc.expr(arg.value), arg)
+        elif isinstance(arg, ast.JoinedStr) and target is print:
+            args.append(formatted(fc, arg))
         else:
             args.append(fc.expr(arg))
     kwargs: dict[str, Value] = {}
@@ -134,6 +137,9 @@ def call_object(
         except WrongCall as error:
             raise fc.source.error(str(error), node) from None
         return result
+    if isinstance(target, type) and issubclass(target, tuple) and hasattr(target, "_fields"):
+        fields = _bind(fc, node, target, args, kwargs)  # of a namedtuple
+        return tuple_of(list(fields.values()), tuple(fields))
     inner = python_function(target)
     if isinstance(target, types.BuiltinFunctionType) and target in FUNCTIONS:
         if len(args) != 2 or kwargs:
@@ -193,7 +199,7 @@ def _call_declared(
         value = unwrapped(value)
         if value.is_tuple and len(value.items) == len(getattr(kind, "items", ())):
             items = list(map(converted, kind.items, value.items))
-            return Value(TupleType(tuple(v.type for v in items)), items=items)
+            return tuple_of(items)
         dtype = getattr(kind, "dtype", None)
         if dtype is not None and value.is_date:
             return to_dtype(fc, value, dtype, node)
@@ -218,18 +224,7 @@ def call_function(
     src: str | None = None,
 ) -> Value:
     """Call a device function."""
-    try:
-        bound = inspect.signature(function).bind(*args, **kwargs)
-    except TypeError as error:
-        raise fc.source.error(f"{function.__name__}(): {error}", node) from None
-    bound.apply_defaults()
-    values = []
-    for value in bound.arguments.values():
-        if isinstance(value, tuple) and (not value or isinstance(value[0], Value)):
-            raise fc.source.error("*args are not supported in device functions", node)
-        if isinstance(value, dict):
-            raise fc.source.error("**kwargs are not supported in device functions", node)
-        values.append(value if isinstance(value, Value) else constant(fc, value, node))
+    values = list(_bind(fc, node, function, args, kwargs).values())
     arg_types = tuple(v.type for v in values)
     parts_given = [t for given in arg_types for t in flat_types(given)]
     fc.may_write = any(isinstance(t, (ArrayType, RecordType)) for t in parts_given)
@@ -258,6 +253,31 @@ def call_function(
         texts += [f"&{text}" for text in emit.arguments(parts[-1], t)]
     fc.emit(f"{made.name}({', '.join(texts)});")
     return _rebuild(made.result, iter(parts))
+
+
+def _bind(
+    fc: FunctionContext,
+    node: ast.Call,
+    function: Any,
+    args: list[Value],
+    kwargs: dict[str, Value],
+) -> dict[str, Value]:
+    """Return the value of each parameter; that of ``*args`` is a tuple."""
+    signature = inspect.signature(function)
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise fc.source.error(f"{function.__name__}(): {error}", node) from None
+    bound.apply_defaults()
+    values = {}
+    for name, value in bound.arguments.items():
+        kind = signature.parameters[name].kind
+        if kind is inspect.Parameter.VAR_KEYWORD:
+            raise fc.source.error("**kwargs are not supported in device functions", node)
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            value = tuple_of(value)
+        values[name] = value if isinstance(value, Value) else constant(fc, value, node)
+    return values
 
 
 def device_function(

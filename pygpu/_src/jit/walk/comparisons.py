@@ -53,14 +53,7 @@ def comparison(fc: FunctionContext, node: ast.Compare) -> Value:
             right = once = fc.keep(right) if not fc.conditional else right
             value = compare(fc, node, op, left, right)
         elif i + 1 < len(node.ops) and right.is_scalar and not right.is_const:
-            once = right
-            if not right.text.isidentifier():  # it is used twice
-                assert isinstance(right.type, Scalar)
-                temp = fc.temp(f"{emit.c_type(right.type)} ")
-                was = right
-                once = Value(right.type, f"({temp} = {right.text})", nonneg=right.nonneg)
-                right = Value(right.type, temp, nonneg=right.nonneg)
-                fc.ranges.copied(once, was), fc.ranges.copied(right, was)
+            once, right = _used_twice(fc, right)
             value = compare(fc, node, op, left, once)
         else:
             value = compare(fc, node, op, left, right)
@@ -88,6 +81,17 @@ def comparison(fc: FunctionContext, node: ast.Compare) -> Value:
     return result
 
 
+def _used_twice(fc: FunctionContext, value: Value) -> tuple[Value, Value]:
+    """Return a number for its first use in an expression, and for its second one."""
+    if value.is_const or value.text.isidentifier() or not value.is_scalar:
+        return value, value
+    assert isinstance(value.type, Scalar)
+    temp = fc.temp(f"{emit.c_type(value.type)} ")
+    once = Value(value.type, f"({temp} = {value.text})", nonneg=value.nonneg)
+    again = Value(value.type, temp, nonneg=value.nonneg)
+    return fc.ranges.copied(once, value), fc.ranges.copied(again, value)
+
+
 def compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
     if type(op) in _COMPARE and any_date(a, b):
         return call_ufunc(fc, node, _COMPARE[type(op)][0], [a, b])[0]
@@ -105,9 +109,14 @@ def _compare(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Val
         return _members(fc, node, isinstance(op, ast.Eq), a, b)
     name, python, sign = _COMPARE[type(op)]
     if a.is_const and b.is_const:
-        return constant(fc, python(a.const, b.const), node)
-    if a.is_tuple and b.is_tuple and name in ("equal", "not_equal"):
-        return _compare_tuples(fc, node, name, a, b)
+        try:
+            return constant(fc, python(a.const, b.const), node)
+        except TypeError as error:  # of complex numbers, for example
+            raise fc.source.error(str(error), node) from None
+    if a.is_tuple and b.is_tuple:
+        if name in ("equal", "not_equal"):
+            return _compare_tuples(fc, node, name, a, b)
+        return _order_tuples(fc, node, op, a, b)
     a, b = fc.as_number(a, node), fc.as_number(b, node)
     assert isinstance(a.type, Scalar) and isinstance(b.type, Scalar)
     for x, y, swapped in ((a, b, False), (b, a, True)):
@@ -225,3 +234,15 @@ def _compare_tuples(fc: FunctionContext, node: ast.AST, name: str, a: Value, b: 
         return constant(fc, name == "equal", node)
     text = f"({' && '.join(texts)})"
     return Value(WEAK_BOOL, text if name == "equal" else f"!{text}")
+
+
+def _order_tuples(fc: FunctionContext, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
+    """Compare the first items that differ; if there are none, the lengths."""
+    _, python, _ = _COMPARE[type(op)]
+    text = str(int(python(len(a.items), len(b.items))))
+    for x, y in [*zip(a.items, b.items)][::-1]:
+        pairs = zip(_used_twice(fc, x), _used_twice(fc, y))
+        parts = [compare(fc, node, o, *two) for o, two in zip((ast.NotEq(), op), pairs)]
+        differ, first = (str(int(v.const)) if v.is_const else v.text for v in parts)
+        text = f"({differ} ? {first} : {text})"
+    return Value(WEAK_BOOL, text)

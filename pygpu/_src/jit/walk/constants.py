@@ -13,8 +13,8 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.dtypes import is_date
 
 from .. import emit
-from ..ir import Value
-from ..types import ArrayType, DateType, ObjectType, Scalar, TupleType, weak
+from ..ir import Value, tuple_of
+from ..types import ArrayType, DateType, ObjectType, Scalar, weak
 from .captured_arrays import captured_array, is_device_array
 from .context import FunctionContext
 from .registry import visits_expression
@@ -50,7 +50,7 @@ def constant(fc: FunctionContext, obj: Any, node: ast.AST) -> Value:
     if isinstance(obj, tuple):
         items = [constant(fc, item, node) for item in obj]
         names = getattr(obj, "_fields", ())
-        return Value(TupleType(tuple(v.type for v in items), names), items=items)
+        return tuple_of(items, names)
     if isinstance(obj, np.ndarray):
         return constant_array(fc, obj, node)
     for python in (int, float, complex):

@@ -53,6 +53,12 @@ class FunctionContext:
             raise source.error(
                 f"{source.name} takes {len(parameters)} arguments, {len(arg_types)} given"
             )
+        rest = source.node.args.vararg
+        given = dict(zip(parameters, arg_types))
+        if rest and (kernel or not isinstance(given[rest.arg], TupleType)):
+            raise source.error(
+                "*args are only supported in functions that kernels call", source.node
+            )
         self.vars = Variables(parameters, arg_types, self.body)
         self.ranges = KnownRanges(unit, given_ranges)
         self.result: Type | None = None
@@ -215,6 +221,8 @@ class FunctionContext:
         kept = variable_value(t, self.temp_array(t))
         for line in self.store_variable(t, kept.text, value):
             self.emit(line)
+        # Known lengths stay known.
+        kept.shape = [n if n.isdigit() else name for n, name in zip(value.shape, kept.shape)]
         self.note(kept.text, t, value)
         return kept
 
@@ -277,9 +285,10 @@ class FunctionContext:
 
 def _parameters(source: Source) -> list[str]:
     a = source.node.args
-    if a.vararg or a.kwarg:
-        raise source.error("*args and **kwargs are not supported in kernels", source.node)
-    return [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
+    if a.kwarg:
+        raise source.error("**kwargs are not supported in kernels", source.node)
+    rest = [a.vararg] if a.vararg else []
+    return [p.arg for p in (*a.posonlyargs, *a.args, *rest, *a.kwonlyargs)]
 
 
 def _body(source: Source, kernel: bool) -> list[ast.stmt]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..ir import Value
-from ..types import ArrayType, TupleType
+from ..ir import Value, tuple_of
+from ..types import ArrayType
 from .conditionals import choose
 from .constants import constant, guard_item
 from .context import FunctionContext
@@ -60,7 +60,7 @@ def _tuple_item(fc: FunctionContext, value: Value, node: ast.Subscript) -> Value
         if not all(e is None or isinstance(e, int) for e in ends):
             raise fc.source.error("slices of tuples must be constant", node)
         items = list(value.items)[slice(*ends)]
-        return Value(TupleType(tuple(v.type for v in items)), items=items)
+        return tuple_of(items)
     index = fc.expr(node.slice)
     if index.is_const and isinstance(index.const, (int, np.integer)):
         try:

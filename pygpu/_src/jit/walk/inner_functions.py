@@ -69,9 +69,7 @@ def inner_function(fc: FunctionContext, node: InnerFunction) -> Value:
 def _make_function(fc: FunctionContext, node: InnerFunction) -> LocalFunction:
     definition = copy.deepcopy(node.definition)
     a = definition.args
-    if a.vararg or a.kwarg:
-        raise fc.source.error("*args and **kwargs are not supported in kernels", node)
-    own = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)}
+    own = {p.arg for p in ast.walk(a) if isinstance(p, ast.arg)}
     names = [n for n in ast.walk(definition) if isinstance(n, ast.Name)]
     own |= {n.id for n in names if isinstance(n.ctx, ast.Store)}
     used = dict.fromkeys(n.id for n in names if n.id not in own)

@@ -53,7 +53,7 @@ def iteration(fc: FunctionContext, node: ast.expr) -> Range | Items | Unrolled:
         if target is enumerate or target is zip or target is reversed:
             return _iterable(fc, node)
     value = collection(fc, node)
-    if value.is_tuple and _common(value.items) is None:
+    if value.is_tuple and (not value.items or _common(value.items) is None):
         return Unrolled(list(fc.keep(value).items))
     return _iterable(fc, node, value)
 

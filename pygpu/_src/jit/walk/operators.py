@@ -12,9 +12,9 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 
 from .. import emit
-from ..ir import Value
+from ..ir import Value, tuple_of
 from ..source import KernelError
-from ..types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, DateType, Scalar, TupleType, join, scalar_type
+from ..types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, DateType, Scalar, join, scalar_type
 from . import date_operations
 from .constants import constant
 from .context import FunctionContext
@@ -87,7 +87,7 @@ def _binary(fc: FunctionContext, node: ast.AST, op: ast.operator, a: Value, b: V
     name, python, sign = BINARY[type(op)]
     if a.is_tuple and b.is_tuple and name == "add":
         items = [*a.items, *b.items]
-        return Value(TupleType(tuple(v.type for v in items)), items=items)
+        return tuple_of(items)
     a = fc.as_number(a, getattr(node, "left", node))
     b = fc.as_number(b, getattr(node, "right", getattr(node, "value", node)))
     if fc.unit.widens:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ..ir import Value
-from ..types import TupleType
+from ..ir import Value, tuple_of
 from .constants import constant
 from .context import FunctionContext
 from .items import item_address, load
@@ -23,7 +22,7 @@ def tuple_display(fc: FunctionContext, node: ast.Tuple | ast.List) -> Value:
             items += unpack(fc, fc.expr(element.value), element)
         else:
             items.append(fc.expr(element))
-    return Value(TupleType(tuple(v.type for v in items)), items=items)
+    return tuple_of(items)
 
 
 def collection(fc: FunctionContext, node: ast.expr) -> Value:
@@ -36,7 +35,7 @@ def collection(fc: FunctionContext, node: ast.expr) -> Value:
         if all(v.is_scalar and v.is_const for v in values):
             # Each evaluated once, in Python's order.
             return constant(fc, tuple(frozenset(v.const for v in values)), node)
-        return Value(TupleType(tuple(v.type for v in values)), items=values)
+        return tuple_of(values)
     value = fc.value(node)
     if value.is_object and type(value.const) is frozenset:
         return constant(fc, tuple(value.const), node)

@@ -75,6 +75,14 @@ def pass_statement(fc: FunctionContext, node: ast.Pass) -> None:
     pass
 
 
+@visits_statement(ast.Delete)
+def delete(fc: FunctionContext, node: ast.Delete) -> None:
+    """Handle ``del name``, which has no effect: variables end with the function."""
+    for target in node.targets:
+        if not isinstance(target, ast.Name):
+            raise fc.source.error("del is only supported for names", target)
+
+
 @visits_statement(ast.Global)
 def global_statement(fc: FunctionContext, node: ast.Global) -> None:
     """Names that are only read need no declaration."""

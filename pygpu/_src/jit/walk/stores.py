@@ -11,6 +11,7 @@ from pygpu._src.codegen import dtypes
 from .. import emit
 from ..ir import Value
 from ..types import VOID, WEAK_INT, ArrayType, RecordType, Scalar
+from .constants import constant
 from .context import FunctionContext
 from .date_operations import as_stored
 from .index_checks import Checked, item_source
@@ -19,11 +20,11 @@ from .operators import call_ufunc
 from .records import store_record
 
 __all__ = [
+    "check_broadcast",
     "fill",
     "finished",
     "loop_over",
     "only_inside",
-    "same_ndim",
     "store",
     "ufunc_of_arrays",
     "writable",
@@ -91,17 +92,18 @@ def only_inside(
     return item_source(t, pointer, at, index.strided), end
 
 
-def same_ndim(fc: FunctionContext, view: Value, value: Value, node: ast.AST) -> None:
+def check_broadcast(fc: FunctionContext, view: Value, value: Value, node: ast.AST) -> None:
+    """Refuse what is neither a number nor an array with at most the axes of the view."""
     if isinstance(value.type, Scalar):
         return
     assert isinstance(view.type, ArrayType)
-    if not isinstance(value.type, ArrayType) or value.type.ndim != view.type.ndim:
+    if not isinstance(value.type, ArrayType) or value.type.ndim > view.type.ndim:
         raise fc.source.error(f"{value.type} cannot be assigned to {view.type}", node)
 
 
 def fill(fc: FunctionContext, view: Value, value: Value, node: ast.AST) -> None:
-    """Set all items of a view: to a number, or to the items of another array of the same shape."""
-    same_ndim(fc, view, value, node)
+    """Set all items of a view: to a number, or to those of another array, which is broadcast."""
+    check_broadcast(fc, view, value, node)
     other = fc.keep(value)
 
     def set_item(view: Value, at: Any) -> None:
@@ -122,7 +124,7 @@ def ufunc_of_arrays(
     for out in outs:
         writable(fc, out, node)
         for value in (*inputs, *outs):
-            same_ndim(fc, out, value, node)
+            check_broadcast(fc, out, value, node)
     kept = [fc.keep(v) for v in (*inputs, *outs)]
 
     def body(view: Value, at: Any) -> None:
@@ -144,6 +146,7 @@ def loop_over(
     """Write loops over all items of a view; body gets the view and a function that returns places
     in it, or in another array."""
     counters = []
+    zero = constant(fc, 0, node or fc.source.node)
     for n in view.shape:
         counter = fc.counter()
         counters.append(Value(WEAK_INT, counter, nonneg=True))
@@ -153,7 +156,10 @@ def loop_over(
 
     def at(other: list[Value]) -> tuple[str, str]:
         array = other[0] if other else view
-        return item_address(fc, array, counters, node or fc.source.node)
+        indices = counters[len(counters) - len(array.shape) :]
+        if other:
+            indices = [zero if n == "1" else i for n, i in zip(array.shape, indices)]
+        return item_address(fc, array, indices, node or fc.source.node)
 
     body(view, at)
     for _ in view.shape:

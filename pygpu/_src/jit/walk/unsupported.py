@@ -26,7 +26,7 @@ _EXPRESSIONS: dict[type[ast.expr], str] = {
     ast.Await: _COROUTINES,
     ast.Yield: "generators are not supported",
     ast.YieldFrom: "generators are not supported",
-    ast.JoinedStr: "strings are not supported; print() takes several arguments",
+    ast.JoinedStr: "f-strings are only supported as arguments of print()",
     ast.Starred: "starred expressions are not supported",
 }
 _STATEMENTS: dict[type[ast.stmt], str] = {
@@ -41,7 +41,6 @@ _STATEMENTS: dict[type[ast.stmt], str] = {
     ast.AsyncWith: _COROUTINES,
     ast.Import: _OUTSIDE,
     ast.ImportFrom: _OUTSIDE,
-    ast.Delete: "del is not supported",
     ast.Match: "match is supported of values, |, _ and names only; use if",
 }
 

@@ -22,7 +22,7 @@ enum {
     SIM_WARP_BALLOT,     /* lanes whose value is not 0 */
     SIM_WARP_MATCH_ANY,  /* lanes with the same value */
     SIM_WARP_MATCH_ALL,  /* mask if all values are the same, 0 otherwise */
-    SIM_WARP_ACTIVE,     /* __activemask: lanes that came to the same place; mask is ignored, argument tells the place */
+    SIM_WARP_ACTIVE,     /* __activemask: lanes that came to the same place; mask is ignored, value and argument tell the place */
     SIM_WARP_ADD, SIM_WARP_MIN, SIM_WARP_MAX, SIM_WARP_MIN_SIGNED, SIM_WARP_MAX_SIGNED, /* on 64 bits */
     SIM_WARP_AND, SIM_WARP_OR, SIM_WARP_XOR,
     SIM_WARP_STEP,       /* lanes that come to the same place, `argument`, go on together; of several places, the least first */

@@ -67,17 +67,19 @@ PGS_F int __uni_sync(unsigned mask, int predicate) {
     return votes == 0 || votes == mask;
 }
 PGS_END
-/* The place of the call tells which lanes are together; it is that of the code into which this was inlined. */
-PGS_UNIT(__activemask)
-PGS_F unsigned __activemask() {
+/* The place of the call tells which lanes are together: that of the code into which this was inlined, and the number of the call in the
+ * source, because compilers merge the ends of two branches. */
+PGS_UNIT(__activemask pgs_activemask)
+PGS_F unsigned pgs_activemask(unsigned call) {
     SimWord address;
 #if defined(__x86_64__)
     __asm__ volatile("lea (%%rip), %0" : "=r"(address));
 #else
     __asm__ volatile("adr %0, ." : "=r"(address));
 #endif
-    return (unsigned)sim_warp(SIM_WARP_ACTIVE, 0xffffffffu, 0, address);
+    return (unsigned)sim_warp(SIM_WARP_ACTIVE, 0xffffffffu, call, address);
 }
+#define __activemask() pgs_activemask(__COUNTER__)
 PGS_END
 PGS_UNIT(__match_any_sync __match_all_sync)
 template <class T> PGS_F typename pygpu_sim::enable<pygpu_sim::is_number<T>::value, unsigned>::type __match_any_sync(unsigned mask, T value) {
