@@ -76,6 +76,7 @@ class Variables:
         self.literals: dict[str, Value] = {}  # parameters with known numbers
         self.may_be_unset: set[str] = set()
         self.has_walrus = False
+        self._stored_names: dict[ast.AST, set[str]] = {}  # by statements; loops ask repeatedly
         self.reads_none = False  # whether an expression read a variable that is None so far
         self.stores = self._count_stores(body)
         for name, t in zip(parameters, self.arg_types):
@@ -182,7 +183,10 @@ class Variables:
     def c_names_stored(self, node: ast.AST) -> list[str]:
         """Return the C names of the variables that a statement assigns, as far as they are
         known."""
-        return [v.cname for name in _stored_names(node) if (v := self.by_key.get(name)) is not None]
+        names = self._stored_names.get(node)
+        if names is None:
+            names = self._stored_names[node] = _stored_names(node)
+        return [v.cname for name in names if (v := self.by_key.get(name)) is not None]
 
 
 def _stored_names(node: ast.AST) -> set[str]:
