@@ -33,7 +33,7 @@ def formatted(fc: FunctionContext, node: ast.JoinedStr) -> Value:
             values.append(fc.expr(part.value))
         else:
             assert isinstance(part, ast.Constant)
-            parts.append(part.value)
+            parts.append(str(part.value))
     return tuple_of([constant(fc, Formatted(parts), node), *values])
 
 
@@ -41,7 +41,7 @@ def _conversion(fc: FunctionContext, part: ast.FormattedValue) -> tuple[str, str
     spec: Any = part.format_spec
     if spec is None:
         return "", ""
-    text = "".join(v.value if isinstance(v, ast.Constant) else "?" for v in spec.values)
+    text = "".join(str(v.value) if isinstance(v, ast.Constant) else "?" for v in spec.values)
     found = _SPEC.fullmatch(text)
     if found is None or (found[5] and not found[6]):
         raise fc.source.error(
