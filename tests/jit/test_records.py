@@ -127,7 +127,7 @@ def _refused(body: str, message: str) -> None:
         ("a[0] = r[0] + 1", "a number is needed"),
         ("a[0] = p.d[0]", "align=True"),
         ("HALVES.left = 2", "attributes cannot be assigned"),
-        ("r.v = a", "cannot be assigned to"),
+        ("a[:] = r.v", "cannot be assigned to"),
     ],
 )
 def test_refused(cuda_context: Any, body: str, message: str) -> None:
