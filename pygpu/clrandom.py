@@ -78,7 +78,7 @@ class _CounterGenerator:
                 f"{len(key)} and {len(counter)}"
             )
         self.context, self.key = context, key
-        number = sum((word & 0xFFFFFFFF) << 32 * place for place, word in enumerate(counter))
+        number = sum((word & 0xFFFFFFFF) << 32 * k for k, word in enumerate(counter))
         self._generator = Generator(self._name, key, number)
         self._lock = threading.Lock()
 
@@ -90,7 +90,7 @@ class _CounterGenerator:
     def counter(self) -> list[int]:
         """The counter of the next block, four words, the lowest first."""
         number = self._generator.counter
-        return [number >> 32 * place & 0xFFFFFFFF for place in range(4)]
+        return [number >> 32 * k & 0xFFFFFFFF for k in range(4)]
 
     def _fill(
         self, ary: Any, kind: str, scale: Any, shift: Any, queue: Any, call: str
@@ -175,7 +175,7 @@ class _GenKernel:
             )
         key, counter = args[: self._keys], args[self._keys : self._keys + 4]
         data, count, scale, shift = args[self._keys + 4 :]
-        number = sum((int(word) & 0xFFFFFFFF) << 32 * place for place, word in enumerate(counter))
+        number = sum((int(word) & 0xFFFFFFFF) << 32 * k for k, word in enumerate(counter))
         array = Array(queue, (int(count),), self._item, data=data)
         return Generator(self._name, [int(k) for k in key], number).fill(
             array, self._kind, scale, shift, queue, "get_gen_kernel", wait_for

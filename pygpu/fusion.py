@@ -374,8 +374,8 @@ class Fused(_FlatCall, Generic[_P, _R]):
 
 
 def _is_static_by_position(parameters: Any, names: tuple[str, ...]) -> tuple[bool, ...]:
-    by_place = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    return tuple(name in names for name, p in parameters.items() if p.kind in by_place)
+    positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    return tuple(name in names for name, p in parameters.items() if p.kind in positional)
 
 
 def _trace(

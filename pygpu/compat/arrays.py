@@ -187,7 +187,7 @@ class _PyCUDAMixin(_LegacyMixin):
     @gpudata.setter
     def gpudata(self: Any, value: Any) -> None:
         if value is None or int(value) != self.ptr:
-            self._place_in(value, 0)
+            self._set_memory(value, 0)
 
     def reshape(self: Any, *shape: Any, order: str = "C", copy: Any = None) -> Any:
         """The same memory in another shape, from now on in the given order."""

@@ -336,9 +336,9 @@ static Py_ssize_t GPUArray_length(PyObject *op) {
     return ARRAY_SHAPE(self)[0];
 }
 
-/* Gives the header other memory, after _place_in() of the class has checked it. */
-static int place_in(PyObject *op, PyObject *data, PyObject *offset) {
-    PyObject *done = PyObject_CallMethod(op, "_place_in", "OO", data, offset);
+/* Gives the header other memory, after _set_memory() of the class has checked it. */
+static int set_memory(PyObject *op, PyObject *data, PyObject *offset) {
+    PyObject *done = PyObject_CallMethod(op, "_set_memory", "OO", data, offset);
     Py_XDECREF(done);
     return done != NULL ? 0 : -1;
 }
@@ -369,7 +369,7 @@ static int GPUArray_setattro(PyObject *op, PyObject *name, PyObject *value) {
         return -1;
     }
     PyObject *other = Py_NewRef(data ? self->offset_object : self->base_data);
-    int result = data ? place_in(op, value, other) : place_in(op, other, value);
+    int result = data ? set_memory(op, value, other) : set_memory(op, other, value);
     Py_DECREF(other);
     return result;
 }

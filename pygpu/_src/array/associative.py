@@ -228,8 +228,8 @@ def _plan(
         each = associative.chunk(size, limits.local_bytes, max(function.dtype.itemsize, 4))
         if n_red * 2 > GROUP * each or n_out <= limits.units * ALONE:
             more = max(least - len(kept_shape), 0)
-            places = ((1,) * more + kept_shape, (0,) * more + x_kept, (0,) * more + y_kept)
-            return _row_plan(function, a, out, n_red, *places)
+            layout_numbers = ((1,) * more + kept_shape, (0,) * more + x_kept, (0,) * more + y_kept)
+            return _row_plan(function, a, out, n_red, *layout_numbers)
         if n_red >= 8:
             return _tile_plan(function, a, out, n_red, each, kept_shape, x_kept, y_kept)
     if not limits.is_cpu and not beside and n_red >= 64:
@@ -371,8 +371,8 @@ def scan(function: Function, a: Any, axis: int, out: Any) -> None:
         ),
         _features(function, a.dtype, out.dtype),
     )
-    place = [*kept_shape[1:], *x_kept, *y_kept, a.strides[axis], out.strides[axis]]
-    numbers = [rows, n, segments, length, *place]
+    layout_numbers = [*kept_shape[1:], *x_kept, *y_kept, a.strides[axis], out.strides[axis]]
+    numbers = [rows, n, segments, length, *layout_numbers]
     groups = min(rows * segments, 1 << 20)
     size = 1 if limits.is_cpu else GROUP
     if not carried:

@@ -64,12 +64,12 @@ def _form_of(cls: Any) -> frozenset[str] | None:
         signature = inspect.signature(cls.__init__)
     except ValueError:
         return None
-    own = list(signature.parameters.values())[1:]
+    parameters = list(signature.parameters.values())[1:]
     for count, keywords in cls._init_forms:
         names = keywords.split()
-        place = own[count - 2 : count - 1]
-        hands_on = bool(own) and own[0].kind is inspect.Parameter.VAR_POSITIONAL
-        if not hands_on and [parameter.name for parameter in place] != ["shape"]:
+        second = parameters[count - 2 : count - 1]
+        hands_on = bool(parameters) and parameters[0].kind is inspect.Parameter.VAR_POSITIONAL
+        if not hands_on and [parameter.name for parameter in second] != ["shape"]:
             continue
         try:
             signature.bind(None, *range(count), **dict.fromkeys(names))
@@ -173,7 +173,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         array._set_event(event)
         return array
 
-    def _place_in(self, data: Any, offset: Any) -> None:
+    def _set_memory(self, data: Any, offset: Any) -> None:
         """Move the array to other memory, or to another offset: what assigning to base_data and
         offset does. An array made at a plain address stays there, if the memory contains it.
         Raises ValueError if items would be outside."""

@@ -31,11 +31,11 @@ def copy_to(array: Any, device: Device) -> Any:
     nbytes = source.size * source.dtype.itemsize
     here, there = array.backend, made.backend
     waits = array._wait_list(queue, [source])
-    places = made.base_data, source.base_data, source.offset, nbytes
+    copied = made.base_data, source.base_data, source.offset, nbytes
     if nbytes == 0:
         pass
     elif here.name == there.name == "cuda":
-        here.copy_to_peer(queue, there, made.queue, *places)
+        here.copy_to_peer(queue, there, made.queue, *copied)
     elif here.name == there.name and here.context == there.context:
         marker = here.event(queue, waits)
         queue.flush()  # commands that wait for another queue do not start it
@@ -45,7 +45,7 @@ def copy_to(array: Any, device: Device) -> Any:
         made._set_event(event)
         source._add_event(event)
     else:
-        _through_the_host(here, queue, there, made.queue, *places, waits)
+        _through_the_host(here, queue, there, made.queue, *copied, waits)
     return made
 
 

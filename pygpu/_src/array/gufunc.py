@@ -42,7 +42,7 @@ def _computed(name: str, a: Any, b: Any) -> Any:
     return matmul.matmul(manipulation.expand_dims(a.conj(), -2), b)[..., 0, :]
 
 
-def _place(name: str, axes: Any, count: int, ndim: int) -> tuple[int, ...]:
+def _operand_axes(name: str, axes: Any, count: int, ndim: int) -> tuple[int, ...]:
     """Return the axes of one operand, which must be *count*."""
     items = axes if isinstance(axes, (tuple, list)) else (axes,)
     if len(items) != count:
@@ -69,7 +69,7 @@ def _axes(
     if len(axes) != 3:
         raise ValueError(f"{name}: axes should be a list with an entry for all 3 operands")
     return [
-        *(_place(name, axes[k], counts[k], ndims[k]) for k in (0, 1)),
+        *(_operand_axes(name, axes[k], counts[k], ndims[k]) for k in (0, 1)),
         axes[2],
     ]
 
@@ -120,7 +120,7 @@ def call(name: str, inputs: Any, out: Any, options: dict[str, Any]) -> Any:
             result = manipulation.moveaxis(result, -1, options.get("axis", -1))
     elif axes is not None and len(axes[2] if isinstance(axes[2], (tuple, list)) else [1]):
         count = max(result.ndim - len(layout.broadcast_shapes(*_stacks(a, b, needs))), 0)
-        there = _place(name, axes[2], count, result.ndim)
+        there = _operand_axes(name, axes[2], count, result.ndim)
         result = manipulation.moveaxis(result, tuple(range(-count, 0)), there)
     if out is not None:
         target: Any = out

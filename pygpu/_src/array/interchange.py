@@ -343,7 +343,7 @@ def _cuda_device(number: int | None) -> Device:
     return as_device("cuda" if number is None else cuda.Device(number))
 
 
-def _place(call: str, where: Device, address: int, tensor: Any, own: bool) -> int:
+def _device_number(call: str, where: Device, address: int, tensor: Any, own: bool) -> int:
     """Return the number of the CUDA device whose memory contains the items. own: it must be that
     of *where*."""
     with where.current():
@@ -381,7 +381,7 @@ def _import_cuda(x: Any, kind: tuple[int, int], device: Device | None, copy: boo
     handle = _LEGACY if where.queue is None else where.queue.handle
     tensor = _import(x, kind, stream=handle)
     address = tensor.address + tensor.offset
-    _place("from_dlpack", where, address, tensor, own=kind[0] == CUDA)
+    _device_number("from_dlpack", where, address, tensor, own=kind[0] == CUDA)
     array = _over_pointer(where, tensor, kind, address, tensor.shape, tensor.strides, tensor.dtype)
     if tensor.read_only:
         copy = _read_only(copy)
@@ -401,7 +401,7 @@ def _import_simulated(tensor: Any, device: Device | None, copy: bool | None) -> 
             cuda.mem_get_address_range(address)
         except errors.Error:
             return None
-    number = _place("from_dlpack", where, address, tensor, own=False)
+    number = _device_number("from_dlpack", where, address, tensor, own=False)
     if number != _cuda_number(where.backend.device):
         where = _cuda_device(number)
     if device is not None and device == where:
@@ -478,7 +478,7 @@ def from_cuda_array(x: Any, *, device: Device | None = None, copy: bool | None =
     call = f"__cuda_array_interface__ of {type(x).__name__}"
     shown = foreign_memory.read(x.__cuda_array_interface__, call)
     where = _cuda_device(None)
-    number = _place(call, where, shown.address, shown, own=False)
+    number = _device_number(call, where, shown.address, shown, own=False)
     if number != _cuda_number(where.backend.device):
         where = _cuda_device(number)
     if device is not None and device == where:

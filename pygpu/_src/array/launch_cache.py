@@ -136,9 +136,9 @@ def elementwise_call(
             return  # otherwise, arrays of another dtype were filled with such a number first
     n = len(call.operands)
     chained = number_of(operation, out.dtype)
-    places = [n if call.out is not None else RESULT, *range(n)]
+    registers = [n if call.out is not None else RESULT, *range(n)]
     steps = (
-        step(backend, launch.kernel, launch.groups, launch.group_size, places, launch.numbers),
+        step(backend, launch.kernel, launch.groups, launch.group_size, registers, launch.numbers),
     )
     result = None if call.out is not None else out
     for name in _names(call):

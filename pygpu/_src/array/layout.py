@@ -150,12 +150,12 @@ def iteration_order(shape: Shape, strides: Shape) -> list[int]:
     for axis in reversed(range(len(shape))):
         stride = abs(strides[axis]) if shape[axis] != 1 else 0
         at = len(inner_first)
-        for place in reversed(range(len(inner_first))):
-            other = inner_first[place][1]
+        for position in reversed(range(len(inner_first))):
+            other = inner_first[position][1]
             if stride and other:
                 if other <= stride:
                     break
-                at = place
+                at = position
         inner_first.insert(at, (axis, stride))
     return [axis for axis, _ in reversed(inner_first)]
 

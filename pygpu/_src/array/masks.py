@@ -96,8 +96,8 @@ def _counted(mask: Any) -> tuple[Any, int, Callable[[], int]]:
 def _last(ends: Any) -> int:
     """Return the last item: the only one that the host reads."""
     found = np.empty(1, np.int64)
-    place = ends.offset + 8 * (ends.size - 1)
-    ends.backend.to_host(ends.queue, found, ends.base_data, place, wait_for=ends.events or None)
+    offset = ends.offset + 8 * (ends.size - 1)
+    ends.backend.to_host(ends.queue, found, ends.base_data, offset, wait_for=ends.events or None)
     return int(found[0])
 
 

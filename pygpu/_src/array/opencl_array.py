@@ -148,16 +148,16 @@ class Array(ArrayTypes[_ScalarT_co]):
         _queue: Any = None,
         **_ignored: Any,
     ) -> None:
-        place = cq if cq is not None else _queue if _queue is not None else _context
-        if not isinstance(place, (_opencl.CommandQueue, _opencl.Context)):
+        queue_or_context = cq if cq is not None else _queue if _queue is not None else _context
+        if not isinstance(queue_or_context, (_opencl.CommandQueue, _opencl.Context)):
             raise TypeError(f"Array: cq may be a queue or a context, not '{type(cq).__name__}'")
         for name in _ignored:
             if name not in _PRIVATE:
                 raise TypeError(f"Array: unexpected keyword argument {name!r}")
         if not isinstance(offset, (int, np.integer)):
             raise TypeError(f"Array: offset must be an int, not {type(offset).__name__}")
-        queue = place if isinstance(place, _opencl.CommandQueue) else None
-        backend = backend_of(place)
+        queue = queue_or_context if isinstance(queue_or_context, _opencl.CommandQueue) else None
+        backend = backend_of(queue_or_context)
         dtype = native(dtype, "Array")
         shape = layout.as_shape(shape, "Array")
         if strides is not None:
@@ -204,9 +204,9 @@ class Array(ArrayTypes[_ScalarT_co]):
         cls: Any = type(self)
         has_memory = of is not None and of.base_data is not None
         new_form = "_queue" in cls._init_form
-        place = queue if queue is not None else self.context
+        queue_or_context = queue if queue is not None else self.context
         made = cls(
-            None if new_form else place,
+            None if new_form else queue_or_context,
             shape,
             dtype,
             allocator=self.allocator,

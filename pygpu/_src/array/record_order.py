@@ -92,13 +92,13 @@ def searchsorted(order: Callable[[Any], Any], a: Any, v: Any, side: str) -> Any:
     items, wanted = (primitives.flat(primitives.astype(x, dtype)) for x in (a, v))
     left = side == "left"
     both = _joining.concatenate([wanted, items] if left else [items, wanted])
-    place = order(both)  # stable: among equal ones, those of the first part come first
+    ranked = order(both)  # stable: among equal ones, those of the first part come first
     many = wanted.size
-    here = ufuncs.call("less", (place, many)) if left else None
+    here = ufuncs.call("less", (ranked, many)) if left else None
     if here is None:
-        here = ufuncs.call("greater_equal", (place, items.size))
+        here = ufuncs.call("greater_equal", (ranked, items.size))
     (at,) = advanced_indexing.nonzero(here)  # in the order of their values
-    whose = advanced_indexing.take(place, at, mode="clip")
+    whose = advanced_indexing.take(ranked, at, mode="clip")
     if not left:
         whose = ufuncs.call("subtract", (whose, items.size))
     count = _joining.arange_into(primitives.empty(a, (many,), np.int64), 0, 1)

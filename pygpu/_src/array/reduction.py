@@ -344,8 +344,10 @@ def _cache_launch(
     result = launch_cache.RESULT
     target = launch_cache.SCRATCH if plan.parts_bytes else result
     numbers = [*plan.numbers, *finish]
-    places = [*range(n), target]
-    steps = [launch_cache.step(backend, plan.kernel, plan.groups, plan.group_size, places, numbers)]
+    registers = [*range(n), target]
+    steps = [
+        launch_cache.step(backend, plan.kernel, plan.groups, plan.group_size, registers, numbers)
+    ]
     if plan.final is not None:
         numbers = [*plan.final_numbers, *finish]
         steps.append(
@@ -491,11 +493,11 @@ def _unordered(
     resulting offset of each operand's first item [bytes]."""
     flips = [0] * len(strides)
     walked = [list(s[k] for k in axes) for s in strides]
-    for place, k in enumerate(axes):
+    for position, k in enumerate(axes):
         if all(s[k] <= 0 for s in strides) and any(s[k] < 0 for s in strides):
             for i, s in enumerate(strides):
                 flips[i] += (shape[k] - 1) * s[k]
-                walked[i][place] = -s[k]
+                walked[i][position] = -s[k]
     joined, reduced = layout.collapse(tuple(shape[k] for k in axes), *map(tuple, walked))
     return joined, reduced, tuple(flips)
 

@@ -111,7 +111,7 @@ def _look_back(
     size: int,
     shape: decoupled_lookback.Shape,
     n: int,
-    place: Sequence[int],
+    layout_numbers: Sequence[int],
 ) -> None:
     """Launch scan_lookback, which needs memory for the states of its tiles."""
     backend: Backend = a.backend
@@ -121,7 +121,7 @@ def _look_back(
     cleared = 16 + (2 * size * total if size <= 8 else 4 * total)
     state._set_event(backend.fill(a.queue, state.base_data, 0, cleared))
     groups = min(total, backend.limits.units * shape.groups)
-    numbers = [rows, n, tiles, *place]
+    numbers = [rows, n, tiles, *layout_numbers]
     primitives.launch(a, kernel, groups, shape.group, [a], [out, state], numbers)
 
 
@@ -154,7 +154,7 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, An
     text, size = _operation(kind, a.dtype, number, out.dtype)
     features = dtypes.features(a.dtype, number, out.dtype)
     dense = n == 1 or (x_step == a.itemsize and y_step == out.itemsize)
-    place = [*kept_shape[1:], *x_kept, *y_kept, x_step, y_step]
+    layout_numbers = [*kept_shape[1:], *x_kept, *y_kept, x_step, y_step]
     key = (kind, *map(dtypes.unitless, (a.dtype, number, out.dtype)), len(kept_shape))
     units, cpu = backend.limits.units, backend.limits.is_cpu
     kept = len(kept_shape)
@@ -173,7 +173,7 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, An
             ),
             features | {"atomics", "warps"},
         )
-        _look_back(kernel, a, out, rows, -(-n // tile), size, shape, n, place)
+        _look_back(kernel, a, out, rows, -(-n // tile), size, shape, n, layout_numbers)
         return (), ()
     lanes = cpu or n <= 64 or (not dense and rows > 1)
     segments, groups, group_size = _shares(backend.limits, lanes, rows, n)
@@ -190,7 +190,7 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, An
             backend, (wanted, name, *key, sums), lambda: (text + source, wanted), features
         )
 
-    numbers = [rows, n, segments, *place]
+    numbers = [rows, n, segments, *layout_numbers]
     if not sums:
         primitives.launch(a, make(name), groups, group_size, [a], [out], numbers)
         return (step(backend, make(name), groups, group_size, [0, RESULT], numbers),), ()

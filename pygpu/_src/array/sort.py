@@ -158,13 +158,13 @@ def _kernel(
 
 
 def _passes(
-    x: Any, out: Any, n_all: int, passes: int, positions: bool, place_bytes: int = 4
+    x: Any, out: Any, n_all: int, passes: int, positions: bool, index_bytes: int = 4
 ) -> Any:
     """Return (reads, writes, first, last) of each pass, from x to out by scratch memory."""
     size = x.itemsize
     keys = [primitives.scratch(x, n_all * size) for _ in range(min(passes - 1, 2))]
-    places = [
-        primitives.scratch(x, n_all * place_bytes) for _ in range(len(keys) if positions else 0)
+    index_buffers = [
+        primitives.scratch(x, n_all * index_bytes) for _ in range(len(keys) if positions else 0)
     ]
     reads: list[Any] = [x]
     for p in range(passes):
@@ -172,7 +172,7 @@ def _passes(
         if last:
             writes = [out]
         else:
-            writes = [keys[p % 2], *places[p % 2 : p % 2 + 1]]
+            writes = [keys[p % 2], *index_buffers[p % 2 : p % 2 + 1]]
         yield reads, writes, p == 0, last
         reads = writes
 

@@ -97,8 +97,10 @@ class Into:
         event = elementwise.start(backend, queue, launch, operation, operands, waits)
         if waits is None and _is_plain(operation, inputs, self.name):
             groups, size = launch.groups, launch.group_size
-            places = range(len(operands))
-            step = launch_cache.step(backend, launch.kernel, groups, size, places, launch.numbers)
+            registers = range(len(operands))
+            step = launch_cache.step(
+                backend, launch.kernel, groups, size, registers, launch.numbers
+            )
             backend.table.plans.add(
                 self.name, 0, operands, None, None, (step,), (), tuple(range(n))
             )
@@ -225,8 +227,8 @@ def _launch(
     quiet = same and not any(a._foreign for a in (*outs, *read))
     primitives.launch(outs[0], kernel, groups, size, read, outs, [*numbers, *constants])
     if quiet and all(_as_it_is(x, d) for x, d in zip(given, number_dtypes, strict=True)):
-        places = [*range(n, n + len(read)), *range(n), *range(n + len(read), len(operands))]
-        step = launch_cache.step(backend, kernel, groups, size, places, constants)
+        registers = [*range(n, n + len(read)), *range(n), *range(n + len(read), len(operands))]
+        step = launch_cache.step(backend, kernel, groups, size, registers, constants)
         backend.table.plans.add(name, 0, operands, None, None, (step,), (), tuple(range(n)))
 
 

@@ -182,7 +182,7 @@ def empty_like_operands(
     return first._new(shape, dtype, layout.keep_order_strides(shape, order, dtype.itemsize))
 
 
-def _place(array: Any) -> tuple[int, Any, Any, int]:
+def _memory_layout(array: Any) -> tuple[int, Any, Any, int]:
     return array.offset, array.shape, array.strides, array.itemsize
 
 
@@ -194,7 +194,7 @@ def without_overlap(operand: Any, outs: Sequence[Any]) -> Any:
     for out in outs:
         if out is operand or not out._shares_memory(operand):
             continue
-        there, here = _place(out), _place(operand)
+        there, here = _memory_layout(out), _memory_layout(operand)
         if layout.may_overlap(there, here) and not (
             layout.same_elements(there[:3], here[:3]) and there[3] == here[3]
         ):

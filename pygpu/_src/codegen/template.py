@@ -15,7 +15,7 @@ from typing import Any
 
 __all__ = ["Template"]
 
-_PLACE = r"\$(?:\{(\w+)\}|(\w+))"
+_PLACEHOLDER = r"\$(?:\{(\w+)\}|(\w+))"
 
 
 class Template:
@@ -31,4 +31,4 @@ class Template:
         placeholders inside values are not replaced. Raises KeyError for a placeholder without a
         value."""
         known = {**(values or {}), **more}
-        return re.sub(_PLACE, lambda place: str(known[place[1] or place[2]]), self.text)
+        return re.sub(_PLACEHOLDER, lambda match: str(known[match[1] or match[2]]), self.text)

@@ -314,16 +314,16 @@ def _pip_drivers() -> list[Path]:
     the environment is used.
     """
     found: list[Path] = list(_direct_drivers())
-    places = [
+    vendor_folders = [
         (folder.parent / "etc" / "OpenCL" / "vendors", folder) for folder in _library_folders()
     ]
     for entry in _import_folders():
-        places += [
+        vendor_folders += [
             (folder, folder)
             for pattern in ("*/.libs", "*.libs")
             for folder in sorted(entry.glob(pattern))
         ]
-    for folder, libraries in places:
+    for folder, libraries in vendor_folders:
         for icd in sorted(folder.glob("*.icd")):
             try:
                 named = Path(icd.read_text().strip().splitlines()[0])

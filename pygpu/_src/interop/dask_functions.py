@@ -1,7 +1,7 @@
 """Functions of Dask that compute on NumPy's or SciPy's arrays only, for chunks on a device.
 
 Dask finds most functions of a chunk by NumPy's protocols or by its dispatch tables. The few here it
-calls by name: these versions take their places, and call Dask's own unless a chunk is on a device.
+calls by name: these versions replace them, and call Dask's own unless a chunk is on a device.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ def _unique_internal(ar: Any, indices: Any, counts: Any, return_inverse: bool = 
         return _plain["_unique_internal"](ar, indices, counts, return_inverse)
     kinds = [("values", ar.dtype)]
     parts: dict[str, Any] = {}
-    parts["values"], places = np.unique(ar, return_inverse=True)  # type: ignore[call-overload]
+    parts["values"], inverse = np.unique(ar, return_inverse=True)  # type: ignore[call-overload]
     n = parts["values"].size
     if indices is not None:
         parts["indices"] = primitives.empty(ar, (n,), np.intp).fill(np.iinfo(np.intp).max)
         indices = primitives.as_array(ar, indices, np.intp)
-        ufunc_methods.at("minimum", parts["indices"], places, indices)
+        ufunc_methods.at("minimum", parts["indices"], inverse, indices)
     if return_inverse:
         parts["inverse"] = primitives.as_array(ar, np.arange(n, dtype=np.intp))
     if counts is not None:
         parts["counts"] = primitives.empty(ar, (n,), np.intp).fill(0)
-        ufunc_methods.at("add", parts["counts"], places, primitives.as_array(ar, counts, np.intp))
+        ufunc_methods.at("add", parts["counts"], inverse, primitives.as_array(ar, counts, np.intp))
     kinds += [(name, np.dtype(np.intp)) for name in [*parts][1:]]
     records = primitives.empty(ar, (n,), np.dtype(kinds))
     for name, part in parts.items():

@@ -107,15 +107,15 @@ class Comm:
         found = getattr(self.comm, name)
         if not callable(found):
             return found
-        places = _BUFFERS.get(name)
+        buffers = _BUFFERS.get(name)
 
         def call(*args: Any, **options: Any) -> Any:
-            if places is None:
+            if buffers is None:
                 if name[:1].isupper():
                     _refuse(name, [*args, *options.values()])
                 made = found(*args, **options)
                 return Comm(made) if isinstance(made, MPI.Comm) else made
-            return _call(found, places, args, options)
+            return _call(found, buffers, args, options)
 
         call.__name__, call.__doc__ = name, found.__doc__
         return call
@@ -141,13 +141,13 @@ def _array_in(spec: Any) -> Any:
 
 def _call(
     function: Any,
-    places: tuple[tuple[int, str, bool], ...],
+    buffers: tuple[tuple[int, str, bool], ...],
     args: tuple[Any, ...],
     options: dict[str, Any],
 ) -> Any:
     given, finish = list(args), []
     try:
-        for position, name, is_written in places:
+        for position, name, is_written in buffers:
             spec = given[position] if position < len(given) else options.get(name)
             array = _array_in(spec)
             if array is None:

@@ -72,9 +72,9 @@ def find(requested: bool | None) -> Ranges | None:
         try:
             import nvtx  # type: ignore[import-not-found, unused-ignore]
         except ImportError:
-            from pygpu._src.runtime.libraries.loading import _places
+            from pygpu._src.runtime.libraries.loading import _candidate_paths
 
-            tried = [path for name in _NAMES for path in _places(name)]
+            tried = [path for name in _NAMES for path in _candidate_paths(name)]
         else:
             return _of_package(nvtx)
     found = next(filter(None, map(_of_library, tried)), None)

@@ -160,11 +160,11 @@ class Profile:
     def _collect(self, begin: float) -> None:
         _array._chain_flush()
         queues = {}
-        places: dict[str, int] = {}
+        numbers: dict[str, int] = {}
         for queue, handle in _opencl._queues_alive():
             device = _device_name(queue)
-            places[device] = places.get(device, -1) + 1
-            queues[handle] = (device, f"queue {places[device]}")
+            numbers[device] = numbers.get(device, -1) + 1
+            queues[handle] = (device, f"queue {numbers[device]}")
         if not _opencl._user_events_pending():
             # Commands that wait for a user event may never finish.
             for queue, _ in _opencl._queues_alive():
@@ -394,21 +394,21 @@ def _thread(ident: int) -> str:
 
 def _trace_events(made: Profile) -> list[dict[str, Any]]:
     events: list[dict[str, Any]] = []
-    places: dict[tuple[str, str], tuple[int, int]] = {}
+    tracks: dict[tuple[str, str], tuple[int, int]] = {}
     processes: dict[str, int] = {}
 
-    def place(process: str, thread: str) -> dict[str, int]:
+    def track(process: str, thread: str) -> dict[str, int]:
         if process not in processes:
             processes[process] = pid = len(processes)
             name = {"name": process}
             events.append({"ph": "M", "pid": pid, "tid": 0, "name": "process_name", "args": name})
         pid = processes[process]
-        if (process, thread) not in places:
-            tid = sum(p == pid for p, _ in places.values())
-            places[process, thread] = pid, tid
+        if (process, thread) not in tracks:
+            tid = sum(p == pid for p, _ in tracks.values())
+            tracks[process, thread] = pid, tid
             name = {"name": thread}
             events.append({"ph": "M", "pid": pid, "tid": tid, "name": "thread_name", "args": name})
-        return dict(zip(("pid", "tid"), places[process, thread]))
+        return dict(zip(("pid", "tid"), tracks[process, thread]))
 
     def span(name: str, kind: str, start: float, end: float, **more: Any) -> dict[str, Any]:
         duration = max(end - start, 0.0)
@@ -422,16 +422,16 @@ def _trace_events(made: Profile) -> list[dict[str, Any]]:
         }
 
     for r in made.ranges:
-        where = place("host", _thread(r.thread))
+        where = track("host", _thread(r.thread))
         events.append(span(r.name, "range", r.start, r.end, **where))
     for number, c in enumerate(made.commands):
-        host = place("host", _thread(c.thread))
+        host = track("host", _thread(c.thread))
         details = {"bytes": c.nbytes, "groups": c.groups, "group": c.group}
         details = {key: value for key, value in details.items() if value}
         events.append(span(c.name, "call", c.called, c.returned, args=details, **host))
         if c.start is None or c.end is None:
             continue
-        where = place(c.device, c.queue)
+        where = track(c.device, c.queue)
         events.append(span(c.name, c.kind, c.start, c.end, args=details, **where))
         arrow = {"name": "command", "cat": "command", "id": number}
         events.append({"ph": "s", "ts": 1e6 * c.called, **arrow, **host})

@@ -234,11 +234,11 @@ def _processor() -> str:
 def _driver_settings() -> list[tuple[str, str]]:
     """Return environment variables that make drivers compile differently."""
     prefixes = ("POCL_", "CL_CONFIG_", "IGC_", "CUDA_", "AMD_OCL_", "GPU_")
-    places = ("POCL_CACHE_DIR", "CUDA_CACHE_PATH", "CUDA_HOME", "CUDA_PATH")
+    path_variables = ("POCL_CACHE_DIR", "CUDA_CACHE_PATH", "CUDA_HOME", "CUDA_PATH")
     return sorted(
         item
         for item in os.environ.items()
-        if item[0].startswith(prefixes) and item[0] not in places
+        if item[0].startswith(prefixes) and item[0] not in path_variables
     )
 
 

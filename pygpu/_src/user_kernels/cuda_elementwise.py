@@ -206,15 +206,15 @@ def get_elwise_kernel(
 def _simple(name: str, arguments: str, operation: str, order: tuple[str, ...] = ()) -> Any:
     """Make a getter whose arguments are the dtypes for the names in braces, in the given order or
     in that of their appearance."""
-    places: list[str] = list(order)
+    names: list[str] = list(order)
     for part in arguments.split("{")[1:]:
-        place = part.split("}")[0]
-        if place not in places:
-            places.append(place)
+        field = part.split("}")[0]
+        if field not in names:
+            names.append(field)
 
     @context_dependent_memoize
     def get(*dtypes: Any) -> Any:
-        types = {place: dtype_to_ctype(dtype) for place, dtype in zip(places, dtypes, strict=True)}
+        types = {field: dtype_to_ctype(dtype) for field, dtype in zip(names, dtypes, strict=True)}
         return get_elwise_kernel(arguments.format(**types), operation.format(**types), name)
 
     get.__doc__ = f"The kernel {operation!r}; its arguments: {arguments!r}, n."

@@ -94,7 +94,7 @@ class Elementwise(Snippet):
             declared += [f"{language.long} {name}" for name in ("start", "stop", "step")]
         else:
             declared.append(f"{index} n")
-        body = f"{{\n{self.places(form)}{self.operation(form)};\n}}"
+        body = f"{{\n{self.offsets(form)}{self.operation(form)};\n}}"
         texts = (self.text, self.preamble, self.around)
         return (
             f"{language.prefix(backend, texts, [p.dtype for p in parameters])}{self.preamble}\n"

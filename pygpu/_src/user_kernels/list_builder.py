@@ -210,8 +210,8 @@ class ListOfListsBuilder:
     def _written(self, name: str, ctype: str, shared: str | None) -> _List:
         """A list in the writing kernel."""
         items = f"plb_{name}_list"
-        place = f"(*plb_{shared}_index) - 1" if shared else f"(*plb_{name}_index)++"
-        macro = f"#define APPEND_{name}(value) {{ {items}[{place}] = value; }}\n"
+        index = f"(*plb_{shared}_index) - 1" if shared else f"(*plb_{name}_index)++"
+        macro = f"#define APPEND_{name}(value) {{ {items}[{index}] = value; }}\n"
         parameters = [OPENCL.array(items, ctype)]
         arguments = [(f"__global {ctype}", items, items)]
         if shared:

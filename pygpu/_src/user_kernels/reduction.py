@@ -108,7 +108,7 @@ class Reduction:
         """Statements that set *target* to item number k."""
         long = self.language.long
         return (
-            f"{{ const {long} i = pg_start + ({k}) * pg_step; (void)i;\n{snippet.places(form)}"
+            f"{{ const {long} i = pg_start + ({k}) * pg_step; (void)i;\n{snippet.offsets(form)}"
             f"{target} = {snippet.operation(form)};\n}}\n"
         )
 

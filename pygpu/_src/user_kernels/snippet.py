@@ -220,7 +220,7 @@ class Snippet:
             for d in range(form.ndim)
         ]
 
-    def places(self, form: Form) -> str:
+    def offsets(self, form: Form) -> str:
         """Return statements in the loop that compute the byte offset of item i of each strided
         argument."""
         if not form.strided:
@@ -319,7 +319,7 @@ class Snippet:
         if flat and (self._first_counts or shape is None or prod(shape) == n):
             return backend, queue, numbers, FLAT, n, None
         ranged = bounds is not None or part is not None
-        n, ndim, strided, layout_numbers = self._place(args, ranged)
+        n, ndim, strided, layout_numbers = self._layout(args, ranged)
         numbers += layout_numbers
         form = Form(ranged, ndim, strided, bool(strided) and n >= 1 << 31)
         if not ranged:
@@ -389,7 +389,7 @@ class Snippet:
             self._order = queue, ordered
         return ordered
 
-    def _place(
+    def _layout(
         self, args: Sequence[Any], ranged: bool
     ) -> tuple[int, int, tuple[int, ...], list[int]]:
         """Return (items, axes, the arguments to be strided, layout numbers), cached by the shapes
@@ -397,13 +397,13 @@ class Snippet:
         key = (tuple((args[k].shape, args[k].strides) for k in self.vectors), ranged)
         found = self._layouts.get(key)
         if found is None:
-            found = self._find_place(args, ranged)
+            found = self._find_layout(args, ranged)
             if len(self._layouts) >= _KEEP:
                 self._layouts.clear()
             self._layouts[key] = found
         return found
 
-    def _find_place(
+    def _find_layout(
         self, args: Sequence[Any], ranged: bool
     ) -> tuple[int, int, tuple[int, ...], list[int]]:
         parameters = self.parameters

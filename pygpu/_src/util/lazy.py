@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["lazy", "provide", "provided"]
 
-_places: dict[str, tuple[str, str]] = {}
+_objects: dict[str, tuple[str, str]] = {}
 
 
 @cache
@@ -20,11 +20,11 @@ def lazy(module: str) -> Any:
 
 def provide(role: str, module: str, attribute: str) -> None:
     """Register the object for a role, for use by modules that the object's own module imports."""
-    _places[role] = module, attribute
+    _objects[role] = module, attribute
 
 
 @cache
 def provided(role: str) -> Any:
     """Return the object registered for the role. Raises KeyError if there is none."""
-    module, attribute = _places[role]
+    module, attribute = _objects[role]
     return getattr(import_module(module), attribute)

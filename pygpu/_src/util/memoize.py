@@ -162,16 +162,16 @@ def first_arg_dependent_memoize_nested(
 ) -> Callable[Concatenate[FirstT, P], ResultT]:
     """:func:`first_arg_dependent_memoize` for a function defined inside another.
 
-    The results outlive the call of the outer function: they belong to the place in the source
-    where the inner one is written. So the outer function's variables that the inner function uses
+    The results outlive the call of the outer function: they belong to the definition of the inner
+    function in the source. So the outer function's variables that the inner function uses
     are not part of the key.
     """
     code = nested_func.__code__
-    place = (code.co_filename, code)
+    definition = (code.co_filename, code)
     with _lock:
-        cache = _nested_caches.get(place)
+        cache = _nested_caches.get(definition)
         if cache is None:
-            cache = _nested_caches[place] = FirstArgCache()
+            cache = _nested_caches[definition] = FirstArgCache()
     return _memoized(nested_func, cache)
 
 

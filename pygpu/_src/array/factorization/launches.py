@@ -126,13 +126,13 @@ def remember(
     for read, operand in zip(reads, operands, strict=True):
         if read.base_data is not operand.base_data or read.offset != operand.offset:
             return
-    every, places = list(operands), list(range(len(operands)))
+    every, registers = list(operands), list(range(len(operands)))
     for array in writes:
         own = array.base_data is result.base_data
-        places.append(RESULT if own else len(every))
+        registers.append(RESULT if own else len(every))
         if not own:
             every.append(array)
     backend = result.backend
-    steps = (step(backend, kernel, groups, size, places, numbers),)
+    steps = (step(backend, kernel, groups, size, registers, numbers),)
     written = tuple(range(len(operands), len(every)))
     backend.table.plans.add(name, 0, tuple(every), None, result, steps, (), written)

@@ -58,8 +58,8 @@ def replay(key: Any, a: Any, out: Any) -> Any:
     event = None
     for kernel, groups, group, source, table, writes, numbers in launches:
         args: tuple[Any, ...] = (memory[source], offsets[source], table, 0)
-        for place in writes:
-            args += (memory[place], offsets[place])
+        for k in writes:
+            args += (memory[k], offsets[k])
         event = backend.launch(kernel, queue, groups, group, args + numbers, wait_for=waits)
         waits = None
     a._after(queue, event, (result,), (a,))
@@ -103,12 +103,12 @@ class Recorder:
         sizes: list[int] = []
         noted = []
         for kernel, groups, group, source, table, writes, rest in self.launches:
-            for place in (source, *writes):
-                if id(place) not in names:
-                    names[id(place)] = 2 + len(sizes)
-                    sizes.append(place.nbytes)
-            places = names[id(source)], table, tuple(names[id(place)] for place in writes)
-            noted.append((kernel, groups, group, *places, rest))
+            for array in (source, *writes):
+                if id(array) not in names:
+                    names[id(array)] = 2 + len(sizes)
+                    sizes.append(array.nbytes)
+            registers = names[id(source)], table, tuple(names[id(array)] for array in writes)
+            noted.append((kernel, groups, group, *registers, rest))
         layout = (result.shape, result.dtype, result.strides) if new else None
         kept = _cached_calls(self.a.backend)
         if len(kept) >= _MAX_CALLS:

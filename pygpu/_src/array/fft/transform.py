@@ -719,16 +719,16 @@ def _run(plan: _Plan, a: Any, out: Any, lines: _Lines, factor: float) -> None:
     strided, cpu = _strided(lines, 0), a.backend.limits.is_cpu
     shape, n = lines.shape, plan.scratch
     total = lines.many * n * size
-    pieces: list[Any] = [None, None]
+    scratch: list[Any] = [None, None]
     for step in plan.steps:
-        for place in (step.source, step.target):
-            if place >= 0 and pieces[place] is None:
-                pieces[place] = _Scratch(a.backend, a, total)
+        for side in (step.source, step.target):
+            if side >= 0 and scratch[side] is None:
+                scratch[side] = _Scratch(a.backend, a, total)
     between, by = _scratch_strides(shape, n, size, strided)
     queue, recorder = a.queue, replay.current_recorder()
     for step in plan.steps:
-        source = a if step.source < 0 else pieces[step.source]
-        target = out if step.target < 0 else pieces[step.target]
+        source = a if step.source < 0 else scratch[step.source]
+        target = out if step.target < 0 else scratch[step.target]
         outside = step.source < 0, step.target < 0
         if step.spec is None:
             groups, group, count = _fold_grid(a.backend, lines)

@@ -204,7 +204,7 @@ PG_INLINE scan_t scan_before(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 first
 
 _FETCH = Template("""\
         if (next < total) {
-            $place_next
+            $locate_next
             PG_GLOBAL const X *from = (PG_GLOBAL const X *)x_row + t * $tile;
             pg_i64 left = n - t * $tile;
             if (left >= $tile && PG_ALIGNED(from, sizeof($piece))) {
@@ -263,7 +263,7 @@ $load
 
 _TAKE = Template("""\
         if (now < total) {
-            $place_now
+            $locate_now
             pg_i64 left = n - t * $tile;
             if (left >= $tile) {
                 PG_UNROLL for (int j = 0; j < $many; j++) {
@@ -340,7 +340,7 @@ _TELL = Template("""\
 
 _WRITE = Template("""\
         if (last < total) {
-            $place_last
+            $locate_last
             PG_LOCAL_PTR scan_t *old = sums + (part == 0 ? 2 : part - 1) * $stretch;
             PG_GLOBAL Y *to = (PG_GLOBAL Y *)y_row + t * $tile;
             pg_i64 left = n - t * $tile;
@@ -384,13 +384,13 @@ def source(parameters: str, rows: str, size: int, vector: int, shape: Shape) -> 
     piece = f"PG_VECTOR(X, {vector})"
     held = f"held[j * {group} + id].item[k]"
 
-    def place(number: str) -> str:
+    def locate(number: str) -> str:
         return f"""\
 pg_i64 row = rows == 1 ? 0 : (pg_i64)({number} / (pg_u32)tiles), t = {number} - row * tiles;
             {rows}"""
 
     load = _FETCH.fill(
-        place_next=place("next"), tile=tile, piece=piece, many=many, group=group, vector=vector
+        locate_next=locate("next"), tile=tile, piece=piece, many=many, group=group, vector=vector
     )
     return (
         _TYPES.fill(vector=vector)
@@ -408,7 +408,7 @@ pg_i64 row = rows == 1 ? 0 : (pg_i64)({number} / (pg_u32)tiles), t = {number} - 
             stretch=each * 32,
         )
         + _TAKE.fill(
-            vector=vector, group=group, piece=piece, many=many, place_now=place("now"), tile=tile
+            vector=vector, group=group, piece=piece, many=many, locate_now=locate("now"), tile=tile
         )
         + _JOIN.fill(vector=vector, many=many, load=load, last_item=vector - 1, warps=warps)
         + _TELL.fill(each=each, sums=sums, last_warp=group - 32)
@@ -419,7 +419,7 @@ pg_i64 row = rows == 1 ? 0 : (pg_i64)({number} / (pg_u32)tiles), t = {number} - 
             stretch=each * 32,
             tile=tile,
             warps=warps,
-            place_last=place("last"),
+            locate_last=locate("last"),
             held=held,
         )
     )

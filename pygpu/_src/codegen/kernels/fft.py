@@ -326,18 +326,18 @@ def _exchange(spec: Pass, stage: _Stage, following: _Stage, first: bool) -> str:
         )
         return _loop(spec, following.radix, after, loop)
 
-    place, back = (f"[{name} * {pitch} + FFT_PAD(i)]" for name in (line, other))
+    target, source = (f"[{name} * {pitch} + FFT_PAD(i)]" for name in (line, other))
     mine, its = f"[c * {radix} + k]", f"[c * {following.radix} + k]"
     barrier = "    PG_BARRIER;\n"
     if spec.exchanges == 1:
-        text = put(f"buffer{place}.re = x{mine}; buffer{place}.im = y{mine};")
-        text += barrier + get(f"x{its} = buffer{back}.re; y{its} = buffer{back}.im;")
+        text = put(f"buffer{target}.re = x{mine}; buffer{target}.im = y{mine};")
+        text += barrier + get(f"x{its} = buffer{source}.re; y{its} = buffer{source}.im;")
         return text + barrier
     text = ""
     for part in "xy":
         if spec.exchanges == 2:
-            text += put(f"buffer{place} = {part}{mine};") + barrier
-            text += get(f"{part}{its} = buffer{back};") + barrier
+            text += put(f"buffer{target} = {part}{mine};") + barrier
+            text += get(f"{part}{its} = buffer{source};") + barrier
             continue
         window = _window(spec)
         # the inputs of a stage over the whole column are halved by k, which needs fewer registers
@@ -345,13 +345,13 @@ def _exchange(spec: Pass, stage: _Stage, following: _Stage, first: bool) -> str:
         halves = following.whole and following.radix % 2 == 0
         for start in (0, window):
             inside = f"i -= {start}; if (i < {window})"
-            text += put(f"{inside} buffer{place} = {part}{mine};") + barrier
+            text += put(f"{inside} buffer{target} = {part}{mine};") + barrier
             if not halves:
-                text += get(f"{inside} z{its} = buffer{back};") + barrier
+                text += get(f"{inside} z{its} = buffer{source};") + barrier
             elif start == 0:
-                text += get(f"z{its} = buffer{back};", 0, middle) + barrier
+                text += get(f"z{its} = buffer{source};", 0, middle) + barrier
             else:
-                text += get(f"i -= {start}; {part}{its} = buffer{back};", middle) + barrier
+                text += get(f"i -= {start}; {part}{its} = buffer{source};", middle) + barrier
         text += get(f"{part}{its} = z{its};", 0, middle if halves else following.radix)
     return text
 
@@ -595,7 +595,7 @@ $functions
 PG_KERNEL void fft_fold(PG_ARRAY_IN(pg_u8, source), PG_ARRAY_IN($complex, table), PG_ARRAY(pg_u8, target), pg_$real scale, $parameters)
 {
     PG_START_IN(pg_u8, source); PG_START_IN($complex, table); PG_START(pg_u8, target);
-    PG_FOR(place, lines) {
+    PG_FOR(item, lines) {
         $which
         int other = i == 0 ? 0 : $h - i;
         pg_i64 in_at = 0, out_at = 0;
@@ -629,9 +629,9 @@ def fold_source(
         find.append(f"in_at += mine * in_{k}; out_at += mine * out_{k}; }}")
     find.append("in_at += rest * in_0; out_at += rest * out_0;")
     each = h // 2 + 1
-    which = f"pg_i64 rest = place / {each}; int i = (int)(place - rest * {each});"
+    which = f"pg_i64 rest = item / {each}; int i = (int)(item - rest * {each});"
     if lines_first:
-        which = "int i = (int)(place / many); pg_i64 rest = place - i * many;"
+        which = "int i = (int)(item / many); pg_i64 rest = item - i * many;"
     arguments = "out_step, wanted, scale, table, v"
     return _FOLD.fill(
         real=real,

@@ -23,7 +23,7 @@ PG_INLINE pg_u32 lin_key(lin_t item, int lane)
 {
     return ((pg_u32)$bits & ~63u) | 32u | (31u - (pg_u32)lane);
 }
-/* r: a row of the matrix, s: of the right sides. Each step moves the columns on by one place, so that
+/* r: a row of the matrix, s: of the right sides. Each step moves the columns on by one, so that
    the pivot's is always the first, and loops over steps stay short; after all of them each is where it
    was. Then the work-item whose *turn* is k has row k of U. Returns whether a pivot was 0. */
 PG_INLINE int lin_eliminate(lin_t *r, lin_t *s, int *turn, PG_LOCAL_PTR lin_t *row)
@@ -58,19 +58,19 @@ PG_INLINE void lin_substitute(lin_t *r, lin_t *s, int turn, PG_LOCAL_PTR lin_t *
 {
     LIN_SYNC;
     PG_ROLLED for (int k = LIN_N - 1; k >= 0; k--) {
-        PG_LOCAL_PTR lin_t *place = row + (k & 1) * (LIN_W - LIN_N);
+        PG_LOCAL_PTR lin_t *pivot_row = row + (k & 1) * (LIN_W - LIN_N);
         lin_t last = r[LIN_N - 1];
         PG_UNROLL for (int j = LIN_N - 1; j > 0; j--) r[j] = r[j - 1];
         r[0] = last;
         if (turn == k) {
             PG_UNROLL for (int j = 0; j < LIN_W - LIN_N; j++) {
                 s[j] = lin_div(s[j], last);
-                place[j] = s[j];
+                pivot_row[j] = s[j];
             }
         }
         LIN_SYNC;
         if (turn < k) {
-            PG_UNROLL for (int j = 0; j < LIN_W - LIN_N; j++) s[j] = lin_minus(s[j], last, place[j]);
+            PG_UNROLL for (int j = 0; j < LIN_W - LIN_N; j++) s[j] = lin_minus(s[j], last, pivot_row[j]);
         }
     }
 }

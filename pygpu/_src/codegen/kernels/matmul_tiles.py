@@ -95,8 +95,8 @@ PG_KERNEL void PG_BOUNDS($group, $resident) product($parameters)
         PG_UNROLL for (int r = 0; r < $each_row; r++)
             PG_UNROLL for (int c = 0; c < $each_column; c++)
                 acc[r][c] = mat_none();
-        $a_place
-        $b_place
+        $a_declarations
+        $b_declarations
         pg_i64 left = depth;
         $fetch
         $put_first
@@ -165,7 +165,7 @@ class _Operand:
             f"PG_UNUSED int k = {k}, o = {o}; {check}{{ {body} }} }}"
         )
 
-    def place(self) -> str:
+    def declarations(self) -> str:
         """Declare x_next, a slot's items; x_off, where a slot's items are in the tile [bytes];
         x_tile, where the tile's items are; x_wide, whether vectors are aligned."""
         x, axis, vector = self.name, self.axis, self.side.vector
@@ -323,8 +323,8 @@ def source(kinds: Kinds, tile: Tile, a: Side, b: Side, out_vector: int, far: boo
         deep=tile.deep,
         each_row=tile.each_row,
         each_column=tile.each_column,
-        a_place=x.place(),
-        b_place=y.place(),
+        a_declarations=x.declarations(),
+        b_declarations=y.declarations(),
         fetch=_fetch(x, y, tile.deep),
         put_first=f"{x.put('0')}\n        {y.put('0')}",
         put=f"{x.put('now')}\n                {y.put('now')}",

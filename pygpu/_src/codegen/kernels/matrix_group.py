@@ -262,13 +262,13 @@ def kernel(
     parameters = [f"PG_ARRAY{kind}({', '.join(x.split())})" for kind, x in arrays]
     parameters += [f"pg_i64 {name}" for name in ("count", "room", *numbers)]
     starts = " ".join(f"PG_START{kind}({', '.join(x.split())});" for kind, x in arrays)
-    place = _local(group, f"lin_t a[{group.items}]")
+    declaration = _local(group, f"lin_t a[{group.items}]")
     if not group.items:
-        place = "PG_GLOBAL lin_t *a = work + (pg_i64)PG_GROUP_ID(0) * room;"
+        declaration = "PG_GLOBAL lin_t *a = work + (pg_i64)PG_GROUP_ID(0) * room;"
     if not matrix:
-        place = ""
+        declaration = ""
     bounds = f"PG_BOUNDS({group.size}, 1) " if group.bounds else ""
-    lines = "\n    ".join([place, *(_local(group, x) for x in local)])
+    lines = "\n    ".join([declaration, *(_local(group, x) for x in local)])
     return f"""\
 PG_KERNEL void {bounds}{name}({", ".join(parameters)})
 {{

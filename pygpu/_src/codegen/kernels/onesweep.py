@@ -118,7 +118,7 @@ PG_KERNEL void PG_BOUNDS($group, $resident) sweep($parameters, PG_ARRAY(pg_u32, 
     PG_LOCAL pg_u32 target[256]; /* of a digit, in all, less where it begins in the tile */
     PG_LOCAL pg_u32 parts[8];
     PG_LOCAL pg_u64 room[$room];
-    $places
+    $sorted_indices
     PG_START_IN(K, keys_in); PG_START_IN(pg_u32, sums); PG_START(K, keys_out); PG_START(pg_u32, state); $starts
     PG_LOCAL_PTR K *keys = (PG_LOCAL_PTR K *)room;
     int id = (int)PG_LOCAL_ID(0), lane = id & 31, warp = id >> 5;
@@ -210,7 +210,7 @@ _ORDER = Template("""\
     $marks_end
     PG_UNROLL for (int k = 0; k < $each; k++) {
         keys[rank[k]] = mine[k];
-        $place
+        $store_index
     }
 """)
 
@@ -282,10 +282,10 @@ _PUT_KEY = "keys_out[at] = (K)(key ^ ((key ^ sort_item(key)) & last));"
 _LAST_MASK = f"const K last = ends & {LAST} ? (K)~(K)0 : (K)0;"
 _PUT_INDEX = f"""\
 if (ends & {LAST}) {{
-                ((PG_GLOBAL pg_i64 *)index_out)[at] = (pg_i64)places[i];
+                ((PG_GLOBAL pg_i64 *)index_out)[at] = (pg_i64)sorted_indices[i];
             }} else {{
                 keys_out[at] = key;
-                index_out[at] = places[i];
+                index_out[at] = sorted_indices[i];
             }}"""
 _MARKS = "volatile PG_LOCAL_PTR pg_u32 *marks = (PG_LOCAL_PTR pg_u32 *)room + warp * 256;"
 
@@ -336,10 +336,10 @@ def _sweep(positions: bool, size: int, shape: Shape) -> str:
         "starts": placed("PG_START_IN(pg_u32, index_in); PG_START(pg_u32, index_out);"),
         "put": _PUT_INDEX if positions else _PUT_KEY,
         "last_mask": "" if positions else _LAST_MASK,
-        "places": placed(f"PG_LOCAL pg_u32 places[{tile}];"),
+        "sorted_indices": placed(f"PG_LOCAL pg_u32 sorted_indices[{tile}];"),
         "indices": placed(f"pg_u32 index[{each}];"),
         "read_index": placed(_READ_INDEX),
-        "place": placed("places[rank[k]] = index[k];"),
+        "store_index": placed("sorted_indices[rank[k]] = index[k];"),
         "match": _VOTE if voted else _OR,
         "forget": "" if voted else "marks[digit] = 0; ",
         "clear_marks": "" if voted else _CLEAR_MARKS.fill(group=group),

@@ -8,7 +8,7 @@ from pygpu._src.codegen import dtypes
 
 __all__ = ["source"]
 
-_PLACES = {  # the index of the item of x for positions before the first or after the last of n
+_SOURCE_INDEX = {  # the index of the item of x for positions before the first or after the last of n
     "edge": "x < 0 ? 0 : n - 1",
     "wrap": "pad_mod(x, n)",
     "reflect": "n == 1 ? 0 : (n - 1) - pad_far(pad_mod(x, 2 * (n - 1)) - (n - 1))",
@@ -23,14 +23,14 @@ def source(dtype: Any, ndim: int, mode: str) -> str:
     walk, at = ["pg_i64 rest = i;"], []
     for k in reversed(range(ndim)):
         walk.append(f"pg_i64 x{k} = rest % m{k} - before{k}; rest /= m{k};")
-        at.append(f"pad_place(x{k}, n{k}) * s{k}")
+        at.append(f"pad_index(x{k}, n{k}) * s{k}")
     numbers = "".join(
         f", pg_i64 m{k}, pg_i64 n{k}, pg_i64 before{k}, pg_i64 s{k}" for k in range(ndim)
     )
     return f"""\
 {dtypes.declare(dtype)}PG_INLINE pg_i64 pad_mod(pg_i64 x, pg_i64 n) {{ pg_i64 m = x % n; return m < 0 ? m + n : m; }}
 PG_INLINE pg_i64 pad_far(pg_i64 x) {{ return x < 0 ? -x : x; }}
-PG_INLINE pg_i64 pad_place(pg_i64 x, pg_i64 n) {{ return x >= 0 && x < n ? x : ({_PLACES[mode]}); }}
+PG_INLINE pg_i64 pad_index(pg_i64 x, pg_i64 n) {{ return x >= 0 && x < n ? x : ({_SOURCE_INDEX[mode]}); }}
 PG_KERNEL void pad(PG_ARRAY_IN({t}, x), PG_ARRAY({t}, out), pg_i64 many{numbers})
 {{
     PG_START_IN({t}, x); PG_START({t}, out);

@@ -67,16 +67,16 @@ PG_INLINE X sort_item(K x) {{ {item} }}
 def small_source(positions: bool) -> str:
     """``small``: rows of up to SMALL items, one group each, by a bitonic network. size: a power of
     two that is at least n."""
-    index = f"    PG_LOCAL pg_u16 places[{SMALL}];\n" if positions else ""
+    index = f"    PG_LOCAL pg_u16 indices[{SMALL}];\n" if positions else ""
     out = "pg_i64" if positions else "X"
     put = (
-        "out[row * n + i] = (pg_i64)places[i];"
+        "out[row * n + i] = (pg_i64)indices[i];"
         if positions
         else "out[row * n + i] = sort_item(keys[i]);"
     )
-    more = " || (a == b && places[i] > places[j])" if positions else ""
-    swap = "pg_u16 p = places[i]; places[i] = places[j]; places[j] = p;" if positions else ""
-    fill = "places[i] = (pg_u16)i;" if positions else ""
+    more = " || (a == b && indices[i] > indices[j])" if positions else ""
+    swap = "pg_u16 p = indices[i]; indices[i] = indices[j]; indices[j] = p;" if positions else ""
+    fill = "indices[i] = (pg_u16)i;" if positions else ""
     return f"""\
 PG_KERNEL void small(PG_ARRAY_IN(X, x), PG_ARRAY({out}, out), pg_i64 rows, pg_i64 n, pg_i32 size)
 {{
@@ -207,12 +207,12 @@ _GPU_SCATTER = Template("""\
     PG_LOCAL pg_u16 found[$counters]; /* of digit d by work-item w, at d * GROUP + w */
     PG_LOCAL pg_u32 sums[$group];
     PG_LOCAL K keys[$tile];
-    $places
+    $indices
     pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
     for (pg_i64 g = PG_GROUP_ID(0); g < rows * tiles; g += PG_GROUPS(0)) {
         $where        for (pg_i64 i = from + id; i < end; i += $group) {
             keys[i - from] = $read;
-            $place
+            $store_index
         }
         for (int d = 0; d < $bins; d++)
             found[d * $group + id] = 0;
@@ -287,7 +287,7 @@ def radix_source(positions: bool, first: bool, last: bool, cpu: bool, wide: bool
     number = "pg_u64" if wide else "pg_u32"
     _, _, key, index, put = pass_ends(positions, first, last, number)
     parameters, starts = pass_arrays(positions, first, last, number)
-    place = index.replace("@", "i")
+    first_index = index.replace("@", "i")
 
     def placed(text: str) -> str:
         return text if positions else ""
@@ -314,9 +314,9 @@ def radix_source(positions: bool, first: bool, last: bool, cpu: bool, wide: bool
         "slot_of_d": slot_of("d"),
         "slot_of_digit": slot_of("digit"),
         "base": f"(slot > row * {bins} * tiles ? (pg_i64)ends[slot - 1] : 0)",
-        "places": placed(f"PG_LOCAL {number} places[{tile}];"),
-        "place": placed(f"places[i - from] = {place};"),
-        "take": placed(f"{number} index = {place if cpu else f'places[id * {each} + k]'};"),
+        "indices": placed(f"PG_LOCAL {number} indices[{tile}];"),
+        "store_index": placed(f"indices[i - from] = {first_index};"),
+        "take": placed(f"{number} index = {first_index if cpu else f'indices[id * {each} + k]'};"),
     }
     count, scatter = (_CPU_COUNT, _CPU_SCATTER) if cpu else (_GPU_COUNT, _GPU_SCATTER)
     parts = (_COUNT_HEAD, count, _SCATTER_HEAD, scatter)

@@ -107,7 +107,7 @@ PG_KERNEL void scan_sums({parameters.format(parts)}{_parameters(kept)})
 
 
 _GROUP_SUMS = Template("""\
-PG_KERNEL void scan_sums($parameters$places)
+PG_KERNEL void scan_sums($parameters$row_parameters)
 {
     PG_LOCAL scan_t sums[$group];
     $start
@@ -128,7 +128,7 @@ $tree        if (id == 0)
 """)
 
 _GROUPS = Template("""\
-${text}PG_KERNEL void scan_groups($parameters$places)
+${text}PG_KERNEL void scan_groups($parameters$row_parameters)
 {
     PG_LOCAL scan_t sums[$group];
     PG_LOCAL scan_t items[$room];
@@ -211,7 +211,7 @@ def groups_source(kept: int, sums: bool, size: int) -> str:
     if sums:
         text = _GROUP_SUMS.fill(
             parameters=parameters.format(parts),
-            places=_parameters(kept),
+            row_parameters=_parameters(kept),
             group=GROUP,
             start=start.replace(" PG_START(Y, y);", ""),
             where=where.replace(_Y_ROW, ""),
@@ -230,7 +230,7 @@ def groups_source(kept: int, sums: bool, size: int) -> str:
     return _GROUPS.fill(
         text=text,
         parameters=parameters.format(parts),
-        places=_parameters(kept),
+        row_parameters=_parameters(kept),
         group=GROUP,
         room=tile + tile // 16,
         start=start,

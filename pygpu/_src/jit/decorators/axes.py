@@ -106,12 +106,12 @@ class Axes:
         chosen = self._normal(axes, ndim)
         order: list[int | None] = [None] * ndim
         if not self.keepdims:
-            for n, place in enumerate(chosen):
-                order[place] = ndim - len(chosen) + n
+            for n, position in enumerate(chosen):
+                order[position] = ndim - len(chosen) + n
         rest = iter(range(ndim - len(chosen)))
-        for place in range(ndim):
-            if place not in chosen:
-                order[place] = next(rest)
+        for position in range(ndim):
+            if position not in chosen:
+                order[position] = next(rest)
         return _picked(found, order)
 
 

@@ -32,7 +32,7 @@ from .. import check_report
 from ..signature import layout_of, signatures
 from ..source import OperandError, without_frames
 from ..types import ArrayType, storage_dtype
-from ..walk.index_checks import PLACES
+from ..walk.index_checks import THREAD_IDENTITY
 from . import device, loops
 from . import kernel as kernel_module
 from .axes import Axes
@@ -654,7 +654,7 @@ class GUFunc:
             args.append(", ".join([f"{n}_q", *shape, *steps]))
         lines = "\n        ".join([*body, function.call([], args)])
         if function.implicit:
-            starts += [f"const pg_i64 {name} = {text};" for name, text in PLACES.items()]
+            starts += [f"const pg_i64 {name} = {text};" for name, text in THREAD_IDENTITY.items()]
         more = ["PG_GLOBAL pg_i32 *pg_error", "pg_i32 pg_kernel"] if function.implicit else []
         head = ", ".join([*parameters, *scalars, *rest, "pg_i64 n", *more])
         return f"""\

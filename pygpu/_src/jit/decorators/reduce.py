@@ -127,20 +127,20 @@ class Reduce:
 
     def _store_in(self, res: Any, found: Any) -> None:
         """Store a result of one item in the first item of an array."""
-        place: Any = operand(res, self._name)
-        if not isinstance(place, (np.ndarray, GPUArray)) or place.size < 1:
+        array: Any = operand(res, self._name)
+        if not isinstance(array, (np.ndarray, GPUArray)) or array.size < 1:
             raise ValueError(f"{self._name}: res must be an array with at least one item")
         if getattr(found, "size", 1) != 1:
             raise ValueError(f"{self._name}: res is for a result of one item; use out")
-        index = (0,) * place.ndim
-        if isinstance(place, np.ndarray):
-            place[index] = found.get().reshape(())[()] if is_array(found) else found
+        index = (0,) * array.ndim
+        if isinstance(array, np.ndarray):
+            array[index] = found.get().reshape(())[()] if is_array(found) else found
             return
-        view: Any = place._view((1,) * place.ndim, place.strides, place.offset)
+        view: Any = array._view((1,) * array.ndim, array.strides, array.offset)
         if not is_array(found):
-            found = primitives.as_array(place, np.asarray(found))
-        view._copy_from(found._view((1,) * place.ndim, (0,) * place.ndim, found.offset))
-        primitives.changed(place, view)
+            found = primitives.as_array(array, np.asarray(found))
+        view._copy_from(found._view((1,) * array.ndim, (0,) * array.ndim, found.offset))
+        primitives.changed(array, view)
 
 
 def reduce(functor: Any = None, *, identity: Any = None, target: str | None = None) -> Any:

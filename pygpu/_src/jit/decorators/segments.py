@@ -75,9 +75,9 @@ def at(function: Any, array: Any, indices: Any, values: Any, name: str) -> None:
             if values is None
             else f"{name}.at: second operand provided when ufunc is unary"
         )
-    places = np.arange(array.size).reshape(array.shape)[_host_index(indices)]
-    order = np.argsort(places, axis=None, kind="stable")
-    runs = places.reshape(-1)[order]
+    flat_indices = np.arange(array.size).reshape(array.shape)[_host_index(indices)]
+    order = np.argsort(flat_indices, axis=None, kind="stable")
+    runs = flat_indices.reshape(-1)[order]
     if not runs.size:
         return
     starts = np.flatnonzero(np.concatenate(([True], runs[1:] != runs[:-1])))
@@ -93,7 +93,7 @@ def at(function: Any, array: Any, indices: Any, values: Any, name: str) -> None:
         if not is_array(values):
             values = np.asarray(values)
         taken = np.arange(values.size).reshape(values.shape)
-        taken = np.broadcast_to(taken, places.shape).reshape(-1)[order]
+        taken = np.broadcast_to(taken, flat_indices.shape).reshape(-1)[order]
         inputs = [starts, stops, taken, _flat(values)]
         kernel = function._segment_kernels("at", _make_at)
     _check_cast(function, array.dtype, inputs[3:], name)

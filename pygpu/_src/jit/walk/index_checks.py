@@ -24,7 +24,7 @@ from .known_ranges import ALL
 
 __all__ = [
     "IMPLICIT",
-    "PLACES",
+    "THREAD_IDENTITY",
     "SCRATCH",
     "Checked",
     "RaisedException",
@@ -46,7 +46,7 @@ SCRATCH = 64  # offset in the record for reads and writes of records out of boun
 SCRATCH_BYTES = _array._RECORD_BYTES - SCRATCH
 _HELPERS = {
     # Words: the site, whether the record is taken, the kernel, two each for the index, the length,
-    # the block and the thread, see PLACES.
+    # the block and the thread, see THREAD_IDENTITY.
     "pgc_bad": """\
 PG_INLINE pg_i64 pgc_bad(PG_GLOBAL pg_i32 *e, pg_i32 k, pg_i64 b, pg_i64 t, pg_i32 site,
     pg_i64 i, pg_i64 n)
@@ -98,11 +98,11 @@ PG_INLINE pg_i64 pgc_far(pg_i64 at, pg_i64 i, pg_i64 step)
 }
 # The identity of a thread. The kernel computes it rather than a function, because the simulator
 # runs kernels as loops only if no function asks for it.
-PLACES = {
+THREAD_IDENTITY = {
     "pg_block": "PG_GROUP_ID(0) | (pg_i64)PG_GROUP_ID(1) << 32 | (pg_i64)PG_GROUP_ID(2) << 48",
     "pg_thread": "PG_LOCAL_ID(0) | (pg_i64)PG_LOCAL_ID(1) << 20 | (pg_i64)PG_LOCAL_ID(2) << 40",
 }
-IMPLICIT = ("pg_error", "pg_kernel", *PLACES)
+IMPLICIT = ("pg_error", "pg_kernel", *THREAD_IDENTITY)
 _NONE = "(-9223372036854775807 - 1)"
 
 
@@ -222,7 +222,7 @@ def report(fc: FunctionContext, what: Any) -> str:
     number = fc.unit.number_of(what)
     fc.need_implicit("pg_error", "PG_GLOBAL pg_i32 *pg_error", "")
     fc.need_implicit("pg_kernel", "pg_i32 pg_kernel", "")
-    for name, text in PLACES.items():
+    for name, text in THREAD_IDENTITY.items():
         fc.need_implicit(name, f"pg_i64 {name}", f"pg_i64 {name} = {text};")
     need_helper(fc, "pgc_bad")
     return f"pg_error, pg_kernel, pg_block, pg_thread, {number}"

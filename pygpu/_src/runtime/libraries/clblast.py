@@ -49,10 +49,10 @@ def product(a: Any, b: Any, out: Any, batch: tuple[int, ...], steps: list[tuple[
     if not (backend.is_ordered(queue) and usable(backend)):
         return False
     size = dtype.itemsize
-    places = [layout_of(x.shape[-2:], x.strides[-2:], size) for x in (a, b, out)]
+    layouts = [layout_of(x.shape[-2:], x.strides[-2:], size) for x in (a, b, out)]
     apart = [s[0] if s else 0 for s in steps]
     count = batch[0] if batch else 1
-    if None in places or places[2][0] or any(s < 0 or s % size for s in apart):  # type: ignore[index]
+    if None in layouts or layouts[2][0] or any(s < 0 or s % size for s in apart):  # type: ignore[index]
         return False
     if any(x.offset % size for x in (a, b, out)) or (count > 1 and 0 in apart):
         return False
@@ -61,10 +61,10 @@ def product(a: Any, b: Any, out: Any, batch: tuple[int, ...], steps: list[tuple[
     if waits:
         _opencl.enqueue_barrier(queue, wait_for=waits)
     operands: list[list[Any]] = []
-    for x, place, step in zip((a, b, out), places, apart, strict=True):
-        part: list[Any] = [x.base_data.int_ptr, x.offset // size, place[1]]  # type: ignore[index]
+    for x, layout, step in zip((a, b, out), layouts, apart, strict=True):
+        part: list[Any] = [x.base_data.int_ptr, x.offset // size, layout[1]]  # type: ignore[index]
         operands.append([*part, step // size] if count > 1 else part)
-    (op_a, _), (op_b, _) = places[:2]  # type: ignore[misc]
+    (op_a, _), (op_b, _) = layouts[:2]  # type: ignore[misc]
     handle, event = ctypes.c_void_p(queue.int_ptr), ctypes.c_void_p()
     with LIBRARY.lock:
         LIBRARY.call(

@@ -1,7 +1,7 @@
 """cuBLAS: products of matrices.
 
 Arrays are in C order and cuBLAS knows Fortran's. The same memory read in the other order is the
-transposed matrix, and C' = B' A', so operands change places instead of being copied.
+transposed matrix, and C' = B' A', so the operands are swapped instead of copied.
 """
 
 from __future__ import annotations
@@ -92,22 +92,22 @@ def product(
         return False
     if (made != given and (made != "f32" or a.itemsize != 2)) or not LIBRARY.available():
         return False
-    places = []
+    layouts = []
     for x in (a, b, out):
         found = layout_of(x.shape[-2:], x.strides[-2:], x.itemsize)
         if found is None:
             return False
-        places.append(found)
+        layouts.append(found)
     apart = [s[0] if s else 0 for s in steps]
     (m, n), k = out.shape[-2:], a.shape[-1]
     count = batch[0] if batch else 1
-    if max(m, n, k, count, *(ld for _, ld in places)) > _INT_MAX or any(
+    if max(m, n, k, count, *(ld for _, ld in layouts)) > _INT_MAX or any(
         s < 0 or s % x.itemsize for s, x in zip(apart, (a, b, out), strict=True)
     ):
         return False
-    (op_a, ld_a), (op_b, ld_b), (turned, ld_out) = places
+    (op_a, ld_a), (op_b, ld_b), (turned, ld_out) = layouts
     first, second = (b, op_b, ld_b, apart[1]), (a, op_a, ld_a, apart[0])
-    if turned:  # the result's columns are what lies together: no need to change places
+    if turned:  # the result's columns are contiguous: the operands keep their order
         first, second = (a, 1 - op_a, ld_a, apart[0]), (b, 1 - op_b, ld_b, apart[1])
         m, n = n, m
     code, compute, scalar = _TYPES[given]

@@ -95,6 +95,6 @@ def transform(source: Any, out: Any, axes: int, inverse: bool = False) -> None:
     batch = prod(source.shape[:-axes])
     with handles.running(LIBRARY, out, [source, out]) as queue:
         plan = _plan(out.backend, queue, kind, lengths, batch)
-        places = handles.pointer(source, queue), handles.pointer(out, queue)
+        pointers = handles.pointer(source, queue), handles.pointer(out, queue)
         direction = ((1 if inverse else -1),) if function[-3:] in ("C2C", "Z2Z") else ()
-        LIBRARY.call(function, plan, *places, *direction)
+        LIBRARY.call(function, plan, *pointers, *direction)

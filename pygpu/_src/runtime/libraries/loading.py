@@ -113,17 +113,17 @@ class Library:
         found = []
         for major in sorted((m for m in self.files if m <= nvrtc._driver_major()), reverse=True):
             for file in self.needs.get(major, ()):
-                for path in _places(file):
+                for path in _candidate_paths(file):
                     try:
                         ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
                     except OSError:
                         continue
                     break
-            found += _places(self.files[major])
+            found += _candidate_paths(self.files[major])
         return found
 
 
-def _places(file: str) -> list[str]:
+def _candidate_paths(file: str) -> list[str]:
     """Where pip's packages, toolkits and the system may have a file, best first."""
     from pygpu._src.runtime.cuda import nvrtc
 

@@ -308,10 +308,10 @@ def _positions() -> tuple[re.Pattern[str], ...]:
     import re
 
     kinds = r"(?:fatal error|error|warning|note)"
-    place = r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+)"
+    location = r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+)"
     return (
-        re.compile(rf"\A{place}: {kinds}\b"),  # clang
-        re.compile(rf"\A{kinds}: {place}(?::| <)"),  # PoCL
+        re.compile(rf"\A{location}: {kinds}\b"),  # clang
+        re.compile(rf"\A{kinds}: {location}(?::| <)"),  # PoCL
     )
 
 

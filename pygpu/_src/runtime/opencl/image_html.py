@@ -51,10 +51,10 @@ def _pixels(image: Any) -> np.ndarray | None:
     queue = _opencl.CommandQueue(context, context.devices[0])
     _opencl.enqueue_copy(queue, host, image, origin=(0, 0), region=(width, height))
     small = host[:: -(-height // SIDE), :: -(-width // SIDE)]
-    places = _COLOURS.get(form.channel_order)
-    if places is None:
+    channels = _COLOURS.get(form.channel_order)
+    if channels is None:
         return grey(small[..., 0])
-    colours = small[..., places]
+    colours = small[..., channels]
     if dtype is np.uint8:
         return np.ascontiguousarray(colours)
     if np.dtype(dtype).kind == "f":  # from 0 to 1
