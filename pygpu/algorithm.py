@@ -311,8 +311,8 @@ class RadixSort:
             if parameter.name in self.sort_arg_names:
                 if arg.size != n:
                     raise ValueError(
-                        f"RadixSort: '{parameter.name}' has {arg.size} items, and the first "
-                        f"array {n}"
+                        f"RadixSort: '{parameter.name}' has {arg.size} items, but the first "
+                        f"array has {n}"
                     )
                 out = arg._new(arg.shape, arg.dtype, None, queue)
                 event = self._gather(arg.dtype)((out, arg, order), None, None, queue) or event

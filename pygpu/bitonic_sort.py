@@ -44,7 +44,9 @@ class BitonicSort:
                     f"BitonicSort: an array on the device is needed, not {type(array).__name__}"
                 )
         if idx is not None and idx.shape != arr.shape:
-            raise ValueError(f"BitonicSort: arr has shape {arr.shape}, and idx {idx.shape}")
+            raise ValueError(
+                f"BitonicSort: idx must have the shape of arr, {arr.shape}, not {idx.shape}"
+            )
         backend, queue = arr.backend, arr.queue if queue is None else queue
         if wait_for:
             backend.event(queue, wait_for)

@@ -38,9 +38,9 @@ def _parse(line: str, magic: str, takes_file: bool) -> tuple[str, str]:
     options = " ".join(value for name, value in found if name in ("-o", "--options"))
     file = next((value for name, value in found if name in ("-f", "--file")), " ".join(rest))
     if takes_file and not file:
-        raise ValueError(f"{magic}: no file is named; {usage}")
+        raise ValueError(f"{magic}: the name of a file is missing; {usage}")
     if rest and not takes_file:
-        raise ValueError(f"{magic}: '{' '.join(rest)}' is left over; {usage}")
+        raise ValueError(f"{magic}: unexpected argument '{' '.join(rest)}'; {usage}")
     return options, file
 
 

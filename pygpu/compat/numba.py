@@ -195,7 +195,7 @@ def typeof(value: Any) -> Any:
 def set_num_threads(count: int) -> None:
     """Has no effect: a device decides how much of it is used."""
     if count < 1:
-        raise ValueError("set_num_threads: at least one thread")
+        raise ValueError(f"set_num_threads: count must be at least 1, not {count}")
 
 
 def get_num_threads() -> int:

@@ -86,7 +86,10 @@ def _bytes_of(host: Any, size: int, call: str) -> Any:
     if not array.flags.forc:
         raise ValueError(f"{call}: the host array must be contiguous")
     if not 0 <= size <= array.nbytes:
-        raise ValueError(f"{call}: size is {size}, and the host array has {array.nbytes} bytes")
+        raise ValueError(
+            f"{call}: size must be from 0 to {array.nbytes}, the bytes of the host array, "
+            f"not {size}"
+        )
     return array.reshape(-1, order="A").view(np.uint8)[:size]
 
 

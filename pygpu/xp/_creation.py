@@ -833,7 +833,7 @@ def meshgrid(
 
 def _need_matrix(call: str, x: Any) -> None:
     if x.ndim < 2:
-        raise ValueError(f"{call}: an array of two axes or more is needed, not of {x.ndim}")
+        raise ValueError(f"{call}: the array must have at least two axes, not {x.ndim}")
 
 
 def tril(m: ArrayT, k: int = 0) -> ArrayT:

@@ -130,7 +130,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Cross products of vectors of three items along an axis."""
     need_arrays("cross", x1, x2)
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
-        raise ValueError(f"cross: both must have 3 items along axis {axis}")
+        raise ValueError(f"cross: both arrays must have 3 items along axis {axis}")
     from ._manipulation import broadcast_arrays, stack
 
     dtype = np.result_type(x1.dtype, x2.dtype)
@@ -268,7 +268,7 @@ def outer(x1: Any, x2: Any, /) -> Any:
     """Products of each item of one vector with each of another."""
     need_arrays("outer", x1, x2)
     if x1.ndim != 1 or x2.ndim != 1:
-        raise ValueError("outer: both must have one axis")
+        raise ValueError("outer: both arrays must have one axis")
     return _matmul.outer(x1, x2)
 
 

@@ -282,7 +282,7 @@ PyObject *arr_dlpack_import(PyObject *Py_UNUSED(module), PyObject *capsule) {
         PyErr_Clear();
         return PyErr_Format(
             used ? PyExc_ValueError : PyExc_TypeError,
-            used ? "from_dlpack: the capsule was taken over before, and can be only once"
+            used ? "from_dlpack: the capsule was already consumed, which is possible only once"
                  : "from_dlpack: a capsule named dltensor or dltensor_versioned is needed, not %s",
             pg_type_name(capsule));
     }
@@ -306,7 +306,7 @@ PyObject *arr_dlpack_import(PyObject *Py_UNUSED(module), PyObject *capsule) {
         }
         if (managed->version.major != DL_MAJOR) {
             PyErr_Format(PyExc_BufferError,
-                         "from_dlpack: version %u.%u of DLPack is not known here, 1.x is",
+                         "from_dlpack: DLPack version %u.%u is not supported; 1.x is",
                          managed->version.major, managed->version.minor);
             goto fail;
         }
@@ -368,7 +368,8 @@ static PyObject *Tensor_get_interface(PyObject *op, void *Py_UNUSED(closure)) {
     Tensor *self = (Tensor *)op;
     int32_t kind = self->device.type;
     if (kind != DL_CPU && kind != DL_CUDA_HOST && kind != DL_ROCM_HOST) {
-        PyErr_SetString(PyExc_AttributeError, "__array_interface__: the memory is not the host's");
+        PyErr_SetString(PyExc_AttributeError,
+                        "__array_interface__: the array is not in host memory");
         return NULL;
     }
     PyObject *shape = Tensor_get_shape(op, NULL), *strides = Tensor_get_strides(op, NULL);

@@ -12,8 +12,8 @@ static int read_tuple(PyObject *obj, const char *name, Py_ssize_t *out) {
     }
     Py_ssize_t n = PyTuple_GET_SIZE(obj);
     if (n > ARRAY_MAX_DIMS) {
-        PyErr_Format(PyExc_ValueError, "GPUArray: %zd dimensions, and at most %d are supported", n,
-                     ARRAY_MAX_DIMS);
+        PyErr_Format(PyExc_ValueError, "GPUArray: %zd dimensions are not supported; at most %d are",
+                     n, ARRAY_MAX_DIMS);
         return -1;
     }
     for (Py_ssize_t i = 0; i < n; i++) {

@@ -169,7 +169,7 @@ def test_methods_of_ufuncs(make):
     same(out, np.add.accumulate(G))
     with pytest.raises(TypeError, match="bitwise_xor"):
         np.bitwise_xor.reduce(more)
-    with pytest.raises(ValueError, match="maximum: out has shape"):
+    with pytest.raises(ValueError, match="maximum: out must have shape"):
         np.maximum.accumulate(device, out=(make(WHOLE[:1]),))
 
 

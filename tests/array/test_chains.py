@@ -482,7 +482,7 @@ def test_freeing_memory_launches_what_uses_it(late):
     x.gpudata.free()
     w.gpudata.free()
     same(z, rand(32) + rand(32, seed=2))
-    with pytest.raises(driver.LogicError, match="was freed before"):
+    with pytest.raises(driver.LogicError, match="was already freed"):
         w.get()
 
 

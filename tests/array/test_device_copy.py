@@ -120,7 +120,7 @@ def test_with_device(make):
     with pytest.raises(KeyError), inner:
         raise KeyError
     assert xp.default_device() == before
-    with pytest.raises(RuntimeError, match="in another order"):
+    with pytest.raises(RuntimeError, match="in reverse order"):
         outer.__exit__(None, None, None)
 
 

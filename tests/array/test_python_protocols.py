@@ -105,7 +105,7 @@ def test_quantiles_of_unknown_methods_are_refused(make):
     x = make(np.array([1.0, np.nan]))
     with pytest.raises(ValueError, match="'middle' is not a valid method"):
         xp.nanquantile(x, 0.5, method="middle")
-    with pytest.raises(TypeError, match="nanquantile: .* without weights"):
+    with pytest.raises(TypeError, match="nanquantile: weights= is not supported"):
         xp.nanquantile(x, 0.5, method="inverted_cdf", weights=x)
 
 

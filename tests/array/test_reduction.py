@@ -198,7 +198,7 @@ def test_mask_initial_out_dtype(make):
     check("sum", make(host("i4", 100)), host("i4", 100), dtype=np.int32)
     with pytest.raises(ValueError, match="identity"):
         reduce("max", device, where=mask)
-    with pytest.raises(ValueError, match="out has shape"):
+    with pytest.raises(ValueError, match="out must have shape"):
         reduce("sum", device, 0, out=out)
     with pytest.raises(TypeError, match="same_kind"):
         reduce("max", device, 1, out=make(np.zeros(30, np.int32)))

@@ -56,7 +56,7 @@ def test_out_dtype_and_in_place(make):
     device = make(a.astype(np.int64))
     assert scan("cumsum", device, 0, out=device) is device
     np.testing.assert_array_equal(device.get(), np.cumsum(a, dtype=np.int64))
-    with pytest.raises(ValueError, match="out has shape"):
+    with pytest.raises(ValueError, match="out must have shape"):
         scan("cumsum", device, 0, out=make(np.zeros(3, np.int64)))
     with pytest.raises(np.exceptions.AxisError):
         scan("cumsum", device, 1)

@@ -140,7 +140,7 @@ def test_use_after_free(balance):
         "mem_get_ipc_handle": lambda: cuda.mem_get_ipc_handle(memory),
     }
     for call, use in uses.items():
-        with pytest.raises(cuda.LogicError, match=f"{call} failed.*was freed before"):
+        with pytest.raises(cuda.LogicError, match=f"{call} failed.*was already freed"):
             use()
 
 

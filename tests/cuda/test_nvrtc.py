@@ -80,7 +80,7 @@ def test_generated_kernels_are_compiled_without_what_they_seldom_need(monkeypatc
 
 @pytest.mark.parametrize("wrong", [[1], [b"-DN"], [None]])
 def test_options_are_str(wrong):
-    with pytest.raises(TypeError, match="options must be str"):
+    with pytest.raises(TypeError, match="options must be a sequence of str"):
         nvrtc.translate(wrong)
 
 

@@ -428,7 +428,7 @@ def test_memory_that_is_freed_during_a_copy(balance):
         try:
             cuda.memcpy_dtoh(out, memory)
         except cuda.LogicError as error:
-            assert "freed before" in str(error)
+            assert "already freed" in str(error)
         thread.join()
         assert out == bytes(1000)
 

@@ -625,7 +625,7 @@ def test_wrong_launches(make: Any) -> None:
             given = type("Foreign", (), {"__cuda_array_interface__": wrong})()
             with pytest.raises(TypeError, match="fill: the __cuda_array_interface__ of a Foreign"):
                 cuda.jit(fill)[1, 1](given)
-        with pytest.raises(ValueError, match=r"grid\[1\] = 1048576, and this device allows"):
+        with pytest.raises(ValueError, match=r"grid\[1\] = 1048576, but this device allows"):
             fill[(1, 1 << 20), 1](a)
     elif "pocl" in a.queue.device.platform.version.lower():
         with pytest.raises(ValueError, match="PoCL counts them with 32 bits"):

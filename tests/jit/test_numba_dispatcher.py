@@ -40,7 +40,7 @@ def test_compile_checks_the_signature() -> None:
     assert k.compile("void(int32[:])") is k.compile("void(int32[:])")
     with pytest.raises(TypeError, match="No matching definition"):
         k.compile("void(float64[:])")
-    with pytest.raises(TypeError, match="a signature of 2 types, and the function has 1"):
+    with pytest.raises(TypeError, match="the signature has 2 types, but the function has 1"):
         k.compile("void(float64[:], int32)")
 
 

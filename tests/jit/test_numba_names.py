@@ -77,7 +77,7 @@ def test_pointers() -> None:
 
 
 def test_signature_of_more_parameters() -> None:
-    with pytest.raises(TypeError, match="few: a signature of 2 types, and the function has 1"):
+    with pytest.raises(TypeError, match="few: the signature has 2 types, but the function has 1"):
 
         @cuda.jit("void(float32[:], int32)")
         def few(x):
@@ -85,7 +85,7 @@ def test_signature_of_more_parameters() -> None:
 
 
 def test_signature_of_fewer_parameters() -> None:
-    with pytest.raises(TypeError, match="more: a signature of 1 types, and the function has 2"):
+    with pytest.raises(TypeError, match="more: the signature has 1 types, but the function has 2"):
 
         @cuda.jit("void(float32[:])")
         def more(x, y):
@@ -107,7 +107,7 @@ def test_specializations() -> None:
     assert a.tolist() == [2.5] * 4
     with pytest.raises(TypeError, match="signature says"):
         one[1, 4](np.zeros(4), 2.5)
-    with pytest.raises(TypeError, match="1 types, and the function has 2"):
+    with pytest.raises(TypeError, match="1 types given, but the function has 2"):
         fill.specialize(f4[:])
     with pytest.raises(RuntimeError, match="already specialized"):
         one.specialize(f4[::1], f4)
@@ -137,7 +137,7 @@ def test_device_functions_with_signatures(make: Any) -> None:
     call[1, 1](make(np.array([1.75, 2.75, 0.1])), out)
     expected = [3, float(np.float32(0.1) + np.float32(1)), 4.5, 3.5, -56]
     assert out.get().tolist() == expected
-    with pytest.raises(TypeError, match="add: a signature of 1 types, and the function has 2"):
+    with pytest.raises(TypeError, match="add: the signature has 1 types, but the function has 2"):
         pygpu.jit("float32(float32)")(add)
 
 

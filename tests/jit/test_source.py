@@ -295,9 +295,9 @@ def test_refused_in_kernels(make: Any) -> None:
     with pytest.raises(KernelError, match="a kernel returns nothing"):
         returns[1, 1](make(np.zeros(3)))
     a = make(np.zeros(3, "S4"))
-    with pytest.raises(KernelError, match="kernels have no arrays of"):
+    with pytest.raises(KernelError, match="arrays of .* are not supported"):
         returns[1, 1](a)
-    with pytest.raises(KernelError, match=r"kernels have no <U1"):
+    with pytest.raises(KernelError, match=r"dtype <U1 is not supported"):
         returns[1, 1](np.str_("x"))
     with pytest.raises(TypeError, match="can only be called in a kernel"):
         cuda.grid(1)

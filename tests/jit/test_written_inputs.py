@@ -39,7 +39,7 @@ def test_layouts_without_outputs(make: Any) -> None:
     assert single.tolist() == [1, 1, 1]
     with pytest.raises(ValueError, match="input 0 is written, so it cannot be broadcast"):
         scaled(np.ones(3), [2, 5])
-    with pytest.raises(TypeError, match="must be one too"):
+    with pytest.raises(TypeError, match="must be on the device"):
         scaled(np.ones(3), make(np.ones(1))[0:1].reshape(()))
     frozen = np.ones(3)
     frozen.flags.writeable = False

@@ -390,5 +390,5 @@ def test_wrong_functions():
         pygpu.autotune([{"factor": 1}])(scale)
     with pytest.raises(TypeError, match="only kernels have this method"):
         pygpu.autotune([{"ms": 1}])(sleeper([])).forall(4)
-    with pytest.raises(ValueError, match="-1 threads"):
+    with pytest.raises(ValueError, match="n must not be negative, not -1"):
         pygpu.autotune([{"block": 1}])(scale).forall(-1)

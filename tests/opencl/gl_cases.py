@@ -136,7 +136,7 @@ def context_information() -> None:
     with refused("platform must be a Platform, not int", kind=TypeError):
         cl.get_gl_context_info_khr(GL, current, 5)
     for properties in ([], None, plain, GL[1:]):
-        with refused("name no OpenGL context"):
+        with refused("do not name an OpenGL context"):
             cl.get_gl_context_info_khr(properties, current)
     with refused("get_gl_context_info_khr: properties must be", kind=TypeError):
         cl.get_gl_context_info_khr([5], current)

@@ -96,10 +96,10 @@ def test_load_and_edit(shell, file):
     ("magic", "line", "message"),
     [
         ("cl_kernel", "-q", "-q not recognized.*use %%cl_kernel"),
-        ("cl_kernel", "stray", "'stray' is left over"),
+        ("cl_kernel", "stray", "unexpected argument 'stray'"),
         ("cl_kernel", "-o 'open", "quotation"),
-        ("cl_kernel_from_file", "-o -w", "no file is named"),
-        ("cl_load_edit_kernel", "", "no file is named"),
+        ("cl_kernel_from_file", "-o -w", "the name of a file is missing"),
+        ("cl_load_edit_kernel", "", "the name of a file is missing"),
     ],
 )
 def test_wrong_lines(shell, magic, line, message):

@@ -270,7 +270,7 @@ def test_generators_of_programs(cuda):
     generator.fill_uniform(zeros(0, np.float64))
     for wrong, message in (
         (lambda: generator.gen_uniform(3, np.int64), "makes 32 bits"),
-        (lambda: generator.gen_normal(3, np.float64), "no such numbers of float64"),
+        (lambda: generator.gen_normal(3, np.float64), "does not support float64"),
         (lambda: generator.fill_uniform(drawn), "a GPUArray is needed.*float64"),
         (lambda: generator.fill_poisson(zeros(3, F4), 1), "among u4, not float32"),
         (lambda: Philox(lambda count: zeros(3, I4)), "Philox: seed must be"),

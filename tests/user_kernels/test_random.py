@@ -235,7 +235,7 @@ def test_wrong_kernels_of_a_generator(opencl):
     for dtype, kind in (("i4", "normal"), ("f4", "binomial")):
         with pytest.raises(ValueError, match=f"distribution '{kind}' of .* pass uniform"):
             generator.get_gen_kernel(dtype, kind)
-    with pytest.raises(TypeError, match="no random numbers of dtype"):
+    with pytest.raises(TypeError, match="random numbers of dtype .* are not supported"):
         generator.get_gen_kernel("S3", "uniform")
     fill = generator.get_gen_kernel("f4", "uniform")[0]
     memory = pygpu.array.zeros(opencl.queue, 4, np.float32).data
@@ -322,5 +322,5 @@ def test_sobol(cuda):
         assert len(np.unique(one.gen_uniform(64, np.uint32).get())) == 64
     numbers = direction_numbers(40, 32)
     assert len({tuple(row) for row in numbers.tolist()}) == 40
-    with pytest.raises(TypeError, match="no such numbers"):
+    with pytest.raises(TypeError, match="does not support"):
         curandom.Sobol32RandomNumberGenerator().gen_uniform(3, np.uint64)

@@ -126,9 +126,9 @@ class ArrayCore(GPUArray[_ScalarT_co]):
             or any(n > 1 and x != y for n, x, y in zip(shape, made.strides, wanted, strict=True))
         ):
             raise TypeError(
-                f"{type(self).__name__}.__init__ made another array than it was asked for: results "
-                f"need shape {shape}, dtype {dtype}, strides {wanted} and the memory given; pass "
-                "these arguments on to the base class"
+                f"{type(self).__name__}.__init__ did not make the requested array: results need "
+                f"shape {shape}, dtype {dtype}, strides {wanted} and the passed memory; pass these "
+                "arguments on to the base class"
             )
         return made
 

@@ -114,7 +114,10 @@ class Device:
 
     def __exit__(self, *exception: object) -> None:
         if not getattr(_device_stack, "stack", ()) or _device_stack.stack[-1] is not self:
-            raise RuntimeError("Device.__exit__: the blocks of devices end in another order")
+            raise RuntimeError(
+                "Device.__exit__: another device was entered later; leave the 'with' blocks in "
+                "reverse order"
+            )
         _device_stack.stack = _device_stack.stack[:-1]
         if self.kind == "cuda":
             driver: Any = importlib.import_module("pygpu._cuda")

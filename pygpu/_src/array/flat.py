@@ -51,7 +51,7 @@ class Flat:
             value = primitives.as_array(self.base, value, call="flat")
         value = primitives.flat(value)
         if value.size == 0 and selected.size:
-            raise ValueError(f"flat: no items to set {selected.size} items from")
+            raise ValueError(f"flat: cannot set {selected.size} items from an empty array")
         if value.size < selected.size:
             value = manipulation.tile(value, -(-selected.size // value.size))
         return value[: selected.size].reshape(selected.shape)

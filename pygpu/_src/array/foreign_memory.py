@@ -97,7 +97,7 @@ def _address_of(shown: dict[str, Any]) -> tuple[int, bool]:
         raise InterfaceError(f"'data' is {data!r}, not (address, read-only)")
     address = 0 if data[0] is None else _index(data[0], "the address in 'data'")
     if not 0 <= address < 1 << 64:
-        raise InterfaceError(f"the address in 'data' is {address}")
+        raise InterfaceError(f"the address in 'data' is {address}, not from 0 to 2**64 - 1")
     if not isinstance(data[1], (bool, np.bool_, int)):
         raise InterfaceError(f"'data' is {data!r}, whose second item is not a bool")
     return address, bool(data[1])
@@ -130,10 +130,10 @@ def _read(shown: Any) -> ForeignArray:
         raise InterfaceError(f"a dict is needed, not {type(shown).__name__}")
     missing = [key for key in ("shape", "typestr", "data") if key not in shown]
     if missing:
-        raise InterfaceError(f"it needs {', '.join(map(repr, missing))}")
+        raise InterfaceError(f"missing: {', '.join(map(repr, missing))}")
     version = _index(shown.get("version", 3), "'version'")
     if version < 2:
-        raise InterfaceError(f"'version' is {version}: versions 2 and 3 are known here")
+        raise InterfaceError(f"'version' is {version}: versions 2 and 3 are supported")
     if shown.get("mask") is not None:
         raise InterfaceError("arrays with a mask are not supported")
     shape = _ints(shown["shape"], "'shape'")
@@ -156,7 +156,7 @@ def _read(shown: Any) -> ForeignArray:
             raise InterfaceError(f"'strides' are {strides}, which is farther than memory can reach")
     address, read_only = _address_of(shown)
     if address == 0 and 0 not in shape:
-        raise InterfaceError("there are items, and no memory")
+        raise InterfaceError("the address is 0, but the array has items")
     return ForeignArray(address, read_only, shape, strides, dtype, _stream_of(shown))
 
 
@@ -194,8 +194,8 @@ def check_range(
     start, size, device = known
     if begin < start or end > start + size:
         raise BufferError(
-            f"{call}: items lie at {begin:#x} to {end:#x}, and the memory there at {start:#x} to "
-            f"{start + size:#x}"
+            f"{call}: items lie at {begin:#x} to {end:#x}, outside of their allocation, which is "
+            f"at {start:#x} to {start + size:#x}"
         )
     check_alignment(call, address, shape, strides, dtype)
     found: int | None = device

@@ -46,7 +46,7 @@ def _operand_axes(name: str, axes: Any, count: int, ndim: int) -> tuple[int, ...
     """Return the axes of one operand, which must be *count*."""
     items = axes if isinstance(axes, (tuple, list)) else (axes,)
     if len(items) != count:
-        raise ValueError(f"{name}: axes: {count} are needed where {axes!r} was given")
+        raise ValueError(f"{name}: axes: an operand needs {count} axes, not {axes!r}")
     return layout.normalize_axes(tuple(items), ndim, name)
 
 

@@ -109,8 +109,8 @@ def dlpack(
         return _host_capsule(host, versioned)
     if wanted != own:
         raise BufferError(
-            f"__dlpack__: the array is on device {own} of {_NAMES[own[0]]}, and can be given there "
-            f"or, as a copy, on the host, (1, 0), but not on {wanted}; use .to_device() or .get()"
+            f"__dlpack__: the array is on device {own} of {_NAMES[own[0]]}, and can be exported "
+            f"there or, as a copy, to the host, (1, 0), not to {wanted}; use .to_device() or .get()"
         )
     flags = 0
     if stream == -1 and copy is False:  # mpi4py's request, which assumes that MPI reads any memory
@@ -193,7 +193,7 @@ def _export_opencl(array: Any, stream: Any) -> tuple[int, int, Any]:
         )
     if not hasattr(memory, "int_ptr"):
         raise BufferError(
-            "__dlpack__: DLPack has no place for shared virtual memory; copy the array to a buffer"
+            "__dlpack__: DLPack does not support shared virtual memory; copy the array to a buffer"
         )
     if stream is None:
         array.finish()
@@ -336,7 +336,7 @@ def _cuda_device(number: int | None) -> Device:
     as_device("cuda")
     count = cuda.Device.count()
     if number is not None and not 0 <= number < count:
-        raise BufferError(f"from_dlpack: there is no CUDA device {number}, of {count}")
+        raise BufferError(f"from_dlpack: CUDA device {number} does not exist; there are {count}")
     current = cuda.Context.get_current()
     if current is not None and (number is None or cuda.Context.get_device() == cuda.Device(number)):
         return as_device(current)
@@ -352,7 +352,7 @@ def _device_number(call: str, where: Device, address: int, tensor: Any, own: boo
         )
     here = _cuda_number(where.backend.device)
     if own and found not in (None, here):
-        raise BufferError(f"{call}: the memory at {address:#x} is of device {found}, not of {here}")
+        raise BufferError(f"{call}: the memory at {address:#x} is on device {found}, not on {here}")
     return here if found is None else found
 
 

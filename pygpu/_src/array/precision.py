@@ -23,7 +23,7 @@ def check(call: str, name: object) -> str:
         raise TypeError(f"{call}: precision must be a str, not {type(name).__name__}")
     if name not in NAMES:
         known = ", ".join(map(repr, NAMES))
-        raise ValueError(f"{call}: there is no precision {name!r}: it must be one of {known}")
+        raise ValueError(f"{call}: precision must be one of {known}, not {name!r}")
     return name
 
 

@@ -100,7 +100,7 @@ def _chosen(name: str, method: str, a: Any, options: dict[str, Any]) -> Any:
 
 def _fits(name: str, out: Any, shape: tuple[int, ...]) -> Any:
     if out.shape != shape:
-        raise ValueError(f"{name}: out has shape {out.shape}, and {shape} is needed")
+        raise ValueError(f"{name}: out must have shape {shape}, not {out.shape}")
     return out
 
 

@@ -246,7 +246,7 @@ def _check_out(kind: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
     if not primitives.is_array(out) or out.backend is not a.backend:
         raise TypeError(f"{kind}: out must be an array on the same device")
     if out.shape != shape:
-        raise ValueError(f"{kind}: out has shape {out.shape}, and the result {shape}")
+        raise ValueError(f"{kind}: out must have shape {shape}, not {out.shape}")
     if kind in _ORDERED:
         if not np.can_cast(out.dtype, dtype):
             raise TypeError(f"{kind}: out must be of {dtype} or a smaller integer dtype")
@@ -704,7 +704,7 @@ def fused(
     _check(kind, item, number, None, None, None)
     dtypes.require(backend, kind, *step.inputs, *step.outputs, number)
     if kind in ("min", "max") and number != item.dtype:
-        raise TypeError(f"fuse: {kind} with another dtype; convert by .astype() before")
+        raise TypeError(f"fuse: {kind} does not support dtype=; convert with .astype() first")
     kept = tuple(n for k, n in enumerate(shape) if k not in axes)
     full = tuple(1 if k in axes else n for k, n in enumerate(shape))
     out = primitives.empty(arrays[0], full if keepdims else kept, result_dtype)

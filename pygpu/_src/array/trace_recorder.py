@@ -859,6 +859,6 @@ class _Call:
         arrays = tuple(x for x in items if x is not None)
         if [(a.shape, a.strides, a.dtype) for a in arrays] != self.layouts:
             raise ShapeChanged(
-                f"fuse: {_name(self.function)} returned arrays of other shapes than before"
+                f"fuse: {_name(self.function)} returned arrays of different shapes than before"
             )
         return arrays

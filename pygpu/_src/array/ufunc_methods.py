@@ -133,7 +133,7 @@ def _placed(result: Any, axis: int, out: Any, call: str) -> Any:
     if out is None:
         return result if axis == result.ndim - 1 else result._copy(order="C")
     if out.shape != result.shape:
-        raise ValueError(f"{call}: out has shape {out.shape}, and {result.shape} is needed")
+        raise ValueError(f"{call}: out must have shape {result.shape}, not {out.shape}")
     if not np.can_cast(result.dtype, out.dtype, "same_kind"):
         raise TypeError(f"{call}: cannot cast from {result.dtype} to {out.dtype}")
     out._copy_from(result)
@@ -191,7 +191,7 @@ def reduce(
     if out is None:
         return result
     if out.shape != result.shape:
-        raise ValueError(f"{name}.reduce: out has shape {out.shape}, not {result.shape}")
+        raise ValueError(f"{name}.reduce: out must have shape {result.shape}, not {out.shape}")
     out._copy_from(result)
     return out
 
@@ -243,7 +243,9 @@ def at(name: str, a: Any, indices: Any, b: Any = None) -> None:
     selected."""
     ufunc = getattr(np, name)
     if ufunc.nout != 1 or ufunc.nin > 2 or (ufunc.nin == 2) != (b is not None):
-        raise TypeError(f"{name}.at: this many operands do not fit")
+        raise TypeError(
+            f"{name}.at needs a function of one result, with a second operand if it has two inputs"
+        )
     key = indices if isinstance(indices, tuple) else (indices,)
     if any(isinstance(k, GPUArray) and k.dtype.kind not in "iub" for k in key):
         raise IndexError("arrays used as indices must be of integer (or boolean) type")

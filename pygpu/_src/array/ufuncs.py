@@ -97,7 +97,7 @@ def signature_of(ufunc: np.ufunc, given: Any) -> tuple[Any, ...]:
         items = (given,)
     kinds = tuple(None if item is None else np.dtype(item) for item in items)
     if len(kinds) == 1:
-        raise TypeError(f"{ufunc.__name__}: signature= of one dtype is dtype=")
+        raise TypeError(f"{ufunc.__name__}: pass dtype= instead of a signature of one dtype")
     if len(kinds) != ufunc.nargs:
         raise ValueError(
             f"{ufunc.__name__}: signature must have {ufunc.nargs} dtypes, not {len(kinds)}"

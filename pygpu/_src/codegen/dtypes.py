@@ -345,7 +345,7 @@ def require(backend: Backend, call: str, *dtypes: np.dtype[Any], dates: bool = F
         if not (computes(dtype) if dates else is_numeric(dtype)):
             if is_date(dtype):
                 raise TypeError(
-                    f"{call}: a device does not compute this of dtype {dtype}; pass numbers, as of "
+                    f"{call}: not supported on a device for dtype {dtype}; pass numbers, such as "
                     "x.view('int64') or x / numpy.timedelta64(1, 's')"
                 )
             raise TypeError(f"{call}: a device does not compute with dtype {dtype}")

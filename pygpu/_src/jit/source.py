@@ -199,7 +199,7 @@ def get(function: types.FunctionType, text: str | None = None) -> Source:
         if found is None:
             raise KernelError(
                 f"{function.__qualname__}: its source is not known (file {code.co_filename!r}); "
-                "give the text to the decorator as src="
+                "pass the source to the decorator as src="
             )
         lines = found.splitlines(True)
     start = code.co_firstlineno - 1
@@ -303,8 +303,8 @@ def _find_lambda(function: types.FunctionType, lines: list[str], start: int) -> 
         found = [n for n in found if _place(n.body) == span] or found
     if not found or len({ast.dump(node) for node in found}) > 1:
         raise KernelError(
-            f"the lambda at {function.__code__.co_filename}:{start + 1} cannot be told from others "
-            "on its line; write a def"
+            f"the lambda at {function.__code__.co_filename}:{start + 1} cannot be told apart "
+            "from others on its line; write a def"
         )
     return Source(function, found[0], "".join(lines[begin:end]).splitlines(), begin, 0)
 

@@ -153,7 +153,7 @@ class Autotuned:
             raise TypeError(f"{self.__name__}.forall: only kernels have this method")
         n = n.__index__()
         if n < 0:
-            raise ValueError(f"{self.__name__}.forall: {n} threads")
+            raise ValueError(f"{self.__name__}.forall: n must not be negative, not {n}")
         options = {} if stream is None else {"stream": stream}
 
         def launch(*args: Any) -> Any:

@@ -444,7 +444,7 @@ class _SobolRandomNumberGenerator(Distributions):
         item, word = code(data.dtype), f"u{self.generator_bits}"
         wanted = ("i32", "u32", "i64", "u64") if kind == "bits" else ("f32", "f64")
         if item not in wanted or (kind == "bits" and item[1:] == "64" and word == "u32"):
-            raise TypeError(f"{call}: {type(self).__name__} has no such numbers of {data.dtype}")
+            raise TypeError(f"{call}: {type(self).__name__} does not support {data.dtype}")
         if not (data._c_contiguous or data._f_contiguous):
             raise ValueError(f"{call}: the array must be contiguous")
         backend, n = data.backend, data.size

@@ -232,7 +232,7 @@ class _RandomNumberGeneratorBase(Distributions):
         if f"{name}2" in self.generators and size % 2 == 0:
             name, size = f"{name}2", size // 2
         if name not in self.generators:
-            raise TypeError(f"{call}: {type(self).__name__} has no such numbers of {data.dtype}")
+            raise TypeError(f"{call}: {type(self).__name__} does not support {data.dtype}")
         queue = stream_of(stream, call) or data.queue
         data._wait_list(queue, [data])
         if size:

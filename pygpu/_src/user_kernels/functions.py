@@ -97,9 +97,9 @@ def _result(call: str, like: Any, shape: Any, dtype: np.dtype[Any], out: Any, qu
     if getattr(out, "backend", None) is None:
         raise TypeError(f"{call}: out must be an array on the device, not {type(out).__name__}")
     if out.dtype != dtype:
-        raise TypeError(f"{call}: out has dtype {out.dtype}, and the result has {dtype}")
+        raise TypeError(f"{call}: out must have dtype {dtype}, not {out.dtype}")
     if out.shape != shape:
-        raise ValueError(f"{call}: out has shape {out.shape}, and the result has {shape}")
+        raise ValueError(f"{call}: out must have shape {shape}, not {out.shape}")
     return out
 
 

@@ -141,7 +141,8 @@ class ListOfListsBuilder:
         for child, mother in self.count_sharing.items():
             if child not in names or mother not in names or mother in self.count_sharing:
                 raise ValueError(
-                    f"ListOfListsBuilder: count_sharing {child!r}: {mother!r} names no lists"
+                    f"ListOfListsBuilder: count_sharing maps {child!r} to {mother!r}: both must be "
+                    "names of lists, and the second must not share a count itself"
                 )
         self._scans: dict[str, Scan] = {}
 
@@ -336,7 +337,9 @@ class ListOfListsBuilder:
                 f"ListOfListsBuilder: invalid list names {sorted(unknown)} in omit_lists"
             )
         if not 0 <= n_objects < (1 << 31) - 1:
-            raise ValueError(f"ListOfListsBuilder: {n_objects} objects; from 0 to 2**31 - 2 can be")
+            raise ValueError(
+                f"ListOfListsBuilder: n_objects must be from 0 to 2**31 - 2, not {n_objects}"
+            )
         backend = backend_of(queue)
         values = self._arguments(args)
         events = list(wait_for or ())

@@ -36,7 +36,7 @@ def item_dtype(dtype: np.dtype[Any], call: str) -> tuple[np.dtype[Any], int]:
             scalar = np.dtype(known[dtype][0])
             return scalar, dtype.itemsize // scalar.itemsize
     if dtype.kind not in "fiu" or dtype.itemsize > 8:
-        raise TypeError(f"{call}: there are no random numbers of dtype {dtype}")
+        raise TypeError(f"{call}: random numbers of dtype {dtype} are not supported")
     return dtype, 1
 
 

@@ -122,7 +122,9 @@ class Scan:
             if offset not in (0, -1):
                 raise RuntimeError(f"{self.call}: input_fetch_expr offsets must either be 0 or -1")
             if name not in self.types:
-                raise ValueError(f"{self.call}: input_fetch_exprs names no array '{name}'")
+                raise ValueError(
+                    f"{self.call}: input_fetch_exprs: '{name}' is not the name of an array argument"
+                )
             if offset:
                 elsewhere.add(name)
         for k in self.snippet.vectors:
@@ -543,7 +545,10 @@ typedef {index} index_type;
             if not isinstance(size, (int, np.integer)):
                 raise TypeError(f"{self.call}: size must be an int, not {type(size).__name__}")
             if not 0 <= size <= n:
-                raise ValueError(f"{self.call}: size {size}, and the first array has {n} items")
+                raise ValueError(
+                    f"{self.call}: size must be from 0 to {n}, the size of the first array, "
+                    f"not {size}"
+                )
             n = size
         for k in self.whole:
             if args[k].size < n:

@@ -432,7 +432,7 @@ class Snippet:
         if first not in self.elementwise and args[first].size != n and not ranged:
             raise ValueError(
                 f"{self.call}: it is not clear how many items there are: the first array has "
-                f"{args[first].size}, those indexed by [i] {n}; say it with range=slice(0, n)"
+                f"{args[first].size}, those indexed by [i] {n}; pass range=slice(0, n)"
             )
         same = all(args[k].shape == shape for k in moving)
         strides = [layout.broadcast_strides(args[k].shape, args[k].strides, shape) for k in moving]

@@ -201,7 +201,7 @@ class KernelTemplateBase(ABC):
             processor = (mark and mark[1]) or self.template_processor
             if processor not in _PROCESSORS:
                 raise RuntimeError(
-                    f"unknown template processor '{processor}', known are none, printf and mako"
+                    f"unknown template processor '{processor}'; it must be none, printf or mako"
                 )
             template = _PROCESSORS[processor](txt[mark.end() :] if mark else txt)
             self._texts[txt] = template

@@ -308,8 +308,8 @@ static int check_array(Box *self, const char *call, const ArrayObject *array, co
     size_t row = d->Width * cud_format_size(d->Format) * d->NumChannels,
            height = d->Height > 0 ? d->Height : 1, depth = d->Depth > 0 ? d->Depth : 1;
     if (array->freed) {
-        cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE, "the Array at %s was freed before",
-                   at->side);
+        cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE,
+                   "the Array at %s was already freed", at->side);
         return -1;
     }
     if (row > 0 && (at->x > row || c->WidthInBytes > row - at->x || at->y > height ||
@@ -480,7 +480,7 @@ static int pin_ends(Box *self, Run *run, End *const ends[2]) {
         }
         if (run->arrays[i] != NULL && run->arrays[i]->freed) {
             cud_reject(self->state, run->call, CUDA_ERROR_INVALID_HANDLE,
-                       "the Array at %s was freed before", run->corners[i].side);
+                       "the Array at %s was already freed", run->corners[i].side);
             return -1;
         }
     }

@@ -392,7 +392,7 @@ static int unknown_keywords(PyObject *kwnames) {
     joined = unknown != NULL && comma != NULL ? PyUnicode_Join(comma, unknown) : NULL;
     if (joined != NULL) {
         PyErr_Format(PyExc_ValueError,
-                     "extra keyword arguments: %U; known are block, grid, stream, shared, "
+                     "extra keyword arguments: %U; allowed: block, grid, stream, shared, "
                      "texrefs, time_kernel, cooperative and cluster",
                      joined);
     }

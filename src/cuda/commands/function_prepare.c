@@ -186,7 +186,7 @@ static int parse(const char *text, Prepared *out, int *count, size_t *size) {
             p++;
             continue;
         } else if (!size_of_code(code, &item_size, &align)) {
-            return raise_struct("bad char in struct format: '%s'; known are ? b B h H i I l L q Q "
+            return raise_struct("bad char in struct format: '%s'; allowed: ? b B h H i I l L q Q "
                                 "n N e f d F D P s",
                                 text);
         }

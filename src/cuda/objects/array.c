@@ -260,7 +260,7 @@ int cud_as_array(State *state, PyObject *obj, const char *call, const char *name
     }
     *out = (ArrayObject *)obj;
     if ((*out)->freed) {
-        cud_reject(state, call, CUDA_ERROR_INVALID_HANDLE, "the Array was freed before");
+        cud_reject(state, call, CUDA_ERROR_INVALID_HANDLE, "the Array was already freed");
         return -1;
     }
     return cud_context_check((*out)->context, call);
@@ -270,7 +270,7 @@ static PyObject *Array_free(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     ArrayObject *self = (ArrayObject *)op;
     if (self->freed) {
         return cud_reject(self->state, "Array.free", CUDA_ERROR_INVALID_HANDLE,
-                          "the Array was freed before");
+                          "the Array was already freed");
     }
     self->freed = 1;
     if (self->users == 0) {

@@ -396,7 +396,7 @@ static PyObject *Context_detach(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Context *self = (Context *)op;
     if (!self->alive) {
         return cud_raise_own(self->state, "context::detach", CUDA_ERROR_INVALID_CONTEXT,
-                             "the context was detached before");
+                             "the context was already detached");
     }
     if (self->kind != CONTEXT_MADE) { /* others use it too, so it is only popped off this thread's
                                        * stack */
@@ -419,7 +419,7 @@ static PyObject *Context_detach(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     }
     if (!self->alive) { /* another thread was faster */
         return cud_raise_own(self->state, "context::detach", CUDA_ERROR_INVALID_CONTEXT,
-                             "the context was detached before");
+                             "the context was already detached");
     }
     if (self->host_memories > 0) {
         context_leave(self);

@@ -251,7 +251,7 @@ static PyObject *Event_from_ipc_handle_impl(PyObject *type, PyObject *const *a) 
     PyBuffer_Release(&view);
     if (length != (Py_ssize_t)sizeof handle) {
         return cud_reject(state, "cuIpcOpenEventHandle", CUDA_ERROR_INVALID_VALUE,
-                          "handle has %zd bytes, and a handle has 64", length);
+                          "handle must have 64 bytes, not %zd", length);
     }
     Context *context = cud_context_current(state);
     Event *self = context != NULL ? event_new(state, (PyTypeObject *)type, context) : NULL;

@@ -48,7 +48,7 @@ static int read_dims(Function *self, PyObject *obj, const char *name, unsigned *
     }
     if (n > 3) {
         cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
-                   "too many %s dimensions in kernel launch: %d, and there are 3", name, n);
+                   "too many %s dimensions in kernel launch: %d, at most 3 are allowed", name, n);
         return -1;
     }
     if (n == 0) {
@@ -78,7 +78,7 @@ static int check_dims(Function *self, const char *name, const unsigned *dims,
         }
         if (dims[i] > most[i]) {
             cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
-                       "kernel '%U': %s[%d] = %u, and this device allows %u", self->name, name, i,
+                       "kernel '%U': %s[%d] = %u, but this device allows %u", self->name, name, i,
                        dims[i], most[i]);
             return -1;
         }
@@ -112,7 +112,7 @@ int function_read_block(Function *self, PyObject *block, unsigned *out) {
     if (threads > plan->device_threads) {
         cud_reject(
             self->state, call, CUDA_ERROR_INVALID_VALUE,
-            "kernel '%U': a block of (%u, %u, %u) has %llu threads, and this device allows %u",
+            "kernel '%U': a block of (%u, %u, %u) has %llu threads, but this device allows %u",
             self->name, out[0], out[1], out[2], (unsigned long long)threads, plan->device_threads);
         return -1;
     }

@@ -81,7 +81,7 @@ HostMemory *cud_host_memory_new(State *state, PyTypeObject *type, int kind, Cont
 
 static int alive(HostMemory *self, const char *call) {
     if (self->freed) {
-        cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE, "the %s was freed before",
+        cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE, "the %s was already freed",
                    pg_type_name((PyObject *)self));
         return -1;
     }
@@ -111,7 +111,7 @@ PyObject *cud_host_memory_free(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     HostMemory *self = (HostMemory *)op;
     if (self->freed) {
         return cud_reject(self->state, "HostPointer.free", CUDA_ERROR_INVALID_HANDLE,
-                          "the %s was freed before", pg_type_name(op));
+                          "the %s was already freed", pg_type_name(op));
     }
     PyArrayObject *array = pg_revocable_array(self->array);
     if (array == NULL) {

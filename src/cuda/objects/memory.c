@@ -139,7 +139,7 @@ void cud_allocation_dealloc(PyObject *op) {
 
 int cud_allocation_alive(Allocation *self, const char *call) {
     if (PG_UNLIKELY(self->freed)) {
-        cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE, "the %s was freed before",
+        cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE, "the %s was already freed",
                    pg_type_name((PyObject *)self));
         return -1;
     }
@@ -151,7 +151,7 @@ int cud_allocation_alive(Allocation *self, const char *call) {
 PyObject *cud_allocation_free_method(PyObject *op, const char *call) {
     Allocation *self = (Allocation *)op;
     if (self->freed) {
-        return cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE, "the %s was freed before",
+        return cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE, "the %s was already freed",
                           pg_type_name(op));
     }
     if (cud_launch_deferred(self, call) < 0) { /* a deferred launch may use this memory */

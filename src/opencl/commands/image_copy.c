@@ -355,7 +355,7 @@ static int check_buffer_copy(Memory *image, Memory *buffer, const char *call, Qu
     }
     if (pg_add(offset, bytes, &end) < 0 || end > buffer->size) {
         ocl_reject(queue->state, call, CL_INVALID_VALUE,
-                   "the region needs %zu bytes at offset %zu, and the buffer has %zu", bytes,
+                   "the region needs %zu bytes at offset %zu, but the buffer has %zu", bytes,
                    offset, buffer->size);
         return -1;
     }

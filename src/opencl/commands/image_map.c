@@ -147,8 +147,7 @@ static int check_region(State *state, const char *call, const Wanted *wanted,
         return -1;
     }
     if (size == 0) {
-        ocl_reject(state, call, CL_INVALID_VALUE,
-                   "the shape has no items, and at least one must be mapped");
+        ocl_reject(state, call, CL_INVALID_VALUE, "the shape has no items; map at least one");
         return -1;
     }
     if (pg_mul(box->region[0], extent->element, &bytes) < 0 ||

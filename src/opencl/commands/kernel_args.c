@@ -392,7 +392,7 @@ static int convert_local(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
 static int convert_handle(Kernel *self, cl_uint i, PyObject *arg, PyTypeObject *type,
                           const char *wanted, ArgValue *out) {
     if (!PyObject_TypeCheck(arg, type)) {
-        return kernel_refuse(self, i, "the kernel wants %s here, not %s", wanted,
+        return kernel_refuse(self, i, "the kernel expects %s here, not %s", wanted,
                              pg_type_name(arg));
     }
     Context *context = type == self->state->SamplerType ? ((Sampler *)arg)->context
@@ -414,14 +414,14 @@ static int convert_handle(Kernel *self, cl_uint i, PyObject *arg, PyTypeObject *
 static int convert_memory(Kernel *self, cl_uint i, PyObject *arg, int pipe, ArgValue *out) {
     const char *wanted = pipe ? "a pipe" : "an image";
     if (!PyObject_TypeCheck(arg, self->state->MemoryObjectHolderType)) {
-        return kernel_refuse(self, i, "the kernel wants %s here, not %s", wanted,
+        return kernel_refuse(self, i, "the kernel expects %s here, not %s", wanted,
                              pg_type_name(arg));
     }
     Memory *memory = (Memory *)arg;
     int is_pipe = memory->type == CL_MEM_OBJECT_PIPE,
         is_buffer = memory->type == CL_MEM_OBJECT_BUFFER;
     if (is_buffer || is_pipe != pipe) {
-        return kernel_refuse(self, i, "the kernel wants %s here, not %s", wanted,
+        return kernel_refuse(self, i, "the kernel expects %s here, not %s", wanted,
                              kernel_memory_kind(memory));
     }
     return kernel_use_memory(self, i, memory, out);
@@ -535,7 +535,7 @@ static int convert_with_offset(Kernel *self, cl_uint i, PyObject *arg, ArgValue 
     }
     if (offset == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear();
-        kernel_refuse(self, i, "an Array is wanted here (declared as VectorArg), not %s",
+        kernel_refuse(self, i, "expected an Array (declared as VectorArg), not %s",
                       pg_type_name(arg));
     } else if (offset != NULL && kernel_convert_global(self, i, base, out) == 0) {
         if (out->hold == base) {

@@ -284,7 +284,7 @@ static int read_options(Kernel *self, PyObject *const *values, PyObject *kwnames
             }
         } else {
             PyErr_Format(PyExc_TypeError,
-                         "kernel '%U': unexpected keyword argument '%U'; known are global_offset, "
+                         "kernel '%U': unexpected keyword argument '%U'; allowed: global_offset, "
                          "g_times_l, allow_empty_ndrange, wait_for",
                          self->name, name);
             return -1;
@@ -349,7 +349,7 @@ static int check_local_memory(Kernel *self, Queue *queue, size_t local_memory) {
     cl_ulong most = ocl_device_limits(queue->device)->local_mem_size;
     if (most != 0 && local_memory > most) {
         ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_ARG_SIZE,
-                   "kernel '%U': %zu bytes of LocalMemory, and this device has %llu", self->name,
+                   "kernel '%U': %zu bytes of LocalMemory, but this device has %llu", self->name,
                    local_memory, (unsigned long long)most);
         return -1;
     }

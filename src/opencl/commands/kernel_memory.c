@@ -148,7 +148,7 @@ int kernel_convert_global(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
     if (PyObject_TypeCheck(arg, state->MemoryObjectHolderType)) {
         Memory *memory = (Memory *)arg;
         if (memory->type != CL_MEM_OBJECT_BUFFER) {
-            return kernel_refuse(self, i, "the kernel wants a buffer here, not %s",
+            return kernel_refuse(self, i, "the kernel expects a buffer here, not %s",
                                  kernel_memory_kind(memory));
         }
         return kernel_use_memory(self, i, memory, out);

@@ -147,7 +147,7 @@ static inline int check_sizes(Kernel *self, const DeviceLimits *limits, KernelRa
         if (limits->max_work_item_sizes[i] != 0 &&
             range->local[i] > limits->max_work_item_sizes[i]) {
             ocl_reject(self->state, routine, CL_INVALID_WORK_ITEM_SIZE,
-                       "local_size[%d] = %zu, and this device allows %zu", i, range->local[i],
+                       "local_size[%d] = %zu, but this device allows %zu", i, range->local[i],
                        limits->max_work_item_sizes[i]);
             return -1;
         }
@@ -194,7 +194,7 @@ int kernel_read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *lo
     if (range->has_local && limits->max_work_group_size != 0 &&
         group > limits->max_work_group_size) {
         ocl_reject(self->state, routine, CL_INVALID_WORK_GROUP_SIZE,
-                   "a work-group of %zu work-items, and this device allows %zu", group,
+                   "a work-group of %zu work-items, but this device allows %zu", group,
                    limits->max_work_group_size);
         return -1;
     }

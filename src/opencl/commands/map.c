@@ -101,7 +101,7 @@ static PyObject *release(MemoryMap *self, Queue *queue, PyObject *wait_for) {
     const char *call = "MemoryMap.release";
     WaitList list;
     if (self->pointer == NULL) {
-        return ocl_reject(self->state, call, CL_INVALID_VALUE, "the memory was unmapped before");
+        return ocl_reject(self->state, call, CL_INVALID_VALUE, "the memory was already unmapped");
     }
     if (ocl_wait_list(self->state, wait_for, call, queue, &list) < 0) {
         return NULL;
@@ -111,7 +111,7 @@ static PyObject *release(MemoryMap *self, Queue *queue, PyObject *wait_for) {
     void *pointer = self->pointer;
     if (pointer == NULL) { /* code run by wait_for's __iter__ has unmapped it in the meantime */
         ocl_wait_list_clear(&list);
-        return ocl_reject(self->state, call, CL_INVALID_VALUE, "the memory was unmapped before");
+        return ocl_reject(self->state, call, CL_INVALID_VALUE, "the memory was already unmapped");
     }
     (void)ocl_queue_may_block(queue);
     CL_CALL(status, clEnqueueUnmapMemObject, queue->queue, self->mem, pointer, list.n, list.events,
@@ -279,7 +279,7 @@ static int check_map(const Memory *memory, const char *call, size_t offset, size
     }
     if (size == 0) {
         ocl_reject(memory->state, call, CL_INVALID_VALUE,
-                   "the region is empty, and at least one byte must be mapped");
+                   "the region is empty; map at least one byte");
         return -1;
     }
     if (pg_add(offset, size, &end) < 0 || end > memory->size) {

@@ -107,7 +107,7 @@ static int check_device(Queue *queue, const char *call, const Operand *operand) 
         return -1;
     }
     if (has == 0) {
-        ocl_reject(state, call, CL_INVALID_OPERATION, "%R has no shared virtual memory",
+        ocl_reject(state, call, CL_INVALID_OPERATION, "%R does not support shared virtual memory",
                    (PyObject *)queue->device);
         return -1;
     }

@@ -97,7 +97,7 @@ static PyObject *PooledBuffer_release(PyObject *op, PyObject *Py_UNUSED(ignored)
     Memory *self = (Memory *)op;
     if (self->mem == NULL) {
         return ocl_reject(self->state, "PooledBuffer.release", CL_INVALID_VALUE,
-                          "the PooledBuffer was released before");
+                          "the PooledBuffer was already released");
     }
     cl_int status = pg_launch_deferred(); /* a deferred launch may use this memory */
     if (status != CL_SUCCESS) {

@@ -367,7 +367,7 @@ static int check_devices(State *state, PyObject *devices, int by_type, int may_l
         if (((Device *)PyTuple_GET_ITEM(devices, i))->platform->id !=
             ((Device *)PyTuple_GET_ITEM(devices, 0))->platform->id) {
             ocl_reject(state, "Context", CL_INVALID_DEVICE,
-                       "the devices belong to different platforms, and a context is of one");
+                       "the devices belong to different platforms; a context has one");
             return -1;
         }
     }

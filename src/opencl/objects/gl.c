@@ -424,16 +424,15 @@ static int read_gl_properties(State *state, const char *call, PyObject *list, Py
         cl_platform_id id = ((Platform *)platform)->id;
         if (properties->platform != NULL && properties->platform != id) {
             ocl_reject(state, call, CL_INVALID_PLATFORM,
-                       "platform and the property PLATFORM are two");
+                       "platform differs from the property PLATFORM");
             return -1;
         }
         ocl_context_properties_add(properties, id);
     }
     if (!properties->shares_gl) {
-        ocl_reject(
-            state, call, CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR,
-            "the properties name no OpenGL context; "
-            "tools.get_gl_sharing_context_properties() has those of the one that is current");
+        ocl_reject(state, call, CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR,
+                   "the properties do not name an OpenGL context; "
+                   "tools.get_gl_sharing_context_properties() returns those of the current one");
         return -1;
     }
     if (properties->platform == NULL) {

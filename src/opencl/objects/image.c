@@ -335,10 +335,10 @@ static int check_format(State *state, Context *context, cl_mem_flags flags, cons
     if (!found) {
         PyObject *format = ocl_image_format_new(state, plan->format);
         if (format != NULL) {
-            ocl_reject(
-                state, "Image", CL_IMAGE_FORMAT_NOT_SUPPORTED,
-                "no device here has %R for a %s; get_supported_image_formats() lists what there is",
-                format, ocl_image_kind(plan->desc.image_type));
+            ocl_reject(state, "Image", CL_IMAGE_FORMAT_NOT_SUPPORTED,
+                       "no device of the context supports %R for a %s; "
+                       "get_supported_image_formats() lists others",
+                       format, ocl_image_kind(plan->desc.image_type));
             Py_DECREF(format);
         }
         return -1;
@@ -350,7 +350,7 @@ static int check_buffer(State *state, Context *context, const Plan *plan) {
     if (plan->buffer == NULL) {
         if (plan->desc.image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER) {
             ocl_reject(state, "Image", CL_INVALID_IMAGE_DESCRIPTOR,
-                       "buffer is missing, which the image shall be made from");
+                       "buffer is missing, but the image is one over a buffer");
             return -1;
         }
         return 0;
@@ -368,9 +368,9 @@ static int check_buffer(State *state, Context *context, const Plan *plan) {
             }
         }
         if (!offered) {
-            ocl_reject_type(
-                state, "Image", CL_INVALID_OPERATION,
-                "no device here makes 2-d images from a buffer (cl_khr_image2d_from_buffer)");
+            ocl_reject_type(state, "Image", CL_INVALID_OPERATION,
+                            "no device of the context can make 2-d images from a buffer "
+                            "(cl_khr_image2d_from_buffer)");
             return -1;
         }
         size_t pixels = greatest(context, CL_DEVICE_IMAGE_PITCH_ALIGNMENT);
@@ -392,7 +392,7 @@ static int check_buffer(State *state, Context *context, const Plan *plan) {
     }
     if (plan->bytes > plan->buffer->size) {
         ocl_reject(state, "Image", CL_INVALID_IMAGE_SIZE,
-                   "the image needs %zu bytes, and the buffer has %zu", plan->bytes,
+                   "the image needs %zu bytes, but the buffer has %zu", plan->bytes,
                    plan->buffer->size);
         return -1;
     }
@@ -446,7 +446,7 @@ static int check_host(State *state, cl_mem_flags flags, const Plan *plan, const 
     if (plan->bytes > (size_t)host->len) {
         ocl_reject(
             state, "Image", CL_INVALID_HOST_PTR,
-            "the image needs %zu bytes (pixels of %zu bytes, and pitches), and hostbuf has %zd",
+            "the image needs %zu bytes (pixels of %zu bytes, and pitches), but hostbuf has %zd",
             plan->bytes, plan->element, host->len);
         return -1;
     }
@@ -569,8 +569,8 @@ static int check_descriptor(State *state, PyObject *const *a, int array) {
         return -1;
     }
     if (is_given(a[3]) || is_given(a[4]) || array || is_given(a[7])) {
-        PyErr_SetString(PyExc_TypeError, "Image: desc says it all: shape, pitches, "
-                                         "is_array and buffer cannot be given beside it");
+        PyErr_SetString(PyExc_TypeError, "Image: shape, pitches, is_array and buffer "
+                                         "cannot be given together with desc");
         return -1;
     }
     return 0;

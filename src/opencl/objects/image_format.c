@@ -261,7 +261,7 @@ static int ImageFormat_set(PyObject *op, PyObject *value, void *closure) {
 /* Raises the error shared by channel_count, dtype_size and itemsize. */
 static PyObject *unknown(ImageFormat *self, const char *call) {
     return ocl_raise_with(self->state, call, CL_INVALID_VALUE,
-                          "%R is not a format that pygpu knows; an image tells its element_size",
+                          "the size of %R is not known; Image.element_size has it",
                           (PyObject *)self);
 }
 

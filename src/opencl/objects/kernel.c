@@ -399,7 +399,7 @@ static PyObject *Kernel_get_arg_info_impl(PyObject *op, PyObject *const *a) {
     }
     if (index >= self->n_args) {
         return ocl_reject(self->state, "clGetKernelArgInfo", CL_INVALID_ARG_INDEX,
-                          "arg_index = %zu, and kernel '%U' has %u arguments", index, self->name,
+                          "arg_index = %zu, but kernel '%U' has %u arguments", index, self->name,
                           (unsigned)self->n_args);
     }
     Question question = {self, NULL, (cl_uint)index, {0}, 0};
@@ -440,7 +440,7 @@ static PyObject *Kernel_set_arg_impl(PyObject *op, PyObject *const *a) {
     }
     if (index < 0 || index >= (int64_t)self->n_args) {
         return ocl_reject(self->state, "Kernel.set_arg", CL_INVALID_ARG_INDEX,
-                          "arg_index = %lld, and kernel '%U' has %u arguments, counted from 0",
+                          "arg_index = %lld, but kernel '%U' has %u arguments, counted from 0",
                           (long long)index, self->name, (unsigned)self->n_args);
     }
     return kernel_set_arguments(self, (cl_uint)index, a + 1, 1) < 0 ? NULL : Py_NewRef(Py_None);

@@ -500,10 +500,9 @@ int kernel_declare(Kernel *self, PyObject *dtypes) {
         goto done;
     }
     if (self->converting > 0) {
-        ocl_reject(
-            self->state, "Kernel.set_scalar_arg_dtypes", CL_INVALID_OPERATION,
-            "kernel '%U' is being called: its arguments are converted by the types of before",
-            self->name);
+        ocl_reject(self->state, "Kernel.set_scalar_arg_dtypes", CL_INVALID_OPERATION,
+                   "kernel '%U' is being called: the types of its arguments cannot change now",
+                   self->name);
         goto done;
     }
     result = 0;

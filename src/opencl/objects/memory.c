@@ -263,7 +263,7 @@ static PyObject *Memory_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Memory *self = (Memory *)op;
     if (self->mem == NULL) {
         return ocl_reject(self->state, "MemoryObject.release", CL_INVALID_VALUE,
-                          "the %s was released before", pg_type_name(op));
+                          "the %s was already released", pg_type_name(op));
     }
     cl_mem mem = self->mem;
     self->mem = NULL;

@@ -57,8 +57,8 @@ static PyObject *from_source(State *state, PyTypeObject *type, Context *context,
     const char *nul = memchr(text, '\0', length);
     if (nul != NULL) {
         ocl_reject(state, "Program", CL_INVALID_VALUE,
-                   "the source has a NUL character at byte %zd, where drivers would cut it off; a "
-                   "binary is given as Program(context, devices, binaries)",
+                   "the source has a NUL character at byte %zd, where drivers would cut it off; "
+                   "pass a binary as Program(context, devices, binaries)",
                    nul - text);
     } else {
         self = program_new(state, type, context, NULL, PROGRAM_SOURCE);

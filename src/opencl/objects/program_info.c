@@ -98,7 +98,7 @@ static PyObject *Program_binaries(Program *self) {
     }
     if (status != CL_SUCCESS) {
         ocl_raise_with(self->state, "clGetProgramInfo", status,
-                       "binaries are there once the program has been built");
+                       "the program has no binaries before it is built");
         goto done;
     }
     list = PyList_New((Py_ssize_t)n);

@@ -191,7 +191,7 @@ static PyObject *create_built_in_impl(PyObject *module, PyObject *const *a) {
     if (n == 0 || names[0] == '\0') {
         ocl_reject(state, call, CL_INVALID_VALUE,
                    n == 0 ? "devices is empty"
-                          : "kernel_names is empty; Device.built_in_kernels has what there is");
+                          : "kernel_names is empty; Device.built_in_kernels has their names");
         goto done;
     }
     if (check_built_in(state, call, keep, names) < 0) {

@@ -325,7 +325,7 @@ static int take_list(Queue *self, const cl_queue_properties *list, int n) {
         ocl_info_number(self->device, ocl_device_query, CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES) ==
             0) {
         ocl_reject(self->state, "CommandQueue", CL_INVALID_QUEUE_PROPERTIES,
-                   "the device has no queues of its own (ON_DEVICE)");
+                   "the device does not support on-device queues (ON_DEVICE)");
         return -1;
     }
     return 0;

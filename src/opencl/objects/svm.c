@@ -137,7 +137,7 @@ int ocl_svm_supported(State *state, Context *context, const char *call, cl_svm_m
 PyObject *ocl_svm_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Svm *self = (Svm *)op;
     if (self->pointer == NULL) {
-        return ocl_reject(self->state, "release", CL_INVALID_VALUE, "the %s was released before",
+        return ocl_reject(self->state, "release", CL_INVALID_VALUE, "the %s was already released",
                           pg_type_name(op));
     }
     self->pointer = NULL;

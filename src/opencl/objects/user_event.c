@@ -296,7 +296,7 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
     }
     if (self->user == NULL) {
         return ocl_reject(self->state, "UserEvent.set_status", CL_INVALID_OPERATION,
-                          "the status was set before, and can be set only once");
+                          "the status was already set; it can be set only once");
     }
     cl_int status;
     struct UserEventRecord *record = self->user;

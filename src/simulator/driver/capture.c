@@ -65,7 +65,8 @@ void sim_captured_drop(SimCaptured *captured) {
 }
 
 static CUresult invalidated(void) {
-    return sim_fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "an earlier call spoilt the capture");
+    return sim_fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+                    "an earlier call invalidated the capture");
 }
 
 /* ---- calls that captures forbid -------------------------------------------------------------- */

@@ -82,7 +82,7 @@ static CUresult memory_side(Side *side, const Fields *f, Shape shape) {
         __builtin_add_overflow(slices, rows, &size) ||
         __builtin_add_overflow(size, shape.width, &size)) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE,
-                        "%s: pitch, height and place are beyond all memory", name);
+                        "%s: pitch, height and position exceed the address space", name);
     }
     if (base == 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: the address is NULL", name);

@@ -114,7 +114,7 @@ def choose(
     if out is None:
         out = ufuncs.empty_like_operands(arrays[0], arrays, shape, dtype, queue)
     elif layout.broadcast_shapes(shape, out.shape) != out.shape:
-        raise ValueError(f"{call}: out has shape {out.shape}, and {shape} is needed")
+        raise ValueError(f"{call}: out must have shape {shape}, not {out.shape}")
     apart = [ufuncs.without_overlap(x, [out]) for x in operands]
     call_made = None
     if given is None or all(x is y for x, y in zip(apart, operands, strict=True)):

@@ -44,7 +44,7 @@ def _convolved(call: str, a: Any, v: Any, mode: str, backwards: bool) -> Any:
     """Compute sums of a[k - j] * v[j] over j; mode as for numpy.convolve. *v* is not the longer
     one, or (backwards) the two were exchanged."""
     if a.ndim != 1 or v.ndim != 1:
-        raise ValueError(f"{call}: arrays of one axis are needed")
+        raise ValueError(f"{call}: arrays must have one axis, not {a.ndim} and {v.ndim}")
     n, m = a.size, v.size
     if n == 0 or m == 0:
         raise ValueError(f"{call}: arrays must not be empty")
@@ -110,7 +110,7 @@ def _interp(
     if xp.size == 0:
         raise ValueError("array of sample points is empty")
     if x.dtype.kind == "c" or xp.dtype.kind == "c":
-        raise TypeError("interp: places are real numbers")
+        raise TypeError("interp: x and xp must be real, not complex")
     kind = np.dtype(np.complex128 if fp.dtype.kind == "c" else np.float64)
     x, xp, fp = (
         primitives.astype(x, np.float64),
@@ -315,7 +315,7 @@ def _polyval(p: Any, x: Any) -> Any:
     x = primitives.as_array(like, x)
     factors: Any = p if isinstance(p, GPUArray) else np.asarray(p)
     if factors.ndim == 0:
-        raise TypeError("polyval: the coefficients need an axis, and have none")
+        raise TypeError("polyval: the coefficients must have at least one axis")
     dtype = np.result_type(factors.dtype, x.dtype)
     y = primitives.empty(x, x.shape, dtype).fill(0)
     for k in range(factors.shape[0]):

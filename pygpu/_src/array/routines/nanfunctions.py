@@ -215,7 +215,7 @@ def _quantiles(call: str, scale: int) -> Callable[..., Any]:
                 f"{method!r} is not a valid method. Use one of: {sorted(statistics.METHODS)}"
             )
         if options.get("weights") is not None:
-            raise TypeError(f"{call}: arrays of floats on a device are taken without weights")
+            raise TypeError(f"{call}: weights= is not supported for arrays of floats on a device")
         shares = np.asarray(q.get() if isinstance(q, GPUArray) else q)  # type: ignore[attr-defined]
         if a.size == 0:  # as in NumPy, whose shape then ignores the shares
             return _mean(a, axis, None, out, keepdims)

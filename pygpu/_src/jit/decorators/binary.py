@@ -179,8 +179,8 @@ def reduce(
     wanted = full if keepdims else kept
     if out is not None and (out.shape != wanted or isinstance(out, np.ndarray) != host):
         raise ValueError(
-            f"{name}: out has shape {out.shape}, the result has shape {wanted}; out must be on the "
-            "host if the array is, and on the device if the array is"
+            f"{name}: out must have shape {wanted} and be on the {'host' if host else 'device'}, "
+            f"like the array; its shape is {out.shape}"
         )
     if host:
         found = _reduce_host(
@@ -273,8 +273,8 @@ def accumulate(
     if out is not None:
         if out.shape != given.shape or isinstance(out, np.ndarray) != host:
             raise ValueError(
-                f"{name}: out has shape {out.shape}, the result has shape {given.shape}; out must "
-                "be where the array is"
+                f"{name}: out must have shape {given.shape} and be on the "
+                f"{'host' if host else 'device'}, like the array; its shape is {out.shape}"
             )
         if not np.can_cast(function.dtype, out.dtype, "same_kind"):
             raise TypeError(f"{name}: cannot cast the result from {function.dtype} to {out.dtype}")

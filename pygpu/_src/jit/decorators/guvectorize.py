@@ -94,8 +94,8 @@ class GUFunc:
         count = device.parameter_count(function, "guvectorize")
         if count != self.nargs:
             raise TypeError(
-                f"guvectorize: {self._name} has {count} parameters, and the layout {text!r} "
-                f"{self.nin} inputs and {self.nout} outputs"
+                f"guvectorize: {self._name} has {count} parameters, but the layout {text!r} "
+                f"has {self.nin} inputs and {self.nout} outputs"
             )
         self._writable = writable_inputs(function, self.nin, writable_args, target)
         self._written = self._writable
@@ -285,7 +285,7 @@ class GUFunc:
             if not hasattr(a, "ndim") or not a.ndim:
                 continue
             if isinstance(a, np.ndarray) and not a.flags.writeable:
-                raise ValueError(f"{self._name}: input {k} is written, and it is read-only")
+                raise ValueError(f"{self._name}: the function writes input {k}, which is read-only")
             if not np.can_cast(d, a.dtype, casting):
                 raise TypeError(
                     f"{self._name}: cannot cast the written input {k} from {d} to {a.dtype} with "
@@ -414,7 +414,7 @@ class GUFunc:
             lost = [o for o in outs if isinstance(o, np.ndarray)]
             lost += [a for k, a in enumerate(inputs) if k in self._written and _is_host(a)]
             if any(a.ndim for a in lost):
-                raise TypeError(f"{self._name}: with arrays on a device, out must be one too")
+                raise TypeError(f"{self._name}: out must be on the device, like the inputs")
             send, new = like._from_host, like._new
         else:
             send, new = here.to_device, here.new

@@ -33,8 +33,8 @@ class DeviceFunction:
         for one in self.declared:
             if len(one.args) != count:
                 raise TypeError(
-                    f"{function.__name__}: a signature of {len(one.args)} types, and the function "
-                    f"has {count} parameters"
+                    f"{function.__name__}: the signature has {len(one.args)} types, but the "
+                    f"function has {count} parameters"
                 )
         functools.update_wrapper(self, function)
         if "cloudpickle" in sys.modules:

@@ -126,8 +126,8 @@ class Kernel(KernelBase):
         for kinds in self._declared:
             if len(kinds) != self._count:
                 raise TypeError(
-                    f"{function.__name__}: a signature of {len(kinds)} types, and the function has "
-                    f"{self._count} parameters"
+                    f"{function.__name__}: the signature has {len(kinds)} types, but the function "
+                    f"has {self._count} parameters"
                 )
         functools.update_wrapper(self, function)
         register_with_cloudpickle(self)
@@ -168,8 +168,8 @@ class Kernel(KernelBase):
             raise ValueError(f"{self.__name__}: a block has at least one thread, not {threads!r}")
         if self.most_threads is not None and math.prod(block) > self.most_threads:
             raise LogicError(
-                f"{self.__name__}: a block of {threads!r} threads, and launch_bounds allows "
-                f"{self.most_threads}"
+                f"{self.__name__}: a block of {threads!r} threads exceeds launch_bounds, which "
+                f"allows {self.most_threads}"
             )
         if on_configure is not None and self._backend_name == "cuda":
             on_configure(grid)
@@ -251,7 +251,7 @@ class Kernel(KernelBase):
         if isinstance(arg, GPUArray):
             dtype: Any = arg.dtype
             if not dtypes.computes(dtype) and not dtype.names:
-                raise KernelError(f"{self._where(position)}: kernels have no arrays of {dtype}")
+                raise KernelError(f"{self._where(position)}: arrays of {dtype} are not supported")
             if not arg._is_aligned:  # type: ignore[attr-defined]
                 raise ValueError(
                     f"{self._where(position)}: items begin at addresses that are not multiples of "
@@ -260,7 +260,7 @@ class Kernel(KernelBase):
             return ArrayType(dtype, arg.ndim, arg._c_contiguous)
         if isinstance(arg, np.generic):
             if not dtypes.computes(arg.dtype):
-                raise KernelError(f"{self._where(position)}: kernels have no {arg.dtype}")
+                raise KernelError(f"{self._where(position)}: dtype {arg.dtype} is not supported")
             return scalar_type(arg.dtype)
         if isinstance(arg, tuple):
             items = tuple(self._type_of(a, position) for a in arg)
@@ -417,7 +417,7 @@ class Kernel(KernelBase):
         kinds = tuple(as_type_of_signature(t) for t in given)
         if len(kinds) != self._count:
             raise TypeError(
-                f"{self.__name__}.compile: a signature of {len(kinds)} types, and the function "
+                f"{self.__name__}.compile: the signature has {len(kinds)} types, but the function "
                 f"has {self._count} parameters"
             )
         if self._declared:
@@ -536,8 +536,8 @@ class Kernel(KernelBase):
             found = Kernel(self.py_func, src=self.src, **{**self._options(), "signatures": ()})
             if len(kinds) != self._count:
                 raise TypeError(
-                    f"{self.__name__}.specialize: {len(kinds)} types, and the function has "
-                    f"{self._count} parameters"
+                    f"{self.__name__}.specialize: {len(kinds)} types given, but the function "
+                    f"has {self._count} parameters"
                 )
             found._declared = [kinds]
             found._specializations_on(backend)[kinds] = found._compile(backend, kinds, True)
@@ -680,8 +680,8 @@ class Kernel(KernelBase):
 
     def _wrong_queue(self, queue: Any) -> TypeError:
         return TypeError(
-            f"{self.__name__}: the arrays are on OpenCL, and are worked on by a CommandQueue, "
-            f"not by a {type(queue).__name__}"
+            f"{self.__name__}: the arrays are on OpenCL; pass a CommandQueue, not a "
+            f"{type(queue).__name__}"
         )
 
     def _on_device(

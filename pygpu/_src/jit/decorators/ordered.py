@@ -65,8 +65,8 @@ def _as_number(array: Any, number: DType) -> Any:
 def _check_out(out: Any, shape: tuple[int, ...], number: DType, host: bool, name: str) -> None:
     if out.shape != shape or is_array(out) == host:
         raise ValueError(
-            f"{name}: out has shape {out.shape}, the result has shape {shape}; out must be on the "
-            "host if the array is, and on the device if the array is"
+            f"{name}: out must have shape {shape} and be on the {'host' if host else 'device'}, "
+            f"like the array; its shape is {out.shape}"
         )
     if not np.can_cast(number, out.dtype, "same_kind"):
         raise TypeError(f"{name}: cannot cast the result from {number} to {out.dtype}")

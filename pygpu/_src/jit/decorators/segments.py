@@ -166,8 +166,8 @@ def reduceat(
         return made
     if out.shape != made.shape or is_array(out) != is_array(made):
         raise ValueError(
-            f"{name}.reduceat: out has shape {out.shape}, the result has shape {made.shape}; out "
-            "must be where the array is"
+            f"{name}.reduceat: out must have shape {made.shape} and be on the "
+            f"{'device' if is_array(made) else 'host'}, like the array; its shape is {out.shape}"
         )
     if not np.can_cast(number, out.dtype, "same_kind"):
         raise TypeError(f"{name}.reduceat: cannot cast the result from {number} to {out.dtype}")

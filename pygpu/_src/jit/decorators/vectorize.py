@@ -104,8 +104,8 @@ class UFunc:
         for one in given:
             if len(one.args) != self.nin:
                 raise TypeError(
-                    f"vectorize: {self._name} has {self.nin} parameters and signature {one!r} "
-                    f"{len(one.args)}"
+                    f"vectorize: {self._name} has {self.nin} parameters, but signature {one!r} "
+                    f"has {len(one.args)}"
                 )
             if not all(hasattr(t, "dtype") and not hasattr(t, "ndim") for t in one.args):
                 raise TypeError(f"vectorize: {one!r}: parameters are numbers; see guvectorize")
@@ -322,7 +322,9 @@ class UFunc:
         loops.check_results(name, loop, outs, casting)
         if isinstance(operation, GUFunc):
             if mask is not None:
-                raise TypeError(f"{name}: where= is not for functions with raise or assert")
+                raise TypeError(
+                    f"{name}: where= is not supported for functions with raise or assert"
+                )
             into = None if all(o is None for o in outs) else tuple(outs)
             return operation(*inputs, out=into, casting=casting, queue=queue, stream=stream)
         dated = DateViews(name, loop, inputs, outs) if has_dates(loop) else None
@@ -381,7 +383,7 @@ class UFunc:
         ufuncs.same_device(self._name, arrays)
         first = arrays[0]
         if any(isinstance(o, np.ndarray) for o in outs):
-            raise TypeError(f"{self._name}: with arrays on a device, out must be one too")
+            raise TypeError(f"{self._name}: out must be on the device, like the inputs")
         operands = [ufuncs.to_operand(a, first) for a in inputs]
         if mask is not None:
             mask = as_mask(mask, self._name)
@@ -470,8 +472,8 @@ class UFunc:
             if np.can_cast(number, dtype, "same_kind"):
                 return dtype
             raise TypeError(
-                f"{self._name}: dtype={dtype} was given, and for numbers of this dtype the "
-                f"function returns {number}; pass dtype={number}, or none"
+                f"{self._name}: dtype={dtype} was given, but the function returns {number} for "
+                f"numbers of this dtype; pass dtype={number}, or leave it out"
             )
         same = [x for x in self._loops if {*x.inputs, *x.outputs} == {x.outputs[0]}]
         if not same:

@@ -68,7 +68,7 @@ def check_outputs(function: Any, nin: int) -> None:
     for name in names[nin:]:
         if name in assigned and name not in used:
             raise source.error(
-                f"{name} is an output, and this gives its name to another value, which is lost; "
+                f"{name} is an output: this rebinds the name, and the value is lost; "
                 f"assign its items: {name}[0] = ..., or {name}[:] = ...",
                 assigned[name],
             )
@@ -89,7 +89,9 @@ def writable_inputs(function: Any, nin: int, given: Sequence[Any], target: Any) 
     if not given:
         return frozenset()
     if target == "cuda":
-        raise TypeError("guvectorize: writable_args is not for target='cuda'; use an output")
+        raise TypeError(
+            "guvectorize: writable_args is not supported for target='cuda'; use an output"
+        )
     if len(given) > nin:
         raise ValueError(f"guvectorize: writable_args names {len(given)} of {nin} inputs")
     node = source_of(function).node

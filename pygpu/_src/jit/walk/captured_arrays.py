@@ -47,7 +47,7 @@ def captured_array(fc: FunctionContext, obj: Any, node: ast.AST) -> Value:
         captured.append((obj, obj if isinstance(obj, GPUArray) else _viewed(obj)))
     array: Any = captured[number][1]
     if not (dtypes.computes(array.dtype) or array.dtype.names):
-        raise fc.source.error(f"kernels have no arrays of {array.dtype}", node)
+        raise fc.source.error(f"arrays of {array.dtype} are not supported in kernels", node)
     if not array._is_aligned:
         raise fc.source.error(
             "the items of this array are not aligned; make a copy of the array", node

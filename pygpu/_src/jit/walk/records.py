@@ -101,7 +101,7 @@ def field_value(fc: FunctionContext, value: Value, name: str, node: ast.AST) -> 
     base, shape = dtype.base, dtype.shape
     kept = ArrayType(base, 1).dtype  # int64 for dates
     if not (base.names or dtypes.is_numeric(kept)):
-        raise fc.source.error(f"kernels have no fields of {base}", node)
+        raise fc.source.error(f"fields of {base} are not supported in kernels", node)
     fc.unit.need(kept)
     if value.is_array and value.shape:
         return _column(fc, value, name, base, shape, offset, node)

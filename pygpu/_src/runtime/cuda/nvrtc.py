@@ -251,7 +251,7 @@ def translate(options: Sequence[str], must: bool = False) -> list[str] | None:
     words = iter(options)
     for word in words:
         if not isinstance(word, str):
-            raise TypeError(f"options must be str, not {type(word).__name__}")
+            raise TypeError(f"options must be a sequence of str, not of {type(word).__name__}")
         name, equals, value = word.lstrip("-").partition("=")
         if not word.startswith("-"):  # another source, or the value of an unknown option
             if not must:

@@ -425,7 +425,9 @@ def _targets(context: Context, devices: Sequence[Device] | None, call: str) -> l
     chosen = [alone] if isinstance(alone, Device) else as_list(devices, call, "devices")
     if not chosen:
         raise InvalidArgumentError(
-            _ErrorRecord(call, -30, "INVALID_VALUE", "devices is empty; leave it out for all")
+            _ErrorRecord(
+                call, -30, "INVALID_VALUE", "devices is empty; leave it out to build for all"
+            )
         )
     for device in chosen:
         if not isinstance(device, Device):

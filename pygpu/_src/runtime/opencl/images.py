@@ -64,7 +64,7 @@ def _scalar_and_count(ary: np.ndarray, num_channels: int | None) -> tuple[np.dty
     if ary.dtype.itemsize != scalar.itemsize * count:
         raise TypeError(
             f"image_from_array: a vector of {count} is stored as "
-            f"{ary.dtype.itemsize // scalar.itemsize} numbers, and no pixel is; pass an array of "
+            f"{ary.dtype.itemsize // scalar.itemsize} numbers, unlike any pixel; pass an array of "
             f"{scalar} of shape (..., {count}) and num_channels={count}"
         )
     return scalar, count
@@ -114,8 +114,8 @@ def image_from_array(
     types = DTYPE_TO_CHANNEL_TYPE_NORM if norm_int else DTYPE_TO_CHANNEL_TYPE
     if scalar not in types or not scalar.isnative:
         raise TypeError(
-            f"image_from_array: no channel holds {scalar!r}; "
-            f"with norm_int={norm_int} these do: {', '.join(map(str, types))}"
+            f"image_from_array: there is no channel type for {scalar!r}; "
+            f"with norm_int={norm_int} there are {', '.join(map(str, types))}"
         )
     return Image(
         ctx,
@@ -135,7 +135,7 @@ def _check(pair: str, kwargs: dict[str, Any], known: set[str]) -> None:
     for name in kwargs:
         if name not in known:
             raise TypeError(
-                f"enqueue_copy: {pair} has no keyword argument '{name}'; known are "
+                f"enqueue_copy: {pair} has no keyword argument '{name}'; allowed: "
                 + ", ".join(sorted(known))
             )
 

@@ -89,7 +89,7 @@ class SVMMap(Generic[_Array]):
         if svm is None:
             raise _make_error(
                 "LogicError", "ValueError", "SVMMap.release", -30, "INVALID_VALUE",
-                "the memory was released before", "",
+                "the mapping was already released", "",
             )  # fmt: skip
         try:
             return _opencl._enqueue_svm_unmap(queue or self.queue, svm, wait_for)

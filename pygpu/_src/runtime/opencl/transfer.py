@@ -43,7 +43,7 @@ def _check(pair: str, kwargs: dict[str, Any], known: set[str], *needed: str) -> 
     for name in kwargs:
         if name not in known:
             raise TypeError(
-                f"enqueue_copy: {pair} has no keyword argument '{name}'; known are "
+                f"enqueue_copy: {pair} has no keyword argument '{name}'; allowed: "
                 + ", ".join(sorted(known))
             )
     for name in needed:
